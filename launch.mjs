@@ -1,0 +1,36 @@
+// `npm start`, `npm test`, `npm run bench`, `npm run check`: installs what is missing, then runs it on Node 24.
+import { installIfNeeded, runNpm } from './server/bin/install.mjs'
+import { ROOT, runProgram } from './server/bin/supervise.mjs'
+
+const PROGRAMS = {
+  start: ['server/src/main.ts', 'start'],
+  test: ['server/test/run-tests.ts'],
+  bench: ['server/bench/main.ts'],
+}
+const CHECKS = ['typecheck', 'lint', 'format:check']
+
+try {
+  process.exitCode = await launch(process.argv[2], process.argv.slice(3))
+} catch (error) {
+  console.error(error.message)
+  process.exitCode = 1
+}
+
+async function launch(command, args) {
+  if (command !== 'check' && !Object.hasOwn(PROGRAMS, command)) {
+    throw new Error('usage: node launch.mjs start | test | bench | check')
+  }
+  await installIfNeeded()
+  if (command === 'check') return check()
+  const [file, ...ownArgs] = PROGRAMS[command]
+  return runProgram(file, [...ownArgs, ...args], ROOT)
+}
+
+/** The quick ones among the checks of .ci/run; stops at the first that fails. */
+async function check() {
+  for (const name of CHECKS) {
+    const { code } = await runNpm(['run', '--silent', name], 'inherit')
+    if (code !== 0) return code
+  }
+  return 0
+}

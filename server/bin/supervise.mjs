@@ -1,0 +1,64 @@
+// Runs one of our programs under Node 24, from whatever Node 20 or newer the machine has. Plain JavaScript, no packages.
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { constants } from 'node:os'
+import { fileURLToPath } from 'node:url'
+
+export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+
+const NODE_MAJOR_MIN = 24
+/** One Ctrl-C reaches us more than once: from the terminal, and again from npm. */
+const SAME_SIGNAL_MS = 1000
+const PARENT_POLL_MS = 200
+
+/** Our own Node when it is new enough, else the one that npm installed here. */
+function findNode() {
+  if (Number.parseInt(process.versions.node, 10) >= NODE_MAJOR_MIN) return process.execPath
+  const bundled = `${ROOT}node_modules/.bin/node`
+  if (existsSync(bundled)) return bundled
+  throw new Error(`this needs Node.js ${NODE_MAJOR_MIN}: run "npm ci --ignore-scripts" in ${ROOT}, which installs it`)
+}
+
+/**
+ * Runs a program of the repository to its end, answers its exit code, and passes signals on. The program gets a session
+ * of its own, so that it hears of a Ctrl-C from us only, and once. It is told when we are gone (stop-with-launcher.mjs).
+ */
+export async function runProgram(file, args, cwd) {
+  const node = findNode()
+  const preload = new URL('stop-with-launcher.mjs', import.meta.url).href
+  const child = spawn(node, ['--import', preload, `${ROOT}${file}`, ...args], {
+    cwd,
+    detached: true,
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+    env: { ...process.env, SHIPLOCK_LAUNCHED: '1' },
+  })
+  forwardSignals(child)
+  return new Promise((resolve, reject) => {
+    child.on('error', reject)
+    child.on('exit', (code, signal) => resolve(code ?? 128 + constants.signals[signal]))
+  })
+}
+
+function forwardSignals(child) {
+  let forwardedAt = Number.NEGATIVE_INFINITY
+  const forward = (signal) => {
+    if (performance.now() - forwardedAt < SAME_SIGNAL_MS) return
+    forwardedAt = performance.now()
+    child.kill(signal)
+  }
+  process.on('SIGINT', forward)
+  process.on('SIGTERM', forward)
+  process.on('SIGHUP', () => forward('SIGTERM')) // a closed terminal is a reason to stop, not to read settings again
+  if (process.env.npm_lifecycle_event) whenNpmIsGone(() => forwardedAt > 0 || forward('SIGTERM'))
+}
+
+/** A killed npm signals nobody, and where it runs us through a shell, its signals end with that shell. */
+function whenNpmIsGone(stop) {
+  const parent = process.ppid
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return
+    clearInterval(timer)
+    stop()
+  }, PARENT_POLL_MS)
+  timer.unref()
+}

@@ -1,0 +1,92 @@
+const DEFAULT_PORTS: Record<string, string> = {
+  'http:': '80',
+  'https:': '443',
+  'git+https:': '443',
+  'ssh:': '22',
+  'git+ssh:': '22',
+  'git:': '9418',
+}
+const HOST = /^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?(?::\d{1,5})?$/
+const SEGMENT = /^[\p{L}\p{N}._~+@ -]{1,200}$/u
+/** The login of every code host over SSH. It is no secret, unlike a user in an https address, which is often a token. */
+const SSH_USER = 'git'
+
+export class RepositoryAddressError extends Error {}
+
+/**
+ * Any form in which people write a repository, as `host/owner/name`: host in lower case, no scheme, no `.git`, no port
+ * unless it is not the scheme's own. Throws `RepositoryAddressError`, whose message never repeats the address: it may
+ * hold a password.
+ */
+export function normalizeRepository(address: string): string {
+  const text = address.trim()
+  if (/[\p{Cc}\\]/u.test(text)) throw new RepositoryAddressError('must not hold control characters or backslashes')
+  const { host, path } = text.includes('://') ? fromUrl(text) : (fromScp(text) ?? fromPath(text))
+  return [normalizeHost(host), ...normalizePath(path)].join('/')
+}
+
+type Parts = { host: string; path: string }
+
+function fromUrl(text: string): Parts {
+  if (!URL.canParse(text)) throw new RepositoryAddressError('is not a valid address')
+  const url = new URL(text)
+  const defaultPort = DEFAULT_PORTS[url.protocol]
+  if (defaultPort === undefined) throw new RepositoryAddressError('must be an http, https, ssh or git address')
+  const overSsh = url.protocol.endsWith('ssh:')
+  if (url.password || (url.username && !(overSsh && url.username === SSH_USER))) {
+    throw new RepositoryAddressError('must not hold a user or password')
+  }
+  if (url.search || url.hash) throw new RepositoryAddressError('must not hold a query or fragment')
+  const port = url.port && url.port !== defaultPort ? `:${url.port}` : ''
+  return { host: url.hostname + port, path: decode(url.pathname) }
+}
+
+function decode(path: string): string {
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    throw new RepositoryAddressError('is not valid percent-encoding')
+  }
+}
+
+/** `[user@]host:owner/name`, or null when it is no such address. Digits after the colon are a port, not an owner. */
+function fromScp(text: string): Parts | null {
+  const colon = text.indexOf(':')
+  const slash = text.indexOf('/')
+  if (colon < 0 || (slash >= 0 && slash < colon)) return null
+  const [user, host] = splitUser(text.slice(0, colon))
+  const path = text.slice(colon + 1)
+  if (path.includes('@') && path.indexOf('@') < (path.indexOf('/') + 1 || path.length)) {
+    throw new RepositoryAddressError('must not hold a user or password')
+  }
+  if (user === null && /^\d{1,5}\//.test(path)) return null
+  return { host, path }
+}
+
+function splitUser(text: string): [user: string | null, host: string] {
+  const at = text.lastIndexOf('@')
+  return at < 0 ? [null, text] : [text.slice(0, at), text.slice(at + 1)]
+}
+
+function fromPath(text: string): Parts {
+  const slash = text.indexOf('/')
+  if (slash < 0) throw new RepositoryAddressError('must name a host, an owner and a repository: host/owner/name')
+  const host = text.slice(0, slash)
+  if (host.includes('@')) throw new RepositoryAddressError('must not hold a user or password')
+  return { host, path: text.slice(slash + 1) }
+}
+
+function normalizeHost(host: string): string {
+  const lower = host.toLowerCase()
+  if (!HOST.test(lower)) throw new RepositoryAddressError('must start with a host name')
+  return lower
+}
+
+function normalizePath(path: string): string[] {
+  const segments = path.split('/').filter((segment) => segment !== '')
+  const last = segments.pop()?.replace(/\.git$/i, '')
+  if (last) segments.push(last)
+  if (segments.length < 2) throw new RepositoryAddressError('must name a host, an owner and a repository: host/owner/name')
+  if (segments.every((segment) => SEGMENT.test(segment) && segment !== '.' && segment !== '..')) return segments
+  throw new RepositoryAddressError('holds characters that no repository name has')
+}

@@ -1,0 +1,107 @@
+import { resolve } from 'node:path'
+
+export type Environment = 'production' | 'development'
+
+export type Config = Readonly<{
+  host: string
+  port: number
+  baseUrl: string
+  dataDir: string
+  /** null: the embedded PostgreSQL under the data directory. */
+  databaseUrl: string | null
+  environment: Environment
+  /** Requests a minute and key; 0 turns the general limits off. */
+  rateLimitPerMinute: number
+  plansFile: string | null
+  /** null: one is made and kept in the data directory. */
+  secretKey: string | null
+  logLevel: string
+}>
+
+/** All mistakes in the environment at once, so that one start shows every one of them. */
+export class ConfigError extends Error {
+  readonly mistakes: string[]
+
+  constructor(mistakes: string[]) {
+    super(mistakes.join('\n'))
+    this.mistakes = mistakes
+  }
+}
+
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
+const SECRET_KEY_CHARS_MIN = 32
+
+/** Environment → settings (operating guide, "Settings"). Throws `ConfigError`. */
+export function readConfig(env: NodeJS.ProcessEnv): Config {
+  const read = new EnvironmentReader(env)
+  const host = read.text('SHIPLOCK_HOST') ?? '127.0.0.1'
+  const port = read.integer('SHIPLOCK_PORT', 8420, 0, 65_535)
+  const config = {
+    host,
+    port,
+    baseUrl: read.httpUrl('SHIPLOCK_BASE_URL') ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    dataDir: resolve(read.text('SHIPLOCK_DATA_DIR') ?? 'data'),
+    databaseUrl: read.postgresUrl('DATABASE_URL'),
+    environment: read.oneOf('SHIPLOCK_ENVIRONMENT', ['production', 'development'], 'production') as Environment,
+    rateLimitPerMinute: read.integer('SHIPLOCK_RATE_LIMIT_PER_MINUTE', 600, 0, 1_000_000),
+    plansFile: read.text('SHIPLOCK_PLANS_FILE'),
+    secretKey: read.secret('SHIPLOCK_SECRET_KEY', SECRET_KEY_CHARS_MIN),
+    logLevel: read.oneOf('SHIPLOCK_LOG_LEVEL', LOG_LEVELS, 'info'),
+  }
+  if (read.mistakes.length > 0) throw new ConfigError(read.mistakes)
+  return Object.freeze(config)
+}
+
+/** Reads one variable at a time and collects what is wrong with it instead of throwing. An empty variable is an absent one. */
+class EnvironmentReader {
+  readonly mistakes: string[] = []
+  readonly #env: NodeJS.ProcessEnv
+
+  constructor(env: NodeJS.ProcessEnv) {
+    this.#env = env
+  }
+
+  text(name: string): string | null {
+    return this.#env[name]?.trim() || null
+  }
+
+  integer(name: string, fallback: number, min: number, max: number): number {
+    const text = this.text(name)
+    if (text === null) return fallback
+    const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN
+    if (value >= min && value <= max) return value
+    this.mistakes.push(`${name} must be a whole number from ${min} to ${max}, not "${text}"`)
+    return fallback
+  }
+
+  oneOf(name: string, allowed: string[], fallback: string): string {
+    const text = this.text(name)
+    if (text === null || allowed.includes(text)) return text ?? fallback
+    this.mistakes.push(`${name} must be one of ${allowed.join(', ')}, not "${text}"`)
+    return fallback
+  }
+
+  secret(name: string, charsMin: number): string | null {
+    const text = this.text(name)
+    if (text !== null && text.length < charsMin) this.mistakes.push(`${name} must have at least ${charsMin} characters`)
+    return text
+  }
+
+  httpUrl(name: string): string | null {
+    return this.#url(name, ['http:', 'https:'], 'an http or https address')?.replace(/\/$/, '') ?? null
+  }
+
+  postgresUrl(name: string): string | null {
+    return this.#url(name, ['postgres:', 'postgresql:'], 'an address like postgres://user:password@host:5432/database')
+  }
+
+  /** The value itself stays out of the message: an address may hold a password. */
+  #url(name: string, protocols: string[], form: string): string | null {
+    const text = this.text(name)
+    if (text === null) return null
+    const protocol = URL.canParse(text) ? new URL(text).protocol : `${text.split('://')[0]}:`
+    if (protocols.includes(protocol)) return text
+    this.mistakes.push(`${name} must be ${form}`)
+    return null
+  }
+}

@@ -1,0 +1,26 @@
+import type { Config } from './config.ts'
+import type { DatabaseAddress } from './platform/db/sql.ts'
+import { openEmbeddedPostgres } from './platform/db/embedded-postgres.ts'
+
+/** A PostgreSQL that is up: ours under the data directory, or the one that `DATABASE_URL` names. */
+export type Database = {
+  kind: 'embedded' | 'external'
+  /** For psql and libpq's other users. May hold a password. */
+  url: string
+  /** For postgres.js. */
+  address: DatabaseAddress
+  /** Refuses a second `start` on the same data directory. */
+  claim(): Promise<void>
+  close(): Promise<void>
+}
+
+export async function openDatabase(config: Config, say: (line: string) => void): Promise<Database> {
+  if (config.databaseUrl !== null) {
+    return { kind: 'external', url: config.databaseUrl, address: config.databaseUrl, claim: nothing, close: nothing }
+  }
+  const postgres = await openEmbeddedPostgres({ dataDir: config.dataDir, say })
+  const { url, connection } = postgres
+  return { kind: 'embedded', url, address: connection, claim: () => postgres.claimDataDirectory(), close: () => postgres.close() }
+}
+
+async function nothing(): Promise<void> {}

@@ -1,0 +1,44 @@
+import { join } from 'node:path'
+import type { Config } from './config.ts'
+import type { Database } from './database.ts'
+import { loadPlans } from './organizations/plan.ts'
+import { type Clock, systemClock } from './platform/clock.ts'
+import { deriveKey, loadSecretKey } from './platform/crypto/secret-key.ts'
+import { openSql } from './platform/db/sql.ts'
+import { createLog, type Log } from './platform/log.ts'
+import { openFileObjectStore } from './platform/objects/file-object-store.ts'
+import type { Services } from './services.ts'
+
+export type OpenServices = { services: Services; close: () => Promise<void> }
+
+export type OpenOptions = {
+  applicationName: string
+  connections: number
+  clock?: Clock
+  log?: Log
+}
+
+const CLOSE_TIMEOUT_SECONDS = 5
+
+/** Builds what the program works with, in order; `close` gives it back in reverse. */
+export async function openServices(config: Config, database: Database, options: OpenOptions): Promise<OpenServices> {
+  const log = options.log ?? createLog(config.logLevel)
+  const plans = await loadPlans(config.plansFile)
+  const secret = await loadSecretKey(config.secretKey ?? undefined, config.dataDir)
+  const objects = await openFileObjectStore({
+    directory: join(config.dataDir, 'objects'),
+    baseUrl: config.baseUrl,
+    signingKey: deriveKey(secret, 'object addresses'),
+  })
+  const sql = openSql(database.address, { max: options.connections, applicationName: options.applicationName })
+  const services = {
+    config,
+    log,
+    plans,
+    objects,
+    sql,
+    clock: options.clock ?? systemClock,
+    cursorKey: deriveKey(secret, 'list cursors'),
+  }
+  return { services, close: () => sql.end({ timeout: CLOSE_TIMEOUT_SECONDS }) }
+}

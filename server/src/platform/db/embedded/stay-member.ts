@@ -1,0 +1,65 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Membership } from './membership.ts'
+
+/** A membership that outlives the loss of its connection, until it is closed. */
+export type LastingMembership = {
+  /** Answers undefined when the claim is ours, else the process id of its holder (0 when unknown). */
+  claim(): Promise<number | undefined>
+  /** Leaves; stops the server by the given function when nobody else uses it. */
+  close(stopServer: () => Promise<void>): Promise<void>
+}
+
+const RETRY_MS = 1000
+
+/** Joins, and joins again (starting the server if need be) whenever the connection is lost. */
+export async function stayMember(
+  connect: (signal: AbortSignal) => Promise<Membership>,
+  say: (line: string) => void,
+): Promise<LastingMembership> {
+  const closing = new AbortController()
+  let current: Membership | undefined = await connect(closing.signal)
+  let claimed = false
+
+  const rejoin = async (): Promise<Membership | undefined> => {
+    while (!closing.signal.aborted) {
+      try {
+        const membership = await connect(closing.signal)
+        if (claimed) await membership.claim()
+        return membership
+      } catch (error) {
+        if (closing.signal.aborted) break
+        say(`PostgreSQL cannot be reached: ${(error as Error).message}`)
+        await delay(RETRY_MS, undefined, { signal: closing.signal }).catch(() => {})
+      }
+    }
+    return undefined
+  }
+  const watch = async (): Promise<void> => {
+    while (current) {
+      await Promise.race([current.lost, aborted(closing.signal)])
+      if (closing.signal.aborted) return
+      say('the connection to PostgreSQL was lost, joining again')
+      current = await rejoin()
+    }
+  }
+  const watching = watch()
+
+  return {
+    async claim() {
+      const holder = await current?.claim()
+      claimed = holder === undefined
+      return holder
+    },
+    async close(stopServer) {
+      if (closing.signal.aborted) return
+      closing.abort()
+      await watching
+      if (await current?.leave().catch(() => false)) await stopServer()
+      await current?.end()
+    },
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+}

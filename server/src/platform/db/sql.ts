@@ -1,0 +1,39 @@
+import postgres from 'postgres'
+
+export type Sql = postgres.Sql<{ bigint: number }>
+export type Tx = postgres.TransactionSql<{ bigint: number }>
+/** A connection or a transaction: what a store function takes first. */
+export type Db = Sql | Tx
+
+/** How to reach a PostgreSQL: an address, or the parts of one (a socket's directory as host). */
+export type DatabaseAddress = string | { host: string; port: number; database: string; user: string }
+
+export type SqlOptions = { max: number; applicationName: string; statementTimeoutMs?: number }
+
+const STATEMENT_TIMEOUT_MS = 30_000
+const IDLE_IN_TRANSACTION_TIMEOUT_MS = 60_000
+
+/** A pool. It connects when first used; queries on one connection are prepared and pipelined. */
+export function openSql(address: DatabaseAddress, options: SqlOptions): Sql {
+  const settings: postgres.Options<{ bigint: postgres.PostgresType<number> }> = {
+    max: options.max,
+    connect_timeout: 10,
+    onnotice: () => {},
+    types: { bigint: { to: 20, from: [20], parse: Number, serialize: String } },
+    connection: {
+      application_name: options.applicationName,
+      TimeZone: 'UTC',
+      statement_timeout: options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS,
+      idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
+    },
+  }
+  if (typeof address === 'string') return postgres(address, settings)
+  return postgres({ ...address, ...settings })
+}
+
+/** SQLSTATE of a failed statement, or null where the error is not PostgreSQL's. */
+export function sqlState(error: unknown): string | null {
+  return error instanceof postgres.PostgresError ? error.code : null
+}
+
+export const UNIQUE_VIOLATION = '23505'

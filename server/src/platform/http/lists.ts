@@ -1,0 +1,142 @@
+import { type KeyObject, hash } from 'node:crypto'
+import type { FastifyReply } from 'fastify'
+import { type Static, type TProperties, Type } from 'typebox'
+import { DAY_MS } from '../clock.ts'
+import { openToken, sealToken } from '../crypto/signed-token.ts'
+import { ApiError, invalidField } from './errors.ts'
+import { sendJson } from './responses.ts'
+import { Closed } from './schemas.ts'
+
+const CURSOR_LIFETIME_MS = DAY_MS
+const CURSOR_CHARS_MAX = 2048
+
+/** Query of a list: page size, cursor, and the filters that the route adds. */
+export function pageQuery<Filters extends TProperties>(limitMax: number, limitDefault: number, filters: Filters) {
+  return Closed({
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: limitMax, default: limitDefault })),
+    cursor: Type.Optional(
+      Type.String({ minLength: 1, maxLength: CURSOR_CHARS_MAX, description: 'The `next_cursor` of the previous page.' }),
+    ),
+    ...filters,
+  })
+}
+
+/** The window that most lists take besides (specification, "Shared list parameters"). */
+export const windowFilters = {
+  since: Type.Optional(Type.String({ format: 'date-time', description: 'Oldest creation time.' })),
+  until: Type.Optional(Type.String({ format: 'date-time', description: 'Newest creation time; default now.' })),
+}
+
+const AnyPageQuery = pageQuery(1, 1, windowFilters)
+type AnyPageQuery = Static<typeof AnyPageQuery>
+
+type AskedWindow = [since: number | null, until: number | null]
+
+/** Where a page starts and what it may show. Stores order by (created_at, id), newest first. */
+export type Page = {
+  since: Date
+  until: Date
+  retentionClamped: boolean
+  limit: number
+  /** The window as the caller wrote it on page 1, in Unix milliseconds: later pages may repeat that form. */
+  asked: AskedWindow
+  /** The last row of the page before. */
+  after: { created_at: Date; id: string } | null
+}
+
+/** A row as a store hands it out: the wire form as JSON text, and its place in the order. */
+export type PageRow = { json: string; created_at: Date; id: string }
+
+type CursorPayload = {
+  /** What the cursor is bound to: route, organization, filters. */
+  b: string
+  /** Effective window. */
+  w: [since: number, until: number]
+  q: AskedWindow
+  c: 0 | 1
+  /** Last row: creation time and id. */
+  a: [createdAt: number, id: string]
+  x: number
+}
+
+export type ListContext = { route: string; orgId: string; retentionDays: number; now: Date; key: KeyObject }
+
+/** Query → page: a fresh window, or the one that the cursor carries. Throws 400 `invalid_request` or `invalid_cursor`. */
+export function readPage(query: AnyPageQuery & Record<string, unknown>, context: ListContext): Page {
+  const limit = query.limit as number
+  return query.cursor === undefined ? { ...freshWindow(query, context), limit, after: null } : resume(query, limit, context)
+}
+
+function freshWindow(query: AnyPageQuery, { now, retentionDays }: ListContext) {
+  const retainedSince = new Date(now.getTime() - retentionDays * DAY_MS)
+  const asked = query.since === undefined ? null : new Date(query.since)
+  const until = query.until === undefined ? now : new Date(query.until)
+  if (asked && asked > until) throw invalidField('/query/since', 'is later than until')
+  const retentionClamped = asked !== null && asked < retainedSince
+  return {
+    since: asked && !retentionClamped ? asked : retainedSince,
+    until,
+    retentionClamped,
+    asked: [asked?.getTime() ?? null, query.until === undefined ? null : until.getTime()] as AskedWindow,
+  }
+}
+
+function resume(query: AnyPageQuery & Record<string, unknown>, limit: number, context: ListContext): Page {
+  const cursor = openToken<CursorPayload>(context.key, query.cursor as string)
+  if (!cursor || cursor.b !== binding(query, context) || cursor.x <= context.now.getTime()) throw invalidCursor()
+  const [since, until] = cursor.w
+  if (!repeats(query.since, since, cursor.q[0]) || !repeats(query.until, until, cursor.q[1])) throw invalidCursor()
+  return {
+    since: new Date(since),
+    until: new Date(until),
+    retentionClamped: cursor.c === 1,
+    limit,
+    asked: cursor.q,
+    after: { created_at: new Date(cursor.a[0]), id: cursor.a[1] },
+  }
+}
+
+/** A later page may leave the window out, or repeat it: as it was asked for, or as `meta` showed it. */
+function repeats(given: string | undefined, effective: number, asked: number | null): boolean {
+  if (given === undefined) return true
+  const time = Date.parse(given)
+  return time === effective || time === asked
+}
+
+function invalidCursor(): ApiError {
+  return new ApiError(400, 'invalid_cursor', 'The cursor is malformed, expired, or of another list. Start at page 1.')
+}
+
+function binding(query: Record<string, unknown>, { route, orgId }: ListContext): string {
+  const { limit: _limit, cursor: _cursor, since: _since, until: _until, ...filters } = query
+  const sorted = Object.entries(filters).sort(([a], [b]) => (a < b ? -1 : 1))
+  return hash('sha256', JSON.stringify([route, orgId, sorted]), 'base64url')
+}
+
+/** Sends one page. `rows` is what the store found for `page.limit + 1`: the one too many says that there is a next page. */
+export function sendPage(
+  reply: FastifyReply,
+  rows: PageRow[],
+  page: Page,
+  query: AnyPageQuery & Record<string, unknown>,
+  context: ListContext,
+) {
+  const shown = rows.slice(0, page.limit)
+  const last = rows.length > page.limit ? shown.at(-1) : undefined
+  const next = last ? sealCursor(last, page, query, context) : null
+  const meta = { since: page.since, until: page.until, retention_clamped: page.retentionClamped }
+  const data = shown.map((row) => row.json).join(',')
+  return sendJson(reply, `{"data":[${data}],"next_cursor":${JSON.stringify(next)},"meta":${JSON.stringify(meta)}}`)
+}
+
+function sealCursor(last: PageRow, page: Page, query: AnyPageQuery & Record<string, unknown>, context: ListContext) {
+  const payload: CursorPayload = {
+    b: binding(query, context),
+    w: [page.since.getTime(), page.until.getTime()],
+    q: page.asked,
+    c: page.retentionClamped ? 1 : 0,
+    a: [last.created_at.getTime(), last.id],
+    x: context.now.getTime() + CURSOR_LIFETIME_MS,
+  }
+  return sealToken(context.key, payload)
+}

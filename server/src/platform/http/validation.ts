@@ -1,0 +1,59 @@
+import type { FastifyError, FastifyInstance, FastifySchemaCompiler } from 'fastify'
+import { Ajv, type AnySchema, type ErrorObject } from 'ajv'
+import { fullFormats } from 'ajv-formats/dist/formats.js'
+import { type ApiError, type FieldError, invalidRequest } from './errors.ts'
+
+const FIELD_ERRORS_MAX = 20
+
+/**
+ * Bodies are read literally: no coercion, unknown fields refused. Query strings and paths are text on the wire, so they
+ * are coerced. Fastify's own Ajv would coerce and strip silently everywhere.
+ */
+export function registerValidation(app: FastifyInstance): void {
+  const literal = createAjv({ coerceTypes: false })
+  const coercing = createAjv({ coerceTypes: true })
+  const compile: FastifySchemaCompiler<AnySchema> = ({ schema, httpPart }) =>
+    (httpPart === 'body' ? literal : coercing).compile(schema)
+  app.setValidatorCompiler(compile)
+  app.setSchemaErrorFormatter((errors) => Object.assign(new Error('invalid'), { validation: errors }))
+}
+
+function createAjv(options: { coerceTypes: boolean }): Ajv {
+  const ajv = new Ajv({ ...options, useDefaults: true, removeAdditional: false, allErrors: false, strict: false })
+  ajv.addFormat('date-time', { type: 'string', validate: isTimestamp })
+  ajv.addFormat('uuid', fullFormats.uuid as RegExp)
+  return ajv
+}
+
+/** RFC 3339 with an offset, and a time that a clock can show (a leap second is not one that we can store). */
+export function isTimestamp(text: string): boolean {
+  const { validate } = fullFormats['date-time'] as { validate: (text: string) => boolean }
+  return text.length <= 40 && validate(text) && !Number.isNaN(Date.parse(text))
+}
+
+const PART_NAMES: Record<string, string> = { body: 'body', querystring: 'query', params: 'path', headers: 'headers' }
+
+/** A failed validation as `invalid_request`, each mistake named by where it stands. */
+export function fieldErrors(error: FastifyError | Error): ApiError {
+  const { validation, validationContext } = error as FastifyError
+  const where = PART_NAMES[validationContext ?? 'body'] ?? 'body'
+  const errors = (validation ?? []) as unknown as ErrorObject[]
+  return invalidRequest(errors.slice(0, FIELD_ERRORS_MAX).map((entry) => toFieldError(entry, where)))
+}
+
+function toFieldError(error: ErrorObject, where: string): FieldError {
+  const at = `/${where}${error.instancePath}`
+  const params = error.params as { missingProperty?: string; additionalProperty?: string; allowedValues?: unknown[] }
+  if (params.missingProperty) return { path: `${at}/${pointerToken(params.missingProperty)}`, message: 'is required' }
+  if (params.additionalProperty !== undefined) {
+    const message = where === 'query' ? 'is not a parameter of this route' : 'is not a field of this request'
+    return { path: `${at}/${pointerToken(params.additionalProperty)}`, message }
+  }
+  if (params.allowedValues) return { path: at, message: `must be one of ${params.allowedValues.join(', ')}` }
+  return { path: at, message: error.message ?? 'is not valid' }
+}
+
+/** RFC 6901 §3: `~` and `/` are escaped inside a token. */
+function pointerToken(name: string): string {
+  return name.slice(0, 100).replaceAll('~', '~0').replaceAll('/', '~1')
+}

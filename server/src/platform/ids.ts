@@ -1,0 +1,36 @@
+import { randomBytes } from 'node:crypto'
+import { monotonicFactory } from 'ulid'
+
+const nextUlid = monotonicFactory(randomFraction)
+let pool = randomBytes(4096)
+let used = 0
+
+/** A fraction in [0, 1) from the system's random source, drawn in blocks because `ulid` asks for sixteen an id. */
+function randomFraction(): number {
+  if (used + 4 > pool.length) {
+    pool = randomBytes(pool.length)
+    used = 0
+  }
+  used += 4
+  return pool.readUInt32LE(used - 4) / 2 ** 32
+}
+
+/** `run_` and a ULID: sortable by creation, 26 characters of Crockford base32. */
+export function newRunId(at: Date): string {
+  return `run_${nextUlid(at.getTime())}`
+}
+
+/** A version 7 UUID (RFC 9562 §5.7): starts with the Unix time in milliseconds, so that new rows land at the end of an index. */
+export function newUuid(at: Date): string {
+  const bytes = randomBytes(16)
+  bytes.writeUIntBE(at.getTime(), 0, 6)
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x70
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80
+  const hex = bytes.toString('hex')
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
+}
+
+/** 32 lowercase hex characters: the form of a security upload's id. */
+export function newHexId(): string {
+  return randomBytes(16).toString('hex')
+}

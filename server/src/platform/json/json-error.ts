@@ -1,0 +1,10 @@
+/** The text is not JSON, or exceeds a bound. `offset` counts bytes of the UTF-8 text, a byte order mark not included. */
+export class JsonError extends Error {
+  override readonly name = 'JsonError'
+  readonly offset: number
+
+  constructor(reason: string, offset: number) {
+    super(`${reason} (at byte ${offset})`)
+    this.offset = offset
+  }
+}

@@ -1,0 +1,54 @@
+/**
+ * Which parts of a document are wanted, as a tree that the scanner walks in step with the bytes.
+ *
+ * A path names members, with `[*]` for every element of an array and `*` for every member of an object:
+ * `runs[*].tool.driver.name`, `runs[*].originalUriBaseIds`, `*`. A path that ends in `:type` yields the JSON type of
+ * what stands there ('object', 'array', 'string', 'number', 'boolean' or 'null') without reading the value.
+ */
+export type SelectionNode = {
+  members: Map<string, SelectionNode>
+  anyMember: SelectionNode | null
+  element: SelectionNode | null
+  /** The path whose value is wanted, and the one whose type is wanted. */
+  valuePath: string | null
+  typePath: string | null
+  /** Members of the wanted object that are replaced by null, so that their bytes are never kept. */
+  omitted: Set<string>
+}
+
+/** Builds the tree. `omit` names, by path, members of a wanted object that are read as null. */
+export function selectionTree(paths: readonly string[], omit: Record<string, readonly string[]> = {}): SelectionNode {
+  const root = newNode()
+  for (const path of paths) {
+    const [place = '', wanted] = path.split(':')
+    const node = nodeAt(root, place)
+    if (wanted === 'type') node.typePath = path
+    else node.valuePath = path
+    for (const member of omit[path] ?? []) node.omitted.add(member)
+  }
+  return root
+}
+
+function nodeAt(root: SelectionNode, place: string): SelectionNode {
+  let node = root
+  for (const step of place.split(/\.|(?=\[\*\])/).filter((part) => part !== '')) node = child(node, step)
+  return node
+}
+
+function child(node: SelectionNode, step: string): SelectionNode {
+  if (step === '[*]') {
+    node.element ??= newNode()
+    return node.element
+  }
+  if (step === '*') {
+    node.anyMember ??= newNode()
+    return node.anyMember
+  }
+  const known = node.members.get(step) ?? newNode()
+  node.members.set(step, known)
+  return known
+}
+
+function newNode(): SelectionNode {
+  return { members: new Map(), anyMember: null, element: null, valuePath: null, typePath: null, omitted: new Set() }
+}

@@ -1,0 +1,154 @@
+import { JsonCapture } from './json-capture.ts'
+import { JsonError } from './json-error.ts'
+import { JsonKey } from './json-key.ts'
+import type { SelectionNode } from './json-selection.ts'
+
+export type JsonType = 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null'
+
+/** A value that was asked for. `at` holds the array indexes and wildcard member names on the way to it. */
+export type SelectedValue = {
+  path: string
+  at: (string | number)[]
+  value: unknown
+  /** The value was larger than allowed; `value` is undefined. */
+  isOversize: boolean
+}
+
+/**
+ * Walks the selection in step with the scanner and hands out the selected values.
+ * A value at depth d stands in d open containers. Those that the selection knows are the outermost `#knownDepth`;
+ * below them only the end of a captured value is of interest, so that the rest costs next to nothing.
+ */
+export class JsonSelector {
+  readonly #capture: JsonCapture
+  readonly #key = new JsonKey()
+  /** By depth of the known containers: their node, and the index or wildcard name at hand (null for a named member). */
+  readonly #nodes: SelectionNode[] = []
+  readonly #labels: (string | number | null)[] = []
+  #knownDepth = 0
+  /** The node of the value that comes next. */
+  #next: SelectionNode | null
+  #captured: SelectionNode | null = null
+  #capturedDepth = -1
+  #capturedOffset = 0
+  #willOmit = false
+  #omittedDepth = -1
+  #chunkOffset = 0
+  #selected: SelectedValue[] = []
+
+  constructor(selection: SelectionNode, valueBytesMax: number) {
+    this.#capture = new JsonCapture(valueBytesMax)
+    this.#next = selection
+  }
+
+  /** What was selected since the last call. */
+  take(): SelectedValue[] {
+    const selected = this.#selected
+    this.#selected = []
+    return selected
+  }
+
+  beginValue(type: JsonType, chunk: Buffer, at: number, depth: number): void {
+    if (this.#willOmit) this.#beginOmission(chunk, at, depth)
+    const node = this.#next
+    if (node === null) return
+    this.#next = null
+    if (node.typePath !== null) this.#select(node.typePath, type)
+    if (node.valuePath !== null) this.#beginCapture(node, at, depth)
+    if (type === 'object' || type === 'array') this.#enter(node, type, depth + 1)
+  }
+
+  nextElement(depth: number): void {
+    if (depth !== this.#knownDepth) return
+    this.#labels[depth] = (this.#labels[depth] as number) + 1
+    this.#next = (this.#nodes[depth] as SelectionNode).element
+  }
+
+  beginKey(at: number): void {
+    this.#key.begin(at)
+  }
+
+  endKey(chunk: Buffer, end: number, depth: number): void {
+    const isKnown = depth === this.#knownDepth
+    const name = this.#key.end(chunk, end, isKnown)
+    if (!isKnown || name === null) return
+    const node = this.#nodes[depth] as SelectionNode
+    if (this.#captured !== null) {
+      this.#willOmit = node.omitted.has(name)
+      return
+    }
+    const named = node.members.get(name)
+    this.#labels[depth] = named === undefined ? name : null
+    this.#next = named ?? node.anyMember
+  }
+
+  closeContainer(depth: number): void {
+    if (depth !== this.#knownDepth) return
+    this.#knownDepth--
+    this.#next = null
+  }
+
+  endValue(chunk: Buffer, end: number, depth: number): void {
+    if (depth === this.#capturedDepth) this.#endCapture(chunk, end)
+    else if (depth === this.#omittedDepth) this.#endOmission(end)
+  }
+
+  endOfChunk(chunk: Buffer): void {
+    if (this.#captured !== null) this.#capture.endOfChunk(chunk)
+    this.#key.endOfChunk(chunk)
+    this.#chunkOffset += chunk.length
+  }
+
+  #enter(node: SelectionNode, type: 'object' | 'array', depth: number): void {
+    if (this.#captured !== null) {
+      if (type === 'array' || node.omitted.size === 0) return
+    } else if (type === 'array' ? node.element === null : node.members.size === 0 && node.anyMember === null) {
+      return
+    }
+    this.#knownDepth = depth
+    this.#nodes[depth] = node
+    this.#labels[depth] = type === 'array' ? 0 : null
+    if (type === 'array') this.#next = node.element
+  }
+
+  #beginCapture(node: SelectionNode, at: number, depth: number): void {
+    this.#captured = node
+    this.#capturedDepth = depth
+    this.#capturedOffset = this.#chunkOffset + at
+    this.#capture.begin(at)
+  }
+
+  #endCapture(chunk: Buffer, end: number): void {
+    const text = this.#capture.finish(chunk, end)
+    const path = this.#captured?.valuePath as string
+    this.#captured = null
+    this.#capturedDepth = -1
+    if (text === null) this.#select(path, undefined, true)
+    else this.#select(path, this.#parse(text))
+  }
+
+  #beginOmission(chunk: Buffer, at: number, depth: number): void {
+    this.#willOmit = false
+    this.#omittedDepth = depth
+    this.#capture.pause(chunk, at)
+  }
+
+  #endOmission(end: number): void {
+    this.#omittedDepth = -1
+    this.#capture.resume(end)
+  }
+
+  #select(path: string, value: unknown, isOversize = false): void {
+    const at = this.#labels.slice(1, this.#knownDepth + 1).filter((label) => label !== null)
+    this.#selected.push({ path, at, value, isOversize })
+  }
+
+  /** The scanner has checked the grammar; what can still be wrong is an escape in a string. */
+  #parse(text: string): unknown {
+    try {
+      return JSON.parse(text)
+    } catch {
+      throw new JsonError('A string has an invalid escape', this.#capturedOffset)
+    }
+  }
+}

@@ -1,0 +1,42 @@
+/** Reading parsed JSON of unknown shape: what is not of the wanted type is treated as absent. */
+
+export type JsonObject = Record<string, unknown>
+
+export function objectOf(value: unknown): JsonObject | null {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : null
+}
+
+export function arrayOf(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : []
+}
+
+/** The objects of an array; entries of another type are left out. */
+export function objectsOf(value: unknown): JsonObject[] {
+  return arrayOf(value).filter((entry) => objectOf(entry) !== null) as JsonObject[]
+}
+
+/** A string that holds more than white space. */
+export function textOf(value: unknown): string | null {
+  return typeof value === 'string' && value.trim() !== '' ? value : null
+}
+
+/** The strings of an array; a single string counts as an array of one. */
+export function textsOf(value: unknown): string[] {
+  return (typeof value === 'string' ? [value] : arrayOf(value)).filter((entry) => textOf(entry) !== null) as string[]
+}
+
+/** An integer of at least `min`. */
+export function integerOf(value: unknown, min: number): number | null {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= min ? value : null
+}
+
+/** A member of a nested object: `memberOf(result, 'message', 'text')`. Own members only. */
+export function memberOf(value: unknown, ...names: string[]): unknown {
+  let member = value
+  for (const name of names) {
+    const object = objectOf(member)
+    if (object === null || !Object.hasOwn(object, name)) return undefined
+    member = object[name]
+  }
+  return member
+}

@@ -1,0 +1,35 @@
+import { decodeText } from './decode-text.ts'
+import { JsonScanner } from './json-scanner.ts'
+import type { SelectionNode } from './json-selection.ts'
+import { JsonSelector, type SelectedValue } from './json-selector.ts'
+
+export type JsonLimits = {
+  /** Open objects and arrays at a time; more is an error. */
+  depthMax: number
+  /** Size of one selected value's text; a larger one is handed out as oversize. */
+  valueBytesMax: number
+}
+
+export const DEFAULT_LIMITS: JsonLimits = { depthMax: 512, valueBytesMax: 16 * 1024 * 1024 }
+
+/**
+ * Reads a JSON file of any size and yields the selected values in document order, in batches: those that ended in one
+ * piece of the file. The next piece is read when the next batch is asked for. Throws JsonError, at the latest at the end,
+ * when the file is not one whole JSON document.
+ */
+export async function* selectJson(
+  source: AsyncIterable<Uint8Array>,
+  selection: SelectionNode,
+  limits: JsonLimits = DEFAULT_LIMITS,
+): AsyncGenerator<SelectedValue[]> {
+  const selector = new JsonSelector(selection, limits.valueBytesMax)
+  const scanner = new JsonScanner(selector, limits.depthMax)
+  for await (const chunk of decodeText(source)) {
+    scanner.push(chunk)
+    const selected = selector.take()
+    if (selected.length > 0) yield selected
+  }
+  scanner.end()
+  const last = selector.take()
+  if (last.length > 0) yield last
+}

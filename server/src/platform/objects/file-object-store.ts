@@ -1,0 +1,113 @@
+import { type KeyObject, randomUUID } from 'node:crypto'
+import { mkdir, open, rm, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { ignoreMissing, storeFailure } from './file-errors.ts'
+import { describeObjectFile, readObjectFile, writeObjectFile } from './object-file.ts'
+import { assertObjectKey } from './object-key.ts'
+import {
+  type ByteRange,
+  type ExpectedObject,
+  ObjectNotFoundError,
+  type ObjectStore,
+  type PresignedGet,
+  type PresignedPut,
+  type StoredObject,
+} from './object-store.ts'
+import { putHeaders } from './put-headers.ts'
+import { type GetGrant, openAddress, type PutGrant, sealAddress } from './signed-address.ts'
+import { incomingDirectory } from './temporary-files.ts'
+
+export interface FileObjectStoreOptions {
+  /** Holds nothing but this store's files. */
+  directory: string
+  /** The server's own address as clients reach it, without a slash at its end. */
+  baseUrl: string
+  signingKey: KeyObject
+}
+
+/** The store over `directory`, which is made when it is not there yet. Once per process, at start. */
+export async function openFileObjectStore(options: FileObjectStoreOptions): Promise<FileObjectStore> {
+  await mkdir(incomingDirectory(options.directory), { recursive: true, mode: 0o700 })
+  return new FileObjectStore(options)
+}
+
+/** Keeps objects as files, and has the server itself take and hand them out at signed addresses. */
+export class FileObjectStore implements ObjectStore {
+  readonly #root: string
+  readonly #baseUrl: string
+  readonly #signingKey: KeyObject
+
+  constructor({ directory, baseUrl, signingKey }: FileObjectStoreOptions) {
+    this.#root = resolve(directory)
+    this.#baseUrl = baseUrl
+    this.#signingKey = signingKey
+  }
+
+  async presignPut(key: string, expected: ExpectedObject, now: Date): Promise<PresignedPut> {
+    assertObjectKey(key)
+    const { sizeBytes, sha256, contentType } = expected
+    const grant: PutGrant = { method: 'PUT', key, expected: { sizeBytes, sha256, contentType } }
+    return { method: 'PUT', headers: putHeaders(expected), ...sealAddress(this.#signingKey, this.#baseUrl, grant, now) }
+  }
+
+  async presignGet(key: string, filename: string, now: Date): Promise<PresignedGet> {
+    assertObjectKey(key)
+    return sealAddress(this.#signingKey, this.#baseUrl, { method: 'GET', key, filename }, now)
+  }
+
+  /** What the token of a PUT address takes. Throws 403 when that is nothing. */
+  openPut(token: unknown, now: Date): PutGrant {
+    return openAddress<PutGrant>(this.#signingKey, 'PUT', token, now)
+  }
+
+  /** What the token of a GET address hands out. Throws 403 when that is nothing. */
+  openGet(token: unknown, now: Date): GetGrant {
+    return openAddress<GetGrant>(this.#signingKey, 'GET', token, now)
+  }
+
+  /** Stores the body if it is what was expected. Throws 400 or 413 when it is not, and leaves what was stored before. */
+  async write(key: string, expected: ExpectedObject, body: AsyncIterable<Uint8Array>): Promise<void> {
+    await orUnavailable(writeObjectFile(this.#root, this.#path(key), expected, body))
+  }
+
+  async stat(key: string): Promise<StoredObject | null> {
+    await using file = await this.#open(key)
+    return file && (await orUnavailable(describeObjectFile(file)))
+  }
+
+  async *read(key: string, range?: ByteRange): AsyncIterable<Uint8Array> {
+    await using file = await this.#open(key)
+    if (!file) throw new ObjectNotFoundError(key)
+    const { sizeBytes } = await orUnavailable(describeObjectFile(file))
+    const start = range?.offsetBytes ?? 0
+    const end = Math.min(start + (range?.lengthBytes ?? sizeBytes), sizeBytes)
+    yield* readObjectFile(file, start, end)
+  }
+
+  async remove(key: string): Promise<void> {
+    await orUnavailable(rm(this.#path(key), { force: true }))
+  }
+
+  async check(): Promise<void> {
+    const probe = join(incomingDirectory(this.#root), randomUUID())
+    await orUnavailable(writeFile(probe, 'x', { flag: 'wx', mode: 0o600 }))
+    await orUnavailable(rm(probe, { force: true }))
+  }
+
+  #path(key: string): string {
+    assertObjectKey(key)
+    return join(this.#root, key)
+  }
+
+  #open(key: string) {
+    return orUnavailable(ignoreMissing(open(this.#path(key), 'r')))
+  }
+}
+
+async function orUnavailable<Result>(operation: Promise<Result>): Promise<Result> {
+  try {
+    return await operation
+  } catch (error) {
+    throw storeFailure(error)
+  }
+}

@@ -1,0 +1,96 @@
+import { randomUUID } from 'node:crypto'
+import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { ExpectedObject, StoredObject } from './object-store.ts'
+import { syncDirectory } from './sync-directory.ts'
+import { incomingDirectory } from './temporary-files.ts'
+import { CHECKSUM_BYTES, verifiedBody } from './verified-body.ts'
+
+const WRITE_BATCH_BYTES = 256 * 1024
+const READ_CHUNK_BYTES = 256 * 1024
+
+/**
+ * Stores the body under `path` once all of it is on the disk and is what was expected; until then, and when anything
+ * fails, nothing is there or what was there before. The file is the body with its SHA-256 (32 bytes) after it, so that
+ * one rename shows both, and a file cut short or replaced by hand is noticed.
+ */
+export async function writeObjectFile(
+  root: string,
+  path: string,
+  expected: ExpectedObject,
+  body: AsyncIterable<Uint8Array>,
+): Promise<void> {
+  const temporary = join(incomingDirectory(root), randomUUID())
+  try {
+    await using file = await open(temporary, 'wx', 0o600)
+    await writeVerified(file, expected, body)
+    await giveName(root, temporary, path)
+  } catch (error) {
+    await rm(temporary, { force: true })
+    throw error
+  }
+}
+
+/** Writes what arrives as it arrives, one batch behind the sender, and returns when the disk has it. */
+export async function writeVerified(file: FileHandle, expected: ExpectedObject, body: AsyncIterable<Uint8Array>) {
+  let writing = Promise.resolve()
+  try {
+    for await (const batch of inBatches(verifiedBody(body, expected))) {
+      await writing
+      writing = writeBatch(file, batch)
+      writing.catch(() => {}) // it is thrown where `writing` is awaited, which may be a while after it fails
+    }
+  } finally {
+    await writing
+  }
+  await file.sync()
+}
+
+/** Sockets hand over 64 KiB at most; fewer, larger writes cost less. */
+async function* inBatches(chunks: AsyncIterable<Uint8Array>) {
+  let batch: Uint8Array[] = []
+  let batchBytes = 0
+  for await (const chunk of chunks) {
+    batch.push(chunk)
+    batchBytes += chunk.byteLength
+    if (batchBytes < WRITE_BATCH_BYTES) continue
+    yield batch
+    batch = []
+    batchBytes = 0
+  }
+  yield batch
+}
+
+/** `writev` may write a part only, for example up to where the disk is full: the rest then says why. */
+async function writeBatch(file: FileHandle, batch: Uint8Array[]): Promise<void> {
+  const { bytesWritten } = await file.writev(batch)
+  const batchBytes = batch.reduce((sum, chunk) => sum + chunk.byteLength, 0)
+  if (bytesWritten < batchBytes) await file.writeFile(Buffer.concat(batch).subarray(bytesWritten))
+}
+
+async function giveName(root: string, temporary: string, path: string): Promise<void> {
+  const directory = dirname(path)
+  await mkdir(directory, { recursive: true, mode: 0o700 })
+  await rename(temporary, path)
+  for (let at = directory; at.length >= root.length; at = dirname(at)) await syncDirectory(at)
+}
+
+/** Size and checksum of an object's file. The checksum is null when the file is no longer one that `writeObjectFile` wrote whole. */
+export async function describeObjectFile(file: FileHandle): Promise<StoredObject> {
+  const { size } = await file.stat()
+  if (size < CHECKSUM_BYTES) return { sizeBytes: 0, sha256: null }
+  const sizeBytes = size - CHECKSUM_BYTES
+  const { buffer } = await file.read({ buffer: Buffer.alloc(CHECKSUM_BYTES), position: sizeBytes })
+  return { sizeBytes, sha256: buffer.toString('hex') }
+}
+
+/** The object's bytes from `startBytes` up to, not including, `endBytes`; not the checksum after them. */
+export async function* readObjectFile(file: FileHandle, startBytes: number, endBytes: number) {
+  for (let at = startBytes; at < endBytes; ) {
+    const chunk = Buffer.allocUnsafe(Math.min(READ_CHUNK_BYTES, endBytes - at))
+    const { bytesRead } = await file.read(chunk, 0, chunk.length, at)
+    if (bytesRead === 0) throw new Error('The object file was cut short while it was read.')
+    yield chunk.subarray(0, bytesRead)
+    at += bytesRead
+  }
+}

@@ -1,0 +1,45 @@
+import { createHash } from 'node:crypto'
+import { ApiError } from '../http/errors.ts'
+import type { ExpectedObject } from './object-store.ts'
+
+export const CHECKSUM_BYTES = 32
+
+/**
+ * Passes the body on chunk by chunk, and at its end its SHA-256 as 32 more bytes, provided that the body was what was
+ * expected. Otherwise it throws: 413 `payload_too_large` with the first byte too many, 400 `size_mismatch` when the
+ * body ends or breaks off early, 400 `checksum_mismatch` when it is different.
+ */
+export async function* verifiedBody(body: AsyncIterable<Uint8Array>, expected: ExpectedObject) {
+  const hash = createHash('sha256')
+  let receivedBytes = 0
+  for await (const chunk of unlessBrokenOff(body)) {
+    receivedBytes += chunk.byteLength
+    if (receivedBytes > expected.sizeBytes) throw bodyTooLarge(expected.sizeBytes)
+    hash.update(chunk)
+    yield chunk
+  }
+  if (receivedBytes < expected.sizeBytes) throw sizeMismatch(expected.sizeBytes, receivedBytes)
+  const checksum = hash.digest()
+  if (checksum.toString('hex') !== expected.sha256) {
+    throw new ApiError(400, 'checksum_mismatch', 'The body does not have the SHA-256 that was announced.')
+  }
+  yield checksum
+}
+
+export function bodyTooLarge(expectedBytes: number): ApiError {
+  return new ApiError(413, 'payload_too_large', `This address takes exactly ${expectedBytes} bytes.`, { expectedBytes })
+}
+
+export function sizeMismatch(expectedBytes: number, receivedBytes: number): ApiError {
+  const message = `This address takes exactly ${expectedBytes} bytes, not ${receivedBytes}.`
+  return new ApiError(400, 'size_mismatch', message, { expectedBytes, receivedBytes })
+}
+
+/** What a body throws is the sender's connection, never our disk: told apart here, where only the body can have thrown. */
+async function* unlessBrokenOff(body: AsyncIterable<Uint8Array>) {
+  try {
+    yield* body
+  } catch (cause) {
+    throw new ApiError(400, 'size_mismatch', 'The body broke off.', {}, undefined, { cause })
+  }
+}

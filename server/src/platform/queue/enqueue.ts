@@ -1,0 +1,16 @@
+import type { Db } from '../db/sql.ts'
+import type { Job } from './job.ts'
+
+/** Queues a job in the transaction that causes it: both happen or neither. */
+export async function enqueue<Payload extends object>(
+  db: Db,
+  job: Pick<Job<never, Payload>, 'name' | 'attemptsMax'>,
+  payload: Payload,
+): Promise<void> {
+  await db`
+    select graphile_worker.add_job(
+      ${job.name}::text,
+      ${db.json(payload as never)}::json,
+      max_attempts => ${job.attemptsMax}::int
+    )`
+}

@@ -1,0 +1,39 @@
+// Lengths in UTF-16 code units of the strings that leave a parser.
+export const TITLE_MAX = 500
+export const DESCRIPTION_MAX = 16 * 1024
+export const PATH_MAX = 1000
+export const RULE_ID_MAX = 300
+export const URL_MAX = 2048
+export const NAME_MAX = 300
+export const VERSION_MAX = 100
+export const COMMENT_MAX = 2000
+
+/**
+ * The text as PostgreSQL can store it, at most `max` long: without NUL, lone surrogates replaced, trimmed; null when
+ * nothing is left. The cut text is a copy, because V8's slice would keep the whole original in memory.
+ */
+export function boundedText(text: string | null, max: number): string | null {
+  if (text === null) return null
+  const cut =
+    text.length > max
+      ? Buffer.from(text.slice(0, max - 1))
+          .toString()
+          .concat('…')
+      : text
+  const clean = cut.replaceAll('\u0000', '').toWellFormed().trim()
+  return clean === '' ? null : clean
+}
+
+/** The first line that holds something. */
+export function firstLine(text: string): string {
+  const trimmed = text.trimStart()
+  const end = trimmed.search(/[\r\n]/)
+  return end < 0 ? trimmed : trimmed.slice(0, end)
+}
+
+/** An address that a person may be sent to: http or https only, and not too long to be whole. */
+export function webUrl(text: string | null): string | null {
+  const url = boundedText(text, URL_MAX + 1)
+  if (url === null || url.length > URL_MAX || !/^https?:\/\/[^\s]+$/i.test(url)) return null
+  return URL.canParse(url) ? url : null
+}

@@ -1,0 +1,66 @@
+/** What every parser of security reports hands out, whatever the format it read. */
+
+export type ReportFormat = 'sarif' | 'cyclonedx' | 'spdx'
+export type FindingKind = 'code' | 'dependency' | 'secret' | 'iac' | 'container' | 'license' | 'other'
+export type Severity = 'critical' | 'high' | 'medium' | 'low' | 'info'
+
+/** Where a report's bytes come from. `open` may be called more than once and starts at the first byte each time. */
+export type ReportSource = { open(): AsyncIterable<Uint8Array> }
+
+/** One finding as a report states it. Strings are bounded, and free of NUL and lone surrogates. */
+export type ParsedFinding = {
+  tool: string
+  tool_version: string | null
+  kind: FindingKind
+  type: string | null
+  severity: Severity
+  state: 'open' | 'dismissed'
+  dismiss_reason: string | null
+  dismiss_comment: string | null
+  title: string
+  description: string | null
+  native_url: string | null
+  path: string | null
+  start_line: number | null
+  end_line: number | null
+  package_name: string | null
+  package_version: string | null
+  fixed_version: string | null
+  purl: string | null
+  vuln_ids: string[]
+  cwes: string[]
+  rule_id: string | null
+  secret_type: string | null
+  resource_name: string | null
+  scanner_score: number | null
+  cvss_version: string | null
+  cvss_score: number | null
+  cvss_vector: string | null
+  /** Hex SHA-256. Equal findings of one report have equal fingerprints: each is handed out. */
+  fingerprint: string
+  fingerprint_method: string
+}
+
+export type ReportTool = { name: string; version: string | null }
+
+export type ReportSummary = {
+  /** Every tool that the report speaks for, those without results included: such a report closes its tool's findings. */
+  tools: ReportTool[]
+  findings: number
+  components: number
+  skipped: number
+  truncated: boolean
+  warnings: string[]
+  category: string | null
+}
+
+/** The report cannot be read. The message is safe to show to whoever sent it; `format` is what was detected, if anything. */
+export class ReportError extends Error {
+  override readonly name = 'ReportError'
+  readonly format: ReportFormat | null
+
+  constructor(message: string, format: ReportFormat | null = null) {
+    super(message)
+    this.format = format
+  }
+}

@@ -1,0 +1,115 @@
+import { selectionTree } from '../../../platform/json/json-selection.ts'
+import type { SelectedValue } from '../../../platform/json/json-selector.ts'
+import { selectJson } from '../../../platform/json/select-json.ts'
+import { ReportError, type ReportSource } from '../parsed-report.ts'
+import type { ReportWarnings } from '../report-warnings.ts'
+import { kindOfScanner } from '../scanner-kind.ts'
+import { filePath, isRootBase, normalized } from './artifact-path.ts'
+import { findRule } from './rule.ts'
+import { RunBudget } from './run-budget.ts'
+import { RUN_MEMBERS } from './run-members.ts'
+import { newRun, type SarifRun } from './sarif-run.ts'
+
+const RUNS_MAX = 10_000
+const VERSION = '2.1.0'
+
+const SELECTION = selectionTree([
+  'version',
+  'runs:type',
+  'runs[*]:type',
+  'runs[*].results:type',
+  'runs[*].externalPropertyFileReferences.results:type',
+  ...Object.keys(RUN_MEMBERS),
+])
+
+/**
+ * The first pass over a SARIF file: everything that results refer to, wherever it stands, by index of the run; a run that is no object is a hole.
+ * Also checks the grammar of the whole file, so that a broken one fails before a finding is handed out.
+ */
+export async function readRuns(source: ReportSource, warnings: ReportWarnings): Promise<SarifRun[]> {
+  const reader = new RunsReader(warnings)
+  for await (const batch of selectJson(source.open(), SELECTION)) {
+    for (const selected of batch) reader.read(selected)
+  }
+  return reader.finish()
+}
+
+class RunsReader {
+  readonly #warnings: ReportWarnings
+  readonly #budget: RunBudget
+  readonly #runs: SarifRun[] = []
+  #version: unknown
+  #runsType: unknown
+
+  constructor(warnings: ReportWarnings) {
+    this.#warnings = warnings
+    this.#budget = new RunBudget(warnings)
+  }
+
+  read({ path, at, value, isOversize }: SelectedValue): void {
+    const [index = 0, ...below] = at as number[]
+    if (isOversize) this.#warnings.add(`${path} holds a very large value, which was not read`)
+    else if (path === 'version') this.#version = value
+    else if (path === 'runs:type') this.#runsType = value
+    else if (path === 'runs[*]:type') this.#begin(index, value)
+    else if (path === 'runs[*].results:type') this.#checkResults(index, value)
+    else if (path === 'runs[*].externalPropertyFileReferences.results:type') this.#warnOfExternalResults(index)
+    else RUN_MEMBERS[path]?.({ run: this.#runs[index] as SarifRun, at: below, value, budget: this.#budget })
+  }
+
+  finish(): SarifRun[] {
+    if (this.#version !== VERSION) throw new ReportError(versionRefusal(this.#version), 'sarif')
+    // §3.13.4 allows null where a run could not be made.
+    if (this.#runsType !== 'array' && this.#runsType !== 'null') {
+      throw new ReportError('The file is not a SARIF report: it has no array `runs`.', 'sarif')
+    }
+    for (const run of this.#runs) if (run !== undefined) finishRun(run)
+    return this.#runs
+  }
+
+  #begin(index: number, type: unknown): void {
+    if (index >= RUNS_MAX) throw new ReportError(`The SARIF report has more than ${RUNS_MAX} runs.`, 'sarif')
+    if (type === 'object') this.#runs[index] = newRun()
+    else this.#warnings.add(`Run ${index + 1} is not an object and was skipped`)
+  }
+
+  #checkResults(index: number, type: unknown): void {
+    if (type === 'array' || type === 'null') return
+    this.#warnings.add(`The results of run ${index + 1} are not an array and were not read`)
+  }
+
+  #warnOfExternalResults(index: number): void {
+    this.#warnings.add(`Run ${index + 1} keeps results in other files, which were not read`)
+  }
+}
+
+function versionRefusal(version: unknown): string {
+  if (typeof version !== 'string') return 'The file has `runs` but no `version`, so it is not a SARIF 2.1.0 report.'
+  return `SARIF version ${JSON.stringify(version.slice(0, 30))} is not read; have the tool write SARIF ${VERSION}.`
+}
+
+/** Draws the conclusions that need the whole run. */
+function finishRun(run: SarifRun): void {
+  run.tool.name = run.driver.name ?? 'unknown'
+  run.kind = kindOfScanner(run.tool.name)
+  run.rootDirectories = rootDirectoriesOf(run)
+  for (const { invocation, rule: reference, level } of run.overrides) {
+    const rule = findRule(run, reference)
+    if (rule === undefined) continue
+    const levels = run.levelsByInvocation[invocation] ?? new Map()
+    run.levelsByInvocation[invocation] = levels.set(rule, level)
+  }
+}
+
+/** Absolute directories that are the top of the repository, outermost first. A scanner's working directory is the guess where none is told. */
+function rootDirectoriesOf(run: SarifRun): string[] {
+  const told = [...run.uriBases].filter(([id]) => isRootBase(run, id)).map(([, base]) => base.uri)
+  const roots = absoluteDirectories(told)
+  return roots.length > 0 ? roots : absoluteDirectories(run.workingDirectories)
+}
+
+function absoluteDirectories(uris: (string | null)[]): string[] {
+  const files = uris.filter((uri) => uri !== null && /^file:/i.test(uri.trim())) as string[]
+  const directories = new Set(files.map((uri) => normalized(filePath(uri.trim()))))
+  return [...directories].filter((directory) => directory !== '/').sort((a, b) => a.length - b.length)
+}

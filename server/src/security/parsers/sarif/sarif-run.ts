@@ -1,0 +1,79 @@
+import type { FindingKind, ReportTool } from '../parsed-report.ts'
+import type { DescriptorReference } from './component-reference.ts'
+import type { PackageFacts } from './package-facts.ts'
+
+/** What one run says beside its results, as far as results refer to it. Lists are sparse: what was not kept is a hole. */
+export type SarifRun = {
+  tool: ReportTool
+  /** What the tool looks for, by its name. */
+  kind: FindingKind
+  driver: SarifComponent
+  extensions: SarifComponent[]
+  artifacts: ArtifactLocation[]
+  logicalLocations: (string | null)[]
+  uriBases: Map<string, ArtifactLocation>
+  /** Names of the bases that are the top of the repository, and directories known to be it. */
+  rootBases: Set<string>
+  rootDirectories: string[]
+  workingDirectories: string[]
+  automationId: string | null
+  /** The levels that invocations set for rules (§3.20.5): as the report has them, and by invocation once all is read. */
+  overrides: LevelOverride[]
+  levelsByInvocation: Map<SarifRule, string>[]
+  taxonomies: SarifTaxonomy[]
+}
+
+export type SarifComponent = {
+  name: string | null
+  guid: string | null
+  rules: SarifRule[]
+  rulesById: Map<string, SarifRule>
+  rulesByGuid: Map<string, SarifRule>
+  messages: Record<string, string>
+}
+
+export type SarifRule = {
+  id: string | null
+  guid: string | null
+  name: string | null
+  /** Its short description, else the beginning of its full one. */
+  description: string | null
+  helpUri: string | null
+  level: string | null
+  securitySeverity: number | null
+  cvssScore: number | null
+  cvssVector: string | null
+  tags: string[]
+  vulnIds: string[]
+  taxa: DescriptorReference[]
+  messages: Record<string, string>
+  package: PackageFacts
+  component: SarifComponent
+}
+
+export type ArtifactLocation = { uri: string | null; uriBaseId: string | null; index: number | null }
+export type LevelOverride = { invocation: number; rule: DescriptorReference; level: string }
+export type SarifTaxonomy = { name: string | null; guid: string | null; taxonIds: string[] }
+
+export function newRun(): SarifRun {
+  return {
+    tool: { name: 'unknown', version: null },
+    kind: 'code',
+    driver: newComponent(),
+    extensions: [],
+    artifacts: [],
+    logicalLocations: [],
+    uriBases: new Map(),
+    rootBases: new Set(),
+    rootDirectories: [],
+    workingDirectories: [],
+    automationId: null,
+    overrides: [],
+    levelsByInvocation: [],
+    taxonomies: [],
+  }
+}
+
+export function newComponent(): SarifComponent {
+  return { name: null, guid: null, rules: [], rulesById: new Map(), rulesByGuid: new Map(), messages: {} }
+}

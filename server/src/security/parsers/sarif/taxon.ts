@@ -1,0 +1,36 @@
+import { type JsonObject, objectsOf } from '../../../platform/json/read-value.ts'
+import { cwesIn } from '../cwe.ts'
+import { type DescriptorReference, descriptorReference, findComponent } from './component-reference.ts'
+import { boundedTexts } from './rule.ts'
+import type { SarifRule, SarifRun } from './sarif-run.ts'
+
+/** The guid under which tools that do not embed the CWE taxonomy refer to it. */
+const CWE_GUIDS = ['25f72d7e-8a92-459d-ad67-64853f788765', 'ffc64c90-42b6-44ce-8beb-f6b7dae649e5']
+const TAXA_MAX = 50
+
+/** CWE ids from tags, the rule's relationships (§3.49.15), the result's taxa (§3.27.8), and an id that is itself a CWE. */
+export function cwesOf(
+  run: SarifRun,
+  result: JsonObject,
+  rule: SarifRule | undefined,
+  ruleId: string | null,
+): string[] {
+  const resultTaxa = objectsOf(result.taxa).slice(0, TAXA_MAX).map(descriptorReference)
+  const properties = result.properties as JsonObject | undefined
+  return cwesIn([
+    ...[...resultTaxa, ...(rule?.taxa ?? [])].map((taxon) => cweText(run, taxon)),
+    ...boundedTexts(properties?.tags),
+    ...boundedTexts(properties?.cwe),
+    ...(rule?.tags ?? []),
+    ruleId ?? '',
+  ])
+}
+
+/** A taxon's id, with `CWE-` before a bare number where its taxonomy is the CWE. */
+function cweText(run: SarifRun, { id, index, component }: DescriptorReference): string {
+  const taxonomy = component === null ? undefined : findComponent(component, run.taxonomies)
+  const taxonId = id ?? (index === null ? undefined : taxonomy?.taxonIds[index]) ?? ''
+  const guid = component?.guid ?? taxonomy?.guid ?? ''
+  const isCwe = (component?.name ?? taxonomy?.name ?? '').toUpperCase() === 'CWE' || CWE_GUIDS.includes(guid)
+  return isCwe && /^\d+$/.test(taxonId) ? `CWE-${taxonId}` : taxonId
+}

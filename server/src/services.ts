@@ -1,0 +1,19 @@
+import type { KeyObject } from 'node:crypto'
+import type { Config } from './config.ts'
+import type { Plans } from './organizations/plan.ts'
+import type { Clock } from './platform/clock.ts'
+import type { Sql } from './platform/db/sql.ts'
+import type { Log } from './platform/log.ts'
+import type { ObjectStore } from './platform/objects/object-store.ts'
+
+/** What use cases and routes work with. Built once by `openServices`, closed in reverse. */
+export type Services = Readonly<{
+  config: Config
+  clock: Clock
+  log: Log
+  sql: Sql
+  objects: ObjectStore
+  plans: Plans
+  /** Authenticates the cursors of lists. */
+  cursorKey: KeyObject
+}>

@@ -1,0 +1,141 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { generateApiKey, hashApiKey } from '../../src/access/api-key.ts'
+import { insertApiKey } from '../../src/access/api-key.store.ts'
+import { SCOPES, type Scope } from '../../src/access/scopes.ts'
+import { createApp } from '../../src/app.ts'
+import { readConfig } from '../../src/config.ts'
+import { openServices } from '../../src/open-services.ts'
+import { insertOrganization } from '../../src/organizations/organization.store.ts'
+import type { Clock } from '../../src/platform/clock.ts'
+import { newUuid } from '../../src/platform/ids.ts'
+import { createLog } from '../../src/platform/log.ts'
+import type { Services } from '../../src/services.ts'
+import { createTestDatabase } from './database.ts'
+
+/** A clock that stands still until it is told to move. */
+export class FrozenClock implements Clock {
+  #now: Date
+
+  constructor(start = '2026-03-04T05:06:07.890Z') {
+    this.#now = new Date(start)
+  }
+
+  now(): Date {
+    return new Date(this.#now)
+  }
+
+  advance(ms: number): void {
+    this.#now = new Date(this.#now.getTime() + ms)
+  }
+}
+
+export type Caller = { orgId: string; slug: string; keyId: string; key: string }
+
+export type CallerOptions = {
+  plan?: string
+  scopes?: readonly Scope[]
+  environment?: 'production' | 'development'
+  expiresAt?: Date
+  /** An organization that is there already. */
+  orgId?: string
+}
+
+export type Answer = { status: number; headers: Headers; body: any; text: string }
+
+export type RequestOptions = {
+  key?: string
+  body?: unknown
+  headers?: Record<string, string>
+}
+
+/** The API on a port of its own, over a database of its own. */
+export type TestApi = {
+  url: string
+  clock: FrozenClock
+  services: Services
+  /** An organization with a key; every call makes a new one. */
+  caller(options?: CallerOptions): Promise<Caller>
+  request(method: string, path: string, options?: RequestOptions): Promise<Answer>
+  close(): Promise<void>
+}
+
+export type TestApiOptions = { env?: Record<string, string>; /** Another API over the same data. */ beside?: TestApi }
+
+type Shared = { database: Awaited<ReturnType<typeof createTestDatabase>>; dataDir: string }
+const shared = new WeakMap<TestApi, Shared>()
+
+export async function startTestApi(options: TestApiOptions = {}): Promise<TestApi> {
+  const own = options.beside ? null : { database: await createTestDatabase(), dataDir: await mkdtemp(join(tmpdir(), 'shiplock-api-')) }
+  const { database, dataDir } = own ?? (shared.get(options.beside as TestApi) as Shared)
+  const config = readConfig({
+    SHIPLOCK_PORT: '0',
+    SHIPLOCK_DATA_DIR: dataDir,
+    SHIPLOCK_RATE_LIMIT_PER_MINUTE: '0',
+    SHIPLOCK_LOG_LEVEL: 'fatal',
+    ...options.env,
+  })
+  const clock = options.beside?.clock ?? new FrozenClock()
+  const nothing = async () => {}
+  const opened = await openServices(
+    config,
+    { kind: 'external', url: database.url, address: database.connection, claim: nothing, close: nothing },
+    { applicationName: 'test', connections: 8, clock, log: createLog(config.logLevel) },
+  )
+  const { services } = opened
+  const app = await createApp(services)
+  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  const api: TestApi = {
+    url,
+    clock,
+    services,
+    caller: (callerOptions) => createCaller(services, callerOptions),
+    request: (method, path, requestOptions) => request(url + path, method, requestOptions),
+    close: async () => {
+      await app.close()
+      await opened.close()
+      if (!own) return
+      await own.database.drop()
+      await rm(own.dataDir, { recursive: true, force: true })
+    },
+  }
+  shared.set(api, { database, dataDir })
+  return api
+}
+
+async function createCaller({ sql, clock }: Services, options: CallerOptions = {}): Promise<Caller> {
+  const now = clock.now()
+  const orgId = options.orgId ?? newUuid(now)
+  const slug = `org-${orgId.slice(-12)}`
+  if (!options.orgId) await insertOrganization(sql, { id: orgId, slug, name: slug, plan: options.plan ?? 'enterprise' }, now)
+  const environment = options.environment ?? 'production'
+  const key = generateApiKey(environment)
+  const keyId = newUuid(now)
+  await insertApiKey(sql, orgId, {
+    id: keyId,
+    name: 'test key',
+    key_sha256: hashApiKey(key),
+    environment,
+    scopes: [...(options.scopes ?? SCOPES)],
+    created_by: 'test',
+    created_at: now,
+    expires_at: options.expiresAt ?? null,
+  })
+  return { orgId, slug, keyId, key }
+}
+
+async function request(url: string, method: string, { key, body, headers = {} }: RequestOptions = {}): Promise<Answer> {
+  const response = await fetch(url, {
+    method,
+    headers: {
+      ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  })
+  const text = await response.text()
+  const isJson = response.headers.get('content-type')?.includes('json')
+  return { status: response.status, headers: response.headers, text, body: isJson && text ? JSON.parse(text) : undefined }
+}

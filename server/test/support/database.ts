@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openEmbeddedPostgres } from '../../src/platform/db/embedded-postgres.ts'
+import { migrate } from '../../src/platform/db/migrate.ts'
+import { type DatabaseAddress, openSql, type Sql } from '../../src/platform/db/sql.ts'
+
+export type TestDatabase = {
+  /** For psql. */
+  url: string
+  /** For our own clients. */
+  connection: Exclude<DatabaseAddress, string>
+  drop(): Promise<void>
+}
+
+/** A PostgreSQL server for tests, with a migrated template to clone; it and its data are gone after close. */
+export type TestServer = { url: string; close(): Promise<void> }
+
+const TEMPLATE = 'template_shiplock'
+const OBJECT_IN_USE = '55006'
+
+/** Nothing here has to survive a crash. */
+const THROW_AWAY = {
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  shared_buffers: '256MB',
+  max_connections: 300,
+}
+
+/** Starts the server that all test files of one run share. */
+export async function startTestServer(): Promise<TestServer> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'shiplock-test-'))
+  const server = await openEmbeddedPostgres({ dataDir, settings: THROW_AWAY })
+  const close = async () => {
+    await server.close()
+    await rm(dataDir, { recursive: true, force: true })
+  }
+  try {
+    await createTemplate(server.connection)
+    return { url: server.url, close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+/** A database of its own with the current schema. A file that is run by hand, without the runner, brings its server. */
+export async function createTestDatabase(): Promise<TestDatabase> {
+  const url = process.env.SHIPLOCK_TEST_DATABASE_URL
+  const server = url ? { url, close: async () => {} } : await startTestServer()
+  const admin = connectionOf(server.url)
+  const database = `test_${randomUUID().replaceAll('-', '')}`
+  await withAdmin(admin, (sql) => cloneTemplate(sql, database))
+  return {
+    url: server.url.replace(/[^/]*$/, database),
+    connection: { ...admin, database },
+    drop: async () => {
+      await withAdmin(admin, (sql) => sql.unsafe(`drop database ${database} with (force)`))
+      await server.close()
+    },
+  }
+}
+
+async function createTemplate(connection: TestDatabase['connection']): Promise<void> {
+  await withAdmin(connection, (sql) => sql.unsafe(`create database ${TEMPLATE}`))
+  await withAdmin({ ...connection, database: TEMPLATE }, (sql) => migrate(sql))
+}
+
+/** A template cannot be cloned while someone is connected to it, such as autovacuum; that passes. */
+async function cloneTemplate(sql: Sql, database: string): Promise<void> {
+  for (;;) {
+    try {
+      await sql.unsafe(`create database ${database} template ${TEMPLATE} strategy wal_log`)
+      return
+    } catch (error) {
+      if ((error as { code?: string }).code !== OBJECT_IN_USE) throw error
+    }
+  }
+}
+
+async function withAdmin<T>(connection: DatabaseAddress, use: (sql: Sql) => Promise<T>): Promise<T> {
+  const sql = openSql(connection, { max: 1, applicationName: 'test' })
+  try {
+    return await use(sql)
+  } finally {
+    await sql.end()
+  }
+}
+
+/** postgres.js reads no socket directory in an address, so it gets the parts. */
+function connectionOf(address: string): TestDatabase['connection'] {
+  const { hostname, port, pathname, username } = new URL(address)
+  const host = decodeURIComponent(hostname)
+  return { host, port: Number(port), database: pathname.slice(1), user: decodeURIComponent(username) }
+}

@@ -6,7 +6,6 @@ import { pendingMigrations } from './platform/db/migrate.ts'
 import { createHttpServer, type HttpServer } from './platform/http/http-server.ts'
 import { registerOpenApi } from './platform/http/openapi.ts'
 import { registerOperations } from './platform/http/operations.routes.ts'
-import { ErrorResponse } from './platform/http/schemas.ts'
 import { CiRun } from './ci/run.schema.ts'
 import { PipelineRun } from './ci/pipeline-run.schema.ts'
 import type { Services } from './services.ts'
@@ -17,7 +16,7 @@ export const API_VERSION = '1.0.0'
 export async function createApp(services: Services): Promise<HttpServer> {
   const app = createHttpServer(services.log)
   const base = app as unknown as FastifyInstance
-  for (const schema of [ErrorResponse, CiRun, PipelineRun]) app.addSchema(schema)
+  for (const schema of [CiRun, PipelineRun]) app.addSchema(schema)
   await registerOpenApi(base, { version: API_VERSION, serverUrl: services.config.baseUrl })
   registerOperations(base, readinessChecks(services))
   await registerAuthorization(base, services)

@@ -40,6 +40,7 @@ export async function createRun(services: Services, numbers: DayNumbers, actor: 
     if (stored && number !== null) numbers.giveBack(credential, now, number)
     if (stored) return stored
     if (number === null) break
+    numbers.forget(credential, now)
   }
   throw rateLimited(
     `This key has reported its ${NEW_RUNS_PER_DAY_MAX} new runs of the day.`,

@@ -37,6 +37,11 @@ export class DayNumbers {
     this.#candidates.get(`${credential.id} ${utcDayStart(now).getTime()}`)?.push(number)
   }
 
+  /** Another process took a number that was kept here, so the others may be gone too. */
+  forget(credential: Credential, now: Date): void {
+    this.#candidates.delete(`${credential.id} ${utcDayStart(now).getTime()}`)
+  }
+
   /** One read for all that wait for the same credential. */
   async #refill(key: string, credential: Credential, day: Date): Promise<void> {
     let read = this.#reads.get(key)

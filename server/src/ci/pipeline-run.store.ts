@@ -82,5 +82,5 @@ function pipelineRunJson(db: Db, now: Date) {
 }
 
 function durationSeconds(db: Db, now: Date) {
-  return db`floor(extract(epoch from ${attemptCompletedAt(db, now)} - attempt.started_at))::int`
+  return db`floor(extract(epoch from ${attemptCompletedAt(db, now)} - attempt.started_at))::bigint`
 }

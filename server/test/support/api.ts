@@ -61,13 +61,15 @@ export type TestApi = {
   close(): Promise<void>
 }
 
-export type TestApiOptions = { env?: Record<string, string>; /** Another API over the same data. */ beside?: TestApi }
+export type TestApiOptions = { env?: Record<string, string> /** Another API over the same data. */; beside?: TestApi }
 
 type Shared = { database: Awaited<ReturnType<typeof createTestDatabase>>; dataDir: string }
 const shared = new WeakMap<TestApi, Shared>()
 
 export async function startTestApi(options: TestApiOptions = {}): Promise<TestApi> {
-  const own = options.beside ? null : { database: await createTestDatabase(), dataDir: await mkdtemp(join(tmpdir(), 'shiplock-api-')) }
+  const own = options.beside
+    ? null
+    : { database: await createTestDatabase(), dataDir: await mkdtemp(join(tmpdir(), 'shiplock-api-')) }
   const { database, dataDir } = own ?? (shared.get(options.beside as TestApi) as Shared)
   const config = readConfig({
     SHIPLOCK_PORT: '0',
@@ -108,7 +110,8 @@ async function createCaller({ sql, clock }: Services, options: CallerOptions = {
   const now = clock.now()
   const orgId = options.orgId ?? newUuid(now)
   const slug = `org-${orgId.slice(-12)}`
-  if (!options.orgId) await insertOrganization(sql, { id: orgId, slug, name: slug, plan: options.plan ?? 'enterprise' }, now)
+  if (!options.orgId)
+    await insertOrganization(sql, { id: orgId, slug, name: slug, plan: options.plan ?? 'enterprise' }, now)
   const environment = options.environment ?? 'production'
   const key = generateApiKey(environment)
   const keyId = newUuid(now)
@@ -137,5 +140,10 @@ async function request(url: string, method: string, { key, body, headers = {} }:
   })
   const text = await response.text()
   const isJson = response.headers.get('content-type')?.includes('json')
-  return { status: response.status, headers: response.headers, text, body: isJson && text ? JSON.parse(text) : undefined }
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    body: isJson && text ? JSON.parse(text) : undefined,
+  }
 }

@@ -37,6 +37,11 @@ export function invalidField(path: string, message: string): ApiError {
   return invalidRequest([{ path, message }])
 }
 
+/** RFC 6901 §3: `~` and `/` are escaped inside a token. */
+export function pointerToken(name: string): string {
+  return name.slice(0, 100).replaceAll('~', '~0').replaceAll('/', '~1')
+}
+
 export function notFound(what: string): ApiError {
   return new ApiError(404, 'not_found', `No such ${what}.`)
 }

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import Fastify, { type FastifyBaseLogger, type FastifyInstance, type RawServerDefault } from 'fastify'
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController, type RawServerDefault } from 'fastify'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { Log } from '../log.ts'
-import { registerErrorHandler } from './error-handler.ts'
+import { answerClientError } from './client-error.ts'
+import { registerErrorHandler, sendApiError, toApiError } from './error-handler.ts'
 import { registerJsonBody } from './json-body.ts'
 import { registerNotFound } from './not-found.ts'
 import { registerValidation } from './validation.ts'
@@ -25,13 +26,18 @@ export type HttpServer = FastifyInstance<
 export function createHttpServer(log: Log): HttpServer {
   const app = Fastify({
     loggerInstance: log as FastifyBaseLogger,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY_BYTES_MAX,
     requestIdHeader: false,
     genReqId: requestId,
     requestTimeout: REQUEST_TIMEOUT_MS,
     return503OnClosing: false,
     forceCloseConnections: 'idle',
+    clientErrorHandler: answerClientError,
+    // Addresses that the router cannot read reach neither hooks nor the error handler.
+    frameworkErrors: (error, request, reply) => {
+      sendApiError(toApiError(error), request, reply.header('x-request-id', request.id))
+    },
     routerOptions: { maxParamLength: PATH_PARAMETER_CHARS_MAX },
   }).withTypeProvider<TypeBoxTypeProvider>()
   const base = app as unknown as FastifyInstance

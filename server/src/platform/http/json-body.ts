@@ -1,5 +1,6 @@
+import { isUtf8 } from 'node:buffer'
 import type { FastifyInstance } from 'fastify'
-import { ApiError, invalidField } from './errors.ts'
+import { ApiError, invalidField, pointerToken } from './errors.ts'
 
 /**
  * Reads application/json bodies. PostgreSQL stores neither U+0000 nor lone surrogates, so a text that holds one is
@@ -7,10 +8,12 @@ import { ApiError, invalidField } from './errors.ts'
  */
 export function registerJsonBody(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, async (_request: unknown, text: string) => {
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: unknown, bytes: Buffer) => {
+    if (!isUtf8(bytes)) throw new ApiError(400, 'invalid_json', 'The body is not UTF-8.')
+    const text = bytes.toString()
     if (text.length === 0) return undefined
     const body = parseJson(text)
-    if (SUSPICIOUS_ESCAPE.test(text) || !text.isWellFormed()) refuseUnstorable(body, '/body')
+    if (SUSPICIOUS_ESCAPE.test(text)) refuseUnstorable(body, '/body')
     return body
   })
   app.addHook('onRequest', async (request) => {
@@ -43,6 +46,6 @@ function refuseUnstorable(value: unknown, path: string, depth = 0): void {
   for (const [name, inner] of Object.entries(value)) {
     if (name === '__proto__') throw invalidField(`${path}/__proto__`, 'is not a field of this request')
     refuseUnstorable(name, path, depth)
-    refuseUnstorable(inner, `${path}/${name}`, depth + 1)
+    refuseUnstorable(inner, `${path}/${pointerToken(name)}`, depth + 1)
   }
 }

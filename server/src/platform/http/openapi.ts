@@ -1,20 +1,28 @@
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance, RouteOptions } from 'fastify'
+import { ErrorResponse, GatewayRejectionResponse } from './schemas.ts'
 
-const ERROR_RESPONSES = {
-  400: 'The request is not valid.',
-  401: 'No key, or a key that cannot be accepted.',
-  402: 'The plan does not include this.',
-  403: 'The key lacks the scope.',
-  404: 'No such item in the organization, within its retention.',
-  429: 'Too many requests. `Retry-After` says when to try again.',
-  500: 'A failure on our side.',
-  503: 'The database or the object store cannot be reached.',
+/** Name of a shared schema, and what the status means. */
+const ERROR_RESPONSES: Record<string, [schema: string, description: string]> = {
+  400: ['Error', 'The request is not valid.'],
+  401: ['GatewayRejection', 'No key, or a key that cannot be accepted. The body never says which.'],
+  402: ['Error', 'The plan does not include this.'],
+  403: ['GatewayRejection', 'The key lacks the scope.'],
+  404: ['Error', 'No such item in the organization, within its retention.'],
+  429: ['Error', 'Too many requests. `Retry-After` says when to try again.'],
+  500: ['Error', 'A failure on our side.'],
+  503: ['Error', 'The database or the object store cannot be reached.'],
+}
+const WRITE_ERROR_RESPONSES: typeof ERROR_RESPONSES = {
+  409: ['Error', 'What is stored does not allow this; `error.code` says why.'],
+  413: ['Error', 'The body is larger than this route takes.'],
+  415: ['Error', 'The body is not application/json.'],
 }
 
 /** Describes every route as OpenAPI 3.1 (`GET /v1/openapi.json`) and as pages for a browser (`/docs`). */
 export async function registerOpenApi(app: FastifyInstance, document: { version: string; serverUrl: string }) {
+  for (const schema of [ErrorResponse, GatewayRejectionResponse]) app.addSchema(schema)
   app.addHook('onRoute', addErrorResponses)
   await app.register(swagger, {
     openapi: {
@@ -33,6 +41,7 @@ export async function registerOpenApi(app: FastifyInstance, document: { version:
         },
       },
     },
+    transform: ({ schema, url }) => ({ schema: referToShared(schema) as typeof schema, url }),
     refResolver: { buildLocalReference: (json, _baseUri, _fragment, index) => String(json.$id ?? `def-${index}`) },
   })
   await app.register(swaggerUi, { routePrefix: '/docs', staticCSP: true, indexPrefix: '' })
@@ -41,9 +50,19 @@ export async function registerOpenApi(app: FastifyInstance, document: { version:
 
 function addErrorResponses(route: RouteOptions): void {
   if (!route.schema || route.schema.hide || !route.url.startsWith('/v1')) return
-  const described = Object.entries(ERROR_RESPONSES).map(([status, description]) => [
+  const writes = ![route.method].flat().some((method) => method === 'GET' || method === 'HEAD')
+  const described = Object.entries({ ...ERROR_RESPONSES, ...(writes && WRITE_ERROR_RESPONSES) })
+  const responses = described.map(([status, [schema, description]]) => [
     status,
-    { description, content: { 'application/json': { schema: { $ref: 'Error#' } } } },
+    { description, content: { 'application/json': { schema: { $ref: `${schema}#` } } } },
   ])
-  route.schema.response = { ...Object.fromEntries(described), ...(route.schema.response as object) }
+  route.schema.response = { ...Object.fromEntries(responses), ...(route.schema.response as object) }
+}
+
+/** Shared schemas stand once under components/schemas; where a route holds one, the document refers to it. */
+function referToShared(schema: unknown): unknown {
+  if (typeof schema !== 'object' || schema === null) return schema
+  if (Array.isArray(schema)) return schema.map(referToShared)
+  if ('$id' in schema) return { $ref: `${schema.$id}#` }
+  return Object.fromEntries(Object.entries(schema).map(([name, inner]) => [name, referToShared(inner)]))
 }

@@ -50,4 +50,9 @@ export const ErrorResponse = Closed(
   { $id: 'Error', description: 'Every error except a rejection by the gateway.' },
 )
 
+export const GatewayRejectionResponse = Closed(
+  { message: Type.String({ examples: ['Unauthorized'] }) },
+  { $id: 'GatewayRejection', description: 'A rejection before any plan is looked at.' },
+)
+
 export type ErrorResponse = Static<typeof ErrorResponse>

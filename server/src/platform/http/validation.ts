@@ -1,7 +1,7 @@
 import type { FastifyError, FastifyInstance, FastifySchemaCompiler } from 'fastify'
 import { Ajv, type AnySchema, type ErrorObject } from 'ajv'
 import { fullFormats } from 'ajv-formats/dist/formats.js'
-import { type ApiError, type FieldError, invalidRequest } from './errors.ts'
+import { type ApiError, type FieldError, invalidRequest, pointerToken } from './errors.ts'
 
 const FIELD_ERRORS_MAX = 20
 
@@ -25,10 +25,16 @@ function createAjv(options: { coerceTypes: boolean }): Ajv {
   return ajv
 }
 
-/** RFC 3339 with an offset, and a time that a clock can show (a leap second is not one that we can store). */
+/** The first and the last time with a year of four digits in UTC. PostgreSQL has no year 0, RFC 3339 none of five digits. */
+const EARLIEST_MS = Date.parse('0001-01-01T00:00:00Z')
+const LATEST_MS = Date.parse('9999-12-31T23:59:59.999Z')
+
+/** RFC 3339 with an offset, and a time that can be stored and shown (a leap second is not one). */
 export function isTimestamp(text: string): boolean {
   const { validate } = fullFormats['date-time'] as { validate: (text: string) => boolean }
-  return text.length <= 40 && validate(text) && !Number.isNaN(Date.parse(text))
+  if (text.length > 40 || !validate(text)) return false
+  const at = Date.parse(text)
+  return at >= EARLIEST_MS && at <= LATEST_MS
 }
 
 const PART_NAMES: Record<string, string> = { body: 'body', querystring: 'query', params: 'path', headers: 'headers' }
@@ -51,9 +57,4 @@ function toFieldError(error: ErrorObject, where: string): FieldError {
   }
   if (params.allowedValues) return { path: at, message: `must be one of ${params.allowedValues.join(', ')}` }
   return { path: at, message: error.message ?? 'is not valid' }
-}
-
-/** RFC 6901 §3: `~` and `/` are escaped inside a token. */
-function pointerToken(name: string): string {
-  return name.slice(0, 100).replaceAll('~', '~0').replaceAll('/', '~1')
 }

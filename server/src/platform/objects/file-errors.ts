@@ -1,4 +1,4 @@
-import { ApiError, unavailable } from '../http/errors.ts'
+import { unavailable } from '../http/errors.ts'
 
 /** The operation's result, or null where its file does not exist. */
 export async function ignoreMissing<Result>(operation: Promise<Result>): Promise<Result | null> {
@@ -11,9 +11,7 @@ export async function ignoreMissing<Result>(operation: Promise<Result>): Promise
 }
 
 /** What the disk refuses (full, read-only, not ours, failing) is a 503, never the caller's mistake nor a path in an answer. */
-export function storeFailure(error: unknown): Error {
-  if (error instanceof ApiError) return error
-  return (error as NodeJS.ErrnoException).syscall || (error as NodeJS.ErrnoException).code
-    ? unavailable(error)
-    : (error as Error)
+export function storeFailure(error: unknown): unknown {
+  const refusedBySystem = error instanceof Error && 'syscall' in error
+  return refusedBySystem ? unavailable(error) : error
 }

@@ -1,11 +1,9 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 
 /**
  * Hex SHA-256 that identifies a finding. The parts are separated unambiguously, and a part that is absent differs from an empty one.
  * The method is part of the hash: two methods never give the same fingerprint.
  */
 export function fingerprintOf(method: string, parts: readonly (string | null)[]): string {
-  return createHash('sha256')
-    .update(JSON.stringify([method, ...parts]))
-    .digest('hex')
+  return hash('sha256', JSON.stringify([method, ...parts]), 'hex')
 }

@@ -1,4 +1,12 @@
-import { arrayOf, integerOf, type JsonObject, memberOf, objectOf, objectsOf, textOf } from '../../../platform/json/read-value.ts'
+import {
+  arrayOf,
+  integerOf,
+  type JsonObject,
+  memberOf,
+  objectOf,
+  objectsOf,
+  textOf,
+} from '../../../platform/json/read-value.ts'
 import { boundedText, NAME_MAX, PATH_MAX } from '../bounded-text.ts'
 import { type ArtifactPlace, placeOf } from './artifact-path.ts'
 import type { ArtifactLocation, SarifRun } from './sarif-run.ts'

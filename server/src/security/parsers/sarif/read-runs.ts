@@ -9,6 +9,7 @@ import { findRule } from './rule.ts'
 import { RunBudget } from './run-budget.ts'
 import { RUN_MEMBERS } from './run-members.ts'
 import { newRun, type SarifRun } from './sarif-run.ts'
+import { cwesOfRule } from './taxon.ts'
 
 const RUNS_MAX = 10_000
 const VERSION = '2.1.0'
@@ -93,6 +94,9 @@ function finishRun(run: SarifRun): void {
   run.tool.name = run.driver.name ?? 'unknown'
   run.kind = kindOfScanner(run.tool.name)
   run.rootDirectories = rootDirectoriesOf(run)
+  for (const component of [run.driver, ...run.extensions]) {
+    for (const rule of component.rules) if (rule !== undefined) rule.cwes = cwesOfRule(run, rule)
+  }
   for (const { invocation, rule: reference, level } of run.overrides) {
     const rule = findRule(run, reference)
     if (rule === undefined) continue

@@ -10,7 +10,7 @@ import type { SarifComponent, SarifRule, SarifRun } from './sarif-run.ts'
 const MESSAGE_MAX = 4000
 const MESSAGES_MAX = 50
 const TAGS_MAX = 50
-const TAG_MAX = 100
+const TAG_MAX = 300
 const RELATIONSHIPS_MAX = 20
 const HIERARCHY_STEPS_MAX = 10
 
@@ -38,7 +38,9 @@ function readRule(rule: JsonObject, component: SarifComponent): SarifRule {
     taxa: objectsOf(rule.relationships)
       .slice(0, RELATIONSHIPS_MAX)
       .map((relation) => descriptorReference(objectOf(relation.target))),
+    cwes: [],
     messages: readMessages(rule.messageStrings),
+    purls: boundedTexts(memberOf(rule, 'properties', 'purls')),
     package: packageFactsIn(textOf(memberOf(rule, 'help', 'text'))),
     component,
   }

@@ -36,7 +36,9 @@ export class RunBudget {
   hasRoomForName(name: string): boolean {
     this.#nameText -= name.length
     if (this.#names-- > 0 && this.#nameText >= 0) return true
-    this.#warnings.add('The report lists very many artifacts; locations that refer to later ones by index were not read')
+    this.#warnings.add(
+      'The report lists very many artifacts; locations that refer to later ones by index were not read',
+    )
     return false
   }
 }

@@ -4,7 +4,7 @@ import { descriptorReference, guidOf } from './component-reference.ts'
 import { artifactLocation, logicalLocationName } from './location.ts'
 import { keepRule, readMessages } from './rule.ts'
 import type { RunBudget } from './run-budget.ts'
-import { newComponent, type SarifComponent, type SarifRun, type SarifTaxonomy } from './sarif-run.ts'
+import { newComponent, newTaxonomy, type SarifComponent, type SarifRun, type SarifTaxonomy } from './sarif-run.ts'
 
 /** A selected value of a run. `at` holds the array indexes below the run. */
 export type RunMember = { run: SarifRun; at: number[]; value: unknown; budget: RunBudget }
@@ -88,15 +88,13 @@ function componentMembers(
 }
 
 function extension(run: SarifRun, index = 0): SarifComponent {
-  const component = run.extensions[index] ?? newComponent()
-  if (index < EXTENSIONS_MAX) run.extensions[index] = component
-  return component
+  while (run.extensions.length <= Math.min(index, EXTENSIONS_MAX - 1)) run.extensions.push(newComponent())
+  return run.extensions[index] ?? newComponent()
 }
 
 function taxonomy(run: SarifRun, index = 0): SarifTaxonomy {
-  const taxonomy = run.taxonomies[index] ?? { name: null, guid: null, taxonIds: [] }
-  if (index < TAXONOMIES_MAX) run.taxonomies[index] = taxonomy
-  return taxonomy
+  while (run.taxonomies.length <= Math.min(index, TAXONOMIES_MAX - 1)) run.taxonomies.push(newTaxonomy())
+  return run.taxonomies[index] ?? newTaxonomy()
 }
 
 function versionOf(value: unknown): string | null {

@@ -46,7 +46,10 @@ export type SarifRule = {
   tags: string[]
   vulnIds: string[]
   taxa: DescriptorReference[]
+  /** Drawn from tags and taxa once the run's taxonomies are known. */
+  cwes: string[]
   messages: Record<string, string>
+  purls: string[]
   package: PackageFacts
   component: SarifComponent
 }
@@ -76,4 +79,8 @@ export function newRun(): SarifRun {
 
 export function newComponent(): SarifComponent {
   return { name: null, guid: null, rules: [], rulesById: new Map(), rulesByGuid: new Map(), messages: {} }
+}
+
+export function newTaxonomy(): SarifTaxonomy {
+  return { name: null, guid: null, taxonIds: [] }
 }

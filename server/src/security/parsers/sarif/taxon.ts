@@ -1,4 +1,4 @@
-import { type JsonObject, objectsOf } from '../../../platform/json/read-value.ts'
+import { arrayOf, type JsonObject, objectOf, objectsOf } from '../../../platform/json/read-value.ts'
 import { cwesIn } from '../cwe.ts'
 import { type DescriptorReference, descriptorReference, findComponent } from './component-reference.ts'
 import { boundedTexts } from './rule.ts'
@@ -8,22 +8,27 @@ import type { SarifRule, SarifRun } from './sarif-run.ts'
 const CWE_GUIDS = ['25f72d7e-8a92-459d-ad67-64853f788765', 'ffc64c90-42b6-44ce-8beb-f6b7dae649e5']
 const TAXA_MAX = 50
 
-/** CWE ids from tags, the rule's relationships (§3.49.15), the result's taxa (§3.27.8), and an id that is itself a CWE. */
+/** What a rule says about its weakness: its taxa (relationships, §3.49.15), its tags, and an id that is itself a CWE. */
+export function cwesOfRule(run: SarifRun, rule: SarifRule): string[] {
+  return cwesIn([...rule.taxa.map((taxon) => cweText(run, taxon)), ...rule.tags, rule.id ?? ''])
+}
+
+/** CWE ids of a result: its own taxa (§3.27.8) and tags, then its rule's. Without a rule, an id that is itself a CWE. */
 export function cwesOf(
   run: SarifRun,
   result: JsonObject,
   rule: SarifRule | undefined,
   ruleId: string | null,
 ): string[] {
-  const resultTaxa = objectsOf(result.taxa).slice(0, TAXA_MAX).map(descriptorReference)
-  const properties = result.properties as JsonObject | undefined
-  return cwesIn([
-    ...[...resultTaxa, ...(rule?.taxa ?? [])].map((taxon) => cweText(run, taxon)),
+  const properties = objectOf(result.properties)
+  const taxa = objectsOf(arrayOf(result.taxa).slice(0, TAXA_MAX)).map(descriptorReference)
+  const own = [
+    ...taxa.map((taxon) => cweText(run, taxon)),
     ...boundedTexts(properties?.tags),
     ...boundedTexts(properties?.cwe),
-    ...(rule?.tags ?? []),
-    ruleId ?? '',
-  ])
+  ]
+  if (own.length === 0 && rule !== undefined) return rule.cwes
+  return cwesIn([...own, ...(rule?.cwes ?? [ruleId ?? ''])])
 }
 
 /** A taxon's id, with `CWE-` before a bare number where its taxonomy is the CWE. */

@@ -1,0 +1,76 @@
+-- A stream is what one tool says about one repository, category and ref. A report replaces its stream's last word,
+-- and no other's. What every open finding shares with the newest report stands here, once, so that a report that
+-- says nothing new writes no finding.
+create table finding_streams (
+  org_id uuid not null,
+  id bigint generated always as identity,
+  repository_no bigint not null,
+  category text,
+  git_ref text,
+  tool text not null,
+  tool_version text,
+  source text not null,
+  origin text not null,
+  tracked boolean not null,
+  commit_sha text,
+  -- The newest report that was applied, by the time its upload was created. An older one that comes late changes nothing.
+  reported_at timestamptz(3) not null,
+  seen_at timestamptz(3) not null,
+  primary key (org_id, id),
+  foreign key (org_id, repository_no) references reported_repositories (org_id, id)
+);
+create unique index finding_streams_by_identity
+  on finding_streams (org_id, repository_no, coalesce(category, ''), coalesce(git_ref, ''), tool);
+
+create table findings (
+  org_id uuid not null,
+  id uuid not null,
+  stream_id bigint not null,
+  repository_no bigint not null,
+  fingerprint bytea not null,
+  fingerprint_method text not null,
+  -- Equal findings of one report are told apart by their place among their equals.
+  ordinal integer not null check (ordinal >= 0),
+  -- Over all that a report may change: equal hashes, nothing to write.
+  content_hash bytea not null,
+  kind text not null check (kind in ('code', 'dependency', 'secret', 'iac', 'container', 'license', 'other')),
+  type text,
+  severity text not null check (severity in ('critical', 'high', 'medium', 'low', 'info')),
+  state text not null check (state in ('open', 'fixed', 'dismissed')),
+  title text not null,
+  description text,
+  native_url text,
+  path text,
+  start_line integer,
+  end_line integer,
+  package_name text,
+  package_version text,
+  fixed_version text,
+  purl text,
+  vuln_ids text[] not null,
+  cwes text[] not null,
+  rule_id text,
+  secret_type text,
+  resource_name text,
+  scanner_score real,
+  cvss_version text,
+  cvss_score real,
+  cvss_vector text,
+  intel_at_detection jsonb not null,
+  dismiss_reason text,
+  dismiss_comment text,
+  dismissed_by_name text,
+  dismissed_at timestamptz(3),
+  dismissal_source text,
+  first_seen_at timestamptz(3) not null,
+  -- Null while the newest report of the stream holds the finding: then the stream's own apply.
+  last_seen_at timestamptz(3),
+  last_commit_sha text,
+  created_at timestamptz(3) not null,
+  updated_at timestamptz(3) not null,
+  primary key (org_id, id),
+  foreign key (org_id, stream_id) references finding_streams (org_id, id)
+);
+create unique index findings_by_identity on findings (org_id, stream_id, fingerprint, ordinal);
+create index findings_by_creation on findings (org_id, created_at, id);
+create index findings_by_repository on findings (org_id, repository_no, created_at, id);

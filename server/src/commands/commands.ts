@@ -1,0 +1,20 @@
+import type { AnyCommand } from './command.ts'
+
+type Listed = { about: string; load: () => Promise<AnyCommand> }
+
+/** Every command of the program. Its code is loaded only when it is called, because loading is most of a short command's time. */
+export const COMMANDS: Readonly<Record<string, Listed>> = {
+  start: { about: 'API and worker in one', load: async () => (await import('./start.ts')).start },
+  server: { about: 'the API alone', load: async () => (await import('./server.ts')).server },
+  worker: { about: 'the background jobs alone', load: async () => (await import('./worker.ts')).worker },
+  migrate: { about: 'bring the database up to date', load: async () => (await import('./migrate.ts')).migrateDatabase },
+  'org create': { about: 'create an organization', load: async () => (await import('./org.ts')).orgCreate },
+  'org set-plan': { about: "change an organization's plan", load: async () => (await import('./org.ts')).orgSetPlan },
+  'org list': { about: 'list the organizations', load: async () => (await import('./org.ts')).orgList },
+  'key create': { about: 'create an API key', load: async () => (await import('./key.ts')).keyCreate },
+  'key list': { about: "list an organization's API keys", load: async () => (await import('./key.ts')).keyList },
+  'key revoke': { about: 'revoke an API key', load: async () => (await import('./key.ts')).keyRevoke },
+  'repo link': { about: "link a provider's repository", load: async () => (await import('./repo.ts')).repoLink },
+  'repo list': { about: 'list the linked repositories', load: async () => (await import('./repo.ts')).repoList },
+  doctor: { about: 'check settings, database, objects, worker and clock', load: async () => (await import('./doctor.ts')).doctor },
+}

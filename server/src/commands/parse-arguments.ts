@@ -1,0 +1,51 @@
+import { type ParseArgsConfig, parseArgs } from 'node:util'
+import { type AnyCommand, type Option, UsageError } from './command.ts'
+
+export type ParsedArguments = {
+  help: boolean
+  json: boolean
+  given: Record<string, string>
+  options: Record<string, string | string[] | undefined>
+}
+
+/** Reads what stands after a command's name. Throws a `UsageError` of one line. */
+export function parseArguments(command: AnyCommand, args: string[]): ParsedArguments {
+  const { values, positionals } = parseStrictly(command, args)
+  const flags = { help: values.help !== undefined, json: values.json !== undefined }
+  if (flags.help) return { ...flags, given: {}, options: {} }
+  const options = Object.entries(command.options).map(([name, option]) => [name, readOption(name, option, values[name])])
+  return { ...flags, given: nameArguments(command, positionals), options: Object.fromEntries(options) }
+}
+
+/** Every option may repeat for the parser, so that we can refuse a second value instead of dropping the first. */
+function parseStrictly(command: AnyCommand, args: string[]) {
+  const names = Object.keys(command.options)
+  const options: ParseArgsConfig['options'] = {
+    ...Object.fromEntries(names.map((name) => [name, { type: 'string', multiple: true }])),
+    help: { type: 'boolean', short: 'h', multiple: true },
+    json: { type: 'boolean', multiple: true },
+  }
+  try {
+    const parsed = parseArgs({ args, options, strict: true, allowPositionals: true })
+    return { values: parsed.values as Record<string, string[] | undefined>, positionals: parsed.positionals }
+  } catch (error) {
+    const [firstSentence = ''] = (error as Error).message.split(/\n|\. /)
+    throw new UsageError(firstSentence.replace(/\.$/, ''))
+  }
+}
+
+function readOption(name: string, option: Option, values: string[] = []): string | string[] | undefined {
+  if (option.required && values.length === 0) throw new UsageError(`--${name} ${option.value} is missing`)
+  if (values.includes('')) throw new UsageError(`--${name} needs a value`)
+  if (option.type === 'list') return values
+  if (values.length > 1) throw new UsageError(`--${name} is given more than once`)
+  return values[0]
+}
+
+function nameArguments(command: AnyCommand, positionals: string[]): Record<string, string> {
+  const missing = command.arguments[positionals.length]
+  if (missing !== undefined) throw new UsageError(`<${missing}> is missing`)
+  const surplus = positionals[command.arguments.length]
+  if (surplus !== undefined) throw new UsageError(`Unexpected argument '${surplus}'`)
+  return Object.fromEntries(command.arguments.map((name, index) => [name, positionals[index] ?? '']))
+}

@@ -1,0 +1,38 @@
+import type { Db } from '../platform/db/sql.ts'
+
+export type LinkedRepository = { provider: string; id: string; full_name: string; tracked_branch: string }
+
+const MATCHES_MAX = 20
+
+/** The connected repositories of a name, whatever their provider. Code hosts fold case in names. */
+export async function findByName(db: Db, orgId: string, fullName: string): Promise<LinkedRepository[]> {
+  return db<LinkedRepository[]>`
+    select provider, id, full_name, tracked_branch
+    from repositories
+    where org_id = ${orgId}
+      and lower(full_name) = lower(${fullName})
+    order by provider, id
+    limit ${MATCHES_MAX}`
+}
+
+export async function findById(db: Db, orgId: string, provider: string, id: string): Promise<LinkedRepository | null> {
+  const [row] = await db<LinkedRepository[]>`
+    select provider, id, full_name, tracked_branch
+    from repositories
+    where org_id = ${orgId}
+      and provider = ${provider}
+      and id = ${id}`
+  return row ?? null
+}
+
+/** The providers on which an account of this name has connected repositories. */
+export async function findProvidersOfOwner(db: Db, orgId: string, owner: string): Promise<string[]> {
+  const rows = await db<{ provider: string }[]>`
+    select distinct provider
+    from repositories
+    where org_id = ${orgId}
+      and starts_with(lower(full_name), lower(${owner}) || '/')
+    order by provider
+    limit ${MATCHES_MAX}`
+  return rows.map((row) => row.provider)
+}

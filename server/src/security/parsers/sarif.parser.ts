@@ -1,0 +1,113 @@
+import { selectionTree } from '../../platform/json/json-selection.ts'
+import type { SelectedValue } from '../../platform/json/json-selector.ts'
+import { objectOf } from '../../platform/json/read-value.ts'
+import { selectJson } from '../../platform/json/select-json.ts'
+import { FindingBatch, type OnFindings } from './finding-batch.ts'
+import {
+  type ParsedFinding,
+  ReportError,
+  type ReportSource,
+  type ReportSummary,
+  type ReportTool,
+} from './parsed-report.ts'
+import { reportCategory } from './report-category.ts'
+import { ReportWarnings } from './report-warnings.ts'
+import { isFinding, readFinding } from './sarif/finding.ts'
+import { readRuns } from './sarif/read-runs.ts'
+import type { SarifRun } from './sarif/sarif-run.ts'
+
+const RESULTS = 'runs[*].results[*]'
+
+/** Members of a result that no finding needs and that can be most of a report: the way to a problem, its fix, its pictures. */
+const UNREAD_MEMBERS = [
+  'codeFlows',
+  'graphs',
+  'graphTraversals',
+  'stacks',
+  'fixes',
+  'relatedLocations',
+  'attachments',
+  'webRequest',
+  'webResponse',
+  'analysisTarget',
+]
+
+const SELECTION = selectionTree([RESULTS], { [RESULTS]: UNREAD_MEMBERS })
+
+/**
+ * Reads a SARIF 2.1.0 report of any size. Two passes, because a result's rule may stand after it: first what results refer to,
+ * then the results one by one. Throws ReportError when the file is no SARIF 2.1.0, JsonError when it is no JSON.
+ */
+export async function parseSarif(source: ReportSource, onFindings: OnFindings): Promise<ReportSummary> {
+  const warnings = new ReportWarnings()
+  const runs = await readRuns(source, warnings)
+  const results = new ResultReader(runs, warnings, onFindings)
+  for await (const selected of selectJson(source.open(), SELECTION)) {
+    for (const result of selected) results.read(result)
+    await results.batch.flushFull()
+    if (results.batch.isTruncated) break
+  }
+  await results.batch.flush()
+  results.refuseIfNoneWasReadable()
+  return {
+    tools: toolsOf(runs),
+    findings: results.batch.count,
+    components: 0,
+    skipped: results.skipped,
+    truncated: results.batch.isTruncated,
+    warnings: warnings.list(),
+    category: reportCategory(runs.map((run) => run?.automationId ?? null)),
+  }
+}
+
+class ResultReader {
+  readonly batch: FindingBatch
+  readonly #runs: SarifRun[]
+  readonly #warnings: ReportWarnings
+  skipped = 0
+  #readable = 0
+
+  constructor(runs: SarifRun[], warnings: ReportWarnings, onFindings: OnFindings) {
+    this.#runs = runs
+    this.#warnings = warnings
+    this.batch = new FindingBatch(onFindings)
+  }
+
+  read({ at, value, isOversize }: SelectedValue): void {
+    if (this.batch.isTruncated) return
+    const [runIndex = 0, index = 0] = at as number[]
+    const run = this.#runs[runIndex]
+    const result = objectOf(value)
+    if (isOversize) this.#skip(runIndex, index, 'is larger than 16 MiB')
+    else if (result === null || run === undefined) this.#skip(runIndex, index, 'is not an object')
+    else if (!isFinding(result)) this.#readable++
+    else this.#add(readFinding(run, result), runIndex, index)
+  }
+
+  #add(finding: ParsedFinding | null, run: number, index: number): void {
+    if (finding === null) {
+      this.#skip(run, index, 'has neither a message nor a rule')
+      return
+    }
+    this.#readable++
+    this.batch.add(finding)
+  }
+
+  /** A report of unreadable results must not pass for an empty one, which would close every finding. */
+  refuseIfNoneWasReadable(): void {
+    if (this.skipped === 0 || this.#readable > 0) return
+    const [first = ''] = this.#warnings.list().slice(-1)
+    throw new ReportError(`None of the report's ${this.skipped} results could be read: ${first}.`, 'sarif')
+  }
+
+  #skip(run: number, index: number, reason: string): void {
+    this.skipped++
+    this.#warnings.add(`Result ${index + 1} of run ${run + 1} ${reason} and was skipped`)
+  }
+}
+
+function toolsOf(runs: SarifRun[]): ReportTool[] {
+  const tools = new Map<string, ReportTool>()
+  for (const run of runs) if (run !== undefined && !tools.has(run.tool.name)) tools.set(run.tool.name, run.tool)
+  return [...tools.values()]
+}

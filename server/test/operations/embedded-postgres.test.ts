@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { after, afterEach, beforeEach, test } from 'node:test'
+import postgres from 'postgres'
+import { isAlive } from '../../src/platform/db/embedded/child-process.ts'
+import { findPostmaster } from '../../src/platform/db/embedded/postmaster.ts'
+import {
+  DataDirectoryInUseError,
+  type EmbeddedPostgres,
+  openEmbeddedPostgres,
+} from '../../src/platform/db/embedded-postgres.ts'
+
+const USER_PROGRAM = new URL('../support/embedded-postgres-user.ts', import.meta.url).pathname
+
+const root = mkdtempSync(join(tmpdir(), 'shiplock-operations-'))
+after(() => rmSync(root, { recursive: true, force: true }))
+
+/** Kept from test to test, because making a database takes a second. */
+let dataDir: string
+let opened: EmbeddedPostgres[]
+let users: ChildProcess[]
+
+beforeEach(() => {
+  dataDir = join(root, 'data')
+  opened = []
+  users = []
+})
+
+afterEach(async () => {
+  for (const user of users) await kill(user)
+  await open() // adopts what killed users left running, so that it stops with us
+  for (const server of opened) await server.close()
+})
+
+test('two processes that make the database at the same moment share one server, and the last to leave stops it', async () => {
+  const [first, second] = await Promise.all([startUser(), startUser()])
+  const server = serverPid()
+
+  await leave(first)
+  assert.equal(await findPostmaster(join(dataDir, 'postgres')), server)
+  await leave(second)
+  assert.equal(await findPostmaster(join(dataDir, 'postgres')), undefined)
+})
+
+test('the server that a killed process left running is adopted, with its claim free', async () => {
+  const user = await startUser('claim')
+  const server = serverPid()
+  await kill(user)
+
+  const adopted = await open()
+  await adopted.claimDataDirectory()
+  assert.equal(serverPid(), server)
+})
+
+test('committed rows are there after everything was killed', async () => {
+  const before = await open()
+  await query(before, 'create table kept (id int)')
+  await query(before, 'insert into kept values (1), (2)')
+  const killed = serverPid()
+  process.kill(killed, 'SIGKILL')
+  await before.close()
+
+  assert.deepEqual(await query(await open(), 'select id from kept order by id'), [{ id: 1 }, { id: 2 }])
+  assert.notEqual(serverPid(), killed)
+})
+
+test('a user of a server that was killed starts it again by itself', async () => {
+  const said = Promise.withResolvers<string>()
+  const user = await openEmbeddedPostgres({ dataDir, say: (line) => line.includes('again') && said.resolve(line) })
+  opened.push(user)
+  process.kill(serverPid(), 'SIGKILL')
+  await said.promise
+
+  assert.deepEqual(await query(await open(), 'select 1 as one'), [{ one: 1 }])
+})
+
+test('a lock file whose process id now belongs to another program does not block the start', async () => {
+  await (await open()).close()
+  const { uid, gid } = ownerOfCluster()
+  const stranger = spawn('/bin/sleep', ['60'], process.getuid?.() === 0 ? { uid, gid } : {})
+  for (const name of ['postmaster.pid', '.s.PGSQL.5432.lock']) {
+    writeFileSync(join(dataDir, 'postgres', name), `${stranger.pid}\n/proc/self/cwd\n1\n5432\n.\n\n  1  1\nready   \n`)
+  }
+
+  try {
+    assert.deepEqual(await query(await open(), 'select 1 as one'), [{ one: 1 }])
+    assert.ok(isAlive(stranger.pid ?? 0))
+  } finally {
+    stranger.kill('SIGKILL')
+  }
+})
+
+test('a second claim on the data directory is refused with the process id of the first', async () => {
+  const user = await startUser('claim')
+  const second = await open()
+
+  await assert.rejects(second.claimDataDirectory(), (error) => {
+    assert.ok(error instanceof DataDirectoryInUseError)
+    assert.equal(error.message, `Shiplock is already running on ${dataDir} (pid ${user.pid})`)
+    return true
+  })
+})
+
+test('what an interrupted initialisation left is removed, and never taken for a cluster', async () => {
+  const ended = spawn('/bin/true')
+  await once(ended, 'exit')
+  dataDir = join(root, 'interrupted')
+  const abandoned = join(dataDir, `postgres.initializing-${ended.pid}`)
+  mkdirSync(join(abandoned, 'base'), { recursive: true })
+
+  await open()
+  assert.ok(!existsSync(abandoned))
+})
+
+test('a data directory whose path is longer than a socket address allows works, for psql too', async () => {
+  await (await open()).close()
+  dataDir = join(root, 'x'.repeat(120))
+  renameSync(join(root, 'data'), dataDir)
+  const server = await open()
+  const host = decodeURIComponent(new URL(server.url).hostname)
+
+  assert.ok(host.length < 90)
+  assert.equal(host, server.connection.host)
+  assert.equal((await open()).url, server.url)
+  assert.deepEqual(await query(server, 'select 1 as one'), [{ one: 1 }])
+  await Promise.all(opened.splice(0).map((user) => user.close()))
+  rmSync(dirname(host), { recursive: true })
+  renameSync(dataDir, join(root, 'data'))
+  dataDir = join(root, 'data')
+})
+
+const asRoot = { skip: process.getuid?.() === 0 ? false : 'only root lends PostgreSQL another account' }
+test(
+  'as root, PostgreSQL runs as another account below a directory which that account cannot enter',
+  asRoot,
+  async () => {
+    await open()
+    const account = ownerOfCluster()
+
+    assert.notEqual(account.uid, 0)
+    assert.equal(statSync(`/proc/${serverPid()}`).uid, account.uid)
+    assert.throws(() => execFileSync('/bin/ls', [root], { ...account, stdio: 'ignore' }))
+  },
+)
+
+async function open(): Promise<EmbeddedPostgres> {
+  const server = await openEmbeddedPostgres({ dataDir })
+  opened.push(server)
+  return server
+}
+
+/** Another process that uses the data directory. */
+async function startUser(...args: string[]): Promise<ChildProcess> {
+  const user = spawn(process.execPath, [USER_PROGRAM, dataDir, ...args], { stdio: ['pipe', 'pipe', 'inherit'] })
+  users.push(user)
+  const [line] = await Promise.race([once(user.stdout, 'data'), once(user, 'exit')])
+  assert.equal(String(line), 'open\n')
+  return user
+}
+
+async function leave(user: ChildProcess): Promise<void> {
+  user.stdin?.end()
+  await once(user, 'exit')
+}
+
+async function kill(user: ChildProcess): Promise<void> {
+  if (user.exitCode !== null || user.signalCode !== null) return
+  user.kill('SIGKILL')
+  await once(user, 'exit')
+}
+
+async function query(server: EmbeddedPostgres, text: string): Promise<unknown[]> {
+  const sql = postgres({ ...server.connection, max: 1 })
+  const rows = await sql.unsafe(text)
+  await sql.end()
+  return [...rows]
+}
+
+function serverPid(): number {
+  return Number.parseInt(readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8'), 10)
+}
+
+function ownerOfCluster(): { uid: number; gid: number } {
+  const { uid, gid } = statSync(join(dataDir, 'postgres'))
+  return { uid, gid }
+}

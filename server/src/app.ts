@@ -1,13 +1,21 @@
 import type { FastifyInstance } from 'fastify'
 import { registerAuthorization } from './access/authorize.ts'
 import { pipelineRunRoutes } from './ci/pipeline-run.routes.ts'
+import { PipelineRun } from './ci/pipeline-run.schema.ts'
 import { runRoutes } from './ci/run.routes.ts'
+import { CiRun } from './ci/run.schema.ts'
 import { pendingMigrations } from './platform/db/migrate.ts'
+import { checkSql } from './platform/db/sql.ts'
 import { createHttpServer, type HttpServer } from './platform/http/http-server.ts'
 import { registerOpenApi } from './platform/http/openapi.ts'
 import { registerOperations } from './platform/http/operations.routes.ts'
-import { CiRun } from './ci/run.schema.ts'
-import { PipelineRun } from './ci/pipeline-run.schema.ts'
+import { FileObjectStore } from './platform/objects/file-object-store.ts'
+import { getObjectRoutes } from './platform/objects/get-object.routes.ts'
+import { putObjectRoutes } from './platform/objects/put-object.routes.ts'
+import { findingRoutes } from './security/finding.routes.ts'
+import { Finding } from './security/finding.schema.ts'
+import { uploadRoutes } from './security/upload.routes.ts'
+import { SecurityUpload } from './security/upload.schema.ts'
 import type { Services } from './services.ts'
 
 export const API_VERSION = '1.0.0'
@@ -16,19 +24,28 @@ export const API_VERSION = '1.0.0'
 export async function createApp(services: Services): Promise<HttpServer> {
   const app = createHttpServer(services.log)
   const base = app as unknown as FastifyInstance
-  for (const schema of [CiRun, PipelineRun]) app.addSchema(schema)
+  for (const schema of [CiRun, PipelineRun, SecurityUpload, Finding]) app.addSchema(schema)
   await registerOpenApi(base, { version: API_VERSION, serverUrl: services.config.baseUrl })
   registerOperations(base, readinessChecks(services))
   await registerAuthorization(base, services)
 
   await app.register(runRoutes, services)
   await app.register(pipelineRunRoutes, services)
+  await app.register(uploadRoutes, services)
+  await app.register(findingRoutes, services)
+  if (services.objects instanceof FileObjectStore) await registerStorage(base, services.objects, services)
   return app
+}
+
+/** The file store has no server of its own, so this one takes and hands out its files. */
+async function registerStorage(app: FastifyInstance, objects: FileObjectStore, { clock }: Services): Promise<void> {
+  await app.register(putObjectRoutes, { objects, clock })
+  await app.register(getObjectRoutes, { objects, clock })
 }
 
 function readinessChecks({ sql, objects }: Services) {
   return [
-    { name: 'database', check: async () => void (await sql`select 1`) },
+    { name: 'database', check: () => checkSql(sql) },
     { name: 'migrations', check: async () => refusePending(await pendingMigrations(sql)) },
     { name: 'objects', check: () => objects.check() },
   ]

@@ -39,7 +39,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   const config = {
     host,
     port,
-    baseUrl: read.httpUrl('SHIPLOCK_BASE_URL') ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    baseUrl: read.httpUrl('SHIPLOCK_BASE_URL') ?? addressOf(host, port),
     dataDir: resolve(read.text('SHIPLOCK_DATA_DIR') ?? 'data'),
     databaseUrl: read.postgresUrl('DATABASE_URL'),
     environment: read.oneOf('SHIPLOCK_ENVIRONMENT', ['production', 'development'], 'production') as Environment,
@@ -50,6 +50,16 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   }
   if (read.mistakes.length > 0) throw new ConfigError(read.mistakes)
   return Object.freeze(config)
+}
+
+/** The settings once the system has chosen a port in place of 0; a base address that was set stays. */
+export function withPort(config: Config, port: number): Config {
+  const baseUrl = config.baseUrl === addressOf(config.host, config.port) ? addressOf(config.host, port) : config.baseUrl
+  return Object.freeze({ ...config, port, baseUrl })
+}
+
+function addressOf(host: string, port: number): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
 /** Reads one variable at a time and collects what is wrong with it instead of throwing. An empty variable is an absent one. */

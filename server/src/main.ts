@@ -1,9 +1,10 @@
-import { type AnyCommand, UsageError } from './commands/command.ts'
+import { type AnyCommand, type Output, UsageError } from './commands/command.ts'
 import { COMMANDS } from './commands/commands.ts'
 import { describeFailure } from './commands/describe-failure.ts'
 import { commandHelp, PROGRAM, programHelp } from './commands/help.ts'
 import { parseArguments } from './commands/parse-arguments.ts'
 import { ConfigError, readConfig } from './config.ts'
+import { ApiError } from './platform/http/errors.ts'
 
 const FAILED = 1
 const WRONGLY_CALLED = 2
@@ -37,15 +38,22 @@ async function call(command: AnyCommand, args: string[]): Promise<number> {
   try {
     const { help, json, given, options } = parseArguments(command, args)
     if (help) return printHelp(command)
-    const print = (output: { json: unknown; text: string }) =>
-      void process.stdout.write(`${json ? JSON.stringify(output.json) : output.text}\n`)
-    await command.run({ config: readConfig(process.env), say, print }, given, options)
-    return typeof process.exitCode === 'number' ? process.exitCode : 0
+    const print = (output: Output) => {
+      const text = json ? JSON.stringify(output.json) : output.text
+      if (text !== '') process.stdout.write(`${text}\n`)
+    }
+    await command.run({ readSettings: () => readConfig(process.env), say, print }, given, options)
+    return 0
   } catch (error) {
     if (error instanceof ConfigError) return fail(error.mistakes)
-    if (error instanceof UsageError) return refuse(error.message, ` ${command.name}`)
+    if (isUsersMistake(error)) return refuse(error.message, ` ${command.name}`)
     return fail([describeFailure(error)])
   }
+}
+
+/** A value that no one could accept, whether it was the command line or a rule that noticed. */
+function isUsersMistake(error: unknown): error is Error {
+  return error instanceof UsageError || (error instanceof ApiError && error.status === 400)
 }
 
 function printHelp(command: AnyCommand): number {

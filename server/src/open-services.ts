@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Config } from './config.ts'
 import type { Database } from './database.ts'
-import { loadPlans } from './organizations/plan.ts'
+import { loadPlans } from './organizations/load-plans.ts'
 import { type Clock, systemClock } from './platform/clock.ts'
 import { deriveKey, loadSecretKey } from './platform/crypto/secret-key.ts'
 import { openSql } from './platform/db/sql.ts'
@@ -21,7 +21,11 @@ export type OpenOptions = {
 const CLOSE_TIMEOUT_SECONDS = 5
 
 /** Builds what the program works with, in order; `close` gives it back in reverse. */
-export async function openServices(config: Config, database: Database, options: OpenOptions): Promise<OpenServices> {
+export async function openServices(
+  config: Config,
+  database: Pick<Database, 'address'>,
+  options: OpenOptions,
+): Promise<OpenServices> {
   const log = options.log ?? createLog(config.logLevel)
   const plans = await loadPlans(config.plansFile)
   const secret = await loadSecretKey(config.secretKey ?? undefined, config.dataDir)

@@ -1,22 +1,21 @@
-import type { AddressInfo } from 'node:net'
 import { createApp } from './app.ts'
+import type { BoundPort } from './platform/http/bound-port.ts'
 import type { Services } from './services.ts'
 
-export type Serving = { url: string; close: () => Promise<void> }
+export type Serving = { close: () => Promise<void> }
 
 /** Longest that requests in flight may take after a stop was asked for (operating guide). */
 const DRAIN_TIMEOUT_MS = 20_000
 
-/** Listens until closed. Closing takes no new connections and lets requests in flight finish. */
-export async function serve(services: Services): Promise<Serving> {
+/** Answers on the port until closed. Closing takes no new connections and lets requests in flight finish. */
+export async function serve(services: Services, boundPort: BoundPort): Promise<Serving> {
   const app = await createApp(services)
-  const { host, port } = services.config
-  await app.listen({ host, port })
-  const address = app.server.address() as AddressInfo
+  await app.ready()
+  await boundPort.handTo(app.server)
   const close = async () => {
     const hurry = setTimeout(() => app.server.closeAllConnections(), DRAIN_TIMEOUT_MS)
     await app.close()
     clearTimeout(hurry)
   }
-  return { url: `http://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`, close }
+  return { close }
 }

@@ -89,7 +89,8 @@ export function bearerToken(header: string | undefined): string | null {
 function toActor(credential: StoredCredential, { plans }: Services): Actor {
   const { organization, id, name, scopes } = credential
   const plan = plans.get(organization.plan)
-  if (!plan) throw new Error(`Organization ${organization.slug} has the plan ${organization.plan}, which does not exist.`)
+  if (!plan)
+    throw new Error(`Organization ${organization.slug} has the plan ${organization.plan}, which does not exist.`)
   return { org_id: organization.id, organization, plan, credential: { type: 'api_key', id, name, scopes } }
 }
 

@@ -34,7 +34,10 @@ export async function createRun(services: Services, numbers: DayNumbers, actor: 
   const credential = { orgId: actor.org_id, id: actor.credential.id }
   for (let collision = 0; collision < COLLISIONS_MAX; collision += 1) {
     const number = await numbers.take(credential, now)
-    const json = number === null ? null : await insertNewRun(services, actor, toRun(actor, input, repository, number, now), input, now)
+    const json =
+      number === null
+        ? null
+        : await insertNewRun(services, actor, toRun(actor, input, repository, number, now), input, now)
     if (json !== null) return { json, created: true }
     const stored = await repeatRun(services, actor, input, now)
     if (stored && number !== null) numbers.giveBack(credential, now, number)
@@ -75,7 +78,12 @@ async function insertNewRun(services: Services, actor: Actor, run: RunRow, input
 }
 
 /** What a POST does to a run that is stored already; null when none is. */
-async function repeatRun({ sql, config }: Services, actor: Actor, input: NewCiRun, now: Date): Promise<CreatedRun | null> {
+async function repeatRun(
+  { sql, config }: Services,
+  actor: Actor,
+  input: NewCiRun,
+  now: Date,
+): Promise<CreatedRun | null> {
   return sql.begin(async (tx) => {
     const run = await lockRun(tx, actor.org_id, input.ci_system, input.external_run_id)
     if (!run) return null

@@ -86,7 +86,8 @@ function normalizePath(path: string): string[] {
   const segments = path.split('/').filter((segment) => segment !== '')
   const last = segments.pop()?.replace(/\.git$/i, '')
   if (last) segments.push(last)
-  if (segments.length < 2) throw new RepositoryAddressError('must name a host, an owner and a repository: host/owner/name')
+  if (segments.length < 2)
+    throw new RepositoryAddressError('must name a host, an owner and a repository: host/owner/name')
   if (segments.every((segment) => SEGMENT.test(segment) && segment !== '.' && segment !== '..')) return segments
   throw new RepositoryAddressError('holds characters that no repository name has')
 }

@@ -1,5 +1,13 @@
 /** Every state of a run and of its attempts (specification, "CI run / attempt status"). */
-export const RUN_STATUSES = ['queued', 'in_progress', 'success', 'failure', 'cancelled', 'timed_out', 'skipped'] as const
+export const RUN_STATUSES = [
+  'queued',
+  'in_progress',
+  'success',
+  'failure',
+  'cancelled',
+  'timed_out',
+  'skipped',
+] as const
 export type RunStatus = (typeof RUN_STATUSES)[number]
 
 export function isFinal(status: RunStatus): boolean {

@@ -41,6 +41,7 @@ export async function runRoutes(app: HttpServer, services: Services): Promise<vo
         response: { 200: Envelope(CiRun) },
       },
     },
-    async (request, reply) => sendData(reply, await updateRun(services, request.actor, request.params.run_id, request.body)),
+    async (request, reply) =>
+      sendData(reply, await updateRun(services, request.actor, request.params.run_id, request.body)),
   )
 }

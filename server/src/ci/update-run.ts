@@ -2,7 +2,14 @@ import type { Actor } from '../access/actor.ts'
 import { ApiError, invalidField, notFound } from '../platform/http/errors.ts'
 import type { Services } from '../services.ts'
 import type { CiRunUpdate } from './run.schema.ts'
-import { type AttemptChange, findAttempt, lockRunById, readRun, type StoredAttempt, updateAttempt } from './run.store.ts'
+import {
+  type AttemptChange,
+  findAttempt,
+  lockRunById,
+  readRun,
+  type StoredAttempt,
+  updateAttempt,
+} from './run.store.ts'
 import { isFinal } from './run-status.ts'
 
 /**

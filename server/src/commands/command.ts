@@ -21,7 +21,8 @@ export type OptionValues<Of extends Options> = {
 }
 
 export type Context = {
-  config: Config
+  /** Reads the environment. Throws `ConfigError`. */
+  readSettings: () => Config
   /** Progress, one line each, on standard error. */
   say: (line: string) => void
   /** What the command was asked for, on standard output: one JSON document with `--json`, else text for people. */
@@ -42,7 +43,11 @@ export type Command<Argument extends string = string, Of extends Options = Optio
 
 /** What the program calls: a command whose own types have been checked where it was written. */
 export type AnyCommand = Omit<Command, 'run'> & {
-  run(context: Context, given: Record<string, string>, options: Record<string, string | string[] | undefined>): Promise<void>
+  run(
+    context: Context,
+    given: Record<string, string>,
+    options: Record<string, string | string[] | undefined>,
+  ): Promise<void>
 }
 
 /** Writes a command down so that `run` gets its arguments and options with their types. */

@@ -16,5 +16,8 @@ export const COMMANDS: Readonly<Record<string, Listed>> = {
   'key revoke': { about: 'revoke an API key', load: async () => (await import('./key.ts')).keyRevoke },
   'repo link': { about: "link a provider's repository", load: async () => (await import('./repo.ts')).repoLink },
   'repo list': { about: 'list the linked repositories', load: async () => (await import('./repo.ts')).repoList },
-  doctor: { about: 'check settings, database, objects, worker and clock', load: async () => (await import('./doctor.ts')).doctor },
+  doctor: {
+    about: 'check settings, database, objects, worker and clock',
+    load: async () => (await import('./doctor.ts')).doctor,
+  },
 }

@@ -13,7 +13,10 @@ export function parseArguments(command: AnyCommand, args: string[]): ParsedArgum
   const { values, positionals } = parseStrictly(command, args)
   const flags = { help: values.help !== undefined, json: values.json !== undefined }
   if (flags.help) return { ...flags, given: {}, options: {} }
-  const options = Object.entries(command.options).map(([name, option]) => [name, readOption(name, option, values[name])])
+  const options = Object.entries(command.options).map(([name, option]) => [
+    name,
+    readOption(name, option, values[name]),
+  ])
   return { ...flags, given: nameArguments(command, positionals), options: Object.fromEntries(options) }
 }
 

@@ -1,7 +1,3 @@
-import { readFile } from 'node:fs/promises'
-import { Type } from 'typebox'
-import { Value } from 'typebox/value'
-
 export const PLAN_FEATURES = ['api_access', 'security_uploads', 'unique_issues', 'signed_statements'] as const
 export type PlanFeature = (typeof PLAN_FEATURES)[number]
 
@@ -24,7 +20,7 @@ const MIB = 2 ** 20
 const GIB = 2 ** 30
 
 /** Decisions §3. Numbers of features that a plan lacks are zero. */
-const BUILT_IN: Plan[] = [
+export const BUILT_IN_PLANS: readonly Plan[] = [
   {
     name: 'free',
     features: [],
@@ -69,37 +65,6 @@ const BUILT_IN: Plan[] = [
 
 /** What a self-hoster's organization gets unless told otherwise. */
 export const DEFAULT_PLAN = 'enterprise'
-
-const Count = Type.Integer({ minimum: 0 })
-const PlansFile = Type.Array(
-  Type.Object(
-    {
-      name: Type.String({ pattern: '^[a-z][a-z0-9-]{0,31}$' }),
-      features: Type.Array(Type.Union(PLAN_FEATURES.map((feature) => Type.Literal(feature)))),
-      retention_days: Type.Integer({ minimum: 1 }),
-      security_report_bytes_max: Count,
-      security_uploads_per_commit_max: Count,
-      artifact_bytes_max: Count,
-      artifact_bytes_per_run_max: Count,
-      ci_runs_per_month_max: Type.Union([Count, Type.Null()]),
-    },
-    { additionalProperties: false },
-  ),
-  { minItems: 1 },
-)
-
-/** The plans in force: the built-in table, or the one in `file` instead of it. Throws with the first mistake named. */
-export async function loadPlans(file: string | null): Promise<Plans> {
-  const plans = file === null ? BUILT_IN : await readPlansFile(file)
-  return new Map(plans.map((plan) => [plan.name, plan]))
-}
-
-async function readPlansFile(file: string): Promise<Plan[]> {
-  const content: unknown = JSON.parse(await readFile(file, 'utf8'))
-  if (Value.Check(PlansFile, content)) return content as Plan[]
-  const [mistake] = Value.Errors(PlansFile, content)
-  throw new Error(`SHIPLOCK_PLANS_FILE ${file}: ${mistake?.instancePath || '/'} ${mistake?.message}`)
-}
 
 /** The smallest plan with a feature, or null where no plan has it. */
 export function smallestPlanWith(plans: Plans, feature: PlanFeature): string | null {

@@ -34,3 +34,9 @@ export function newUuid(at: Date): string {
 export function newHexId(): string {
   return randomBytes(16).toString('hex')
 }
+
+/** Ids for the parts of one whole: version 7 UUIDs that differ in their last 32 bits and sort by position. */
+export function newUuidSeries(at: Date): (position: number) => string {
+  const prefix = newUuid(at).slice(0, -8)
+  return (position) => prefix + position.toString(16).padStart(8, '0')
+}

@@ -71,8 +71,8 @@ export const SecurityUpload = Closed(
 )
 
 export const CreatedUpload = Closed({
-  upload: Type.Ref('SecurityUpload'),
+  upload: SecurityUpload,
   put: Nullable(Closed({ url: Type.String(), headers: Type.Record(Type.String(), Type.String()) })),
 })
 
-export const CompletedUpload = Closed({ upload: Type.Ref('SecurityUpload') })
+export const CompletedUpload = Closed({ upload: SecurityUpload })

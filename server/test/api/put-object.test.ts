@@ -225,20 +225,21 @@ describe('PUT /storage/objects', { timeout: 30_000 }, () => {
     assert.deepEqual(await incomingFiles(server.directory), [])
   })
 
-  test('503 unavailable when the disk is full in the middle of the body, and nothing half written', {
-    skip: !canLimitFileSize(),
-  }, async () => {
-    const bytes = randomBytes(3_000_000)
-    const address = await slot(bytes)
-    const ignoreSignal = () => {}
-    process.on('SIGXFSZ', ignoreSignal)
-    limitFileSize('1000000')
-    const response = await send(address, bytes).finally(() => limitFileSize('unlimited'))
-    process.off('SIGXFSZ', ignoreSignal)
-    await assertError(response, 503, 'unavailable')
-    await assertNothingStored()
-    assert.equal((await send(address, bytes)).status, 200)
-  })
+  for (const [where, roomBytes] of [
+    ['in the middle of the body', 1_000_000],
+    ['at its very end', 2_999_990],
+  ] as const) {
+    test(`503 unavailable when the disk is full ${where}, and nothing half written`, {
+      skip: !canLimitFileSize(),
+    }, async () => {
+      const bytes = randomBytes(3_000_000)
+      const address = await slot(bytes)
+      const response = await withFullDiskAfter(roomBytes, () => send(address, bytes))
+      await assertError(response, 503, 'unavailable')
+      await assertNothingStored()
+      assert.equal((await send(address, bytes)).status, 200)
+    })
+  }
 
   async function incomingBytes(): Promise<number> {
     const [name] = await incomingFiles(server.directory)
@@ -309,10 +310,21 @@ function otherKey() {
   return createSecretKey(Buffer.alloc(32))
 }
 
-/** Stands in for a full disk: a write past the limit fails in the middle, as one past the last free block does. */
+/** A limit on the size of files: a write past it ends short and then fails, as one past the last free block does. */
+async function withFullDiskAfter<Result>(roomBytes: number, act: () => Promise<Result>): Promise<Result> {
+  const ignoreSignal = () => {}
+  process.on('SIGXFSZ', ignoreSignal)
+  limitFileSize(`${roomBytes}`)
+  try {
+    return await act()
+  } finally {
+    limitFileSize('unlimited')
+    process.off('SIGXFSZ', ignoreSignal)
+  }
+}
+
 function limitFileSize(bytes: string): void {
-  const { status } = spawnSync('prlimit', ['--pid', `${process.pid}`, `--fsize=${bytes}:unlimited`])
-  assert.equal(status, 0)
+  assert.equal(spawnSync('prlimit', ['--pid', `${process.pid}`, `--fsize=${bytes}:`]).status, 0)
 }
 
 function canLimitFileSize(): boolean {

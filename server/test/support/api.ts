@@ -79,10 +79,9 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     ...options.env,
   })
   const clock = options.beside?.clock ?? new FrozenClock()
-  const nothing = async () => {}
   const opened = await openServices(
     config,
-    { kind: 'external', url: database.url, address: database.connection, claim: nothing, close: nothing },
+    { address: database.connection },
     { applicationName: 'test', connections: 8, clock, log: createLog(config.logLevel) },
   )
   const { services } = opened

@@ -2,9 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openEmbeddedPostgres } from '../../src/platform/db/embedded-postgres.ts'
+import { type EmbeddedPostgres, openEmbeddedPostgres } from '../../src/platform/db/embedded-postgres.ts'
 import { migrate } from '../../src/platform/db/migrate.ts'
 import { type DatabaseAddress, openSql, type Sql } from '../../src/platform/db/sql.ts'
+import { createLog } from '../../src/platform/log.ts'
+import { migrateQueue } from '../../src/platform/queue/worker.ts'
 
 export type TestDatabase = {
   /** For psql. */
@@ -38,7 +40,7 @@ export async function startTestServer(): Promise<TestServer> {
     await rm(dataDir, { recursive: true, force: true })
   }
   try {
-    await createTemplate(server.connection)
+    await createTemplate(server)
     return { url: server.url, close }
   } catch (error) {
     await close()
@@ -63,9 +65,10 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   }
 }
 
-async function createTemplate(connection: TestDatabase['connection']): Promise<void> {
+async function createTemplate({ url, connection }: EmbeddedPostgres): Promise<void> {
   await withAdmin(connection, (sql) => sql.unsafe(`create database ${TEMPLATE}`))
   await withAdmin({ ...connection, database: TEMPLATE }, (sql) => migrate(sql))
+  await migrateQueue(url.replace(/[^/]*$/, TEMPLATE), createLog('silent'))
 }
 
 /** A template cannot be cloned while someone is connected to it, such as autovacuum; that passes. */

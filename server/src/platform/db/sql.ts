@@ -31,6 +31,11 @@ export function openSql(address: DatabaseAddress, options: SqlOptions): Sql {
   return postgres({ ...address, ...settings })
 }
 
+/** Throws when the database does not answer. */
+export async function checkSql(sql: Sql): Promise<void> {
+  await sql`select 1`
+}
+
 /** SQLSTATE of a failed statement, or null where the error is not PostgreSQL's. */
 export function sqlState(error: unknown): string | null {
   return error instanceof postgres.PostgresError ? error.code : null

@@ -19,7 +19,11 @@ const UNREACHABLE = new Set([
 ])
 
 const FRAMEWORK_ERRORS: Record<string, [status: number, code: string, message: string]> = {
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: [415, 'unsupported_media_type', 'Send JSON, with the header Content-Type: application/json.'],
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: [
+    415,
+    'unsupported_media_type',
+    'Send JSON, with the header Content-Type: application/json.',
+  ],
   FST_ERR_CTP_BODY_TOO_LARGE: [413, 'payload_too_large', 'The body is larger than this route takes.'],
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: [400, 'invalid_request', 'The body is not as long as its Content-Length says.'],
   FST_ERR_BAD_URL: [400, 'invalid_request', 'The address is not valid percent-encoding.'],
@@ -54,7 +58,11 @@ function sendGatewayRejection(rejection: GatewayRejection, reply: FastifyReply) 
 export function sendApiError(error: ApiError, request: FastifyRequest, reply: FastifyReply) {
   if (error.status >= 500) request.log.error({ err: error.cause ?? error, request_id: request.id }, error.message)
   if (error.retryAfterSeconds !== undefined) reply.header('retry-after', error.retryAfterSeconds)
-  return reply.code(error.status).serializer(JSON.stringify).type('application/json; charset=utf-8').send({
-    error: { code: error.code, message: error.message, details: error.details },
-  })
+  return reply
+    .code(error.status)
+    .serializer(JSON.stringify)
+    .type('application/json; charset=utf-8')
+    .send({
+      error: { code: error.code, message: error.message, details: error.details },
+    })
 }

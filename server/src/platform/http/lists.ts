@@ -15,7 +15,11 @@ export function pageQuery<Filters extends TProperties>(limitMax: number, limitDe
   return Closed({
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: limitMax, default: limitDefault })),
     cursor: Type.Optional(
-      Type.String({ minLength: 1, maxLength: CURSOR_CHARS_MAX, description: 'The `next_cursor` of the previous page.' }),
+      Type.String({
+        minLength: 1,
+        maxLength: CURSOR_CHARS_MAX,
+        description: 'The `next_cursor` of the previous page.',
+      }),
     ),
     ...filters,
   })
@@ -64,7 +68,9 @@ export type ListContext = { route: string; orgId: string; retentionDays: number;
 /** Query → page: a fresh window, or the one that the cursor carries. Throws 400 `invalid_request` or `invalid_cursor`. */
 export function readPage(query: AnyPageQuery & Record<string, unknown>, context: ListContext): Page {
   const limit = query.limit as number
-  return query.cursor === undefined ? { ...freshWindow(query, context), limit, after: null } : resume(query, limit, context)
+  return query.cursor === undefined
+    ? { ...freshWindow(query, context), limit, after: null }
+    : resume(query, limit, context)
 }
 
 function freshWindow(query: AnyPageQuery, { now, retentionDays }: ListContext) {

@@ -41,7 +41,11 @@ export async function registerOpenApi(app: FastifyInstance, document: { version:
         },
       },
     },
-    transform: ({ schema, url }) => ({ schema: referToShared(schema) as typeof schema, url }),
+    transform: ({ schema, url }) => ({
+      // Only /v1 is the API; the store's addresses come from responses and may be another machine's.
+      schema: url.startsWith('/v1') ? (referToShared(schema) as typeof schema) : { hide: true },
+      url,
+    }),
     refResolver: { buildLocalReference: (json, _baseUri, _fragment, index) => String(json.$id ?? `def-${index}`) },
   })
   await app.register(swaggerUi, { routePrefix: '/docs', staticCSP: true, indexPrefix: '' })

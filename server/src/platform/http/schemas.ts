@@ -1,7 +1,10 @@
 import { type Static, type TProperties, type TSchema, Type } from 'typebox'
 
 /** A JSON object without further fields. */
-export function Closed<Fields extends TProperties>(fields: Fields, options: { $id?: string; description?: string } = {}) {
+export function Closed<Fields extends TProperties>(
+  fields: Fields,
+  options: { $id?: string; description?: string } = {},
+) {
   return Type.Object(fields, { ...options, additionalProperties: false })
 }
 
@@ -9,7 +12,10 @@ export function Nullable<Schema extends TSchema>(schema: Schema) {
   return Type.Union([schema, Type.Null()])
 }
 
-export function OneOf<const Values extends readonly string[]>(values: Values, options: { description?: string; default?: Values[number] } = {}) {
+export function OneOf<const Values extends readonly string[]>(
+  values: Values,
+  options: { description?: string; default?: Values[number] } = {},
+) {
   return Type.Unsafe<Values[number]>({ type: 'string', enum: [...values], ...options })
 }
 

@@ -10,7 +10,7 @@ export type JsonLimits = {
   valueBytesMax: number
 }
 
-export const DEFAULT_LIMITS: JsonLimits = { depthMax: 512, valueBytesMax: 16 * 1024 * 1024 }
+export const DEFAULT_LIMITS: JsonLimits = { depthMax: 512, valueBytesMax: 8 * 1024 * 1024 }
 
 /**
  * Reads a JSON file of any size and yields the selected values in document order, in batches: those that ended in one
@@ -25,9 +25,13 @@ export async function* selectJson(
   const selector = new JsonSelector(selection, limits.valueBytesMax)
   const scanner = new JsonScanner(selector, limits.depthMax)
   for await (const chunk of decodeText(source)) {
-    scanner.push(chunk)
-    const selected = selector.take()
-    if (selected.length > 0) yield selected
+    try {
+      scanner.push(chunk)
+    } finally {
+      // What ended before an error is handed out before it: the reader may know more about the file by then.
+      const selected = selector.take()
+      if (selected.length > 0) yield selected
+    }
   }
   scanner.end()
   const last = selector.take()

@@ -90,7 +90,7 @@ export class FileObjectStore implements ObjectStore {
 
   async check(): Promise<void> {
     const probe = join(incomingDirectory(this.#root), randomUUID())
-    await orUnavailable(writeFile(probe, 'x', { flag: 'wx', mode: 0o600 }))
+    await orUnavailable(writeFile(probe, 'x', { flag: 'wx' }))
     await orUnavailable(rm(probe, { force: true }))
   }
 

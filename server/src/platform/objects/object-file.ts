@@ -32,7 +32,7 @@ export async function writeObjectFile(
 }
 
 /** Writes what arrives as it arrives, one batch behind the sender, and returns when the disk has it. */
-export async function writeVerified(file: FileHandle, expected: ExpectedObject, body: AsyncIterable<Uint8Array>) {
+async function writeVerified(file: FileHandle, expected: ExpectedObject, body: AsyncIterable<Uint8Array>) {
   let writing = Promise.resolve()
   try {
     for await (const batch of inBatches(verifiedBody(body, expected))) {

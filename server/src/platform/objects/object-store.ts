@@ -37,6 +37,7 @@ export const ADDRESS_LIFETIME_MS = 15 * 60_000
 /**
  * Where files are kept. Keys are made by us, never by a client: see `object-key.ts`; a key that is not one is an error
  * in every method. A key names one file: where two are sent to it, the last one complete replaces the other as a whole.
+ * No key goes on where another ends (`a` and `a/b`), for a file is no directory.
  * A store that cannot be reached is an `ApiError` 503 `unavailable`.
  */
 export interface ObjectStore {

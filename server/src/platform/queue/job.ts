@@ -10,6 +10,8 @@ export type Job<Context, Payload = unknown> = {
   attemptsMax: number
   /** May run twice and must not mind. */
   run(context: Context, payload: Payload): Promise<void>
+  /** Called once when the last try has failed, so that nobody waits for a job that will not come. */
+  giveUp?(context: Context, payload: Payload): Promise<void>
 }
 
 /** A job that runs by the clock, once in the whole installation. */

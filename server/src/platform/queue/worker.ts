@@ -36,9 +36,14 @@ export async function startWorker<Context>(options: WorkerOptions<Context>): Pro
 }
 
 function toTask<Context>(job: Job<Context, never>, context: Context): Task {
-  return async (payload) => {
+  return async (payload, { job: queued }) => {
     Value.Assert(job.payload, payload)
-    await job.run(context, payload as never)
+    try {
+      await job.run(context, payload as never)
+    } catch (error) {
+      if (queued.attempts >= queued.max_attempts) await job.giveUp?.(context, payload as never)
+      throw error
+    }
   }
 }
 

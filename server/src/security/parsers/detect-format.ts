@@ -9,17 +9,17 @@ import { knownScannerRefusal } from './known-scanners.ts'
 import { ReportError, type ReportFormat, type ReportSource } from './parsed-report.ts'
 
 /** Members whose text tells the format, or one of whose texts does. */
-const MARKS: Record<string, [ReportFormat, RegExp]> = {
-  bomFormat: ['cyclonedx', /^CycloneDX$/],
-  $schema: ['cyclonedx', /cyclonedx\.org/i],
-  spdxVersion: ['spdx', /^SPDX-/],
-  '@context': ['spdx', /spdx\.org\/rdf\/3/i],
-}
+const MARKS: [string, RegExp, ReportFormat][] = [
+  ['bomFormat', /^CycloneDX$/, 'cyclonedx'],
+  ['$schema', /cyclonedx\.org/i, 'cyclonedx'],
+  ['$schema', /\bsarif\b/i, 'sarif'],
+  ['spdxVersion', /^SPDX-/, 'spdx'],
+  ['@context', /spdx\.org\/rdf\/3/i, 'spdx'],
+]
 
 /** Beside them, the members of an unknown file that tell its scanner. */
 const SELECTION = selectionTree([
-  ...Object.keys(MARKS),
-  ...Object.keys(MARKS).map((mark) => `${mark}:type`),
+  ...MARKS.flatMap(([member]) => [member, `${member}:type`]),
   '*:type',
   '*.*:type',
   '*[*].*:type',
@@ -30,7 +30,7 @@ const MEMBERS_MAX = 1000
 
 /**
  * Tells a report's format from its content, reading no further than needed. Members may stand in any order.
- * Throws ReportError with a reason for people when it is none that is read.
+ * Throws ReportError with a reason for people when it is none that is read, JsonError when the JSON is broken.
  */
 export async function detectFormat(source: ReportSource): Promise<ReportFormat> {
   await refuseOtherThanJson(source)
@@ -45,8 +45,8 @@ export async function detectFormat(source: ReportSource): Promise<ReportFormat> 
     }
   } catch (error) {
     // One JSON document per line is a scanner's habit too; its first line has told enough.
-    if (!(error instanceof JsonError)) throw error
-    throw new ReportError(knownScannerRefusal(members) ?? `The file is not valid JSON: ${error.message}.`)
+    const refusal = error instanceof JsonError ? knownScannerRefusal(members) : null
+    throw refusal === null ? error : new ReportError(refusal)
   }
   throw new ReportError(
     knownScannerRefusal(members) ?? 'The file is JSON, but neither SARIF 2.1.0 nor CycloneDX nor SPDX.',
@@ -65,7 +65,8 @@ async function refuseOtherThanJson(source: ReportSource): Promise<void> {
 
 function formatOf({ path, at, value }: SelectedValue): ReportFormat | null {
   if (path === '*:type') return at[0] === 'runs' && value === 'array' ? 'sarif' : null
-  return textsOf(value).some((text) => MARKS[path]?.[1].test(text)) ? (MARKS[path]?.[0] ?? null) : null
+  const texts = textsOf(value)
+  return MARKS.find(([member, pattern]) => member === path && texts.some((text) => pattern.test(text)))?.[2] ?? null
 }
 
 /** Notes a member as `a`, `a.b`, `a[].b` or `[].b`. */

@@ -16,15 +16,21 @@ export async function readReport(
   format: 'auto' | ReportFormat,
   onFindings: OnFindings,
 ): Promise<ReportSummary & { format: ReportFormat }> {
-  const detected = await detectFormat(source)
-  if (format !== 'auto' && format !== detected) {
-    throw new ReportError(`The file is ${FORMAT_NAMES[detected]}, not ${FORMAT_NAMES[format]} as stated.`, detected)
-  }
-  if (detected !== 'sarif') throw new ReportError(`${FORMAT_NAMES[detected]} reports are not read yet.`, detected)
+  let detected: ReportFormat | null = null
   try {
+    detected = await detectFormat(source)
+    refuseUnlessRead(detected, format)
     return { ...(await parseSarif(source, onFindings)), format: detected }
   } catch (error) {
-    if (error instanceof JsonError) throw new ReportError(`The file is not valid JSON: ${error.message}.`, detected)
+    if (error instanceof JsonError)
+      throw new ReportError(`The file cannot be read as JSON: ${error.message}.`, detected)
     throw error
   }
+}
+
+function refuseUnlessRead(detected: ReportFormat, stated: 'auto' | ReportFormat): void {
+  if (stated !== 'auto' && stated !== detected) {
+    throw new ReportError(`The file is ${FORMAT_NAMES[detected]}, not ${FORMAT_NAMES[stated]} as stated.`, detected)
+  }
+  if (detected !== 'sarif') throw new ReportError(`${FORMAT_NAMES[detected]} reports are not read yet.`, detected)
 }

@@ -66,6 +66,7 @@ class ResultReader {
   readonly #warnings: ReportWarnings
   skipped = 0
   #readable = 0
+  #firstSkip = ''
 
   constructor(runs: SarifRun[], warnings: ReportWarnings, onFindings: OnFindings) {
     this.#runs = runs
@@ -78,7 +79,7 @@ class ResultReader {
     const [runIndex = 0, index = 0] = at as number[]
     const run = this.#runs[runIndex]
     const result = objectOf(value)
-    if (isOversize) this.#skip(runIndex, index, 'is larger than 16 MiB')
+    if (isOversize) this.#skip(runIndex, index, 'is very large')
     else if (result === null || run === undefined) this.#skip(runIndex, index, 'is not an object')
     else if (!isFinding(result)) this.#readable++
     else this.#add(readFinding(run, result), runIndex, index)
@@ -96,13 +97,14 @@ class ResultReader {
   /** A report of unreadable results must not pass for an empty one, which would close every finding. */
   refuseIfNoneWasReadable(): void {
     if (this.skipped === 0 || this.#readable > 0) return
-    const [first = ''] = this.#warnings.list().slice(-1)
-    throw new ReportError(`None of the report's ${this.skipped} results could be read: ${first}.`, 'sarif')
+    throw new ReportError(`None of the report's ${this.skipped} results could be read. ${this.#firstSkip}.`, 'sarif')
   }
 
   #skip(run: number, index: number, reason: string): void {
     this.skipped++
-    this.#warnings.add(`Result ${index + 1} of run ${run + 1} ${reason} and was skipped`)
+    const warning = `Result ${index + 1} of run ${run + 1} ${reason} and was skipped`
+    this.#firstSkip ||= warning
+    this.#warnings.add(warning)
   }
 }
 

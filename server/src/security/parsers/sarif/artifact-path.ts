@@ -91,10 +91,13 @@ export function normalized(path: string): string {
   return (decoded.startsWith('/') ? '/' : '') + names.join('/')
 }
 
+/** What is not valid percent-encoding stays: tools write file names with a bare percent sign. */
 function percentDecoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
+  return text.replace(/(?:%[0-9a-f]{2})+/gi, (encoded) => {
+    try {
+      return decodeURIComponent(encoded)
+    } catch {
+      return encoded
+    }
+  })
 }

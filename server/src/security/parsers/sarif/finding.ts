@@ -1,9 +1,9 @@
-import { arrayOf, type JsonObject, textOf } from '../../../platform/json/read-value.ts'
+import { type JsonObject, textOf } from '../../../platform/json/read-value.ts'
 import { boundedText, DESCRIPTION_MAX, firstLine, RULE_ID_MAX, TITLE_MAX, webUrl } from '../bounded-text.ts'
 import type { ParsedFinding } from '../parsed-report.ts'
 import { identityOf } from './identity.ts'
 import { levelOf, scannerScoreOf, severityOf } from './level.ts'
-import { type Place, placesOf } from './location.ts'
+import { locationsOf, type Place, placesOf } from './location.ts'
 import { messageText } from './message.ts'
 import { NO_PACKAGE } from './package-facts.ts'
 import { findRule, ruleReference } from './rule.ts'
@@ -36,7 +36,7 @@ export function readFinding(run: SarifRun, result: JsonObject): ParsedFinding | 
     ...severityFields(run, result, rule),
     ...dismissalFields(result),
     title: boundedText(firstLine(rule?.description ?? message), TITLE_MAX) ?? ruleId ?? run.tool.name,
-    description: boundedText(message + otherPlaces(places, arrayOf(result.locations).length), DESCRIPTION_MAX),
+    description: boundedText(message + otherPlaces(places, locationsOf(result).length), DESCRIPTION_MAX),
     native_url: webUrl(textOf(result.hostedViewerUri)) ?? rule?.helpUri ?? null,
     ...placeFields(places[0]),
     cwes: cwesOf(run, result, rule, ruleId),

@@ -1,12 +1,4 @@
-import {
-  arrayOf,
-  integerOf,
-  type JsonObject,
-  memberOf,
-  objectOf,
-  objectsOf,
-  textOf,
-} from '../../../platform/json/read-value.ts'
+import { integerOf, type JsonObject, memberOf, objectOf, objectsOf, textOf } from '../../../platform/json/read-value.ts'
 import { boundedText, NAME_MAX, PATH_MAX } from '../bounded-text.ts'
 import { type ArtifactPlace, placeOf } from './artifact-path.ts'
 import type { ArtifactLocation, SarifRun } from './sarif-run.ts'
@@ -25,9 +17,15 @@ const URI_MAX = 9 * PATH_MAX
 /** PostgreSQL's integer ends here. */
 const LINE_MAX = 2 ** 31 - 1
 
+export function locationsOf(result: JsonObject): JsonObject[] {
+  return objectsOf(result.locations)
+}
+
 /** The result's first locations, at most `max`; a result may list millions. */
 export function placesOf(run: SarifRun, result: JsonObject, max: number): Place[] {
-  return objectsOf(arrayOf(result.locations).slice(0, max)).map((location) => readPlace(run, location))
+  return locationsOf(result)
+    .slice(0, max)
+    .map((location) => readPlace(run, location))
 }
 
 function readPlace(run: SarifRun, location: JsonObject): Place {

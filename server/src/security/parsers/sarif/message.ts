@@ -12,7 +12,8 @@ export function messageText(run: SarifRun, message: unknown, rule: SarifRule | u
   // Without arguments the text is taken as it stands: tools put source code with braces into it.
   if (own !== null) return args.length === 0 ? own : filledIn(own, args)
   const id = textOf(memberOf(message, 'id'))
-  const template = id === null ? undefined : (rule?.messages[id] ?? (rule?.component ?? run.driver).messages[id])
+  const template =
+    id === null ? undefined : (rule?.messages.get(id) ?? (rule?.component ?? run.driver).messages.get(id))
   return template === undefined ? null : filledIn(template, args)
 }
 

@@ -64,8 +64,13 @@ class RunsReader {
     if (this.#runsType !== 'array' && this.#runsType !== 'null') {
       throw new ReportError('The file is not a SARIF report: it has no array `runs`.', 'sarif')
     }
-    for (const run of this.#runs) if (run !== undefined) finishRun(run)
+    for (const [index, run] of this.#runs.entries()) if (run !== undefined) this.#finishRun(run, index)
     return this.#runs
+  }
+
+  #finishRun(run: SarifRun, index: number): void {
+    if (run.driver.name === null) this.#warnings.add(`Run ${index + 1} does not name its tool`)
+    finishRun(run)
   }
 
   #begin(index: number, type: unknown): void {

@@ -53,7 +53,7 @@ export function keepRule(component: SarifComponent, index: number, value: unknow
   const rule = readRule(object, component)
   if (!budget.hasRoomForRuleText(textLength(rule))) {
     rule.description = null
-    rule.messages = {}
+    rule.messages = new Map()
   }
   component.rules[index] = rule
   // Of two rules with one id the first is meant where a result has no index.
@@ -62,7 +62,7 @@ export function keepRule(component: SarifComponent, index: number, value: unknow
 }
 
 function textLength(rule: SarifRule): number {
-  const messages = Object.values(rule.messages).reduce((length, text) => length + text.length, 0)
+  const messages = [...rule.messages.values()].reduce((length, text) => length + text.length, 0)
   return messages + (rule.description?.length ?? 0)
 }
 
@@ -92,11 +92,11 @@ export function boundedTexts(value: unknown): string[] {
 }
 
 /** Message texts by id (multiformatMessageString, §3.12). */
-export function readMessages(strings: unknown): Record<string, string> {
-  const messages: Record<string, string> = Object.create(null)
+export function readMessages(strings: unknown): Map<string, string> {
+  const messages = new Map<string, string>()
   for (const [id, message] of Object.entries(objectOf(strings) ?? {}).slice(0, MESSAGES_MAX)) {
     const text = boundedText(textOf(memberOf(message, 'text')) ?? textOf(memberOf(message, 'markdown')), MESSAGE_MAX)
-    if (text !== null && id.length <= RULE_ID_MAX) messages[id] = text
+    if (text !== null && id.length <= RULE_ID_MAX) messages.set(id, text)
   }
   return messages
 }

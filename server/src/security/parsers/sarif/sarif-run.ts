@@ -29,7 +29,7 @@ export type SarifComponent = {
   rules: SarifRule[]
   rulesById: Map<string, SarifRule>
   rulesByGuid: Map<string, SarifRule>
-  messages: Record<string, string>
+  messages: Map<string, string>
 }
 
 export type SarifRule = {
@@ -48,7 +48,7 @@ export type SarifRule = {
   taxa: DescriptorReference[]
   /** Drawn from tags and taxa once the run's taxonomies are known. */
   cwes: string[]
-  messages: Record<string, string>
+  messages: Map<string, string>
   purls: string[]
   package: PackageFacts
   component: SarifComponent
@@ -78,7 +78,7 @@ export function newRun(): SarifRun {
 }
 
 export function newComponent(): SarifComponent {
-  return { name: null, guid: null, rules: [], rulesById: new Map(), rulesByGuid: new Map(), messages: {} }
+  return { name: null, guid: null, rules: [], rulesById: new Map(), rulesByGuid: new Map(), messages: new Map() }
 }
 
 export function newTaxonomy(): SarifTaxonomy {

@@ -1,0 +1,255 @@
+-- Generated from the migrations by `npm run schema --workspace server`. Do not edit.
+
+create table api_keys (
+  org_id uuid not null,
+  id uuid not null,
+  name text not null,
+  key_sha256 bytea not null,
+  environment text not null,
+  scopes text[] not null,
+  created_by text not null,
+  created_at timestamp(3) with time zone not null,
+  expires_at timestamp(3) with time zone,
+  revoked_at timestamp(3) with time zone,
+  last_used_at timestamp(3) with time zone,
+  constraint api_keys_key_sha256_key UNIQUE (key_sha256),
+  constraint api_keys_pkey PRIMARY KEY (id),
+  constraint api_keys_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
+  constraint api_keys_environment_check CHECK ((environment = ANY (ARRAY['production'::text, 'development'::text]))),
+  constraint api_keys_key_sha256_check CHECK ((length(key_sha256) = 32)),
+  constraint api_keys_name_check CHECK (((length(name) >= 1) AND (length(name) <= 100))),
+  constraint api_keys_scopes_check CHECK ((cardinality(scopes) > 0))
+);
+CREATE INDEX api_keys_by_organization ON public.api_keys USING btree (org_id, created_at, id);
+
+create table ci_run_attempts (
+  org_id uuid not null,
+  run_id text collate "C" not null,
+  number smallint not null,
+  status text not null,
+  url text,
+  actor text,
+  started_at timestamp(3) with time zone not null,
+  completed_at timestamp(3) with time zone,
+  deadline_at timestamp(3) with time zone not null,
+  created_at timestamp(3) with time zone not null,
+  constraint ci_run_attempts_pkey PRIMARY KEY (org_id, run_id, number),
+  constraint ci_run_attempts_org_id_run_id_fkey FOREIGN KEY (org_id, run_id) REFERENCES ci_runs(org_id, id),
+  constraint ci_run_attempts_check CHECK ((completed_at >= started_at)),
+  constraint ci_run_attempts_check1 CHECK (((completed_at IS NULL) = (status = ANY (ARRAY['queued'::text, 'in_progress'::text])))),
+  constraint ci_run_attempts_number_check CHECK (((number >= 1) AND (number <= 999))),
+  constraint ci_run_attempts_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'in_progress'::text, 'success'::text, 'failure'::text, 'cancelled'::text, 'timed_out'::text, 'skipped'::text])))
+);
+CREATE INDEX ci_run_attempts_open ON public.ci_run_attempts USING btree (deadline_at) WHERE (completed_at IS NULL);
+
+create table ci_runs (
+  org_id uuid not null,
+  id text collate "C" not null,
+  provider text not null,
+  ci_system text not null,
+  ci_system_name text,
+  external_run_id text not null,
+  repository text not null,
+  commit_sha text not null,
+  ref text,
+  pipeline_name text not null,
+  event text not null,
+  trust text not null,
+  credential_type text not null,
+  credential_id uuid not null,
+  credential_name text not null,
+  newest_attempt smallint not null,
+  day date not null,
+  day_number smallint not null,
+  created_at timestamp(3) with time zone not null,
+  updated_at timestamp(3) with time zone not null,
+  constraint ci_runs_pkey PRIMARY KEY (org_id, id),
+  constraint ci_runs_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
+  constraint ci_runs_day_number_check CHECK (((day_number >= 1) AND (day_number <= 2000))),
+  constraint ci_runs_newest_attempt_check CHECK (((newest_attempt >= 1) AND (newest_attempt <= 999)))
+);
+CREATE INDEX ci_runs_by_creation ON public.ci_runs USING btree (org_id, created_at, id);
+CREATE UNIQUE INDEX ci_runs_by_day_number ON public.ci_runs USING btree (org_id, credential_id, day, day_number);
+CREATE UNIQUE INDEX ci_runs_by_external_id ON public.ci_runs USING btree (org_id, ci_system, external_run_id);
+
+create table finding_streams (
+  org_id uuid not null,
+  id bigint not null generated always as identity,
+  repository_no bigint not null,
+  category text,
+  git_ref text,
+  tool text not null,
+  tool_version text,
+  source text not null,
+  origin text not null,
+  tracked boolean not null,
+  commit_sha text,
+  reported_at timestamp(3) with time zone not null,
+  seen_at timestamp(3) with time zone not null,
+  constraint finding_streams_pkey PRIMARY KEY (org_id, id),
+  constraint finding_streams_org_id_repository_no_fkey FOREIGN KEY (org_id, repository_no) REFERENCES reported_repositories(org_id, id)
+);
+CREATE UNIQUE INDEX finding_streams_by_identity ON public.finding_streams USING btree (org_id, repository_no, COALESCE(category, ''::text), COALESCE(git_ref, ''::text), tool);
+
+create table findings (
+  org_id uuid not null,
+  id uuid not null,
+  stream_id bigint not null,
+  repository_no bigint not null,
+  fingerprint bytea not null,
+  fingerprint_method text not null,
+  ordinal integer not null,
+  content_hash bytea not null,
+  kind text not null,
+  type text,
+  severity text not null,
+  state text not null,
+  title text not null,
+  description text,
+  native_url text,
+  path text,
+  start_line integer,
+  end_line integer,
+  package_name text,
+  package_version text,
+  fixed_version text,
+  purl text,
+  vuln_ids text[] not null,
+  cwes text[] not null,
+  rule_id text,
+  secret_type text,
+  resource_name text,
+  scanner_score real,
+  cvss_version text,
+  cvss_score real,
+  cvss_vector text,
+  intel_at_detection jsonb not null,
+  dismiss_reason text,
+  dismiss_comment text,
+  dismissed_by_name text,
+  dismissed_at timestamp(3) with time zone,
+  dismissal_source text,
+  first_seen_at timestamp(3) with time zone not null,
+  last_seen_at timestamp(3) with time zone,
+  last_commit_sha text,
+  created_at timestamp(3) with time zone not null,
+  updated_at timestamp(3) with time zone not null,
+  constraint findings_pkey PRIMARY KEY (org_id, id),
+  constraint findings_org_id_stream_id_fkey FOREIGN KEY (org_id, stream_id) REFERENCES finding_streams(org_id, id),
+  constraint findings_kind_check CHECK ((kind = ANY (ARRAY['code'::text, 'dependency'::text, 'secret'::text, 'iac'::text, 'container'::text, 'license'::text, 'other'::text]))),
+  constraint findings_ordinal_check CHECK ((ordinal >= 0)),
+  constraint findings_severity_check CHECK ((severity = ANY (ARRAY['critical'::text, 'high'::text, 'medium'::text, 'low'::text, 'info'::text]))),
+  constraint findings_state_check CHECK ((state = ANY (ARRAY['open'::text, 'fixed'::text, 'dismissed'::text])))
+);
+CREATE INDEX findings_by_creation ON public.findings USING btree (org_id, created_at, id);
+CREATE UNIQUE INDEX findings_by_identity ON public.findings USING btree (org_id, stream_id, fingerprint, ordinal);
+CREATE INDEX findings_by_repository ON public.findings USING btree (org_id, repository_no, created_at, id);
+
+create table monthly_usage (
+  org_id uuid not null,
+  month date not null,
+  metric text not null,
+  used bigint not null,
+  constraint monthly_usage_pkey PRIMARY KEY (org_id, month, metric),
+  constraint monthly_usage_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
+  constraint monthly_usage_used_check CHECK ((used >= 0))
+);
+
+create table organizations (
+  id uuid not null,
+  slug text not null,
+  name text not null,
+  plan text not null,
+  created_at timestamp(3) with time zone not null,
+  constraint organizations_pkey PRIMARY KEY (id),
+  constraint organizations_slug_key UNIQUE (slug),
+  constraint organizations_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
+  constraint organizations_slug_check CHECK ((slug ~ '^[a-z0-9][a-z0-9-]{0,62}$'::text))
+);
+
+create table reported_repositories (
+  org_id uuid not null,
+  id bigint not null generated always as identity,
+  name text not null,
+  provider text,
+  provider_id text,
+  created_at timestamp(3) with time zone not null,
+  constraint reported_repositories_pkey PRIMARY KEY (org_id, id),
+  constraint reported_repositories_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
+  constraint reported_repositories_check CHECK (((provider_id IS NULL) OR (provider IS NOT NULL))),
+  constraint reported_repositories_name_check CHECK (((length(name) >= 3) AND (length(name) <= 300))),
+  constraint reported_repositories_provider_check CHECK ((provider = ANY (ARRAY['github'::text, 'gitlab'::text, 'bitbucket'::text, 'azure'::text])))
+);
+CREATE UNIQUE INDEX reported_repositories_by_identity ON public.reported_repositories USING btree (org_id, COALESCE(provider, ''::text), COALESCE(provider_id, ('name:'::text || lower(name))));
+CREATE INDEX reported_repositories_by_name ON public.reported_repositories USING btree (org_id, lower(name));
+
+create table repositories (
+  org_id uuid not null,
+  provider text not null,
+  id text not null,
+  host text not null,
+  full_name text not null,
+  tracked_branch text not null,
+  created_at timestamp(3) with time zone not null,
+  constraint repositories_pkey PRIMARY KEY (org_id, provider, id),
+  constraint repositories_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
+  constraint repositories_full_name_check CHECK (((length(full_name) >= 3) AND (length(full_name) <= 300))),
+  constraint repositories_host_check CHECK ((host = lower(host))),
+  constraint repositories_id_check CHECK (((length(id) >= 1) AND (length(id) <= 100))),
+  constraint repositories_provider_check CHECK ((provider = ANY (ARRAY['github'::text, 'gitlab'::text, 'bitbucket'::text, 'azure'::text]))),
+  constraint repositories_tracked_branch_check CHECK (((length(tracked_branch) >= 1) AND (length(tracked_branch) <= 255)))
+);
+CREATE UNIQUE INDEX repositories_by_name ON public.repositories USING btree (org_id, lower(full_name), provider, host);
+
+create table schema_migrations (
+  name text not null,
+  checksum text not null,
+  applied_at timestamp with time zone not null default now(),
+  constraint schema_migrations_pkey PRIMARY KEY (name)
+);
+
+create table security_uploads (
+  org_id uuid not null,
+  id text collate "C" not null,
+  repository_no bigint not null,
+  origin text not null,
+  status text not null,
+  requested_format text not null,
+  format text,
+  filename text not null,
+  size bigint not null,
+  sha256 text not null,
+  category text,
+  git_ref text,
+  commit_sha text,
+  tracked boolean not null,
+  findings integer not null default 0,
+  components integer not null default 0,
+  outcome jsonb,
+  truncated boolean not null default false,
+  warnings text[] not null default '{}'::text[],
+  error text,
+  put_until timestamp(3) with time zone not null,
+  created_at timestamp(3) with time zone not null,
+  updated_at timestamp(3) with time zone not null,
+  constraint security_uploads_pkey PRIMARY KEY (org_id, id),
+  constraint security_uploads_org_id_repository_no_fkey FOREIGN KEY (org_id, repository_no) REFERENCES reported_repositories(org_id, id),
+  constraint security_uploads_check CHECK (((status = 'failed'::text) = (error IS NOT NULL))),
+  constraint security_uploads_filename_check CHECK (((length(filename) >= 1) AND (length(filename) <= 200))),
+  constraint security_uploads_format_check CHECK ((format = ANY (ARRAY['sarif'::text, 'cyclonedx'::text, 'spdx'::text]))),
+  constraint security_uploads_id_check CHECK ((id ~ '^[0-9a-f]{32}$'::text)),
+  constraint security_uploads_origin_check CHECK ((origin = ANY (ARRAY['ui'::text, 'api'::text, 'report'::text]))),
+  constraint security_uploads_requested_format_check CHECK ((requested_format = ANY (ARRAY['auto'::text, 'sarif'::text, 'cyclonedx'::text, 'spdx'::text]))),
+  constraint security_uploads_sha256_check CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text)),
+  constraint security_uploads_size_check CHECK ((size >= 1)),
+  constraint security_uploads_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'queued'::text, 'parsing'::text, 'finished'::text, 'failed'::text])))
+);
+CREATE INDEX security_uploads_by_commit ON public.security_uploads USING btree (org_id, repository_no, commit_sha, created_at);
+CREATE UNIQUE INDEX security_uploads_by_file ON public.security_uploads USING btree (org_id, repository_no, COALESCE(category, ''::text), COALESCE(git_ref, ''::text), sha256) WHERE (status <> 'failed'::text);
+CREATE INDEX security_uploads_pending ON public.security_uploads USING btree (put_until) WHERE (status = 'pending'::text);
+
+CREATE OR REPLACE FUNCTION public.rfc3339(at timestamp with time zone)
+ RETURNS text
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+RETURN to_char((at AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'::text);

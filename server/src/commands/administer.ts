@@ -1,0 +1,28 @@
+import { bringUpToDate } from '../bring-up-to-date.ts'
+import { openDatabase } from '../database.ts'
+import { openServices } from '../open-services.ts'
+import type { Services } from '../services.ts'
+import type { Context } from './command.ts'
+
+const CONNECTIONS = 1
+
+/**
+ * Runs one administering action on the data of the settings, whether the server runs or not. A PostgreSQL that it had
+ * to start is stopped again.
+ */
+export async function administer<Result>(
+  { readSettings, say }: Context,
+  action: (services: Services) => Promise<Result>,
+): Promise<Result> {
+  const config = readSettings()
+  await using opened = new AsyncDisposableStack()
+  const database = await openDatabase(config, say)
+  opened.defer(() => database.close())
+  const { services, close } = await openServices(config, database, {
+    applicationName: 'shiplock administration',
+    connections: CONNECTIONS,
+  })
+  opened.defer(close)
+  await bringUpToDate(services.sql, database, services.log)
+  return await action(services)
+}

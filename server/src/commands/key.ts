@@ -1,0 +1,82 @@
+import { type ApiKey, listApiKeys } from '../access/api-key.store.ts'
+import { createApiKey } from '../access/create-api-key.ts'
+import { revokeApiKey } from '../access/revoke-api-key.ts'
+import { SCOPES } from '../access/scopes.ts'
+import type { Environment } from '../config.ts'
+import { requireOrganization } from '../organizations/require-organization.ts'
+import { administer } from './administer.ts'
+import { requireOneOf } from './choice.ts'
+import { defineCommand } from './command.ts'
+import { parseDuration } from './duration.ts'
+import { table } from './table.ts'
+
+const ENVIRONMENTS: readonly Environment[] = ['production', 'development']
+const ORG = { type: 'text', value: '<slug>', about: 'the organization', required: true } as const
+
+export const keyCreate = defineCommand({
+  name: 'key create',
+  about: 'Creates an API key and prints it once; only its hash is stored.',
+  arguments: [],
+  options: {
+    org: ORG,
+    name: { type: 'text', value: 'N', about: 'what the key is for', required: true },
+    scope: { type: 'list', value: 'S', about: `what it may do, once for each: ${SCOPES.join(', ')}`, required: true },
+    environment: {
+      type: 'text',
+      value: ENVIRONMENTS.join('|'),
+      about: 'which servers take it (default: SHIPLOCK_ENVIRONMENT)',
+    },
+    'expires-in': {
+      type: 'text',
+      value: '90d',
+      about: 'how long it works: days, hours (12h) or minutes (30m); default: for ever',
+    },
+  },
+  async run(context, _given, options) {
+    const expiresIn = options['expires-in']
+    const lifetimeMs = expiresIn === undefined ? null : parseDuration('expires-in', expiresIn)
+    const chosen = options.environment && requireOneOf('environment', options.environment, ENVIRONMENTS)
+    const created = await administer(context, async ({ sql, clock, config }) => {
+      const organization = await requireOrganization(sql, options.org)
+      const environment = chosen || config.environment
+      const request = { name: options.name, scopes: options.scope, environment, createdBy: 'command line', lifetimeMs }
+      return createApiKey(sql, organization.id, request, clock.now())
+    })
+    const { id, key, name, scopes, environment, expires_at } = created
+    context.print({
+      json: { id, key, name, scopes, environment, expires_at },
+      text: `${key}\n\nThe key "${name}" (${id}) is shown only now. It ${expires_at ? `expires at ${expires_at.toISOString()}` : 'does not expire'}.`,
+    })
+  },
+})
+
+export const keyList = defineCommand({
+  name: 'key list',
+  about: "Lists an organization's API keys, without the keys themselves.",
+  arguments: [],
+  options: { org: ORG },
+  async run(context, _given, { org }) {
+    const keys = await administer(context, async ({ sql }) =>
+      listApiKeys(sql, (await requireOrganization(sql, org)).id),
+    )
+    const heading = ['ID', 'NAME', 'ENVIRONMENT', 'EXPIRES', 'REVOKED', 'LAST USED', 'SCOPES']
+    context.print({ json: keys, text: table(heading, keys.map(toRow), `The organization ${org} has no key yet.`) })
+  },
+})
+
+export const keyRevoke = defineCommand({
+  name: 'key revoke',
+  about: 'Makes an API key useless. Running servers follow at once.',
+  arguments: ['id'],
+  options: {},
+  async run(context, { id }) {
+    const key = await administer(context, (services) => revokeApiKey(services, id))
+    const { name, revoked_at } = key
+    context.print({ json: { id: key.id, name, revoked_at }, text: `Revoked the key "${name}" (${key.id})` })
+  },
+})
+
+function toRow({ id, name, environment, expires_at, revoked_at, last_used_at, scopes }: ApiKey): string[] {
+  const times = [expires_at, revoked_at, last_used_at].map((at) => at?.toISOString() ?? '-')
+  return [id, name, environment, ...times, scopes.join(' ')]
+}

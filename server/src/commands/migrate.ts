@@ -1,0 +1,26 @@
+import { bringUpToDate } from '../bring-up-to-date.ts'
+import { openDatabase } from '../database.ts'
+import { createLog } from '../platform/log.ts'
+import { openSql } from '../platform/db/sql.ts'
+import { defineCommand } from './command.ts'
+
+export const migrateDatabase = defineCommand({
+  name: 'migrate',
+  about:
+    'Brings the database up to date: our tables and the queue. Needed before server and worker; start does it by itself.',
+  arguments: [],
+  options: {},
+  async run({ readSettings, say, print }) {
+    const config = readSettings()
+    await using opened = new AsyncDisposableStack()
+    const database = await openDatabase(config, say)
+    opened.defer(() => database.close())
+    const sql = openSql(database.address, { max: 1, applicationName: 'shiplock migrate' })
+    opened.defer(() => sql.end())
+    const applied = await bringUpToDate(sql, database, createLog(config.logLevel))
+    print({
+      json: { applied },
+      text: applied.length > 0 ? `Applied ${applied.join(', ')}` : 'The database is up to date.',
+    })
+  },
+})

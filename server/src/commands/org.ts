@@ -1,0 +1,50 @@
+import { changePlan } from '../access/change-plan.ts'
+import { createOrganization } from '../organizations/create-organization.ts'
+import { listOrganizations, type Organization } from '../organizations/organization.store.ts'
+import { administer } from './administer.ts'
+import { defineCommand } from './command.ts'
+import { table } from './table.ts'
+
+export const orgCreate = defineCommand({
+  name: 'org create',
+  about: 'Creates an organization: the owner of repositories, runs, reports and keys.',
+  arguments: ['slug'],
+  options: {
+    name: { type: 'text', value: 'N', about: 'the name for people (default: the slug)' },
+    plan: { type: 'text', value: 'P', about: 'what it may do (default: enterprise)' },
+  },
+  async run(context, { slug }, { name, plan }) {
+    const organization = await administer(context, (services) => createOrganization(services, { slug, name, plan }))
+    context.print({ json: organization, text: `Created ${describe(organization)}` })
+  },
+})
+
+export const orgSetPlan = defineCommand({
+  name: 'org set-plan',
+  about: 'Changes what an organization may do. Running servers follow at once.',
+  arguments: ['slug', 'plan'],
+  options: {},
+  async run(context, { slug, plan }) {
+    const organization = await administer(context, (services) => changePlan(services, slug, plan))
+    context.print({ json: organization, text: `Changed ${describe(organization)}` })
+  },
+})
+
+export const orgList = defineCommand({
+  name: 'org list',
+  about: 'Lists the organizations.',
+  arguments: [],
+  options: {},
+  async run(context) {
+    const organizations = await administer(context, ({ sql }) => listOrganizations(sql))
+    const rows = organizations.map(({ slug, name, plan, id }) => [slug, name, plan, id])
+    context.print({
+      json: organizations,
+      text: table(['SLUG', 'NAME', 'PLAN', 'ID'], rows, 'There is no organization yet.'),
+    })
+  },
+})
+
+function describe({ slug, plan, id }: Organization): string {
+  return `the organization ${slug} on the plan ${plan} (${id})`
+}

@@ -1,0 +1,56 @@
+import { requireOrganization } from '../organizations/require-organization.ts'
+import { linkRepository } from '../repositories/link-repository.ts'
+import { PROVIDERS } from '../repositories/repository-identity.ts'
+import { listRepositories } from '../repositories/repository.store.ts'
+import { administer } from './administer.ts'
+import { requireOneOf } from './choice.ts'
+import { defineCommand } from './command.ts'
+import { table } from './table.ts'
+
+const ORG = { type: 'text', value: '<slug>', about: 'the organization', required: true } as const
+
+export const repoLink = defineCommand({
+  name: 'repo link',
+  about: 'Links a repository of a provider that is not connected. The same id again renames it.',
+  arguments: [],
+  options: {
+    org: ORG,
+    provider: { type: 'text', value: PROVIDERS.join('|'), about: 'the code host', required: true },
+    id: {
+      type: 'text',
+      value: 'ID',
+      about: "the provider's own: a number; a UUID at Bitbucket and Azure",
+      required: true,
+    },
+    name: { type: 'text', value: 'owner/name', about: 'its full name there', required: true },
+    host: { type: 'text', value: 'H', about: 'where the code host is self-hosted: its name' },
+    'tracked-branch': { type: 'text', value: 'main', about: 'the branch whose findings count (default: main)' },
+  },
+  async run(context, _given, { org, provider, id, name, host, 'tracked-branch': trackedBranch }) {
+    const known = requireOneOf('provider', provider, PROVIDERS)
+    const repository = await administer(context, async (services) => {
+      const organization = await requireOrganization(services.sql, org)
+      return linkRepository(services, organization.id, { provider: known, id, name, host, trackedBranch })
+    })
+    const json = { provider: repository.provider, id: repository.id, full_name: repository.full_name }
+    context.print({ json, text: `Linked ${json.full_name} (${json.provider} ${json.id})` })
+  },
+})
+
+export const repoList = defineCommand({
+  name: 'repo list',
+  about: "Lists an organization's linked repositories.",
+  arguments: [],
+  options: { org: ORG },
+  async run(context, _given, { org }) {
+    const repositories = await administer(context, async ({ sql }) =>
+      listRepositories(sql, (await requireOrganization(sql, org)).id),
+    )
+    const rows = repositories.map((row) => [row.full_name, row.provider, row.id, row.host, row.tracked_branch])
+    const heading = ['NAME', 'PROVIDER', 'ID', 'HOST', 'TRACKED BRANCH']
+    context.print({
+      json: repositories,
+      text: table(heading, rows, `The organization ${org} has no linked repository yet.`),
+    })
+  },
+})

@@ -1,0 +1,10 @@
+import { pendingUpdates } from '../bring-up-to-date.ts'
+import type { Sql } from '../platform/db/sql.ts'
+import { PROGRAM } from './help.ts'
+
+/** The parts of an installation on several machines must not change the schema under each other. */
+export async function requireMigrated(sql: Sql): Promise<void> {
+  const pending = await pendingUpdates(sql)
+  if (pending.length === 0) return
+  throw new Error(`The database is not up to date (${pending.join(', ')}); run: ${PROGRAM} migrate`)
+}

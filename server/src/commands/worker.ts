@@ -1,0 +1,33 @@
+import { openDatabase } from '../database.ts'
+import { openSql } from '../platform/db/sql.ts'
+import { createLog } from '../platform/log.ts'
+import { workInThread } from '../work-in-thread.ts'
+import { type Context, defineCommand } from './command.ts'
+import { requireMigrated } from './require-migrated.ts'
+import { stopSignal } from './stop-signal.ts'
+
+export const worker = defineCommand({
+  name: 'worker',
+  about: 'Runs the background jobs alone; "server" runs the API.',
+  arguments: [],
+  options: {},
+  run: runUntilStopped,
+})
+
+async function runUntilStopped({ readSettings, say, print }: Context): Promise<void> {
+  const config = readSettings()
+  const stopped = stopSignal()
+  await using opened = new AsyncDisposableStack()
+  const database = await openDatabase(config, say)
+  opened.defer(() => database.close())
+  const sql = openSql(database.address, { max: 1, applicationName: 'shiplock worker start' })
+  await requireMigrated(sql).finally(() => sql.end())
+  const { url, address } = database
+  const thread = workInThread({ config, database: { url, address } }, { log: createLog(config.logLevel) })
+  opened.defer(() => thread.close())
+  await thread.ready
+  print({ json: { working: true }, text: '' })
+  say('Shiplock is working on background jobs')
+  await stopped
+  say('Stopping: jobs in flight are finished or released first')
+}

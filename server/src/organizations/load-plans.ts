@@ -1,0 +1,35 @@
+import { readFile } from 'node:fs/promises'
+import { Type } from 'typebox'
+import { Value } from 'typebox/value'
+import { BUILT_IN_PLANS, PLAN_FEATURES, type Plan, type Plans } from './plan.ts'
+
+const Count = Type.Integer({ minimum: 0 })
+const PlansFile = Type.Array(
+  Type.Object(
+    {
+      name: Type.String({ pattern: '^[a-z][a-z0-9-]{0,31}$' }),
+      features: Type.Array(Type.Union(PLAN_FEATURES.map((feature) => Type.Literal(feature)))),
+      retention_days: Type.Integer({ minimum: 1 }),
+      security_report_bytes_max: Count,
+      security_uploads_per_commit_max: Count,
+      artifact_bytes_max: Count,
+      artifact_bytes_per_run_max: Count,
+      ci_runs_per_month_max: Type.Union([Count, Type.Null()]),
+    },
+    { additionalProperties: false },
+  ),
+  { minItems: 1 },
+)
+
+/** The plans in force: the built-in table, or the one in `file` instead of it. Throws with the first mistake named. */
+export async function loadPlans(file: string | null): Promise<Plans> {
+  const plans = file === null ? BUILT_IN_PLANS : await readPlansFile(file)
+  return new Map(plans.map((plan) => [plan.name, plan]))
+}
+
+async function readPlansFile(file: string): Promise<Plan[]> {
+  const content: unknown = JSON.parse(await readFile(file, 'utf8'))
+  if (Value.Check(PlansFile, content)) return content as Plan[]
+  const [mistake] = Value.Errors(PlansFile, content)
+  throw new Error(`SHIPLOCK_PLANS_FILE ${file}: ${mistake?.instancePath || '/'} ${mistake?.message}`)
+}

@@ -1,0 +1,37 @@
+import type { Sql } from '../db/sql.ts'
+
+/** True until graphile-worker has made its tables. */
+export async function queueIsMissing(sql: Sql): Promise<boolean> {
+  const [row] = await sql<[{ missing: boolean }]>`select to_regclass('graphile_worker.migrations') is null as missing`
+  return row.missing
+}
+
+export type QueueStatus = {
+  /** Jobs that could run now. */
+  waiting: number
+  running: number
+  /** Jobs that used up their tries. */
+  failed: number
+  /** Names of the jobs that did, each once. */
+  failed_names: string[]
+  /** Since the oldest waiting job could run. */
+  oldest_age_ms: number
+}
+
+/** How the queue stands at this moment. */
+export async function queueStatus(sql: Sql): Promise<QueueStatus> {
+  const [row] = await sql<[QueueStatus]>`
+    select
+      count(*) filter (where is_ready)::int as waiting,
+      count(*) filter (where locked_at is not null)::int as running,
+      count(*) filter (where has_failed)::int as failed,
+      coalesce(array_agg(distinct task_identifier) filter (where has_failed), '{}') as failed_names,
+      coalesce(extract(epoch from now() - min(run_at) filter (where is_ready)) * 1000, 0)::float as oldest_age_ms
+    from (
+      select task_identifier, run_at, locked_at,
+        attempts >= max_attempts and locked_at is null as has_failed,
+        attempts < max_attempts and locked_at is null and run_at <= now() as is_ready
+      from graphile_worker.jobs
+    ) as job`
+  return row
+}

@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { isHost, isRepositoryName, normalizeRepositoryId, PROVIDERS } from './repository-identity.ts'
+
+const UUID = '0f0e0d0c-0b0a-4908-8706-050403020100'
+
+test('a GitHub or GitLab id is a number, written as it is', () => {
+  for (const provider of ['github', 'gitlab'] as const) {
+    assert.equal(normalizeRepositoryId(provider, '1296269'), '1296269')
+    for (const wrong of ['', '0', '-1', '007', '1.5', UUID, '9'.repeat(20)])
+      assert.equal(normalizeRepositoryId(provider, wrong), null)
+  }
+})
+
+test('a Bitbucket UUID is the same with braces or without, in capitals or not', () => {
+  for (const written of [UUID, `{${UUID}}`, UUID.toUpperCase()])
+    assert.equal(normalizeRepositoryId('bitbucket', written), UUID)
+  for (const wrong of [`{${UUID}`, `{{${UUID}}}`, '12', ''])
+    assert.equal(normalizeRepositoryId('bitbucket', wrong), null)
+})
+
+test('an Azure GUID has no braces and is kept in lower case', () => {
+  assert.equal(normalizeRepositoryId('azure', UUID.toUpperCase()), UUID)
+  assert.equal(normalizeRepositoryId('azure', `{${UUID}}`), null)
+})
+
+test('a name is owner/name; only GitLab and Azure put something between', () => {
+  for (const provider of PROVIDERS) {
+    assert.ok(isRepositoryName(provider, 'acme/shop'))
+    for (const wrong of [
+      '',
+      'acme',
+      'acme/',
+      '/shop',
+      'acme/..',
+      'acme//shop',
+      'a:b@c/shop',
+      `acme/${'x'.repeat(300)}`,
+    ])
+      assert.ok(!isRepositoryName(provider, wrong), `${provider} ${wrong}`)
+  }
+  assert.ok(isRepositoryName('gitlab', 'acme/web/shop'))
+  assert.ok(isRepositoryName('azure', 'acme/web/_git/shop'))
+  assert.ok(!isRepositoryName('github', 'acme/web/shop'))
+})
+
+test('a host is a name in lower case, maybe with a port, never an address with a scheme or a user', () => {
+  for (const host of ['github.com', 'git.acme.example:8443', 'localhost', '10.0.0.1']) assert.ok(isHost(host), host)
+  for (const wrong of ['', 'https://github.com', 'user@github.com', 'github.com/', 'GitHub.com', '-a', 'a:0'])
+    assert.ok(!isHost(wrong), wrong)
+})

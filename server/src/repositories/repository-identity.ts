@@ -1,0 +1,52 @@
+/** The code hosts that can be connected. */
+export const PROVIDERS = ['github', 'gitlab', 'bitbucket', 'azure'] as const
+export type Provider = (typeof PROVIDERS)[number]
+
+/** What a provider calls its repositories. */
+type Naming = { host: string; id: RegExp; idForm: string; segmentsMax: number }
+
+const NUMBER = { id: /^[1-9]\d{0,18}$/, idForm: 'a number' }
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+/** GitLab nests groups twenty deep below the top one. */
+const GITLAB_SEGMENTS_MAX = 22
+
+const NAMING: Record<Provider, Naming> = {
+  github: { host: 'github.com', ...NUMBER, segmentsMax: 2 },
+  gitlab: { host: 'gitlab.com', ...NUMBER, segmentsMax: GITLAB_SEGMENTS_MAX },
+  bitbucket: { host: 'bitbucket.org', id: UUID, idForm: 'a UUID', segmentsMax: 2 },
+  // organization/project/_git/repository
+  azure: { host: 'dev.azure.com', id: UUID, idForm: 'a GUID', segmentsMax: 4 },
+}
+
+const NAME_CHARS_MAX = 300
+const SEGMENT = /^[\p{L}\p{N}._~+@ -]{1,200}$/u
+const HOST = /^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?(?::[1-9]\d{0,4})?$/
+
+export function defaultHost(provider: Provider): string {
+  return NAMING[provider].host
+}
+
+/** A provider's id of a repository in the form that is stored: UUIDs in lower case, without braces; null where it is none. */
+export function normalizeRepositoryId(provider: Provider, id: string): string | null {
+  const bare = provider === 'bitbucket' ? id.replace(/^\{(.*)\}$/, '$1') : id
+  const stored = bare.toLowerCase()
+  return NAMING[provider].id.test(stored) ? stored : null
+}
+
+/** What an id of this provider looks like, for a message. */
+export function repositoryIdForm(provider: Provider): string {
+  return NAMING[provider].idForm
+}
+
+/** True for `owner/name`, with groups or a project between them where the provider has such. */
+export function isRepositoryName(provider: Provider, name: string): boolean {
+  const segments = name.split('/')
+  if (name.length > NAME_CHARS_MAX || segments.length < 2 || segments.length > NAMING[provider].segmentsMax)
+    return false
+  return segments.every((segment) => SEGMENT.test(segment) && segment !== '.' && segment !== '..')
+}
+
+/** True for a host name in lower case, with a port where it is not the usual one. */
+export function isHost(host: string): boolean {
+  return HOST.test(host)
+}

@@ -1,0 +1,250 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import type { ParsedFinding } from './parsed-report.ts'
+import { readReport } from './read-report.ts'
+
+async function read(document: unknown) {
+  const bytes = Buffer.from(typeof document === 'string' ? document : JSON.stringify(document))
+  const findings: ParsedFinding[] = []
+  const batches: number[] = []
+  const summary = await readReport(sourceOf(bytes), 'auto', async (batch) => {
+    findings.push(...batch)
+    batches.push(batch.length)
+  })
+  return { ...summary, count: summary.findings, findings, batches }
+}
+
+function sourceOf(bytes: Buffer) {
+  return {
+    async *open() {
+      yield bytes
+    },
+  }
+}
+
+function report(...runs: object[]) {
+  return { runs: runs.map((run) => ({ tool: { driver: { name: 'Lint' } }, ...run })), version: '2.1.0' }
+}
+
+function result(fields: object = {}) {
+  return { ruleId: 'R1', message: { text: 'Something is wrong' }, ...fields }
+}
+
+async function readOne(fields: object, run: object = {}): Promise<ParsedFinding> {
+  const { findings } = await read(report({ results: [result(fields)], ...run }))
+  assert.equal(findings.length, 1)
+  return findings[0] as ParsedFinding
+}
+
+const at = (uri: string, region: object = {}) => ({
+  locations: [{ physicalLocation: { artifactLocation: { uri }, region } }],
+})
+
+test('rules are found although they stand after the results', async () => {
+  const finding = await readOne(
+    {},
+    {
+      tool: {
+        driver: {
+          name: 'Lint',
+          version: '3',
+          rules: [
+            {
+              id: 'R1',
+              helpUri: 'https://lint.example/R1',
+              properties: { 'security-severity': '9.1', tags: ['external/cwe/cwe-079'] },
+            },
+          ],
+        },
+      },
+    },
+  )
+  assert.equal(finding.severity, 'critical')
+  assert.equal(finding.native_url, 'https://lint.example/R1')
+  assert.deepEqual([finding.tool, finding.tool_version, finding.cwes], ['Lint', '3', ['CWE-79']])
+})
+
+test('a result that is no problem or is gone is no finding; one that is open or under review is', async () => {
+  const kinds = ['pass', 'notApplicable', 'informational', 'open', 'review', 'fail']
+  const results = [...kinds.map((kind) => result({ kind })), result({ baselineState: 'absent' })]
+  const { count, skipped } = await read(report({ results }))
+  assert.deepEqual([count, skipped], [3, 0])
+})
+
+test('a suppression without status dismisses, one under review or rejected keeps the finding open', async () => {
+  const suppressed = async (...suppressions: object[]) => (await readOne({ suppressions })).state
+  assert.equal(await suppressed(), 'open')
+  assert.equal(await suppressed({ kind: 'inSource' }), 'dismissed')
+  assert.equal(await suppressed({ kind: 'external', status: 'accepted' }), 'dismissed')
+  assert.equal(await suppressed({ kind: 'external' }, { kind: 'external', status: 'rejected' }), 'open')
+  assert.equal(await suppressed({ kind: 'external', status: 'underReview' }), 'open')
+})
+
+test('a dismissal keeps the reason that the report gives', async () => {
+  const finding = await readOne({ suppressions: [{ kind: 'inSource', justification: 'test data' }] })
+  assert.deepEqual([finding.dismiss_reason, finding.dismiss_comment], ['suppressed_in_source', 'test data'])
+})
+
+test('other locations are named in the description, at most ten of them', async () => {
+  const locations = Array.from({ length: 13 }, (_, line) => at(`src/${line}.ts`, { startLine: line + 1 }).locations[0])
+  const finding = await readOne({ locations })
+  assert.deepEqual([finding.path, finding.start_line, finding.end_line], ['src/0.ts', 1, 1])
+  assert.match(finding.description ?? '', /Also at:\n- src\/1\.ts:2\n/)
+  assert.match(finding.description ?? '', /src\/10\.ts:11\n- and 2 more$/)
+})
+
+test('a place that is no file is kept as a resource', async () => {
+  const logical = await readOne({ locations: [{ logicalLocations: [{ fullyQualifiedName: 'app::main' }] }] })
+  assert.deepEqual([logical.path, logical.resource_name], [null, 'app::main'])
+  assert.equal((await readOne(at('https://shop.example/login'))).resource_name, 'https://shop.example/login')
+  assert.equal((await readOne({})).path, null)
+})
+
+test('two runs of one tool are one tool, and a run without results still speaks for its tool', async () => {
+  const { tools, count } = await read(
+    report({ results: null }, { results: [] }, { tool: { driver: { name: 'Other', semanticVersion: '1.2' } } }),
+  )
+  assert.deepEqual(tools, [
+    { name: 'Lint', version: null },
+    { name: 'Other', version: '1.2' },
+  ])
+  assert.equal(count, 0)
+})
+
+test('a bad result is skipped with a warning, and the good ones are kept', async () => {
+  const { count, skipped, warnings } = await read(report({ results: [null, result(), {}, 'text', result()] }))
+  assert.deepEqual([count, skipped, warnings.length], [2, 3, 3])
+  assert.match(warnings[0] ?? '', /^Result 1 of run 1 is not an object/)
+})
+
+test('a report whose every result is bad fails, because as an empty one it would close every finding', async () => {
+  await assert.rejects(read(report({ results: [null, {}] })), {
+    name: 'ReportError',
+    message: /None of the report's 2 results/,
+  })
+})
+
+test('warnings are bounded and counted', async () => {
+  const { warnings } = await read(report({ results: [result(), ...Array(80).fill(null)] }))
+  assert.equal(warnings.length, 51)
+  assert.equal(warnings[50], '30 more warnings')
+})
+
+test('the first 100,000 findings are kept, in batches, and the report says that it was cut', async () => {
+  const results = Array(100_001).fill('{"ruleId":"a","message":{"text":"b"}}')
+  const { count, truncated, findings, batches } = await read(
+    `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t"}},"results":[${results.join(',')}]}]}`,
+  )
+  assert.deepEqual([count, truncated, findings.length], [100_000, true, 100_000])
+  assert.equal(Math.max(...batches), 500)
+})
+
+test('exactly 100,000 findings are not truncated', async () => {
+  const results = Array(100_000).fill('{"ruleId":"a","message":{"text":"b"}}')
+  const { truncated } = await read(`{"version":"2.1.0","runs":[{"results":[${results.join(',')}]}]}`)
+  assert.equal(truncated, false)
+})
+
+test('no string leaves with NUL or a lone surrogate, and none is longer than its bound', async () => {
+  const bad = `\u0000a\ud800${'x'.repeat(20_000)}`
+  const finding = await readOne({
+    ruleId: bad,
+    message: { text: bad },
+    ...at(`src/${bad}%00.ts`),
+    suppressions: [{ justification: bad }],
+  })
+  for (const text of Object.values(finding).flat()) {
+    if (typeof text === 'string') assert.ok(!text.includes('\u0000') && text.isWellFormed() && text.length <= 16_384)
+  }
+  assert.equal(finding.title.length, 500)
+  assert.equal(finding.path?.length, 1000)
+})
+
+test('only addresses of the web are handed on', async () => {
+  assert.equal((await readOne({ hostedViewerUri: 'javascript:alert(1)' })).native_url, null)
+  assert.equal((await readOne({ hostedViewerUri: 'https://x.example/1' })).native_url, 'https://x.example/1')
+})
+
+test('the category is the automation id without its last part, where the runs agree', async () => {
+  const category = async (...ids: string[]) =>
+    (await read(report(...ids.map((id) => ({ automationDetails: { id } }))))).category
+  assert.equal(await category('my analysis/tool/2021-02-01'), 'my-analysis/tool')
+  assert.equal(await category('a/'), 'a')
+  assert.equal(await category('no part'), null)
+  assert.equal(await category('a/1', 'b/1'), null)
+})
+
+test('lines, order and repetition of results change no fingerprint', async () => {
+  const place = fc.record({
+    rule: fc.constantFrom('A', 'B'),
+    file: fc.constantFrom('x.ts', 'y.ts'),
+    text: fc.constantFrom('p()', 'q( )'),
+    line: fc.nat(50),
+  })
+  await fc.assert(
+    fc.asyncProperty(fc.array(place, { minLength: 1 }), fc.nat(100), async (places, shift) => {
+      const shown = (offset: number) =>
+        places.map(({ rule, file, text, line }) =>
+          result({ ruleId: rule, ...at(file, { startLine: 1 + line + offset, snippet: { text } }) }),
+        )
+      const before = await read(report({ results: shown(0) }))
+      const after = await read(report({ results: shown(shift).reverse() }))
+      assert.deepEqual(fingerprints(after.findings), fingerprints(before.findings))
+    }),
+    { numRuns: 50 },
+  )
+})
+
+function fingerprints(findings: ParsedFinding[]): string[] {
+  return findings.map(({ fingerprint }) => fingerprint).sort()
+}
+
+test('whatever is broken in a report, it is read or refused with a reason', async () => {
+  const document = Buffer.from(
+    JSON.stringify(
+      report({
+        results: [result({ ...at('a/b.c', { startLine: 1 }), suppressions: [{}], fingerprints: { a: 'b' } })],
+        artifacts: [{ location: { uri: 'x' } }],
+        originalUriBaseIds: { S: { uri: 'y/' } },
+      }),
+    ),
+  )
+  await fc.assert(
+    fc.asyncProperty(fc.nat(document.length - 1), fc.nat(255), fc.nat(5), async (position, byte, cut) => {
+      const mutated = Buffer.concat([
+        document.subarray(0, position),
+        Buffer.from([byte]),
+        document.subarray(position + cut),
+      ])
+      await read(mutated.toString('latin1')).catch((error) => assert.equal(error.name, 'ReportError', error.stack))
+    }),
+    { numRuns: 2000 },
+  )
+})
+
+test('whatever stands in place of a member, the report is read or refused with a reason', async () => {
+  const members = [
+    'ruleId',
+    'ruleIndex',
+    'rule',
+    'message',
+    'level',
+    'kind',
+    'locations',
+    'suppressions',
+    'fingerprints',
+    'partialFingerprints',
+    'properties',
+    'taxa',
+    'provenance',
+    'hostedViewerUri',
+  ]
+  await fc.assert(
+    fc.asyncProperty(fc.constantFrom(...members), fc.jsonValue(), async (member, value) => {
+      const { count, skipped } = await read(report({ results: [result(), result({ [member]: value })] }))
+      assert.ok(count + skipped >= 1)
+    }),
+    { numRuns: 500 },
+  )
+})

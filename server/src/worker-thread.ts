@@ -1,0 +1,21 @@
+import { once } from 'node:events'
+import { parentPort, workerData } from 'node:worker_threads'
+import { openServices } from './open-services.ts'
+import { work } from './work.ts'
+import type { WorkerThreadData } from './work-in-thread.ts'
+
+/** The main module of the thread that runs jobs. Any message from the parent means stop. */
+const CONNECTIONS = 4
+
+if (!parentPort) throw new Error('This module runs as a thread: see work-in-thread.ts.')
+const { config, database } = workerData as WorkerThreadData
+const { services, close } = await openServices(config, database, {
+  applicationName: 'shiplock worker',
+  connections: CONNECTIONS,
+})
+const worker = await work(services, database)
+parentPort.postMessage('working')
+await Promise.race([once(parentPort, 'message'), worker.ended])
+await worker.close()
+await close()
+parentPort.close()

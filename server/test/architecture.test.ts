@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { brokenRules, type Source } from './support/source-rules.ts'
+
+const SRC = new URL('../src/', import.meta.url).pathname
+const MIGRATIONS = new URL('../migrations/', import.meta.url).pathname
+
+/** A test beside a rule may do what the rule may not, so tests are not looked at. */
+const sources: Source[] = globSync('**/*.ts', { cwd: SRC })
+  .filter((path) => !path.endsWith('.test.ts'))
+  .map((path) => ({ path, text: withoutComments(readFileSync(SRC + path, 'utf8')) }))
+
+test('every file keeps the rules of strata and suffixes', () => {
+  assert.ok(sources.length > 50)
+  assert.deepEqual(brokenRules(sources), [])
+})
+
+const BROKEN: [rule: string, path: string, text: string][] = [
+  ['a slice imports one above it', 'ci/run.store.ts', "import { x } from '../security/upload.store.ts'"],
+  ['a slice imports a type from above', 'access/actor.ts', "import type { Run } from '../ci/run.schema.ts'"],
+  ['an import over several lines', 'audit/a.ts', "import {\n  a,\n  b,\n} from '../ci/run-status.ts'"],
+  ['an import at run time', 'audit/a.ts', "const x = await import('../ci/run-status.ts')"],
+  ['a slice imports the root', 'ci/create-run.ts', "import { createApp } from '../app.ts'"],
+  ['a slice imports a command', 'ci/create-run.ts', "import { run } from '../commands/start.ts'"],
+  ['platform imports a slice', 'platform/http/lists.ts', "import { x } from '../../access/scopes.ts'"],
+  ['platform imports the settings', 'platform/log.ts', "import type { Config } from '../config.ts'"],
+  ['services is more than types', 'services.ts', "import { SCOPES } from './access/scopes.ts'"],
+  ['a relative import without ending', 'ci/create-run.ts', "import { x } from './run-status'"],
+  ['SQL in a route', 'ci/run.routes.ts', 'const rows = await services.sql`select 1`'],
+  ['typed SQL in a use case', 'ci/create-run.ts', 'await tx<{ a: number }[]>`\n  select 1 as a`'],
+  ['the driver in a slice', 'ci/run.store.ts', "import postgres from 'postgres'"],
+  ['files in a rule', 'organizations/plan.ts', "import { readFile } from 'node:fs/promises'"],
+  ['sockets in a parser', 'security/parsers/sarif.parser.ts', "import { connect } from 'node:net'"],
+  ['files in a use case of the parsers', 'security/parsers/read-report.ts', "import { open } from 'node:fs'"],
+  ['HTTP in a use case', 'ci/create-run.ts', "import { fastify } from 'fastify'"],
+  ['a time past the clock', 'ci/create-run.ts', 'const now = new Date()'],
+  ['the other time past the clock', 'ci/create-run.ts', 'const now = Date.now()'],
+  ['a drawer', 'ci/utils.ts', ''],
+  ['a barrel', 'ci/runs.ts', "export { createRun } from './create-run.ts'"],
+]
+
+for (const [rule, path, text] of BROKEN) {
+  test(`a broken rule is found: ${rule}`, () => {
+    assert.equal(brokenRules([{ path, text }]).length, 1)
+  })
+}
+
+test('a folder that stands in no stratum is found', () => {
+  assert.throws(
+    () => brokenRules([{ path: 'billing/a.ts', text: "import { x } from '../ci/run-status.ts'" }]),
+    /no stratum/,
+  )
+})
+
+test('what the rules allow is not reported', () => {
+  const allowed: Source[] = [
+    { path: 'access/api-key.ts', text: "import type { Environment } from '../config.ts'" },
+    {
+      path: 'ci/run.store.ts',
+      text: "import type { Db } from '../platform/db/sql.ts'\nconst rows = await db`select 1`",
+    },
+    { path: 'app.ts', text: "import { runRoutes } from './ci/run.routes.ts'" },
+    { path: 'services.ts', text: "import type { Plans } from './organizations/plan.ts'" },
+    { path: 'ci/create-run.ts', text: 'const at = new Date(now)' },
+  ]
+  assert.deepEqual(brokenRules(allowed), [])
+})
+
+/** Looking a key up needs its organization in the same round trip; a run shows the repository that it is linked to. */
+const READS_BESIDE = ['access organizations', 'ci repositories']
+
+test("a table is touched by its own slice's stores only", () => {
+  const tables = globSync('*.sql', { cwd: MIGRATIONS }).flatMap((name) =>
+    [...readFileSync(MIGRATIONS + name, 'utf8').matchAll(/create table (\w+)/g)].map((match) => match[1] as string),
+  )
+  assert.ok(tables.includes('ci_runs'))
+  const broken = tables.flatMap((table) => {
+    const uses = `insert into|update|delete from|copy|from|join|using`
+    const slices = slicesThat(new RegExp(`\\b(?:${uses})\\s+${table}\\b`))
+    const owners = slices.filter((slice) => !READS_BESIDE.includes(`${slice} ${table}`))
+    return owners.length > 1 ? [`${table} is touched by ${owners}`] : []
+  })
+  assert.deepEqual(broken, [])
+})
+
+function slicesThat(use: RegExp): string[] {
+  const found = sources.filter(({ text }) => use.test(text)).map(({ path }) => path.split('/', 1)[0] as string)
+  return [...new Set(found)]
+}
+
+function withoutComments(text: string): string {
+  return text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/.*$/gm, '$1')
+}

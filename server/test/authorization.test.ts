@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { generateApiKey } from '../src/access/api-key.ts'
+import { revokeApiKey } from '../src/access/api-key.store.ts'
+import { registerAuthorization } from '../src/access/authorize.ts'
+import { SCOPES, type Scope } from '../src/access/scopes.ts'
+import { createHttpServer, type HttpServer } from '../src/platform/http/http-server.ts'
+import { createLog } from '../src/platform/log.ts'
+import { type Answer, startTestApi, type TestApi } from './support/api.ts'
+import { callOperation } from './support/call-operation.ts'
+import { type Operation, operationsOf } from './support/openapi.ts'
+
+let api: TestApi
+let operations: Operation[]
+
+before(async () => {
+  api = await startTestApi()
+  operations = operationsOf((await api.request('GET', '/v1/openapi.json')).body)
+})
+after(() => api?.close())
+
+/** The specification's scope of each route, by the first line that fits. */
+const SCOPE_OF_ROUTE: [route: RegExp, scope: Scope][] = [
+  [/^(POST|PATCH) \/v1\/ci\//, 'write:ci'],
+  [/^(POST|GET) \/v1\/security\/uploads/, 'write:security-findings'],
+  [/^GET \/v1\/security\//, 'read:security'],
+  [/^GET \/v1\/deployments/, 'read:deployments'],
+  [/^POST \/v1\/deployments\//, 'write:deployments'],
+  [/^GET \/v1\/runs/, 'read:pipelines'],
+  [/^GET \/v1\/compliance\//, 'read:compliance'],
+  [/^GET \/v1\/provenance\//, 'read:attestations'],
+]
+
+function scopeOf({ method, path }: Operation): Scope {
+  const scope = SCOPE_OF_ROUTE.find(([route]) => route.test(`${method} ${path}`))?.[1]
+  return scope ?? assert.fail(`the specification names no scope for ${method} ${path}: add it to SCOPE_OF_ROUTE`)
+}
+
+function assertGatewayRejection(answer: Answer, status: 401 | 403, operation: Operation): void {
+  const route = `${operation.method} ${operation.path}`
+  assert.equal(answer.status, status, route)
+  assert.equal(answer.text, status === 401 ? '{"message":"Unauthorized"}' : '{"message":"Forbidden"}', route)
+  assert.equal(answer.headers.get('www-authenticate'), status === 401 ? 'Bearer' : null, route)
+  assert.ok(answer.headers.get('x-request-id'), route)
+}
+
+const UNACCEPTABLE: [title: string, key: () => Promise<string | undefined>][] = [
+  ['no key', async () => undefined],
+  ['a key of another form', async () => 'ghp_0123456789'],
+  ['a mistyped key, whose CRC is wrong', async () => mistype((await api.caller()).key)],
+  ['a key that was never issued', async () => generateApiKey('production')],
+  ['a key of the other environment', async () => (await api.caller({ environment: 'development' })).key],
+  ['an expired key', async () => (await api.caller({ expiresAt: api.clock.now() })).key],
+  ['a revoked key', revokedKey],
+]
+
+for (const [title, makeKey] of UNACCEPTABLE) {
+  test(`401 with the gateway's own body on every route: ${title}`, async () => {
+    const key = await makeKey()
+    for (const operation of operations) {
+      assertGatewayRejection(await callOperation(api, operation, key === undefined ? {} : { key }), 401, operation)
+    }
+  })
+}
+
+test("403 with the gateway's own body on every route: a key with every scope but the route's", async () => {
+  for (const operation of operations) {
+    const { key } = await api.caller({ scopes: SCOPES.filter((scope) => scope !== scopeOf(operation)) })
+    assertGatewayRejection(await callOperation(api, operation, { key }), 403, operation)
+  }
+})
+
+test("every route lets a key through that has only the route's scope", async () => {
+  for (const operation of operations) {
+    const { key } = await api.caller({ scopes: [scopeOf(operation)] })
+    const { status } = await callOperation(api, operation, { key })
+    assert.ok([200, 400, 404].includes(status), `${operation.method} ${operation.path} answers ${status}`)
+  }
+})
+
+test('HEAD asks for the same key as GET', async () => {
+  for (const operation of operations.filter(({ method }) => method === 'GET')) {
+    const answer = await callOperation(api, operation, { method: 'HEAD' })
+    assert.deepEqual([answer.status, answer.headers.get('www-authenticate')], [401, 'Bearer'], operation.path)
+  }
+})
+
+test('a route under /v1 that declares no scope does not boot', async () => {
+  const app: HttpServer = createHttpServer(createLog('silent'))
+  await registerAuthorization(app as never, api.services)
+  assert.throws(() => app.get('/v1/forgotten', async () => 'open to all'), /GET \/v1\/forgotten declares no scope/)
+  app.get('/v1/open', { config: { public: true } }, async () => 'meant to be open')
+  app.get('/v1/closed', { config: { scope: 'read:pipelines' } }, async () => 'closed')
+  await app.close()
+})
+
+function mistype(key: string): string {
+  const at = key.length - 10
+  return key.slice(0, at) + (key[at] === 'a' ? 'b' : 'a') + key.slice(at + 1)
+}
+
+async function revokedKey(): Promise<string> {
+  const { key, keyId } = await api.caller()
+  await revokeApiKey(api.services.sql, keyId, api.clock.now())
+  return key
+}

@@ -1,0 +1,33 @@
+import type { Answer, TestApi } from './api.ts'
+import type { Operation } from './openapi.ts'
+
+/** One of each form of id that the API has. None of them names anything. */
+const SAMPLE_IDS = [
+  '00000000-0000-4000-8000-000000000000',
+  '0123456789abcdef0123456789abcdef',
+  '1-0123456789abcdef01234567',
+  'run_00000000000000000000000000',
+]
+
+/** The operation's path with ids of the form that it asks for, or with those given. */
+export function pathOf({ path, parameters = [] }: Operation, ids: Record<string, string> = {}): string {
+  return path.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const pattern = parameters.find((parameter) => parameter.in === 'path' && parameter.name === name)?.schema.pattern
+    const sample = SAMPLE_IDS.find((id) => pattern !== undefined && new RegExp(pattern).test(id))
+    const value = ids[name] ?? sample
+    if (value === undefined) throw new Error(`${path}: no sample id for ${name}, whose pattern is ${pattern}`)
+    return value
+  })
+}
+
+/** Calls an operation with a body that is JSON but need not be valid: authorization comes first. */
+export function callOperation(
+  api: TestApi,
+  operation: Operation,
+  { key, ids, method }: { key?: string; ids?: Record<string, string>; method?: string } = {},
+): Promise<Answer> {
+  return api.request(method ?? operation.method, pathOf(operation, ids), {
+    ...(key === undefined ? {} : { key }),
+    ...(operation.requestBody ? { body: {} } : {}),
+  })
+}

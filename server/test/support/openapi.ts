@@ -1,0 +1,42 @@
+import type { TestApi } from './api.ts'
+
+/** Where the default settings serve; a test's own port has no place in a committed file. */
+const DOCUMENTED_SERVER = 'http://127.0.0.1:8420'
+
+export type Operation = {
+  method: string
+  path: string
+  operationId: string
+  summary: string
+  tags: string[]
+  security: object[]
+  parameters?: { name: string; in: string; required?: boolean; schema: { pattern?: string } }[]
+  requestBody?: unknown
+  responses: Record<string, unknown>
+}
+
+export type OpenApiDocument = {
+  openapi: string
+  servers: { url: string }[]
+  security: object[]
+  paths: Record<string, Record<string, Omit<Operation, 'method' | 'path'>>>
+  components: { schemas: Record<string, any> }
+}
+
+/** The served description as the text of openapi.json. */
+export async function readOpenApi(api: TestApi): Promise<string> {
+  const { body } = await api.request('GET', '/v1/openapi.json')
+  return `${JSON.stringify({ ...body, servers: [{ url: DOCUMENTED_SERVER }] }, null, 2)}\n`
+}
+
+/** Every described operation, in the document's order. Security falls back to the document's own. */
+export function operationsOf(document: OpenApiDocument): Operation[] {
+  return Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({
+      ...operation,
+      security: operation.security ?? document.security,
+      method: method.toUpperCase(),
+      path,
+    })),
+  )
+}

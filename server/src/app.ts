@@ -4,6 +4,10 @@ import { pipelineRunRoutes } from './ci/pipeline-run.routes.ts'
 import { PipelineRun } from './ci/pipeline-run.schema.ts'
 import { runRoutes } from './ci/run.routes.ts'
 import { CiRun } from './ci/run.schema.ts'
+import { resultRoutes } from './compliance/result.routes.ts'
+import { ComplianceResult } from './compliance/result.schema.ts'
+import { deploymentRoutes } from './deployments/deployment.routes.ts'
+import { Deployment } from './deployments/deployment.schema.ts'
 import { pendingMigrations } from './platform/db/migrate.ts'
 import { checkSql } from './platform/db/sql.ts'
 import { createHttpServer, type HttpServer } from './platform/http/http-server.ts'
@@ -12,19 +16,26 @@ import { registerOperations } from './platform/http/operations.routes.ts'
 import { FileObjectStore } from './platform/objects/file-object-store.ts'
 import { getObjectRoutes } from './platform/objects/get-object.routes.ts'
 import { putObjectRoutes } from './platform/objects/put-object.routes.ts'
+import { alertRoutes } from './security/alert.routes.ts'
+import { Alert } from './security/alert.schema.ts'
 import { findingRoutes } from './security/finding.routes.ts'
 import { Finding } from './security/finding.schema.ts'
+import { issueRoutes } from './security/issue.routes.ts'
+import { Issue } from './security/issue.schema.ts'
 import { uploadRoutes } from './security/upload.routes.ts'
 import { SecurityUpload } from './security/upload.schema.ts'
 import type { Services } from './services.ts'
 
 export const API_VERSION = '1.0.0'
 
+/** Shapes that stand under a name of their own in the API's description. */
+const SHARED_SCHEMAS = [CiRun, PipelineRun, SecurityUpload, Finding, Issue, Alert, ComplianceResult, Deployment]
+
 /** The whole API: what every request passes, then every slice's routes in one list. */
 export async function createApp(services: Services): Promise<HttpServer> {
   const app = createHttpServer(services.log)
   const base = app as unknown as FastifyInstance
-  for (const schema of [CiRun, PipelineRun, SecurityUpload, Finding]) app.addSchema(schema)
+  for (const schema of SHARED_SCHEMAS) app.addSchema(schema)
   await registerOpenApi(base, { version: API_VERSION, serverUrl: services.config.baseUrl })
   registerOperations(base, readinessChecks(services))
   await registerAuthorization(base, services)
@@ -33,6 +44,10 @@ export async function createApp(services: Services): Promise<HttpServer> {
   await app.register(pipelineRunRoutes, services)
   await app.register(uploadRoutes, services)
   await app.register(findingRoutes, services)
+  await app.register(issueRoutes, services)
+  await app.register(alertRoutes, services)
+  await app.register(resultRoutes, services)
+  await app.register(deploymentRoutes, services)
   if (services.objects instanceof FileObjectStore) await registerStorage(base, services.objects, services)
   return app
 }

@@ -1,5 +1,5 @@
 import { type AnyCommand, type Output, UsageError } from './commands/command.ts'
-import { COMMANDS } from './commands/commands.ts'
+import { COMMANDS, type CommandName, isCommandName } from './commands/commands.ts'
 import { describeFailure } from './commands/describe-failure.ts'
 import { commandHelp, PROGRAM, programHelp } from './commands/help.ts'
 import { parseArguments } from './commands/parse-arguments.ts'
@@ -14,30 +14,28 @@ process.exitCode = await main(process.argv.slice(2))
 
 /** The server program: `shiplock-server <command>`. Answers its exit code. */
 async function main(args: string[]): Promise<number> {
-  if (args.length === 0 || isHelp(args[0])) {
-    process.stdout.write(`${programHelp()}\n`)
-    return args.length === 0 ? WRONGLY_CALLED : 0
-  }
   const name = findName(args)
-  if (name === null) return refuse(`there is no command "${args.slice(0, 2).join(' ')}"`, '')
-  const command = await COMMANDS[name]?.load()
-  return command ? call(command, args.slice(name.split(' ').length)) : FAILED
+  if (name === null && args.slice(0, 2).some(isHelp)) return answer(programHelp())
+  if (args.length === 0) return refuse('No command is given', '')
+  if (name === null) return refuse(`There is no command "${args.slice(0, 2).join(' ')}"`, '')
+  const command = await COMMANDS[name].load()
+  return call(command, args.slice(name.split(' ').length))
 }
 
-function isHelp(word: string | undefined): boolean {
+function isHelp(word: string): boolean {
   return word === '--help' || word === '-h' || word === 'help'
 }
 
 /** `start`, or a family and its verb: `org create`. */
-function findName(args: string[]): string | null {
+function findName(args: string[]): CommandName | null {
   const names = [args[0] ?? '', args.slice(0, 2).join(' ')]
-  return names.find((name) => Object.hasOwn(COMMANDS, name)) ?? null
+  return names.find(isCommandName) ?? null
 }
 
 async function call(command: AnyCommand, args: string[]): Promise<number> {
   try {
     const { help, json, given, options } = parseArguments(command, args)
-    if (help) return printHelp(command)
+    if (help) return answer(commandHelp(command))
     const print = (output: Output) => {
       const text = json ? JSON.stringify(output.json) : output.text
       if (text !== '') process.stdout.write(`${text}\n`)
@@ -56,8 +54,8 @@ function isUsersMistake(error: unknown): error is Error {
   return error instanceof UsageError || (error instanceof ApiError && error.status === 400)
 }
 
-function printHelp(command: AnyCommand): number {
-  process.stdout.write(`${commandHelp(command)}\n`)
+function answer(text: string): number {
+  process.stdout.write(`${text}\n`)
   return 0
 }
 

@@ -23,7 +23,7 @@ const CLOSE_TIMEOUT_SECONDS = 5
 /** Builds what the program works with, in order; `close` gives it back in reverse. */
 export async function openServices(
   config: Config,
-  database: Pick<Database, 'address'>,
+  database: Pick<Database, 'address'> & Partial<Database>,
   options: OpenOptions,
 ): Promise<OpenServices> {
   const log = options.log ?? createLog(config.logLevel)

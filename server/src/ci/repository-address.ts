@@ -7,7 +7,7 @@ const DEFAULT_PORTS: Record<string, string> = {
   'git:': '9418',
 }
 const HOST = /^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?(?::\d{1,5})?$/
-const SEGMENT = /^[\p{L}\p{N}._~+@ -]{1,200}$/u
+const SEGMENT = /^(?! )[\p{L}\p{N}._~+@ -]{1,200}(?<! )$/u
 /** The login of every code host over SSH. It is no secret, unlike a user in an https address, which is often a token. */
 const SSH_USER = 'git'
 
@@ -84,7 +84,7 @@ function normalizeHost(host: string): string {
 
 function normalizePath(path: string): string[] {
   const segments = path.split('/').filter((segment) => segment !== '')
-  const last = segments.pop()?.replace(/\.git$/i, '')
+  const last = segments.pop()?.replace(/(?:\.git)+$/i, '')
   if (last) segments.push(last)
   if (segments.length < 2)
     throw new RepositoryAddressError('must name a host, an owner and a repository: host/owner/name')

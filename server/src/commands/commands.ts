@@ -3,7 +3,7 @@ import type { AnyCommand } from './command.ts'
 type Listed = { about: string; load: () => Promise<AnyCommand> }
 
 /** Every command of the program. Its code is loaded only when it is called, because loading is most of a short command's time. */
-export const COMMANDS: Readonly<Record<string, Listed>> = {
+export const COMMANDS = {
   start: { about: 'API and worker in one', load: async () => (await import('./start.ts')).start },
   server: { about: 'the API alone', load: async () => (await import('./server.ts')).server },
   worker: { about: 'the background jobs alone', load: async () => (await import('./worker.ts')).worker },
@@ -20,4 +20,10 @@ export const COMMANDS: Readonly<Record<string, Listed>> = {
     about: 'check settings, database, objects, worker and clock',
     load: async () => (await import('./doctor.ts')).doctor,
   },
+} satisfies Record<string, Listed>
+
+export type CommandName = keyof typeof COMMANDS
+
+export function isCommandName(text: string): text is CommandName {
+  return Object.hasOwn(COMMANDS, text)
 }

@@ -1,6 +1,14 @@
+/** Codes of sockets and of postgres.js that mean the database is not there. */
+const UNREACHABLE = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'CONNECT_TIMEOUT']
+
 /** One line for the user, without a stack. Node's errors for several addresses at once have no message of their own. */
 export function describeFailure(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return describeFailure(error.errors[0])
-  const text = error instanceof Error ? error.message || error.name : String(error)
-  return text.replace(/\s*\n\s*/g, ' ')
+  const text = oneLine(error instanceof Error ? error.message || error.name : String(error))
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  return UNREACHABLE.includes(code) ? `The database cannot be reached (${text}); check DATABASE_URL` : text
+}
+
+function oneLine(text: string): string {
+  return text.trim().replace(/\s*\n\s*/g, ' ')
 }

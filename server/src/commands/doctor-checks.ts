@@ -30,7 +30,7 @@ export async function checkDatabase(config: Config, say: (line: string) => void)
     connections: 1,
   })
   opened.defer(close)
-  return findAll(services, database)
+  return await findAll(services, database)
 }
 
 async function findAll(services: Services, database: Database): Promise<Finding[]> {

@@ -45,7 +45,6 @@ async function runUntilStopped({ readSettings, say, print }: Context): Promise<v
   opened.defer(() => worker.close())
   const server = await serve(services, boundPort)
   opened.defer(() => server.close())
-  await worker.ready
   const first = await createFirstOrganization(services)
   print({ json: { url: config.baseUrl, ...first }, text: first ? firstSteps(first, config.baseUrl) : '' })
   say(`Shiplock is listening at ${config.baseUrl}`)

@@ -1,13 +1,12 @@
 /** Lines with every column as wide as its widest cell, two spaces apart. */
 export function alignColumns(rows: readonly (readonly string[])[]): string[] {
-  const widths: number[] = []
-  for (const row of rows) row.forEach((cell, column) => (widths[column] = Math.max(widths[column] ?? 0, cell.length)))
-  return rows.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  )
+  const columns = Math.max(0, ...rows.map((row) => row.length))
+  const widths = Array.from({ length: columns }, (_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
+  return rows.map((row) => joinCells(row.map((cell, column) => cell.padEnd(widths[column] ?? 0))))
+}
+
+function joinCells(cells: string[]): string {
+  return cells.join('  ').trimEnd()
 }
 
 /** A list for people: a heading and one line an item, or a sentence where there is none. */

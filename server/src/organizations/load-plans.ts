@@ -28,8 +28,23 @@ export async function loadPlans(file: string | null): Promise<Plans> {
 }
 
 async function readPlansFile(file: string): Promise<Plan[]> {
-  const content: unknown = JSON.parse(await readFile(file, 'utf8'))
-  if (Value.Check(PlansFile, content)) return content as Plan[]
+  const content = await readJson(file)
+  if (Value.Check(PlansFile, content)) return refuseTwins(file, content as Plan[])
   const [mistake] = Value.Errors(PlansFile, content)
   throw new Error(`SHIPLOCK_PLANS_FILE ${file}: ${mistake?.instancePath || '/'} ${mistake?.message}`)
+}
+
+async function readJson(file: string): Promise<unknown> {
+  try {
+    return JSON.parse(await readFile(file, 'utf8'))
+  } catch (cause) {
+    throw new Error(`SHIPLOCK_PLANS_FILE ${file}: ${(cause as Error).message}`, { cause })
+  }
+}
+
+function refuseTwins(file: string, plans: Plan[]): Plan[] {
+  const names = plans.map((plan) => plan.name)
+  const twin = names.find((name, at) => names.indexOf(name) !== at)
+  if (twin !== undefined) throw new Error(`SHIPLOCK_PLANS_FILE ${file}: there are two plans named ${twin}`)
+  return plans
 }

@@ -7,7 +7,7 @@ import {
   insertNew,
   keyIncoming,
   lockStreams,
-  resolveMissing,
+  settleMissing,
   type Stream,
   updateChanged,
   updateStreams,
@@ -15,11 +15,11 @@ import {
 import { IncomingFindings } from './incoming-finding.ts'
 import type { ReportFormat, ReportSource, ReportSummary } from './parsers/parsed-report.ts'
 import { readReport } from './parsers/read-report.ts'
-import { type FinishedUpload, markFinished, noteProgress, type UploadOutcome, type UploadToRead } from './upload.store.ts'
+import { type FinishedUpload, markFinished, noteProgress, type UploadToRead } from './upload.store.ts'
 
 const PROGRESS_EVERY_MS = 1000
 const TRUNCATED = 'The report holds more findings than are kept. No finding was closed, because those left out may still be there.'
-const OUTDATED = 'A newer report of the same tool was read before this one. This one changed nothing.'
+const OUTDATED = 'A newer report of the same tool was read before this one, which changed none of its findings.'
 
 type Report = ReportSummary & { format: ReportFormat }
 export type UploadId = { org_id: string; id: string }
@@ -33,10 +33,12 @@ export async function applyReport(services: Services, key: UploadId, upload: Upl
     const report = await copyReport(services, tx, key, upload, source)
     const at = services.clock.now()
     const streams = await lockStreams(tx, streamKey(key, upload, report), toolNames(report), { ...streamFacts(upload, report), at })
-    const outdated = streams.some((stream) => stream.reported_at > upload.created_at)
-    const outcome = outdated ? nothingChanged(report) : await merge(tx, key, upload, report, streams, at)
-    const warnings = [...report.warnings, ...(outdated ? [OUTDATED] : []), ...(report.truncated ? [TRUNCATED] : [])]
-    await finish(tx, key, { ...report, warnings, outcome }, at)
+    const current = streams.filter((stream) => stream.reported_at <= upload.created_at)
+    const outcome = await merge(tx, key, upload, report, current, at)
+    const openBySeverity = await countOpenBySeverity(tx, key.org_id, streamIds(streams))
+    const isOutdated = current.length < streams.length
+    const warnings = [...report.warnings, ...(isOutdated ? [OUTDATED] : []), ...(report.truncated ? [TRUNCATED] : [])]
+    await finish(tx, key, { ...report, warnings, outcome: { ...outcome, openBySeverity } }, at)
   })
 }
 
@@ -95,14 +97,14 @@ class Progress {
   }
 }
 
-async function merge(tx: Tx, key: UploadId, upload: UploadToRead, report: Report, streams: Stream[], at: Date): Promise<UploadOutcome> {
+/** Streams that a newer report spoke of already are not among `streams`: their findings count as unchanged. */
+async function merge(tx: Tx, key: UploadId, upload: UploadToRead, report: Report, streams: Stream[], at: Date) {
   const { org_id } = key
-  const streamIds = streams.map((stream) => stream.id)
-  const scope = { org_id, repository_no: upload.repository_no, streamIds, at }
+  const scope = { org_id, repository_no: upload.repository_no, streamIds: streamIds(streams), at }
   await keyIncoming(tx, streams)
   const updated = await updateChanged(tx, scope)
   const fresh = await insertNew(tx, scope)
-  const resolved = report.truncated ? 0 : await resolveMissing(tx, scope)
+  const resolved = await settleMissing(tx, scope, report.truncated ? 'keep' : 'resolve')
   const facts = { ...streamFacts(upload, report), commit_sha: upload.commit_sha, reported_at: upload.created_at }
   await updateStreams(tx, org_id, streams, report.tools, facts, at)
   return {
@@ -110,25 +112,14 @@ async function merge(tx: Tx, key: UploadId, upload: UploadToRead, report: Report
     updated,
     unchanged: report.findings - fresh.created - updated,
     resolved,
-    openBySeverity: await countOpenBySeverity(tx, org_id, streamIds),
     newIssues: fresh.open,
     newCritical: fresh.critical,
     newHigh: fresh.high,
   }
 }
 
-function nothingChanged(report: Report): UploadOutcome {
-  const openBySeverity = { critical: 0, high: 0, medium: 0, low: 0 }
-  return {
-    created: 0,
-    updated: 0,
-    unchanged: report.findings,
-    resolved: 0,
-    openBySeverity,
-    newIssues: 0,
-    newCritical: 0,
-    newHigh: 0,
-  }
+function streamIds(streams: Stream[]): number[] {
+  return streams.map((stream) => stream.id)
 }
 
 /** A category that the report itself names counts where the upload names none. */

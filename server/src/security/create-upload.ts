@@ -49,8 +49,8 @@ export async function createUpload(services: Services, actor: Actor, input: NewS
 
 async function register(services: Services, tx: Tx, actor: Actor, row: NewUploadRow, now: Date): Promise<CreatedUpload> {
   const same = await lockSameFile(tx, row)
-  const upload = same ?? row
-  if (same?.status === 'pending') await extendPut(tx, actor.org_id, same.id, row.put_until, now)
+  const upload = same ? { ...row, id: same.id } : row
+  if (same?.status === 'pending') await extendPut(tx, actor.org_id, same.id, row, now)
   if (!same) {
     await refuseOverQuota(tx, actor, row, now)
     await insertUpload(tx, row, now)

@@ -160,27 +160,44 @@ function intelAtDetection(tx: Tx, at: Date) {
 }
 
 /**
- * Closes what the streams hold and the report does not. What a person dismissed stays dismissed. A closed finding was
- * last seen by the report before this one.
+ * Settles what the streams hold and the report does not: it was last seen by the report before this one, and is fixed
+ * unless it is to be kept. What a person dismissed stays dismissed. Returns how many were resolved.
  */
-export async function resolveMissing(tx: Tx, { org_id, streamIds, at }: MergeScope): Promise<number> {
-  const rows = await tx`
-    update findings finding
-    set state = 'fixed', last_seen_at = coalesce(finding.last_seen_at, stream.seen_at),
-      last_commit_sha = coalesce(finding.last_commit_sha, stream.commit_sha), updated_at = ${at}
-    from finding_streams stream
-    where stream.org_id = ${org_id}
-      and stream.id = any(${streamIds})
-      and finding.org_id = stream.org_id
-      and finding.stream_id = stream.id
-      and (finding.state = 'open' or (finding.state = 'dismissed' and finding.dismissal_source = 'report'))
-      and not exists (
-        select from keyed
-        where keyed.stream_id = finding.stream_id
-          and keyed.fingerprint = finding.fingerprint
-          and keyed.ordinal = finding.ordinal
-      )`
-  return rows.count
+export async function settleMissing(
+  tx: Tx,
+  { org_id, streamIds, at }: MergeScope,
+  missing: 'resolve' | 'keep',
+): Promise<number> {
+  const isResolved = missing === 'keep' ? tx`false` : isReportsToClose(tx)
+  const [row] = await tx<[{ resolved: number }]>`
+    with missing as (
+      update findings finding
+      set state = case when ${isResolved} then 'fixed' else finding.state end,
+        last_seen_at = coalesce(finding.last_seen_at, stream.seen_at),
+        last_commit_sha = case when finding.last_seen_at is null then stream.commit_sha else finding.last_commit_sha end,
+        updated_at = ${at}
+      from finding_streams stream
+      where stream.org_id = ${org_id}
+        and stream.id = any(${streamIds})
+        and finding.org_id = stream.org_id
+        and finding.stream_id = stream.id
+        and (${isResolved} or finding.last_seen_at is null)
+        and not exists (
+          select from keyed
+          where keyed.stream_id = finding.stream_id
+            and keyed.fingerprint = finding.fingerprint
+            and keyed.ordinal = finding.ordinal
+        )
+      returning finding.state
+    )
+    select count(*) filter (where state = 'fixed') as resolved
+    from missing`
+  return row.resolved
+}
+
+/** Open, or dismissed by a report and by no person. */
+function isReportsToClose(tx: Tx) {
+  return tx`(finding.state = 'open' or (finding.state = 'dismissed' and finding.dismissal_source = 'report'))`
 }
 
 export type StreamUpdate = {

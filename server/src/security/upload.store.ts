@@ -33,12 +33,12 @@ export async function insertUpload(db: Db, upload: NewUploadRow, at: Date): Prom
   return rows.count === 1 ? upload.id : null
 }
 
-export type StoredUpload = { id: string; status: string; size: number; sha256: string }
+export type StoredUpload = { id: string; status: string }
 
 /** The upload of the same file, locked until the transaction ends; failed ones do not count. */
 export async function lockSameFile(tx: Tx, upload: NewUploadRow): Promise<StoredUpload | null> {
   const [row] = await tx<StoredUpload[]>`
-    select id, status, size, sha256
+    select id, status
     from security_uploads
     where org_id = ${upload.org_id}
       and repository_no = ${upload.repository_no}
@@ -50,11 +50,17 @@ export async function lockSameFile(tx: Tx, upload: NewUploadRow): Promise<Stored
   return row ?? null
 }
 
-/** Gives a pending upload more time for its PUT. */
-export async function extendPut(db: Db, orgId: string, id: string, putUntil: Date, at: Date): Promise<void> {
+/** Gives a pending upload more time for its PUT, and the size that was announced last: one that was wrong can be put right. */
+export async function extendPut(
+  db: Db,
+  orgId: string,
+  id: string,
+  put: Pick<NewUploadRow, 'put_until' | 'size'>,
+  at: Date,
+): Promise<void> {
   await db`
     update security_uploads
-    set put_until = ${putUntil}, updated_at = ${at}
+    set put_until = ${put.put_until}, size = ${put.size}, updated_at = ${at}
     where org_id = ${orgId}
       and id = ${id}
       and status = 'pending'`

@@ -9,6 +9,7 @@ import { readConfig } from '../../src/config.ts'
 import { openServices } from '../../src/open-services.ts'
 import { insertOrganization } from '../../src/organizations/organization.store.ts'
 import type { Clock } from '../../src/platform/clock.ts'
+import type { DatabaseAddress } from '../../src/platform/db/sql.ts'
 import { newUuid } from '../../src/platform/ids.ts'
 import { createLog } from '../../src/platform/log.ts'
 import type { Services } from '../../src/services.ts'
@@ -55,6 +56,8 @@ export type TestApi = {
   url: string
   clock: FrozenClock
   services: Services
+  /** For a worker of the test's own. */
+  database: { url: string; address: Exclude<DatabaseAddress, string> }
   /** An organization with a key; every call makes a new one. */
   caller(options?: CallerOptions): Promise<Caller>
   request(method: string, path: string, options?: RequestOptions): Promise<Answer>
@@ -91,6 +94,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     url,
     clock,
     services,
+    database: { url: database.url, address: database.connection },
     caller: (callerOptions) => createCaller(services, callerOptions),
     request: (method, path, requestOptions) => request(url + path, method, requestOptions),
     close: async () => {

@@ -8,7 +8,13 @@ export type Db = Sql | Tx
 /** How to reach a PostgreSQL: an address, or the parts of one (a socket's directory as host). */
 export type DatabaseAddress = string | { host: string; port: number; database: string; user: string }
 
-export type SqlOptions = { max: number; applicationName: string; statementTimeoutMs?: number }
+export type SqlOptions = {
+  max: number
+  applicationName: string
+  statementTimeoutMs?: number
+  /** Connections are not replaced after a while, so that locks of their sessions last. */
+  lasting?: true
+}
 
 const STATEMENT_TIMEOUT_MS = 30_000
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 60_000
@@ -18,6 +24,8 @@ export function openSql(address: DatabaseAddress, options: SqlOptions): Sql {
   const settings: postgres.Options<{ bigint: postgres.PostgresType<number> }> = {
     max: options.max,
     connect_timeout: 10,
+    ...(options.lasting ? { max_lifetime: null } : {}),
+    backoff: reconnectDelaySeconds,
     onnotice: () => {},
     types: { bigint: { to: 20, from: [20], parse: Number, serialize: String } },
     connection: {
@@ -29,6 +37,11 @@ export function openSql(address: DatabaseAddress, options: SqlOptions): Sql {
   }
   if (typeof address === 'string') return postgres(address, settings)
   return postgres({ ...address, ...settings })
+}
+
+/** postgres.js by itself waits up to 20 s, so a database that is back would go unnoticed for that long. */
+function reconnectDelaySeconds(retries: number): number {
+  return Math.min(0.01 * 2 ** retries, 0.5)
 }
 
 /** Throws when the database does not answer. */

@@ -13,7 +13,7 @@ export async function* decodeText(source: AsyncIterable<Uint8Array>): AsyncGener
   for await (const chunk of source) {
     let bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
     if (decode === null) {
-      head = Buffer.concat([head, bytes])
+      head = head.length === 0 ? bytes : Buffer.concat([head, bytes])
       if (head.length < 3) continue
       const encoding = encodingOf(head)
       decode = decoder(encoding)

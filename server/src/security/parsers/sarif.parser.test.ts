@@ -125,6 +125,12 @@ test('a report whose every result is bad fails, because as an empty one it would
   })
 })
 
+test('results that are there but cannot be read fail the report for the same reason', async () => {
+  await assert.rejects(read(report({ results: {} })), /results of run 1 are not an array/)
+  const externalPropertyFileReferences = { results: [{ location: { uri: 'more.sarif-external-properties' } }] }
+  await assert.rejects(read(report({ externalPropertyFileReferences })), /Run 1 keeps its results in other files/)
+})
+
 test('warnings are bounded and counted', async () => {
   const { warnings } = await read(report({ results: [result(), ...Array(80).fill(null)] }))
   assert.equal(warnings.length, 51)
@@ -157,8 +163,8 @@ test('no string leaves with NUL or a lone surrogate, and none is longer than its
   for (const text of Object.values(finding).flat()) {
     if (typeof text === 'string') assert.ok(!text.includes('\u0000') && text.isWellFormed() && text.length <= 16_384)
   }
-  assert.equal(finding.title.length, 500)
-  assert.equal(finding.path?.length, 1000)
+  assert.ok(finding.title.length <= 500)
+  assert.ok((finding.path ?? '').length <= 1000)
 })
 
 test('only addresses of the web are handed on', async () => {

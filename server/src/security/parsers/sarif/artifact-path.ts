@@ -31,8 +31,10 @@ export function placeOf(run: SarifRun, location: ArtifactLocation): ArtifactPlac
   const resolved = resolve(run, uri, uriBaseId)
   const scheme = schemeOf(resolved)
   if (scheme !== null && scheme !== 'file') return { path: null, address: boundedText(resolved, PATH_MAX) }
-  const path = scheme === 'file' ? repositoryPath(run, filePath(resolved)) : normalized(resolved)
-  return { path: boundedText(path, PATH_MAX), address: null }
+  const path = repositoryPath(run, scheme === 'file' ? filePath(resolved) : resolved)
+  // Below a base, `/src/a.c` means `src/a.c`: tools write the slash although §3.4.3 wants a relative reference.
+  const isBelowBase = scheme === null && uriBaseId !== null
+  return { path: boundedText(isBelowBase ? path.replace(/^\//, '') : path, PATH_MAX), address: null }
 }
 
 /** Prefixes the bases' URIs until one is the repository's top, absolute or unknown. Percent-encoding is kept. */
@@ -50,7 +52,7 @@ function resolve(run: SarifRun, uri: string, uriBaseId: string | null): string {
   return resolved
 }
 
-/** With REPOROOT at /work and SRCROOT at /work/src, a path below SRCROOT begins with src. */
+/** With REPOROOT at /repo and SRCROOT at /repo/src, a path below SRCROOT begins with src. */
 function isInsideAnotherRoot(run: SarifRun, baseUri: string): boolean {
   const path = schemeOf(baseUri) === 'file' ? normalized(filePath(baseUri)) : ''
   return run.rootDirectories.some((root) => path !== root && path.startsWith(`${root}/`))

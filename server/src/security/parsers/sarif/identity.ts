@@ -17,6 +17,8 @@ export type IdentifyingFacts = {
 /** Values that tools write in place of a fingerprint: Semgrep without a login gives every result this one. */
 const NOT_FINGERPRINTS = new Set(['requires login'])
 
+const VERSIONED = /^(.*)\/v(\d{1,6})$/
+
 /**
  * What makes this result the same finding in the next report, by decreasing trust. Lines and columns are never part of it.
  * A tool's fingerprint stands for its rule only, and a partial one (§3.27.17) for its file only: tools repeat them elsewhere.
@@ -24,12 +26,12 @@ const NOT_FINGERPRINTS = new Set(['requires login'])
 export function identityOf(result: JsonObject, facts: IdentifyingFacts): Identity {
   const { ruleId, path, dependency } = facts
   const full = entriesOf(result.fingerprints)
-  if (full.length > 0) return identity('fingerprints', [ruleId, ...full])
+  if (full.length > 0) return identity('fingerprints', [ruleId, ...full.flat()])
   if (dependency !== null) return identity('dependency', dependencyParts(dependency, path))
   const partial = entriesOf(result.partialFingerprints)
-  const lineHash = partial.findIndex((part) => /^primaryLocationLineHash(?:\/|$)/.test(part))
-  if (lineHash >= 0) return identity('primaryLocationLineHash', [ruleId, path, partial[lineHash + 1] as string])
-  if (partial.length > 0) return identity('partialFingerprints', [ruleId, path, ...partial])
+  const lineHash = partial.find(([name]) => name === 'primaryLocationLineHash')
+  if (lineHash !== undefined) return identity('primaryLocationLineHash', [ruleId, path, lineHash[1]])
+  if (partial.length > 0) return identity('partialFingerprints', [ruleId, path, ...partial.flat()])
   const snippet = facts.snippet?.replace(/\s+/g, '') ?? ''
   if (snippet !== '') return identity('snippet', [ruleId, path, snippet])
   return identity('message', [ruleId, path, facts.message])
@@ -45,11 +47,18 @@ function dependencyParts(dependency: NonNullable<IdentifyingFacts['dependency']>
   return [subject, dependency.vulnerabilityId, path]
 }
 
-/** Names and values in turn, sorted by name. */
-function entriesOf(fingerprints: unknown): string[] {
-  const entries = Object.entries(objectOf(fingerprints) ?? {})
-  return entries
-    .filter(([, value]) => textOf(value) !== null && !NOT_FINGERPRINTS.has(value as string))
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .flat() as string[]
+/**
+ * Names and values, sorted by name. Of several versions of one fingerprint (`hash/v1`, `hash/v2`, §3.27.16) the lowest counts:
+ * a tool that begins to write another one beside it makes no other finding.
+ */
+function entriesOf(fingerprints: unknown): [string, string][] {
+  const lowest = new Map<string, { version: number; value: string }>()
+  for (const [key, entry] of Object.entries(objectOf(fingerprints) ?? {})) {
+    const value = textOf(entry)
+    if (value === null || NOT_FINGERPRINTS.has(value)) continue
+    const [, name = key, digits = '0'] = VERSIONED.exec(key) ?? []
+    const version = Number(digits)
+    if (version <= (lowest.get(name)?.version ?? version)) lowest.set(name, { version, value })
+  }
+  return [...lowest].map(([name, { value }]): [string, string] => [name, value]).sort(([a], [b]) => (a < b ? -1 : 1))
 }

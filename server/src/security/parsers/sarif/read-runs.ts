@@ -54,7 +54,7 @@ class RunsReader {
     else if (path === 'runs:type') this.#runsType = value
     else if (path === 'runs[*]:type') this.#begin(index, value)
     else if (path === 'runs[*].results:type') this.#checkResults(index, value)
-    else if (path === 'runs[*].externalPropertyFileReferences.results:type') this.#warnOfExternalResults(index)
+    else if (path === 'runs[*].externalPropertyFileReferences.results:type') this.#refuseExternalResults(index)
     else RUN_MEMBERS[path]?.({ run: this.#runs[index] as SarifRun, at: below, value, budget: this.#budget })
   }
 
@@ -79,13 +79,17 @@ class RunsReader {
     else this.#warnings.add(`Run ${index + 1} is not an object and was skipped`)
   }
 
+  /** Results that are there and cannot be read fail the report: without them it would close its tool's findings. */
   #checkResults(index: number, type: unknown): void {
     if (type === 'array' || type === 'null') return
-    this.#warnings.add(`The results of run ${index + 1} are not an array and were not read`)
+    throw new ReportError(`The results of run ${index + 1} are not an array.`, 'sarif')
   }
 
-  #warnOfExternalResults(index: number): void {
-    this.#warnings.add(`Run ${index + 1} keeps results in other files, which were not read`)
+  #refuseExternalResults(index: number): never {
+    throw new ReportError(
+      `Run ${index + 1} keeps its results in other files; have the tool write a single file.`,
+      'sarif',
+    )
   }
 }
 

@@ -15,7 +15,7 @@ const RELATIONSHIPS_MAX = 20
 const HIERARCHY_STEPS_MAX = 10
 
 /** What results need of a rule (reportingDescriptor, §3.49). */
-function readRule(rule: JsonObject, component: SarifComponent): SarifRule {
+export function readRule(rule: JsonObject, component: SarifComponent): SarifRule {
   const short = textOf(memberOf(rule, 'shortDescription', 'text'))
   const full = textOf(memberOf(rule, 'fullDescription', 'text'))
   return {
@@ -32,8 +32,8 @@ function readRule(rule: JsonObject, component: SarifComponent): SarifRule {
       ...textsOf(rule.id),
       ...boundedTexts(rule.deprecatedIds),
       ...textsOf(rule.name),
-      short ?? '',
-      leadingParenthesis(full),
+      ...leadingIds(short),
+      ...leadingIds(full),
     ]),
     taxa: objectsOf(rule.relationships)
       .slice(0, RELATIONSHIPS_MAX)
@@ -66,9 +66,13 @@ function textLength(rule: SarifRule): number {
   return messages + (rule.description?.length ?? 0)
 }
 
-/** Snyk's full descriptions begin with the ids, `(CVE-2024-45590) body-parser@1.19.0`; prose names other ids too. */
-function leadingParenthesis(text: string | null): string {
-  return /^\(([^)]{1,500})\)/.exec(text ?? '')?.[1] ?? ''
+/**
+ * The beginning of a description, where tools put the rule's ids: Wiz `CVE-2019-18276`, Snyk `(CVE-2024-45590) body-parser@1.19.0`.
+ * What follows names other vulnerabilities too, `incomplete fix for CVE-…`.
+ */
+function leadingIds(text: string | null): string[] {
+  const match = /^(?:\(([^)]{1,500})\)|(\S{1,100}))/.exec(text ?? '')
+  return match === null ? [] : [match[1] ?? match[2] ?? '']
 }
 
 function cvssOf(rule: JsonObject): { cvssScore: number | null; cvssVector: string | null } {

@@ -1,0 +1,79 @@
+import type { Sql } from 'postgres'
+
+/** The newest 1,000 findings: rows, then objects of the form that GET /v1/security/findings answers. */
+export async function listFindings(sql: Sql, orgId: string) {
+  const rows = await sql`
+    select finding.id, stream.origin, stream.source, stream.tool, stream.tool_version, finding.kind, finding.type,
+      finding.severity, finding.state, finding.title, finding.description, finding.native_url, repository.name,
+      repository.provider, repository.provider_id, stream.commit_sha, finding.last_commit_sha, stream.git_ref,
+      stream.category, stream.tracked, finding.path, finding.start_line, finding.end_line, finding.package_name,
+      finding.package_version, finding.fixed_version, finding.purl, finding.vuln_ids, finding.cwes, finding.rule_id,
+      finding.secret_type, finding.resource_name, finding.first_seen_at, finding.last_seen_at, stream.seen_at,
+      finding.dismiss_reason, finding.dismiss_comment, finding.dismissed_by_name, finding.dismissed_at,
+      finding.dismissal_source, finding.cvss_version, finding.cvss_score, finding.cvss_vector,
+      finding.intel_at_detection
+    from findings finding
+    join finding_streams stream on stream.org_id = finding.org_id and stream.id = finding.stream_id
+    join reported_repositories repository
+      on repository.org_id = finding.org_id and repository.id = finding.repository_no
+    where finding.org_id = ${orgId}
+    order by finding.created_at desc, finding.id desc
+    limit 1000`
+  return rows.map(toFinding)
+}
+
+function toFinding(row: Record<string, any>) {
+  const { cvss_version: version, cvss_score: score, cvss_vector: vector } = row
+  return {
+    id: row.id,
+    origin: row.origin,
+    source: row.source,
+    scanner: row.tool,
+    scanner_version: row.tool_version,
+    kind: row.kind,
+    type: row.type,
+    severity: row.severity,
+    state: row.state,
+    title: row.title,
+    description: row.description,
+    native_url: row.native_url,
+    repository: row.name,
+    provider: row.provider,
+    repository_id: row.provider_id,
+    commit_sha: row.last_seen_at === null ? row.commit_sha : row.last_commit_sha,
+    git_ref: row.git_ref,
+    category: row.category,
+    tracked: row.tracked,
+    location: row.path === null ? null : { path: row.path, start_line: row.start_line, end_line: row.end_line },
+    package_name: row.package_name,
+    package_version: row.package_version,
+    fixed_version: row.fixed_version,
+    purl: row.purl,
+    vuln_ids: row.vuln_ids,
+    cwes: row.cwes,
+    rule_id: row.rule_id,
+    secret_type: row.secret_type,
+    resource_name: row.resource_name,
+    first_seen_at: row.first_seen_at,
+    last_seen_at: row.last_seen_at ?? row.seen_at,
+    issue_id: null,
+    grouping_reason: null,
+    category_reason: null,
+    dismiss_reason: row.dismiss_reason,
+    dismiss_comment: row.dismiss_comment,
+    dismissed_by_name: row.dismissed_by_name,
+    dismissed_at: row.dismissed_at,
+    dismissal_source: row.dismissal_source,
+    intel: {
+      canonical_id: row.vuln_ids[0] ?? null,
+      kev: null,
+      epss: null,
+      cvss: score === null && vector === null ? null : { version, score, vector },
+      advisory_severity: null,
+      withdrawn: null,
+      fix_available: row.fixed_version !== null,
+      as_of: { kev: null, epss: null, advisory: null },
+    },
+    intel_at_detection: row.intel_at_detection,
+  }
+}

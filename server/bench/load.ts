@@ -1,0 +1,27 @@
+import autocannon from 'autocannon'
+
+const CONNECTIONS = 16
+
+export type Load = { method: 'GET' | 'POST'; url: string; seconds: number; headers?: Record<string, string> }
+
+/**
+ * Requests a second over 16 connections that always have one request under way. `next` gives each request its own
+ * key and body. Throws when an answer is not a success: a fast refusal would look like speed.
+ */
+export async function requestsPerSecond({ url, method, seconds, headers = {} }: Load, next?: () => Message): Promise<number> {
+  const startedAt = performance.now()
+  const result = await autocannon({
+    url,
+    method,
+    headers,
+    connections: CONNECTIONS,
+    duration: seconds,
+    ...(next ? { requests: [{ setupRequest: (request) => Object.assign(request, next()) }] } : {}),
+  })
+  const elapsedSeconds = (performance.now() - startedAt) / 1000
+  const failed = result.non2xx + result.errors
+  if (failed > 0) throw new Error(`${failed} requests to ${url} failed: ${JSON.stringify(result.statusCodeStats)}`)
+  return result['2xx'] / elapsedSeconds
+}
+
+export type Message = { headers: Record<string, string>; body: string }

@@ -1,0 +1,42 @@
+-- A unique issue: the raw findings that say the same, whoever found them.
+create table security_issues (
+  org_id uuid not null references organizations,
+  id text collate "C" not null check (id ~ '^[A-Za-z0-9._:-]{1,128}$'),
+  -- True where one finding stands alone.
+  synthetic boolean not null,
+  kind text not null check (kind in ('code', 'dependency', 'secret', 'iac', 'container', 'license', 'other')),
+  type text,
+  title text not null,
+  description text,
+  severity text not null check (severity in ('critical', 'high', 'medium', 'low', 'info')),
+  status text not null check (status in ('open', 'fixed', 'dismissed')),
+  repository text not null check (length(repository) between 3 and 300),
+  provider text check (provider in ('github', 'gitlab', 'bitbucket', 'azure')),
+  repository_id text check (repository_id is null or provider is not null),
+  package_name text,
+  package_version text,
+  purl text,
+  vuln_ids text[] not null default '{}',
+  cwes text[] not null default '{}',
+  path text,
+  start_line integer,
+  end_line integer,
+  resource_name text,
+  sources jsonb not null check (jsonb_typeof(sources) = 'array'),
+  member_count integer not null check (member_count >= 1),
+  source_count integer not null check (source_count >= 1),
+  open_member_count integer not null check (open_member_count between 0 and member_count),
+  split_from text,
+  dismiss_reason text,
+  dismiss_comment text,
+  dismissed_by_name text,
+  dismissed_at timestamptz(3),
+  intel jsonb not null check (jsonb_typeof(intel) = 'object'),
+  first_seen_at timestamptz(3) not null,
+  last_seen_at timestamptz(3) not null check (last_seen_at >= first_seen_at),
+  -- For the order of the list and for retention only; it does not leave.
+  created_at timestamptz(3) not null,
+  updated_at timestamptz(3) not null,
+  primary key (org_id, id)
+);
+create index security_issues_by_creation on security_issues (org_id, created_at, id);

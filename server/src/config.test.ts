@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict'
+import { isAbsolute } from 'node:path'
+import { test } from 'node:test'
+import { ConfigError, readConfig } from './config.ts'
+
+function mistakesOf(env: NodeJS.ProcessEnv): string[] {
+  try {
+    readConfig(env)
+  } catch (error) {
+    if (error instanceof ConfigError) return error.mistakes
+    throw error
+  }
+  return []
+}
+
+test('an empty environment gives the defaults of the operating guide', () => {
+  const { dataDir, ...config } = readConfig({})
+  assert.ok(isAbsolute(dataDir))
+  assert.match(dataDir, /[/\\]data$/)
+  assert.deepEqual(config, {
+    host: '127.0.0.1',
+    port: 8420,
+    baseUrl: 'http://127.0.0.1:8420',
+    databaseUrl: null,
+    environment: 'production',
+    rateLimitPerMinute: 600,
+    plansFile: null,
+    secretKey: null,
+    logLevel: 'info',
+  })
+})
+
+test('the base address follows host and port unless it is given', () => {
+  assert.equal(readConfig({ SHIPLOCK_HOST: '::1', SHIPLOCK_PORT: '80' }).baseUrl, 'http://[::1]:80')
+  assert.equal(readConfig({ SHIPLOCK_BASE_URL: 'https://ci.example/shiplock/' }).baseUrl, 'https://ci.example/shiplock')
+})
+
+test('an empty or blank variable is an absent one, and white space around a value is none of it', () => {
+  assert.equal(readConfig({ SHIPLOCK_PORT: '', DATABASE_URL: '  ' }).port, 8420)
+  assert.equal(readConfig({ SHIPLOCK_PORT: ' 9000 ' }).port, 9000)
+})
+
+test('the settings cannot be changed afterwards', () => {
+  assert.ok(Object.isFrozen(readConfig({})))
+})
+
+const TAKEN: [name: string, value: string][] = [
+  ['SHIPLOCK_PORT', '0'],
+  ['SHIPLOCK_PORT', '65535'],
+  ['SHIPLOCK_RATE_LIMIT_PER_MINUTE', '0'],
+  ['SHIPLOCK_ENVIRONMENT', 'development'],
+  ['SHIPLOCK_LOG_LEVEL', 'trace'],
+  ['SHIPLOCK_SECRET_KEY', 'x'.repeat(32)],
+  ['DATABASE_URL', 'postgres://user:password@db.example:5432/shiplock?sslmode=require'],
+  ['DATABASE_URL', 'postgresql://db.example/shiplock'],
+  ['SHIPLOCK_BASE_URL', 'https://shiplock.example'],
+]
+for (const [name, value] of TAKEN) {
+  test(`${name} takes ${value}`, () => assert.deepEqual(mistakesOf({ [name]: value }), []))
+}
+
+const REFUSED: [name: string, value: string][] = [
+  ['SHIPLOCK_PORT', '65536'],
+  ['SHIPLOCK_PORT', '-1'],
+  ['SHIPLOCK_PORT', '8420x'],
+  ['SHIPLOCK_PORT', '1e3'],
+  ['SHIPLOCK_RATE_LIMIT_PER_MINUTE', '1.5'],
+  ['SHIPLOCK_ENVIRONMENT', 'prod'],
+  ['SHIPLOCK_LOG_LEVEL', 'loud'],
+  ['SHIPLOCK_SECRET_KEY', 'x'.repeat(31)],
+  ['DATABASE_URL', 'mysql://db.example/shiplock'],
+  ['DATABASE_URL', 'db.example'],
+  ['SHIPLOCK_BASE_URL', 'shiplock.example'],
+  ['SHIPLOCK_BASE_URL', 'ftp://shiplock.example'],
+]
+for (const [name, value] of REFUSED) {
+  test(`${name} refuses ${value} by name`, () => {
+    const mistakes = mistakesOf({ [name]: value })
+    assert.equal(mistakes.length, 1)
+    assert.ok(mistakes[0]?.startsWith(`${name} `))
+  })
+}
+
+test('all mistakes are reported together', () => {
+  const env = Object.fromEntries(REFUSED)
+  assert.equal(mistakesOf(env).length, new Set(Object.keys(env)).size)
+})
+
+test('no mistake repeats a secret', () => {
+  const mistakes = mistakesOf({ SHIPLOCK_SECRET_KEY: 'hunter2', DATABASE_URL: 'mysql://user:hunter2@db.example/x' })
+  assert.equal(mistakes.length, 2)
+  assert.doesNotMatch(mistakes.join(), /hunter2/)
+})

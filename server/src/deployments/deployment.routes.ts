@@ -1,0 +1,59 @@
+import { listContext, retainedSince } from '../access/retention.ts'
+import { notFound } from '../platform/http/errors.ts'
+import type { HttpServer } from '../platform/http/http-server.ts'
+import { readPage, sendPage } from '../platform/http/lists.ts'
+import { sendData } from '../platform/http/responses.ts'
+import { Envelope, ListEnvelope } from '../platform/http/schemas.ts'
+import type { Services } from '../services.ts'
+import { Deployment, DeploymentPath, DeploymentQuery } from './deployment.schema.ts'
+import { findDeployment, listDeployments } from './deployment.store.ts'
+
+export async function deploymentRoutes(app: HttpServer, services: Services): Promise<void> {
+  app.get(
+    '/v1/deployments',
+    {
+      config: { scope: 'read:deployments' },
+      schema: {
+        operationId: 'listDeployments',
+        summary: 'List deployments',
+        tags: ['Deployments'],
+        querystring: DeploymentQuery,
+        response: { 200: ListEnvelope(Deployment) },
+      },
+    },
+    async (request, reply) => {
+      const { query, actor } = request
+      const context = listContext(services, request)
+      const page = readPage(query, context)
+      const rows = await listDeployments(services.sql, actor.org_id, page, {
+        status: query.status,
+        environment: query.environment,
+        repository_full_name: query.repository,
+        workflow_name: query.workflow,
+        workflow_path: query.workflow_path,
+      })
+      return sendPage(reply, rows, page, query, context)
+    },
+  )
+
+  app.get(
+    '/v1/deployments/:id',
+    {
+      config: { scope: 'read:deployments' },
+      schema: {
+        operationId: 'getDeployment',
+        summary: 'Read one deployment',
+        tags: ['Deployments'],
+        params: DeploymentPath,
+        response: { 200: Envelope(Deployment) },
+      },
+    },
+    async (request, reply) => {
+      const { org_id, plan } = request.actor
+      const since = retainedSince(plan, services.clock.now())
+      const json = await findDeployment(services.sql, org_id, request.params.id, since)
+      if (json === null) throw notFound('deployment')
+      return sendData(reply, json)
+    },
+  )
+}

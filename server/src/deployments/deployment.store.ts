@@ -1,0 +1,66 @@
+import { pageOf } from '../platform/db/page.ts'
+import type { Db } from '../platform/db/sql.ts'
+import type { Page, PageRow } from '../platform/http/lists.ts'
+import type { DeploymentStatus } from './deployment.schema.ts'
+
+/** What a deployment must equal, by column. */
+export type DeploymentFilter = {
+  status?: DeploymentStatus | undefined
+  environment?: string | undefined
+  repository_full_name?: string | undefined
+  workflow_name?: string | undefined
+  workflow_path?: string | undefined
+}
+
+/** One page of deployments, newest first, and one row more where there is a next page. */
+export async function listDeployments(db: Db, orgId: string, page: Page, filter: DeploymentFilter): Promise<PageRow[]> {
+  return db<PageRow[]>`
+    select deployment.created_at, deployment.id, ${deploymentJson(db)} as json
+    from deployments deployment
+    where deployment.org_id = ${orgId}
+      and ${pageOf(db, page, db`deployment`)}
+      ${equals(db, 'status', filter)}
+      ${equals(db, 'environment', filter)}
+      ${equals(db, 'repository_full_name', filter)}
+      ${equals(db, 'workflow_name', filter)}
+      ${equals(db, 'workflow_path', filter)}
+    order by deployment.created_at desc, deployment.id desc
+    limit ${page.limit + 1}`
+}
+
+function equals(db: Db, column: keyof DeploymentFilter, filter: DeploymentFilter) {
+  const value = filter[column]
+  return value === undefined ? db`` : db`and deployment.${db(column)} = ${value}`
+}
+
+/** A deployment that is not older than `retainedSince`, as JSON text, or null. */
+export async function findDeployment(db: Db, orgId: string, id: string, retainedSince: Date): Promise<string | null> {
+  const [row] = await db<{ json: string }[]>`
+    select ${deploymentJson(db)} as json
+    from deployments deployment
+    where deployment.org_id = ${orgId}
+      and deployment.id = ${id}
+      and deployment.created_at >= ${retainedSince}`
+  return row?.json ?? null
+}
+
+function deploymentJson(db: Db) {
+  return db`(
+    select row_to_json(item)::text
+    from (
+      select deployment.id, deployment.org_id, deployment.repository, deployment.repository_full_name,
+        deployment.environment, deployment.status, deployment.workflow_name, deployment.workflow_path,
+        deployment.provider, deployment.github_run_id, deployment.branch, deployment.commit_sha,
+        deployment.commit_message, deployment.release_name, deployment.author, deployment.author_avatar_url,
+        deployment.version, deployment.required_reviewers, deployment.required_reviewer_teams,
+        deployment.pipeline_run_id, rfc3339(deployment.deployed_at) as deployed_at,
+        rfc3339(deployment.rollback_at) as rollback_at, deployment.callback_url, deployment.html_url,
+        deployment.job_id, deployment.environment_url, deployment.protection_rule_type,
+        deployment.protection_rule_types, deployment.gated, deployment.reviewers_state,
+        deployment.custom_rule_state, deployment.custom_rule_awaiting, deployment.attempt,
+        deployment.previous_attempt_id, deployment.superseded_by_id, rfc3339(deployment.created_at) as created_at,
+        rfc3339(deployment.updated_at) as updated_at, deployment.reviews, deployment.approvals,
+        deployment.external_custom_rules, deployment.bypass, deployment.override, deployment.policy_evaluation
+    ) item
+  )`
+}

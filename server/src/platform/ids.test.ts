@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { newHexId, newRunId, newUuid } from './ids.ts'
+
+const NOW = new Date('2026-03-04T05:06:07.890Z')
+const RUN_ID = /^run_[0-7][0-9A-HJKMNP-TV-Z]{25}$/
+const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
+
+test('a run id is run_ and 26 characters of Crockford base32, and fits the path parameter', () => {
+  assert.match(newRunId(NOW), RUN_ID)
+  assert.match(newRunId(NOW), /^[A-Za-z0-9._:-]{1,128}$/)
+})
+
+test('run ids of one instant sort in the order in which they were made', () => {
+  const ids = Array.from({ length: 10_000 }, () => newRunId(NOW))
+  assert.deepEqual(ids, [...ids].sort())
+  assert.equal(new Set(ids).size, ids.length)
+  for (const id of ids) assert.match(id, RUN_ID)
+})
+
+test('run ids of later instants sort after those of earlier ones', () => {
+  const earlier = newRunId(NOW)
+  assert.ok(newRunId(new Date(NOW.getTime() + 1)) > earlier)
+})
+
+test('a UUID is of version 7 and holds the time to the millisecond', () => {
+  fc.assert(
+    fc.property(fc.date({ min: new Date(0), max: new Date('9999-12-31T23:59:59.999Z'), noInvalidDate: true }), (at) => {
+      const id = newUuid(at)
+      assert.match(id, UUID_V7)
+      assert.equal(Number.parseInt(id.replace('-', '').slice(0, 12), 16), at.getTime())
+    }),
+  )
+})
+
+test('no two ids are alike', () => {
+  for (const make of [() => newUuid(NOW), newHexId]) {
+    assert.equal(new Set(Array.from({ length: 10_000 }, make)).size, 10_000)
+  }
+})
+
+test('a hex id is 32 lowercase hex characters', () => {
+  assert.match(newHexId(), /^[0-9a-f]{32}$/)
+})

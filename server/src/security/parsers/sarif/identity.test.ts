@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type IdentifyingFacts, identityOf } from './identity.ts'
+
+const FACTS: IdentifyingFacts = { ruleId: 'R', path: 'a.ts', snippet: 'f( x )', message: 'm', dependency: null }
+const PACKAGE = { name: 'lodash', version: '4.17.1', fixedVersion: null, purl: 'pkg:npm/lodash@4.17.1?arch=x' }
+const DEPENDENCY = { package: PACKAGE, vulnerabilityId: 'CVE-2021-1' }
+
+const identity = (result: object, facts: Partial<IdentifyingFacts> = {}) =>
+  identityOf(result as Record<string, unknown>, { ...FACTS, ...facts })
+const method = (...args: Parameters<typeof identity>) => identity(...args).fingerprint_method
+const fingerprint = (...args: Parameters<typeof identity>) => identity(...args).fingerprint
+
+test('the most trusted statement decides: fingerprints, line hash, other partial ones, snippet, message', () => {
+  const partialFingerprints = { other: 'p', 'primaryLocationLineHash/v1': 'h:1' }
+  assert.equal(method({ fingerprints: { a: 'b' }, partialFingerprints }), 'fingerprints')
+  assert.equal(method({ partialFingerprints }), 'primaryLocationLineHash')
+  assert.equal(method({ partialFingerprints: { other: 'p' } }), 'partialFingerprints')
+  assert.equal(method({}), 'snippet')
+  assert.equal(method({}, { snippet: ' \n' }), 'message')
+})
+
+test('a fingerprint is the hex SHA-256 of bounded size', () => {
+  assert.match(fingerprint({ fingerprints: { a: 'x'.repeat(100_000) } }), /^[0-9a-f]{64}$/)
+})
+
+test('a line hash is the same finding whatever stands beside it', () => {
+  const withHash = (others: object) =>
+    fingerprint({ partialFingerprints: { ...others, primaryLocationLineHash: 'h:1' } })
+  assert.equal(withHash({}), withHash({ primaryLocationStartColumnFingerprint: '7' }))
+})
+
+test('equal partial fingerprints of other rules or files are other findings', () => {
+  const partial = { partialFingerprints: { primaryLocationLineHash: 'h' } }
+  assert.notEqual(fingerprint(partial), fingerprint(partial, { path: 'b.ts' }))
+  assert.notEqual(fingerprint(partial), fingerprint(partial, { ruleId: 'S' }))
+})
+
+test('a moved file keeps the findings whose tool gave them full fingerprints', () => {
+  const full = { fingerprints: { a: 'b' } }
+  assert.equal(fingerprint(full), fingerprint(full, { path: 'moved.ts', message: 'other' }))
+})
+
+test('white space in the snippet and the message beside it make no other finding', () => {
+  assert.equal(fingerprint({}), fingerprint({}, { snippet: '\tf(x)\n', message: 'other' }))
+  assert.notEqual(fingerprint({}), fingerprint({}, { snippet: 'g(x)' }))
+})
+
+test('the placeholder that Semgrep writes without a login is no fingerprint', () => {
+  assert.equal(method({ fingerprints: { 'matchBasedId/v1': 'requires login' } }), 'snippet')
+})
+
+test('the order of the entries does not matter', () => {
+  const ordered = (fingerprints: object) => fingerprint({ fingerprints })
+  assert.equal(ordered({ a: '1', b: '2' }), ordered({ b: '2', a: '1' }))
+  assert.notEqual(ordered({ a: '1', b: '2' }), ordered({ a: '2', b: '1' }))
+})
+
+test('a vulnerable package is the same finding after an upgrade that does not fix it', () => {
+  const upgraded = { ...PACKAGE, version: '4.17.2', purl: 'pkg:npm/lodash@4.17.2' }
+  const before = identity({}, { dependency: DEPENDENCY })
+  assert.equal(before.fingerprint_method, 'dependency')
+  assert.deepEqual(identity({}, { dependency: { ...DEPENDENCY, package: upgraded }, message: 'other' }), before)
+  assert.notDeepEqual(identity({}, { dependency: DEPENDENCY, path: 'other/package.json' }), before)
+  assert.notDeepEqual(identity({}, { dependency: { ...DEPENDENCY, vulnerabilityId: 'CVE-2021-2' } }), before)
+})
+
+test('a new version of a fingerprint beside the old one makes no other finding', () => {
+  const before = fingerprint({ fingerprints: { 'hash/v1': 'a' } })
+  assert.equal(fingerprint({ fingerprints: { 'hash/v2': 'b', 'hash/v1': 'a' } }), before)
+  assert.notEqual(fingerprint({ fingerprints: { 'hash/v1': 'b' } }), before)
+})

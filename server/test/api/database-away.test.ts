@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { revokeApiKey } from '../../src/access/api-key.store.ts'
+import { createApp } from '../../src/app.ts'
+import { openServices } from '../../src/open-services.ts'
+import { createLog } from '../../src/platform/log.ts'
+import { type Answer, startTestApi, type TestApi } from '../support/api.ts'
+import { assertError } from '../support/assert-error.ts'
+import { type DatabasePlug, openDatabasePlug } from '../support/database-plug.ts'
+
+/** Another server on the data of `api`, whose line to the database can be cut. */
+let api: TestApi
+let plug: DatabasePlug
+let cut: { request(method: string, path: string, key?: string): Promise<Answer>; close(): Promise<void> }
+
+before(async () => {
+  api = await startTestApi()
+  const { host, port, database, user } = api.services.sql.options as any
+  plug = await openDatabasePlug({ host: host[0], port: port[0], database, user })
+  cut = await startBehind(plug)
+})
+after(async () => {
+  await cut?.close()
+  await plug?.close()
+  await api?.close()
+})
+
+test('503 unavailable with Retry-After while the database is away, and 200 as soon as it is back', async () => {
+  const [used, unused] = [await api.caller(), await api.caller()]
+  assert.equal((await cut.request('GET', '/v1/runs', used.key)).status, 200)
+  await plug.pull()
+  for (const { key } of [used, unused]) {
+    const answer = await cut.request('GET', '/v1/runs', key)
+    assert.deepEqual(assertError(answer, 503, 'unavailable'), {})
+  }
+  assert.equal((await cut.request('GET', '/healthz')).status, 200)
+  const ready = await cut.request('GET', '/readyz')
+  assert.equal(ready.status, 503)
+  assert.deepEqual(
+    ready.body.checks.filter((check: any) => !check.ok).map((check: any) => check.name),
+    ['database', 'migrations'],
+  )
+  await plug.push()
+  const { status } = await untilNot(503, () => cut.request('GET', '/v1/runs', unused.key))
+  assert.equal(status, 200)
+})
+
+test('a key that is revoked after the database was away is refused at once', async () => {
+  const { key, keyId } = await api.caller()
+  await plug.pull()
+  await plug.push()
+  await untilNot(503, () => cut.request('GET', '/v1/runs', key))
+  await revokeApiKey(api.services.sql, keyId, api.clock.now())
+  const { status } = await untilNot(200, () => cut.request('GET', '/v1/runs', key))
+  assert.equal(status, 401)
+})
+
+/** Asks again while the answer is `status`; the clock stands still, so nothing but news from the database changes it. */
+async function untilNot(status: number, ask: () => Promise<Answer>): Promise<Answer> {
+  const giveUp = AbortSignal.timeout(10_000)
+  let answer = await ask()
+  while (answer.status === status && !giveUp.aborted) answer = await ask()
+  return answer
+}
+
+async function startBehind({ connection }: DatabasePlug): Promise<typeof cut> {
+  const { config, clock } = api.services
+  const opened = await openServices(
+    config,
+    { address: connection },
+    { applicationName: 'test', connections: 2, clock, log: createLog('silent') },
+  )
+  const app = await createApp(opened.services)
+  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  const request = async (method: string, path: string, key?: string): Promise<Answer> => {
+    const response = await fetch(url + path, { method, headers: key ? { authorization: `Bearer ${key}` } : {} })
+    const text = await response.text()
+    return { status: response.status, headers: response.headers, text, body: JSON.parse(text) }
+  }
+  return { request, close: async () => void (await app.close().then(opened.close)) }
+}

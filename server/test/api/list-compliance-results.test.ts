@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { Check } from 'typebox/value'
+import { ComplianceResult } from '../../src/compliance/result.schema.ts'
+import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
+import { assertError, assertInvalid } from '../support/assert-error.ts'
+
+const LIST = '/v1/compliance/results'
+const NOW = '2026-03-04T05:06:07.890Z'
+const TEAM_RETAINED_SINCE = '2025-12-04T05:06:07.890Z'
+const STATUSES = ['passing', 'failing', 'warning', 'not_evaluated']
+
+let api: TestApi
+
+before(async () => {
+  api = await startTestApi()
+})
+after(() => api?.close())
+
+test('200 with an empty page where there is no result', async () => {
+  const { status, body } = await get(await api.caller({ plan: 'team' }))
+  assert.equal(status, 200)
+  assert.deepEqual(body, {
+    data: [],
+    next_cursor: null,
+    meta: { since: TEAM_RETAINED_SINCE, until: NOW, retention_clamped: false },
+  })
+})
+
+test('a result leaves with every field as it is stored', async () => {
+  const caller = await api.caller()
+  await insertResult(caller, FULL)
+  const [result] = (await get(caller)).body.data
+  assert.deepEqual(result, { ...FULL, org_id: caller.orgId })
+  assert.deepEqual(Object.keys(result), Object.keys(ComplianceResult.properties))
+  assert.ok(Check(ComplianceResult, result))
+})
+
+test('a policy that was not evaluated has no details and no time', async () => {
+  const caller = await api.caller()
+  await insertResult(caller)
+  const [result] = (await get(caller)).body.data
+  assert.ok(Check(ComplianceResult, result))
+  assert.deepEqual([result.status, result.details, result.evaluated_at], ['not_evaluated', [], null])
+})
+
+test('status keeps what equals it, whichever of the four', async () => {
+  const caller = await api.caller()
+  for (const status of STATUSES) await insertResult(caller, { id: status, status, evaluated_at: NOW })
+  for (const status of STATUSES) assert.deepEqual(await listIds(caller, `?status=${status}`), [status])
+})
+
+test('no other status can be stored', async () => {
+  const caller = await api.caller()
+  await assert.rejects(insertResult(caller, { status: 'pass', evaluated_at: NOW }), /compliance_results_status_check/)
+})
+
+test('newest first, equal times by id, and page by page nothing twice and nothing left out', async () => {
+  const caller = await api.caller()
+  for (const id of ['a', 'Z', 'b', '_']) await insertResult(caller, { id })
+  await insertResult(caller, { id: 'newest', created_at: '2026-03-04T00:00:00.001Z' })
+  await insertResult(caller, { id: 'oldest', created_at: '2026-03-03T23:59:59.999Z' })
+  const seen: string[] = []
+  let next = ''
+  do {
+    const { body } = await get(caller, `?limit=2${next}`)
+    assert.equal(body.data.length, 2)
+    seen.push(...idsOf(body))
+    next = body.next_cursor && `&cursor=${body.next_cursor}`
+  } while (next)
+  assert.deepEqual(seen, ['newest', 'b', 'a', '_', 'Z', 'oldest'])
+})
+
+test('400 invalid_cursor when the status differs from that of the page before', async () => {
+  const caller = await api.caller()
+  for (const id of ['a', 'b']) await insertResult(caller, { id })
+  const { next_cursor } = (await get(caller, '?limit=1&status=not_evaluated')).body
+  assert.deepEqual(await listIds(caller, `?status=not_evaluated&cursor=${next_cursor}`), ['a'])
+  assertError(await get(caller, `?status=passing&cursor=${next_cursor}`), 400, 'invalid_cursor')
+})
+
+test('since and until bound the creation time, both included', async () => {
+  const caller = await api.caller()
+  for (const day of ['01', '02', '03'])
+    await insertResult(caller, { id: day, created_at: `2026-03-${day}T00:00:00.000Z` })
+  assert.deepEqual(await listIds(caller, '?since=2026-03-02T00:00:00Z'), ['03', '02'])
+  assert.deepEqual(await listIds(caller, '?until=2026-03-02T00:00:00Z'), ['02', '01'])
+})
+
+test("a result beyond the plan's retention or of another organization is not in the list", async () => {
+  const [owner, stranger] = [await api.caller({ plan: 'team' }), await api.caller({ plan: 'team' })]
+  await insertResult(owner, { id: 'kept', created_at: TEAM_RETAINED_SINCE })
+  await insertResult(owner, { id: 'beyond', created_at: '2025-12-04T05:06:07.889Z' })
+  await insertResult(stranger, { id: 'foreign' })
+  const { body } = await get(owner, '?since=2025-01-01T00:00:00Z')
+  assert.deepEqual(idsOf(body), ['kept'])
+  assert.deepEqual(body.meta, { since: TEAM_RETAINED_SINCE, until: NOW, retention_clamped: true })
+})
+
+test('400 names the parameter that is unknown or wrong', async () => {
+  const caller = await api.caller()
+  for (const limit of ['0', '101']) assertInvalid(await get(caller, `?limit=${limit}`), '/query/limit')
+  for (const word of ['', 'pass', 'Passing', 'passing,failing']) {
+    assertInvalid(await get(caller, `?status=${word}`), '/query/status')
+  }
+  assertInvalid(await get(caller, '?policy=a'), '/query/policy')
+})
+
+test('limit is 50 unless given', async () => {
+  const caller = await api.caller()
+  for (let made = 0; made < 51; made += 1) await insertResult(caller, { id: `result-${made}` })
+  assert.equal((await listIds(caller)).length, 50)
+  assert.equal((await listIds(caller, '?limit=100')).length, 51)
+})
+
+const FULL = {
+  id: 'result_01',
+  policy_id: 'policy_01',
+  policy_name: 'Tested and scanned',
+  repository: 'acme/api',
+  status: 'failing',
+  details: [
+    { rule: 'tests', result: 'pass', evidence: '120 tests passed' },
+    { rule: 'scan', result: 'fail', evidence: null },
+  ],
+  evaluated_at: '2026-03-02T01:02:03.004Z',
+  created_at: '2026-03-01T02:00:00.000Z',
+  updated_at: '2026-03-02T02:00:00.000Z',
+}
+
+/** The fewest facts that a row needs, and what the test adds. */
+async function insertResult({ orgId }: Caller, fields: Partial<typeof FULL> = {}): Promise<void> {
+  const { sql } = api.services
+  const row = {
+    id: 'result',
+    policy_id: 'policy_01',
+    policy_name: 'Tested and scanned',
+    repository: 'acme/api',
+    status: 'not_evaluated',
+    created_at: '2026-03-04T00:00:00.000Z',
+    updated_at: '2026-03-04T00:00:00.000Z',
+    ...fields,
+    details: sql.json(fields.details ?? []),
+  }
+  await sql`insert into compliance_results ${sql({ ...row, org_id: orgId })}`
+}
+
+function get({ key }: Caller, query = '') {
+  return api.request('GET', LIST + query, { key })
+}
+
+async function listIds(caller: Caller, query = ''): Promise<string[]> {
+  return idsOf((await get(caller, query)).body)
+}
+
+function idsOf(body: { data: { id: string }[] }): string[] {
+  return body.data.map(({ id }) => id)
+}

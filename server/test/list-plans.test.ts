@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { listPipelineRuns } from '../src/ci/pipeline-run.store.ts'
+import type { Page } from '../src/platform/http/lists.ts'
+import { type Caller, startTestApi, type TestApi } from './support/api.ts'
+import { createRun } from './support/ci-runs.ts'
+import { plansOf } from './support/query-plans.ts'
+
+const LIMIT = 20
+
+let api: TestApi
+let caller: Caller
+
+/** 4,000 runs, a second apart, of two organizations by turns. */
+before(async () => {
+  api = await startTestApi()
+  caller = await api.caller()
+  const other = await api.caller()
+  for (const owner of [caller, other]) await copyRun((await createRun(api, owner)).id, 2000)
+  await api.services.sql`analyze`
+})
+after(() => api?.close())
+
+async function copyRun(id: string, copies: number): Promise<void> {
+  await api.services.sql`
+    with copied as (
+      insert into ci_runs
+      select (jsonb_populate_record(run, jsonb_build_object(
+        'id', run.id || '_' || number, 'external_run_id', 'copy_' || number, 'day', run.day - number,
+        'created_at', run.created_at - number * interval '1 second'
+      ))).*
+      from ci_runs run
+      cross join generate_series(1, ${copies}::int) number
+      where run.id = ${id}
+      returning org_id, id, created_at
+    )
+    insert into ci_run_attempts
+    select (jsonb_populate_record(attempt, jsonb_build_object('run_id', copied.id))).*
+    from copied
+    join ci_run_attempts attempt on attempt.run_id = ${id}`
+}
+
+function pageAfter(seconds: number | null): Page {
+  const now = api.clock.now()
+  const at = (ago: number) => new Date(now.getTime() - ago * 1000)
+  const after = seconds === null ? null : { created_at: at(seconds), id: 'run_z' }
+  return { since: at(86_400), until: now, retentionClamped: false, limit: LIMIT, asked: [null, null], after }
+}
+
+for (const [title, seconds] of [
+  ['the first page', null],
+  ['a page in the depth', 1500],
+] as const) {
+  test(`${title} of runs reads its own rows through the index, sorts nothing and skips nothing`, async () => {
+    const nodes = await plansOf(api, async (sql) => {
+      const rows = await listPipelineRuns(sql, caller.orgId, pageAfter(seconds), {}, api.clock.now())
+      assert.equal(rows.length, LIMIT + 1)
+    })
+    assert.ok(nodes.some((node) => node['Index Name'] === 'ci_runs_by_creation'))
+    for (const node of nodes) {
+      const what = JSON.stringify({ ...node, Plans: undefined })
+      assert.doesNotMatch(node['Node Type'], /Seq Scan|Bitmap|Sort/, what)
+      if (node['Relation Name'] === undefined) continue
+      assert.ok(node['Actual Rows'] * node['Actual Loops'] <= LIMIT + 1, what)
+      assert.equal(node['Rows Removed by Filter'] ?? 0, 0, what)
+    }
+  })
+}
+
+test('the index is what makes the difference: without it, a page reads more', async () => {
+  await api.services.sql`drop index ci_runs_by_creation`
+  const nodes = await plansOf(api, (sql) => listPipelineRuns(sql, caller.orgId, pageAfter(null), {}, api.clock.now()))
+  const read = nodes.filter((node) => node['Relation Name'] === 'ci_runs')
+  assert.ok(read.some((node) => node['Actual Rows'] * node['Actual Loops'] > LIMIT + 1))
+})

@@ -1,0 +1,40 @@
+import postgres from 'postgres'
+import type { Sql } from '../../src/platform/db/sql.ts'
+import type { TestApi } from './api.ts'
+
+/** A node of PostgreSQL's plan, as `explain (analyze, format json)` writes it. */
+export type PlanNode = {
+  'Node Type': string
+  'Relation Name'?: string
+  'Index Name'?: string
+  'Actual Rows': number
+  'Actual Loops': number
+  'Rows Removed by Filter'?: number
+  Plans?: PlanNode[]
+}
+
+/** Runs `use`, and returns every node of the plans of the queries that it made. */
+export async function plansOf({ services }: TestApi, use: (sql: Sql) => Promise<unknown>): Promise<PlanNode[]> {
+  const { host, port, database, user } = services.sql.options as unknown as Record<string, any>
+  const queries: [text: string, parameters: unknown[]][] = []
+  const sql = postgres({
+    ...{ host: host[0], port: port[0], database, user, max: 1, fetch_types: false },
+    debug: (_connection, text, parameters) => queries.push([text, parameters]),
+  }) as unknown as Sql
+  try {
+    await use(sql)
+    const made = queries.splice(0)
+    const nodes: PlanNode[] = []
+    for (const [text, parameters] of made) {
+      const rows = await sql.unsafe(`explain (analyze, format json) ${text}`, parameters as never[])
+      nodes.push(...flatten(rows[0]?.['QUERY PLAN'][0].Plan))
+    }
+    return nodes
+  } finally {
+    await sql.end()
+  }
+}
+
+function flatten(node: PlanNode): PlanNode[] {
+  return [node, ...(node.Plans ?? []).flatMap(flatten)]
+}

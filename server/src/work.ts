@@ -28,5 +28,8 @@ export async function work(services: Services, database: Pick<Database, 'url' | 
     log: services.log,
     concurrency: JOBS_AT_ONCE,
   })
-  return { ended: runner.promise, close: () => Promise.race([runner.stop(), delay(FINISH_TIMEOUT_MS, undefined, { ref: false })]) }
+  return {
+    ended: runner.promise,
+    close: () => Promise.race([runner.stop(), delay(FINISH_TIMEOUT_MS, undefined, { ref: false })]),
+  }
 }

@@ -5,6 +5,7 @@ import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
 import { startTestApi, type TestApi } from './support/api.ts'
 import { type OpenApiDocument, operationsOf, readOpenApi } from './support/openapi.ts'
+import type { Json } from './support/json.ts'
 
 const ROOT = new URL('../../', import.meta.url)
 const METHODS = new Set(['get', 'post', 'patch', 'put', 'delete'])
@@ -70,14 +71,14 @@ test('shared shapes stand once, under components/schemas', () => {
   for (const name of ['Error', 'GatewayRejection', 'CiRun', 'PipelineRun']) {
     assert.equal(document.components.schemas[name]?.type, 'object', name)
   }
-  const created = document.paths['/v1/ci/runs']?.post?.responses['201'] as any
+  const created = document.paths['/v1/ci/runs']?.post?.responses['201'] as Json
   assert.deepEqual(created.content['application/json'].schema.properties.data, { $ref: '#/components/schemas/CiRun' })
-  const unauthorized = document.paths['/v1/runs']?.get?.responses['401'] as any
+  const unauthorized = document.paths['/v1/runs']?.get?.responses['401'] as Json
   assert.deepEqual(unauthorized.content['application/json'].schema, { $ref: '#/components/schemas/GatewayRejection' })
 })
 
-function visit(value: unknown, see: (schema: any) => void): void {
+function visit(value: unknown, see: (schema: Json) => void): void {
   if (typeof value !== 'object' || value === null) return
-  if (Array.isArray((value as any).required)) see(value)
+  if (Array.isArray((value as Json).required)) see(value)
   for (const inner of Object.values(value)) visit(inner, see)
 }

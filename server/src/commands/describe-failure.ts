@@ -1,5 +1,13 @@
 /** Codes of sockets and of postgres.js that mean the database is not there. */
-const UNREACHABLE = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'CONNECT_TIMEOUT']
+const UNREACHABLE = [
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'CONNECT_TIMEOUT',
+]
 
 /** One line for the user, without a stack. Node's errors for several addresses at once have no message of their own. */
 export function describeFailure(error: unknown): string {

@@ -1,7 +1,9 @@
 /** Lines with every column as wide as its widest cell, two spaces apart. */
 export function alignColumns(rows: readonly (readonly string[])[]): string[] {
   const columns = Math.max(0, ...rows.map((row) => row.length))
-  const widths = Array.from({ length: columns }, (_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
+  const widths = Array.from({ length: columns }, (_, column) =>
+    Math.max(...rows.map((row) => row[column]?.length ?? 0)),
+  )
   return rows.map((row) => joinCells(row.map((cell, column) => cell.padEnd(widths[column] ?? 0))))
 }
 

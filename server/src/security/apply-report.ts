@@ -18,7 +18,8 @@ import { readReport } from './parsers/read-report.ts'
 import { type FinishedUpload, markFinished, noteProgress, type UploadToRead } from './upload.store.ts'
 
 const PROGRESS_EVERY_MS = 1000
-const TRUNCATED = 'The report holds more findings than are kept. No finding was closed, because those left out may still be there.'
+const TRUNCATED =
+  'The report holds more findings than are kept. No finding was closed, because those left out may still be there.'
 const OUTDATED = 'A newer report of the same tool was read before this one, which changed none of its findings.'
 
 type Report = ReportSummary & { format: ReportFormat }
@@ -32,7 +33,10 @@ export async function applyReport(services: Services, key: UploadId, upload: Upl
   await services.sql.begin(async (tx) => {
     const report = await copyReport(services, tx, key, upload, source)
     const at = services.clock.now()
-    const streams = await lockStreams(tx, streamKey(key, upload, report), toolNames(report), { ...streamFacts(upload, report), at })
+    const streams = await lockStreams(tx, streamKey(key, upload, report), toolNames(report), {
+      ...streamFacts(upload, report),
+      at,
+    })
     const current = streams.filter((stream) => stream.reported_at <= upload.created_at)
     const outcome = await merge(tx, key, upload, report, current, at)
     const openBySeverity = await countOpenBySeverity(tx, key.org_id, streamIds(streams))
@@ -48,7 +52,13 @@ async function finish(tx: Tx, key: UploadId, result: FinishedUpload, at: Date): 
 }
 
 /** Streams the findings into the transaction's temporary table while the report is being parsed. */
-async function copyReport(services: Services, tx: Tx, key: UploadId, upload: UploadToRead, source: ReportSource): Promise<Report> {
+async function copyReport(
+  services: Services,
+  tx: Tx,
+  key: UploadId,
+  upload: UploadToRead,
+  source: ReportSource,
+): Promise<Report> {
   const incoming = new IncomingFindings(newUuidSeries(services.clock.now()))
   const progress = new Progress(services, key)
   const copy = await copyIncoming(tx)

@@ -34,7 +34,9 @@ export async function completeUpload(services: Services, actor: Actor, id: strin
 async function findMismatch({ objects }: Services, key: string, upload: UploadToComplete): Promise<string | null> {
   const stored = await objects.stat(key)
   if (!stored) throw new ApiError(409, 'file_missing', 'The file has not been PUT yet.')
-  if (stored.sizeBytes !== upload.size) return `size mismatch: ${upload.size} bytes declared, ${stored.sizeBytes} stored`
-  if (stored.sha256 !== null && stored.sha256 !== upload.sha256) return 'checksum mismatch: the stored file has another SHA-256'
+  if (stored.sizeBytes !== upload.size)
+    return `size mismatch: ${upload.size} bytes declared, ${stored.sizeBytes} stored`
+  if (stored.sha256 !== null && stored.sha256 !== upload.sha256)
+    return 'checksum mismatch: the stored file has another SHA-256'
   return null
 }

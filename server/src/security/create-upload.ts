@@ -9,21 +9,19 @@ import { expireUploads } from './expire-uploads.ts'
 import { reportKey } from './report-key.ts'
 import { lockReportedRepository } from './reported-repository.store.ts'
 import { type ResolvedRepository, resolveRepository } from './resolve-repository.ts'
+import { adoptNamed } from './seen-repository.store.ts'
 import { isTracked } from './tracked.ts'
 import type { NewSecurityUpload } from './upload.schema.ts'
-import {
-  countUploads,
-  extendPut,
-  insertUpload,
-  lockSameFile,
-  type NewUploadRow,
-  readUpload,
-} from './upload.store.ts'
+import { countUploads, extendPut, insertUpload, lockSameFile, type NewUploadRow, readUpload } from './upload.store.ts'
 
 /** The type that a report is PUT with, whatever its format: the format is read from the contents. */
 const CONTENT_TYPE = 'application/json'
 
-export type CreatedUpload = { json: string; put: { url: string; headers: Record<string, string> } | null; created: boolean }
+export type CreatedUpload = {
+  json: string
+  put: { url: string; headers: Record<string, string> } | null
+  created: boolean
+}
 
 /**
  * Registers a report and says where to PUT it. The same file for the same repository, category and ref is the same
@@ -41,13 +39,20 @@ export async function createUpload(services: Services, actor: Actor, input: NewS
       provider: input.provider ?? null,
       providerId: input.repositoryId ?? null,
     })
+    await adoptNamed(tx, actor.org_id, repository)
     const repositoryNo = await lockReportedRepository(tx, actor.org_id, repository, now)
     const row = toRow(actor, input, filename, repository, repositoryNo, now)
     return register(services, tx, actor, row, now)
   })
 }
 
-async function register(services: Services, tx: Tx, actor: Actor, row: NewUploadRow, now: Date): Promise<CreatedUpload> {
+async function register(
+  services: Services,
+  tx: Tx,
+  actor: Actor,
+  row: NewUploadRow,
+  now: Date,
+): Promise<CreatedUpload> {
   const same = await lockSameFile(tx, row)
   const upload = same ? { ...row, id: same.id } : row
   if (same?.status === 'pending') await extendPut(tx, actor.org_id, same.id, row, now)
@@ -60,7 +65,12 @@ async function register(services: Services, tx: Tx, actor: Actor, row: NewUpload
   return { json: json as string, put: awaitsFile ? await presign(services, actor, upload, now) : null, created: !same }
 }
 
-async function presign({ objects }: Services, actor: Actor, upload: { id: string; size: number; sha256: string }, now: Date) {
+async function presign(
+  { objects }: Services,
+  actor: Actor,
+  upload: { id: string; size: number; sha256: string },
+  now: Date,
+) {
   const expected = { sizeBytes: upload.size, sha256: upload.sha256, contentType: CONTENT_TYPE }
   const { url, headers } = await objects.presignPut(reportKey(actor.org_id, upload.id), expected, now)
   return { url, headers }

@@ -209,7 +209,14 @@ export type StreamUpdate = {
 }
 
 /** Notes the report as its streams' newest. */
-export async function updateStreams(tx: Tx, orgId: string, streams: Stream[], tools: ReportTool[], update: StreamUpdate, at: Date) {
+export async function updateStreams(
+  tx: Tx,
+  orgId: string,
+  streams: Stream[],
+  tools: ReportTool[],
+  update: StreamUpdate,
+  at: Date,
+) {
   const versions = streams.map(({ tool }) => tools.find(({ name }) => name === tool)?.version ?? null)
   await tx`
     update finding_streams stream

@@ -1,12 +1,14 @@
 import { listContext } from '../access/retention.ts'
-import { invalidField } from '../platform/http/errors.ts'
 import type { HttpServer } from '../platform/http/http-server.ts'
 import { readPage, sendPage } from '../platform/http/lists.ts'
 import { ListEnvelope } from '../platform/http/schemas.ts'
 import type { Services } from '../services.ts'
 import { Finding, FindingQuery } from './finding.schema.ts'
 import { listFindings } from './finding.store.ts'
+import { requireRepositoryId } from './repository-id.ts'
 import { selectRepositories } from './select-repositories.ts'
+
+const FIELDS = { provider: '/query/provider', id: '/query/repository_id' }
 
 export async function findingRoutes(app: HttpServer, services: Services): Promise<void> {
   app.get(
@@ -23,15 +25,14 @@ export async function findingRoutes(app: HttpServer, services: Services): Promis
     },
     async (request, reply) => {
       const { query, actor } = request
-      if (query.repository_id !== undefined && query.provider === undefined) {
-        throw invalidField('/query/provider', 'is required with repository_id')
-      }
+      const provider = query.provider ?? null
       const context = listContext(services, request)
       const page = readPage(query, context)
       const repositories = await selectRepositories(services.sql, actor.org_id, {
         name: query.repository ?? null,
-        provider: query.provider ?? null,
-        providerId: query.repository_id ?? null,
+        provider,
+        providerId:
+          query.repository_id === undefined ? null : requireRepositoryId(provider, query.repository_id, FIELDS),
       })
       const rows = await listFindings(services.sql, actor.org_id, page, repositories)
       return sendPage(reply, rows, page, query, context)

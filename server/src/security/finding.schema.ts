@@ -1,7 +1,8 @@
 import { Type } from 'typebox'
 import { pageQuery } from '../platform/http/lists.ts'
 import { Closed, Nullable, OneOf, Timestamp } from '../platform/http/schemas.ts'
-import { PROVIDERS, REPORT_FORMATS, RepositoryName } from './upload.schema.ts'
+import { PROVIDERS } from '../repositories/repository-identity.ts'
+import { REPORT_FORMATS, RepositoryId, RepositoryName } from './upload.schema.ts'
 
 const Text = Nullable(Type.String())
 const Time = Nullable(Timestamp)
@@ -13,7 +14,7 @@ export const FINDING_KINDS = ['code', 'dependency', 'secret', 'iac', 'container'
 export const FindingQuery = pageQuery(1000, 100, {
   repository: Type.Optional(RepositoryName),
   provider: Type.Optional(OneOf(PROVIDERS)),
-  repository_id: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
+  repository_id: Type.Optional(RepositoryId),
 })
 
 export const Location = Nullable(

@@ -1,13 +1,14 @@
 import { pageOf } from '../platform/db/page.ts'
 import type { Db } from '../platform/db/sql.ts'
 import type { Page, PageRow } from '../platform/http/lists.ts'
+import type { RepositorySelection } from './select-repositories.ts'
 
-/** One page of raw findings, newest first; of these repositories only where some are given. */
+/** One page of raw findings, newest first, of the repositories that are selected. */
 export async function listFindings(
   db: Db,
   orgId: string,
   page: Page,
-  repositoryNos: number[] | null,
+  { repositoryNos, provider }: RepositorySelection,
 ): Promise<PageRow[]> {
   return db<PageRow[]>`
     select finding.created_at, finding.id, ${findingJson(db)} as json
@@ -18,6 +19,7 @@ export async function listFindings(
     where finding.org_id = ${orgId}
       and ${pageOf(db, page, db`finding`)}
       ${repositoryNos === null ? db`` : ofRepositories(db, repositoryNos)}
+      ${provider === null ? db`` : db`and repository.provider = ${provider}`}
     order by finding.created_at desc, finding.id desc
     limit ${page.limit + 1}`
 }

@@ -27,7 +27,12 @@ export const readUpload: Job<Services, ReadUploadPayload> = {
   },
 }
 
-async function fail(services: Services, orgId: string, id: string, failure: Parameters<typeof markFailed>[3]): Promise<void> {
+async function fail(
+  services: Services,
+  orgId: string,
+  id: string,
+  failure: Parameters<typeof markFailed>[3],
+): Promise<void> {
   await markFailed(services.sql, orgId, id, failure, services.clock.now())
   await services.objects.remove(reportKey(orgId, id))
 }

@@ -1,31 +1,58 @@
 import type { Db } from '../platform/db/sql.ts'
-import { ApiError, invalidField } from '../platform/http/errors.ts'
-import { findById, findByName, findProvidersOfOwner, type LinkedRepository } from '../repositories/repository-lookup.store.ts'
+import { ApiError } from '../platform/http/errors.ts'
+import type { Provider } from '../repositories/repository-identity.ts'
+import {
+  findById,
+  findByName,
+  findProvidersOfOwner,
+  type LinkedRepository,
+} from '../repositories/repository-lookup.store.ts'
+import { requireRepositoryId } from './repository-id.ts'
 import type { RepositoryIdentity } from './reported-repository.store.ts'
 
-export type RepositoryReference = { name: string; provider: string | null; providerId: string | null }
+export type RepositoryReference = { name: string; provider: Provider | null; providerId: string | null }
 
-export type ResolvedRepository = RepositoryIdentity & { tracked_branch: string | null }
+export type ResolvedRepository = RepositoryIdentity & {
+  tracked_branch: string | null
+  /** Providers, null for none, under whose name alone reports may have kept it until now. */
+  kept_under: (string | null)[]
+}
+
+const FIELDS = { provider: '/body/provider', id: '/body/repositoryId' }
 
 /**
  * Which repository a report is about (specification, POST /v1/security/uploads). Exactly one provider has it: that one;
  * several: 400 `REPOSITORY_AMBIGUOUS`; none: it is kept under its name until it is seen.
  */
-export async function resolveRepository(db: Db, orgId: string, reference: RepositoryReference): Promise<ResolvedRepository> {
+export async function resolveRepository(
+  db: Db,
+  orgId: string,
+  reference: RepositoryReference,
+): Promise<ResolvedRepository> {
   const { name, provider, providerId } = reference
-  if (providerId !== null && provider === null) throw invalidField('/body/provider', 'is required with repositoryId')
-  if (providerId !== null && provider !== null) return byId(db, orgId, name, provider, providerId)
+  if (providerId !== null) return byId(db, orgId, reference, requireRepositoryId(provider, providerId, FIELDS))
   const named = await findByName(db, orgId, name)
   const candidates = provider === null ? named : named.filter((linked) => linked.provider === provider)
   const [only, another] = candidates
-  if (another) throw ambiguous(name, candidates.map((linked) => linked.provider))
-  if (only) return toResolved(only)
-  return { name, provider: provider ?? (await providerOfOwner(db, orgId, name)), provider_id: null, tracked_branch: null }
+  if (another)
+    throw ambiguous(
+      name,
+      candidates.map((linked) => linked.provider),
+    )
+  if (only) return toResolved(only, named)
+  const guess = provider ?? (await providerOfOwner(db, orgId, name))
+  return unlinked(name, guess, null, provider === null && guess !== null ? [null] : [])
 }
 
-async function byId(db: Db, orgId: string, name: string, provider: string, providerId: string): Promise<ResolvedRepository> {
-  const linked = await findById(db, orgId, provider, providerId)
-  return linked ? toResolved(linked) : { name, provider, provider_id: providerId, tracked_branch: null }
+async function byId(
+  db: Db,
+  orgId: string,
+  { name, provider }: RepositoryReference,
+  id: string,
+): Promise<ResolvedRepository> {
+  const linked = await findById(db, orgId, provider as Provider, id)
+  if (!linked) return unlinked(name, provider, id, [])
+  return toResolved(linked, await findByName(db, orgId, linked.full_name))
 }
 
 /** A connected account that is named like the repository's owner tells the provider, not yet the repository's id. */
@@ -35,12 +62,19 @@ async function providerOfOwner(db: Db, orgId: string, name: string): Promise<str
   return only ?? null
 }
 
-function toResolved(linked: LinkedRepository): ResolvedRepository {
+function unlinked(name: string, provider: string | null, id: string | null, keptUnder: null[]): ResolvedRepository {
+  return { name, provider, provider_id: id, tracked_branch: null, kept_under: keptUnder }
+}
+
+/** `named` are all that have its name: a name that several have was nobody's. */
+function toResolved(linked: LinkedRepository, named: LinkedRepository[]): ResolvedRepository {
+  const isOnlyOfProvider = named.filter(({ provider }) => provider === linked.provider).length === 1
   return {
     name: linked.full_name,
     provider: linked.provider,
     provider_id: linked.id,
     tracked_branch: linked.tracked_branch,
+    kept_under: [...(named.length === 1 ? [null] : []), ...(isOnlyOfProvider ? [linked.provider] : [])],
   }
 }
 

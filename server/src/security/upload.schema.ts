@@ -1,13 +1,20 @@
 import { type Static, Type } from 'typebox'
 import { Closed, Nullable, OneOf, Timestamp } from '../platform/http/schemas.ts'
+import { PROVIDERS } from '../repositories/repository-identity.ts'
 
 export const REPORT_FORMATS = ['sarif', 'cyclonedx', 'spdx'] as const
 export const UPLOAD_STATUSES = ['pending', 'queued', 'parsing', 'finished', 'failed'] as const
-export const PROVIDERS = ['github', 'gitlab', 'bitbucket', 'azure'] as const
 export const UPLOAD_ORIGINS = ['ui', 'api', 'report'] as const
 
 /** `owner/name`, with groups in between where the provider has them. */
-export const RepositoryName = Type.String({ minLength: 3, maxLength: 300, pattern: '^[^/\\s][^/]*(?:/[^/]+)*/[^/]*[^/\\s]$' })
+export const RepositoryName = Type.String({
+  minLength: 3,
+  maxLength: 300,
+  pattern: '^(?!\\s)[^/\\u0000-\\u001f]+(?:/[^/\\u0000-\\u001f]+)+(?<!\\s)$',
+})
+
+/** A number, a project id, a UUID or a GUID, as the provider has it. */
+export const RepositoryId = Type.String({ pattern: '^[A-Za-z0-9{}-]{1,100}$' })
 
 /** Body of createSecurityUpload. */
 export const NewSecurityUpload = Closed({
@@ -17,7 +24,7 @@ export const NewSecurityUpload = Closed({
   format: Type.Optional(OneOf(['auto', ...REPORT_FORMATS], { default: 'auto' })),
   repository: RepositoryName,
   provider: Type.Optional(Nullable(OneOf(PROVIDERS))),
-  repositoryId: Type.Optional(Nullable(Type.String({ pattern: '^[A-Za-z0-9{}-]{1,100}$' }))),
+  repositoryId: Type.Optional(Nullable(RepositoryId)),
   category: Type.Optional(Type.String({ maxLength: 100, pattern: '^[A-Za-z0-9._/:-]*$' })),
   gitRef: Type.Optional(Type.String({ maxLength: 255, description: 'Branch or tag; empty means the tracked branch.' })),
   commitSha: Type.Optional(Type.String({ pattern: '^[0-9a-f]{7,40}$' })),

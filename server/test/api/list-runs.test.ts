@@ -4,6 +4,7 @@ import { type Answer, type Caller, startTestApi, type TestApi } from '../support
 import { assertInvalid } from '../support/assert-error.ts'
 import { createRun, patchRun } from '../support/ci-runs.ts'
 import { responseChecker } from '../support/response-schema.ts'
+import type { Json } from '../support/json.ts'
 
 const DAY_MS = 86_400_000
 
@@ -24,7 +25,7 @@ async function createRuns(caller: Caller, count: number): Promise<string[]> {
   return ids
 }
 
-const idsOf = ({ body }: Answer): string[] => body.data.map((run: any) => run.id)
+const idsOf = ({ body }: Answer): string[] => body.data.map((run: Json) => run.id)
 
 test('200 with an empty page where there is nothing', async () => {
   const { status, body } = await list(await api.caller())

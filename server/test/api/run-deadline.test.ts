@@ -4,6 +4,7 @@ import { settleOverdueRuns } from '../../src/ci/settle-overdue-runs.job.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { assertError } from '../support/assert-error.ts'
 import { createRun, patchRun, postRun } from '../support/ci-runs.ts'
+import type { Json } from '../support/json.ts'
 
 const MINUTE_MS = 60_000
 
@@ -14,13 +15,13 @@ before(async () => {
 })
 after(() => api?.close())
 
-async function read({ key }: Caller, id: string): Promise<any> {
+async function read({ key }: Caller, id: string): Promise<Json> {
   return (await api.request('GET', `/v1/runs/${id}`, { key })).body.data
 }
 
 async function listed({ key }: Caller, status: string): Promise<string[]> {
   const { body } = await api.request('GET', `/v1/runs?status=${status}`, { key })
-  return body.data.map((run: any) => run.id)
+  return body.data.map((run: Json) => run.id)
 }
 
 for (const status of ['queued', 'in_progress']) {
@@ -82,7 +83,7 @@ test('only the attempt past its deadline times out', async () => {
   api.clock.advance(5 * MINUTE_MS)
   const run = await read(caller, id)
   assert.deepEqual(
-    [run.status, run.attempts.map((attempt: any) => attempt.status)],
+    [run.status, run.attempts.map((attempt: Json) => attempt.status)],
     ['in_progress', ['timed_out', 'in_progress']],
   )
 })

@@ -4,6 +4,7 @@ import { RUN_STATUSES } from '../../src/ci/run-status.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { assertError, assertInvalid } from '../support/assert-error.ts'
 import { createRun, patchRun } from '../support/ci-runs.ts'
+import type { Json } from '../support/json.ts'
 
 let api: TestApi
 let caller: Caller
@@ -104,7 +105,7 @@ test('without attempt the newest is meant; with it that one, newest or not', asy
   assert.deepEqual([first.body.data.attempt, first.body.data.status], [1, 'failure'])
   const { body } = await api.request('GET', `/v1/runs/${id}`, { key: caller.key })
   assert.deepEqual(
-    body.data.attempts.map((attempt: any) => attempt.status),
+    body.data.attempts.map((attempt: Json) => attempt.status),
     ['failure', 'success'],
   )
 })

@@ -16,9 +16,14 @@ beforeEach(async () => {
   caller = await api.caller()
 })
 
+let reports = 0
+/** Uploads a report a second after the one before; no two are the same file. */
 async function report(results: unknown[], options: Record<string, unknown> = {}) {
   api.clock.advance(1000)
-  return uploadReport(api, caller, sarif(results), options)
+  const marks = { automationDetails: { guid: `${++reports}` } }
+  const upload = await uploadReport(api, caller, sarif(results, 'Linter', marks), options)
+  assert.equal(upload.status, 'finished', upload.error)
+  return upload
 }
 
 const only = async () => (await listFindings(api, caller))[0]
@@ -43,7 +48,11 @@ test('a suppressed result arrives dismissed, counts as finding and is no new iss
 })
 
 test('a suppression without status counts, one under review or rejected does not', async () => {
-  for (const [status, state] of [[undefined, 'dismissed'], ['underReview', 'open'], ['rejected', 'open']]) {
+  for (const [status, state] of [
+    [undefined, 'dismissed'],
+    ['underReview', 'open'],
+    ['rejected', 'open'],
+  ]) {
     await report([suppressed(status)])
     assert.equal((await only()).state, state, status)
   }
@@ -65,7 +74,7 @@ test("a person's dismissal outlives reports that hold the finding, changed or no
   await dismiss()
   const dismissedAt = api.clock.now().toISOString()
   const before = await rowVersions(api, caller)
-  await report([sarifResult('a')], { filename: 'again.sarif', category: '' })
+  await report([sarifResult('a')])
   await report([sarifResult('a'), sarifResult('b')])
   assert.deepEqual(
     (await rowVersions(api, caller)).filter(({ id }) => id === before[0]?.id),

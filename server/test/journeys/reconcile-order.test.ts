@@ -79,7 +79,15 @@ test('property: after any series of reports, open is what the newest holds, and 
       for (const [index, rules] of reports.entries()) {
         const marks = { automationDetails: { guid: `${index}` } }
         api.clock.advance(1000)
-        const upload = await uploadReport(api, caller, sarif(rules.map((rule) => sarifResult(rule)), 'Linter', marks))
+        const upload = await uploadReport(
+          api,
+          caller,
+          sarif(
+            rules.map((rule) => sarifResult(rule)),
+            'Linter',
+            marks,
+          ),
+        )
         const { findings, created, updated, unchanged, openBySeverity } = upload.counts
         assert.deepEqual([findings, created + updated + unchanged], [rules.length, rules.length])
         assert.equal(openBySeverity.medium, rules.length)

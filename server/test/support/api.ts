@@ -14,6 +14,7 @@ import { newUuid } from '../../src/platform/ids.ts'
 import { createLog } from '../../src/platform/log.ts'
 import type { Services } from '../../src/services.ts'
 import { createTestDatabase } from './database.ts'
+import type { Json } from './json.ts'
 
 /** A clock that stands still until it is told to move. */
 export class FrozenClock implements Clock {
@@ -43,7 +44,7 @@ export type CallerOptions = {
   orgId?: string
 }
 
-export type Answer = { status: number; headers: Headers; body: any; text: string }
+export type Answer = { status: number; headers: Headers; body: Json; text: string }
 
 export type RequestOptions = {
   key?: string

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import type { Answer } from './api.ts'
+import type { Json } from './json.ts'
 
 /** The error envelope with this status and code, and nothing beside it. Returns its details. */
-export function assertError(answer: Answer, status: number, code: string): any {
+export function assertError(answer: Answer, status: number, code: string): Json {
   assert.deepEqual([answer.status, answer.body?.error?.code], [status, code], answer.text)
   assert.deepEqual(Object.keys(answer.body), ['error'])
   assert.deepEqual(Object.keys(answer.body.error).sort(), ['code', 'details', 'message'])

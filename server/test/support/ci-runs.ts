@@ -1,4 +1,5 @@
 import type { Answer, Caller, TestApi } from './api.ts'
+import type { Json } from './json.ts'
 
 let made = 0
 
@@ -20,7 +21,7 @@ export function postRun(api: TestApi, { key }: Caller, fields: Record<string, un
 }
 
 /** A stored run as the API returned it. */
-export async function createRun(api: TestApi, caller: Caller, fields: Record<string, unknown> = {}): Promise<any> {
+export async function createRun(api: TestApi, caller: Caller, fields: Record<string, unknown> = {}): Promise<Json> {
   const { status, body, text } = await postRun(api, caller, fields)
   if (status !== 201) throw new Error(`createCiRun answered ${status}: ${text}`)
   return body.data

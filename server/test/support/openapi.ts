@@ -1,4 +1,5 @@
 import type { TestApi } from './api.ts'
+import type { Json } from './json.ts'
 
 /** Where the default settings serve; a test's own port has no place in a committed file. */
 const DOCUMENTED_SERVER = 'http://127.0.0.1:8420'
@@ -20,7 +21,7 @@ export type OpenApiDocument = {
   servers: { url: string }[]
   security: object[]
   paths: Record<string, Record<string, Omit<Operation, 'method' | 'path'>>>
-  components: { schemas: Record<string, any> }
+  components: { schemas: Record<string, Json> }
 }
 
 /** The served description as the text of openapi.json. */

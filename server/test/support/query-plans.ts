@@ -1,6 +1,7 @@
 import postgres from 'postgres'
 import type { Sql } from '../../src/platform/db/sql.ts'
 import type { TestApi } from './api.ts'
+import type { Json } from './json.ts'
 
 /** A node of PostgreSQL's plan, as `explain (analyze, format json)` writes it. */
 export type PlanNode = {
@@ -15,7 +16,7 @@ export type PlanNode = {
 
 /** Runs `use`, and returns every node of the plans of the queries that it made. */
 export async function plansOf({ services }: TestApi, use: (sql: Sql) => Promise<unknown>): Promise<PlanNode[]> {
-  const { host, port, database, user } = services.sql.options as unknown as Record<string, any>
+  const { host, port, database, user } = services.sql.options as unknown as Record<string, Json>
   const queries: [text: string, parameters: unknown[]][] = []
   const sql = postgres({
     ...{ host: host[0], port: port[0], database, user, max: 1, fetch_types: false },

@@ -7,6 +7,7 @@ import { answerClientError } from './client-error.ts'
 import { registerErrorHandler, sendApiError, toApiError } from './error-handler.ts'
 import { registerJsonBody } from './json-body.ts'
 import { registerNotFound } from './not-found.ts'
+import { registerStorableText } from './storable-text.ts'
 import { registerValidation } from './validation.ts'
 
 export const BODY_BYTES_MAX = 2 ** 20
@@ -48,6 +49,7 @@ export function createHttpServer(log: Log): HttpServer {
   registerErrorHandler(base)
   registerNotFound(base)
   registerJsonBody(base)
+  registerStorableText(base)
   return app
 }
 

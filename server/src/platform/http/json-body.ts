@@ -1,11 +1,9 @@
 import { isUtf8 } from 'node:buffer'
 import type { FastifyInstance } from 'fastify'
-import { ApiError, invalidField, pointerToken } from './errors.ts'
+import { ApiError } from './errors.ts'
+import { refuseUnstorable } from './storable-text.ts'
 
-/**
- * Reads application/json bodies. PostgreSQL stores neither U+0000 nor lone surrogates, so a text that holds one is
- * refused here, by name, before any schema looks at it.
- */
+/** Reads application/json bodies, and refuses those that the database could not store before any schema looks at them. */
 export function registerJsonBody(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: unknown, bytes: Buffer) => {
@@ -32,20 +30,5 @@ function parseJson(text: string): unknown {
     return JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text)
   } catch (cause) {
     throw new ApiError(400, 'invalid_json', `The body is not JSON: ${(cause as Error).message}`)
-  }
-}
-
-const NESTING_MAX = 64
-
-function refuseUnstorable(value: unknown, path: string, depth = 0): void {
-  if (depth > NESTING_MAX) throw invalidField(path, `is nested deeper than ${NESTING_MAX} levels`)
-  if (typeof value === 'string' && (value.includes('\0') || !value.isWellFormed())) {
-    throw invalidField(path, 'must not hold U+0000 or half of a surrogate pair')
-  }
-  if (typeof value !== 'object' || value === null) return
-  for (const [name, inner] of Object.entries(value)) {
-    if (name === '__proto__') throw invalidField(`${path}/__proto__`, 'is not a field of this request')
-    refuseUnstorable(name, path, depth)
-    refuseUnstorable(inner, `${path}/${pointerToken(name)}`, depth + 1)
   }
 }

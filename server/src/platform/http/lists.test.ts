@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { DAY_MS } from '../clock.ts'
 import { ApiError } from './errors.ts'
 import { type ListContext, type PageRow, readPage, sendPage } from './lists.ts'
+import type { Json } from '../../../test/support/json.ts'
 
 const NOW = new Date('2026-03-04T05:06:07.890Z')
 const CONTEXT: ListContext = {
@@ -25,7 +26,7 @@ type Query = { limit: number; cursor?: string; since?: string; until?: string; [
 /** What the page sends for these rows. */
 function send(rows: PageRow[], query: Query, context = CONTEXT) {
   let sent = ''
-  const reply: any = { type: () => reply, send: (text: string) => (sent = text) }
+  const reply: Json = { type: () => reply, send: (text: string) => (sent = text) }
   sendPage(reply, rows, readPage(query, context), query, context)
   return JSON.parse(sent)
 }

@@ -15,7 +15,7 @@ import {
 } from './object-store.ts'
 import { putHeaders } from './put-headers.ts'
 import { type GetGrant, openAddress, type PutGrant, sealAddress } from './signed-address.ts'
-import { incomingDirectory } from './temporary-files.ts'
+import { incomingDirectory, sweepStaleTemporaryFiles } from './temporary-files.ts'
 
 export interface FileObjectStoreOptions {
   /** Holds nothing but this store's files. */
@@ -86,6 +86,10 @@ export class FileObjectStore implements ObjectStore {
 
   async remove(key: string): Promise<void> {
     await orUnavailable(rm(this.#path(key), { force: true }))
+  }
+
+  async sweep(now: Date): Promise<void> {
+    await orUnavailable(sweepStaleTemporaryFiles(this.#root, now))
   }
 
   async check(): Promise<void> {

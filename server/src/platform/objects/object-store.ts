@@ -51,6 +51,8 @@ export interface ObjectStore {
   read(key: string, range?: ByteRange): AsyncIterable<Uint8Array>
   /** Removes the object; nothing happens when there is none. */
   remove(key: string): Promise<void>
+  /** Removes what transfers that broke off long ago left behind. */
+  sweep(now: Date): Promise<void>
   /** Throws when an object could not be stored right now. */
   check(): Promise<void>
 }

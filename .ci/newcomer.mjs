@@ -1,0 +1,80 @@
+// Walks the newcomer's path: a fresh clone, `npm start`, the README's shell lines as they stand there, Ctrl-C.
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+const START_TIMEOUT_MS = 180_000
+const clone = mkdtempSync(join(tmpdir(), 'shiplock-newcomer-'))
+
+execFileSync('git', ['clone', '--quiet', process.cwd(), clone])
+const port = await freePort()
+const server = spawn('npm', ['start'], {
+  cwd: clone,
+  detached: true,
+  env: { ...process.env, SHIPLOCK_PORT: String(port) },
+})
+try {
+  const key = await keyOf(server)
+  const output = runReadme(key)
+  for (const expected of ['"external_run_id":"shop/1"', '"status":"pending"', '"status":"queued"', '"cwes":["CWE-22"]']) {
+    if (!output.includes(expected)) throw new Error(`the README's lines did not answer ${expected}:\n${output}`)
+  }
+  console.log("the README's lines answer as it says")
+} finally {
+  await stop()
+  rmSync(clone, { recursive: true, force: true })
+}
+
+/** The README names the default port; another may be taken on this machine. */
+function runReadme(key) {
+  const readme = readFileSync(join(clone, 'README.md'), 'utf8')
+  const blocks = [...readme.matchAll(/```sh\n([\s\S]*?)```/g)].map((match) => match[1])
+  const script = blocks.join('\n').replaceAll('127.0.0.1:8420', `127.0.0.1:${port}`)
+  return execFileSync('bash', ['-euo', 'pipefail', '-c', script], {
+    cwd: clone,
+    encoding: 'utf8',
+    timeout: 60_000,
+    env: { ...process.env, SHIPLOCK_KEY: key },
+  })
+}
+
+async function keyOf(child) {
+  let output = ''
+  const listening = new Promise((resolve, reject) => {
+    const read = (chunk) => {
+      output += chunk
+      if (/listening at/.test(output)) resolve()
+    }
+    child.stdout.on('data', read)
+    child.stderr.on('data', read)
+    child.once('exit', () => reject(new Error(`npm start ended:\n${output}`)))
+    setTimeout(() => reject(new Error(`npm start took too long:\n${output}`)), START_TIMEOUT_MS).unref()
+  })
+  await listening
+  const key = /shl_live_[0-9A-Za-z]{46}/.exec(output)?.[0]
+  if (!key) throw new Error(`npm start printed no key:\n${output}`)
+  return key
+}
+
+/** Ctrl-C reaches the whole process group; afterwards nothing of it may be left. */
+async function stop() {
+  if (server.exitCode === null) {
+    process.kill(-server.pid, 'SIGINT')
+    await once(server, 'exit')
+  }
+  const left = execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' })
+    .split('\n')
+    .filter((line) => line.includes(clone))
+  if (left.length > 0) throw new Error(`still running after Ctrl-C:\n${left.join('\n')}`)
+}
+
+async function freePort() {
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const { port } = probe.address()
+  probe.close()
+  return port
+}

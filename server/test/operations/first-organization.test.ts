@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createFirstOrganization } from '../../src/access/create-first-organization.ts'
+import { firstSteps } from '../../src/commands/first-steps.ts'
+import { startTestApi } from '../support/api.ts'
+
+test('of servers that start at once on one empty database, one makes the first organization and its key', async () => {
+  const api = await startTestApi()
+  try {
+    const made = await Promise.all([1, 2, 3, 4].map(() => createFirstOrganization(api.services)))
+    const [only, ...others] = made.filter((result) => result !== null)
+    assert.ok(only)
+    assert.deepEqual(others, [])
+    assert.equal(await createFirstOrganization(api.services), null)
+
+    const text = firstSteps(only, api.url)
+    const [, url = ''] = /curl -sS (\S+\/v1\/ci\/runs) /.exec(text) ?? []
+    const [, body = ''] = /-d '(.*)'/.exec(text) ?? []
+    const [, key = ''] = /Bearer (\S+)'/.exec(text) ?? []
+    assert.equal((await api.request('POST', url.slice(api.url.length), { key, body })).status, 201)
+    assert.equal((await api.request('GET', '/v1/runs', { key })).body.data.length, 1)
+  } finally {
+    await api.close()
+  }
+})

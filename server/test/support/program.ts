@@ -1,0 +1,63 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { text } from 'node:stream/consumers'
+
+const MAIN = new URL('../../src/main.ts', import.meta.url).pathname
+
+export type Ended = { code: number | null; stdout: string; stderr: string; json: any }
+
+/** Runs the server program to its end. Settings of the caller's own environment do not reach it. */
+export async function runProgram(dataDir: string, args: string[], env: Record<string, string> = {}): Promise<Ended> {
+  const child = spawnProgram(dataDir, args, env)
+  const [stdout, stderr, [code]] = await Promise.all([
+    readAll(child.stdout),
+    readAll(child.stderr),
+    once(child, 'exit'),
+  ])
+  return { code, stdout, stderr, json: args.includes('--json') && stdout ? JSON.parse(stdout) : undefined }
+}
+
+/** A `start` or another command that runs until it is stopped. */
+export type Running = {
+  child: ChildProcess
+  /** What it printed with --json when it was ready. */
+  ready: any
+  /** Sends the signal and answers the exit code. */
+  stop(signal?: NodeJS.Signals): Promise<number | null>
+}
+
+export async function startProgram(
+  dataDir: string,
+  command = 'start',
+  env: Record<string, string> = {},
+): Promise<Running> {
+  const child = spawnProgram(dataDir, [command, '--json'], env)
+  const exited = once(child, 'exit')
+  const stderr = readAll(child.stderr)
+  const first = await firstLine(child)
+  if (first === null) throw new Error(`${command} ended before it was ready: ${await stderr}`)
+  const stop = async (signal: NodeJS.Signals = 'SIGTERM') => {
+    child.kill(signal)
+    const [code] = await exited
+    return code
+  }
+  return { child, ready: JSON.parse(first), stop }
+}
+
+function spawnProgram(dataDir: string, args: string[], env: Record<string, string>): ChildProcess {
+  const settings = { SHIPLOCK_DATA_DIR: dataDir, SHIPLOCK_PORT: '0', SHIPLOCK_LOG_LEVEL: 'warn', ...env }
+  const own = { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '' }
+  return spawn(process.execPath, [MAIN, ...args], { env: { ...own, ...settings }, stdio: ['ignore', 'pipe', 'pipe'] })
+}
+
+async function firstLine({ stdout }: ChildProcess): Promise<string | null> {
+  if (!stdout) return null
+  const lines = createInterface({ input: stdout })
+  const [line] = await Promise.race([once(lines, 'line'), once(lines, 'close').then(() => [null])])
+  return line
+}
+
+function readAll(stream: ChildProcess['stdout']): Promise<string> {
+  return stream ? text(stream) : Promise.resolve('')
+}

@@ -36,17 +36,25 @@ create table security_uploads (
   truncated boolean not null default false,
   warnings text[] not null default '{}',
   error text,
+  -- The artifact of a job's report that is read, where no client uploaded the file.
+  artifact_id text collate "C",
+  run_id text collate "C",
+  -- Which of a stream's reports is newer. Later than created_at when an old file became the newest word again.
+  reported_at timestamptz(3) not null,
   -- Until when the file may be PUT.
   put_until timestamptz(3) not null,
   created_at timestamptz(3) not null,
   updated_at timestamptz(3) not null,
   primary key (org_id, id),
   foreign key (org_id, repository_no) references reported_repositories (org_id, id),
-  check ((status = 'failed') = (error is not null))
+  check ((status = 'failed') = (error is not null)),
+  check ((origin = 'report') = (artifact_id is not null and run_id is not null))
 );
 -- The same file for the same repository, category and ref is the same upload (specification, "What the service does" 8).
 create unique index security_uploads_by_file
   on security_uploads (org_id, repository_no, coalesce(category, ''), coalesce(git_ref, ''), sha256)
-  where status <> 'failed';
+  where status <> 'failed' and origin <> 'report';
+create unique index security_uploads_by_artifact on security_uploads (org_id, artifact_id) where artifact_id is not null;
+create index security_uploads_by_run on security_uploads (org_id, run_id) where run_id is not null;
 create index security_uploads_by_commit on security_uploads (org_id, repository_no, commit_sha, created_at);
 create index security_uploads_pending on security_uploads (put_until) where status = 'pending';

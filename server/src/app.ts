@@ -2,6 +2,8 @@ import type { FastifyInstance } from 'fastify'
 import { registerAuthorization } from './access/authorize.ts'
 import { pipelineRunRoutes } from './ci/pipeline-run.routes.ts'
 import { PipelineRun } from './ci/pipeline-run.schema.ts'
+import { reportRoutes } from './ci/report.routes.ts'
+import { CiReportResult } from './ci/report.schema.ts'
 import { runRoutes } from './ci/run.routes.ts'
 import { CiRun } from './ci/run.schema.ts'
 import { resultRoutes } from './compliance/result.routes.ts'
@@ -29,7 +31,7 @@ import type { Services } from './services.ts'
 export const API_VERSION = '1.0.0'
 
 /** Shapes that stand under a name of their own in the API's description. */
-const SHARED_SCHEMAS = [CiRun, PipelineRun, SecurityUpload, Finding, Issue, Alert, ComplianceResult, Deployment]
+const SHARED_SCHEMAS = [CiRun, CiReportResult, PipelineRun, SecurityUpload, Finding, Issue, Alert, ComplianceResult, Deployment]
 
 /** The whole API: what every request passes, then every slice's routes in one list. */
 export async function createApp(services: Services): Promise<HttpServer> {
@@ -41,6 +43,7 @@ export async function createApp(services: Services): Promise<HttpServer> {
   await registerAuthorization(base, services)
 
   await app.register(runRoutes, services)
+  await app.register(reportRoutes, services)
   await app.register(pipelineRunRoutes, services)
   await app.register(uploadRoutes, services)
   await app.register(findingRoutes, services)

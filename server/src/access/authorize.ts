@@ -1,13 +1,13 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type PlanFeature, smallestPlanWith } from '../organizations/plan.ts'
 import { MINUTE_MS } from '../platform/clock.ts'
 import { ApiError, GatewayRejection } from '../platform/http/errors.ts'
-import { RateLimiter } from '../platform/http/rate-limit.ts'
 import type { Services } from '../services.ts'
 import type { Actor } from './actor.ts'
 import { isApiKey } from './api-key.ts'
 import { type StoredCredential, touchApiKey } from './api-key.store.ts'
 import { CredentialCache } from './credential-cache.ts'
+import { type LimitedKind, RequestLimits } from './request-limits.ts'
 import type { Scope } from './scopes.ts'
 
 declare module 'fastify' {
@@ -16,6 +16,8 @@ declare module 'fastify' {
     scope?: Scope
     /** What the plan must have besides API access. */
     feature?: PlanFeature
+    /** Requests of this kind count together for the organization, besides counting for the key. */
+    limitedAs?: LimitedKind
     /** A /v1 route that needs no key says so. */
     public?: true
   }
@@ -28,8 +30,7 @@ declare module 'fastify' {
 /** Lets a request through to its route only with a key, a plan and an allowance that fit (specification, "Authentication"). */
 export async function registerAuthorization(app: FastifyInstance, services: Services): Promise<void> {
   const gateway = new Gateway(services)
-  const limit = services.config.rateLimitPerMinute
-  const limiter = limit > 0 ? new RateLimiter(limit) : null
+  const limits = new RequestLimits(services.config.rateLimitPerMinute)
   const stopListening = await gateway.credentials.listen()
   app.addHook('onClose', stopListening)
   app.addHook('onRoute', (route) => {
@@ -38,12 +39,12 @@ export async function registerAuthorization(app: FastifyInstance, services: Serv
   })
   app.decorateRequest('actor', null as unknown as Actor)
   app.addHook('onRequest', async (request, reply) => {
-    const { scope, feature } = request.routeOptions.config
+    const { scope, feature, limitedAs } = request.routeOptions.config
     if (!scope) return
     const credential = await gateway.admit(request, scope)
     request.actor = toActor(credential, services)
     requireFeature(request.actor, feature, services)
-    countRequest(limiter, request.actor, services, reply)
+    limits.count(request.actor, limitedAs, services.clock.now(), reply)
   })
 }
 
@@ -101,8 +102,4 @@ function requireFeature({ plan }: Actor, feature: PlanFeature | undefined, { pla
   if (!feature || plan.features.includes(feature)) return
   const requiredPlan = smallestPlanWith(plans, feature)
   throw new ApiError(402, 'plan_required', `This needs the plan ${requiredPlan} or above.`, { requiredPlan })
-}
-
-function countRequest(limiter: RateLimiter | null, actor: Actor, { clock }: Services, reply: FastifyReply): void {
-  limiter?.take(actor.credential.id, clock.now(), reply)
 }

@@ -71,7 +71,7 @@ async function insertNewRun(services: Services, actor: Actor, run: RunRow, input
   return services.sql.begin(async (tx) => {
     const json = await insertRun(tx, run, attempt, view)
     if (json === null) return null
-    if (await useMonthly(tx, actor.org_id, 'ci_runs', utcMonthStart(now), max)) return json
+    if (await useMonthly(tx, actor.org_id, { metric: 'ci_runs', amount: 1, month: utcMonthStart(now), max })) return json
     const message = `The plan ${actor.plan.name} includes ${max} runs a month.`
     throw rateLimited(message, max, nextUtcMonthStart(now), now, { reason: 'MONTHLY_RUNS' })
   })

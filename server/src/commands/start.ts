@@ -40,14 +40,15 @@ async function runUntilStopped({ readSettings, say, print }: Context): Promise<v
   const applied = await bringUpToDate(services.sql, database, services.log)
   if (applied.length > 0) say(`Migrated the database: ${applied.length} steps`)
 
-  const { url, address } = database
-  const worker = workInThread({ config, database: { url, address } }, { log: services.log })
-  opened.defer(() => worker.close())
   const server = await serve(services, boundPort)
   opened.defer(() => server.close())
   const first = await createFirstOrganization(services)
   print({ json: { url: config.baseUrl, ...first }, text: first ? firstSteps(first, config.baseUrl) : '' })
   say(`Shiplock is listening at ${config.baseUrl}`)
+  // Last, so that loading it does not keep the API waiting on a small machine.
+  const { url, address } = database
+  const worker = workInThread({ config, database: { url, address } }, { log: services.log })
+  opened.defer(() => worker.close())
 
   await stopped
   say('Stopping: requests and jobs in flight are finished first')

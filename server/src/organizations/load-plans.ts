@@ -14,6 +14,7 @@ const PlansFile = Type.Array(
       security_uploads_per_commit_max: Count,
       artifact_bytes_max: Count,
       artifact_bytes_per_run_max: Count,
+      artifact_bytes_per_month_max: Type.Union([Count, Type.Null()]),
       ci_runs_per_month_max: Type.Union([Count, Type.Null()]),
     },
     { additionalProperties: false },

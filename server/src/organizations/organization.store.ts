@@ -23,6 +23,14 @@ export async function findOrganization(db: Db, slug: string): Promise<Organizati
   return row ?? null
 }
 
+export async function findOrganizationById(db: Db, id: string): Promise<Organization | null> {
+  const [row] = await db<Organization[]>`
+    select id, slug, name, plan
+    from organizations
+    where id = ${id}`
+  return row ?? null
+}
+
 export async function listOrganizations(db: Db): Promise<Organization[]> {
   return db<Organization[]>`
     select id, slug, name, plan

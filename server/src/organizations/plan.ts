@@ -10,6 +10,7 @@ export type Plan = {
   security_uploads_per_commit_max: number
   artifact_bytes_max: number
   artifact_bytes_per_run_max: number
+  artifact_bytes_per_month_max: number | null
   ci_runs_per_month_max: number | null
 }
 
@@ -29,6 +30,7 @@ export const BUILT_IN_PLANS: readonly Plan[] = [
     security_uploads_per_commit_max: 0,
     artifact_bytes_max: 0,
     artifact_bytes_per_run_max: 0,
+    artifact_bytes_per_month_max: 0,
     ci_runs_per_month_max: 0,
   },
   {
@@ -39,6 +41,7 @@ export const BUILT_IN_PLANS: readonly Plan[] = [
     security_uploads_per_commit_max: 10,
     artifact_bytes_max: 100 * MIB,
     artifact_bytes_per_run_max: 500 * MIB,
+    artifact_bytes_per_month_max: null,
     ci_runs_per_month_max: 10_000,
   },
   {
@@ -49,6 +52,7 @@ export const BUILT_IN_PLANS: readonly Plan[] = [
     security_uploads_per_commit_max: 25,
     artifact_bytes_max: 500 * MIB,
     artifact_bytes_per_run_max: 2 * GIB,
+    artifact_bytes_per_month_max: null,
     ci_runs_per_month_max: 100_000,
   },
   {
@@ -59,6 +63,7 @@ export const BUILT_IN_PLANS: readonly Plan[] = [
     security_uploads_per_commit_max: 100,
     artifact_bytes_max: 2 * GIB,
     artifact_bytes_per_run_max: 10 * GIB,
+    artifact_bytes_per_month_max: null,
     ci_runs_per_month_max: null,
   },
 ]

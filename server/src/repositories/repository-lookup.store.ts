@@ -36,3 +36,16 @@ export async function findProvidersOfOwner(db: Db, orgId: string, owner: string)
     limit ${MATCHES_MAX}`
   return rows.map((row) => row.provider)
 }
+
+/** The connected repository at `host/full_name`, whichever provider serves the host. */
+export async function findOnHost(db: Db, orgId: string, host: string, fullName: string): Promise<LinkedRepository | null> {
+  const [row] = await db<LinkedRepository[]>`
+    select provider, id, full_name, tracked_branch
+    from repositories
+    where org_id = ${orgId}
+      and host = ${host}
+      and lower(full_name) = lower(${fullName})
+    order by provider, id
+    limit 1`
+  return row ?? null
+}

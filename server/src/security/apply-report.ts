@@ -7,6 +7,7 @@ import {
   insertNew,
   keyIncoming,
   lockStreams,
+  type SeverityCounts,
   settleMissing,
   type Stream,
   updateChanged,
@@ -23,26 +24,39 @@ const TRUNCATED =
 const OUTDATED = 'A newer report of the same tool was read before this one, which changed none of its findings.'
 
 type Report = ReportSummary & { format: ReportFormat }
+export type ReportFigures = {
+  format: ReportFormat
+  findings: number
+  components: number
+  openBySeverity: SeverityCounts
+}
 export type UploadId = { org_id: string; id: string }
 
 /**
  * Reads a report and brings the findings in line with it, all in one transaction: a report that turns out broken
- * leaves everything as it was. Throws what `readReport` throws.
+ * leaves everything as it was. Returns what was read. Throws what `readReport` throws.
  */
-export async function applyReport(services: Services, key: UploadId, upload: UploadToRead, source: ReportSource) {
-  await services.sql.begin(async (tx) => {
+export async function applyReport(
+  services: Services,
+  key: UploadId,
+  upload: UploadToRead,
+  source: ReportSource,
+): Promise<ReportFigures> {
+  return services.sql.begin(async (tx) => {
     const report = await copyReport(services, tx, key, upload, source)
     const at = services.clock.now()
     const streams = await lockStreams(tx, streamKey(key, upload, report), toolNames(report), {
       ...streamFacts(upload, report),
       at,
     })
-    const current = streams.filter((stream) => stream.reported_at <= upload.created_at)
+    const current = streams.filter((stream) => stream.reported_at <= upload.reported_at)
     const outcome = await merge(tx, key, upload, report, current, at)
     const openBySeverity = await countOpenBySeverity(tx, key.org_id, streamIds(streams))
     const isOutdated = current.length < streams.length
     const warnings = [...report.warnings, ...(isOutdated ? [OUTDATED] : []), ...(report.truncated ? [TRUNCATED] : [])]
     await finish(tx, key, { ...report, warnings, outcome: { ...outcome, openBySeverity } }, at)
+    const { format, findings, components } = report
+    return { format, findings, components, openBySeverity }
   })
 }
 
@@ -115,7 +129,7 @@ async function merge(tx: Tx, key: UploadId, upload: UploadToRead, report: Report
   const updated = await updateChanged(tx, scope)
   const fresh = await insertNew(tx, scope)
   const resolved = await settleMissing(tx, scope, report.truncated ? 'keep' : 'resolve')
-  const facts = { ...streamFacts(upload, report), commit_sha: upload.commit_sha, reported_at: upload.created_at }
+  const facts = { ...streamFacts(upload, report), commit_sha: upload.commit_sha, reported_at: upload.reported_at }
   await updateStreams(tx, org_id, streams, report.tools, facts, at)
   return {
     created: fresh.created,

@@ -4,15 +4,25 @@ import type { Tx } from '../platform/db/sql.ts'
 import { ApiError, invalidField, rateLimited } from '../platform/http/errors.ts'
 import { newHexId } from '../platform/ids.ts'
 import { ADDRESS_LIFETIME_MS } from '../platform/objects/object-store.ts'
+import { enqueue } from '../platform/queue/enqueue.ts'
 import type { Services } from '../services.ts'
 import { expireUploads } from './expire-uploads.ts'
+import { readUploadJob } from './read-upload-job.ts'
 import { reportKey } from './report-key.ts'
 import { lockReportedRepository } from './reported-repository.store.ts'
 import { type ResolvedRepository, resolveRepository } from './resolve-repository.ts'
 import { adoptNamed } from './seen-repository.store.ts'
 import { isTracked } from './tracked.ts'
 import type { NewSecurityUpload } from './upload.schema.ts'
-import { countUploads, extendPut, insertUpload, lockSameFile, type NewUploadRow, readUpload } from './upload.store.ts'
+import {
+  countUploads,
+  extendPut,
+  insertUpload,
+  lockSameFile,
+  type NewUploadRow,
+  readUpload,
+  requeueOutdated,
+} from './upload.store.ts'
 
 /** The type that a report is PUT with, whatever its format: the format is read from the contents. */
 const CONTENT_TYPE = 'application/json'
@@ -32,7 +42,7 @@ export async function createUpload(services: Services, actor: Actor, input: NewS
   refuseTooLarge(actor, input.size)
   const filename = baseName(input.filename)
   const now = services.clock.now()
-  await expireUploads(services)
+  await expireUploads(services).catch((err) => services.log.warn({ err }, 'expired uploads were not cleared away'))
   return services.sql.begin(async (tx) => {
     const repository = await resolveRepository(tx, actor.org_id, {
       name: input.repository,
@@ -56,6 +66,7 @@ async function register(
   const same = await lockSameFile(tx, row)
   const upload = same ? { ...row, id: same.id } : row
   if (same?.status === 'pending') await extendPut(tx, actor.org_id, same.id, row, now)
+  if (same?.status === 'finished') await readAgainIfOutdated(tx, actor.org_id, same.id, now)
   if (!same) {
     await refuseOverQuota(tx, actor, row, now)
     await insertUpload(tx, row, now)
@@ -63,6 +74,11 @@ async function register(
   const json = await readUpload(tx, actor.org_id, upload.id, now)
   const awaitsFile = !same || same.status === 'pending'
   return { json: json as string, put: awaitsFile ? await presign(services, actor, upload, now) : null, created: !same }
+}
+
+/** Old contents that are reported again after others are the newest word again. Nothing is PUT or counted for it. */
+async function readAgainIfOutdated(tx: Tx, orgId: string, id: string, now: Date): Promise<void> {
+  if (await requeueOutdated(tx, orgId, id, now)) await enqueue(tx, readUploadJob, { org_id: orgId, upload_id: id })
 }
 
 async function presign(
@@ -123,5 +139,6 @@ function toRow(
     commit_sha: input.commitSha ?? null,
     tracked: input.tracked ?? isTracked(gitRef, repository.tracked_branch),
     put_until: new Date(now.getTime() + ADDRESS_LIFETIME_MS),
+    artifact: null,
   }
 }

@@ -1,10 +1,12 @@
+import { noteParsed } from '../ci/attestation.store.ts'
+import { artifactKey } from '../ci/artifact-key.ts'
 import type { Job } from '../platform/queue/job.ts'
 import type { Services } from '../services.ts'
 import { applyReport } from './apply-report.ts'
-import { reportKey } from './report-key.ts'
 import { ReportError } from './parsers/parsed-report.ts'
 import { type ReadUploadPayload, readUploadJob } from './read-upload-job.ts'
-import { markFailed, startParsing } from './upload.store.ts'
+import { reportKey } from './report-key.ts'
+import { markFailed, startParsing, type UploadToRead } from './upload.store.ts'
 
 const GIVEN_UP = 'The report could not be read because of a failure on our side. Upload it again.'
 
@@ -14,9 +16,10 @@ export const readUpload: Job<Services, ReadUploadPayload> = {
   async run(services, { org_id, upload_id }) {
     const upload = await startParsing(services.sql, org_id, upload_id, services.clock.now())
     if (!upload) return
-    const source = { open: () => services.objects.read(reportKey(org_id, upload_id)) }
+    const source = { open: () => services.objects.read(objectKey(org_id, upload_id, upload)) }
     try {
-      await applyReport(services, { org_id, id: upload_id }, upload, source)
+      const figures = await applyReport(services, { org_id, id: upload_id }, upload, source)
+      if (upload.artifact_id !== null) await noteParsed(services.sql, org_id, upload.artifact_id, figures, services.clock.now())
     } catch (error) {
       if (!(error instanceof ReportError)) throw error
       await fail(services, org_id, upload_id, { error: error.message, format: error.format })
@@ -27,6 +30,12 @@ export const readUpload: Job<Services, ReadUploadPayload> = {
   },
 }
 
+/** An artifact is read where its run keeps it. */
+function objectKey(orgId: string, uploadId: string, { artifact_id }: UploadToRead): string {
+  return artifact_id === null ? reportKey(orgId, uploadId) : artifactKey(orgId, artifact_id)
+}
+
+/** What was uploaded to be read is of no use now. An artifact has another key and stays. */
 async function fail(
   services: Services,
   orgId: string,

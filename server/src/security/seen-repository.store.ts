@@ -8,19 +8,17 @@ import type { ResolvedRepository } from './resolve-repository.ts'
 export async function adoptNamed(tx: Tx, orgId: string, repository: ResolvedRepository): Promise<void> {
   const { name, provider, provider_id, kept_under } = repository
   if (kept_under.length === 0) return
+  if (!(await lockKept(tx, orgId, repository))) return
   const [adopted] = await tx<[{ id: number }?]>`
     update reported_repositories
     set provider = ${provider}, provider_id = ${provider_id}, name = ${name}
-    where (org_id, id) = (
-        select org_id, id
+    where org_id = ${orgId}
+      and id = (
+        select id
         from reported_repositories
-        where org_id = ${orgId}
-          and lower(name) = lower(${name})
-          and provider_id is null
-          and coalesce(provider, '') = any(${kept_under.map((kept) => kept ?? '')})
+        where ${isKept(tx, orgId, repository)}
         order by provider nulls last
         limit 1
-        for update
       )
       and not exists (
         select from reported_repositories
@@ -30,6 +28,25 @@ export async function adoptNamed(tx: Tx, orgId: string, repository: ResolvedRepo
       )
     returning id`
   if (adopted && repository.tracked_branch !== null) await nameRefs(tx, orgId, adopted.id, repository.tracked_branch)
+}
+
+/**
+ * True where something is kept under the name. Only then one caller goes on at a time, so that the next one's statement
+ * sees what this one did; row locks would not do, since those of rows that no longer match are taken as well.
+ */
+async function lockKept(tx: Tx, orgId: string, repository: ResolvedRepository): Promise<boolean> {
+  const kept = await tx`select from reported_repositories where ${isKept(tx, orgId, repository)} limit 1`
+  if (kept.length === 0) return false
+  await tx`select pg_advisory_xact_lock(hashtextextended(${`${orgId} ${repository.name.toLowerCase()}`}, 0))`
+  return true
+}
+
+function isKept(tx: Tx, orgId: string, { name, kept_under }: ResolvedRepository) {
+  return tx`
+    org_id = ${orgId}
+    and lower(name) = lower(${name})
+    and provider_id is null
+    and coalesce(provider, '') = any(${kept_under.map((provider) => provider ?? '')})`
 }
 
 /** An empty ref was the tracked branch all along; now its name is known. What the named branch has already stays there. */

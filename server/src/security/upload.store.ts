@@ -15,19 +15,22 @@ export type NewUploadRow = {
   commit_sha: string | null
   tracked: boolean
   put_until: Date
+  /** Where the file is an artifact of a job's report, and nobody has to PUT it. */
+  artifact: { id: string; runId: string } | null
 }
 
-/** Stores a pending upload. Null when the same file is there already, unless that one failed. */
+/** Stores an upload, pending until its file is PUT. Null when the same file is there already, unless that one failed. */
 export async function insertUpload(db: Db, upload: NewUploadRow, at: Date): Promise<string | null> {
   const rows = await db`
     insert into security_uploads (
       org_id, id, repository_no, origin, status, requested_format, filename, size, sha256, category, git_ref,
-      commit_sha, tracked, put_until, created_at, updated_at
+      commit_sha, tracked, put_until, artifact_id, run_id, reported_at, created_at, updated_at
     )
     values (
-      ${upload.org_id}, ${upload.id}, ${upload.repository_no}, ${upload.origin}, 'pending', ${upload.requested_format},
+      ${upload.org_id}, ${upload.id}, ${upload.repository_no}, ${upload.origin},
+      ${upload.artifact ? 'queued' : 'pending'}, ${upload.requested_format},
       ${upload.filename}, ${upload.size}, ${upload.sha256}, ${upload.category}, ${upload.git_ref}, ${upload.commit_sha},
-      ${upload.tracked}, ${upload.put_until}, ${at}, ${at}
+      ${upload.tracked}, ${upload.put_until}, ${upload.artifact?.id ?? null}, ${upload.artifact?.runId ?? null}, ${at}, ${at}, ${at}
     )
     on conflict do nothing`
   return rows.count === 1 ? upload.id : null
@@ -46,6 +49,7 @@ export async function lockSameFile(tx: Tx, upload: NewUploadRow): Promise<Stored
       and coalesce(git_ref, '') = coalesce(${upload.git_ref}::text, '')
       and sha256 = ${upload.sha256}
       and status <> 'failed'
+      and origin <> 'report'
     for update`
   return row ?? null
 }
@@ -75,8 +79,43 @@ export async function countUploads(db: Db, orgId: string, repositoryNo: number, 
       and repository_no = ${repositoryNo}
       and commit_sha is not distinct from ${commitSha}::text
       and status <> 'failed'
+      and origin <> 'report'
       ${commitSha === null ? db`and created_at >= ${day}` : db``}`
   return row.count
+}
+
+/** Uploads from reports of one run, which count apart from those that clients create. Failed ones do not. */
+export async function countRunUploads(db: Db, orgId: string, runId: string): Promise<number> {
+  const [row] = await db<[{ count: number }]>`
+    select count(*) as count
+    from security_uploads
+    where org_id = ${orgId}
+      and run_id = ${runId}
+      and status <> 'failed'`
+  return row.count
+}
+
+/**
+ * Makes a finished upload the newest word of its stream again, and true, when another file was reported after it:
+ * somebody went back. False when it still is the newest.
+ */
+export async function requeueOutdated(tx: Tx, orgId: string, id: string, at: Date): Promise<boolean> {
+  const rows = await tx`
+    update security_uploads upload
+    set status = 'queued', outcome = null, findings = 0, reported_at = ${at}, updated_at = ${at}
+    where upload.org_id = ${orgId}
+      and upload.id = ${id}
+      and upload.status = 'finished'
+      and exists (
+        select from security_uploads newer
+        where newer.org_id = upload.org_id
+          and newer.repository_no = upload.repository_no
+          and coalesce(newer.category, '') = coalesce(upload.category, '')
+          and coalesce(newer.git_ref, '') = coalesce(upload.git_ref, '')
+          and newer.reported_at > upload.reported_at
+          and newer.status <> 'failed'
+      )`
+  return rows.count === 1
 }
 
 export type UploadToComplete = { status: string; size: number; sha256: string; put_until: Date }
@@ -124,7 +163,8 @@ export type UploadToRead = {
   git_ref: string | null
   commit_sha: string | null
   tracked: boolean
-  created_at: Date
+  artifact_id: string | null
+  reported_at: Date
 }
 
 /** queued → parsing, or parsing again after a crash. Null when the upload has ended. */
@@ -135,7 +175,8 @@ export async function startParsing(db: Db, orgId: string, id: string, at: Date):
     where org_id = ${orgId}
       and id = ${id}
       and status in ('queued', 'parsing')
-    returning repository_no, requested_format, origin, category, git_ref, commit_sha, tracked, created_at`
+    returning repository_no, requested_format, origin, category, git_ref, commit_sha, tracked, artifact_id,
+      reported_at`
   return row ?? null
 }
 
@@ -214,7 +255,8 @@ export async function readUpload(db: Db, orgId: string, id: string, now: Date): 
         repository.provider_id as repository_id, upload.category, upload.git_ref, upload.commit_sha, upload.tracked,
         ${countsJson(db)} as counts, upload.truncated, upload.warnings,
         case when ${isExpired(db, now)} then ${UPLOAD_EXPIRED} else upload.error end as error,
-        rfc3339(upload.created_at) as created_at, rfc3339(upload.updated_at) as updated_at
+        rfc3339(upload.created_at) as created_at,
+        rfc3339(case when ${isExpired(db, now)} then upload.put_until else upload.updated_at end) as updated_at
       from security_uploads upload
       join reported_repositories repository
         on repository.org_id = upload.org_id and repository.id = upload.repository_no

@@ -141,3 +141,35 @@ test('a report kept under its name alone follows when the repository is seen, an
   const read = await api.request('GET', `/v1/security/uploads/${before.id}`, { key: caller.key })
   assert.deepEqual([read.body.data.provider, read.body.data.repository_id], ['github', '1'])
 })
+
+test('what was kept under the name alone and without a ref is the tracked branch once the repository is seen', async () => {
+  const report = (rules: string[], options: Record<string, unknown> = {}) => {
+    api.clock.advance(1)
+    return uploadReport(api, caller, sarif(rules.map((rule) => sarifResult(rule))), options)
+  }
+  const unseen = await report(['a', 'b'])
+  await link(api, caller, { provider: 'github', id: '1', name: 'acme/app', trackedBranch: 'trunk' })
+  const seen = await report(['a'])
+  assert.deepEqual([seen.counts.unchanged, seen.counts.resolved, seen.git_ref], [1, 1, 'trunk'])
+  const again = await report(['a', 'b'], { gitRef: 'trunk' })
+  assert.equal(again.id, unseen.id)
+})
+
+test('what two providers have under one name stays where it was kept before either was seen', async () => {
+  await uploadReport(api, caller, sarif([sarifResult('a')]))
+  await link(api, caller, { provider: 'github', id: '1', name: 'acme/app' })
+  await link(api, caller, { provider: 'gitlab', id: '2', name: 'acme/app' })
+  await uploadReport(api, caller, sarif([sarifResult('b')]), { provider: 'github' })
+  const [older] = (await listFindings(api, caller)).filter(({ rule_id }) => rule_id === 'a')
+  assert.deepEqual([older.provider, older.repository_id], [null, null])
+})
+
+test('twelve simultaneous creates right after the repository was linked: one 201, eleven 200, one repository', async () => {
+  await create({})
+  await create({ provider: 'github' })
+  await link(api, caller, { provider: 'github', id: '1', name: 'acme/app' })
+  const file = Buffer.from('the same file')
+  const answers = await Promise.all(Array.from({ length: 12 }, () => createUpload(api, caller, file)))
+  assert.deepEqual(answers.map(({ status }) => status).sort(), [...Array(11).fill(200), 201])
+  assert.deepEqual(new Set(answers.map(({ body }) => body.data.upload.repository_id)), new Set(['1']))
+})

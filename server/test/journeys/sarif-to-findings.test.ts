@@ -92,7 +92,6 @@ test('a broken file ends as failed with a real worker too, and is not tried agai
   } finally {
     await worker.close()
   }
-  const waiting = await api.services
-    .sql`select * from graphile_worker.jobs`
-  assert.deepEqual([...waiting], [])
+  const tryAgain = await api.services.sql`select id from graphile_worker.jobs where last_error is not null`
+  assert.equal(tryAgain.length, 0)
 })

@@ -1,7 +1,11 @@
-import type { Caller, TestApi } from './api.ts'
+import type { Answer, Caller, TestApi } from './api.ts'
 
 /** One page of findings, at most 1,000, newest first. */
-export async function listFindings(api: TestApi, { key }: Caller, query: Record<string, string> = {}): Promise<any[]> {
+export async function listFindings(
+  api: TestApi,
+  { key }: Caller,
+  query: Record<string, string> = {},
+): Promise<Answer['body'][]> {
   const parameters = new URLSearchParams({ limit: '1000', ...query })
   const { status, body, text } = await api.request('GET', `/v1/security/findings?${parameters}`, { key })
   if (status !== 200) throw new Error(`listFindings answered ${status}: ${text}`)

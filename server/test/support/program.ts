@@ -5,7 +5,10 @@ import { text } from 'node:stream/consumers'
 
 const MAIN = new URL('../../src/main.ts', import.meta.url).pathname
 
-export type Ended = { code: number | null; stdout: string; stderr: string; json: any }
+// biome-ignore lint/suspicious/noExplicitAny: tests look into what a command printed as they like
+type Printed = any
+
+export type Ended = { code: number | null; stdout: string; stderr: string; json: Printed }
 
 /** Runs the server program to its end. Settings of the caller's own environment do not reach it. */
 export async function runProgram(dataDir: string, args: string[], env: Record<string, string> = {}): Promise<Ended> {
@@ -22,7 +25,7 @@ export async function runProgram(dataDir: string, args: string[], env: Record<st
 export type Running = {
   child: ChildProcess
   /** What it printed with --json when it was ready. */
-  ready: any
+  ready: Printed
   /** Sends the signal and answers the exit code. */
   stop(signal?: NodeJS.Signals): Promise<number | null>
 }

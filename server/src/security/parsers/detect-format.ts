@@ -14,7 +14,7 @@ const MARKS: [string, RegExp, ReportFormat][] = [
   ['$schema', /cyclonedx\.org/i, 'cyclonedx'],
   ['$schema', /\bsarif\b/i, 'sarif'],
   ['spdxVersion', /^SPDX-/, 'spdx'],
-  ['@context', /spdx\.org\/rdf\/3/i, 'spdx'],
+  ['@context', /spdx\.org\/rdf\/v?\d/i, 'spdx'],
 ]
 
 /** Beside them, the members of an unknown file that tell its scanner. */

@@ -1,8 +1,11 @@
+import { PackageURL } from 'packageurl-js'
+
 export type PackageUrl = { name: string; version: string | null; withoutVersion: string }
 
 /**
  * The parts of a package URL (purl-spec) that findings need; null when it is none.
  * The name has its namespace before it, as people write it: `@angular/core`, `org.apache/log4j`.
+ * `withoutVersion` is in canonical form, so that two spellings of one package are one.
  */
 export function parsePackageUrl(text: string): PackageUrl | null {
   const match = /^pkg:\/{0,2}([a-z0-9.+-]{1,50})\/([^?#]{1,1000})/i.exec(text.trim())
@@ -11,10 +14,31 @@ export function parsePackageUrl(text: string): PackageUrl | null {
   // A scoped npm name begins with @, so the version's @ is one after the last slash and not the first character.
   const at = rest.lastIndexOf('@')
   const hasVersion = at > 0 && at > rest.lastIndexOf('/') + 1
-  const name = (hasVersion ? rest.slice(0, at) : rest).replace(/\/+$/, '')
-  if (name === '') return null
+  const encoded = (hasVersion ? rest.slice(0, at) : rest).replace(/\/+$/, '')
+  if (encoded === '') return null
   const version = hasVersion ? decoded(rest.slice(at + 1)) : null
-  return { name: decoded(name), version, withoutVersion: `pkg:${type.toLowerCase()}/${name}` }
+  return { name: decoded(encoded), version, withoutVersion: canonical(type, encoded) }
+}
+
+/**
+ * The library knows what each type of package holds for equal: PyPI's `Foo_Bar` is `foo-bar`. It is not asked about versions, because it
+ * refuses many that tools write (Go's `v1`), and a version that it dislikes must not make another package.
+ */
+function canonical(type: string, encoded: string): string {
+  const slash = encoded.lastIndexOf('/')
+  const namespace = slash < 0 ? undefined : decoded(encoded.slice(0, slash))
+  try {
+    return new PackageURL(
+      type,
+      namespace,
+      decoded(encoded.slice(slash + 1)),
+      undefined,
+      undefined,
+      undefined,
+    ).toString()
+  } catch {
+    return `pkg:${type.toLowerCase()}/${encoded}`
+  }
 }
 
 function decoded(text: string): string {

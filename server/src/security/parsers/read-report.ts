@@ -1,10 +1,21 @@
 import { JsonError } from '../../platform/json/json-error.ts'
+import { parseCycloneDx } from './cyclonedx.parser.ts'
 import { detectFormat } from './detect-format.ts'
 import type { OnFindings } from './finding-batch.ts'
 import { ReportError, type ReportFormat, type ReportSource, type ReportSummary } from './parsed-report.ts'
 import { parseSarif } from './sarif.parser.ts'
+import { parseSpdx } from './spdx.parser.ts'
 
-const FORMAT_NAMES: Record<ReportFormat, string> = { sarif: 'SARIF', cyclonedx: 'CycloneDX', spdx: 'SPDX' }
+type Reader = {
+  name: string
+  parse: (source: ReportSource, onFindings: OnFindings) => Promise<ReportSummary>
+}
+
+const READERS: Record<ReportFormat, Reader> = {
+  sarif: { name: 'SARIF', parse: parseSarif },
+  cyclonedx: { name: 'CycloneDX', parse: parseCycloneDx },
+  spdx: { name: 'SPDX', parse: parseSpdx },
+}
 
 /**
  * Reads a security report of any size and hands its findings out in batches; the next batch is made when the promise of the one
@@ -19,8 +30,8 @@ export async function readReport(
   let detected: ReportFormat | null = null
   try {
     detected = await detectFormat(source)
-    refuseUnlessRead(detected, format)
-    return { ...(await parseSarif(source, onFindings)), format: detected }
+    refuseUnlessStated(detected, format)
+    return { ...(await READERS[detected].parse(source, onFindings)), format: detected }
   } catch (error) {
     if (error instanceof JsonError)
       throw new ReportError(`The file cannot be read as JSON: ${error.message}.`, detected)
@@ -28,9 +39,7 @@ export async function readReport(
   }
 }
 
-function refuseUnlessRead(detected: ReportFormat, stated: 'auto' | ReportFormat): void {
-  if (stated !== 'auto' && stated !== detected) {
-    throw new ReportError(`The file is ${FORMAT_NAMES[detected]}, not ${FORMAT_NAMES[stated]} as stated.`, detected)
-  }
-  if (detected !== 'sarif') throw new ReportError(`${FORMAT_NAMES[detected]} reports are not read yet.`, detected)
+function refuseUnlessStated(detected: ReportFormat, stated: 'auto' | ReportFormat): void {
+  if (stated === 'auto' || stated === detected) return
+  throw new ReportError(`The file is ${READERS[detected].name}, not ${READERS[stated].name} as stated.`, detected)
 }

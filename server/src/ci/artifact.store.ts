@@ -1,0 +1,174 @@
+import type { Db, Tx } from '../platform/db/sql.ts'
+import type { Matrix } from './report-id.ts'
+
+export type ArtifactRow = {
+  id: string
+  path: string
+  size: number
+  sha256: string
+  put_until: Date
+}
+
+export type StoredArtifact = ArtifactRow & { status: 'pending' | 'uploaded' | 'rejected'; reason: string | null }
+
+/** The artifacts of a report at these paths. The report is locked, so they stay as they are. */
+export async function findArtifacts(tx: Tx, orgId: string, reportId: string, paths: string[]): Promise<StoredArtifact[]> {
+  return tx<StoredArtifact[]>`
+    select id, path, size, sha256, put_until, status, reason
+    from ci_artifacts
+    where org_id = ${orgId}
+      and report_id = ${reportId}
+      and path = any(${paths})`
+}
+
+/** Bytes of a run that are stored or may still be PUT, those at `exceptPaths` of one report left out. */
+export async function sumRunBytes(
+  tx: Tx,
+  orgId: string,
+  runId: string,
+  except: { reportId: string; paths: string[] },
+  now: Date,
+): Promise<number> {
+  const [row] = await tx<[{ bytes: number }]>`
+    select coalesce(sum(size), 0)::bigint as bytes
+    from ci_artifacts
+    where org_id = ${orgId}
+      and run_id = ${runId}
+      and (status = 'uploaded' or (status = 'pending' and put_until > ${now}))
+      and not (report_id = ${except.reportId} and path = any(${except.paths}))`
+  return row.bytes
+}
+
+export async function countArtifacts(db: Db, orgId: string, reportId: string): Promise<number> {
+  const [row] = await db<[{ count: number }]>`
+    select count(*) as count
+    from ci_artifacts
+    where org_id = ${orgId}
+      and report_id = ${reportId}`
+  return row.count
+}
+
+/** Opens slots: new artifacts, and those that are there and wait for their file again. */
+export async function upsertSlots(
+  tx: Tx,
+  orgId: string,
+  report: { id: string; runId: string },
+  slots: ArtifactRow[],
+  at: Date,
+): Promise<void> {
+  await tx`
+    insert into ci_artifacts (org_id, id, report_id, run_id, path, size, sha256, status, put_until, created_at)
+    select ${orgId}, id, ${report.id}, ${report.runId}, path, size, sha256, 'pending', put_until, ${at}::timestamptz
+    from jsonb_to_recordset(${tx.json(slots as never)}::jsonb)
+      as slot (id text, path text, size bigint, sha256 text, put_until timestamptz)
+    on conflict (org_id, id) do update
+    set status = 'pending', reason = null, put_until = excluded.put_until`
+}
+
+/** Removes artifacts of a report; their objects go once nobody can PUT to them any more. */
+export async function deleteArtifacts(
+  tx: Tx,
+  orgId: string,
+  reportId: string,
+  which: { atPaths: string[] } | { exceptPaths: string[] },
+): Promise<void> {
+  const paths = 'atPaths' in which ? tx`path = any(${which.atPaths})` : tx`path <> all(${which.exceptPaths})`
+  await tx`
+    with deleted as (
+      delete from ci_artifacts
+      where org_id = ${orgId}
+        and report_id = ${reportId}
+        and ${paths}
+      returning id, put_until
+    )
+    insert into abandoned_objects (object_key, remove_after)
+    select 'artifacts/' || ${orgId}::text || '/' || id, put_until
+    from deleted
+    on conflict (object_key) do nothing`
+}
+
+/** Artifacts of a report by id. */
+export async function findArtifactsById(db: Db, orgId: string, reportId: string, ids: string[]): Promise<StoredArtifact[]> {
+  return db<StoredArtifact[]>`
+    select id, path, size, sha256, put_until, status, reason
+    from ci_artifacts
+    where org_id = ${orgId}
+      and report_id = ${reportId}
+      and id = any(${ids})`
+}
+
+/** Settles a pending artifact; one whose file is still missing stays pending. */
+export async function settleArtifact(
+  tx: Tx,
+  orgId: string,
+  id: string,
+  result: { status: 'uploaded' | 'rejected' | 'missing'; reason: string | null },
+): Promise<void> {
+  if (result.status === 'missing') return
+  await tx`
+    update ci_artifacts
+    set status = ${result.status}, reason = ${result.reason}
+    where org_id = ${orgId}
+      and id = ${id}
+      and status = 'pending'`
+}
+
+/** An uploaded artifact, for a download. */
+export async function findUploaded(db: Db, orgId: string, id: string): Promise<{ path: string } | null> {
+  const [row] = await db<{ path: string }[]>`
+    select path
+    from ci_artifacts
+    where org_id = ${orgId}
+      and id = ${id}
+      and status = 'uploaded'`
+  return row ?? null
+}
+
+/** Uploaded files that a scan or SBOM attestation of the report names and that were not announced yet; now they are. */
+export async function takeNamedArtifacts(tx: Tx, orgId: string, reportId: string): Promise<string[]> {
+  const rows = await tx<{ id: string }[]>`
+    update ci_artifacts artifact
+    set announced = true
+    where artifact.org_id = ${orgId}
+      and artifact.report_id = ${reportId}
+      and artifact.status = 'uploaded'
+      and not artifact.announced
+      and exists (
+        select from ci_attestations attestation
+        where attestation.org_id = artifact.org_id
+          and attestation.report_id = artifact.report_id
+          and attestation.kind in ('scan', 'sbom')
+          and attestation.data ->> 'artifact' = artifact.path
+      )
+    returning artifact.id`
+  return rows.map((row) => row.id)
+}
+
+export type ReadableArtifact = {
+  path: string
+  size: number
+  sha256: string
+  run_id: string
+  repository: string
+  commit_sha: string
+  ref: string | null
+  event: string
+  pipeline_name: string
+  job_name: string
+  matrix: Matrix | null
+  report_name: string
+}
+
+/** An uploaded artifact with what its run and report say about where it comes from. */
+export async function describeArtifact(db: Db, orgId: string, id: string): Promise<ReadableArtifact | null> {
+  const [row] = await db<ReadableArtifact[]>`
+    select artifact.path, artifact.size, artifact.sha256, artifact.run_id, run.repository, run.commit_sha, run.ref,
+      run.event, run.pipeline_name, report.job_name, report.matrix, report.name as report_name
+    from ci_artifacts artifact
+    join ci_reports report on report.org_id = artifact.org_id and report.id = artifact.report_id
+    join ci_runs run on run.org_id = artifact.org_id and run.id = artifact.run_id
+    where artifact.org_id = ${orgId}
+      and artifact.id = ${id}
+      and artifact.status = 'uploaded'`
+  return row ?? null
+}

@@ -1,0 +1,55 @@
+import type { Actor } from '../access/actor.ts'
+import { findMismatch } from '../platform/objects/verify-object.ts'
+import type { Services } from '../services.ts'
+import { announceNamedArtifacts } from './announce-artifacts.ts'
+import { findArtifactsById, type StoredArtifact, settleArtifact } from './artifact.store.ts'
+import { artifactKey } from './artifact-key.ts'
+import { lockRunAndReport } from './lock-report.ts'
+
+export type CompletionResult = { artifact_id: string; status: 'uploaded' | 'rejected' | 'missing'; reason: string | null }
+type Mismatches = Map<string, Awaited<ReturnType<typeof findMismatch>>>
+
+/**
+ * Checks size and checksum of what was PUT. Safe to repeat, in any order and at once: an artifact that is settled is
+ * answered as it was. What mismatches is deleted. An id that the report does not have is `missing`: nothing is there.
+ */
+export async function completeArtifacts(services: Services, actor: Actor, runId: string, reportId: string, ids: string[]) {
+  const { sql, objects } = services
+  const mismatches = await check(services, actor, await findArtifactsById(sql, actor.org_id, reportId, ids))
+  const settled = await sql.begin(async (tx) => {
+    await lockRunAndReport(tx, actor.org_id, runId, reportId)
+    const results = new Map<string, CompletionResult>()
+    for (const artifact of await findArtifactsById(tx, actor.org_id, reportId, ids)) {
+      const result = resultOf(artifact, mismatches)
+      results.set(artifact.id, result)
+      if (artifact.status === 'pending') await settleArtifact(tx, actor.org_id, artifact.id, result)
+    }
+    await announceNamedArtifacts(tx, actor.org_id, reportId)
+    return results
+  })
+  const rejected = [...settled.values()].filter(({ status }) => status === 'rejected')
+  await Promise.all(rejected.map(({ artifact_id }) => objects.remove(artifactKey(actor.org_id, artifact_id))))
+  const results = ids.map((id) => settled.get(id) ?? unknown(id))
+  return { report_id: reportId, results }
+}
+
+/** Looks at the files before anything is locked: a store that cannot tell checksums has them read through. */
+async function check({ objects }: Services, actor: Actor, artifacts: StoredArtifact[]): Promise<Mismatches> {
+  const pending = artifacts.filter(({ status }) => status === 'pending')
+  const found = pending.map(async ({ id, size, sha256 }) => {
+    return [id, await findMismatch(objects, artifactKey(actor.org_id, id), { sizeBytes: size, sha256 })] as const
+  })
+  return new Map(await Promise.all(found))
+}
+
+/** One that became pending again meanwhile was not looked at: nothing is known to be there. */
+function resultOf({ id, status, reason }: StoredArtifact, mismatches: Mismatches): CompletionResult {
+  if (status !== 'pending') return { artifact_id: id, status, reason }
+  const mismatch = mismatches.has(id) ? (mismatches.get(id) ?? null) : 'missing'
+  if (mismatch === 'missing') return { artifact_id: id, status: 'missing', reason: null }
+  return { artifact_id: id, status: mismatch === null ? 'uploaded' : 'rejected', reason: mismatch }
+}
+
+function unknown(id: string): CompletionResult {
+  return { artifact_id: id, status: 'missing', reason: 'unknown_artifact' }
+}

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { defineCommand, UsageError } from './command.ts'
+import { parseArguments } from './parse-arguments.ts'
+
+const command = defineCommand({
+  name: 'thing make',
+  about: '',
+  arguments: ['slug'],
+  options: {
+    name: { type: 'text', value: 'N', about: '', required: true },
+    plan: { type: 'text', value: 'P', about: '' },
+    scope: { type: 'list', value: 'S', about: '' },
+  },
+  run: async () => {},
+})
+
+test('arguments and options are read by name, lists keep every value', () => {
+  const parsed = parseArguments(command, ['acme', '--name=A b', '--scope', 'x', '--scope', 'y', '--json'])
+  assert.deepEqual(parsed, {
+    help: false,
+    json: true,
+    given: { slug: 'acme' },
+    options: { name: 'A b', plan: undefined, scope: ['x', 'y'] },
+  })
+})
+
+test('--help asks for nothing else', () => {
+  assert.equal(parseArguments(command, ['--help']).help, true)
+})
+
+const refusals: Record<string, [args: string[], message: RegExp]> = {
+  'a missing argument': [['--name', 'n'], /^<slug> is missing$/],
+  'an argument too many': [['a', 'b', '--name', 'n'], /^Unexpected argument 'b'$/],
+  'a missing option': [['a'], /^--name N is missing$/],
+  'an empty value': [['a', '--name', ''], /^--name needs a value$/],
+  'an option without value': [['a', '--name'], /--name.* argument missing$/],
+  'a second value instead of the first': [
+    ['a', '--name', 'n', '--plan', 'x', '--plan', 'y'],
+    /^--plan is given more than once$/,
+  ],
+  'an unknown option': [['a', '--nam', 'n'], /^Unknown option '--nam'$/],
+  'another option where a value belongs': [['a', '--name', '--plan', 'x'], /^Option '--name' argument is ambiguous$/],
+}
+for (const [what, [args, message]] of Object.entries(refusals)) {
+  test(`refused in one line: ${what}`, () => {
+    assert.throws(
+      () => parseArguments(command, args),
+      (error) => error instanceof UsageError && message.test(error.message),
+    )
+  })
+}

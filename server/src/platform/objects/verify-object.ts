@@ -1,0 +1,23 @@
+import { createHash } from 'node:crypto'
+import type { ObjectStore } from './object-store.ts'
+
+export type Mismatch = 'missing' | 'size_mismatch' | 'checksum_mismatch'
+
+/** What is wrong with a stored object, or null. It is only read through where the store itself cannot tell its checksum. */
+export async function findMismatch(
+  store: ObjectStore,
+  key: string,
+  expected: { sizeBytes: number; sha256: string },
+): Promise<Mismatch | null> {
+  const stored = await store.stat(key)
+  if (!stored) return 'missing'
+  if (stored.sizeBytes !== expected.sizeBytes) return 'size_mismatch'
+  const sha256 = stored.sha256 ?? (await hashObject(store, key))
+  return sha256 === expected.sha256 ? null : 'checksum_mismatch'
+}
+
+async function hashObject(store: ObjectStore, key: string): Promise<string> {
+  const digest = createHash('sha256')
+  for await (const chunk of store.read(key)) digest.update(chunk)
+  return digest.digest('hex')
+}

@@ -1,0 +1,78 @@
+import type { SelectedValue } from '../../../platform/json/json-selector.ts'
+import { type JsonObject, textOf } from '../../../platform/json/read-value.ts'
+import { selectJson } from '../../../platform/json/select-json.ts'
+import type { Component } from '../dependency-finding.ts'
+import type { ReportSource } from '../parsed-report.ts'
+import { referenceKey } from '../reference-key.ts'
+import type { ReportWarnings } from '../report-warnings.ts'
+import { readComponent } from './component.ts'
+import { ComponentIndex } from './component-index.ts'
+import { nestedSelection } from './component-selection.ts'
+import type { CycloneDxDocument } from './read-document.ts'
+
+const PLACES = ['components[*]', 'services[*]', 'metadata.component']
+const MEMBERS = ['bom-ref', 'group', 'name', 'version', 'purl', 'properties', 'evidence.occurrences']
+const SELECTION = nestedSelection(
+  PLACES.flatMap((place) => [`${place}:type`, ...MEMBERS.map((member) => `${place}.${member}`)]),
+)
+
+/** What is kept of all components together, in UTF-16 code units. */
+const KEPT_TEXT_MAX = 32 * 1024 * 1024
+
+/** The second pass: the components, services and the document's own subject, as far as vulnerabilities refer to them. */
+export async function readComponents(
+  source: ReportSource,
+  document: CycloneDxDocument,
+  warnings: ReportWarnings,
+): Promise<ComponentIndex> {
+  const reader = new ComponentReader(document, warnings)
+  if (document.affected.size === 0) return reader.index
+  for await (const batch of selectJson(source.open(), SELECTION)) for (const selected of batch) reader.read(selected)
+  reader.closeFrom(0)
+  return reader.index
+}
+
+/** Puts components together from their members, which stand before and after the components nested in them. */
+class ComponentReader {
+  readonly index: ComponentIndex
+  readonly #affected: Set<string>
+  readonly #warnings: ReportWarnings
+  /** By depth: the components that are not yet over. The document's subject is at depth 0. */
+  readonly #open: (JsonObject | undefined)[] = []
+  #textLeft = KEPT_TEXT_MAX
+
+  constructor({ serialNumber, affected }: CycloneDxDocument, warnings: ReportWarnings) {
+    this.index = new ComponentIndex(serialNumber)
+    this.#affected = affected
+    this.#warnings = warnings
+  }
+
+  read({ path, at, value }: SelectedValue): void {
+    const depth = at.length
+    if (path.endsWith(':type')) {
+      this.closeFrom(depth)
+      this.#open[depth] = {}
+      return
+    }
+    const component = this.#open[depth]
+    if (component !== undefined) component[path.slice(path.lastIndexOf('.') + 1)] = value
+  }
+
+  closeFrom(depth: number): void {
+    for (const members of this.#open.splice(depth)) {
+      const ref = textOf(members?.['bom-ref'])
+      if (members !== undefined && ref !== null && this.#affected.has(referenceKey(ref))) this.#keep(ref, members)
+    }
+  }
+
+  #keep(ref: string, members: JsonObject): void {
+    const component = readComponent(members)
+    this.#textLeft -= textLength(component)
+    if (this.#textLeft >= 0) this.index.add(ref, component)
+    else this.#warnings.add('The vulnerable components have very long names; those of later ones were not read')
+  }
+}
+
+function textLength({ name, version, purl, path }: Component): number {
+  return [name, version, purl, path].reduce((sum, text) => sum + (text?.length ?? 0), 0)
+}

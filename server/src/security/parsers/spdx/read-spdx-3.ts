@@ -1,0 +1,159 @@
+import { selectionTree } from '../../../platform/json/json-selection.ts'
+import type { SelectedValue } from '../../../platform/json/json-selector.ts'
+import { type JsonObject, objectOf, textsOf } from '../../../platform/json/read-value.ts'
+import { selectJson } from '../../../platform/json/select-json.ts'
+import { dependencyFinding } from '../dependency-finding.ts'
+import type { FindingBatch } from '../finding-batch.ts'
+import { ReportError, type ReportSource, type ReportTool } from '../parsed-report.ts'
+import type { ReportWarnings } from '../report-warnings.ts'
+import { vulnerabilityIds } from '../vulnerability-ids.ts'
+import { classOf } from './element-3.ts'
+import { VulnerabilityGraph } from './graph-3.ts'
+import { PackageIndex } from './package-3.ts'
+import type { SpdxResult } from './spdx-result.ts'
+import type { Statement } from './statement-3.ts'
+import { ToolFinder } from './tool-3.ts'
+import { namedVulnerability } from './vulnerability.ts'
+
+const ELEMENT = '@graph[*]'
+
+/** Members of an element that no finding needs and that can be long. */
+const UNREAD_MEMBERS = [
+  'element',
+  'rootElement',
+  'verifiedUsing',
+  'comment',
+  'extension',
+  'software_copyrightText',
+  'software_attributionText',
+]
+const OMIT = { [ELEMENT]: UNREAD_MEMBERS }
+const GRAPH = selectionTree(['@context', '@graph:type', ELEMENT], OMIT)
+const ELEMENTS = selectionTree([ELEMENT], OMIT)
+
+/**
+ * Reads an SPDX 3.x document, a graph of elements in any order. First what is said of vulnerabilities; then, where anything is, the
+ * packages that it is said of. A vulnerability that no statement links to a package is no finding: distributions list thousands.
+ */
+export async function readSpdx3(
+  source: ReportSource,
+  batch: FindingBatch,
+  warnings: ReportWarnings,
+): Promise<SpdxResult> {
+  const reader = new GraphReader(warnings)
+  for await (const selected of selectJson(source.open(), GRAPH)) for (const value of selected) reader.read(value)
+  reader.refuseUnlessRead()
+  const { graph } = reader
+  const packages = await readPackages(source, graph)
+  const writer = new FindingWriter(reader.tools.tool(), graph, packages)
+  for (const [key, statements] of graph.statements) {
+    writer.write(key, statements, batch)
+    await batch.flushFull()
+  }
+  if (writer.unnamed > 0) warnings.add(`${writer.unnamed} statements do not name their vulnerability and were skipped`)
+  return {
+    tool: reader.tools.tool(),
+    hasStatements: graph.statements.size > 0 || graph.vulnerabilities.size > 0,
+    components: reader.packages,
+    skipped: reader.skipped + writer.unnamed,
+    isIncomplete: graph.isIncomplete || reader.skipped > 0,
+  }
+}
+
+async function readPackages(source: ReportSource, graph: VulnerabilityGraph): Promise<PackageIndex> {
+  const wanted = new Set([...graph.statements.values()].flatMap((statements) => [...statements.keys()]))
+  const packages = new PackageIndex(wanted)
+  if (wanted.size === 0) return packages
+  for await (const selected of selectJson(source.open(), ELEMENTS)) {
+    for (const { value } of selected) {
+      const element = objectOf(value)
+      if (element !== null) packages.add(element)
+    }
+  }
+  return packages
+}
+
+class GraphReader {
+  readonly graph: VulnerabilityGraph
+  readonly tools = new ToolFinder()
+  readonly #warnings: ReportWarnings
+  #context: unknown
+  #graphType: unknown
+  packages = 0
+  skipped = 0
+
+  constructor(warnings: ReportWarnings) {
+    this.#warnings = warnings
+    this.graph = new VulnerabilityGraph(warnings)
+  }
+
+  read({ path, at, value }: SelectedValue): void {
+    const element = objectOf(value)
+    if (path === '@context') this.#context = value
+    else if (path === '@graph:type') this.#graphType = value
+    else if (element !== null) this.#add(element)
+    else this.#skip(at[0] as number)
+  }
+
+  refuseUnlessRead(): void {
+    const [, version = '', minor = ''] =
+      /spdx\.org\/rdf\/v?((\d+)(?:\.\d+){0,2})\//i.exec(contextAddress(this.#context)) ?? []
+    if (version !== '' && minor !== '3') {
+      throw new ReportError(`SPDX ${version} is not read; SPDX 2.2, 2.3 and 3.0 are.`, 'spdx')
+    }
+    if (this.#graphType !== 'array') throw new ReportError('The SPDX 3 document has no array `@graph`.', 'spdx')
+    if (!/^3(?:\.0(?:\.|$)|$)/.test(version))
+      this.#warnings.add(`SPDX ${version} is newer than 3.0 and was read as that`)
+  }
+
+  #add(element: JsonObject): void {
+    if (classOf(element) === 'Package') this.packages++
+    this.tools.add(element)
+    this.graph.add(element)
+  }
+
+  #skip(index: number): void {
+    this.skipped++
+    this.#warnings.add(`Element ${index + 1} is very large or not an object and was skipped`)
+  }
+}
+
+/** The context is an address, or a list in which one is. */
+function contextAddress(context: unknown): string {
+  return (
+    textsOf(context)
+      .find((text) => /spdx\.org/i.test(text.slice(0, 300)))
+      ?.slice(0, 300) ?? ''
+  )
+}
+
+/** Makes findings of the statements that count. */
+class FindingWriter {
+  readonly #tool: ReportTool
+  readonly #graph: VulnerabilityGraph
+  readonly #packages: PackageIndex
+  /** Statements on what has no id. */
+  unnamed = 0
+
+  constructor(tool: ReportTool, graph: VulnerabilityGraph, packages: PackageIndex) {
+    this.#tool = tool
+    this.#graph = graph
+    this.#packages = packages
+  }
+
+  write(key: string, statements: Map<string, Statement>, batch: FindingBatch): void {
+    const described = this.#graph.vulnerabilities.get(key)
+    // A vulnerability that stands in another document is told by its address: `…/vulnerability/CVE-2024-1234`.
+    const ids = described?.ids ?? vulnerabilityIds([key])
+    if (ids.length === 0) {
+      this.unnamed += statements.size
+      return
+    }
+    const vulnerability = namedVulnerability(ids, { ...described, ratings: this.#graph.ratings.get(key) ?? [] })
+    for (const [packageKey, { status, dismissal }] of statements) {
+      const component = this.#packages.get(packageKey)
+      if (status === 'fixed') continue
+      batch.add(dependencyFinding({ tool: this.#tool, vulnerability, component, fixedVersion: null, dismissal }))
+    }
+  }
+}

@@ -1,0 +1,16 @@
+import type { FindingBatch } from '../finding-batch.ts'
+import type { ReportSource, ReportTool } from '../parsed-report.ts'
+import type { ReportWarnings } from '../report-warnings.ts'
+
+/** What a reader of one major version tells beside the findings. */
+export type SpdxResult = {
+  tool: ReportTool
+  /** True where the document says anything of vulnerabilities. */
+  hasStatements: boolean
+  components: number
+  skipped: number
+  /** Something too large was left out that may hold findings. */
+  isIncomplete: boolean
+}
+
+export type ReadSpdx = (source: ReportSource, batch: FindingBatch, warnings: ReportWarnings) => Promise<SpdxResult>

@@ -1,0 +1,70 @@
+import { describeArtifact, type ReadableArtifact } from '../ci/artifact.store.ts'
+import { findOrganizationById } from '../organizations/organization.store.ts'
+import type { Plan } from '../organizations/plan.ts'
+import type { Tx } from '../platform/db/sql.ts'
+import { newHexId } from '../platform/ids.ts'
+import { enqueue } from '../platform/queue/enqueue.ts'
+import { findOnHost } from '../repositories/repository-lookup.store.ts'
+import type { Services } from '../services.ts'
+import { artifactCategory } from './artifact-category.ts'
+import { readUploadJob } from './read-upload-job.ts'
+import { lockReportedRepository } from './reported-repository.store.ts'
+import { isTracked } from './tracked.ts'
+import { countRunUploads, insertUpload, markFailed, type NewUploadRow } from './upload.store.ts'
+
+/**
+ * Takes an artifact that a scan or SBOM attestation names like an uploaded report, with the origin `report`. Told
+ * twice, it does nothing the second time.
+ */
+export async function readArtifact(services: Services, payload: { org_id: string; artifact_id: string }): Promise<void> {
+  const { org_id, artifact_id } = payload
+  const now = services.clock.now()
+  await services.sql.begin(async (tx) => {
+    const artifact = await describeArtifact(tx, org_id, artifact_id)
+    const organization = await findOrganizationById(tx, org_id)
+    const plan = organization && services.plans.get(organization.plan)
+    if (!artifact || !plan) return
+    const upload = await toUpload(tx, org_id, artifact_id, artifact, now)
+    const refusal = await findRefusal(tx, org_id, artifact, plan)
+    if ((await insertUpload(tx, upload, now)) === null) return
+    if (refusal === null) await enqueue(tx, readUploadJob, { org_id, upload_id: upload.id })
+    else await markFailed(tx, org_id, upload.id, { error: refusal, format: null }, now)
+  })
+}
+
+async function toUpload(tx: Tx, orgId: string, artifactId: string, artifact: ReadableArtifact, now: Date): Promise<NewUploadRow> {
+  const slash = artifact.repository.indexOf('/')
+  const host = artifact.repository.slice(0, slash)
+  const name = artifact.repository.slice(slash + 1)
+  const linked = await findOnHost(tx, orgId, host, name)
+  const identity = { name: linked?.full_name ?? name, provider: linked?.provider ?? null, provider_id: linked?.id ?? null }
+  return {
+    org_id: orgId,
+    id: newHexId(),
+    repository_no: await lockReportedRepository(tx, orgId, identity, now),
+    origin: 'report',
+    requested_format: 'auto',
+    filename: artifact.path.split('/').at(-1)?.slice(0, FILENAME_CHARS_MAX) ?? artifact.path,
+    size: artifact.size,
+    sha256: artifact.sha256,
+    category: artifactCategory(artifact),
+    git_ref: artifact.ref ?? linked?.tracked_branch ?? null,
+    commit_sha: artifact.commit_sha,
+    tracked: artifact.event !== 'pull_request' && isTracked(artifact.ref, linked?.tracked_branch ?? null),
+    put_until: now,
+    artifact: { id: artifactId, runId: artifact.run_id },
+  }
+}
+
+const FILENAME_CHARS_MAX = 200
+
+/** Counted under the repository's lock, which `toUpload` took. */
+async function findRefusal(tx: Tx, orgId: string, artifact: ReadableArtifact, plan: Plan): Promise<string | null> {
+  if (!plan.features.includes('security_uploads')) return `The plan ${plan.name} does not read security reports.`
+  if (artifact.size > plan.security_report_bytes_max) {
+    return `The plan ${plan.name} reads reports of up to ${plan.security_report_bytes_max} bytes.`
+  }
+  const max = plan.security_uploads_per_commit_max
+  if ((await countRunUploads(tx, orgId, artifact.run_id)) < max) return null
+  return `The plan ${plan.name} reads ${max} reports per run.`
+}

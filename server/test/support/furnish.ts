@@ -1,0 +1,66 @@
+import type { Caller, TestApi } from './api.ts'
+import { createRun } from './ci-runs.ts'
+import { uploadReport } from './reports.ts'
+import { sarif, sarifResult } from './sarif.ts'
+
+/** One of everything that a list shows, by the path of its list; the value is its id. */
+export async function furnish(api: TestApi, owner: Caller): Promise<Record<string, string>> {
+  const run = await createRun(api, owner)
+  const upload = await uploadReport(api, owner, sarif([sarifResult('rule')]))
+  return {
+    '/v1/ci/runs': run.id,
+    '/v1/runs': run.id,
+    '/v1/security/uploads': upload.id,
+    '/v1/security/alerts': await insertAlert(api, owner),
+    '/v1/security/issues': await insertIssue(api, owner),
+    '/v1/deployments': await insertDeployment(api, owner),
+    '/v1/compliance/results': await insertResult(api, owner),
+  }
+}
+
+async function insertAlert({ services: { sql, clock } }: TestApi, { orgId }: Caller): Promise<string> {
+  const now = clock.now()
+  await sql`
+    insert into security_alerts (
+      org_id, id, provider, repository, type, severity, status, title, detected_at, created_at, updated_at
+    )
+    values (${orgId}, 'alert_1', 'github', 'acme/api', 'code', 'high', 'open', 'Alert', ${now}, ${now}, ${now})`
+  return 'alert_1'
+}
+
+async function insertIssue({ services: { sql, clock } }: TestApi, { orgId }: Caller): Promise<string> {
+  const now = clock.now()
+  await sql`
+    insert into security_issues (
+      org_id, id, synthetic, kind, title, severity, status, repository, sources, member_count, source_count,
+      open_member_count, intel, first_seen_at, last_seen_at, created_at, updated_at
+    )
+    values (
+      ${orgId}, 'issue_1', true, 'code', 'Issue', 'high', 'open', 'acme/api', '[]', 1, 1, 1, '{}', ${now}, ${now}, ${now},
+      ${now}
+    )`
+  return 'issue_1'
+}
+
+async function insertDeployment({ services: { sql, clock } }: TestApi, { orgId }: Caller): Promise<string> {
+  const now = clock.now()
+  await sql`
+    insert into deployments (
+      org_id, id, repository, repository_full_name, environment, status, attempt, commit_sha, gated, created_at,
+      updated_at
+    )
+    values (
+      ${orgId}, 'deployment_1', 'api', 'acme/api', 'production', 'success', 1, ${'a'.repeat(40)}, false, ${now}, ${now}
+    )`
+  return 'deployment_1'
+}
+
+async function insertResult({ services: { sql, clock } }: TestApi, { orgId }: Caller): Promise<string> {
+  const now = clock.now()
+  await sql`
+    insert into compliance_results (
+      org_id, id, policy_id, policy_name, repository, status, evaluated_at, created_at, updated_at
+    )
+    values (${orgId}, 'result_1', 'policy_1', 'Policy', 'acme/api', 'passing', ${now}, ${now}, ${now})`
+  return 'result_1'
+}

@@ -1,5 +1,12 @@
 -- Generated from the migrations by `npm run schema --workspace server`. Do not edit.
 
+create table abandoned_objects (
+  object_key text not null,
+  remove_after timestamp(3) with time zone not null,
+  constraint abandoned_objects_pkey PRIMARY KEY (object_key)
+);
+CREATE INDEX abandoned_objects_by_time ON public.abandoned_objects USING btree (remove_after);
+
 create table api_keys (
   org_id uuid not null,
   id uuid not null,
@@ -22,6 +29,65 @@ create table api_keys (
 );
 CREATE INDEX api_keys_by_organization ON public.api_keys USING btree (org_id, created_at, id);
 
+create table ci_artifacts (
+  org_id uuid not null,
+  id text collate "C" not null,
+  report_id text collate "C" not null,
+  run_id text collate "C" not null,
+  path text not null,
+  size bigint not null,
+  sha256 text not null,
+  status text not null,
+  reason text,
+  put_until timestamp(3) with time zone not null,
+  announced boolean not null default false,
+  created_at timestamp(3) with time zone not null,
+  constraint ci_artifacts_pkey PRIMARY KEY (org_id, id),
+  constraint ci_artifacts_org_id_report_id_fkey FOREIGN KEY (org_id, report_id) REFERENCES ci_reports(org_id, id),
+  constraint ci_artifacts_check CHECK (((reason IS NOT NULL) = (status = 'rejected'::text))),
+  constraint ci_artifacts_sha256_check CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text)),
+  constraint ci_artifacts_size_check CHECK ((size >= 0)),
+  constraint ci_artifacts_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'uploaded'::text, 'rejected'::text])))
+);
+CREATE UNIQUE INDEX ci_artifacts_by_path ON public.ci_artifacts USING btree (org_id, report_id, path);
+CREATE INDEX ci_artifacts_by_run ON public.ci_artifacts USING btree (org_id, run_id);
+
+create table ci_attestations (
+  org_id uuid not null,
+  id uuid not null,
+  report_id text collate "C" not null,
+  kind text not null,
+  name text not null,
+  data jsonb not null,
+  status text not null,
+  parsed jsonb,
+  created_at timestamp(3) with time zone not null,
+  updated_at timestamp(3) with time zone not null,
+  constraint ci_attestations_pkey PRIMARY KEY (org_id, id),
+  constraint ci_attestations_org_id_report_id_fkey FOREIGN KEY (org_id, report_id) REFERENCES ci_reports(org_id, id),
+  constraint ci_attestations_kind_check CHECK ((kind = ANY (ARRAY['test-results'::text, 'coverage'::text, 'sbom'::text, 'scan'::text, 'custom'::text]))),
+  constraint ci_attestations_status_check CHECK ((status = ANY (ARRAY['pass'::text, 'fail'::text, 'warn'::text, 'info'::text])))
+);
+CREATE UNIQUE INDEX ci_attestations_by_name ON public.ci_attestations USING btree (org_id, report_id, kind, name);
+
+create table ci_reports (
+  org_id uuid not null,
+  id text collate "C" not null,
+  run_id text collate "C" not null,
+  attempt smallint not null,
+  job_name text not null,
+  matrix jsonb,
+  runner text,
+  name text not null,
+  summary text,
+  created_at timestamp(3) with time zone not null,
+  updated_at timestamp(3) with time zone not null,
+  constraint ci_reports_pkey PRIMARY KEY (org_id, id),
+  constraint ci_reports_org_id_run_id_attempt_fkey FOREIGN KEY (org_id, run_id, attempt) REFERENCES ci_run_attempts(org_id, run_id, number),
+  constraint ci_reports_id_check CHECK ((id ~ '^[1-9][0-9]{0,2}-[0-9a-f]{24}$'::text))
+);
+CREATE INDEX ci_reports_by_run ON public.ci_reports USING btree (org_id, run_id);
+
 create table ci_run_attempts (
   org_id uuid not null,
   run_id text collate "C" not null,
@@ -34,7 +100,6 @@ create table ci_run_attempts (
   deadline_at timestamp(3) with time zone not null,
   created_at timestamp(3) with time zone not null,
   constraint ci_run_attempts_pkey PRIMARY KEY (org_id, run_id, number),
-  constraint ci_run_attempts_org_id_run_id_fkey FOREIGN KEY (org_id, run_id) REFERENCES ci_runs(org_id, id),
   constraint ci_run_attempts_check CHECK ((completed_at >= started_at)),
   constraint ci_run_attempts_check1 CHECK (((completed_at IS NULL) = (status = ANY (ARRAY['queued'::text, 'in_progress'::text])))),
   constraint ci_run_attempts_number_check CHECK (((number >= 1) AND (number <= 999))),
@@ -64,7 +129,6 @@ create table ci_runs (
   created_at timestamp(3) with time zone not null,
   updated_at timestamp(3) with time zone not null,
   constraint ci_runs_pkey PRIMARY KEY (org_id, id),
-  constraint ci_runs_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
   constraint ci_runs_day_number_check CHECK (((day_number >= 1) AND (day_number <= 2000))),
   constraint ci_runs_newest_attempt_check CHECK (((newest_attempt >= 1) AND (newest_attempt <= 999)))
 );
@@ -426,12 +490,16 @@ create table security_uploads (
   truncated boolean not null default false,
   warnings text[] not null default '{}'::text[],
   error text,
+  artifact_id text collate "C",
+  run_id text collate "C",
+  reported_at timestamp(3) with time zone not null,
   put_until timestamp(3) with time zone not null,
   created_at timestamp(3) with time zone not null,
   updated_at timestamp(3) with time zone not null,
   constraint security_uploads_pkey PRIMARY KEY (org_id, id),
   constraint security_uploads_org_id_repository_no_fkey FOREIGN KEY (org_id, repository_no) REFERENCES reported_repositories(org_id, id),
   constraint security_uploads_check CHECK (((status = 'failed'::text) = (error IS NOT NULL))),
+  constraint security_uploads_check1 CHECK (((origin = 'report'::text) = ((artifact_id IS NOT NULL) AND (run_id IS NOT NULL)))),
   constraint security_uploads_filename_check CHECK (((length(filename) >= 1) AND (length(filename) <= 200))),
   constraint security_uploads_format_check CHECK ((format = ANY (ARRAY['sarif'::text, 'cyclonedx'::text, 'spdx'::text]))),
   constraint security_uploads_id_check CHECK ((id ~ '^[0-9a-f]{32}$'::text)),
@@ -441,8 +509,10 @@ create table security_uploads (
   constraint security_uploads_size_check CHECK ((size >= 1)),
   constraint security_uploads_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'queued'::text, 'parsing'::text, 'finished'::text, 'failed'::text])))
 );
+CREATE UNIQUE INDEX security_uploads_by_artifact ON public.security_uploads USING btree (org_id, artifact_id) WHERE (artifact_id IS NOT NULL);
 CREATE INDEX security_uploads_by_commit ON public.security_uploads USING btree (org_id, repository_no, commit_sha, created_at);
-CREATE UNIQUE INDEX security_uploads_by_file ON public.security_uploads USING btree (org_id, repository_no, COALESCE(category, ''::text), COALESCE(git_ref, ''::text), sha256) WHERE (status <> 'failed'::text);
+CREATE UNIQUE INDEX security_uploads_by_file ON public.security_uploads USING btree (org_id, repository_no, COALESCE(category, ''::text), COALESCE(git_ref, ''::text), sha256) WHERE ((status <> 'failed'::text) AND (origin <> 'report'::text));
+CREATE INDEX security_uploads_by_run ON public.security_uploads USING btree (org_id, run_id) WHERE (run_id IS NOT NULL);
 CREATE INDEX security_uploads_pending ON public.security_uploads USING btree (put_until) WHERE (status = 'pending'::text);
 
 CREATE OR REPLACE FUNCTION public.rfc3339(at timestamp with time zone)

@@ -8,7 +8,10 @@ export type Load = { method: 'GET' | 'POST'; url: string; seconds: number; heade
  * Requests a second over 16 connections that always have one request under way. `next` gives each request its own
  * key and body. Throws when an answer is not a success: a fast refusal would look like speed.
  */
-export async function requestsPerSecond({ url, method, seconds, headers = {} }: Load, next?: () => Message): Promise<number> {
+export async function requestsPerSecond(
+  { url, method, seconds, headers = {} }: Load,
+  next?: () => Message,
+): Promise<number> {
   const startedAt = performance.now()
   const result = await autocannon({
     url,
@@ -21,6 +24,7 @@ export async function requestsPerSecond({ url, method, seconds, headers = {} }: 
   const elapsedSeconds = (performance.now() - startedAt) / 1000
   const failed = result.non2xx + result.errors
   if (failed > 0) throw new Error(`${failed} requests to ${url} failed: ${JSON.stringify(result.statusCodeStats)}`)
+  if (result['2xx'] === 0) throw new Error(`${url} answered nothing in ${seconds} s`)
   return result['2xx'] / elapsedSeconds
 }
 

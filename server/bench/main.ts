@@ -1,7 +1,38 @@
+// `npm run bench`, `npm run bench -- [--json] [part of a benchmark's name]`. A missed bar is reported, not a failure.
+import { writeFile } from 'node:fs/promises'
+import { type Benchmark, type Result, summarize } from './benchmark.ts'
 import { createCiRun } from './create-ci-run.bench.ts'
-import { withSetting } from './setting.ts'
-import { summarize } from './benchmark.ts'
-const rounds = await withSetting((s) => createCiRun.measure(s))
-const r = summarize(createCiRun, rounds)
-for (const x of rounds) console.log(x.ours.toFixed(0), x.bare.toFixed(0), (x.ours / x.bare).toFixed(3))
-console.log(r.ours.toFixed(0), r.bare.toFixed(0), r.ratio.toFixed(3))
+import { importSarif } from './import-sarif.bench.ts'
+import { listFindings } from './list-findings.bench.ts'
+import { listRuns } from './list-runs.bench.ts'
+import { describeMachine } from './machine.ts'
+import { type Report, toMarkdown, toTable } from './report.ts'
+import { type Setting, withSetting } from './setting.ts'
+import { firstStart, secondStart } from './start-time.bench.ts'
+
+const BENCHMARKS: Benchmark<Setting>[] = [createCiRun, listRuns, listFindings, importSarif, firstStart, secondStart]
+const RESULTS = new URL('./results.md', import.meta.url)
+
+const say = (line: string) => process.stderr.write(`${line}\n`)
+const json = process.argv.includes('--json')
+const part = process.argv.slice(2).find((argument) => !argument.startsWith('-'))
+await main()
+
+async function main(): Promise<void> {
+  const chosen = BENCHMARKS.filter(({ name }) => part === undefined || name.includes(part))
+  if (chosen.length === 0)
+    throw new Error(`There is no benchmark "${part}": ${BENCHMARKS.map(({ name }) => name).join(', ')}`)
+  const report = await withSetting((setting) => run(chosen, setting))
+  if (part === undefined) await writeFile(RESULTS, toMarkdown(report))
+  console.log(json ? JSON.stringify(report, null, 2) : toTable(report.results))
+  for (const { name } of report.results.filter(({ ok }) => ok === false)) say(`Missed its bar: ${name}`)
+}
+
+async function run(chosen: Benchmark<Setting>[], setting: Setting): Promise<Report> {
+  const results: Result[] = []
+  for (const benchmark of chosen) {
+    say(`${benchmark.name}: ${benchmark.about} …`)
+    results.push(summarize(benchmark, await benchmark.measure(setting)))
+  }
+  return { date: new Date().toISOString().slice(0, 10), machine: await describeMachine(setting.sql), results }
+}

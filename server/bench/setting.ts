@@ -37,7 +37,13 @@ export async function withSetting<Result>(use: (setting: Setting) => Promise<Res
 
   const { url, organization, key } = shiplock.ready
   const ours = { url, orgId: organization.id, key: key.key }
-  return await use({ directory, sql, ours, bare: bare.ready, createKeys: (count) => createKeys(sql, ours.orgId, count) })
+  return await use({
+    directory,
+    sql,
+    ours,
+    bare: bare.ready,
+    createKeys: (count) => createKeys(sql, ours.orgId, count),
+  })
 }
 
 /** Everything as it comes, but for the general rate limit and the port. */

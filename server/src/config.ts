@@ -2,6 +2,18 @@ import { resolve } from 'node:path'
 
 export type Environment = 'production' | 'development'
 
+/** A bucket of an S3-compatible store, which holds the objects in place of the data directory. */
+export type S3Settings = Readonly<{
+  /** null: Amazon's own address of the region. */
+  endpoint: string | null
+  bucket: string
+  region: string
+  accessKeyId: string
+  secretAccessKey: string
+  /** The bucket stands in the path and not in the host name, as most stores of one's own want it. */
+  forcePathStyle: boolean
+}>
+
 export type Config = Readonly<{
   host: string
   port: number
@@ -15,6 +27,8 @@ export type Config = Readonly<{
   plansFile: string | null
   /** null: one is made and kept in the data directory. */
   secretKey: string | null
+  /** null: files under the data directory. */
+  s3: S3Settings | null
   logLevel: string
 }>
 
@@ -46,10 +60,24 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     rateLimitPerMinute: read.integer('SHIPLOCK_RATE_LIMIT_PER_MINUTE', 600, 0, 1_000_000),
     plansFile: read.text('SHIPLOCK_PLANS_FILE'),
     secretKey: read.secret('SHIPLOCK_SECRET_KEY', SECRET_KEY_CHARS_MIN),
+    s3: readS3(read),
     logLevel: read.oneOf('SHIPLOCK_LOG_LEVEL', LOG_LEVELS, 'info'),
   }
   if (read.mistakes.length > 0) throw new ConfigError(read.mistakes)
   return Object.freeze(config)
+}
+
+/** One of these settings asks for S3, and then for all of them that have no default. */
+function readS3(read: EnvironmentReader): S3Settings | null {
+  if (!read.hasAny('SHIPLOCK_S3_')) return null
+  return {
+    endpoint: read.httpUrl('SHIPLOCK_S3_ENDPOINT'),
+    bucket: read.required('SHIPLOCK_S3_BUCKET', 'S3'),
+    region: read.required('SHIPLOCK_S3_REGION', 'S3'),
+    accessKeyId: read.required('SHIPLOCK_S3_ACCESS_KEY_ID', 'S3'),
+    secretAccessKey: read.required('SHIPLOCK_S3_SECRET_ACCESS_KEY', 'S3'),
+    forcePathStyle: read.oneOf('SHIPLOCK_S3_FORCE_PATH_STYLE', ['true', 'false'], 'false') === 'true',
+  }
 }
 
 /** The settings once the system has chosen a port in place of 0; a base address that was set stays. */
@@ -73,6 +101,16 @@ class EnvironmentReader {
 
   text(name: string): string | null {
     return this.#env[name]?.trim() || null
+  }
+
+  hasAny(prefix: string): boolean {
+    return Object.keys(this.#env).some((name) => name.startsWith(prefix) && this.text(name) !== null)
+  }
+
+  required(name: string, purpose: string): string {
+    const text = this.text(name)
+    if (text === null) this.mistakes.push(`${name} is missing; ${purpose} needs it`)
+    return text ?? ''
   }
 
   integer(name: string, fallback: number, min: number, max: number): number {

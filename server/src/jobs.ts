@@ -1,5 +1,6 @@
 import { artifactCompleted } from './ci/artifact-completed.event.ts'
 import { settleOverdueRuns } from './ci/settle-overdue-runs.job.ts'
+import { removeAbandoned } from './platform/objects/remove-abandoned.job.ts'
 import { sweepObjects } from './platform/objects/sweep-objects.job.ts'
 import type { Job, ScheduledJob } from './platform/queue/job.ts'
 import { subscribe } from './platform/queue/event.ts'
@@ -12,4 +13,9 @@ import type { Services } from './services.ts'
 export const jobs: Job<Services, never>[] = [readUpload, subscribe(artifactCompleted, readArtifact)]
 
 /** Every job that the clock starts. */
-export const scheduledJobs: ScheduledJob<Services>[] = [settleOverdueRuns, expireUploadsJob, sweepObjects]
+export const scheduledJobs: ScheduledJob<Services>[] = [
+  settleOverdueRuns,
+  expireUploadsJob,
+  removeAbandoned,
+  sweepObjects,
+]

@@ -19,9 +19,18 @@ export class RequestLimits {
     this.#byKind = isOn ? { report: new RateLimiter(REPORT_REQUESTS_PER_MINUTE_MAX) } : null
   }
 
-  /** Counts a request, and throws 429 `rate_limited` for one too many. The headers tell of the narrower limit. */
+  /** Counts a request, and throws 429 `rate_limited` for one too many. The headers tell of the limit that is closer. */
   count({ org_id, credential }: Actor, kind: LimitedKind | undefined, now: Date, reply: FastifyReply): void {
     this.#byKey?.take(credential.id, now, reply)
-    if (kind) this.#byKind?.[kind].take(org_id, now, reply)
+    if (!kind || !this.#byKind) return
+    const ofKey = allowanceIn(reply)
+    this.#byKind[kind].take(org_id, now, reply)
+    const ofKind = allowanceIn(reply)
+    if (Number(ofKey['ratelimit-remaining']) < Number(ofKind['ratelimit-remaining'])) reply.headers(ofKey)
   }
+}
+
+function allowanceIn(reply: FastifyReply) {
+  const { 'ratelimit-limit': limit, 'ratelimit-remaining': remaining, 'ratelimit-reset': reset } = reply.getHeaders()
+  return { 'ratelimit-limit': limit, 'ratelimit-remaining': remaining, 'ratelimit-reset': reset }
 }

@@ -1,4 +1,4 @@
-/** Where the object store keeps an artifact. The SQL that abandons objects writes the same form. */
+/** Where the object store keeps an artifact. No two artifacts ever share a key, nor does one get another's later. */
 export function artifactKey(orgId: string, artifactId: string): string {
   return `artifacts/${orgId}/${artifactId}`
 }

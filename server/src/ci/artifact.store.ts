@@ -1,4 +1,6 @@
 import type { Db, Tx } from '../platform/db/sql.ts'
+import { abandonObjects } from '../platform/objects/abandoned-objects.store.ts'
+import { artifactKey } from './artifact-key.ts'
 import type { Matrix } from './report-id.ts'
 
 export type ArtifactRow = {
@@ -21,21 +23,14 @@ export async function findArtifacts(tx: Tx, orgId: string, reportId: string, pat
       and path = any(${paths})`
 }
 
-/** Bytes of a run that are stored or may still be PUT, those at `exceptPaths` of one report left out. */
-export async function sumRunBytes(
-  tx: Tx,
-  orgId: string,
-  runId: string,
-  except: { reportId: string; paths: string[] },
-  now: Date,
-): Promise<number> {
+/** Bytes of a run that are stored or may still be PUT. */
+export async function sumRunBytes(tx: Tx, orgId: string, runId: string, now: Date): Promise<number> {
   const [row] = await tx<[{ bytes: number }]>`
     select coalesce(sum(size), 0)::bigint as bytes
     from ci_artifacts
     where org_id = ${orgId}
       and run_id = ${runId}
-      and (status = 'uploaded' or (status = 'pending' and put_until > ${now}))
-      and not (report_id = ${except.reportId} and path = any(${except.paths}))`
+      and (status = 'uploaded' or (status = 'pending' and put_until > ${now}))`
   return row.bytes
 }
 
@@ -48,7 +43,7 @@ export async function countArtifacts(db: Db, orgId: string, reportId: string): P
   return row.count
 }
 
-/** Opens slots: new artifacts, and those that are there and wait for their file again. */
+/** Opens slots: new artifacts, and those that wait for their file and get more time. */
 export async function upsertSlots(
   tx: Tx,
   orgId: string,
@@ -62,29 +57,56 @@ export async function upsertSlots(
     from jsonb_to_recordset(${tx.json(slots as never)}::jsonb)
       as slot (id text, path text, size bigint, sha256 text, put_until timestamptz)
     on conflict (org_id, id) do update
-    set status = 'pending', reason = null, put_until = excluded.put_until`
+    set put_until = excluded.put_until`
 }
 
-/** Removes artifacts of a report; their objects go once nobody can PUT to them any more. */
-export async function deleteArtifacts(
+/** Removes the artifacts of a report at these paths. */
+export async function deleteArtifacts(tx: Tx, orgId: string, reportId: string, paths: string[]): Promise<void> {
+  await deleteWhere(tx, orgId, reportId, tx`path = any(${paths})`)
+}
+
+/** Removes the artifacts of a report that are none of `keep`: another path, or other bytes at the same one. */
+export async function deleteOtherArtifacts(
   tx: Tx,
   orgId: string,
   reportId: string,
-  which: { atPaths: string[] } | { exceptPaths: string[] },
+  keep: Pick<ArtifactRow, 'path' | 'size' | 'sha256'>[],
 ): Promise<void> {
-  const paths = 'atPaths' in which ? tx`path = any(${which.atPaths})` : tx`path <> all(${which.exceptPaths})`
-  await tx`
+  const kept = tx`
+    select path, size, sha256
+    from jsonb_to_recordset(${tx.json(keep)}::jsonb) as kept (path text, size bigint, sha256 text)`
+  await deleteWhere(tx, orgId, reportId, tx`(path, size, sha256) not in (${kept})`)
+}
+
+/** Objects go once nobody can PUT to them any more. What was read in a file does not outlive it. */
+async function deleteWhere(tx: Tx, orgId: string, reportId: string, condition: ReturnType<typeof tx>): Promise<void> {
+  const deleted = await tx<AbandonedArtifact[]>`
     with deleted as (
       delete from ci_artifacts
       where org_id = ${orgId}
         and report_id = ${reportId}
-        and ${paths}
-      returning id, put_until
+        and ${condition}
+      returning id, path, put_until
+    ), forgotten as (
+      update ci_attestations attestation
+      set parsed = null, status = case when attestation.kind = 'sbom' then 'info' else attestation.status end
+      from deleted
+      where attestation.org_id = ${orgId}
+        and attestation.report_id = ${reportId}
+        and attestation.parsed is not null
+        and attestation.data ->> 'artifact' = deleted.path
     )
-    insert into abandoned_objects (object_key, remove_after)
-    select 'artifacts/' || ${orgId}::text || '/' || id, put_until
-    from deleted
-    on conflict (object_key) do nothing`
+    select id, put_until
+    from deleted`
+  await abandon(tx, orgId, deleted)
+}
+
+type AbandonedArtifact = { id: string; put_until: Date }
+
+async function abandon(tx: Tx, orgId: string, artifacts: AbandonedArtifact[]): Promise<void> {
+  if (artifacts.length === 0) return
+  const objects = artifacts.map(({ id, put_until }) => ({ object_key: artifactKey(orgId, id), remove_after: put_until }))
+  await abandonObjects(tx, objects)
 }
 
 /** Artifacts of a report by id. */
@@ -97,7 +119,7 @@ export async function findArtifactsById(db: Db, orgId: string, reportId: string,
       and id = any(${ids})`
 }
 
-/** Settles a pending artifact; one whose file is still missing stays pending. */
+/** Settles a pending artifact; one whose file is still missing stays pending. What is PUT after a rejection goes later. */
 export async function settleArtifact(
   tx: Tx,
   orgId: string,
@@ -105,12 +127,14 @@ export async function settleArtifact(
   result: { status: 'uploaded' | 'rejected' | 'missing'; reason: string | null },
 ): Promise<void> {
   if (result.status === 'missing') return
-  await tx`
+  const settled = await tx<AbandonedArtifact[]>`
     update ci_artifacts
     set status = ${result.status}, reason = ${result.reason}
     where org_id = ${orgId}
       and id = ${id}
-      and status = 'pending'`
+      and status = 'pending'
+    returning id, put_until`
+  if (result.status === 'rejected') await abandon(tx, orgId, settled)
 }
 
 /** An uploaded artifact, for a download. */

@@ -11,23 +11,39 @@ export type AttestationRow = {
 
 export type StoredAttestation = Pick<AttestationRow, 'id' | 'kind' | 'name' | 'status'>
 
-/** Stores attestations, each in place of the one of its kind and name. What was read in a file stays while the file does. */
+/**
+ * Stores attestations, each in place of the one of its kind and name. What was read in a file stays while the file
+ * does; a file that is named anew is announced again, so that what was read in it gets here too.
+ */
 export async function upsertAttestations(tx: Tx, orgId: string, reportId: string, rows: AttestationRow[], at: Date) {
   return tx<StoredAttestation[]>`
-    insert into ci_attestations as attestation (
-      org_id, id, report_id, kind, name, data, status, created_at, updated_at
+    with stored as (
+      insert into ci_attestations as attestation (
+        org_id, id, report_id, kind, name, data, status, created_at, updated_at
+      )
+      select ${orgId}, id, ${reportId}, kind, name, data, status, ${at}::timestamptz, ${at}::timestamptz
+      from jsonb_to_recordset(${tx.json(rows as never)}::jsonb)
+        as item (id uuid, kind text, name text, data jsonb, status text)
+      on conflict (org_id, report_id, kind, name) do update
+      set data = excluded.data, updated_at = excluded.updated_at,
+        parsed = case when ${sameArtifact(tx)} then attestation.parsed end,
+        status = case
+          when attestation.kind = 'sbom' and attestation.parsed is not null and ${sameArtifact(tx)} then 'pass'
+          else excluded.status
+        end
+      returning id, kind, name, status, data ->> 'artifact' as artifact, parsed
+    ), named as (
+      update ci_artifacts
+      set announced = false
+      from stored
+      where ci_artifacts.org_id = ${orgId}
+        and ci_artifacts.report_id = ${reportId}
+        and ci_artifacts.announced
+        and ci_artifacts.path = stored.artifact
+        and stored.parsed is null
     )
-    select ${orgId}, id, ${reportId}, kind, name, data, status, ${at}::timestamptz, ${at}::timestamptz
-    from jsonb_to_recordset(${tx.json(rows as never)}::jsonb)
-      as item (id uuid, kind text, name text, data jsonb, status text)
-    on conflict (org_id, report_id, kind, name) do update
-    set data = excluded.data, updated_at = excluded.updated_at,
-      parsed = case when ${sameArtifact(tx)} then attestation.parsed end,
-      status = case
-        when attestation.kind = 'sbom' and attestation.parsed is not null and ${sameArtifact(tx)} then 'pass'
-        else excluded.status
-      end
-    returning id, kind, name, status`
+    select id, kind, name, status
+    from stored`
 }
 
 function sameArtifact(tx: Tx) {

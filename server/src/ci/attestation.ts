@@ -8,6 +8,8 @@ export type AttestationKind = (typeof ATTESTATION_KINDS)[number]
 /** What only we or a provider can attest (specification, createCiReport). */
 export const REFUSED_KINDS = ['provenance', 'ownership']
 export const DATA_BYTES_MAX = 64 * 1024
+/** Deeper than any report, and far from where writing it as JSON again would fail. */
+const DATA_NESTING_MAX = 64
 
 const Count = Type.Integer({ minimum: 0 })
 const Text = Type.String({ minLength: 1, maxLength: 500 })
@@ -44,6 +46,9 @@ const SHAPES: Record<Exclude<AttestationKind, 'custom'>, TObject> = {
 
 /** What is wrong with an attestation's data: `path` is a JSON pointer inside it. Null when it has its kind's figures. */
 export function dataMistake(kind: AttestationKind, data: object): { path: string; message: string } | null {
+  if (isNestedDeeper(data, DATA_NESTING_MAX)) {
+    return { path: '', message: `must not be nested deeper than ${DATA_NESTING_MAX} levels` }
+  }
   if (Buffer.byteLength(JSON.stringify(data)) > DATA_BYTES_MAX) {
     return { path: '', message: `must be at most ${DATA_BYTES_MAX} bytes of JSON` }
   }
@@ -52,6 +57,11 @@ export function dataMistake(kind: AttestationKind, data: object): { path: string
   const missing = (mistake?.params as { requiredProperties?: string[] } | undefined)?.requiredProperties?.[0]
   if (missing !== undefined) return { path: `/${missing}`, message: `is required for ${kind}` }
   return { path: mistake?.instancePath ?? '', message: mistake?.message ?? 'is not valid' }
+}
+
+function isNestedDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return levels === 0 || Object.values(value).some((inner) => isNestedDeeper(inner, levels - 1))
 }
 
 /** The status that data of a kind amounts to (decisions §6). `data` has passed `dataMistake`. */

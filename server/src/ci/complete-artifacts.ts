@@ -1,8 +1,9 @@
 import type { Actor } from '../access/actor.ts'
+import type { Tx } from '../platform/db/sql.ts'
 import { findMismatch } from '../platform/objects/verify-object.ts'
 import type { Services } from '../services.ts'
 import { announceNamedArtifacts } from './announce-artifacts.ts'
-import { findArtifactsById, type StoredArtifact, settleArtifact } from './artifact.store.ts'
+import { findArtifactsById, type StoredArtifact, settleArtifact, sumRunBytes } from './artifact.store.ts'
 import { artifactKey } from './artifact-key.ts'
 import { lockRunAndReport } from './lock-report.ts'
 
@@ -11,16 +12,17 @@ type Mismatches = Map<string, Awaited<ReturnType<typeof findMismatch>>>
 
 /**
  * Checks size and checksum of what was PUT. Safe to repeat, in any order and at once: an artifact that is settled is
- * answered as it was. What mismatches is deleted. An id that the report does not have is `missing`: nothing is there.
+ * answered as it was. What mismatches is deleted, and so is what comes so late that others took its place in the run's
+ * quota (`run_quota`). An id that the report does not have is `missing`: nothing is there.
  */
 export async function completeArtifacts(services: Services, actor: Actor, runId: string, reportId: string, ids: string[]) {
-  const { sql, objects } = services
+  const { sql, objects, clock } = services
   const mismatches = await check(services, actor, await findArtifactsById(sql, actor.org_id, reportId, ids))
   const settled = await sql.begin(async (tx) => {
     await lockRunAndReport(tx, actor.org_id, runId, reportId)
     const results = new Map<string, CompletionResult>()
     for (const artifact of await findArtifactsById(tx, actor.org_id, reportId, ids)) {
-      const result = resultOf(artifact, mismatches)
+      const result = await refuseLate(tx, actor, { ...artifact, runId }, resultOf(artifact, mismatches), clock.now())
       results.set(artifact.id, result)
       if (artifact.status === 'pending') await settleArtifact(tx, actor.org_id, artifact.id, result)
     }
@@ -42,12 +44,25 @@ async function check({ objects }: Services, actor: Actor, artifacts: StoredArtif
   return new Map(await Promise.all(found))
 }
 
-/** One that became pending again meanwhile was not looked at: nothing is known to be there. */
+/** One that came to be meanwhile was not looked at: nothing is known to be there. */
 function resultOf({ id, status, reason }: StoredArtifact, mismatches: Mismatches): CompletionResult {
   if (status !== 'pending') return { artifact_id: id, status, reason }
   const mismatch = mismatches.has(id) ? (mismatches.get(id) ?? null) : 'missing'
   if (mismatch === 'missing') return { artifact_id: id, status: 'missing', reason: null }
   return { artifact_id: id, status: mismatch === null ? 'uploaded' : 'rejected', reason: mismatch }
+}
+
+/** A slot whose 15 minutes are over holds no place in the run's quota. A file that was PUT in time still gets one if there is one. */
+async function refuseLate(
+  tx: Tx,
+  { org_id, plan }: Actor,
+  { id, runId, status, size, put_until }: StoredArtifact & { runId: string },
+  result: CompletionResult,
+  now: Date,
+): Promise<CompletionResult> {
+  if (status !== 'pending' || result.status !== 'uploaded' || put_until > now) return result
+  const fits = (await sumRunBytes(tx, org_id, runId, now)) + size <= plan.artifact_bytes_per_run_max
+  return fits ? result : { artifact_id: id, status: 'rejected', reason: 'run_quota' }
 }
 
 function unknown(id: string): CompletionResult {

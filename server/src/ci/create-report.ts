@@ -3,7 +3,7 @@ import type { Tx } from '../platform/db/sql.ts'
 import { invalidField, notFound } from '../platform/http/errors.ts'
 import type { Services } from '../services.ts'
 import { announceNamedArtifacts } from './announce-artifacts.ts'
-import { deleteArtifacts } from './artifact.store.ts'
+import { deleteOtherArtifacts } from './artifact.store.ts'
 import { refuseBadPaths, signSlots } from './artifact-slots.ts'
 import { deleteOtherAttestations, upsertAttestations } from './attestation.store.ts'
 import { readAttestations } from './read-attestations.ts'
@@ -31,7 +31,7 @@ export async function createReport(services: Services, actor: Actor, runId: stri
     if (attestations.rows.length > 0) {
       await upsertAttestations(tx, actor.org_id, report.id, attestations.rows, now)
     }
-    await deleteArtifacts(tx, actor.org_id, report.id, { exceptPaths: input.artifacts.map(({ path }) => path) })
+    await deleteOtherArtifacts(tx, actor.org_id, report.id, input.artifacts)
     const reserved = await reserveArtifacts(tx, actor, { id: report.id, runId }, input.artifacts, now)
     await announceNamedArtifacts(tx, actor.org_id, report.id)
     return { report, created, reserved, warnings: [...attestations.warnings, ...otherRunner(report, runnerBefore)] }

@@ -1,24 +1,28 @@
 import type { Actor } from '../access/actor.ts'
 import { useMonthly } from '../organizations/usage.store.ts'
 import { MINUTE_MS, nextUtcDayStart, nextUtcMonthStart, utcMonthStart } from '../platform/clock.ts'
+import type { Tx } from '../platform/db/sql.ts'
 import { ApiError, invalidField, rateLimited } from '../platform/http/errors.ts'
 import { newRunId } from '../platform/ids.ts'
 import type { Services } from '../services.ts'
-import { type DayNumbers, NEW_RUNS_PER_DAY_MAX } from './day-numbers.ts'
+import { NEW_RUNS_PER_DAY_MAX } from './day-numbers.ts'
 import { normalizeRepository, RepositoryAddressError } from './repository-address.ts'
+import type { RunIntake } from './run-intake.ts'
 import type { NewCiRun } from './run.schema.ts'
 import {
   type AttemptRow,
   findAttempt,
   insertAttempt,
-  insertRun,
+  type InsertedRun,
+  insertRuns,
   lockRun,
+  type NewRun,
   readRun,
-  type RunRow,
+  type StoredRun,
   updateAttempt,
 } from './run.store.ts'
 
-export type CreatedRun = { json: string; created: boolean }
+export type CreatedRun = { run: StoredRun; created: boolean }
 
 /** A number can be lost to another process again and again only near the day's limit. */
 const COLLISIONS_MAX = 50
@@ -28,17 +32,16 @@ const COLLISIONS_MAX = 50
  * (ci_system, external_run_id, attempt) is always answered with the stored run. Errors: 409 `attempt_outdated`,
  * 429 `rate_limited`.
  */
-export async function createRun(services: Services, numbers: DayNumbers, actor: Actor, input: NewCiRun) {
+export async function createRun(services: Services, intake: RunIntake, actor: Actor, input: NewCiRun) {
   const now = services.clock.now()
   const repository = readRepository(input.repository)
   const credential = { orgId: actor.org_id, id: actor.credential.id }
+  const { numbers } = intake
   for (let collision = 0; collision < COLLISIONS_MAX; collision += 1) {
     const number = await numbers.take(credential, now)
-    const json =
-      number === null
-        ? null
-        : await insertNewRun(services, actor, toRun(actor, input, repository, number, now), input, now)
-    if (json !== null) return { json, created: true }
+    const run =
+      number === null ? null : await insertRun(services, intake, actor, toRun(actor, input, repository, number, now))
+    if (run !== null) return { run, created: true }
     const stored = await repeatRun(services, actor, input, now)
     if (stored && number !== null) numbers.giveBack(credential, now, number)
     if (stored) return stored
@@ -62,28 +65,35 @@ function readRepository(address: string): string {
   }
 }
 
-/** One statement where the plan has no monthly limit; where it has one, the count is in the same transaction. */
-async function insertNewRun(services: Services, actor: Actor, run: RunRow, input: NewCiRun, now: Date) {
-  const view = { now, baseUrl: services.config.baseUrl }
-  const attempt = toAttempt(input, now)
+/** Where the plan has a monthly limit, the count is in the same transaction. */
+async function insertRun(
+  { sql }: Services,
+  { inserts }: RunIntake,
+  actor: Actor,
+  run: NewRun,
+): Promise<StoredRun | null> {
   const max = actor.plan.ci_runs_per_month_max
-  if (max === null) return insertRun(services.sql, run, attempt, view)
-  return services.sql.begin(async (tx) => {
-    const json = await insertRun(tx, run, attempt, view)
-    if (json === null) return null
-    if (await useMonthly(tx, actor.org_id, { metric: 'ci_runs', amount: 1, month: utcMonthStart(now), max })) return json
-    const message = `The plan ${actor.plan.name} includes ${max} runs a month.`
-    throw rateLimited(message, max, nextUtcMonthStart(now), now, { reason: 'MONTHLY_RUNS' })
-  })
+  const inserted = max === null ? await inserts.add(run) : await sql.begin((tx) => insertCounted(tx, actor, run, max))
+  return inserted && asStored(run, inserted)
+}
+
+async function insertCounted(tx: Tx, { org_id, plan }: Actor, run: NewRun, max: number): Promise<InsertedRun | null> {
+  const now = run.created_at
+  const [inserted] = await insertRuns(tx, [run])
+  if (!inserted) return null
+  if (await useMonthly(tx, org_id, { metric: 'ci_runs', amount: 1, month: utcMonthStart(now), max })) return inserted
+  const message = `The plan ${plan.name} includes ${max} runs a month.`
+  throw rateLimited(message, max, nextUtcMonthStart(now), now, { reason: 'MONTHLY_RUNS' })
+}
+
+/** What reading the run back would say. */
+function asStored(run: NewRun, { linked_repository }: InsertedRun): StoredRun {
+  const { attempt, created_at } = run
+  return { ...run, ...attempt, attempt: attempt.number, completed_at: null, linked_repository, updated_at: created_at }
 }
 
 /** What a POST does to a run that is stored already; null when none is. */
-async function repeatRun(
-  { sql, config }: Services,
-  actor: Actor,
-  input: NewCiRun,
-  now: Date,
-): Promise<CreatedRun | null> {
+async function repeatRun({ sql }: Services, actor: Actor, input: NewCiRun, now: Date): Promise<CreatedRun | null> {
   return sql.begin(async (tx) => {
     const run = await lockRun(tx, actor.org_id, input.ci_system, input.external_run_id)
     if (!run) return null
@@ -91,12 +101,9 @@ async function repeatRun(
     const created = input.attempt > run.newest_attempt
     if (created) await insertAttempt(tx, actor.org_id, run.id, toAttempt(input, now), now)
     else if (input.status === 'in_progress') await startQueued(tx, actor.org_id, run.id, input.attempt, now)
-    const json = await readRun(tx, actor.org_id, run.id, input.attempt, { now, baseUrl: config.baseUrl })
-    return { json, created }
+    return { run: await readRun(tx, actor.org_id, run.id, input.attempt, now), created }
   })
 }
-
-type Tx = Parameters<typeof lockRun>[0]
 
 /** queued → in_progress; every other field of the repeated body is ignored (decisions §5). */
 async function startQueued(tx: Tx, orgId: string, runId: string, number: number, now: Date): Promise<void> {
@@ -110,10 +117,11 @@ function attemptOutdated(attempt: number, newest: number): ApiError {
   return new ApiError(409, 'attempt_outdated', message, { newestAttempt: newest })
 }
 
-function toRun(actor: Actor, input: NewCiRun, repository: string, dayNumber: number, now: Date): RunRow {
+function toRun(actor: Actor, input: NewCiRun, repository: string, dayNumber: number, now: Date): NewRun {
   return {
     org_id: actor.org_id,
     id: newRunId(now),
+    provider: 'other',
     ci_system: input.ci_system,
     ci_system_name: input.ci_system_name ?? null,
     external_run_id: input.external_run_id,
@@ -122,8 +130,11 @@ function toRun(actor: Actor, input: NewCiRun, repository: string, dayNumber: num
     ref: input.ref ?? null,
     pipeline_name: input.pipeline_name,
     event: input.event,
+    trust: 'self_reported',
     credential: actor.credential,
     day_number: dayNumber,
+    attempt: toAttempt(input, now),
+    created_at: now,
   }
 }
 

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { Closed, ItemId, Nullable, OneOf, Timestamp } from '../platform/http/schemas.ts'
 import { ATTESTATION_STATUSES } from './attestation.ts'
+import type { Matrix } from './report-id.ts'
 
 export const SUMMARY_BYTES_MAX = 2 ** 20
 /** A 1 MiB summary with 20 attestations of 64 KiB fits. */
@@ -11,15 +12,17 @@ const MATRIX_KEYS_MAX = 20
 
 const Name = (options: { default?: string } = {}) => Type.String({ minLength: 1, maxLength: 100, ...options })
 
+/** Every value is looked at; `Type.Record` would pass over those whose key holds a line break. */
+const Matrix = Type.Unsafe<Matrix>({
+  type: 'object',
+  maxProperties: MATRIX_KEYS_MAX,
+  propertyNames: { maxLength: 100 },
+  additionalProperties: { type: ['string', 'number', 'boolean', 'null'], maxLength: 500 },
+})
+
 const Job = Closed({
   name: Type.Optional(Name({ default: 'default' })),
-  matrix: Type.Optional(
-    Type.Record(
-      Type.String({ maxLength: 100 }),
-      Type.Union([Type.String({ maxLength: 500 }), Type.Number(), Type.Boolean(), Type.Null()]),
-      { maxProperties: MATRIX_KEYS_MAX },
-    ),
-  ),
+  matrix: Type.Optional(Matrix),
   runner: Type.Optional(Type.String({ maxLength: 200 })),
 })
 

@@ -31,10 +31,10 @@ export async function reserveArtifacts(
 ): Promise<Reserved> {
   const paths = items.map(({ path }) => path)
   const stored = new Map((await findArtifacts(tx, actor.org_id, report.id, paths)).map((row) => [row.path, row]))
-  const reservation = new Reservation(tx, actor, stored, now)
-  reservation.runBytes = await sumRunBytes(tx, actor.org_id, report.runId, { reportId: report.id, paths }, now)
+  const runBytes = await sumRunBytes(tx, actor.org_id, report.runId, now)
+  const reservation = new Reservation(tx, actor, stored, runBytes, now)
   for (const item of items) await reservation.add(item)
-  await deleteArtifacts(tx, actor.org_id, report.id, { atPaths: reservation.outdatedPaths })
+  await deleteArtifacts(tx, actor.org_id, report.id, reservation.outdatedPaths)
   if (reservation.slots.length > 0) await upsertSlots(tx, actor.org_id, report, reservation.slots, now)
   return reservation
 }
@@ -42,41 +42,54 @@ export async function reserveArtifacts(
 class Reservation {
   readonly slots: ArtifactRow[] = []
   readonly skipped: Skipped[] = []
-  /** Paths whose stored file is another one than the one that comes. */
+  /** Paths whose stored artifact makes way for the one that comes. */
   readonly outdatedPaths: string[] = []
-  runBytes = 0
+  #runBytes: number
   readonly #tx: Tx
   readonly #actor: Actor
   readonly #stored: Map<string, StoredArtifact>
   readonly #now: Date
 
-  constructor(tx: Tx, actor: Actor, stored: Map<string, StoredArtifact>, now: Date) {
+  constructor(tx: Tx, actor: Actor, stored: Map<string, StoredArtifact>, runBytes: number, now: Date) {
     this.#tx = tx
     this.#actor = actor
     this.#stored = stored
+    this.#runBytes = runBytes
     this.#now = now
   }
 
   async add(item: ArtifactItem): Promise<void> {
     const stored = this.#stored.get(item.path)
-    const same = stored !== undefined && stored.sha256 === item.sha256 && stored.size === item.size
-    const reason = await this.#reasonToSkip(item, same ? stored : undefined)
-    if (reason !== null) this.skipped.push({ path: item.path, reason })
-    if (reason === null || reason === 'already_uploaded' || same) this.runBytes += item.size
-    if (reason !== null) return
-    if (stored && !same) this.outdatedPaths.push(item.path)
+    const same = stored?.sha256 === item.sha256 && stored.size === item.size ? stored : undefined
+    const runBytes = this.#runBytes - this.#countedBytes(stored) + item.size
+    const reason = await this.#reasonToSkip(item, same, runBytes)
+    if (reason !== null) {
+      this.skipped.push({ path: item.path, reason })
+      return
+    }
+    this.#runBytes = runBytes
+    // A rejected one is not taken up again: its object is on its way out.
+    const waiting = same?.status === 'pending' ? same : undefined
+    if (stored && !waiting) this.outdatedPaths.push(item.path)
     const put_until = new Date(this.#now.getTime() + ADDRESS_LIFETIME_MS)
-    this.slots.push({ ...item, id: same ? stored.id : newUuid(this.#now), put_until })
+    this.slots.push({ ...item, id: waiting?.id ?? newUuid(this.#now), put_until })
   }
 
-  async #reasonToSkip({ size }: ArtifactItem, same: StoredArtifact | undefined): Promise<SkipReason | null> {
+  /** What a stored artifact takes of its run's quota, by the same rule as `sumRunBytes`. */
+  #countedBytes(stored: StoredArtifact | undefined): number {
+    const counts = stored?.status === 'uploaded' || (stored?.status === 'pending' && stored.put_until > this.#now)
+    return counts ? stored.size : 0
+  }
+
+  /** `runBytes` is what the run would hold with the file. The same file is counted once in a month. */
+  async #reasonToSkip(item: ArtifactItem, same: StoredArtifact | undefined, runBytes: number): Promise<SkipReason | null> {
     const { plan, org_id } = this.#actor
     if (same?.status === 'uploaded') return 'already_uploaded'
-    if (size > plan.artifact_bytes_max) return 'too_large'
-    if (this.runBytes + size > plan.artifact_bytes_per_run_max) return 'run_quota'
+    if (item.size > plan.artifact_bytes_max) return 'too_large'
+    if (runBytes > plan.artifact_bytes_per_run_max) return 'run_quota'
     const max = plan.artifact_bytes_per_month_max
     if (max === null || same) return null
-    const use = { metric: 'artifact_bytes', amount: size, month: utcMonthStart(this.#now), max } as const
+    const use = { metric: 'artifact_bytes', amount: item.size, month: utcMonthStart(this.#now), max } as const
     return (await useMonthly(this.#tx, org_id, use)) ? null : 'monthly_quota'
   }
 }

@@ -1,14 +1,19 @@
+import type { FastifyReply } from 'fastify'
 import type { HttpServer } from '../platform/http/http-server.ts'
 import { sendData } from '../platform/http/responses.ts'
 import { Envelope } from '../platform/http/schemas.ts'
 import type { Services } from '../services.ts'
+import { toCiRun } from './ci-run.ts'
 import { createRun } from './create-run.ts'
-import { DayNumbers } from './day-numbers.ts'
+import { openRunIntake } from './run-intake.ts'
 import { CiRun, CiRunUpdate, NewCiRun, RunPath } from './run.schema.ts'
+import type { StoredRun } from './run.store.ts'
 import { updateRun } from './update-run.ts'
 
 export async function runRoutes(app: HttpServer, services: Services): Promise<void> {
-  const numbers = new DayNumbers(services.sql)
+  const intake = openRunIntake(services.sql)
+  const sendRun = (reply: FastifyReply, run: StoredRun) =>
+    sendData(reply, JSON.stringify(toCiRun(run, services.config.baseUrl)))
 
   app.post(
     '/v1/ci/runs',
@@ -23,8 +28,8 @@ export async function runRoutes(app: HttpServer, services: Services): Promise<vo
       },
     },
     async (request, reply) => {
-      const { json, created } = await createRun(services, numbers, request.actor, request.body as NewCiRun)
-      return sendData(reply.code(created ? 201 : 200), json)
+      const { run, created } = await createRun(services, intake, request.actor, request.body as NewCiRun)
+      return sendRun(reply.code(created ? 201 : 200), run)
     },
   )
 
@@ -42,6 +47,6 @@ export async function runRoutes(app: HttpServer, services: Services): Promise<vo
       },
     },
     async (request, reply) =>
-      sendData(reply, await updateRun(services, request.actor, request.params.run_id, request.body)),
+      sendRun(reply, await updateRun(services, request.actor, request.params.run_id, request.body)),
   )
 }

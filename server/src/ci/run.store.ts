@@ -5,6 +5,7 @@ import type { RunStatus } from './run-status.ts'
 export type RunRow = {
   org_id: string
   id: string
+  provider: string
   ci_system: string
   ci_system_name: string | null
   external_run_id: string
@@ -13,6 +14,7 @@ export type RunRow = {
   ref: string | null
   pipeline_name: string
   event: string
+  trust: string
   credential: { type: string; id: string; name: string }
   /** The credential's number for this run within `at`'s UTC day. */
   day_number: number
@@ -27,39 +29,61 @@ export type AttemptRow = {
   deadline_at: Date
 }
 
-/** How a row becomes the wire form: the time that deadlines are held against, and where the console is. */
-export type RunView = { now: Date; baseUrl: string }
+export type LinkedRepository = { provider: string; id: string }
+
+/** A run with its first attempt, as it is stored at `created_at`. */
+export type NewRun = RunRow & { attempt: AttemptRow; created_at: Date }
+
+/** What the caller of `insertRuns` does not know yet. */
+export type InsertedRun = { id: string; linked_repository: LinkedRepository | null }
 
 /**
- * Stores a run with its first attempt and returns its wire form. Null when the run is there already, or when another
- * process took the same day number: `lockRun` tells which.
+ * Stores runs, each with its first attempt. In the answer a run is missing when it is there already, or when another
+ * process took the same day number: `lockRun` tells which. In one order for all, so that two calls do not wait for
+ * each other.
  */
-export async function insertRun(db: Db, run: RunRow, attempt: AttemptRow, view: RunView): Promise<string | null> {
-  const [row] = await db<{ json: string }[]>`
-    with run as (
+export async function insertRuns(db: Db, runs: readonly NewRun[]): Promise<InsertedRun[]> {
+  return db<InsertedRun[]>`
+    with given as (
+      select *
+      from json_to_recordset(${db.json(runs.map(toRecord))}::json) as given (
+        org_id uuid, id text, provider text, ci_system text, ci_system_name text, external_run_id text,
+        repository text, commit_sha text, ref text, pipeline_name text, event text, trust text,
+        credential_type text, credential_id uuid, credential_name text, day_number smallint,
+        number smallint, status text, url text, actor text, started_at timestamptz, deadline_at timestamptz,
+        created_at timestamptz
+      )
+      order by org_id, ci_system, external_run_id
+    ), run as (
       insert into ci_runs (
         org_id, id, provider, ci_system, ci_system_name, external_run_id, repository, commit_sha, ref, pipeline_name,
         event, trust, credential_type, credential_id, credential_name, newest_attempt, day, day_number, created_at,
         updated_at
       )
-      values (
-        ${run.org_id}, ${run.id}, 'other', ${run.ci_system}, ${run.ci_system_name}, ${run.external_run_id},
-        ${run.repository}, ${run.commit_sha}, ${run.ref}, ${run.pipeline_name}, ${run.event}, 'self_reported',
-        ${run.credential.type}, ${run.credential.id}, ${run.credential.name}, ${attempt.number}, ${view.now},
-        ${run.day_number}, ${view.now}, ${view.now}
-      )
+      select org_id, id, provider, ci_system, ci_system_name, external_run_id, repository, commit_sha, ref,
+        pipeline_name, event, trust, credential_type, credential_id, credential_name, number, created_at, day_number,
+        created_at, created_at
+      from given
       on conflict do nothing
-      returning *
+      returning org_id, id, repository
     ), attempt as (
       insert into ci_run_attempts (org_id, run_id, number, status, url, actor, started_at, deadline_at, created_at)
-      select run.org_id, run.id, run.newest_attempt, ${attempt.status}::text, ${attempt.url}::text,
-        ${attempt.actor}::text, ${attempt.started_at}::timestamptz, ${attempt.deadline_at}::timestamptz, run.created_at
+      select run.org_id, run.id, number, status, url, actor, started_at, deadline_at, created_at
       from run
-      returning *
+      join given on given.id = run.id
     )
-    select row_to_json(item)::text as json
-    from (select ${runColumns(db, view)} from run join attempt on true) item`
-  return row?.json ?? null
+    select run.id, ${linkedRepository(db)} as linked_repository
+    from run`
+}
+
+function toRecord({ credential, attempt, ...run }: NewRun) {
+  return {
+    ...run,
+    ...attempt,
+    credential_type: credential.type,
+    credential_id: credential.id,
+    credential_name: credential.name,
+  }
 }
 
 /** The run of an external id, locked until the transaction ends. */
@@ -143,19 +167,32 @@ export async function updateAttempt(
       and number = ${number}`
 }
 
-/** The wire form of one attempt of a run. */
-export async function readRun(db: Db, orgId: string, runId: string, number: number, view: RunView): Promise<string> {
-  const [row] = await db<[{ json: string }]>`
-    select row_to_json(item)::text as json
-    from (
-      select ${runColumns(db, view)}
-      from ci_runs run
-      join ci_run_attempts attempt on attempt.org_id = run.org_id and attempt.run_id = run.id
-      where run.org_id = ${orgId}
-        and run.id = ${runId}
-        and attempt.number = ${number}
-    ) item`
-  return row.json
+/** A run with one of its attempts, as both stand at a certain time. */
+export type StoredRun = Omit<RunRow, 'org_id' | 'day_number' | 'credential'> &
+  Omit<AttemptRow, 'number'> & {
+    attempt: number
+    completed_at: Date | null
+    linked_repository: LinkedRepository | null
+    credential: { type: string; name: string }
+    created_at: Date
+    updated_at: Date
+  }
+
+/** A run with the attempt of that number, which must be there, as both stand at `now`. */
+export async function readRun(db: Db, orgId: string, runId: string, number: number, now: Date): Promise<StoredRun> {
+  const [row] = await db<[StoredRun]>`
+    select run.id, run.provider, run.ci_system, run.ci_system_name, run.external_run_id, attempt.number as attempt,
+      run.repository, run.commit_sha, run.ref, run.pipeline_name, attempt.url, ${attemptStatus(db, now)} as status,
+      attempt.started_at, ${attemptCompletedAt(db, now)} as completed_at, attempt.actor, run.event,
+      attempt.deadline_at, run.trust, ${linkedRepository(db)} as linked_repository,
+      json_build_object('type', run.credential_type, 'name', run.credential_name) as credential,
+      run.created_at, run.updated_at
+    from ci_runs run
+    join ci_run_attempts attempt on attempt.org_id = run.org_id and attempt.run_id = run.id
+    where run.org_id = ${orgId}
+      and run.id = ${runId}
+      and attempt.number = ${number}`
+  return row
 }
 
 const SETTLED_AT_ONCE_MAX = 1000
@@ -186,7 +223,7 @@ export async function settleOverdueAttempts(db: Db, now: Date): Promise<number> 
   return rows.length
 }
 
-const DAY_NUMBERS_AT_ONCE = 100
+const DAY_NUMBERS_AT_ONCE = 500
 
 /** Numbers that a credential's new runs of a day may still take, in random order so that processes seldom collide. */
 export async function findFreeDayNumbers(db: Db, orgId: string, credentialId: string, day: Date, max: number) {
@@ -220,21 +257,14 @@ export function attemptCompletedAt(db: Db, now: Date) {
     end`
 }
 
-function runColumns(db: Db, { now, baseUrl }: RunView) {
-  return db`
-    run.id, run.provider, run.ci_system, run.ci_system_name, run.external_run_id, attempt.number as attempt,
-    run.repository, run.commit_sha, run.ref, run.pipeline_name, attempt.url, ${attemptStatus(db, now)} as status,
-    rfc3339(attempt.started_at) as started_at, rfc3339(${attemptCompletedAt(db, now)}) as completed_at,
-    attempt.actor, run.event, rfc3339(attempt.deadline_at) as deadline_at, run.trust,
-    (
-      select json_build_object('provider', repository.provider, 'id', repository.id)
-      from repositories repository
-      where repository.org_id = run.org_id
-        and repository.host = split_part(run.repository, '/', 1)
-        and lower(repository.full_name) = lower(substr(run.repository, strpos(run.repository, '/') + 1))
-      limit 1
-    ) as linked_repository,
-    json_build_object('type', run.credential_type, 'name', run.credential_name) as credential,
-    ${`${baseUrl}/runs/`}::text || run.id as app_url,
-    rfc3339(run.created_at) as created_at, rfc3339(run.updated_at) as updated_at`
+/** The connected provider's repository of the run's name, or null. */
+function linkedRepository(db: Db) {
+  return db`(
+    select json_build_object('provider', repository.provider, 'id', repository.id)
+    from repositories repository
+    where repository.org_id = run.org_id
+      and repository.host = split_part(run.repository, '/', 1)
+      and lower(repository.full_name) = lower(substr(run.repository, strpos(run.repository, '/') + 1))
+    limit 1
+  )`
 }

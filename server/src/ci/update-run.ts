@@ -13,10 +13,10 @@ import {
 import { isFinal } from './run-status.ts'
 
 /**
- * Changes one attempt of a run, the newest unless `attempt` names another, and returns the run's wire form. A finished
+ * Changes one attempt of a run, the newest unless `attempt` names another, and returns the run. A finished
  * attempt stays as it is: 409 `run_finished`, unless the body says only what is stored already.
  */
-export async function updateRun({ sql, clock, config }: Services, actor: Actor, runId: string, input: CiRunUpdate) {
+export async function updateRun({ sql, clock }: Services, actor: Actor, runId: string, input: CiRunUpdate) {
   const now = clock.now()
   return sql.begin(async (tx) => {
     const newest = await lockRunById(tx, actor.org_id, runId)
@@ -26,7 +26,7 @@ export async function updateRun({ sql, clock, config }: Services, actor: Actor, 
     if (!attempt) throw notFound(`attempt ${number} of the run`)
     const change = isFinal(attempt.status) ? keepFinished(attempt, input) : changeOpen(attempt, input, now)
     if (change) await updateAttempt(tx, actor.org_id, runId, number, change, now)
-    return readRun(tx, actor.org_id, runId, number, { now, baseUrl: config.baseUrl })
+    return readRun(tx, actor.org_id, runId, number, now)
   })
 }
 

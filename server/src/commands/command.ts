@@ -1,5 +1,8 @@
 import type { Config } from '../config.ts'
 
+/** What this program is called on a command line. */
+export const PROGRAM = 'shiplock-server'
+
 /** One `--option` of a command. A `list` may be given more than once. */
 export type Option = {
   type: 'text' | 'list'

@@ -1,8 +1,6 @@
-import type { AnyCommand } from './command.ts'
+import { type AnyCommand, PROGRAM } from './command.ts'
 import { COMMANDS } from './commands.ts'
 import { alignColumns } from './table.ts'
-
-export const PROGRAM = 'shiplock-server'
 
 /** What `--help` alone answers. */
 export function programHelp(): string {

@@ -1,6 +1,6 @@
 import { pendingUpdates } from '../bring-up-to-date.ts'
 import type { Sql } from '../platform/db/sql.ts'
-import { PROGRAM } from './help.ts'
+import { PROGRAM } from './command.ts'
 
 /** The parts of an installation on several machines must not change the schema under each other. */
 export async function requireMigrated(sql: Sql): Promise<void> {

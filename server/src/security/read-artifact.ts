@@ -1,4 +1,5 @@
 import { describeArtifact, type ReadableArtifact } from '../ci/artifact.store.ts'
+import { noteParsed } from '../ci/attestation.store.ts'
 import { findOrganizationById } from '../organizations/organization.store.ts'
 import type { Plan } from '../organizations/plan.ts'
 import type { Tx } from '../platform/db/sql.ts'
@@ -7,6 +8,7 @@ import { enqueue } from '../platform/queue/enqueue.ts'
 import { findOnHost } from '../repositories/repository-lookup.store.ts'
 import type { Services } from '../services.ts'
 import { artifactCategory } from './artifact-category.ts'
+import { findArtifactFigures } from './artifact-figures.store.ts'
 import { readUploadJob } from './read-upload-job.ts'
 import { lockReportedRepository } from './reported-repository.store.ts'
 import { isTracked } from './tracked.ts'
@@ -14,7 +16,7 @@ import { countRunUploads, insertUpload, markFailed, type NewUploadRow } from './
 
 /**
  * Takes an artifact that a scan or SBOM attestation names like an uploaded report, with the origin `report`. Told
- * twice, it does nothing the second time.
+ * again, it reads nothing: what was read is handed to attestations that came since.
  */
 export async function readArtifact(services: Services, payload: { org_id: string; artifact_id: string }): Promise<void> {
   const { org_id, artifact_id } = payload
@@ -23,11 +25,14 @@ export async function readArtifact(services: Services, payload: { org_id: string
     const artifact = await describeArtifact(tx, org_id, artifact_id)
     const organization = await findOrganizationById(tx, org_id)
     const plan = organization && services.plans.get(organization.plan)
-    if (!artifact || !plan) return
+    const isEmpty = artifact?.size === 0 // no report, and no upload could say so: they have at least one byte
+    if (!artifact || !plan || isEmpty) return
     const upload = await toUpload(tx, org_id, artifact_id, artifact, now)
     const refusal = await findRefusal(tx, org_id, artifact, plan)
-    if ((await insertUpload(tx, upload, now)) === null) return
-    if (refusal === null) await enqueue(tx, readUploadJob, { org_id, upload_id: upload.id })
+    if ((await insertUpload(tx, upload, now)) === null) {
+      const figures = await findArtifactFigures(tx, org_id, artifact_id)
+      if (figures !== null) await noteParsed(tx, org_id, artifact_id, figures, now)
+    } else if (refusal === null) await enqueue(tx, readUploadJob, { org_id, upload_id: upload.id })
     else await markFailed(tx, org_id, upload.id, { error: refusal, format: null }, now)
   })
 }

@@ -28,7 +28,7 @@ const complete = (id: string, { key }: Caller = caller) =>
 /** The id of an upload whose file is there. */
 async function createAndPut(): Promise<string> {
   const created = await createUpload(api, caller, FILE)
-  assert.equal((await putFile(api, created, FILE)).status, 200)
+  assert.equal((await putFile(created, FILE)).status, 200)
   return created.body.data.upload.id
 }
 
@@ -49,7 +49,7 @@ async function putOtherBytes(id: string, bytes: Buffer): Promise<void> {
   }
   const put = await api.services.objects.presignPut(reportKey(caller.orgId, id), expected, api.clock.now())
   const answer = { body: { data: { put } } } as Answer
-  assert.equal((await putFile(api, answer, bytes)).status, 200)
+  assert.equal((await putFile(answer, bytes)).status, 200)
 }
 
 test('200 with the upload in an envelope, queued for reading', async () => {
@@ -68,7 +68,7 @@ test('409 file_missing before the PUT, and the upload is still pending', async (
   assertError(await complete(id), 409, 'file_missing')
   assert.equal((await getUpload(api, caller, id)).status, 'pending')
   assert.equal(await jobsOf(id), 0)
-  await putFile(api, created, FILE)
+  await putFile(created, FILE)
   assert.equal((await complete(id)).body.data.upload.status, 'queued')
 })
 
@@ -136,7 +136,7 @@ test('400 for an id that is not 32 lowercase hex characters', async () => {
 test('402 when the organization has no plan for uploads any more, 200 on team', async () => {
   const team = await api.caller({ plan: 'team' })
   const created = await createUpload(api, team, FILE)
-  await putFile(api, created, FILE)
+  await putFile(created, FILE)
   const { id } = created.body.data.upload
   assert.equal((await complete(id, team)).status, 200)
   await updatePlan(api.services.sql, team.slug, 'free')

@@ -32,8 +32,8 @@ test('200 with the same upload and a fresh put while the same file is pending', 
   assert.equal(second.body.data.upload.filename, 'report.sarif')
   assert.notEqual(second.body.data.put.url, first.body.data.put.url)
   api.clock.advance(14 * MINUTE_MS)
-  assert.equal((await putFile(api, first, FILE)).status, 403)
-  assert.equal((await putFile(api, second, FILE)).status, 200)
+  assert.equal((await putFile(first, FILE)).status, 403)
+  assert.equal((await putFile(second, FILE)).status, 200)
   const { id } = first.body.data.upload
   const completed = await api.request('POST', `/v1/security/uploads/${id}/complete`, { key: caller.key })
   assert.equal(completed.body.data.upload.status, 'queued')
@@ -41,7 +41,7 @@ test('200 with the same upload and a fresh put while the same file is pending', 
 
 test('200 with put null and nothing new counted once the same file is queued or finished', async () => {
   const first = await create()
-  await putFile(api, first, FILE)
+  await putFile(first, FILE)
   const { id } = first.body.data.upload
   await api.request('POST', `/v1/security/uploads/${id}/complete`, { key: caller.key })
   const queued = await create()
@@ -129,7 +129,7 @@ test('a size that was declared wrongly can be put right while the upload is pend
   assert.equal(right.status, 200)
   assert.equal(right.body.data.upload.id, wrong.body.data.upload.id)
   assert.equal(right.body.data.upload.size, FILE.length)
-  assert.equal((await putFile(api, right, FILE)).status, 200)
+  assert.equal((await putFile(right, FILE)).status, 200)
   const { id } = right.body.data.upload
   const completed = await api.request('POST', `/v1/security/uploads/${id}/complete`, { key: caller.key })
   assert.equal(completed.body.data.upload.status, 'queued')

@@ -38,7 +38,7 @@ async function assertRefused(response: Response, status: number, code: string): 
 }
 
 test('200 with exactly the headers that the upload named and without an API key', async () => {
-  assert.equal((await putFile(api, created, FILE)).status, 200)
+  assert.equal((await putFile(created, FILE)).status, 200)
   assert.equal((await complete()).body.data.upload.status, 'queued')
 })
 
@@ -48,30 +48,30 @@ test('403 when a header is missing or different, and nothing is stored', async (
   assert.equal(names.length, 2)
   for (const name of names) {
     const { [name]: _, ...others } = headers
-    await assertRefused(await putFile(api, withHeaders(others), FILE), 403, 'invalid_signature')
+    await assertRefused(await putFile(withHeaders(others), FILE), 403, 'invalid_signature')
     const different = { ...headers, [name]: `${headers[name]}x` }
-    await assertRefused(await putFile(api, withHeaders(different), FILE), 403, 'invalid_signature')
+    await assertRefused(await putFile(withHeaders(different), FILE), 403, 'invalid_signature')
   }
 })
 
 test('413 or 400 for another size, 400 for other bytes of the same size, and nothing is stored', async () => {
-  await assertRefused(await putFile(api, created, Buffer.concat([FILE, FILE])), 413, 'payload_too_large')
-  await assertRefused(await putFile(api, created, FILE.subarray(1)), 400, 'size_mismatch')
-  await assertRefused(await putFile(api, created, Buffer.alloc(FILE.length)), 400, 'checksum_mismatch')
-  assert.equal((await putFile(api, created, FILE)).status, 200)
+  await assertRefused(await putFile(created, Buffer.concat([FILE, FILE])), 413, 'payload_too_large')
+  await assertRefused(await putFile(created, FILE.subarray(1)), 400, 'size_mismatch')
+  await assertRefused(await putFile(created, Buffer.alloc(FILE.length)), 400, 'checksum_mismatch')
+  assert.equal((await putFile(created, FILE)).status, 200)
 })
 
 test('200 until the last millisecond of the 15 minutes, 403 url_expired from then on', async () => {
   api.clock.advance(15 * MINUTE_MS - 1)
-  assert.equal((await putFile(api, created, FILE)).status, 200)
+  assert.equal((await putFile(created, FILE)).status, 200)
   api.clock.advance(1)
-  const late = await putFile(api, created, FILE)
+  const late = await putFile(created, FILE)
   assert.equal(late.status, 403)
   assert.match(await late.text(), /url_expired/)
   assert.equal((await getUpload(api, caller, created.body.data.upload.id)).status, 'failed')
 })
 
 test('200 again for the same bytes: a PUT that was cut off can be repeated', async () => {
-  for (const _ of [1, 2]) assert.equal((await putFile(api, created, FILE)).status, 200)
+  for (const _ of [1, 2]) assert.equal((await putFile(created, FILE)).status, 200)
   assert.equal((await complete()).body.data.upload.status, 'queued')
 })

@@ -23,7 +23,7 @@ async function queue(file: object, options: Record<string, unknown> = {}) {
   api.clock.advance(1000)
   const bytes = Buffer.from(JSON.stringify(file))
   const created = await createUpload(api, caller, bytes, options)
-  await putFile(api, created, bytes)
+  await putFile(created, bytes)
   const { id } = created.body.data.upload
   const completed = await api.request('POST', `/v1/security/uploads/${id}/complete`, { key: caller.key })
   assert.equal(completed.body.data.upload.status, 'queued')

@@ -57,7 +57,7 @@ test('from create over PUT and complete to findings, read by a real worker', { t
     const bytes = readFileSync(new URL('spotbugs.sarif', FIXTURES))
     const created = await createUpload(api, caller, bytes, { format: 'sarif', commitSha: 'abcdef0' })
     assert.equal(created.status, 201)
-    assert.equal((await putFile(api, created, bytes)).status, 200)
+    assert.equal((await putFile(created, bytes)).status, 200)
     const { id } = created.body.data.upload
     const completed = await api.request('POST', `/v1/security/uploads/${id}/complete`, { key: caller.key })
     assert.equal(completed.status, 200)
@@ -81,7 +81,7 @@ test('a broken file ends as failed with a real worker too, and is not tried agai
   try {
     const bytes = Buffer.from('{"version":"2.1.0","runs":[{]}')
     const created = await createUpload(api, caller, bytes)
-    await putFile(api, created, bytes)
+    await putFile(created, bytes)
     const { id } = created.body.data.upload
     await api.request('POST', `/v1/security/uploads/${id}/complete`, { key: caller.key })
     let upload = await getUpload(api, caller, id)

@@ -4,14 +4,15 @@ import { join } from 'node:path'
 import { generateApiKey, hashApiKey } from '../../src/access/api-key.ts'
 import { insertApiKey } from '../../src/access/api-key.store.ts'
 import { SCOPES, type Scope } from '../../src/access/scopes.ts'
-import { createApp } from '../../src/app.ts'
-import { readConfig } from '../../src/config.ts'
+import { readConfig, withPort } from '../../src/config.ts'
 import { openServices } from '../../src/open-services.ts'
 import { insertOrganization } from '../../src/organizations/organization.store.ts'
 import type { Clock } from '../../src/platform/clock.ts'
 import type { DatabaseAddress } from '../../src/platform/db/sql.ts'
+import { bindPort } from '../../src/platform/http/bound-port.ts'
 import { newUuid } from '../../src/platform/ids.ts'
 import { createLog } from '../../src/platform/log.ts'
+import { serve } from '../../src/serve.ts'
 import type { Services } from '../../src/services.ts'
 import { createTestDatabase } from './database.ts'
 import type { Json } from './json.ts'
@@ -75,13 +76,15 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     ? null
     : { database: await createTestDatabase(), dataDir: await mkdtemp(join(tmpdir(), 'shiplock-api-')) }
   const { database, dataDir } = own ?? (shared.get(options.beside as TestApi) as Shared)
-  const config = readConfig({
+  const boundPort = await bindPort('127.0.0.1', 0)
+  const settings = readConfig({
     SHIPLOCK_PORT: '0',
     SHIPLOCK_DATA_DIR: dataDir,
     SHIPLOCK_RATE_LIMIT_PER_MINUTE: '0',
     SHIPLOCK_LOG_LEVEL: 'fatal',
     ...options.env,
   })
+  const config = withPort(settings, boundPort.port)
   const clock = options.beside?.clock ?? new FrozenClock()
   const opened = await openServices(
     config,
@@ -89,8 +92,8 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     { applicationName: 'test', connections: 8, clock, log: createLog(config.logLevel) },
   )
   const { services } = opened
-  const app = await createApp(services)
-  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  const serving = await serve(services, boundPort)
+  const url = `http://127.0.0.1:${boundPort.port}`
   const api: TestApi = {
     url,
     clock,
@@ -99,7 +102,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     caller: (callerOptions) => createCaller(services, callerOptions),
     request: (method, path, requestOptions) => request(url + path, method, requestOptions),
     close: async () => {
-      await app.close()
+      await serving.close()
       await opened.close()
       if (!own) return
       await own.database.drop()

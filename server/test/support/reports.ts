@@ -14,7 +14,7 @@ export async function uploadReport(
   const bytes = Buffer.isBuffer(file) ? file : Buffer.from(typeof file === 'string' ? file : JSON.stringify(file))
   const created = await createUpload(api, caller, bytes, options)
   if (created.status >= 300 || created.body.data.put === null) return created.body.data?.upload
-  await putFile(api, created, bytes)
+  await putFile(created, bytes)
   const { id } = created.body.data.upload
   await api.request('POST', `/v1/security/uploads/${id}/complete`, { key: caller.key })
   await readUpload.run(api.services, { org_id: caller.orgId, upload_id: id })
@@ -33,10 +33,9 @@ export function createUpload(
 }
 
 /** PUTs the bytes with exactly the headers that the upload named. */
-export async function putFile(api: TestApi, created: Answer, bytes: Buffer): Promise<Response> {
+export async function putFile(created: Answer, bytes: Buffer): Promise<Response> {
   const { url, headers } = created.body.data.put
-  const { pathname, search } = new URL(url)
-  return fetch(api.url + pathname + search, { method: 'PUT', headers, body: new Uint8Array(bytes) })
+  return fetch(url, { method: 'PUT', headers, body: new Uint8Array(bytes) })
 }
 
 export async function getUpload(api: TestApi, caller: Caller, id: string) {

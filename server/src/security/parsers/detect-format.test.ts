@@ -50,8 +50,14 @@ test('a file of another format than stated is refused', async () => {
   )
 })
 
-test('a format that is not read yet is refused, and told to the caller', async () => {
-  await assert.rejects(readAs({ bomFormat: 'CycloneDX' }), { name: 'ReportError', format: 'cyclonedx' })
+test('CycloneDX that only its schema or its members tell is read, and a mark of another format is refused', async () => {
+  const format = (document: object) => detectFormat(source(JSON.stringify(document)))
+  assert.equal(await format({ $schema: 'http://cyclonedx.org/schema/bom-1.2b.schema.json' }), 'cyclonedx')
+  assert.equal(await format({ specVersion: '1.4', components: [] }), 'cyclonedx')
+  await assert.rejects(readAs({ bomFormat: 'AnotherFormat', specVersion: '1.4', components: [] }), {
+    name: 'ReportError',
+    message: /`bomFormat`, but that is not "CycloneDX"/,
+  })
 })
 
 const SCANNERS: Record<string, unknown> = {

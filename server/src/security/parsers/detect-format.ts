@@ -48,6 +48,17 @@ export async function detectFormat(source: ReportSource): Promise<ReportFormat> 
     const refusal = error instanceof JsonError ? knownScannerRefusal(members) : null
     throw refusal === null ? error : new ReportError(refusal)
   }
+  return formatOfMembers(members)
+}
+
+/** A file without a mark, told by the members that it has. */
+function formatOfMembers(members: ReadonlySet<string>): ReportFormat {
+  if (members.has('bomFormat')) {
+    throw new ReportError(
+      'The file is JSON with a `bomFormat`, but that is not "CycloneDX", so it is no CycloneDX document.',
+    )
+  }
+  if (members.has('specVersion') && (members.has('components') || members.has('vulnerabilities'))) return 'cyclonedx'
   throw new ReportError(
     knownScannerRefusal(members) ?? 'The file is JSON, but neither SARIF 2.1.0 nor CycloneDX nor SPDX.',
   )

@@ -2,9 +2,12 @@ import { PackageURL } from 'packageurl-js'
 
 export type PackageUrl = { name: string; version: string | null; withoutVersion: string }
 
+/** Types whose namespace is the distribution that made the package, and no part of its name. */
+const DISTRIBUTION_TYPES = new Set(['alpm', 'apk', 'deb', 'rpm'])
+
 /**
  * The parts of a package URL (purl-spec) that findings need; null when it is none.
- * The name has its namespace before it, as people write it: `@angular/core`, `org.apache/log4j`.
+ * The name is as people write it, with its namespace before it where that belongs to it: `@angular/core`, `org.apache/log4j`, `openssl`.
  * `withoutVersion` is in canonical form, so that two spellings of one package are one.
  */
 export function parsePackageUrl(text: string): PackageUrl | null {
@@ -17,7 +20,8 @@ export function parsePackageUrl(text: string): PackageUrl | null {
   const encoded = (hasVersion ? rest.slice(0, at) : rest).replace(/\/+$/, '')
   if (encoded === '') return null
   const version = hasVersion ? decoded(rest.slice(at + 1)) : null
-  return { name: decoded(encoded), version, withoutVersion: canonical(type, encoded) }
+  const named = DISTRIBUTION_TYPES.has(type.toLowerCase()) ? encoded.slice(encoded.lastIndexOf('/') + 1) : encoded
+  return { name: decoded(named), version, withoutVersion: canonical(type, encoded) }
 }
 
 /**

@@ -37,7 +37,7 @@ export function severityFields(ratings: readonly Rating[]): SeverityFields {
   const cvss = byTrust.find(({ cvssVersion, score, vector }) => cvssVersion !== null && (score ?? vector) !== null)
   return {
     severity: best?.severity ?? UNRATED,
-    scanner_score: best?.score ?? null,
+    scanner_score: best?.score ?? cvss?.score ?? null,
     cvss_version: cvss?.cvssVersion ?? null,
     cvss_score: cvss?.score ?? null,
     cvss_vector: boundedText(cvss?.vector?.vector ?? null, VERSION_MAX * 3),

@@ -1,19 +1,17 @@
 import { selectionTree } from '../../../platform/json/json-selection.ts'
 import type { SelectedValue } from '../../../platform/json/json-selector.ts'
-import { type JsonObject, objectOf, textsOf } from '../../../platform/json/read-value.ts'
+import { type JsonObject, objectOf } from '../../../platform/json/read-value.ts'
 import { selectJson } from '../../../platform/json/select-json.ts'
-import { dependencyFinding } from '../dependency-finding.ts'
 import type { FindingBatch } from '../finding-batch.ts'
-import { ReportError, type ReportSource, type ReportTool } from '../parsed-report.ts'
+import { ReportError, type ReportSource } from '../parsed-report.ts'
 import type { ReportWarnings } from '../report-warnings.ts'
-import { vulnerabilityIds } from '../vulnerability-ids.ts'
 import { classOf } from './element-3.ts'
+import { FindingWriter } from './finding-3.ts'
 import { VulnerabilityGraph } from './graph-3.ts'
 import { PackageIndex } from './package-3.ts'
 import type { SpdxResult } from './spdx-result.ts'
-import type { Statement } from './statement-3.ts'
 import { ToolFinder } from './tool-3.ts'
-import { namedVulnerability } from './vulnerability.ts'
+import { refuseUnlessVersion3 } from './version-3.ts'
 
 const ELEMENT = '@graph[*]'
 
@@ -96,14 +94,8 @@ class GraphReader {
   }
 
   refuseUnlessRead(): void {
-    const [, version = '', minor = ''] =
-      /spdx\.org\/rdf\/v?((\d+)(?:\.\d+){0,2})\//i.exec(contextAddress(this.#context)) ?? []
-    if (version !== '' && minor !== '3') {
-      throw new ReportError(`SPDX ${version} is not read; SPDX 2.2, 2.3 and 3.0 are.`, 'spdx')
-    }
+    refuseUnlessVersion3(this.#context, this.#warnings)
     if (this.#graphType !== 'array') throw new ReportError('The SPDX 3 document has no array `@graph`.', 'spdx')
-    if (!/^3(?:\.0(?:\.|$)|$)/.test(version))
-      this.#warnings.add(`SPDX ${version} is newer than 3.0 and was read as that`)
   }
 
   #add(element: JsonObject): void {
@@ -115,45 +107,5 @@ class GraphReader {
   #skip(index: number): void {
     this.skipped++
     this.#warnings.add(`Element ${index + 1} is very large or not an object and was skipped`)
-  }
-}
-
-/** The context is an address, or a list in which one is. */
-function contextAddress(context: unknown): string {
-  return (
-    textsOf(context)
-      .find((text) => /spdx\.org/i.test(text.slice(0, 300)))
-      ?.slice(0, 300) ?? ''
-  )
-}
-
-/** Makes findings of the statements that count. */
-class FindingWriter {
-  readonly #tool: ReportTool
-  readonly #graph: VulnerabilityGraph
-  readonly #packages: PackageIndex
-  /** Statements on what has no id. */
-  unnamed = 0
-
-  constructor(tool: ReportTool, graph: VulnerabilityGraph, packages: PackageIndex) {
-    this.#tool = tool
-    this.#graph = graph
-    this.#packages = packages
-  }
-
-  write(key: string, statements: Map<string, Statement>, batch: FindingBatch): void {
-    const described = this.#graph.vulnerabilities.get(key)
-    // A vulnerability that stands in another document is told by its address: `…/vulnerability/CVE-2024-1234`.
-    const ids = described?.ids ?? vulnerabilityIds([key])
-    if (ids.length === 0) {
-      this.unnamed += statements.size
-      return
-    }
-    const vulnerability = namedVulnerability(ids, { ...described, ratings: this.#graph.ratings.get(key) ?? [] })
-    for (const [packageKey, { status, dismissal }] of statements) {
-      const component = this.#packages.get(packageKey)
-      if (status === 'fixed') continue
-      batch.add(dependencyFinding({ tool: this.#tool, vulnerability, component, fixedVersion: null, dismissal }))
-    }
   }
 }

@@ -1,0 +1,34 @@
+import { createHash } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Setting } from './setting.ts'
+
+const POLL_MS = 5
+
+type Upload = { id: string; status: string; error: string | null; counts: { created: number } }
+
+/** The three calls of an upload. Answers the milliseconds from the complete call until its findings can be read. */
+export async function importReport({ url, key }: Setting['ours'], report: Buffer, repository: string): Promise<number> {
+  const call = async (method: string, path: string, body?: object) => {
+    const headers = { authorization: `Bearer ${key}`, ...(body && { 'content-type': 'application/json' }) }
+    const response = await fetch(url + path, { method, headers, ...(body && { body: JSON.stringify(body) }) })
+    if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${await response.text()}`)
+    return ((await response.json()) as { data: any }).data
+  }
+  const sha256 = createHash('sha256').update(report).digest('hex')
+  const file = { filename: 'report.sarif', size: report.length, sha256, repository }
+  const { upload, put } = await call('POST', '/v1/security/uploads', file)
+  await fetch(put.url, { method: 'PUT', headers: put.headers, body: new Uint8Array(report) })
+  const startedAt = performance.now()
+  await call('POST', `/v1/security/uploads/${upload.id}/complete`)
+  await finished(() => call('GET', `/v1/security/uploads/${upload.id}`))
+  return performance.now() - startedAt
+}
+
+async function finished(read: () => Promise<Upload>): Promise<void> {
+  for (;;) {
+    const { status, error } = await read()
+    if (status === 'finished') return
+    if (status === 'failed') throw new Error(`the import failed: ${error}`)
+    await delay(POLL_MS)
+  }
+}

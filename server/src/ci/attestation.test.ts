@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ATTESTATION_STATUSES, type AttestationKind, dataMistake, deriveStatus } from './attestation.ts'
+
+type Derived = Exclude<AttestationKind, 'custom'>
+
+const tests = (passed: number, failed: number, skipped: number, errors: number) => ({ passed, failed, skipped, errors })
+const scan = (critical: number, high: number, medium: number, low: number, failOn?: string) => ({
+  tool: 'scanner',
+  critical,
+  high,
+  medium,
+  low,
+  ...(failOn === undefined ? {} : { failOn }),
+})
+
+/** Decisions §6, a line a case. */
+const STATUSES: [kind: Derived, data: object, status: (typeof ATTESTATION_STATUSES)[number], why: string][] = [
+  ['test-results', tests(3, 0, 0, 0), 'pass', 'all passed'],
+  ['test-results', tests(1, 0, 9, 0), 'pass', 'one passed, the others were skipped'],
+  ['test-results', tests(3, 1, 0, 0), 'fail', 'one failed'],
+  ['test-results', tests(3, 0, 0, 1), 'fail', 'one broke off'],
+  ['test-results', tests(0, 1, 0, 0), 'fail', 'the only one failed'],
+  ['test-results', tests(0, 0, 0, 0), 'info', 'nothing ran'],
+  ['test-results', tests(0, 0, 5, 0), 'info', 'everything was skipped'],
+  ['coverage', { lines: 80, threshold: 80 }, 'pass', 'exactly at the threshold'],
+  ['coverage', { lines: 80.1, threshold: 80 }, 'pass', 'above it'],
+  ['coverage', { lines: 79.99, threshold: 80 }, 'fail', 'below it'],
+  ['coverage', { lines: 0, threshold: 0 }, 'pass', 'a threshold of zero is one'],
+  ['coverage', { lines: 12 }, 'info', 'without a threshold'],
+  ['sbom', { format: 'spdx', components: 0 }, 'info', 'always'],
+  ['sbom', { format: 'spdx', components: 9, artifact: 'bom.json' }, 'info', 'until its file was read'],
+  ['scan', scan(0, 0, 0, 0), 'pass', 'nothing found'],
+  ['scan', scan(0, 0, 5, 5), 'pass', 'nothing at or above high, the default'],
+  ['scan', scan(0, 1, 0, 0), 'fail', 'high by default'],
+  ['scan', scan(1, 0, 0, 0), 'fail', 'critical by default'],
+  ['scan', scan(0, 9, 9, 9, 'critical'), 'pass', 'nothing critical'],
+  ['scan', scan(1, 0, 0, 0, 'critical'), 'fail', 'one critical'],
+  ['scan', scan(0, 9, 0, 0, 'high'), 'fail', 'high said'],
+  ['scan', scan(0, 0, 1, 0, 'medium'), 'fail', 'medium said'],
+  ['scan', scan(0, 0, 0, 1, 'medium'), 'pass', 'low is below medium'],
+  ['scan', scan(0, 0, 0, 1, 'low'), 'fail', 'low said'],
+]
+
+for (const [kind, data, status, why] of STATUSES) {
+  test(`${kind} is ${status}: ${why}`, () => {
+    assert.equal(dataMistake(kind, data), null)
+    assert.equal(deriveStatus(kind, data), status)
+  })
+}
+
+/** Data of each kind with all it may hold; the first list names what it must. */
+const FULL: Record<Derived, [required: string[], data: Record<string, unknown>]> = {
+  'test-results': [
+    ['passed', 'failed', 'skipped', 'errors'],
+    { ...tests(1, 1, 1, 1), durationSeconds: 1.5, failures: [{ name: 'a' }, 'b'] },
+  ],
+  coverage: [['lines'], { lines: 50, threshold: 40 }],
+  sbom: [['format', 'components'], { format: 'cyclonedx', components: 3, artifact: 'bom.json' }],
+  scan: [
+    ['tool', 'critical', 'high', 'medium', 'low'],
+    { ...scan(0, 0, 0, 0, 'low'), artifact: 'a.sarif', format: 'sarif' },
+  ],
+}
+
+for (const [kind, [required, data]] of Object.entries(FULL) as [Derived, (typeof FULL)[Derived]][]) {
+  test(`${kind} takes all its figures, and more than those`, () => {
+    assert.equal(dataMistake(kind, data), null)
+    assert.equal(dataMistake(kind, { ...data, ours: { anything: [1] } }), null)
+  })
+
+  test(`${kind} without ${required.join(', without ')} is a mistake that points at it`, () => {
+    for (const name of required) {
+      const { [name]: _, ...rest } = data
+      assert.deepEqual(dataMistake(kind, rest)?.path, `/${name}`)
+      assert.match(dataMistake(kind, rest)?.message ?? '', /required/)
+    }
+  })
+
+  test(`${kind} with a figure of another type is a mistake that points at it`, () => {
+    for (const name of Object.keys(data)) {
+      assert.equal(dataMistake(kind, { ...data, [name]: { not: 'this' } })?.path, `/${name}`, name)
+      assert.equal(dataMistake(kind, { ...data, [name]: null })?.path, `/${name}`, name)
+    }
+  })
+}
+
+const BAD_FIGURES: [kind: Derived, change: Record<string, unknown>][] = [
+  ['test-results', { passed: -1 }],
+  ['test-results', { failed: 1.5 }],
+  ['test-results', { errors: '0' }],
+  ['test-results', { durationSeconds: -1 }],
+  ['coverage', { lines: 101 }],
+  ['coverage', { lines: -1 }],
+  ['coverage', { threshold: 101 }],
+  ['sbom', { components: -1 }],
+  ['sbom', { format: '' }],
+  ['scan', { failOn: 'info' }],
+  ['scan', { failOn: 'HIGH' }],
+  ['scan', { tool: '' }],
+  ['scan', { low: Number.POSITIVE_INFINITY }],
+]
+
+for (const [kind, change] of BAD_FIGURES) {
+  test(`${kind} with ${JSON.stringify(change)} is a mistake that points at it`, () => {
+    assert.equal(dataMistake(kind, { ...FULL[kind][1], ...change })?.path, `/${Object.keys(change)[0]}`)
+  })
+}
+
+test('data of 64 KiB is taken, one byte more is not, and a byte is not a character', () => {
+  const wrapper = Buffer.byteLength(JSON.stringify({ text: '' }))
+  const fits = { text: 'x'.repeat(65_536 - wrapper) }
+  assert.equal(dataMistake('custom', fits), null)
+  assert.match(dataMistake('custom', { text: `${fits.text}x` })?.message ?? '', /65536 bytes/)
+  assert.match(dataMistake('custom', { text: 'é'.repeat(40_000) })?.message ?? '', /65536 bytes/)
+})
+
+test('data may be nested 64 levels deep, not deeper: writing it as JSON must not run out of stack', () => {
+  const nested = (levels: number) => {
+    const root: { inner?: object } = {}
+    let deepest = root
+    for (let level = 1; level < levels; level += 1) {
+      const inner = {}
+      deepest.inner = inner
+      deepest = inner
+    }
+    return root
+  }
+  assert.equal(dataMistake('custom', nested(64)), null)
+  assert.match(dataMistake('custom', nested(65))?.message ?? '', /64 levels/)
+  assert.match(dataMistake('custom', nested(1_000_000))?.message ?? '', /64 levels/)
+})

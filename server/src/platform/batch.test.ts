@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Batch } from './batch.ts'
+
+/** A batch whose goes are recorded and end when the test says so. */
+function heldBatch() {
+  const goes: { items: number[]; end: () => void }[] = []
+  const batch = new Batch<number, string>(
+    (items) => new Promise((resolve) => goes.push({ items, end: () => resolve(items.map(String)) })),
+  )
+  return { batch, goes }
+}
+
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
+
+test('what is asked for at the same time is done in one go, and each gets its own answer', async () => {
+  const { batch, goes } = heldBatch()
+  const answers = Promise.all([batch.add(1), batch.add(2), batch.add(3)])
+  await nextTurn()
+  assert.deepEqual(
+    goes.map(({ items }) => items),
+    [[1, 2, 3]],
+  )
+  goes[0]?.end()
+  assert.deepEqual(await answers, ['1', '2', '3'])
+})
+
+test('one alone does not wait for company, and who comes later waits only while all goes are taken', async () => {
+  const { batch, goes } = heldBatch()
+  const answers: Promise<string>[] = []
+  for (const item of [1, 2, 3, 4, 5]) {
+    answers.push(batch.add(item))
+    await nextTurn()
+  }
+  assert.deepEqual(
+    goes.map(({ items }) => items),
+    [[1], [2], [3]],
+  )
+  goes[0]?.end()
+  await answers[0]
+  await nextTurn()
+  await nextTurn()
+  assert.deepEqual(goes[3]?.items, [4, 5])
+  for (const { end } of goes) end()
+  assert.deepEqual(await Promise.all(answers), ['1', '2', '3', '4', '5'])
+})
+
+test('a bad item fails alone', async () => {
+  const batch = new Batch<number, number>(async (items) => {
+    if (items.includes(2)) throw new Error('two')
+    return items
+  })
+  const answers = await Promise.allSettled([batch.add(1), batch.add(2), batch.add(3)])
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    ['fulfilled', 'rejected', 'fulfilled'],
+  )
+})
+
+test('more than fit into one go are all done', async () => {
+  const batch = new Batch<number, number>(async (items) => items)
+  const items = Array.from({ length: 1000 }, (_, item) => item)
+  assert.deepEqual(await Promise.all(items.map((item) => batch.add(item))), items)
+})

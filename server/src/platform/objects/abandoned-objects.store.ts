@@ -1,0 +1,37 @@
+import type { Db, Tx } from '../db/sql.ts'
+
+/** Objects that no row refers to any more. They may go once nobody can PUT to their address: at `remove_after`. */
+export async function abandonObjects(tx: Tx, objects: { object_key: string; remove_after: Date }[]): Promise<void> {
+  await tx`
+    insert into abandoned_objects (object_key, remove_after)
+    select object_key, remove_after
+    from jsonb_to_recordset(${tx.json(objects as never)}::jsonb) as object (object_key text, remove_after timestamptz)
+    on conflict (object_key) do nothing`
+}
+
+/** Keys of objects that may go, the oldest first, locked until the transaction ends. Those of other workers are left out. */
+export async function lockAbandonedObjects(tx: Tx, removeAfterMax: Date, limit: number): Promise<string[]> {
+  const rows = await tx<{ object_key: string }[]>`
+    select object_key
+    from abandoned_objects
+    where remove_after <= ${removeAfterMax}
+    order by remove_after
+    limit ${limit}
+    for update skip locked`
+  return rows.map((row) => row.object_key)
+}
+
+/** Forgets objects that are gone. */
+export async function forgetAbandonedObjects(db: Db, keys: string[]): Promise<void> {
+  await db`
+    delete from abandoned_objects
+    where object_key = any(${keys})`
+}
+
+/** Puts objects that would not go behind the others. */
+export async function postponeAbandonedObjects(db: Db, keys: string[], removeAfter: Date): Promise<void> {
+  await db`
+    update abandoned_objects
+    set remove_after = ${removeAfter}
+    where object_key = any(${keys})`
+}

@@ -1,0 +1,49 @@
+import { GetObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3'
+import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
+import { attachmentDisposition } from './content-disposition.ts'
+import { ADDRESS_LIFETIME_MS, type ExpectedObject, type PresignedGet, type PresignedPut } from './object-store.ts'
+
+type Place = { Bucket: string; Key: string }
+
+/** S3's own name for it. Signed as a header, the store compares it with the body that arrives. */
+const CHECKSUM_HEADER = 'x-amz-checksum-sha256'
+
+/** The header of the checksum must not become a part of the address, nor the type stay unsigned, as the SDK would have it. */
+const AS_HEADERS = {
+  unhoistableHeaders: new Set([CHECKSUM_HEADER]),
+  signableHeaders: new Set(['host', 'content-length', 'content-type', CHECKSUM_HEADER]),
+}
+
+/** An address that takes exactly the expected bytes: length, type and SHA-256 are signed headers. */
+export async function signPut(s3: S3Client, place: Place, expected: ExpectedObject, now: Date): Promise<PresignedPut> {
+  const { sizeBytes, sha256, contentType } = expected
+  const checksum = Buffer.from(sha256, 'hex').toString('base64')
+  const put = new PutObjectCommand({
+    ...place,
+    ContentLength: sizeBytes,
+    ContentType: contentType,
+    ChecksumSHA256: checksum,
+  })
+  const url = await getSignedUrl(s3, put, { ...AS_HEADERS, ...validity(now) })
+  const headers = { 'Content-Type': contentType, [CHECKSUM_HEADER]: checksum }
+  return { method: 'PUT', url, headers, expires_at: expiry(now) }
+}
+
+/** An address that hands the object out as a download, whatever it was sent as: it must never run as a page. */
+export async function signGet(s3: S3Client, place: Place, filename: string, now: Date): Promise<PresignedGet> {
+  const get = new GetObjectCommand({
+    ...place,
+    ResponseContentDisposition: attachmentDisposition(filename),
+    ResponseContentType: 'application/octet-stream',
+    ResponseCacheControl: 'private, no-store',
+  })
+  return { url: await getSignedUrl(s3, get, validity(now)), expires_at: expiry(now) }
+}
+
+function validity(now: Date) {
+  return { signingDate: now, expiresIn: ADDRESS_LIFETIME_MS / 1000 }
+}
+
+function expiry(now: Date): Date {
+  return new Date(now.getTime() + ADDRESS_LIFETIME_MS)
+}

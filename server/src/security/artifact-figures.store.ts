@@ -1,0 +1,13 @@
+import type { Db } from '../platform/db/sql.ts'
+import type { ReportFigures } from './apply-report.ts'
+
+/** What was read in an artifact, as `applyReport` returned it; null until it was read, and where it could not be. */
+export async function findArtifactFigures(db: Db, orgId: string, artifactId: string): Promise<ReportFigures | null> {
+  const [row] = await db<ReportFigures[]>`
+    select format, findings, components, outcome -> 'openBySeverity' as "openBySeverity"
+    from security_uploads
+    where org_id = ${orgId}
+      and artifact_id = ${artifactId}
+      and status = 'finished'`
+  return row ?? null
+}

@@ -1,0 +1,39 @@
+import { dependencyFinding } from '../dependency-finding.ts'
+import type { FindingBatch } from '../finding-batch.ts'
+import type { ReportTool } from '../parsed-report.ts'
+import { vulnerabilityIds } from '../vulnerability-ids.ts'
+import type { VulnerabilityGraph } from './graph-3.ts'
+import type { PackageIndex } from './package-3.ts'
+import type { Statement } from './statement-3.ts'
+import { namedVulnerability } from './vulnerability.ts'
+
+/** Makes findings of the statements that count. */
+export class FindingWriter {
+  readonly #tool: ReportTool
+  readonly #graph: VulnerabilityGraph
+  readonly #packages: PackageIndex
+  /** Statements on what has no id. */
+  unnamed = 0
+
+  constructor(tool: ReportTool, graph: VulnerabilityGraph, packages: PackageIndex) {
+    this.#tool = tool
+    this.#graph = graph
+    this.#packages = packages
+  }
+
+  write(key: string, statements: Map<string, Statement>, batch: FindingBatch): void {
+    const described = this.#graph.vulnerabilities.get(key)
+    // A vulnerability that stands in another document is told by its address: `…/vulnerability/CVE-2024-1234`.
+    const ids = described?.ids ?? vulnerabilityIds([key])
+    if (ids.length === 0) {
+      this.unnamed += statements.size
+      return
+    }
+    const vulnerability = namedVulnerability(ids, { ...described, ratings: this.#graph.ratings.get(key) ?? [] })
+    for (const [packageKey, { status, dismissal }] of statements) {
+      const component = this.#packages.get(packageKey)
+      if (status === 'fixed') continue
+      batch.add(dependencyFinding({ tool: this.#tool, vulnerability, component, fixedVersion: null, dismissal }))
+    }
+  }
+}

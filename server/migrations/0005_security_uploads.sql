@@ -14,6 +14,11 @@ create unique index reported_repositories_by_identity
   on reported_repositories (org_id, coalesce(provider, ''), coalesce(provider_id, 'name:' || lower(name)));
 create index reported_repositories_by_name on reported_repositories (org_id, lower(name));
 
+-- A branch has one name: refs/heads/main is main. Empty where no ref is known.
+create function branch_name(git_ref text) returns text
+  language sql immutable parallel safe
+  return regexp_replace(coalesce(git_ref, ''), '^refs/heads/', '');
+
 create table security_uploads (
   org_id uuid not null,
   id text collate "C" not null check (id ~ '^[0-9a-f]{32}$'),
@@ -26,6 +31,8 @@ create table security_uploads (
   size bigint not null check (size >= 1),
   sha256 text not null check (sha256 ~ '^[0-9a-f]{64}$'),
   category text,
+  -- What the report itself names, where the upload names none; null until it is read.
+  report_category text,
   git_ref text,
   commit_sha text,
   tracked boolean not null,
@@ -52,7 +59,7 @@ create table security_uploads (
 );
 -- The same file for the same repository, category and ref is the same upload (specification, "What the service does" 8).
 create unique index security_uploads_by_file
-  on security_uploads (org_id, repository_no, coalesce(category, ''), coalesce(git_ref, ''), sha256)
+  on security_uploads (org_id, repository_no, coalesce(category, ''), branch_name(git_ref), sha256)
   where status <> 'failed' and origin <> 'report';
 create unique index security_uploads_by_artifact on security_uploads (org_id, artifact_id) where artifact_id is not null;
 create index security_uploads_by_run on security_uploads (org_id, run_id) where run_id is not null;

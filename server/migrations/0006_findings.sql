@@ -6,6 +6,7 @@ create table finding_streams (
   id bigint generated always as identity,
   repository_no bigint not null,
   category text,
+  -- As the newest report names it.
   git_ref text,
   tool text not null,
   tool_version text,
@@ -13,6 +14,8 @@ create table finding_streams (
   origin text not null,
   tracked boolean not null,
   commit_sha text,
+  -- How many rules the newest report named that closed what it did not hold; null where it named none or there is none yet.
+  rules_named integer,
   -- The newest report that was applied, by the time its upload was created. An older one that comes late changes nothing.
   reported_at timestamptz(3) not null,
   seen_at timestamptz(3) not null,
@@ -20,7 +23,7 @@ create table finding_streams (
   foreign key (org_id, repository_no) references reported_repositories (org_id, id)
 );
 create unique index finding_streams_by_identity
-  on finding_streams (org_id, repository_no, coalesce(category, ''), coalesce(git_ref, ''), tool);
+  on finding_streams (org_id, repository_no, coalesce(category, ''), branch_name(git_ref), tool);
 
 create table findings (
   org_id uuid not null,
@@ -29,6 +32,8 @@ create table findings (
   repository_no bigint not null,
   fingerprint bytea not null,
   fingerprint_method text not null,
+  -- By which it is recognized where its place is all that changed; null where only the fingerprint identifies it.
+  relocation bytea,
   -- Equal findings of one report are told apart by their place among their equals.
   ordinal integer not null check (ordinal >= 0),
   -- Over all that a report may change: equal hashes, nothing to write.
@@ -63,7 +68,8 @@ create table findings (
   dismissed_at timestamptz(3),
   dismissal_source text,
   first_seen_at timestamptz(3) not null,
-  -- Null while the newest report of the stream holds the finding: then the stream's own apply.
+  -- Null while the newest report of the stream holds the finding: then the stream's own apply. Of an open finding not null
+  -- means that the newest report does not hold it and was not allowed to close it.
   last_seen_at timestamptz(3),
   last_commit_sha text,
   created_at timestamptz(3) not null,

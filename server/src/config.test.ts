@@ -26,6 +26,7 @@ test('an empty environment gives the defaults of the operating guide', () => {
     rateLimitPerMinute: 600,
     plansFile: null,
     secretKey: null,
+    s3: null,
     logLevel: 'info',
   })
 })
@@ -80,6 +81,33 @@ for (const [name, value] of REFUSED) {
     assert.ok(mistakes[0]?.startsWith(`${name} `))
   })
 }
+
+const S3 = {
+  SHIPLOCK_S3_BUCKET: 'shiplock',
+  SHIPLOCK_S3_REGION: 'eu-central-1',
+  SHIPLOCK_S3_ACCESS_KEY_ID: 'key-id',
+  SHIPLOCK_S3_SECRET_ACCESS_KEY: 'hunter2',
+}
+
+test("S3 takes a bucket, a region and credentials; without an endpoint it is Amazon's", () => {
+  const expected = { bucket: 'shiplock', region: 'eu-central-1', accessKeyId: 'key-id', secretAccessKey: 'hunter2' }
+  assert.deepEqual(readConfig(S3).s3, { ...expected, endpoint: null, forcePathStyle: false })
+  const own = { ...S3, SHIPLOCK_S3_ENDPOINT: 'http://s3.example:9000/', SHIPLOCK_S3_FORCE_PATH_STYLE: 'true' }
+  assert.deepEqual(readConfig(own).s3, { ...expected, endpoint: 'http://s3.example:9000', forcePathStyle: true })
+})
+
+test('one setting of S3 makes every other one that has no default needed, and all mistakes are reported together', () => {
+  for (const given of Object.keys(S3)) {
+    const mistakes = mistakesOf({ [given]: 'x', SHIPLOCK_S3_ENDPOINT: 's3.example', SHIPLOCK_S3_FORCE_PATH_STYLE: 'yes' })
+    const named = mistakes.map((mistake) => mistake.split(' ', 1)[0])
+    const missing = Object.keys(S3).filter((name) => name !== given)
+    assert.deepEqual(named, ['SHIPLOCK_S3_ENDPOINT', ...missing, 'SHIPLOCK_S3_FORCE_PATH_STYLE'])
+  }
+})
+
+test('a misspelt setting of S3 does not leave the objects on the disk unnoticed', () => {
+  assert.equal(mistakesOf({ SHIPLOCK_S3_BUKET: 'shiplock' }).length, Object.keys(S3).length)
+})
 
 test('all mistakes are reported together', () => {
   const env = Object.fromEntries(REFUSED)

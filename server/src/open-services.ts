@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto'
 import { join } from 'node:path'
 import type { Config } from './config.ts'
 import type { Database } from './database.ts'
@@ -7,6 +8,7 @@ import { deriveKey, loadSecretKey } from './platform/crypto/secret-key.ts'
 import { openSql } from './platform/db/sql.ts'
 import { createLog, type Log } from './platform/log.ts'
 import { openFileObjectStore } from './platform/objects/file-object-store.ts'
+import type { ObjectStore } from './platform/objects/object-store.ts'
 import type { Services } from './services.ts'
 
 export type OpenServices = { services: Services; close: () => Promise<void> }
@@ -29,11 +31,7 @@ export async function openServices(
   const log = options.log ?? createLog(config.logLevel)
   const plans = await loadPlans(config.plansFile)
   const secret = await loadSecretKey(config.secretKey ?? undefined, config.dataDir)
-  const objects = await openFileObjectStore({
-    directory: join(config.dataDir, 'objects'),
-    baseUrl: config.baseUrl,
-    signingKey: deriveKey(secret, 'object addresses'),
-  })
+  const objects = await openObjects(config, deriveKey(secret, 'object addresses'))
   const sql = openSql(database.address, { max: options.connections, applicationName: options.applicationName })
   const services = {
     config,
@@ -45,4 +43,13 @@ export async function openServices(
     cursorKey: deriveKey(secret, 'list cursors'),
   }
   return { services, close: () => sql.end({ timeout: CLOSE_TIMEOUT_SECONDS }) }
+}
+
+/** The SDK is loaded only where it is used, for loading it would make every other start 0.1 s longer. */
+async function openObjects(config: Config, signingKey: KeyObject): Promise<ObjectStore> {
+  if (config.s3) {
+    const { S3ObjectStore } = await import('./platform/objects/s3-object-store.ts')
+    return new S3ObjectStore(config.s3)
+  }
+  return openFileObjectStore({ directory: join(config.dataDir, 'objects'), baseUrl: config.baseUrl, signingKey })
 }

@@ -38,6 +38,7 @@ export const INCOMING_COLUMNS = [
   'tool',
   'fingerprint',
   'fingerprint_method',
+  'relocation',
   'content_hash',
   ...CONTENT,
 ] as const
@@ -60,14 +61,20 @@ export class IncomingFindings {
       finding.tool,
       Buffer.from(finding.fingerprint, 'hex'),
       finding.fingerprint_method,
+      relocationHash(finding.relocation ?? null),
       contentHash(content),
       ...content,
     ]
   }
 }
 
-const CONTENT_HASH_BYTES = 16
+/** Enough where findings of one stream are compared with one another. */
+const SHORT_HASH_BYTES = 16
 
 function contentHash(content: unknown[]): Buffer {
-  return hash('sha256', JSON.stringify(content), 'buffer').subarray(0, CONTENT_HASH_BYTES)
+  return hash('sha256', JSON.stringify(content), 'buffer').subarray(0, SHORT_HASH_BYTES)
+}
+
+function relocationHash(hex: string | null): Buffer | null {
+  return hex === null ? null : Buffer.from(hex, 'hex').subarray(0, SHORT_HASH_BYTES)
 }

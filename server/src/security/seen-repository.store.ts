@@ -61,7 +61,7 @@ async function nameRefs(tx: Tx, orgId: string, repositoryNo: number, trackedBran
         select from finding_streams named
         where named.org_id = ${orgId}
           and named.repository_no = ${repositoryNo}
-          and named.git_ref = ${trackedBranch}
+          and branch_name(named.git_ref) = branch_name(${trackedBranch})
           and coalesce(named.category, '') = coalesce(stream.category, '')
           and named.tool = stream.tool
       )`
@@ -75,7 +75,7 @@ async function nameRefs(tx: Tx, orgId: string, repositoryNo: number, trackedBran
         select from security_uploads named
         where named.org_id = ${orgId}
           and named.repository_no = ${repositoryNo}
-          and named.git_ref = ${trackedBranch}
+          and branch_name(named.git_ref) = branch_name(${trackedBranch})
           and coalesce(named.category, '') = coalesce(upload.category, '')
           and named.sha256 = upload.sha256
       )`

@@ -46,7 +46,7 @@ export async function lockSameFile(tx: Tx, upload: NewUploadRow): Promise<Stored
     where org_id = ${upload.org_id}
       and repository_no = ${upload.repository_no}
       and coalesce(category, '') = coalesce(${upload.category}::text, '')
-      and coalesce(git_ref, '') = coalesce(${upload.git_ref}::text, '')
+      and branch_name(git_ref) = branch_name(${upload.git_ref})
       and sha256 = ${upload.sha256}
       and status <> 'failed'
       and origin <> 'report'
@@ -110,8 +110,11 @@ export async function requeueOutdated(tx: Tx, orgId: string, id: string, at: Dat
         select from security_uploads newer
         where newer.org_id = upload.org_id
           and newer.repository_no = upload.repository_no
-          and coalesce(newer.category, '') = coalesce(upload.category, '')
-          and coalesce(newer.git_ref, '') = coalesce(upload.git_ref, '')
+          and (
+            coalesce(newer.category, '') = coalesce(upload.category, '')
+            or coalesce(newer.category, newer.report_category) = coalesce(upload.category, upload.report_category)
+          )
+          and branch_name(newer.git_ref) = branch_name(upload.git_ref)
           and newer.reported_at > upload.reported_at
           and newer.status <> 'failed'
       )`
@@ -202,6 +205,8 @@ export type UploadOutcome = {
 
 export type FinishedUpload = {
   format: ReportFormat
+  /** What the report itself names. */
+  category: string | null
   findings: number
   components: number
   truncated: boolean
@@ -213,9 +218,9 @@ export type FinishedUpload = {
 export async function markFinished(tx: Tx, orgId: string, id: string, result: FinishedUpload, at: Date) {
   const rows = await tx`
     update security_uploads
-    set status = 'finished', format = ${result.format}, findings = ${result.findings}, components = ${result.components},
-      outcome = ${tx.json(result.outcome)}, truncated = ${result.truncated}, warnings = ${result.warnings},
-      updated_at = ${at}
+    set status = 'finished', format = ${result.format}, report_category = ${result.category},
+      findings = ${result.findings}, components = ${result.components}, outcome = ${tx.json(result.outcome)}, truncated = ${result.truncated},
+      warnings = ${result.warnings}, updated_at = ${at}
     where org_id = ${orgId}
       and id = ${id}
       and status = 'parsing'`
@@ -252,7 +257,8 @@ export async function readUpload(db: Db, orgId: string, id: string, now: Date): 
       select upload.id, upload.origin,
         case when ${isExpired(db, now)} then 'failed' else upload.status end as status,
         upload.format, upload.filename, upload.size, repository.name as repository, repository.provider,
-        repository.provider_id as repository_id, upload.category, upload.git_ref, upload.commit_sha, upload.tracked,
+        repository.provider_id as repository_id, coalesce(upload.category, upload.report_category) as category,
+        upload.git_ref, upload.commit_sha, upload.tracked,
         ${countsJson(db)} as counts, upload.truncated, upload.warnings,
         case when ${isExpired(db, now)} then ${UPLOAD_EXPIRED} else upload.error end as error,
         rfc3339(upload.created_at) as created_at,

@@ -1,6 +1,7 @@
 import { JsonError } from './json-error.ts'
 import * as grammar from './json-grammar.ts'
 import type { JsonSelector, JsonType } from './json-selector.ts'
+import { JsonSkim } from './json-skim.ts'
 
 // What may come next, as bits.
 const VALUE = 1
@@ -15,19 +16,21 @@ const STRING_VALUE = 1
 const STRING_KEY = 2
 const NUMBER = 3
 const LITERAL = 4
+const SKIM = 5
 
 const LITERAL_TYPES: Record<string, JsonType> = { true: 'boolean', false: 'boolean', null: 'null' }
 
 /**
  * Passes over JSON text (RFC 8259) chunk by chunk, checks its grammar and tells the selector where values begin and end.
  * Time is linear in the bytes; memory does not depend on them. What follows a backslash and whether UTF-8 is valid
- * is left to whoever reads the value.
+ * is left to whoever reads the value. So is the grammar inside of values that are read as a whole: they are skimmed.
  */
 export class JsonScanner {
   readonly #selector: JsonSelector
   readonly #depthMax: number
   /** By depth: 1 where the open container is an object. */
   readonly #isObject: Uint8Array
+  readonly #skim = new JsonSkim()
   #chunkOffset = 0
   #depth = 0
   #expected = VALUE
@@ -38,8 +41,10 @@ export class JsonScanner {
   #literal = ''
   #literalRead = 0
 
-  constructor(selector: JsonSelector, depthMax: number) {
+  /** `offset` is where the text stands in a larger one. */
+  constructor(selector: JsonSelector, depthMax: number, offset = 0) {
     this.#selector = selector
+    this.#chunkOffset = offset
     this.#depthMax = depthMax
     this.#isObject = new Uint8Array(depthMax + 1)
   }
@@ -51,6 +56,7 @@ export class JsonScanner {
       if (this.#token === NONE) at = this.#structure(chunk, at)
       else if (this.#token === NUMBER) at = this.#number(chunk, at)
       else if (this.#token === LITERAL) at = this.#word(chunk, at)
+      else if (this.#token === SKIM) at = this.#skimmed(chunk, at)
       else at = this.#string(chunk, at)
     }
     this.#selector.endOfChunk(chunk)
@@ -82,6 +88,7 @@ export class JsonScanner {
           break
         case grammar.OPEN:
           this.#open(chunk, byte, at)
+          if (this.#token === SKIM) return at + 1
           break
         case grammar.CLOSE:
           this.#close(chunk, byte, at)
@@ -105,12 +112,23 @@ export class JsonScanner {
   #open(chunk: Buffer, byte: number, at: number): void {
     this.#expect(VALUE, byte, at)
     const isObject = byte === 0x7b
-    if (this.#depth === this.#depthMax)
-      this.#fail(`The document is nested too deeply (over ${this.#depthMax} levels)`, at)
+    if (this.#depth === this.#depthMax) this.#failTooDeep(at)
     this.#selector.beginValue(isObject ? 'object' : 'array', chunk, at, this.#depth)
     this.#depth++
     this.#isObject[this.#depth] = isObject ? 1 : 0
     this.#expected = isObject ? KEY | CLOSE : VALUE | CLOSE
+    if (!this.#selector.isSkimmed(this.#depth)) return
+    this.#token = SKIM
+    this.#skim.begin(this.#depthMax - this.#depth + 1)
+  }
+
+  #skimmed(chunk: Buffer, start: number): number {
+    const end = this.#skim.push(chunk, start)
+    if (end < 0) return chunk.length
+    if (this.#skim.isTooDeep) this.#failTooDeep(end)
+    this.#depth--
+    this.#endValue(chunk, end + 1)
+    return end + 1
   }
 
   #close(chunk: Buffer, byte: number, at: number): void {
@@ -227,6 +245,10 @@ export class JsonScanner {
       byte > 0x20 && byte < 0x7f ? `"${String.fromCharCode(byte)}"` : `byte 0x${byte.toString(16).padStart(2, '0')}`
     const where = this.#expected === 0 ? 'after the end of the document' : 'where the JSON grammar does not allow it'
     return this.#fail(`Unexpected ${shown} ${where}`, at)
+  }
+
+  #failTooDeep(at: number): never {
+    return this.#fail(`The document is nested too deeply (over ${this.#depthMax} levels)`, at)
   }
 
   #fail(reason: string, at: number): never {

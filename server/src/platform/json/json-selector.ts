@@ -14,6 +14,14 @@ export type SelectedValue = {
   isOversize: boolean
 }
 
+export type SelectorOptions = {
+  valueBytesMax: number
+  /** Throws JsonError, with the place in the document, for text that is not JSON. */
+  check: (text: string, offset: number) => void
+  /** What is not wanted is not checked either. */
+  isRestSkimmed: boolean
+}
+
 /**
  * Walks the selection in step with the scanner and hands out the selected values.
  * A value at depth d stands in d open containers. Those that the selection knows are the outermost `#knownDepth`;
@@ -21,6 +29,8 @@ export type SelectedValue = {
  */
 export class JsonSelector {
   readonly #capture: JsonCapture
+  readonly #check: SelectorOptions['check']
+  readonly #isRestSkimmed: boolean
   readonly #key = new JsonKey()
   /** By depth of the known containers: their node, and the index or wildcard name at hand (null for a named member). */
   readonly #nodes: SelectionNode[] = []
@@ -36,9 +46,17 @@ export class JsonSelector {
   #chunkOffset = 0
   #selected: SelectedValue[] = []
 
-  constructor(selection: SelectionNode, valueBytesMax: number) {
+  constructor(selection: SelectionNode, { valueBytesMax, check, isRestSkimmed }: SelectorOptions) {
     this.#capture = new JsonCapture(valueBytesMax)
     this.#next = selection
+    this.#check = check
+    this.#isRestSkimmed = isRestSkimmed
+  }
+
+  /** True inside a wanted value below all that is known of it: nothing there is left out, and all of it is parsed. */
+  isSkimmed(depth: number): boolean {
+    if (depth <= this.#knownDepth) return false
+    return this.#isRestSkimmed || (this.#captured !== null && this.#omittedDepth < 0)
   }
 
   /** What was selected since the last call. */
@@ -143,11 +161,12 @@ export class JsonSelector {
     this.#selected.push({ path, at, value, isOversize })
   }
 
-  /** The scanner has checked the grammar; what can still be wrong is an escape in a string. */
+  /** What the scanner skimmed is checked here. The second look tells what is wrong, and where. */
   #parse(text: string): unknown {
     try {
       return JSON.parse(text)
     } catch {
+      this.#check(text, this.#capturedOffset)
       throw new JsonError('A string has an invalid escape', this.#capturedOffset)
     }
   }

@@ -166,3 +166,16 @@ function isRefusedByParse(json: string): boolean {
     return true
   }
 }
+
+test('at a first look, what is not selected is passed over and the selected values are the same', async () => {
+  const json = '{"skip":{"a":["}",{"b":"\\"]"}]},"want":[1,{"c":"x"}],"more":[[[{}]]]}'
+  for (let piece = 1; piece < json.length; piece++) {
+    const limits = { depthMax: 32, valueBytesMax: 1000, isRestSkimmed: true }
+    const selected = await select(json, ['want', 'more'], {}, piece, limits)
+    assert.deepEqual(
+      selected.map(({ value }) => value),
+      [[1, { c: 'x' }], [[[{}]]]],
+    )
+  }
+  await assert.rejects(select(json.slice(0, -1), ['want'], {}, 7, { depthMax: 32, valueBytesMax: 1000, isRestSkimmed: true }))
+})

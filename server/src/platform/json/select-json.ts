@@ -1,6 +1,6 @@
 import { decodeText } from './decode-text.ts'
 import { JsonScanner } from './json-scanner.ts'
-import type { SelectionNode } from './json-selection.ts'
+import { type SelectionNode, selectionTree } from './json-selection.ts'
 import { JsonSelector, type SelectedValue } from './json-selector.ts'
 
 export type JsonLimits = {
@@ -8,9 +8,13 @@ export type JsonLimits = {
   depthMax: number
   /** Size of one selected value's text; a larger one is handed out as oversize. */
   valueBytesMax: number
+  /** Faster: what is not selected is passed over without a check of its grammar. For a file that is read again in full. */
+  isRestSkimmed?: boolean
 }
 
 export const DEFAULT_LIMITS: JsonLimits = { depthMax: 512, valueBytesMax: 8 * 1024 * 1024 }
+/** For a first look at a file. */
+export const FIRST_LOOK: JsonLimits = { ...DEFAULT_LIMITS, isRestSkimmed: true }
 
 /**
  * Reads a JSON file of any size and yields the selected values in document order, in batches: those that ended in one
@@ -22,7 +26,9 @@ export async function* selectJson(
   selection: SelectionNode,
   limits: JsonLimits = DEFAULT_LIMITS,
 ): AsyncGenerator<SelectedValue[]> {
-  const selector = new JsonSelector(selection, limits.valueBytesMax)
+  const { valueBytesMax, isRestSkimmed = false } = limits
+  const check = (text: string, offset: number) => checkJson(text, offset, limits)
+  const selector = new JsonSelector(selection, { valueBytesMax, check, isRestSkimmed })
   const scanner = new JsonScanner(selector, limits.depthMax)
   for await (const chunk of decodeText(source)) {
     try {
@@ -36,4 +42,13 @@ export async function* selectJson(
   scanner.end()
   const last = selector.take()
   if (last.length > 0) yield last
+}
+
+/** Checks the grammar of one whole text. `offset` is where it stands in its document. */
+function checkJson(text: string, offset: number, limits: JsonLimits): void {
+  const nothing = { valueBytesMax: limits.valueBytesMax, check: () => {}, isRestSkimmed: false }
+  const unselecting = new JsonSelector(selectionTree([]), nothing)
+  const scanner = new JsonScanner(unselecting, limits.depthMax, offset)
+  scanner.push(Buffer.from(text))
+  scanner.end()
 }

@@ -8,10 +8,10 @@ type Place = { Bucket: string; Key: string }
 /** S3's own name for it. Signed as a header, the store compares it with the body that arrives. */
 const CHECKSUM_HEADER = 'x-amz-checksum-sha256'
 
-/** The header of the checksum must not become a part of the address, nor the type stay unsigned, as the SDK would have it. */
-const AS_HEADERS = {
+/** Left to itself the SDK moves the checksum into the address, where no client has to send it, and leaves the type unsigned. */
+const AS_SIGNED_HEADERS = {
   unhoistableHeaders: new Set([CHECKSUM_HEADER]),
-  signableHeaders: new Set(['host', 'content-length', 'content-type', CHECKSUM_HEADER]),
+  signableHeaders: new Set(['content-type']),
 }
 
 /** An address that takes exactly the expected bytes: length, type and SHA-256 are signed headers. */
@@ -24,7 +24,7 @@ export async function signPut(s3: S3Client, place: Place, expected: ExpectedObje
     ContentType: contentType,
     ChecksumSHA256: checksum,
   })
-  const url = await getSignedUrl(s3, put, { ...AS_HEADERS, ...validity(now) })
+  const url = await getSignedUrl(s3, put, { ...AS_SIGNED_HEADERS, ...validity(now) })
   const headers = { 'Content-Type': contentType, [CHECKSUM_HEADER]: checksum }
   return { method: 'PUT', url, headers, expires_at: expiry(now) }
 }

@@ -1,14 +1,15 @@
 import { S3Client } from '@aws-sdk/client-s3'
 
-export interface S3Settings {
+export interface S3StoreOptions {
   /** null: Amazon's own address of the region. */
   endpoint: string | null
   bucket: string
   region: string
   accessKeyId: string
   secretAccessKey: string
-  /** The bucket stands in the path and not in the host name, as most stores of one's own want it. */
+  /** `endpoint/bucket/key` and not `bucket.endpoint/key`. */
   forcePathStyle: boolean
+  answerTimeoutMs?: number
 }
 
 const CONNECT_TIMEOUT_MS = 2_000
@@ -18,10 +19,12 @@ const SILENCE_TIMEOUT_MS = 60_000
 const ATTEMPTS_MAX = 3
 
 /**
- * Everything that the SDK would otherwise look for in the environment and in files of its own is said here: Shiplock's
- * settings alone decide. It holds no socket open that would keep a process alive.
+ * The options alone decide whom it asks and as whom, not what the SDK finds in the environment and in files of its own.
+ * Its idle connections keep no process alive, so there is nothing to close.
  */
-export function createS3Client({ endpoint, region, accessKeyId, secretAccessKey, forcePathStyle }: S3Settings): S3Client {
+export function createS3Client(options: S3StoreOptions): S3Client {
+  const { endpoint, region, accessKeyId, secretAccessKey, forcePathStyle } = options
+  const { answerTimeoutMs = ANSWER_TIMEOUT_MS } = options
   return new S3Client({
     ...(endpoint === null ? {} : { endpoint }),
     ignoreConfiguredEndpointUrls: true,
@@ -37,7 +40,7 @@ export function createS3Client({ endpoint, region, accessKeyId, secretAccessKey,
     maxAttempts: ATTEMPTS_MAX,
     requestHandler: {
       connectionTimeout: CONNECT_TIMEOUT_MS,
-      requestTimeout: ANSWER_TIMEOUT_MS,
+      requestTimeout: answerTimeoutMs,
       throwOnRequestTimeout: true,
       socketTimeout: SILENCE_TIMEOUT_MS,
     },

@@ -17,7 +17,7 @@ import {
   type StoredObject,
 } from './object-store.ts'
 import { signGet, signPut } from './s3-address.ts'
-import { createS3Client, type S3Settings } from './s3-client.ts'
+import { createS3Client, type S3StoreOptions } from './s3-client.ts'
 import { ignoreAbsent, isBehindTheEnd, orUnavailable, s3Failure } from './s3-errors.ts'
 
 /** Has a dot, so it is no object's key. */
@@ -30,9 +30,9 @@ export class S3ObjectStore implements ObjectStore {
   readonly #s3: S3Client
   readonly #bucket: string
 
-  constructor(settings: S3Settings) {
-    this.#s3 = createS3Client(settings)
-    this.#bucket = settings.bucket
+  constructor(options: S3StoreOptions) {
+    this.#s3 = createS3Client(options)
+    this.#bucket = options.bucket
   }
 
   async presignPut(key: string, expected: ExpectedObject, now: Date): Promise<PresignedPut> {

@@ -3,7 +3,7 @@ import { JsonError } from '../../platform/json/json-error.ts'
 import { selectionTree } from '../../platform/json/json-selection.ts'
 import type { SelectedValue } from '../../platform/json/json-selector.ts'
 import { textsOf } from '../../platform/json/read-value.ts'
-import { selectJson } from '../../platform/json/select-json.ts'
+import { FIRST_LOOK, selectJson } from '../../platform/json/select-json.ts'
 import { describeBytes, HEAD_BYTES } from './describe-bytes.ts'
 import { knownScannerRefusal } from './known-scanners.ts'
 import { ReportError, type ReportFormat, type ReportSource } from './parsed-report.ts'
@@ -36,7 +36,7 @@ export async function detectFormat(source: ReportSource): Promise<ReportFormat> 
   await refuseOtherThanJson(source)
   const members = new Set<string>()
   try {
-    for await (const batch of selectJson(source.open(), SELECTION)) {
+    for await (const batch of selectJson(source.open(), SELECTION, FIRST_LOOK)) {
       for (const selected of batch) {
         const format = formatOf(selected)
         if (format !== null) return format

@@ -39,9 +39,21 @@ export type ParsedFinding = {
   /** Hex SHA-256. Equal findings of one report have equal fingerprints: each is handed out. */
   fingerprint: string
   fingerprint_method: string
+  /**
+   * Hex SHA-256 by which the finding is recognized where its place is all that changed: another file, or other lines in
+   * its text. Absent or null where nothing but the fingerprint identifies it.
+   */
+  relocation?: string | null
 }
 
-export type ReportTool = { name: string; version: string | null }
+export type ReportTool = {
+  name: string
+  version: string | null
+  /** How many rules it names: those that it declares or that its results name, whichever is more. Absent where a format has no rules. */
+  rules?: number
+  /** Why findings that the report does not hold may still be there, as a sentence; absent where the tool said all it had to say. */
+  incomplete?: string
+}
 
 export type ReportSummary = {
   /** Every tool that the report speaks for, those without results included: such a report closes its tool's findings. */

@@ -1,20 +1,17 @@
 import { selectionTree } from '../../platform/json/json-selection.ts'
 import type { SelectedValue } from '../../platform/json/json-selector.ts'
-import { objectOf } from '../../platform/json/read-value.ts'
+import { type JsonObject, objectOf } from '../../platform/json/read-value.ts'
 import { selectJson } from '../../platform/json/select-json.ts'
 import { FindingBatch, type OnFindings } from './finding-batch.ts'
-import {
-  type ParsedFinding,
-  ReportError,
-  type ReportSource,
-  type ReportSummary,
-  type ReportTool,
-} from './parsed-report.ts'
+import { type ParsedFinding, ReportError, type ReportSource, type ReportSummary } from './parsed-report.ts'
 import { reportCategory } from './report-category.ts'
 import { ReportWarnings } from './report-warnings.ts'
 import { isFinding, readFinding } from './sarif/finding.ts'
-import { readRuns } from './sarif/read-runs.ts'
+import { NamedRules } from './sarif/named-rules.ts'
+import { type ReadRun, readRuns } from './sarif/read-runs.ts'
+import { ruleReference } from './sarif/rule.ts'
 import type { SarifRun } from './sarif/sarif-run.ts'
+import { toolsOfRuns } from './sarif/tools-of-runs.ts'
 
 const RESULTS = 'runs[*].results[*]'
 
@@ -50,7 +47,7 @@ export async function parseSarif(source: ReportSource, onFindings: OnFindings): 
   await results.batch.flush()
   results.refuseIfNoneWasReadable()
   return {
-    tools: toolsOf(runs),
+    tools: toolsOfRuns(runs, results.namedRules),
     findings: results.batch.count,
     components: 0,
     skipped: results.skipped,
@@ -62,13 +59,14 @@ export async function parseSarif(source: ReportSource, onFindings: OnFindings): 
 
 class ResultReader {
   readonly batch: FindingBatch
-  readonly #runs: SarifRun[]
+  readonly namedRules = new NamedRules()
+  readonly #runs: ReadRun[]
   readonly #warnings: ReportWarnings
   skipped = 0
   #readable = 0
   #firstSkip = ''
 
-  constructor(runs: SarifRun[], warnings: ReportWarnings, onFindings: OnFindings) {
+  constructor(runs: ReadRun[], warnings: ReportWarnings, onFindings: OnFindings) {
     this.#runs = runs
     this.#warnings = warnings
     this.batch = new FindingBatch(onFindings)
@@ -81,8 +79,8 @@ class ResultReader {
     const result = objectOf(value)
     if (isOversize) this.#skip(runIndex, index, 'is very large')
     else if (result === null || run === undefined) this.#skip(runIndex, index, 'is not an object')
-    else if (!isFinding(result)) this.#readable++
-    else this.#add(readFinding(run, result), runIndex, index)
+    else if (isFinding(result)) this.#add(readFinding(run, result), runIndex, index)
+    else this.#pass(run, result)
   }
 
   #add(finding: ParsedFinding | null, run: number, index: number): void {
@@ -91,7 +89,13 @@ class ResultReader {
       return
     }
     this.#readable++
+    this.namedRules.add(finding.tool, finding.rule_id)
     this.batch.add(finding)
+  }
+
+  #pass(run: SarifRun, result: JsonObject): void {
+    this.#readable++
+    this.namedRules.add(run.tool.name, ruleReference(result).id)
   }
 
   /** A report of unreadable results must not pass for an empty one, which would close every finding. */
@@ -106,10 +110,4 @@ class ResultReader {
     this.#firstSkip ||= warning
     this.#warnings.add(warning)
   }
-}
-
-function toolsOf(runs: SarifRun[]): ReportTool[] {
-  const tools = new Map<string, ReportTool>()
-  for (const run of runs) if (run !== undefined && !tools.has(run.tool.name)) tools.set(run.tool.name, run.tool)
-  return [...tools.values()]
 }

@@ -3,7 +3,7 @@ import { fingerprintOf } from '../fingerprint.ts'
 import type { PackageFacts } from './package-facts.ts'
 import { parsePackageUrl } from '../package-url.ts'
 
-export type Identity = { fingerprint: string; fingerprint_method: string }
+export type Identity = { fingerprint: string; fingerprint_method: string; relocation: string | null }
 
 export type IdentifyingFacts = {
   ruleId: string | null
@@ -26,25 +26,37 @@ const VERSIONED = /^(.*)\/v(\d{1,6})$/
 export function identityOf(result: JsonObject, facts: IdentifyingFacts): Identity {
   const { ruleId, path, dependency } = facts
   const full = entriesOf(result.fingerprints)
-  if (full.length > 0) return identity('fingerprints', [ruleId, ...full.flat()])
-  if (dependency !== null) return identity('dependency', dependencyParts(dependency, path))
+  if (full.length > 0) return identity('fingerprints', [ruleId, ...full.flat()], null)
+  if (dependency !== null) return placed('dependency', path, dependencyParts(dependency))
   const partial = entriesOf(result.partialFingerprints)
   const lineHash = partial.find(([name]) => name === 'primaryLocationLineHash')
-  if (lineHash !== undefined) return identity('primaryLocationLineHash', [ruleId, path, lineHash[1]])
-  if (partial.length > 0) return identity('partialFingerprints', [ruleId, path, ...partial.flat()])
+  if (lineHash !== undefined) return placed('primaryLocationLineHash', path, [ruleId, lineHash[1]])
+  if (partial.length > 0) return placed('partialFingerprints', path, [ruleId, ...partial.flat()])
   const snippet = facts.snippet?.replace(/\s+/g, '') ?? ''
-  if (snippet !== '') return identity('snippet', [ruleId, path, snippet])
-  return identity('message', [ruleId, path, facts.message])
+  if (snippet !== '') return placed('snippet', path, [ruleId, snippet])
+  return identity('message', [ruleId, path, facts.message], [ruleId, path, facts.message.replace(NUMBER, '#')])
 }
 
-function identity(method: string, parts: (string | null)[]): Identity {
-  return { fingerprint: fingerprintOf(method, parts), fingerprint_method: method }
+/** Messages speak of lines, times and counts. Where these alone change, it is the same finding on other lines. */
+const NUMBER = /\d+/g
+
+/** What stands for its file only, and is recognized in another. */
+function placed(method: string, path: string | null, parts: (string | null)[]): Identity {
+  return identity(method, [...parts, path], path === null ? null : parts)
 }
 
-function dependencyParts(dependency: NonNullable<IdentifyingFacts['dependency']>, path: string | null) {
+function identity(method: string, parts: (string | null)[], relocation: (string | null)[] | null): Identity {
+  return {
+    fingerprint: fingerprintOf(method, parts),
+    fingerprint_method: method,
+    relocation: relocation === null ? null : fingerprintOf(`${method} anywhere`, relocation),
+  }
+}
+
+function dependencyParts(dependency: NonNullable<IdentifyingFacts['dependency']>) {
   const { purl, name } = dependency.package
   const subject = purl === null ? name : (parsePackageUrl(purl)?.withoutVersion ?? purl)
-  return [subject, dependency.vulnerabilityId, path]
+  return [subject, dependency.vulnerabilityId]
 }
 
 /**

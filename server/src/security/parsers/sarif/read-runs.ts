@@ -1,6 +1,6 @@
 import { selectionTree } from '../../../platform/json/json-selection.ts'
 import type { SelectedValue } from '../../../platform/json/json-selector.ts'
-import { selectJson } from '../../../platform/json/select-json.ts'
+import { FIRST_LOOK, selectJson } from '../../../platform/json/select-json.ts'
 import { ReportError, type ReportSource } from '../parsed-report.ts'
 import type { ReportWarnings } from '../report-warnings.ts'
 import { kindOfScanner } from '../scanner-kind.ts'
@@ -23,13 +23,15 @@ const SELECTION = selectionTree([
   ...Object.keys(RUN_MEMBERS),
 ])
 
+export type ReadRun = SarifRun | undefined
+
 /**
- * The first pass over a SARIF file: everything that results refer to, wherever it stands, by index of the run; a run that is no object is a hole.
+ * The first pass over a SARIF file: everything that results refer to, wherever it stands, by index of the run; undefined where a run is no object.
  * Also checks the grammar of the whole file, so that a broken one fails before a finding is handed out.
  */
-export async function readRuns(source: ReportSource, warnings: ReportWarnings): Promise<SarifRun[]> {
+export async function readRuns(source: ReportSource, warnings: ReportWarnings): Promise<ReadRun[]> {
   const reader = new RunsReader(warnings)
-  for await (const batch of selectJson(source.open(), SELECTION)) {
+  for await (const batch of selectJson(source.open(), SELECTION, FIRST_LOOK)) {
     for (const selected of batch) reader.read(selected)
   }
   return reader.finish()
@@ -38,7 +40,7 @@ export async function readRuns(source: ReportSource, warnings: ReportWarnings): 
 class RunsReader {
   readonly #warnings: ReportWarnings
   readonly #budget: RunBudget
-  readonly #runs: SarifRun[] = []
+  readonly #runs: ReadRun[] = []
   #version: unknown
   #runsType: unknown
 
@@ -58,7 +60,7 @@ class RunsReader {
     else RUN_MEMBERS[path]?.({ run: this.#runs[index] as SarifRun, at: below, value, budget: this.#budget })
   }
 
-  finish(): SarifRun[] {
+  finish(): ReadRun[] {
     if (this.#version !== VERSION) throw new ReportError(versionRefusal(this.#version), 'sarif')
     // §3.13.4 allows null where a run could not be made.
     if (this.#runsType !== 'array' && this.#runsType !== 'null') {
@@ -75,12 +77,14 @@ class RunsReader {
 
   #begin(index: number, type: unknown): void {
     if (index >= RUNS_MAX) throw new ReportError(`The SARIF report has more than ${RUNS_MAX} runs.`, 'sarif')
-    if (type === 'object') this.#runs[index] = newRun()
-    else this.#warnings.add(`Run ${index + 1} is not an object and was skipped`)
+    this.#runs[index] = type === 'object' ? newRun() : undefined
+    if (type !== 'object') this.#warnings.add(`Run ${index + 1} is not an object and was skipped`)
   }
 
   /** Results that are there and cannot be read fail the report: without them it would close its tool's findings. */
   #checkResults(index: number, type: unknown): void {
+    const run = this.#runs[index]
+    if (run !== undefined && type === 'array') run.hasResults = true
     if (type === 'array' || type === 'null') return
     throw new ReportError(`The results of run ${index + 1} are not an array.`, 'sarif')
   }

@@ -45,6 +45,9 @@ export const RUN_MEMBERS: Record<string, (member: RunMember) => void> = {
     const id = boundedText(textOf(value), NAME_MAX)
     if (id !== null && run.rootBases.size < URI_BASES_MAX) run.rootBases.add(id)
   },
+  'runs[*].invocations[*].executionSuccessful': ({ run, value }) => {
+    if (value === false) run.hasFailed = true
+  },
   'runs[*].invocations[*].workingDirectory': ({ run, value }) => {
     const { uri } = artifactLocation(value)
     if (uri !== null && run.workingDirectories.length < INVOCATIONS_MAX) run.workingDirectories.push(uri)

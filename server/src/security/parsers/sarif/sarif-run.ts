@@ -5,6 +5,10 @@ import type { PackageFacts } from './package-facts.ts'
 /** What one run says beside its results, as far as results refer to it. Lists are sparse: what was not kept is a hole. */
 export type SarifRun = {
   tool: ReportTool
+  /** False where `results` is null or absent: the run did not scan (§3.14.23). */
+  hasResults: boolean
+  /** An invocation says of itself that it failed (§3.20.14). */
+  hasFailed: boolean
   /** What the tool looks for, by its name. */
   kind: FindingKind
   driver: SarifComponent
@@ -61,6 +65,8 @@ export type SarifTaxonomy = { name: string | null; guid: string | null; taxonIds
 export function newRun(): SarifRun {
   return {
     tool: { name: 'unknown', version: null },
+    hasResults: false,
+    hasFailed: false,
     kind: 'code',
     driver: newComponent(),
     extensions: [],

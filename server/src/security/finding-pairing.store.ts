@@ -1,0 +1,116 @@
+import { type Copy, openCopy } from '../platform/db/copy-rows.ts'
+import type { Tx } from '../platform/db/sql.ts'
+import type { Stream } from './finding-stream.store.ts'
+import { INCOMING_COLUMNS } from './incoming-finding.ts'
+
+/** Opens the temporary table that a report's findings are copied into. It ends with the transaction. */
+export async function copyIncoming(tx: Tx): Promise<Copy> {
+  await tx`set local statement_timeout = 0`
+  await tx`
+    create temporary table incoming (
+      id uuid, position integer, tool text, fingerprint bytea, fingerprint_method text, relocation bytea,
+      content_hash bytea, kind text, type text, severity text, state text, dismiss_reason text, dismiss_comment text,
+      title text, description text, native_url text, path text, start_line integer, end_line integer,
+      package_name text, package_version text, fixed_version text, purl text, vuln_ids text[], cwes text[],
+      rule_id text, secret_type text, resource_name text, scanner_score real, cvss_version text, cvss_score real,
+      cvss_vector text
+    ) on commit drop`
+  return openCopy(tx, 'incoming', INCOMING_COLUMNS)
+}
+
+/**
+ * Pairs what the report holds with what its streams hold: by fingerprint, and among equals by place, so that order in
+ * the file is nothing. A row without `finding_id` is new, one without `position` is missing from the report; fixed ones
+ * that stay away are no rows. Narrow, because most reports say nothing new: the rest is looked up where it is needed.
+ */
+export async function pairIncoming(tx: Tx, orgId: string, streams: Stream[]): Promise<void> {
+  await tx`
+    create temporary table paired on commit drop as
+    with placed as (
+      select position, stream.id as stream_id, fingerprint, content_hash,
+        row_number() over (
+          partition by stream.id, fingerprint
+          order by path collate "C", start_line, end_line, content_hash, position
+        )::integer - 1 as ordinal
+      from incoming
+      join unnest(${streams.map((stream) => stream.id)}::bigint[], ${streams.map((stream) => stream.tool)}::text[])
+        as stream (id, tool) on stream.tool = incoming.tool
+    ),
+    stored as (
+      select id, stream_id, fingerprint, ordinal, content_hash, state, last_seen_at
+      from findings
+      where org_id = ${orgId}
+        and stream_id = any(${streams.map((stream) => stream.id)})
+    )
+    select placed.position, placed.ordinal, coalesce(placed.stream_id, stored.stream_id) as stream_id,
+      stored.id as finding_id, stored.state = 'open' as was_open, stored.last_seen_at is not null as was_missing,
+      placed.content_hash <> stored.content_hash or stored.state = 'fixed' or stored.last_seen_at is not null
+        as is_changed
+    from placed
+    full join stored
+      on stored.stream_id = placed.stream_id
+      and stored.fingerprint = placed.fingerprint
+      and stored.ordinal = placed.ordinal
+    where placed.position is not null
+      or stored.state <> 'fixed'`
+  await tx`analyze paired`
+}
+
+/**
+ * Pairs what is left over on both sides where only the place has changed: one finding in another file, or as many in one
+ * file on other lines. Where there are more on one side nobody can tell which is which, and they stay apart.
+ */
+export async function pairRelocated(tx: Tx, orgId: string): Promise<void> {
+  await tx`
+    with arrived as (
+      select paired.stream_id, paired.position, paired.ordinal, relocation, path,
+        row_number() over same_content as rank, count(*) over (partition by paired.stream_id, relocation) as total
+      from paired
+      join incoming using (position)
+      where paired.finding_id is null
+        and relocation is not null
+      window same_content as (partition by paired.stream_id, relocation order by start_line, end_line, position)
+    ),
+    departed as (
+      select paired.stream_id, paired.finding_id, relocation, path,
+        row_number() over same_content as rank, count(*) over (partition by paired.stream_id, relocation) as total
+      from paired
+      join findings finding on finding.org_id = ${orgId} and finding.id = paired.finding_id
+      where paired.position is null
+        and (paired.was_open or not paired.was_missing)
+        and relocation is not null
+      window same_content as (
+        partition by paired.stream_id, relocation order by start_line, end_line, finding.ordinal, finding.id
+      )
+    ),
+    relocated as (
+      select arrived.position, arrived.ordinal, departed.finding_id
+      from arrived
+      join departed using (stream_id, relocation, rank, total)
+      where total = 1
+        or arrived.path is not distinct from departed.path
+    ),
+    found as (
+      update paired
+      set position = relocated.position, ordinal = relocated.ordinal, is_changed = true
+      from relocated
+      where paired.finding_id = relocated.finding_id
+      returning paired.position
+    )
+    delete from paired
+    using found
+    where paired.position = found.position
+      and paired.finding_id is null`
+}
+
+/** Of a stream's open findings: how many there are, the report does not hold, and the report before it did not hold either. */
+export type Missing = { stream_id: number; open: number; missing: number; missing_before: number }
+
+export async function countMissing(tx: Tx): Promise<Missing[]> {
+  return tx<Missing[]>`
+    select stream_id, count(*) as open, count(*) filter (where position is null) as missing,
+      count(*) filter (where position is null and was_missing) as missing_before
+    from paired
+    where was_open
+    group by stream_id`
+}

@@ -238,12 +238,13 @@ create table finding_streams (
   origin text not null,
   tracked boolean not null,
   commit_sha text,
+  rules_named integer,
   reported_at timestamp(3) with time zone not null,
   seen_at timestamp(3) with time zone not null,
   constraint finding_streams_pkey PRIMARY KEY (org_id, id),
   constraint finding_streams_org_id_repository_no_fkey FOREIGN KEY (org_id, repository_no) REFERENCES reported_repositories(org_id, id)
 );
-CREATE UNIQUE INDEX finding_streams_by_identity ON public.finding_streams USING btree (org_id, repository_no, COALESCE(category, ''::text), COALESCE(git_ref, ''::text), tool);
+CREATE UNIQUE INDEX finding_streams_by_identity ON public.finding_streams USING btree (org_id, repository_no, COALESCE(category, ''::text), branch_name(git_ref), tool);
 
 create table findings (
   org_id uuid not null,
@@ -252,6 +253,7 @@ create table findings (
   repository_no bigint not null,
   fingerprint bytea not null,
   fingerprint_method text not null,
+  relocation bytea,
   ordinal integer not null,
   content_hash bytea not null,
   kind text not null,
@@ -298,6 +300,57 @@ create table findings (
 CREATE INDEX findings_by_creation ON public.findings USING btree (org_id, created_at, id);
 CREATE UNIQUE INDEX findings_by_identity ON public.findings USING btree (org_id, stream_id, fingerprint, ordinal);
 CREATE INDEX findings_by_repository ON public.findings USING btree (org_id, repository_no, created_at, id);
+
+create table intel_advisories (
+  id text collate "C" not null,
+  modified timestamp(3) with time zone not null,
+  content_hash bytea not null,
+  withdrawn boolean not null,
+  severity text,
+  cvss_version text collate "C",
+  cvss_score real,
+  cvss_vector text,
+  constraint intel_advisories_pkey PRIMARY KEY (id),
+  constraint intel_advisories_severity_check CHECK ((severity = ANY (ARRAY['critical'::text, 'high'::text, 'medium'::text, 'low'::text, 'info'::text])))
+);
+
+create table intel_epss (
+  cve_id text collate "C" not null,
+  score real not null,
+  percentile real not null,
+  constraint intel_epss_pkey PRIMARY KEY (cve_id),
+  constraint intel_epss_percentile_check CHECK (((percentile >= (0)::double precision) AND (percentile <= (1)::double precision))),
+  constraint intel_epss_score_check CHECK (((score >= (0)::double precision) AND (score <= (1)::double precision)))
+);
+
+create table intel_fixes (
+  advisory_id text collate "C" not null,
+  type text collate "C" not null,
+  name text collate "C" not null,
+  fixes_all boolean not null,
+  latest_fix numeric[],
+  constraint intel_fixes_pkey PRIMARY KEY (advisory_id, type, name),
+  constraint intel_fixes_advisory_id_fkey FOREIGN KEY (advisory_id) REFERENCES intel_advisories(id) ON DELETE CASCADE
+);
+
+create table intel_kev (
+  cve_id text collate "C" not null,
+  date_added date not null,
+  due_date date,
+  ransomware boolean not null,
+  constraint intel_kev_pkey PRIMARY KEY (cve_id)
+);
+
+create table intel_sources (
+  source text not null,
+  as_of timestamp(3) with time zone,
+  version text,
+  records integer not null default 0,
+  imported_at timestamp(3) with time zone,
+  constraint intel_sources_pkey PRIMARY KEY (source),
+  constraint intel_sources_records_check CHECK ((records >= 0)),
+  constraint intel_sources_source_check CHECK ((source = ANY (ARRAY['kev'::text, 'epss'::text, 'osv'::text])))
+);
 
 create table monthly_usage (
   org_id uuid not null,
@@ -481,6 +534,7 @@ create table security_uploads (
   size bigint not null,
   sha256 text not null,
   category text,
+  report_category text,
   git_ref text,
   commit_sha text,
   tracked boolean not null,
@@ -511,9 +565,32 @@ create table security_uploads (
 );
 CREATE UNIQUE INDEX security_uploads_by_artifact ON public.security_uploads USING btree (org_id, artifact_id) WHERE (artifact_id IS NOT NULL);
 CREATE INDEX security_uploads_by_commit ON public.security_uploads USING btree (org_id, repository_no, commit_sha, created_at);
-CREATE UNIQUE INDEX security_uploads_by_file ON public.security_uploads USING btree (org_id, repository_no, COALESCE(category, ''::text), COALESCE(git_ref, ''::text), sha256) WHERE ((status <> 'failed'::text) AND (origin <> 'report'::text));
+CREATE UNIQUE INDEX security_uploads_by_file ON public.security_uploads USING btree (org_id, repository_no, COALESCE(category, ''::text), branch_name(git_ref), sha256) WHERE ((status <> 'failed'::text) AND (origin <> 'report'::text));
 CREATE INDEX security_uploads_by_run ON public.security_uploads USING btree (org_id, run_id) WHERE (run_id IS NOT NULL);
 CREATE INDEX security_uploads_pending ON public.security_uploads USING btree (put_until) WHERE (status = 'pending'::text);
+
+create table vulnerability_aliases (
+  id text collate "C" not null,
+  canonical_id text collate "C" not null,
+  constraint vulnerability_aliases_pkey PRIMARY KEY (id)
+);
+CREATE INDEX vulnerability_aliases_by_group ON public.vulnerability_aliases USING btree (canonical_id, id);
+
+create table vulnerability_assertions (
+  source text collate "C" not null,
+  id text collate "C" not null,
+  alias text collate "C" not null,
+  constraint vulnerability_assertions_pkey PRIMARY KEY (source, id, alias),
+  constraint vulnerability_assertions_check CHECK ((alias <> id))
+);
+CREATE INDEX vulnerability_assertions_by_alias ON public.vulnerability_assertions USING btree (alias);
+CREATE INDEX vulnerability_assertions_by_id ON public.vulnerability_assertions USING btree (id);
+
+CREATE OR REPLACE FUNCTION public.branch_name(git_ref text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN regexp_replace(COALESCE(git_ref, ''::text), '^refs/heads/'::text, ''::text);
 
 CREATE OR REPLACE FUNCTION public.rfc3339(at timestamp with time zone)
  RETURNS text

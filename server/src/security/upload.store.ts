@@ -219,8 +219,8 @@ export async function markFinished(tx: Tx, orgId: string, id: string, result: Fi
   const rows = await tx`
     update security_uploads
     set status = 'finished', format = ${result.format}, report_category = ${result.category},
-      findings = ${result.findings}, components = ${result.components}, outcome = ${tx.json(result.outcome)}, truncated = ${result.truncated},
-      warnings = ${result.warnings}, updated_at = ${at}
+      findings = ${result.findings}, components = ${result.components}, outcome = ${tx.json(result.outcome)},
+      truncated = ${result.truncated}, warnings = ${result.warnings}, updated_at = ${at}
     where org_id = ${orgId}
       and id = ${id}
       and status = 'parsing'`

@@ -153,7 +153,6 @@ test("a matrix holds scalars only, and 400 names the value that is none, whateve
     assertInvalid(await post({ job: { matrix: { key: value } } }), '/body/job/matrix/key')
   }
   assertInvalid(await post({ job: { matrix: { 'a\nb': {} } } }), '/body/job/matrix/a\nb')
-  assertInvalid(await post('{"job":{"matrix":{"key":1e999}}}'), '/body/job/matrix/key')
 })
 
 test('400 names an unknown field, at every level', async () => {

@@ -3,6 +3,7 @@ import { after, before, beforeEach, test } from 'node:test'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { createUpload, getUpload, putFile, uploadReport } from '../support/reports.ts'
 import { link } from '../support/repositories.ts'
+import { onTheServersClock } from '../support/s3-under-test.ts'
 import { sarif, sarifResult } from '../support/sarif.ts'
 
 const MINUTE_MS = 60_000
@@ -32,11 +33,18 @@ test('200 with the same upload and a fresh put while the same file is pending', 
   assert.equal(second.body.data.upload.filename, 'report.sarif')
   assert.notEqual(second.body.data.put.url, first.body.data.put.url)
   api.clock.advance(14 * MINUTE_MS)
-  assert.equal((await putFile(first, FILE)).status, 403)
   assert.equal((await putFile(second, FILE)).status, 200)
   const { id } = first.body.data.upload
   const completed = await api.request('POST', `/v1/security/uploads/${id}/complete`, { key: caller.key })
   assert.equal(completed.body.data.upload.status, 'queued')
+})
+
+test('a fresh put does not prolong the one before', onTheServersClock, async () => {
+  const first = await create()
+  api.clock.advance(14 * MINUTE_MS)
+  await create()
+  api.clock.advance(MINUTE_MS)
+  assert.equal((await putFile(first, FILE)).status, 403)
 })
 
 test('200 with put null and nothing new counted once the same file is queued or finished', async () => {

@@ -16,12 +16,16 @@ import { serve } from '../../src/serve.ts'
 import type { Services } from '../../src/services.ts'
 import { createTestDatabase } from './database.ts'
 import type { Json } from './json.ts'
+import { s3Environment, s3UnderTest } from './s3-under-test.ts'
+
+/** A foreign store has its own clock, and takes no address that was given out in another year. */
+const START = s3UnderTest ? new Date().toISOString() : '2026-03-04T05:06:07.890Z'
 
 /** A clock that stands still until it is told to move. */
 export class FrozenClock implements Clock {
   #now: Date
 
-  constructor(start = '2026-03-04T05:06:07.890Z') {
+  constructor(start = START) {
     this.#now = new Date(start)
   }
 
@@ -82,6 +86,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     SHIPLOCK_DATA_DIR: dataDir,
     SHIPLOCK_RATE_LIMIT_PER_MINUTE: '0',
     SHIPLOCK_LOG_LEVEL: 'fatal',
+    ...(s3UnderTest && s3Environment(s3UnderTest)),
     ...options.env,
   })
   const config = withPort(settings, boundPort.port)

@@ -71,7 +71,7 @@ export class S3ObjectStore implements ObjectStore {
 
   /** Writes, because a bucket that can be seen may still be one that cannot be written to. */
   async check(): Promise<void> {
-    await orUnavailable(this.#s3.send(new PutObjectCommand({ Bucket: this.#bucket, Key: PROBE_KEY, Body: '' })))
+    await orUnavailable(this.#s3.send(new PutObjectCommand({ Bucket: this.#bucket, Key: PROBE_KEY, Body: 'x' })))
   }
 
   /** The body, whose connection is closed when its reader stops early. */

@@ -1,0 +1,81 @@
+import type { Tx } from '../platform/db/sql.ts'
+import { judgeClosing, type Verdict } from './closing.ts'
+import { insertNew, settleMissing, updateChanged } from './finding-merge.store.ts'
+import { countMissing, pairIncoming, pairRelocated } from './finding-pairing.store.ts'
+import { type Stream, type StreamFacts, updateStreams } from './finding-stream.store.ts'
+import type { ReportSummary, ReportTool } from './parsers/parsed-report.ts'
+import type { UploadOutcome, UploadToRead } from './upload.store.ts'
+
+const TRUNCATED = 'The report holds more findings than are kept, and those left out may still be there.'
+const SKIPPED = 'Parts of the report could not be read, and may be about findings that are still there.'
+
+export type Merged = Omit<UploadOutcome, 'openBySeverity'> & { warnings: string[] }
+
+type JudgedStream = Stream & Verdict & { word: ReportTool }
+
+/**
+ * Brings the streams' findings in line with the report that was copied in. Streams that a newer report spoke of already
+ * are not among `streams`: their findings count as unchanged.
+ */
+export async function mergeReport(
+  tx: Tx,
+  orgId: string,
+  upload: UploadToRead,
+  report: ReportSummary,
+  streams: Stream[],
+  facts: StreamFacts,
+  at: Date,
+): Promise<Merged> {
+  const scope = { org_id: orgId, repository_no: upload.repository_no, at }
+  await pairIncoming(tx, orgId, streams)
+  await pairRelocated(tx, orgId)
+  const judged = await judgeStreams(tx, streams, report)
+  const updated = await updateChanged(tx, scope)
+  const fresh = await insertNew(tx, scope)
+  const resolved = await settleMissing(tx, scope, judged)
+  const { git_ref, commit_sha, reported_at } = upload
+  await updateStreams(tx, orgId, judged.map(streamWord), { ...facts, git_ref, commit_sha, reported_at }, at)
+  const issues = upload.tracked ? fresh : NO_ISSUES
+  return {
+    created: fresh.created,
+    updated,
+    unchanged: report.findings - fresh.created - updated,
+    resolved,
+    newIssues: issues.open,
+    newCritical: issues.critical,
+    newHigh: issues.high,
+    warnings: judged.flatMap(({ warning }) => warning ?? []),
+  }
+}
+
+/** Findings that are only noted for their branch open no issue. */
+const NO_ISSUES = { open: 0, critical: 0, high: 0 }
+
+async function judgeStreams(tx: Tx, streams: Stream[], report: ReportSummary): Promise<JudgedStream[]> {
+  const missing = new Map((await countMissing(tx)).map((counts) => [counts.stream_id, counts]))
+  return streams.map((stream) => {
+    const word = report.tools.find(({ name }) => name === stream.tool) as ReportTool
+    const counts = missing.get(stream.id) ?? { open: 0, missing: 0, missing_before: 0 }
+    const verdict = judgeClosing({
+      tool: stream.tool,
+      rules: word.rules ?? null,
+      rulesBefore: stream.rules_named,
+      incomplete: whyIncomplete(report, word),
+      open: counts.open,
+      missing: counts.missing,
+      missingBefore: counts.missing_before,
+    })
+    return { ...stream, ...verdict, word }
+  })
+}
+
+function whyIncomplete(report: ReportSummary, word: ReportTool): string | null {
+  if (report.truncated) return TRUNCATED
+  if (report.skipped > 0) return SKIPPED
+  return word.incomplete ?? null
+}
+
+/** Until a report closes what it does not hold, the next one is compared with the last that did. */
+function streamWord({ id, closing, rules_named, word }: JudgedStream) {
+  return { id, version: word.version, rules_named: closing === 'all' ? (word.rules ?? null) : rules_named }
+}

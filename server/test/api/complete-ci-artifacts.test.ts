@@ -1,0 +1,219 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, test } from 'node:test'
+import { artifactAddress } from '../../src/ci/artifact-address.ts'
+import { artifactKey } from '../../src/ci/artifact-key.ts'
+import type { Actor } from '../../src/access/actor.ts'
+import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
+import { assertError, assertInvalid } from '../support/assert-error.ts'
+import {
+  artifactOf,
+  assertCompleted,
+  postArtifacts,
+  postComplete,
+  putArtifact,
+  type Slot,
+  sendReport,
+  storedReport,
+  uploadArtifact,
+} from '../support/ci-reports.ts'
+import { createRun } from '../support/ci-runs.ts'
+import type { Json } from '../support/json.ts'
+import { expectationOf } from '../support/object-store-contract.ts'
+
+const FILE = 'the bytes of the file'
+
+let api: TestApi
+let caller: Caller
+let report: Json
+
+before(async () => {
+  api = await startTestApi()
+})
+after(() => api?.close())
+beforeEach(async () => {
+  caller = await api.caller()
+  report = await sendReport(api, caller, (await createRun(api, caller)).id)
+})
+
+const complete = (...ids: unknown[]) => postComplete(api, caller, report, ids)
+const stat = (id: string) => api.services.objects.stat(artifactKey(caller.orgId, id))
+
+async function openSlots(...paths: string[]): Promise<Slot[]> {
+  const { body } = await postArtifacts(api, caller, report, paths.map((path) => artifactOf(path, FILE)))
+  return body.data.uploads
+}
+
+async function openSlot(path = 'file'): Promise<Slot> {
+  const [slot] = await openSlots(path)
+  return slot as Slot
+}
+
+/** Puts an object where the artifact's belongs, past its slot: what a store gone wrong would hold. */
+async function store(id: string, bytes: string): Promise<void> {
+  const { objects, clock } = api.services
+  const slot = await objects.presignPut(artifactKey(caller.orgId, id), expectationOf(Buffer.from(bytes)), clock.now())
+  assert.equal((await putArtifact({ ...slot, artifact_id: id, path: '' }, bytes)).status, 200)
+}
+
+test('200 with a result for each id in the order of the request: uploaded, missing, unknown', async () => {
+  const [a, b] = await openSlots('a', 'b')
+  await putArtifact(b as Slot, FILE)
+  const { status, body } = await complete(a?.artifact_id, 'nobody', b?.artifact_id)
+  assert.equal(status, 200)
+  assert.deepEqual(body.data, {
+    report_id: report.report_id,
+    results: [
+      { artifact_id: a?.artifact_id, status: 'missing', reason: null },
+      { artifact_id: 'nobody', status: 'missing', reason: 'unknown_artifact' },
+      { artifact_id: b?.artifact_id, status: 'uploaded', reason: null },
+    ],
+  })
+})
+
+test('missing now, uploaded once the file has been PUT', async () => {
+  const slot = await openSlot()
+  assert.equal((await complete(slot.artifact_id)).body.data.results[0].status, 'missing')
+  await putArtifact(slot, FILE)
+  await assertCompleted(api, caller, report, slot.artifact_id)
+})
+
+for (const [reason, bytes] of [
+  ['size_mismatch', `${FILE}!`],
+  ['size_mismatch', ''],
+  ['checksum_mismatch', FILE.toUpperCase()],
+] as const) {
+  test(`rejected with ${reason} for an object of ${bytes.length} bytes, and the object is deleted`, async () => {
+    const slot = await openSlot()
+    await store(slot.artifact_id, bytes)
+    for (const _ of ['completed', 'completed again']) {
+      const { body } = await complete(slot.artifact_id)
+      assert.deepEqual(body.data.results, [{ artifact_id: slot.artifact_id, status: 'rejected', reason }])
+      assert.equal(await stat(slot.artifact_id), null)
+    }
+  })
+}
+
+test('a rejected file gets a new slot when it is asked for again, and is stored then', async () => {
+  const rejected = await openSlot()
+  await store(rejected.artifact_id, 'wrong')
+  await complete(rejected.artifact_id)
+  const slot = await openSlot()
+  assert.notEqual(slot.artifact_id, rejected.artifact_id)
+  await putArtifact(slot, FILE)
+  await assertCompleted(api, caller, report, slot.artifact_id)
+  assert.equal((await complete(rejected.artifact_id)).body.data.results[0].status, 'missing')
+  assert.ok(await stat(slot.artifact_id), 'completing the old one again does not touch the new one')
+})
+
+test('a file of the call that is rejected or missing does not keep the others from being uploaded', async () => {
+  const [good, bad, absent] = (await openSlots('good', 'bad', 'absent')) as [Slot, Slot, Slot]
+  await putArtifact(good, FILE)
+  await store(bad.artifact_id, 'wrong')
+  const { body } = await complete(absent.artifact_id, bad.artifact_id, good.artifact_id)
+  assert.deepEqual(
+    body.data.results.map(({ status }: Json) => status),
+    ['missing', 'rejected', 'uploaded'],
+  )
+})
+
+test('safe to call again, in any order and with an id twice: the answer stays', async () => {
+  const [a, b] = (await openSlots('a', 'b')) as [Slot, Slot]
+  for (const slot of [a, b]) await putArtifact(slot, FILE)
+  await complete(a.artifact_id, b.artifact_id)
+  const again = await complete(b.artifact_id, a.artifact_id, b.artifact_id)
+  assert.deepEqual(
+    again.body.data.results,
+    [b, a, b].map(({ artifact_id }) => ({ artifact_id, status: 'uploaded', reason: null })),
+  )
+})
+
+test('an uploaded artifact stays uploaded, also when its object is lost: settled is settled', async () => {
+  const id = await uploadArtifact(api, caller, report, 'file', FILE)
+  await api.services.objects.remove(artifactKey(caller.orgId, id))
+  await assertCompleted(api, caller, report, id)
+})
+
+test('twelve completions at once have one effect and one answer', async () => {
+  const [good, bad] = (await openSlots('good', 'bad')) as [Slot, Slot]
+  await putArtifact(good, FILE)
+  await store(bad.artifact_id, 'wrong')
+  const answers = await Promise.all(Array.from({ length: 12 }, () => complete(good.artifact_id, bad.artifact_id)))
+  for (const { status, body } of answers) {
+    assert.deepEqual([status, ...body.data.results.map((result: Json) => result.status)], [200, 'uploaded', 'rejected'])
+  }
+  assert.deepEqual([(await stat(good.artifact_id))?.sizeBytes, await stat(bad.artifact_id)], [FILE.length, null])
+})
+
+test('completing while the report is replaced loses no file that is still named', async () => {
+  const slots = await openSlots('a', 'b', 'c', 'd')
+  for (const slot of slots) await putArtifact(slot, FILE)
+  const artifacts = slots.map(({ path }) => artifactOf(path, FILE))
+  await Promise.all([
+    ...slots.map(({ artifact_id }) => complete(artifact_id)),
+    ...[1, 2, 3].map(() => sendReport(api, caller, report.run_id, { artifacts })),
+  ])
+  const stored = await storedReport(api, caller, report.report_id)
+  assert.deepEqual(
+    stored.artifacts.map(({ id, status }) => [id, status]),
+    slots.map(({ artifact_id }) => [artifact_id, 'uploaded']),
+  )
+})
+
+test('400 for no ids, more than 50, ids that are no text, and unknown fields', async () => {
+  const ids = (count: number) => Array.from({ length: count }, (_, at) => `${at}`)
+  assert.equal((await complete(...ids(50))).body.data.results.length, 50)
+  assertInvalid(await complete(), '/body/artifact_ids')
+  assertInvalid(await complete(...ids(51)), '/body/artifact_ids')
+  assertInvalid(await complete(1), '/body/artifact_ids/0')
+  assertInvalid(await complete(''), '/body/artifact_ids/0')
+  const path = `/v1/ci/runs/${report.run_id}/reports/${report.report_id}/artifacts/complete`
+  assertInvalid(await api.request('POST', path, { key: caller.key, body: {} }), '/body/artifact_ids')
+  const body = { artifact_ids: ['a'], force: true }
+  assertInvalid(await api.request('POST', path, { key: caller.key, body }), '/body/force')
+})
+
+test("404 for another organization's or run's report; an artifact of another report is missing", async () => {
+  const slot = await openSlot()
+  await putArtifact(slot, FILE)
+  const ids = [slot.artifact_id]
+  const { id } = await createRun(api, caller)
+  const foreign = await api.caller()
+  assertError(await postComplete(api, foreign, report, ids), 404, 'not_found')
+  assertError(await postComplete(api, caller, { ...report, run_id: id }, ids), 404, 'not_found')
+  const other = await sendReport(api, caller, report.run_id, { job: { name: 'other' } })
+  const { body } = await postComplete(api, caller, other, ids)
+  assert.deepEqual(body.data.results[0].status, 'missing')
+  await assertCompleted(api, caller, report, slot.artifact_id)
+})
+
+/** The actor that a request of the caller has; downloads have no route yet. */
+const actorOf = ({ orgId }: Caller) => ({ org_id: orgId }) as Actor
+
+test('an uploaded artifact can be downloaded again, under its own name', async () => {
+  const id = await uploadArtifact(api, caller, report, 'dist/app 1.tar', FILE)
+  const { url, expires_at } = await artifactAddress(api.services, actorOf(caller), id)
+  assert.equal(expires_at.getTime(), api.clock.now().getTime() + 15 * 60_000)
+  const response = await fetch(url)
+  assert.equal(response.status, 200)
+  assert.match(response.headers.get('content-disposition') ?? '', /^attachment; filename="app 1\.tar"/)
+  assert.equal(await response.text(), FILE)
+})
+
+test('the address of a download is good for 15 minutes', onTheServersClock, async () => {
+  const id = await uploadArtifact(api, caller, report, 'file', FILE)
+  const { url } = await artifactAddress(api.services, actorOf(caller), id)
+  api.clock.advance(15 * 60_000 - 1)
+  assert.equal((await fetch(url)).status, 200)
+  api.clock.advance(1)
+  assert.equal((await fetch(url)).status, 403)
+})
+
+test("404 for another organization's artifact, an unknown one and one that is not uploaded", async () => {
+  const slot = await openSlot('pending')
+  await putArtifact(slot, FILE)
+  const id = await uploadArtifact(api, caller, report, 'file', FILE)
+  const notFound = { status: 404, code: 'not_found' }
+  await assert.rejects(artifactAddress(api.services, actorOf(await api.caller()), id), notFound)
+  await assert.rejects(artifactAddress(api.services, actorOf(caller), 'nobody'), notFound)
+  await assert.rejects(artifactAddress(api.services, actorOf(caller), slot.artifact_id), notFound)
+})

@@ -1,0 +1,46 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { globSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { startTestServer } from './database.ts'
+
+const CONCURRENCY = Math.min(4, Math.max(2, availableParallelism()))
+const ROOT = new URL('../../..', import.meta.url).pathname
+
+/**
+ * Runs those of the files whose path has one of the command line's words in it, on a PostgreSQL server of their own.
+ * Words that begin with a dash go to `node --test` as they are. Returns the exit code.
+ */
+export async function runTestFiles(
+  { include, exclude }: { include: string; exclude: string[] },
+  env: Record<string, string> = {},
+): Promise<number> {
+  const flags = process.argv.slice(2).filter((argument) => argument.startsWith('-'))
+  const parts = process.argv.slice(2).filter((argument) => !argument.startsWith('-'))
+  const all = globSync(include, { cwd: ROOT, exclude }).sort()
+  const files = parts.length === 0 ? all : all.filter((file) => parts.some((part) => file.includes(part)))
+  if (files.length === 0) {
+    console.error(`no test file has ${parts.join(' or ')} in its path`)
+    return 1
+  }
+  const stopped = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stopped.abort())
+  const server = await startTestServer()
+  try {
+    return await runNodeTest([...flags, ...files], { ...env, SHIPLOCK_TEST_DATABASE_URL: server.url }, stopped.signal)
+  } finally {
+    await server.close()
+  }
+}
+
+async function runNodeTest(args: string[], env: Record<string, string>, stopped: AbortSignal): Promise<number> {
+  if (stopped.aborted) return 130
+  const child = spawn(process.execPath, ['--test', `--test-concurrency=${CONCURRENCY}`, ...args], {
+    cwd: ROOT,
+    stdio: 'inherit',
+    env: { ...process.env, ...env },
+  })
+  stopped.addEventListener('abort', () => child.kill('SIGTERM'))
+  const [code] = await once(child, 'exit')
+  return stopped.aborted ? 130 : (code ?? 1)
+}

@@ -20,6 +20,9 @@ const WRITE_ERROR_RESPONSES: typeof ERROR_RESPONSES = {
   415: ['Error', 'The body is not application/json.'],
 }
 
+/** Pages of our own only. Plain http stays possible: whoever hosts this decides about TLS. */
+const DOCS_CSP = "default-src 'self'; img-src 'self' data:; object-src 'none'; frame-ancestors 'self'; base-uri 'self'"
+
 /** Describes every route as OpenAPI 3.1 (`GET /v1/openapi.json`) and as pages for a browser (`/docs`). */
 export async function registerOpenApi(app: FastifyInstance, document: { version: string; serverUrl: string }) {
   for (const schema of [ErrorResponse, GatewayRejectionResponse]) app.addSchema(schema)
@@ -48,7 +51,13 @@ export async function registerOpenApi(app: FastifyInstance, document: { version:
     }),
     refResolver: { buildLocalReference: (json, _baseUri, _fragment, index) => String(json.$id ?? `def-${index}`) },
   })
-  await app.register(swaggerUi, { routePrefix: '/docs', staticCSP: true, indexPrefix: '' })
+  await app.register(swaggerUi, {
+    routePrefix: '/docs',
+    theme: { title: 'Shiplock API' },
+    staticCSP: true,
+    transformStaticCSP: () => DOCS_CSP,
+    indexPrefix: '',
+  })
   app.get('/v1/openapi.json', { config: { public: true }, schema: { hide: true } }, async () => app.swagger())
 }
 

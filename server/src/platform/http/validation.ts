@@ -47,14 +47,23 @@ export function fieldErrors(error: FastifyError | Error): ApiError {
   return invalidRequest(errors.slice(0, FIELD_ERRORS_MAX).map((entry) => toFieldError(entry, where)))
 }
 
+const TIMESTAMP_FORM =
+  'must be an RFC 3339 time with an offset, such as 2026-01-31T12:00:00Z (in a query, + is written %2B)'
+
 function toFieldError(error: ErrorObject, where: string): FieldError {
   const at = `/${where}${error.instancePath}`
-  const params = error.params as { missingProperty?: string; additionalProperty?: string; allowedValues?: unknown[] }
+  const params = error.params as {
+    missingProperty?: string
+    additionalProperty?: string
+    allowedValues?: unknown[]
+    format?: string
+  }
   if (params.missingProperty) return { path: `${at}/${pointerToken(params.missingProperty)}`, message: 'is required' }
   if (params.additionalProperty !== undefined) {
     const message = where === 'query' ? 'is not a parameter of this route' : 'is not a field of this request'
     return { path: `${at}/${pointerToken(params.additionalProperty)}`, message }
   }
+  if (params.format === 'date-time') return { path: at, message: TIMESTAMP_FORM }
   if (params.allowedValues) return { path: at, message: `must be one of ${params.allowedValues.join(', ')}` }
   return { path: at, message: error.message ?? 'is not valid' }
 }

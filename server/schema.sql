@@ -83,7 +83,7 @@ create table ci_reports (
   created_at timestamp(3) with time zone not null,
   updated_at timestamp(3) with time zone not null,
   constraint ci_reports_pkey PRIMARY KEY (org_id, id),
-  constraint ci_reports_org_id_run_id_attempt_fkey FOREIGN KEY (org_id, run_id, attempt) REFERENCES ci_run_attempts(org_id, run_id, number),
+  constraint ci_reports_org_id_run_id_fkey FOREIGN KEY (org_id, run_id) REFERENCES ci_runs(org_id, id),
   constraint ci_reports_id_check CHECK ((id ~ '^[1-9][0-9]{0,2}-[0-9a-f]{24}$'::text))
 );
 CREATE INDEX ci_reports_by_run ON public.ci_reports USING btree (org_id, run_id);
@@ -98,8 +98,8 @@ create table ci_run_attempts (
   started_at timestamp(3) with time zone not null,
   completed_at timestamp(3) with time zone,
   deadline_at timestamp(3) with time zone not null,
-  created_at timestamp(3) with time zone not null,
   constraint ci_run_attempts_pkey PRIMARY KEY (org_id, run_id, number),
+  constraint ci_run_attempts_org_id_run_id_fkey FOREIGN KEY (org_id, run_id) REFERENCES ci_runs(org_id, id),
   constraint ci_run_attempts_check CHECK ((completed_at >= started_at)),
   constraint ci_run_attempts_check1 CHECK (((completed_at IS NULL) = (status = ANY (ARRAY['queued'::text, 'in_progress'::text])))),
   constraint ci_run_attempts_number_check CHECK (((number >= 1) AND (number <= 999))),
@@ -123,18 +123,28 @@ create table ci_runs (
   credential_type text not null,
   credential_id uuid not null,
   credential_name text not null,
-  newest_attempt smallint not null,
   day date not null,
   day_number smallint not null,
+  newest_attempt smallint not null,
+  status text not null,
+  url text,
+  actor text,
+  started_at timestamp(3) with time zone not null,
+  completed_at timestamp(3) with time zone,
+  deadline_at timestamp(3) with time zone not null,
   created_at timestamp(3) with time zone not null,
   updated_at timestamp(3) with time zone not null,
   constraint ci_runs_pkey PRIMARY KEY (org_id, id),
+  constraint ci_runs_check CHECK ((completed_at >= started_at)),
+  constraint ci_runs_check1 CHECK (((completed_at IS NULL) = (status = ANY (ARRAY['queued'::text, 'in_progress'::text])))),
   constraint ci_runs_day_number_check CHECK (((day_number >= 1) AND (day_number <= 2000))),
-  constraint ci_runs_newest_attempt_check CHECK (((newest_attempt >= 1) AND (newest_attempt <= 999)))
+  constraint ci_runs_newest_attempt_check CHECK (((newest_attempt >= 1) AND (newest_attempt <= 999))),
+  constraint ci_runs_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'in_progress'::text, 'success'::text, 'failure'::text, 'cancelled'::text, 'timed_out'::text, 'skipped'::text])))
 );
 CREATE INDEX ci_runs_by_creation ON public.ci_runs USING btree (org_id, created_at, id);
 CREATE UNIQUE INDEX ci_runs_by_day_number ON public.ci_runs USING btree (org_id, credential_id, day, day_number);
 CREATE UNIQUE INDEX ci_runs_by_external_id ON public.ci_runs USING btree (org_id, ci_system, external_run_id);
+CREATE INDEX ci_runs_open ON public.ci_runs USING btree (deadline_at) WHERE (completed_at IS NULL);
 
 create table compliance_results (
   org_id uuid not null,
@@ -291,7 +301,6 @@ create table findings (
   created_at timestamp(3) with time zone not null,
   updated_at timestamp(3) with time zone not null,
   constraint findings_pkey PRIMARY KEY (org_id, id),
-  constraint findings_org_id_stream_id_fkey FOREIGN KEY (org_id, stream_id) REFERENCES finding_streams(org_id, id),
   constraint findings_kind_check CHECK ((kind = ANY (ARRAY['code'::text, 'dependency'::text, 'secret'::text, 'iac'::text, 'container'::text, 'license'::text, 'other'::text]))),
   constraint findings_ordinal_check CHECK ((ordinal >= 0)),
   constraint findings_severity_check CHECK ((severity = ANY (ARRAY['critical'::text, 'high'::text, 'medium'::text, 'low'::text, 'info'::text]))),
@@ -596,4 +605,4 @@ CREATE OR REPLACE FUNCTION public.rfc3339(at timestamp with time zone)
  RETURNS text
  LANGUAGE sql
  STABLE PARALLEL SAFE
-RETURN to_char((at AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'::text);
+RETURN (substr((to_json(((at AT TIME ZONE 'UTC'::text) + '00:00:00.000001'::interval)))::text, 2, 23) || 'Z'::text);

@@ -42,21 +42,16 @@ export async function insertRun(sql: Sql, body: Record<string, any>) {
 /** The newest 100 runs: rows, then objects of the form that GET /v1/runs answers. */
 export async function listRuns(sql: Sql, orgId: string) {
   const rows = await sql`
-    select run.id, run.provider, run.pipeline_name, attempt.status, run.repository, run.ref, run.commit_sha, run.event,
-      attempt.started_at, attempt.completed_at, attempt.url, attempt.number, attempt.actor, run.ci_system, run.trust,
+    select run.id, run.provider, run.pipeline_name, run.status, run.repository, run.ref, run.commit_sha, run.event,
+      run.started_at, run.completed_at, run.url, run.newest_attempt, run.actor, run.ci_system, run.trust,
       run.created_at, run.updated_at,
-      (
-        select json_agg(each order by each.number)
-        from (
-          select number, status, started_at, completed_at, actor
-          from ci_run_attempts
-          where org_id = run.org_id
-            and run_id = run.id
-        ) each
-      ) as attempts
+      case when run.newest_attempt > 1 then (
+        select json_agg(attempt order by number)
+        from ci_run_attempts attempt
+        where org_id = run.org_id
+          and run_id = run.id
+      ) end as earlier_attempts
     from ci_runs run
-    join ci_run_attempts attempt
-      on attempt.org_id = run.org_id and attempt.run_id = run.id and attempt.number = run.newest_attempt
     where run.org_id = ${orgId}
     order by run.created_at desc, run.id desc
     limit 100`
@@ -93,8 +88,8 @@ function toPipelineRun(row: Record<string, any>) {
     html_url: row.url,
     job_dependencies: {},
     run_number: null,
-    run_attempt: row.number,
-    attempts: row.attempts.map(toAttempt),
+    run_attempt: row.newest_attempt,
+    attempts: [...(row.earlier_attempts ?? []), { ...row, number: row.newest_attempt }].map(toAttempt),
     trigger: { event: row.event, kind: row.event, actor: row.actor, pull_request: null, merged_pull_request: null },
     actor_login: row.actor,
     actor_name: null,

@@ -14,7 +14,7 @@ create table finding_streams (
   origin text not null,
   tracked boolean not null,
   commit_sha text,
-  -- How many rules the newest report named that closed what it did not hold; null where it named none or there is none yet.
+  -- How many rules the newest report named, a report that was not allowed to close anything excepted that named fewer.
   rules_named integer,
   -- The newest report that was applied, by the time its upload was created. An older one that comes late changes nothing.
   reported_at timestamptz(3) not null,
@@ -74,8 +74,9 @@ create table findings (
   last_commit_sha text,
   created_at timestamptz(3) not null,
   updated_at timestamptz(3) not null,
-  primary key (org_id, id),
-  foreign key (org_id, stream_id) references finding_streams (org_id, id)
+  -- No foreign key to the stream: its check of each row is a quarter of the cost of a first import, and findings are only
+  -- written while their stream's row is locked, which nothing deletes.
+  primary key (org_id, id)
 );
 create unique index findings_by_identity on findings (org_id, stream_id, fingerprint, ordinal);
 create index findings_by_creation on findings (org_id, created_at, id);

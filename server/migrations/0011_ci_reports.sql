@@ -12,7 +12,8 @@ create table ci_reports (
   created_at timestamptz(3) not null,
   updated_at timestamptz(3) not null,
   primary key (org_id, id),
-  foreign key (org_id, run_id, attempt) references ci_run_attempts (org_id, run_id, number)
+  -- The attempt stands in one of two tables; that it exists is checked while the run is locked.
+  foreign key (org_id, run_id) references ci_runs (org_id, id)
 );
 create index ci_reports_by_run on ci_reports (org_id, run_id);
 

@@ -98,7 +98,11 @@ test("S3 takes a bucket, a region and credentials; without an endpoint it is Ama
 
 test('one setting of S3 makes every other one that has no default needed, and all mistakes are reported together', () => {
   for (const given of Object.keys(S3)) {
-    const mistakes = mistakesOf({ [given]: 'x', SHIPLOCK_S3_ENDPOINT: 's3.example', SHIPLOCK_S3_FORCE_PATH_STYLE: 'yes' })
+    const mistakes = mistakesOf({
+      [given]: 'x',
+      SHIPLOCK_S3_ENDPOINT: 's3.example',
+      SHIPLOCK_S3_FORCE_PATH_STYLE: 'yes',
+    })
     const named = mistakes.map((mistake) => mistake.split(' ', 1)[0])
     const missing = Object.keys(S3).filter((name) => name !== given)
     assert.deepEqual(named, ['SHIPLOCK_S3_ENDPOINT', ...missing, 'SHIPLOCK_S3_FORCE_PATH_STYLE'])

@@ -5,7 +5,9 @@ import { runTestFiles } from './support/run-test-files.ts'
 /** The store's own tests, and those of the API that also run on files in `npm test`. */
 const INCLUDE = 'server/test/{s3/**/*,journeys/*,api/*{upload,report,artifact,attestation}*}.test.ts'
 /** What the API itself answers to a PUT, which it takes for the file store only; and what is decided before any file. */
-const EXCLUDE = ['put-*', 'create-security-upload{,-quota,-repository}'].map((name) => `server/test/api/${name}.test.ts`)
+const EXCLUDE = ['put-*', 'create-security-upload{,-quota,-repository}'].map(
+  (name) => `server/test/api/${name}.test.ts`,
+)
 
 process.exitCode = await run()
 
@@ -13,7 +15,10 @@ async function run(): Promise<number> {
   const server = await startS3Server().catch((error: Error) => console.error(error.message))
   if (!server) return 1
   try {
-    return await runTestFiles({ include: INCLUDE, exclude: EXCLUDE }, { SHIPLOCK_TEST_S3: JSON.stringify(server.options) })
+    return await runTestFiles(
+      { include: INCLUDE, exclude: EXCLUDE },
+      { SHIPLOCK_TEST_S3: JSON.stringify(server.options) },
+    )
   } finally {
     await server.close()
   }

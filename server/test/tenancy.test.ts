@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test'
 import { type Caller, startTestApi, type TestApi } from './support/api.ts'
 import { assertError } from './support/assert-error.ts'
 import { callOperation } from './support/call-operation.ts'
+import { artifactOf, TESTS } from './support/ci-reports.ts'
 import { createRun } from './support/ci-runs.ts'
 import { furnish } from './support/furnish.ts'
 import { type Operation, operationsOf } from './support/openapi.ts'
@@ -22,22 +23,45 @@ before(async () => {
 })
 after(() => api?.close())
 
-/** The owner's object that a route names. A route of a new kind of object fails here until `furnish` makes one. */
+/** The owner's objects that a route names. A route of a new kind of object fails here until `furnish` makes one. */
 function idsOf({ path }: Operation): Record<string, string> {
-  const [, start, name] = /^([^{]+)\/\{(\w+)\}/.exec(path) ?? []
-  const id = owned[start ?? '']
-  return id === undefined ? assert.fail(`furnish makes nothing for ${path}`) : { [name as string]: id }
+  const named = [...path.matchAll(/\/\{(\w+)\}/g)].map(({ 1: name = '', index }) => {
+    const id = owned[path.slice(0, index)]
+    return id === undefined ? assert.fail(`furnish makes nothing for ${path}`) : [name, id]
+  })
+  return Object.fromEntries(named)
+}
+
+/** What an operation takes that does not take {}, and that creates nothing where `furnish` has been. */
+const BODIES: Record<string, unknown> = {
+  createCiReport: { job: { name: 'test' } },
+  addCiAttestations: { attestations: [TESTS] },
+  addCiArtifacts: { artifacts: [artifactOf('file', 'bytes')] },
+  completeCiArtifacts: { artifact_ids: ['nobody'] },
 }
 
 test("404 not_found for another organization's object, on every route that names one", async () => {
   for (const operation of operations.filter(({ path }) => path.includes('{'))) {
     const ids = idsOf(operation)
-    const foreign = await callOperation(api, operation, { key: stranger.key, ids })
-    const unknown = await callOperation(api, operation, { key: stranger.key })
+    const body = BODIES[operation.operationId] ?? {}
+    const foreign = await callOperation(api, operation, { key: stranger.key, ids, body })
+    const unknown = await callOperation(api, operation, { key: stranger.key, body })
     assertError(foreign, 404, 'not_found')
     assert.equal(foreign.text, unknown.text, `${operation.path} tells a foreign object from none`)
-    const own = await callOperation(api, operation, { key: owner.key, ids })
+    const own = await callOperation(api, operation, { key: owner.key, ids, body })
     assert.equal(own.status, 200, `${operation.path} does not find its own object: ${own.text}`)
+  }
+})
+
+test("404 not_found for another organization's object below one of one's own", async () => {
+  const other = await api.caller()
+  const run_id = (await createRun(api, other)).id
+  const nested = operations.filter(({ path }) => /\{.*\{/.test(path))
+  assert.ok(nested.length >= 3)
+  for (const operation of nested) {
+    const ids = { ...idsOf(operation), run_id }
+    const body = BODIES[operation.operationId]
+    assertError(await callOperation(api, operation, { key: other.key, ids, body }), 404, 'not_found')
   }
 })
 

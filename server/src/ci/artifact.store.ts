@@ -1,7 +1,6 @@
 import type { Db, Tx } from '../platform/db/sql.ts'
 import { abandonObjects } from '../platform/objects/abandoned-objects.store.ts'
 import { artifactKey } from './artifact-key.ts'
-import type { Matrix } from './report-id.ts'
 
 export type ArtifactRow = {
   id: string
@@ -14,7 +13,12 @@ export type ArtifactRow = {
 export type StoredArtifact = ArtifactRow & { status: 'pending' | 'uploaded' | 'rejected'; reason: string | null }
 
 /** The artifacts of a report at these paths. The report is locked, so they stay as they are. */
-export async function findArtifacts(tx: Tx, orgId: string, reportId: string, paths: string[]): Promise<StoredArtifact[]> {
+export async function findArtifacts(
+  tx: Tx,
+  orgId: string,
+  reportId: string,
+  paths: string[],
+): Promise<StoredArtifact[]> {
   return tx<StoredArtifact[]>`
     select id, path, size, sha256, put_until, status, reason
     from ci_artifacts
@@ -105,12 +109,20 @@ type AbandonedArtifact = { id: string; put_until: Date }
 
 async function abandon(tx: Tx, orgId: string, artifacts: AbandonedArtifact[]): Promise<void> {
   if (artifacts.length === 0) return
-  const objects = artifacts.map(({ id, put_until }) => ({ object_key: artifactKey(orgId, id), remove_after: put_until }))
+  const objects = artifacts.map(({ id, put_until }) => ({
+    object_key: artifactKey(orgId, id),
+    remove_after: put_until,
+  }))
   await abandonObjects(tx, objects)
 }
 
 /** Artifacts of a report by id. */
-export async function findArtifactsById(db: Db, orgId: string, reportId: string, ids: string[]): Promise<StoredArtifact[]> {
+export async function findArtifactsById(
+  db: Db,
+  orgId: string,
+  reportId: string,
+  ids: string[],
+): Promise<StoredArtifact[]> {
   return db<StoredArtifact[]>`
     select id, path, size, sha256, put_until, status, reason
     from ci_artifacts
@@ -166,33 +178,4 @@ export async function takeNamedArtifacts(tx: Tx, orgId: string, reportId: string
       )
     returning artifact.id`
   return rows.map((row) => row.id)
-}
-
-export type ReadableArtifact = {
-  path: string
-  size: number
-  sha256: string
-  run_id: string
-  repository: string
-  commit_sha: string
-  ref: string | null
-  event: string
-  pipeline_name: string
-  job_name: string
-  matrix: Matrix | null
-  report_name: string
-}
-
-/** An uploaded artifact with what its run and report say about where it comes from. */
-export async function describeArtifact(db: Db, orgId: string, id: string): Promise<ReadableArtifact | null> {
-  const [row] = await db<ReadableArtifact[]>`
-    select artifact.path, artifact.size, artifact.sha256, artifact.run_id, run.repository, run.commit_sha, run.ref,
-      run.event, run.pipeline_name, report.job_name, report.matrix, report.name as report_name
-    from ci_artifacts artifact
-    join ci_reports report on report.org_id = artifact.org_id and report.id = artifact.report_id
-    join ci_runs run on run.org_id = artifact.org_id and run.id = artifact.run_id
-    where artifact.org_id = ${orgId}
-      and artifact.id = ${id}
-      and artifact.status = 'uploaded'`
-  return row ?? null
 }

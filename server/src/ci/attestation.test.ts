@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ATTESTATION_STATUSES, type AttestationKind, dataMistake, deriveStatus } from './attestation.ts'
+import { type AttestationKind, type AttestationStatus, dataMistake, deriveStatus } from './attestation.ts'
 
 type Derived = Exclude<AttestationKind, 'custom'>
 
@@ -15,7 +15,7 @@ const scan = (critical: number, high: number, medium: number, low: number, failO
 })
 
 /** Decisions §6, a line a case. */
-const STATUSES: [kind: Derived, data: object, status: (typeof ATTESTATION_STATUSES)[number], why: string][] = [
+const STATUSES: [kind: Derived, data: object, status: AttestationStatus, why: string][] = [
   ['test-results', tests(3, 0, 0, 0), 'pass', 'all passed'],
   ['test-results', tests(1, 0, 9, 0), 'pass', 'one passed, the others were skipped'],
   ['test-results', tests(3, 1, 0, 0), 'fail', 'one failed'],

@@ -7,7 +7,11 @@ import { findArtifactsById, type StoredArtifact, settleArtifact, sumRunBytes } f
 import { artifactKey } from './artifact-key.ts'
 import { lockRunAndReport } from './lock-report.ts'
 
-export type CompletionResult = { artifact_id: string; status: 'uploaded' | 'rejected' | 'missing'; reason: string | null }
+export type CompletionResult = {
+  artifact_id: string
+  status: 'uploaded' | 'rejected' | 'missing'
+  reason: string | null
+}
 type Mismatches = Map<string, Awaited<ReturnType<typeof findMismatch>>>
 
 /**
@@ -15,17 +19,18 @@ type Mismatches = Map<string, Awaited<ReturnType<typeof findMismatch>>>
  * answered as it was. What mismatches is deleted, and so is what comes so late that others took its place in the run's
  * quota (`run_quota`). An id that the report does not have is `missing`: nothing is there.
  */
-export async function completeArtifacts(services: Services, actor: Actor, runId: string, reportId: string, ids: string[]) {
-  const { sql, objects, clock } = services
+export async function completeArtifacts(
+  services: Services,
+  actor: Actor,
+  runId: string,
+  reportId: string,
+  ids: string[],
+) {
+  const { sql, objects } = services
   const mismatches = await check(services, actor, await findArtifactsById(sql, actor.org_id, reportId, ids))
   const settled = await sql.begin(async (tx) => {
     await lockRunAndReport(tx, actor.org_id, runId, reportId)
-    const results = new Map<string, CompletionResult>()
-    for (const artifact of await findArtifactsById(tx, actor.org_id, reportId, ids)) {
-      const result = await refuseLate(tx, actor, { ...artifact, runId }, resultOf(artifact, mismatches), clock.now())
-      results.set(artifact.id, result)
-      if (artifact.status === 'pending') await settleArtifact(tx, actor.org_id, artifact.id, result)
-    }
+    const results = await settle(services, tx, actor, { runId, reportId, ids }, mismatches)
     await announceNamedArtifacts(tx, actor.org_id, reportId)
     return results
   })
@@ -33,6 +38,27 @@ export async function completeArtifacts(services: Services, actor: Actor, runId:
   await Promise.all(rejected.map(({ artifact_id }) => objects.remove(artifactKey(actor.org_id, artifact_id))))
   const results = ids.map((id) => settled.get(id) ?? unknown(id))
   return { report_id: reportId, results }
+}
+
+/** Settles what is pending, in the order of the request: the earlier ones get what room there is. */
+async function settle(
+  { clock }: Services,
+  tx: Tx,
+  actor: Actor,
+  { runId, reportId, ids }: { runId: string; reportId: string; ids: string[] },
+  mismatches: Mismatches,
+): Promise<Map<string, CompletionResult>> {
+  const found = await findArtifactsById(tx, actor.org_id, reportId, ids)
+  const artifacts = new Map(found.map((artifact) => [artifact.id, artifact]))
+  const results = new Map<string, CompletionResult>()
+  for (const id of new Set(ids)) {
+    const artifact = artifacts.get(id)
+    if (!artifact) continue
+    const result = await refuseLate(tx, actor, { ...artifact, runId }, resultOf(artifact, mismatches), clock.now())
+    results.set(id, result)
+    if (artifact.status === 'pending') await settleArtifact(tx, actor.org_id, id, result)
+  }
+  return results
 }
 
 /** Looks at the files before anything is locked: a store that cannot tell checksums has them read through. */

@@ -1,6 +1,6 @@
 import { utcDayStart } from '../platform/clock.ts'
 import type { Sql } from '../platform/db/sql.ts'
-import { findFreeDayNumbers } from './run.store.ts'
+import { findFreeDayNumbers } from './day-number.store.ts'
 
 /** New runs that one credential may report per UTC day (specification, "Limits"). */
 export const NEW_RUNS_PER_DAY_MAX = 2000

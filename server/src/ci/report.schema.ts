@@ -13,7 +13,7 @@ const MATRIX_KEYS_MAX = 20
 const Name = (options: { default?: string } = {}) => Type.String({ minLength: 1, maxLength: 100, ...options })
 
 /** Every value is looked at; `Type.Record` would pass over those whose key holds a line break. */
-const Matrix = Type.Unsafe<Matrix>({
+const JobMatrix = Type.Unsafe<Matrix>({
   type: 'object',
   maxProperties: MATRIX_KEYS_MAX,
   propertyNames: { maxLength: 100 },
@@ -22,14 +22,17 @@ const Matrix = Type.Unsafe<Matrix>({
 
 const Job = Closed({
   name: Type.Optional(Name({ default: 'default' })),
-  matrix: Type.Optional(Matrix),
+  matrix: Type.Optional(JobMatrix),
   runner: Type.Optional(Type.String({ maxLength: 200 })),
 })
 
 const AttestationItem = Closed({
   kind: Type.String({ minLength: 1, maxLength: 50, description: 'test-results, coverage, sbom, scan or custom.' }),
   name: Name(),
-  data: Type.Object({}, { additionalProperties: true, description: 'At most 64 KiB; what it holds depends on the kind.' }),
+  data: Type.Object(
+    {},
+    { additionalProperties: true, description: 'At most 64 KiB; what it holds depends on the kind.' },
+  ),
   status: Type.Optional(
     OneOf(ATTESTATION_STATUSES, { description: 'Required for custom; derived from data for every other kind.' }),
   ),
@@ -69,16 +72,14 @@ export const ReportPath = Closed({
   report_id: Type.String({ pattern: '^[1-9]\\d{0,2}-[0-9a-f]{24}$' }),
 })
 
-const UploadSlot = Closed(
-  {
-    artifact_id: Type.String(),
-    path: Type.String(),
-    url: Type.String({ description: 'PUT the file here before expires_at.' }),
-    method: Type.Literal('PUT'),
-    headers: Type.Record(Type.String(), Type.String(), { description: 'To be sent exactly.' }),
-    expires_at: Timestamp,
-  },
-)
+const UploadSlot = Closed({
+  artifact_id: Type.String(),
+  path: Type.String(),
+  url: Type.String({ description: 'PUT the file here before expires_at.' }),
+  method: Type.Literal('PUT'),
+  headers: Type.Record(Type.String(), Type.String(), { description: 'To be sent exactly.' }),
+  expires_at: Timestamp,
+})
 
 const Skipped = Closed({
   path: Type.String(),

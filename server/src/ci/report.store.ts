@@ -1,5 +1,6 @@
 import type { Db, Tx } from '../platform/db/sql.ts'
 import type { Matrix } from './report-id.ts'
+import { attemptsOf } from './run-attempt.store.ts'
 
 export type ReportRow = {
   id: string
@@ -44,9 +45,7 @@ export async function lockReport(tx: Tx, orgId: string, runId: string, id: strin
 export async function attemptExists(db: Db, orgId: string, runId: string, number: number): Promise<boolean> {
   const rows = await db`
     select
-    from ci_run_attempts
-    where org_id = ${orgId}
-      and run_id = ${runId}
-      and number = ${number}`
+    from ${attemptsOf(db, orgId, runId)} attempt
+    where attempt.number = ${number}`
   return rows.length === 1
 }

@@ -82,7 +82,11 @@ class Reservation {
   }
 
   /** `runBytes` is what the run would hold with the file. The same file is counted once in a month. */
-  async #reasonToSkip(item: ArtifactItem, same: StoredArtifact | undefined, runBytes: number): Promise<SkipReason | null> {
+  async #reasonToSkip(
+    item: ArtifactItem,
+    same: StoredArtifact | undefined,
+    runBytes: number,
+  ): Promise<SkipReason | null> {
     const { plan, org_id } = this.#actor
     if (same?.status === 'uploaded') return 'already_uploaded'
     if (item.size > plan.artifact_bytes_max) return 'too_large'

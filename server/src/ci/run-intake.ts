@@ -1,7 +1,7 @@
 import { Batch } from '../platform/batch.ts'
 import type { Sql } from '../platform/db/sql.ts'
 import { DayNumbers } from './day-numbers.ts'
-import { type InsertedRun, insertRuns, type NewRun } from './run.store.ts'
+import { type InsertedRun, insertRuns, type NewRun } from './new-run.store.ts'
 
 /** What new runs share within a process, so that many at once cost the database little more than one. */
 export type RunIntake = {

@@ -1,6 +1,6 @@
 import type { ScheduledJob } from '../platform/queue/job.ts'
 import type { Services } from '../services.ts'
-import { settleOverdueAttempts } from './run.store.ts'
+import { settleEarlierAttempts, settleNewestAttempts } from './attempt-deadline.store.ts'
 
 /** Runs every minute: open attempts past their deadline become `timed_out` (decisions §5). Reads never wait for it. */
 export const settleOverdueRuns: ScheduledJob<Services> = {
@@ -9,7 +9,8 @@ export const settleOverdueRuns: ScheduledJob<Services> = {
   async run({ sql, clock }): Promise<void> {
     let settled: number
     do {
-      settled = await settleOverdueAttempts(sql, clock.now())
+      const now = clock.now()
+      settled = (await settleNewestAttempts(sql, now)) + (await settleEarlierAttempts(sql, now))
     } while (settled > 0)
   },
 }

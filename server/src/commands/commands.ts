@@ -16,6 +16,14 @@ export const COMMANDS = {
   'key revoke': { about: 'revoke an API key', load: async () => (await import('./key.ts')).keyRevoke },
   'repo link': { about: "link a provider's repository", load: async () => (await import('./repo.ts')).repoLink },
   'repo list': { about: 'list the linked repositories', load: async () => (await import('./repo.ts')).repoList },
+  'intel import': {
+    about: 'import vulnerability intelligence',
+    load: async () => (await import('./intel.ts')).intelImport,
+  },
+  'intel status': {
+    about: 'tell how old the intelligence is',
+    load: async () => (await import('./intel.ts')).intelStatus,
+  },
   doctor: {
     about: 'check settings, database, objects, worker and clock',
     load: async () => (await import('./doctor.ts')).doctor,

@@ -34,14 +34,17 @@ export async function checkDatabase(config: Config, say: (line: string) => void)
 }
 
 async function findAll(services: Services, database: Database): Promise<Finding[]> {
-  const { sql, objects } = services
+  const { sql, objects, config } = services
   const url = database.kind === 'embedded' ? database.url : withoutPassword(database.url)
   return [
     { ...(await find('database', () => checkVersion(sql, database.kind))), url },
     await find('migrations', () => checkMigrations(sql)),
     await find('objects', async () => {
       await objects.check()
-      return { ok: true, detail: 'can be written' }
+      return {
+        ok: true,
+        detail: `${config.s3 ? `the bucket ${config.s3.bucket}` : 'the data directory'} can be written to`,
+      }
     }),
     await find('worker', () => checkQueue(sql)),
     await find('clock', () => checkClock(services)),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { ReadableArtifact } from '../ci/artifact.store.ts'
+import type { ReadableArtifact } from '../ci/readable-artifact.store.ts'
 import { artifactCategory } from './artifact-category.ts'
 
 const ARTIFACT: ReadableArtifact = {
@@ -35,12 +35,14 @@ test('the same job of another run, with other bytes, on another commit or branch
   const again = { run_id: 'run_2', sha256: 'c'.repeat(64), size: 2, commit_sha: 'd'.repeat(40), ref: 'dev' }
   assert.equal(category(again), category())
   assert.equal(category({ matrix: { node: 24, os: 'linux' } }), category())
+  assert.equal(category({ repository: 'github.com/acme/renamed' }), category())
   assert.equal(category({ matrix: {} }), category({ matrix: null }))
 })
 
 test('another pipeline, job, matrix, report or path does not', () => {
   const others: Partial<ReadableArtifact>[] = [
     {},
+    { repository: 'gitlab.com/acme/api' },
     { pipeline_name: 'nightly' },
     { job_name: 'dast' },
     { matrix: null },

@@ -1,10 +1,24 @@
 import type { Actor } from '../access/actor.ts'
+import type { Tx } from '../platform/db/sql.ts'
 import { ApiError, notFound } from '../platform/http/errors.ts'
+import { findMismatch, type Mismatch } from '../platform/objects/verify-object.ts'
 import { enqueue } from '../platform/queue/enqueue.ts'
 import type { Services } from '../services.ts'
 import { reportKey } from './report-key.ts'
 import { readUploadJob } from './read-upload-job.ts'
-import { lockUpload, markFailed, markQueued, readUpload, type UploadToComplete } from './upload.store.ts'
+import {
+  findUploadToComplete,
+  lockUploadToComplete,
+  markFailed,
+  markQueued,
+  readUpload,
+  type UploadToComplete,
+} from './upload.store.ts'
+
+const REASONS = {
+  size_mismatch: 'size mismatch: the stored file has another size than was declared',
+  checksum_mismatch: 'checksum mismatch: the stored file has another SHA-256',
+}
 
 /**
  * Checks the stored file and queues it for reading, once, however often and however simultaneously it is called. An
@@ -14,29 +28,31 @@ export async function completeUpload(services: Services, actor: Actor, id: strin
   const { sql, clock, objects } = services
   const now = clock.now()
   const key = reportKey(actor.org_id, id)
-  const mismatch = await sql.begin(async (tx) => {
-    const upload = await lockUpload(tx, actor.org_id, id)
-    if (!upload) throw notFound('upload')
-    if (upload.status !== 'pending' || upload.put_until <= now) return null
-    const error = await findMismatch(services, key, upload)
-    if (error === null) {
-      await markQueued(tx, actor.org_id, id, now)
-      await enqueue(tx, readUploadJob, { org_id: actor.org_id, upload_id: id })
-    } else {
-      await markFailed(tx, actor.org_id, id, { error, format: null }, now)
-    }
-    return error
-  })
-  if (mismatch !== null) await objects.remove(key)
+  const upload = await findUploadToComplete(sql, actor.org_id, id)
+  if (!upload) throw notFound('upload')
+  if (awaitsFile(upload, now)) {
+    // Before anything is locked: a store that cannot tell checksums has the file read through.
+    const mismatch = await findMismatch(objects, key, { sizeBytes: upload.size, sha256: upload.sha256 })
+    const failed = await sql.begin((tx) => settle(tx, actor.org_id, id, mismatch, now))
+    if (failed) await objects.remove(key)
+  }
   return (await readUpload(sql, actor.org_id, id, now)) as string
 }
 
-async function findMismatch({ objects }: Services, key: string, upload: UploadToComplete): Promise<string | null> {
-  const stored = await objects.stat(key)
-  if (!stored) throw new ApiError(409, 'file_missing', 'The file has not been PUT yet.')
-  if (stored.sizeBytes !== upload.size)
-    return `size mismatch: ${upload.size} bytes declared, ${stored.sizeBytes} stored`
-  if (stored.sha256 !== null && stored.sha256 !== upload.sha256)
-    return 'checksum mismatch: the stored file has another SHA-256'
-  return null
+/** Whether this call is the one that ended the upload as failed. Another may have settled it meanwhile. */
+async function settle(tx: Tx, orgId: string, id: string, mismatch: Mismatch | null, now: Date): Promise<boolean> {
+  const upload = await lockUploadToComplete(tx, orgId, id)
+  if (!upload || !awaitsFile(upload, now)) return false
+  if (mismatch === 'missing') throw new ApiError(409, 'file_missing', 'The file has not been PUT yet.')
+  if (mismatch !== null) {
+    await markFailed(tx, orgId, id, { error: REASONS[mismatch], format: null }, now)
+    return true
+  }
+  await markQueued(tx, orgId, id, now)
+  await enqueue(tx, readUploadJob, { org_id: orgId, upload_id: id })
+  return false
+}
+
+function awaitsFile({ status, put_until }: UploadToComplete, now: Date): boolean {
+  return status === 'pending' && put_until > now
 }

@@ -26,6 +26,7 @@ import {
 
 /** The type that a report is PUT with, whatever its format: the format is read from the contents. */
 const CONTENT_TYPE = 'application/json'
+const USED_UP_RETRY_SECONDS = 24 * 60 * 60
 
 export type CreatedUpload = {
   json: string
@@ -104,9 +105,15 @@ async function refuseOverQuota(tx: Tx, { plan, org_id }: Actor, row: NewUploadRo
   const limit = plan.security_uploads_per_commit_max
   const used = await countUploads(tx, org_id, row.repository_no, row.commit_sha, utcDayStart(now))
   if (used < limit) return
-  const unit = row.commit_sha === null ? 'day where no commitSha is sent' : 'commit'
-  const message = `The plan ${plan.name} takes ${limit} security uploads per repository and ${unit}.`
-  throw rateLimited(message, limit, nextUtcDayStart(now), now, { reason: 'UPLOADS_PER_COMMIT' })
+  const reason = 'UPLOADS_PER_COMMIT'
+  const message = `The plan ${plan.name} takes ${limit} security uploads per repository and`
+  if (row.commit_sha !== null) throw usedUp(`${message} commit.`, { limit, resetAt: null, reason })
+  throw rateLimited(`${message} day where no commitSha is sent.`, limit, nextUtcDayStart(now), now, { reason })
+}
+
+/** A commit's count starts anew at no time: asking again helps only where an upload failed meanwhile or the plan changed. */
+function usedUp(message: string, details: { limit: number; resetAt: null; reason: string }): ApiError {
+  return new ApiError(429, 'rate_limited', message, details, USED_UP_RETRY_SECONDS)
 }
 
 /** Only the last part of a path counts, whichever system wrote it. */

@@ -3,7 +3,7 @@ import type { Tx } from '../platform/db/sql.ts'
 /** What the streams of one report have in common. */
 export type StreamKey = { org_id: string; repository_no: number; category: string | null; git_ref: string | null }
 
-/** `rules_named`: by the newest report that closed what it did not hold. */
+/** `rules_named`: by the reports so far, as `finding_streams` says. */
 export type Stream = { id: number; tool: string; reported_at: Date; rules_named: number | null }
 
 /** What is known of streams from the report at hand. */

@@ -1,6 +1,7 @@
 import { pageOf } from '../platform/db/page.ts'
 import type { Db } from '../platform/db/sql.ts'
 import type { Page, PageRow } from '../platform/http/lists.ts'
+import { intelJson } from './intel/intel.store.ts'
 import type { RepositorySelection } from './select-repositories.ts'
 
 /** One page of raw findings, newest first, of the repositories that are selected. */
@@ -52,23 +53,7 @@ function findingJson(db: Db) {
         rfc3339(coalesce(finding.last_seen_at, stream.seen_at)) as last_seen_at,
         null as issue_id, null as grouping_reason, null as category_reason, finding.dismiss_reason,
         finding.dismiss_comment, finding.dismissed_by_name, rfc3339(finding.dismissed_at) as dismissed_at,
-        finding.dismissal_source, ${intelJson(db)} as intel, finding.intel_at_detection
+        finding.dismissal_source, ${intelJson(db, db`finding`)} as intel, finding.intel_at_detection
     ) item
   )`
-}
-
-/** Until intelligence is imported, what the report itself says is all that is known. */
-function intelJson(db: Db) {
-  return db`
-    json_build_object(
-      'canonical_id', finding.vuln_ids[1], 'kev', null, 'epss', null,
-      'cvss', case
-        when finding.cvss_vector is not null or finding.cvss_score is not null
-        then json_build_object(
-          'version', finding.cvss_version, 'score', finding.cvss_score, 'vector', finding.cvss_vector
-        )
-      end,
-      'advisory_severity', null, 'withdrawn', null, 'fix_available', finding.fixed_version is not null,
-      'as_of', json_build_object('kev', null, 'epss', null, 'advisory', null)
-    )`
 }

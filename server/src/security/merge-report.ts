@@ -2,12 +2,12 @@ import type { Tx } from '../platform/db/sql.ts'
 import { judgeClosing, type Verdict } from './closing.ts'
 import { insertNew, settleMissing, updateChanged } from './finding-merge.store.ts'
 import { countMissing, pairIncoming, pairRelocated } from './finding-pairing.store.ts'
-import { type Stream, type StreamFacts, updateStreams } from './finding-stream.store.ts'
+import { type Stream, type StreamFacts, type StreamWord, updateStreams } from './finding-stream.store.ts'
 import type { ReportSummary, ReportTool } from './parsers/parsed-report.ts'
 import type { UploadOutcome, UploadToRead } from './upload.store.ts'
 
 const TRUNCATED = 'The report holds more findings than are kept, and those left out may still be there.'
-const SKIPPED = 'Parts of the report could not be read, and may be about findings that are still there.'
+const SKIPPED = 'What was skipped in the report may be about findings that are still there.'
 
 export type Merged = Omit<UploadOutcome, 'openBySeverity'> & { warnings: string[] }
 
@@ -75,7 +75,9 @@ function whyIncomplete(report: ReportSummary, word: ReportTool): string | null {
   return word.incomplete ?? null
 }
 
-/** Until a report closes what it does not hold, the next one is compared with the last that did. */
-function streamWord({ id, closing, rules_named, word }: JudgedStream) {
-  return { id, version: word.version, rules_named: closing === 'all' ? (word.rules ?? null) : rules_named }
+/** A report that closes nothing does not lower what the next one is compared with: it may be the first of several gone wrong. */
+function streamWord({ id, closing, rules_named: before, word }: JudgedStream): StreamWord {
+  const rules = word.rules ?? null
+  const isKept = closing !== 'all' && before !== null && before >= (rules ?? 0)
+  return { id, version: word.version, rules_named: isKept ? before : rules }
 }

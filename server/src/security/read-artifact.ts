@@ -1,4 +1,4 @@
-import { describeArtifact, type ReadableArtifact } from '../ci/artifact.store.ts'
+import { describeArtifact, type ReadableArtifact } from '../ci/readable-artifact.store.ts'
 import { noteParsed } from '../ci/attestation.store.ts'
 import { findOrganizationById } from '../organizations/organization.store.ts'
 import type { Plan } from '../organizations/plan.ts'
@@ -6,11 +6,14 @@ import type { Tx } from '../platform/db/sql.ts'
 import { newHexId } from '../platform/ids.ts'
 import { enqueue } from '../platform/queue/enqueue.ts'
 import { findOnHost } from '../repositories/repository-lookup.store.ts'
+import type { Provider } from '../repositories/repository-identity.ts'
 import type { Services } from '../services.ts'
 import { artifactCategory } from './artifact-category.ts'
 import { findArtifactFigures } from './artifact-figures.store.ts'
 import { readUploadJob } from './read-upload-job.ts'
 import { lockReportedRepository } from './reported-repository.store.ts'
+import { type ResolvedRepository, resolveRepository } from './resolve-repository.ts'
+import { adoptNamed } from './seen-repository.store.ts'
 import { isTracked } from './tracked.ts'
 import { countRunUploads, insertUpload, markFailed, type NewUploadRow } from './upload.store.ts'
 
@@ -18,7 +21,10 @@ import { countRunUploads, insertUpload, markFailed, type NewUploadRow } from './
  * Takes an artifact that a scan or SBOM attestation names like an uploaded report, with the origin `report`. Told
  * again, it reads nothing: what was read is handed to attestations that came since.
  */
-export async function readArtifact(services: Services, payload: { org_id: string; artifact_id: string }): Promise<void> {
+export async function readArtifact(
+  services: Services,
+  payload: { org_id: string; artifact_id: string },
+): Promise<void> {
   const { org_id, artifact_id } = payload
   const now = services.clock.now()
   await services.sql.begin(async (tx) => {
@@ -37,28 +43,41 @@ export async function readArtifact(services: Services, payload: { org_id: string
   })
 }
 
-async function toUpload(tx: Tx, orgId: string, artifactId: string, artifact: ReadableArtifact, now: Date): Promise<NewUploadRow> {
-  const slash = artifact.repository.indexOf('/')
-  const host = artifact.repository.slice(0, slash)
-  const name = artifact.repository.slice(slash + 1)
-  const linked = await findOnHost(tx, orgId, host, name)
-  const identity = { name: linked?.full_name ?? name, provider: linked?.provider ?? null, provider_id: linked?.id ?? null }
+async function toUpload(
+  tx: Tx,
+  orgId: string,
+  artifactId: string,
+  artifact: ReadableArtifact,
+  now: Date,
+): Promise<NewUploadRow> {
+  const repository = await resolveOnHost(tx, orgId, artifact.repository)
+  await adoptNamed(tx, orgId, repository)
   return {
     org_id: orgId,
     id: newHexId(),
-    repository_no: await lockReportedRepository(tx, orgId, identity, now),
+    repository_no: await lockReportedRepository(tx, orgId, repository, now),
     origin: 'report',
     requested_format: 'auto',
     filename: artifact.path.split('/').at(-1)?.slice(0, FILENAME_CHARS_MAX) ?? artifact.path,
     size: artifact.size,
     sha256: artifact.sha256,
     category: artifactCategory(artifact),
-    git_ref: artifact.ref ?? linked?.tracked_branch ?? null,
+    git_ref: artifact.ref ?? repository.tracked_branch,
     commit_sha: artifact.commit_sha,
-    tracked: artifact.event !== 'pull_request' && isTracked(artifact.ref, linked?.tracked_branch ?? null),
+    tracked: artifact.event !== 'pull_request' && isTracked(artifact.ref, repository.tracked_branch),
     put_until: now,
     artifact: { id: artifactId, runId: artifact.run_id },
   }
+}
+
+/** A run says the host, so its repository is never ambiguous; one that is not connected is known by its name alone. */
+async function resolveOnHost(tx: Tx, orgId: string, address: string): Promise<ResolvedRepository> {
+  const slash = address.indexOf('/')
+  const name = address.slice(slash + 1)
+  const linked = await findOnHost(tx, orgId, address.slice(0, slash), name)
+  if (!linked) return { name, provider: null, provider_id: null, tracked_branch: null, kept_under: [] }
+  const { full_name, provider, id } = linked
+  return resolveRepository(tx, orgId, { name: full_name, provider: provider as Provider, providerId: id })
 }
 
 const FILENAME_CHARS_MAX = 200

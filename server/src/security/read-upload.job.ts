@@ -19,7 +19,8 @@ export const readUpload: Job<Services, ReadUploadPayload> = {
     const source = { open: () => services.objects.read(objectKey(org_id, upload_id, upload)) }
     try {
       const figures = await applyReport(services, { org_id, id: upload_id }, upload, source)
-      if (upload.artifact_id !== null) await noteParsed(services.sql, org_id, upload.artifact_id, figures, services.clock.now())
+      if (upload.artifact_id !== null)
+        await noteParsed(services.sql, org_id, upload.artifact_id, figures, services.clock.now())
     } catch (error) {
       if (!(error instanceof ReportError)) throw error
       await fail(services, org_id, upload_id, { error: error.message, format: error.format })

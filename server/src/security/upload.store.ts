@@ -123,7 +123,16 @@ export async function requeueOutdated(tx: Tx, orgId: string, id: string, at: Dat
 
 export type UploadToComplete = { status: string; size: number; sha256: string; put_until: Date }
 
-export async function lockUpload(tx: Tx, orgId: string, id: string): Promise<UploadToComplete | null> {
+export async function findUploadToComplete(db: Db, orgId: string, id: string): Promise<UploadToComplete | null> {
+  const [row] = await db<UploadToComplete[]>`
+    select status, size, sha256, put_until
+    from security_uploads
+    where org_id = ${orgId}
+      and id = ${id}`
+  return row ?? null
+}
+
+export async function lockUploadToComplete(tx: Tx, orgId: string, id: string): Promise<UploadToComplete | null> {
   const [row] = await tx<UploadToComplete[]>`
     select status, size, sha256, put_until
     from security_uploads

@@ -16,6 +16,7 @@ import {
 } from '../support/ci-reports.ts'
 import { createRun } from '../support/ci-runs.ts'
 import type { Json } from '../support/json.ts'
+import { onTheServersClock } from '../support/s3-under-test.ts'
 
 const MINUTE_MS = 60_000
 const FILE = 'the bytes of the file'
@@ -127,20 +128,24 @@ async function assertRefusedToReplace(slot: Slot, bytes: string): Promise<void> 
   assert.ok(status >= 400 && status < 500)
 }
 
-test('a slot takes its file for 15 minutes and not a moment longer; asking again opens it again', async () => {
-  const early = await openSlot(FILE, 'early')
-  const late = await openSlot(FILE, 'late')
-  api.clock.advance(15 * MINUTE_MS - 1)
-  assert.equal((await putArtifact(early, FILE)).status, 200)
-  api.clock.advance(1)
-  assert.equal((await putArtifact(late, FILE)).status, 403)
-  await assertRefused(await putArtifact(late, FILE), late)
-  await assertCompleted(api, caller, report, early.artifact_id)
-  const again = await openSlot(FILE, 'late')
-  assert.equal(again.artifact_id, late.artifact_id)
-  assert.equal((await putArtifact(again, FILE)).status, 200)
-  await assertCompleted(api, caller, report, again.artifact_id)
-})
+test(
+  'a slot takes its file for 15 minutes and not a moment longer; asking again opens it again',
+  onTheServersClock,
+  async () => {
+    const early = await openSlot(FILE, 'early')
+    const late = await openSlot(FILE, 'late')
+    api.clock.advance(15 * MINUTE_MS - 1)
+    assert.equal((await putArtifact(early, FILE)).status, 200)
+    api.clock.advance(1)
+    assert.equal((await putArtifact(late, FILE)).status, 403)
+    await assertRefused(await putArtifact(late, FILE), late)
+    await assertCompleted(api, caller, report, early.artifact_id)
+    const again = await openSlot(FILE, 'late')
+    assert.equal(again.artifact_id, late.artifact_id)
+    assert.equal((await putArtifact(again, FILE)).status, 200)
+    await assertCompleted(api, caller, report, again.artifact_id)
+  },
+)
 
 test('400 for no artifacts, more than 50, a path twice, unknown fields and a path that leads elsewhere', async () => {
   const many = (count: number) => Array.from({ length: count }, (_, at) => fileOf(`${at}`, 1))

@@ -18,6 +18,7 @@ import {
 } from '../support/ci-reports.ts'
 import { createRun } from '../support/ci-runs.ts'
 import type { Json } from '../support/json.ts'
+import { onTheServersClock } from '../support/s3-under-test.ts'
 import { expectationOf } from '../support/object-store-contract.ts'
 
 const FILE = 'the bytes of the file'
@@ -39,7 +40,12 @@ const complete = (...ids: unknown[]) => postComplete(api, caller, report, ids)
 const stat = (id: string) => api.services.objects.stat(artifactKey(caller.orgId, id))
 
 async function openSlots(...paths: string[]): Promise<Slot[]> {
-  const { body } = await postArtifacts(api, caller, report, paths.map((path) => artifactOf(path, FILE)))
+  const { body } = await postArtifacts(
+    api,
+    caller,
+    report,
+    paths.map((path) => artifactOf(path, FILE)),
+  )
   return body.data.uploads
 }
 

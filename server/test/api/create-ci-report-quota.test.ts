@@ -117,7 +117,17 @@ test('the quota of a run is exact under ten calls at once, whichever call they a
     ),
   )
   assert.equal(answers.flatMap(({ uploads }) => uploads).length, 3)
-  assert.deepEqual(new Set(answers.flatMap(({ skipped }) => skipped).map(({ reason }) => reason)), new Set(['run_quota']))
+  assert.deepEqual(
+    new Set(answers.flatMap(({ skipped }) => skipped).map(({ reason }) => reason)),
+    new Set(['run_quota']),
+  )
+})
+
+test('the quota of a run is exact under ten calls at once for ten reports of it', async () => {
+  const jobs = Array.from({ length: 10 }, (_, at) => ({ job: { name: `job ${at}` } }))
+  const reports = await Promise.all(jobs.map((job) => send([], job)))
+  const answers = await Promise.all(reports.map((report) => postArtifacts(api, caller, report, [fileOf('file', 30)])))
+  assert.equal(answers.flatMap(({ body }) => body.data.uploads).length, 3)
 })
 
 test('a slot that expired unused no longer counts for the run', async () => {

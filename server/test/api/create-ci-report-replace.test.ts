@@ -42,7 +42,11 @@ test('201 for a new report, 200 for one in its place, and the same id', async ()
 
 test("the same attempt, job, matrix and name are the same report, whatever the order of the matrix's keys", async () => {
   const linux = await send(job({ matrix: { os: 'linux', node: 24 } }))
-  const again = await send({ ...job({ matrix: { node: 24, os: 'linux' }, runner: 'r-2' }), summary: 'other', attempt: 1 })
+  const again = await send({
+    ...job({ matrix: { node: 24, os: 'linux' }, runner: 'r-2' }),
+    summary: 'other',
+    attempt: 1,
+  })
   assert.equal(again.report_id, linux.report_id)
 })
 
@@ -61,7 +65,7 @@ test('another attempt, job, matrix, name or run is another report', async () => 
   assert.equal(new Set(reports.map(({ report_id }) => report_id)).size, reports.length)
 })
 
-test("the id does not depend on what else the organization has reported", async () => {
+test('the id does not depend on what else the organization has reported', async () => {
   const { report_id } = await send()
   for (let made = 0; made < 3; made += 1) await sendReport(api, caller, (await createRun(api, caller)).id)
   assert.equal((await send()).report_id, report_id)
@@ -69,7 +73,12 @@ test("the id does not depend on what else the organization has reported", async 
 
 test('what the replacing report does not name is gone: summary, runner, attestations and artifacts', async () => {
   const artifacts = [artifactOf('a', 'a'), artifactOf('b', 'b')]
-  const { report_id } = await send({ ...job({ runner: 'r-1' }), summary: 'x', attestations: [TESTS, sbom()], artifacts })
+  const { report_id } = await send({
+    ...job({ runner: 'r-1' }),
+    summary: 'x',
+    attestations: [TESTS, sbom()],
+    artifacts,
+  })
   await send({ attestations: [sbom({ components: 8 })], artifacts: [artifactOf('b', 'b')] })
   const after = await stored(report_id)
   assert.deepEqual([after.report.summary, after.report.runner], [null, null])

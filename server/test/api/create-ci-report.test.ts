@@ -145,7 +145,7 @@ test('400 at /body/job when it is missing', async () => {
   assertInvalid(await post({ name: 'x' }), '/body/job')
 })
 
-test("a matrix holds scalars only, and 400 names the value that is none, whatever its key is", async () => {
+test('a matrix holds scalars only, and 400 names the value that is none, whatever its key is', async () => {
   const matrix = { text: 'x', number: 1.5, flag: true, nothing: null, '': 'empty', 'a\nb': 1 }
   const { report_id } = await sendReport(api, caller, runId, { job: { name: 'scalars', matrix } })
   assert.deepEqual((await storedReport(api, caller, report_id)).report.matrix, matrix)

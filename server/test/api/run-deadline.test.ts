@@ -49,12 +49,12 @@ test('the sweeper settles what is overdue and nothing else', async () => {
   api.clock.advance(5 * MINUTE_MS)
   await settleOverdueRuns.run(api.services, {})
   const rows = await api.services.sql`
-    select run_id, status, completed_at
-    from ci_run_attempts
+    select id, status, completed_at
+    from ci_runs
     where org_id = ${caller.orgId}
-    order by run_id`
+    order by id`
   assert.deepEqual(
-    rows.map((row) => [row.run_id, row.status]),
+    rows.map((row) => [row.id, row.status]),
     [
       [overdue.id, 'timed_out'],
       [open.id, 'in_progress'],
@@ -86,6 +86,22 @@ test('only the attempt past its deadline times out', async () => {
     [run.status, run.attempts.map((attempt: Json) => attempt.status)],
     ['in_progress', ['timed_out', 'in_progress']],
   )
+})
+
+test('the sweeper settles an overdue attempt that is no longer the newest, and only that one', async () => {
+  const caller = await api.caller()
+  const same = { external_run_id: 'swept-attempts' }
+  const first = await createRun(api, caller, { ...same, timeout_minutes: 5 })
+  await createRun(api, caller, { ...same, attempt: 3, timeout_minutes: 10 })
+  api.clock.advance(5 * MINUTE_MS)
+  await settleOverdueRuns.run(api.services, {})
+  const rows = await api.services.sql`
+    select attempt.number, attempt.status, attempt.completed_at, run.status as newest, run.updated_at
+    from ci_run_attempts attempt
+    join ci_runs run on run.id = attempt.run_id
+    where run.id = ${first.id}`
+  const swept = { number: 1, status: 'timed_out', completed_at: new Date(first.deadline_at) }
+  assert.deepEqual([...rows], [{ ...swept, newest: 'in_progress', updated_at: api.clock.now() }])
 })
 
 test('a run that starts in the future is never completed before it started', async () => {

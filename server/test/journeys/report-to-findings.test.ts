@@ -148,11 +148,16 @@ test("an attestation's figures are kept as sent, and the parsed ones stand besid
 })
 
 test('read once, however often it is completed, attested and reported, also all at once', async () => {
-  const sent = await send({ attestations: [scan({ artifact: 'a.sarif' })], artifacts: [artifactOf('a.sarif', report('a'))] })
+  const sent = await send({
+    attestations: [scan({ artifact: 'a.sarif' })],
+    artifacts: [artifactOf('a.sarif', report('a'))],
+  })
   const [slot] = sent.uploads
   await putArtifact(slot, report('a'))
   const complete = () => postComplete(api, caller, sent, [slot.artifact_id])
   await Promise.all(Array.from({ length: 12 }, complete))
+  const events = await api.services.sql`select task_identifier from graphile_worker.jobs`
+  assert.deepEqual([...events], [{ task_identifier: 'event ci.artifact.completed' }])
   await drainQueue(api)
   await complete()
   await postAttestations(api, caller, sent, [scan({ artifact: 'a.sarif' }), scan({ artifact: 'a.sarif' }, 'again')])
@@ -320,6 +325,34 @@ test("another job's, matrix's, report's, file's, pipeline's or branch's report c
   assert.deepEqual(await countStates(api, caller), { open: 7 })
 })
 
+test('a repository that is connected later keeps what was found before: the next run closes it', async () => {
+  await reportScan(['a', 'b'])
+  await link(api, caller, { provider: 'github', id: '1', name: 'acme/api' })
+  await newRun()
+  await reportScan(['b'])
+  const findings = await listFindings(api, caller, { provider: 'github', repository_id: '1' })
+  assert.deepEqual(Object.fromEntries(findings.map(({ rule_id, state }) => [rule_id, state])), {
+    a: 'fixed',
+    b: 'open',
+  })
+})
+
+test('a repository of the same name on another host closes nothing', async () => {
+  await reportScan(['a'])
+  await newRun({ repository: 'gitlab.com/acme/api' })
+  await reportScan(['b'])
+  assert.deepEqual(await countStates(api, caller), { open: 2 })
+  await link(api, caller, { provider: 'github', id: '1', name: 'acme/api' })
+  await link(api, caller, { provider: 'gitlab', id: '2', name: 'acme/api' })
+  await newRun()
+  await reportScan(['c'])
+  await newRun({ repository: 'gitlab.com/acme/api' })
+  await reportScan(['d'])
+  const of = async (provider: string) => Object.keys(await statesByRule(api, caller, { provider }))
+  assert.ok((await of('github')).includes('c') && !(await of('github')).includes('d'))
+  assert.ok((await of('gitlab')).includes('d') && !(await of('gitlab')).includes('c'))
+})
+
 test('findings of a pull request are not tracked; nor are those of another branch than a linked repository tracks', async () => {
   const tracked = async (fields: Record<string, unknown>) => {
     await newRun(fields)
@@ -329,8 +362,7 @@ test('findings of a pull request are not tracked; nor are those of another branc
   }
   assert.equal(await tracked({ event: 'push', ref: 'any' }), true)
   assert.equal(await tracked({ event: 'pull_request', ref: 'request' }), false)
-  const repository = { provider: 'github', id: '1', name: 'acme/api', trackedBranch: 'main', host: 'github.com' }
-  await link(api, caller, repository as never)
+  await link(api, caller, { provider: 'github', id: '1', name: 'acme/api', trackedBranch: 'main' })
   assert.equal(await tracked({ event: 'push', ref: 'main' }), true)
   assert.equal(await tracked({ event: 'push', ref: 'refs/heads/main' }), true)
   assert.equal(await tracked({ event: 'push', ref: 'feature' }), false)

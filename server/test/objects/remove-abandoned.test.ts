@@ -69,7 +69,10 @@ test('and what is PUT to a slot after its artifact was dropped or rejected', asy
   assert.equal((await putArtifact(second, 'bytes')).status, 200)
   api.clock.advance(75 * MINUTE_MS)
   await sweep()
-  assert.deepEqual([await isStored(slot.artifact_id), await isStored(second.artifact_id), await rows()], [false, false, []])
+  assert.deepEqual(
+    [await isStored(slot.artifact_id), await isStored(second.artifact_id), await rows()],
+    [false, false, []],
+  )
 })
 
 test('more than one batch goes in one run, and two workers at once do not meet', async () => {
@@ -94,7 +97,9 @@ test('what the store does not remove is tried again in an hour, and holds up not
   await send([])
   api.clock.advance(75 * MINUTE_MS)
   const { objects } = api.services
-  const refusing = { remove: (key: string) => (key.startsWith('stuck/') ? Promise.reject(new Error('no')) : objects.remove(key)) }
+  const refusing = {
+    remove: (key: string) => (key.startsWith('stuck/') ? Promise.reject(new Error('no')) : objects.remove(key)),
+  }
   await sweep({ ...api.services, objects: refusing as never })
   assert.deepEqual([await isStored(dropped), (await rows()).length], [false, 60])
   api.clock.advance(60 * MINUTE_MS - 1)

@@ -20,14 +20,14 @@ export function pathOf({ path, parameters = [] }: Operation, ids: Record<string,
   })
 }
 
-/** Calls an operation with a body that is JSON but need not be valid: authorization comes first. */
+/** Calls an operation, unless `body` is given with one that is JSON but need not be valid: authorization comes first. */
 export function callOperation(
   api: TestApi,
   operation: Operation,
-  { key, ids, method }: { key?: string; ids?: Record<string, string>; method?: string } = {},
+  { key, ids, method, body = {} }: { key?: string; ids?: Record<string, string>; method?: string; body?: unknown } = {},
 ): Promise<Answer> {
   return api.request(method ?? operation.method, pathOf(operation, ids), {
     ...(key === undefined ? {} : { key }),
-    ...(operation.requestBody ? { body: {} } : {}),
+    ...(operation.requestBody ? { body } : {}),
   })
 }

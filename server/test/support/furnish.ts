@@ -1,14 +1,17 @@
 import type { Caller, TestApi } from './api.ts'
+import { sendReport } from './ci-reports.ts'
 import { createRun } from './ci-runs.ts'
 import { uploadReport } from './reports.ts'
 import { sarif, sarifResult } from './sarif.ts'
 
-/** One of everything that a list shows, by the path of its list; the value is its id. */
+/** One of everything that a route names, by the path in front of its id; the value is its id. */
 export async function furnish(api: TestApi, owner: Caller): Promise<Record<string, string>> {
   const run = await createRun(api, owner)
+  const report = await sendReport(api, owner, run.id)
   const upload = await uploadReport(api, owner, sarif([sarifResult('rule')]))
   return {
     '/v1/ci/runs': run.id,
+    '/v1/ci/runs/{run_id}/reports': report.report_id,
     '/v1/runs': run.id,
     '/v1/security/uploads': upload.id,
     '/v1/security/alerts': await insertAlert(api, owner),

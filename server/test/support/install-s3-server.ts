@@ -24,12 +24,12 @@ export async function installS3Server(): Promise<string> {
 }
 
 async function build(directory: string): Promise<void> {
-  console.error(`Building the S3 server ${PROGRAM} (once, a few minutes) …`)
   const startedAt = performance.now()
   const go = spawn('go', ['install', PROGRAM], {
     stdio: ['ignore', 'inherit', 'pipe'],
     env: { ...process.env, GOBIN: directory },
   })
+  go.on('spawn', () => console.error(`Building the S3 server ${PROGRAM} (once, a few minutes) …`))
   let output = ''
   go.stderr.on('data', (chunk) => {
     output += chunk

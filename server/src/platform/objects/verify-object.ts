@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { ObjectStore } from './object-store.ts'
+import { ObjectNotFoundError, type ObjectStore } from './object-store.ts'
 
 export type Mismatch = 'missing' | 'size_mismatch' | 'checksum_mismatch'
 
@@ -13,11 +13,18 @@ export async function findMismatch(
   if (!stored) return 'missing'
   if (stored.sizeBytes !== expected.sizeBytes) return 'size_mismatch'
   const sha256 = stored.sha256 ?? (await hashObject(store, key))
+  if (sha256 === null) return 'missing'
   return sha256 === expected.sha256 ? null : 'checksum_mismatch'
 }
 
-async function hashObject(store: ObjectStore, key: string): Promise<string> {
+/** Null when the object was removed meanwhile. */
+async function hashObject(store: ObjectStore, key: string): Promise<string | null> {
   const digest = createHash('sha256')
-  for await (const chunk of store.read(key)) digest.update(chunk)
+  try {
+    for await (const chunk of store.read(key)) digest.update(chunk)
+  } catch (error) {
+    if (error instanceof ObjectNotFoundError) return null
+    throw error
+  }
   return digest.digest('hex')
 }

@@ -4,6 +4,7 @@ import type { Severity } from '../parsers/parsed-report.ts'
 import { type Rating, severityFields, severityInWords } from '../parsers/rating.ts'
 import { aliasesOf } from './advisory-aliases.ts'
 import { type Fix, fixesOf } from './advisory-fixes.ts'
+import { advisoryIdOf } from './advisory-id.ts'
 import { timestampOf } from './calendar-date.ts'
 import { IntelError } from './intel-error.ts'
 
@@ -21,7 +22,6 @@ export type Advisory = {
   fixes: Fix[]
 }
 
-const ID_MAX = 200
 const RATINGS_MAX = 100
 
 /**
@@ -30,8 +30,8 @@ const RATINGS_MAX = 100
  */
 export function parseOsv(text: string): Advisory {
   const record = objectOf(parseJson(text))
-  const id = textOf(record?.id)
-  if (record === null || id === null || id.length > ID_MAX) throw new IntelError('It is no OSV record: it has no id.')
+  const id = advisoryIdOf(record?.id)
+  if (record === null || id === null) throw new IntelError('It is no OSV record: it has no id.')
   const modified = timestampOf(record.modified)
   if (modified === null) throw new IntelError(`${id} has no time at which it was modified.`)
   return {

@@ -101,15 +101,56 @@ test('a place that is no file is kept as a resource', async () => {
   assert.equal((await readOne({})).path, null)
 })
 
-test('two runs of one tool are one tool, and a run without results still speaks for its tool', async () => {
-  const { tools, count } = await read(
-    report({ results: null }, { results: [] }, { tool: { driver: { name: 'Other', semanticVersion: '1.2' } } }),
-  )
+const other = (fields: object) => ({ tool: { driver: { name: 'Other', semanticVersion: '1.2' } }, ...fields })
+
+test('two runs of one tool are one tool, and a tool that found nothing is spoken for', async () => {
+  const { tools, count } = await read(report({ results: [] }, { results: [] }, other({ results: [] })))
   assert.deepEqual(tools, [
-    { name: 'Lint', version: null },
-    { name: 'Other', version: '1.2' },
+    { name: 'Lint', version: null, rules: 0 },
+    { name: 'Other', version: '1.2', rules: 0 },
   ])
   assert.equal(count, 0)
+})
+
+test('a run whose results are null or absent did not scan: the report does not speak for its tool', async () => {
+  const { tools } = await read(report({ results: null }, {}, other({ results: [] })))
+  assert.deepEqual(
+    tools.map(({ name }) => name),
+    ['Other'],
+  )
+})
+
+test('a tool that scanned in one run and not in another is incomplete, and so is one that says it failed', async () => {
+  const incomplete = async (...runs: object[]) => (await read(report(...runs))).tools.map((tool) => tool.incomplete)
+  const invocations = (...successes: unknown[]) => ({
+    invocations: successes.map((executionSuccessful) => ({ executionSuccessful })),
+  })
+  assert.match((await incomplete({ results: [] }, { results: null }))[0] ?? '', /did not scan/)
+  assert.match((await incomplete({ results: [], ...invocations(true, false) }))[0] ?? '', /not end successfully/)
+  assert.deepEqual(await incomplete({ results: [], ...invocations(true, undefined, 'false') }), [undefined])
+  assert.equal((await incomplete({ results: [], ...invocations(false) }, other({ results: [] })))[1], undefined)
+})
+
+test('a run that cannot be read leaves every tool incomplete, because whose it was is not known', async () => {
+  for (const runs of [
+    [{ results: [] }, null],
+    [7, { results: [] }],
+  ]) {
+    const file = JSON.stringify({ version: '2.1.0', runs })
+    assert.match((await read(file)).tools[0]?.incomplete ?? '', /could not be read/)
+  }
+})
+
+test('a tool names the rules that it declares or those that its results name, whichever are more', async () => {
+  const rules = async (run: object) => (await read(report(run))).tools[0]?.rules
+  const declaring = (...ids: string[]) => ({ driver: { name: 'Lint', rules: ids.map((id) => ({ id })) } })
+  const named = (...ids: string[]) => ids.map((ruleId) => result({ ruleId }))
+  assert.equal(await rules({ results: named('a', 'a', 'b') }), 2)
+  assert.equal(await rules({ tool: declaring('a', 'b', 'c'), results: named('a') }), 3)
+  assert.equal(await rules({ tool: declaring('a'), results: named('a', 'b') }), 2)
+  assert.equal(await rules({ results: [result({ ruleId: 'a', kind: 'pass' })] }), 1)
+  const extensions = [{ name: 'Plugin', rules: [{ id: 'p' }] }]
+  assert.equal(await rules({ tool: { ...declaring('a'), extensions }, results: [] }), 2)
 })
 
 test('a bad result is skipped with a warning, and the good ones are kept', async () => {

@@ -46,6 +46,36 @@ test('white space in the snippet and the message beside it make no other finding
   assert.notEqual(fingerprint({}), fingerprint({}, { snippet: 'g(x)' }))
 })
 
+const relocation = (...args: Parameters<typeof identity>) => identity(...args).relocation
+
+test('what is identified in its file only is recognized in another', () => {
+  const results = [
+    {},
+    { partialFingerprints: { primaryLocationLineHash: 'h' } },
+    { partialFingerprints: { other: 'p' } },
+    { properties: {} },
+  ]
+  for (const result of results) {
+    assert.ok(relocation(result))
+    assert.equal(relocation(result), relocation(result, { path: 'moved.ts' }))
+    assert.notEqual(relocation(result), relocation(result, { ruleId: 'S' }))
+    assert.equal(relocation(result, { path: null }), null)
+  }
+  assert.equal(relocation({}, { dependency: DEPENDENCY }), relocation({}, { dependency: DEPENDENCY, path: 'b.json' }))
+  assert.equal(relocation({ fingerprints: { a: 'b' } }), null)
+})
+
+test('a message with other numbers is recognized in its own file only, with other words nowhere', () => {
+  const message = (text: string, path = 'a.ts') => relocation({}, { snippet: null, message: text, path })
+  assert.equal(message('Line 12 of 2026-01-01T10:00:00Z'), message('Line 7 of 2026-01-02T09:30:00Z'))
+  assert.notEqual(message('Line 12'), message('Line 12', 'b.ts'))
+  assert.notEqual(message('Line 12'), message('Lines 12'))
+  assert.notEqual(
+    fingerprint({}, { snippet: null, message: 'Port 22' }),
+    fingerprint({}, { snippet: null, message: 'Port 80' }),
+  )
+})
+
 test('the placeholder that Semgrep writes without a login is no fingerprint', () => {
   assert.equal(method({ fingerprints: { 'matchBasedId/v1': 'requires login' } }), 'snippet')
 })

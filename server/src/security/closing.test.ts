@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { judgeClosing, type ReportToJudge } from './closing.ts'
+
+const REPORT: ReportToJudge = {
+  tool: 'Lint',
+  rules: 4,
+  rulesBefore: 5,
+  incomplete: null,
+  open: 20,
+  missing: 11,
+  missingBefore: 0,
+}
+
+const closing = (fields: Partial<ReportToJudge> = {}) => judgeClosing({ ...REPORT, ...fields }).closing
+
+test('more than half of 20 findings gone, with fewer rules: nothing closes but what was missing before', () => {
+  assert.equal(closing(), 'missing_before')
+  assert.match(judgeClosing(REPORT).warning ?? '', /^11 of 20 open findings of Lint .* 4 rules .* named 5/)
+})
+
+test('half is not more than half, 19 are not 20, and as many rules are not fewer', () => {
+  assert.equal(closing({ missing: 10 }), 'all')
+  assert.equal(closing({ open: 19, missing: 19 }), 'all')
+  assert.equal(closing({ rules: 5 }), 'all')
+  assert.equal(closing({ rules: 6 }), 'all')
+})
+
+test('where rules are not known, of the format or of the report before, all may be closed', () => {
+  assert.equal(closing({ rules: null }), 'all')
+  assert.equal(closing({ rulesBefore: null }), 'all')
+})
+
+test('what was missing before is agreed on and counts no more', () => {
+  assert.equal(closing({ open: 100, missing: 95, missingBefore: 95 }), 'all')
+  assert.equal(closing({ open: 100, missing: 97, missingBefore: 50 }), 'missing_before')
+  assert.equal(closing({ open: 60, missing: 60, missingBefore: 41 }), 'all')
+})
+
+test('a report that does not say all closes nothing at all, and says why', () => {
+  const verdict = judgeClosing({ ...REPORT, open: 1, missing: 1, missingBefore: 1, incomplete: 'It was cut.' })
+  assert.deepEqual(verdict, { closing: 'none', warning: 'No finding of Lint was closed. It was cut.' })
+})

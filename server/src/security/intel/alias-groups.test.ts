@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { AliasGroups, compareCanonical } from './alias-groups.ts'
+
+function groupsOf(pairs: readonly (readonly [string, string])[]): Map<string, string> {
+  const groups = new AliasGroups()
+  for (const [one, other] of pairs) groups.join(one, other)
+  return new Map([...groups.entries()].sort())
+}
+
+test('a CVE id stands for its group, else a GHSA id, else the first by its bytes', () => {
+  const ids = ['PYSEC-2024-1', 'GHSA-zzzz-zzzz-zzzz', 'CVE-2024-1000', 'A-1', 'CVE-2023-9999']
+  assert.deepEqual(ids.sort(compareCanonical), [
+    'CVE-2023-9999',
+    'CVE-2024-1000',
+    'GHSA-zzzz-zzzz-zzzz',
+    'A-1',
+    'PYSEC-2024-1',
+  ])
+})
+
+test('ids join through others, and groups that nothing joins stay apart', () => {
+  const groups = groupsOf([
+    ['GO-1', 'GHSA-1'],
+    ['GHSA-1', 'CVE-1'],
+    ['GO-2', 'GHSA-2'],
+  ])
+  assert.deepEqual(Object.fromEntries(groups), {
+    'CVE-1': 'CVE-1',
+    'GHSA-1': 'CVE-1',
+    'GHSA-2': 'GHSA-2',
+    'GO-1': 'CVE-1',
+    'GO-2': 'GHSA-2',
+  })
+})
+
+const ids = fc.constantFrom('CVE-1', 'CVE-2', 'CVE-3', 'GHSA-1', 'GHSA-2', 'GHSA-3', 'GO-1', 'GO-2', 'GO-3', 'A-1')
+const pairs = fc.array(fc.tuple(ids, ids).filter(([one, other]) => one !== other))
+
+test('the order of the assertions changes no group', () => {
+  fc.assert(
+    fc.property(
+      pairs.chain((some) => fc.tuple(fc.constant(some), fc.shuffledSubarray(some, { minLength: some.length }))),
+      ([some, shuffled]) => assert.deepEqual(groupsOf(shuffled), groupsOf(some)),
+    ),
+  )
+})
+
+test('two ids are in one group exactly where assertions lead from one to the other', () => {
+  fc.assert(
+    fc.property(pairs, (some) => {
+      const groups = groupsOf(some)
+      for (const [id, canonical] of groups) {
+        const reached = reachableFrom(id, some)
+        assert.equal(canonical, [...reached].sort(compareCanonical)[0])
+        for (const other of groups.keys()) assert.equal(groups.get(other) === canonical, reached.has(other))
+      }
+    }),
+  )
+})
+
+function reachableFrom(id: string, some: [string, string][]): Set<string> {
+  const reached = new Set([id])
+  for (let size = 0; size < reached.size; ) {
+    size = reached.size
+    for (const [one, other] of some) if (reached.has(one) || reached.has(other)) reached.add(one).add(other)
+  }
+  return reached
+}

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
+import { countStates } from '../support/findings.ts'
+import { startProgram } from '../support/program.ts'
+import { createUpload, getUpload, putFile, uploadReport } from '../support/reports.ts'
+import { sarif, sarifResult } from '../support/sarif.ts'
+
+const RESULTS = 300
+const POLLS_MAX = 20_000
+
+let api: TestApi
+let caller: Caller
+
+before(async () => {
+  api = await startTestApi()
+  caller = await api.caller()
+})
+after(() => api?.close())
+
+const startWorker = () =>
+  startProgram(api.services.config.dataDir, 'worker', {
+    DATABASE_URL: api.database.url,
+    SHIPLOCK_LOG_LEVEL: 'fatal',
+  })
+
+/** Asks until a worker waits for the lock that the test holds: it has read the report and written nothing. */
+async function untilWorkerWaits(): Promise<void> {
+  for (;;) {
+    const waiting = await api.services.sql`
+      select from pg_stat_activity
+      where datname = current_database()
+        and application_name = 'shiplock worker'
+        and wait_event_type = 'Lock'`
+    if (waiting.length > 0) return
+  }
+}
+
+async function untilFinished(id: string) {
+  for (let polls = 0; polls < POLLS_MAX; polls += 1) {
+    const upload = await getUpload(api, caller, id)
+    if (upload.status === 'finished' || upload.status === 'failed') return upload
+  }
+  throw new Error('The upload was not read.')
+}
+
+test('a worker that is killed in the middle of a report: the next one reads it, once, and it is right', async () => {
+  await uploadReport(api, caller, sarif([sarifResult('gone'), sarifResult('r1')]))
+  api.clock.advance(1000)
+  const bytes = Buffer.from(JSON.stringify(sarif(Array.from({ length: RESULTS }, (_, at) => sarifResult(`r${at}`)))))
+  const created = await createUpload(api, caller, bytes)
+  await putFile(created, bytes)
+  const { id } = created.body.data.upload
+  await api.request('POST', `/v1/security/uploads/${id}/complete`, { key: caller.key })
+
+  const holder = await api.services.sql.reserve()
+  const killed = await startWorkerHeldBy(holder)
+  await killed.stop('SIGKILL')
+  assert.equal((await getUpload(api, caller, id)).status, 'parsing')
+  await holder`rollback`
+  holder.release()
+
+  const next = await startWorker()
+  try {
+    const { status, error, counts } = await untilFinished(id)
+    assert.equal(status, 'finished', error)
+    assert.deepEqual([counts.findings, counts.created, counts.unchanged, counts.resolved], [RESULTS, RESULTS - 1, 1, 1])
+    assert.deepEqual(await countStates(api, caller), { fixed: 1, open: RESULTS })
+  } finally {
+    await next.stop()
+  }
+})
+
+/** A worker that has begun and cannot go on. */
+async function startWorkerHeldBy(holder: Awaited<ReturnType<TestApi['services']['sql']['reserve']>>) {
+  await holder`begin`
+  await holder`lock table finding_streams in share row exclusive mode`
+  const worker = await startWorker()
+  await untilWorkerWaits()
+  return worker
+}

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict'
+import { buffer } from 'node:stream/consumers'
+import { after, before, test } from 'node:test'
+import { readUpload } from '../../src/security/read-upload.job.ts'
+import type { Services } from '../../src/services.ts'
+import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
+import { listFindings } from '../support/findings.ts'
+import { createUpload, getUpload, putFile } from '../support/reports.ts'
+import { sarif, sarifResult } from '../support/sarif.ts'
+
+const RESULTS = 4000
+/** A report is opened to tell its format, for what its results refer to, and for its results. */
+const OPENED_FOR_RESULTS = 3
+
+let api: TestApi
+let caller: Caller
+
+before(async () => {
+  api = await startTestApi()
+  caller = await api.caller()
+})
+after(() => api?.close())
+
+/** The services with an object store that hands out the last quarter of a report's results only once it is told. */
+function holdingBack(services: Services, released: Promise<void>): Services {
+  let opened = 0
+  async function* read(key: string) {
+    opened += 1
+    const isHeld = opened === OPENED_FOR_RESULTS
+    const bytes = await buffer(services.objects.read(key))
+    const quarter = Math.floor(bytes.length / 4)
+    yield bytes.subarray(0, quarter)
+    if (isHeld) api.clock.advance(2000)
+    yield bytes.subarray(quarter, 3 * quarter)
+    if (isHeld) await released
+    yield bytes.subarray(3 * quarter)
+  }
+  return { ...services, objects: Object.create(services.objects, { read: { value: read } }) }
+}
+
+test('while a report is being parsed its upload shows the findings read so far; until it ends no finding is there', async () => {
+  const results = Array.from({ length: RESULTS }, (_, at) => sarifResult(`r${at}`))
+  const bytes = Buffer.from(JSON.stringify(sarif(results)))
+  const created = await createUpload(api, caller, bytes)
+  await putFile(created, bytes)
+  const { id } = created.body.data.upload
+  await api.request('POST', `/v1/security/uploads/${id}/complete`, { key: caller.key })
+
+  const release = Promise.withResolvers<void>()
+  const reading = readUpload.run(holdingBack(api.services, release.promise), { org_id: caller.orgId, upload_id: id })
+  const half = await untilRead(id)
+  assert.equal(half.status, 'parsing')
+  assert.ok(half.counts.findings > RESULTS / 4 && half.counts.findings < RESULTS, `${half.counts.findings}`)
+  assert.deepEqual([half.counts.created, half.counts.unchanged, half.counts.resolved], [0, 0, 0])
+  assert.equal((await listFindings(api, caller)).length, 0)
+
+  release.resolve()
+  await reading
+  const whole = await getUpload(api, caller, id)
+  assert.deepEqual([whole.status, whole.counts.findings, whole.counts.created], ['finished', RESULTS, RESULTS])
+})
+
+async function untilRead(id: string) {
+  for (;;) {
+    const upload = await getUpload(api, caller, id)
+    if (upload.counts.findings > 0) return upload
+  }
+}

@@ -51,6 +51,7 @@ create table ci_artifacts (
 );
 CREATE UNIQUE INDEX ci_artifacts_by_path ON public.ci_artifacts USING btree (org_id, report_id, path);
 CREATE INDEX ci_artifacts_by_run ON public.ci_artifacts USING btree (org_id, run_id);
+CREATE INDEX ci_artifacts_pending ON public.ci_artifacts USING btree (put_until) WHERE (status = 'pending'::text);
 
 create table ci_attestations (
   org_id uuid not null,

@@ -53,6 +53,7 @@ create table ci_artifacts (
 );
 create unique index ci_artifacts_by_path on ci_artifacts (org_id, report_id, path);
 create index ci_artifacts_by_run on ci_artifacts (org_id, run_id);
+create index ci_artifacts_pending on ci_artifacts (put_until) where status = 'pending';
 
 -- Objects that no row refers to any more. They go once nobody can PUT to their address again.
 create table abandoned_objects (

@@ -1,4 +1,5 @@
 import { artifactCompleted } from './ci/artifact-completed.event.ts'
+import { forgetUnfinishedArtifacts } from './ci/forget-unfinished-artifacts.job.ts'
 import { settleOverdueRuns } from './ci/settle-overdue-runs.job.ts'
 import { removeAbandoned } from './platform/objects/remove-abandoned.job.ts'
 import { sweepObjects } from './platform/objects/sweep-objects.job.ts'
@@ -15,6 +16,7 @@ export const jobs: Job<Services, never>[] = [readUpload, subscribe(artifactCompl
 /** Every job that the clock starts. */
 export const scheduledJobs: ScheduledJob<Services>[] = [
   settleOverdueRuns,
+  forgetUnfinishedArtifacts,
   expireUploadsJob,
   removeAbandoned,
   sweepObjects,

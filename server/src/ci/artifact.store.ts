@@ -105,6 +105,28 @@ async function deleteWhere(tx: Tx, orgId: string, reportId: string, condition: R
   await abandon(tx, orgId, deleted)
 }
 
+const FORGOTTEN_AT_ONCE_MAX = 500
+
+/** Removes slots whose time ended before `putUntilMax` and that nobody completed. Returns how many there were. */
+export async function forgetUnfinished(tx: Tx, putUntilMax: Date): Promise<number> {
+  const forgotten = await tx<(AbandonedArtifact & { org_id: string })[]>`
+    with unfinished as (
+      select org_id, id
+      from ci_artifacts
+      where status = 'pending'
+        and put_until <= ${putUntilMax}
+      order by put_until
+      limit ${FORGOTTEN_AT_ONCE_MAX}
+      for update skip locked
+    )
+    delete from ci_artifacts artifact
+    using unfinished
+    where (artifact.org_id, artifact.id) = (unfinished.org_id, unfinished.id)
+    returning artifact.org_id, artifact.id, artifact.put_until`
+  for (const artifact of forgotten) await abandon(tx, artifact.org_id, [artifact])
+  return forgotten.length
+}
+
 type AbandonedArtifact = { id: string; put_until: Date }
 
 async function abandon(tx: Tx, orgId: string, artifacts: AbandonedArtifact[]): Promise<void> {

@@ -4,6 +4,7 @@ import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { assertError } from '../support/assert-error.ts'
 import { createRun, patchRun } from '../support/ci-runs.ts'
 import { responseChecker } from '../support/response-schema.ts'
+import type { Json } from '../support/json.ts'
 
 const DAY_MS = 86_400_000
 
@@ -115,6 +116,23 @@ for (const started_at of ['0001-01-01T00:00:00Z', '1900-01-01T00:00:00Z', '9999-
     assert.deepEqual(list.body.data, [one.body.data])
   })
 }
+
+test('200 with every text as it was sent, whatever JSON would have to escape in it', async () => {
+  const caller = await api.caller()
+  const odd = (text: string) => `${text} "\\ \t\n </script> é ☃ \u2028 \u{1f600}`
+  const texts = {
+    url: odd('https://ci.example'),
+    ref: odd('refs/heads/x'),
+    pipeline_name: odd('name'),
+    actor: odd('ada'),
+  }
+  const { id } = await createRun(api, caller, { ...texts, external_run_id: 'odd' })
+  await createRun(api, caller, { ...texts, external_run_id: 'odd', attempt: 2 })
+  const { data } = (await get(caller, id)).body
+  assert.deepEqual([data.html_url, data.workflow_name, data.branch], [texts.url, texts.pipeline_name, odd('x')])
+  const actors = [data.actor_login, data.trigger.actor, ...data.attempts.map((attempt: Json) => attempt.triggered_by)]
+  assert.deepEqual(actors, Array(4).fill(odd('ada')))
+})
 
 test('200 up to the plan’s retention, 404 not_found beyond it', async () => {
   const caller = await api.caller({ plan: 'team' })

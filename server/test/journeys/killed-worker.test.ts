@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { after, before, test } from 'node:test'
+import { work } from '../../src/work.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { countStates } from '../support/findings.ts'
-import { startProgram } from '../support/program.ts'
 import { createUpload, getUpload, putFile, uploadReport } from '../support/reports.ts'
 import { sarif, sarifResult } from '../support/sarif.ts'
 
@@ -18,22 +20,25 @@ before(async () => {
 })
 after(() => api?.close())
 
-const startWorker = () =>
-  startProgram(api.services.config.dataDir, 'worker', {
-    DATABASE_URL: api.database.url,
-    SHIPLOCK_LOG_LEVEL: 'fatal',
-  })
+const PROGRAM = new URL('../support/worker-program.ts', import.meta.url).pathname
+
+function startWorker(): ChildProcess {
+  const settings = { SHIPLOCK_DATA_DIR: api.services.config.dataDir, SHIPLOCK_LOG_LEVEL: 'fatal' }
+  const argument = JSON.stringify({ settings, database: api.database })
+  return spawn(process.execPath, [PROGRAM, argument], { stdio: ['ignore', 'inherit', 'inherit'] })
+}
 
 /** Asks until a worker waits for the lock that the test holds: it has read the report and written nothing. */
 async function untilWorkerWaits(): Promise<void> {
-  for (;;) {
+  for (let polls = 0; polls < POLLS_MAX; polls += 1) {
     const waiting = await api.services.sql`
       select from pg_stat_activity
       where datname = current_database()
-        and application_name = 'shiplock worker'
+        and application_name = 'worker to kill'
         and wait_event_type = 'Lock'`
     if (waiting.length > 0) return
   }
+  throw new Error('No worker has come to wait.')
 }
 
 async function untilFinished(id: string) {
@@ -54,28 +59,23 @@ test('a worker that is killed in the middle of a report: the next one reads it, 
   await api.request('POST', `/v1/security/uploads/${id}/complete`, { key: caller.key })
 
   const holder = await api.services.sql.reserve()
-  const killed = await startWorkerHeldBy(holder)
-  await killed.stop('SIGKILL')
+  await holder`begin`
+  await holder`lock table finding_streams in share row exclusive mode`
+  const killed = startWorker()
+  await untilWorkerWaits()
+  killed.kill('SIGKILL')
+  await once(killed, 'exit')
   assert.equal((await getUpload(api, caller, id)).status, 'parsing')
   await holder`rollback`
   holder.release()
 
-  const next = await startWorker()
+  const next = await work(api.services, api.database)
   try {
     const { status, error, counts } = await untilFinished(id)
     assert.equal(status, 'finished', error)
     assert.deepEqual([counts.findings, counts.created, counts.unchanged, counts.resolved], [RESULTS, RESULTS - 1, 1, 1])
     assert.deepEqual(await countStates(api, caller), { fixed: 1, open: RESULTS })
   } finally {
-    await next.stop()
+    await next.close()
   }
 })
-
-/** A worker that has begun and cannot go on. */
-async function startWorkerHeldBy(holder: Awaited<ReturnType<TestApi['services']['sql']['reserve']>>) {
-  await holder`begin`
-  await holder`lock table finding_streams in share row exclusive mode`
-  const worker = await startWorker()
-  await untilWorkerWaits()
-  return worker
-}

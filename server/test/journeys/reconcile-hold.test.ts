@@ -118,7 +118,10 @@ for (const [does, file, warning] of notClosing) {
 test('a tool whose runs have no results, null or absent, did not scan and closes nothing', async () => {
   await report(sarif([sarifResult('a')]))
   const rows = await rowVersions(api, caller)
-  for (const file of [sarif(null), sarif(undefined)]) assert.equal((await report(file)).open, 1)
+  for (const results of [null, undefined]) {
+    const upload = await uploadReport(api, caller, sarif(results))
+    assert.deepEqual([upload.status, upload.counts.resolved], ['finished', 0])
+  }
   assert.deepEqual(await rowVersions(api, caller), rows)
   assert.equal((await report(sarif([]))).resolved, 1)
 })

@@ -7,6 +7,8 @@ import { createUpload, getUpload, putFile, uploadReport } from '../support/repor
 import { link } from '../support/repositories.ts'
 import { sarif, sarifResult, scoredResult } from '../support/sarif.ts'
 
+const POLLS_MAX = 20_000
+
 let api: TestApi
 let caller: Caller
 
@@ -108,11 +110,12 @@ test('findings are created when their stream is theirs: after what waited longer
 
 /** Asks until somebody waits for a lock of this database. */
 async function untilWaiting(): Promise<void> {
-  for (;;) {
+  for (let polls = 0; polls < POLLS_MAX; polls += 1) {
     const waiting = await api.services.sql`
       select from pg_stat_activity
       where datname = current_database()
         and wait_event_type = 'Lock'`
     if (waiting.length > 0) return
   }
+  throw new Error('Nobody waits.')
 }

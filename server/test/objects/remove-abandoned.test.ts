@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { artifactKey } from '../../src/ci/artifact-key.ts'
+import { forgetUnfinishedArtifacts } from '../../src/ci/forget-unfinished-artifacts.job.ts'
 import { scheduledJobs } from '../../src/jobs.ts'
 import { removeAbandoned } from '../../src/platform/objects/remove-abandoned.job.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
@@ -112,4 +113,16 @@ test('what the store does not remove is tried again in an hour, and holds up not
 
 test('the clock starts it', () => {
   assert.ok(scheduledJobs.includes(removeAbandoned))
+})
+
+test('a slot that nobody completed goes a day after its end, with what was PUT for it; others stay', async () => {
+  const kept = await uploadArtifact(api, caller, report, 'kept', 'bytes')
+  const [slot] = (await send([artifactOf('kept', 'bytes'), artifactOf('put, not completed', 'more')])).uploads
+  assert.equal((await putArtifact(slot, 'more')).status, 200)
+  api.clock.advance(24 * 60 * MINUTE_MS + 15 * MINUTE_MS)
+  await forgetUnfinishedArtifacts.run(api.services, {})
+  await sweep()
+  assert.deepEqual([await isStored(slot.artifact_id), await isStored(kept)], [false, true])
+  const [answer] = (await postComplete(api, caller, report, [slot.artifact_id])).body.data.results
+  assert.equal(answer.status, 'missing')
 })

@@ -5,21 +5,62 @@ import { packageKey, packageType, releaseOf } from './package-match.store.ts'
 /**
  * What is known today of the vulnerability that a row is about, as the specification's `intel`. `subject` is the alias of a
  * table with vuln_ids, package_name, package_version, purl, fixed_version, cvss_version, cvss_score and cvss_vector.
+ * Most findings are of no vulnerability; for those nothing is looked up.
  */
 export function intelJson(db: Db, subject: ReturnType<Db>) {
-  return db`(
-    select json_build_object(
-      'canonical_id', known.canonical_id, 'kev', ${kevJson(db)}, 'epss', ${epssJson(db)}, 'cvss', ${cvssJson(db, subject)},
-      'advisory_severity', advisory.severity, 'withdrawn', advisory.withdrawn,
-      'fix_available', ${isFixAvailable(db, subject)},
-      'as_of', json_build_object(
-        'kev', ${sourceDate(db, db`'kev'`)}, 'epss', ${sourceDate(db, db`'epss'`)},
-        'advisory', to_char(advisory.modified at time zone 'UTC', 'YYYY-MM-DD')
+  return db`
+    case
+      when ${subject}.vuln_ids = '{}'
+      then ${shape(db, reported(db, subject))}
+      else (
+        select ${shape(db, lookedUp(db, subject))}
+        from ${knownIds(db, subject)} known
+        left join ${advisoryOf(db)} advisory on true
       )
-    )
-    from ${knownIds(db, subject)} known
-    left join ${advisoryOf(db)} advisory on true
-  )`
+    end`
+}
+
+type Expression = ReturnType<typeof nothing>
+
+/** The members of `intel`. */
+type Members = Record<
+  'canonicalId' | 'kev' | 'epss' | 'cvss' | 'severity' | 'withdrawn' | 'hasFix' | 'modified',
+  Expression
+>
+
+function shape(db: Db, { canonicalId, kev, epss, cvss, severity, withdrawn, hasFix, modified }: Members) {
+  return db`
+    json_build_object(
+      'canonical_id', ${canonicalId}, 'kev', ${kev}, 'epss', ${epss}, 'cvss', ${cvss}, 'advisory_severity', ${severity},
+      'withdrawn', ${withdrawn}, 'fix_available', ${hasFix},
+      'as_of', json_build_object(
+        'kev', ${sourceDate(db, db`'kev'`)}, 'epss', ${sourceDate(db, db`'epss'`)}, 'advisory', ${modified}
+      )
+    )`
+}
+
+/** What the report itself says. */
+function reported(db: Db, subject: ReturnType<Db>): Members {
+  const [cvss, hasFix] = [reportedCvss(db, subject), db`${subject}.fixed_version is not null`]
+  const none = nothing(db)
+  return { canonicalId: none, kev: none, epss: none, cvss, severity: none, withdrawn: none, hasFix, modified: none }
+}
+
+function nothing(db: Db) {
+  return db`null`
+}
+
+function lookedUp(db: Db, subject: ReturnType<Db>): Members {
+  return {
+    canonicalId: db`known.canonical_id`,
+    kev: kevJson(db),
+    epss: epssJson(db),
+    cvss: cvssJson(db, subject),
+    severity: db`advisory.severity`,
+    withdrawn: db`advisory.withdrawn`,
+    hasFix: isFixAvailable(db, subject),
+    modified: db`to_char(advisory.modified at time zone 'UTC', 'YYYY-MM-DD')`,
+  }
 }
 
 /** All ids of the row's vulnerability, through its aliases, and the one that stands for them. */
@@ -72,15 +113,20 @@ function advisoryOf(db: Db) {
 
 /** By the newest version of CVSS. Of equal ones the advisory's, whose score is its vector's. */
 function cvssJson(db: Db, subject: ReturnType<Db>) {
-  const own = db`(${subject}.cvss_score is not null or ${subject}.cvss_vector is not null)`
   return db`
     case
-      when advisory.cvss_version is not null
-        and (not ${own} or advisory.cvss_version >= coalesce(${subject}.cvss_version, ''))
+      when advisory.cvss_version >= coalesce(${subject}.cvss_version, '')
       then json_build_object(
         'version', advisory.cvss_version, 'score', advisory.cvss_score, 'vector', advisory.cvss_vector
       )
-      when ${own}
+      else ${reportedCvss(db, subject)}
+    end`
+}
+
+function reportedCvss(db: Db, subject: ReturnType<Db>) {
+  return db`
+    case
+      when ${subject}.cvss_vector is not null or ${subject}.cvss_score is not null
       then json_build_object(
         'version', ${subject}.cvss_version, 'score', ${subject}.cvss_score, 'vector', ${subject}.cvss_vector
       )

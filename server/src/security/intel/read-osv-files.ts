@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs'
 import { opendir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
+import { crc32 } from 'node:zlib'
 import { type Entry, openPromise, type ZipFile } from 'yauzl'
 import { IntelError } from './intel-error.ts'
 import { startsWith } from './open-intel-file.ts'
@@ -65,7 +66,9 @@ async function readEntry(zip: ZipFile, entry: Entry, place: string): Promise<Osv
   // yauzl ends an entry that is longer than it says with an error.
   requireSize(place, entry.uncompressedSize)
   try {
-    return { place, text: decode(place, await buffer(await zip.openReadStreamPromise(entry))) }
+    const bytes = await buffer(await zip.openReadStreamPromise(entry))
+    if (crc32(bytes) !== entry.crc32) throw new Error('its checksum is wrong')
+    return { place, text: decode(place, bytes) }
   } catch (error) {
     throw error instanceof IntelError ? error : new IntelError(`${place} cannot be read: ${(error as Error).message}.`)
   }

@@ -44,7 +44,9 @@ function assertInOrder(plan: PlanNode[], index: string): void {
     plan.some((node) => node['Index Name'] === index),
     JSON.stringify(plan.map((node) => node['Index Name'])),
   )
-  assert.ok(!plan.some((node) => /Sort|Bitmap/.test(node['Node Type'])), 'nothing is sorted')
+  // What is looked up about a vulnerability is sorted in itself, and only for findings that name one.
+  const run = plan.filter((node) => node['Actual Loops'] > 0)
+  assert.ok(!run.some((node) => /Sort|Bitmap/.test(node['Node Type'])), 'nothing is sorted')
   const scan = plan.find((node) => node['Relation Name'] === 'findings')
   assert.equal(scan?.['Actual Rows'], 101)
   assert.equal(scan?.['Rows Removed by Filter'] ?? 0, 0)

@@ -19,7 +19,12 @@ const server = spawn('npm', ['start'], {
 try {
   const key = await keyOf(server)
   const output = runReadme(key)
-  for (const expected of ['"external_run_id":"shop/1"', '"status":"pending"', '"status":"queued"', '"cwes":["CWE-22"]']) {
+  for (const expected of [
+    '"external_run_id":"shop/1"',
+    '"status":"pending"',
+    '"status":"queued"',
+    '"cwes":["CWE-22"]',
+  ]) {
     if (!output.includes(expected)) throw new Error(`the README's lines did not answer ${expected}:\n${output}`)
   }
   console.log("the README's lines answer as it says")

@@ -31,7 +31,17 @@ import type { Services } from './services.ts'
 export const API_VERSION = '1.0.0'
 
 /** Shapes that stand under a name of their own in the API's description. */
-const SHARED_SCHEMAS = [CiRun, CiReportResult, PipelineRun, SecurityUpload, Finding, Issue, Alert, ComplianceResult, Deployment]
+const SHARED_SCHEMAS = [
+  CiRun,
+  CiReportResult,
+  PipelineRun,
+  SecurityUpload,
+  Finding,
+  Issue,
+  Alert,
+  ComplianceResult,
+  Deployment,
+]
 
 /** The whole API: what every request passes, then every slice's routes in one list. */
 export async function createApp(services: Services): Promise<HttpServer> {

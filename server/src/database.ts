@@ -20,7 +20,13 @@ export async function openDatabase(config: Config, say: (line: string) => void):
   }
   const postgres = await openEmbeddedPostgres({ dataDir: config.dataDir, say })
   const { url, connection } = postgres
-  return { kind: 'embedded', url, address: connection, claim: () => postgres.claimDataDirectory(), close: () => postgres.close() }
+  return {
+    kind: 'embedded',
+    url,
+    address: connection,
+    claim: () => postgres.claimDataDirectory(),
+    close: () => postgres.close(),
+  }
 }
 
 async function nothing(): Promise<void> {}

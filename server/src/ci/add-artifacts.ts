@@ -11,7 +11,13 @@ import { reserveArtifacts } from './reserve-artifacts.ts'
 const ARTIFACTS_PER_REPORT_MAX = 1000
 
 /** Opens slots for more files of a report; a path that is there already is replaced unless the file is the same. */
-export async function addArtifacts(services: Services, actor: Actor, runId: string, reportId: string, items: ArtifactItem[]) {
+export async function addArtifacts(
+  services: Services,
+  actor: Actor,
+  runId: string,
+  reportId: string,
+  items: ArtifactItem[],
+) {
   const now = services.clock.now()
   refuseBadPaths(items)
   const { slots, skipped } = await services.sql.begin(async (tx) => {

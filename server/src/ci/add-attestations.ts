@@ -2,7 +2,12 @@ import type { Actor } from '../access/actor.ts'
 import { invalidField } from '../platform/http/errors.ts'
 import type { Services } from '../services.ts'
 import { announceNamedArtifacts } from './announce-artifacts.ts'
-import { type AttestationRow, countAttestations, type StoredAttestation, upsertAttestations } from './attestation.store.ts'
+import {
+  type AttestationRow,
+  countAttestations,
+  type StoredAttestation,
+  upsertAttestations,
+} from './attestation.store.ts'
 import { lockRunAndReport } from './lock-report.ts'
 import { readAttestations } from './read-attestations.ts'
 import type { AttestationItem } from './report.schema.ts'
@@ -11,7 +16,13 @@ import type { AttestationItem } from './report.schema.ts'
 const ATTESTATIONS_PER_REPORT_MAX = 200
 
 /** Merges attestations into a report by kind and name; nothing is deleted. Errors as those of `createReport`. */
-export async function addAttestations(services: Services, actor: Actor, runId: string, reportId: string, items: AttestationItem[]) {
+export async function addAttestations(
+  services: Services,
+  actor: Actor,
+  runId: string,
+  reportId: string,
+  items: AttestationItem[],
+) {
   const now = services.clock.now()
   const { rows, warnings } = readAttestations(items, now)
   const stored = await services.sql.begin(async (tx) => {

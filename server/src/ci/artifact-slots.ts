@@ -14,7 +14,11 @@ export async function signSlots({ objects }: Services, actor: Actor, slots: Arti
   return Promise.all(
     slots.map(async ({ id, path, size, sha256 }) => {
       const expected = { sizeBytes: size, sha256, contentType: CONTENT_TYPE }
-      const { url, method, headers, expires_at } = await objects.presignPut(artifactKey(actor.org_id, id), expected, now)
+      const { url, method, headers, expires_at } = await objects.presignPut(
+        artifactKey(actor.org_id, id),
+        expected,
+        now,
+      )
       return { artifact_id: id, path, url, method, headers, expires_at: expires_at.toISOString() }
     }),
   )

@@ -38,7 +38,12 @@ export async function findProvidersOfOwner(db: Db, orgId: string, owner: string)
 }
 
 /** The connected repository at `host/full_name`, whichever provider serves the host. */
-export async function findOnHost(db: Db, orgId: string, host: string, fullName: string): Promise<LinkedRepository | null> {
+export async function findOnHost(
+  db: Db,
+  orgId: string,
+  host: string,
+  fullName: string,
+): Promise<LinkedRepository | null> {
   const [row] = await db<LinkedRepository[]>`
     select provider, id, full_name, tracked_branch
     from repositories

@@ -53,6 +53,8 @@ export async function pairIncoming(tx: Tx, orgId: string, streams: Stream[]): Pr
       and stored.ordinal = placed.ordinal
     where placed.position is not null
       or stored.state <> 'fixed'`
+  // Statistics and index keep the statements that follow quick where those of `findings` are out of date.
+  await tx`create index on paired (finding_id)`
   await tx`analyze paired`
 }
 
@@ -63,7 +65,7 @@ export async function pairIncoming(tx: Tx, orgId: string, streams: Stream[]): Pr
 export async function pairRelocated(tx: Tx, orgId: string): Promise<void> {
   await tx`
     with arrived as (
-      select paired.stream_id, paired.position, paired.ordinal, relocation, path,
+      select paired.ctid as pair, paired.stream_id, paired.position, paired.ordinal, relocation, path,
         row_number() over same_content as rank, count(*) over (partition by paired.stream_id, relocation) as total
       from paired
       join incoming using (position)
@@ -72,7 +74,7 @@ export async function pairRelocated(tx: Tx, orgId: string): Promise<void> {
       window same_content as (partition by paired.stream_id, relocation order by start_line, end_line, position)
     ),
     departed as (
-      select paired.stream_id, paired.finding_id, relocation, path,
+      select paired.ctid as pair, paired.stream_id, relocation, path,
         row_number() over same_content as rank, count(*) over (partition by paired.stream_id, relocation) as total
       from paired
       join findings finding on finding.org_id = ${orgId} and finding.id = paired.finding_id
@@ -84,7 +86,7 @@ export async function pairRelocated(tx: Tx, orgId: string): Promise<void> {
       )
     ),
     relocated as (
-      select arrived.position, arrived.ordinal, departed.finding_id
+      select arrived.position, arrived.ordinal, arrived.pair as arrived, departed.pair as departed
       from arrived
       join departed using (stream_id, relocation, rank, total)
       where total = 1
@@ -94,13 +96,12 @@ export async function pairRelocated(tx: Tx, orgId: string): Promise<void> {
       update paired
       set position = relocated.position, ordinal = relocated.ordinal, is_changed = true
       from relocated
-      where paired.finding_id = relocated.finding_id
-      returning paired.position
+      where paired.ctid = relocated.departed
+      returning relocated.arrived
     )
     delete from paired
     using found
-    where paired.position = found.position
-      and paired.finding_id is null`
+    where paired.ctid = found.arrived`
 }
 
 /** Of a stream's open findings: how many there are, the report does not hold, and the report before it did not hold either. */

@@ -19,7 +19,14 @@ export function registerValidation(app: FastifyInstance): void {
 }
 
 function createAjv(options: { coerceTypes: boolean }): Ajv {
-  const ajv = new Ajv({ ...options, useDefaults: true, removeAdditional: false, allErrors: false, strict: false, strictNumbers: true })
+  const ajv = new Ajv({
+    ...options,
+    useDefaults: true,
+    removeAdditional: false,
+    allErrors: false,
+    strict: false,
+    strictNumbers: true,
+  })
   ajv.addFormat('date-time', { type: 'string', validate: isTimestamp })
   ajv.addFormat('uuid', fullFormats.uuid as RegExp)
   return ajv

@@ -177,5 +177,7 @@ test('at a first look, what is not selected is passed over and the selected valu
       [[1, { c: 'x' }], [[[{}]]]],
     )
   }
-  await assert.rejects(select(json.slice(0, -1), ['want'], {}, 7, { depthMax: 32, valueBytesMax: 1000, isRestSkimmed: true }))
+  await assert.rejects(
+    select(json.slice(0, -1), ['want'], {}, 7, { depthMax: 32, valueBytesMax: 1000, isRestSkimmed: true }),
+  )
 })

@@ -1,4 +1,5 @@
 import type { Sql } from 'postgres'
+import type { Json } from '../test/support/json.ts'
 
 /** The newest 1,000 findings: rows, then objects of the form that GET /v1/security/findings answers. */
 export async function listFindings(sql: Sql, orgId: string) {
@@ -22,7 +23,7 @@ export async function listFindings(sql: Sql, orgId: string) {
   return rows.map(toFinding)
 }
 
-function toFinding(row: Record<string, any>) {
+function toFinding(row: Record<string, Json>) {
   const { cvss_version: version, cvss_score: score, cvss_vector: vector } = row
   return {
     id: row.id,

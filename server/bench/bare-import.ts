@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import type { Sql } from 'postgres'
+import type { Json } from '../test/support/json.ts'
 
 /** JSON.parse of the whole file, and COPY of one row for each result into a table without indexes. */
 export async function importReport(sql: Sql, file: string) {
@@ -16,7 +17,7 @@ export async function importReport(sql: Sql, file: string) {
   return { findings: lines.length }
 }
 
-function toLine({ ruleId, level, message, locations, partialFingerprints }: any): string {
+function toLine({ ruleId, level, message, locations, partialFingerprints }: Json): string {
   const { artifactLocation, region } = locations[0].physicalLocation
   const fingerprint = partialFingerprints.primaryLocationLineHash
   const { startLine, endLine, snippet } = region

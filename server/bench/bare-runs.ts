@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Sql } from 'postgres'
+import type { Json } from '../test/support/json.ts'
 
 export async function createRunTable(sql: Sql): Promise<void> {
   await sql`
@@ -24,8 +25,8 @@ export async function createRunTable(sql: Sql): Promise<void> {
 }
 
 /** One INSERT of one row with the facts of a run, which is also the answer. */
-export async function insertRun(sql: Sql, body: Record<string, any>) {
-  const run = { id: randomUUID(), ...body, created_at: new Date() } as Record<string, any>
+export async function insertRun(sql: Sql, body: Record<string, Json>) {
+  const run = { id: randomUUID(), ...body, created_at: new Date() } as Record<string, Json>
   await sql`
     insert into bare_runs (
       id, ci_system, ci_system_name, external_run_id, attempt, repository, commit_sha, ref, pipeline_name, url, status,
@@ -58,7 +59,7 @@ export async function listRuns(sql: Sql, orgId: string) {
   return rows.map(toPipelineRun)
 }
 
-function toPipelineRun(row: Record<string, any>) {
+function toPipelineRun(row: Record<string, Json>) {
   const [, owner, ...names] = row.repository.split('/')
   const name = names.join('/')
   return {
@@ -108,7 +109,7 @@ function toPipelineRun(row: Record<string, any>) {
   }
 }
 
-function toAttempt(row: Record<string, any>) {
+function toAttempt(row: Record<string, Json>) {
   const startedAt = new Date(row.started_at)
   const completedAt = row.completed_at && new Date(row.completed_at)
   return {

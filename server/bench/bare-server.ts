@@ -3,8 +3,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import postgres from 'postgres'
 import { openEmbeddedPostgres } from '../src/platform/db/embedded-postgres.ts'
-import { importReport } from './bare-import.ts'
 import { listFindings } from './bare-findings.ts'
+import { importReport } from './bare-import.ts'
 import { createRunTable, insertRun, listRuns } from './bare-runs.ts'
 
 /** As many as our server has. */

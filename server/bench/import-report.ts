@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Json } from '../test/support/json.ts'
 import type { Setting } from './setting.ts'
 
 const POLL_MS = 5
@@ -12,7 +13,7 @@ export async function importReport({ url, key }: Setting['ours'], report: Buffer
     const headers = { authorization: `Bearer ${key}`, ...(body && { 'content-type': 'application/json' }) }
     const response = await fetch(url + path, { method, headers, ...(body && { body: JSON.stringify(body) }) })
     if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${await response.text()}`)
-    return ((await response.json()) as { data: any }).data
+    return ((await response.json()) as { data: Json }).data
   }
   const sha256 = createHash('sha256').update(report).digest('hex')
   const file = { filename: 'report.sarif', size: report.length, sha256, repository }

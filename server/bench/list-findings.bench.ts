@@ -1,7 +1,7 @@
 import { type Benchmark, interleave } from './benchmark.ts'
+import { importReport } from './import-report.ts'
 import { requestsPerSecond } from './load.ts'
 import { assertSameData } from './same-data.ts'
-import { importReport } from './import-report.ts'
 import { sarifReport } from './sarif-report.ts'
 import type { Setting } from './setting.ts'
 

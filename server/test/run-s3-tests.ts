@@ -4,7 +4,7 @@ import { runTestFiles } from './support/run-test-files.ts'
 
 /** The store's own tests, and those of the API that also run on files in `npm test`. */
 const INCLUDE =
-  'server/test/{s3/**/*,journeys/{sarif-to-findings,report-to-findings,killed-worker},api/*{upload,report,artifact,attestation}*}.test.ts'
+  'server/test/{s3/**/*,journeys/{sarif,report}-to-findings,api/*{upload,report,artifact,attestation}*}.test.ts'
 /** What the API itself answers to a PUT, which it takes for the file store only; and what is decided before any file. */
 const EXCLUDE = ['put-*', 'create-security-upload{,-quota,-repository}'].map(
   (name) => `server/test/api/${name}.test.ts`,

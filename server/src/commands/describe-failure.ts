@@ -13,10 +13,10 @@ const UNREACHABLE = [
 
 /**
  * One line for the user, without a stack. Node's errors for several addresses at once have no message of their own, and
- * what a caller of the API is told is less than what the one who runs it needs.
+ * of what is unavailable a caller of the API is told less than the one who runs it needs.
  */
 export function describeFailure(error: unknown): string {
-  if (error instanceof ApiError && error.cause !== undefined) return describeFailure(error.cause)
+  if (error instanceof ApiError && error.status === 503) return describeFailure(error.cause)
   if (error instanceof AggregateError && error.errors.length > 0) return describeFailure(error.errors[0])
   const text = oneLine(error instanceof Error ? error.message || error.name : String(error))
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''

@@ -1,7 +1,8 @@
+import { noteParsed } from '../ci/attestation.store.ts'
 import type { Tx } from '../platform/db/sql.ts'
 import { newUuidSeries } from '../platform/ids.ts'
 import type { Services } from '../services.ts'
-import { countOpenBySeverity, type SeverityCounts } from './finding-merge.store.ts'
+import { countOpenBySeverity } from './finding-merge.store.ts'
 import { copyIncoming } from './finding-pairing.store.ts'
 import { lockStreams, type StreamFacts } from './finding-stream.store.ts'
 import { IncomingFindings } from './incoming-finding.ts'
@@ -9,29 +10,22 @@ import { mergeReport } from './merge-report.ts'
 import type { ReportFormat, ReportSource, ReportSummary } from './parsers/parsed-report.ts'
 import { readReport } from './parsers/read-report.ts'
 import { ParsingProgress, type UploadId } from './parsing-progress.ts'
-import { type FinishedUpload, markFinished, type UploadToRead } from './upload.store.ts'
+import { type FinishedUpload, markFinished, type UploadToRead } from './upload-state.store.ts'
 
 const OUTDATED = 'A newer report of the same tool was read before this one, which changed none of its findings.'
 
 type Report = ReportSummary & { format: ReportFormat }
-export type ReportFigures = {
-  format: ReportFormat
-  findings: number
-  components: number
-  openBySeverity: SeverityCounts
-}
-
 /**
  * Reads a report and brings the findings in line with it, all in one transaction: a report that turns out broken
- * leaves everything as it was. Returns what was read. Throws what `readReport` throws.
+ * leaves everything as it was. An artifact's attestations get the figures. Throws what `readReport` throws.
  */
 export async function applyReport(
   services: Services,
   key: UploadId,
   upload: UploadToRead,
   source: ReportSource,
-): Promise<ReportFigures> {
-  return services.sql.begin(async (tx) => {
+): Promise<void> {
+  await services.sql.begin(async (tx) => {
     const report = await copyReport(services, tx, key, upload, source)
     const facts = streamFacts(upload, report)
     const streams = await lockStreams(tx, streamKey(key, upload, report), toolNames(report), facts)
@@ -44,8 +38,9 @@ export async function applyReport(
     const outdated = current.length < streams.length ? [OUTDATED] : []
     const warnings = [...report.warnings, ...held, ...outdated]
     await finish(tx, key, { ...report, warnings, outcome: { ...done, openBySeverity } }, at)
+    if (upload.artifact_id === null) return
     const { format, findings, components } = report
-    return { format, findings, components, openBySeverity }
+    await noteParsed(tx, key.org_id, upload.artifact_id, { format, findings, components, openBySeverity }, at)
   })
 }
 

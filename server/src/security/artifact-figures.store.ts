@@ -1,5 +1,14 @@
 import type { Db } from '../platform/db/sql.ts'
-import type { ReportFigures } from './apply-report.ts'
+import type { SeverityCounts } from './finding-merge.store.ts'
+import type { ReportFormat } from './parsers/parsed-report.ts'
+
+/** What we read ourselves in an artifact, beside what the job says of it. */
+export type ReportFigures = {
+  format: ReportFormat
+  findings: number
+  components: number
+  openBySeverity: SeverityCounts
+}
 
 /** What was read in an artifact, as `applyReport` returned it; null until it was read, and where it could not be. */
 export async function findArtifactFigures(db: Db, orgId: string, artifactId: string): Promise<ReportFigures | null> {

@@ -4,16 +4,16 @@ import { ApiError, notFound } from '../platform/http/errors.ts'
 import { findMismatch, type Mismatch } from '../platform/objects/verify-object.ts'
 import { enqueue } from '../platform/queue/enqueue.ts'
 import type { Services } from '../services.ts'
-import { reportKey } from './report-key.ts'
 import { readUploadJob } from './read-upload-job.ts'
+import { reportKey } from './report-key.ts'
 import {
   findUploadToComplete,
   lockUploadToComplete,
   markFailed,
   markQueued,
-  readUpload,
   type UploadToComplete,
-} from './upload.store.ts'
+} from './upload-state.store.ts'
+import { readUpload } from './upload-view.store.ts'
 
 const REASONS = {
   size_mismatch: 'size mismatch: the stored file has another size than was declared',

@@ -20,9 +20,9 @@ import {
   insertUpload,
   lockSameFile,
   type NewUploadRow,
-  readUpload,
   requeueOutdated,
 } from './upload.store.ts'
+import { readUpload } from './upload-view.store.ts'
 
 /** The type that a report is PUT with, whatever its format: the format is read from the contents. */
 const CONTENT_TYPE = 'application/json'

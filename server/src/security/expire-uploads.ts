@@ -1,6 +1,6 @@
 import type { Services } from '../services.ts'
-import { failExpiredUploads } from './upload.store.ts'
 import { reportKey } from './report-key.ts'
+import { failExpiredUploads } from './upload-state.store.ts'
 
 /** Ends uploads whose 15 minutes are over, and removes what was PUT for them. */
 export async function expireUploads({ sql, clock, objects }: Services): Promise<void> {

@@ -104,14 +104,25 @@ export async function pairRelocated(tx: Tx, orgId: string): Promise<void> {
     where paired.ctid = found.arrived`
 }
 
-/** Of a stream's open findings: how many there are, the report does not hold, and the report before it did not hold either. */
-export type Missing = { stream_id: number; open: number; missing: number; missing_before: number }
+/**
+ * How many of a stream's findings have changed and are absent from the report, and of the open ones how many there are, the
+ * report does not hold, and the report before it did not hold either.
+ */
+export type PairCounts = {
+  stream_id: number
+  changed: number
+  absent: number
+  open: number
+  missing: number
+  missing_before: number
+}
 
-export async function countMissing(tx: Tx): Promise<Missing[]> {
-  return tx<Missing[]>`
-    select stream_id, count(*) as open, count(*) filter (where position is null) as missing,
-      count(*) filter (where position is null and was_missing) as missing_before
+export async function countPairs(tx: Tx): Promise<PairCounts[]> {
+  return tx<PairCounts[]>`
+    select stream_id, count(*) filter (where is_changed) as changed, count(*) filter (where position is null) as absent,
+      count(*) filter (where was_open) as open,
+      count(*) filter (where was_open and position is null) as missing,
+      count(*) filter (where was_open and position is null and was_missing) as missing_before
     from paired
-    where was_open
     group by stream_id`
 }

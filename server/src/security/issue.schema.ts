@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
 import { pageQuery } from '../platform/http/lists.ts'
 import { Closed, Nullable, OneOf, Timestamp } from '../platform/http/schemas.ts'
-import { FINDING_KINDS, Intel, Location, SEVERITIES } from './finding.schema.ts'
 import { PROVIDERS } from '../repositories/repository-identity.ts'
+import { FINDING_KINDS, Intel, Location, SEVERITIES } from './finding.schema.ts'
 
 const Text = Nullable(Type.String())
 const Count = Type.Integer({ minimum: 0 })

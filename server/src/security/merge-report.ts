@@ -1,10 +1,10 @@
 import type { Tx } from '../platform/db/sql.ts'
 import { judgeClosing, type Verdict } from './closing.ts'
 import { insertNew, settleMissing, updateChanged } from './finding-merge.store.ts'
-import { countMissing, pairIncoming, pairRelocated } from './finding-pairing.store.ts'
+import { countPairs, type PairCounts, pairIncoming, pairRelocated } from './finding-pairing.store.ts'
 import { type Stream, type StreamFacts, type StreamWord, updateStreams } from './finding-stream.store.ts'
 import type { ReportSummary, ReportTool } from './parsers/parsed-report.ts'
-import type { UploadOutcome, UploadToRead } from './upload.store.ts'
+import type { UploadOutcome, UploadToRead } from './upload-state.store.ts'
 
 const TRUNCATED = 'The report holds more findings than are kept, and those left out may still be there.'
 const SKIPPED = 'What was skipped in the report may be about findings that are still there.'
@@ -29,10 +29,12 @@ export async function mergeReport(
   const scope = { org_id: orgId, repository_no: upload.repository_no, at }
   await pairIncoming(tx, orgId, streams)
   await pairRelocated(tx, orgId)
-  const judged = await judgeStreams(tx, streams, report)
-  const updated = await updateChanged(tx, scope)
+  const counts = await countPairs(tx)
+  const judged = judgeStreams(streams, counts, report)
+  // Most reports say nothing new, and what has nothing to do would still look at every finding.
+  const updated = counts.some(({ changed }) => changed > 0) ? await updateChanged(tx, scope) : 0
   const fresh = await insertNew(tx, scope)
-  const resolved = await settleMissing(tx, scope, judged)
+  const resolved = counts.some(({ absent }) => absent > 0) ? await settleMissing(tx, scope, judged) : 0
   const { git_ref, commit_sha, reported_at } = upload
   await updateStreams(tx, orgId, judged.map(streamWord), { ...facts, git_ref, commit_sha, reported_at }, at)
   const issues = upload.tracked ? fresh : NO_ISSUES
@@ -51,19 +53,19 @@ export async function mergeReport(
 /** Findings that are only noted for their branch open no issue. */
 const NO_ISSUES = { open: 0, critical: 0, high: 0 }
 
-async function judgeStreams(tx: Tx, streams: Stream[], report: ReportSummary): Promise<JudgedStream[]> {
-  const missing = new Map((await countMissing(tx)).map((counts) => [counts.stream_id, counts]))
+function judgeStreams(streams: Stream[], counts: PairCounts[], report: ReportSummary): JudgedStream[] {
+  const countsByStream = new Map(counts.map((ofStream) => [ofStream.stream_id, ofStream]))
   return streams.map((stream) => {
     const word = report.tools.find(({ name }) => name === stream.tool) as ReportTool
-    const counts = missing.get(stream.id) ?? { open: 0, missing: 0, missing_before: 0 }
+    const { open = 0, missing = 0, missing_before: missingBefore = 0 } = countsByStream.get(stream.id) ?? {}
     const verdict = judgeClosing({
       tool: stream.tool,
       rules: word.rules ?? null,
       rulesBefore: stream.rules_named,
       incomplete: whyIncomplete(report, word),
-      open: counts.open,
-      missing: counts.missing,
-      missingBefore: counts.missing_before,
+      open,
+      missing,
+      missingBefore,
     })
     return { ...stream, ...verdict, word }
   })

@@ -1,5 +1,5 @@
 import type { Services } from '../services.ts'
-import { noteProgress } from './upload.store.ts'
+import { noteProgress } from './upload-state.store.ts'
 
 const PROGRESS_EVERY_MS = 1000
 

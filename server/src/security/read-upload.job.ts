@@ -1,4 +1,3 @@
-import { noteParsed } from '../ci/attestation.store.ts'
 import { artifactKey } from '../ci/artifact-key.ts'
 import type { Job } from '../platform/queue/job.ts'
 import type { Services } from '../services.ts'
@@ -6,7 +5,7 @@ import { applyReport } from './apply-report.ts'
 import { ReportError } from './parsers/parsed-report.ts'
 import { type ReadUploadPayload, readUploadJob } from './read-upload-job.ts'
 import { reportKey } from './report-key.ts'
-import { markFailed, startParsing, type UploadToRead } from './upload.store.ts'
+import { markFailed, startParsing, type UploadToRead } from './upload-state.store.ts'
 
 const GIVEN_UP = 'The report could not be read because of a failure on our side. Upload it again.'
 
@@ -18,9 +17,7 @@ export const readUpload: Job<Services, ReadUploadPayload> = {
     if (!upload) return
     const source = { open: () => services.objects.read(objectKey(org_id, upload_id, upload)) }
     try {
-      const figures = await applyReport(services, { org_id, id: upload_id }, upload, source)
-      if (upload.artifact_id !== null)
-        await noteParsed(services.sql, org_id, upload.artifact_id, figures, services.clock.now())
+      await applyReport(services, { org_id, id: upload_id }, upload, source)
     } catch (error) {
       if (!(error instanceof ReportError)) throw error
       await fail(services, org_id, upload_id, { error: error.message, format: error.format })

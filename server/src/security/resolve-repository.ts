@@ -7,8 +7,8 @@ import {
   findProvidersOfOwner,
   type LinkedRepository,
 } from '../repositories/repository-lookup.store.ts'
-import { requireRepositoryId } from './repository-id.ts'
 import type { RepositoryIdentity } from './reported-repository.store.ts'
+import { requireRepositoryId } from './repository-id.ts'
 
 export type RepositoryReference = { name: string; provider: Provider | null; providerId: string | null }
 

@@ -6,7 +6,7 @@ import type { Services } from '../services.ts'
 import { completeUpload } from './complete-upload.ts'
 import { createUpload } from './create-upload.ts'
 import { CompletedUpload, CreatedUpload, NewSecurityUpload, SecurityUpload, UploadPath } from './upload.schema.ts'
-import { readUpload } from './upload.store.ts'
+import { readUpload } from './upload-view.store.ts'
 
 const access = { scope: 'write:security-findings', feature: 'security_uploads' } as const
 const tags = ['Security uploads']

@@ -1,6 +1,6 @@
 import type { Config } from './config.ts'
-import type { DatabaseAddress } from './platform/db/sql.ts'
 import { openEmbeddedPostgres } from './platform/db/embedded-postgres.ts'
+import type { DatabaseAddress } from './platform/db/sql.ts'
 
 /** A PostgreSQL that is up: ours under the data directory, or the one that `DATABASE_URL` names. */
 export type Database = {

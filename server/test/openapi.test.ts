@@ -4,8 +4,8 @@ import { readFile } from 'node:fs/promises'
 import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
 import { startTestApi, type TestApi } from './support/api.ts'
-import { type OpenApiDocument, operationsOf, readOpenApi } from './support/openapi.ts'
 import type { Json } from './support/json.ts'
+import { type OpenApiDocument, operationsOf, readOpenApi } from './support/openapi.ts'
 
 const ROOT = new URL('../../', import.meta.url)
 const METHODS = new Set(['get', 'post', 'patch', 'put', 'delete'])

@@ -1,6 +1,7 @@
 // Runs what depends on the object store on a real S3 server: `npm run test:s3`, with arguments as `npm test` takes them.
-import { startS3Server } from './support/s3-server.ts'
+
 import { runTestFiles } from './support/run-test-files.ts'
+import { startS3Server } from './support/s3-server.ts'
 
 /** The store's own tests, and those of the API that also run on files in `npm test`. */
 const INCLUDE =

@@ -2,8 +2,8 @@ import type { Environment } from '../config.ts'
 import type { Db } from '../platform/db/sql.ts'
 import { ApiError } from '../platform/http/errors.ts'
 import { newUuid } from '../platform/ids.ts'
-import { generateApiKey, hashApiKey } from './api-key.ts'
 import { type ApiKey, insertApiKey } from './api-key.store.ts'
+import { generateApiKey, hashApiKey } from './api-key.ts'
 import { requireScopes } from './required-scopes.ts'
 
 export type ApiKeyRequest = {

@@ -1,5 +1,5 @@
-import type { Sql } from '../platform/db/sql.ts'
 import type { Clock } from '../platform/clock.ts'
+import type { Sql } from '../platform/db/sql.ts'
 import { ACCESS_CHANNEL, findCredential, type StoredCredential } from './api-key.store.ts'
 import { hashApiKey } from './api-key.ts'
 

@@ -1,9 +1,9 @@
 import type { Actor } from '../access/actor.ts'
+import { invalidRequest } from '../platform/http/errors.ts'
 import type { Services } from '../services.ts'
 import type { ArtifactRow } from './artifact.store.ts'
 import { artifactKey } from './artifact-key.ts'
 import { artifactPathMistake } from './artifact-path.ts'
-import { invalidRequest } from '../platform/http/errors.ts'
 import type { ArtifactItem } from './report.schema.ts'
 
 /** Artifacts are PUT as plain bytes, whatever they are. */

@@ -8,10 +8,10 @@ import type { Services } from '../services.ts'
 import { NEW_RUNS_PER_DAY_MAX } from './day-numbers.ts'
 import { type InsertedRun, insertRuns, type NewRun } from './new-run.store.ts'
 import { normalizeRepository, RepositoryAddressError } from './repository-address.ts'
-import { type AttemptRow, findAttempt, insertAttempt, updateAttempt } from './run-attempt.store.ts'
-import type { RunIntake } from './run-intake.ts'
 import type { NewCiRun } from './run.schema.ts'
 import { lockRun, readRun, type StoredRun } from './run.store.ts'
+import { type AttemptRow, findAttempt, insertAttempt, updateAttempt } from './run-attempt.store.ts'
+import type { RunIntake } from './run-intake.ts'
 
 export type CreatedRun = { run: StoredRun; created: boolean }
 

@@ -1,6 +1,6 @@
 import type { Db } from '../platform/db/sql.ts'
-import type { AttemptRow } from './run-attempt.store.ts'
 import { type LinkedRepository, linkedRepository, type RunRow } from './run.store.ts'
+import type { AttemptRow } from './run-attempt.store.ts'
 
 /** A run with its first attempt, as it is stored at `created_at`. */
 export type NewRun = RunRow & {

@@ -1,5 +1,6 @@
 import { ApiError, invalidField } from '../platform/http/errors.ts'
 import { newUuid } from '../platform/ids.ts'
+import type { AttestationRow } from './attestation.store.ts'
 import {
   ATTESTATION_KINDS,
   type AttestationKind,
@@ -8,7 +9,6 @@ import {
   deriveStatus,
   REFUSED_KINDS,
 } from './attestation.ts'
-import type { AttestationRow } from './attestation.store.ts'
 import type { AttestationItem } from './report.schema.ts'
 
 export type ReadAttestations = { rows: AttestationRow[]; warnings: string[] }

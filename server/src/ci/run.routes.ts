@@ -5,9 +5,9 @@ import { Envelope } from '../platform/http/schemas.ts'
 import type { Services } from '../services.ts'
 import { toCiRun } from './ci-run.ts'
 import { createRun } from './create-run.ts'
-import { openRunIntake } from './run-intake.ts'
 import { CiRun, CiRunUpdate, NewCiRun, RunPath } from './run.schema.ts'
 import type { StoredRun } from './run.store.ts'
+import { openRunIntake } from './run-intake.ts'
 import { updateRun } from './update-run.ts'
 
 export async function runRoutes(app: HttpServer, services: Services): Promise<void> {

@@ -1,10 +1,10 @@
 import type { Actor } from '../access/actor.ts'
 import { ApiError, invalidField, notFound } from '../platform/http/errors.ts'
 import type { Services } from '../services.ts'
-import { type AttemptChange, findAttempt, type StoredAttempt, updateAttempt } from './run-attempt.store.ts'
 import type { CiRunUpdate } from './run.schema.ts'
-import { isFinal } from './run-status.ts'
 import { lockRunById, readRun } from './run.store.ts'
+import { type AttemptChange, findAttempt, type StoredAttempt, updateAttempt } from './run-attempt.store.ts'
+import { isFinal } from './run-status.ts'
 
 /**
  * Changes one attempt of a run, the newest unless `attempt` names another, and returns the run. A finished

@@ -1,7 +1,7 @@
 import { bringUpToDate } from '../bring-up-to-date.ts'
 import { openDatabase } from '../database.ts'
-import { createLog } from '../platform/log.ts'
 import { openSql } from '../platform/db/sql.ts'
+import { createLog } from '../platform/log.ts'
 import { defineCommand } from './command.ts'
 
 export const migrateDatabase = defineCommand({

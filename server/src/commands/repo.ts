@@ -1,7 +1,7 @@
 import { requireOrganization } from '../organizations/require-organization.ts'
 import { linkRepository } from '../repositories/link-repository.ts'
-import { PROVIDERS } from '../repositories/repository-identity.ts'
 import { listRepositories } from '../repositories/repository.store.ts'
+import { PROVIDERS } from '../repositories/repository-identity.ts'
 import { administer } from './administer.ts'
 import { requireOneOf } from './choice.ts'
 import { defineCommand } from './command.ts'

@@ -2,8 +2,8 @@ import { ApiError } from '../platform/http/errors.ts'
 import { newUuid } from '../platform/ids.ts'
 import type { Services } from '../services.ts'
 import { requireKnownPlan } from './known-plan.ts'
-import { requireName, requireSlug } from './organization-name.ts'
 import { insertOrganization, type Organization } from './organization.store.ts'
+import { requireName, requireSlug } from './organization-name.ts'
 import { DEFAULT_PLAN } from './plan.ts'
 
 export type NewOrganization = {

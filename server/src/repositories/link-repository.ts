@@ -1,6 +1,7 @@
 import { sqlState, UNIQUE_VIOLATION } from '../platform/db/sql.ts'
 import { ApiError } from '../platform/http/errors.ts'
 import type { Services } from '../services.ts'
+import { type Repository, type RepositoryLink, upsertRepository } from './repository.store.ts'
 import {
   defaultHost,
   isHost,
@@ -9,7 +10,6 @@ import {
   type Provider,
   repositoryIdForm,
 } from './repository-identity.ts'
-import { type Repository, type RepositoryLink, upsertRepository } from './repository.store.ts'
 
 /** A repository as someone writes it. Host and tracked branch, where absent, stay as they are or get their default. */
 export type RepositoryRequest = {

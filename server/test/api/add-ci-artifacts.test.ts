@@ -3,8 +3,8 @@ import { after, before, beforeEach, test } from 'node:test'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { assertError, assertInvalid } from '../support/assert-error.ts'
 import {
-  assertCompleted,
   artifactOf,
+  assertCompleted,
   fileOf,
   postArtifacts,
   postComplete,

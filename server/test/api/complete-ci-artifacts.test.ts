@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
+import type { Actor } from '../../src/access/actor.ts'
 import { artifactAddress } from '../../src/ci/artifact-address.ts'
 import { artifactKey } from '../../src/ci/artifact-key.ts'
-import type { Actor } from '../../src/access/actor.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { assertError, assertInvalid } from '../support/assert-error.ts'
 import {
@@ -18,8 +18,8 @@ import {
 } from '../support/ci-reports.ts'
 import { createRun } from '../support/ci-runs.ts'
 import type { Json } from '../support/json.ts'
-import { onTheServersClock } from '../support/s3-under-test.ts'
 import { expectationOf } from '../support/object-store-contract.ts'
+import { onTheServersClock } from '../support/s3-under-test.ts'
 
 const FILE = 'the bytes of the file'
 

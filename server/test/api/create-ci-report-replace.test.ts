@@ -3,9 +3,9 @@ import { after, before, beforeEach, test } from 'node:test'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import {
   artifactOf,
+  postComplete,
   postReport,
   putArtifact,
-  postComplete,
   sbom,
   sendReport,
   storedReport,

@@ -3,8 +3,8 @@ import { after, before, test } from 'node:test'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { assertError } from '../support/assert-error.ts'
 import { createRun, patchRun } from '../support/ci-runs.ts'
-import { responseChecker } from '../support/response-schema.ts'
 import type { Json } from '../support/json.ts'
+import { responseChecker } from '../support/response-schema.ts'
 
 const DAY_MS = 86_400_000
 

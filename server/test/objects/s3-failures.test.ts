@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, test } from 'node:test'
-import { ApiError } from '../../src/platform/http/errors.ts'
 import { bindPort } from '../../src/platform/http/bound-port.ts'
+import { ApiError } from '../../src/platform/http/errors.ts'
 import { S3ObjectStore } from '../../src/platform/objects/s3-object-store.ts'
 
 const ATTEMPTS_MAX = 3

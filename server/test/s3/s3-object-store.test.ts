@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { inspect } from 'node:util'
 import { test } from 'node:test'
+import { inspect } from 'node:util'
 import { PutObjectCommand } from '@aws-sdk/client-s3'
 import { ApiError } from '../../src/platform/http/errors.ts'
 import { createS3Client, type S3StoreOptions } from '../../src/platform/objects/s3-client.ts'

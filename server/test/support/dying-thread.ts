@@ -1,5 +1,5 @@
-import { appendFileSync, readFileSync } from 'node:fs'
 import { once } from 'node:events'
+import { appendFileSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parentPort, workerData } from 'node:worker_threads'
 

@@ -1,5 +1,5 @@
-import type { Writable } from 'node:stream'
 import { once } from 'node:events'
+import type { Writable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import type { Tx } from './sql.ts'
 

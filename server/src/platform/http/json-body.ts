@@ -14,12 +14,11 @@ export function registerJsonBody(app: FastifyInstance): void {
     if (SUSPICIOUS_ESCAPE.test(text)) refuseUnstorable(body, '/body')
     return body
   })
-  app.addHook('onRequest', async (request) => {
-    if (request.headers['content-length'] === '0') delete request.headers['content-type']
-    const encoding = request.headers['content-encoding']
-    if (encoding && encoding !== 'identity') {
-      throw new ApiError(415, 'unsupported_media_type', 'Compressed bodies are not read. Send plain JSON.')
-    }
+  app.addHook('onRequest', ({ headers }, _reply, done) => {
+    if (headers['content-length'] === '0') delete headers['content-type']
+    const encoding = headers['content-encoding']
+    if (!encoding || encoding === 'identity') done()
+    else done(new ApiError(415, 'unsupported_media_type', 'Compressed bodies are not read. Send plain JSON.'))
   })
 }
 

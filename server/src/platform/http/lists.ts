@@ -1,4 +1,4 @@
-import { type KeyObject, hash } from 'node:crypto'
+import { hash, type KeyObject } from 'node:crypto'
 import type { FastifyReply } from 'fastify'
 import { type Static, type TProperties, Type } from 'typebox'
 import { DAY_MS } from '../clock.ts'

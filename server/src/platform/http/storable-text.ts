@@ -3,9 +3,19 @@ import { invalidField, pointerToken } from './errors.ts'
 
 /** PostgreSQL stores neither U+0000 nor lone surrogates. A query that holds one is refused by name; bodies are read elsewhere. */
 export function registerStorableText(app: FastifyInstance): void {
-  app.addHook('preValidation', async (request) => {
-    if (request.url.includes('%00')) refuseUnstorable(request.query, '/query')
+  app.addHook('preValidation', (request, _reply, done) => {
+    if (request.url.includes('%00')) return done(mistakeIn(request.query))
+    done()
   })
+}
+
+function mistakeIn(query: unknown): Error | undefined {
+  try {
+    refuseUnstorable(query, '/query')
+    return undefined
+  } catch (error) {
+    return error as Error
+  }
 }
 
 const NESTING_MAX = 64

@@ -1,6 +1,6 @@
-import type { FastifyError, FastifyInstance, FastifySchemaCompiler } from 'fastify'
 import { Ajv, type AnySchema, type ErrorObject } from 'ajv'
 import { fullFormats } from 'ajv-formats/dist/formats.js'
+import type { FastifyError, FastifyInstance, FastifySchemaCompiler } from 'fastify'
 import { type ApiError, type FieldError, invalidRequest, pointerToken } from './errors.ts'
 
 const FIELD_ERRORS_MAX = 20

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
 import { normalize } from 'node:path'
+import { test } from 'node:test'
 import fc from 'fast-check'
 import { assertObjectKey } from './object-key.ts'
 

@@ -1,4 +1,4 @@
-import { MINUTE_MS, type Clock } from '../clock.ts'
+import { type Clock, MINUTE_MS } from '../clock.ts'
 import type { Sql } from '../db/sql.ts'
 import type { Log } from '../log.ts'
 import type { ScheduledJob } from '../queue/job.ts'

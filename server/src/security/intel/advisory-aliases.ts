@@ -1,4 +1,4 @@
-import { type JsonObject, arrayOf } from '../../platform/json/read-value.ts'
+import { arrayOf, type JsonObject } from '../../platform/json/read-value.ts'
 import { advisoryIdOf } from './advisory-id.ts'
 import { isCveId } from './cve-id.ts'
 

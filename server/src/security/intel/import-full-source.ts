@@ -2,8 +2,8 @@ import type { Copy, CopyValue } from '../../platform/db/copy-rows.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import type { Services } from '../../services.ts'
 import { IntelError } from './intel-error.ts'
-import type { Changes, ImportOutcome, SourceFacts, SourceName } from './intel-source.ts'
 import { lockSource, noteImport } from './intel-source.store.ts'
+import type { Changes, ImportOutcome, SourceFacts, SourceName } from './intel-source.ts'
 import { ReadingProgress, type Tell } from './reading-progress.ts'
 
 /** A source whose file holds all that it knows, and how it is read and stored. */

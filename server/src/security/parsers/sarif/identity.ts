@@ -1,7 +1,7 @@
 import { type JsonObject, objectOf, textOf } from '../../../platform/json/read-value.ts'
 import { fingerprintOf } from '../fingerprint.ts'
-import type { PackageFacts } from './package-facts.ts'
 import { parsePackageUrl } from '../package-url.ts'
+import type { PackageFacts } from './package-facts.ts'
 
 export type Identity = { fingerprint: string; fingerprint_method: string; relocation: string | null }
 

@@ -2,7 +2,7 @@ import { type JsonObject, textOf } from '../../../platform/json/read-value.ts'
 import { type Component, componentOf, UNKNOWN_COMPONENT } from '../dependency-finding.ts'
 import { FINDINGS_MAX } from '../finding-batch.ts'
 import { referenceKey } from '../reference-key.ts'
-import { classOf, idOf, identifiersOf, property, referencesOf } from './element-3.ts'
+import { classOf, identifiersOf, idOf, property, referencesOf } from './element-3.ts'
 
 /** What is kept of all packages together, in UTF-16 code units. */
 const KEPT_TEXT_MAX = 32 * 1024 * 1024

@@ -5,6 +5,7 @@ import postgres from 'postgres'
 import { openEmbeddedPostgres } from '../src/platform/db/embedded-postgres.ts'
 import { listFindings } from './bare-findings.ts'
 import { importReport } from './bare-import.ts'
+import { createReportTables, insertReport } from './bare-reports.ts'
 import { createRunTable, insertRun, listRuns } from './bare-runs.ts'
 
 /** As many as our server has. */
@@ -13,6 +14,7 @@ const CONNECTIONS = 16
 const database = await openEmbeddedPostgres({ dataDir: process.env.SHIPLOCK_DATA_DIR ?? '' })
 const sql = postgres({ ...database.connection, max: CONNECTIONS, onnotice: () => {} })
 await createRunTable(sql)
+await createReportTables(sql)
 
 type Handler = (request: IncomingMessage, query: URLSearchParams) => Promise<unknown>
 
@@ -20,6 +22,7 @@ const handlers: Record<string, Handler> = {
   'POST /runs': async (request) => insertRun(sql, JSON.parse(await readBody(request))),
   'GET /runs': async (_request, query) => listRuns(sql, query.get('org') ?? ''),
   'GET /findings': async (_request, query) => listFindings(sql, query.get('org') ?? ''),
+  'POST /reports': async (request) => insertReport(sql, JSON.parse(await readBody(request))),
   'POST /import': async (_request, query) => importReport(sql, query.get('file') ?? ''),
 }
 

@@ -1,16 +1,27 @@
 // `npm run bench`, `npm run bench -- [--json] [part of a benchmark's name]`. A missed bar is reported, not a failure.
 import { writeFile } from 'node:fs/promises'
 import { type Benchmark, type Result, summarize } from './benchmark.ts'
+import { createCiReport } from './create-ci-report.bench.ts'
 import { createCiRun } from './create-ci-run.bench.ts'
 import { importSarif } from './import-sarif.bench.ts'
 import { listFindings } from './list-findings.bench.ts'
 import { listRuns } from './list-runs.bench.ts'
 import { describeMachine } from './machine.ts'
+import { putObject } from './put-object.bench.ts'
 import { type Report, toMarkdown, toTable } from './report.ts'
 import { type Setting, withSetting } from './setting.ts'
 import { firstStart, secondStart } from './start-time.bench.ts'
 
-const BENCHMARKS: Benchmark<Setting>[] = [createCiRun, listRuns, listFindings, importSarif, firstStart, secondStart]
+const BENCHMARKS: Benchmark<Setting>[] = [
+  createCiRun,
+  listRuns,
+  listFindings,
+  importSarif,
+  createCiReport,
+  putObject,
+  firstStart,
+  secondStart,
+]
 const RESULTS = new URL('./results.md', import.meta.url)
 
 const say = (line: string) => process.stderr.write(`${line}\n`)

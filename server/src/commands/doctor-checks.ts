@@ -5,7 +5,7 @@ import { openServices } from '../open-services.ts'
 import { serverTime, serverVersion } from '../platform/db/server-facts.ts'
 import type { Sql } from '../platform/db/sql.ts'
 import { withoutPassword } from '../platform/db/without-password.ts'
-import { queueIsMissing, queueStatus } from '../platform/queue/queue.store.ts'
+import { queueIsMissing, queueStatus, scheduledRuns } from '../platform/queue/queue.store.ts'
 import type { Services } from '../services.ts'
 import { type Finding, find } from './finding.ts'
 
@@ -47,6 +47,7 @@ async function findAll(services: Services, database: Database): Promise<Finding[
       }
     }),
     await find('worker', () => checkQueue(sql)),
+    await find('sweepers', () => checkSweepers(services)),
     await find('clock', () => checkClock(services)),
   ]
 }
@@ -74,6 +75,18 @@ async function checkQueue(sql: Sql) {
   ]
   const standing = `${waiting} jobs wait, the oldest for ${Math.round(oldest_age_ms / 1000)} s; ${running} are running`
   return { ok: problems.length === 0, detail: [standing, ...problems].join('; ') }
+}
+
+/** They run every minute or every hour where a worker runs; that none runs is no fault of what is installed. */
+async function checkSweepers({ sql, clock }: Services) {
+  if (await queueIsMissing(sql)) return { ok: false, detail: 'the queue has no tables yet; run migrate' }
+  const runs = await scheduledRuns(sql)
+  const told = runs.map(({ name, last_execution }) => `${name} ${lastRun(last_execution, clock.now())}`)
+  return { ok: true, detail: told.length > 0 ? told.join(', ') : 'no worker has run yet' }
+}
+
+function lastRun(at: Date | null, now: Date): string {
+  return at === null ? 'not yet' : `${Math.max(0, Math.round((now.getTime() - at.getTime()) / 1000))} s ago`
 }
 
 /** Half the round trip is given to the way there: the middle of the two readings is when the database read its own. */

@@ -35,3 +35,14 @@ export async function queueStatus(sql: Sql): Promise<QueueStatus> {
     ) as job`
   return row
 }
+
+export type ScheduledRun = { name: string; last_execution: Date | null }
+
+/** When each job that the clock starts was last started; null before its first time. */
+export async function scheduledRuns(sql: Sql): Promise<ScheduledRun[]> {
+  return sql<ScheduledRun[]>`
+    select identifier as name, last_execution
+    from graphile_worker._private_known_crontabs
+    order by identifier
+    limit 100`
+}

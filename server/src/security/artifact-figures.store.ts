@@ -10,7 +10,7 @@ export type ReportFigures = {
   openBySeverity: SeverityCounts
 }
 
-/** What was read in an artifact, as `applyReport` returned it; null until it was read, and where it could not be. */
+/** What was read in an artifact, as `applyReport` noted it; null until it was read, and where it could not be. */
 export async function findArtifactFigures(db: Db, orgId: string, artifactId: string): Promise<ReportFigures | null> {
   const [row] = await db<ReportFigures[]>`
     select format, findings, components, outcome -> 'openBySeverity' as "openBySeverity"

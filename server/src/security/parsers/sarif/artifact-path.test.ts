@@ -38,7 +38,7 @@ test('a path below the top of the repository is relative to it, absolute as the 
 })
 
 test('a base that stands in another contributes its own part', () => {
-  const run = runWith({ PROJECTROOT: base('file://host/work/'), SRC: base(' src/', 'PROJECTROOT') })
+  const run = runWith({ PROJECTROOT: base('file://host/checkout/'), SRC: base(' src/', 'PROJECTROOT') })
   assert.equal(path('a.c', 'SRC', run), 'src/a.c')
 })
 

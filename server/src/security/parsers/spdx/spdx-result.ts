@@ -1,6 +1,4 @@
-import type { FindingBatch } from '../finding-batch.ts'
-import type { ReportSource, ReportTool } from '../parsed-report.ts'
-import type { ReportWarnings } from '../report-warnings.ts'
+import type { ReportTool } from '../parsed-report.ts'
 
 /** What a reader of one major version tells beside the findings. */
 export type SpdxResult = {
@@ -12,5 +10,3 @@ export type SpdxResult = {
   /** Something too large was left out that may hold findings. */
   isIncomplete: boolean
 }
-
-export type ReadSpdx = (source: ReportSource, batch: FindingBatch, warnings: ReportWarnings) => Promise<SpdxResult>

@@ -1,6 +1,6 @@
 import { boundedText, DESCRIPTION_MAX, NAME_MAX, RULE_ID_MAX, TITLE_MAX, VERSION_MAX } from './bounded-text.ts'
 import { fingerprintOf } from './fingerprint.ts'
-import { parsePackageUrl } from './package-url.ts'
+import { packageIdentity, parsePackageUrl } from './package-url.ts'
 import type { ParsedFinding, ReportTool } from './parsed-report.ts'
 import type { SeverityFields } from './rating.ts'
 
@@ -101,7 +101,6 @@ function titleOf({ id, summary }: Vulnerability, { name }: Component): string {
 }
 
 /** What makes it the same finding in the next report. Neither versions nor anything that is made anew for each report is part of it. */
-function identity({ ids, summary, description }: Vulnerability, { name, purl, path }: Component): (string | null)[] {
-  const subject = purl === null ? name : (parsePackageUrl(purl)?.withoutVersion ?? purl)
-  return [subject, ids[0] ?? summary ?? description, path]
+function identity({ ids, summary, description }: Vulnerability, component: Component): (string | null)[] {
+  return [packageIdentity(component), ids[0] ?? summary ?? description, component.path]
 }

@@ -24,6 +24,11 @@ export function parsePackageUrl(text: string): PackageUrl | null {
   return { name: decoded(named), version, withoutVersion: canonical(type, encoded) }
 }
 
+/** What names a package in a finding's identity: its package URL without version and qualifiers, else its name. */
+export function packageIdentity({ purl, name }: { purl: string | null; name: string | null }): string | null {
+  return purl === null ? name : (parsePackageUrl(purl)?.withoutVersion ?? purl)
+}
+
 /**
  * The library knows what each type of package holds for equal: PyPI's `Foo_Bar` is `foo-bar`. It is not asked about versions, because it
  * refuses many that tools write (Go's `v1`), and a version that it dislikes must not make another package.

@@ -1,6 +1,6 @@
 import { type JsonObject, objectOf, textOf } from '../../../platform/json/read-value.ts'
 import { fingerprintOf } from '../fingerprint.ts'
-import { parsePackageUrl } from '../package-url.ts'
+import { packageIdentity } from '../package-url.ts'
 import type { PackageFacts } from './package-facts.ts'
 
 export type Identity = { fingerprint: string; fingerprint_method: string; relocation: string | null }
@@ -54,9 +54,7 @@ function identity(method: string, parts: (string | null)[], relocation: (string 
 }
 
 function dependencyParts(dependency: NonNullable<IdentifyingFacts['dependency']>) {
-  const { purl, name } = dependency.package
-  const subject = purl === null ? name : (parsePackageUrl(purl)?.withoutVersion ?? purl)
-  return [subject, dependency.vulnerabilityId]
+  return [packageIdentity(dependency.package), dependency.vulnerabilityId]
 }
 
 /**

@@ -1,4 +1,4 @@
-// `npm start`, `npm test`, `npm run test:s3`, `npm run bench`, `npm run check`: installs what is missing, then runs it on Node 24.
+// `npm start`, `npm test`, `npm run test:s3`, `npm run test:opa`, `npm run bench`, `npm run check`: installs what is missing, then runs it on Node 24.
 import { installIfNeeded, runNpm } from './server/bin/install.mjs'
 import { ROOT, runProgram } from './server/bin/supervise.mjs'
 
@@ -6,6 +6,7 @@ const PROGRAMS = {
   start: ['server/src/main.ts', 'start'],
   test: ['server/test/run-tests.ts'],
   'test:s3': ['server/test/run-s3-tests.ts'],
+  'test:opa': ['server/test/run-opa-tests.ts'],
   bench: ['server/bench/main.ts'],
 }
 const CHECKS = ['typecheck', 'lint', 'format:check']
@@ -19,7 +20,7 @@ try {
 
 async function launch(command, args) {
   if (command !== 'check' && !Object.hasOwn(PROGRAMS, command)) {
-    throw new Error('usage: node launch.mjs start | test | test:s3 | bench | check')
+    throw new Error('usage: node launch.mjs start | test | test:s3 | test:opa | bench | check')
   }
   await installIfNeeded()
   if (command === 'check') return check()

@@ -29,6 +29,27 @@ create table api_keys (
 );
 CREATE INDEX api_keys_by_organization ON public.api_keys USING btree (org_id, created_at, id);
 
+create table audit_entries (
+  org_id uuid not null,
+  id uuid not null,
+  at timestamp(3) with time zone not null,
+  principal_type text not null,
+  principal_id text,
+  principal_name text not null,
+  action text not null,
+  object_type text not null,
+  object_id text not null,
+  reason text,
+  details jsonb not null default '{}'::jsonb,
+  constraint audit_entries_pkey PRIMARY KEY (org_id, id),
+  constraint audit_entries_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
+  constraint audit_entries_action_check CHECK ((action ~ '^[a-z_]+\.[a-z_]+$'::text)),
+  constraint audit_entries_details_check CHECK ((jsonb_typeof(details) = 'object'::text)),
+  constraint audit_entries_principal_type_check CHECK ((principal_type = ANY (ARRAY['api_key'::text, 'user'::text, 'policy'::text, 'system'::text, 'command_line'::text])))
+);
+CREATE INDEX audit_entries_by_object ON public.audit_entries USING btree (org_id, object_type, object_id, at, id);
+CREATE INDEX audit_entries_by_time ON public.audit_entries USING btree (org_id, at, id);
+
 create table ci_artifacts (
   org_id uuid not null,
   id text collate "C" not null,
@@ -145,6 +166,7 @@ create table ci_runs (
 CREATE INDEX ci_runs_by_creation ON public.ci_runs USING btree (org_id, created_at, id);
 CREATE UNIQUE INDEX ci_runs_by_day_number ON public.ci_runs USING btree (org_id, credential_id, day, day_number);
 CREATE UNIQUE INDEX ci_runs_by_external_id ON public.ci_runs USING btree (org_id, ci_system, external_run_id);
+CREATE INDEX ci_runs_by_repository ON public.ci_runs USING btree (org_id, repository, created_at, id);
 CREATE INDEX ci_runs_open ON public.ci_runs USING btree (deadline_at) WHERE (completed_at IS NULL);
 
 create table compliance_results (
@@ -167,7 +189,52 @@ create table compliance_results (
   constraint compliance_results_status_check CHECK ((status = ANY (ARRAY['passing'::text, 'failing'::text, 'warning'::text, 'not_evaluated'::text])))
 );
 CREATE INDEX compliance_results_by_creation ON public.compliance_results USING btree (org_id, created_at, id);
+CREATE UNIQUE INDEX compliance_results_by_repository ON public.compliance_results USING btree (org_id, policy_id, repository);
 CREATE INDEX compliance_results_by_status ON public.compliance_results USING btree (org_id, status, created_at, id);
+
+create table configured_gates (
+  org_id uuid not null,
+  id uuid not null,
+  name text not null,
+  environment text not null,
+  repository text,
+  branch text,
+  required_approvals smallint not null,
+  allow_api_keys boolean not null,
+  allow_run_creator boolean not null,
+  policies text[] not null,
+  created_at timestamp(3) with time zone not null,
+  constraint configured_gates_id_key UNIQUE (id),
+  constraint configured_gates_pkey PRIMARY KEY (org_id, id),
+  constraint configured_gates_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
+  constraint configured_gates_branch_check CHECK (((length(branch) >= 1) AND (length(branch) <= 200))),
+  constraint configured_gates_environment_check CHECK (((length(environment) >= 1) AND (length(environment) <= 200))),
+  constraint configured_gates_name_check CHECK (((length(name) >= 1) AND (length(name) <= 100))),
+  constraint configured_gates_policies_check CHECK ((cardinality(policies) <= 20)),
+  constraint configured_gates_repository_check CHECK (((length(repository) >= 1) AND (length(repository) <= 200))),
+  constraint configured_gates_required_approvals_check CHECK (((required_approvals >= 1) AND (required_approvals <= 20)))
+);
+CREATE UNIQUE INDEX configured_gates_by_name ON public.configured_gates USING btree (org_id, name);
+
+create table deployment_answers (
+  org_id uuid not null,
+  id uuid not null,
+  deployment_id text collate "C" not null,
+  principal_type text not null,
+  principal_id text not null,
+  principal_name text not null,
+  decision text not null,
+  reason text not null,
+  comment text,
+  answered_at timestamp(3) with time zone not null,
+  decision_posted_at timestamp(3) with time zone,
+  comment_posted_at timestamp(3) with time zone,
+  constraint deployment_answers_org_id_deployment_id_principal_type_prin_key UNIQUE (org_id, deployment_id, principal_type, principal_id),
+  constraint deployment_answers_pkey PRIMARY KEY (org_id, id),
+  constraint deployment_answers_org_id_deployment_id_fkey FOREIGN KEY (org_id, deployment_id) REFERENCES deployments(org_id, id),
+  constraint deployment_answers_decision_check CHECK ((decision = ANY (ARRAY['approved'::text, 'rejected'::text]))),
+  constraint deployment_answers_principal_type_check CHECK ((principal_type = ANY (ARRAY['api_key'::text, 'user'::text])))
+);
 
 create table deployments (
   org_id uuid not null,
@@ -209,6 +276,7 @@ create table deployments (
   bypass jsonb,
   override jsonb,
   policy_evaluation jsonb,
+  answer_until timestamp(3) with time zone,
   deployed_at timestamp(3) with time zone,
   rollback_at timestamp(3) with time zone,
   created_at timestamp(3) with time zone not null,
@@ -218,6 +286,7 @@ create table deployments (
   constraint deployments_approvals_check CHECK ((jsonb_typeof(approvals) = 'array'::text)),
   constraint deployments_attempt_check CHECK ((attempt >= 1)),
   constraint deployments_bypass_check CHECK ((jsonb_typeof(bypass) = 'object'::text)),
+  constraint deployments_check CHECK (((answer_until IS NULL) OR (status = 'pending_approval'::text))),
   constraint deployments_environment_check CHECK (((length(environment) >= 1) AND (length(environment) <= 100))),
   constraint deployments_external_custom_rules_check CHECK ((jsonb_typeof(external_custom_rules) = 'array'::text)),
   constraint deployments_id_check CHECK ((id ~ '^[A-Za-z0-9._:-]{1,128}$'::text)),
@@ -232,10 +301,12 @@ create table deployments (
 );
 CREATE INDEX deployments_by_creation ON public.deployments USING btree (org_id, created_at, id);
 CREATE INDEX deployments_by_environment ON public.deployments USING btree (org_id, environment, created_at, id);
+CREATE INDEX deployments_by_pipeline_run ON public.deployments USING btree (org_id, pipeline_run_id, attempt);
 CREATE INDEX deployments_by_repository ON public.deployments USING btree (org_id, repository_full_name, created_at, id);
 CREATE INDEX deployments_by_status ON public.deployments USING btree (org_id, status, created_at, id);
 CREATE INDEX deployments_by_workflow ON public.deployments USING btree (org_id, workflow_name, created_at, id);
 CREATE INDEX deployments_by_workflow_path ON public.deployments USING btree (org_id, workflow_path, created_at, id);
+CREATE INDEX deployments_to_answer ON public.deployments USING btree (answer_until) WHERE (answer_until IS NOT NULL);
 
 create table finding_streams (
   org_id uuid not null,
@@ -265,6 +336,7 @@ create table findings (
   fingerprint bytea not null,
   fingerprint_method text not null,
   relocation bytea,
+  context bytea,
   ordinal integer not null,
   content_hash bytea not null,
   kind text not null,
@@ -290,7 +362,11 @@ create table findings (
   cvss_version text,
   cvss_score real,
   cvss_vector text,
-  intel_at_detection jsonb not null,
+  intel_at_detection jsonb,
+  issue_id uuid not null,
+  grouping_code text not null,
+  grouping_detail text,
+  grouped_at timestamp(3) with time zone not null,
   dismiss_reason text,
   dismiss_comment text,
   dismissed_by_name text,
@@ -302,14 +378,29 @@ create table findings (
   created_at timestamp(3) with time zone not null,
   updated_at timestamp(3) with time zone not null,
   constraint findings_pkey PRIMARY KEY (org_id, id),
+  constraint findings_org_id_issue_id_fkey FOREIGN KEY (org_id, issue_id) REFERENCES security_issues(org_id, id),
+  constraint findings_check CHECK (((grouping_detail IS NULL) = (grouping_code = 'single'::text))),
+  constraint findings_context_check CHECK ((length(context) = 16)),
+  constraint findings_grouping_code_check CHECK ((grouping_code = ANY (ARRAY['same_vulnerability'::text, 'same_fingerprint'::text, 'same_location'::text, 'same_secret'::text, 'single'::text]))),
   constraint findings_kind_check CHECK ((kind = ANY (ARRAY['code'::text, 'dependency'::text, 'secret'::text, 'iac'::text, 'container'::text, 'license'::text, 'other'::text]))),
   constraint findings_ordinal_check CHECK ((ordinal >= 0)),
   constraint findings_severity_check CHECK ((severity = ANY (ARRAY['critical'::text, 'high'::text, 'medium'::text, 'low'::text, 'info'::text]))),
   constraint findings_state_check CHECK ((state = ANY (ARRAY['open'::text, 'fixed'::text, 'dismissed'::text])))
 );
-CREATE INDEX findings_by_creation ON public.findings USING btree (org_id, created_at, id);
 CREATE UNIQUE INDEX findings_by_identity ON public.findings USING btree (org_id, stream_id, fingerprint, ordinal);
-CREATE INDEX findings_by_repository ON public.findings USING btree (org_id, repository_no, created_at, id);
+CREATE INDEX findings_by_issue ON public.findings USING btree (org_id, issue_id);
+CREATE INDEX findings_by_repository ON public.findings USING btree (org_id, repository_no, id);
+
+create table gate_polls (
+  org_id uuid not null,
+  gate_id uuid not null,
+  polled_at timestamp(3) with time zone[] not null,
+  is_admitted boolean not null,
+  last_polled_at timestamp(3) with time zone not null,
+  constraint gate_polls_pkey PRIMARY KEY (org_id, gate_id),
+  constraint gate_polls_polled_at_check CHECK ((cardinality(polled_at) <= 12))
+);
+CREATE INDEX gate_polls_by_age ON public.gate_polls USING btree (last_polled_at);
 
 create table intel_advisories (
   id text collate "C" not null,
@@ -362,6 +453,82 @@ create table intel_sources (
   constraint intel_sources_source_check CHECK ((source = ANY (ARRAY['kev'::text, 'epss'::text, 'osv'::text])))
 );
 
+create table issue_history (
+  org_id uuid not null,
+  id bigint not null generated always as identity,
+  issue_id uuid not null,
+  at timestamp(3) with time zone not null,
+  event text not null,
+  other_issue_id uuid not null,
+  detail text not null,
+  constraint issue_history_pkey PRIMARY KEY (org_id, id),
+  constraint issue_history_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
+  constraint issue_history_event_check CHECK ((event = ANY (ARRAY['merged'::text, 'split'::text])))
+);
+CREATE INDEX issue_history_by_issue ON public.issue_history USING btree (org_id, issue_id, id);
+CREATE INDEX issue_history_by_other_issue ON public.issue_history USING btree (org_id, other_issue_id, id);
+
+create table issue_regroup_due (
+  org_id uuid not null,
+  repository_no bigint not null,
+  bucket bytea not null,
+  source text not null,
+  constraint issue_regroup_due_pkey PRIMARY KEY (org_id, repository_no, bucket),
+  constraint issue_regroup_due_bucket_check CHECK ((length(bucket) = 16))
+);
+
+create table issue_regroup_findings (
+  org_id uuid not null,
+  regroup_id uuid not null,
+  batch integer not null,
+  finding_id uuid not null,
+  issue_id uuid not null,
+  grouping_code text not null,
+  grouping_detail text,
+  grouped_at timestamp(3) with time zone not null,
+  new_issue_id uuid not null,
+  constraint issue_regroup_findings_pkey PRIMARY KEY (org_id, regroup_id, batch, finding_id),
+  constraint issue_regroup_findings_org_id_regroup_id_fkey FOREIGN KEY (org_id, regroup_id) REFERENCES issue_regroups(org_id, id)
+);
+
+create table issue_regroup_issues (
+  org_id uuid not null,
+  regroup_id uuid not null,
+  batch integer not null,
+  repository_no bigint not null,
+  issue_id uuid not null,
+  is_new boolean not null,
+  bucket bytea,
+  kind text,
+  vuln_ids text[],
+  canonical_id text collate "C",
+  split_from uuid,
+  merged_into uuid,
+  constraint issue_regroup_issues_pkey PRIMARY KEY (org_id, regroup_id, batch, issue_id),
+  constraint issue_regroup_issues_org_id_regroup_id_fkey FOREIGN KEY (org_id, regroup_id) REFERENCES issue_regroups(org_id, id)
+);
+
+create table issue_regroups (
+  org_id uuid not null,
+  id uuid not null,
+  status text not null,
+  repository_no bigint not null default 0,
+  bucket bytea,
+  batches integer not null default 0,
+  findings bigint not null default 0,
+  moved bigint not null default 0,
+  restated bigint not null default 0,
+  merged bigint not null default 0,
+  split bigint not null default 0,
+  started_at timestamp(3) with time zone not null,
+  updated_at timestamp(3) with time zone not null,
+  constraint issue_regroups_pkey PRIMARY KEY (org_id, id),
+  constraint issue_regroups_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
+  constraint issue_regroups_batches_check CHECK ((batches >= 0)),
+  constraint issue_regroups_status_check CHECK ((status = ANY (ARRAY['running'::text, 'finished'::text, 'undoing'::text, 'undone'::text])))
+);
+CREATE UNIQUE INDEX issue_regroups_unfinished ON public.issue_regroups USING btree (org_id) WHERE (status = ANY (ARRAY['running'::text, 'undoing'::text]));
+
 create table monthly_usage (
   org_id uuid not null,
   month date not null,
@@ -371,6 +538,40 @@ create table monthly_usage (
   constraint monthly_usage_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
   constraint monthly_usage_used_check CHECK ((used >= 0))
 );
+
+create table opened_gates (
+  org_id uuid not null,
+  id uuid not null,
+  deployment_id text collate "C" not null,
+  run_id text collate "C" not null,
+  attempt smallint not null,
+  environment text not null,
+  job text not null,
+  status text not null,
+  decision text not null,
+  decided_by text,
+  note text,
+  poll_token_sha256 bytea not null,
+  poll_token_issued_at timestamp(3) with time zone not null,
+  policies_asked_at timestamp(3) with time zone,
+  created_at timestamp(3) with time zone not null,
+  constraint opened_gates_id_key UNIQUE (id),
+  constraint opened_gates_org_id_deployment_id_key UNIQUE (org_id, deployment_id),
+  constraint opened_gates_org_id_run_id_environment_job_attempt_key UNIQUE (org_id, run_id, environment, job, attempt),
+  constraint opened_gates_pkey PRIMARY KEY (org_id, id),
+  constraint opened_gates_org_id_deployment_id_fkey FOREIGN KEY (org_id, deployment_id) REFERENCES deployments(org_id, id),
+  constraint opened_gates_attempt_check CHECK (((attempt >= 1) AND (attempt <= 999))),
+  constraint opened_gates_check CHECK (((status = 'waiting'::text) = (decision = 'pending'::text))),
+  constraint opened_gates_check1 CHECK (((decided_by IS NULL) = (decision = 'pending'::text))),
+  constraint opened_gates_check2 CHECK (((status = 'decided'::text) OR (decision <> 'approved'::text))),
+  constraint opened_gates_decision_check CHECK ((decision = ANY (ARRAY['pending'::text, 'approved'::text, 'rejected'::text]))),
+  constraint opened_gates_environment_check CHECK (((length(environment) >= 1) AND (length(environment) <= 100))),
+  constraint opened_gates_job_check CHECK ((length(job) <= 100)),
+  constraint opened_gates_poll_token_sha256_check CHECK ((length(poll_token_sha256) = 32)),
+  constraint opened_gates_status_check CHECK ((status = ANY (ARRAY['waiting'::text, 'decided'::text, 'expired'::text, 'cancelled'::text])))
+);
+CREATE INDEX opened_gates_to_evaluate ON public.opened_gates USING btree (created_at) WHERE ((policies_asked_at IS NULL) AND (status = 'waiting'::text));
+CREATE INDEX opened_gates_waiting ON public.opened_gates USING btree (org_id, created_at, id) WHERE (status = 'waiting'::text);
 
 create table organizations (
   id uuid not null,
@@ -382,6 +583,46 @@ create table organizations (
   constraint organizations_slug_key UNIQUE (slug),
   constraint organizations_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
   constraint organizations_slug_check CHECK ((slug ~ '^[a-z0-9][a-z0-9-]{0,62}$'::text))
+);
+
+create table policies (
+  org_id uuid not null,
+  id uuid not null,
+  name text not null,
+  version integer not null,
+  created_at timestamp(3) with time zone not null,
+  updated_at timestamp(3) with time zone not null,
+  constraint policies_pkey PRIMARY KEY (org_id, id),
+  constraint policies_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
+  constraint policies_name_check CHECK (((length(name) >= 1) AND (length(name) <= 100))),
+  constraint policies_version_check CHECK ((version >= 0))
+);
+CREATE UNIQUE INDEX policies_by_name ON public.policies USING btree (org_id, name);
+
+create table policy_bundles (
+  org_id uuid not null,
+  sha256 text collate "C" not null,
+  wasm bytea not null,
+  data jsonb not null,
+  created_at timestamp(3) with time zone not null,
+  constraint policy_bundles_pkey PRIMARY KEY (org_id, sha256),
+  constraint policy_bundles_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
+  constraint policy_bundles_sha256_check CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text))
+);
+
+create table policy_versions (
+  org_id uuid not null,
+  policy_id uuid not null,
+  version integer not null,
+  mode text not null,
+  definition jsonb not null,
+  content_hash bytea not null,
+  created_at timestamp(3) with time zone not null,
+  constraint policy_versions_pkey PRIMARY KEY (org_id, policy_id, version),
+  constraint policy_versions_org_id_policy_id_fkey FOREIGN KEY (org_id, policy_id) REFERENCES policies(org_id, id),
+  constraint policy_versions_content_hash_check CHECK ((length(content_hash) = 32)),
+  constraint policy_versions_mode_check CHECK ((mode = ANY (ARRAY['monitor'::text, 'enforce'::text]))),
+  constraint policy_versions_version_check CHECK ((version >= 1))
 );
 
 create table reported_repositories (
@@ -417,6 +658,22 @@ create table repositories (
   constraint repositories_tracked_branch_check CHECK (((length(tracked_branch) >= 1) AND (length(tracked_branch) <= 255)))
 );
 CREATE UNIQUE INDEX repositories_by_name ON public.repositories USING btree (org_id, lower(full_name), provider, host);
+
+create table required_gates (
+  org_id uuid not null,
+  deployment_id text collate "C" not null,
+  "position" smallint not null,
+  id uuid not null,
+  name text not null,
+  required_approvals smallint not null,
+  allow_api_keys boolean not null,
+  allow_run_creator boolean not null,
+  policies text[] not null,
+  approved_at timestamp(3) with time zone,
+  constraint required_gates_org_id_deployment_id_id_key UNIQUE (org_id, deployment_id, id),
+  constraint required_gates_pkey PRIMARY KEY (org_id, deployment_id, "position"),
+  constraint required_gates_org_id_deployment_id_fkey FOREIGN KEY (org_id, deployment_id) REFERENCES deployments(org_id, id)
+);
 
 create table schema_migrations (
   name text not null,
@@ -480,57 +737,37 @@ CREATE INDEX security_alerts_by_status ON public.security_alerts USING btree (or
 
 create table security_issues (
   org_id uuid not null,
-  id text collate "C" not null,
-  synthetic boolean not null,
+  id uuid not null,
+  repository_no bigint not null,
+  bucket bytea not null,
   kind text not null,
-  type text,
-  title text not null,
-  description text,
-  severity text not null,
+  severity smallint not null,
   status text not null,
-  repository text not null,
-  provider text,
-  repository_id text,
-  package_name text,
-  package_version text,
-  purl text,
-  vuln_ids text[] not null default '{}'::text[],
-  cwes text[] not null default '{}'::text[],
-  path text,
-  start_line integer,
-  end_line integer,
-  resource_name text,
-  sources jsonb not null,
-  member_count integer not null,
-  source_count integer not null,
-  open_member_count integer not null,
-  split_from text,
-  dismiss_reason text,
-  dismiss_comment text,
-  dismissed_by_name text,
-  dismissed_at timestamp(3) with time zone,
-  intel jsonb not null,
-  first_seen_at timestamp(3) with time zone not null,
-  last_seen_at timestamp(3) with time zone not null,
+  listed boolean not null,
+  vuln_ids text[] not null,
+  canonical_id text collate "C",
+  kev boolean not null default false,
+  epss real not null default 0,
+  facet smallint not null generated always as (issue_facet(status, severity, kind, kev, (epss > (0)::double precision))) stored,
+  split_from uuid,
+  merged_into uuid,
   created_at timestamp(3) with time zone not null,
   updated_at timestamp(3) with time zone not null,
   constraint security_issues_pkey PRIMARY KEY (org_id, id),
-  constraint security_issues_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
-  constraint security_issues_check CHECK (((repository_id IS NULL) OR (provider IS NOT NULL))),
-  constraint security_issues_check1 CHECK (((open_member_count >= 0) AND (open_member_count <= member_count))),
-  constraint security_issues_check2 CHECK ((last_seen_at >= first_seen_at)),
-  constraint security_issues_id_check CHECK ((id ~ '^[A-Za-z0-9._:-]{1,128}$'::text)),
-  constraint security_issues_intel_check CHECK ((jsonb_typeof(intel) = 'object'::text)),
+  constraint security_issues_bucket_check CHECK ((length(bucket) = 16)),
+  constraint security_issues_check CHECK (((merged_into IS NULL) OR (NOT listed))),
+  constraint security_issues_epss_check CHECK (((epss >= (0)::double precision) AND (epss <= (1)::double precision))),
   constraint security_issues_kind_check CHECK ((kind = ANY (ARRAY['code'::text, 'dependency'::text, 'secret'::text, 'iac'::text, 'container'::text, 'license'::text, 'other'::text]))),
-  constraint security_issues_member_count_check CHECK ((member_count >= 1)),
-  constraint security_issues_provider_check CHECK ((provider = ANY (ARRAY['github'::text, 'gitlab'::text, 'bitbucket'::text, 'azure'::text]))),
-  constraint security_issues_repository_check CHECK (((length(repository) >= 3) AND (length(repository) <= 300))),
-  constraint security_issues_severity_check CHECK ((severity = ANY (ARRAY['critical'::text, 'high'::text, 'medium'::text, 'low'::text, 'info'::text]))),
-  constraint security_issues_source_count_check CHECK ((source_count >= 1)),
-  constraint security_issues_sources_check CHECK ((jsonb_typeof(sources) = 'array'::text)),
+  constraint security_issues_severity_check CHECK (((severity >= 0) AND (severity <= 4))),
   constraint security_issues_status_check CHECK ((status = ANY (ARRAY['open'::text, 'fixed'::text, 'dismissed'::text])))
 );
-CREATE INDEX security_issues_by_creation ON public.security_issues USING btree (org_id, created_at, id);
+CREATE INDEX security_issues_by_bucket ON public.security_issues USING btree (org_id, repository_no, bucket) WHERE (merged_into IS NULL);
+CREATE INDEX security_issues_by_creation ON public.security_issues USING btree (org_id, id) WHERE listed;
+CREATE INDEX security_issues_by_epss ON public.security_issues USING btree (org_id, facet, epss, id) WHERE (listed AND (epss > (0)::double precision));
+CREATE INDEX security_issues_by_facet ON public.security_issues USING btree (org_id, facet, id) WHERE listed;
+CREATE INDEX security_issues_by_repository ON public.security_issues USING btree (org_id, repository_no, facet, id) WHERE listed;
+CREATE INDEX security_issues_by_repository_epss ON public.security_issues USING btree (org_id, repository_no, facet, epss, id) WHERE (listed AND (epss > (0)::double precision));
+CREATE INDEX security_issues_by_vulnerability ON public.security_issues USING gin (vuln_ids) WHERE (vuln_ids <> '{}'::text[]);
 
 create table security_uploads (
   org_id uuid not null,
@@ -602,8 +839,21 @@ CREATE OR REPLACE FUNCTION public.branch_name(git_ref text)
  IMMUTABLE PARALLEL SAFE
 RETURN regexp_replace(COALESCE(git_ref, ''::text), '^refs/heads/'::text, ''::text);
 
+CREATE OR REPLACE FUNCTION public.issue_facet(status text, severity smallint, kind text, kev boolean, scored boolean)
+ RETURNS smallint
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN ((((((((array_position(ARRAY['open'::text, 'fixed'::text, 'dismissed'::text], status) * 5) + severity) * 7) + array_position(ARRAY['code'::text, 'dependency'::text, 'secret'::text, 'iac'::text, 'container'::text, 'license'::text, 'other'::text], kind)) * 4) + ((kev)::integer * 2)) + (scored)::integer))::smallint;
+
+CREATE OR REPLACE FUNCTION public.refuse_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$ begin raise exception '% is append only', tg_table_name; end $function$;
+
 CREATE OR REPLACE FUNCTION public.rfc3339(at timestamp with time zone)
  RETURNS text
  LANGUAGE sql
  STABLE PARALLEL SAFE
 RETURN (substr((to_json(((at AT TIME ZONE 'UTC'::text) + '00:00:00.000001'::interval)))::text, 2, 23) || 'Z'::text);
+
+CREATE TRIGGER audit_entries_are_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_entries FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();

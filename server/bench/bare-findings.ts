@@ -1,24 +1,25 @@
 import type { Sql } from 'postgres'
+import { ALONE_DETAIL } from '../src/security/grouping/grouping-facts.ts'
 import type { Json } from '../test/support/json.ts'
 
 /** The newest 1,000 findings: rows, then objects of the form that GET /v1/security/findings answers. */
 export async function listFindings(sql: Sql, orgId: string) {
   const rows = await sql`
     select finding.id, stream.origin, stream.source, stream.tool, stream.tool_version, finding.kind, finding.type,
-      finding.severity, finding.state, finding.title, finding.description, finding.native_url, repository.name,
+      finding.severity, finding.scanner_score, finding.state, finding.title, finding.description, finding.native_url, repository.name,
       repository.provider, repository.provider_id, stream.commit_sha, finding.last_commit_sha, stream.git_ref,
       stream.category, stream.tracked, finding.path, finding.start_line, finding.end_line, finding.package_name,
       finding.package_version, finding.fixed_version, finding.purl, finding.vuln_ids, finding.cwes, finding.rule_id,
       finding.secret_type, finding.resource_name, finding.first_seen_at, finding.last_seen_at, stream.seen_at,
       finding.dismiss_reason, finding.dismiss_comment, finding.dismissed_by_name, finding.dismissed_at,
       finding.dismissal_source, finding.cvss_version, finding.cvss_score, finding.cvss_vector,
-      finding.intel_at_detection
+      finding.issue_id, finding.grouping_code, finding.grouping_detail, finding.grouped_at, finding.intel_at_detection
     from findings finding
     join finding_streams stream on stream.org_id = finding.org_id and stream.id = finding.stream_id
     join reported_repositories repository
       on repository.org_id = finding.org_id and repository.id = finding.repository_no
     where finding.org_id = ${orgId}
-    order by finding.created_at desc, finding.id desc
+    order by finding.id desc
     limit 1000`
   return rows.map(toFinding)
 }
@@ -57,8 +58,12 @@ function toFinding(row: Record<string, Json>) {
     resource_name: row.resource_name,
     first_seen_at: row.first_seen_at,
     last_seen_at: row.last_seen_at ?? row.seen_at,
-    issue_id: null,
-    grouping_reason: null,
+    issue_id: row.issue_id,
+    grouping_reason: {
+      code: row.grouping_code,
+      detail: row.grouping_detail ?? ALONE_DETAIL,
+      at: row.grouped_at,
+    },
     category_reason: null,
     dismiss_reason: row.dismiss_reason,
     dismiss_comment: row.dismiss_comment,
@@ -75,6 +80,15 @@ function toFinding(row: Record<string, Json>) {
       fix_available: row.fixed_version !== null,
       as_of: { kev: null, epss: null, advisory: null },
     },
-    intel_at_detection: row.intel_at_detection,
+    intel_at_detection: row.intel_at_detection ?? {
+      at: row.first_seen_at,
+      severity: row.severity,
+      scanner_score: row.scanner_score,
+      cvss: score === null && vector === null ? null : { version, score, vector },
+      epss: null,
+      kev: null,
+      fix_available: row.fixed_version !== null,
+      backfilled: false,
+    },
   }
 }

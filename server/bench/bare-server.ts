@@ -5,6 +5,7 @@ import postgres from 'postgres'
 import { openEmbeddedPostgres } from '../src/platform/db/embedded-postgres.ts'
 import { listFindings } from './bare-findings.ts'
 import { importReport } from './bare-import.ts'
+import { createGateTables, openGate, pollGate } from './bare-gates.ts'
 import { createReportTables, insertReport } from './bare-reports.ts'
 import { createRunTable, insertRun, listRuns } from './bare-runs.ts'
 
@@ -15,6 +16,7 @@ const database = await openEmbeddedPostgres({ dataDir: process.env.SHIPLOCK_DATA
 const sql = postgres({ ...database.connection, max: CONNECTIONS, onnotice: () => {} })
 await createRunTable(sql)
 await createReportTables(sql)
+await createGateTables(sql)
 
 type Handler = (request: IncomingMessage, query: URLSearchParams) => Promise<unknown>
 
@@ -23,6 +25,8 @@ const handlers: Record<string, Handler> = {
   'GET /runs': async (_request, query) => listRuns(sql, query.get('org') ?? ''),
   'GET /findings': async (_request, query) => listFindings(sql, query.get('org') ?? ''),
   'POST /reports': async (request) => insertReport(sql, JSON.parse(await readBody(request))),
+  'POST /gates': async (request) => openGate(sql, JSON.parse(await readBody(request))),
+  'GET /gates': async (_request, query) => pollGate(sql, query.get('id') ?? ''),
   'POST /import': async (_request, query) => importReport(sql, query.get('file') ?? ''),
 }
 

@@ -10,7 +10,7 @@ export type Benchmark<Setting> = {
   /** What is counted, and against what. */
   about: string
   /** More requests are better, more milliseconds worse. */
-  unit: 'requests/s' | 'MiB/s' | 'ms'
+  unit: 'requests/s' | 'MiB/s' | 'ms' | 'MiB'
   bar: Bar | null
   measure(setting: Setting): Promise<Round[]>
 }

@@ -29,3 +29,29 @@ export async function requestsPerSecond(
 }
 
 export type Message = { headers: Record<string, string>; body: string }
+
+/** Path and headers of one request. */
+export type Target = { path: string; headers?: Record<string, string> }
+
+/**
+ * Milliseconds that 99 of 100 requests did not need more than, at a steady rate: one that has to wait because others
+ * are slow counts from when it should have been sent.
+ */
+export async function latencyP99(
+  { url, method, seconds, perSecond }: Load & { perSecond: number },
+  next: () => Target,
+) {
+  const result = await autocannon({
+    url,
+    method,
+    connections: CONNECTIONS,
+    duration: seconds,
+    overallRate: perSecond,
+    requests: [{ setupRequest: (request) => Object.assign(request, next()) }],
+  })
+  const failed = result.non2xx + result.errors
+  if (failed > 0) throw new Error(`${failed} requests to ${url} failed: ${JSON.stringify(result.statusCodeStats)}`)
+  if (result['2xx'] < perSecond * seconds * 0.9)
+    throw new Error(`${url} answered only ${result['2xx']} in ${seconds} s`)
+  return result.latency.p99
+}

@@ -3,9 +3,12 @@ import { writeFile } from 'node:fs/promises'
 import { type Benchmark, type Result, summarize } from './benchmark.ts'
 import { createCiReport } from './create-ci-report.bench.ts'
 import { createCiRun } from './create-ci-run.bench.ts'
+import { gateDecision } from './gate-decision.bench.ts'
+import { gatePolls } from './gate-polls.bench.ts'
 import { importSarif } from './import-sarif.bench.ts'
 import { listFindings } from './list-findings.bench.ts'
 import { listRuns } from './list-runs.bench.ts'
+import { largeLists } from './large-lists.bench.ts'
 import { describeMachine } from './machine.ts'
 import { putObject } from './put-object.bench.ts'
 import { type Report, toMarkdown, toTable } from './report.ts'
@@ -16,11 +19,15 @@ const BENCHMARKS: Benchmark<Setting>[] = [
   createCiRun,
   listRuns,
   listFindings,
-  importSarif,
+  ...importSarif,
   createCiReport,
   putObject,
+  gateDecision,
+  gatePolls,
   firstStart,
   secondStart,
+  // The last ones, because what they store would be in the others' way.
+  ...largeLists,
 ]
 const RESULTS = new URL('./results.md', import.meta.url)
 

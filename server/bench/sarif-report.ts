@@ -33,7 +33,7 @@ function result(at: number) {
     locations: [
       {
         physicalLocation: {
-          artifactLocation: { uri: `services/shop/src/module-${at % 400}/handler.ts`, uriBaseId: '%SRCROOT%' },
+          artifactLocation: { uri: `services/shop/src/module-${at % 997}/handler.ts`, uriBaseId: '%SRCROOT%' },
           region: {
             startLine,
             startColumn: 5,

@@ -45,6 +45,8 @@ create table deployments (
   bypass jsonb check (jsonb_typeof(bypass) = 'object'),
   override jsonb check (jsonb_typeof(override) = 'object'),
   policy_evaluation jsonb check (jsonb_typeof(policy_evaluation) = 'object'),
+  -- The service's own rule is to be answered until then; null where nothing waits for an answer.
+  answer_until timestamptz(3) check (answer_until is null or status = 'pending_approval'),
   deployed_at timestamptz(3),
   rollback_at timestamptz(3),
   created_at timestamptz(3) not null,
@@ -57,3 +59,6 @@ create index deployments_by_repository on deployments (org_id, repository_full_n
 create index deployments_by_workflow on deployments (org_id, workflow_name, created_at, id);
 create index deployments_by_workflow_path on deployments (org_id, workflow_path, created_at, id);
 create index deployments_by_status on deployments (org_id, status, created_at, id);
+create index deployments_by_pipeline_run on deployments (org_id, pipeline_run_id, attempt);
+-- The sweeper's question: which deployments waited too long for an answer?
+create index deployments_to_answer on deployments (answer_until) where answer_until is not null;

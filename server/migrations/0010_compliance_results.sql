@@ -12,5 +12,6 @@ create table compliance_results (
   updated_at timestamptz(3) not null,
   primary key (org_id, id)
 );
+create unique index compliance_results_by_repository on compliance_results (org_id, policy_id, repository);
 create index compliance_results_by_creation on compliance_results (org_id, created_at, id);
 create index compliance_results_by_status on compliance_results (org_id, status, created_at, id);

@@ -8,8 +8,11 @@ import { runRoutes } from './ci/run.routes.ts'
 import { CiRun } from './ci/run.schema.ts'
 import { resultRoutes } from './compliance/result.routes.ts'
 import { ComplianceResult } from './compliance/result.schema.ts'
+import { answerRoutes } from './deployments/answer.routes.ts'
 import { deploymentRoutes } from './deployments/deployment.routes.ts'
 import { Deployment } from './deployments/deployment.schema.ts'
+import { gateRoutes } from './deployments/gate.routes.ts'
+import { DeploymentGate, OpenedGate } from './deployments/gate.schema.ts'
 import { pendingMigrations } from './platform/db/migrate.ts'
 import { checkSql } from './platform/db/sql.ts'
 import { createHttpServer, type HttpServer } from './platform/http/http-server.ts'
@@ -24,6 +27,7 @@ import { findingRoutes } from './security/finding.routes.ts'
 import { Finding } from './security/finding.schema.ts'
 import { issueRoutes } from './security/issue.routes.ts'
 import { Issue } from './security/issue.schema.ts'
+import { IssueExplanation } from './security/issue-explanation.schema.ts'
 import { uploadRoutes } from './security/upload.routes.ts'
 import { SecurityUpload } from './security/upload.schema.ts'
 import type { Services } from './services.ts'
@@ -38,9 +42,12 @@ const SHARED_SCHEMAS = [
   SecurityUpload,
   Finding,
   Issue,
+  IssueExplanation,
   Alert,
   ComplianceResult,
   Deployment,
+  DeploymentGate,
+  OpenedGate,
 ]
 
 /** The whole API: what every request passes, then every slice's routes in one list. */
@@ -61,6 +68,8 @@ export async function createApp(services: Services): Promise<HttpServer> {
   await app.register(alertRoutes, services)
   await app.register(resultRoutes, services)
   await app.register(deploymentRoutes, services)
+  await app.register(answerRoutes, services)
+  await app.register(gateRoutes, services)
   if (services.objects instanceof FileObjectStore) await registerStorage(base, services.objects, services)
   return app
 }

@@ -27,6 +27,8 @@ test('an empty environment gives the defaults of the operating guide', () => {
     plansFile: null,
     secretKey: null,
     s3: null,
+    opaUrl: null,
+    intel: null,
     logLevel: 'info',
   })
 })
@@ -111,6 +113,29 @@ test('one setting of S3 makes every other one that has no default needed, and al
 
 test('a misspelt setting of S3 does not leave the objects on the disk unnoticed', () => {
   assert.equal(mistakesOf({ SHIPLOCK_S3_BUKET: 'shiplock' }).length, Object.keys(S3).length)
+})
+
+test('intelligence is fetched from hosts that are allowed by name, and from no other', () => {
+  assert.equal(readConfig({}).intel, null)
+  const intel = readConfig({
+    SHIPLOCK_INTEL_EPSS_URL: 'https://epss.example/current.csv.gz',
+    SHIPLOCK_INTEL_OSV_URLS: 'https://osv.example/npm/all.zip, https://osv.example/Go/all.zip',
+    SHIPLOCK_INTEL_HOSTS: 'EPSS.example, osv.example',
+  }).intel
+  assert.deepEqual(intel, {
+    kevUrl: null,
+    epssUrl: 'https://epss.example/current.csv.gz',
+    osvUrls: ['https://osv.example/npm/all.zip', 'https://osv.example/Go/all.zip'],
+    hosts: ['epss.example', 'osv.example'],
+  })
+  const mistakes = mistakesOf({
+    SHIPLOCK_INTEL_KEV_URL: 'https://kev.example/kev.json',
+    SHIPLOCK_INTEL_OSV_URLS: 'all.zip',
+  })
+  assert.deepEqual(
+    mistakes.map((mistake) => mistake.split(' ', 1)[0]),
+    ['SHIPLOCK_INTEL_KEV_URL', 'SHIPLOCK_INTEL_OSV_URLS'],
+  )
 })
 
 test('all mistakes are reported together', () => {

@@ -14,6 +14,15 @@ export type S3Settings = Readonly<{
   forcePathStyle: boolean
 }>
 
+/** Where intelligence is fetched from once a day. */
+export type IntelSettings = Readonly<{
+  kevUrl: string | null
+  epssUrl: string | null
+  osvUrls: readonly string[]
+  /** The only hosts that are ever asked, also where one sends us on. */
+  hosts: readonly string[]
+}>
+
 export type Config = Readonly<{
   host: string
   port: number
@@ -29,6 +38,10 @@ export type Config = Readonly<{
   secretKey: string | null
   /** null: files under the data directory. */
   s3: S3Settings | null
+  /** Of an OPA server, which answers the policies whose engine it is; null: there is none. */
+  opaUrl: string | null
+  /** null: nothing is fetched, what is known comes from files. */
+  intel: IntelSettings | null
   logLevel: string
 }>
 
@@ -61,6 +74,8 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     plansFile: read.text('SHIPLOCK_PLANS_FILE'),
     secretKey: read.secret('SHIPLOCK_SECRET_KEY', SECRET_KEY_CHARS_MIN),
     s3: readS3(read),
+    opaUrl: read.httpUrl('SHIPLOCK_OPA_URL'),
+    intel: readIntel(read),
     logLevel: read.oneOf('SHIPLOCK_LOG_LEVEL', LOG_LEVELS, 'info'),
   }
   if (read.mistakes.length > 0) throw new ConfigError(read.mistakes)
@@ -77,6 +92,18 @@ function readS3(read: EnvironmentReader): S3Settings | null {
     accessKeyId: read.required('SHIPLOCK_S3_ACCESS_KEY_ID', 'S3'),
     secretAccessKey: read.required('SHIPLOCK_S3_SECRET_ACCESS_KEY', 'S3'),
     forcePathStyle: read.oneOf('SHIPLOCK_S3_FORCE_PATH_STYLE', ['true', 'false'], 'false') === 'true',
+  }
+}
+
+/** Only a host that is allowed by name may be asked. */
+function readIntel(read: EnvironmentReader): IntelSettings | null {
+  if (!read.hasAny('SHIPLOCK_INTEL_')) return null
+  const hosts = read.list('SHIPLOCK_INTEL_HOSTS').map((host) => host.toLowerCase())
+  return {
+    kevUrl: read.urlsOf('SHIPLOCK_INTEL_KEV_URL', hosts)[0] ?? null,
+    epssUrl: read.urlsOf('SHIPLOCK_INTEL_EPSS_URL', hosts)[0] ?? null,
+    osvUrls: read.urlsOf('SHIPLOCK_INTEL_OSV_URLS', hosts),
+    hosts,
   }
 }
 
@@ -137,6 +164,25 @@ class EnvironmentReader {
 
   httpUrl(name: string): string | null {
     return this.#url(name, ['http:', 'https:'], 'an http or https address')?.replace(/\/$/, '') ?? null
+  }
+
+  /** Items between commas. */
+  list(name: string): string[] {
+    return (this.text(name) ?? '').split(',').flatMap((item) => item.trim() || [])
+  }
+
+  /** Addresses between commas, all of hosts that are allowed. */
+  urlsOf(name: string, hosts: readonly string[]): string[] {
+    return this.list(name).filter((url) => {
+      const host = URL.canParse(url) && /^https?:/i.test(url) ? new URL(url).host : null
+      if (host !== null && hosts.includes(host)) return true
+      const mistake =
+        host === null
+          ? 'holds no http or https address'
+          : `is of the host ${host}, which SHIPLOCK_INTEL_HOSTS does not name`
+      this.mistakes.push(`${name} ${mistake}`)
+      return false
+    })
   }
 
   postgresUrl(name: string): string | null {

@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto'
 import { join } from 'node:path'
+import type { CodeHosts } from './codehosts/code-host.ts'
 import type { Config } from './config.ts'
 import type { Database } from './database.ts'
 import { loadPlans } from './organizations/load-plans.ts'
@@ -18,7 +19,11 @@ export type OpenOptions = {
   connections: number
   clock?: Clock
   log?: Log
+  /** None is connected unless given. */
+  codeHosts?: CodeHosts
 }
+
+const NO_CODE_HOSTS: CodeHosts = new Map()
 
 const CLOSE_TIMEOUT_SECONDS = 5
 
@@ -41,6 +46,9 @@ export async function openServices(
     sql,
     clock: options.clock ?? systemClock,
     cursorKey: deriveKey(secret, 'list cursors'),
+    contextKey: deriveKey(secret, 'contexts of findings'),
+    pollTokenKey: deriveKey(secret, 'gate poll tokens'),
+    codeHosts: options.codeHosts ?? NO_CODE_HOSTS,
   }
   return { services, close: () => sql.end({ timeout: CLOSE_TIMEOUT_SECONDS }) }
 }

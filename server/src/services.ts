@@ -1,4 +1,5 @@
 import type { KeyObject } from 'node:crypto'
+import type { CodeHosts } from './codehosts/code-host.ts'
 import type { Config } from './config.ts'
 import type { Plans } from './organizations/plan.ts'
 import type { Clock } from './platform/clock.ts'
@@ -16,4 +17,9 @@ export type Services = Readonly<{
   plans: Plans
   /** Authenticates the cursors of lists. */
   cursorKey: KeyObject
+  /** Hashes what findings flag, which may be a secret. */
+  contextKey: KeyObject
+  /** Makes the poll tokens of gates. */
+  pollTokenKey: KeyObject
+  codeHosts: CodeHosts
 }>

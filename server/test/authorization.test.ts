@@ -8,14 +8,14 @@ import { createHttpServer, type HttpServer } from '../src/platform/http/http-ser
 import { createLog } from '../src/platform/log.ts'
 import { type Answer, startTestApi, type TestApi } from './support/api.ts'
 import { callOperation } from './support/call-operation.ts'
-import { type Operation, operationsOf } from './support/openapi.ts'
+import { keyedOperationsOf, type Operation } from './support/openapi.ts'
 
 let api: TestApi
 let operations: Operation[]
 
 before(async () => {
   api = await startTestApi()
-  operations = operationsOf((await api.request('GET', '/v1/openapi.json')).body)
+  operations = keyedOperationsOf((await api.request('GET', '/v1/openapi.json')).body)
 })
 after(() => api?.close())
 

@@ -9,7 +9,7 @@ import { BUILT_IN_PLANS } from '../src/organizations/plan.ts'
 import { startTestApi, type TestApi } from './support/api.ts'
 import { assertError } from './support/assert-error.ts'
 import { callOperation } from './support/call-operation.ts'
-import { type Operation, operationsOf } from './support/openapi.ts'
+import { keyedOperationsOf, type Operation } from './support/openapi.ts'
 
 let api: TestApi
 let directory: string
@@ -22,7 +22,7 @@ before(async () => {
   const [free, team, ...larger] = BUILT_IN_PLANS
   await writeFile(file, JSON.stringify([free, { ...team, name: 'basic', features: ['api_access'] }, team, ...larger]))
   api = await startTestApi({ env: { SHIPLOCK_PLANS_FILE: file } })
-  operations = operationsOf((await api.request('GET', '/v1/openapi.json')).body)
+  operations = keyedOperationsOf((await api.request('GET', '/v1/openapi.json')).body)
 })
 after(async () => {
   await api?.close()

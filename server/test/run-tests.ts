@@ -2,4 +2,7 @@
 // Arguments that begin with a dash go to `node --test` as they are (--test-name-pattern=…, --test-only).
 import { runTestFiles } from './support/run-test-files.ts'
 
-process.exitCode = await runTestFiles({ include: 'server/{src,test}/**/*.test.ts', exclude: ['server/test/s3/**'] })
+process.exitCode = await runTestFiles({
+  include: 'server/{src,test}/**/*.test.ts',
+  exclude: ['server/test/{s3,opa}/**'],
+})

@@ -1,5 +1,6 @@
 import type { Actor } from '../access/actor.ts'
 import { invalidField } from '../platform/http/errors.ts'
+import { publish } from '../platform/queue/event.ts'
 import type { Services } from '../services.ts'
 import { announceNamedArtifacts } from './announce-artifacts.ts'
 import {
@@ -11,6 +12,7 @@ import {
 import { lockRunAndReport } from './lock-report.ts'
 import { readAttestations } from './read-attestations.ts'
 import type { AttestationItem } from './report.schema.ts'
+import { reportChanged } from './report-changed.event.ts'
 
 /** Attestations that one report may gather over all calls. */
 const ATTESTATIONS_PER_REPORT_MAX = 200
@@ -32,6 +34,7 @@ export async function addAttestations(
       throw invalidField('/body/attestations', `would give the report more than ${ATTESTATIONS_PER_REPORT_MAX}`)
     }
     await announceNamedArtifacts(tx, actor.org_id, reportId)
+    await publish(tx, reportChanged, { org_id: actor.org_id, run_id: runId })
     return merged
   })
   return { report_id: reportId, attestations: inOrderOf(rows, stored), warnings }

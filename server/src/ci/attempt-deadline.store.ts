@@ -26,12 +26,14 @@ function isOverdue(db: Db, table: AttemptTable, now: Date) {
 
 const SETTLED_AT_ONCE_MAX = 1000
 
+export type SettledAttempt = { org_id: string; run_id: string; attempt: number }
+
 /**
- * Writes `timed_out` into newest attempts whose deadline has passed, oldest first. Returns how many there were. A run
+ * Writes `timed_out` into newest attempts whose deadline has passed, oldest first. Returns which they were. A run
  * that is being changed waits for the next time.
  */
-export async function settleNewestAttempts(db: Db, now: Date): Promise<number> {
-  const settled = await db`
+export async function settleNewestAttempts(db: Db, now: Date): Promise<SettledAttempt[]> {
+  return db<SettledAttempt[]>`
     with overdue as (
       select org_id, id
       from ci_runs run
@@ -43,13 +45,13 @@ export async function settleNewestAttempts(db: Db, now: Date): Promise<number> {
     update ci_runs run
     set status = 'timed_out', completed_at = ${timeoutOf(db, 'run')}, updated_at = ${now}
     from overdue
-    where (run.org_id, run.id) = (overdue.org_id, overdue.id)`
-  return settled.count
+    where (run.org_id, run.id) = (overdue.org_id, overdue.id)
+    returning run.org_id, run.id as run_id, run.newest_attempt as attempt`
 }
 
 /** The same for attempts before the newest. Whoever changes one holds its run. */
-export async function settleEarlierAttempts(db: Db, now: Date): Promise<number> {
-  const settled = await db`
+export async function settleEarlierAttempts(db: Db, now: Date): Promise<SettledAttempt[]> {
+  return db<SettledAttempt[]>`
     with overdue as (
       select attempt.org_id, attempt.run_id, attempt.number
       from ci_runs run
@@ -67,6 +69,6 @@ export async function settleEarlierAttempts(db: Db, now: Date): Promise<number> 
     update ci_run_attempts attempt
     set status = 'timed_out', completed_at = ${timeoutOf(db, 'attempt')}
     from overdue
-    where (attempt.org_id, attempt.run_id, attempt.number) = (overdue.org_id, overdue.run_id, overdue.number)`
-  return settled.count
+    where (attempt.org_id, attempt.run_id, attempt.number) = (overdue.org_id, overdue.run_id, overdue.number)
+    returning attempt.org_id, attempt.run_id, attempt.number as attempt`
 }

@@ -1,11 +1,13 @@
 import type { Actor } from '../access/actor.ts'
 import type { Tx } from '../platform/db/sql.ts'
 import { findMismatch } from '../platform/objects/verify-object.ts'
+import { publish } from '../platform/queue/event.ts'
 import type { Services } from '../services.ts'
 import { announceNamedArtifacts } from './announce-artifacts.ts'
 import { findArtifactsById, type StoredArtifact, settleArtifact, sumRunBytes } from './artifact.store.ts'
 import { artifactKey } from './artifact-key.ts'
 import { lockRunAndReport } from './lock-report.ts'
+import { reportChanged } from './report-changed.event.ts'
 
 export type CompletionResult = {
   artifact_id: string
@@ -32,6 +34,7 @@ export async function completeArtifacts(
     await lockRunAndReport(tx, actor.org_id, runId, reportId)
     const results = await settle(services, tx, actor, { runId, reportId, ids }, mismatches)
     await announceNamedArtifacts(tx, actor.org_id, reportId)
+    await publish(tx, reportChanged, { org_id: actor.org_id, run_id: runId })
     return results
   })
   const rejected = [...settled.values()].filter(({ status }) => status === 'rejected')

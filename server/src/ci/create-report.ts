@@ -1,6 +1,7 @@
 import type { Actor } from '../access/actor.ts'
 import type { Tx } from '../platform/db/sql.ts'
 import { invalidField, notFound } from '../platform/http/errors.ts'
+import { publish } from '../platform/queue/event.ts'
 import type { Services } from '../services.ts'
 import { announceNamedArtifacts } from './announce-artifacts.ts'
 import { deleteOtherArtifacts } from './artifact.store.ts'
@@ -9,6 +10,7 @@ import { deleteOtherAttestations, upsertAttestations } from './attestation.store
 import { readAttestations } from './read-attestations.ts'
 import { type NewCiReport, SUMMARY_BYTES_MAX } from './report.schema.ts'
 import { attemptExists, type ReportRow, upsertReport } from './report.store.ts'
+import { reportChanged } from './report-changed.event.ts'
 import { reportId } from './report-id.ts'
 import { reserveArtifacts } from './reserve-artifacts.ts'
 import { lockRunById } from './run.store.ts'
@@ -34,6 +36,7 @@ export async function createReport(services: Services, actor: Actor, runId: stri
     await deleteOtherArtifacts(tx, actor.org_id, report.id, input.artifacts)
     const reserved = await reserveArtifacts(tx, actor, { id: report.id, runId }, input.artifacts, now)
     await announceNamedArtifacts(tx, actor.org_id, report.id)
+    await publish(tx, reportChanged, { org_id: actor.org_id, run_id: runId })
     return { report, created, reserved, warnings: [...attestations.warnings, ...otherRunner(report, runnerBefore)] }
   })
   const { report, created, reserved, warnings } = stored

@@ -13,3 +13,8 @@ export type RunStatus = (typeof RUN_STATUSES)[number]
 export function isFinal(status: RunStatus): boolean {
   return status !== 'queued' && status !== 'in_progress'
 }
+
+/** Has it ended otherwise than well? Nothing is deployed after that. */
+export function endedBadly(status: RunStatus): boolean {
+  return isFinal(status) && status !== 'success'
+}

@@ -1,9 +1,12 @@
 import type { Actor } from '../access/actor.ts'
+import type { Tx } from '../platform/db/sql.ts'
 import { ApiError, invalidField, notFound } from '../platform/http/errors.ts'
+import { publish } from '../platform/queue/event.ts'
 import type { Services } from '../services.ts'
 import type { CiRunUpdate } from './run.schema.ts'
 import { lockRunById, readRun } from './run.store.ts'
 import { type AttemptChange, findAttempt, type StoredAttempt, updateAttempt } from './run-attempt.store.ts'
+import { runFinished } from './run-finished.event.ts'
 import { isFinal } from './run-status.ts'
 
 /**
@@ -19,9 +22,16 @@ export async function updateRun({ sql, clock }: Services, actor: Actor, runId: s
     const attempt = await findAttempt(tx, actor.org_id, runId, number, now)
     if (!attempt) throw notFound(`attempt ${number} of the run`)
     const change = isFinal(attempt.status) ? keepFinished(attempt, input) : changeOpen(attempt, input, now)
-    if (change) await updateAttempt(tx, actor.org_id, runId, number, change, now)
+    if (change) await storeChange(tx, { org_id: actor.org_id, run_id: runId, attempt: number }, change, now)
     return readRun(tx, actor.org_id, runId, number, now)
   })
+}
+
+type AttemptName = { org_id: string; run_id: string; attempt: number }
+
+async function storeChange(tx: Tx, name: AttemptName, change: AttemptChange, now: Date): Promise<void> {
+  await updateAttempt(tx, name.org_id, name.run_id, name.attempt, change, now)
+  if (isFinal(change.status)) await publish(tx, runFinished, { ...name, status: change.status })
 }
 
 function keepFinished(attempt: StoredAttempt, input: CiRunUpdate): null {

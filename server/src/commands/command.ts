@@ -3,10 +3,10 @@ import type { Config } from '../config.ts'
 /** What this program is called on a command line. */
 export const PROGRAM = 'shiplock-server'
 
-/** One `--option` of a command. A `list` may be given more than once. */
+/** One `--option` of a command. A `list` may be given more than once; a `flag` has no value. */
 export type Option = {
-  type: 'text' | 'list'
-  /** What stands for the value in the help: `N`, `owner/name`. */
+  type: 'text' | 'list' | 'flag'
+  /** What stands for the value in the help: `N`, `owner/name`. Empty for a flag. */
   value: string
   about: string
   required?: boolean
@@ -14,13 +14,17 @@ export type Option = {
 
 export type Options = Readonly<Record<string, Option>>
 
+export type OptionValue = string | string[] | boolean | undefined
+
 /** The values of a command's options by name. */
 export type OptionValues<Of extends Options> = {
   [Name in keyof Of]: Of[Name]['type'] extends 'list'
     ? string[]
-    : Of[Name]['required'] extends true
-      ? string
-      : string | undefined
+    : Of[Name]['type'] extends 'flag'
+      ? boolean
+      : Of[Name]['required'] extends true
+        ? string
+        : string | undefined
 }
 
 export type Context = {
@@ -46,11 +50,7 @@ export type Command<Argument extends string = string, Of extends Options = Optio
 
 /** What the program calls: a command whose own types have been checked where it was written. */
 export type AnyCommand = Omit<Command, 'run'> & {
-  run(
-    context: Context,
-    given: Record<string, string>,
-    options: Record<string, string | string[] | undefined>,
-  ): Promise<void>
+  run(context: Context, given: Record<string, string>, options: Record<string, OptionValue>): Promise<void>
 }
 
 /** Writes a command down so that `run` gets its arguments and options with their types. */

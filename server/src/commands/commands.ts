@@ -16,6 +16,9 @@ export const COMMANDS = {
   'key revoke': { about: 'revoke an API key', load: async () => (await import('./key.ts')).keyRevoke },
   'repo link': { about: "link a provider's repository", load: async () => (await import('./repo.ts')).repoLink },
   'repo list': { about: 'list the linked repositories', load: async () => (await import('./repo.ts')).repoList },
+  'gate create': { about: 'configure a deployment gate', load: async () => (await import('./gate.ts')).gateCreate },
+  'gate list': { about: 'list the configured gates', load: async () => (await import('./gate.ts')).gateList },
+  'gate delete': { about: 'remove a configured gate', load: async () => (await import('./gate.ts')).gateDelete },
   'intel import': {
     about: 'import vulnerability intelligence',
     load: async () => (await import('./intel.ts')).intelImport,
@@ -23,6 +26,23 @@ export const COMMANDS = {
   'intel status': {
     about: 'tell how old the intelligence is',
     load: async () => (await import('./intel.ts')).intelStatus,
+  },
+  'policy apply': {
+    about: 'put a policy in force',
+    load: async () => (await import('./policy.ts')).policyApply,
+  },
+  'policy list': { about: 'list the policies', load: async () => (await import('./policy.ts')).policyList },
+  'policy test': {
+    about: 'say what a policy answers to an input',
+    load: async () => (await import('./policy.ts')).policyTest,
+  },
+  'policy input-schema': {
+    about: 'print the form of what policies decide by',
+    load: async () => (await import('./policy.ts')).policyInputSchema,
+  },
+  'issues regroup': {
+    about: 'compute all unique issues anew',
+    load: async () => (await import('./issues.ts')).issuesRegroup,
   },
   doctor: {
     about: 'check settings, database, objects, worker and clock',

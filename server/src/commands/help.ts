@@ -16,7 +16,10 @@ export function programHelp(): string {
 }
 
 export function commandHelp(command: AnyCommand): string {
-  const options = Object.entries(command.options).map(([name, option]) => [`  --${name} ${option.value}`, option.about])
+  const options = Object.entries(command.options).map(([name, option]) => [
+    `  --${name} ${option.value}`.trimEnd(),
+    option.about,
+  ])
   const common = [
     ['  --json', 'print one JSON document on standard output'],
     ['  --help', 'print this'],
@@ -26,7 +29,7 @@ export function commandHelp(command: AnyCommand): string {
 
 function usageOf({ name, arguments: names, options }: AnyCommand): string {
   const words = Object.entries(options).map(([option, { value, required, type }]) => {
-    const word = `--${option} ${value}${type === 'list' ? ' …' : ''}`
+    const word = `--${option} ${value}${type === 'list' ? ' …' : ''}`.trimEnd()
     return required ? word : `[${word}]`
   })
   return [PROGRAM, name, ...names.map((argument) => `<${argument}>`), ...words, '[--json]'].join(' ')

@@ -1,11 +1,11 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util'
-import { type AnyCommand, type Option, UsageError } from './command.ts'
+import { type AnyCommand, type Option, type OptionValue, UsageError } from './command.ts'
 
 export type ParsedArguments = {
   help: boolean
   json: boolean
   given: Record<string, string>
-  options: Record<string, string | string[] | undefined>
+  options: Record<string, OptionValue>
 }
 
 /** Reads what stands after a command's name. Throws a `UsageError` of one line. */
@@ -22,22 +22,34 @@ export function parseArguments(command: AnyCommand, args: string[]): ParsedArgum
 
 /** Every option may repeat for the parser, so that we can refuse a second value instead of dropping the first. */
 function parseStrictly(command: AnyCommand, args: string[]) {
-  const names = Object.keys(command.options)
+  const own = Object.entries(command.options).map(([name, { type }]) => [
+    name,
+    { type: parsedType(type), multiple: true },
+  ])
   const options: ParseArgsConfig['options'] = {
-    ...Object.fromEntries(names.map((name) => [name, { type: 'string', multiple: true }])),
+    ...Object.fromEntries(own),
     help: { type: 'boolean', short: 'h', multiple: true },
     json: { type: 'boolean', multiple: true },
   }
   try {
     const parsed = parseArgs({ args, options, strict: true, allowPositionals: true })
-    return { values: parsed.values as Record<string, string[] | undefined>, positionals: parsed.positionals }
+    return {
+      values: parsed.values as Record<string, (string | boolean)[] | undefined>,
+      positionals: parsed.positionals,
+    }
   } catch (error) {
     const [firstSentence = ''] = (error as Error).message.split(/\n|\. /)
     throw new UsageError(firstSentence.replace(/\.$/, ''))
   }
 }
 
-function readOption(name: string, option: Option, values: string[] = []): string | string[] | undefined {
+function parsedType(type: Option['type']): 'string' | 'boolean' {
+  return type === 'flag' ? 'boolean' : 'string'
+}
+
+function readOption(name: string, option: Option, given: (string | boolean)[] = []): OptionValue {
+  if (option.type === 'flag') return given.length > 0
+  const values = given as string[]
   if (option.required && values.length === 0) throw new UsageError(`--${name} ${option.value} is missing`)
   if (values.includes('')) throw new UsageError(`--${name} needs a value`)
   if (option.type === 'list') return values

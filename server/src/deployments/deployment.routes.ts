@@ -25,13 +25,19 @@ export async function deploymentRoutes(app: HttpServer, services: Services): Pro
       const { query, actor } = request
       const context = listContext(services, request)
       const page = readPage(query, context)
-      const rows = await listDeployments(services.sql, actor.org_id, page, {
-        status: query.status,
-        environment: query.environment,
-        repository_full_name: query.repository,
-        workflow_name: query.workflow,
-        workflow_path: query.workflow_path,
-      })
+      const rows = await listDeployments(
+        services.sql,
+        actor.org_id,
+        page,
+        {
+          status: query.status,
+          environment: query.environment,
+          repository_full_name: query.repository,
+          workflow_name: query.workflow,
+          workflow_path: query.workflow_path,
+        },
+        context.now,
+      )
       return sendPage(reply, rows, page, query, context)
     },
   )
@@ -50,8 +56,8 @@ export async function deploymentRoutes(app: HttpServer, services: Services): Pro
     },
     async (request, reply) => {
       const { org_id, plan } = request.actor
-      const since = retainedSince(plan, services.clock.now())
-      const json = await findDeployment(services.sql, org_id, request.params.id, since)
+      const now = services.clock.now()
+      const json = await findDeployment(services.sql, org_id, request.params.id, retainedSince(plan, now), now)
       if (json === null) throw notFound('deployment')
       return sendData(reply, json)
     },

@@ -6,7 +6,7 @@ const Text = Nullable(Type.String())
 const Time = Nullable(Timestamp)
 const Names = Type.Array(Type.String())
 
-const DeploymentStatus = OneOf([
+export const DeploymentStatus = OneOf([
   'pending_approval',
   'approved',
   'rejected',

@@ -13,13 +13,19 @@ export type DeploymentFilter = {
 }
 
 /** One page of deployments, newest first, and one row more where there is a next page. */
-export async function listDeployments(db: Db, orgId: string, page: Page, filter: DeploymentFilter): Promise<PageRow[]> {
+export async function listDeployments(
+  db: Db,
+  orgId: string,
+  page: Page,
+  filter: DeploymentFilter,
+  now: Date,
+): Promise<PageRow[]> {
   return db<PageRow[]>`
-    select deployment.created_at, deployment.id, ${deploymentJson(db)} as json
+    select deployment.created_at, deployment.id, ${deploymentJson(db, now)} as json
     from deployments deployment
     where deployment.org_id = ${orgId}
       and ${pageOf(db, page, db`deployment`)}
-      ${equals(db, 'status', filter)}
+      ${hasStatus(db, filter.status, now)}
       ${equals(db, 'environment', filter)}
       ${equals(db, 'repository_full_name', filter)}
       ${equals(db, 'workflow_name', filter)}
@@ -28,15 +34,33 @@ export async function listDeployments(db: Db, orgId: string, page: Page, filter:
     limit ${page.limit + 1}`
 }
 
-function equals(db: Db, column: keyof DeploymentFilter, filter: DeploymentFilter) {
+/** One that waited too long is expired, whether or not the sweeper has been there. */
+function hasStatus(db: Db, status: DeploymentStatus | undefined, now: Date) {
+  if (status === undefined) return db``
+  if (status === 'expired') return db`and (deployment.status = 'expired' or ${isOverdue(db, now)})`
+  const still = status === 'pending_approval' ? db`and not ${isOverdue(db, now)}` : db``
+  return db`and deployment.status = ${status} ${still}`
+}
+
+function isOverdue(db: Db, now: Date) {
+  return db`(deployment.answer_until is not null and deployment.answer_until <= ${now})`
+}
+
+function equals(db: Db, column: Exclude<keyof DeploymentFilter, 'status'>, filter: DeploymentFilter) {
   const value = filter[column]
   return value === undefined ? db`` : db`and deployment.${db(column)} = ${value}`
 }
 
 /** A deployment that is not older than `retainedSince`, as JSON text, or null. */
-export async function findDeployment(db: Db, orgId: string, id: string, retainedSince: Date): Promise<string | null> {
+export async function findDeployment(
+  db: Db,
+  orgId: string,
+  id: string,
+  retainedSince: Date,
+  now: Date,
+): Promise<string | null> {
   const [row] = await db<{ json: string }[]>`
-    select ${deploymentJson(db)} as json
+    select ${deploymentJson(db, now)} as json
     from deployments deployment
     where deployment.org_id = ${orgId}
       and deployment.id = ${id}
@@ -44,12 +68,12 @@ export async function findDeployment(db: Db, orgId: string, id: string, retained
   return row?.json ?? null
 }
 
-function deploymentJson(db: Db) {
+function deploymentJson(db: Db, now: Date) {
   return db`(
     select row_to_json(item)::text
     from (
       select deployment.id, deployment.org_id, deployment.repository, deployment.repository_full_name,
-        deployment.environment, deployment.status, deployment.workflow_name, deployment.workflow_path,
+        deployment.environment, ${unlessOverdue(db, 'status', 'expired', now)}, deployment.workflow_name, deployment.workflow_path,
         deployment.provider, deployment.github_run_id, deployment.branch, deployment.commit_sha,
         deployment.commit_message, deployment.release_name, deployment.author, deployment.author_avatar_url,
         deployment.version, deployment.required_reviewers, deployment.required_reviewer_teams,
@@ -57,10 +81,15 @@ function deploymentJson(db: Db) {
         rfc3339(deployment.rollback_at) as rollback_at, deployment.callback_url, deployment.html_url,
         deployment.job_id, deployment.environment_url, deployment.protection_rule_type,
         deployment.protection_rule_types, deployment.gated, deployment.reviewers_state,
-        deployment.custom_rule_state, deployment.custom_rule_awaiting, deployment.attempt,
+        ${unlessOverdue(db, 'custom_rule_state', 'expired', now)},
+        ${unlessOverdue(db, 'custom_rule_awaiting', null, now)}, deployment.attempt,
         deployment.previous_attempt_id, deployment.superseded_by_id, rfc3339(deployment.created_at) as created_at,
         rfc3339(deployment.updated_at) as updated_at, deployment.reviews, deployment.approvals,
         deployment.external_custom_rules, deployment.bypass, deployment.override, deployment.policy_evaluation
     ) item
   )`
+}
+
+function unlessOverdue(db: Db, column: string, overdue: string | null, now: Date) {
+  return db`case when ${isOverdue(db, now)} then ${overdue} else deployment.${db(column)} end as ${db(column)}`
 }

@@ -20,6 +20,11 @@ export function newRunId(at: Date): string {
   return `run_${nextUlid(at.getTime())}`
 }
 
+/** `dep_` and a ULID, as a run's id. */
+export function newDeploymentId(at: Date): string {
+  return `dep_${nextUlid(at.getTime())}`
+}
+
 /** A version 7 UUID (RFC 9562 §5.7): starts with the Unix time in milliseconds, so that new rows land at the end of an index. */
 export function newUuid(at: Date): string {
   const bytes = randomBytes(16)
@@ -37,6 +42,17 @@ export function newHexId(): string {
 
 /** Ids for the parts of one whole: version 7 UUIDs that differ in their last 32 bits and sort by position. */
 export function newUuidSeries(at: Date): (position: number) => string {
-  const prefix = newUuid(at).slice(0, -8)
+  const prefix = newUuidPrefix(at)
   return (position) => prefix + position.toString(16).padStart(8, '0')
+}
+
+/** What the ids of a series begin with: all but their last eight hex digits, which are the position. */
+export function newUuidPrefix(at: Date): string {
+  return newUuid(at).slice(0, -8)
+}
+
+/** Not above any version 7 UUID of that millisecond or a later one, and above all earlier ones. */
+export function lowestUuidAt(at: Date): string {
+  const hex = Math.max(0, at.getTime()).toString(16).padStart(12, '0')
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`
 }

@@ -1,15 +1,18 @@
 import { noteParsed } from '../ci/attestation.store.ts'
 import type { Tx } from '../platform/db/sql.ts'
-import { newUuidSeries } from '../platform/ids.ts'
+import { publish } from '../platform/queue/event.ts'
 import type { Services } from '../services.ts'
 import { countOpenBySeverity } from './finding-merge.store.ts'
 import { copyIncoming } from './finding-pairing.store.ts'
 import { lockStreams, type StreamFacts } from './finding-stream.store.ts'
-import { IncomingFindings } from './incoming-finding.ts'
+import { contextHash } from './grouping/context-hash.ts'
+import { ReportFacts } from './grouping/report-facts.ts'
+import { incomingLine } from './incoming-finding.ts'
 import { mergeReport } from './merge-report.ts'
-import type { ReportFormat, ReportSource, ReportSummary } from './parsers/parsed-report.ts'
+import type { ParsedFinding, ReportFormat, ReportSource, ReportSummary } from './parsers/parsed-report.ts'
 import { readReport } from './parsers/read-report.ts'
 import { ParsingProgress, type UploadId } from './parsing-progress.ts'
+import { uploadFinished } from './upload-finished.event.ts'
 import { type FinishedUpload, markFinished, type UploadToRead } from './upload-state.store.ts'
 
 const OUTDATED = 'A newer report of the same tool was read before this one, which changed none of its findings.'
@@ -26,13 +29,23 @@ export async function applyReport(
   source: ReportSource,
 ): Promise<void> {
   await services.sql.begin(async (tx) => {
-    const report = await copyReport(services, tx, key, upload, source)
+    const reportFacts = new ReportFacts(upload.tracked)
+    const report = await copyReport(services, tx, key, upload, source, reportFacts)
     const facts = streamFacts(upload, report)
     const streams = await lockStreams(tx, streamKey(key, upload, report), toolNames(report), facts)
     // Read once the locks are held, so that what is committed later was also made later.
     const at = services.clock.now()
     const current = streams.filter((stream) => stream.reported_at <= upload.reported_at)
-    const { warnings: held, ...done } = await mergeReport(tx, key.org_id, upload, report, current, facts, at)
+    const { warnings: held, ...done } = await mergeReport(
+      tx,
+      key.org_id,
+      upload,
+      report,
+      current,
+      facts,
+      reportFacts,
+      at,
+    )
     const streamIds = streams.map((stream) => stream.id)
     const openBySeverity = await countOpenBySeverity(tx, key.org_id, streamIds)
     const outdated = current.length < streams.length ? [OUTDATED] : []
@@ -47,6 +60,7 @@ export async function applyReport(
 async function finish(tx: Tx, key: UploadId, result: FinishedUpload, at: Date): Promise<void> {
   const stillOurs = await markFinished(tx, key.org_id, key.id, result, at)
   if (!stillOurs) throw new Error(`Upload ${key.id} ended while it was read.`)
+  await publish(tx, uploadFinished, { org_id: key.org_id, upload_id: key.id })
 }
 
 /** Streams the findings into the transaction's temporary table while the report is being parsed. */
@@ -56,13 +70,17 @@ async function copyReport(
   key: UploadId,
   upload: UploadToRead,
   source: ReportSource,
+  facts: ReportFacts,
 ): Promise<Report> {
-  const incoming = new IncomingFindings(newUuidSeries(services.clock.now()))
+  const toLine = (finding: ParsedFinding) => {
+    const context = finding.context === null ? null : contextHash(services.contextKey, finding.context)
+    return incomingLine(finding, facts.add(finding, context), context)
+  }
   const progress = new ParsingProgress(services, key)
   const copy = await copyIncoming(tx)
   try {
     const report = await readReport(source, upload.requested_format, async (findings) => {
-      await copy.write(findings.map((finding) => incoming.toRow(finding)))
+      await copy.writeLines(findings.map(toLine))
       progress.add(findings.length)
     })
     await copy.end()

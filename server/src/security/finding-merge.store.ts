@@ -1,5 +1,7 @@
 import type { Tx } from '../platform/db/sql.ts'
+import { newUuidPrefix } from '../platform/ids.ts'
 import type { Closing } from './closing.ts'
+import { asReported, detectedIntel, lookUpDetected } from './intel/intel-at-detection.store.ts'
 
 // These work on the pairs that `pairIncoming` made.
 
@@ -13,7 +15,7 @@ export async function updateChanged(tx: Tx, { org_id, at }: MergeScope): Promise
   const rows = await tx`
     update findings finding
     set fingerprint = incoming.fingerprint, fingerprint_method = incoming.fingerprint_method,
-      relocation = incoming.relocation, ordinal = paired.ordinal, content_hash = incoming.content_hash,
+      relocation = incoming.relocation, context = incoming.context, ordinal = paired.ordinal, content_hash = incoming.content_hash,
       kind = incoming.kind, type = incoming.type, severity = incoming.severity, title = incoming.title,
       description = incoming.description, native_url = incoming.native_url, path = incoming.path,
       start_line = incoming.start_line, end_line = incoming.end_line, package_name = incoming.package_name,
@@ -22,6 +24,7 @@ export async function updateChanged(tx: Tx, { org_id, at }: MergeScope): Promise
       secret_type = incoming.secret_type, resource_name = incoming.resource_name,
       scanner_score = incoming.scanner_score, cvss_version = incoming.cvss_version, cvss_score = incoming.cvss_score,
       cvss_vector = incoming.cvss_vector, last_seen_at = null, last_commit_sha = null, updated_at = ${at},
+      intel_at_detection = coalesce(finding.intel_at_detection, ${asReported(tx)}),
       (state, dismiss_reason, dismiss_comment, dismissal_source, dismissed_at) = (
         select choice.state, choice.dismiss_reason, choice.dismiss_comment, choice.dismissal_source, choice.dismissed_at
         from (
@@ -47,48 +50,35 @@ function dismissalSource(tx: Tx) {
   return tx`case when incoming.state = 'dismissed' then 'report' end`
 }
 
-export type NewFindings = { created: number; open: number; critical: number; high: number }
-
-/** Stores what the streams did not hold yet, with what was known at that moment frozen into `intel_at_detection`. */
-export async function insertNew(tx: Tx, { org_id, repository_no, at }: MergeScope): Promise<NewFindings> {
-  const [row] = await tx<[NewFindings]>`
-    with created as (
-      insert into findings (
-        org_id, id, stream_id, repository_no, fingerprint, fingerprint_method, relocation, ordinal, content_hash,
-        kind, type, severity, state, title, description, native_url, path, start_line, end_line, package_name,
-        package_version, fixed_version, purl, vuln_ids, cwes, rule_id, secret_type, resource_name, scanner_score,
-        cvss_version, cvss_score, cvss_vector, intel_at_detection, dismiss_reason, dismiss_comment, dismissed_at,
-        dismissal_source, first_seen_at, created_at, updated_at
-      )
-      select ${org_id}, id, stream_id, ${repository_no}, fingerprint, fingerprint_method, relocation, ordinal,
-        content_hash, kind, type, severity, state, title, description, native_url, path, start_line, end_line,
-        package_name, package_version, fixed_version, purl, vuln_ids, cwes, rule_id, secret_type, resource_name,
-        scanner_score, cvss_version, cvss_score, cvss_vector, ${intelAtDetection(tx, at)}, dismiss_reason,
-        dismiss_comment, case when state = 'dismissed' then ${at}::timestamptz end, ${dismissalSource(tx)},
-        ${at}::timestamptz, ${at}::timestamptz, ${at}::timestamptz
-      from paired
-      join incoming using (position)
-      where finding_id is null
-      returning state, severity
-    )
-    select count(*) as created,
-      count(*) filter (where state = 'open') as open,
-      count(*) filter (where state = 'open' and severity = 'critical') as critical,
-      count(*) filter (where state = 'open' and severity = 'high') as high
-    from created`
-  return row
+/** Ids of the moment, by the place in the report: in their order the list of findings is served. */
+function idsOf(tx: Tx, at: Date) {
+  return tx`(${newUuidPrefix(at)} || lpad(to_hex(position), 8, '0'))::uuid`
 }
 
-function intelAtDetection(tx: Tx, at: Date) {
-  return tx`
-    jsonb_build_object(
-      'at', rfc3339(${at}), 'severity', severity, 'scanner_score', scanner_score,
-      'cvss', case
-        when cvss_vector is not null or cvss_score is not null
-        then jsonb_build_object('version', cvss_version, 'score', cvss_score, 'vector', cvss_vector)
-      end,
-      'epss', null, 'kev', null, 'fix_available', fixed_version is not null, 'backfilled', false
-    )`
+/** Stores what the streams did not hold yet, with what is known at this moment of its vulnerability. Returns how many. */
+export async function insertNew(tx: Tx, { org_id, repository_no, at }: MergeScope): Promise<number> {
+  await lookUpDetected(tx)
+  const rows = await tx`
+    insert into findings (
+      org_id, id, stream_id, repository_no, fingerprint, fingerprint_method, relocation, context, ordinal, content_hash,
+      kind, type, severity, state, title, description, native_url, path, start_line, end_line, package_name,
+      package_version, fixed_version, purl, vuln_ids, cwes, rule_id, secret_type, resource_name, scanner_score,
+      cvss_version, cvss_score, cvss_vector, intel_at_detection, issue_id, grouping_code, grouping_detail,
+      grouped_at, dismiss_reason, dismiss_comment, dismissed_at, dismissal_source, first_seen_at, created_at, updated_at
+    )
+    select ${org_id}, ${idsOf(tx, at)}, stream_id, ${repository_no}, fingerprint, fingerprint_method, relocation, context, ordinal,
+      content_hash, kind, type, severity, state, title, description, native_url, path, start_line, end_line,
+      package_name, package_version, fixed_version, purl, vuln_ids, cwes, rule_id, secret_type, resource_name,
+      scanner_score, cvss_version, cvss_score, cvss_vector, ${detectedIntel(tx, at)}, grouped.issue_id, grouping_code,
+       grouping_detail, ${at}::timestamptz, dismiss_reason, dismiss_comment,
+      case when state = 'dismissed' then ${at}::timestamptz end, ${dismissalSource(tx)}, ${at}::timestamptz,
+      ${at}::timestamptz, ${at}::timestamptz
+    from paired
+    join incoming using (position)
+    join grouped using (position)
+    left join detected using (position)
+    where paired.finding_id is null`
+  return rows.count
 }
 
 /**

@@ -6,10 +6,11 @@ import { INCOMING_COLUMNS } from './incoming-finding.ts'
 /** Opens the temporary table that a report's findings are copied into. It ends with the transaction. */
 export async function copyIncoming(tx: Tx): Promise<Copy> {
   await tx`set local statement_timeout = 0`
+  await tx`set local work_mem = '64MB'`
   await tx`
     create temporary table incoming (
-      id uuid, position integer, tool text, fingerprint bytea, fingerprint_method text, relocation bytea,
-      content_hash bytea, kind text, type text, severity text, state text, dismiss_reason text, dismiss_comment text,
+      position integer, tool text, fingerprint bytea, fingerprint_method text, relocation bytea,
+      context bytea, content_hash bytea, kind text, type text, severity text, state text, dismiss_reason text, dismiss_comment text,
       title text, description text, native_url text, path text, start_line integer, end_line integer,
       package_name text, package_version text, fixed_version text, purl text, vuln_ids text[], cwes text[],
       rule_id text, secret_type text, resource_name text, scanner_score real, cvss_version text, cvss_score real,
@@ -105,11 +106,12 @@ export async function pairRelocated(tx: Tx, orgId: string): Promise<void> {
 }
 
 /**
- * How many of a stream's findings have changed and are absent from the report, and of the open ones how many there are, the
+ * How many of a stream's findings are new, have changed and are absent from the report, and of the open ones how many there are, the
  * report does not hold, and the report before it did not hold either.
  */
 export type PairCounts = {
   stream_id: number
+  fresh: number
   changed: number
   absent: number
   open: number
@@ -119,7 +121,8 @@ export type PairCounts = {
 
 export async function countPairs(tx: Tx): Promise<PairCounts[]> {
   return tx<PairCounts[]>`
-    select stream_id, count(*) filter (where is_changed) as changed, count(*) filter (where position is null) as absent,
+    select stream_id, count(*) filter (where finding_id is null) as fresh, count(*) filter (where is_changed) as changed,
+      count(*) filter (where position is null) as absent,
       count(*) filter (where was_open) as open,
       count(*) filter (where was_open and position is null) as missing,
       count(*) filter (where was_open and position is null and was_missing) as missing_before

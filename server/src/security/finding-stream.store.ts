@@ -4,7 +4,7 @@ import type { Tx } from '../platform/db/sql.ts'
 export type StreamKey = { org_id: string; repository_no: number; category: string | null; git_ref: string | null }
 
 /** `rules_named`: by the reports so far, as `finding_streams` says. */
-export type Stream = { id: number; tool: string; reported_at: Date; rules_named: number | null }
+export type Stream = { id: number; tool: string; tracked: boolean; reported_at: Date; rules_named: number | null }
 
 /** What is known of streams from the report at hand. */
 export type StreamFacts = { source: string; origin: string; tracked: boolean }
@@ -24,7 +24,8 @@ export async function lockStreams(tx: Tx, key: StreamKey, tools: string[], fresh
     order by tool
     on conflict do nothing`
   return tx<Stream[]>`
-    select id, tool, case when reported_at = '-infinity' then 'epoch' else reported_at end as reported_at, rules_named
+    select id, tool, tracked,
+      case when reported_at = '-infinity' then 'epoch' else reported_at end as reported_at, rules_named
     from finding_streams
     where org_id = ${key.org_id}
       and repository_no = ${key.repository_no}

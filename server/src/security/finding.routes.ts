@@ -5,10 +5,7 @@ import { ListEnvelope } from '../platform/http/schemas.ts'
 import type { Services } from '../services.ts'
 import { Finding, FindingQuery } from './finding.schema.ts'
 import { listFindings } from './finding.store.ts'
-import { requireRepositoryId } from './repository-id.ts'
 import { selectRepositories } from './select-repositories.ts'
-
-const FIELDS = { provider: '/query/provider', id: '/query/repository_id' }
 
 export async function findingRoutes(app: HttpServer, services: Services): Promise<void> {
   app.get(
@@ -25,15 +22,9 @@ export async function findingRoutes(app: HttpServer, services: Services): Promis
     },
     async (request, reply) => {
       const { query, actor } = request
-      const provider = query.provider ?? null
       const context = listContext(services, request)
       const page = readPage(query, context)
-      const repositories = await selectRepositories(services.sql, actor.org_id, {
-        name: query.repository ?? null,
-        provider,
-        providerId:
-          query.repository_id === undefined ? null : requireRepositoryId(provider, query.repository_id, FIELDS),
-      })
+      const repositories = await selectRepositories(services.sql, actor.org_id, query)
       const rows = await listFindings(services.sql, actor.org_id, page, repositories)
       return sendPage(reply, rows, page, query, context)
     },

@@ -11,11 +11,14 @@ const Score = Nullable(Type.Number())
 export const SEVERITIES = ['critical', 'high', 'medium', 'low', 'info'] as const
 export const FINDING_KINDS = ['code', 'dependency', 'secret', 'iac', 'container', 'license', 'other'] as const
 
-export const FindingQuery = pageQuery(1000, 100, {
+/** What narrows a list to a repository (specification, GET /v1/security/findings). */
+export const repositoryFilters = {
   repository: Type.Optional(RepositoryName),
   provider: Type.Optional(OneOf(PROVIDERS)),
   repository_id: Type.Optional(RepositoryId),
-})
+}
+
+export const FindingQuery = pageQuery(1000, 100, repositoryFilters)
 
 export const Location = Nullable(
   Closed({ path: Type.String(), start_line: Nullable(Type.Integer()), end_line: Nullable(Type.Integer()) }),

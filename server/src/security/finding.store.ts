@@ -1,7 +1,9 @@
-import { pageOf } from '../platform/db/page.ts'
+import { pageOfTimedIds } from '../platform/db/page.ts'
 import type { Db } from '../platform/db/sql.ts'
 import type { Page, PageRow } from '../platform/http/lists.ts'
+import { ALONE_DETAIL } from './grouping/grouping-facts.ts'
 import { intelJson } from './intel/intel.store.ts'
+import { asReported } from './intel/intel-at-detection.store.ts'
 import type { RepositorySelection } from './select-repositories.ts'
 
 /** One page of raw findings, newest first, of the repositories that are selected. */
@@ -18,10 +20,10 @@ export async function listFindings(
     join reported_repositories repository
       on repository.org_id = finding.org_id and repository.id = finding.repository_no
     where finding.org_id = ${orgId}
-      and ${pageOf(db, page, db`finding`)}
+      and ${pageOfTimedIds(db, page, db`finding`)}
       ${repositoryNos === null ? db`` : ofRepositories(db, repositoryNos)}
       ${provider === null ? db`` : db`and repository.provider = ${provider}`}
-    order by finding.created_at desc, finding.id desc
+    order by finding.id desc
     limit ${page.limit + 1}`
 }
 
@@ -51,9 +53,15 @@ function findingJson(db: Db) {
         finding.cwes, finding.rule_id, finding.secret_type, finding.resource_name,
         rfc3339(finding.first_seen_at) as first_seen_at,
         rfc3339(coalesce(finding.last_seen_at, stream.seen_at)) as last_seen_at,
-        null as issue_id, null as grouping_reason, null as category_reason, finding.dismiss_reason,
+        finding.issue_id,
+        json_build_object(
+          'code', finding.grouping_code, 'detail', coalesce(finding.grouping_detail, ${ALONE_DETAIL}),
+          'at', rfc3339(finding.grouped_at)
+        ) as grouping_reason,
+        null as category_reason, finding.dismiss_reason,
         finding.dismiss_comment, finding.dismissed_by_name, rfc3339(finding.dismissed_at) as dismissed_at,
-        finding.dismissal_source, ${intelJson(db, db`finding`)} as intel, finding.intel_at_detection
+        finding.dismissal_source, ${intelJson(db, db`finding`)} as intel,
+        coalesce(finding.intel_at_detection, ${asReported(db)}) as intel_at_detection
     ) item
   )`
 }

@@ -2,12 +2,32 @@ import { Type } from 'typebox'
 import { pageQuery } from '../platform/http/lists.ts'
 import { Closed, Nullable, OneOf, Timestamp } from '../platform/http/schemas.ts'
 import { PROVIDERS } from '../repositories/repository-identity.ts'
-import { FINDING_KINDS, Intel, Location, SEVERITIES } from './finding.schema.ts'
+import { FINDING_KINDS, Intel, Location, repositoryFilters, SEVERITIES } from './finding.schema.ts'
 
 const Text = Nullable(Type.String())
 const Count = Type.Integer({ minimum: 0 })
 
-export const IssueQuery = pageQuery(1000, 100, {})
+export const ISSUE_STATUSES = ['open', 'fixed', 'dismissed'] as const
+export type IssueStatus = (typeof ISSUE_STATUSES)[number]
+
+const ISSUE_SORTS = ['newest', 'severity', 'epss'] as const
+export type IssueSort = (typeof ISSUE_SORTS)[number]
+
+export const IssueQuery = pageQuery(1000, 100, {
+  ...repositoryFilters,
+  severity: Type.Optional(OneOf(SEVERITIES)),
+  status: Type.Optional(OneOf(ISSUE_STATUSES)),
+  kind: Type.Optional(OneOf(FINDING_KINDS)),
+  kev: Type.Optional(
+    Type.Boolean({ description: 'Whether the vulnerability is in the catalogue of known exploited ones.' }),
+  ),
+  epss_min: Type.Optional(
+    Type.Number({ minimum: 0, maximum: 1, description: 'Lowest EPSS score; without a score it is 0.' }),
+  ),
+  sort: Type.Optional(
+    OneOf(ISSUE_SORTS, { default: 'newest', description: 'Worst or most probable first, of equals the newest.' }),
+  ),
+})
 
 const IssueSource = Closed({ source: Type.String(), scanner: Type.String(), count: Count, open: Count })
 
@@ -21,7 +41,7 @@ export const Issue = Closed(
     title: Type.String(),
     description: Text,
     severity: OneOf(SEVERITIES),
-    status: OneOf(['open', 'fixed', 'dismissed']),
+    status: OneOf(ISSUE_STATUSES),
     repository: Type.String(),
     provider: Nullable(OneOf(PROVIDERS)),
     repository_id: Text,

@@ -3,6 +3,10 @@ import { judgeClosing, type Verdict } from './closing.ts'
 import { insertNew, settleMissing, updateChanged } from './finding-merge.store.ts'
 import { countPairs, type PairCounts, pairIncoming, pairRelocated } from './finding-pairing.store.ts'
 import { type Stream, type StreamFacts, type StreamWord, updateStreams } from './finding-stream.store.ts'
+import { type GroupedReport, groupReport } from './grouping/group-report.ts'
+import { lockRepository } from './grouping/grouping.store.ts'
+import type { ReportFacts } from './grouping/report-facts.ts'
+import { type NewIssues, refreshReported } from './issue-refresh.store.ts'
 import type { ReportSummary, ReportTool } from './parsers/parsed-report.ts'
 import type { UploadOutcome, UploadToRead } from './upload-state.store.ts'
 
@@ -24,34 +28,49 @@ export async function mergeReport(
   report: ReportSummary,
   streams: Stream[],
   facts: StreamFacts,
+  findings: ReportFacts,
   at: Date,
 ): Promise<Merged> {
   const scope = { org_id: orgId, repository_no: upload.repository_no, at }
-  await pairIncoming(tx, orgId, streams)
-  await pairRelocated(tx, orgId)
-  const counts = await countPairs(tx)
+  await lockRepository(tx, orgId, upload.repository_no)
+  const counts = await pairReport(tx, orgId, streams)
   const judged = judgeStreams(streams, counts, report)
   // Most reports say nothing new, and what has nothing to do would still look at every finding.
-  const updated = counts.some(({ changed }) => changed > 0) ? await updateChanged(tx, scope) : 0
-  const fresh = await insertNew(tx, scope)
-  const resolved = counts.some(({ absent }) => absent > 0) ? await settleMissing(tx, scope, judged) : 0
+  const has = (count: 'fresh' | 'changed' | 'absent') => counts.some((ofStream) => ofStream[count] > 0)
+  const grouped = has('fresh') || has('changed') ? await groupReport(tx, scope, findings) : NOTHING_GROUPED
+  const updated = has('changed') ? await updateChanged(tx, scope) : 0
+  const created = has('fresh') ? await insertNew(tx, scope) : 0
+  const resolved = has('absent') ? await settleMissing(tx, scope, judged) : 0
   const { git_ref, commit_sha, reported_at } = upload
   await updateStreams(tx, orgId, judged.map(streamWord), { ...facts, git_ref, commit_sha, reported_at }, at)
-  const issues = upload.tracked ? fresh : NO_ISSUES
+  const turned = streams.filter(({ tracked }) => tracked !== upload.tracked).map(({ id }) => id)
+  const isTouched = grouped.touched.length > 0 || has('absent') || turned.length > 0
+  const shown = isTouched
+    ? await refreshReported(tx, orgId, { issueIds: grouped.touched, streamIds: turned }, at)
+    : NONE
   return {
-    created: fresh.created,
+    created,
     updated,
-    unchanged: report.findings - fresh.created - updated,
+    unchanged: report.findings - created - updated,
     resolved,
-    newIssues: issues.open,
-    newCritical: issues.critical,
-    newHigh: issues.high,
+    newIssues: grouped.opened.open + shown.open,
+    newCritical: grouped.opened.critical + shown.critical,
+    newHigh: grouped.opened.high + shown.high,
     warnings: judged.flatMap(({ warning }) => warning ?? []),
   }
 }
 
-/** Findings that are only noted for their branch open no issue. */
-const NO_ISSUES = { open: 0, critical: 0, high: 0 }
+const NONE: NewIssues = { open: 0, critical: 0, high: 0 }
+const NOTHING_GROUPED: GroupedReport = { touched: [], opened: NONE }
+
+/** Counts what is new, has changed and is absent; where only the place of a finding has changed, it is the same one. */
+async function pairReport(tx: Tx, orgId: string, streams: Stream[]): Promise<PairCounts[]> {
+  await pairIncoming(tx, orgId, streams)
+  const counts = await countPairs(tx)
+  if (!counts.some(({ fresh, absent }) => fresh > 0 && absent > 0)) return counts
+  await pairRelocated(tx, orgId)
+  return countPairs(tx)
+}
 
 function judgeStreams(streams: Stream[], counts: PairCounts[], report: ReportSummary): JudgedStream[] {
   const countsByStream = new Map(counts.map((ofStream) => [ofStream.stream_id, ofStream]))

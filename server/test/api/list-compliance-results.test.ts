@@ -55,6 +55,15 @@ test('no other status can be stored', async () => {
   await assert.rejects(insertResult(caller, { status: 'pass', evaluated_at: NOW }), /compliance_results_status_check/)
 })
 
+test('one policy has one result for a repository', async () => {
+  const caller = await api.caller()
+  await insertResult(caller, { id: 'first', repository: 'acme/api' })
+  await assert.rejects(
+    insertResult(caller, { id: 'second', repository: 'acme/api' }),
+    /compliance_results_by_repository/,
+  )
+})
+
 test('newest first, equal times by id, and page by page nothing twice and nothing left out', async () => {
   const caller = await api.caller()
   for (const id of ['a', 'Z', 'b', '_']) await insertResult(caller, { id })
@@ -135,7 +144,7 @@ async function insertResult({ orgId }: Caller, fields: Partial<typeof FULL> = {}
     id: 'result',
     policy_id: 'policy_01',
     policy_name: 'Tested and scanned',
-    repository: 'acme/api',
+    repository: `acme/${fields.id ?? 'api'}`,
     status: 'not_evaluated',
     created_at: '2026-03-04T00:00:00.000Z',
     updated_at: '2026-03-04T00:00:00.000Z',

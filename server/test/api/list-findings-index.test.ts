@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from '../../src/platform/http/lists.ts'
+import { lowestUuidAt } from '../../src/platform/ids.ts'
 import { listFindings } from '../../src/security/finding.store.ts'
 import type { RepositorySelection } from '../../src/security/select-repositories.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
@@ -52,11 +53,12 @@ function assertInOrder(plan: PlanNode[], index: string): void {
   assert.equal(scan?.['Rows Removed by Filter'] ?? 0, 0)
 }
 
-test('the list reads its rows in order from findings_by_creation, on the first page and on a later one', async () => {
+test('the list reads its rows in the order of their ids, on the first page and on a later one', async () => {
   const all = { repositoryNos: null, provider: null }
-  assertInOrder(await planOf(all), 'findings_by_creation')
-  const after = { created_at: new Date(api.clock.now().getTime() - 2000), id: '00000000-0000-7000-8000-000000000000' }
-  assertInOrder(await planOf(all, after), 'findings_by_creation')
+  assertInOrder(await planOf(all), 'findings_pkey')
+  const created_at = new Date(api.clock.now().getTime() - 2000)
+  const after = { created_at, id: lowestUuidAt(created_at) }
+  assertInOrder(await planOf(all, after), 'findings_pkey')
 })
 
 test('narrowed to a repository it reads them from findings_by_repository', async () => {
@@ -65,5 +67,5 @@ test('narrowed to a repository it reads them from findings_by_repository', async
 })
 
 test('narrowed to a provider it still reads them in order', async () => {
-  assertInOrder(await planOf({ repositoryNos: null, provider: 'github' }), 'findings_by_creation')
+  assertInOrder(await planOf({ repositoryNos: null, provider: 'github' }), 'findings_pkey')
 })

@@ -5,6 +5,7 @@ import { fullFormats } from 'ajv-formats/dist/formats.js'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { assertError, assertInvalid } from '../support/assert-error.ts'
 import { listFindings } from '../support/findings.ts'
+import { onlyIssue } from '../support/issues.ts'
 import { uploadReport } from '../support/reports.ts'
 import { link } from '../support/repositories.ts'
 import { sarif, sarifResult } from '../support/sarif.ts'
@@ -37,7 +38,8 @@ test('every field of a raw finding', async () => {
   await link(api, caller, { provider: 'github', id: '11', name: 'acme/app' })
   const options = { category: 'sast', gitRef: 'refs/heads/main', commitSha: 'abcdef0123' }
   await uploadReport(api, caller, sarif([FULL], 'CodeScanner'), options)
-  const [{ id, ...finding }] = (await get()).body.data
+  const [{ id, issue_id, ...finding }] = (await get()).body.data
+  assert.equal(issue_id, (await onlyIssue(api, caller)).id)
   assert.match(id, /^[0-9a-f-]{36}$/)
   const at = api.clock.now().toISOString()
   assert.deepEqual(finding, {
@@ -71,8 +73,7 @@ test('every field of a raw finding', async () => {
     resource_name: null,
     first_seen_at: at,
     last_seen_at: at,
-    issue_id: null,
-    grouping_reason: null,
+    grouping_reason: { code: 'single', detail: 'No other finding of the repository is the same.', at },
     category_reason: null,
     dismiss_reason: 'suppressed_in_source',
     dismiss_comment: 'reviewed',

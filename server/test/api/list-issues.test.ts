@@ -4,10 +4,14 @@ import { Check } from 'typebox/value'
 import { Issue } from '../../src/security/issue.schema.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { assertError, assertInvalid } from '../support/assert-error.ts'
+import { listFindings } from '../support/findings.ts'
+import { bom, listIssues, onlyIssue, packageResult } from '../support/issues.ts'
+import { uploadReport } from '../support/reports.ts'
+import { link } from '../support/repositories.ts'
+import { sarif, sarifResult, scoredResult } from '../support/sarif.ts'
 
-const LIST = '/v1/security/issues'
-const NOW = '2026-03-04T05:06:07.890Z'
-const BUSINESS_RETAINED_SINCE = '2025-03-04T05:06:07.890Z'
+const DAY_MS = 86_400_000
+const LODASH = 'pkg:npm/lodash@4.17.20'
 
 let api: TestApi
 
@@ -17,12 +21,17 @@ before(async () => {
 after(() => api?.close())
 
 test('200 with an empty page where there is no issue', async () => {
+  const now = api.clock.now()
   const { status, body } = await get(await api.caller({ plan: 'business' }))
   assert.equal(status, 200)
   assert.deepEqual(body, {
     data: [],
     next_cursor: null,
-    meta: { since: BUSINESS_RETAINED_SINCE, until: NOW, retention_clamped: false },
+    meta: {
+      since: new Date(now.getTime() - 365 * DAY_MS).toISOString(),
+      until: now.toISOString(),
+      retention_clamped: false,
+    },
   })
 })
 
@@ -31,52 +40,123 @@ test('402 plan_required that names business on the team plan', async () => {
   assert.deepEqual(assertError(await get(caller), 402, 'plan_required'), { requiredPlan: 'business' })
 })
 
-test('an issue leaves with every field as it is stored, without its creation time', async () => {
+test('every field of an issue of two members by two scanners', async () => {
   const caller = await api.caller()
-  const { path, start_line, end_line, created_at: _, ...columns } = FULL
-  await insertIssue(caller, FULL)
-  const [issue] = (await get(caller)).body.data
-  assert.deepEqual(issue, { ...columns, location: { path, start_line, end_line } })
+  await link(api, caller, { provider: 'github', id: '11', name: 'acme/app' })
+  const first = api.clock.now().toISOString()
+  await uploadReport(api, caller, bom('Trivy', LODASH, [{ id: 'CVE-2021-23337', severity: 'medium' }]))
+  api.clock.advance(60_000)
+  const last = api.clock.now().toISOString()
+  await uploadReport(api, caller, sarif([packageResult('CVE-2021-23337', LODASH, { tags: ['CWE-94'] })], 'Grype'))
+  const issue = await onlyIssue(api, caller)
+  const { id, title, description: _, ...fields } = issue
+  assert.match(title, /CVE-2021-23337/)
+  assert.match(id, /^[0-9a-f-]{36}$/)
   assert.deepEqual(Object.keys(issue), Object.keys(Issue.properties))
   assert.ok(Check(Issue, issue))
+  assert.deepEqual(fields, {
+    synthetic: false,
+    kind: 'dependency',
+    type: null,
+    severity: 'medium',
+    status: 'open',
+    repository: 'acme/app',
+    provider: 'github',
+    repository_id: '11',
+    package_name: 'lodash',
+    package_version: '4.17.20',
+    purl: LODASH,
+    vuln_ids: ['CVE-2021-23337'],
+    cwes: ['CWE-94'],
+    location: null,
+    resource_name: null,
+    first_seen_at: first,
+    last_seen_at: last,
+    sources: [
+      { source: 'cyclonedx', scanner: 'Trivy', count: 1, open: 1 },
+      { source: 'sarif', scanner: 'Grype', count: 1, open: 1 },
+    ],
+    member_count: 2,
+    source_count: 2,
+    open_member_count: 2,
+    split_from: null,
+    dismiss_reason: null,
+    dismiss_comment: null,
+    dismissed_by_name: null,
+    dismissed_at: null,
+    updated_at: last,
+    intel: (await listFindings(api, caller))[0].intel,
+  })
 })
 
-test('what an issue does not have is null, and its ids are empty lists', async () => {
+test('an issue speaks with the words of its worst open member', async () => {
   const caller = await api.caller()
-  await insertIssue(caller)
-  const [issue] = (await get(caller)).body.data
+  await uploadReport(api, caller, bom('Mild', LODASH, [{ id: 'CVE-2021-1001', severity: 'low' }]))
+  await uploadReport(api, caller, bom('Harsh', LODASH, [{ id: 'CVE-2021-1001', severity: 'critical' }]))
+  assert.equal((await onlyIssue(api, caller)).severity, 'critical')
+  await uploadReport(api, caller, bom('Harsh', LODASH, []))
+  const { severity, status, open_member_count, sources } = await onlyIssue(api, caller)
+  assert.deepEqual([severity, status, open_member_count], ['low', 'open', 1])
+  assert.deepEqual(sources, [
+    { source: 'cyclonedx', scanner: 'Harsh', count: 1, open: 0 },
+    { source: 'cyclonedx', scanner: 'Mild', count: 1, open: 1 },
+  ])
+})
+
+test('what an issue does not have is null, its ids are empty lists, and a finding that stands alone makes it synthetic', async () => {
+  const caller = await api.caller()
+  await uploadReport(api, caller, sarif([sarifResult('rule', 3, { locations: [] })]))
+  const issue = await onlyIssue(api, caller)
   assert.ok(Check(Issue, issue))
   assert.deepEqual([issue.location, issue.purl, issue.vuln_ids, issue.cwes], [null, null, [], []])
+  assert.deepEqual([issue.synthetic, issue.member_count, issue.source_count], [true, 1, 1])
 })
 
-test('newest first, equal times by id, and page by page nothing twice and nothing left out', async () => {
+test('newest first, and page by page nothing twice and nothing left out', async () => {
   const caller = await api.caller()
-  for (const id of ['a', 'Z', 'b', '_']) await insertIssue(caller, { id })
-  await insertIssue(caller, { id: 'newest', created_at: '2026-03-04T00:00:00.001Z' })
-  await insertIssue(caller, { id: 'oldest', created_at: '2026-03-03T23:59:59.999Z' })
+  await uploadReport(
+    api,
+    caller,
+    sarif(
+      ['a', 'b', 'c'].map((rule) => sarifResult(rule)),
+      'One',
+    ),
+  )
+  api.clock.advance(1)
+  await uploadReport(api, caller, sarif([sarifResult('newest')], 'Two'))
+  const all = await listIssues(api, caller)
+  assert.equal(all[0].title, 'newest was violated')
   const seen: string[] = []
   let next = ''
   do {
     const { body } = await get(caller, `?limit=2${next}`)
-    assert.equal(body.data.length, 2)
     seen.push(...idsOf(body))
     next = body.next_cursor && `&cursor=${body.next_cursor}`
   } while (next)
-  assert.deepEqual(seen, ['newest', 'b', 'a', '_', 'Z', 'oldest'])
+  assert.deepEqual(
+    seen,
+    all.map(({ id }) => id),
+  )
+  assert.equal(seen.length, 4)
 })
 
 test("an issue beyond the plan's retention or of another organization is not in the list", async () => {
   const [owner, stranger] = [await api.caller({ plan: 'business' }), await api.caller({ plan: 'business' })]
-  await insertIssue(owner, { id: 'kept', created_at: BUSINESS_RETAINED_SINCE })
-  await insertIssue(owner, { id: 'beyond', created_at: '2025-03-04T05:06:07.889Z' })
-  await insertIssue(stranger, { id: 'foreign' })
-  assert.deepEqual(idsOf((await get(owner)).body), ['kept'])
+  await uploadReport(api, owner, sarif([sarifResult('old')], 'One'))
+  api.clock.advance(1)
+  await uploadReport(api, owner, sarif([sarifResult('kept')], 'Two'))
+  await uploadReport(api, stranger, sarif([sarifResult('foreign')]))
+  api.clock.advance(365 * DAY_MS)
+  assert.deepEqual(
+    (await listIssues(api, owner)).map(({ title }) => title),
+    ['kept was violated'],
+  )
 })
 
-test('400 names the parameter that is wrong, and there are none but limit and cursor', async () => {
+test('400 names the parameter that is wrong or unknown', async () => {
   const caller = await api.caller()
   for (const limit of ['0', '1001']) assertInvalid(await get(caller, `?limit=${limit}`), '/query/limit')
-  for (const name of ['since', 'until', 'status', 'repository']) {
+  for (const name of ['since', 'until', 'state']) {
     assertInvalid(await get(caller, `?${name}=2026-03-01T00:00:00Z`), `/query/${name}`)
   }
   assertError(await get(caller, '?cursor=forged'), 400, 'invalid_cursor')
@@ -84,98 +164,60 @@ test('400 names the parameter that is wrong, and there are none but limit and cu
 
 test('limit is 100 unless given, and at most 1,000', async () => {
   const caller = await api.caller()
-  for (let made = 0; made < 101; made += 1) await insertIssue(caller, { id: `issue-${made}` })
+  await uploadReport(api, caller, sarif(Array.from({ length: 101 }, (_, at) => sarifResult(`rule-${at}`))))
   assert.equal((await get(caller)).body.data.length, 100)
   assert.equal((await get(caller, '?limit=1000')).body.data.length, 101)
 })
 
-const FULL = {
-  id: 'issue_01',
-  synthetic: false,
-  kind: 'dependency',
-  type: 'vulnerability',
-  title: 'Prototype pollution in lodash',
-  description: 'All versions before 4.17.21.',
-  severity: 'high',
-  status: 'dismissed',
-  repository: 'acme/api',
-  provider: 'github',
-  repository_id: '42',
-  package_name: 'lodash',
-  package_version: '4.17.20',
-  purl: 'pkg:npm/lodash@4.17.20',
-  vuln_ids: ['CVE-2021-23337', 'GHSA-35jh-r3h4-6jhm'],
-  cwes: ['CWE-1321'],
-  path: 'package-lock.json',
-  start_line: 10,
-  end_line: 12,
-  resource_name: 'api:latest',
-  first_seen_at: '2026-03-01T01:02:03.004Z',
-  last_seen_at: '2026-03-02T01:02:03.004Z',
-  sources: [
-    { source: 'sarif', scanner: 'Grype', count: 2, open: 1 },
-    { source: 'cyclonedx', scanner: 'Trivy', count: 1, open: 0 },
-  ],
-  member_count: 3,
-  source_count: 2,
-  open_member_count: 1,
-  split_from: 'issue_00',
-  dismiss_reason: 'tolerable_risk',
-  dismiss_comment: 'Not reachable.',
-  dismissed_by_name: 'Ada',
-  dismissed_at: '2026-03-03T01:02:03.004Z',
-  intel: {
-    canonical_id: 'CVE-2021-23337',
-    kev: { cve_id: 'CVE-2021-23337', date_added: '2026-01-01', due_date: '2026-01-22', ransomware: false },
-    epss: { score: 0.5, percentile: 0.75, date: '2026-03-01' },
-    cvss: { version: '3.1', score: 7.2, vector: 'CVSS:3.1/AV:N/AC:L/PR:H/UI:N/S:U/C:H/I:H/A:H' },
-    advisory_severity: 'high',
-    withdrawn: false,
-    fix_available: true,
-    as_of: { kev: '2026-03-01', epss: '2026-03-01', advisory: '2026-03-01' },
-  },
-  created_at: '2026-03-01T02:00:00.000Z',
-  updated_at: '2026-03-03T02:00:00.000Z',
-}
-
-const NOTHING_KNOWN = {
-  canonical_id: null,
-  kev: null,
-  epss: null,
-  cvss: null,
-  advisory_severity: null,
-  withdrawn: null,
-  fix_available: false,
-  as_of: { kev: null, epss: null, advisory: null },
-}
-
-/** The fewest facts that a row needs, and what the test adds. */
-async function insertIssue({ orgId }: Caller, fields: Partial<typeof FULL> = {}): Promise<void> {
-  const { sql } = api.services
-  const row = {
-    id: 'issue',
-    synthetic: true,
-    kind: 'code',
-    title: 'An issue',
-    severity: 'high',
-    status: 'open',
-    repository: 'acme/api',
-    member_count: 1,
-    source_count: 1,
-    open_member_count: 1,
-    first_seen_at: '2026-03-04T00:00:00.000Z',
-    last_seen_at: '2026-03-04T00:00:00.000Z',
-    created_at: '2026-03-04T00:00:00.000Z',
-    updated_at: '2026-03-04T00:00:00.000Z',
-    ...fields,
-    sources: sql.json(fields.sources ?? []),
-    intel: sql.json(fields.intel ?? NOTHING_KNOWN),
+test('an issue is fixed without an open member, and open again when one comes back', async () => {
+  const caller = await api.caller()
+  const show = async () => {
+    const { status, severity, open_member_count: open, first_seen_at: first } = await onlyIssue(api, caller)
+    return { status, severity, open, first }
   }
-  await sql`insert into security_issues ${sql({ ...row, org_id: orgId })}`
-}
+  const first = api.clock.now().toISOString()
+  await uploadReport(api, caller, sarif([scoredResult('rule', 9.5)]))
+  assert.deepEqual(await show(), { status: 'open', severity: 'critical', open: 1, first })
+  api.clock.advance(1000)
+  await uploadReport(api, caller, sarif([]))
+  assert.deepEqual(await show(), { status: 'fixed', severity: 'critical', open: 0, first })
+  api.clock.advance(1000)
+  await uploadReport(api, caller, sarif([scoredResult('rule', 7)]))
+  assert.deepEqual(await show(), { status: 'open', severity: 'high', open: 1, first })
+})
+
+test('an issue is dismissed where every member is, with the reason, and open while one is not', async () => {
+  const caller = await api.caller()
+  const suppressed = { suppressions: [{ kind: 'inSource', status: 'accepted', justification: 'reviewed' }] }
+  await uploadReport(api, caller, sarif([packageResult('CVE-2021-1001', LODASH)], 'Trivy'))
+  const dismissing = { ...packageResult('CVE-2021-1001', LODASH), ...suppressed }
+  await uploadReport(api, caller, sarif([dismissing], 'Grype'))
+  const open = await onlyIssue(api, caller)
+  assert.deepEqual([open.status, open.dismiss_reason, open.dismissed_at], ['open', null, null])
+  api.clock.advance(1000)
+  await uploadReport(api, caller, sarif([dismissing], 'Trivy'))
+  const issue = await onlyIssue(api, caller)
+  assert.deepEqual([issue.status, issue.open_member_count], ['dismissed', 0])
+  assert.deepEqual([issue.dismiss_comment, issue.dismissed_by_name], ['reviewed', null])
+  assert.equal(issue.dismissed_at, api.clock.now().toISOString())
+})
+
+test('what is only noted for a branch opens no issue until the tracked branch has it, but its findings name one', async () => {
+  const caller = await api.caller()
+  await link(api, caller, { provider: 'github', id: '11', name: 'acme/app' })
+  const upload = await uploadReport(api, caller, sarif([sarifResult('rule')]), { gitRef: 'feature' })
+  assert.deepEqual([upload.tracked, upload.counts.newIssues], [false, 0])
+  assert.deepEqual(await listIssues(api, caller), [])
+  const [noted] = await listFindings(api, caller)
+  assert.match(noted.issue_id, /^[0-9a-f-]{36}$/)
+  const merged = await uploadReport(api, caller, sarif([sarifResult('rule')]), { gitRef: 'main' })
+  assert.equal(merged.counts.newIssues, 1)
+  const issue = await onlyIssue(api, caller)
+  assert.deepEqual([issue.id, issue.member_count, issue.open_member_count], [noted.issue_id, 2, 1])
+})
 
 function get({ key }: Caller, query = '') {
-  return api.request('GET', LIST + query, { key })
+  return api.request('GET', `/v1/security/issues${query}`, { key })
 }
 
 function idsOf(body: { data: { id: string }[] }): string[] {

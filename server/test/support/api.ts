@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { insertApiKey } from '../../src/access/api-key.store.ts'
 import { generateApiKey, hashApiKey } from '../../src/access/api-key.ts'
 import { SCOPES, type Scope } from '../../src/access/scopes.ts'
+import type { CodeHosts } from '../../src/codehosts/code-host.ts'
 import { readConfig, withPort } from '../../src/config.ts'
 import { openServices } from '../../src/open-services.ts'
 import { insertOrganization } from '../../src/organizations/organization.store.ts'
@@ -70,7 +71,12 @@ export type TestApi = {
   close(): Promise<void>
 }
 
-export type TestApiOptions = { env?: Record<string, string> /** Another API over the same data. */; beside?: TestApi }
+export type TestApiOptions = {
+  env?: Record<string, string>
+  /** Another API over the same data. */
+  beside?: TestApi
+  codeHosts?: CodeHosts
+}
 
 type Shared = { database: Awaited<ReturnType<typeof createTestDatabase>>; dataDir: string }
 const shared = new WeakMap<TestApi, Shared>()
@@ -94,7 +100,13 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
   const opened = await openServices(
     config,
     { address: database.connection },
-    { applicationName: 'test', connections: 8, clock, log: createLog(config.logLevel) },
+    {
+      applicationName: 'test',
+      connections: 8,
+      clock,
+      log: createLog(config.logLevel),
+      ...(options.codeHosts && { codeHosts: options.codeHosts }),
+    },
   )
   const { services } = opened
   const serving = await serve(services, boundPort)

@@ -15,7 +15,7 @@ export async function furnish(api: TestApi, owner: Caller): Promise<Record<strin
     '/v1/runs': run.id,
     '/v1/security/uploads': upload.id,
     '/v1/security/alerts': await insertAlert(api, owner),
-    '/v1/security/issues': await insertIssue(api, owner),
+    '/v1/security/issues': await findIssue(api, owner),
     '/v1/deployments': await insertDeployment(api, owner),
     '/v1/compliance/results': await insertResult(api, owner),
   }
@@ -31,18 +31,9 @@ async function insertAlert({ services: { sql, clock } }: TestApi, { orgId }: Cal
   return 'alert_1'
 }
 
-async function insertIssue({ services: { sql, clock } }: TestApi, { orgId }: Caller): Promise<string> {
-  const now = clock.now()
-  await sql`
-    insert into security_issues (
-      org_id, id, synthetic, kind, title, severity, status, repository, sources, member_count, source_count,
-      open_member_count, intel, first_seen_at, last_seen_at, created_at, updated_at
-    )
-    values (
-      ${orgId}, 'issue_1', true, 'code', 'Issue', 'high', 'open', 'acme/api', '[]', 1, 1, 1, '{}', ${now}, ${now}, ${now},
-      ${now}
-    )`
-  return 'issue_1'
+/** The issue that the upload opened. */
+async function findIssue(api: TestApi, { key }: Caller): Promise<string> {
+  return (await api.request('GET', '/v1/security/issues', { key })).body.data[0].id
 }
 
 async function insertDeployment({ services: { sql, clock } }: TestApi, { orgId }: Caller): Promise<string> {

@@ -19,10 +19,12 @@ export async function plansOf({ services }: TestApi, use: (sql: Sql) => Promise<
   const { host, port, database, user } = services.sql.options as unknown as Record<string, Json>
   const queries: [text: string, parameters: unknown[]][] = []
   const sql = postgres({
-    ...{ host: host[0], port: port[0], database, user, max: 1, fetch_types: false },
+    ...{ host: host[0], port: port[0], database, user, max: 1 },
     debug: (_connection, text, parameters) => queries.push([text, parameters]),
   }) as unknown as Sql
   try {
+    await sql`select 'connected'`
+    queries.length = 0
     await use(sql)
     const made = queries.splice(0)
     const nodes: PlanNode[] = []

@@ -1,27 +1,33 @@
 import { once } from 'node:events'
 import type { Writable } from 'node:stream'
 import { finished } from 'node:stream/promises'
+import { type CopyValue, copyFields } from './copy-text.ts'
 import type { Tx } from './sql.ts'
-
-export type CopyValue = string | number | boolean | null | Buffer | readonly string[]
 
 /** An open COPY: the fastest way in for many rows. While it is open, its transaction can do nothing else. */
 export type Copy = {
+  /** Resolves when PostgreSQL can take more: the next rows are best made ready before that. */
   write(rows: readonly (readonly CopyValue[])[]): Promise<void>
+  /** The same for rows whose fields are COPY text already. */
+  writeLines(lines: readonly string[]): Promise<void>
   /** Resolves when PostgreSQL has taken everything. */
   end(): Promise<void>
   abort(reason: Error): Promise<void>
 }
 
-/** Starts COPY … FROM STDIN in text format (PostgreSQL, "COPY", "Text Format"). `table` and `columns` are ours, never input. */
+/** Starts COPY … FROM STDIN in text format. `table` and `columns` are ours, never input. */
 export async function openCopy(tx: Tx, table: string, columns: readonly string[]): Promise<Copy> {
   const stream: Writable = await tx.unsafe(`copy ${table} (${columns.join(', ')}) from stdin`).writable()
   const done = finished(stream)
   done.catch(() => {})
+  const writeLines = async (lines: readonly string[]) => {
+    // Waits for what was written before, not for this: it is on its way while the next rows are made.
+    if (stream.writableNeedDrain || stream.destroyed) await Promise.race([once(stream, 'drain'), done])
+    stream.write(`${lines.join('\n')}\n`)
+  }
   return {
-    write: async (rows) => {
-      if (!stream.write(rows.map(toLine).join(''))) await Promise.race([once(stream, 'drain'), done])
-    },
+    write: (rows) => writeLines(rows.map(copyFields)),
+    writeLines,
     end: async () => {
       stream.end()
       await done
@@ -33,25 +39,16 @@ export async function openCopy(tx: Tx, table: string, columns: readonly string[]
   }
 }
 
-function toLine(row: readonly CopyValue[]): string {
-  return `${row.map(toField).join('\t')}\n`
-}
+const ROWS_AT_ONCE = 5000
 
-function toField(value: CopyValue): string {
-  if (value === null) return '\\N'
-  if (typeof value === 'string') return escapeField(value)
-  if (Buffer.isBuffer(value)) return `\\\\x${value.toString('hex')}`
-  if (typeof value === 'object') return escapeField(`{${value.map(toArrayElement).join(',')}}`)
-  return String(value)
-}
-
-const SPECIAL = /[\\\t\n\r]/g
-const ESCAPES: Record<string, string> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' }
-
-function escapeField(text: string): string {
-  return text.replace(SPECIAL, (character) => ESCAPES[character] as string)
-}
-
-function toArrayElement(text: string): string {
-  return `"${text.replace(/["\\]/g, '\\$&')}"`
+/** Writes all rows and ends the COPY. */
+export async function copyAll(copy: Copy, rows: Iterable<readonly CopyValue[]>): Promise<void> {
+  let batch: (readonly CopyValue[])[] = []
+  for (const row of rows) {
+    if (batch.push(row) < ROWS_AT_ONCE) continue
+    await copy.write(batch)
+    batch = []
+  }
+  if (batch.length > 0) await copy.write(batch)
+  await copy.end()
 }

@@ -69,8 +69,21 @@ test('the row too many becomes a cursor that starts after the last row shown', (
   const { data, next_cursor } = send(ROWS, query)
   assert.deepEqual(data, [{ n: 3 }, { n: 2 }])
   const { after } = readPage({ limit: 2, cursor: next_cursor }, CONTEXT)
-  assert.deepEqual(after, { created_at: ROWS[1]?.created_at, id: 'id-2' })
+  assert.deepEqual(after, { created_at: ROWS[1]?.created_at, id: 'id-2', sort_value: null })
   assert.equal(send(ROWS.slice(0, 2), query).next_cursor, null)
+})
+
+test('the cursor of a sorted list holds the exact value by which its last row stands there', () => {
+  fc.assert(
+    fc.property(fc.double({ min: 0, max: 1, noNaN: true }), (value) => {
+      const { next_cursor } = send(
+        ROWS.map((row) => ({ ...row, sort_value: value })),
+        { limit: 2 },
+      )
+      const { after } = readPage({ limit: 2, cursor: next_cursor }, CONTEXT)
+      assert.deepEqual(after, { created_at: ROWS[1]?.created_at, id: 'id-2', sort_value: value + 0 })
+    }),
+  )
 })
 
 test('a cursor keeps the window of page 1 while time goes on', () => {

@@ -36,7 +36,7 @@ type AnyPageQuery = Static<typeof AnyPageQuery>
 
 type AskedWindow = [since: number | null, until: number | null]
 
-/** Where a page starts and what it may show. Stores order by (created_at, id), newest first. */
+/** Where a page starts and what it may show. Stores order by (created_at, id), newest first, some by a number before them. */
 export type Page = {
   since: Date
   until: Date
@@ -45,11 +45,14 @@ export type Page = {
   /** The window as the caller wrote it on page 1, in Unix milliseconds: later pages may repeat that form. */
   asked: AskedWindow
   /** The last row of the page before. */
-  after: { created_at: Date; id: string } | null
+  after: Place | null
 }
 
+/** Where a row stands in the order. `sort_value` is what counts before its age, where the list is sorted by something. */
+export type Place = { created_at: Date; id: string; sort_value?: number | null }
+
 /** A row as a store hands it out: the wire form as JSON text, and its place in the order. */
-export type PageRow = { json: string; created_at: Date; id: string }
+export type PageRow = Place & { json: string }
 
 type CursorPayload = {
   /** What the cursor is bound to: route, organization, filters. */
@@ -58,8 +61,8 @@ type CursorPayload = {
   w: [since: number, until: number]
   q: AskedWindow
   c: 0 | 1
-  /** Last row: creation time and id. */
-  a: [createdAt: number, id: string]
+  /** Last row. */
+  a: [createdAt: number, id: string, sortValue: number | null]
   x: number
 }
 
@@ -98,7 +101,7 @@ function resume(query: AnyPageQuery & Record<string, unknown>, limit: number, co
     retentionClamped: cursor.c === 1,
     limit,
     asked: cursor.q,
-    after: { created_at: new Date(cursor.a[0]), id: cursor.a[1] },
+    after: { created_at: new Date(cursor.a[0]), id: cursor.a[1], sort_value: cursor.a[2] },
   }
 }
 
@@ -141,7 +144,7 @@ function sealCursor(last: PageRow, page: Page, query: AnyPageQuery & Record<stri
     w: [page.since.getTime(), page.until.getTime()],
     q: page.asked,
     c: page.retentionClamped ? 1 : 0,
-    a: [last.created_at.getTime(), last.id],
+    a: [last.created_at.getTime(), last.id, last.sort_value ?? null],
     x: context.now.getTime() + CURSOR_LIFETIME_MS,
   }
   return sealToken(context.key, payload)

@@ -41,6 +41,7 @@ export async function registerOpenApi(app: FastifyInstance, document: { version:
       components: {
         securitySchemes: {
           apiKey: { type: 'http', scheme: 'bearer', description: "An organization's API key: `shl_live_…`." },
+          pollToken: { type: 'http', scheme: 'bearer', description: "A gate's poll token: `shl_gate_…`." },
         },
       },
     },

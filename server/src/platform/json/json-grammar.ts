@@ -24,6 +24,9 @@ for (const [bytes, meaning] of [
   for (const byte of Buffer.from(bytes)) BYTE_CLASS[byte] = meaning
 }
 
+/** The bytes with which a value may begin. */
+export const BEGINS_VALUE = new Set(Buffer.from('"{[-0123456789tfn'))
+
 /** The three words, by their first byte. */
 export const LITERALS = new Map(['true', 'false', 'null'].map((word) => [word.charCodeAt(0), word]))
 

@@ -17,13 +17,19 @@ const STRING_KEY = 2
 const NUMBER = 3
 const LITERAL = 4
 const SKIM = 5
+const BEFORE_SPAN = 6
+const SPAN = 7
+
+/** A span of elements ends once it is as long as this. */
+const SPAN_BYTES = 64 * 1024
 
 const LITERAL_TYPES: Record<string, JsonType> = { true: 'boolean', false: 'boolean', null: 'null' }
 
 /**
  * Passes over JSON text (RFC 8259) chunk by chunk, checks its grammar and tells the selector where values begin and end.
  * Time is linear in the bytes; memory does not depend on them. What follows a backslash and whether UTF-8 is valid
- * is left to whoever reads the value. So is the grammar inside of values that are read as a whole: they are skimmed.
+ * is left to whoever reads the value. So is the grammar inside of values that are read as a whole, and of spans of elements:
+ * they are skimmed.
  */
 export class JsonScanner {
   readonly #selector: JsonSelector
@@ -57,6 +63,8 @@ export class JsonScanner {
       else if (this.#token === NUMBER) at = this.#number(chunk, at)
       else if (this.#token === LITERAL) at = this.#word(chunk, at)
       else if (this.#token === SKIM) at = this.#skimmed(chunk, at)
+      else if (this.#token === BEFORE_SPAN) at = this.#beforeSpan(chunk, at)
+      else if (this.#token === SPAN) at = this.#spanned(chunk, at)
       else at = this.#string(chunk, at)
     }
     this.#selector.endOfChunk(chunk)
@@ -81,6 +89,7 @@ export class JsonScanner {
           return this.#beginString(chunk, at)
         case grammar.COMMA:
           this.#comma(at)
+          if (this.#token !== NONE) return at + 1
           break
         case grammar.COLON:
           this.#expect(COLON, byte, at)
@@ -88,7 +97,7 @@ export class JsonScanner {
           break
         case grammar.OPEN:
           this.#open(chunk, byte, at)
-          if (this.#token === SKIM) return at + 1
+          if (this.#token !== NONE) return at + 1
           break
         case grammar.CLOSE:
           this.#close(chunk, byte, at)
@@ -117,9 +126,13 @@ export class JsonScanner {
     this.#depth++
     this.#isObject[this.#depth] = isObject ? 1 : 0
     this.#expected = isObject ? KEY | CLOSE : VALUE | CLOSE
-    if (!this.#selector.isSkimmed(this.#depth)) return
-    this.#token = SKIM
-    this.#skim.begin(this.#depthMax - this.#depth + 1)
+    if (this.#selector.isSpanned(this.#depth)) this.#token = BEFORE_SPAN
+    else if (this.#selector.isSkimmed(this.#depth)) this.#beginSkim(SKIM)
+  }
+
+  #beginSkim(token: typeof SKIM | typeof SPAN): void {
+    this.#token = token
+    this.#skim.begin(this.#depthMax - this.#depth + 1, token === SPAN)
   }
 
   #skimmed(chunk: Buffer, start: number): number {
@@ -129,6 +142,31 @@ export class JsonScanner {
     this.#depth--
     this.#endValue(chunk, end + 1)
     return end + 1
+  }
+
+  /** Where there is an element, a span begins with it. Anything else is looked at as everywhere. */
+  #beforeSpan(chunk: Buffer, start: number): number {
+    let at = start
+    while (at < chunk.length && grammar.BYTE_CLASS[chunk[at] as number] === grammar.SPACE) at++
+    if (at === chunk.length) return at
+    this.#token = NONE
+    if (!grammar.BEGINS_VALUE.has(chunk[at] as number)) return at
+    this.#selector.beginSpan(at)
+    this.#beginSkim(SPAN)
+    return at
+  }
+
+  /** A span ends after an element, when it is long enough, or with its array. */
+  #spanned(chunk: Buffer, start: number): number {
+    const stop = this.#skim.push(chunk, start)
+    if (stop < 0) return chunk.length
+    if (this.#skim.isTooDeep) this.#failTooDeep(stop)
+    const end = this.#skim.isAtEnd ? stop : stop + 1
+    if (!this.#skim.isAtEnd && this.#selector.spanBytes(end) < SPAN_BYTES) return end
+    this.#selector.endSpan(end)
+    this.#token = NONE
+    this.#expected = COMMA | CLOSE
+    return end
   }
 
   #close(chunk: Buffer, byte: number, at: number): void {
@@ -147,6 +185,7 @@ export class JsonScanner {
     }
     this.#expected = VALUE
     this.#selector.nextElement(this.#depth)
+    if (this.#selector.isSpanned(this.#depth)) this.#token = BEFORE_SPAN
   }
 
   #beginString(chunk: Buffer, at: number): number {

@@ -3,7 +3,8 @@
  *
  * A path names members, with `[*]` for every element of an array and `*` for every member of an object:
  * `runs[*].tool.driver.name`, `runs[*].originalUriBaseIds`, `*`. A path that ends in `:type` yields the JSON type of
- * what stands there ('object', 'array', 'string', 'number', 'boolean' or 'null') without reading the value.
+ * what stands there ('object', 'array', 'string', 'number', 'boolean' or 'null') without reading the value. One that ends
+ * in `[*]:span` yields where the array's elements stand, several at a time, for `readSpans` to read.
  */
 export type SelectionNode = {
   members: Map<string, SelectionNode>
@@ -12,6 +13,8 @@ export type SelectionNode = {
   /** The path whose value is wanted, and the one whose type is wanted. */
   valuePath: string | null
   typePath: string | null
+  /** The path of elements whose place in the text is wanted. */
+  spanPath: string | null
   /** Members of the wanted object that are replaced by null, so that their bytes are never kept. */
   omitted: Set<string>
 }
@@ -23,6 +26,7 @@ export function selectionTree(paths: readonly string[], omit: Record<string, rea
     const [place = '', wanted] = path.split(':')
     const node = nodeAt(root, place)
     if (wanted === 'type') node.typePath = path
+    else if (wanted === 'span') node.spanPath = path
     else node.valuePath = path
     for (const member of omit[path] ?? []) node.omitted.add(member)
   }
@@ -50,5 +54,13 @@ function child(node: SelectionNode, step: string): SelectionNode {
 }
 
 function newNode(): SelectionNode {
-  return { members: new Map(), anyMember: null, element: null, valuePath: null, typePath: null, omitted: new Set() }
+  return {
+    members: new Map(),
+    anyMember: null,
+    element: null,
+    valuePath: null,
+    typePath: null,
+    spanPath: null,
+    omitted: new Set(),
+  }
 }

@@ -1,7 +1,7 @@
 import { JsonCapture } from './json-capture.ts'
-import { JsonError } from './json-error.ts'
 import { JsonKey } from './json-key.ts'
 import type { SelectionNode } from './json-selection.ts'
+import type { JsonSpan } from './json-span.ts'
 
 export type JsonType = 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null'
 
@@ -16,8 +16,8 @@ export type SelectedValue = {
 
 export type SelectorOptions = {
   valueBytesMax: number
-  /** Throws JsonError, with the place in the document, for text that is not JSON. */
-  check: (text: string, offset: number) => void
+  /** Parses a selected value's text. Throws JsonError, with the place in the document. */
+  parse: (text: string, offset: number) => unknown
   /** What is not wanted is not checked either. */
   isRestSkimmed: boolean
 }
@@ -29,7 +29,7 @@ export type SelectorOptions = {
  */
 export class JsonSelector {
   readonly #capture: JsonCapture
-  readonly #check: SelectorOptions['check']
+  readonly #parse: SelectorOptions['parse']
   readonly #isRestSkimmed: boolean
   readonly #key = new JsonKey()
   /** By depth of the known containers: their node, and the index or wildcard name at hand (null for a named member). */
@@ -41,15 +41,16 @@ export class JsonSelector {
   #captured: SelectionNode | null = null
   #capturedDepth = -1
   #capturedOffset = 0
+  #spanOffset = 0
   #willOmit = false
   #omittedDepth = -1
   #chunkOffset = 0
   #selected: SelectedValue[] = []
 
-  constructor(selection: SelectionNode, { valueBytesMax, check, isRestSkimmed }: SelectorOptions) {
+  constructor(selection: SelectionNode, { valueBytesMax, parse, isRestSkimmed }: SelectorOptions) {
     this.#capture = new JsonCapture(valueBytesMax)
     this.#next = selection
-    this.#check = check
+    this.#parse = parse
     this.#isRestSkimmed = isRestSkimmed
   }
 
@@ -57,6 +58,25 @@ export class JsonSelector {
   isSkimmed(depth: number): boolean {
     if (depth <= this.#knownDepth) return false
     return this.#isRestSkimmed || (this.#captured !== null && this.#omittedDepth < 0)
+  }
+
+  /** True inside an array of whose elements only the places are wanted. */
+  isSpanned(depth: number): boolean {
+    return depth === this.#knownDepth && (this.#next?.spanPath ?? null) !== null
+  }
+
+  beginSpan(at: number): void {
+    this.#spanOffset = this.#chunkOffset + at
+  }
+
+  spanBytes(end: number): number {
+    return this.#chunkOffset + end - this.#spanOffset
+  }
+
+  endSpan(end: number): void {
+    const span: JsonSpan = { from: this.#spanOffset, to: this.#chunkOffset + end }
+    this.#select(this.#next?.spanPath as string, span)
+    this.#next = null
   }
 
   /** What was selected since the last call. */
@@ -142,7 +162,7 @@ export class JsonSelector {
     this.#captured = null
     this.#capturedDepth = -1
     if (text === null) this.#select(path, undefined, true)
-    else this.#select(path, this.#parse(text))
+    else this.#select(path, this.#parse(text, this.#capturedOffset))
   }
 
   #beginOmission(chunk: Buffer, at: number, depth: number): void {
@@ -159,15 +179,5 @@ export class JsonSelector {
   #select(path: string, value: unknown, isOversize = false): void {
     const at = this.#labels.slice(1, this.#knownDepth + 1).filter((label) => label !== null)
     this.#selected.push({ path, at, value, isOversize })
-  }
-
-  /** What the scanner skimmed is checked here. The second look tells what is wrong, and where. */
-  #parse(text: string): unknown {
-    try {
-      return JSON.parse(text)
-    } catch {
-      this.#check(text, this.#capturedOffset)
-      throw new JsonError('A string has an invalid escape', this.#capturedOffset)
-    }
   }
 }

@@ -2,8 +2,8 @@ const GOES_ON = -1
 
 /**
  * Passes over the inside of an object or array without looking at more than strings and brackets, several times faster
- * than the grammar's full check. For what `JSON.parse` will check anyway. It ends at the bracket that closes what was
- * open; brackets of the wrong sort are for `JSON.parse` to find.
+ * than the grammar's full check. For what `JSON.parse` will check anyway. It stops at the bracket that closes what was
+ * open, or on the way at those that close an element of it; brackets of the wrong sort are for `JSON.parse` to find.
  */
 export class JsonSkim {
   #open = 0
@@ -11,20 +11,27 @@ export class JsonSkim {
   /** A backslash was the last byte of the chunk before. */
   #isEscaped = false
   #openMax = 0
+  #stopsAt = 0
 
   /** Begins inside one open container. More than `openMax` open at a time end it with `isTooDeep`. */
-  begin(openMax: number): void {
+  begin(openMax: number, stopsAtElements: boolean): void {
     this.#open = 1
     this.#openMax = openMax
+    this.#stopsAt = stopsAtElements ? 1 : 0
     this.#inString = false
     this.#isEscaped = false
+  }
+
+  /** The container is closed, not an element of it only. */
+  get isAtEnd(): boolean {
+    return this.#open === 0
   }
 
   get isTooDeep(): boolean {
     return this.#open > this.#openMax
   }
 
-  /** Index of the closing bracket, or of the one that is too deep; -1 when the chunk ends before. */
+  /** Index of the bracket where it stops, or of the one that is too deep; -1 when the chunk ends before. */
   push(chunk: Buffer, start: number): number {
     let at = start
     while (at < chunk.length) {
@@ -49,11 +56,13 @@ export class JsonSkim {
         return at
       }
       // 0x5b and 0x7b open, 0x5d and 0x7d close: each pair differs in one bit.
-      if ((byte | 0x20) === 0x7b) open++
-      else if ((byte | 0x20) === 0x7d) open--
-      else continue
+      if ((byte | 0x20) === 0x7b) {
+        if (++open <= this.#openMax) continue
+      } else if ((byte | 0x20) !== 0x7d || --open > this.#stopsAt) {
+        continue
+      }
       this.#open = open
-      if (open === 0 || open > this.#openMax) return at
+      return at
     }
     this.#open = open
     return GOES_ON

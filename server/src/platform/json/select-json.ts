@@ -1,7 +1,8 @@
 import { decodeText } from './decode-text.ts'
 import { JsonScanner } from './json-scanner.ts'
-import { type SelectionNode, selectionTree } from './json-selection.ts'
+import type { SelectionNode } from './json-selection.ts'
 import { JsonSelector, type SelectedValue } from './json-selector.ts'
+import { parseJson } from './parse-json.ts'
 
 export type JsonLimits = {
   /** Open objects and arrays at a time; more is an error. */
@@ -27,8 +28,8 @@ export async function* selectJson(
   limits: JsonLimits = DEFAULT_LIMITS,
 ): AsyncGenerator<SelectedValue[]> {
   const { valueBytesMax, isRestSkimmed = false } = limits
-  const check = (text: string, offset: number) => checkJson(text, offset, limits)
-  const selector = new JsonSelector(selection, { valueBytesMax, check, isRestSkimmed })
+  const parse = (text: string, offset: number) => parseJson(text, offset, limits.depthMax)
+  const selector = new JsonSelector(selection, { valueBytesMax, parse, isRestSkimmed })
   const scanner = new JsonScanner(selector, limits.depthMax)
   for await (const chunk of decodeText(source)) {
     try {
@@ -42,13 +43,4 @@ export async function* selectJson(
   scanner.end()
   const last = selector.take()
   if (last.length > 0) yield last
-}
-
-/** Checks the grammar of one whole text. `offset` is where it stands in its document. */
-function checkJson(text: string, offset: number, limits: JsonLimits): void {
-  const nothing = { valueBytesMax: limits.valueBytesMax, check: () => {}, isRestSkimmed: false }
-  const unselecting = new JsonSelector(selectionTree([]), nothing)
-  const scanner = new JsonScanner(unselecting, limits.depthMax, offset)
-  scanner.push(Buffer.from(text))
-  scanner.end()
 }

@@ -84,13 +84,24 @@ export async function describeObjectFile(file: FileHandle): Promise<StoredObject
   return { sizeBytes, sha256: buffer.toString('hex') }
 }
 
-/** The object's bytes from `startBytes` up to, not including, `endBytes`; not the checksum after them. */
+/** The object's bytes from `startBytes` up to, not including, `endBytes`; not the checksum after them. Reads one chunk ahead. */
 export async function* readObjectFile(file: FileHandle, startBytes: number, endBytes: number) {
-  for (let at = startBytes; at < endBytes; ) {
-    const chunk = Buffer.allocUnsafe(Math.min(READ_CHUNK_BYTES, endBytes - at))
-    const { bytesRead } = await file.read(chunk, 0, chunk.length, at)
-    if (bytesRead === 0) throw new Error('The object file was cut short while it was read.')
-    yield chunk.subarray(0, bytesRead)
-    at += bytesRead
+  let at = startBytes
+  let reading = readChunk(file, at, endBytes)
+  while (at < endBytes) {
+    const chunk = await reading
+    at += chunk.length
+    reading = readChunk(file, at, endBytes)
+    reading.catch(() => {}) // it is thrown where `reading` is awaited, which may be never
+    yield chunk
   }
+}
+
+/** What is there of the next chunk; nothing at the end. */
+async function readChunk(file: FileHandle, at: number, endBytes: number): Promise<Buffer> {
+  const chunk = Buffer.allocUnsafe(Math.min(READ_CHUNK_BYTES, endBytes - at))
+  if (chunk.length === 0) return chunk
+  const { bytesRead } = await file.read(chunk, 0, chunk.length, at)
+  if (bytesRead === 0) throw new Error('The object file was cut short while it was read.')
+  return chunk.subarray(0, bytesRead)
 }

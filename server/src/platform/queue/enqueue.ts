@@ -4,13 +4,14 @@ import type { Job } from './job.ts'
 /** Queues a job in the transaction that causes it: both happen or neither. */
 export async function enqueue<Payload extends object>(
   db: Db,
-  job: Pick<Job<never, Payload>, 'name' | 'attemptsMax'>,
+  job: Pick<Job<never, Payload>, 'name' | 'attemptsMax' | 'once'>,
   payload: Payload,
 ): Promise<void> {
   await db`
     select graphile_worker.add_job(
       ${job.name}::text,
       ${db.json(payload as never)}::json,
-      max_attempts => ${job.attemptsMax}::int
+      max_attempts => ${job.attemptsMax}::int,
+      job_key => ${job.once ? `${job.name} ${job.once(payload)}` : null}::text
     )`
 }

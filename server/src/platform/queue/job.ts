@@ -8,6 +8,8 @@ export type Job<Context, Payload = unknown> = {
   payload: TSchema
   /** Tries in all, with growing pauses between them, where the machine fails. A user's mistake is no failure: it ends in a state. */
   attemptsMax: number
+  /** Jobs for which this is the same wait as one: queued twice before it starts, it runs once. */
+  once?(payload: Payload): string
   /** May run twice and must not mind. */
   run(context: Context, payload: Payload): Promise<void>
   /** Called once when the last try has failed, so that nobody waits for a job that will not come. */

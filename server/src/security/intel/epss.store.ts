@@ -1,5 +1,6 @@
 import { type Copy, openCopy } from '../../platform/db/copy-rows.ts'
 import type { Tx } from '../../platform/db/sql.ts'
+import { awaitHolders } from './intel-hold.store.ts'
 import type { Changes } from './intel-source.ts'
 
 /** Opens the temporary table that a day's scores are copied into. It ends with the transaction. */
@@ -12,6 +13,7 @@ export async function copyEpss(tx: Tx): Promise<Copy> {
 /** Makes the stored scores the copied ones. Equal ones are not written. */
 export async function mergeEpss(tx: Tx): Promise<Changes> {
   await tx`analyze incoming_epss`
+  await awaitHolders(tx, 'intel_epss')
   const [changes] = await tx<[Changes]>`
     with removed as (
       delete from intel_epss epss

@@ -1,7 +1,10 @@
-import type { Copy, CopyValue } from '../../platform/db/copy-rows.ts'
+import type { Copy } from '../../platform/db/copy-rows.ts'
+import type { CopyValue } from '../../platform/db/copy-text.ts'
 import type { Tx } from '../../platform/db/sql.ts'
+import { publish } from '../../platform/queue/event.ts'
 import type { Services } from '../../services.ts'
 import { IntelError } from './intel-error.ts'
+import { intelImported } from './intel-imported.event.ts'
 import { lockSource, noteImport } from './intel-source.store.ts'
 import type { Changes, ImportOutcome, SourceFacts, SourceName } from './intel-source.ts'
 import { ReadingProgress, type Tell } from './reading-progress.ts'
@@ -35,6 +38,7 @@ export async function importFullSource<Row>(
     const { records } = progress
     const changes = await source.merge(tx)
     await noteImport(tx, source.name, facts, records, services.clock.now())
+    await publish(tx, intelImported, { source: source.name })
     const unchanged = records - changes.added - changes.changed
     return { as_of: dayOf(facts.as_of), records, ...changes, unchanged }
   })

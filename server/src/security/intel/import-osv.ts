@@ -1,9 +1,12 @@
 import { hash } from 'node:crypto'
-import type { Copy, CopyValue } from '../../platform/db/copy-rows.ts'
+import type { Copy } from '../../platform/db/copy-rows.ts'
+import type { CopyValue } from '../../platform/db/copy-text.ts'
 import type { Tx } from '../../platform/db/sql.ts'
+import { publish } from '../../platform/queue/event.ts'
 import type { Services } from '../../services.ts'
 import { ADVISORY_COLUMNS, copyAdvisories, mergeAdvisories } from './advisory.store.ts'
 import { IntelError } from './intel-error.ts'
+import { intelImported } from './intel-imported.event.ts'
 import { lockSource, noteImport } from './intel-source.store.ts'
 import type { ImportOutcome } from './intel-source.ts'
 import { namingTheFile } from './naming-the-file.ts'
@@ -27,6 +30,7 @@ export function importOsv(services: Services, paths: string[], tell: Tell): Prom
     await regroupAliases(tx)
     const asOf = later(storedAsOf, newest)
     await noteImport(tx, 'osv', { version: null, as_of: asOf }, stored, services.clock.now())
+    await publish(tx, intelImported, { source: 'osv' })
     const { records } = progress
     const unchanged = records - added - changed
     return { as_of: asOf.toISOString().slice(0, 10), records, added, changed, removed: 0, unchanged }

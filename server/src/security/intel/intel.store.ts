@@ -1,6 +1,7 @@
 import type { Db } from '../../platform/db/sql.ts'
 import { asOfDate } from './intel-source.store.ts'
 import { packageKey, packageType, releaseOf } from './package-match.store.ts'
+import { plainIdOf } from './plain-id.store.ts'
 
 /**
  * What is known today of the vulnerability that a row is about, as the specification's `intel`. `subject` is the alias of a
@@ -66,13 +67,13 @@ function lookedUp(db: Db, subject: ReturnType<Db>): Members {
 /** All ids of the row's vulnerability, through its aliases, and the one that stands for them. */
 function knownIds(db: Db, subject: ReturnType<Db>) {
   return db`(
-    select array_agg(coalesce(member.id, said.id)) as ids,
+    select array_agg(coalesce(member.id, said.id)) || ${subject}.vuln_ids as ids,
       coalesce(
         min(coalesce(own.canonical_id, said.id)) filter (where coalesce(own.canonical_id, said.id) like 'CVE-%'),
         min(coalesce(own.canonical_id, said.id)) filter (where coalesce(own.canonical_id, said.id) like 'GHSA-%'),
         min(coalesce(own.canonical_id, said.id))
       ) as canonical_id
-    from unnest(${subject}.vuln_ids) said (id)
+    from (select ${plainIdOf(db, db`id`)} as id from unnest(${subject}.vuln_ids) id) said
     left join vulnerability_aliases own on own.id = said.id
     left join vulnerability_aliases member on member.canonical_id = own.canonical_id
   )`

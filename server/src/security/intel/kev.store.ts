@@ -1,5 +1,6 @@
 import { type Copy, openCopy } from '../../platform/db/copy-rows.ts'
 import type { Tx } from '../../platform/db/sql.ts'
+import { awaitHolders } from './intel-hold.store.ts'
 import type { Changes } from './intel-source.ts'
 
 /** Opens the temporary table that the catalogue is copied into. It ends with the transaction. */
@@ -14,6 +15,7 @@ export async function copyKev(tx: Tx): Promise<Copy> {
 /** Makes the stored catalogue the copied one. Equal entries are not written. */
 export async function mergeKev(tx: Tx): Promise<Changes> {
   await tx`analyze incoming_kev`
+  await awaitHolders(tx, 'intel_kev')
   const [changes] = await tx<[Changes]>`
     with removed as (
       delete from intel_kev kev

@@ -20,7 +20,7 @@ export function boundedText(text: string | null, max: number): string | null {
           .toString()
           .concat('…')
       : text
-  const clean = cut.replaceAll('\u0000', '').toWellFormed().trim()
+  const clean = (cut.includes('\u0000') ? cut.replaceAll('\u0000', '') : cut).toWellFormed().trim()
   return clean === '' ? null : clean
 }
 

@@ -25,8 +25,8 @@ const SELECTION = selectionTree([VULNERABILITIES], { [VULNERABILITIES]: UNREAD_M
 export async function parseCycloneDx(source: ReportSource, onFindings: OnFindings): Promise<ReportSummary> {
   const warnings = new ReportWarnings()
   const document = await readDocument(source, warnings)
-  const components = await readComponents(source, document, warnings)
-  const reader = new VulnerabilityReader(document.tool, components, warnings, onFindings)
+  await readComponents(source, document.affected, warnings)
+  const reader = new VulnerabilityReader(document.tool, document.affected, warnings, onFindings)
   if (document.vulnerabilities > 0) await readVulnerabilities(source, reader)
   await reader.batch.flush()
   reader.refuseIfNoneWasReadable()

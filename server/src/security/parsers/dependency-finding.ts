@@ -92,6 +92,7 @@ export function dependencyFinding({
     resource_name: null,
     fingerprint: fingerprintOf('dependency', identity(vulnerability, component)),
     fingerprint_method: 'dependency',
+    context: null,
   }
 }
 

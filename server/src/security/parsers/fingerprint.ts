@@ -7,3 +7,8 @@ import { hash } from 'node:crypto'
 export function fingerprintOf(method: string, parts: readonly (string | null)[]): string {
   return hash('sha256', JSON.stringify([method, ...parts]), 'hex')
 }
+
+/** Hex SHA-256 of what has the fingerprint `anywhere`, at one place. A place is null or no empty text. */
+export function fingerprintAt(anywhere: string, place: string | null): string {
+  return hash('sha256', anywhere + (place ?? ''), 'hex')
+}

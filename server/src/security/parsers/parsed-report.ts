@@ -36,14 +36,19 @@ export type ParsedFinding = {
   cvss_version: string | null
   cvss_score: number | null
   cvss_vector: string | null
-  /** Hex SHA-256. Equal findings of one report have equal fingerprints: each is handed out. */
+  /** 32 bytes in hex. Equal findings of one report have equal fingerprints: each is handed out. */
   fingerprint: string
   fingerprint_method: string
   /**
-   * Hex SHA-256 by which the finding is recognized where its place is all that changed: another file, or other lines in
+   * 32 bytes in hex by which the finding is recognized where its place is all that changed: another file, or other lines in
    * its text. Absent or null where nothing but the fingerprint identifies it.
    */
   relocation?: string | null
+  /**
+   * The flagged text without its white space: what other scanners flag as well. Of a secret it is the secret itself, so it is
+   * never stored, only its keyed hash.
+   */
+  context: string | null
 }
 
 export type ReportTool = {

@@ -172,6 +172,13 @@ test('results that are there but cannot be read fail the report for the same rea
   await assert.rejects(read(report({ externalPropertyFileReferences })), /Run 1 keeps its results in other files/)
 })
 
+test('members that stand twice fail the report where nobody can tell which results are meant', async () => {
+  const run = (members: string) => `{"tool":{"driver":{"name":"t"}},${members}}`
+  const twice = `"results":[${JSON.stringify(result())}],"results":[]`
+  await assert.rejects(read(`{"version":"2.1.0","runs":[${run(twice)}]}`), /Run 1 has `results` twice/)
+  await assert.rejects(read(`{"version":"2.1.0","runs":[${run('"results":[]')}],"runs":[]}`), /`runs` twice/)
+})
+
 test('warnings are bounded and counted', async () => {
   const { warnings } = await read(report({ results: [result(), ...Array(80).fill(null)] }))
   assert.equal(warnings.length, 51)

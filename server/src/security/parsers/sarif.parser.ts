@@ -1,7 +1,5 @@
-import { selectionTree } from '../../platform/json/json-selection.ts'
-import type { SelectedValue } from '../../platform/json/json-selector.ts'
+import { type Element, readSpans } from '../../platform/json/read-spans.ts'
 import { type JsonObject, objectOf } from '../../platform/json/read-value.ts'
-import { selectJson } from '../../platform/json/select-json.ts'
 import { FindingBatch, type OnFindings } from './finding-batch.ts'
 import { type ParsedFinding, ReportError, type ReportSource, type ReportSummary } from './parsed-report.ts'
 import { reportCategory } from './report-category.ts'
@@ -12,8 +10,6 @@ import { type ReadRun, readRuns } from './sarif/read-runs.ts'
 import { ruleReference } from './sarif/rule.ts'
 import type { SarifRun } from './sarif/sarif-run.ts'
 import { toolsOfRuns } from './sarif/tools-of-runs.ts'
-
-const RESULTS = 'runs[*].results[*]'
 
 /** Members of a result that no finding needs and that can be most of a report: the way to a problem, its fix, its pictures. */
 const UNREAD_MEMBERS = [
@@ -29,18 +25,16 @@ const UNREAD_MEMBERS = [
   'analysisTarget',
 ]
 
-const SELECTION = selectionTree([RESULTS], { [RESULTS]: UNREAD_MEMBERS })
-
 /**
  * Reads a SARIF 2.1.0 report of any size. Two passes, because a result's rule may stand after it: first what results refer to,
  * then the results one by one. Throws ReportError when the file is no SARIF 2.1.0, JsonError when it is no JSON.
  */
 export async function parseSarif(source: ReportSource, onFindings: OnFindings): Promise<ReportSummary> {
   const warnings = new ReportWarnings()
-  const runs = await readRuns(source, warnings)
+  const { runs, spans } = await readRuns(source, warnings)
   const results = new ResultReader(runs, warnings, onFindings)
-  for await (const selected of selectJson(source.open(), SELECTION)) {
-    for (const result of selected) results.read(result)
+  for await (const { span, elements } of readSpans(source.open(), spans, UNREAD_MEMBERS)) {
+    for (const element of elements) results.read(span.run, element)
     await results.batch.flushFull()
     if (results.batch.isTruncated) break
   }
@@ -64,6 +58,9 @@ class ResultReader {
   readonly #warnings: ReportWarnings
   skipped = 0
   #readable = 0
+  #run = 0
+  /** Counts the run's results from 1. */
+  #index = 0
   #firstSkip = ''
 
   constructor(runs: ReadRun[], warnings: ReportWarnings, onFindings: OnFindings) {
@@ -72,20 +69,31 @@ class ResultReader {
     this.batch = new FindingBatch(onFindings)
   }
 
-  read({ at, value, isOversize }: SelectedValue): void {
+  /** Reads the run's next result. */
+  read(runIndex: number, { value, isOversize }: Element): void {
     if (this.batch.isTruncated) return
-    const [runIndex = 0, index = 0] = at as number[]
+    if (runIndex !== this.#run) this.#enter(runIndex)
+    this.#index++
     const run = this.#runs[runIndex]
     const result = objectOf(value)
-    if (isOversize) this.#skip(runIndex, index, 'is very large')
-    else if (result === null || run === undefined) this.#skip(runIndex, index, 'is not an object')
-    else if (isFinding(result)) this.#add(readFinding(run, result), runIndex, index)
+    if (isOversize) this.#skip('is very large')
+    else if (result === null || run === undefined) this.#skip('is not an object')
+    else if (isFinding(result)) this.#add(readFinding(run, result))
     else this.#pass(run, result)
   }
 
-  #add(finding: ParsedFinding | null, run: number, index: number): void {
+  /** What results made their run remember ends with them: there may be very many runs. */
+  #enter(runIndex: number): void {
+    const left = this.#runs[this.#run]
+    left?.places.clear()
+    left?.kinds.clear()
+    this.#run = runIndex
+    this.#index = 0
+  }
+
+  #add(finding: ParsedFinding | null): void {
     if (finding === null) {
-      this.#skip(run, index, 'has neither a message nor a rule')
+      this.#skip('has neither a message nor a rule')
       return
     }
     this.#readable++
@@ -104,9 +112,9 @@ class ResultReader {
     throw new ReportError(`None of the report's ${this.skipped} results could be read. ${this.#firstSkip}.`, 'sarif')
   }
 
-  #skip(run: number, index: number, reason: string): void {
+  #skip(reason: string): void {
     this.skipped++
-    const warning = `Result ${index + 1} of run ${run + 1} ${reason} and was skipped`
+    const warning = `Result ${this.#index} of run ${this.#run + 1} ${reason} and was skipped`
     this.#firstSkip ||= warning
     this.#warnings.add(warning)
   }

@@ -1,24 +1,43 @@
+import { hash } from 'node:crypto'
+import { JsonStore } from '../../../platform/json/json-store.ts'
 import { boundedText, NAME_MAX } from '../bounded-text.ts'
 import { type Component, componentOf, UNKNOWN_COMPONENT } from '../dependency-finding.ts'
-import { referenceKey } from '../reference-key.ts'
+import { FINDINGS_MAX } from '../finding-batch.ts'
 import { bomLinkOf } from './bom-link.ts'
 
 const UUID = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/i
 const HASH = /^[0-9a-f]{12,128}$/i
 
-/** The components that vulnerabilities refer to, by `bom-ref`. */
-export class ComponentIndex {
-  readonly #ownSerial: string | null
-  readonly #byRef = new Map<string, Component>()
+const NOT_FOUND = -1
 
-  constructor(serialNumber: string | null) {
+/** The components that vulnerabilities refer to, by `bom-ref`, as many as findings are kept. Compact, because they may be that many. */
+export class ComponentIndex {
+  readonly #components = new JsonStore()
+  /** By key of the `bom-ref`: the component's number in the store. */
+  readonly #numbers = new Map<string, number>()
+  #ownSerial: string | null = null
+
+  get isEmpty(): boolean {
+    return this.#numbers.size === 0
+  }
+
+  set serialNumber(serialNumber: string | null) {
     this.#ownSerial = serialNumber?.toLowerCase().replace(/^urn:uuid:/, '') ?? null
   }
 
-  /** Of two components with one `bom-ref`, which must not be, the first counts. */
-  add(ref: string, component: Component): void {
-    const key = referenceKey(ref)
-    if (!this.#byRef.has(key)) this.#byRef.set(key, component)
+  /** Notes that a vulnerability refers to a component. */
+  want(ref: string): void {
+    const key = keyOf(bomLinkOf(ref)?.ref ?? ref)
+    if (this.#numbers.size < FINDINGS_MAX && !this.#numbers.has(key)) this.#numbers.set(key, NOT_FOUND)
+  }
+
+  /** True for a component that is wanted. Of two components with one `bom-ref`, which must not be, the first counts. */
+  wants(ref: string): boolean {
+    return this.#numbers.get(keyOf(ref)) === NOT_FOUND
+  }
+
+  add(ref: string, { name, version, purl, path }: Component): void {
+    this.#numbers.set(keyOf(ref), this.#components.add([name, version, purl, path]))
   }
 
   /** What a reference says, in this document or a BOM-Link to another: there, what can be told from the reference itself. */
@@ -26,8 +45,20 @@ export class ComponentIndex {
     const link = bomLinkOf(ref)
     const isElsewhere = link !== null && link.serialNumber !== this.#ownSerial
     const name = link?.ref ?? ref
-    return (isElsewhere ? undefined : this.#byRef.get(referenceKey(name))) ?? componentOfReference(name)
+    return (isElsewhere ? null : this.#find(name)) ?? componentOfReference(name)
   }
+
+  #find(ref: string): Component | null {
+    const number = this.#numbers.get(keyOf(ref)) ?? NOT_FOUND
+    if (number === NOT_FOUND) return null
+    const [name, version, purl, path] = this.#components.get(number) as [string, string, string, string]
+    return { name, version, purl, path }
+  }
+}
+
+/** Short, whatever the length of the reference. */
+function keyOf(ref: string): string {
+  return hash('sha256', ref, 'binary')
 }
 
 /** Many tools refer to a component by its package URL. What is made anew for each document, as a UUID is, names nothing. */

@@ -3,12 +3,10 @@ import { type JsonObject, textOf } from '../../../platform/json/read-value.ts'
 import { selectJson } from '../../../platform/json/select-json.ts'
 import type { Component } from '../dependency-finding.ts'
 import type { ReportSource } from '../parsed-report.ts'
-import { referenceKey } from '../reference-key.ts'
 import type { ReportWarnings } from '../report-warnings.ts'
 import { readComponent } from './component.ts'
-import { ComponentIndex } from './component-index.ts'
+import type { ComponentIndex } from './component-index.ts'
 import { nestedSelection } from './component-selection.ts'
-import type { CycloneDxDocument } from './read-document.ts'
 
 const PLACES = ['components[*]', 'services[*]', 'metadata.component']
 const MEMBERS = ['bom-ref', 'group', 'name', 'version', 'purl', 'properties', 'evidence.occurrences']
@@ -22,27 +20,24 @@ const KEPT_TEXT_MAX = 32 * 1024 * 1024
 /** The second pass: the components, services and the document's own subject, as far as vulnerabilities refer to them. */
 export async function readComponents(
   source: ReportSource,
-  document: CycloneDxDocument,
+  affected: ComponentIndex,
   warnings: ReportWarnings,
-): Promise<ComponentIndex> {
-  const reader = new ComponentReader(document, warnings)
-  if (document.affected.size === 0) return reader.index
+): Promise<void> {
+  if (affected.isEmpty) return
+  const reader = new ComponentReader(affected, warnings)
   for await (const batch of selectJson(source.open(), SELECTION)) for (const selected of batch) reader.read(selected)
   reader.closeFrom(0)
-  return reader.index
 }
 
 /** Puts components together from their members, which stand before and after the components nested in them. */
 class ComponentReader {
-  readonly index: ComponentIndex
-  readonly #affected: Set<string>
+  readonly #affected: ComponentIndex
   readonly #warnings: ReportWarnings
   /** By depth: the components that are not yet over. The document's subject is at depth 0. */
   readonly #open: (JsonObject | undefined)[] = []
   #textLeft = KEPT_TEXT_MAX
 
-  constructor({ serialNumber, affected }: CycloneDxDocument, warnings: ReportWarnings) {
-    this.index = new ComponentIndex(serialNumber)
+  constructor(affected: ComponentIndex, warnings: ReportWarnings) {
     this.#affected = affected
     this.#warnings = warnings
   }
@@ -61,14 +56,14 @@ class ComponentReader {
   closeFrom(depth: number): void {
     for (const members of this.#open.splice(depth)) {
       const ref = textOf(members?.['bom-ref'])
-      if (members !== undefined && ref !== null && this.#affected.has(referenceKey(ref))) this.#keep(ref, members)
+      if (members !== undefined && ref !== null && this.#affected.wants(ref)) this.#keep(ref, members)
     }
   }
 
   #keep(ref: string, members: JsonObject): void {
     const component = readComponent(members)
     this.#textLeft -= textLength(component)
-    if (this.#textLeft >= 0) this.index.add(ref, component)
+    if (this.#textLeft >= 0) this.#affected.add(ref, component)
     else this.#warnings.add('The vulnerable components have very long names; those of later ones were not read')
   }
 }

@@ -1,11 +1,9 @@
 import type { SelectedValue } from '../../../platform/json/json-selector.ts'
 import { textOf } from '../../../platform/json/read-value.ts'
 import { selectJson } from '../../../platform/json/select-json.ts'
-import { FINDINGS_MAX } from '../finding-batch.ts'
 import { ReportError, type ReportSource, type ReportTool } from '../parsed-report.ts'
-import { referenceKey } from '../reference-key.ts'
 import type { ReportWarnings } from '../report-warnings.ts'
-import { bomLinkOf } from './bom-link.ts'
+import { ComponentIndex } from './component-index.ts'
 import { nestedSelection } from './component-selection.ts'
 import { refuseUnlessRead } from './spec-version.ts'
 import { toolOf } from './tool.ts'
@@ -26,14 +24,13 @@ const SELECTION = nestedSelection([
 ])
 
 export type CycloneDxDocument = {
-  serialNumber: string | null
   tool: ReportTool
   components: number
   vulnerabilities: number
   /** False where the document has no member `vulnerabilities`: it then says nothing of them. */
   hasVulnerabilities: boolean
-  /** Keys of the components that vulnerabilities refer to, as many as findings are kept. */
-  affected: Set<string>
+  /** Knows which components vulnerabilities refer to; they are still to be read. */
+  affected: ComponentIndex
 }
 
 /** The first pass: what the document is. Also checks the grammar of the whole file. */
@@ -45,7 +42,7 @@ export async function readDocument(source: ReportSource, warnings: ReportWarning
 
 class DocumentReader {
   readonly #header = new Map<string, unknown>()
-  readonly #affected = new Set<string>()
+  readonly #affected = new ComponentIndex()
   #components = 0
   #vulnerabilities = 0
 
@@ -60,8 +57,8 @@ class DocumentReader {
   finish(warnings: ReportWarnings): CycloneDxDocument {
     const header = (member: string) => this.#header.get(member)
     refuseUnlessRead(header('bomFormat'), header('specVersion'), header('$schema'), warnings)
+    this.#affected.serialNumber = textOf(header('serialNumber'))
     return {
-      serialNumber: textOf(header('serialNumber')),
       tool: toolOf(header('metadata.tools')),
       components: this.#components,
       vulnerabilities: this.#vulnerabilities,
@@ -71,8 +68,7 @@ class DocumentReader {
   }
 
   #refer(ref: string | null): void {
-    if (ref === null || this.#affected.size >= FINDINGS_MAX) return
-    this.#affected.add(referenceKey(bomLinkOf(ref)?.ref ?? ref))
+    if (ref !== null) this.#affected.want(ref)
   }
 }
 

@@ -28,6 +28,11 @@ export function placeOf(run: SarifRun, location: ArtifactLocation): ArtifactPlac
   const indexed = location.index === null ? undefined : run.artifacts[location.index]
   const { uri, uriBaseId } = location.uri === null && indexed !== undefined ? indexed : location
   if (uri === null) return NOWHERE
+  const key = `${uriBaseId?.length ?? ''} ${uriBaseId} ${uri}`
+  return run.places.get(key, () => placeOfUri(run, uri, uriBaseId))
+}
+
+function placeOfUri(run: SarifRun, uri: string, uriBaseId: string | null): ArtifactPlace {
   const resolved = resolve(run, uri, uriBaseId)
   const scheme = schemeOf(resolved)
   if (scheme !== null && scheme !== 'file') return { path: null, address: boundedText(resolved, PATH_MAX) }

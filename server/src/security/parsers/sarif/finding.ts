@@ -1,9 +1,9 @@
-import { type JsonObject, textOf } from '../../../platform/json/read-value.ts'
+import { type JsonObject, objectsOf, textOf } from '../../../platform/json/read-value.ts'
 import { boundedText, DESCRIPTION_MAX, firstLine, RULE_ID_MAX, TITLE_MAX, webUrl } from '../bounded-text.ts'
 import type { ParsedFinding } from '../parsed-report.ts'
 import { identityOf } from './identity.ts'
 import { levelOf, scannerScoreOf, severityOf } from './level.ts'
-import { locationsOf, type Place, placesOf } from './location.ts'
+import { type Place, readPlace } from './location.ts'
 import { messageText } from './message.ts'
 import { NO_PACKAGE } from './package-facts.ts'
 import { findRule, ruleReference } from './rule.ts'
@@ -13,7 +13,7 @@ import { cwesOf } from './taxon.ts'
 import { kindOf, packageOf, vulnerabilitiesOf } from './vulnerability.ts'
 
 const NOT_FINDINGS = new Set<unknown>(['pass', 'notApplicable', 'informational'])
-/** Locations beside the first that a description names. */
+/** Locations beside the first that a description names; a result may list millions. */
 const OTHER_PLACES_MAX = 10
 
 /** False for a result that reports no problem (§3.27.9), or one that is gone (§3.27.24). */
@@ -28,51 +28,46 @@ export function readFinding(run: SarifRun, result: JsonObject): ParsedFinding | 
   const ruleId = reference.id ?? rule?.id ?? null
   const message = messageText(run, result.message, rule) ?? rule?.description ?? rule?.name ?? ruleId
   if (message === null) return null
-  const places = placesOf(run, result, 1 + OTHER_PLACES_MAX)
+  const locations = objectsOf(result.locations)
+  const places = locations.slice(0, 1 + OTHER_PLACES_MAX).map((location) => readPlace(run, location))
+  const [place] = places
+  const path = place?.path ?? null
+  const score = scannerScoreOf(result, rule)
+  const dismissal = dismissalOf(result)
+  const { kind, vulnIds, about, context, identity } = subjectOf({ run, result, rule, ruleId, message, place })
+  // A plain literal: to spread parts into it takes longer than to make them, for each of very many results.
   return {
     tool: run.tool.name,
     tool_version: run.tool.version,
+    kind,
     type: null,
-    ...severityFields(run, result, rule),
-    ...dismissalFields(result),
-    title: boundedText(firstLine(rule?.description ?? message), TITLE_MAX) ?? ruleId ?? run.tool.name,
-    description: boundedText(message + otherPlaces(places, locationsOf(result).length), DESCRIPTION_MAX),
-    native_url: webUrl(textOf(result.hostedViewerUri)) ?? rule?.helpUri ?? null,
-    ...placeFields(places[0]),
-    cwes: cwesOf(run, result, rule, ruleId),
-    rule_id: ruleId,
-    ...subjectFields({ run, result, rule, ruleId, message, place: places[0] }),
-  }
-}
-
-function severityFields(run: SarifRun, result: JsonObject, rule: SarifRule | undefined) {
-  const score = scannerScoreOf(result, rule)
-  const vector = rule?.cvssVector ?? null
-  return {
     severity: severityOf(score, levelOf(run, result, rule)),
-    scanner_score: score,
-    cvss_version: /^CVSS:(\d\.\d)/i.exec(vector ?? '')?.[1] ?? null,
-    cvss_score: rule?.cvssScore ?? null,
-    cvss_vector: vector,
-  }
-}
-
-function dismissalFields(result: JsonObject) {
-  const dismissal = dismissalOf(result)
-  return {
-    state: dismissal === null ? ('open' as const) : ('dismissed' as const),
+    state: dismissal === null ? 'open' : 'dismissed',
     dismiss_reason: dismissal?.reason ?? null,
     dismiss_comment: dismissal?.comment ?? null,
-  }
-}
-
-function placeFields(place: Place | undefined) {
-  const path = place?.path ?? null
-  return {
+    title: boundedText(firstLine(rule?.description ?? message), TITLE_MAX) ?? ruleId ?? run.tool.name,
+    description: boundedText(message + otherPlaces(places, locations.length), DESCRIPTION_MAX),
+    native_url: webUrl(textOf(result.hostedViewerUri)) ?? rule?.helpUri ?? null,
     path,
     start_line: path === null ? null : (place?.startLine ?? null),
     end_line: path === null ? null : (place?.endLine ?? null),
+    package_name: about.name,
+    package_version: about.version,
+    fixed_version: about.fixedVersion,
+    purl: about.purl,
+    vuln_ids: vulnIds,
+    cwes: cwesOf(run, result, rule, ruleId),
+    rule_id: ruleId,
+    secret_type: kind === 'secret' ? boundedText(ruleId ?? rule?.name ?? null, RULE_ID_MAX) : null,
     resource_name: path === null ? (place?.address ?? place?.logicalName ?? null) : null,
+    scanner_score: score,
+    cvss_version: rule?.cvssVersion ?? null,
+    cvss_score: rule?.cvssScore ?? null,
+    cvss_vector: rule?.cvssVector ?? null,
+    fingerprint: identity.fingerprint,
+    fingerprint_method: identity.fingerprint_method,
+    relocation: identity.relocation,
+    context,
   }
 }
 
@@ -96,27 +91,20 @@ type Subject = {
 }
 
 /** What the finding is about, and with it what makes it the same finding in the next report. */
-function subjectFields({ run, result, rule, ruleId, message, place }: Subject) {
+function subjectOf({ run, result, rule, ruleId, message, place }: Subject) {
   const kind = kindOf(run, rule, ruleId)
   const isDependency = kind === 'dependency'
   const vulnIds = isDependency ? vulnerabilitiesOf(result, rule, ruleId) : []
-  const subject = isDependency ? packageOf(result, rule, message, place?.logicalName ?? null) : NO_PACKAGE
+  const about = isDependency ? packageOf(result, rule, message, place?.logicalName ?? null) : NO_PACKAGE
   const vulnerabilityId = vulnIds[0] ?? ruleId
-  const isIdentified = isDependency && vulnerabilityId !== null && (subject.purl ?? subject.name) !== null
-  return {
-    kind,
-    vuln_ids: vulnIds,
-    package_name: subject.name,
-    package_version: subject.version,
-    fixed_version: subject.fixedVersion,
-    purl: subject.purl,
-    secret_type: kind === 'secret' ? boundedText(ruleId ?? rule?.name ?? null, RULE_ID_MAX) : null,
-    ...identityOf(result, {
-      ruleId,
-      path: place?.path ?? place?.address ?? place?.logicalName ?? null,
-      snippet: place?.snippet ?? null,
-      message,
-      dependency: isIdentified ? { package: subject, vulnerabilityId } : null,
-    }),
-  }
+  const context = place?.snippet?.replace(/\s+/g, '') || null
+  const isIdentified = isDependency && vulnerabilityId !== null && (about.purl ?? about.name) !== null
+  const identity = identityOf(result, {
+    ruleId,
+    path: place?.path ?? place?.address ?? place?.logicalName ?? null,
+    context,
+    message,
+    dependency: isIdentified ? { package: about, vulnerabilityId } : null,
+  })
+  return { kind, vulnIds, about, context, identity }
 }

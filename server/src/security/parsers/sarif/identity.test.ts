@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type IdentifyingFacts, identityOf } from './identity.ts'
 
-const FACTS: IdentifyingFacts = { ruleId: 'R', path: 'a.ts', snippet: 'f( x )', message: 'm', dependency: null }
+const FACTS: IdentifyingFacts = { ruleId: 'R', path: 'a.ts', context: 'f(x)', message: 'm', dependency: null }
 const PACKAGE = { name: 'lodash', version: '4.17.1', fixedVersion: null, purl: 'pkg:npm/lodash@4.17.1?arch=x' }
 const DEPENDENCY = { package: PACKAGE, vulnerabilityId: 'CVE-2021-1' }
 
@@ -17,10 +17,10 @@ test('the most trusted statement decides: fingerprints, line hash, other partial
   assert.equal(method({ partialFingerprints }), 'primaryLocationLineHash')
   assert.equal(method({ partialFingerprints: { other: 'p' } }), 'partialFingerprints')
   assert.equal(method({}), 'snippet')
-  assert.equal(method({}, { snippet: ' \n' }), 'message')
+  assert.equal(method({}, { context: null }), 'message')
 })
 
-test('a fingerprint is the hex SHA-256 of bounded size', () => {
+test('a fingerprint is of bounded size', () => {
   assert.match(fingerprint({ fingerprints: { a: 'x'.repeat(100_000) } }), /^[0-9a-f]{64}$/)
 })
 
@@ -42,8 +42,8 @@ test('a moved file keeps the findings whose tool gave them full fingerprints', (
 })
 
 test('white space in the snippet and the message beside it make no other finding', () => {
-  assert.equal(fingerprint({}), fingerprint({}, { snippet: '\tf(x)\n', message: 'other' }))
-  assert.notEqual(fingerprint({}), fingerprint({}, { snippet: 'g(x)' }))
+  assert.equal(fingerprint({}), fingerprint({}, { message: 'other' }))
+  assert.notEqual(fingerprint({}), fingerprint({}, { context: 'g(x)' }))
 })
 
 const relocation = (...args: Parameters<typeof identity>) => identity(...args).relocation
@@ -66,13 +66,13 @@ test('what is identified in its file only is recognized in another', () => {
 })
 
 test('a message with other numbers is recognized in its own file only, with other words nowhere', () => {
-  const message = (text: string, path = 'a.ts') => relocation({}, { snippet: null, message: text, path })
+  const message = (text: string, path = 'a.ts') => relocation({}, { context: null, message: text, path })
   assert.equal(message('Line 12 of 2026-01-01T10:00:00Z'), message('Line 7 of 2026-01-02T09:30:00Z'))
   assert.notEqual(message('Line 12'), message('Line 12', 'b.ts'))
   assert.notEqual(message('Line 12'), message('Lines 12'))
   assert.notEqual(
-    fingerprint({}, { snippet: null, message: 'Port 22' }),
-    fingerprint({}, { snippet: null, message: 'Port 80' }),
+    fingerprint({}, { context: null, message: 'Port 22' }),
+    fingerprint({}, { context: null, message: 'Port 80' }),
   )
 })
 

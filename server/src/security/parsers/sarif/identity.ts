@@ -1,5 +1,5 @@
 import { type JsonObject, objectOf, textOf } from '../../../platform/json/read-value.ts'
-import { fingerprintOf } from '../fingerprint.ts'
+import { fingerprintAt, fingerprintOf } from '../fingerprint.ts'
 import { packageIdentity } from '../package-url.ts'
 import type { PackageFacts } from './package-facts.ts'
 
@@ -8,7 +8,8 @@ export type Identity = { fingerprint: string; fingerprint_method: string; reloca
 export type IdentifyingFacts = {
   ruleId: string | null
   path: string | null
-  snippet: string | null
+  /** The flagged text without its white space. */
+  context: string | null
   message: string
   /** Null unless the finding is about a vulnerable package. */
   dependency: { package: PackageFacts; vulnerabilityId: string } | null
@@ -17,7 +18,7 @@ export type IdentifyingFacts = {
 /** Values that tools write in place of a fingerprint: Semgrep without a login gives every result this one. */
 const NOT_FINGERPRINTS = new Set(['requires login'])
 
-const VERSIONED = /^(.*)\/v(\d{1,6})$/
+const VERSION = /\/v(\d{1,6})$/
 
 /**
  * What makes this result the same finding in the next report, by decreasing trust. Lines and columns are never part of it.
@@ -26,15 +27,21 @@ const VERSIONED = /^(.*)\/v(\d{1,6})$/
 export function identityOf(result: JsonObject, facts: IdentifyingFacts): Identity {
   const { ruleId, path, dependency } = facts
   const full = entriesOf(result.fingerprints)
-  if (full.length > 0) return identity('fingerprints', [ruleId, ...full.flat()], null)
+  if (full.length > 0) {
+    const fingerprint = fingerprintOf('fingerprints', [ruleId, ...full.flat()])
+    return { fingerprint, fingerprint_method: 'fingerprints', relocation: null }
+  }
   if (dependency !== null) return placed('dependency', path, dependencyParts(dependency))
   const partial = entriesOf(result.partialFingerprints)
   const lineHash = partial.find(([name]) => name === 'primaryLocationLineHash')
   if (lineHash !== undefined) return placed('primaryLocationLineHash', path, [ruleId, lineHash[1]])
   if (partial.length > 0) return placed('partialFingerprints', path, [ruleId, ...partial.flat()])
-  const snippet = facts.snippet?.replace(/\s+/g, '') ?? ''
-  if (snippet !== '') return placed('snippet', path, [ruleId, snippet])
-  return identity('message', [ruleId, path, facts.message], [ruleId, path, facts.message.replace(NUMBER, '#')])
+  if (facts.context !== null) return placed('snippet', path, [ruleId, facts.context])
+  return {
+    fingerprint: fingerprintOf('message', [ruleId, path, facts.message]),
+    fingerprint_method: 'message',
+    relocation: fingerprintOf('message anywhere', [ruleId, path, facts.message.replace(NUMBER, '#')]),
+  }
 }
 
 /** Messages speak of lines, times and counts. Where these alone change, it is the same finding on other lines. */
@@ -42,14 +49,11 @@ const NUMBER = /\d+/g
 
 /** What stands for its file only, and is recognized in another. */
 function placed(method: string, path: string | null, parts: (string | null)[]): Identity {
-  return identity(method, [...parts, path], path === null ? null : parts)
-}
-
-function identity(method: string, parts: (string | null)[], relocation: (string | null)[] | null): Identity {
+  const anywhere = fingerprintOf(method, parts)
   return {
-    fingerprint: fingerprintOf(method, parts),
+    fingerprint: fingerprintAt(anywhere, path),
     fingerprint_method: method,
-    relocation: relocation === null ? null : fingerprintOf(`${method} anywhere`, relocation),
+    relocation: path === null ? null : anywhere,
   }
 }
 
@@ -62,12 +66,15 @@ function dependencyParts(dependency: NonNullable<IdentifyingFacts['dependency']>
  * a tool that begins to write another one beside it makes no other finding.
  */
 function entriesOf(fingerprints: unknown): [string, string][] {
+  const object = objectOf(fingerprints)
+  if (object === null) return []
   const lowest = new Map<string, { version: number; value: string }>()
-  for (const [key, entry] of Object.entries(objectOf(fingerprints) ?? {})) {
+  for (const [key, entry] of Object.entries(object)) {
     const value = textOf(entry)
     if (value === null || NOT_FINGERPRINTS.has(value)) continue
-    const [, name = key, digits = '0'] = VERSIONED.exec(key) ?? []
-    const version = Number(digits)
+    const suffix = VERSION.exec(key)
+    const name = suffix === null ? key : key.slice(0, suffix.index)
+    const version = Number(suffix?.[1] ?? 0)
     if (version <= (lowest.get(name)?.version ?? version)) lowest.set(name, { version, value })
   }
   return [...lowest].map(([name, { value }]): [string, string] => [name, value]).sort(([a], [b]) => (a < b ? -1 : 1))

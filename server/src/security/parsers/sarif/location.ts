@@ -17,18 +17,8 @@ const URI_MAX = 9 * PATH_MAX
 /** PostgreSQL's integer ends here. */
 const LINE_MAX = 2 ** 31 - 1
 
-export function locationsOf(result: JsonObject): JsonObject[] {
-  return objectsOf(result.locations)
-}
-
-/** The result's first locations, at most `max`; a result may list millions. */
-export function placesOf(run: SarifRun, result: JsonObject, max: number): Place[] {
-  return locationsOf(result)
-    .slice(0, max)
-    .map((location) => readPlace(run, location))
-}
-
-function readPlace(run: SarifRun, location: JsonObject): Place {
+/** A location (§3.28). */
+export function readPlace(run: SarifRun, location: JsonObject): Place {
   const physical = objectOf(location.physicalLocation)
   const artifact = artifactLocation(physical?.artifactLocation)
   const region = objectOf(physical?.region)

@@ -1,6 +1,7 @@
 import { selectionTree } from '../../../platform/json/json-selection.ts'
 import type { SelectedValue } from '../../../platform/json/json-selector.ts'
-import { FIRST_LOOK, selectJson } from '../../../platform/json/select-json.ts'
+import type { JsonSpan } from '../../../platform/json/json-span.ts'
+import { selectJson } from '../../../platform/json/select-json.ts'
 import { ReportError, type ReportSource } from '../parsed-report.ts'
 import type { ReportWarnings } from '../report-warnings.ts'
 import { kindOfScanner } from '../scanner-kind.ts'
@@ -19,19 +20,25 @@ const SELECTION = selectionTree([
   'runs:type',
   'runs[*]:type',
   'runs[*].results:type',
+  'runs[*].results[*]:span',
   'runs[*].externalPropertyFileReferences.results:type',
   ...Object.keys(RUN_MEMBERS),
 ])
 
 export type ReadRun = SarifRun | undefined
+/** Where some of a run's results stand. */
+export type ResultSpan = JsonSpan & { run: number }
 
 /**
  * The first pass over a SARIF file: everything that results refer to, wherever it stands, by index of the run; undefined where a run is no object.
- * Also checks the grammar of the whole file, so that a broken one fails before a finding is handed out.
+ * Of the results it only finds the places, and checks the grammar of all else.
  */
-export async function readRuns(source: ReportSource, warnings: ReportWarnings): Promise<ReadRun[]> {
+export async function readRuns(
+  source: ReportSource,
+  warnings: ReportWarnings,
+): Promise<{ runs: ReadRun[]; spans: ResultSpan[] }> {
   const reader = new RunsReader(warnings)
-  for await (const batch of selectJson(source.open(), SELECTION, FIRST_LOOK)) {
+  for await (const batch of selectJson(source.open(), SELECTION)) {
     for (const selected of batch) reader.read(selected)
   }
   return reader.finish()
@@ -41,6 +48,7 @@ class RunsReader {
   readonly #warnings: ReportWarnings
   readonly #budget: RunBudget
   readonly #runs: ReadRun[] = []
+  readonly #spans: ResultSpan[] = []
   #version: unknown
   #runsType: unknown
 
@@ -53,21 +61,28 @@ class RunsReader {
     const [index = 0, ...below] = at as number[]
     if (isOversize) this.#warnings.add(`${path} holds a very large value, which was not read`)
     else if (path === 'version') this.#version = value
-    else if (path === 'runs:type') this.#runsType = value
+    else if (path === 'runs:type') this.#checkRuns(value)
     else if (path === 'runs[*]:type') this.#begin(index, value)
     else if (path === 'runs[*].results:type') this.#checkResults(index, value)
+    else if (path === 'runs[*].results[*]:span') this.#spans.push({ run: index, ...(value as JsonSpan) })
     else if (path === 'runs[*].externalPropertyFileReferences.results:type') this.#refuseExternalResults(index)
     else RUN_MEMBERS[path]?.({ run: this.#runs[index] as SarifRun, at: below, value, budget: this.#budget })
   }
 
-  finish(): ReadRun[] {
+  finish(): { runs: ReadRun[]; spans: ResultSpan[] } {
     if (this.#version !== VERSION) throw new ReportError(versionRefusal(this.#version), 'sarif')
     // §3.13.4 allows null where a run could not be made.
     if (this.#runsType !== 'array' && this.#runsType !== 'null') {
       throw new ReportError('The file is not a SARIF report: it has no array `runs`.', 'sarif')
     }
     for (const [index, run] of this.#runs.entries()) if (run !== undefined) this.#finishRun(run, index)
-    return this.#runs
+    return { runs: this.#runs, spans: this.#spans }
+  }
+
+  /** Of members that stand twice nobody can tell which one is meant. */
+  #checkRuns(type: unknown): void {
+    if (this.#runsType !== undefined) throw new ReportError('The report has `runs` twice.', 'sarif')
+    this.#runsType = type
   }
 
   #finishRun(run: SarifRun, index: number): void {
@@ -84,6 +99,7 @@ class RunsReader {
   /** Results that are there and cannot be read fail the report: without them it would close its tool's findings. */
   #checkResults(index: number, type: unknown): void {
     const run = this.#runs[index]
+    if (run?.hasResults) throw new ReportError(`Run ${index + 1} has \`results\` twice.`, 'sarif')
     if (run !== undefined && type === 'array') run.hasResults = true
     if (type === 'array' || type === 'null') return
     throw new ReportError(`The results of run ${index + 1} are not an array.`, 'sarif')

@@ -1,4 +1,12 @@
-import { type JsonObject, memberOf, objectOf, objectsOf, textOf, textsOf } from '../../../platform/json/read-value.ts'
+import {
+  integerOf,
+  type JsonObject,
+  memberOf,
+  objectOf,
+  objectsOf,
+  textOf,
+  textsOf,
+} from '../../../platform/json/read-value.ts'
 import { boundedText, NAME_MAX, RULE_ID_MAX, TITLE_MAX, webUrl } from '../bounded-text.ts'
 import { scoreOf } from '../severity.ts'
 import { vulnerabilityIds } from '../vulnerability-ids.ts'
@@ -75,11 +83,13 @@ function leadingIds(text: string | null): string[] {
   return match === null ? [] : [match[1] ?? match[2] ?? '']
 }
 
-function cvssOf(rule: JsonObject): { cvssScore: number | null; cvssVector: string | null } {
+function cvssOf(rule: JsonObject): Pick<SarifRule, 'cvssVersion' | 'cvssScore' | 'cvssVector'> {
   const properties = objectOf(rule.properties)
+  const vector = cvssVectorOf(properties?.cvssv3_vector ?? properties?.cvssVector)
   return {
+    cvssVersion: vector?.slice('CVSS:'.length, vector.indexOf('/')) ?? null,
     cvssScore: scoreOf(properties?.cvssv3_baseScore ?? properties?.cvssScore),
-    cvssVector: cvssVectorOf(properties?.cvssv3_vector ?? properties?.cvssVector),
+    cvssVector: vector,
   }
 }
 
@@ -107,9 +117,12 @@ export function readMessages(strings: unknown): Map<string, string> {
 
 /** How a result names its rule (§3.27.5 to §3.27.7): `rule`, completed by `ruleId` and `ruleIndex`. */
 export function ruleReference(result: JsonObject): DescriptorReference {
-  const rule = descriptorReference(objectOf(result.rule))
-  const short = descriptorReference({ id: result.ruleId, index: result.ruleIndex })
-  return { ...rule, id: rule.id ?? short.id, index: rule.index ?? short.index }
+  const id = boundedText(textOf(result.ruleId), RULE_ID_MAX)
+  const index = integerOf(result.ruleIndex, 0)
+  const rule = objectOf(result.rule)
+  if (rule === null) return { id, guid: null, index, component: null }
+  const reference = descriptorReference(rule)
+  return { ...reference, id: reference.id ?? id, index: reference.index ?? index }
 }
 
 /**

@@ -1,4 +1,6 @@
+import { Memo } from '../memo.ts'
 import type { FindingKind, ReportTool } from '../parsed-report.ts'
+import type { ArtifactPlace } from './artifact-path.ts'
 import type { DescriptorReference } from './component-reference.ts'
 import type { PackageFacts } from './package-facts.ts'
 
@@ -20,6 +22,9 @@ export type SarifRun = {
   rootBases: Set<string>
   rootDirectories: string[]
   workingDirectories: string[]
+  /** Places resolved before, and kinds told before, by what they were made of. */
+  places: Memo<ArtifactPlace>
+  kinds: Memo<FindingKind>
   automationId: string | null
   /** The levels that invocations set for rules (§3.20.5): as the report has them, and by invocation once all is read. */
   overrides: LevelOverride[]
@@ -45,6 +50,7 @@ export type SarifRule = {
   helpUri: string | null
   level: string | null
   securitySeverity: number | null
+  cvssVersion: string | null
   cvssScore: number | null
   cvssVector: string | null
   tags: string[]
@@ -76,6 +82,8 @@ export function newRun(): SarifRun {
     rootBases: new Set(),
     rootDirectories: [],
     workingDirectories: [],
+    places: new Memo(),
+    kinds: new Memo(),
     automationId: null,
     overrides: [],
     levelsByInvocation: [],

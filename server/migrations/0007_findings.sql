@@ -34,6 +34,8 @@ create table findings (
   fingerprint_method text not null,
   -- By which it is recognized where its place is all that changed; null where only the fingerprint identifies it.
   relocation bytea,
+  -- A keyed hash of the flagged text, which other scanners flag as well; of a secret, of the secret itself.
+  context bytea check (length(context) = 16),
   -- Equal findings of one report are told apart by their place among their equals.
   ordinal integer not null check (ordinal >= 0),
   -- Over all that a report may change: equal hashes, nothing to write.
@@ -61,7 +63,15 @@ create table findings (
   cvss_version text,
   cvss_score real,
   cvss_vector text,
-  intel_at_detection jsonb not null,
+  -- Null while it is what the columns above say.
+  intel_at_detection jsonb,
+  issue_id uuid not null,
+  -- Why it belongs to its issue, and since when. No detail where it stands alone.
+  grouping_code text not null check (
+    grouping_code in ('same_vulnerability', 'same_fingerprint', 'same_location', 'same_secret', 'single')
+  ),
+  grouping_detail text check ((grouping_detail is null) = (grouping_code = 'single')),
+  grouped_at timestamptz(3) not null,
   dismiss_reason text,
   dismiss_comment text,
   dismissed_by_name text,
@@ -76,8 +86,11 @@ create table findings (
   updated_at timestamptz(3) not null,
   -- No foreign key to the stream: its check of each row is a quarter of the cost of a first import, and findings are only
   -- written while their stream's row is locked, which nothing deletes.
-  primary key (org_id, id)
+  primary key (org_id, id),
+  -- Every finding belongs to exactly one issue.
+  foreign key (org_id, issue_id) references security_issues (org_id, id)
 );
 create unique index findings_by_identity on findings (org_id, stream_id, fingerprint, ordinal);
-create index findings_by_creation on findings (org_id, created_at, id);
-create index findings_by_repository on findings (org_id, repository_no, created_at, id);
+-- Ids are made at the moment of creation and sort by it: the primary key serves the list of all findings.
+create index findings_by_repository on findings (org_id, repository_no, id);
+create index findings_by_issue on findings (org_id, issue_id);

@@ -1,0 +1,34 @@
+import { COMMAND_LINE } from '../src/audit/principal.ts'
+import { createGate } from '../src/deployments/create-gate.ts'
+import { systemClock } from '../src/platform/clock.ts'
+import { newRun } from './ci-runs.ts'
+import type { Setting } from './setting.ts'
+
+/** A configured gate over one environment; `policies` it asks by name. */
+export async function configureGate({ sql, ours }: Setting, environment: string, policies: string[]): Promise<void> {
+  const covers = { environment, repository: null, branch: null }
+  const asks = { requiredApprovals: 1, allowApiKeys: true, allowRunCreator: true, policies }
+  await createGate({ sql, clock: systemClock }, ours.orgId, COMMAND_LINE, { name: environment, ...covers, ...asks })
+}
+
+export async function createRun(setting: Setting): Promise<string> {
+  return (await post<{ id: string }>(setting, '/v1/ci/runs', newRun())).id
+}
+
+/** What our server answers to a POST. Throws when it is no success. */
+export async function post<Data>({ ours }: Setting, path: string, body: object): Promise<Data> {
+  const headers = { authorization: `Bearer ${ours.key}`, 'content-type': 'application/json' }
+  return send(`${ours.url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
+}
+
+export async function send<Data>(url: string, request: RequestInit): Promise<Data> {
+  const response = await fetch(url, request)
+  if (!response.ok) throw new Error(`${url} answered ${response.status}: ${await response.text()}`)
+  return ((await response.json()) as { data: Data }).data
+}
+
+/** The value that 99 of 100 are not above. */
+export function p99(values: number[]): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  return sorted[Math.ceil(sorted.length * 0.99) - 1] ?? Number.NaN
+}

@@ -1,0 +1,25 @@
+import type { Tx } from '../platform/db/sql.ts'
+import { newUuid } from '../platform/ids.ts'
+import type { Principal } from './principal.ts'
+
+/** What was done, and why. `action` is `object.verb`; `details` hold ids and figures, never a secret. */
+export type AuditEntry = {
+  principal: Principal
+  action: string
+  object: { type: string; id: string }
+  reason: string | null
+  details?: Record<string, unknown>
+}
+
+/** Adds an entry in the transaction of what it tells about: both happen or neither. */
+export async function recordAudit(tx: Tx, orgId: string, entry: AuditEntry, at: Date): Promise<void> {
+  const { principal, action, object, reason, details = {} } = entry
+  await tx`
+    insert into audit_entries (
+      org_id, id, at, principal_type, principal_id, principal_name, action, object_type, object_id, reason, details
+    )
+    values (
+      ${orgId}, ${newUuid(at)}, ${at}, ${principal.type}, ${principal.id}, ${principal.name}, ${action},
+      ${object.type}, ${object.id}, ${reason}, ${tx.json(details as never)}
+    )`
+}

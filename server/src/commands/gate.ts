@@ -1,0 +1,89 @@
+import { COMMAND_LINE } from '../audit/principal.ts'
+import { type ConfiguredGate, listGates } from '../deployments/configured-gate.store.ts'
+import { createGate } from '../deployments/create-gate.ts'
+import { deleteGate } from '../deployments/delete-gate.ts'
+import { REQUIRED_APPROVALS_MAX } from '../deployments/gate-request.ts'
+import { requireOrganization } from '../organizations/require-organization.ts'
+import { administer } from './administer.ts'
+import { defineCommand, UsageError } from './command.ts'
+import { table } from './table.ts'
+
+const ORG = { type: 'text', value: '<slug>', about: 'the organization', required: true } as const
+
+export const gateCreate = defineCommand({
+  name: 'gate create',
+  about:
+    'Configures a gate: what it covers is deployed only when it approves. In a GLOB, * stays within a part of a path.',
+  arguments: [],
+  options: {
+    org: ORG,
+    name: { type: 'text', value: 'N', about: 'what it is called', required: true },
+    environment: { type: 'text', value: 'GLOB', about: 'the environments that it covers', required: true },
+    repository: { type: 'text', value: 'GLOB', about: 'only repositories of this owner/name, with or without host' },
+    branch: { type: 'text', value: 'GLOB', about: 'only runs of these branches' },
+    approvals: { type: 'text', value: 'N', about: 'how many different principals have to approve (default: 1)' },
+    'allow-api-keys': { type: 'flag', value: '', about: 'API keys may answer; else only people' },
+    'refuse-run-creator': { type: 'flag', value: '', about: 'not the credential that reported the run' },
+    policy: { type: 'list', value: 'NAME', about: 'a policy that it asks, once for each' },
+  },
+  async run(context, _given, options) {
+    const request = {
+      name: options.name,
+      environment: options.environment,
+      repository: options.repository ?? null,
+      branch: options.branch ?? null,
+      requiredApprovals: readApprovals(options.approvals ?? '1'),
+      allowApiKeys: options['allow-api-keys'],
+      allowRunCreator: !options['refuse-run-creator'],
+      policies: options.policy,
+    }
+    const gate = await administer(context, async (services) => {
+      const organization = await requireOrganization(services.sql, options.org)
+      return createGate(services, organization.id, COMMAND_LINE, request)
+    })
+    context.print({ json: gate, text: `Created the gate "${gate.name}" (${gate.id})` })
+  },
+})
+
+export const gateList = defineCommand({
+  name: 'gate list',
+  about: "Lists an organization's configured gates, in the order in which they are asked.",
+  arguments: [],
+  options: { org: ORG },
+  async run(context, _given, { org }) {
+    const gates = await administer(context, async ({ sql }) => listGates(sql, (await requireOrganization(sql, org)).id))
+    const heading = ['ID', 'NAME', 'ENVIRONMENT', 'REPOSITORY', 'BRANCH', 'APPROVALS', 'API KEYS', 'POLICIES']
+    context.print({ json: gates, text: table(heading, gates.map(toRow), `The organization ${org} has no gate yet.`) })
+  },
+})
+
+export const gateDelete = defineCommand({
+  name: 'gate delete',
+  about: 'Removes a configured gate. What was opened under it keeps asking it.',
+  arguments: ['id'],
+  options: {},
+  async run(context, { id }) {
+    const gate = await administer(context, (services) => deleteGate(services, COMMAND_LINE, id))
+    context.print({ json: gate, text: `Deleted the gate "${gate.name}" (${gate.id})` })
+  },
+})
+
+function readApprovals(text: string): number {
+  if (/^\d{1,2}$/.test(text) && Number(text) >= 1 && Number(text) <= REQUIRED_APPROVALS_MAX) return Number(text)
+  throw new UsageError(`--approvals must be a whole number from 1 to ${REQUIRED_APPROVALS_MAX}, not "${text}"`)
+}
+
+function toRow(gate: ConfiguredGate): string[] {
+  const { id, name, environment, repository, branch, required_approvals, allow_api_keys, policies } = gate
+  const keys = allow_api_keys ? 'yes' : 'no'
+  return [
+    id,
+    name,
+    environment,
+    repository ?? '-',
+    branch ?? '-',
+    `${required_approvals}`,
+    keys,
+    policies.join(' ') || '-',
+  ]
+}

@@ -1,0 +1,75 @@
+import { requireOrganization } from '../organizations/require-organization.ts'
+import type { IssueChange } from '../security/grouping/issue-change.ts'
+import { previewRegroup } from '../security/grouping/preview-regroup.ts'
+import { countFindings } from '../security/grouping/regroup.store.ts'
+import { regroupOrganization } from '../security/grouping/regroup-organization.ts'
+import type { RegroupRun } from '../security/grouping/regroup-run.store.ts'
+import { undoRegroup } from '../security/grouping/undo-regroup.ts'
+import type { Services } from '../services.ts'
+import { administer } from './administer.ts'
+import { defineCommand, type Output, UsageError } from './command.ts'
+import { ProgressBar } from './progress-bar.ts'
+import { table } from './table.ts'
+
+const CHANGES_SHOWN_MAX = 100
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+export const issuesRegroup = defineCommand({
+  name: 'issues regroup',
+  about:
+    'Computes all unique issues anew with the rules of today, while the server runs. Interrupted, it goes on where it was.',
+  arguments: [],
+  options: {
+    org: { type: 'text', value: '<slug>', about: 'the organization', required: true },
+    'dry-run': { type: 'flag', value: '', about: 'only tell what would change' },
+    undo: { type: 'text', value: '<regroup>', about: 'take back what the regroup of this id has changed' },
+  },
+  async run(context, _given, { org, undo, 'dry-run': isDry }) {
+    if (undo !== undefined && isDry) throw new UsageError('--undo and --dry-run do not go together')
+    if (undo !== undefined && !UUID.test(undo)) throw new UsageError(`--undo needs the id of a regroup, not "${undo}"`)
+    const output = await administer(context, async (services) => {
+      const { id } = await requireOrganization(services.sql, org)
+      if (undo !== undefined) return undoOutput(await undoRegroup(services, id, undo, () => {}))
+      return regroup(services, id, isDry, context.say)
+    })
+    context.print(output)
+  },
+})
+
+async function regroup(
+  services: Services,
+  orgId: string,
+  isDry: boolean,
+  say: (line: string) => void,
+): Promise<Output> {
+  const shown: IssueChange[] = []
+  const progress = new ProgressBar('findings', await countFindings(services.sql, orgId), say)
+  const follow = (run: RegroupRun, changes: readonly IssueChange[]) => {
+    progress.reach(run.findings)
+    shown.push(...changes.slice(0, CHANGES_SHOWN_MAX - shown.length))
+  }
+  const run = await (isDry ? previewRegroup : regroupOrganization)(services, orgId, follow)
+  progress.end()
+  return regroupOutput(run, shown, isDry)
+}
+
+function regroupOutput({ id, ...run }: RegroupRun, changes: IssueChange[], isDry: boolean): Output {
+  const { findings, moved, restated, merged, split } = run
+  const more = merged + split - changes.length
+  const rows = changes.map((change) => [change.event, change.issue_id, change.other_issue_id, change.detail])
+  const lines = [
+    ...(rows.length === 0 ? [] : [table(['EVENT', 'ISSUE', 'OTHER ISSUE', 'WHY'], rows, '')]),
+    ...(more > 0 ? [`and ${more} more`] : []),
+    `${findings} findings: ${moved} of another issue, ${restated} for another reason; ${merged} issues merged, ${split} split.`,
+    isDry ? 'Nothing was written.' : `To take it back: issues regroup --undo ${id}`,
+  ]
+  const counts = { findings, moved, restated, merged, split }
+  return {
+    json: { regroup_id: isDry ? null : id, dry_run: isDry, ...counts, changes, changes_left_out: Math.max(0, more) },
+    text: lines.join('\n'),
+  }
+}
+
+function undoOutput({ id, status }: RegroupRun): Output {
+  return { json: { regroup_id: id, status }, text: `Regroup ${id} is undone.` }
+}

@@ -1,0 +1,66 @@
+import { createHash } from 'node:crypto'
+import { recordAudit } from '../audit/audit.store.ts'
+import type { Principal } from '../audit/principal.ts'
+import type { Tx } from '../platform/db/sql.ts'
+import { ApiError } from '../platform/http/errors.ts'
+import { newUuid } from '../platform/ids.ts'
+import { publish } from '../platform/queue/event.ts'
+import type { Services } from '../services.ts'
+import { countPolicies, findContentHash, insertVersion, lockPolicy, POLICIES_MAX } from './policy.store.ts'
+import type { PolicyDefinition } from './policy.schema.ts'
+import { policyApplied } from './policy-applied.event.ts'
+import type { PolicyBundle } from './policy-bundle.ts'
+import { insertBundle } from './policy-bundle.store.ts'
+
+/** `changed` is false where the version in force says the same already. */
+export type AppliedPolicy = { id: string; name: string; version: number; mode: string; changed: boolean }
+
+/**
+ * Puts a policy in force. One that says the same as the version in force changes nothing; another becomes the next
+ * version, and the versions before it stay. Safe at the same instant: one after the other.
+ */
+export async function applyPolicy(
+  { sql, clock }: Services,
+  orgId: string,
+  principal: Principal,
+  definition: PolicyDefinition,
+  bundle: PolicyBundle | null,
+): Promise<AppliedPolicy> {
+  const now = clock.now()
+  return sql.begin(async (tx) => {
+    const { id, version } = await lockPolicy(tx, orgId, definition.name, newUuid(now), now)
+    const content_hash = hashOf(definition)
+    const { name, mode } = definition
+    if ((await findContentHash(tx, orgId, id, version))?.equals(content_hash))
+      return { id, name, version, mode, changed: false }
+    if (version === 0) await refuseTooMany(tx, orgId)
+    if (definition.engine.type === 'wasm' && bundle)
+      await insertBundle(tx, orgId, definition.engine.bundle, bundle, now)
+    const next = { id, version: version + 1, definition, content_hash }
+    await insertVersion(tx, orgId, next, now)
+    await recordAudit(
+      tx,
+      orgId,
+      {
+        principal,
+        action: 'policy.apply',
+        object: { type: 'policy', id },
+        reason: null,
+        details: { name, mode, version: next.version },
+      },
+      now,
+    )
+    await publish(tx, policyApplied, { org_id: orgId, policy_id: id })
+    return { id, name, version: next.version, mode, changed: true }
+  })
+}
+
+/** The parser writes every definition with its members in one order, so equal ones are equal texts. */
+function hashOf(definition: PolicyDefinition): Buffer {
+  return createHash('sha256').update(JSON.stringify(definition)).digest()
+}
+
+async function refuseTooMany(tx: Tx, orgId: string): Promise<void> {
+  if ((await countPolicies(tx, orgId)) <= POLICIES_MAX) return
+  throw new ApiError(400, 'invalid_request', `An organization has at most ${POLICIES_MAX} policies`)
+}

@@ -1,0 +1,55 @@
+import type { ASTNode } from '@marcbachmann/cel-js'
+import { boundedText } from '../engines/rule-answer.ts'
+import { PolicyInput } from '../policy-input.schema.ts'
+
+const MEMBERS = new Set(Object.keys(PolicyInput.properties))
+const ITEMS_SHOWN_MAX = 10
+
+/** The values of the input that an expression looks at, in words: `findings.open.critical = 2`. */
+export function decisiveValues(ast: ASTNode, input: PolicyInput): string | null {
+  const paths = [...new Set(pathsIn(ast))].filter((path) => MEMBERS.has(path.split('.', 1)[0] as string))
+  if (paths.length === 0) return null
+  return boundedText(paths.map((path) => `${path} = ${describe(valueAt(input, path))}`).join('; '))
+}
+
+/** `a.b.c` as one path each; what stands in the input is told from a macro's variable by its first name. */
+function pathsIn(node: unknown): string[] {
+  if (Array.isArray(node)) return node.flatMap(pathsIn)
+  if (!isNode(node)) return []
+  const path = pathOf(node)
+  return path === null ? pathsIn(node.args) : [path]
+}
+
+function pathOf({ op, args }: ASTNode): string | null {
+  if (op === 'id') return args as string
+  if (op !== '.') return null
+  const [receiver, name] = args as [ASTNode, string]
+  const path = pathOf(receiver)
+  return path === null ? null : `${path}.${name}`
+}
+
+function isNode(value: unknown): value is ASTNode {
+  return typeof value === 'object' && value !== null && 'op' in value && 'args' in value
+}
+
+function valueAt(input: PolicyInput, path: string): unknown {
+  return path.split('.').reduce<unknown>((value, name) => {
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined
+  }, input)
+}
+
+function describe(value: unknown): string {
+  if (value === null || value === undefined) return 'absent'
+  if (!Array.isArray(value)) return JSON.stringify(value)
+  const shown = value.slice(0, ITEMS_SHOWN_MAX).map(describeItem)
+  const more = value.length > shown.length ? [`and ${value.length - shown.length} more`] : []
+  return value.length === 0 ? 'none' : [...shown, ...more].join(', ')
+}
+
+/** What tells an item of a list from its neighbours. */
+function describeItem(item: unknown): string {
+  if (typeof item !== 'object' || item === null) return String(item)
+  const { kind, name, status, tool, path, number, at } = item as Record<string, unknown>
+  const parts = [kind, tool, path, number, name, status].filter((part) => part !== undefined)
+  return tool === undefined ? parts.join(' ') : `${parts.join(' ')} at ${at}`
+}

@@ -1,0 +1,40 @@
+import { type LoadedPolicy, loadPolicy } from '@open-policy-agent/opa-wasm'
+import type { PolicyBundle } from '../policy-bundle.ts'
+import type { ModuleAnswer, ModuleQuestion } from './policy-questions.ts'
+
+/** In pages of 64 KiB: 128 MiB. */
+const MEMORY = { initial: 16, maximum: 2048 }
+const LOADED_MAX = 20
+const loaded = new Map<string, LoadedPolicy>()
+
+/** What a policy compiled to WebAssembly says of an input (openpolicyagent.org, "WebAssembly"). */
+export async function answerModule(question: Omit<ModuleQuestion, 'type'>): Promise<ModuleAnswer> {
+  const { sha256, bundle, entrypoint, input } = question
+  if (bundle === null && !loaded.has(sha256)) return { type: 'unknown' }
+  try {
+    const policy = loaded.get(sha256) ?? (await load(bundle as PolicyBundle))
+    keep(sha256, policy)
+    if (!Object.hasOwn(policy.entrypoints, entrypoint)) return refuse(entrypoint, policy.entrypoints)
+    const [answer] = policy.evaluate(input, entrypoint) as { result?: unknown }[]
+    return { type: 'result', result: answer?.result }
+  } catch (error) {
+    return { type: 'failed', reason: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+async function load({ wasm, data }: PolicyBundle): Promise<LoadedPolicy> {
+  const policy = await loadPolicy(wasm as Uint8Array<ArrayBuffer>, MEMORY)
+  policy.setData(data as object)
+  return policy
+}
+
+/** The newest stands last, and the oldest goes. */
+function keep(sha256: string, policy: LoadedPolicy): void {
+  loaded.delete(sha256)
+  loaded.set(sha256, policy)
+  for (const [oldest] of loaded) if (loaded.size > LOADED_MAX) loaded.delete(oldest)
+}
+
+function refuse(entrypoint: string, entrypoints: object): ModuleAnswer {
+  return { type: 'failed', reason: `has no entrypoint ${entrypoint}; it has ${Object.keys(entrypoints).join(', ')}` }
+}

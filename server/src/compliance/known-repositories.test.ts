@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { isNamed, knownRepositories } from './known-repositories.ts'
+
+test('a repository that several sources know is one', () => {
+  const names = {
+    runs: ['github.com/acme/api', 'gitlab.com/acme/api'],
+    linked: [
+      { host: 'github.com', full_name: 'Acme/API' },
+      { host: 'github.com', full_name: 'acme/web' },
+    ],
+    reported: ['acme/api', 'ACME/WEB', 'acme/only'],
+  }
+  assert.deepEqual(knownRepositories(names), [
+    'github.com/acme/api',
+    'gitlab.com/acme/api',
+    'github.com/acme/web',
+    'acme/only',
+  ])
+})
+
+test('a report means every repository of its name', () => {
+  assert.ok(isNamed('github.com/acme/api', 'Acme/api'))
+  assert.ok(isNamed('acme/api', 'acme/api'))
+  assert.ok(!isNamed('github.com/acme/api', 'api'))
+})

@@ -1,0 +1,32 @@
+import { randomInt } from 'node:crypto'
+import { crc32 } from 'node:zlib'
+
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const CHECKSUM_CHARS = 6
+
+/** So many random base62 characters, 5.95 bits each. */
+export function randomBase62(chars: number): string {
+  return Array.from({ length: chars }, () => BASE62[randomInt(BASE62.length)]).join('')
+}
+
+/** The last so many base62 digits of the bytes, read as one number. */
+export function toBase62(bytes: Buffer, chars: number): string {
+  let rest = BigInt(`0x${bytes.toString('hex')}`)
+  let text = ''
+  for (let place = 0; place < chars; place += 1) {
+    text = BASE62[Number(rest % 62n)] + text
+    rest /= 62n
+  }
+  return text
+}
+
+/** The body and its CRC-32 in base62: a mistyped secret is refused without a look-up, and scanners can match it. */
+export function withChecksum(body: string): string {
+  const checksum = Buffer.alloc(4)
+  checksum.writeUInt32BE(crc32(body))
+  return body + toBase62(checksum, CHECKSUM_CHARS)
+}
+
+export function hasChecksum(token: string): boolean {
+  return token === withChecksum(token.slice(0, -CHECKSUM_CHARS))
+}

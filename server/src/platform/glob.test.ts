@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { GLOB_CHARS_MAX, globMistake, matchesGlob } from './glob.ts'
+
+const MATCHES: [pattern: string, matching: string[], other: string[]][] = [
+  ['*', ['production', 'a/b', '', '.'], []],
+  ['**', ['production', 'a/b', ''], []],
+  ['main', ['main'], ['Main', 'main2', 'x/main', '']],
+  ['release/*', ['release/1', 'release/.x'], ['release', 'release/1/2', 'release/']],
+  ['release/**', ['release/1', 'release/1/2'], ['releases/1']],
+  ['**/api', ['acme/api', 'github.com/acme/api', 'api'], ['acme/api2']],
+  ['prod-?', ['prod-1'], ['prod-12', 'prod-', 'prod-/']],
+  ['{staging,production}', ['staging', 'production'], ['stagingproduction', 'test']],
+  ['acme/{api,web}-*', ['acme/api-x', 'acme/web-y'], ['acme/api', 'acme/cli-x']],
+  ['Production (EU)', ['Production (EU)'], ['Production EU']],
+  ['!main', ['!main'], ['other']],
+  ['!m*', ['!main'], ['other', 'main']],
+  ['a+b*', ['a+bc'], ['aab', 'aabc']],
+]
+
+for (const [pattern, matching, other] of MATCHES) {
+  test(`${pattern} matches ${matching.join(', ')}${other.length > 0 ? ` and not ${other.join(', ')}` : ''}`, () => {
+    assert.equal(globMistake(pattern), null)
+    for (const text of matching) assert.equal(matchesGlob(pattern, text), true, text)
+    for (const text of other) assert.equal(matchesGlob(pattern, text), false, text)
+  })
+}
+
+test('a pattern that could run away, or that means something else elsewhere, is refused with a reason', () => {
+  const refused = ['', 'x'.repeat(GLOB_CHARS_MAX + 1), '*a*a*a*b', '(a*)+', '[0-9]*', 'v{1..3}', '{a,b', '{a,{b}}*']
+  refused.push('**/a/**/b/**', '{a}{b}{c}', 'a|b*', '\\*', '{a*,b*}c*d*')
+  for (const pattern of refused) assert.equal(typeof globMistake(pattern), 'string', pattern)
+})
+
+test('a refused pattern with wildcards matches nothing but itself', () => {
+  for (const pattern of ['(a*)+', '*a*a*a*b', '[0-9]*']) {
+    assert.equal(matchesGlob(pattern, 'aaab'), false)
+    assert.equal(matchesGlob(pattern, pattern), true)
+  }
+})
+
+const part = fc.string({ unit: fc.constantFrom('a', 'b', '*', '?', '/', '{', '}', ',', '-'), maxLength: 30 })
+
+test('no pattern that is accepted takes long on a text made to mislead it', () => {
+  const texts = ['a'.repeat(299), 'a/'.repeat(149), 'ab'.repeat(149), 'aa/'.repeat(99)].map((text) => `${text}c`)
+  fc.assert(
+    fc.property(part, (pattern) => {
+      if (globMistake(pattern) !== null) return
+      const before = process.cpuUsage()
+      for (const text of texts) matchesGlob(pattern, text)
+      const { user, system } = process.cpuUsage(before)
+      assert.ok(user + system < 2_000_000, pattern)
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test('a literal matches itself and nothing else', () => {
+  fc.assert(
+    fc.property(fc.string({ minLength: 1 }), fc.string(), (pattern, text) => {
+      if (/[*?{]/.test(pattern)) return
+      assert.equal(matchesGlob(pattern, text), pattern === text)
+    }),
+  )
+})

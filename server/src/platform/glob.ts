@@ -1,0 +1,59 @@
+import picomatch from 'picomatch/posix.js'
+
+export const GLOB_CHARS_MAX = 200
+const WILDCARD = /[*?{]/
+const REFUSED = /[()[\]\\|]|\.\.(?=[^{]*\})/
+/** A star that can give way to the one after it multiplies the work of a match that fails by the length of the text. */
+const STARS_PER_PART_MAX = 3
+const GLOBSTARS_MAX = 2
+const BRACES_MAX = 2
+/** Longer texts match nothing but themselves and `*`. */
+const TEXT_CHARS_MAX = 300
+
+const OPTIONS = { dot: true, nonegate: true, noextglob: true } as const
+
+/**
+ * What is wrong with a pattern, or null. A pattern is a literal text, or has `*` (any characters but `/`), `**` as a whole
+ * part of a path (any parts), `?` (one character but `/`) and `{a,b}` (either). Bounded so that no match can run away.
+ */
+export function globMistake(pattern: string): string | null {
+  if (pattern === '') return 'a pattern must not be empty'
+  if (pattern.length > GLOB_CHARS_MAX) return `a pattern has at most ${GLOB_CHARS_MAX} characters`
+  if (!WILDCARD.test(pattern)) return null
+  if (REFUSED.test(pattern)) return 'a pattern with *, ? or { cannot have ( ) [ ] \\ | or a range'
+  if (!balanced(pattern)) return 'the braces of a pattern must be closed and not nested'
+  if (count(pattern, '{') > BRACES_MAX) return `a pattern has at most ${BRACES_MAX} pairs of braces`
+  if (globstars(pattern) > GLOBSTARS_MAX) return `a pattern has at most ${GLOBSTARS_MAX} times **`
+  if (starsInPart(pattern) > STARS_PER_PART_MAX)
+    return `a pattern has at most ${STARS_PER_PART_MAX} times * between two /`
+  return null
+}
+
+/** Does the whole text match? `*` alone matches every text. The pattern is one that `globMistake` finds nothing wrong with. */
+export function matchesGlob(pattern: string, text: string): boolean {
+  if (pattern === '*' || pattern === '**' || pattern === text) return true
+  if (!WILDCARD.test(pattern) || text.length > TEXT_CHARS_MAX || globMistake(pattern) !== null) return false
+  return picomatch.isMatch(text, pattern, OPTIONS)
+}
+
+export function matchesAnyGlob(patterns: readonly string[], text: string): boolean {
+  return patterns.some((pattern) => matchesGlob(pattern, text))
+}
+
+function balanced(pattern: string): boolean {
+  return /^[^{}]*(?:\{[^{}]*\}[^{}]*)*$/.test(pattern)
+}
+
+function globstars(pattern: string): number {
+  return pattern.split('/').filter((part) => part === '**').length
+}
+
+/** Braces may hold a `/`: then all stars count as one part's. */
+function starsInPart(pattern: string): number {
+  const parts = pattern.includes('{') ? [pattern] : pattern.split('/').filter((part) => part !== '**')
+  return Math.max(0, ...parts.map((part) => count(part.replaceAll(/\*+/g, '*'), '*')))
+}
+
+function count(text: string, character: string): number {
+  return text.split(character).length - 1
+}

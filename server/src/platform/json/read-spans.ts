@@ -1,0 +1,97 @@
+import { decodeText } from './decode-text.ts'
+import { JsonScanner } from './json-scanner.ts'
+import { selectionTree } from './json-selection.ts'
+import { JsonSelector, type SelectedValue } from './json-selector.ts'
+import { cutSpans, type JsonSpan } from './json-span.ts'
+import { parseJson } from './parse-json.ts'
+import { DEFAULT_LIMITS, type JsonLimits } from './select-json.ts'
+
+/** A longer span is a large element, or very many that are no objects: it is read element by element. */
+const WHOLE_SPAN_BYTES = 256 * 1024
+const OPEN = Buffer.from('[')
+const CLOSE = Buffer.from(']')
+
+export type Element = Pick<SelectedValue, 'value' | 'isOversize'>
+export type SpanElements<T> = { span: T; elements: Element[] }
+
+/**
+ * Reads the elements whose spans `selectJson` has found, without a look at what stands between them. `omitted` names members
+ * of an element that may be read as null. Throws JsonError when an element is not JSON.
+ */
+export async function* readSpans<T extends JsonSpan>(
+  source: AsyncIterable<Uint8Array>,
+  spans: readonly T[],
+  omitted: readonly string[],
+  limits: JsonLimits = DEFAULT_LIMITS,
+): AsyncGenerator<SpanElements<T>> {
+  const memory = Buffer.allocUnsafe(OPEN.length + WHOLE_SPAN_BYTES + CLOSE.length)
+  let reader: WholeSpan | LargeSpan | null = null
+  for await (const { span, bytes, isLast } of cutSpans(decodeText(source), spans)) {
+    const isLarge = span.to - span.from > WHOLE_SPAN_BYTES
+    reader ??= isLarge ? new LargeSpan(span, omitted, limits) : new WholeSpan(span, memory, limits)
+    reader.push(bytes)
+    const elements = isLast ? reader.end() : reader.take()
+    if (isLast) reader = null
+    if (elements.length > 0) yield { span, elements }
+  }
+}
+
+/** Most spans are parsed as one array. Their text is put together in the same `memory`. */
+class WholeSpan {
+  readonly #limits: JsonLimits
+  readonly #offset: number
+  readonly #text: Buffer
+  #length: number
+
+  constructor({ from }: JsonSpan, memory: Buffer, limits: JsonLimits) {
+    this.#limits = limits
+    this.#offset = from - OPEN.length
+    this.#text = memory
+    this.#length = OPEN.copy(this.#text)
+  }
+
+  push(bytes: Buffer): void {
+    this.#length += bytes.copy(this.#text, this.#length)
+  }
+
+  take(): Element[] {
+    return []
+  }
+
+  end(): Element[] {
+    this.push(CLOSE)
+    const values = parseJson(
+      this.#text.toString('utf8', 0, this.#length),
+      this.#offset,
+      this.#limits.depthMax,
+    ) as unknown[]
+    return values.map((value) => ({ value, isOversize: false }))
+  }
+}
+
+class LargeSpan {
+  readonly #selector: JsonSelector
+  readonly #scanner: JsonScanner
+
+  constructor({ from }: JsonSpan, omitted: readonly string[], { depthMax, valueBytesMax }: JsonLimits) {
+    const parse = (text: string, offset: number) => parseJson(text, offset, depthMax)
+    const options = { valueBytesMax, parse, isRestSkimmed: false }
+    this.#selector = new JsonSelector(selectionTree(['[*]'], { '[*]': omitted }), options)
+    this.#scanner = new JsonScanner(this.#selector, depthMax, from - OPEN.length)
+    this.push(OPEN)
+  }
+
+  push(bytes: Buffer): void {
+    this.#scanner.push(bytes)
+  }
+
+  take(): Element[] {
+    return this.#selector.take()
+  }
+
+  end(): Element[] {
+    this.push(CLOSE)
+    this.#scanner.end()
+    return this.take()
+  }
+}

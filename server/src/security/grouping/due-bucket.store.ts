@@ -1,0 +1,55 @@
+import type { Db, Tx } from '../../platform/db/sql.ts'
+import { DISTRIBUTIONS } from '../intel/plain-id.ts'
+
+/** Notes the buckets of all issues, of every organization, that name one of the import's `touched_ids`. */
+export async function noteDueBuckets(tx: Tx, source: string): Promise<void> {
+  await tx`
+    insert into issue_regroup_due (org_id, repository_no, bucket, source)
+    select distinct issue.org_id, issue.repository_no, issue.bucket, ${source}
+    from (
+      select id
+      from touched_ids
+      union all
+      select distribution || '-' || id
+      from touched_ids
+      cross join unnest(${DISTRIBUTIONS}::text[]) distribution
+      where id like 'CVE-%'
+    ) touched
+    join security_issues issue on issue.vuln_ids @> array[touched.id] and issue.vuln_ids <> '{}'
+    where issue.merged_into is null
+    on conflict do nothing`
+}
+
+export type DueRepository = { org_id: string; repository_no: number; source: string }
+
+/** A repository with buckets that are to be grouped anew. */
+export async function nextDueRepository(db: Db): Promise<DueRepository | null> {
+  const [row] = await db<DueRepository[]>`
+    select org_id, repository_no, source
+    from issue_regroup_due
+    order by org_id, repository_no
+    limit 1`
+  return row ?? null
+}
+
+const BUCKETS_AT_ONCE = 1000
+
+/** Takes buckets of a repository off the list, as hex; with the transaction they are back on it when it fails. */
+export async function takeDueBuckets(tx: Tx, { org_id, repository_no, source }: DueRepository): Promise<string[]> {
+  const rows = await tx<{ bucket: string }[]>`
+    delete from issue_regroup_due due
+    using (
+      select bucket
+      from issue_regroup_due
+      where org_id = ${org_id}
+        and repository_no = ${repository_no}
+        and source = ${source}
+      order by bucket
+      limit ${BUCKETS_AT_ONCE}
+    ) next
+    where due.org_id = ${org_id}
+      and due.repository_no = ${repository_no}
+      and due.bucket = next.bucket
+    returning encode(due.bucket, 'hex') as bucket`
+  return rows.map(({ bucket }) => bucket)
+}

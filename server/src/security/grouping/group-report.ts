@@ -1,0 +1,51 @@
+import type { Tx } from '../../platform/db/sql.ts'
+import type { MergeScope } from '../finding-merge.store.ts'
+import type { NewIssues } from '../issue-refresh.store.ts'
+import { groupMembers } from './group-members.ts'
+import { type ChangedFinding, hasIssues, readChanged, readMembers, readNewPositions } from './grouping.store.ts'
+import type { Member } from './member.ts'
+import type { PlacedGroup } from './place-groups.ts'
+import { readCanonicalNames } from './read-canonical-names.ts'
+import type { ReportFacts } from './report-facts.ts'
+import { writeGroups } from './write-groups.ts'
+
+/** Issues that gained or lost findings, and how many were opened. */
+export type GroupedReport = { touched: string[]; opened: NewIssues }
+
+/**
+ * Gives every finding of the report that is new or has changed its issue, before they are written: the issues are stored, and
+ * which finding belongs to which stands in the temporary table `grouped`. The repository is locked.
+ */
+export async function groupReport(tx: Tx, scope: MergeScope, facts: ReportFacts): Promise<GroupedReport> {
+  const positions = await readNewPositions(tx)
+  const changed = await readChanged(tx, scope.org_id)
+  const members = [
+    ...positions.map((position) => facts.at(position, { id: null, issue_id: null })),
+    ...changed.map((finding) => facts.at(finding.position, finding)),
+  ]
+  const all = [...members, ...(await readNeighbours(tx, scope, members, changed))]
+  const canonicalId = await readCanonicalNames(tx, all)
+  const groups = groupMembers(all, canonicalId)
+  const written = await writeGroups(tx, scope, { groups, stored: new Map(), canonicalId, cause: { by: 'report' } })
+  return { touched: written.touched, opened: countOpened(written.placed) }
+}
+
+function countOpened(placed: readonly PlacedGroup[]): NewIssues {
+  const opened = placed.filter(({ group, issue }) => group.issue_id === null && issue.listed && issue.status === 'open')
+  const ofSeverity = (rank: number) => opened.filter(({ issue }) => issue.severity === rank).length
+  return { open: opened.length, critical: ofSeverity(4), high: ofSeverity(3) }
+}
+
+/** What is stored where these findings are, and where the changed ones were. */
+async function readNeighbours(
+  tx: Tx,
+  { org_id, repository_no }: MergeScope,
+  members: readonly Member[],
+  changed: readonly ChangedFinding[],
+): Promise<Member[]> {
+  if (members.length === 0 || !(await hasIssues(tx, org_id, repository_no))) return []
+  const buckets = new Set([...members, ...changed].map(({ bucket }) => bucket))
+  const isChanged = new Set(changed.map(({ id }) => id))
+  const stored = await readMembers(tx, org_id, repository_no, [...buckets])
+  return stored.filter(({ id }) => id === null || !isChanged.has(id))
+}

@@ -1,0 +1,77 @@
+import { type Copy, openCopy } from '../../platform/db/copy-rows.ts'
+import type { CopyValue } from '../../platform/db/copy-text.ts'
+import type { Tx } from '../../platform/db/sql.ts'
+import { threatsOf } from '../intel/threat.store.ts'
+
+/** What grouping decides of an issue. Severity, status and listing count for new ones only. */
+export type IssueRow = {
+  id: string
+  bucket: string
+  kind: string
+  severity: number
+  status: string
+  listed: boolean
+  vuln_ids: string[]
+  canonical_id: string | null
+  split_from: string | null
+}
+
+const COLUMNS = [
+  'id',
+  'bucket',
+  'kind',
+  'severity',
+  'status',
+  'listed',
+  'vuln_ids',
+  'canonical_id',
+  'split_from',
+] as const satisfies (keyof IssueRow)[]
+
+/** Opens the temporary table that issues are copied into by `toIssueFields`. It ends with the transaction. */
+export async function copyIssues(tx: Tx): Promise<Copy> {
+  await tx`
+    create temporary table grouped_issues (
+      id uuid, bucket bytea, kind text, severity smallint, status text, listed boolean, vuln_ids text[],
+      canonical_id text collate "C", split_from uuid
+    ) on commit drop`
+  return openCopy(tx, 'grouped_issues', COLUMNS)
+}
+
+export function toIssueFields(row: IssueRow): CopyValue[] {
+  return COLUMNS.map((column) => (column === 'bucket' ? Buffer.from(row.bucket, 'hex') : row[column]))
+}
+
+/** Makes the new issues, and notes of the others that they have other members now. */
+export async function writeIssues(tx: Tx, orgId: string, repositoryNo: number, at: Date): Promise<void> {
+  await tx`
+    insert into security_issues (
+      org_id, id, repository_no, bucket, kind, severity, status, listed, vuln_ids, canonical_id, kev, epss, split_from,
+      created_at, updated_at
+    )
+    select ${orgId}, id, ${repositoryNo}, bucket, kind, severity, status, listed, vuln_ids, canonical_id,
+      coalesce(known.kev, false), coalesce(known.epss, 0), split_from, ${at}, ${at}
+    from grouped_issues
+    left join ${threatsOf(tx, tx`select ${orgId}::uuid as org_id, id as issue_id, vuln_ids from grouped_issues`)} known
+      on known.issue_id = id
+    on conflict (org_id, id) do update
+    set bucket = excluded.bucket, kind = excluded.kind, vuln_ids = excluded.vuln_ids,
+      canonical_id = excluded.canonical_id, kev = excluded.kev, epss = excluded.epss, updated_at = excluded.updated_at`
+}
+
+/** Notes where the members of issues went that have none left. */
+export async function dissolveIssues(
+  tx: Tx,
+  orgId: string,
+  dissolved: readonly { id: string; into: string }[],
+  at: Date,
+): Promise<void> {
+  if (dissolved.length === 0) return
+  await tx`
+    update security_issues issue
+    set merged_into = gone.into_id, listed = false, updated_at = ${at}
+    from unnest(${dissolved.map(({ id }) => id)}::uuid[], ${dissolved.map(({ into }) => into)}::uuid[])
+      as gone (id, into_id)
+    where issue.org_id = ${orgId}
+      and issue.id = gone.id`
+}

@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Page } from '../../src/platform/http/lists.ts'
+import { lowestUuidAt } from '../../src/platform/ids.ts'
+import type { IssueSelection } from '../../src/security/issue-facet.store.ts'
+import { listIssues } from '../../src/security/issue-list.store.ts'
+import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
+import { insertIssues, RARE } from '../support/many-issues.ts'
+import { type PlanNode, plansOf } from '../support/query-plans.ts'
+
+const ISSUES = 20_000
+const LIMIT = 10
+/** Issues of one facet that a page may look at: the page's own, and one more. */
+const OF_A_FACET_MAX = LIMIT + 1
+
+let api: TestApi
+let caller: Caller
+
+before(async () => {
+  api = await startTestApi()
+  caller = await api.caller()
+  await insertIssues(api, caller.orgId, ISSUES)
+})
+after(() => api?.close())
+
+const ALL: IssueSelection = {
+  ...{ repositoryNos: null, provider: null, severity: null, status: null, kind: null },
+  ...{ kev: null, epssMin: null, sort: 'newest' },
+}
+
+/** How one page reads the issues, through the statement that the route sends. */
+async function scansOf(selection: Partial<IssueSelection>, after: Page['after'] = null): Promise<PlanNode[]> {
+  const page: Page = {
+    ...{ since: new Date(0), until: api.clock.now(), retentionClamped: false },
+    ...{ asked: [null, null], limit: LIMIT, after },
+  }
+  const plan = await plansOf(api, (sql) => listIssues(sql, caller.orgId, page, { ...ALL, ...selection }))
+  return plan.filter((node) => node['Relation Name'] === 'security_issues' && node['Actual Loops'] > 0)
+}
+
+/** The scans that find the page. The others look up what was found, by its id. */
+function assertReadBy(scans: PlanNode[], index: string): PlanNode[] {
+  const finding = scans.filter((node) => node['Index Name'] !== 'security_issues_pkey')
+  assert.ok(finding.length > 0)
+  for (const scan of finding) {
+    assert.equal(scan['Index Name'], index)
+    assert.ok(scan['Actual Rows'] <= OF_A_FACET_MAX, `${scan['Actual Rows']} rows of a facet`)
+    assert.equal(scan['Rows Removed by Filter'] ?? 0, 0)
+  }
+  return finding
+}
+
+test('the list without filters reads one page of an index', async () => {
+  const [scan] = assertReadBy(await scansOf({}), 'security_issues_by_creation')
+  assert.deepEqual([scan?.['Actual Rows'], scan?.['Actual Loops']], [LIMIT + 1, 1])
+})
+
+const FACETED: [title: string, selection: Partial<IssueSelection>][] = [
+  ['by severity', { severity: 'critical' }],
+  ['by status', { status: 'open' }],
+  ['by kind', { kind: 'secret' }],
+  ['by KEV', { kev: true }],
+  ['by all of them', { severity: 'low', status: 'fixed', kind: 'dependency', kev: false }],
+  ['sorted by severity', { sort: 'severity' }],
+]
+
+for (const [title, selection] of FACETED) {
+  test(`${title} it reads no more than a page of each facet`, async () => {
+    assertReadBy(await scansOf(selection), 'security_issues_by_facet')
+  })
+}
+
+test('what is rare is found without looking at anything else', async () => {
+  const scans = assertReadBy(await scansOf({ status: 'dismissed' }), 'security_issues_by_facet')
+  const rows = scans.reduce((sum, node) => sum + Math.round(node['Actual Rows'] * node['Actual Loops']), 0)
+  assert.ok(rows <= RARE + 1, `${rows} rows`)
+})
+
+test('of a repository, or of a provider with few of them, it reads only their issues', async () => {
+  const [row] = await api.services.sql`select id from reported_repositories where name = 'acme/small'`
+  for (const selection of [{ repositoryNos: [row?.id] }, { provider: 'gitlab' }]) {
+    assertReadBy(await scansOf(selection), 'security_issues_by_repository')
+    assertReadBy(await scansOf({ ...selection, severity: 'high' }), 'security_issues_by_repository')
+  }
+})
+
+test('by EPSS it reads scored issues in their order, and the others in theirs', async () => {
+  const scans = await scansOf({ sort: 'epss' })
+  const used = new Set(scans.map((node) => node['Index Name']))
+  assert.deepEqual(used, new Set(['security_issues_by_epss', 'security_issues_by_facet', 'security_issues_pkey']))
+  for (const scan of scans) assert.ok(scan['Actual Rows'] <= OF_A_FACET_MAX)
+})
+
+test('a later page reads as much as the first, in every order', async () => {
+  const created_at = new Date(api.clock.now().getTime() - ISSUES / 2)
+  const after = { created_at, id: lowestUuidAt(created_at) }
+  assertReadBy(await scansOf({}, after), 'security_issues_by_creation')
+  assertReadBy(await scansOf({ sort: 'severity' }, { ...after, sort_value: 3 }), 'security_issues_by_facet')
+  for (const scan of await scansOf({ sort: 'epss' }, { ...after, sort_value: 0.0002 })) {
+    assert.ok(scan['Actual Rows'] <= OF_A_FACET_MAX)
+    assert.equal(scan['Rows Removed by Filter'] ?? 0, 0)
+  }
+})
+
+test('with a least EPSS score it reads what an index by score has, where few are as high', async () => {
+  for (const scan of await scansOf({ epssMin: 0.5 })) {
+    assert.match(scan['Index Name'] ?? '', /^security_issues_(by_epss|pkey)$/)
+    assert.equal(scan['Rows Removed by Filter'] ?? 0, 0)
+  }
+})

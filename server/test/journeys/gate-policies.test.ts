@@ -1,0 +1,249 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, test } from 'node:test'
+import { SCOPES } from '../../src/access/scopes.ts'
+import { settleDeployments } from '../../src/deployments/settle-deployments.job.ts'
+import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
+import { assertError } from '../support/assert-error.ts'
+import { sendReport, TESTS } from '../support/ci-reports.ts'
+import { createRun, patchRun } from '../support/ci-runs.ts'
+import { answer, auditOf, configureGate, getDeployment, openGate, pollGate, REASON } from '../support/gates.ts'
+import type { Json } from '../support/json.ts'
+import { apply } from '../support/policies.ts'
+import { drainQueue } from '../support/queue.ts'
+
+function policy(mode: 'enforce' | 'monitor', { bindings = '', blocking = true } = {}): string {
+  return `
+name: Tests passed
+mode: ${mode}
+${bindings}
+rules:
+  - rule: tests
+    name: The tests pass
+    expression: attestations.exists(a, a.kind == "test-results" && a.status == "pass")
+    trust: any
+    blocking: ${blocking}
+    reason: No job has reported passing tests.`
+}
+
+const EVERYWHERE = "bindings: { environments: ['*'] }"
+const OVERRIDE = 'write:compliance-override'
+
+let api: TestApi
+let caller: Caller
+
+before(async () => {
+  api = await startTestApi()
+})
+after(() => api?.close())
+beforeEach(async () => {
+  caller = await api.caller({ scopes: SCOPES.filter((scope) => scope !== OVERRIDE) })
+})
+
+type Given = { tested?: boolean; gate?: Parameters<typeof configureGate>[2] }
+
+async function openWith({ tested = false, gate = {} }: Given = {}): Promise<Json> {
+  await configureGate(api, caller, gate)
+  const { id: run_id } = await createRun(api, caller, { ref: 'main' })
+  if (tested) await sendReport(api, caller, run_id, { attestations: [TESTS] })
+  return { ...(await openGate(api, caller, { run_id })), run_id }
+}
+
+const NAMED = { policies: ['Tests passed'] }
+
+test('all rules of a policy that the gate names pass: approved at once, by the policy, and shown on the deployment', async () => {
+  const { id } = await apply(api, caller, policy('enforce'))
+  const gate = await openWith({ tested: true, gate: NAMED })
+  assert.deepEqual([gate.decision, gate.status, gate.decided_by], ['approved', 'decided', 'policy'])
+  assert.equal((await pollGate(api, gate)).body.data.decision, 'approved')
+  const deployment = await getDeployment(api, caller, gate.deployment_id)
+  assert.equal(deployment.status, 'approved')
+  const { evaluation_id, at, ...evaluation } = deployment.policy_evaluation
+  assert.ok(evaluation_id)
+  assert.equal(at, api.clock.now().toISOString())
+  assert.deepEqual(evaluation, {
+    decision: 'approve',
+    answered: 'approved',
+    policies: [{ id, name: 'Tests passed', version: 1, mode: 'enforce', decision: 'approve' }],
+  })
+  const [entry] = await auditOf(api, caller, gate.deployment_id)
+  assert.deepEqual(
+    [entry?.principal_type, entry?.principal_name, entry?.action],
+    ['policy', 'Tests passed', 'deployment.approve'],
+  )
+})
+
+test('a policy that covers the environment by itself answers a gate that names none', async () => {
+  await apply(api, caller, policy('enforce', { bindings: EVERYWHERE }))
+  assert.equal((await openWith({ tested: true })).decision, 'approved')
+})
+
+test('a gate that names no policy and wants two approvals wants people, though policies pass', async () => {
+  await apply(api, caller, policy('enforce', { bindings: EVERYWHERE }))
+  const gate = await openWith({ tested: true, gate: { requiredApprovals: 2 } })
+  assert.equal(gate.decision, 'pending')
+  assert.equal((await getDeployment(api, caller, gate.deployment_id)).policy_evaluation.decision, 'approve')
+})
+
+test('a blocking rule fails: the gate waits and says why, the evaluation is shown', async () => {
+  await apply(api, caller, policy('enforce'))
+  const gate = await openWith({ gate: NAMED })
+  assert.deepEqual([gate.decision, gate.status], ['pending', 'waiting'])
+  assert.equal(gate.note, 'Tests passed: No job has reported passing tests.')
+  const { policy_evaluation } = await getDeployment(api, caller, gate.deployment_id)
+  assert.deepEqual([policy_evaluation.decision, policy_evaluation.answered], ['block', null])
+  assert.equal(policy_evaluation.policies[0].decision, 'block')
+})
+
+test('403 insufficient_scope for an approval against a policy without the scope for it; a rejection needs none', async () => {
+  await apply(api, caller, policy('enforce'))
+  const gate = await openWith({ gate: NAMED })
+  const details = assertError(await answer(api, caller, gate.deployment_id, 'approve'), 403, 'insufficient_scope')
+  assert.deepEqual(details, { requiredScope: OVERRIDE })
+  assert.equal((await pollGate(api, gate)).body.data.status, 'waiting')
+  assert.equal((await answer(api, caller, gate.deployment_id, 'reject')).body.data.status, 'rejected')
+})
+
+test('with the scope the approval overrides: recorded with the rules that it overrules, audited as the key', async () => {
+  const { id } = await apply(api, caller, policy('enforce'))
+  const gate = await openWith({ gate: NAMED })
+  const overrider = await api.caller({ orgId: caller.orgId })
+  assert.equal((await answer(api, overrider, gate.deployment_id, 'approve')).body.data.status, 'approved')
+  const deployment = await getDeployment(api, caller, gate.deployment_id)
+  const { override, policy_evaluation } = deployment
+  assert.equal(override.evaluation_id, policy_evaluation.evaluation_id)
+  assert.deepEqual(override, {
+    at: api.clock.now().toISOString(),
+    user_id: null,
+    email: null,
+    display_name: 'test key',
+    reason: REASON,
+    self_override: false,
+    gates: ['customRule'],
+    evaluation_id: policy_evaluation.evaluation_id,
+    evaluated_at: api.clock.now().toISOString(),
+    policies: [
+      {
+        id,
+        name: 'Tests passed',
+        version: 1,
+        decision: 'block',
+        rules: [
+          {
+            rule: 'tests',
+            name: 'The tests pass',
+            status: 'fail',
+            reason: 'No job has reported passing tests.',
+          },
+        ],
+      },
+    ],
+  })
+  const entries = await auditOf(api, caller, gate.deployment_id)
+  assert.deepEqual(entries.map(({ action, principal_id, reason }) => [action, principal_id, reason]).sort(), [
+    ['deployment.approve', overrider.keyId, REASON],
+    ['deployment.override', overrider.keyId, REASON],
+  ])
+})
+
+test('self_override is true for the credential that reported the run', async () => {
+  caller = await api.caller()
+  await apply(api, caller, policy('enforce'))
+  const gate = await openWith({ gate: NAMED })
+  await answer(api, caller, gate.deployment_id, 'approve')
+  assert.equal((await getDeployment(api, caller, gate.deployment_id)).override.self_override, true)
+})
+
+test('a policy that a gate names and that nobody has applied blocks: approving needs the scope', async () => {
+  const gate = await openWith({ tested: true, gate: NAMED })
+  assert.equal(gate.status, 'waiting')
+  assert.match(gate.note, /Tests passed/)
+  assertError(await answer(api, caller, gate.deployment_id, 'approve'), 403, 'insufficient_scope')
+})
+
+test('policies that cannot be read block: approving needs the scope', async () => {
+  const gate = await openWith()
+  const { sql } = api.services
+  await sql`alter table policies rename to policies_away`
+  try {
+    assertError(await answer(api, caller, gate.deployment_id, 'approve'), 403, 'insufficient_scope')
+    const other = await createRun(api, caller)
+    const opened = await openGate(api, caller, { run_id: other.id })
+    assert.deepEqual([opened.status, opened.note], ['waiting', 'The policies could not be read.'])
+  } finally {
+    await sql`alter table policies_away rename to policies`
+  }
+  assert.equal((await answer(api, caller, gate.deployment_id, 'approve')).status, 200)
+})
+
+test('in monitor a failing policy is shown and holds nothing back; a passing one lets nothing out', async () => {
+  await apply(api, caller, policy('monitor'))
+  for (const tested of [false, true]) {
+    const gate = await openWith({ tested, gate: { ...NAMED, name: `gate ${tested}` } })
+    assert.equal(gate.decision, 'pending')
+    const { policy_evaluation } = await getDeployment(api, caller, gate.deployment_id)
+    assert.equal(policy_evaluation.policies[0].decision, tested ? 'approve' : 'warn')
+    assert.equal((await answer(api, caller, gate.deployment_id, 'approve')).body.data.status, 'approved')
+  }
+})
+
+test('a rule that is not blocking holds nothing back', async () => {
+  await apply(api, caller, policy('enforce', { blocking: false }))
+  assert.equal((await openWith({ gate: NAMED })).decision, 'approved')
+})
+
+test('what policies hold back is let out when the run reports what was missing', async () => {
+  await apply(api, caller, policy('enforce'))
+  const gate = await openWith({ gate: NAMED })
+  await sendReport(api, caller, gate.run_id, { attestations: [TESTS] })
+  await drainQueue(api)
+  const polled = (await pollGate(api, gate)).body.data
+  assert.deepEqual([polled.decision, polled.decided_by], ['approved', 'policy'])
+})
+
+test('what policies hold back is let out when the policy is relaxed', async () => {
+  await apply(api, caller, policy('enforce'))
+  const gate = await openWith({ gate: NAMED })
+  await apply(api, caller, policy('enforce', { blocking: false }))
+  await drainQueue(api)
+  assert.equal((await pollGate(api, gate)).body.data.decision, 'approved')
+})
+
+test('news of a run whose gate was answered, or that failed, changes nothing any more', async () => {
+  await apply(api, caller, policy('enforce'))
+  const gate = await openWith({ gate: NAMED })
+  await answer(api, caller, gate.deployment_id, 'reject')
+  await sendReport(api, caller, gate.run_id, { attestations: [TESTS] })
+  await drainQueue(api)
+  assert.equal((await pollGate(api, gate)).body.data.decision, 'rejected')
+
+  await configureGate(api, caller, { ...NAMED, name: 'other', environment: 'staging' })
+  const { id: run_id } = await createRun(api, caller)
+  const failed = await openGate(api, caller, { run_id, environment: 'staging' })
+  await sendReport(api, caller, run_id, { attestations: [TESTS] })
+  await patchRun(api, caller, run_id, { status: 'failure' })
+  await drainQueue(api)
+  assert.equal((await pollGate(api, failed)).body.data.status, 'cancelled')
+})
+
+test('a gate whose evaluation was lost with its process is evaluated by the sweeper', async () => {
+  await apply(api, caller, policy('enforce'))
+  const gate = await openWith({ gate: NAMED })
+  await sendReport(api, caller, gate.run_id, { attestations: [TESTS] })
+  await api.services.sql`update opened_gates set policies_asked_at = null where id = ${gate.gate_id}`
+  api.clock.advance(60_000)
+  await settleDeployments.run(api.services, {})
+  assert.equal((await pollGate(api, gate)).body.data.decision, 'approved')
+})
+
+test('a person or key and a policy at the same instant: one of them decides', async () => {
+  await apply(api, caller, policy('enforce'))
+  const gate = await openWith({ gate: NAMED })
+  await sendReport(api, caller, gate.run_id, { attestations: [TESTS] })
+  const [rejected] = await Promise.all([answer(api, caller, gate.deployment_id, 'reject'), drainQueue(api)])
+  const { decision, decided_by } = (await pollGate(api, gate)).body.data
+  assert.deepEqual(
+    [decision, decided_by],
+    rejected.status === 200 ? ['rejected', 'api_key:test key'] : ['approved', 'policy'],
+  )
+  assert.equal((await auditOf(api, caller, gate.deployment_id)).length, 1)
+})

@@ -1,0 +1,220 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, test } from 'node:test'
+import { jobs } from '../../src/jobs.ts'
+import { enqueue } from '../../src/platform/queue/enqueue.ts'
+import { evaluateDaily } from '../../src/compliance/evaluate-daily.job.ts'
+import { evaluateRepositoryJob } from '../../src/compliance/evaluate-repository.job.ts'
+import { evaluateRepository } from '../../src/compliance/evaluate-repository.ts'
+import { intelImported } from '../../src/security/intel/intel-imported.event.ts'
+import { publish } from '../../src/platform/queue/event.ts'
+import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
+import { postAttestations, sendReport, TESTS } from '../support/ci-reports.ts'
+import { createRun, patchRun } from '../support/ci-runs.ts'
+import type { Json } from '../support/json.ts'
+import { apply } from '../support/policies.ts'
+import { drainQueue } from '../support/queue.ts'
+import { uploadReport } from '../support/reports.ts'
+import { link } from '../support/repositories.ts'
+import { sarif, scoredResult } from '../support/sarif.ts'
+
+const TESTS_PASSED = `
+name: Tests passed
+mode: enforce
+bindings: { environments: ['*'] }
+rules:
+  - rule: tests
+    expression: attestations.exists(a, a.kind == "test-results" && a.status == "pass")
+    trust: any
+    reason: No job has reported passing tests.`
+const NO_CRITICAL = `
+name: No critical finding
+mode: monitor
+bindings: { repositories: [acme/*] }
+rules:
+  - rule: scanned
+    expression: scans.size() > 0
+    blocking: false
+  - rule: critical
+    expression: findings.open.critical == 0 && issues.open.critical == 0`
+const FAILED = { ...TESTS, data: { ...TESTS.data, failed: 1 } }
+
+let api: TestApi
+let caller: Caller
+
+before(async () => {
+  api = await startTestApi()
+})
+after(() => api?.close())
+beforeEach(async () => {
+  caller = await api.caller()
+})
+
+async function results(query = ''): Promise<Json[]> {
+  await drainQueue(api)
+  const { body } = await api.request('GET', `/v1/compliance/results${query}`, { key: caller.key })
+  return body.data
+}
+
+async function statuses(): Promise<Record<string, string>> {
+  const rows = await results()
+  return Object.fromEntries(rows.map(({ policy_name, repository, status }) => [`${policy_name} ${repository}`, status]))
+}
+
+test('applying a policy evaluates every known repository, whether runs, links or reports know it', async () => {
+  await createRun(api, caller, { repository: 'github.com/acme/api' })
+  await link(api, caller, { provider: 'github', id: '2', name: 'acme/web' })
+  await apply(api, caller, TESTS_PASSED)
+  assert.deepEqual(await statuses(), {
+    'Tests passed github.com/acme/api': 'not_evaluated',
+    'Tests passed github.com/acme/web': 'not_evaluated',
+  })
+})
+
+test('a report that is stored changes the result, with the rule and the values that decided', async () => {
+  await apply(api, caller, TESTS_PASSED)
+  const run = await createRun(api, caller)
+  const report = await sendReport(api, caller, run.id, { attestations: [FAILED] })
+  const [failing] = await results()
+  assert.equal(failing.status, 'failing')
+  assert.deepEqual(failing.details, [
+    {
+      rule: 'tests',
+      result: 'fail',
+      evidence: 'No job has reported passing tests. · attestations = test-results unit fail',
+    },
+  ])
+  api.clock.advance(1000)
+  await postAttestations(api, caller, report, [TESTS])
+  const [passing] = await results('?status=passing')
+  assert.equal(passing.id, failing.id)
+  assert.equal(passing.created_at, failing.created_at)
+  assert.deepEqual(passing.details, [
+    { rule: 'tests', result: 'pass', evidence: 'attestations = test-results unit pass' },
+  ])
+  assert.notEqual(passing.evaluated_at, failing.evaluated_at)
+})
+
+test('a run that ends without a report is judged, and an open one is not', async () => {
+  await apply(api, caller, TESTS_PASSED)
+  const first = await createRun(api, caller)
+  await sendReport(api, caller, first.id, { attestations: [TESTS] })
+  api.clock.advance(1000)
+  const second = await createRun(api, caller)
+  assert.deepEqual(Object.values(await statuses()), ['passing'])
+  await patchRun(api, caller, second.id, { status: 'failure' })
+  assert.deepEqual(Object.values(await statuses()), ['failing'])
+})
+
+test('a pull request does not speak for its repository, nor does another branch than the tracked one', async () => {
+  await link(api, caller, { provider: 'github', id: '1', name: 'acme/api' })
+  await apply(api, caller, TESTS_PASSED)
+  const good = await createRun(api, caller, { ref: 'refs/heads/main' })
+  await sendReport(api, caller, good.id, { attestations: [TESTS] })
+  for (const fields of [{ event: 'pull_request', ref: 'main' }, { ref: 'refs/heads/topic' }, { ref: 'refs/tags/v1' }]) {
+    api.clock.advance(1000)
+    const run = await createRun(api, caller, fields)
+    await sendReport(api, caller, run.id, { attestations: [FAILED] })
+  }
+  assert.deepEqual(Object.values(await statuses()), ['passing'])
+})
+
+test('a security report that was read changes the result; a rule that does not block only warns', async () => {
+  await apply(api, caller, NO_CRITICAL)
+  await createRun(api, caller, { repository: 'github.com/acme/api', ref: 'main' })
+  await uploadReport(api, caller, sarif([scoredResult('a', 9.8)]), { repository: 'acme/api' })
+  assert.deepEqual(await statuses(), { 'No critical finding github.com/acme/api': 'failing' })
+  api.clock.advance(1000)
+  await uploadReport(api, caller, sarif([]), { repository: 'acme/api' })
+  assert.deepEqual(await statuses(), { 'No critical finding github.com/acme/api': 'passing' })
+})
+
+test('a repository that only reports name is judged under that name', async () => {
+  await apply(api, caller, NO_CRITICAL)
+  await uploadReport(api, caller, sarif([scoredResult('a', 5)]), { repository: 'acme/only' })
+  assert.deepEqual(await statuses(), { 'No critical finding acme/only': 'passing' })
+})
+
+test('a new version of a policy is evaluated, and what it no longer covers has no result', async () => {
+  const run = await createRun(api, caller)
+  await sendReport(api, caller, run.id, { attestations: [FAILED] })
+  await apply(api, caller, TESTS_PASSED)
+  assert.deepEqual(Object.values(await statuses()), ['failing'])
+  api.clock.advance(1000)
+  await apply(api, caller, TESTS_PASSED.replace('a.status == "pass"', 'true'))
+  assert.deepEqual(Object.values(await statuses()), ['passing'])
+  await apply(api, caller, TESTS_PASSED.replace("environments: ['*']", "repositories: ['other/*']"))
+  assert.deepEqual(await results(), [])
+})
+
+test('a policy that only gates ask has no result', async () => {
+  await createRun(api, caller)
+  await apply(api, caller, TESTS_PASSED.replace(/bindings.*\n/, ''))
+  assert.deepEqual(await results(), [])
+})
+
+test('evidence that grew old is noticed by the daily evaluation', async () => {
+  await apply(api, caller, TESTS_PASSED.replace('trust: any', 'trust: any\n    max_age: 7d'))
+  const run = await createRun(api, caller)
+  await sendReport(api, caller, run.id, { attestations: [TESTS] })
+  assert.deepEqual(Object.values(await statuses()), ['passing'])
+  api.clock.advance(7 * 86_400_000 + 1)
+  await evaluateDaily.run(api.services, {})
+  assert.deepEqual(Object.values(await statuses()), ['failing'])
+})
+
+test('an import of intelligence evaluates the repositories of every organization that has policies', async () => {
+  await apply(api, caller, TESTS_PASSED)
+  const run = await createRun(api, caller)
+  await sendReport(api, caller, run.id, { attestations: [TESTS] })
+  const [before] = await results()
+  api.clock.advance(1000)
+  await publish(api.services.sql, intelImported, { source: 'kev' })
+  const [later] = await results()
+  assert.ok(later.evaluated_at > before.evaluated_at)
+})
+
+test('what happens to one repository while its evaluation waits is seen by one evaluation', async () => {
+  const { sql } = api.services
+  const payload = { org_id: caller.orgId, repository: 'github.com/acme/api' }
+  await Promise.all(Array.from({ length: 8 }, () => enqueue(sql, evaluateRepositoryJob, payload)))
+  await enqueue(sql, evaluateRepositoryJob, { ...payload, repository: 'github.com/acme/web' })
+  const queued = await sql`
+    select
+    from graphile_worker.jobs
+    where task_identifier = ${evaluateRepositoryJob.name}
+      and key like ${`%${caller.orgId}%`}`
+  assert.equal(queued.length, 2)
+  await drainQueue(api)
+})
+
+test('evaluations at the same instant leave one result for each policy and repository', async () => {
+  await apply(api, caller, TESTS_PASSED)
+  await apply(api, caller, NO_CRITICAL)
+  const run = await createRun(api, caller)
+  await sendReport(api, caller, run.id, { attestations: [TESTS] })
+  await Promise.all(
+    Array.from({ length: 6 }, () => evaluateRepository(api.services, caller.orgId, 'github.com/acme/api')),
+  )
+  assert.equal((await results()).length, 2)
+})
+
+test('a stored policy that cannot be read fails, and says what to do', async () => {
+  await createRun(api, caller)
+  const { id } = await apply(api, caller, TESTS_PASSED)
+  await api.services.sql`
+    update policy_versions
+    set definition = '{"engine": "abacus"}'
+    where org_id = ${caller.orgId}
+      and policy_id = ${id}`
+  const [result] = await results()
+  assert.deepEqual(result.details, [
+    { rule: 'policy', result: 'error', evidence: 'The stored policy cannot be read; apply its file again' },
+  ])
+  assert.equal(result.status, 'failing')
+})
+
+test('every event has its place in the list of jobs', () => {
+  const names = jobs.map(({ name }) => name)
+  for (const name of ['ci.report.changed', 'ci.run.finished', 'security.upload.finished', 'security.intel.imported'])
+    assert.ok(names.includes(`event ${name}`), name)
+})

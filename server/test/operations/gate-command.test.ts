@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import type { Json } from '../support/json.ts'
+import { type Running, runProgram, startProgram } from '../support/program.ts'
+
+let dataDir: string
+let running: Running
+let key: string
+
+before(async () => {
+  dataDir = mkdtempSync(join(tmpdir(), 'shiplock-gates-'))
+  running = await startProgram(dataDir)
+  key = running.ready.key.key
+})
+after(async () => {
+  await running?.stop()
+  rmSync(dataDir, { recursive: true, force: true })
+})
+
+async function json(...args: string[]) {
+  const { code, stderr, json } = await runProgram(dataDir, [...args, '--json'])
+  assert.equal(code, 0, stderr)
+  return json
+}
+
+async function refused(code: number, line: RegExp, ...args: string[]) {
+  const ended = await runProgram(dataDir, args)
+  assert.equal(ended.code, code, ended.stderr)
+  assert.equal(ended.stdout, '')
+  assert.match(ended.stderr, line)
+  assert.equal(ended.stderr.trim().split('\n').length, 1)
+}
+
+async function call(method: string, path: string, body: object): Promise<{ status: number; body: Json }> {
+  const response = await fetch(running.ready.url + path, {
+    method,
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  return { status: response.status, body: await response.json() }
+}
+
+const create = (...args: string[]) => ['gate', 'create', '--org', 'default', ...args]
+
+test('gate create, list and delete answer with gates', async () => {
+  const all = ['--repository', 'acme/*', '--branch', 'release/**', '--approvals', '2', '--allow-api-keys']
+  const created = await json(
+    ...create('--name', 'EU', '--environment', 'eu-*', ...all, '--policy', 'tested', '--policy', 'scanned'),
+  )
+  const { id, created_at, ...rest } = created
+  assert.match(id, /^[0-9a-f-]{36}$/)
+  assert.ok(Date.parse(created_at))
+  assert.deepEqual(rest, {
+    name: 'EU',
+    environment: 'eu-*',
+    repository: 'acme/*',
+    branch: 'release/**',
+    required_approvals: 2,
+    allow_api_keys: true,
+    allow_run_creator: true,
+    policies: ['tested', 'scanned'],
+  })
+  assert.deepEqual(await json('gate', 'list', '--org', 'default'), [created])
+  assert.deepEqual(await json('gate', 'delete', id), { id, name: 'EU' })
+  assert.deepEqual(await json('gate', 'list', '--org', 'default'), [])
+  await refused(1, /^No such gate/m, 'gate', 'delete', id)
+})
+
+test('unless told otherwise a gate covers every repository and branch, takes one approval, and that of people only', async () => {
+  const {
+    id,
+    created_at: _,
+    ...gate
+  } = await json(...create('--name', 'plain', '--environment', 'qa', '--refuse-run-creator'))
+  const covers = { environment: 'qa', repository: null, branch: null }
+  const asks = { required_approvals: 1, allow_api_keys: false, allow_run_creator: false, policies: [] }
+  assert.deepEqual(gate, { name: 'plain', ...covers, ...asks })
+  await json('gate', 'delete', id)
+})
+
+test('a mistake is one line that says what is wrong', async () => {
+  await refused(2, /^--environment GLOB is missing/m, ...create('--name', 'x'))
+  await refused(
+    2,
+    /^--approvals must be a whole number from 1 to 20, not "0"/m,
+    ...create('--name', 'x', '--environment', 'x', '--approvals', '0'),
+  )
+  await refused(2, /does not take an argument/m, ...create('--name', 'x', '--environment', 'x', '--allow-api-keys=no'))
+  await refused(2, /^The environment is not a pattern: /m, ...create('--name', 'x', '--environment', '(a+)+*'))
+  await refused(1, /^There is no organization "nobody"/m, 'gate', 'list', '--org', 'nobody')
+  await refused(2, /is not the id of a gate/m, 'gate', 'delete', 'x')
+  const { id } = await json(...create('--name', 'taken', '--environment', 'x'))
+  await refused(1, /^There is a gate "taken" already/m, ...create('--name', 'taken', '--environment', 'y'))
+  await json('gate', 'delete', id)
+})
+
+test('a gate that is created holds back deployments of the running server at once, until a key lets them out', async () => {
+  const { id } = await json(...create('--name', 'Production', '--environment', 'prod*', '--allow-api-keys'))
+  const run = await call('POST', '/v1/ci/runs', {
+    ci_system: 'jenkins',
+    external_run_id: 'shop/1',
+    repository: 'https://github.com/acme/shop.git',
+    commit_sha: '8c5f0e1d2b3a49586776655443322110ffeeddcc',
+    pipeline_name: 'deploy',
+  })
+  const opened = await call('POST', '/v1/ci/gates', { run_id: run.body.data.id, environment: 'production' })
+  const { gate, gate_id, deployment_id, poll_token } = opened.body.data
+  assert.deepEqual([opened.status, gate], [201, { id, name: 'Production' }])
+  const poll = fetch(`${running.ready.url}/v1/ci/gates/${gate_id}`, {
+    headers: { authorization: `Bearer ${poll_token}`, prefer: 'wait=20' },
+  })
+  const approved = await call('POST', `/v1/deployments/${deployment_id}/approve`, { reason: 'It is a good day.' })
+  assert.deepEqual(approved.body, { data: { approved: true, status: 'approved' } })
+  assert.equal(((await (await poll).json()) as Json).data.decision, 'approved')
+})
+
+test('a run that fails has its gate cancelled by the worker', async () => {
+  const run = await call('POST', '/v1/ci/runs', {
+    ci_system: 'jenkins',
+    external_run_id: 'shop/2',
+    repository: 'https://github.com/acme/shop.git',
+    commit_sha: '8c5f0e1d2b3a49586776655443322110ffeeddcc',
+    pipeline_name: 'deploy',
+  })
+  const run_id = run.body.data.id
+  const { gate_id, poll_token } = (await call('POST', '/v1/ci/gates', { run_id, environment: 'production' })).body.data
+  const polled = fetch(`${running.ready.url}/v1/ci/gates/${gate_id}`, {
+    headers: { authorization: `Bearer ${poll_token}`, prefer: 'wait=20' },
+  })
+  await call('PATCH', `/v1/ci/runs/${run_id}`, { status: 'failure' })
+  const { data } = (await (await polled).json()) as Json
+  assert.deepEqual([data.status, data.decision], ['cancelled', 'rejected'])
+})

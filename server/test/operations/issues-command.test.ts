@@ -1,0 +1,231 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, beforeEach, test } from 'node:test'
+import { previewRegroup } from '../../src/security/grouping/preview-regroup.ts'
+import { regroupOrganization } from '../../src/security/grouping/regroup-organization.ts'
+import { undoRegroup } from '../../src/security/grouping/undo-regroup.ts'
+import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
+import { groupingOf, historyOf } from '../support/grouping.ts'
+import { bom, codeResult, listIssues, packageResult } from '../support/issues.ts'
+import { runProgram } from '../support/program.ts'
+import { uploadReport } from '../support/reports.ts'
+import { sarif } from '../support/sarif.ts'
+import { scrambleGroups } from '../support/scramble.ts'
+
+const LODASH = 'pkg:npm/lodash@4.17.20'
+/** So few that every repository takes several batches. */
+const ISSUES_AT_ONCE = 2
+const REPOSITORIES = ['acme/one', 'acme/two']
+
+let api: TestApi
+let dataDir: string
+let caller: Caller
+
+before(async () => {
+  api = await startTestApi()
+  dataDir = mkdtempSync(join(tmpdir(), 'shiplock-issues-'))
+})
+after(async () => {
+  await api?.close()
+  rmSync(dataDir, { recursive: true, force: true })
+})
+beforeEach(async () => {
+  caller = await api.caller()
+  for (const repository of REPOSITORIES) await uploadReports(repository)
+})
+
+/** 12 findings of 7 issues. */
+async function uploadReports(repository: string): Promise<void> {
+  const upload = (report: object) => uploadReport(api, caller, report, { repository })
+  await upload(bom('Trivy', LODASH, [{ id: 'CVE-2024-1001' }, { id: 'CVE-2024-1002', severity: 'low' }]))
+  api.clock.advance(1)
+  await upload(sarif([packageResult('CVE-2024-1001', LODASH), packageResult('CVE-2024-1003', LODASH)], 'Grype'))
+  api.clock.advance(1)
+  const lines = (tool: string, at: number) => [
+    codeResult(`${tool}/sql-injection`, 'src/db.ts', [at, at + 5]),
+    codeResult(`${tool}/sql-injection`, 'src/db.ts', [at + 40, at + 45]),
+    codeResult(`${tool}/xss`, 'src/page.ts', [at, at]),
+    codeResult(`${tool}/xss`, `src/${tool}.ts`, [at, at]),
+  ]
+  await upload(sarif(lines('one', 10), 'One'))
+  api.clock.advance(1)
+  await upload(sarif(lines('two', 12), 'Two'))
+}
+
+const regroup = (follow = () => {}) => regroupOrganization(api.services, caller.orgId, follow, ISSUES_AT_ONCE)
+const undo = (id: string) => undoRegroup(api.services, caller.orgId, id, () => {})
+const grouping = () => groupingOf(api, caller)
+
+/** Which findings are one issue, and why: without the ids of issues. */
+async function partition(): Promise<string[]> {
+  const { findings } = await grouping()
+  const members = Map.groupBy(findings, ({ issue_id }) => issue_id)
+  return [...members.values()]
+    .map((group) => group.map((finding) => `${finding.id} ${finding.grouping_code} ${finding.grouping_detail}`).join())
+    .sort()
+}
+
+async function requireConsistent(): Promise<void> {
+  const { findings, issues } = await grouping()
+  const withMembers = new Set(findings.map(({ issue_id }) => issue_id))
+  for (const issue of issues) assert.equal(issue.merged_into === null, withMembers.has(issue.id), issue.id)
+  const listed = await listIssues(api, caller)
+  const total = listed.reduce((sum, issue) => sum + issue.member_count, 0)
+  assert.equal(total, findings.length)
+}
+
+for (const seed of [1, 2, 3, 4, 5]) {
+  test(`whatever the groups were, a regroup makes them what the rules say, and undone they are what they were (${seed})`, async () => {
+    const wanted = await partition()
+    await scrambleGroups(api, caller, seed)
+    const before = await grouping()
+    api.clock.advance(1000)
+    const { id, status, findings } = await regroup()
+    assert.deepEqual(await partition(), wanted)
+    assert.deepEqual([status, findings >= 24], ['finished', true])
+    await requireConsistent()
+    const again = await regroup()
+    assert.deepEqual([again.moved, again.restated, again.batches], [0, 0, 0])
+    api.clock.advance(1000)
+    assert.equal((await undo(id)).status, 'undone')
+    assert.deepEqual(await grouping(), before)
+  })
+}
+
+test('a regroup that is interrupted goes on where it was', async () => {
+  const wanted = await partition()
+  await scrambleGroups(api, caller, 6)
+  const before = await grouping()
+  let batches = 0
+  const dying = () => {
+    batches += 1
+    if (batches === 3) throw new Error('killed')
+  }
+  await assert.rejects(regroup(dying), /killed/)
+  const { id } = await regroup()
+  assert.deepEqual(await partition(), wanted)
+  const runs = await api.services.sql`select id, status from issue_regroups where org_id = ${caller.orgId}`
+  assert.deepEqual([...runs], [{ id, status: 'finished' }])
+  await undo(id)
+  assert.deepEqual(await grouping(), before)
+})
+
+test('what an interrupted regroup did can be undone, and an interrupted undoing goes on', async () => {
+  await scrambleGroups(api, caller, 7)
+  const before = await grouping()
+  let batches = 0
+  const dying = () => {
+    batches += 1
+    if (batches === 4) throw new Error('killed')
+  }
+  await assert.rejects(regroup(dying), /killed/)
+  const [run] = await api.services.sql<{ id: string }[]>`select id from issue_regroups where org_id = ${caller.orgId}`
+  const id = run?.id as string
+  const stopping = () => {
+    throw new Error('killed')
+  }
+  await assert.rejects(undoRegroup(api.services, caller.orgId, id, stopping), /killed/)
+  await assert.rejects(regroup(), /is not finished: repeat --undo/)
+  await undo(id)
+  assert.deepEqual(await grouping(), before)
+})
+
+test('two regroups at the same instant do the work once', async () => {
+  const wanted = await partition()
+  await scrambleGroups(api, caller, 8)
+  const [one, other] = await Promise.all([regroup(), regroup()])
+  assert.equal(one.id, other.id)
+  assert.deepEqual(await partition(), wanted)
+  await requireConsistent()
+})
+
+test('a dry run counts what a regroup would do and writes nothing', async () => {
+  await scrambleGroups(api, caller, 9)
+  const before = [await grouping(), await historyOf(api, caller)]
+  const { id: _, ...preview } = await previewRegroup(api.services, caller.orgId, () => {})
+  assert.deepEqual([await grouping(), await historyOf(api, caller)], before)
+  const { id: __, ...real } = await regroupOrganization(api.services, caller.orgId, () => {})
+  const counts = ({ moved, restated, merged, split }: typeof preview) => ({ moved, restated, merged, split })
+  assert.deepEqual(counts(preview), counts(real))
+  assert.ok(real.moved > 0)
+})
+
+test('reports come in and lists are read while groups change, and nothing is lost', async () => {
+  await scrambleGroups(api, caller, 10)
+  const reading = async () => {
+    for (let read = 0; read < 10; read += 1) {
+      const issues = await listIssues(api, caller)
+      assert.ok(issues.every(({ member_count }) => member_count > 0))
+    }
+  }
+  const [{ id }] = await Promise.all([
+    regroup(),
+    reading(),
+    ...REPOSITORIES.map((repository) =>
+      uploadReport(api, caller, bom('Snyk', LODASH, [{ id: 'CVE-2024-1001' }]), { repository }),
+    ),
+  ])
+  await requireConsistent()
+  await regroup()
+  await requireConsistent()
+  await undo(id)
+  await requireConsistent()
+})
+
+test('a finding that came since a regroup keeps an issue when that is undone', async () => {
+  const { sql } = api.services
+  const [issue] = (await listIssues(api, caller)).filter(({ title }) => title.includes('CVE-2024-1002'))
+  const [joined] = (await listIssues(api, caller)).filter(
+    ({ vuln_ids, repository }) => vuln_ids.includes('CVE-2024-1003') && repository === issue.repository,
+  )
+  // As if the rules had made one issue of two vulnerabilities.
+  await sql`update findings set issue_id = ${joined.id} where org_id = ${caller.orgId} and issue_id = ${issue.id}`
+  await sql`
+    update security_issues
+    set merged_into = ${joined.id}, listed = false
+    where org_id = ${caller.orgId}
+      and id = ${issue.id}`
+  const { id, split } = await regroup()
+  assert.equal(split, 1)
+  await uploadReport(api, caller, bom('Snyk', LODASH, [{ id: 'CVE-2024-1002' }]), { repository: issue.repository })
+  await uploadReport(api, caller, bom('Snyk', LODASH, [{ id: 'CVE-2024-1002' }]), { repository: 'acme/new' })
+  await undo(id)
+  await requireConsistent()
+  const back = (await listIssues(api, caller)).find((each) => each.id === joined.id)
+  assert.equal(back?.member_count, 3)
+})
+
+test('issues regroup prints what changes and why, on standard error how far it is, and takes it back', async () => {
+  await scrambleGroups(api, caller, 11)
+  const before = await grouping()
+  const run = (...args: string[]) =>
+    runProgram(dataDir, ['issues', 'regroup', '--org', caller.slug, ...args], environment())
+  const dry = await run('--dry-run', '--json')
+  assert.equal(dry.code, 0, dry.stderr)
+  assert.deepEqual([dry.json.dry_run, dry.json.regroup_id], [true, null])
+  assert.deepEqual(await grouping(), before)
+  const { code, json, stderr } = await run('--json')
+  assert.equal(code, 0, stderr)
+  assert.match(stderr, /^24 of 24 findings$/m)
+  assert.deepEqual(
+    [json.moved, json.merged, json.split, json.changes_left_out],
+    [dry.json.moved, dry.json.merged, dry.json.split, 0],
+  )
+  assert.equal(json.changes.length, json.merged + json.split)
+  for (const { event, detail } of json.changes) assert.ok(['merged', 'split'].includes(event) && detail.endsWith('.'))
+  const none = await run()
+  assert.match(none.stdout, /^24 findings: 0 of another issue, 0 for another reason; 0 issues merged, 0 split\.$/m)
+  const undone = await run('--undo', json.regroup_id, '--json')
+  assert.deepEqual(undone.json, { regroup_id: json.regroup_id, status: 'undone' })
+  assert.deepEqual(await grouping(), before)
+  const refused = await run('--undo', 'latest')
+  assert.deepEqual([refused.code, refused.stdout], [2, ''])
+})
+
+/** A URL has no place for a socket's directory, but the environment has. */
+function environment(): Record<string, string> {
+  const { host, port, database, user } = api.database.address
+  return { DATABASE_URL: `postgres:///${database}`, PGHOST: host, PGPORT: String(port), PGUSER: user }
+}

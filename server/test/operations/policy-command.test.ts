@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { runProgram } from '../support/program.ts'
+
+const EXAMPLES = new URL('../../../docs/policies/', import.meta.url).pathname
+const INPUT = join(EXAMPLES, 'input.json')
+const TESTS_PASSED = join(EXAMPLES, 'tests-passed.yaml')
+
+let directory: string
+let dataDir: string
+
+before(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'shiplock-policy-'))
+  dataDir = join(directory, 'data')
+  const created = await runProgram(dataDir, ['org', 'create', 'acme', '--json'])
+  assert.equal(created.code, 0, created.stderr)
+})
+after(() => rmSync(directory, { recursive: true, force: true }))
+
+function file(name: string, content: string): string {
+  const path = join(directory, name)
+  writeFileSync(path, content)
+  return path
+}
+
+const run = (...args: string[]) => runProgram(dataDir, ['policy', ...args])
+const applyFile = (path: string) => run('apply', '--org', 'acme', '--file', path, '--json')
+
+test('policy apply makes a version, the same file none, another content the next', async () => {
+  const first = await applyFile(TESTS_PASSED)
+  assert.equal(first.code, 0, first.stderr)
+  assert.deepEqual(Object.keys(first.json), ['id', 'name', 'version', 'mode'])
+  assert.deepEqual([first.json.name, first.json.version, first.json.mode], ['tests-passed', 1, 'enforce'])
+  const yaml = readFileSync(TESTS_PASSED, 'utf8')
+  const commented = await applyFile(file('same.yaml', `# another comment\n${yaml}`))
+  assert.deepEqual(commented.json, first.json)
+  const changed = await applyFile(file('changed.yaml', yaml.replace('mode: enforce', 'mode: monitor')))
+  assert.deepEqual(changed.json, { ...first.json, version: 2, mode: 'monitor' })
+  const list = await run('list', '--org', 'acme', '--json')
+  assert.deepEqual(list.json, [changed.json])
+})
+
+test('policy apply stores a bundle with its policy', async () => {
+  const bundle = new URL('../fixtures/policies/release.tar.gz', import.meta.url).pathname
+  const path = file(
+    'w.yaml',
+    `name: w\nmode: enforce\nengine: wasm\nbundle: ${bundle}\nentrypoint: shiplock/release/rules\n`,
+  )
+  const applied = await applyFile(path)
+  assert.equal(applied.code, 0, applied.stderr)
+  assert.equal(applied.json.version, 1)
+  assert.deepEqual((await applyFile(path)).json, applied.json)
+})
+
+test('policy apply shows every mistake with its line and applies nothing', async () => {
+  const path = file('wrong.yaml', 'name: wrong\nmode: sometimes\nrules:\n  - rule: a\n    expression: run.brnch == 1\n')
+  const { code, stdout, stderr } = await applyFile(path)
+  assert.deepEqual([code, stdout], [1, ''])
+  assert.match(stderr, new RegExp(`${path}:2: mode: must be monitor or enforce`))
+  assert.match(stderr, new RegExp(`${path}:5: rules\\[0\\].expression: No such key: brnch`))
+  assert.match(stderr, /wrong\.yaml has 2 mistakes; nothing was applied/)
+  const { json } = await run('list', '--org', 'acme', '--json')
+  assert.ok(!json.some(({ name }: { name: string }) => name === 'wrong'))
+})
+
+test('policy apply says what it lacks: a file, an organization', async () => {
+  const gone = await applyFile(join(directory, 'gone.yaml'))
+  assert.equal(gone.code, 1)
+  assert.match(gone.stderr, /gone\.yaml/)
+  const { code, stderr } = await run('apply', '--org', 'nobody', '--file', TESTS_PASSED)
+  assert.equal(code, 1)
+  assert.match(stderr, /no organization "nobody"/)
+  assert.equal((await run('apply', '--org', 'acme')).code, 2)
+})
+
+test('policy test prints what each rule says; exit code 0 where nothing blocks', async () => {
+  const { code, json } = await run('test', '--file', TESTS_PASSED, '--input', INPUT, '--json')
+  assert.equal(code, 0)
+  assert.equal(json.decision, 'approve')
+  assert.deepEqual(
+    json.rules.map(({ rule, status }: Record<string, string>) => [rule, status]),
+    [
+      ['tests-ran', 'pass'],
+      ['tests-passed', 'pass'],
+    ],
+  )
+})
+
+test('policy test is exit code 1 where the policy would block, with the reason', async () => {
+  const input = { ...JSON.parse(readFileSync(INPUT, 'utf8')), attestations: [] }
+  const path = file('input.json', JSON.stringify(input))
+  const blocked = await run('test', '--file', TESTS_PASSED, '--input', path)
+  assert.equal(blocked.code, 1)
+  assert.match(blocked.stdout, /fail {2}tests-ran {5}No job of this run has reported test results/)
+  assert.match(blocked.stderr, /tests-passed blocks/)
+  const json = await run('test', '--file', TESTS_PASSED, '--input', path, '--json')
+  assert.deepEqual([json.code, json.json.decision], [1, 'block'])
+})
+
+test('policy test needs no database and refuses an input of another form', async () => {
+  const path = file('other.json', '{"now": "today"}')
+  const { code, stderr } = await run('test', '--file', TESTS_PASSED, '--input', path)
+  assert.equal(code, 1)
+  assert.match(stderr, /does not fit docs\/policy-input\.schema\.json/)
+})
+
+test('policy input-schema prints what docs/policy-input.schema.json says', async () => {
+  const { code, json } = await run('input-schema', '--json')
+  assert.equal(code, 0)
+  const { $schema, title, ...published } = JSON.parse(
+    readFileSync(new URL('../../../docs/policy-input.schema.json', import.meta.url), 'utf8'),
+  )
+  assert.ok($schema && title)
+  assert.deepEqual(json, published)
+})

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { decide } from '../src/compliance/policy-decision.ts'
+import { parsePolicyInput } from '../src/compliance/policy-file/policy-input.parser.ts'
+import type { PolicyInput } from '../src/compliance/policy-input.schema.ts'
+import { definitionOf, verdictsOf } from './support/policies.ts'
+
+const DIRECTORY = new URL('../../docs/policies/', import.meta.url)
+const GOOD = parsePolicyInput(readFileSync(new URL('input.json', DIRECTORY), 'utf8'))
+
+type Change = (input: PolicyInput) => Partial<PolicyInput>
+type Attestations = PolicyInput['attestations']
+
+const attestations =
+  (change: (attestations: Attestations) => Attestations): Change =>
+  (input) => ({ attestations: change(input.attestations) })
+const without = (kind: string) => attestations((all) => all.filter((one) => one.kind !== kind))
+const changed = (kind: string, fields: Partial<Attestations[number]>) =>
+  attestations((all) => all.map((one) => (one.kind === kind ? { ...one, ...fields } : one)))
+const open =
+  (severity: 'critical' | 'high', figure: number): Change =>
+  (input) => ({
+    findings: { ...input.findings, open: { ...input.findings.open, [severity]: figure } },
+  })
+const scannedAt =
+  (at: string): Change =>
+  (input) => ({ scans: input.scans.map((scan) => ({ ...scan, at })) })
+const exploited: Change = (input) => ({ issues: { ...input.issues, known_exploited: 1 } })
+const likely: Change = (input) => ({ findings: { ...input.findings, max_epss: 0.97 } })
+const neverScanned: Change = () => ({ scans: [] })
+
+/** What makes each example fail, and what it then comes to. */
+const EXAMPLES: Record<string, [what: string, change: Change, decision: string][]> = {
+  'tests-passed': [
+    ['a failed test', changed('test-results', { status: 'fail' }), 'block'],
+    ['no test results', without('test-results'), 'block'],
+    ['nothing that ran', changed('test-results', { status: 'info' }), 'block'],
+  ],
+  'no-open-critical': [
+    ['a critical finding', open('critical', 1), 'block'],
+    ['a repository that nobody scanned', neverScanned, 'block'],
+    ['many high findings', open('high', 6), 'warn'],
+  ],
+  'no-known-exploited': [
+    ['a known exploited vulnerability', exploited, 'block'],
+    ['a likely exploit', likely, 'warn'],
+  ],
+  'sbom-present': [
+    ['no SBOM', without('sbom'), 'block'],
+    ['an SBOM that was not read', changed('sbom', { status: 'info' }), 'block'],
+    ['an empty SBOM', changed('sbom', { data: { format: 'spdx', components: 0 } }), 'block'],
+  ],
+  'coverage-kept': [
+    ['coverage below 80 percent', changed('coverage', { data: { lines: 79.9 } }), 'block'],
+    [
+      "coverage below the job's threshold",
+      changed('coverage', { status: 'fail', data: { lines: 85, threshold: 90 } }),
+      'block',
+    ],
+    ['no coverage', without('coverage'), 'block'],
+  ],
+  'scan-fresh': [
+    ['a scan of last month', scannedAt('2026-02-01T00:00:00.000Z'), 'block'],
+    ['a scan a millisecond too old', scannedAt('2026-02-25T05:06:06.999Z'), 'block'],
+    ['no scan', neverScanned, 'block'],
+  ],
+}
+
+const read = (name: string) => definitionOf(readFileSync(new URL(`${name}.yaml`, DIRECTORY), 'utf8'))
+
+for (const [name, changes] of Object.entries(EXAMPLES)) {
+  test(`${name} passes on docs/policies/input.json`, async () => {
+    const rules = await verdictsOf(read(name), GOOD)
+    assert.deepEqual(
+      rules.map(({ status }) => status),
+      rules.map(() => 'pass'),
+    )
+  })
+
+  for (const [what, change, decision] of changes) {
+    test(`${name} comes to ${decision} on ${what}, with a reason`, async () => {
+      const rules = await verdictsOf(read(name), { ...GOOD, ...change(GOOD) })
+      assert.equal(decide('enforce', rules), decision)
+      for (const { status, reason } of rules) if (status !== 'pass') assert.ok(reason)
+    })
+  }
+}
+
+test('every example is tested', () => {
+  const files = readdirSync(DIRECTORY).filter((file) => file.endsWith('.yaml'))
+  assert.deepEqual(
+    files.sort(),
+    Object.keys(EXAMPLES)
+      .map((name) => `${name}.yaml`)
+      .sort(),
+  )
+})

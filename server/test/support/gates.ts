@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict'
+import { Errors } from 'typebox/value'
+import type { Principal } from '../../src/audit/principal.ts'
+import { createGate } from '../../src/deployments/create-gate.ts'
+import { Deployment } from '../../src/deployments/deployment.schema.ts'
+import type { GateRequest } from '../../src/deployments/gate-request.ts'
+import type { Answer, Caller, TestApi } from './api.ts'
+import { createRun } from './ci-runs.ts'
+import type { Json } from './json.ts'
+
+const TEST: Principal = { type: 'command_line', id: null, name: 'test' }
+
+/** A configured gate over `production` that one API key may approve, and what the test asks otherwise. */
+export function configureGate({ services }: TestApi, { orgId }: Caller, fields: Partial<GateRequest> = {}) {
+  return createGate(services, orgId, TEST, {
+    name: 'Production',
+    environment: 'production',
+    repository: null,
+    branch: null,
+    requiredApprovals: 1,
+    allowApiKeys: true,
+    allowRunCreator: true,
+    policies: [],
+    ...fields,
+  })
+}
+
+export function postGate(api: TestApi, { key }: Caller, body: object): Promise<Answer> {
+  return api.request('POST', '/v1/ci/gates', { key, body })
+}
+
+/** An opened gate as the API returned it. Where no run is given, there is one, and a gate over `production`. */
+export async function openGate(api: TestApi, caller: Caller, fields: Record<string, unknown> = {}): Promise<Json> {
+  if (fields.run_id === undefined) await configureGate(api, caller, { name: nextName() })
+  const run_id = fields.run_id ?? (await createRun(api, caller)).id
+  const { status, body, text } = await postGate(api, caller, { environment: 'production', ...fields, run_id })
+  if (status !== 201) throw new Error(`openCiGate answered ${status}: ${text}`)
+  return body.data
+}
+
+let made = 0
+
+function nextName(): string {
+  made += 1
+  return `gate ${made}`
+}
+
+/** Polls a gate that `openGate` returned. */
+export function pollGate(api: TestApi, gate: Json, headers: Record<string, string> = {}): Promise<Answer> {
+  return api.request('GET', `/v1/ci/gates/${gate.gate_id}`, { key: gate.poll_token, headers })
+}
+
+export const REASON = 'Release 1.2 was announced for today.'
+
+/** Approves or rejects, with a reason unless the test gives its own body. */
+export function answer(
+  api: TestApi,
+  { key }: Caller,
+  deploymentId: string,
+  verb: 'approve' | 'reject',
+  body: unknown = { reason: REASON },
+): Promise<Answer> {
+  return api.request('POST', `/v1/deployments/${deploymentId}/${verb}`, { key, body })
+}
+
+/** A deployment as the API returns it, in the form that it promises. */
+export async function getDeployment(api: TestApi, { key }: Caller, id: string): Promise<Json> {
+  const { status, body, text } = await api.request('GET', `/v1/deployments/${id}`, { key })
+  if (status !== 200) throw new Error(`getDeployment answered ${status}: ${text}`)
+  assert.deepEqual(Errors(Deployment, body.data), [])
+  return body.data
+}
+
+/** What the audit tells of an object, the first first. */
+export async function auditOf({ services: { sql } }: TestApi, { orgId }: Caller, objectId: string): Promise<Json[]> {
+  const rows = await sql<Json[]>`
+    select principal_type, principal_id, principal_name, action, object_type, reason, details, at
+    from audit_entries
+    where org_id = ${orgId}
+      and object_id = ${objectId}
+    order by at, id`
+  return rows.map((row) => ({ ...row }))
+}

@@ -1,0 +1,56 @@
+import type { TestApi } from './api.ts'
+
+/** How often the rare values of `insertIssues` are there: dismissed issues, and issues of the provider gitlab. */
+export const RARE = 3
+
+/**
+ * Issues without detours, each a millisecond older than the one before and with one finding. They are of every severity, half of
+ * them of packages, and of those one of a hundred in KEV and all with an EPSS score, most of them low.
+ */
+export async function insertIssues({ services: { sql, clock } }: TestApi, orgId: string, count: number): Promise<void> {
+  const now = clock.now()
+  await sql`
+    insert into reported_repositories (org_id, name, provider, provider_id, created_at)
+    values (${orgId}, 'acme/large', 'github', '1', ${now}), (${orgId}, 'acme/small', 'gitlab', '2', ${now})`
+  await sql`
+    insert into finding_streams (org_id, repository_no, tool, source, origin, tracked, reported_at, seen_at)
+    select ${orgId}, id, 'Scanner', 'sarif', 'upload', true, ${now}, ${now}
+    from reported_repositories
+    where org_id = ${orgId}`
+  await sql`
+    insert into security_issues (
+      org_id, id, repository_no, bucket, kind, severity, status, listed, vuln_ids, canonical_id, kev, epss, created_at, updated_at
+    )
+    select ${orgId}, ${timedId(sql)}, repository.id, decode(md5(n::text), 'hex'),
+      case when n % 2 = 0 then 'dependency' when n % 20 = 1 then 'secret' else 'code' end, n / 2 % 5,
+      case when n % (${count}::int / ${RARE}) = 7 then 'dismissed' when n % 10 < 3 then 'fixed' else 'open' end, true,
+      case when n % 2 = 0 then array['CVE-2024-' || n] else '{}' end, case when n % 2 = 0 then 'CVE-2024-' || n end,
+      n % 200 = 0, case when n % 2 = 0 then 1 / (1 + n % 9973)::real else 0 end, at, at
+    from ${rows(sql, now, count)}
+    join reported_repositories repository
+      on repository.org_id = ${orgId}
+      and repository.provider = case when n % (${count}::int / ${RARE}) = 11 then 'gitlab' else 'github' end`
+  await sql`
+    insert into findings (
+      org_id, id, stream_id, repository_no, fingerprint, fingerprint_method, ordinal, content_hash, kind, severity, state, title,
+      vuln_ids, cwes, intel_at_detection, issue_id, grouping_code, grouped_at, first_seen_at, created_at, updated_at
+    )
+    select issue.org_id, issue.id, stream.id, issue.repository_no, issue.bucket, 'test', 0, issue.bucket, issue.kind, 'high',
+      issue.status, 'Title', issue.vuln_ids, '{}', '{}', issue.id, 'single', created_at, created_at, created_at, created_at
+    from security_issues issue
+    join finding_streams stream on stream.org_id = issue.org_id and stream.repository_no = issue.repository_no
+    where issue.org_id = ${orgId}`
+  await sql`analyze reported_repositories, finding_streams, security_issues, findings`
+}
+
+function rows(sql: TestApi['services']['sql'], now: Date, count: number) {
+  return sql`(
+    select n, ${now}::timestamptz - n * interval '1 millisecond' as at
+    from generate_series(0, ${count}::int - 1) n
+  ) made`
+}
+
+/** A version 7 UUID of the moment `at`. */
+function timedId(sql: TestApi['services']['sql']) {
+  return sql`(lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0') || '70008000' || lpad(to_hex(n), 12, '0'))::uuid`
+}

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { evaluateModule } from '../src/compliance/evaluate-module.ts'
+import type { PolicyBundle } from '../src/compliance/policy-bundle.ts'
+import type { RuleVerdict } from '../src/compliance/policy-evaluation.ts'
+import { readPolicyFile } from '../src/compliance/policy-file/read-policy-file.ts'
+import type { PolicyInput } from '../src/compliance/policy-input.schema.ts'
+import { attestationOf, policyInput } from './support/policies.ts'
+
+const BUNDLE = new URL('./fixtures/policies/release.tar.gz', import.meta.url).pathname
+
+let directory: string
+
+before(() => {
+  directory = mkdtempSync(join(tmpdir(), 'shiplock-wasm-'))
+})
+after(() => rmSync(directory, { recursive: true, force: true }))
+
+function policyFile(entrypoint: string, bundle = BUNDLE): string {
+  const path = join(directory, 'policy.yaml')
+  writeFileSync(path, `name: w\nmode: enforce\nengine: wasm\nbundle: ${bundle}\nentrypoint: ${entrypoint}\n`)
+  return path
+}
+
+async function evaluate(entrypoint: string, input: PolicyInput): Promise<RuleVerdict[]> {
+  const { definition, bundle } = await readPolicyFile(policyFile(entrypoint))
+  assert.ok(definition.engine.type === 'wasm')
+  return evaluateModule(definition.engine, input, async () => bundle)
+}
+
+test('a bundle answers with its rules, by its own data', async () => {
+  assert.deepEqual(await evaluate('shiplock/release/rules', policyInput({ attestations: [attestationOf()] })), [
+    {
+      ...{ rule: 'tests-passed', name: 'tests-passed', status: 'pass', blocking: true },
+      ...{ reason: null, evidence: '1 attestations' },
+    },
+    {
+      ...{ rule: 'no-critical', name: 'No critical finding', status: 'pass', blocking: true },
+      ...{ reason: null, evidence: '{"critical":0}' },
+    },
+    {
+      ...{ rule: 'fresh-scan', name: 'fresh-scan', status: 'fail', blocking: false },
+      ...{ reason: 'No fresh scan.', evidence: null },
+    },
+  ])
+})
+
+test('one input leaves nothing behind for the next', async () => {
+  const good = policyInput({ attestations: [attestationOf()] })
+  const [first] = await evaluate('shiplock/release/rules', policyInput())
+  const [second] = await evaluate('shiplock/release/rules', good)
+  const [third] = await evaluate('shiplock/release/rules', policyInput())
+  assert.deepEqual([first?.status, second?.status, third?.status], ['fail', 'pass', 'fail'])
+})
+
+test('an undefined decision, and one that is no list, are errors', async () => {
+  const [undecided] = await evaluate('shiplock/broken/undecided', policyInput())
+  const [boolean] = await evaluate('shiplock/broken/boolean', policyInput())
+  assert.deepEqual([undecided?.status, boolean?.status], ['error', 'error'])
+  assert.match(undecided?.reason ?? '', /undefined/)
+})
+
+test('a module that takes too long is refused when it is applied, and an error when it is asked', async () => {
+  await assert.rejects(readPolicyFile(policyFile('shiplock/broken/endless')), /takes too long/)
+  const { definition, bundle } = await readPolicyFile(policyFile('shiplock/release/rules'))
+  assert.ok(definition.engine.type === 'wasm')
+  const engine = { ...definition.engine, entrypoint: 'shiplock/broken/endless' }
+  const [verdict] = await evaluateModule(engine, policyInput(), async () => bundle)
+  assert.deepEqual([verdict?.status, verdict?.reason], ['error', 'The policy took more than 1000 ms'])
+  assert.equal((await evaluate('shiplock/release/rules', policyInput())).length, 3)
+})
+
+test('an entrypoint that there is not is refused with those that there are', async () => {
+  await assert.rejects(
+    readPolicyFile(policyFile('shiplock/other')),
+    /has no entrypoint shiplock\/other; it has .*release/,
+  )
+})
+
+test('a file that is no module is refused', async () => {
+  const path = join(directory, 'broken.wasm')
+  writeFileSync(path, Buffer.from('\0asm\x01\0\0\0nonsense', 'latin1'))
+  await assert.rejects(readPolicyFile(policyFile('a', path)), /broken\.wasm/)
+  await assert.rejects(readPolicyFile(policyFile('a', join(directory, 'gone.wasm'))), /ENOENT.*gone\.wasm/)
+})
+
+test('a bundle that is not stored is an error', async () => {
+  const engine = { bundle: '0'.repeat(64), entrypoint: 'a' }
+  const [verdict] = await evaluateModule(engine, policyInput(), async (): Promise<PolicyBundle | null> => null)
+  assert.deepEqual([verdict?.status, verdict?.reason], ['error', 'The bundle of the policy is not stored'])
+})

@@ -763,8 +763,8 @@ create table security_issues (
 );
 CREATE INDEX security_issues_by_bucket ON public.security_issues USING btree (org_id, repository_no, bucket) WHERE (merged_into IS NULL);
 CREATE INDEX security_issues_by_creation ON public.security_issues USING btree (org_id, id) WHERE listed;
-CREATE INDEX security_issues_by_epss ON public.security_issues USING btree (org_id, facet, epss, id) WHERE (listed AND (epss > (0)::double precision));
-CREATE INDEX security_issues_by_facet ON public.security_issues USING btree (org_id, facet, id) WHERE listed;
+CREATE INDEX security_issues_by_epss ON public.security_issues USING btree (org_id, facet, epss, id) WHERE (listed AND (facet > 0) AND (epss > (0)::double precision));
+CREATE INDEX security_issues_by_facet ON public.security_issues USING btree (org_id, facet, id) WHERE (listed AND (facet > 0));
 CREATE INDEX security_issues_by_repository ON public.security_issues USING btree (org_id, repository_no, facet, id) WHERE listed;
 CREATE INDEX security_issues_by_repository_epss ON public.security_issues USING btree (org_id, repository_no, facet, epss, id) WHERE (listed AND (epss > (0)::double precision));
 CREATE INDEX security_issues_by_vulnerability ON public.security_issues USING gin (vuln_ids) WHERE (vuln_ids <> '{}'::text[]);

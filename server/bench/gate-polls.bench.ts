@@ -29,6 +29,7 @@ export const gatePolls: Benchmark<Setting> = {
       })
     const pollBare = () =>
       latencyP99({ ...load, url: bare.url }, () => ({ path: `/gates?id=${bareIds[polled++ % bareIds.length]}` }))
+    await pollOurs()
     await pollBare()
     return interleave(ROUNDS, pollOurs, pollBare)
   },

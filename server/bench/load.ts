@@ -51,7 +51,5 @@ export async function latencyP99(
   })
   const failed = result.non2xx + result.errors
   if (failed > 0) throw new Error(`${failed} requests to ${url} failed: ${JSON.stringify(result.statusCodeStats)}`)
-  if (result['2xx'] < perSecond * seconds * 0.9)
-    throw new Error(`${url} answered only ${result['2xx']} in ${seconds} s`)
   return result.latency.p99
 }

@@ -6,6 +6,7 @@ import { createCiRun } from './create-ci-run.bench.ts'
 import { gateDecision } from './gate-decision.bench.ts'
 import { gatePolls } from './gate-polls.bench.ts'
 import { importSarif } from './import-sarif.bench.ts'
+import { largeReport } from './large-report.bench.ts'
 import { listFindings } from './list-findings.bench.ts'
 import { listRuns } from './list-runs.bench.ts'
 import { largeLists } from './large-lists.bench.ts'
@@ -24,6 +25,7 @@ const BENCHMARKS: Benchmark<Setting>[] = [
   putObject,
   gateDecision,
   gatePolls,
+  ...largeReport,
   firstStart,
   secondStart,
   // The last ones, because what they store would be in the others' way.

@@ -7,6 +7,7 @@ import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
 import { type Benchmark, interleave } from './benchmark.ts'
 import { newRun } from './ci-runs.ts'
+import { residentMib } from './resident-memory.ts'
 import type { Setting } from './setting.ts'
 
 const ROUNDS = 3
@@ -84,9 +85,4 @@ async function hashFile(path: string): Promise<string> {
   const digest = createHash('sha256')
   await pipeline(createReadStream(path), digest)
   return digest.digest('hex')
-}
-
-async function residentMib(url: string): Promise<number> {
-  const metrics = await (await fetch(`${url}/metrics`)).text()
-  return Number(/^process_resident_memory_bytes (\d+)/m.exec(metrics)?.[1]) / MIB
 }

@@ -1,9 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Benchmark, Round } from './benchmark.ts'
 import { BARE, SHIPLOCK, startProgram } from './child-program.ts'
+import { onNewDirectory } from './new-directory.ts'
 import { environmentOf } from './setting.ts'
 
 const ROUNDS = 3
@@ -54,14 +52,5 @@ async function timeStart(program: string[], directory: string, untilReady: (url:
     return performance.now() - startedAt
   } finally {
     await stop()
-  }
-}
-
-async function onNewDirectory<Result>(use: (directory: string) => Promise<Result>): Promise<Result> {
-  const directory = await mkdtemp(join(tmpdir(), 'shiplock-bench-start-'))
-  try {
-    return await use(directory)
-  } finally {
-    await rm(directory, { recursive: true, force: true })
   }
 }

@@ -42,9 +42,11 @@ create table security_issues (
 create index security_issues_by_bucket on security_issues (org_id, repository_no, bucket) where merged_into is null;
 -- Ids are made at the moment of creation and sort by it.
 create index security_issues_by_creation on security_issues (org_id, id) where listed;
-create index security_issues_by_facet on security_issues (org_id, facet, id) where listed;
+-- Every facet is above 0. A query must say so to be served by these two: that of some repositories does not, because the
+-- planner, which knows no repository with few issues, would look for them among all.
+create index security_issues_by_facet on security_issues (org_id, facet, id) where listed and facet > 0;
+create index security_issues_by_epss on security_issues (org_id, facet, epss, id) where listed and facet > 0 and epss > 0;
 create index security_issues_by_repository on security_issues (org_id, repository_no, facet, id) where listed;
-create index security_issues_by_epss on security_issues (org_id, facet, epss, id) where listed and epss > 0;
 create index security_issues_by_repository_epss on security_issues (org_id, repository_no, facet, epss, id)
   where listed and epss > 0;
 create index security_issues_by_vulnerability on security_issues using gin (vuln_ids) where vuln_ids <> '{}';

@@ -57,6 +57,7 @@ const TAKEN: [name: string, value: string][] = [
   ['DATABASE_URL', 'postgres://user:password@db.example:5432/shiplock?sslmode=require'],
   ['DATABASE_URL', 'postgresql://db.example/shiplock'],
   ['SHIPLOCK_BASE_URL', 'https://shiplock.example'],
+  ['SHIPLOCK_OPA_URL', 'http://opa.example:8181'],
 ]
 for (const [name, value] of TAKEN) {
   test(`${name} takes ${value}`, () => assert.deepEqual(mistakesOf({ [name]: value }), []))
@@ -75,6 +76,7 @@ const REFUSED: [name: string, value: string][] = [
   ['DATABASE_URL', 'db.example'],
   ['SHIPLOCK_BASE_URL', 'shiplock.example'],
   ['SHIPLOCK_BASE_URL', 'ftp://shiplock.example'],
+  ['SHIPLOCK_OPA_URL', 'opa.example:8181'],
 ]
 for (const [name, value] of REFUSED) {
   test(`${name} refuses ${value} by name`, () => {

@@ -34,11 +34,11 @@ export const COMMANDS = {
   'policy list': { about: 'list the policies', load: async () => (await import('./policy.ts')).policyList },
   'policy test': {
     about: 'say what a policy answers to an input',
-    load: async () => (await import('./policy.ts')).policyTest,
+    load: async () => (await import('./policy-test.ts')).policyTest,
   },
   'policy input-schema': {
     about: 'print the form of what policies decide by',
-    load: async () => (await import('./policy.ts')).policyInputSchema,
+    load: async () => (await import('./policy-test.ts')).policyInputSchema,
   },
   'issues regroup': {
     about: 'compute all unique issues anew',

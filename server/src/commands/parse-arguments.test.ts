@@ -11,6 +11,7 @@ const command = defineCommand({
     name: { type: 'text', value: 'N', about: '', required: true },
     plan: { type: 'text', value: 'P', about: '' },
     scope: { type: 'list', value: 'S', about: '' },
+    force: { type: 'flag', value: '', about: '' },
   },
   run: async () => {},
 })
@@ -21,8 +22,13 @@ test('arguments and options are read by name, lists keep every value', () => {
     help: false,
     json: true,
     given: { slug: 'acme' },
-    options: { name: 'A b', plan: undefined, scope: ['x', 'y'] },
+    options: { name: 'A b', plan: undefined, scope: ['x', 'y'], force: false },
   })
+})
+
+test('a flag is there or not, and takes no value', () => {
+  assert.equal(parseArguments(command, ['acme', '--name=A', '--force']).options.force, true)
+  assert.throws(() => parseArguments(command, ['acme', '--name=A', '--force=yes']), UsageError)
 })
 
 test('--help asks for nothing else', () => {

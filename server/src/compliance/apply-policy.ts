@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { recordAudit } from '../audit/audit.store.ts'
+import { type AuditEntry, recordAudit } from '../audit/audit.store.ts'
 import type { Principal } from '../audit/principal.ts'
 import type { Tx } from '../platform/db/sql.ts'
 import { ApiError } from '../platform/http/errors.ts'
@@ -27,32 +27,25 @@ export async function applyPolicy(
   bundle: PolicyBundle | null,
 ): Promise<AppliedPolicy> {
   const now = clock.now()
+  const content_hash = hashOf(definition)
+  const { name, mode, engine } = definition
   return sql.begin(async (tx) => {
-    const { id, version } = await lockPolicy(tx, orgId, definition.name, newUuid(now), now)
-    const content_hash = hashOf(definition)
-    const { name, mode } = definition
-    if ((await findContentHash(tx, orgId, id, version))?.equals(content_hash))
-      return { id, name, version, mode, changed: false }
+    const { id, version } = await lockPolicy(tx, orgId, name, newUuid(now), now)
+    const stored = await findContentHash(tx, orgId, id, version)
+    if (stored?.equals(content_hash)) return { id, name, version, mode, changed: false }
     if (version === 0) await refuseTooMany(tx, orgId)
-    if (definition.engine.type === 'wasm' && bundle)
-      await insertBundle(tx, orgId, definition.engine.bundle, bundle, now)
-    const next = { id, version: version + 1, definition, content_hash }
-    await insertVersion(tx, orgId, next, now)
-    await recordAudit(
-      tx,
-      orgId,
-      {
-        principal,
-        action: 'policy.apply',
-        object: { type: 'policy', id },
-        reason: null,
-        details: { name, mode, version: next.version },
-      },
-      now,
-    )
+    if (engine.type === 'wasm' && bundle) await insertBundle(tx, orgId, engine.bundle, bundle, now)
+    const applied = { id, name, version: version + 1, mode, changed: true }
+    await insertVersion(tx, orgId, { id, version: applied.version, definition, content_hash }, now)
+    await recordAudit(tx, orgId, auditEntry(principal, applied), now)
     await publish(tx, policyApplied, { org_id: orgId, policy_id: id })
-    return { id, name, version: next.version, mode, changed: true }
+    return applied
   })
+}
+
+function auditEntry(principal: Principal, { id, name, version, mode }: AppliedPolicy): AuditEntry {
+  const object = { type: 'policy', id }
+  return { principal, action: 'policy.apply', object, reason: null, details: { name, version, mode } }
 }
 
 /** The parser writes every definition with its members in one order, so equal ones are equal texts. */

@@ -57,12 +57,12 @@ export async function countPolicies(db: Db, orgId: string): Promise<number> {
   return row.count
 }
 
-/** Every policy of an organization in the version in force, by name. */
+/** Every policy of an organization in the version in force, by name. Of one whose version is gone, the worst is assumed. */
 export async function listPolicies(db: Db, orgId: string): Promise<Policy[]> {
   const rows = await db<(PolicySummary & { definition: unknown })[]>`
-    select policy.id, policy.name, policy.version, stored.mode, stored.definition
+    select policy.id, policy.name, policy.version, coalesce(stored.mode, 'enforce') as mode, stored.definition
     from policies policy
-    join policy_versions stored
+    left join policy_versions stored
       on stored.org_id = policy.org_id and stored.policy_id = policy.id and stored.version = policy.version
     where policy.org_id = ${orgId}
     order by policy.name

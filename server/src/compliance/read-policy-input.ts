@@ -1,5 +1,6 @@
 import { branchName } from '../ci/branch-name.ts'
-import { EVIDENCE_ITEMS_MAX, type RunEvidence, readRunEvidence } from '../ci/run-evidence.store.ts'
+import { readRunEvidence } from '../ci/run-evidence.store.ts'
+import { EVIDENCE_ITEMS_MAX, type RunEvidence } from '../ci/run-evidence.ts'
 import type { Db } from '../platform/db/sql.ts'
 import { readPolicyFacts } from '../security/read-policy-facts.ts'
 import type { PolicyInput } from './policy-input.schema.ts'
@@ -21,14 +22,11 @@ export async function readPolicyInput(db: Db, subject: PolicySubject, now: Date)
     run === null ? null : readRunEvidence(db, org_id, run.id, run.attempt, now),
     readPolicyFacts(db, org_id, repository, branch),
   ])
-  const scans = security.scans
   return {
     now: now.toISOString(),
     repository,
     ...runFacts(evidence),
-    scans,
-    findings: security.findings,
-    issues: security.issues,
+    ...security,
     deployment,
     environment,
     truncated: evidence === null ? [] : cutOff(evidence),

@@ -2,7 +2,7 @@ import { findRunRepository, listRunRepositories } from '../ci/newest-runs.store.
 import type { Db } from '../platform/db/sql.ts'
 import { enqueue } from '../platform/queue/enqueue.ts'
 import { listRepositories } from '../repositories/repository.store.ts'
-import { findUploadSubject, listReportedNames } from '../security/policy-facts.store.ts'
+import { findUploadSubject, listReportedNames } from '../security/policy-repository.store.ts'
 import type { Services } from '../services.ts'
 import { evaluateRepositoryJob } from './evaluate-repository.job.ts'
 import { isNamed, knownRepositories } from './known-repositories.ts'

@@ -29,7 +29,8 @@ function refuseUnwilling(open: RequiredGate[], answerer: Answerer, hasAnswered: 
   throw requiresHuman()
 }
 
-function nothingWaits({ gated, custom_rule_state, status }: DeploymentState): ApiError {
+function nothingWaits({ gated, custom_rule_state, status: stored }: DeploymentState): ApiError {
+  const status = stored === 'pending_approval' ? 'expired' : stored
   if (gated && custom_rule_state !== null) return alreadyDecided(`The deployment is ${status}.`, { status })
   return new ApiError(409, 'not_gated', "The deployment does not wait for the service's own rule.")
 }

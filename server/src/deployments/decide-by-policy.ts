@@ -1,6 +1,4 @@
 import type { PolicyEvaluation } from '../compliance/policy-evaluation.ts'
-import { findAttempt } from '../ci/run-attempt.store.ts'
-import { endedBadly } from '../ci/run-status.ts'
 import type { Tx } from '../platform/db/sql.ts'
 import type { Services } from '../services.ts'
 import { auditOutcome, decideDeployment } from './decide-deployment.ts'
@@ -8,6 +6,7 @@ import { type DeploymentState, isWaiting } from './deployment-state.ts'
 import { findDeploymentState, lockDeployment } from './deployment-state.store.ts'
 import { notePolicies, writeEvaluation } from './evaluation.store.ts'
 import { evaluatePolicies } from './evaluate-policies.ts'
+import { hasRunEndedBadly } from './has-run-ended.ts'
 import { decided } from './outcome.ts'
 import { blockingReasons, saysSomething, takesPolicies, toPolicyEvaluation } from './policy-approval.ts'
 import { approveRequiredGates, listRequiredGates, type RequiredGate } from './required-gate.store.ts'
@@ -44,13 +43,6 @@ async function decideLocked(tx: Tx, orgId: string, before: DeploymentState, eval
     shown && writeEvaluation(tx, orgId, id, shown, now),
     evaluation.decision === 'approve' && approve(tx, orgId, state, required, evaluation, now),
   ])
-}
-
-/** True for a run whose end is known but whose gates are not cancelled yet: the event is on its way. */
-export async function hasRunEndedBadly(tx: Tx, orgId: string, state: DeploymentState, now: Date): Promise<boolean> {
-  if (state.pipeline_run_id === null) return false
-  const attempt = await findAttempt(tx, orgId, state.pipeline_run_id, state.attempt, now)
-  return attempt !== null && endedBadly(attempt.status)
 }
 
 async function approve(

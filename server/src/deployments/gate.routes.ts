@@ -4,7 +4,7 @@ import type { HttpServer } from '../platform/http/http-server.ts'
 import { Envelope } from '../platform/http/schemas.ts'
 import type { Services } from '../services.ts'
 import { toDeploymentGate } from './deployment-gate.ts'
-import { DeploymentGate, GatePath, NewGate, OpenedGate } from './gate.schema.ts'
+import { DeploymentGate, GatePath, NewGate, OpenedGate, PollHeaders } from './gate.schema.ts'
 import { GateWatch } from './gate-watch.ts'
 import { openGate } from './open-gate.ts'
 import type { StoredGate } from './opened-gate.store.ts'
@@ -45,17 +45,18 @@ export async function gateRoutes(app: HttpServer, services: Services): Promise<v
       schema: {
         operationId: 'getCiGate',
         summary: 'Poll a deployment gate',
-        description: 'Authenticated with the poll token. `Prefer: wait=20` answers as soon as the gate is decided.',
+        description: 'Authenticated with the poll token. At most 12 polls a minute.',
         tags: ['Deployment gates'],
         security: [{ pollToken: [] }],
         params: GatePath,
+        headers: PollHeaders,
         response: { 200: Envelope(DeploymentGate) },
       },
     },
     async (request, reply) => {
       const token = bearerToken(request.headers.authorization)
       const gate = await takePoll(services, request.params.gate_id, token, (left) => tellAllowance(reply, left))
-      const waitSeconds = preferredWaitSeconds(request.headers.prefer as string | undefined)
+      const waitSeconds = preferredWaitSeconds(request.headers.prefer)
       if (waitSeconds === null) return { data: wireForm(gate) }
       reply.header('preference-applied', `wait=${waitSeconds}`)
       return { data: wireForm(await awaitDecision(services, watch, gate, waitSeconds * 1000, whenGone(reply))) }

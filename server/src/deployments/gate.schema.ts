@@ -28,6 +28,15 @@ export const GatePath = Closed({
   gate_id: Type.String({ pattern: '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$' }),
 })
 
+/** The one header that a poll may carry besides its token. */
+export const PollHeaders = Type.Object({
+  prefer: Type.Optional(
+    Type.String({
+      description: '`wait=20` (RFC 7240): answer when the gate is decided, at most 20 seconds later.',
+    }),
+  ),
+})
+
 const gateFields = {
   gate_id: Type.String(),
   deployment_id: Type.String(),

@@ -1,4 +1,4 @@
-import { findUploadSubject } from '../security/policy-facts.store.ts'
+import { findUploadSubject } from '../security/policy-repository.store.ts'
 import type { Services } from '../services.ts'
 import { decideByPolicy } from './decide-by-policy.ts'
 import { findWaiting, type WaitingOf } from './evaluation.store.ts'

@@ -1,7 +1,7 @@
 import { ALONE_DETAIL, type GroupingFacts } from './grouping/grouping-facts.ts'
 import { applyRules } from './grouping/link-bucket.ts'
 import { RecordedLinks, type RecordedMatch } from './grouping/recorded-links.ts'
-import { REJECTION_CODES, rejectionOf } from './grouping/rejection.ts'
+import { REJECTION_CODES, Rejections } from './grouping/rejection.ts'
 import type { CanonicalId } from './grouping/vulnerability-names.ts'
 import { type AliasAssertion, type AliasStep, aliasPath } from './intel/alias-path.ts'
 import { plainId } from './intel/plain-id.ts'
@@ -35,15 +35,18 @@ export function explainGroup(
       },
       matches: links.matchesOf(at).map((match) => explainMatch(match, finding, idOf, aliases)),
     })),
-    rejected: neighbours
-      .map((finding) => ({
-        ...reported(finding),
-        issue_id: finding.issue_id,
-        ...rejectionOf(finding, own, aliases.canonicalId),
-      }))
-      .sort((a, b) => REJECTION_CODES.indexOf(a.code) - REJECTION_CODES.indexOf(b.code))
-      .slice(0, REJECTED_MAX),
+    rejected: rejected(own, neighbours, aliases.canonicalId),
   }
+}
+
+/** The nearest misses. */
+function rejected(own: readonly Evidence[], neighbours: readonly Evidence[], canonicalId: CanonicalId) {
+  const rejections = new Rejections(own, canonicalId)
+  return neighbours
+    .map((finding) => ({ finding, rejection: rejections.of(finding) }))
+    .sort((a, b) => REJECTION_CODES.indexOf(a.rejection.code) - REJECTION_CODES.indexOf(b.rejection.code))
+    .slice(0, REJECTED_MAX)
+    .map(({ finding, rejection }) => ({ ...reported(finding), issue_id: finding.issue_id, ...rejection }))
 }
 
 /** The issue's findings, which have the first numbers, are one group, and nothing else is of it. */

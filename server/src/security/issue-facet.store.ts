@@ -45,7 +45,8 @@ function pickInOrder(db: Db, orgId: string, page: Page, selection: IssueSelectio
       where issue.org_id = ${orgId}
         and issue.listed
         and issue.facet = facet.no
-        ${repositoryNos === null ? ofProvider(db, provider) : db`and issue.repository_no = probed.repository_no`}
+        ${repositoryNos === null ? db`and issue.facet > 0` : db`and issue.repository_no = probed.repository_no`}
+        ${ofProvider(db, provider)}
         ${epssMin ? db`and issue.epss > 0 and issue.epss >= ${epssMin}::real` : db``}
         and ${windowOfTimedIds(db, page, db`issue`)}
         and ${order.condition}

@@ -19,10 +19,11 @@ export function issueJson(db: Db) {
         rfc3339(members.last_seen_at) as last_seen_at, members.sources, members.member_count, members.source_count,
         members.open_member_count, issue.split_from, dismissal.dismiss_reason, dismissal.dismiss_comment,
         dismissal.dismissed_by_name, rfc3339(dismissal.dismissed_at) as dismissed_at,
-        rfc3339(issue.updated_at) as updated_at, ${intelJson(db, db`lead`)} as intel
+        rfc3339(issue.updated_at) as updated_at, ${intelJson(db, db`told`)} as intel
       from reported_repositories repository
       cross join lateral ${membersOf(db)} members
       cross join lateral ${leadOf(db)} lead
+      cross join lateral ${toldOf(db)} told
       left join lateral ${dismissalOf(db)} dismissal on issue.status = 'dismissed'
       where repository.org_id = issue.org_id
         and repository.id = issue.repository_no
@@ -67,12 +68,35 @@ function isOpen(db: Db) {
 function leadOf(db: Db) {
   return db`(
     select finding.type, finding.title, finding.description, finding.package_name, finding.package_version, finding.purl,
-      finding.path, finding.start_line, finding.end_line, finding.resource_name, finding.fixed_version,
-      finding.cvss_version, finding.cvss_score, finding.cvss_vector, issue.vuln_ids
+      finding.path, finding.start_line, finding.end_line, finding.resource_name
     from ${memberRows(db)}
     order by ${isOpen(db)} desc, stream.tracked desc, array_position(${SEVERITIES}::text[], finding.severity),
       finding.first_seen_at, finding.id
     limit 1
+  )`
+}
+
+/** What members say of the vulnerability, whichever says it: a fix, and the newest CVSS. */
+function toldOf(db: Db) {
+  return db`(
+    select issue.vuln_ids, lead.package_name, lead.package_version, lead.purl, fix.fixed_version, cvss.cvss_version,
+      cvss.cvss_score, cvss.cvss_vector
+    from (values (0)) issue_itself
+    left join lateral (
+      select finding.fixed_version
+      from ${memberRows(db)}
+      where finding.fixed_version is not null
+      order by finding.id
+      limit 1
+    ) fix on true
+    left join lateral (
+      select finding.cvss_version, finding.cvss_score, finding.cvss_vector
+      from ${memberRows(db)}
+      where finding.cvss_vector is not null
+        or finding.cvss_score is not null
+      order by finding.cvss_version desc nulls last, finding.cvss_score desc nulls last, finding.id
+      limit 1
+    ) cvss on true
   )`
 }
 

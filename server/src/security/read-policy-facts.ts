@@ -1,7 +1,8 @@
 import type { Db } from '../platform/db/sql.ts'
 import { locateRepository } from '../repositories/locate-repository.ts'
 import { defaultHost, PROVIDERS } from '../repositories/repository-identity.ts'
-import { findRepositoryNos, readSecurityFacts, type SecurityFacts } from './policy-facts.store.ts'
+import { readSecurityFacts, type SecurityFacts } from './policy-facts.store.ts'
+import { findRepositoryNos } from './policy-repository.store.ts'
 
 /** What is known to be open in the repository at `host/owner/name`, as a branch of it stands. */
 export async function readPolicyFacts(

@@ -32,11 +32,14 @@ async function createAndPut(): Promise<string> {
   return created.body.data.upload.id
 }
 
+/** Jobs that read the upload's file. */
 async function jobsOf(uploadId: string): Promise<number> {
   const [row] = await api.services.sql<[{ count: number }]>`
-    select count(*) as count
-    from graphile_worker._private_jobs
-    where payload ->> 'upload_id' = ${uploadId}`
+    select count(*)
+    from graphile_worker._private_jobs job
+    join graphile_worker._private_tasks task on task.id = job.task_id
+    where task.identifier = ${readUpload.name}
+      and job.payload ->> 'upload_id' = ${uploadId}`
   return row.count
 }
 

@@ -84,6 +84,19 @@ test('of a repository, or of a provider with few of them, it reads only their is
   }
 })
 
+test('so it is of a repository that PostgreSQL has not counted yet, which takes it for as large as any', async () => {
+  const { sql } = api.services
+  const [large] = await sql`select id from reported_repositories where name = 'acme/large'`
+  const [small] = await sql`select id from reported_repositories where name = 'acme/small'`
+  const rows =
+    await sql`update security_issues set repository_no = ${large?.id} where repository_no = ${small?.id} returning id`
+  await sql`analyze security_issues`
+  await sql`update security_issues set repository_no = ${small?.id} where id = any(${rows.map(({ id }) => id)}::uuid[])`
+  for (const sort of ['newest', 'severity'] as const) {
+    assertReadBy(await scansOf({ repositoryNos: [small?.id], sort }), 'security_issues_by_repository')
+  }
+})
+
 test('by EPSS it reads scored issues in their order, and the others in theirs', async () => {
   const scans = await scansOf({ sort: 'epss' })
   const used = new Set(scans.map((node) => node['Index Name']))

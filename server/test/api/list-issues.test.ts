@@ -103,6 +103,30 @@ test('an issue speaks with the words of its worst open member', async () => {
   ])
 })
 
+test("a fix and a CVSS score that any member tells are the issue's, and so is what is known of the vulnerability", async () => {
+  const caller = await api.caller()
+  const vector = 'CVSS:3.1/AV:N/AC:H/PR:N/UI:N/S:U/C:L/I:N/A:N'
+  const mild = {
+    ...bom('Mild', LODASH, []),
+    vulnerabilities: [
+      {
+        ...{ id: 'CVE-2021-1001', recommendation: 'Upgrade lodash to version 4.17.21', affects: [{ ref: 'a' }] },
+        ratings: [{ method: 'CVSSv31', vector, severity: 'low' }],
+      },
+    ],
+  }
+  await uploadReport(api, caller, mild)
+  await uploadReport(api, caller, bom('Harsh', LODASH, [{ id: 'CVE-2021-1001', severity: 'critical' }]))
+  await api.services
+    .sql`insert into intel_kev (cve_id, date_added, ransomware) values ('CVE-2021-1001', '2026-01-01', false)`
+  const { severity, intel } = await onlyIssue(api, caller)
+  assert.deepEqual(
+    [severity, intel.fix_available, intel.cvss],
+    ['critical', true, { version: '3.1', score: 3.7, vector }],
+  )
+  assert.deepEqual([intel.canonical_id, intel.kev.date_added], ['CVE-2021-1001', '2026-01-01'])
+})
+
 test('what an issue does not have is null, its ids are empty lists, and a finding that stands alone makes it synthetic', async () => {
   const caller = await api.caller()
   await uploadReport(api, caller, sarif([sarifResult('rule', 3, { locations: [] })]))

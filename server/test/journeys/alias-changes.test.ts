@@ -4,9 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, beforeEach, test } from 'node:test'
 import { regroupDue } from '../../src/security/grouping/regroup-due.ts'
+import { countAliases } from '../../src/security/intel/alias.store.ts'
 import { importEpss } from '../../src/security/intel/import-epss.ts'
 import { importKev } from '../../src/security/intel/import-kev.ts'
 import { importOsv } from '../../src/security/intel/import-osv.ts'
+import { holdIntel } from '../../src/security/intel/intel-hold.store.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { listFindings } from '../support/findings.ts'
 import { groupingOf, historyOf } from '../support/grouping.ts'
@@ -192,6 +194,24 @@ test('reports that come in while aliases change are grouped by the new ones', as
     issues.map(({ member_count }) => member_count),
     [2, 2, 2, 2],
   )
+})
+
+test('an import that changes aliases waits for what is being grouped by the old ones', async () => {
+  const { sql } = api.services
+  const waiting = () => sql`
+    select from pg_locks
+    where not granted
+      and database = (select oid from pg_database where datname = current_database())
+      and relation = 'vulnerability_aliases'::regclass`
+  let importing: Promise<void> | undefined
+  await sql.begin(async (tx) => {
+    await holdIntel(tx)
+    importing = sayAliases('GHSA-2222-2222-2222', 'CVE-2024-1000')
+    while ((await waiting()).length === 0);
+    assert.deepEqual(await countAliases(sql), { ids: 0, groups: 0 })
+  })
+  await importing
+  assert.deepEqual(await countAliases(sql), { ids: 2, groups: 1 })
 })
 
 test('what is due when a worker dies is grouped by the next one', async () => {

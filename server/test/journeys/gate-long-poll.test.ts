@@ -90,6 +90,29 @@ test('a server that stops answers its waiting polls first', async () => {
   assert.ok(performance.now() - startedAt < 5000)
 })
 
+test('a decision that falls into a lost connection is not missed', async () => {
+  const beside = await startTestApi({ beside: api })
+  try {
+    const gate = await openGate(api, caller)
+    const polled = pollGate(beside, gate, WAIT)
+    await untilPolled(gate)
+    const { sql } = api.services
+    const cut = sql`
+      select pg_terminate_backend(pid)
+      from pg_stat_activity
+      where datname = current_database()
+        and query ilike 'listen%'`
+    const decidedAt = performance.now()
+    await Promise.all([cut, answer(api, caller, gate.deployment_id, 'approve')])
+    const { body } = await polled
+    assert.equal(body.data.decision, 'approved')
+    assert.ok(performance.now() - decidedAt < 12_000)
+    assert.equal((await pollGate(beside, await openGate(api, caller), { prefer: 'wait=0' })).status, 200)
+  } finally {
+    await beside.close()
+  }
+})
+
 test('nobody waits any longer for a client that has gone', async () => {
   const gate = await openGate(api, caller)
   const stored = (await findGateById(api.services.sql, gate.gate_id)) as StoredGate

@@ -10,6 +10,8 @@ import { answer, auditOf, configureGate, getDeployment, openGate, pollGate, REAS
 import type { Json } from '../support/json.ts'
 import { apply } from '../support/policies.ts'
 import { drainQueue } from '../support/queue.ts'
+import { uploadReport } from '../support/reports.ts'
+import { sarif, scoredResult } from '../support/sarif.ts'
 
 function policy(mode: 'enforce' | 'monitor', { bindings = '', blocking = true } = {}): string {
   return `
@@ -198,6 +200,27 @@ test('what policies hold back is let out when the run reports what was missing',
   await drainQueue(api)
   const polled = (await pollGate(api, gate)).body.data
   assert.deepEqual([polled.decision, polled.decided_by], ['approved', 'policy'])
+})
+
+test('what policies hold back is let out when a report says that the finding is gone', async () => {
+  await apply(
+    api,
+    caller,
+    `
+name: No critical
+mode: enforce
+rules:
+  - rule: critical
+    expression: findings.open.critical == 0`,
+  )
+  const repository = { repository: 'acme/api' }
+  await uploadReport(api, caller, sarif([scoredResult('sqli', 9.8)]), repository)
+  const gate = await openWith({ gate: { policies: ['No critical'] } })
+  assert.equal(gate.status, 'waiting')
+  api.clock.advance(1000)
+  await uploadReport(api, caller, sarif([]), repository)
+  await drainQueue(api)
+  assert.equal((await pollGate(api, gate)).body.data.decision, 'approved')
 })
 
 test('what policies hold back is let out when the policy is relaxed', async () => {

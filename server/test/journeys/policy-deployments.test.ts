@@ -243,6 +243,25 @@ test('a rule that takes too much memory is an error and leaves the program alone
   assert.equal((await onlyRule()).status, 'pass')
 })
 
+test('a policy whose version is gone blocks', async () => {
+  await apply(api, caller, policyOf('true', { bindings: 'environments: [staging]' }))
+  await api.services.sql`
+    delete from policy_versions
+    where org_id = ${caller.orgId}`
+  const { decision, policies } = await evaluate()
+  assert.deepEqual([decision, policies[0]?.mode, policies[0]?.rules[0]?.status], ['block', 'enforce', 'error'])
+})
+
+test('of more data than is read the rest is left out, and the input says so', async () => {
+  const attestations = Array.from({ length: 20 }, (_, index) => {
+    return { kind: 'custom', name: `c${index}`, status: 'info', data: { status: 'info', text: 'x'.repeat(60_000) } }
+  })
+  for (const name of ['one', 'two']) await sendReport(api, caller, run.id, { job: { name }, attestations })
+  const facts = 'attestations.size() == 40 && "data" in truncated && attestations.exists(a, !has(a.data.text))'
+  await apply(api, caller, policyOf(facts, { rule: 'trust: any' }))
+  assert.equal((await onlyRule()).status, 'pass')
+})
+
 test('of more attestations than are read the failed ones stay, and the input says that some are missing', async () => {
   const reports = 60
   for (let made = 0; made < reports; made += 1) {

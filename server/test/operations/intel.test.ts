@@ -162,6 +162,11 @@ test('OSV records come from a file, a directory and a zip file; an older one cha
   })
 })
 
+test('as many OSV records as are written at once are an import like any other', async () => {
+  const files = Array.from({ length: 400 }, (_, at) => [`${at}.json`, record(`GO-${at}`)] as const)
+  assert.equal((await osv(file('full.zip', zipFile(Object.fromEntries(files))))).added, 400)
+})
+
 test('a zip file that is broken, empty or leads outside is refused by its entry', async () => {
   const whole = zipFile({ 'a.json': record('GHSA-1') })
   await refuses(osv(file('cut.zip', whole.subarray(0, -30))), /cut\.zip cannot be read as a zip file/)

@@ -76,7 +76,7 @@ function impureRule({ path, text }: Source): string[] {
   return broken.map((name) => `${path} imports ${name}`)
 }
 
-const USE_CASE = /^(?:load|read|create|update|complete|import|export|open|store|parse|delete|settle)-[a-z-]+\.ts$/
+const USE_CASE = /^(?:load|read|fetch|create|update|complete|import|export|open|store|parse|delete|settle)-[a-z-]+\.ts$/
 
 function mayDoIo(path: string): boolean {
   const name = path.split('/').at(-1) as string

@@ -5,6 +5,7 @@ import type { ModuleAnswer, ModuleQuestion } from './policy-questions.ts'
 /** In pages of 64 KiB: 128 MiB. */
 const MEMORY = { initial: 16, maximum: 2048 }
 const LOADED_MAX = 20
+const KEPT_BYTES_MAX = 16 * 1024 * 1024
 const loaded = new Map<string, LoadedPolicy>()
 
 /** What a policy compiled to WebAssembly says of an input (openpolicyagent.org, "WebAssembly"). */
@@ -13,9 +14,9 @@ export async function answerModule(question: Omit<ModuleQuestion, 'type'>): Prom
   if (bundle === null && !loaded.has(sha256)) return { type: 'unknown' }
   try {
     const policy = loaded.get(sha256) ?? (await load(bundle as PolicyBundle))
-    keep(sha256, policy)
     if (!Object.hasOwn(policy.entrypoints, entrypoint)) return refuse(entrypoint, policy.entrypoints)
     const [answer] = policy.evaluate(input, entrypoint) as { result?: unknown }[]
+    keep(sha256, policy)
     return { type: 'result', result: answer?.result }
   } catch (error) {
     return { type: 'failed', reason: error instanceof Error ? error.message : String(error) }
@@ -28,10 +29,10 @@ async function load({ wasm, data }: PolicyBundle): Promise<LoadedPolicy> {
   return policy
 }
 
-/** The newest stands last, and the oldest goes. */
+/** The newest stands last, and the oldest goes. WebAssembly never gives memory back, so one that took much goes, too. */
 function keep(sha256: string, policy: LoadedPolicy): void {
   loaded.delete(sha256)
-  loaded.set(sha256, policy)
+  if (policy.mem.buffer.byteLength <= KEPT_BYTES_MAX) loaded.set(sha256, policy)
   for (const [oldest] of loaded) if (loaded.size > LOADED_MAX) loaded.delete(oldest)
 }
 

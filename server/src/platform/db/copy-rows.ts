@@ -21,6 +21,7 @@ export async function openCopy(tx: Tx, table: string, columns: readonly string[]
   const done = finished(stream)
   done.catch(() => {})
   const writeLines = async (lines: readonly string[]) => {
+    if (lines.length === 0) return
     // Waits for what was written before, not for this: it is on its way while the next rows are made.
     if (stream.writableNeedDrain || stream.destroyed) await Promise.race([once(stream, 'drain'), done])
     stream.write(`${lines.join('\n')}\n`)

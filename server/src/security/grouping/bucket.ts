@@ -3,14 +3,15 @@ import type { FindingKind } from '../parsers/parsed-report.ts'
 import type { GroupingFacts } from './grouping-facts.ts'
 import { sharedPackageName } from './package-name.ts'
 
-const BUCKET_HEX_CHARS = 32
+const BUCKET_BYTES = 16
 
 /**
  * Where a finding is, within its repository, as hex: a package, a secret, a file or a resource. Two findings of different
  * buckets are never one issue, so that only those of one bucket are ever compared.
  */
 export function bucketOf(facts: GroupingFacts): string {
-  return hash('sha256', JSON.stringify(placeOf(facts)), 'hex').slice(0, BUCKET_HEX_CHARS)
+  // Not cut from the longer text, which V8 would keep as long as its part.
+  return hash('sha256', JSON.stringify(placeOf(facts)), 'buffer').toString('hex', 0, BUCKET_BYTES)
 }
 
 function placeOf(facts: GroupingFacts): (string | null)[] {

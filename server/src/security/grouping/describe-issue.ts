@@ -11,6 +11,7 @@ export function describeIssue(group: Group, id: string, canonicalId: CanonicalId
   const ids = vulnerabilityIdsOf(group)
   return {
     id,
+    is_new: group.issue_id === null,
     bucket: group.bucket,
     kind: first(FINDING_KINDS, (kind) => members.some((member) => member.kind === kind)),
     severity: rankOfWorst(counting.length > 0 ? counting : members),

@@ -1,22 +1,19 @@
 import type { Db, Tx } from '../../platform/db/sql.ts'
-import { DISTRIBUTIONS } from '../intel/plain-id.ts'
+import { plainIdOf } from '../intel/plain-id.store.ts'
 
-/** Notes the buckets of all issues, of every organization, that name one of the import's `touched_ids`. */
+/**
+ * Notes the buckets of all issues, of every organization, that name one of the import's `touched_ids`. They are all looked
+ * through: looking ids up one by one takes longer from some hundred of them on.
+ */
 export async function noteDueBuckets(tx: Tx, source: string): Promise<void> {
   await tx`
     insert into issue_regroup_due (org_id, repository_no, bucket, source)
     select distinct issue.org_id, issue.repository_no, issue.bucket, ${source}
-    from (
-      select id
-      from touched_ids
-      union all
-      select distribution || '-' || id
-      from touched_ids
-      cross join unnest(${DISTRIBUTIONS}::text[]) distribution
-      where id like 'CVE-%'
-    ) touched
-    join security_issues issue on issue.vuln_ids @> array[touched.id] and issue.vuln_ids <> '{}'
+    from security_issues issue
+    cross join unnest(issue.vuln_ids) said
+    join touched_ids touched on touched.id = ${plainIdOf(tx, tx`said`)}
     where issue.merged_into is null
+      and issue.vuln_ids <> '{}'
     on conflict do nothing`
 }
 

@@ -1,6 +1,7 @@
 import type { Tx } from '../../platform/db/sql.ts'
 import type { MergeScope } from '../finding-merge.store.ts'
 import type { NewIssues } from '../issue-refresh.store.ts'
+import { bucketBatches } from './bucket-batches.ts'
 import { groupMembers } from './group-members.ts'
 import { type ChangedFinding, hasIssues, readChanged, readMembers, readNewPositions } from './grouping.store.ts'
 import type { Member } from './member.ts'
@@ -20,20 +21,28 @@ export async function groupReport(tx: Tx, scope: MergeScope, facts: ReportFacts)
   const positions = await readNewPositions(tx)
   const changed = await readChanged(tx, scope.org_id)
   const members = [
-    ...positions.map((position) => facts.at(position, { id: null, issue_id: null })),
+    ...positions.map((position) => facts.at(position)),
     ...changed.map((finding) => facts.at(finding.position, finding)),
   ]
   const all = [...members, ...(await readNeighbours(tx, scope, members, changed))]
   const canonicalId = await readCanonicalNames(tx, all)
-  const groups = groupMembers(all, canonicalId)
-  const written = await writeGroups(tx, scope, { groups, stored: new Map(), canonicalId, cause: { by: 'report' } })
-  return { touched: written.touched, opened: countOpened(written.placed) }
+  const report: GroupedReport = { touched: [], opened: { open: 0, critical: 0, high: 0 } }
+  for (const batch of bucketBatches(all)) {
+    const groups = groupMembers(batch, canonicalId)
+    const written = await writeGroups(tx, scope, { groups, stored: new Map(), canonicalId, cause: { by: 'report' } })
+    report.touched.push(...written.touched)
+    countOpened(report.opened, written.placed)
+  }
+  return report
 }
 
-function countOpened(placed: readonly PlacedGroup[]): NewIssues {
-  const opened = placed.filter(({ group, issue }) => group.issue_id === null && issue.listed && issue.status === 'open')
-  const ofSeverity = (rank: number) => opened.filter(({ issue }) => issue.severity === rank).length
-  return { open: opened.length, critical: ofSeverity(4), high: ofSeverity(3) }
+function countOpened(opened: NewIssues, placed: readonly PlacedGroup[]): void {
+  for (const { issue } of placed) {
+    if (!issue.is_new || !issue.listed || issue.status !== 'open') continue
+    opened.open += 1
+    if (issue.severity === 4) opened.critical += 1
+    if (issue.severity === 3) opened.high += 1
+  }
 }
 
 /** What is stored where these findings are, and where the changed ones were. */

@@ -2,8 +2,9 @@ import { type Copy, openCopy } from '../../platform/db/copy-rows.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { Member } from './member.ts'
 
-/** One writer at a time groups a repository's findings. It is locked before any of them is written. */
+/** One writer at a time groups a repository's findings. It is locked before any of them is written, however long that takes. */
 export async function lockRepository(tx: Tx, orgId: string, repositoryNo: number): Promise<void> {
+  await tx`set local statement_timeout = 0`
   await tx`
     select from reported_repositories
     where org_id = ${orgId}
@@ -86,10 +87,10 @@ export async function readCanonicalIds(db: Db, ids: readonly string[]): Promise<
   return new Map(rows.map((row) => [row.id, row.canonical_id]))
 }
 
-/** Opens the temporary table that says which issue each finding belongs to. It ends with the transaction. */
+/** Opens the temporary table that says which issue each finding belongs to, which more may be added to. It ends with the transaction. */
 export async function copyGrouped(tx: Tx): Promise<Copy> {
   await tx`
-    create temporary table grouped (
+    create temporary table if not exists grouped (
       position integer, finding_id uuid, issue_id uuid, grouping_code text, grouping_detail text
     ) on commit drop`
   return openCopy(tx, 'grouped', ['position', 'finding_id', 'issue_id', 'grouping_code', 'grouping_detail'])

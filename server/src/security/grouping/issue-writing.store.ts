@@ -6,6 +6,7 @@ import { threatsOf } from '../intel/threat.store.ts'
 /** What grouping decides of an issue. Severity, status and listing count for new ones only. */
 export type IssueRow = {
   id: string
+  is_new: boolean
   bucket: string
   kind: string
   severity: number
@@ -18,6 +19,7 @@ export type IssueRow = {
 
 const COLUMNS = [
   'id',
+  'is_new',
   'bucket',
   'kind',
   'severity',
@@ -28,11 +30,12 @@ const COLUMNS = [
   'split_from',
 ] as const satisfies (keyof IssueRow)[]
 
-/** Opens the temporary table that issues are copied into by `toIssueFields`. It ends with the transaction. */
+/** Opens the temporary table that issues are copied into by `toIssueFields`, empty. It ends with the transaction. */
 export async function copyIssues(tx: Tx): Promise<Copy> {
+  await tx`drop table if exists grouped_issues`
   await tx`
     create temporary table grouped_issues (
-      id uuid, bucket bytea, kind text, severity smallint, status text, listed boolean, vuln_ids text[],
+      id uuid, is_new boolean, bucket bytea, kind text, severity smallint, status text, listed boolean, vuln_ids text[],
       canonical_id text collate "C", split_from uuid
     ) on commit drop`
   return openCopy(tx, 'grouped_issues', COLUMNS)
@@ -52,11 +55,21 @@ export async function writeIssues(tx: Tx, orgId: string, repositoryNo: number, a
     select ${orgId}, id, ${repositoryNo}, bucket, kind, severity, status, listed, vuln_ids, canonical_id,
       coalesce(known.kev, false), coalesce(known.epss, 0), split_from, ${at}, ${at}
     from grouped_issues
-    left join ${threatsOf(tx, tx`select ${orgId}::uuid as org_id, id as issue_id, vuln_ids from grouped_issues`)} known
-      on known.issue_id = id
-    on conflict (org_id, id) do update
-    set bucket = excluded.bucket, kind = excluded.kind, vuln_ids = excluded.vuln_ids,
-      canonical_id = excluded.canonical_id, kev = excluded.kev, epss = excluded.epss, updated_at = excluded.updated_at`
+    left join ${threatsOfGrouped(tx, orgId)} known on known.issue_id = id
+    where is_new`
+  await tx`
+    update security_issues issue
+    set bucket = grouped.bucket, kind = grouped.kind, vuln_ids = grouped.vuln_ids, canonical_id = grouped.canonical_id,
+      kev = coalesce(known.kev, false), epss = coalesce(known.epss, 0), updated_at = ${at}
+    from grouped_issues grouped
+    left join ${threatsOfGrouped(tx, orgId)} known on known.issue_id = grouped.id
+    where not grouped.is_new
+      and issue.org_id = ${orgId}
+      and issue.id = grouped.id`
+}
+
+function threatsOfGrouped(tx: Tx, orgId: string) {
+  return threatsOf(tx, tx`select ${orgId}::uuid as org_id, id as issue_id, vuln_ids from grouped_issues`)
 }
 
 /** Notes where the members of issues went that have none left. */

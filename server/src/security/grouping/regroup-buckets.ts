@@ -35,7 +35,7 @@ export async function regroupBuckets(
   const stored = await readIssues(tx, scope.org_id, scope.repository_no, [...buckets, ...others])
   const groups = groupMembers(members, canonicalId)
   const written = await writeGroups(tx, scope, { groups, stored, canonicalId, cause, ...(remember && { remember }) })
-  await refreshIssues(tx, scope.org_id, [...written.touched, ...written.placed.map(({ issue }) => issue.id)], scope.at)
+  await refreshIssues(tx, scope.org_id, [...written.touched, ...newIssues(written.placed)], scope.at)
   await forgetGroups(tx)
   return {
     findings: countDone(found, buckets),
@@ -43,6 +43,10 @@ export async function regroupBuckets(
     issues: written.placed.length,
     changes: written.changes,
   }
+}
+
+function newIssues(placed: readonly PlacedGroup[]): string[] {
+  return placed.flatMap(({ group, issue }) => (group.issue_id === null ? issue.id : []))
 }
 
 /** By the rules of today it may be in another bucket; those that are stored there have their own turn. */

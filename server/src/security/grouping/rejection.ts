@@ -16,43 +16,51 @@ export const REJECTION_CODES = [
 /** Why a finding is not of an issue although it is about the same package, file or resource. */
 export type Rejection = { code: (typeof REJECTION_CODES)[number]; detail: string }
 
-/** Says of a finding that the rules did not join with the others what it lacks. */
-export function rejectionOf(
-  finding: GroupingFacts,
-  others: readonly GroupingFacts[],
-  canonicalId: CanonicalId,
-): Rejection {
-  if (!isAboutPackage(finding.kind)) return fromPlace(finding, others)
-  const namesOf = (facts: GroupingFacts) => vulnerabilityNames(facts.vuln_ids, canonicalId)
-  const subject = compare(finding, others, namesOf)
-  if (subject.own.length > 0 || subject.theirs.length > 0)
-    return fromPackage(finding, others, 'other_vulnerability', subject)
-  return fromPackage(
-    finding,
-    others,
-    'other_rule',
-    compare(finding, others, ({ rule_id: rule }) => rule ?? []),
-  )
+/** Says of findings that the rules did not join with these what they lack. */
+export class Rejections {
+  readonly #canonicalId: CanonicalId
+  readonly #vulnerabilities: ReadonlySet<string>
+  readonly #rules: ReadonlySet<string>
+  readonly #ecosystems: ReadonlySet<string>
+  readonly #weaknesses: ReadonlySet<string>
+
+  constructor(members: readonly GroupingFacts[], canonicalId: CanonicalId) {
+    this.#canonicalId = canonicalId
+    this.#vulnerabilities = new Set(members.flatMap((facts) => vulnerabilityNames(facts.vuln_ids, canonicalId)))
+    this.#rules = new Set(members.flatMap(({ rule_id: rule }) => rule ?? []))
+    this.#ecosystems = new Set(members.map(ecosystemName))
+    this.#weaknesses = new Set(members.flatMap(weaknessesOf))
+  }
+
+  of(finding: GroupingFacts): Rejection {
+    return isAboutPackage(finding.kind) ? this.#ofPackage(finding) : this.#ofPlace(finding)
+  }
+
+  #ofPackage(finding: GroupingFacts): Rejection {
+    const names = vulnerabilityNames(finding.vuln_ids, this.#canonicalId)
+    const isNamed = names.length > 0 || this.#vulnerabilities.size > 0
+    const own = new Set(isNamed ? names : [finding.rule_id ?? []].flat())
+    const theirs = isNamed ? this.#vulnerabilities : this.#rules
+    const shared = own.intersection(theirs)
+    if (shared.size > 0) {
+      const detail = `${listed(shared)} too, but of ${ecosystemName(finding)}, not of ${listed(this.#ecosystems)}.`
+      return { code: 'other_ecosystem', detail }
+    }
+    return { code: isNamed ? 'other_vulnerability' : 'other_rule', detail: `${listed(own)}, not ${listed(theirs)}.` }
+  }
+
+  #ofPlace(finding: GroupingFacts): Rejection {
+    const own = new Set(weaknessesOf(finding))
+    const shared = own.intersection(this.#weaknesses)
+    if (shared.size > 0) {
+      return { code: 'other_place', detail: `${listed(shared)} too, but other code ${linesOf(finding)}.` }
+    }
+    return { code: 'other_weakness', detail: `${listed(own)}, not ${listed(this.#weaknesses)}.` }
+  }
 }
 
-type Comparison = { own: string[]; theirs: string[]; shared: string[] }
-
-function fromPackage(
-  finding: GroupingFacts,
-  others: readonly GroupingFacts[],
-  code: 'other_vulnerability' | 'other_rule',
-  { own, theirs, shared }: Comparison,
-): Rejection {
-  if (shared.length === 0) return { code, detail: `${listed(own)}, not ${listed(theirs)}.` }
-  const ecosystems = compare(finding, others, (facts) => ecosystemOf(facts) ?? 'no named ecosystem')
-  const detail = `${listed(shared)} too, but of ${listed(ecosystems.own)}, not of ${listed(ecosystems.theirs)}.`
-  return { code: 'other_ecosystem', detail }
-}
-
-function fromPlace(finding: GroupingFacts, others: readonly GroupingFacts[]): Rejection {
-  const { own, theirs, shared } = compare(finding, others, weaknessesOf)
-  if (shared.length === 0) return { code: 'other_weakness', detail: `${listed(own)}, not ${listed(theirs)}.` }
-  return { code: 'other_place', detail: `${listed(shared)} too, but other code ${linesOf(finding)}.` }
+function ecosystemName(facts: GroupingFacts): string {
+  return ecosystemOf(facts) ?? 'no named ecosystem'
 }
 
 function linesOf({ start_line: from, end_line: to }: GroupingFacts): string {
@@ -60,20 +68,10 @@ function linesOf({ start_line: from, end_line: to }: GroupingFacts): string {
   return to === null || to === from ? `at line ${from}` : `at lines ${from} to ${to}`
 }
 
-function compare(
-  finding: GroupingFacts,
-  others: readonly GroupingFacts[],
-  namesOf: (facts: GroupingFacts) => string | string[],
-): Comparison {
-  const own = [...new Set([namesOf(finding)].flat())]
-  const theirs = [...new Set(others.flatMap(namesOf))]
-  return { own, theirs, shared: own.filter((name) => theirs.includes(name)) }
-}
-
 const NAMES_LISTED_MAX = 3
 
-function listed(names: string[]): string {
-  if (names.length === 0) return 'none'
-  const more = names.length - NAMES_LISTED_MAX
-  return names.slice(0, NAMES_LISTED_MAX).join(', ') + (more > 0 ? ` and ${more} more` : '')
+function listed(names: ReadonlySet<string>): string {
+  if (names.size === 0) return 'none'
+  const more = names.size - NAMES_LISTED_MAX
+  return [...names].slice(0, NAMES_LISTED_MAX).join(', ') + (more > 0 ? ` and ${more} more` : '')
 }

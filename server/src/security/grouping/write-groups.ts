@@ -31,11 +31,11 @@ export async function writeGroups(tx: Tx, scope: MergeScope, regrouping: Regroup
   const { groups, stored, canonicalId, cause, remember } = regrouping
   const { org_id, repository_no, at } = scope
   const placed = placeGroups(groups, stored, canonicalId, at)
-  await copyAll(
-    await copyIssues(tx),
-    placed.map(({ issue }) => toIssueFields(issue)),
-  )
-  await copyAll(await copyGrouped(tx), placed.flatMap(groupedRows))
+  const written = placed.filter(({ isWritten }) => isWritten)
+  // Iterators, because there may be 100,000 of each.
+  const issueRows = written.values().map(({ issue }) => toIssueFields(issue))
+  await copyAll(await copyIssues(tx), issueRows)
+  await copyAll(await copyGrouped(tx), placed.values().flatMap(groupedRows))
   await remember?.()
   await writeIssues(tx, org_id, repository_no, at)
   const left = leftIssues(placed)
@@ -44,8 +44,8 @@ export async function writeGroups(tx: Tx, scope: MergeScope, regrouping: Regroup
   await dissolveIssues(tx, org_id, dissolved, at)
   const changes = issueChanges(placed, dissolved, stored, cause)
   await insertHistory(tx, org_id, changes, at)
-  const touched = [...placed.flatMap(({ group }) => group.issue_id ?? []), ...left.map(({ id }) => id)]
-  if (touched.length > 0) await updateGrouping(tx, org_id, at)
+  const touched = [...written.flatMap(({ group }) => group.issue_id ?? []), ...left.map(({ id }) => id)]
+  if (left.length > 0 || placed.some(({ group }) => group.issue_id !== null)) await updateGrouping(tx, org_id, at)
   return { placed, touched, changes }
 }
 

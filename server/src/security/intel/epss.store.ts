@@ -29,8 +29,8 @@ export async function mergeEpss(tx: Tx): Promise<Changes> {
     ), added as (
       insert into intel_epss (cve_id, score, percentile)
       select cve_id, score, percentile
-      from incoming_epss incoming
-      where not exists (select from intel_epss epss where epss.cve_id = incoming.cve_id)
+      from incoming_epss
+      on conflict (cve_id) do nothing
       returning 1
     )
     select (select count(*) from added) as added, (select count(*) from changed) as changed,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import type { IntelSettings } from '../../config.ts'
 import type { Services } from '../../services.ts'
-import { download } from './download.ts'
+import { fetchFile } from './fetch-file.ts'
 import { importEpss } from './import-epss.ts'
 import { importKev } from './import-kev.ts'
 import { importOsv } from './import-osv.ts'
@@ -44,7 +44,7 @@ async function fetchOne(services: Services, { hosts }: IntelSettings, url: strin
   const directory = await mkdtemp(join(tmpdir(), 'shiplock-intel-'))
   try {
     const path = join(directory, basename(new URL(url).pathname) || 'file')
-    await download(url, path, hosts)
+    await fetchFile(url, path, hosts)
     await imported(services, path)
     services.log.info({ url }, 'intelligence was fetched and imported')
   } finally {

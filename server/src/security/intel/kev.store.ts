@@ -32,8 +32,8 @@ export async function mergeKev(tx: Tx): Promise<Changes> {
     ), added as (
       insert into intel_kev (cve_id, date_added, due_date, ransomware)
       select cve_id, date_added, due_date, ransomware
-      from incoming_kev incoming
-      where not exists (select from intel_kev kev where kev.cve_id = incoming.cve_id)
+      from incoming_kev
+      on conflict (cve_id) do nothing
       returning 1
     )
     select (select count(*) from added) as added, (select count(*) from changed) as changed,

@@ -1,5 +1,5 @@
 /** Distributions that put their name before a CVE id: `DEBIAN-CVE-2024-1000`. */
-export const DISTRIBUTIONS = ['ALPINE', 'BELL', 'DEBIAN', 'UBUNTU']
+const DISTRIBUTIONS = ['ALPINE', 'BELL', 'DEBIAN', 'UBUNTU']
 
 /** In the syntax that JavaScript and PostgreSQL share. */
 export const DISTRIBUTION_CVE = `^(?:${DISTRIBUTIONS.join('|')})-(CVE-[0-9]{4}-[0-9]{4,12})$`

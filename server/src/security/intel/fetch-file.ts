@@ -10,7 +10,7 @@ const TIMEOUT_MS = 30 * 60_000
 const REDIRECTS_MAX = 5
 
 /** Fetches a file to a path. Only `hosts` are asked, also where an answer sends us on. Throws IntelError. */
-export async function download(url: string, path: string, hosts: readonly string[]): Promise<void> {
+export async function fetchFile(url: string, path: string, hosts: readonly string[]): Promise<void> {
   const response = await follow(url, hosts, AbortSignal.timeout(TIMEOUT_MS))
   if (response.body === null) throw new IntelError(`${url}: The answer is empty.`)
   const body = Readable.fromWeb(response.body as ReadableStream<Uint8Array>)

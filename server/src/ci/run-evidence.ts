@@ -1,0 +1,51 @@
+/** Of each list, so that one run's evidence stays small enough to decide by. */
+export const EVIDENCE_ITEMS_MAX = 1000
+
+/** What a run and its jobs say about one attempt; times as they leave the API. */
+export type RunEvidence = {
+  run: RunFacts
+  attempts: { number: number; status: string; started_at: string; completed_at: string | null; trust: string }[]
+  reports: ReportFacts[]
+  attestations: AttestationFacts[]
+  artifacts: { path: string; size: number; sha256: string; at: string; trust: string }[]
+}
+
+type RunFacts = {
+  id: string
+  provider: string
+  ci_system: string
+  external_run_id: string
+  repository: string
+  ref: string | null
+  commit_sha: string
+  pipeline_name: string
+  event: string
+  attempt: number
+  status: string
+  actor: string | null
+  started_at: string
+  completed_at: string | null
+  trust: string
+}
+
+type ReportFacts = {
+  id: string
+  job: string
+  name: string
+  matrix: Record<string, unknown> | null
+  runner: string | null
+  at: string
+  trust: string
+}
+
+type AttestationFacts = {
+  report_id: string
+  job: string
+  kind: string
+  name: string
+  status: string
+  /** Null where the attestations before it used up the room. */
+  data: Record<string, unknown> | null
+  at: string
+  trust: string
+}

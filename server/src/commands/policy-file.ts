@@ -1,0 +1,22 @@
+import { PolicyFileError } from '../compliance/policy-file/policy-mistake.ts'
+import { type ReadPolicy, readPolicyFile } from '../compliance/policy-file/read-policy-file.ts'
+import type { Context } from './command.ts'
+
+export const FILE = {
+  type: 'text',
+  value: 'policy.yaml',
+  about: 'the policy; docs/policies.md says how it is written',
+  required: true,
+} as const
+
+/** Every mistake on a line of its own, as editors and people find it: `policy.yaml:12: …`. */
+export async function readFileOrSay({ say }: Context, file: string): Promise<ReadPolicy> {
+  try {
+    return await readPolicyFile(file)
+  } catch (error) {
+    if (!(error instanceof PolicyFileError)) throw error
+    for (const { line, path, message } of error.mistakes) say(`${file}:${line}: ${path ? `${path}: ` : ''}${message}`)
+    const count = error.mistakes.length
+    throw new Error(`${file} has ${count === 1 ? 'a mistake' : `${count} mistakes`}; nothing was applied`)
+  }
+}

@@ -1,0 +1,31 @@
+import { bucketOf } from '../../src/security/grouping/bucket.ts'
+import type { GroupingFacts } from '../../src/security/grouping/grouping-facts.ts'
+import type { Member } from '../../src/security/grouping/member.ts'
+
+let made = 0
+
+/** What grouping looks at of a code finding; `fields` replace members. Its fingerprint is its own unless given. */
+export function factsOf(fields: Partial<GroupingFacts> = {}): GroupingFacts {
+  made += 1
+  return {
+    ...{ kind: 'code', path: 'src/db.ts', start_line: null, end_line: null, package_name: null, purl: null },
+    ...{ vuln_ids: [], cwes: [], rule_id: null, secret_type: null, resource_name: null, context: null },
+    fingerprint: `fingerprint ${made}`,
+    ...fields,
+  }
+}
+
+/** The same of a finding in a package. */
+export function packageFacts(vulnIds: string[], fields: Partial<GroupingFacts> = {}): GroupingFacts {
+  const purl = fields.purl ?? null
+  return factsOf({ kind: 'dependency', path: null, package_name: 'lodash', vuln_ids: vulnIds, ...fields, purl })
+}
+
+/** A finding that is stored under an id, in an issue; or a new one. */
+export function memberOf(facts: GroupingFacts, id: string | null = null, issueId: string | null = null): Member {
+  return {
+    ...facts,
+    ...{ id, issue_id: issueId, bucket: bucketOf(facts), position: id === null ? made : null },
+    ...{ grouping_code: null, grouping_detail: null, severity: 'high', is_open: true, is_tracked: true },
+  }
+}

@@ -500,6 +500,8 @@ create table issue_regroup_issues (
   is_new boolean not null,
   bucket bytea,
   kind text,
+  severity smallint,
+  status text,
   vuln_ids text[],
   canonical_id text collate "C",
   split_from uuid,
@@ -767,7 +769,6 @@ CREATE INDEX security_issues_by_epss ON public.security_issues USING btree (org_
 CREATE INDEX security_issues_by_facet ON public.security_issues USING btree (org_id, facet, id) WHERE (listed AND (facet > 0));
 CREATE INDEX security_issues_by_repository ON public.security_issues USING btree (org_id, repository_no, facet, id) WHERE listed;
 CREATE INDEX security_issues_by_repository_epss ON public.security_issues USING btree (org_id, repository_no, facet, epss, id) WHERE (listed AND (epss > (0)::double precision));
-CREATE INDEX security_issues_by_vulnerability ON public.security_issues USING gin (vuln_ids) WHERE (vuln_ids <> '{}'::text[]);
 
 create table security_uploads (
   org_id uuid not null,

@@ -49,4 +49,3 @@ create index security_issues_by_epss on security_issues (org_id, facet, epss, id
 create index security_issues_by_repository on security_issues (org_id, repository_no, facet, id) where listed;
 create index security_issues_by_repository_epss on security_issues (org_id, repository_no, facet, epss, id)
   where listed and epss > 0;
-create index security_issues_by_vulnerability on security_issues using gin (vuln_ids) where vuln_ids <> '{}';

@@ -73,6 +73,8 @@ create table issue_regroup_issues (
   is_new boolean not null,
   bucket bytea,
   kind text,
+  severity smallint,
+  status text,
   vuln_ids text[],
   canonical_id text collate "C",
   split_from uuid,

@@ -26,7 +26,7 @@ const RESTART_PAUSE_MS = 2000
  * Parsing makes much that is soon garbage. Left alone, V8 would rather let it grow than collect it: reading 1 GB took twice the
  * memory, and no less time.
  */
-const YOUNG_GENERATION_MIB = 12
+const YOUNG_GENERATION_MIB = 24
 /** Longer than the thread takes to finish or release its jobs. */
 const STOP_TIMEOUT_MS = 12_000
 

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { constants, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { openServices } from './open-services.ts'
 import { work } from './work.ts'
@@ -6,6 +7,9 @@ import type { WorkerThreadData } from './work-in-thread.ts'
 
 /** The main module of the thread that runs jobs. Any message from the parent means stop. */
 const CONNECTIONS = 4
+
+// On Linux a priority is a thread's own: whoever waits for the API comes before what is done in the background.
+if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
 
 if (!parentPort) throw new Error('This module runs as a thread: see work-in-thread.ts.')
 const { config, database } = workerData as WorkerThreadData

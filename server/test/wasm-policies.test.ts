@@ -63,13 +63,14 @@ test('an undefined decision, and one that is no list, are errors', async () => {
   assert.match(undecided?.reason ?? '', /undefined/)
 })
 
-test('a module that takes too long is refused when it is applied, and an error when it is asked', async () => {
-  await assert.rejects(readPolicyFile(policyFile('shiplock/broken/endless')), /takes too long/)
+test('a module that takes too long, or first all its memory, is refused when it is applied, and an error when it is asked', async () => {
+  await assert.rejects(readPolicyFile(policyFile('shiplock/broken/endless')), /takes too long|opa_malloc: failed/)
   const { definition, bundle } = await readPolicyFile(policyFile('shiplock/release/rules'))
   assert.ok(definition.engine.type === 'wasm')
   const engine = { ...definition.engine, entrypoint: 'shiplock/broken/endless' }
   const [verdict] = await evaluateModule(engine, policyInput(), async () => bundle)
-  assert.deepEqual([verdict?.status, verdict?.reason], ['error', 'The policy took more than 1000 ms'])
+  assert.equal(verdict?.status, 'error')
+  assert.match(verdict?.reason ?? '', /took more than 1000 ms|opa_malloc: failed/)
   assert.equal((await evaluate('shiplock/release/rules', policyInput())).length, 3)
 })
 

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, beforeEach, test } from 'node:test'
+import { insertHistory } from '../../src/security/grouping/issue-history.store.ts'
 import { previewRegroup } from '../../src/security/grouping/preview-regroup.ts'
 import { regroupOrganization } from '../../src/security/grouping/regroup-organization.ts'
 import { undoRegroup } from '../../src/security/grouping/undo-regroup.ts'
@@ -174,28 +175,53 @@ test('reports come in and lists are read while groups change, and nothing is los
   await requireConsistent()
 })
 
-test('a finding that came since a regroup keeps an issue when that is undone', async () => {
-  const { sql } = api.services
-  const [issue] = (await listIssues(api, caller)).filter(({ title }) => title.includes('CVE-2024-1002'))
-  const [joined] = (await listIssues(api, caller)).filter(
-    ({ vuln_ids, repository }) => vuln_ids.includes('CVE-2024-1003') && repository === issue.repository,
-  )
-  // As if the rules had made one issue of two vulnerabilities.
-  await sql`update findings set issue_id = ${joined.id} where org_id = ${caller.orgId} and issue_id = ${issue.id}`
-  await sql`
+for (const wasMerged of [false, true]) {
+  test(`a finding that came since a regroup keeps an issue when that is undone; ${wasMerged ? 'an issue that came back' : 'a new one'} goes again`, async () => {
+    const { sql } = api.services
+    const [issue] = (await listIssues(api, caller)).filter(({ vuln_ids }) => vuln_ids.includes('CVE-2024-1003'))
+    const [joined] = (await listIssues(api, caller)).filter(
+      ({ vuln_ids, repository }) => vuln_ids.includes('CVE-2024-1002') && repository === issue.repository,
+    )
+    // As if the rules had made one issue of two vulnerabilities.
+    await sql`update findings set issue_id = ${joined.id} where org_id = ${caller.orgId} and issue_id = ${issue.id}`
+    await sql`
     update security_issues
     set merged_into = ${joined.id}, listed = false
     where org_id = ${caller.orgId}
       and id = ${issue.id}`
-  const { id, split } = await regroup()
-  assert.equal(split, 1)
-  await uploadReport(api, caller, bom('Snyk', LODASH, [{ id: 'CVE-2024-1002' }]), { repository: issue.repository })
-  await uploadReport(api, caller, bom('Snyk', LODASH, [{ id: 'CVE-2024-1002' }]), { repository: 'acme/new' })
-  await undo(id)
-  await requireConsistent()
-  const back = (await listIssues(api, caller)).find((each) => each.id === joined.id)
-  assert.equal(back?.member_count, 3)
-})
+    if (wasMerged)
+      await insertHistory(
+        sql,
+        caller.orgId,
+        [{ ...MERGED, issue_id: issue.id, other_issue_id: joined.id }],
+        api.clock.now(),
+      )
+    const before = await grouping()
+    const { id, split } = await regroup()
+    const isBack = (await listIssues(api, caller)).some((each) => each.id === issue.id)
+    assert.equal(isBack, wasMerged)
+    assert.equal(split, 1)
+    await uploadReport(api, caller, bom('Snyk', LODASH, [{ id: 'CVE-2024-1003' }]), { repository: issue.repository })
+    await uploadReport(api, caller, bom('Snyk', LODASH, [{ id: 'CVE-2024-1003' }]), { repository: 'acme/new' })
+    await undo(id)
+    await requireConsistent()
+    const back = (await listIssues(api, caller)).find((each) => each.id === joined.id)
+    assert.equal(back?.member_count, 3)
+    const after = await grouping()
+    const known = new Set(before.findings.map((finding) => finding.id))
+    assert.deepEqual(
+      after.findings.filter((finding) => known.has(finding.id)),
+      before.findings,
+    )
+    const merged = after.issues.find((each) => each.id === issue.id)
+    assert.deepEqual(
+      merged,
+      before.issues.find((each) => each.id === issue.id),
+    )
+  })
+}
+
+const MERGED = { event: 'merged', detail: 'For the test.' } as const
 
 test('issues regroup prints what changes and why, on standard error how far it is, and takes it back', async () => {
   await scrambleGroups(api, caller, 11)

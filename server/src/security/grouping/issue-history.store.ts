@@ -1,10 +1,10 @@
-import type { Tx } from '../../platform/db/sql.ts'
+import type { Db } from '../../platform/db/sql.ts'
 import type { IssueChange } from './issue-change.ts'
 
 /** Notes what became of issues, and why. */
-export async function insertHistory(tx: Tx, orgId: string, changes: readonly IssueChange[], at: Date): Promise<void> {
+export async function insertHistory(db: Db, orgId: string, changes: readonly IssueChange[], at: Date): Promise<void> {
   if (changes.length === 0) return
-  await tx`
+  await db`
     insert into issue_history (org_id, issue_id, at, event, other_issue_id, detail)
     select ${orgId}, issue_id, ${at}, event, other_issue_id, detail
     from unnest(

@@ -60,7 +60,8 @@ export async function writeIssues(tx: Tx, orgId: string, repositoryNo: number, a
   await tx`
     update security_issues issue
     set bucket = grouped.bucket, kind = grouped.kind, vuln_ids = grouped.vuln_ids, canonical_id = grouped.canonical_id,
-      kev = coalesce(known.kev, false), epss = coalesce(known.epss, 0), updated_at = ${at}
+      kev = coalesce(known.kev, false), epss = coalesce(known.epss, 0), merged_into = null,
+      split_from = coalesce(grouped.split_from, issue.split_from), updated_at = ${at}
     from grouped_issues grouped
     left join ${threatsOfGrouped(tx, orgId)} known on known.issue_id = grouped.id
     where not grouped.is_new

@@ -8,7 +8,8 @@ import type { Cause, IssueChange } from './issue-change.ts'
 import type { Member } from './member.ts'
 import type { PlacedGroup } from './place-groups.ts'
 import { readCanonicalNames } from './read-canonical-names.ts'
-import { forgetGroups, readIssues } from './regroup.store.ts'
+import { forgetGroups, readIssues, readMerged } from './regroup.store.ts'
+import { isSplit, reviveIssues } from './revive-issues.ts'
 import { writeGroups } from './write-groups.ts'
 
 /**
@@ -33,7 +34,9 @@ export async function regroupBuckets(
   const members = [...found, ...(await readMembers(tx, scope.org_id, scope.repository_no, others))]
   const canonicalId = await readCanonicalNames(tx, members)
   const stored = await readIssues(tx, scope.org_id, scope.repository_no, [...buckets, ...others])
-  const groups = groupMembers(members, canonicalId)
+  const grouped = groupMembers(members, canonicalId)
+  const splitFrom = grouped.filter(isSplit).map((group) => group.split_from)
+  const groups = reviveIssues(grouped, await readMerged(tx, scope.org_id, splitFrom))
   const written = await writeGroups(tx, scope, { groups, stored, canonicalId, cause, ...(remember && { remember }) })
   await refreshIssues(tx, scope.org_id, [...written.touched, ...newIssues(written.placed)], scope.at)
   await forgetGroups(tx)

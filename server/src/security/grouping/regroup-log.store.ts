@@ -18,11 +18,12 @@ export async function rememberBatch(tx: Tx, batch: Batch): Promise<void> {
       is distinct from (grouped.issue_id, grouped.grouping_code, grouped.grouping_detail)`
   await tx`
     insert into issue_regroup_issues (
-      org_id, regroup_id, batch, repository_no, issue_id, is_new, bucket, kind, vuln_ids, canonical_id, split_from,
-      merged_into
+      org_id, regroup_id, batch, repository_no, issue_id, is_new, bucket, kind, severity, status, vuln_ids, canonical_id,
+      split_from, merged_into
     )
     select ${org_id}, ${regroup_id}, ${batch.batch}, ${repository_no}, touched.id, issue.id is null, issue.bucket,
-      issue.kind, issue.vuln_ids, issue.canonical_id, coalesce(issue.split_from, made.split_from), issue.merged_into
+      issue.kind, issue.severity, issue.status, issue.vuln_ids, issue.canonical_id,
+      case when issue.id is null then made.split_from else issue.split_from end, issue.merged_into
     from (
       select id
       from grouped_issues

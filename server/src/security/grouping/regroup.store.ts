@@ -1,5 +1,6 @@
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { StoredIssue } from './place-groups.ts'
+import type { MergedIssue } from './revive-issues.ts'
 
 /**
  * The repository's next buckets after this one, as hex and in order, with about so many issues: one bucket is never divided.
@@ -49,6 +50,22 @@ export async function readIssues(
       and issue.bucket = touched.bucket
       and issue.merged_into is null`
   return new Map(rows.map((row) => [row.id, row]))
+}
+
+/** Issues about vulnerabilities that were merged into these ones. */
+export async function readMerged(db: Db, orgId: string, into: readonly string[]): Promise<MergedIssue[]> {
+  if (into.length === 0) return []
+  return db<MergedIssue[]>`
+    select distinct issue.id, issue.merged_into, issue.vuln_ids
+    from issue_history history
+    join security_issues issue
+      on issue.org_id = history.org_id
+      and issue.id = history.issue_id
+      and issue.merged_into = history.other_issue_id
+    where history.org_id = ${orgId}
+      and history.other_issue_id = any(${into}::uuid[])
+      and issue.vuln_ids <> '{}'
+    order by issue.id desc`
 }
 
 /** Ends what `writeGroups` left, for the next groups of the same transaction. */

@@ -16,13 +16,15 @@ export async function returnFindings(tx: Tx, batch: Batch): Promise<void> {
   // What came to an issue that is about to go follows those that it came to.
   await tx`
     update findings finding
-    set issue_id = made.split_from
-    from (select * from issue_regroup_issues where ${ofBatch(tx, batch)} and is_new) made
-    where finding.org_id = made.org_id
-      and finding.issue_id = made.issue_id`
+    set issue_id = coalesce(gone.merged_into, gone.split_from)
+    from (
+      select * from issue_regroup_issues where ${ofBatch(tx, batch)} and (is_new or merged_into is not null)
+    ) gone
+    where finding.org_id = gone.org_id
+      and finding.issue_id = gone.issue_id`
 }
 
-/** Makes issues what they were, those that had been merged included, as far as they have findings again. */
+/** Makes issues what they were, merged or not; those that were not only where they have findings again. */
 export async function returnIssues(tx: Tx, batch: Batch, at: Date): Promise<void> {
   await tx`
     with before as (
@@ -30,14 +32,18 @@ export async function returnIssues(tx: Tx, batch: Batch, at: Date): Promise<void
     ),
     returned as (
       update security_issues issue
-      set bucket = before.bucket, kind = before.kind, vuln_ids = before.vuln_ids, canonical_id = before.canonical_id,
-        split_from = before.split_from, merged_into = before.merged_into, updated_at = ${at}
+      set bucket = before.bucket, kind = before.kind, severity = before.severity, status = before.status,
+        vuln_ids = before.vuln_ids, canonical_id = before.canonical_id, split_from = before.split_from,
+        merged_into = before.merged_into, listed = issue.listed and before.merged_into is null, updated_at = ${at}
       from before
       join security_issues old on old.org_id = before.org_id and old.id = before.issue_id
       where issue.org_id = before.org_id
         and issue.id = before.issue_id
-        and exists (
-          select from findings where findings.org_id = before.org_id and findings.issue_id = before.issue_id
+        and (
+          before.merged_into is not null
+          or exists (
+            select from findings where findings.org_id = before.org_id and findings.issue_id = before.issue_id
+          )
         )
       returning issue.id, old.merged_into as came_from, issue.merged_into
     )

@@ -15,6 +15,7 @@ import {
 import { followRun } from './deployments/follow-run.ts'
 import { postComment, postDecision } from './deployments/post-answer.job.ts'
 import {
+  reconsiderAllGates,
   reconsiderGates,
   reconsiderGatesOfOrganization,
   reconsiderGatesOfUpload,
@@ -40,11 +41,11 @@ export const jobs: Job<Services, never>[] = [
   postComment,
   postDecision,
   subscribe(artifactCompleted, readArtifact),
-  subscribe(runFinished, followRun, reconsiderRun),
+  subscribe(runFinished, followRun, reconsiderGates, reconsiderRun),
   subscribe(reportChanged, reconsiderGates, reconsiderRun),
   subscribe(uploadFinished, reconsiderGatesOfUpload, reconsiderUpload),
   subscribe(policyApplied, reconsiderGatesOfOrganization, reconsiderOrganization),
-  subscribe(intelImported, followIntel, backfillDetection, reconsiderAll),
+  subscribe(intelImported, followIntel, backfillDetection, reconsiderAllGates, reconsiderAll),
   evaluateRepositoryJob,
 ]
 

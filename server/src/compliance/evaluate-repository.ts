@@ -1,6 +1,7 @@
 import type { Services } from '../services.ts'
 import { policyError } from './engines/read-verdicts.ts'
 import { evaluatePolicy } from './evaluate-policy.ts'
+import { hostlessName } from './known-repositories.ts'
 import { listPolicies, type Policy } from './policy.store.ts'
 import { coversRepository } from './policy-binding.ts'
 import { findBundle } from './policy-bundle.store.ts'
@@ -8,7 +9,7 @@ import { resultStatus } from './policy-decision.ts'
 import type { RuleVerdict } from './policy-evaluation.ts'
 import type { PolicyInput } from './policy-input.schema.ts'
 import { type RepositoryInputs, repositoryInputs } from './repository-inputs.ts'
-import { deleteOtherResults, type NewResult, upsertResults } from './result-writing.store.ts'
+import { deleteHostlessResults, deleteOtherResults, type NewResult, upsertResults } from './result-writing.store.ts'
 
 /** Brings the compliance results of one repository up to date, one for each policy that is bound to it (decisions §10). */
 export async function evaluateRepository(services: Services, orgId: string, repository: string): Promise<void> {
@@ -20,7 +21,9 @@ export async function evaluateRepository(services: Services, orgId: string, repo
     const inputs = await repositoryInputs(sql, orgId, repository, now)
     for (const policy of policies) results.push(await evaluate(services, orgId, policy, inputs))
   }
+  const hostless = hostlessName(repository)
   await sql.begin(async (tx) => {
+    if (hostless !== null) await deleteHostlessResults(tx, orgId, hostless)
     await deleteOtherResults(tx, orgId, repository, results)
     await upsertResults(tx, orgId, repository, results, now)
   })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isNamed, knownRepositories } from './known-repositories.ts'
+import { hostlessName, isNamed, knownRepositories } from './known-repositories.ts'
 
 test('a repository that several sources know is one', () => {
   const names = {
@@ -23,4 +23,9 @@ test('a report means every repository of its name', () => {
   assert.ok(isNamed('github.com/acme/api', 'Acme/api'))
   assert.ok(isNamed('acme/api', 'acme/api'))
   assert.ok(!isNamed('github.com/acme/api', 'api'))
+})
+
+test('only what has a host has a name without it', () => {
+  assert.equal(hostlessName('github.com/acme/api'), 'acme/api')
+  assert.equal(hostlessName('acme/api'), null)
 })

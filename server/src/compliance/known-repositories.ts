@@ -28,6 +28,12 @@ export function isNamed(repository: string, name: string): boolean {
   return known === name.toLowerCase() || nameOf(known) === name.toLowerCase()
 }
 
+/** By which name alone a repository was known before its host was; null where it is known by no more. */
+export function hostlessName(repository: string): string | null {
+  const name = nameOf(repository)
+  return name.includes('/') ? name : null
+}
+
 function nameOf(address: string): string {
   return address.slice(address.indexOf('/') + 1)
 }

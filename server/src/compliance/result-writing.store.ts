@@ -36,3 +36,11 @@ export async function deleteOtherResults(tx: Tx, orgId: string, repository: stri
       and repository = ${repository}
       and policy_id <> all(${keep.map(({ policy_id }) => policy_id)}::text[])`
 }
+
+/** Removes what was said of a repository while it was known as `owner/name` only, in whatever case. */
+export async function deleteHostlessResults(tx: Tx, orgId: string, name: string) {
+  await tx`
+    delete from compliance_results
+    where org_id = ${orgId}
+      and lower(repository) = lower(${name})`
+}

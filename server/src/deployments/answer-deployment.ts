@@ -40,7 +40,7 @@ export async function answerDeployment(
   input: NewAnswer,
 ): Promise<DeploymentStatus> {
   const { sql, clock } = services
-  const answer = toAnswer(actor, decision, input, clock.now())
+  const given = { decision, reason: requireReason(input.reason), comment: input.comment?.trim() || null }
   const state = await findDeploymentState(sql, actor.org_id, id, retainedSince(actor.plan, clock.now()))
   if (!state) throw notFound('deployment')
   const asked = await readAsked(sql, actor.org_id, state)
@@ -48,12 +48,13 @@ export async function answerDeployment(
   const evaluation =
     decision === 'approved' ? await evaluatePolicies(services, actor.org_id, state, asked.required) : null
   requireOverrideScope(actor, evaluation)
-  return sql.begin((tx) => answerLocked(services, tx, actor, { id, answer, evaluation }))
+  return sql.begin((tx) => answerLocked(services, tx, actor, { id, given, evaluation }))
 }
 
-type Given = { id: string; answer: Answer; evaluation: PolicyEvaluation | null }
+type Given = Pick<Answer, 'decision' | 'reason' | 'comment'>
+type Answering = { id: string; given: Given; evaluation: PolicyEvaluation | null }
 
-async function answerLocked(services: Services, tx: Tx, actor: Actor, { id, answer, evaluation }: Given) {
+async function answerLocked(services: Services, tx: Tx, actor: Actor, { id, given, evaluation }: Answering) {
   const state = await lockDeployment(tx, actor.org_id, id)
   if (!state) throw notFound('deployment')
   const asked = await readAsked(tx, actor.org_id, state)
@@ -61,7 +62,7 @@ async function answerLocked(services: Services, tx: Tx, actor: Actor, { id, answ
   refuse(asked, actor, now)
   if (await hasRunEndedBadly(tx, actor.org_id, state, now))
     throw new ApiError(409, 'run_finished', 'The run has ended without success: there is nothing to let out.')
-  return storeAnswer(services, tx, actor, asked, answer, evaluation)
+  return storeAnswer(services, tx, actor, asked, toAnswer(actor, given, now), evaluation)
 }
 
 async function readAsked(db: Db, orgId: string, state: DeploymentState): Promise<Asked> {
@@ -79,15 +80,14 @@ function refuse({ answers, runCredentialId, ...asked }: Asked, { credential }: A
   refuseUnanswerable({ ...asked, hasAnswered }, answerer, now)
 }
 
-function toAnswer({ credential }: Actor, decision: Answer['decision'], input: NewAnswer, now: Date): Answer {
+/** Answered is when it counts, which is after whatever was asked for it. */
+function toAnswer({ credential: { type, id, name } }: Actor, given: Given, now: Date): Answer {
   return {
+    ...given,
     id: newUuid(now),
-    principal_type: credential.type,
-    principal_id: credential.id,
-    principal_name: credential.name,
-    decision,
-    reason: requireReason(input.reason),
-    comment: input.comment?.trim() || null,
+    principal_type: type,
+    principal_id: id,
+    principal_name: name,
     answered_at: now,
   }
 }

@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify'
 import type { HttpServer } from '../platform/http/http-server.ts'
 import { Envelope } from '../platform/http/schemas.ts'
 import type { Services } from '../services.ts'
@@ -10,6 +11,7 @@ export async function answerRoutes(app: HttpServer, services: Services): Promise
     '/v1/deployments/:id/approve',
     {
       config: { scope: 'write:deployments' },
+      preValidation: takeNoBodyAsEmpty,
       schema: {
         operationId: 'approveDeployment',
         summary: "Approve the service's own rule of a deployment",
@@ -29,6 +31,7 @@ export async function answerRoutes(app: HttpServer, services: Services): Promise
     '/v1/deployments/:id/reject',
     {
       config: { scope: 'write:deployments' },
+      preValidation: takeNoBodyAsEmpty,
       schema: {
         operationId: 'rejectDeployment',
         summary: "Reject the service's own rule of a deployment",
@@ -43,4 +46,9 @@ export async function answerRoutes(app: HttpServer, services: Services): Promise
       return { data: { rejected: true as const, status } }
     },
   )
+}
+
+/** No body is one without a reason, and says so as that does. */
+async function takeNoBodyAsEmpty(request: FastifyRequest): Promise<void> {
+  request.body ??= {}
 }

@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import { bearerToken } from '../access/authorize.ts'
+import { GatewayRejection } from '../platform/http/errors.ts'
 import type { HttpServer } from '../platform/http/http-server.ts'
 import { Envelope } from '../platform/http/schemas.ts'
 import type { Services } from '../services.ts'
@@ -8,6 +9,7 @@ import { DeploymentGate, GatePath, NewGate, OpenedGate, PollHeaders } from './ga
 import { GateWatch } from './gate-watch.ts'
 import { openGate } from './open-gate.ts'
 import type { StoredGate } from './opened-gate.store.ts'
+import { isPollToken } from './poll-token.ts'
 import { awaitDecision, type PollAllowance, takePoll } from './poll-gate.ts'
 import { preferredWaitSeconds } from './prefer-wait.ts'
 
@@ -42,6 +44,7 @@ export async function gateRoutes(app: HttpServer, services: Services): Promise<v
     '/v1/ci/gates/:gate_id',
     {
       config: { public: true },
+      onRequest: async ({ headers }) => void requirePollToken(headers.authorization),
       schema: {
         operationId: 'getCiGate',
         summary: 'Poll a deployment gate',
@@ -54,7 +57,7 @@ export async function gateRoutes(app: HttpServer, services: Services): Promise<v
       },
     },
     async (request, reply) => {
-      const token = bearerToken(request.headers.authorization)
+      const token = requirePollToken(request.headers.authorization)
       const gate = await takePoll(services, request.params.gate_id, token, (left) => tellAllowance(reply, left))
       const waitSeconds = preferredWaitSeconds(request.headers.prefer)
       if (waitSeconds === null) return { data: wireForm(gate) }
@@ -62,6 +65,13 @@ export async function gateRoutes(app: HttpServer, services: Services): Promise<v
       return { data: wireForm(await awaitDecision(services, watch, gate, waitSeconds * 1000, whenGone(reply))) }
     },
   )
+}
+
+/** What stands before the request itself is looked at, as the gateway does for keys. */
+function requirePollToken(authorization: string | undefined): string {
+  const token = bearerToken(authorization)
+  if (token === null || !isPollToken(token)) throw new GatewayRejection(401)
+  return token
 }
 
 function tellAllowance(reply: FastifyReply, { limit, remaining, resetSeconds }: PollAllowance): void {

@@ -8,10 +8,12 @@ import { newDeploymentId, newUuid } from '../platform/ids.ts'
 import type { Services } from '../services.ts'
 import { type ConfiguredGate, listGates } from './configured-gate.store.ts'
 import { decideByPolicy } from './decide-by-policy.ts'
+import { endWaiting } from './end-waiting.ts'
 import type { NewGate } from './gate.schema.ts'
 import { coversTarget } from './gate-coverage.ts'
 import { findNeighbours, type OpenedGateKey } from './new-deployment.store.ts'
 import { findGateById, findOpenedGate, insertOpenedGate, renewPollToken, type StoredGate } from './opened-gate.store.ts'
+import { SUPERSEDED } from './outcome.ts'
 import { hashPollToken, isTokenOf, POLL_TOKEN_LIFETIME_MS, pollToken } from './poll-token.ts'
 import { storeDeployment } from './store-deployment.ts'
 
@@ -59,6 +61,7 @@ async function findOrStore(
     storeDeployment(tx, org_id, { id: deployment_id, key, run, neighbours }, now),
     insertOpenedGate(tx, org_id, { ...key, id, deployment_id, poll_token_sha256, created_at: now }, required),
   ])
+  if (neighbours.next !== null) await endWaiting(tx, org_id, deployment_id, SUPERSEDED, now)
   return { id, deploymentId: deployment_id }
 }
 

@@ -4,7 +4,7 @@ import type { Services } from '../services.ts'
 import { stateAt } from './gate-state.ts'
 import type { GateWatch } from './gate-watch.ts'
 import { findGateById, type StoredGate } from './opened-gate.store.ts'
-import { hashPollToken, isPollToken, isTokenOf, POLL_TOKEN_LIFETIME_MS } from './poll-token.ts'
+import { hashPollToken, isTokenOf, POLL_TOKEN_LIFETIME_MS } from './poll-token.ts'
 import { type PolledGate, POLLS_PER_MINUTE_MAX, pollGate } from './poll-limit.store.ts'
 
 /** What is left of a gate's polls, in the words of the RateLimit headers. */
@@ -17,10 +17,9 @@ export type PollAllowance = { limit: number; remaining: number; resetSeconds: nu
 export async function takePoll(
   { sql, clock }: Services,
   id: string,
-  token: string | null,
+  token: string,
   tell: (left: PollAllowance) => void,
 ): Promise<StoredGate> {
-  if (token === null || !isPollToken(token)) throw new GatewayRejection(401)
   const now = clock.now()
   const gate = await pollGate(sql, id, hashPollToken(token), now)
   if (!gate || !isTokenOf(token, gate.poll_token_sha256)) throw new GatewayRejection(401)

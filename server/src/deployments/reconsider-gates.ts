@@ -1,9 +1,10 @@
+import { listOrganizationsWithPolicies } from '../compliance/policy.store.ts'
 import { findUploadSubject } from '../security/policy-repository.store.ts'
 import type { Services } from '../services.ts'
 import { decideByPolicy } from './decide-by-policy.ts'
 import { findWaiting, type WaitingOf } from './evaluation.store.ts'
 
-/** A run's jobs said something new: what policies hold back of it they may let out now. May be told twice. */
+/** A run's jobs said something new, or it ended: what policies hold back of it they may let out now. May be told twice. */
 export async function reconsiderGates(services: Services, { org_id, run_id }: { org_id: string; run_id: string }) {
   await reconsider(services, org_id, { run_id })
 }
@@ -17,6 +18,11 @@ export async function reconsiderGatesOfUpload(services: Services, upload: { org_
 /** A policy changed: all that waits is judged again. */
 export async function reconsiderGatesOfOrganization(services: Services, { org_id }: { org_id: string }) {
   await reconsider(services, org_id, {})
+}
+
+/** What is known of vulnerabilities changed: all that waits of any organization with policies is judged again. */
+export async function reconsiderAllGates(services: Services): Promise<void> {
+  for (const org_id of await listOrganizationsWithPolicies(services.sql)) await reconsider(services, org_id, {})
 }
 
 async function reconsider(services: Services, orgId: string, which: WaitingOf): Promise<void> {

@@ -5,7 +5,7 @@ import type { Services } from '../services.ts'
 import { countOpenBySeverity } from './finding-merge.store.ts'
 import { copyIncoming } from './finding-pairing.store.ts'
 import { lockStreams, type StreamFacts } from './finding-stream.store.ts'
-import { contextHash } from './grouping/context-hash.ts'
+import { contextHasher } from './grouping/context-hash.ts'
 import { ReportFacts } from './grouping/report-facts.ts'
 import { incomingLine } from './incoming-finding.ts'
 import { mergeReport } from './merge-report.ts'
@@ -72,8 +72,9 @@ async function copyReport(
   source: ReportSource,
   facts: ReportFacts,
 ): Promise<Report> {
+  const contextHash = contextHasher(services.contextKey)
   const toLine = (finding: ParsedFinding) => {
-    const context = finding.context === null ? null : contextHash(services.contextKey, finding.context)
+    const context = finding.context === null ? null : contextHash(finding.context)
     return incomingLine(finding, facts.add(finding, context), context)
   }
   const progress = new ParsingProgress(services, key)

@@ -64,6 +64,10 @@ test('400 for a gate id that is no lowercase UUID', async () => {
   for (const id of ['gate', gate.gate_id.toUpperCase()]) assertInvalid(await get(id, gate.poll_token), '/path/gate_id')
 })
 
+test("the gateway's 401 comes before anything is said of the request", async () => {
+  for (const key of [undefined, caller.key, 'shl_gate_']) assertUnauthorized(await get('gate', key))
+})
+
 test('the advised pause grows: 5 s in the first minute, 15 s until ten, then 60 s', async () => {
   const gate = await lastingGate()
   const pauses: number[] = []

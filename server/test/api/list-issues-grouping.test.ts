@@ -63,6 +63,18 @@ test('another package, another ecosystem and another vulnerability are issues of
   assert.deepEqual(await codes(), ['single', 'single', 'single', 'single'])
 })
 
+test('newIssues counts what a report splits off and leaves open, not what it closes at once', async () => {
+  const marked = (name: string, lines: [number, number]) => ({
+    ...codeResult('no-eval', 'src/a.ts', lines),
+    fingerprints: { name },
+  })
+  await report([marked('a', [1, 4]), marked('b', [4, 8]), marked('c', [8, 12])], 'One')
+  assert.equal((await onlyIssue(api, caller)).member_count, 3)
+  const { counts } = await report([marked('a', [1, 4]), marked('b', [50, 54])], 'One')
+  assert.deepEqual([counts.resolved, counts.newIssues], [1, 1])
+  assert.deepEqual((await listIssues(api, caller)).map(({ status }) => status).sort(), ['fixed', 'open', 'open'])
+})
+
 test('newHigh and newCritical count issues by their severity', async () => {
   const upload = await report(
     [scoredResult('a', 9.9), scoredResult('b', 7), scoredResult('c', 7.5), scoredResult('d', 1)],
@@ -111,6 +123,18 @@ test('one secret in two files by two scanners is one issue, two secrets of one f
   assert.deepEqual(await codes(), ['same_secret', 'same_secret'])
   await report([codeResult('aws-key', 'b.env', [9, 9], 'AKIAI44QH8DHBEXAMPLE')], 'ggshield')
   assert.equal((await listIssues(api, caller)).length, 2)
+})
+
+test('secrets that a report does not show are told by type and place, whatever it writes in their place', async () => {
+  const redacted = (uri: string, line: number) => ({
+    ...codeResult('generic-api-key', uri, [line, line], 'REDACTED'),
+    partialFingerprints: { commitSha: 'a1b2c3d', author: 'Ada' },
+  })
+  await report([redacted('a.env', 1), redacted('a.env', 9), redacted('b.env', 1)], 'gitleaks')
+  assert.deepEqual(await codes(), ['single', 'single', 'single'])
+  await report([codeResult('generic-api-key', 'b.env', [1, 1], 'token = "*******"')], 'ggshield')
+  assert.deepEqual(await codes(), ['same_location', 'same_location', 'single', 'single'])
+  assert.equal((await listIssues(api, caller)).length, 3)
 })
 
 test('findings of two repositories are never one issue', async () => {

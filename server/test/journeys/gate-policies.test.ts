@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { after, before, beforeEach, test } from 'node:test'
 import { SCOPES } from '../../src/access/scopes.ts'
 import { settleDeployments } from '../../src/deployments/settle-deployments.job.ts'
+import { importKev } from '../../src/security/intel/import-kev.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { assertError } from '../support/assert-error.ts'
 import { sendReport, TESTS } from '../support/ci-reports.ts'
@@ -51,6 +55,28 @@ async function openWith({ tested = false, gate = {} }: Given = {}): Promise<Json
 }
 
 const NAMED = { policies: ['Tests passed'] }
+
+/** A CycloneDX report that one vulnerability affects one component. */
+function bomOf(id: string) {
+  const component = { type: 'library', 'bom-ref': 'c', name: 'lib', purl: 'pkg:npm/lib@1.5.0' }
+  const vulnerabilities = [{ id, affects: [{ ref: 'c' }] }]
+  return { bomFormat: 'CycloneDX', specVersion: '1.5', version: 1, components: [component], vulnerabilities }
+}
+
+/** Imports a KEV catalogue of one vulnerability. */
+async function importExploited(cveID: string): Promise<void> {
+  const dateAdded = api.clock.now().toISOString().slice(0, 10)
+  const vulnerabilities = [{ cveID, dateAdded, dueDate: dateAdded, knownRansomwareCampaignUse: 'Unknown' }]
+  const catalogue = { catalogVersion: '1', dateReleased: `${dateAdded}T00:00:00Z`, count: 1, vulnerabilities }
+  const directory = mkdtempSync(join(tmpdir(), 'shiplock-kev-'))
+  const path = join(directory, 'kev.json')
+  writeFileSync(path, JSON.stringify(catalogue))
+  try {
+    await importKev(api.services, path, () => {})
+  } finally {
+    rmSync(directory, { recursive: true })
+  }
+}
 
 test('all rules of a policy that the gate names pass: approved at once, by the policy, and shown on the deployment', async () => {
   const { id } = await apply(api, caller, policy('enforce'))
@@ -147,6 +173,20 @@ test('with the scope the approval overrides: recorded with the rules that it ove
   ])
 })
 
+test('an override is never earlier than the evaluation that it overrules', async (t) => {
+  await apply(api, caller, policy('enforce'))
+  const gate = await openWith({ gate: NAMED })
+  const overrider = await api.caller({ orgId: caller.orgId })
+  const { now } = api.clock
+  t.mock.method(api.clock, 'now', () => {
+    api.clock.advance(1)
+    return now.call(api.clock)
+  })
+  await answer(api, overrider, gate.deployment_id, 'approve')
+  const { override, approvals, updated_at } = await getDeployment(api, caller, gate.deployment_id)
+  for (const at of [override.at, approvals[0].at, updated_at]) assert.ok(at >= override.evaluated_at, at)
+})
+
 test('self_override is true for the credential that reported the run', async () => {
   caller = await api.caller()
   await apply(api, caller, policy('enforce'))
@@ -227,6 +267,30 @@ test('what policies hold back is let out when the policy is relaxed', async () =
   await apply(api, caller, policy('enforce'))
   const gate = await openWith({ gate: NAMED })
   await apply(api, caller, policy('enforce', { blocking: false }))
+  await drainQueue(api)
+  assert.equal((await pollGate(api, gate)).body.data.decision, 'approved')
+})
+
+test('what policies hold back is let out when the run ends as a rule wants it', async () => {
+  const ended = 'has(run.status) && run.status == "success"'
+  await apply(api, caller, policy('enforce').replace(/expression: .*/, `expression: ${ended}`))
+  const gate = await openWith({ gate: NAMED })
+  await drainQueue(api)
+  assert.equal((await pollGate(api, gate)).body.data.status, 'waiting')
+  await patchRun(api, caller, gate.run_id, { status: 'success' })
+  await drainQueue(api)
+  const { status, decided_by } = (await pollGate(api, gate)).body.data
+  assert.deepEqual([status, decided_by], ['decided', 'policy'])
+})
+
+test('what policies hold back is let out when intelligence says what a rule waits for', async () => {
+  const rule = 'issues.known_exploited == 1'
+  await apply(api, caller, policy('enforce').replace(/expression: .*/, `expression: ${rule}`))
+  await uploadReport(api, caller, bomOf('CVE-2021-44228'), { repository: 'acme/api' })
+  const gate = await openWith({ gate: NAMED })
+  await drainQueue(api)
+  assert.equal((await pollGate(api, gate)).body.data.status, 'waiting')
+  await importExploited('CVE-2021-44228')
   await drainQueue(api)
   assert.equal((await pollGate(api, gate)).body.data.decision, 'approved')
 })

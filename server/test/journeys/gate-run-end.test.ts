@@ -115,7 +115,23 @@ test('a higher attempt supersedes: the deployments name each other, and the one 
     [ids[0], ids[2]],
     [ids[1], null],
   ])
-  assert.deepEqual([deployments[0]?.status, deployments[2]?.status], ['cancelled', 'pending_approval'])
+  assert.deepEqual(
+    deployments.map(({ status }) => status),
+    ['cancelled', 'cancelled', 'pending_approval'],
+  )
+})
+
+test('an attempt that asks after a higher one did is cancelled at once, and the higher one goes on waiting', async () => {
+  await configureGate(api, caller, { name: 'late attempts', environment: 'late' })
+  const { id: run_id } = await createRun(api, caller, { external_run_id: 'late' })
+  await createRun(api, caller, { external_run_id: 'late', attempt: 2 })
+  const higher = await openGate(api, caller, { run_id, attempt: 2, environment: 'late' })
+  const lower = await openGate(api, caller, { run_id, attempt: 1, environment: 'late' })
+  assert.deepEqual([lower.decision, lower.status, lower.decided_by], ['rejected', 'cancelled', 'run'])
+  assert.equal((await pollGate(api, higher)).body.data.status, 'waiting')
+  const deployment = await getDeployment(api, caller, lower.deployment_id)
+  assert.deepEqual([deployment.status, deployment.superseded_by_id], ['cancelled', higher.deployment_id])
+  assertError(await answer(api, caller, lower.deployment_id, 'approve'), 409, 'already_decided')
 })
 
 test('an event of a finished run that is told twice changes nothing more', async () => {

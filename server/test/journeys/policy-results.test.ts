@@ -146,6 +146,17 @@ test('a new version of a policy is evaluated, and what it no longer covers has n
   assert.deepEqual(await results(), [])
 })
 
+test('a repository that reports knew by its name has no second result once a run names its host', async () => {
+  await apply(api, caller, NO_CRITICAL)
+  await uploadReport(api, caller, sarif([]), { repository: 'Acme/api' })
+  await uploadReport(api, caller, sarif([]), { repository: 'acme/web' })
+  const policy = 'No critical finding'
+  assert.deepEqual(Object.keys(await statuses()).sort(), [`${policy} Acme/api`, `${policy} acme/web`])
+  const { id } = await createRun(api, caller)
+  await patchRun(api, caller, id, { status: 'success' })
+  assert.deepEqual(Object.keys(await statuses()).sort(), [`${policy} acme/web`, `${policy} github.com/acme/api`])
+})
+
 test('a policy that only gates ask has no result', async () => {
   await createRun(api, caller)
   await apply(api, caller, TESTS_PASSED.replace(/bindings.*\n/, ''))

@@ -4,7 +4,10 @@ import { type Group, vulnerabilityIdsOf } from './group-members.ts'
 import type { IssueRow } from './issue-writing.store.ts'
 import { type CanonicalId, vulnerabilityNames } from './vulnerability-names.ts'
 
-/** The row of a group's issue. It counts as it stands for a new one only: of others, what is stored is looked at again. */
+/**
+ * The row of a group's issue. It counts as it stands for a new one only: of others, what is stored is looked at again. One that is
+ * split off has findings that the report may yet close: it is listed when it is looked at with the others.
+ */
 export function describeIssue(group: Group, id: string, canonicalId: CanonicalId): IssueRow {
   const members = group.members.map(({ member }) => member)
   const counting = members.filter((member) => member.is_open && member.is_tracked)
@@ -16,7 +19,7 @@ export function describeIssue(group: Group, id: string, canonicalId: CanonicalId
     kind: first(FINDING_KINDS, (kind) => members.some((member) => member.kind === kind)),
     severity: rankOfWorst(counting.length > 0 ? counting : members),
     status: counting.length > 0 ? 'open' : members.some(({ is_open: isOpen }) => !isOpen) ? 'dismissed' : 'fixed',
-    listed: members.some((member) => member.is_tracked),
+    listed: group.split_from === null && members.some((member) => member.is_tracked),
     vuln_ids: ids,
     canonical_id: vulnerabilityNames(ids, canonicalId).sort(compareCanonical)[0] ?? null,
     split_from: group.split_from,

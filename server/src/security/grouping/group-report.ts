@@ -10,7 +10,7 @@ import { readCanonicalNames } from './read-canonical-names.ts'
 import type { ReportFacts } from './report-facts.ts'
 import { writeGroups } from './write-groups.ts'
 
-/** Issues that gained or lost findings, and how many were opened. */
+/** Issues that gained or lost findings or were split off, and how many were opened by new findings alone. */
 export type GroupedReport = { touched: string[]; opened: NewIssues }
 
 /**
@@ -30,10 +30,14 @@ export async function groupReport(tx: Tx, scope: MergeScope, facts: ReportFacts)
   for (const batch of bucketBatches(all)) {
     const groups = groupMembers(batch, canonicalId)
     const written = await writeGroups(tx, scope, { groups, stored: new Map(), canonicalId, cause: { by: 'report' } })
-    report.touched.push(...written.touched)
+    report.touched.push(...written.touched, ...splitOff(written.placed))
     countOpened(report.opened, written.placed)
   }
   return report
+}
+
+function splitOff(placed: readonly PlacedGroup[]): string[] {
+  return placed.flatMap(({ issue }) => (issue.is_new && issue.split_from !== null ? issue.id : []))
 }
 
 function countOpened(opened: NewIssues, placed: readonly PlacedGroup[]): void {

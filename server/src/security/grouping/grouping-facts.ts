@@ -15,7 +15,7 @@ export type GroupingFacts = {
   resource_name: string | null
   /**
    * Hex. Equal where one scanner says the same again, of another branch or in another category. Null where it is made of rule, file
-   * and message alone: then equal ones at other lines are other findings.
+   * and message alone, or of a secret's commit: then equal ones at other lines are other findings.
    */
   fingerprint: string | null
   /** Hex: a keyed hash of the flagged text. */

@@ -70,7 +70,9 @@ export function memberColumns(db: Db) {
     finding.package_name, finding.purl, finding.vuln_ids, finding.cwes, finding.rule_id, finding.secret_type,
     finding.resource_name,
     case
-      when finding.fingerprint_method <> 'message' or finding.start_line is null
+      when finding.start_line is null
+        or finding.fingerprint_method <> 'message'
+        and not (finding.kind = 'secret' and finding.fingerprint_method = 'partialFingerprints')
       then encode(finding.fingerprint, 'hex')
     end as fingerprint,
     encode(finding.context, 'hex') as context,

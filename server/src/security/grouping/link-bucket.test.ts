@@ -68,6 +68,7 @@ test('rules of one family are one weakness, whatever their scanner puts before t
   const by = (rule: string) => factsOf({ rule_id: rule, start_line: 3 })
   assert.ok(isOne(by('python.lang.security.exec-detected'), by('security/exec-detected')))
   assert.ok(isOne(by('S102'), by('B102')))
+  assert.ok(isOne(by('AVD-AWS-0088'), by('AWS-0088')))
   assert.ok(!isOne(by('exec-detected'), by('eval-detected')))
 })
 
@@ -91,6 +92,18 @@ test('infrastructure and containers are told by resource and rule', () => {
   assert.ok(isOne(of('aws_s3_bucket.logs', 'AVD-AWS-0086'), of('aws_s3_bucket.logs', 'AVD-AWS-0086', 'container')))
   assert.ok(!isOne(of('aws_s3_bucket.logs', 'AVD-AWS-0086'), of('aws_s3_bucket.logs', 'AVD-AWS-0087')))
   assert.ok(!isOne(of('aws_s3_bucket.logs', 'AVD-AWS-0086'), of('aws_s3_bucket.data', 'AVD-AWS-0086')))
+})
+
+test('one file may have one mistake in several resources; a scanner that names no resource means the only one', () => {
+  const at = (resource: string | null, line: number, fields = {}) =>
+    factsOf({ kind: 'iac', rule_id: 'no-encryption', resource_name: resource, start_line: line, ...fields })
+  assert.ok(isOne(at('aws_s3_bucket.logs', 1), at('aws_s3_bucket.logs', 9)))
+  assert.ok(isOne(at('aws_s3_bucket.logs', 1), at(null, 1)))
+  assert.ok(!isOne(at('aws_s3_bucket.logs', 1), at('aws_s3_bucket.data', 1)))
+  assert.ok(!isOne(at('aws_s3_bucket.logs', 1, { context: 'aa' }), at('aws_s3_bucket.data', 9, { context: 'aa' })))
+  assert.ok(
+    !isOne(at('aws_s3_bucket.logs', 1, { fingerprint: 'f' }), at('aws_s3_bucket.data', 9, { fingerprint: 'f' })),
+  )
 })
 
 const some = <Value>(...values: Value[]) => fc.constantFrom(...values)

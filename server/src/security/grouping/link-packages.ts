@@ -1,5 +1,5 @@
 import type { GroupingFacts } from './grouping-facts.ts'
-import { groupBy, type Links } from './links.ts'
+import { apartBy, groupBy, type Links } from './links.ts'
 import { ecosystemOf } from './package-name.ts'
 import { type CanonicalId, vulnerabilityNames } from './vulnerability-names.ts'
 
@@ -29,14 +29,9 @@ export function linkByRule(links: Links): void {
   }
 }
 
-/**
- * Two ecosystems may have a package of one name. A finding that names no ecosystem belongs to the only one that others
- * name; where they name several nobody can tell.
- */
+/** Two ecosystems may have a package of one name. */
 function ofOneEcosystem(links: Links, numbers: number[]): number[][] {
-  const byEcosystem = groupBy(numbers, (at) => ecosystemOf(links.factsOf(at)))
-  const isClear = byEcosystem.size - (byEcosystem.has(null) ? 1 : 0) <= 1
-  return isClear ? [numbers] : [...byEcosystem.values()]
+  return apartBy(numbers, (at) => ecosystemOf(links.factsOf(at)))
 }
 
 function vulnerabilityDetail(facts: GroupingFacts, canonicalId: string): string {

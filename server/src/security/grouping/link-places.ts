@@ -1,12 +1,13 @@
-import type { GroupingFacts } from './grouping-facts.ts'
-import { groupBy, type Links } from './links.ts'
+import type { GroupingFacts, GroupingReason } from './grouping-facts.ts'
+import { apartBy, type Detail, groupBy, type Links, type Match } from './links.ts'
 import { weaknessesOf } from './rule-family.ts'
 
 /** What one scanner says of one finding twice, of two branches or in two categories, is one issue. */
 export function linkByFingerprint(links: Links): void {
   for (const [fingerprint, numbers] of groupBy(links.members.keys(), (at) => links.factsOf(at).fingerprint)) {
     if (fingerprint === null) continue
-    links.join(
+    joinOfOneResource(
+      links,
       numbers,
       'same_fingerprint',
       { on: 'fingerprint', value: null },
@@ -43,14 +44,26 @@ function linkByContext(links: Links, numbers: number[], weakness: string): void 
   for (const [context, same] of groupBy(numbers, (at) => links.factsOf(at).context)) {
     if (context === null) continue
     const match = { on: 'weakness_and_code', value: weakness } as const
-    links.join(same, 'same_fingerprint', match, (facts) => `${weakness} for the same code of ${place(facts)}.`)
+    joinOfOneResource(
+      links,
+      same,
+      'same_fingerprint',
+      match,
+      (facts) => `${weakness} for the same code of ${place(facts)}.`,
+    )
   }
 }
 
 function linkByLines(links: Links, numbers: number[], weakness: string): void {
   for (const overlapping of overlaps(links, numbers)) {
     const match = { on: 'weakness_and_lines', value: weakness } as const
-    links.join(overlapping, 'same_location', match, (facts) => `${weakness} at overlapping lines of ${place(facts)}.`)
+    joinOfOneResource(
+      links,
+      overlapping,
+      'same_location',
+      match,
+      (facts) => `${weakness} at overlapping lines of ${place(facts)}.`,
+    )
   }
 }
 
@@ -61,6 +74,13 @@ function linkByResource(links: Links, numbers: number[], weakness: string): void
     links.join(same, 'same_location', match, () => `${weakness} of the resource ${resource}.`)
   }
 }
+
+/** One file may have several cloud resources with the same mistake. */
+function joinOfOneResource(links: Links, numbers: number[], ...reason: Reason): void {
+  for (const same of apartBy(numbers, (at) => links.factsOf(at).resource_name)) links.join(same, ...reason)
+}
+
+type Reason = [code: GroupingReason['code'], match: Match, detailOf: Detail]
 
 /** Runs of findings each of which overlaps one before it, by lines. Those without lines are in none. */
 function overlaps(links: Links, numbers: number[]): number[][] {

@@ -63,6 +63,16 @@ export function rankOf(code: GroupingReason['code']): number {
   return GROUPING_CODES.indexOf(code)
 }
 
+/**
+ * Members apart by what they name. One that names nothing belongs to the only name that others have; where they have several
+ * nobody can tell.
+ */
+export function apartBy(numbers: readonly number[], nameOf: (number: number) => string | null): number[][] {
+  const byName = groupBy(numbers, nameOf)
+  const isClear = byName.size - (byName.has(null) ? 1 : 0) <= 1
+  return isClear ? [[...numbers]] : [...byName.values()]
+}
+
 /** The things by a key of each. */
 export function groupBy<Thing, Key>(things: Iterable<Thing>, keyOf: (thing: Thing) => Key): Map<Key, Thing[]> {
   const groups = new Map<Key, Thing[]>()

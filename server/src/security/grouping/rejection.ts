@@ -53,7 +53,7 @@ export class Rejections {
     const own = new Set(weaknessesOf(finding))
     const shared = own.intersection(this.#weaknesses)
     if (shared.size > 0) {
-      return { code: 'other_place', detail: `${listed(shared)} too, but other code ${linesOf(finding)}.` }
+      return { code: 'other_place', detail: `${listed(shared)} too, but other code ${placeOf(finding)}.` }
     }
     return { code: 'other_weakness', detail: `${listed(own)}, not ${listed(this.#weaknesses)}.` }
   }
@@ -63,7 +63,8 @@ function ecosystemName(facts: GroupingFacts): string {
   return ecosystemOf(facts) ?? 'no named ecosystem'
 }
 
-function linesOf({ start_line: from, end_line: to }: GroupingFacts): string {
+function placeOf({ resource_name: resource, start_line: from, end_line: to }: GroupingFacts): string {
+  if (resource !== null) return `of the resource ${resource}`
   if (from === null) return 'without lines'
   return to === null || to === from ? `at line ${from}` : `at lines ${from} to ${to}`
 }

@@ -1,5 +1,6 @@
+import { Memo } from '../parsers/memo.ts'
 import type { ParsedFinding } from '../parsers/parsed-report.ts'
-import { bucketOf } from './bucket.ts'
+import { bucketOf, isAboutPackage } from './bucket.ts'
 import type { GroupingFacts } from './grouping-facts.ts'
 import type { Member } from './member.ts'
 
@@ -7,6 +8,7 @@ import type { Member } from './member.ts'
 export class ReportFacts {
   readonly #facts: Member[] = []
   readonly #isTracked: boolean
+  readonly #buckets = new Memo<string>()
 
   constructor(isTracked: boolean) {
     this.#isTracked = isTracked
@@ -20,7 +22,7 @@ export class ReportFacts {
       ...facts,
       id: null,
       issue_id: null,
-      bucket: bucketOf(facts),
+      bucket: this.#bucketOf(facts),
       position,
       grouping_code: null,
       grouping_detail: null,
@@ -29,6 +31,13 @@ export class ReportFacts {
       is_tracked: this.#isTracked,
     })
     return position
+  }
+
+  /** Many findings are in one file. */
+  #bucketOf(facts: GroupingFacts): string {
+    const { kind, path } = facts
+    const isInFile = path !== null && !isAboutPackage(kind) && kind !== 'secret'
+    return isInFile ? this.#buckets.get(`${kind} ${path}`, () => bucketOf(facts)) : bucketOf(facts)
   }
 
   /** The finding at a position of the report, which is stored where `stored` says so. */
@@ -51,9 +60,18 @@ function groupingFacts(finding: ParsedFinding, context: string | null): Grouping
     rule_id: finding.rule_id,
     secret_type: finding.secret_type,
     resource_name: finding.resource_name,
-    fingerprint: finding.fingerprint_method === 'message' && finding.start_line !== null ? null : finding.fingerprint,
+    fingerprint: tellsPlaces(finding) ? finding.fingerprint : null,
     context,
   }
+}
+
+/**
+ * What is made of rule, file and message alone is equal at other lines too; so is what Gitleaks writes of a secret: who
+ * committed it, and when. The same as `memberColumns`.
+ */
+function tellsPlaces({ kind, fingerprint_method: method, start_line: line }: ParsedFinding): boolean {
+  if (line === null) return true
+  return method !== 'message' && !(kind === 'secret' && method === 'partialFingerprints')
 }
 
 const NONE: readonly string[] = []

@@ -1,5 +1,5 @@
 import type { Services } from '../../services.ts'
-import { type BackfillPlace, backfillNext } from './intel-at-detection.store.ts'
+import { type BackfillPlace, backfillNext } from './intel-backfill.store.ts'
 
 const START: BackfillPlace = {
   org_id: '00000000-0000-0000-0000-000000000000',

@@ -1,5 +1,5 @@
 import { boundedText, DESCRIPTION_MAX, NAME_MAX, RULE_ID_MAX, TITLE_MAX, VERSION_MAX } from './bounded-text.ts'
-import { fingerprintOf } from './fingerprint.ts'
+import { dependencyIdentity } from './identity.ts'
 import { packageIdentity, parsePackageUrl } from './package-url.ts'
 import type { ParsedFinding, ReportTool } from './parsed-report.ts'
 import type { SeverityFields } from './rating.ts'
@@ -90,8 +90,7 @@ export function dependencyFinding({
     rule_id: boundedText(vulnerability.id, RULE_ID_MAX),
     secret_type: null,
     resource_name: null,
-    fingerprint: fingerprintOf('dependency', identity(vulnerability, component)),
-    fingerprint_method: 'dependency',
+    ...dependencyIdentity(packageIdentity(component), nameOf(vulnerability), component.path),
     context: null,
   }
 }
@@ -101,7 +100,7 @@ function titleOf({ id, summary }: Vulnerability, { name }: Component): string {
   return boundedText(summary ?? plain, TITLE_MAX) ?? 'Vulnerability'
 }
 
-/** What makes it the same finding in the next report. Neither versions nor anything that is made anew for each report is part of it. */
-function identity({ ids, summary, description }: Vulnerability, component: Component): (string | null)[] {
-  return [packageIdentity(component), ids[0] ?? summary ?? description, component.path]
+/** By what a vulnerability is known in the next report, where it has no id by what it says. */
+function nameOf({ ids, summary, description }: Vulnerability): string | null {
+  return ids[0] ?? summary ?? description
 }

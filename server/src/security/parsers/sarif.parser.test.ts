@@ -101,6 +101,13 @@ test('a place that is no file is kept as a resource', async () => {
   assert.equal((await readOne({})).path, null)
 })
 
+test('of infrastructure a file and the cloud resource in it are kept, of code the file alone', async () => {
+  const place = { ...at('main.tf').locations[0], logicalLocations: [{ fullyQualifiedName: 'aws_s3_bucket.logs' }] }
+  const iac = await readOne({ locations: [place] }, { tool: { driver: { name: 'checkov' } } })
+  assert.deepEqual([iac.path, iac.resource_name], ['main.tf', 'aws_s3_bucket.logs'])
+  assert.equal((await readOne({ locations: [place] })).resource_name, null)
+})
+
 const other = (fields: object) => ({ tool: { driver: { name: 'Other', semanticVersion: '1.2' } }, ...fields })
 
 test('two runs of one tool are one tool, and a tool that found nothing is spoken for', async () => {

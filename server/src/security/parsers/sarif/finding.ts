@@ -1,6 +1,7 @@
 import { type JsonObject, objectsOf, textOf } from '../../../platform/json/read-value.ts'
 import { boundedText, DESCRIPTION_MAX, firstLine, RULE_ID_MAX, TITLE_MAX, webUrl } from '../bounded-text.ts'
-import type { ParsedFinding } from '../parsed-report.ts'
+import type { FindingKind, ParsedFinding } from '../parsed-report.ts'
+import { flaggedText } from './flagged-text.ts'
 import { identityOf } from './identity.ts'
 import { levelOf, scannerScoreOf, severityOf } from './level.ts'
 import { type Place, readPlace } from './location.ts'
@@ -59,7 +60,7 @@ export function readFinding(run: SarifRun, result: JsonObject): ParsedFinding | 
     cwes: cwesOf(run, result, rule, ruleId),
     rule_id: ruleId,
     secret_type: kind === 'secret' ? boundedText(ruleId ?? rule?.name ?? null, RULE_ID_MAX) : null,
-    resource_name: path === null ? (place?.address ?? place?.logicalName ?? null) : null,
+    resource_name: resourceOf(place, kind),
     scanner_score: score,
     cvss_version: rule?.cvssVersion ?? null,
     cvss_score: rule?.cvssScore ?? null,
@@ -69,6 +70,13 @@ export function readFinding(run: SarifRun, result: JsonObject): ParsedFinding | 
     relocation: identity.relocation,
     context,
   }
+}
+
+/** Of code in a file a logical location names a function or the like; of infrastructure it names the cloud resource. */
+function resourceOf(place: Place | undefined, kind: FindingKind): string | null {
+  if (place === undefined) return null
+  if (place.path === null) return place.address ?? place.logicalName
+  return kind === 'iac' || kind === 'container' ? place.logicalName : null
 }
 
 function otherPlaces(places: Place[], total: number): string {
@@ -97,7 +105,7 @@ function subjectOf({ run, result, rule, ruleId, message, place }: Subject) {
   const vulnIds = isDependency ? vulnerabilitiesOf(result, rule, ruleId) : []
   const about = isDependency ? packageOf(result, rule, message, place?.logicalName ?? null) : NO_PACKAGE
   const vulnerabilityId = vulnIds[0] ?? ruleId
-  const context = place?.snippet?.replace(/\s+/g, '') || null
+  const context = flaggedText(place?.snippet ?? null, kind === 'secret')
   const isIdentified = isDependency && vulnerabilityId !== null && (about.purl ?? about.name) !== null
   const identity = identityOf(result, {
     ruleId,

@@ -12,7 +12,7 @@ import { forgetPolls } from './poll-limit.store.ts'
 const EVALUATION_LOST_MS = MINUTE_MS
 const POLLS_KEPT_MS = 10 * MINUTE_MS
 
-/** Runs every minute: what nobody answered in time expires, and policies that could not answer are asked again. */
+/** Runs every minute: what nobody answered in time expires, and gates whose evaluation was lost are evaluated. */
 export const settleDeployments: ScheduledJob<Services> = {
   name: 'deployments.settle',
   schedule: '* * * * *',

@@ -64,32 +64,50 @@ export async function pairIncoming(tx: Tx, orgId: string, streams: Stream[]): Pr
  * file on other lines. Where there are more on one side nobody can tell which is which, and they stay apart.
  */
 export async function pairRelocated(tx: Tx, orgId: string): Promise<void> {
+  await pairLeft(tx, orgId, tx`relocation`)
+}
+
+/**
+ * Pairs what is left over on both sides where the message alone tells findings apart and only the message has changed: one rule
+ * at one place, on both sides as many.
+ */
+export async function pairReworded(tx: Tx, orgId: string): Promise<void> {
+  const place = tx`jsonb_build_array(rule_id, path, start_line, end_line, resource_name)`
+  await pairLeft(tx, orgId, tx`case when fingerprint_method = 'message' and rule_id is not null then ${place} end`)
+}
+
+/** By a key of columns that findings and what the report holds share; what has none stays as it is. */
+async function pairLeft(tx: Tx, orgId: string, key: ReturnType<Tx>): Promise<void> {
   await tx`
-    with arrived as (
-      select paired.ctid as pair, paired.stream_id, paired.position, paired.ordinal, relocation, path,
-        row_number() over same_content as rank, count(*) over (partition by paired.stream_id, relocation) as total
+    with arriving as (
+      select paired.ctid as pair, paired.stream_id, position, ordinal, path, start_line, end_line, ${key} as key
       from paired
       join incoming using (position)
       where paired.finding_id is null
-        and relocation is not null
-      window same_content as (partition by paired.stream_id, relocation order by start_line, end_line, position)
     ),
-    departed as (
-      select paired.ctid as pair, paired.stream_id, relocation, path,
-        row_number() over same_content as rank, count(*) over (partition by paired.stream_id, relocation) as total
+    arrived as (
+      select pair, stream_id, position, ordinal, path, key, count(*) over (partition by stream_id, key) as total,
+        row_number() over (partition by stream_id, key order by start_line, end_line, position) as rank
+      from arriving
+      where key is not null
+    ),
+    departing as (
+      select paired.ctid as pair, paired.stream_id, finding.id, finding.ordinal, path, start_line, end_line, ${key} as key
       from paired
       join findings finding on finding.org_id = ${orgId} and finding.id = paired.finding_id
       where paired.position is null
         and (paired.was_open or not paired.was_missing)
-        and relocation is not null
-      window same_content as (
-        partition by paired.stream_id, relocation order by start_line, end_line, finding.ordinal, finding.id
-      )
+    ),
+    departed as (
+      select pair, stream_id, path, key, count(*) over (partition by stream_id, key) as total,
+        row_number() over (partition by stream_id, key order by start_line, end_line, ordinal, id) as rank
+      from departing
+      where key is not null
     ),
     relocated as (
       select arrived.position, arrived.ordinal, arrived.pair as arrived, departed.pair as departed
       from arrived
-      join departed using (stream_id, relocation, rank, total)
+      join departed using (stream_id, key, rank, total)
       where total = 1
         or arrived.path is not distinct from departed.path
     ),

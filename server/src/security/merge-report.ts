@@ -1,7 +1,7 @@
 import type { Tx } from '../platform/db/sql.ts'
 import { judgeClosing, type Verdict } from './closing.ts'
 import { insertNew, settleMissing, updateChanged } from './finding-merge.store.ts'
-import { countPairs, type PairCounts, pairIncoming, pairRelocated } from './finding-pairing.store.ts'
+import { countPairs, type PairCounts, pairIncoming, pairRelocated, pairReworded } from './finding-pairing.store.ts'
 import { type Stream, type StreamFacts, type StreamWord, updateStreams } from './finding-stream.store.ts'
 import { type GroupedReport, groupReport } from './grouping/group-report.ts'
 import { lockRepository } from './grouping/grouping.store.ts'
@@ -63,13 +63,16 @@ export async function mergeReport(
 const NONE: NewIssues = { open: 0, critical: 0, high: 0 }
 const NOTHING_GROUPED: GroupedReport = { touched: [], opened: NONE }
 
-/** Counts what is new, has changed and is absent; where only the place of a finding has changed, it is the same one. */
+/** Counts what is new, has changed and is absent; where only the place of a finding has changed, or only its words, it is the same one. */
 async function pairReport(tx: Tx, orgId: string, streams: Stream[]): Promise<PairCounts[]> {
   await pairIncoming(tx, orgId, streams)
-  const counts = await countPairs(tx)
-  if (!counts.some(({ fresh, absent }) => fresh > 0 && absent > 0)) return counts
-  await pairRelocated(tx, orgId)
-  return countPairs(tx)
+  let counts = await countPairs(tx)
+  for (const pairLeft of [pairRelocated, pairReworded]) {
+    if (!counts.some(({ fresh, absent }) => fresh > 0 && absent > 0)) return counts
+    await pairLeft(tx, orgId)
+    counts = await countPairs(tx)
+  }
+  return counts
 }
 
 function judgeStreams(streams: Stream[], counts: PairCounts[], report: ReportSummary): JudgedStream[] {

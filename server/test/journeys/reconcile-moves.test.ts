@@ -137,6 +137,24 @@ test('messages that name lines and times make no new finding when these change, 
   assert.deepEqual(after, before)
 })
 
+test('where the message alone tells findings apart, other words at the same place make no new finding', async () => {
+  const say = (word: string) => [
+    shown({ line: 3, message: `${word} input` }),
+    shown({ line: 3, message: `${word} query` }),
+    shown({ line: 9, message: `${word} input` }),
+    { ruleId: 'R', message: { text: `${word} image` } },
+  ]
+  await report(say('Bad'))
+  assert.deepEqual(await report(say('Unsafe')), { ...NOTHING, updated: 4 })
+  const elsewhere = shown({ line: 40, message: 'Wrong' })
+  assert.deepEqual(await report([...say('Unsafe').slice(0, 3), elsewhere]), {
+    ...NOTHING,
+    created: 1,
+    unchanged: 3,
+    resolved: 1,
+  })
+})
+
 test('messages that differ in a number are different findings', async () => {
   const port = (number: number) => shown({ line: number, message: `Port ${number} is open` })
   await report([port(22), port(80)])

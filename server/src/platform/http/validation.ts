@@ -2,6 +2,7 @@ import { Ajv, type AnySchema, type ErrorObject } from 'ajv'
 import { fullFormats } from 'ajv-formats/dist/formats.js'
 import type { FastifyError, FastifyInstance, FastifySchemaCompiler } from 'fastify'
 import { type ApiError, type FieldError, invalidRequest, pointerToken } from './errors.ts'
+import { Closed } from './schemas.ts'
 
 const FIELD_ERRORS_MAX = 20
 
@@ -15,6 +16,10 @@ export function registerValidation(app: FastifyInstance): void {
   const compile: FastifySchemaCompiler<AnySchema> = ({ schema, httpPart }) =>
     (httpPart === 'body' ? literal : coercing).compile(schema)
   app.setValidatorCompiler(compile)
+  app.addHook('onRoute', ({ schema }) => {
+    // A misspelt parameter is told, also where there are none.
+    if (schema && 'operationId' in schema) schema.querystring ??= Closed({})
+  })
   app.setSchemaErrorFormatter((errors) => Object.assign(new Error('invalid'), { validation: errors }))
 }
 

@@ -1,4 +1,4 @@
-const CWE = /\bcwe[-_: ]?0*(\d{1,5})(?!\d)/gi
+const CWE = /\bcwe(?:[-_: ]?|\.mitre\.org\/data\/definitions\/)0*(\d{1,5})(?!\d)/gi
 const TEXT_READ_MAX = 500
 const CWES_MAX = 20
 

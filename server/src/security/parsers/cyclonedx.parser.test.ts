@@ -131,6 +131,7 @@ test('the manifest is told by the properties of the usual tools, else by the evi
     ],
   })
   assert.equal(await path(property('aquasecurity:trivy:FilePath', 'app/package-lock.json')), 'app/package-lock.json')
+  assert.equal(await path(property('SrcFile', '/home/runner/work/app/app/pom.xml')), 'pom.xml')
   assert.equal(await path(property('syft:location:0:path', '/lib/apk/db/installed')), '/lib/apk/db/installed')
   const occurrences = [{ location: './src/b.java#12' }, { location: 'src/a.java#7' }]
   assert.equal(await path({ evidence: { occurrences } }), 'src/a.java')
@@ -141,7 +142,9 @@ test('a document without vulnerabilities says nothing of them, an empty list say
   const metadata = { tools: [{ vendor: 'a', name: 'scanner', version: '1' }] }
   assert.deepEqual((await read(bom({ metadata }))).tools, [])
   assert.deepEqual((await read(bom({ metadata, vulnerabilities: null }))).tools, [])
-  assert.deepEqual((await read(bom({ metadata, vulnerabilities: [] }))).tools, [{ name: 'scanner', version: '1' }])
+  assert.deepEqual((await read(bom({ metadata, vulnerabilities: [] }))).tools, [
+    { name: 'scanner', version: '1', rules: 0 },
+  ])
 })
 
 test('the tool is the first that is named, in both forms', async () => {
@@ -268,6 +271,28 @@ test('order, nesting, upgrades, references and serial numbers change no fingerpr
     ),
     { numRuns: 100 },
   )
+})
+
+test('a component that moved to another manifest is recognized, another package or vulnerability is not', async () => {
+  const relocation = async (path: string | null, vulnerability: object = {}, component: object = {}) => {
+    const properties = path === null ? [] : [{ name: 'SrcFile', value: path }]
+    return (await readOne(vulnerability, { ...component, properties })).relocation
+  }
+  const before = await relocation('app/pom.xml')
+  assert.ok(before)
+  assert.equal(await relocation('service/pom.xml', {}, { version: '3', purl: 'pkg:maven/org/log4j@3' }), before)
+  assert.notEqual(await relocation('app/pom.xml', { id: 'CVE-2021-45046' }), before)
+  assert.notEqual(await relocation('app/pom.xml', {}, { purl: 'pkg:maven/org/other@2.14' }), before)
+  assert.equal(await relocation(null), null)
+})
+
+test('a document names as many rules as vulnerabilities, dismissed ones too, each once', async () => {
+  const vulnerabilities = [
+    { id: 'CVE-1999-0001', affects: [{ ref: 'a' }, { ref: 'b' }] },
+    { id: 'CVE-1999-0002', analysis: { state: 'not_affected' } },
+    { id: 'CVE-1999-0001', affects: [{ ref: 'c' }] },
+  ]
+  assert.equal((await read(bom({ vulnerabilities }))).tools[0]?.rules, 2)
 })
 
 const RICH = bom({

@@ -32,7 +32,7 @@ export async function parseCycloneDx(source: ReportSource, onFindings: OnFinding
   reader.refuseIfNoneWasReadable()
   return {
     // Only a document that speaks of vulnerabilities says that the others are gone.
-    tools: document.hasVulnerabilities ? [document.tool] : [],
+    tools: document.hasVulnerabilities ? [reader.batch.toolWithRules(document.tool)] : [],
     findings: reader.batch.count,
     components: document.components,
     skipped: reader.skipped,

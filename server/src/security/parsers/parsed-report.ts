@@ -54,7 +54,7 @@ export type ParsedFinding = {
 export type ReportTool = {
   name: string
   version: string | null
-  /** How many rules it names: those that it declares or that its results name, whichever is more. Absent where a format has no rules. */
+  /** How many rules it names: those that it declares or that its results name, whichever is more; of a bill of materials how many vulnerabilities. */
   rules?: number
   /** Why findings that the report does not hold may still be there, as a sentence; absent where the tool said all it had to say. */
   incomplete?: string

@@ -55,7 +55,7 @@ for (const [file, figures] of Object.entries(expected<SpdxFigures>('spdx'))) {
 test('Trivy gives package, fixed version, severity by its own source and CVSS by the best there is', async () => {
   const { summary, findings } = await read('cyclonedx/trivy.json')
   const [finding] = findings
-  assert.deepEqual(summary.tools, [{ name: 'trivy', version: 'dev' }])
+  assert.deepEqual(summary.tools, [{ name: 'trivy', version: 'dev', rules: 1 }])
   assert.equal(finding?.package_name, 'jquery')
   assert.equal(finding.package_version, '3.3.9')
   assert.equal(finding.fixed_version, '3.4.0')
@@ -89,7 +89,7 @@ test('VEX states settle findings, and components of other documents are told by 
 
 test('a security reference of SPDX 2 that names a vulnerability is a finding; a CPE, a fix or another page is none', async () => {
   const { summary, findings } = await read('spdx/security-references.json')
-  assert.deepEqual(summary.tools, [{ name: 'syft', version: '1.50.0' }])
+  assert.deepEqual(summary.tools, [{ name: 'syft', version: '1.50.0', rules: 3 }])
   assert.deepEqual(
     findings.map(({ package_name, package_version, vuln_ids }) => [package_name, package_version, ...vuln_ids]),
     [

@@ -5,7 +5,6 @@ import { type ParsedFinding, ReportError, type ReportSource, type ReportSummary 
 import { reportCategory } from './report-category.ts'
 import { ReportWarnings } from './report-warnings.ts'
 import { isFinding, readFinding } from './sarif/finding.ts'
-import { NamedRules } from './sarif/named-rules.ts'
 import { type ReadRun, readRuns } from './sarif/read-runs.ts'
 import { ruleReference } from './sarif/rule.ts'
 import type { SarifRun } from './sarif/sarif-run.ts'
@@ -41,7 +40,7 @@ export async function parseSarif(source: ReportSource, onFindings: OnFindings): 
   await results.batch.flush()
   results.refuseIfNoneWasReadable()
   return {
-    tools: toolsOfRuns(runs, results.namedRules),
+    tools: toolsOfRuns(runs, results.batch.namedRules),
     findings: results.batch.count,
     components: 0,
     skipped: results.skipped,
@@ -53,7 +52,6 @@ export async function parseSarif(source: ReportSource, onFindings: OnFindings): 
 
 class ResultReader {
   readonly batch: FindingBatch
-  readonly namedRules = new NamedRules()
   readonly #runs: ReadRun[]
   readonly #warnings: ReportWarnings
   skipped = 0
@@ -97,13 +95,12 @@ class ResultReader {
       return
     }
     this.#readable++
-    this.namedRules.add(finding.tool, finding.rule_id)
     this.batch.add(finding)
   }
 
   #pass(run: SarifRun, result: JsonObject): void {
     this.#readable++
-    this.namedRules.add(run.tool.name, ruleReference(result).id)
+    this.batch.namedRules.add(run.tool.name, ruleReference(result).id)
   }
 
   /** A report of unreadable results must not pass for an empty one, which would close every finding. */

@@ -44,7 +44,7 @@ test('each security reference of SPDX 2 that names a vulnerability is a finding,
     findings.map(({ rule_id }) => rule_id),
     ['CVE-2021-23337', 'GHSA-35jh-r3h4-6jhm', 'CVE-2020-8203', 'CVE-2020-8203'],
   )
-  assert.deepEqual([components, tools], [1, [{ name: 'scan', version: '1.2' }]])
+  assert.deepEqual([components, tools], [1, [{ name: 'scan', version: '1.2', rules: 3 }]])
   assert.deepEqual(
     [findings[0]?.purl, findings[0]?.severity, findings[0]?.kind],
     ['pkg:npm/lodash@4.17.1', 'medium', 'dependency'],

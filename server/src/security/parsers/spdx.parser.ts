@@ -22,7 +22,7 @@ export async function parseSpdx(source: ReportSource, onFindings: OnFindings): P
   await batch.flush()
   return {
     // A document that says nothing of vulnerabilities does not say that they are gone.
-    tools: hasStatements ? [tool] : [],
+    tools: hasStatements ? [batch.toolWithRules(tool)] : [],
     findings: batch.count,
     components,
     skipped,

@@ -1,5 +1,6 @@
 import { type JsonObject, objectsOf, textOf } from '../../../platform/json/read-value.ts'
 import { boundedText, PATH_MAX } from '../bounded-text.ts'
+import { withoutCheckout } from '../checkout-path.ts'
 import { type Component, componentOf } from '../dependency-finding.ts'
 
 /** Properties in which tools state the file that a component was found in: Trivy, cdxgen, Syft (and Grype with it). */
@@ -28,7 +29,7 @@ function pathOf({ properties, occurrences }: JsonObject): string | null {
     const [path] = values
       .map(textOf)
       .filter((text) => text !== null)
-      .map(withoutLine)
+      .map((location) => withoutCheckout(withoutLine(location)))
       .sort()
     if (path !== undefined) return boundedText(path, PATH_MAX)
   }

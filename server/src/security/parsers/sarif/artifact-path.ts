@@ -1,4 +1,5 @@
 import { boundedText, PATH_MAX } from '../bounded-text.ts'
+import { withoutCheckout } from '../checkout-path.ts'
 import type { ArtifactLocation, SarifRun } from './sarif-run.ts'
 
 /** Where an artifact is: a path, or for what is no file (a web page, an image) its address. */
@@ -15,9 +16,6 @@ const ROOT_BASES = new Set(
     ' ',
   ),
 )
-
-/** Where CI systems check a repository out: everything up to it is cut from an absolute path. */
-const CHECKOUTS = [/^\/github\/workspace\//, /^\/home\/runner\/work\/[^/]+\/[^/]+\//, /^\/builds\/[^/]+\/[^/]+\//]
 
 export function isRootBase(run: SarifRun, id: string): boolean {
   return run.rootBases.has(id) || ROOT_BASES.has(id.replaceAll('%', '').toUpperCase())
@@ -83,8 +81,7 @@ function repositoryPath(run: SarifRun, path: string): string {
   const absolute = normalized(path)
   const root = run.rootDirectories.find((directory) => absolute.startsWith(`${directory}/`))
   if (root !== undefined) return absolute.slice(root.length + 1)
-  const checkout = CHECKOUTS.map((pattern) => pattern.exec(absolute)?.[0]).find((prefix) => prefix !== undefined)
-  return checkout === undefined ? absolute : absolute.slice(checkout.length)
+  return withoutCheckout(absolute)
 }
 
 /** Percent-decoded, with `/` between names, and without `.`, `..` or empty names: a path never climbs out. */

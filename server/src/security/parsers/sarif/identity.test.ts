@@ -62,7 +62,14 @@ test('what is identified in its file only is recognized in another', () => {
     assert.equal(relocation(result, { path: null }), null)
   }
   assert.equal(relocation({}, { dependency: DEPENDENCY }), relocation({}, { dependency: DEPENDENCY, path: 'b.json' }))
-  assert.equal(relocation({ fingerprints: { a: 'b' } }), null)
+})
+
+test('a full fingerprint in which the path stands is recognized in another file by the flagged text', () => {
+  const before = { fingerprints: { 'matchBasedId/v1': 'of a.ts' } }
+  const after = { fingerprints: { 'matchBasedId/v1': 'of moved.ts' } }
+  assert.equal(relocation(before), relocation(after, { path: 'moved.ts' }))
+  assert.notEqual(relocation(before), relocation(after, { context: 'g(x)' }))
+  assert.notEqual(relocation(before, { context: null }), relocation(after, { context: null }))
 })
 
 test('a message with other numbers is recognized in its own file only, with other words nowhere', () => {
@@ -95,8 +102,23 @@ test('a vulnerable package is the same finding after an upgrade that does not fi
   assert.notDeepEqual(identity({}, { dependency: { ...DEPENDENCY, vulnerabilityId: 'CVE-2021-2' } }), before)
 })
 
-test('a new version of a fingerprint beside the old one makes no other finding', () => {
-  const before = fingerprint({ fingerprints: { 'hash/v1': 'a' } })
-  assert.equal(fingerprint({ fingerprints: { 'hash/v2': 'b', 'hash/v1': 'a' } }), before)
-  assert.notEqual(fingerprint({ fingerprints: { 'hash/v1': 'b' } }), before)
+test('of several versions of a fingerprint the newest identifies, also when the oldest changes or goes', () => {
+  for (const member of ['fingerprints', 'partialFingerprints']) {
+    const newest = (fingerprints: object) => fingerprint({ [member]: fingerprints })
+    const before = newest({ 'hash/v1': 'a', 'hash/v2': 'b' })
+    assert.equal(newest({ 'hash/v2': 'b' }), before)
+    assert.equal(newest({ 'hash/v10': 'b', 'hash/v2': 'c' }), before)
+    assert.notEqual(newest({ 'hash/v1': 'a', 'hash/v2': 'c' }), before)
+  }
+})
+
+test('a new version of a fingerprint beside the old one is recognized by the old one', () => {
+  const old = { 'hash/v1': 'a' }
+  const both = { 'hash/v2': 'b', 'hash/v1': 'a' }
+  const facts = { context: null }
+  for (const member of ['fingerprints', 'partialFingerprints']) {
+    assert.ok(relocation({ [member]: old }, facts))
+    assert.equal(relocation({ [member]: both }, facts), relocation({ [member]: old }, facts))
+    assert.notEqual(relocation({ [member]: { 'hash/v1': 'c' } }, facts), relocation({ [member]: old }, facts))
+  }
 })

@@ -1,9 +1,8 @@
 import { type JsonObject, objectOf, textOf } from '../../../platform/json/read-value.ts'
-import { fingerprintAt, fingerprintOf } from '../fingerprint.ts'
+import { fingerprintOf } from '../fingerprint.ts'
+import { dependencyIdentity, type Identity, placedIdentity } from '../identity.ts'
 import { packageIdentity } from '../package-url.ts'
 import type { PackageFacts } from './package-facts.ts'
-
-export type Identity = { fingerprint: string; fingerprint_method: string; relocation: string | null }
 
 export type IdentifyingFacts = {
   ruleId: string | null
@@ -25,18 +24,14 @@ const VERSION = /\/v(\d{1,6})$/
  * A tool's fingerprint stands for its rule only, and a partial one (§3.27.17) for its file only: tools repeat them elsewhere.
  */
 export function identityOf(result: JsonObject, facts: IdentifyingFacts): Identity {
-  const { ruleId, path, dependency } = facts
-  const full = entriesOf(result.fingerprints)
-  if (full.length > 0) {
-    const fingerprint = fingerprintOf('fingerprints', [ruleId, ...full.flat()])
-    return { fingerprint, fingerprint_method: 'fingerprints', relocation: null }
-  }
-  if (dependency !== null) return placed('dependency', path, dependencyParts(dependency))
-  const partial = entriesOf(result.partialFingerprints)
-  const lineHash = partial.find(([name]) => name === 'primaryLocationLineHash')
-  if (lineHash !== undefined) return placed('primaryLocationLineHash', path, [ruleId, lineHash[1]])
-  if (partial.length > 0) return placed('partialFingerprints', path, [ruleId, ...partial.flat()])
-  if (facts.context !== null) return placed('snippet', path, [ruleId, facts.context])
+  const { ruleId, path, context, dependency } = facts
+  const full = versionsOf(result.fingerprints)
+  if (full !== null) return fullIdentity(full, facts)
+  if (dependency !== null)
+    return dependencyIdentity(packageIdentity(dependency.package), dependency.vulnerabilityId, path)
+  const partial = versionsOf(result.partialFingerprints)
+  if (partial !== null) return partialIdentity(partial, facts)
+  if (context !== null) return placedIdentity('snippet', path, [ruleId, context])
   return {
     fingerprint: fingerprintOf('message', [ruleId, path, facts.message]),
     fingerprint_method: 'message',
@@ -47,35 +42,65 @@ export function identityOf(result: JsonObject, facts: IdentifyingFacts): Identit
 /** Messages speak of lines, times and counts. Where these alone change, it is the same finding on other lines. */
 const NUMBER = /\d+/g
 
-/** What stands for its file only, and is recognized in another. */
-function placed(method: string, path: string | null, parts: (string | null)[]): Identity {
-  const anywhere = fingerprintOf(method, parts)
-  return {
-    fingerprint: fingerprintAt(anywhere, path),
-    fingerprint_method: method,
-    relocation: path === null ? null : anywhere,
+/** Some tools put the path into the fingerprint, so that another file makes another one: the flagged text then tells. */
+function fullIdentity({ newest, oldest }: Versions, { ruleId, context }: IdentifyingFacts): Identity {
+  const method = 'fingerprints'
+  const fingerprint = fingerprintOf(method, [ruleId, ...newest.flat()])
+  if (context !== null) {
+    return {
+      fingerprint,
+      fingerprint_method: method,
+      relocation: fingerprintOf(`${method} anywhere`, [ruleId, context]),
+    }
   }
+  const relocation = oldest === newest ? fingerprint : fingerprintOf(method, [ruleId, ...oldest.flat()])
+  return { fingerprint, fingerprint_method: method, relocation }
 }
 
-function dependencyParts(dependency: NonNullable<IdentifyingFacts['dependency']>) {
-  return [packageIdentity(dependency.package), dependency.vulnerabilityId]
+function partialIdentity({ newest, oldest }: Versions, { ruleId, path }: IdentifyingFacts): Identity {
+  const lineHash = newest.find(isLineHash)
+  const method = lineHash === undefined ? 'partialFingerprints' : LINE_HASH
+  const identity = (entries: Entry[]) =>
+    placedIdentity(method, path, [ruleId, ...(entries.find(isLineHash)?.slice(1) ?? entries.flat())])
+  const now = identity(newest)
+  return oldest === newest ? now : { ...now, relocation: identity(oldest).relocation }
 }
+
+const LINE_HASH = 'primaryLocationLineHash'
+
+function isLineHash([name]: Entry): boolean {
+  return name === LINE_HASH
+}
+
+type Entry = [name: string, value: string]
+/** The same list twice where nothing has several versions. */
+type Versions = { newest: Entry[]; oldest: Entry[] }
 
 /**
- * Names and values, sorted by name. Of several versions of one fingerprint (`hash/v1`, `hash/v2`, §3.27.16) the lowest counts:
- * a tool that begins to write another one beside it makes no other finding.
+ * Names and values, sorted by name; null where there are none. Of several versions of one fingerprint (`hash/v1`, `hash/v2`,
+ * §3.27.16) the newest identifies. By the oldest it is recognized when a tool begins to write another one beside it.
  */
-function entriesOf(fingerprints: unknown): [string, string][] {
+function versionsOf(fingerprints: unknown): Versions | null {
   const object = objectOf(fingerprints)
-  if (object === null) return []
-  const lowest = new Map<string, { version: number; value: string }>()
-  for (const [key, entry] of Object.entries(object)) {
-    const value = textOf(entry)
-    if (value === null || NOT_FINGERPRINTS.has(value)) continue
-    const suffix = VERSION.exec(key)
-    const name = suffix === null ? key : key.slice(0, suffix.index)
-    const version = Number(suffix?.[1] ?? 0)
-    if (version <= (lowest.get(name)?.version ?? version)) lowest.set(name, { version, value })
-  }
-  return [...lowest].map(([name, { value }]): [string, string] => [name, value]).sort(([a], [b]) => (a < b ? -1 : 1))
+  if (object === null) return null
+  const entries = Object.entries(object).flatMap(([key, value]) => entryOf(key, textOf(value)))
+  if (entries.length === 0) return null
+  entries.sort((a, b) => (a.name === b.name ? b.version - a.version : a.name < b.name ? -1 : 1))
+  const newest = entries.filter(({ name }, index) => entries[index - 1]?.name !== name)
+  const oldest = entries.filter(({ name }, index) => entries[index + 1]?.name !== name)
+  const kept = newest.map(nameAndValue)
+  return { newest: kept, oldest: newest.length === entries.length ? kept : oldest.map(nameAndValue) }
+}
+
+function entryOf(key: string, value: string | null): VersionedEntry[] {
+  if (value === null || NOT_FINGERPRINTS.has(value)) return []
+  const suffix = VERSION.exec(key)
+  const name = suffix === null ? key : key.slice(0, suffix.index)
+  return [{ name, version: Number(suffix?.[1] ?? -1), value }]
+}
+
+type VersionedEntry = { name: string; version: number; value: string }
+
+function nameAndValue({ name, value }: VersionedEntry): Entry {
+  return [name, value]
 }

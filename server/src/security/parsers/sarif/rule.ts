@@ -8,12 +8,14 @@ import {
   textsOf,
 } from '../../../platform/json/read-value.ts'
 import { boundedText, NAME_MAX, RULE_ID_MAX, TITLE_MAX, webUrl } from '../bounded-text.ts'
+import { cwesIn } from '../cwe.ts'
 import { scoreOf } from '../severity.ts'
 import { vulnerabilityIds } from '../vulnerability-ids.ts'
 import { type DescriptorReference, descriptorReference, findComponent, guidOf } from './component-reference.ts'
 import { packageFactsIn } from './package-facts.ts'
 import type { RunBudget } from './run-budget.ts'
 import type { SarifComponent, SarifRule, SarifRun } from './sarif-run.ts'
+import { statedCwes } from './stated-cwe.ts'
 
 const MESSAGE_MAX = 4000
 const MESSAGES_MAX = 50
@@ -46,7 +48,7 @@ export function readRule(rule: JsonObject, component: SarifComponent): SarifRule
     taxa: objectsOf(rule.relationships)
       .slice(0, RELATIONSHIPS_MAX)
       .map((relation) => descriptorReference(objectOf(relation.target))),
-    cwes: [],
+    cwes: cwesIn(statedCwes(rule)),
     messages: readMessages(rule.messageStrings),
     purls: boundedTexts(memberOf(rule, 'properties', 'purls')),
     package: packageFactsIn(textOf(memberOf(rule, 'help', 'text'))),

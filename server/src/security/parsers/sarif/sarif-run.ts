@@ -56,7 +56,7 @@ export type SarifRule = {
   tags: string[]
   vulnIds: string[]
   taxa: DescriptorReference[]
-  /** Drawn from tags and taxa once the run's taxonomies are known. */
+  /** As its properties state them; drawn from tags and taxa too once the run's taxonomies are known. */
   cwes: string[]
   messages: Map<string, string>
   purls: string[]

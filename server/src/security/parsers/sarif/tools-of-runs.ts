@@ -1,5 +1,5 @@
+import type { NamedRules } from '../named-rules.ts'
 import type { ReportTool } from '../parsed-report.ts'
-import type { NamedRules } from './named-rules.ts'
 import type { ReadRun } from './read-runs.ts'
 import type { SarifRun } from './sarif-run.ts'
 

@@ -73,7 +73,7 @@ function isJson(text: string): boolean {
 
 /** In texts that nobody reads, an escape that JSON does not know is passed over like any other character. */
 function isJsonButForEscapes(bytes: Buffer): boolean {
-  return isJson(bytes.toString().replace(/\\[^]/g, '__'))
+  return isJson(bytes.toString().replace(/\\[\s\S]/g, '__'))
 }
 
 /** Nesting beyond the bound is refused although it is JSON. */

@@ -59,6 +59,10 @@ test('the checkout directories of CI systems are cut off', () => {
   assert.equal(path('file:///github/workspace/a.ts'), 'a.ts')
 })
 
+test("a tool's words for no file are no path", () => {
+  assert.equal(path('no file associated with this alert', '%SRCROOT%'), null)
+})
+
 test('an absolute path without a scheme is treated like a file URI', () => {
   assert.equal(path('/github/workspace/src/a.ts'), 'src/a.ts')
   assert.equal(path('/src/a.ts', '%SRCROOT%'), 'src/a.ts')

@@ -5,6 +5,9 @@ import type { ArtifactLocation, SarifRun } from './sarif-run.ts'
 /** Where an artifact is: a path, or for what is no file (a web page, an image) its address. */
 export type ArtifactPlace = { path: string | null; address: string | null }
 
+/** What OpenSSF Scorecard writes where it has no file. */
+const NO_FILE = 'no file associated with this alert'
+
 const NOWHERE: ArtifactPlace = { path: null, address: null }
 
 /** Bases may refer to bases (§3.14.14); a longer chain is a circle. */
@@ -25,7 +28,7 @@ export function isRootBase(run: SarifRun, id: string): boolean {
 export function placeOf(run: SarifRun, location: ArtifactLocation): ArtifactPlace {
   const indexed = location.index === null ? undefined : run.artifacts[location.index]
   const { uri, uriBaseId } = location.uri === null && indexed !== undefined ? indexed : location
-  if (uri === null) return NOWHERE
+  if (uri === null || uri === NO_FILE) return NOWHERE
   const key = `${uriBaseId?.length ?? ''} ${uriBaseId} ${uri}`
   return run.places.get(key, () => placeOfUri(run, uri, uriBaseId))
 }

@@ -112,6 +112,7 @@ function subjectOf({ run, result, rule, ruleId, message, place }: Subject) {
     path: place?.path ?? place?.address ?? place?.logicalName ?? null,
     context,
     message,
+    line: place?.startLine ?? null,
     dependency: isIdentified ? { package: about, vulnerabilityId } : null,
   })
   return { kind, vulnIds, about, context, identity }

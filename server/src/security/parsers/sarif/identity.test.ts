@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type IdentifyingFacts, identityOf } from './identity.ts'
 
-const FACTS: IdentifyingFacts = { ruleId: 'R', path: 'a.ts', context: 'f(x)', message: 'm', dependency: null }
+const FACTS: IdentifyingFacts = { ruleId: 'R', path: 'a.ts', context: 'f(x)', message: 'm', line: 7, dependency: null }
 const PACKAGE = { name: 'lodash', version: '4.17.1', fixedVersion: null, purl: 'pkg:npm/lodash@4.17.1?arch=x' }
 const DEPENDENCY = { package: PACKAGE, vulnerabilityId: 'CVE-2021-1' }
 
@@ -59,7 +59,6 @@ test('what is identified in its file only is recognized in another', () => {
     assert.ok(relocation(result))
     assert.equal(relocation(result), relocation(result, { path: 'moved.ts' }))
     assert.notEqual(relocation(result), relocation(result, { ruleId: 'S' }))
-    assert.equal(relocation(result, { path: null }), null)
   }
   assert.equal(relocation({}, { dependency: DEPENDENCY }), relocation({}, { dependency: DEPENDENCY, path: 'b.json' }))
 })
@@ -100,6 +99,17 @@ test('a vulnerable package is the same finding after an upgrade that does not fi
   assert.deepEqual(identity({}, { dependency: { ...DEPENDENCY, package: upgraded }, message: 'other' }), before)
   assert.notDeepEqual(identity({}, { dependency: DEPENDENCY, path: 'other/package.json' }), before)
   assert.notDeepEqual(identity({}, { dependency: { ...DEPENDENCY, vulnerabilityId: 'CVE-2021-2' } }), before)
+})
+
+test('a fingerprint in which the line stands is recognized on another line, with another number in it not', () => {
+  for (const member of ['fingerprints', 'partialFingerprints']) {
+    const own = (value: string, line: number | null) =>
+      relocation({ [member]: { 'cargo-deny/fingerprint': value } }, { context: null, line })
+    assert.equal(own('unmaintained:Cargo.lock:35', 35), own('unmaintained:Cargo.lock:350', 350))
+    assert.notEqual(own('unmaintained:Cargo.lock:35', 35), own('unmaintained:Cargo.lock:36', 35))
+    assert.notEqual(own('rejected:Cargo.lock:35', 35), own('unmaintained:Cargo.lock:35', 35))
+    assert.notEqual(own('35', null), own('36', null))
+  }
 })
 
 test('of several versions of a fingerprint the newest identifies, also when the oldest changes or goes', () => {

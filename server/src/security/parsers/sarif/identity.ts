@@ -10,6 +10,7 @@ export type IdentifyingFacts = {
   /** The flagged text without its white space. */
   context: string | null
   message: string
+  line: number | null
   /** Null unless the finding is about a vulnerable package. */
   dependency: { package: PackageFacts; vulnerabilityId: string } | null
 }
@@ -42,35 +43,38 @@ export function identityOf(result: JsonObject, facts: IdentifyingFacts): Identit
 /** Messages speak of lines, times and counts. Where these alone change, it is the same finding on other lines. */
 const NUMBER = /\d+/g
 
-/** Some tools put the path into the fingerprint, so that another file makes another one: the flagged text then tells. */
-function fullIdentity({ newest, oldest }: Versions, { ruleId, context }: IdentifyingFacts): Identity {
+/** Of a tool's own full fingerprint, whatever the place. */
+function fullIdentity({ newest, oldest }: Versions, facts: IdentifyingFacts): Identity {
   const method = 'fingerprints'
-  const fingerprint = fingerprintOf(method, [ruleId, ...newest.flat()])
-  if (context !== null) {
-    return {
-      fingerprint,
-      fingerprint_method: method,
-      relocation: fingerprintOf(`${method} anywhere`, [ruleId, context]),
-    }
-  }
-  const relocation = oldest === newest ? fingerprint : fingerprintOf(method, [ruleId, ...oldest.flat()])
-  return { fingerprint, fingerprint_method: method, relocation }
+  const fingerprint = fingerprintOf(method, [facts.ruleId, ...newest.flat()])
+  return { fingerprint, fingerprint_method: method, relocation: ownRelocation(method, oldest, facts) }
 }
 
-function partialIdentity({ newest, oldest }: Versions, { ruleId, path }: IdentifyingFacts): Identity {
-  const lineHash = newest.find(isLineHash)
-  const method = lineHash === undefined ? 'partialFingerprints' : LINE_HASH
-  const identity = (entries: Entry[]) =>
-    placedIdentity(method, path, [ruleId, ...(entries.find(isLineHash)?.slice(1) ?? entries.flat())])
-  const now = identity(newest)
-  return oldest === newest ? now : { ...now, relocation: identity(oldest).relocation }
+function partialIdentity({ newest, oldest }: Versions, facts: IdentifyingFacts): Identity {
+  const { ruleId, path } = facts
+  const method = 'partialFingerprints'
+  const lineHash = newest.find(([name]) => name === LINE_HASH)
+  if (lineHash !== undefined) return placedIdentity(LINE_HASH, path, [ruleId, lineHash[1]])
+  const { fingerprint } = placedIdentity(method, path, [ruleId, ...newest.flat()])
+  return { fingerprint, fingerprint_method: method, relocation: ownRelocation(method, oldest, facts) }
+}
+
+/**
+ * Some tools put path or line into their fingerprints, so that another place makes another one: the flagged text then tells, else
+ * the fingerprint without the line.
+ */
+function ownRelocation(method: string, entries: Entry[], { ruleId, context, line }: IdentifyingFacts): string {
+  if (context !== null) return fingerprintOf(`${method} by text`, [ruleId, context])
+  const parts = entries.flatMap(([name, value]) => [name, withoutLine(value, line)])
+  return fingerprintOf(`${method} anywhere`, [ruleId, ...parts])
+}
+
+function withoutLine(value: string, line: number | null): string {
+  if (line === null || !value.includes(`${line}`)) return value
+  return value.replace(NUMBER, (number) => (number === `${line}` ? '#' : number))
 }
 
 const LINE_HASH = 'primaryLocationLineHash'
-
-function isLineHash([name]: Entry): boolean {
-  return name === LINE_HASH
-}
 
 type Entry = [name: string, value: string]
 /** The same list twice where nothing has several versions. */

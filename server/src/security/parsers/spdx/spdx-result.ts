@@ -7,6 +7,6 @@ export type SpdxResult = {
   hasStatements: boolean
   components: number
   skipped: number
-  /** Something too large was left out that may hold findings. */
+  /** More is said of vulnerabilities than is kept. */
   isIncomplete: boolean
 }

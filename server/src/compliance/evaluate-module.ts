@@ -10,7 +10,7 @@ export type FindBundle = (sha256: string) => Promise<PolicyBundle | null>
 
 type WasmEngine = Extract<PolicyEngine, { type: 'wasm' }>
 
-/** What a policy compiled to WebAssembly says. The thread keeps modules, so their bytes are only sent where it asks. */
+/** What a policy compiled to WebAssembly says. The process keeps modules, so their bytes are only sent where it asks. */
 export async function evaluateModule(
   { bundle: sha256, entrypoint }: Pick<WasmEngine, 'bundle' | 'entrypoint'>,
   input: PolicyInput,

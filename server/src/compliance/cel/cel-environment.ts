@@ -2,7 +2,7 @@ import { Environment } from '@marcbachmann/cel-js'
 import { PolicyInput } from '../policy-input.schema.ts'
 import { type CelReader, readerOf, type SchemaNode } from './cel-type.ts'
 
-/** Bounds on one expression; the time that it may take is bounded by its thread. */
+/** Bounds on one expression; the time that it may take is bounded by its process. */
 const LIMITS = { maxAstNodes: 1000, maxDepth: 40, maxListElements: 200, maxMapEntries: 50, maxCallArguments: 16 }
 
 const MEMBERS = Object.entries((PolicyInput as unknown as SchemaNode).properties ?? {})

@@ -10,7 +10,13 @@ const SIGNATURES: [string, number[]][] = [
 
 /** Beginnings of texts, after white space and in lower case. */
 const TEXTS: [string, RegExp][] = [
-  ['a Nessus report in XML; export the findings as SARIF', /<nessusclientdata/],
+  ['a Nessus report in XML; convert it with `sarif convert --tool Nessus`', /<nessusclientdata/],
+  ['a Cppcheck report in XML; run it with `--output-format=sarif`', /<results[^>]{0,200}>\s{0,200}<cppcheck\b/],
+  ['a SpotBugs report in XML; run it with `-sarif`', /<bugcollection\b/],
+  ['a PMD report in XML; run it with `-f sarif`', /<pmd\b/],
+  ['a Dependency-Check report in XML; run it with `--format SARIF`', /<analysis\b[^>]{0,500}dependency-check/],
+  ['a ZAP report in XML; use its report template `sarif-json`', /<owaspzapreport\b/],
+  ['a Checkstyle report in XML; have the linter write SARIF', /<checkstyle\b/],
   ['CycloneDX in XML; write it as JSON', /<bom\b[^>]{0,500}cyclonedx/],
   ['JUnit test results in XML', /<testsuites?\b/],
   ['an HTML page', /^<(?:!doctype html|html)\b/],

@@ -60,6 +60,7 @@ test('what is identified in its file only is recognized in another', () => {
     assert.equal(relocation(result), relocation(result, { path: 'moved.ts' }))
     assert.notEqual(relocation(result), relocation(result, { ruleId: 'S' }))
   }
+  assert.equal(relocation({}, { path: null }), null)
   assert.equal(relocation({}, { dependency: DEPENDENCY }), relocation({}, { dependency: DEPENDENCY, path: 'b.json' }))
 })
 

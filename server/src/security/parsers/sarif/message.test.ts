@@ -32,7 +32,7 @@ test('a message that is a bare text is that text', () => {
 
 test('a link to a location of the result is its text, any other link stays', () => {
   assert.equal(text({ text: 'Depends on a [user value](1) and [another](2).' }), 'Depends on a user value and another.')
-  assert.equal(text({ text: 'See [docs](https://x.example) and a[0](1)' }), 'See [docs](https://x.example) and a0')
+  assert.equal(text({ text: 'See [docs](https://x.example) and a[0](1)' }), 'See [docs](https://x.example) and a[0](1)')
   assert.equal(text({ id: 'shared', arguments: ['[here](3)'] }), 'Shared here')
 })
 

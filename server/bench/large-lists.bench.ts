@@ -1,6 +1,6 @@
 import { type Benchmark, interleave, median, type Round } from './benchmark.ts'
 import type { Setting } from './setting.ts'
-import { largeAndSmall, type StoredOrganization } from './stored-organizations.ts'
+import { LARGE, largeAndSmall, type StoredOrganization } from './stored-organizations.ts'
 
 const ROUNDS = 5
 const REQUESTS = 20
@@ -77,10 +77,12 @@ function databaseSize(): Benchmark<Setting> {
     async measure(setting): Promise<Round[]> {
       await largeAndSmall(setting)
       const [size] = await setting.sql<[{ all: number; bare: number }]>`
-        select sum(pg_total_relation_size(oid)) / 1048576.0 as all,
-          sum(pg_relation_size(oid)) filter (where relname = 'findings') / 1048576.0 as bare
+        select sum(pg_total_relation_size(oid)) / 1048576.0 * ${LARGE} / stored.count as all,
+          sum(pg_relation_size(oid)) filter (where relname = 'findings') / 1048576.0 * ${LARGE} / stored.count as bare
         from pg_class
-        where relname in ('findings', 'security_issues', 'finding_streams')`
+        cross join (select count(*) from findings) stored
+        where relname in ('findings', 'security_issues', 'finding_streams')
+        group by stored.count`
       return [{ ours: Number(size.all), bare: Number(size.bare) }]
     },
   }

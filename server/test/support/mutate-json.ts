@@ -52,6 +52,9 @@ const ODD_NAMES = ['"__proto__"', '"constructor"', '"toString"', '""', '"\\u0000
 /** Bytes that mean something to JSON, and some that mean nothing anywhere. */
 const ODD_BYTES = Buffer.from('{}[]",:\\0-+eE.tfnu\u0000\u0001\u007f\n\r\u00ff\u00c0', 'latin1')
 
+/** What one change adds at most. */
+const MORE_LENGTH_MAX = 2_000_000
+
 type Change = (document: RawJson, random: SeededRandom) => void
 
 /** Changes to what the document says; it stays JSON. */
@@ -64,13 +67,15 @@ const CHANGES: Record<string, Change> = {
   'wrap in an object': (document, random) =>
     wrap(place(document, random), (value) => ({ members: [[random.pick(ODD_NAMES), value]] })),
   remove: (document, random) => entries(document, random, (list, at) => list.splice(at, 1)),
-  duplicate: (document, random) => entries(document, random, (list, at) => list.splice(at, 0, list[at] as never)),
+  duplicate: (document, random) =>
+    entries(document, random, (list, at) => list.splice(at, 0, structuredClone(list[at]))),
   'duplicate with another value': duplicateName,
   reorder: (document, random) => entries(document, random, (list) => list.reverse()),
   rename: rename,
   'many more': (document, random) =>
     entries(document, random, (list, at) => {
-      for (let copies = random.below(200); copies > 0; copies--) list.push(list[at] as never)
+      const copies = Math.min(random.below(200), Math.ceil(MORE_LENGTH_MAX / JSON.stringify(list[at]).length))
+      for (let copy = 0; copy < copies; copy++) list.push(structuredClone(list[at]))
     }),
 }
 

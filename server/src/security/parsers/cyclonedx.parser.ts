@@ -36,7 +36,7 @@ export async function parseCycloneDx(source: ReportSource, onFindings: OnFinding
     findings: reader.batch.count,
     components: document.components,
     skipped: reader.skipped,
-    truncated: reader.isIncomplete,
+    truncated: reader.batch.isTruncated,
     warnings: warnings.list(),
     category: null,
   }
@@ -58,7 +58,6 @@ class VulnerabilityReader {
   skipped = 0
   #readable = 0
   #firstSkip = ''
-  #hasOversize = false
 
   constructor(tool: ReportTool, components: ComponentIndex, warnings: ReportWarnings, onFindings: OnFindings) {
     this.#tool = tool
@@ -67,15 +66,9 @@ class VulnerabilityReader {
     this.batch = new FindingBatch(onFindings)
   }
 
-  /** A vulnerability too large to be read may hold thousands of findings, which must not be taken for fixed. */
-  get isIncomplete(): boolean {
-    return this.batch.isTruncated || this.#hasOversize
-  }
-
   read({ at, value, isOversize }: SelectedValue): void {
     if (this.batch.isTruncated) return
     const vulnerability = objectOf(value)
-    if (isOversize) this.#hasOversize = true
     const findings = vulnerability === null ? null : readFindings(this.#tool, this.#components, vulnerability)
     if (findings === null) {
       this.#skip(at[0] as number, skipReason(isOversize, vulnerability !== null))

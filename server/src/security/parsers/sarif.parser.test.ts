@@ -236,6 +236,88 @@ test('the category is the automation id without its last part, where the runs ag
   assert.equal(await category('a/1', 'b/1'), null)
 })
 
+const PLUGIN = {
+  name: 'Plugin',
+  guid: 'AAAA0000-0000-0000-0000-000000000001',
+  globalMessageStrings: { shared: { text: 'Found {0} in {1}' } },
+  rules: [
+    { id: 'P1', defaultConfiguration: { level: 'note' }, messageStrings: { own: { text: 'P1 found {0}' } } },
+    { id: 'P2', properties: { tags: ['CWE-89'] } },
+  ],
+}
+const WITH_PLUGIN = { tool: { driver: { name: 'Lint', rules: [{ id: 'R1' }] }, extensions: [PLUGIN] } }
+
+test("a result of an extension has its rule's message, level and weakness, by index, guid or name of the component", async () => {
+  for (const toolComponent of [{ index: 0 }, { guid: PLUGIN.guid.toLowerCase() }, { name: 'Plugin' }]) {
+    const of = (index: number, message: object) =>
+      readOne({ ruleId: undefined, rule: { index, toolComponent }, message }, WITH_PLUGIN)
+    const first = await of(0, { id: 'own', arguments: ['x'] })
+    assert.deepEqual([first.rule_id, first.severity, first.description], ['P1', 'low', 'P1 found x'])
+    const second = await of(1, { id: 'shared', arguments: ['x', 'y'] })
+    assert.deepEqual([second.rule_id, second.severity, second.description], ['P2', 'medium', 'Found x in y'])
+    assert.deepEqual(second.cwes, ['CWE-89'])
+  }
+})
+
+test("an invocation's override gives the level of its own results, whether it names the rule by id or by index", async () => {
+  const override = (descriptor: object, level: string) => ({
+    ruleConfigurationOverrides: [{ descriptor, configuration: { level } }],
+  })
+  const invocations = [
+    override({ id: 'R1' }, 'error'),
+    override({ index: 0, toolComponent: { index: 0 } }, 'none'),
+    override({ id: 'R1' }, 'deafening'),
+  ]
+  const severity = async (ruleId: string, provenance: object | undefined, fields: object = {}) =>
+    (await readOne({ ruleId, provenance, ...fields }, { ...WITH_PLUGIN, invocations })).severity
+  assert.equal(await severity('R1', { invocationIndex: 0 }), 'high')
+  assert.equal(await severity('P1', { invocationIndex: 1 }), 'info')
+  assert.equal(await severity('P1', { invocationIndex: 0 }), 'low')
+  assert.equal(await severity('R1', undefined), 'medium')
+  assert.equal(await severity('R1', { invocationIndex: 2 }), 'medium')
+  assert.equal(await severity('R1', { invocationIndex: 0 }, { level: 'note' }), 'low')
+  assert.equal(await severity('R1', { invocationIndex: 0 }, { kind: 'review' }), 'info')
+})
+
+test("a base of the repository's top, also below another or only named as such, leaves the path from there", async () => {
+  const path = async (uri: string, uriBaseId: string, run: object) =>
+    (await readOne({ locations: [{ physicalLocation: { artifactLocation: { uri, uriBaseId } } }] }, { ...run })).path
+  const chain = {
+    originalUriBaseIds: {
+      TOP: { uri: 'file:///home/me/app/' },
+      LIB: { uri: 'lib%20a/', uriBaseId: 'TOP' },
+      DEEP: { uri: 'b/', uriBaseId: 'LIB' },
+    },
+    versionControlProvenance: [{ repositoryUri: 'https://x.example/app', mappedTo: { uriBaseId: 'TOP' } }],
+  }
+  assert.equal(await path('c%23.ts', 'DEEP', chain), 'lib a/b/c#.ts')
+  assert.equal(await path('c.ts', 'TOP', chain), 'c.ts')
+  assert.equal(await path('c.ts', '%SRCROOT%', {}), 'c.ts')
+})
+
+test('results that stand outside of the runs are not read, and leave the tools incomplete', async () => {
+  const inline = { runGuid: 'AAAA0000-0000-0000-0000-000000000001', results: [result()] }
+  const outside = async (properties: object) =>
+    read({ ...report({ results: [] }), inlineExternalProperties: [properties] })
+  const { count, tools, warnings } = await outside(inline)
+  assert.deepEqual([count, tools[0]?.incomplete], [0, 'The report keeps results outside of its runs.'])
+  assert.match(warnings[0] ?? '', /outside of its runs/)
+  assert.equal((await outside({ ...inline, results: [] })).tools[0]?.incomplete, undefined)
+})
+
+test('UTF-8 and UTF-16, with the marks of their order, are read alike', async () => {
+  const text = JSON.stringify(report({ results: [result({ message: { text: 'Größe 中文 😀' } })] }))
+  const little = Buffer.from(`\ufeff${text}`, 'utf16le')
+  const encoded = [Buffer.from(text), Buffer.from(`\ufeff${text}`), little, Buffer.from(little).swap16()]
+  for (const bytes of encoded) {
+    const findings: ParsedFinding[] = []
+    await readReport(sourceOf(bytes), 'auto', async (batch) => {
+      findings.push(...batch)
+    })
+    assert.equal(findings[0]?.title, 'Größe 中文 😀')
+  }
+})
+
 test('lines, order and repetition of results change no fingerprint', async () => {
   const place = fc.record({
     rule: fc.constantFrom('A', 'B'),

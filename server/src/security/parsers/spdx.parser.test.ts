@@ -92,6 +92,7 @@ test('the version of SPDX 2 is checked, wherever it stands', async () => {
 
 test('packages that are not a list fail the document, one that is no package is skipped', async () => {
   await assert.rejects(read(spdx2([], { packages: {} })), /`packages` are not an array/)
+  await assert.rejects(read(spdx2([], { packages: [null, 1] })), /None of the document's 2 packages is an object/)
   const [good] = spdx2([reference('advisory', 'CVE-2021-23337')]).packages
   const { components, skipped, truncated, count } = await read(spdx2([], { packages: [null, good] }))
   assert.deepEqual([components, skipped, truncated, count], [1, 1, false, 1])
@@ -261,6 +262,7 @@ test('the version of SPDX 3 is checked by its context', async () => {
 })
 
 test('a bad element is skipped with a warning, and nothing is taken for fixed', async () => {
+  await assert.rejects(read(graph(null, 'x')), /None of the document's 2 elements could be read/)
   const { count, skipped, truncated } = await read(graph(null, PACKAGE, VULNERABILITY, vex('Affected'), 'x'))
   assert.deepEqual([count, skipped, truncated], [1, 2, false])
 })

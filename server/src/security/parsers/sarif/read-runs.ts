@@ -22,6 +22,7 @@ const SELECTION = selectionTree([
   'runs[*].results:type',
   'runs[*].results[*]:span',
   'runs[*].externalPropertyFileReferences.results:type',
+  'inlineExternalProperties[*].results[*]:type',
   ...Object.keys(RUN_MEMBERS),
 ])
 
@@ -51,6 +52,8 @@ class RunsReader {
   readonly #spans: ResultSpan[] = []
   #version: unknown
   #runsType: unknown
+  /** Results of an inline external property file (§3.13.5). */
+  #hasOutsideResults = false
 
   constructor(warnings: ReportWarnings) {
     this.#warnings = warnings
@@ -66,6 +69,7 @@ class RunsReader {
     else if (path === 'runs[*].results:type') this.#checkResults(index, value)
     else if (path === 'runs[*].results[*]:span') this.#spans.push({ run: index, ...(value as JsonSpan) })
     else if (path === 'runs[*].externalPropertyFileReferences.results:type') this.#refuseExternalResults(index)
+    else if (path === 'inlineExternalProperties[*].results[*]:type') this.#hasOutsideResults = true
     else RUN_MEMBERS[path]?.({ run: this.#runs[index] as SarifRun, at: below, value, budget: this.#budget })
   }
 
@@ -75,6 +79,7 @@ class RunsReader {
     if (this.#runsType !== 'array' && this.#runsType !== 'null') {
       throw new ReportError('The file is not a SARIF report: it has no array `runs`.', 'sarif')
     }
+    if (this.#hasOutsideResults) this.#warnings.add('The report keeps results outside of its runs, which were not read')
     for (const [index, run] of this.#runs.entries()) if (run !== undefined) this.#finishRun(run, index)
     return { runs: this.#runs, spans: this.#spans }
   }
@@ -87,6 +92,7 @@ class RunsReader {
 
   #finishRun(run: SarifRun, index: number): void {
     if (run.driver.name === null) this.#warnings.add(`Run ${index + 1} does not name its tool`)
+    run.hasOutsideResults = this.#hasOutsideResults
     finishRun(run)
   }
 

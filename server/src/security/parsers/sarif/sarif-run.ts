@@ -11,6 +11,8 @@ export type SarifRun = {
   hasResults: boolean
   /** An invocation says of itself that it failed (§3.20.14). */
   hasFailed: boolean
+  /** Some results of the report stand outside of its runs, and may be of this one. */
+  hasOutsideResults: boolean
   /** What the tool looks for, by its name. */
   kind: FindingKind
   driver: SarifComponent
@@ -73,6 +75,7 @@ export function newRun(): SarifRun {
     tool: { name: 'unknown', version: null },
     hasResults: false,
     hasFailed: false,
+    hasOutsideResults: false,
     kind: 'code',
     driver: newComponent(),
     extensions: [],

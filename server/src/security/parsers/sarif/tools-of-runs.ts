@@ -34,5 +34,6 @@ function declaredRules({ driver, extensions }: SarifRun): string[] {
 function whyIncomplete(runs: SarifRun[], isCut: boolean): string | null {
   if (runs.some((run) => run.hasFailed)) return 'It says of itself that it did not end successfully.'
   if (runs.some((run) => !run.hasResults)) return 'One of its runs has no results, so it did not scan.'
+  if (runs.some((run) => run.hasOutsideResults)) return 'The report keeps results outside of its runs.'
   return isCut ? 'A run of the report could not be read.' : null
 }

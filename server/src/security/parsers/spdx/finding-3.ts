@@ -2,9 +2,8 @@ import { dependencyFinding } from '../dependency-finding.ts'
 import type { FindingBatch } from '../finding-batch.ts'
 import type { ReportTool } from '../parsed-report.ts'
 import { vulnerabilityIds } from '../vulnerability-ids.ts'
-import type { VulnerabilityGraph } from './graph-3.ts'
+import type { Assessed, VulnerabilityGraph } from './graph-3.ts'
 import type { PackageIndex } from './package-3.ts'
-import type { Statement } from './statement-3.ts'
 import { namedVulnerability } from './vulnerability.ts'
 
 /** Makes findings of the statements that count. */
@@ -21,19 +20,15 @@ export class FindingWriter {
     this.#packages = packages
   }
 
-  write(key: string, statements: Map<string, Statement>, batch: FindingBatch): void {
-    const described = this.#graph.vulnerabilities.get(key)
+  write({ vulnerability: reference, package: packageReference, statement }: Assessed, batch: FindingBatch): void {
+    const described = this.#graph.vulnerability(reference)
     // A vulnerability that stands in another document is told by its address: `…/vulnerability/CVE-2024-1234`.
-    const ids = described?.ids ?? vulnerabilityIds([key])
-    if (ids.length === 0) {
-      this.unnamed += statements.size
-      return
-    }
-    const vulnerability = namedVulnerability(ids, { ...described, ratings: this.#graph.ratings.get(key) ?? [] })
-    for (const [packageKey, { status, dismissal }] of statements) {
-      const component = this.#packages.get(packageKey)
-      if (status === 'fixed') continue
-      batch.add(dependencyFinding({ tool: this.#tool, vulnerability, component, fixedVersion: null, dismissal }))
-    }
+    const ids = described?.ids ?? vulnerabilityIds([this.#graph.references.nameOf(reference)])
+    if (ids.length === 0) this.unnamed++
+    if (ids.length === 0 || statement.status === 'fixed') return
+    const vulnerability = namedVulnerability(ids, { ...described, ratings: this.#graph.ratings(reference) })
+    const component = this.#packages.get(packageReference)
+    const { dismissal } = statement
+    batch.add(dependencyFinding({ tool: this.#tool, vulnerability, component, fixedVersion: null, dismissal }))
   }
 }

@@ -66,6 +66,7 @@ class HeaderReader {
   tool: ReportTool = toolOfCreators(null)
   packages = 0
   hasStatements = false
+  #others = 0
   #version: unknown
 
   read({ path, value }: SelectedValue): void {
@@ -74,9 +75,13 @@ class HeaderReader {
     else if (path === 'packages:type') refuseUnlessArray(value)
     else if (path === REFERENCE) this.hasStatements ||= isStatement(value)
     else if (value === 'object') this.packages++
+    else this.#others++
   }
 
   refuseUnlessRead(warnings: ReportWarnings): void {
+    if (this.packages === 0 && this.#others > 0) {
+      throw new ReportError(`None of the document's ${this.#others} packages is an object.`, 'spdx')
+    }
     const version = typeof this.#version === 'string' ? this.#version.trim().slice(0, 30) : null
     if (version === null) throw new ReportError('The SPDX document has no `spdxVersion`.', 'spdx')
     const minor = /^SPDX-2\.(\d{1,3})$/.exec(version)?.[1] ?? '0'

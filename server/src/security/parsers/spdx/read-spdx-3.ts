@@ -44,14 +44,14 @@ export async function readSpdx3(
   const { graph } = reader
   const packages = await readPackages(source, graph)
   const writer = new FindingWriter(reader.tools.tool(), graph, packages)
-  for (const [key, statements] of graph.statements) {
-    writer.write(key, statements, batch)
+  for (const assessed of graph.assessed()) {
+    writer.write(assessed, batch)
     await batch.flushFull()
   }
   if (writer.unnamed > 0) warnings.add(`${writer.unnamed} statements do not name their vulnerability and were skipped`)
   return {
     tool: reader.tools.tool(),
-    hasStatements: graph.statements.size > 0 || graph.vulnerabilities.size > 0,
+    hasStatements: graph.hasStatements,
     components: reader.packages,
     skipped: reader.skipped + writer.unnamed,
     isIncomplete: graph.isIncomplete,
@@ -59,8 +59,9 @@ export async function readSpdx3(
 }
 
 async function readPackages(source: ReportSource, graph: VulnerabilityGraph): Promise<PackageIndex> {
-  const wanted = new Set([...graph.statements.values()].flatMap((statements) => [...statements.keys()]))
-  const packages = new PackageIndex(wanted)
+  const wanted = new Set<number>()
+  for (const assessed of graph.assessed()) wanted.add(assessed.package)
+  const packages = new PackageIndex(graph.references, wanted)
   if (wanted.size === 0) return packages
   for await (const selected of selectJson(source.open(), ELEMENTS)) {
     for (const { value } of selected) {
@@ -77,6 +78,7 @@ class GraphReader {
   readonly #warnings: ReportWarnings
   #context: unknown
   #graphType: unknown
+  #readable = 0
   packages = 0
   skipped = 0
 
@@ -96,9 +98,12 @@ class GraphReader {
   refuseUnlessRead(): void {
     refuseUnlessVersion3(this.#context, this.#warnings)
     if (this.#graphType !== 'array') throw new ReportError('The SPDX 3 document has no array `@graph`.', 'spdx')
+    if (this.skipped === 0 || this.#readable > 0) return
+    throw new ReportError(`None of the document's ${this.skipped} elements could be read.`, 'spdx')
   }
 
   #add(element: JsonObject): void {
+    this.#readable++
     if (classOf(element) === 'Package') this.packages++
     this.tools.add(element)
     this.graph.add(element)

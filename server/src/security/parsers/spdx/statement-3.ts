@@ -7,10 +7,8 @@ import { classOf, property, referencesOf } from './element-3.ts'
 export const STATUSES = ['fixed', 'not_affected', 'under_investigation', 'affected'] as const
 export type Status = (typeof STATUSES)[number]
 
-/** What is said of vulnerabilities in packages. */
+/** What is said of a vulnerability in a package. */
 export type Statement = {
-  vulnerabilities: string[]
-  packages: string[]
   status: Status
   /** False for a plain association, which any VEX statement outweighs. */
   isVex: boolean
@@ -20,6 +18,9 @@ export type Statement = {
   dismissal: Dismissal | null
 }
 
+/** The same of each of these vulnerabilities in each of these packages. */
+export type Statements = { vulnerabilities: string[]; packages: string[]; statement: Statement }
+
 const STATUS_OF_CLASS = new Map<string, Status>([
   ['VexAffectedVulnAssessmentRelationship', 'affected'],
   ['VexUnderInvestigationVulnAssessmentRelationship', 'under_investigation'],
@@ -28,39 +29,35 @@ const STATUS_OF_CLASS = new Map<string, Status>([
 ])
 
 /** A relationship that says whether packages have a vulnerability; null for any other, and for one that was withdrawn. */
-export function statementOf(element: JsonObject): Statement | null {
+export function statementsOf(element: JsonObject): Statements | null {
   if (property(element, 'withdrawnTime') !== undefined) return null
   const status = STATUS_OF_CLASS.get(classOf(element))
-  if (status !== undefined) return vexStatement(element, status)
+  if (status !== undefined) return vexStatements(element, status)
   if (element.relationshipType !== 'hasAssociatedVulnerability') return null
   return association(referencesOf(element.to), referencesOf(element.from))
 }
 
 /** The vulnerable element is the assessed one; where none is named, those that the relationship leads to. */
-function vexStatement(element: JsonObject, status: Status): Statement {
+function vexStatements(element: JsonObject, status: Status): Statements {
   const assessed = referencesOf(property(element, 'assessedElement'))
   return {
     vulnerabilities: referencesOf(element.from),
     packages: assessed.length > 0 ? assessed : referencesOf(element.to),
-    status,
-    isVex: true,
-    vexVersion: versionParts(property(element, 'vexVersion')),
-    timeMs: timeOf(property(element, 'modifiedTime')) || timeOf(property(element, 'publishedTime')),
-    dismissal: status === 'not_affected' ? dismissalOf(element) : null,
+    statement: {
+      status,
+      isVex: true,
+      vexVersion: versionParts(property(element, 'vexVersion')),
+      timeMs: timeOf(property(element, 'modifiedTime')) || timeOf(property(element, 'publishedTime')),
+      dismissal: status === 'not_affected' ? dismissalOf(element) : null,
+    },
   }
 }
 
+const ASSOCIATED: Statement = { status: 'affected', isVex: false, vexVersion: [], timeMs: 0, dismissal: null }
+
 /** That packages have vulnerabilities, without an assessment. */
-export function association(vulnerabilities: string[], packages: string[]): Statement {
-  return {
-    vulnerabilities,
-    packages,
-    status: 'affected',
-    isVex: false,
-    vexVersion: [],
-    timeMs: 0,
-    dismissal: null,
-  }
+export function association(vulnerabilities: string[], packages: string[]): Statements {
+  return { vulnerabilities, packages, statement: ASSOCIATED }
 }
 
 function dismissalOf(element: JsonObject): Dismissal {

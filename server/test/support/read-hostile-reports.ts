@@ -1,0 +1,12 @@
+// Reads each hostile report and says, one line of JSON per report, how that ended. Run with little memory.
+import { readReport } from '../../src/security/parsers/read-report.ts'
+import { hostileReports } from './hostile-reports.ts'
+
+for (const { name, open } of hostileReports()) {
+  const began = performance.now()
+  const outcome = await readReport({ open }, 'auto', async () => {}).then(
+    ({ findings, skipped }) => ({ findings, skipped }),
+    ({ name: error, message: reason }) => ({ error, reason }),
+  )
+  console.log(JSON.stringify({ name, ...outcome, seconds: (performance.now() - began) / 1000 }))
+}

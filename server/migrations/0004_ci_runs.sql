@@ -36,7 +36,8 @@ create table ci_runs (
 create unique index ci_runs_by_external_id on ci_runs (org_id, ci_system, external_run_id);
 create unique index ci_runs_by_day_number on ci_runs (org_id, credential_id, day, day_number);
 create index ci_runs_by_creation on ci_runs (org_id, created_at, id);
-create index ci_runs_by_repository on ci_runs (org_id, repository, created_at, id);
+-- Of runs that have ended: a new one is not written into it.
+create index ci_runs_by_repository on ci_runs (org_id, repository, created_at, id) where completed_at is not null;
 -- The sweeper's question: which open attempts are past their deadline?
 create index ci_runs_open on ci_runs (deadline_at) where completed_at is null;
 

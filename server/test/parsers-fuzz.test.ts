@@ -3,6 +3,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { type ParsedFinding, ReportError, type ReportFormat } from '../src/security/parsers/parsed-report.ts'
 import { readReport } from '../src/security/parsers/read-report.ts'
+import { isJson } from './support/is-json.ts'
 import { assertBounded, assertSummaryBounded } from './support/finding-bounds.ts'
 import { type Mutated, mutateJson } from './support/mutate-json.ts'
 import { SeededRandom } from './support/seeded-random.ts'
@@ -68,15 +69,6 @@ async function outcomeOf(bytes: Buffer, pieceBytes: number): Promise<object | st
     if (!(error instanceof ReportError)) throw error
     assert.match(error.message, /^[A-Z"][^\n]{10,400}\.$/)
     return error.message.replace(/byte \w+/g, 'byte')
-  }
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
   }
 }
 

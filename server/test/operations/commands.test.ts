@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { type Running, runProgram, startProgram } from '../support/program.ts'
+import { assertRefused, printedBy } from '../support/run-command.ts'
 
 let dataDir: string
 let running: Running
@@ -18,19 +19,8 @@ after(async () => {
   rmSync(dataDir, { recursive: true, force: true })
 })
 
-async function json(...args: string[]) {
-  const { code, stderr, json } = await runProgram(dataDir, [...args, '--json'])
-  assert.equal(code, 0, stderr)
-  return json
-}
-
-async function refused(code: number, line: RegExp, ...args: string[]) {
-  const ended = await runProgram(dataDir, args)
-  assert.equal(ended.code, code, ended.stderr)
-  assert.equal(ended.stdout, '')
-  assert.match(ended.stderr, line)
-  assert.equal(ended.stderr.trim().split('\n').length, 1)
-}
+const json = (...args: string[]) => printedBy(dataDir, args)
+const refused = (code: number, line: RegExp, ...args: string[]) => assertRefused(dataDir, code, line, args)
 
 const runs = (key: string) => fetch(`${running.ready.url}/v1/runs`, { headers: { authorization: `Bearer ${key}` } })
 

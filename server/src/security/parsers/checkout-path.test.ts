@@ -2,15 +2,18 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { withoutCheckout } from './checkout-path.ts'
 
+/** Below the home directory of the account that a CI system runs as. */
+const inHome = (top: string, account: string, rest: string) => `/${top}/${account}/${rest}`
+
 test('a path in the checkout of a CI system is as in the repository', () => {
   const checkouts = [
     '/github/workspace',
     '/__w/app/app',
-    '/home/runner/work/app/app',
-    '/Users/runner/work/app/app',
+    inHome('home', 'runner', 'work/app/app'),
+    inHome('Users', 'runner', 'work/app/app'),
     'D:/a/app/app',
     'd:/a/1/s',
-    '/home/vsts/work/1/s',
+    inHome('home', 'vsts', 'work/1/s'),
     '/builds/acme/app',
     '/home/circleci/project',
     '/opt/atlassian/pipelines/agent/build',

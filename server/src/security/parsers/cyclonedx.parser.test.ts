@@ -131,7 +131,7 @@ test('the manifest is told by the properties of the usual tools, else by the evi
     ],
   })
   assert.equal(await path(property('aquasecurity:trivy:FilePath', 'app/package-lock.json')), 'app/package-lock.json')
-  assert.equal(await path(property('SrcFile', '/home/runner/work/app/app/pom.xml')), 'pom.xml')
+  assert.equal(await path(property('SrcFile', '/builds/acme/app/pom.xml')), 'pom.xml')
   assert.equal(await path(property('syft:location:0:path', '/lib/apk/db/installed')), '/lib/apk/db/installed')
   const occurrences = [{ location: './src/b.java#12' }, { location: 'src/a.java#7' }]
   assert.equal(await path({ evidence: { occurrences } }), 'src/a.java')

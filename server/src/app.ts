@@ -52,7 +52,7 @@ const SHARED_SCHEMAS = [
 
 /** The whole API: what every request passes, then every slice's routes in one list. */
 export async function createApp(services: Services): Promise<HttpServer> {
-  const app = createHttpServer(services.log)
+  const app = createHttpServer(services.log, { connectionsPerAddress: services.config.connectionsPerAddressMax })
   const base = app as unknown as FastifyInstance
   for (const schema of SHARED_SCHEMAS) app.addSchema(schema)
   await registerOpenApi(base, { version: API_VERSION, serverUrl: services.config.baseUrl })

@@ -33,6 +33,8 @@ export type Config = Readonly<{
   environment: Environment
   /** Requests a minute and key; 0 turns the general limits off. */
   rateLimitPerMinute: number
+  /** Open connections from one remote address; 0 means no limit. */
+  connectionsPerAddressMax: number
   plansFile: string | null
   /** null: one is made and kept in the data directory. */
   secretKey: string | null
@@ -71,6 +73,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     databaseUrl: read.postgresUrl('DATABASE_URL'),
     environment: read.oneOf('SHIPLOCK_ENVIRONMENT', ['production', 'development'], 'production') as Environment,
     rateLimitPerMinute: read.integer('SHIPLOCK_RATE_LIMIT_PER_MINUTE', 600, 0, 1_000_000),
+    connectionsPerAddressMax: read.integer('SHIPLOCK_CONNECTIONS_PER_ADDRESS', 500, 0, 1_000_000),
     plansFile: read.text('SHIPLOCK_PLANS_FILE'),
     secretKey: read.secret('SHIPLOCK_SECRET_KEY', SECRET_KEY_CHARS_MIN),
     s3: readS3(read),

@@ -1,8 +1,7 @@
 import { withPort } from '../config.ts'
 import { openDatabase } from '../database.ts'
 import { openServices } from '../open-services.ts'
-import { serve } from '../serve.ts'
-import { bindServerPort } from './bind-server-port.ts'
+import { chooseServerPort, serve } from '../serve.ts'
 import { type Context, defineCommand } from './command.ts'
 import { requireMigrated } from './require-migrated.ts'
 import { stopSignal } from './stop-signal.ts'
@@ -23,16 +22,16 @@ async function runUntilStopped({ readSettings, say, print }: Context): Promise<v
   await using opened = new AsyncDisposableStack()
   const database = await openDatabase(settings, say)
   opened.defer(() => database.close())
-  const boundPort = await bindServerPort(settings)
-  opened.defer(() => boundPort.release())
-  const config = withPort(settings, boundPort.port)
+  const port = await chooseServerPort(settings)
+  opened.defer(() => port.release())
+  const config = withPort(settings, port.number)
   const { services, close } = await openServices(config, database, {
     applicationName: 'shiplock api',
     connections: CONNECTIONS,
   })
   opened.defer(close)
   await requireMigrated(services.sql)
-  const api = await serve(services, boundPort)
+  const api = await serve(services, port)
   opened.defer(() => api.close())
   print({ json: { url: config.baseUrl }, text: '' })
   say(`Shiplock is listening at ${config.baseUrl}`)

@@ -3,9 +3,8 @@ import { bringUpToDate } from '../bring-up-to-date.ts'
 import { withPort } from '../config.ts'
 import { openDatabase } from '../database.ts'
 import { openServices } from '../open-services.ts'
-import { serve } from '../serve.ts'
+import { chooseServerPort, serve } from '../serve.ts'
 import { workInThread } from '../work-in-thread.ts'
-import { bindServerPort } from './bind-server-port.ts'
 import { type Context, defineCommand } from './command.ts'
 import { firstSteps } from './first-steps.ts'
 import { stopSignal } from './stop-signal.ts'
@@ -29,9 +28,9 @@ async function runUntilStopped({ readSettings, say, print }: Context): Promise<v
   const database = await openDatabase(settings, say)
   opened.defer(() => database.close())
   await database.claim()
-  const boundPort = await bindServerPort(settings)
-  opened.defer(() => boundPort.release())
-  const config = withPort(settings, boundPort.port)
+  const port = await chooseServerPort(settings)
+  opened.defer(() => port.release())
+  const config = withPort(settings, port.number)
   const { services, close } = await openServices(config, database, {
     applicationName: 'shiplock api',
     connections: CONNECTIONS,
@@ -40,7 +39,7 @@ async function runUntilStopped({ readSettings, say, print }: Context): Promise<v
   const applied = await bringUpToDate(services.sql, database, services.log)
   if (applied.length > 0) say(`Migrated the database: ${applied.length} steps`)
 
-  const server = await serve(services, boundPort)
+  const server = await serve(services, port)
   opened.defer(() => server.close())
   const first = await createFirstOrganization(services)
   print({ json: { url: config.baseUrl, ...first }, text: first ? firstSteps(first, config.baseUrl) : '' })

@@ -4,10 +4,10 @@ import type { Socket } from 'node:net'
 
 const ANSWERS: Record<string, [status: number, message: string]> = {
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request took too long to arrive.'],
-  HPE_HEADER_OVERFLOW: [431, 'The headers are larger than this server takes.'],
+  HPE_HEADER_OVERFLOW: [431, 'The headers are too large.'],
 }
 
-/** Answers bytes that are no HTTP request. No route, hook or reply exists yet, so the envelope is written by hand. */
+/** Answers bytes that are not an HTTP request. There is no reply object yet, so this writes the envelope itself. */
 export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return
   const [status, message] = ANSWERS[error.code ?? ''] ?? [400, 'This is not a valid HTTP request.']

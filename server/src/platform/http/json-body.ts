@@ -1,9 +1,21 @@
 import { isUtf8 } from 'node:buffer'
+import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import { ApiError } from './errors.ts'
 import { refuseUnstorable } from './storable-text.ts'
 
-/** Reads application/json bodies, and refuses those that the database could not store before any schema looks at them. */
+const SUSPICIOUS = new RegExp(
+  [
+    /\\u(?:0000|d[89a-f])|"__proto__"/, // text that cannot be stored
+    /[:[,\s]-?\d+(?:\.\d+)?e\+?\d{3}/, // numbers that may exceed the range of a double
+    /[:[,\s]-?\d{200}/,
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+  'i',
+)
+
+/** Reads bodies of the type application/json. Values that the database cannot store are refused before validation. */
 export function registerJsonBody(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: unknown, bytes: Buffer) => {
@@ -11,18 +23,28 @@ export function registerJsonBody(app: FastifyInstance): void {
     const text = bytes.toString()
     if (text.length === 0) return undefined
     const body = parseJson(text)
-    if (SUSPICIOUS_ESCAPE.test(text)) refuseUnstorable(body, '/body')
+    if (SUSPICIOUS.test(text)) refuseUnstorable(body, '/body')
     return body
   })
   app.addHook('onRequest', ({ headers }, _reply, done) => {
     if (headers['content-length'] === '0') delete headers['content-type']
-    const encoding = headers['content-encoding']
-    if (!encoding || encoding === 'identity') done()
-    else done(new ApiError(415, 'unsupported_media_type', 'Compressed bodies are not read. Send plain JSON.'))
+    done(refusalOf(headers))
   })
 }
 
-const SUSPICIOUS_ESCAPE = /\\u(?:0000|d[89a-f])|"__proto__"/i
+function refusalOf(headers: IncomingHttpHeaders): ApiError | undefined {
+  const { 'content-encoding': encoding, 'content-type': type } = headers
+  if (encoding && encoding !== 'identity') return unsupported('Compressed bodies are not supported. Send plain JSON.')
+  const charset = type === undefined ? undefined : CHARSET.exec(type)?.[1]
+  if (charset && !/^utf-?8$/i.test(charset)) return unsupported('The only supported charset is UTF-8.')
+  return undefined
+}
+
+const CHARSET = /;\s*charset\s*=\s*"?([^\s;"]+)/i
+
+function unsupported(message: string): ApiError {
+  return new ApiError(415, 'unsupported_media_type', message)
+}
 
 function parseJson(text: string): unknown {
   try {

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { invalidField, pointerToken } from './errors.ts'
 
-/** PostgreSQL stores neither U+0000 nor lone surrogates. A query that holds one is refused by name; bodies are read elsewhere. */
+/** Refuses query parameters that PostgreSQL cannot store: U+0000. Bodies are checked in `json-body.ts`. */
 export function registerStorableText(app: FastifyInstance): void {
   app.addHook('preValidation', (request, _reply, done) => {
     if (request.url.includes('%00')) return done(mistakeIn(request.query))
@@ -20,11 +20,14 @@ function mistakeIn(query: unknown): Error | undefined {
 
 const NESTING_MAX = 64
 
-/** Throws `invalid_request` for the first text in a request's value that the database could not store. */
+/** Throws `invalid_request` for the first value that PostgreSQL cannot store: U+0000, lone surrogates, infinity. */
 export function refuseUnstorable(value: unknown, path: string, depth = 0): void {
   if (depth > NESTING_MAX) throw invalidField(path, `is nested deeper than ${NESTING_MAX} levels`)
   if (typeof value === 'string' && (value.includes('\0') || !value.isWellFormed())) {
-    throw invalidField(path, 'must not hold U+0000 or half of a surrogate pair')
+    throw invalidField(path, 'must not contain U+0000 or a lone surrogate')
+  }
+  if (value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY) {
+    throw invalidField(path, 'is a number outside the range of a double')
   }
   if (typeof value !== 'object' || value === null) return
   for (const [name, inner] of Object.entries(value)) {

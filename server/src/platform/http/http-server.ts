@@ -53,6 +53,7 @@ export function createHttpServer(log: Log, limits: HttpLimits = {}): HttpServer 
     requestTimeout: REQUEST_MS_MAX,
     keepAliveTimeout: KEEP_ALIVE_MS,
     return503OnClosing: false,
+    pluginTimeout: 0, // it would also limit how long `close` waits for requests in flight
     clientErrorHandler: answerClientError,
     // Addresses that the router cannot read reach neither hooks nor the error handler.
     frameworkErrors: (error, request, reply) => {

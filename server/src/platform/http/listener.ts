@@ -1,5 +1,5 @@
 import type { Server } from 'node:http'
-import { type AddressInfo, createServer, Server as NetServer } from 'node:net'
+import { type AddressInfo, createServer, Server as NetServer, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { HttpServer } from './http-server.ts'
 
@@ -59,6 +59,11 @@ const IDLE_CHECK_MS = 50
  */
 export async function prepareToStop(app: HttpServer, { idleGraceMs, drainMs }: StopOptions) {
   const { server } = app
+  const unused = trackUnusedSockets(server)
+  const closeIdle = () => {
+    server.closeIdleConnections()
+    for (const socket of unused) socket.destroy()
+  }
   const disconnected = Promise.withResolvers<void>()
   await app.register(async (plugin) => {
     plugin.addHook('preClose', () => disconnected.promise)
@@ -69,11 +74,22 @@ export async function prepareToStop(app: HttpServer, { idleGraceMs, drainMs }: S
     const closed = app.close()
     const force = setTimeout(() => server.closeAllConnections(), drainMs)
     await Promise.race([disconnected.promise, delay(idleGraceMs, undefined, { ref: false })])
-    server.closeIdleConnections()
+    closeIdle()
     // Connections become idle one by one, after their last response.
-    const idleCheck = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS)
+    const idleCheck = setInterval(closeIdle, IDLE_CHECK_MS)
     await closed
     clearInterval(idleCheck)
     clearTimeout(force)
   }
+}
+
+/** Connections on which no request has arrived yet, such as a browser's spare ones. Node does not count them as idle. */
+function trackUnusedSockets(server: Server): Set<Socket> {
+  const unused = new Set<Socket>()
+  server.on('connection', (socket: Socket) => {
+    unused.add(socket)
+    socket.once('close', () => unused.delete(socket))
+  })
+  server.on('request', ({ socket }) => unused.delete(socket))
+  return unused
 }

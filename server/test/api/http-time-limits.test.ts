@@ -8,6 +8,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { createHttpServer, type HttpLimits } from '../../src/platform/http/http-server.ts'
 import { choosePort, prepareToStop } from '../../src/platform/http/listener.ts'
 import { createLog } from '../../src/platform/log.ts'
+import { logLines } from '../support/log-lines.ts'
 
 const POST = 'POST /echo HTTP/1.1\r\nhost: test\r\ncontent-type: application/json\r\n'
 const GET = (path: string) => `GET ${path} HTTP/1.1\r\nhost: test\r\n\r\n`
@@ -26,8 +27,8 @@ afterEach(async () => {
   await running.stop()
 })
 
-async function start(limits: HttpLimits = {}, idleGraceMs = 0): Promise<Running> {
-  const app = createHttpServer(createLog('silent'), limits)
+async function start(limits: HttpLimits = {}, idleGraceMs = 0, log = createLog('silent')): Promise<Running> {
+  const app = createHttpServer(log, limits)
   const released = Promise.withResolvers<void>()
   app.get('/slow', async () => {
     await released.promise
@@ -90,7 +91,9 @@ test('a body that arrives in time, in pieces, is read', async () => {
   socket.destroy()
 })
 
-test('connections beyond the limit of an address are closed, until one of the others ends', async () => {
+test('connections beyond the limit of an address are closed, until one of the others ends', {
+  timeout: 20_000,
+}, async () => {
   await start({ connectionsPerAddress: 2 })
   const [first, second] = [await open(), await open()]
   assert.equal(await text(await open()).catch(() => ''), '')
@@ -104,7 +107,7 @@ test('connections beyond the limit of an address are closed, until one of the ot
 })
 
 async function untilAdmitted(): Promise<void> {
-  for (;;) {
+  while (true) {
     const socket = await open()
     socket.write(GET('/fast'))
     const bytes = await Promise.race([once(socket, 'data'), once(socket, 'close')]).catch(() => [])
@@ -142,4 +145,16 @@ test('a stop closes idle connections after the grace period', async () => {
   assert.equal(running.listening(), false)
   assert.equal(await text(unused), '')
   agent.destroy()
+})
+
+test('a client that leaves in the middle of a body is logged once, at debug level', async () => {
+  const { log, lines, nextLine } = logLines()
+  await start({}, 0, log)
+  const socket = await open()
+  socket.write(`${POST}content-length: 100\r\n\r\n{`)
+  await nextTurn()
+  socket.destroy()
+  assert.equal((await nextLine()).level, log.levels.values.debug)
+  await running.stop()
+  assert.equal(lines.length, 1)
 })

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { type Clock, systemClock } from '../../src/platform/clock.ts'
 import { createHttpServer } from '../../src/platform/http/http-server.ts'
 import { choosePort, prepareToStop } from '../../src/platform/http/listener.ts'
-import { createLog } from '../../src/platform/log.ts'
+import { createLog, type Log } from '../../src/platform/log.ts'
 import { openFileObjectStore } from '../../src/platform/objects/file-object-store.ts'
 import { getObjectRoutes } from '../../src/platform/objects/get-object.routes.ts'
 import { putObjectRoutes } from '../../src/platform/objects/put-object.routes.ts'
@@ -14,15 +14,17 @@ import { putObjectRoutes } from '../../src/platform/objects/put-object.routes.ts
 export async function startFileStore({
   clock = systemClock,
   idleTimeoutMs = 60_000,
+  log = createLog('silent'),
 }: {
   clock?: Clock
   idleTimeoutMs?: number
+  log?: Log
 } = {}) {
   const directory = await mkdtemp(join(tmpdir(), 'file-store-'))
   const port = await choosePort('127.0.0.1', 0)
   const signingKey = createSecretKey(randomBytes(32))
   const store = await openFileObjectStore({ directory, baseUrl: `http://127.0.0.1:${port.number}`, signingKey })
-  const app = createHttpServer(createLog('silent'))
+  const app = createHttpServer(log)
   app.register(putObjectRoutes, { objects: store, clock, idleTimeoutMs })
   app.register(getObjectRoutes, { objects: store, clock })
   const stop = await prepareToStop(app, { idleGraceMs: 0, drainMs: 0 })

@@ -1,11 +1,12 @@
 import postgres from 'postgres'
+import { readSocketUrl } from './database-url.ts'
 
 export type Sql = postgres.Sql<{ bigint: number }>
 export type Tx = postgres.TransactionSql<{ bigint: number }>
 /** A connection or a transaction: what a store function takes first. */
 export type Db = Sql | Tx
 
-/** How to reach a PostgreSQL: an address, or the parts of one (a socket's directory as host). */
+/** How to reach a PostgreSQL: a URL, or the parts of one with a socket's directory as the host. */
 export type DatabaseAddress = string | { host: string; port: number; database: string; user: string }
 
 export type SqlOptions = {
@@ -35,8 +36,10 @@ export function openSql(address: DatabaseAddress, options: SqlOptions): Sql {
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
     },
   }
-  if (typeof address === 'string') return postgres(address, settings)
-  return postgres({ ...address, ...settings })
+  if (typeof address !== 'string') return postgres({ ...address, ...settings })
+  const socket = readSocketUrl(address)
+  if (socket === null) return postgres(address, settings)
+  return postgres(`postgres://localhost?${socket.parameters}`, { ...settings, ...socket.endpoint })
 }
 
 /** postgres.js by itself waits up to 20 s, so a database that is back would go unnoticed for that long. */

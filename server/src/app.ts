@@ -19,8 +19,7 @@ import { createHttpServer, type HttpServer } from './platform/http/http-server.t
 import { registerOpenApi } from './platform/http/openapi.ts'
 import { registerOperations } from './platform/http/operations.routes.ts'
 import { FileObjectStore } from './platform/objects/file-object-store.ts'
-import { getObjectRoutes } from './platform/objects/get-object.routes.ts'
-import { putObjectRoutes } from './platform/objects/put-object.routes.ts'
+import { objectRoutes } from './platform/objects/object.routes.ts'
 import { alertRoutes } from './security/alert.routes.ts'
 import { Alert } from './security/alert.schema.ts'
 import { findingRoutes } from './security/finding.routes.ts'
@@ -70,14 +69,10 @@ export async function createApp(services: Services): Promise<HttpServer> {
   await app.register(deploymentRoutes, services)
   await app.register(answerRoutes, services)
   await app.register(gateRoutes, services)
-  if (services.objects instanceof FileObjectStore) await registerStorage(base, services.objects, services)
+  // The file store has no server of its own.
+  const { objects, clock } = services
+  if (objects instanceof FileObjectStore) await app.register(objectRoutes, { objects, clock })
   return app
-}
-
-/** The file store has no server of its own, so this one takes and hands out its files. */
-async function registerStorage(app: FastifyInstance, objects: FileObjectStore, { clock }: Services): Promise<void> {
-  await app.register(putObjectRoutes, { objects, clock })
-  await app.register(getObjectRoutes, { objects, clock })
 }
 
 function readinessChecks({ sql, objects }: Services) {

@@ -1,5 +1,5 @@
-import { requireKnownPlan } from '../organizations/known-plan.ts'
 import { type Organization, updatePlan } from '../organizations/organization.store.ts'
+import { requireKnownPlan } from '../organizations/plan.ts'
 import { refuseUnknownOrganization } from '../organizations/require-organization.ts'
 import type { Services } from '../services.ts'
 import { notifyAccessChanged } from './api-key.store.ts'

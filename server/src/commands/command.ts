@@ -62,3 +62,13 @@ export function defineCommand<const Argument extends string, const Of extends Op
 
 /** The caller's mistake: exit code 2. */
 export class UsageError extends Error {}
+
+/**
+ * Resolves at the first SIGTERM or SIGINT. Listening goes on for good: a second signal finds the stop under way and
+ * changes nothing, instead of ending the process in the middle of it.
+ */
+export function stopSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => resolve())
+  })
+}

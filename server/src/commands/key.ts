@@ -5,9 +5,8 @@ import { SCOPES } from '../access/scopes.ts'
 import type { Environment } from '../config.ts'
 import { requireOrganization } from '../organizations/require-organization.ts'
 import { administer } from './administer.ts'
-import { requireOneOf } from './choice.ts'
 import { defineCommand } from './command.ts'
-import { parseDuration } from './duration.ts'
+import { parseDuration, requireOneOf } from './option-values.ts'
 import { table } from './table.ts'
 
 const ENVIRONMENTS: readonly Environment[] = ['production', 'development']

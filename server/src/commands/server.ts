@@ -2,9 +2,8 @@ import { withPort } from '../config.ts'
 import { openDatabase } from '../database.ts'
 import { openServices } from '../open-services.ts'
 import { chooseServerPort, serve } from '../serve.ts'
-import { type Context, defineCommand } from './command.ts'
+import { type Context, defineCommand, stopSignal } from './command.ts'
 import { requireMigrated } from './require-migrated.ts'
-import { stopSignal } from './stop-signal.ts'
 
 const CONNECTIONS = 16
 

@@ -1,13 +1,11 @@
-import { createFirstOrganization } from '../access/create-first-organization.ts'
+import { createFirstOrganization, type FirstOrganization } from '../access/create-first-organization.ts'
 import { bringUpToDate } from '../bring-up-to-date.ts'
 import { withPort } from '../config.ts'
 import { openDatabase } from '../database.ts'
 import { openServices } from '../open-services.ts'
 import { chooseServerPort, serve } from '../serve.ts'
 import { workInThread } from '../work-in-thread.ts'
-import { type Context, defineCommand } from './command.ts'
-import { firstSteps } from './first-steps.ts'
-import { stopSignal } from './stop-signal.ts'
+import { type Context, defineCommand, stopSignal } from './command.ts'
 
 const CONNECTIONS = 16
 
@@ -52,4 +50,34 @@ async function runUntilStopped({ readSettings, say, print }: Context): Promise<v
   await stopped
   say('Stopping: requests and jobs in flight are finished first')
   await Promise.all([server.close(), worker.close()])
+}
+
+/** A commit that a first try can name; any 40 hexadecimal characters do. */
+const COMMIT = '8c5f0e1d2b3a49586776655443322110ffeeddcc'
+
+/** What a first start prints once: the key, and two calls that work as they stand. */
+export function firstSteps({ organization, key }: FirstOrganization, baseUrl: string): string {
+  const run = {
+    ci_system: 'my-ci',
+    external_run_id: '1',
+    repository: 'github.com/acme/shop',
+    commit_sha: COMMIT,
+    pipeline_name: 'build',
+  }
+  return `
+Created the organization "${organization.slug}" and an API key with every scope. The key is shown only now:
+
+  ${key.key}
+
+Report a first CI run:
+
+  curl -sS ${baseUrl}/v1/ci/runs \\
+    -H 'Authorization: Bearer ${key.key}' \\
+    -H 'Content-Type: application/json' \\
+    -d '${JSON.stringify(run)}'
+
+and read it back:
+
+  curl -sS ${baseUrl}/v1/runs -H 'Authorization: Bearer ${key.key}'
+`
 }

@@ -2,9 +2,8 @@ import { openDatabase } from '../database.ts'
 import { openSql } from '../platform/db/sql.ts'
 import { createLog } from '../platform/log.ts'
 import { workInThread } from '../work-in-thread.ts'
-import { type Context, defineCommand } from './command.ts'
+import { type Context, defineCommand, stopSignal } from './command.ts'
 import { requireMigrated } from './require-migrated.ts'
-import { stopSignal } from './stop-signal.ts'
 
 export const worker = defineCommand({
   name: 'worker',

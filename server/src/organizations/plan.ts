@@ -1,3 +1,4 @@
+import { ApiError } from '../platform/http/errors.ts'
 export const PLAN_FEATURES = ['api_access', 'security_uploads', 'unique_issues', 'signed_statements'] as const
 export type PlanFeature = (typeof PLAN_FEATURES)[number]
 
@@ -75,4 +76,14 @@ export const DEFAULT_PLAN = 'enterprise'
 export function smallestPlanWith(plans: Plans, feature: PlanFeature): string | null {
   for (const plan of plans.values()) if (plan.features.includes(feature)) return plan.name
   return null
+}
+
+/** The name of a plan that exists. Throws 400 with the names there are. */
+export function requireKnownPlan(plans: Plans, name: string): string {
+  if (plans.has(name)) return name
+  throw new ApiError(
+    400,
+    'invalid_request',
+    `There is no plan "${name}"; the plans are ${[...plans.keys()].join(', ')}`,
+  )
 }

@@ -7,8 +7,7 @@ import { createHttpServer } from '../../src/platform/http/http-server.ts'
 import { choosePort, prepareToStop } from '../../src/platform/http/listener.ts'
 import { createLog, type Log } from '../../src/platform/log.ts'
 import { openFileObjectStore } from '../../src/platform/objects/file-object-store.ts'
-import { getObjectRoutes } from '../../src/platform/objects/get-object.routes.ts'
-import { putObjectRoutes } from '../../src/platform/objects/put-object.routes.ts'
+import { objectRoutes } from '../../src/platform/objects/object.routes.ts'
 
 /** A file store in a directory of its own, behind an HTTP server like the real one. */
 export async function startFileStore({
@@ -25,8 +24,7 @@ export async function startFileStore({
   const signingKey = createSecretKey(randomBytes(32))
   const store = await openFileObjectStore({ directory, baseUrl: `http://127.0.0.1:${port.number}`, signingKey })
   const app = createHttpServer(log)
-  app.register(putObjectRoutes, { objects: store, clock, idleTimeoutMs })
-  app.register(getObjectRoutes, { objects: store, clock })
+  app.register(objectRoutes, { objects: store, clock, idleTimeoutMs })
   const stop = await prepareToStop(app, { idleGraceMs: 0, drainMs: 0 })
   await app.ready()
   await port.listen(app.server)

@@ -1,7 +1,7 @@
 import { createSecretKey, hkdfSync, type KeyObject, randomBytes, randomUUID } from 'node:crypto'
 import { link, mkdir, open, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { syncDirectory } from '../objects/sync-directory.ts'
+import { syncDirectory } from '../files.ts'
 
 /** A shorter secret could be guessed. */
 export const SECRET_KEY_CHARS_MIN = 32

@@ -3,13 +3,11 @@ import type { IncomingMessage, ServerOptions, ServerResponse } from 'node:http'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController, type RawServerDefault } from 'fastify'
 import type { Log } from '../log.ts'
-import { answerClientError } from './client-error.ts'
 import { limitConnectionsPerAddress } from './connection-limit.ts'
 import { registerErrorHandler, sendApiError, toApiError } from './error-handler.ts'
-import { registerJsonBody } from './json-body.ts'
+import { registerJsonBody, registerStorableQuery } from './json-body.ts'
 import { registerNotFound } from './not-found.ts'
-import { registerRequestHeaders } from './request-headers.ts'
-import { registerStorableText } from './storable-text.ts'
+import { answerClientError, registerProtocolErrors } from './protocol-errors.ts'
 import {
   BODY_MS_MAX,
   HEADERS_MS_MAX,
@@ -63,13 +61,18 @@ export function createHttpServer(log: Log, limits: HttpLimits = {}): HttpServer 
   }).withTypeProvider<TypeBoxTypeProvider>()
   limitConnectionsPerAddress(app.server, connectionsPerAddress, log)
   const base = app as unknown as FastifyInstance
-  registerRequestHeaders(base)
+  // Hooks that wait for nothing call back instead of creating a promise for each request.
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.header('x-request-id', request.id)
+    done()
+  })
+  registerProtocolErrors(base)
   registerValidation(base)
   registerErrorHandler(base)
   registerNotFound(base)
   registerBodyTimeout(base, bodyMs)
   registerJsonBody(base)
-  registerStorableText(base)
+  registerStorableQuery(base)
   return app
 }
 

@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyInstance } from 'fastify'
-import { ApiError } from './errors.ts'
-import { refuseUnstorable } from './storable-text.ts'
+import { ApiError, invalidField, pointerToken } from './errors.ts'
 
+/** A body without any of these holds nothing that `refuseUnstorable` refuses, and is not searched. */
 const SUSPICIOUS = new RegExp(
   [
     /\\u(?:0000|d[89a-f])|"__proto__"/, // text that cannot be stored
@@ -51,5 +51,33 @@ function parseJson(text: string): unknown {
     return JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text)
   } catch (cause) {
     throw new ApiError(400, 'invalid_json', `The body is not JSON: ${(cause as Error).message}`)
+  }
+}
+
+/** Refuses query parameters that the database cannot store. A query can hold only one such character: U+0000. */
+export function registerStorableQuery(app: FastifyInstance): void {
+  app.addHook('preValidation', ({ url, query }, _reply, done) => {
+    // An error thrown here is passed on like one given to `done`.
+    if (url.includes('%00')) refuseUnstorable(query, '/query')
+    done()
+  })
+}
+
+const NESTING_MAX = 64
+
+/** Throws `invalid_request` for the first value that PostgreSQL cannot store: U+0000, lone surrogates, infinity. */
+function refuseUnstorable(value: unknown, path: string, depth = 0): void {
+  if (depth > NESTING_MAX) throw invalidField(path, `is nested deeper than ${NESTING_MAX} levels`)
+  if (typeof value === 'string' && (value.includes('\0') || !value.isWellFormed())) {
+    throw invalidField(path, 'must not contain U+0000 or a lone surrogate')
+  }
+  if (value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY) {
+    throw invalidField(path, 'is a number outside the range of a double')
+  }
+  if (typeof value !== 'object' || value === null) return
+  for (const [name, inner] of Object.entries(value)) {
+    if (name === '__proto__') throw invalidField(`${path}/__proto__`, 'is not a field of this request')
+    refuseUnstorable(name, path, depth)
+    refuseUnstorable(inner, `${path}/${pointerToken(name)}`, depth + 1)
   }
 }

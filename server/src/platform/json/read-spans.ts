@@ -3,8 +3,7 @@ import { JsonScanner } from './json-scanner.ts'
 import { selectionTree } from './json-selection.ts'
 import { JsonSelector, type SelectedValue } from './json-selector.ts'
 import { cutSpans, type JsonSpan } from './json-span.ts'
-import { parseJson } from './parse-json.ts'
-import { DEFAULT_LIMITS, type JsonLimits } from './select-json.ts'
+import { DEFAULT_LIMITS, type JsonLimits, parseJson } from './select-json.ts'
 
 /** A longer span is a large element, or very many that are no objects: it is read element by element. */
 const WHOLE_SPAN_BYTES = 256 * 1024

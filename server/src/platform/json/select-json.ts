@@ -1,8 +1,8 @@
 import { decodeText } from './decode-text.ts'
+import { JsonError } from './json-error.ts'
 import { JsonScanner } from './json-scanner.ts'
-import type { SelectionNode } from './json-selection.ts'
+import { type SelectionNode, selectionTree } from './json-selection.ts'
 import { JsonSelector, type SelectedValue } from './json-selector.ts'
-import { parseJson } from './parse-json.ts'
 
 export type JsonLimits = {
   /** Open objects and arrays at a time; more is an error. */
@@ -43,4 +43,22 @@ export async function* selectJson(
   scanner.end()
   const last = selector.take()
   if (last.length > 0) yield last
+}
+
+const NOTHING = selectionTree([])
+
+/**
+ * The value of a text that stands at `offset` in its document. Where it is not JSON, a second look tells what is wrong, and
+ * where: throws JsonError.
+ */
+export function parseJson(text: string, offset: number, depthMax: number): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    const selector = new JsonSelector(NOTHING, { valueBytesMax: 0, parse: () => {}, isRestSkimmed: false })
+    const scanner = new JsonScanner(selector, depthMax, offset)
+    scanner.push(Buffer.from(text))
+    scanner.end()
+    throw new JsonError('A string has an invalid escape', offset)
+  }
 }

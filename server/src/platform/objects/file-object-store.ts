@@ -1,10 +1,11 @@
 import { type KeyObject, randomUUID } from 'node:crypto'
 import { mkdir, open, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { ignoreMissing, storeFailure } from './file-errors.ts'
+import { ignoreMissing } from '../files.ts'
+import { unavailable } from '../http/errors.ts'
 import { describeObjectFile, readObjectFile, writeObjectFile } from './object-file.ts'
-import { assertObjectKey } from './object-key.ts'
 import {
+  assertObjectKey,
   type ByteRange,
   type ExpectedObject,
   ObjectNotFoundError,
@@ -13,8 +14,7 @@ import {
   type PresignedPut,
   type StoredObject,
 } from './object-store.ts'
-import { putHeaders } from './put-headers.ts'
-import { type GetGrant, openAddress, type PutGrant, sealAddress } from './signed-address.ts'
+import { type GetGrant, openAddress, type PutGrant, putHeaders, sealAddress } from './signed-address.ts'
 import { incomingDirectory, sweepStaleTemporaryFiles } from './temporary-files.ts'
 
 export interface FileObjectStoreOptions {
@@ -108,10 +108,12 @@ export class FileObjectStore implements ObjectStore {
   }
 }
 
+/** Converts a failure of the disk (full, read-only, not permitted) to a 503 that does not reveal the path. */
 async function orUnavailable<Result>(operation: Promise<Result>): Promise<Result> {
   try {
     return await operation
   } catch (error) {
-    throw storeFailure(error)
+    const isRefusedBySystem = error instanceof Error && 'syscall' in error
+    throw isRefusedBySystem ? unavailable(error) : error
   }
 }

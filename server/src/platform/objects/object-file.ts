@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { syncDirectory } from '../files.ts'
 import type { ExpectedObject, StoredObject } from './object-store.ts'
-import { syncDirectory } from './sync-directory.ts'
 import { incomingDirectory } from './temporary-files.ts'
 import { CHECKSUM_BYTES, verifiedBody } from './verified-body.ts'
 

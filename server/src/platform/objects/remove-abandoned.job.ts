@@ -47,3 +47,10 @@ async function removeBatch({ sql, objects, clock, log }: Context): Promise<numbe
     return keys.length
   })
 }
+
+/** Runs hourly: what broken-off transfers left behind goes away. */
+export const sweepObjects: ScheduledJob<{ objects: ObjectStore; clock: Clock }> = {
+  name: 'objects.sweep',
+  schedule: '17 * * * *',
+  run: ({ objects, clock }) => objects.sweep(clock.now()),
+}

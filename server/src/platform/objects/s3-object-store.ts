@@ -6,8 +6,8 @@ import {
   PutObjectCommand,
   type S3Client,
 } from '@aws-sdk/client-s3'
-import { assertObjectKey } from './object-key.ts'
 import {
+  assertObjectKey,
   type ByteRange,
   type ExpectedObject,
   ObjectNotFoundError,

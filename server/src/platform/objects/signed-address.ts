@@ -35,3 +35,10 @@ export function openAddress<Grant extends PutGrant | GetGrant>(
 export function invalidSignature(message: string): ApiError {
   return new ApiError(403, 'invalid_signature', message)
 }
+
+export const CHECKSUM_HEADER = 'x-storage-checksum-sha256'
+
+/** The headers that go with a PUT address of the file store, to be sent exactly. Names as in the specification, "Security upload". */
+export function putHeaders({ contentType, sha256 }: ExpectedObject): Record<string, string> {
+  return { 'Content-Type': contentType, [CHECKSUM_HEADER]: Buffer.from(sha256, 'hex').toString('base64') }
+}

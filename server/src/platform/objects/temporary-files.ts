@@ -1,6 +1,6 @@
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ignoreMissing } from './file-errors.ts'
+import { ignoreMissing } from '../files.ts'
 
 const STALE_AFTER_MS = 60 * 60_000
 

@@ -33,7 +33,7 @@ import type { Services } from './services.ts'
 
 export const API_VERSION = '1.0.0'
 
-/** Shapes that stand under a name of their own in the API's description. */
+/** Schemas that OpenAPI lists by name under `components/schemas`. */
 const SHARED_SCHEMAS = [
   CiRun,
   CiReportResult,
@@ -49,7 +49,7 @@ const SHARED_SCHEMAS = [
   OpenedGate,
 ]
 
-/** The whole API: what every request passes, then every slice's routes in one list. */
+/** Creates the API: first what applies to every request, then the routes of each slice. */
 export async function createApp(services: Services): Promise<HttpServer> {
   const app = createHttpServer(services.log, { connectionsPerAddress: services.config.connectionsPerAddressMax })
   const base = app as unknown as FastifyInstance
@@ -84,5 +84,5 @@ function readinessChecks({ sql, objects }: Services) {
 }
 
 function refusePending(names: string[]): void {
-  if (names.length > 0) throw new Error(`Not migrated yet: ${names.join(', ')}`)
+  if (names.length > 0) throw new Error(`Not migrated: ${names.join(', ')}`)
 }

@@ -5,18 +5,18 @@ import { startWorker } from './platform/queue/worker.ts'
 import type { Services } from './services.ts'
 
 export type Working = {
-  /** Settles when the worker stops; fails when it gave up by itself. */
+  /** Resolves when the worker has stopped; rejects when it failed. */
   ended: Promise<void>
   close: () => Promise<void>
 }
 
 const JOBS_AT_ONCE = 2
-/** Longest that jobs in flight may take after a stop was asked for. */
+/** How long jobs in flight may take after a stop was requested. */
 const FINISH_TIMEOUT_MS = 10_000
 
 /**
- * Works through the queue until closed. Closing lets jobs in flight finish; those that take too long end with the
- * thread, and go to another worker because this one no longer lives.
+ * Processes the queue until closed. Closing waits for the jobs in flight. A job that takes too long
+ * ends with the thread, and another worker takes it over.
  */
 export async function work(services: Services, database: Pick<Database, 'url' | 'address'>): Promise<Working> {
   const runner = await startWorker({

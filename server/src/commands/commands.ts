@@ -2,12 +2,15 @@ import type { AnyCommand } from './command.ts'
 
 type Listed = { about: string; load: () => Promise<AnyCommand> }
 
-/** Every command of the program. Its code is loaded only when it is called, because loading is most of a short command's time. */
+/** Every command of the program. A command's code is loaded only when it runs, because loading takes most of its time. */
 export const COMMANDS = {
-  start: { about: 'API and worker in one', load: async () => (await import('./start.ts')).start },
-  server: { about: 'the API alone', load: async () => (await import('./server.ts')).server },
-  worker: { about: 'the background jobs alone', load: async () => (await import('./worker.ts')).worker },
-  migrate: { about: 'bring the database up to date', load: async () => (await import('./migrate.ts')).migrateDatabase },
+  start: { about: 'run the API and the worker in one process', load: async () => (await import('./start.ts')).start },
+  server: { about: 'run the API only', load: async () => (await import('./server.ts')).server },
+  worker: { about: 'run the background jobs only', load: async () => (await import('./worker.ts')).worker },
+  migrate: {
+    about: 'migrate the database to the current schema',
+    load: async () => (await import('./migrate.ts')).migrateDatabase,
+  },
   'org create': { about: 'create an organization', load: async () => (await import('./org.ts')).orgCreate },
   'org set-plan': { about: "change an organization's plan", load: async () => (await import('./org.ts')).orgSetPlan },
   'org list': { about: 'list the organizations', load: async () => (await import('./org.ts')).orgList },
@@ -18,34 +21,34 @@ export const COMMANDS = {
   'repo list': { about: 'list the linked repositories', load: async () => (await import('./repo.ts')).repoList },
   'gate create': { about: 'configure a deployment gate', load: async () => (await import('./gate.ts')).gateCreate },
   'gate list': { about: 'list the configured gates', load: async () => (await import('./gate.ts')).gateList },
-  'gate delete': { about: 'remove a configured gate', load: async () => (await import('./gate.ts')).gateDelete },
+  'gate delete': { about: 'delete a configured gate', load: async () => (await import('./gate.ts')).gateDelete },
   'intel import': {
     about: 'import vulnerability intelligence',
     load: async () => (await import('./intel.ts')).intelImport,
   },
   'intel status': {
-    about: 'tell how old the intelligence is',
+    about: 'show what intelligence is stored and its date',
     load: async () => (await import('./intel.ts')).intelStatus,
   },
   'policy apply': {
-    about: 'put a policy in force',
+    about: 'create a policy or a new version of it',
     load: async () => (await import('./policy.ts')).policyApply,
   },
   'policy list': { about: 'list the policies', load: async () => (await import('./policy.ts')).policyList },
   'policy test': {
-    about: 'say what a policy answers to an input',
+    about: 'evaluate a policy on an input',
     load: async () => (await import('./policy-test.ts')).policyTest,
   },
   'policy input-schema': {
-    about: 'print the form of what policies decide by',
+    about: 'print the JSON schema of policy inputs',
     load: async () => (await import('./policy-test.ts')).policyInputSchema,
   },
   'issues regroup': {
-    about: 'compute all unique issues anew',
+    about: 'recompute all unique issues',
     load: async () => (await import('./issues.ts')).issuesRegroup,
   },
   doctor: {
-    about: 'check settings, database, objects, worker and clock',
+    about: 'check settings, database, object store, worker and clock',
     load: async () => (await import('./doctor.ts')).doctor,
   },
 } satisfies Record<string, Listed>

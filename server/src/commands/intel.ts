@@ -15,20 +15,20 @@ type Outcomes = Partial<Record<SourceName, ImportOutcome>>
 
 export const intelImport = defineCommand({
   name: 'intel import',
-  about: 'Imports vulnerability intelligence from files. Findings show it at once.',
+  about: 'Imports vulnerability intelligence from files. It applies to all findings at once.',
   arguments: [],
   options: {
-    kev: { type: 'text', value: 'kev.json', about: "CISA's catalogue of known exploited vulnerabilities" },
-    epss: { type: 'text', value: 'epss.csv[.gz]', about: "FIRST's EPSS scores of a day" },
+    kev: { type: 'text', value: 'kev.json', about: "CISA's Known Exploited Vulnerabilities catalog" },
+    epss: { type: 'text', value: 'epss.csv[.gz]', about: 'the EPSS scores of one day, published by FIRST' },
     osv: {
       type: 'list',
       value: 'file.json|all.zip',
-      about: 'OSV records: one, a directory, or a zip file; may be repeated',
+      about: 'OSV records: a file, a directory or a zip file; repeat for more',
     },
   },
   async run(context, _given, files) {
     if (files.kev === undefined && files.epss === undefined && files.osv.length === 0)
-      throw new UsageError('No file is given: --kev, --epss or --osv')
+      throw new UsageError('Give at least one of --kev, --epss and --osv')
     const outcomes = await administer(context, (services) => importFiles(services, files, context.say))
     const rows = Object.entries(outcomes).map(([source, outcome]) => [source, ...outcomeCells(outcome)])
     context.print({ json: outcomes, text: table(OUTCOME_HEADING, rows, '') })
@@ -41,7 +41,7 @@ function outcomeCells({ as_of, records, added, changed, removed, unchanged }: Im
   return [as_of, ...[records, added, changed, removed, unchanged].map(String)]
 }
 
-/** One after the other, each by itself: what was imported before a broken file stays. */
+/** Imports each source in its own transaction, so that a broken file does not undo the ones before it. */
 async function importFiles(services: Services, { kev, epss, osv }: Files, tell: Tell): Promise<Outcomes> {
   const outcomes: Outcomes = {}
   if (kev !== undefined) outcomes.kev = await importKev(services, kev, tell)
@@ -52,7 +52,7 @@ async function importFiles(services: Services, { kev, epss, osv }: Files, tell: 
 
 export const intelStatus = defineCommand({
   name: 'intel status',
-  about: 'Tells what intelligence is stored, and as of when.',
+  about: 'Shows what vulnerability intelligence is stored and its date.',
   arguments: [],
   options: {},
   async run(context) {

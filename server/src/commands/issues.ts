@@ -16,15 +16,15 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 export const issuesRegroup = defineCommand({
   name: 'issues regroup',
   about:
-    'Computes all unique issues anew with the rules of today, while the server runs. Interrupted, it goes on where it was.',
+    'Recomputes all unique issues with the current rules. The server can keep running. An interrupted regroup is resumed.',
   arguments: [],
   options: {
     org: { type: 'text', value: '<slug>', about: 'the organization', required: true },
-    'dry-run': { type: 'flag', value: '', about: 'only tell what would change' },
-    undo: { type: 'text', value: '<regroup>', about: 'take back what the regroup of this id has changed' },
+    'dry-run': { type: 'flag', value: '', about: 'show what would change without writing it' },
+    undo: { type: 'text', value: '<regroup>', about: 'undo the regroup with this id' },
   },
   async run(context, _given, { org, undo, 'dry-run': isDry }) {
-    if (undo !== undefined && isDry) throw new UsageError('--undo and --dry-run do not go together')
+    if (undo !== undefined && isDry) throw new UsageError('--undo and --dry-run cannot be combined')
     if (undo !== undefined && !UUID.test(undo)) throw new UsageError(`--undo needs the id of a regroup, not "${undo}"`)
     const output = await administer(context, async (services) => {
       const { id } = await requireOrganization(services.sql, org)
@@ -60,7 +60,7 @@ function regroupOutput({ id, ...run }: RegroupRun, changes: IssueChange[], isDry
     ...(rows.length === 0 ? [] : [table(['EVENT', 'ISSUE', 'OTHER ISSUE', 'WHY'], rows, '')]),
     ...(more > 0 ? [`and ${more} more`] : []),
     `${findings} findings: ${moved} of another issue, ${restated} for another reason; ${merged} issues merged, ${split} split.`,
-    isDry ? 'Nothing was written.' : `To take it back: issues regroup --undo ${id}`,
+    isDry ? 'Nothing was written.' : `To undo it: issues regroup --undo ${id}`,
   ]
   const counts = { findings, moved, restated, merged, split }
   return {
@@ -77,7 +77,7 @@ const WIDTH = 30
 const STEPS = 10
 const formatCount = new Intl.NumberFormat('en').format
 
-/** How far something long is: a bar that is drawn over itself on a terminal, else a line now and then. */
+/** Shows progress: as a bar on a terminal, otherwise as one line for each tenth. */
 export class ProgressBar {
   readonly #what: string
   readonly #total: number
@@ -91,7 +91,7 @@ export class ProgressBar {
     this.#say = say
   }
 
-  /** `done` of the total, which may have grown. */
+  /** Shows that `done` items are done. It may exceed the total, which is an estimate. */
   reach(done: number): void {
     const share = this.#total === 0 ? 1 : Math.min(1, done / this.#total)
     const text = `${formatCount(done)} of ${formatCount(Math.max(done, this.#total))} ${this.#what}`

@@ -5,11 +5,11 @@ import type { Context } from './command.ts'
 export const FILE = {
   type: 'text',
   value: 'policy.yaml',
-  about: 'the policy; docs/policies.md says how it is written',
+  about: 'the policy file; docs/policies.md describes its format',
   required: true,
 } as const
 
-/** Every mistake on a line of its own, as editors and people find it: `policy.yaml:12: …`. */
+/** Reads a policy file. Prints each mistake with its file and line, such as `policy.yaml:12: …`. */
 export async function readFileOrSay({ say }: Context, file: string): Promise<ReadPolicy> {
   try {
     return await readPolicyFile(file)

@@ -11,14 +11,14 @@ import { table } from './table.ts'
 
 export const policyTest = defineCommand({
   name: 'policy test',
-  about: 'Says what each rule of a policy answers to an input. Exit code 1 where the policy would block.',
+  about: 'Evaluates each rule of a policy on an input. The exit code is 1 if the policy would block.',
   arguments: [],
   options: {
     file: FILE,
     input: {
       type: 'text',
       value: 'input.json',
-      about: 'what it decides by; policy input-schema shows its form',
+      about: 'the input document; "policy input-schema" prints its JSON schema',
       required: true,
     },
   },
@@ -44,7 +44,7 @@ function toRow({ rule, status, blocking, reason, evidence }: RuleVerdict): strin
 
 export const policyInputSchema = defineCommand({
   name: 'policy input-schema',
-  about: 'Prints the JSON schema of what policies decide by.',
+  about: 'Prints the JSON schema of policy inputs.',
   arguments: [],
   options: {},
   async run(context) {

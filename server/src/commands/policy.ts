@@ -11,7 +11,7 @@ const ORG = { type: 'text', value: '<slug>', about: 'the organization', required
 
 export const policyApply = defineCommand({
   name: 'policy apply',
-  about: 'Puts a policy in force, as a new version where it differs from the one before.',
+  about: 'Creates a policy, or a new version of it if its file has changed. The newest version is in force.',
   arguments: [],
   options: { org: ORG, file: FILE },
   async run(context, _given, { org, file }) {
@@ -28,7 +28,7 @@ export const policyApply = defineCommand({
 
 export const policyList = defineCommand({
   name: 'policy list',
-  about: "Lists an organization's policies in the versions in force.",
+  about: "Lists an organization's policies in their current versions.",
   arguments: [],
   options: { org: ORG },
   async run(context, _given, { org }) {
@@ -37,7 +37,7 @@ export const policyList = defineCommand({
     )
     const json = policies.map(({ id, name, version, mode }) => ({ id, name, version, mode }))
     const rows = json.map(({ id, name, version, mode }) => [name, `${version}`, mode, id])
-    const text = table(['NAME', 'VERSION', 'MODE', 'ID'], rows, `The organization ${org} has no policy yet.`)
+    const text = table(['NAME', 'VERSION', 'MODE', 'ID'], rows, `The organization ${org} has no policies yet.`)
     context.print({ json, text })
   },
 })

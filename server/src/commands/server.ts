@@ -9,7 +9,7 @@ const CONNECTIONS = 16
 
 export const server = defineCommand({
   name: 'server',
-  about: 'Runs the API alone; "worker" runs the background jobs.',
+  about: 'Runs the API only. "worker" runs the background jobs.',
   arguments: [],
   options: {},
   run: runUntilStopped,
@@ -35,5 +35,5 @@ async function runUntilStopped({ readSettings, say, print }: Context): Promise<v
   print({ json: { url: config.baseUrl }, text: '' })
   say(`Shiplock is listening at ${config.baseUrl}`)
   await stopped
-  say('Stopping: requests in flight are finished first')
+  say('Stopping after the requests in flight')
 }

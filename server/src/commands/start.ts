@@ -11,7 +11,7 @@ const CONNECTIONS = 16
 
 export const start = defineCommand({
   name: 'start',
-  about: 'Runs API and worker in one, on a PostgreSQL of its own unless DATABASE_URL is set.',
+  about: 'Runs the API and the worker in one process, on an embedded PostgreSQL unless DATABASE_URL is set.',
   arguments: [],
   options: {},
   run: runUntilStopped,
@@ -42,20 +42,20 @@ async function runUntilStopped({ readSettings, say, print }: Context): Promise<v
   const first = await createFirstOrganization(services)
   print({ json: { url: config.baseUrl, ...first }, text: first ? firstSteps(first, config.baseUrl) : '' })
   say(`Shiplock is listening at ${config.baseUrl}`)
-  // Last, so that loading it does not keep the API waiting on a small machine.
+  // Last, so that loading the worker does not delay the API on a small machine.
   const { url, address } = database
   const worker = workInThread({ config, database: { url, address } }, { log: services.log })
   opened.defer(() => worker.close())
 
   await stopped
-  say('Stopping: requests and jobs in flight are finished first')
+  say('Stopping after the requests and jobs in flight')
   await Promise.all([server.close(), worker.close()])
 }
 
-/** A commit that a first try can name; any 40 hexadecimal characters do. */
+/** An example; any 40 hexadecimal characters are valid. */
 const COMMIT = '8c5f0e1d2b3a49586776655443322110ffeeddcc'
 
-/** What a first start prints once: the key, and two calls that work as they stand. */
+/** The text of a first start: the key, and two example calls that work as printed. */
 export function firstSteps({ organization, key }: FirstOrganization, baseUrl: string): string {
   const run = {
     ci_system: 'my-ci',
@@ -65,18 +65,18 @@ export function firstSteps({ organization, key }: FirstOrganization, baseUrl: st
     pipeline_name: 'build',
   }
   return `
-Created the organization "${organization.slug}" and an API key with every scope. The key is shown only now:
+Created the organization "${organization.slug}" and an API key with every scope. This is the only time that the key is shown:
 
   ${key.key}
 
-Report a first CI run:
+Create a first CI run:
 
   curl -sS ${baseUrl}/v1/ci/runs \\
     -H 'Authorization: Bearer ${key.key}' \\
     -H 'Content-Type: application/json' \\
     -d '${JSON.stringify(run)}'
 
-and read it back:
+and list the runs:
 
   curl -sS ${baseUrl}/v1/runs -H 'Authorization: Bearer ${key.key}'
 `

@@ -7,7 +7,7 @@ import { requireMigrated } from './require-migrated.ts'
 
 export const worker = defineCommand({
   name: 'worker',
-  about: 'Runs the background jobs alone; "server" runs the API.',
+  about: 'Runs the background jobs only. "server" runs the API.',
   arguments: [],
   options: {},
   run: runUntilStopped,
@@ -28,5 +28,5 @@ async function runUntilStopped({ readSettings, say, print }: Context): Promise<v
   print({ json: { working: true }, text: '' })
   say('Shiplock is working on background jobs')
   await stopped
-  say('Stopping: jobs in flight are finished or released first')
+  say('Stopping after the jobs in flight are finished or released')
 }

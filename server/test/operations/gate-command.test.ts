@@ -75,12 +75,12 @@ test('a mistake is one line that says what is wrong', async () => {
   await refused(2, /^--environment GLOB is missing/m, ...create('--name', 'x'))
   await refused(
     2,
-    /^--approvals must be a whole number from 1 to 20, not "0"/m,
+    /^--approvals must be an integer from 1 to 20, not "0"/m,
     ...create('--name', 'x', '--environment', 'x', '--approvals', '0'),
   )
   await refused(2, /does not take an argument/m, ...create('--name', 'x', '--environment', 'x', '--allow-api-keys=no'))
   await refused(2, /^The environment is not a pattern: /m, ...create('--name', 'x', '--environment', '(a+)+*'))
-  await refused(1, /^There is no organization "nobody"/m, 'gate', 'list', '--org', 'nobody')
+  await refused(1, /^Organization "nobody" does not exist/m, 'gate', 'list', '--org', 'nobody')
   await refused(2, /is not the id of a gate/m, 'gate', 'delete', 'x')
   const { id } = await json(...create('--name', 'taken', '--environment', 'x'))
   await refused(1, /^There is a gate "taken" already/m, ...create('--name', 'taken', '--environment', 'y'))

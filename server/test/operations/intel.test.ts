@@ -213,7 +213,7 @@ test('intel import and intel status print counts and days, and tell what is wron
     assert.deepEqual(json.aliases, { ids: 0, groups: 0 })
     const none = await run('import')
     assert.deepEqual([none.code, none.stdout], [2, ''])
-    assert.match(none.stderr, /^No file is given: --kev, --epss or --osv/)
+    assert.match(none.stderr, /^Give at least one of --kev, --epss and --osv/)
     const broken = await run('import', '--epss', file('epss.csv', 'x'))
     assert.equal(broken.code, 1)
     assert.match(broken.stderr, /epss\.csv: Line 1: it must name the score_date/)

@@ -31,7 +31,15 @@ import { uploadRoutes } from './security/upload.routes.ts'
 import { SecurityUpload } from './security/upload.schema.ts'
 import type { Services } from './services.ts'
 
-export const API_VERSION = '1.0.0'
+const DESCRIPTION = {
+  title: 'Shiplock',
+  description: 'Records what a delivery pipeline builds and finds, and gates what it deploys.',
+  version: '1.0.0',
+  securitySchemes: {
+    apiKey: { type: 'http', scheme: 'bearer', description: 'An API key of an organization: `shl_live_…`.' },
+    pollToken: { type: 'http', scheme: 'bearer', description: 'The poll token of a deployment gate: `shl_gate_…`.' },
+  },
+} as const
 
 /** Schemas that OpenAPI lists by name under `components/schemas`. */
 const SHARED_SCHEMAS = [
@@ -54,7 +62,7 @@ export async function createApp(services: Services): Promise<HttpServer> {
   const app = createHttpServer(services.log, { connectionsPerAddress: services.config.connectionsPerAddressMax })
   const base = app as unknown as FastifyInstance
   for (const schema of SHARED_SCHEMAS) app.addSchema(schema)
-  await registerOpenApi(base, { version: API_VERSION, serverUrl: services.config.baseUrl })
+  await registerOpenApi(base, { ...DESCRIPTION, serverUrl: services.config.baseUrl })
   registerOperations(base, readinessChecks(services))
   await registerAuthorization(base, services)
 

@@ -17,7 +17,7 @@ async function main(args: string[]): Promise<number> {
   const name = findName(args)
   if (name === null && args.slice(0, 2).some(isHelp)) return answer(programHelp())
   if (args.length === 0) return refuse('No command is given', '')
-  if (name === null) return refuse(`There is no command "${args.slice(0, 2).join(' ')}"`, '')
+  if (name === null) return refuse(`Unknown command "${args.slice(0, 2).join(' ')}"`, '')
   const command = await COMMANDS[name].load()
   return call(command, args.slice(name.split(' ').length))
 }

@@ -39,12 +39,11 @@ export async function createRun(services: Services, intake: RunIntake, actor: Ac
     if (number === null) break
     numbers.forget(credential, now)
   }
-  throw rateLimited(
-    `This key has reported its ${NEW_RUNS_PER_DAY_MAX} new runs of the day.`,
-    NEW_RUNS_PER_DAY_MAX,
-    nextUtcDayStart(now),
+  throw rateLimited(`This key has reported its ${NEW_RUNS_PER_DAY_MAX} new runs of the day.`, {
+    limit: NEW_RUNS_PER_DAY_MAX,
+    resetAt: nextUtcDayStart(now),
     now,
-  )
+  })
 }
 
 function readRepository(address: string): string {
@@ -74,7 +73,7 @@ async function insertCounted(tx: Tx, { org_id, plan }: Actor, run: NewRun, max: 
   if (!inserted) return null
   if (await useMonthly(tx, org_id, { metric: 'ci_runs', amount: 1, month: utcMonthStart(now), max })) return inserted
   const message = `The plan ${plan.name} includes ${max} runs a month.`
-  throw rateLimited(message, max, nextUtcMonthStart(now), now, { reason: 'MONTHLY_RUNS' })
+  throw rateLimited(message, { limit: max, resetAt: nextUtcMonthStart(now), now, reason: 'MONTHLY_RUNS' })
 }
 
 /** What reading the run back would say. */

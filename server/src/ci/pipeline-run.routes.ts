@@ -26,7 +26,7 @@ export async function pipelineRunRoutes(app: HttpServer, services: Services): Pr
       const page = readPage(request.query, context)
       const { org_id } = request.actor
       const rows = await listPipelineRuns(services.sql, org_id, page, { status: request.query.status }, context.now)
-      return sendPage(reply, rows, page, request.query, context)
+      return sendPage(reply, { rows, page, query: request.query, context })
     },
   )
 

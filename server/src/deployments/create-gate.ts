@@ -24,7 +24,7 @@ export async function createGate(
   } catch (error) {
     if (sqlState(error) !== UNIQUE_VIOLATION) throw error
     const message = `There is a gate "${gate.name}" already; "gate list" shows it`
-    throw new ApiError(409, 'name_taken', message, {}, undefined, { cause: error })
+    throw new ApiError(409, 'name_taken', message).causedBy(error)
   }
 }
 

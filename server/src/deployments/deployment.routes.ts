@@ -38,7 +38,7 @@ export async function deploymentRoutes(app: HttpServer, services: Services): Pro
         },
         context.now,
       )
-      return sendPage(reply, rows, page, query, context)
+      return sendPage(reply, { rows, page, query, context })
     },
   )
 

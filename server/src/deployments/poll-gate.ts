@@ -35,7 +35,7 @@ function tellAllowance({ is_admitted, polled_at }: PolledGate, now: Date, tell: 
   tell({ limit: POLLS_PER_MINUTE_MAX, remaining: POLLS_PER_MINUTE_MAX - polls.length, resetSeconds })
   if (is_admitted) return
   const message = `A gate is polled at most ${POLLS_PER_MINUTE_MAX} times a minute.`
-  throw rateLimited(message, POLLS_PER_MINUTE_MAX, resetAt, now)
+  throw rateLimited(message, { limit: POLLS_PER_MINUTE_MAX, resetAt, now })
 }
 
 /**

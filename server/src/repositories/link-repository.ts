@@ -39,7 +39,7 @@ export async function linkRepository(
   } catch (error) {
     if (sqlState(error) !== UNIQUE_VIOLATION) throw error
     const message = `${link.full_name} is linked already, under another ${link.provider} id; "repo list" shows it`
-    throw new ApiError(409, 'name_taken', message, {}, undefined, { cause: error })
+    throw new ApiError(409, 'name_taken', message).causedBy(error)
   }
 }
 

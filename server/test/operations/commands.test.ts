@@ -121,7 +121,7 @@ test('every mistake in the settings is told at once, one line each', async () =>
 
 test('a wrong command, flag or value is exit code 2 and one line', async () => {
   const create = ['key', 'create', '--org', 'default', '--name', 'n']
-  await refused(2, /^There is no command "strat"/, 'strat')
+  await refused(2, /^Unknown command "strat"/, 'strat')
   await refused(2, /^No command is given/)
   await refused(2, /^Unknown option '--prot'/, 'start', '--prot', '1')
   await refused(2, /^--scope S is missing/, ...create)

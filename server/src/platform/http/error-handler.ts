@@ -66,7 +66,7 @@ export function toApiError(error: FastifyError | Error): ApiError {
   if (known) return new ApiError(known[0], known[1], known[2])
   if ('statusCode' in error && isClientError(error.statusCode)) return clientError(error.statusCode)
   if (UNREACHABLE.has(code)) return unavailable(error)
-  return new ApiError(500, 'internal_error', 'Something failed on our side.', {}, undefined, { cause: error })
+  return new ApiError(500, 'internal_error', 'An internal error occurred.').causedBy(error)
 }
 
 function isClientError(status: unknown): status is number {

@@ -31,7 +31,7 @@ export function registerValidation(app: FastifyInstance): void {
   app.addHook('onRoute', (route) => {
     const { schema } = route
     if (!schema || !('operationId' in schema)) return
-    // Unknown parameters and fields are refused also where a route takes none.
+    // A route without parameters or fields refuses them, too.
     schema.querystring ??= Closed({})
     if (schema.body === undefined) route.preValidation = [route.preValidation ?? [], refuseBody].flat()
   })
@@ -82,11 +82,11 @@ function createAjv(options: { coerceTypes: boolean }): Ajv {
   return ajv
 }
 
-/** The first and the last time with a year of four digits in UTC. PostgreSQL has no year 0, RFC 3339 none of five digits. */
+/** PostgreSQL has no year 0, and RFC 3339 has no years of five digits. */
 const EARLIEST_MS = Date.parse('0001-01-01T00:00:00Z')
 const LATEST_MS = Date.parse('9999-12-31T23:59:59.999Z')
 
-/** RFC 3339 with an offset, and a time that can be stored and shown (a leap second is not one). */
+/** Whether the text is an RFC 3339 time with an offset that can be stored and shown. Leap seconds are not. */
 export function isTimestamp(text: string): boolean {
   const { validate } = fullFormats['date-time'] as { validate: (text: string) => boolean }
   if (text.length > 40 || !validate(text)) return false
@@ -96,7 +96,7 @@ export function isTimestamp(text: string): boolean {
 
 const PART_NAMES: Record<string, string> = { body: 'body', querystring: 'query', params: 'path', headers: 'headers' }
 
-/** A failed validation as `invalid_request`, each mistake named by where it stands. */
+/** Converts a failed validation to `invalid_request` with the path of each mistake. */
 export function fieldErrors(error: FastifyError | Error): ApiError {
   const { validation, validationContext } = error as FastifyError
   const where = PART_NAMES[validationContext ?? 'body'] ?? 'body'

@@ -35,11 +35,11 @@ export function sizeMismatch(expectedBytes: number, receivedBytes: number): ApiE
   return new ApiError(400, 'size_mismatch', message, { expectedBytes, receivedBytes })
 }
 
-/** What a body throws is the sender's connection, never our disk: told apart here, where only the body can have thrown. */
+/** An error of the body is a broken connection, not a failure of our disk. Only here are they certain to be different. */
 async function* unlessBrokenOff(body: AsyncIterable<Uint8Array>) {
   try {
     yield* body
   } catch (cause) {
-    throw new ApiError(400, 'size_mismatch', 'The body broke off.', {}, undefined, { cause })
+    throw new ApiError(400, 'size_mismatch', 'The body is incomplete.').causedBy(cause)
   }
 }

@@ -15,7 +15,7 @@ export async function findBinaries(account: Account, dataDirectory: string): Pro
     const copy = join(parent, `postgresql-${version}`)
     try {
       await copyOnce(native, copy)
-      await run(join(copy, 'bin/postgres'), ['--version'], account, '/')
+      await run(join(copy, 'bin/postgres'), ['--version'], { account, cwd: '/' })
       return copy
     } catch (error) {
       failures.push((error as Error).message)
@@ -39,7 +39,7 @@ async function installedPackage(): Promise<{ directory: string; version: string 
 async function isUsable(native: string, account: Account): Promise<boolean> {
   try {
     await createLibraryLinks(native)
-    await run(join(native, 'bin/postgres'), ['--version'], account, '/')
+    await run(join(native, 'bin/postgres'), ['--version'], { account, cwd: '/' })
     return true
   } catch {
     return false

@@ -13,8 +13,11 @@ export function childOptions(account: Account, cwd: string) {
   return { ...account, cwd, env: { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' } }
 }
 
-/** Runs a program to its end and answers its output; fails with what it printed on standard error. */
-export function run(file: string, args: string[], account: Account, cwd: string, input = ''): Promise<string> {
+/** Who runs a program, where, and what it reads from standard input. */
+export type RunOptions = { account: Account; cwd: string; input?: string }
+
+/** Runs a program to its end and returns its output. Fails with what it printed on standard error. */
+export function run(file: string, args: string[], { account, cwd, input = '' }: RunOptions): Promise<string> {
   return new Promise((resolve, reject) => {
     const child = execFile(file, args, childOptions(account, cwd), (error, stdout, stderr) => {
       if (error) reject(new Error(`${file}: ${stderr.trim() || error.message}`))

@@ -51,11 +51,15 @@ export async function ensureCluster(options: ClusterOptions): Promise<void> {
 
 async function initialize(directory: string, { binaries, account, settings }: ClusterOptions): Promise<void> {
   const initdb = settings.fsync === 'off' ? [...INITDB, '--no-sync'] : INITDB
-  await run(join(binaries, 'bin/initdb'), initdb, account, directory)
+  await run(join(binaries, 'bin/initdb'), initdb, { account, cwd: directory })
   await appendFile(join(directory, 'postgresql.conf'), `\ninclude '${SETTINGS_FILE}'\n# your own settings go here\n`)
   await writeSettings(directory, account, settings)
   const singleUser = ['--single', '-D', WORKING_DIRECTORY, 'postgres']
-  await run(join(binaries, 'bin/postgres'), singleUser, account, directory, `create database ${ROLE};\n`)
+  await run(join(binaries, 'bin/postgres'), singleUser, {
+    account,
+    cwd: directory,
+    input: `create database ${ROLE};\n`,
+  })
 }
 
 /** Renews the settings file; written aside and renamed because a server may be reading it. */

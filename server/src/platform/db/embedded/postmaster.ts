@@ -105,7 +105,7 @@ async function commandLine(pid: number): Promise<string> {
   const text =
     process.platform === 'linux'
       ? readFile(`/proc/${pid}/cmdline`, 'utf8')
-      : run('/bin/ps', ['-ww', '-o', 'command=', '-p', String(pid)], undefined, '/')
+      : run('/bin/ps', ['-ww', '-o', 'command=', '-p', String(pid)], { account: undefined, cwd: '/' })
   return text.catch(() => '')
 }
 

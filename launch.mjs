@@ -1,4 +1,5 @@
-// `npm start`, `npm test`, `npm run test:s3`, `npm run test:opa`, `npm run bench`, `npm run check`: installs what is missing, then runs it on Node 24.
+// `npm start`, `npm test`, `npm run test:s3`, `npm run test:opa`, `npm run bench`, `npm run check`:
+// installs what is missing, then runs it on Node 24.
 import { installIfNeeded, runNpm } from './server/bin/install.mjs'
 import { ROOT, runProgram } from './server/bin/supervise.mjs'
 

@@ -1,4 +1,5 @@
-// Brings node_modules in line with package-lock.json. Plain JavaScript, no packages: it runs before there are any.
+// Brings node_modules in line with package-lock.json. Plain JavaScript, no packages: it runs before
+// there are any.
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { readFileSync, realpathSync, rmSync } from 'node:fs'
@@ -11,7 +12,10 @@ const PROGRESS_MS = 10_000
 const NPM_CI = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--include=dev', '--include=optional']
 const HINT = 'Check the network, the npm registry and the free space on the disk, then run the same command again.'
 
-/** Installs what is missing. Launches of one clone at the same time do it one after the other, so only the first does. */
+/**
+ * Installs what is missing. Launches of one clone at the same time do it one after the other, so
+ * only the first does.
+ */
 export async function installIfNeeded() {
   if (isInstalled()) return
   const release = await takeInstallLock()
@@ -22,7 +26,9 @@ export async function installIfNeeded() {
   }
 }
 
-/** Compares what npm noted at the end of its last installation with what package-lock.json asks for. */
+/**
+ * Compares what npm noted at the end of its last installation with what package-lock.json asks for.
+ */
 function isInstalled() {
   const wanted = readPackages('package-lock.json')
   const installed = readPackages('node_modules/.package-lock.json')
@@ -62,7 +68,10 @@ async function install() {
   console.error(`Installed in ${elapsed()}.`)
 }
 
-/** Runs npm at the root, not on the Node inside node_modules (npm scripts put it first), which npm is about to replace. */
+/**
+ * Runs npm at the root, not on the Node inside node_modules (npm scripts put it first), which npm
+ * is about to replace.
+ */
 export function runNpm(args, stdio) {
   const path = process.env.PATH.split(delimiter).filter((entry) => !entry.startsWith(join(ROOT, 'node_modules')))
   const env = { ...process.env, PATH: path.join(delimiter) }
@@ -84,7 +93,10 @@ export function runNpm(args, stdio) {
   })
 }
 
-/** A listening socket is the lock, because the system frees it with its process; on Linux it leaves no file behind. */
+/**
+ * A listening socket is the lock, because the system frees it with its process; on Linux it leaves
+ * no file behind.
+ */
 async function takeInstallLock() {
   const name = `shiplock-install-${createHash('sha256').update(realpathSync(ROOT)).digest('hex').slice(0, 16)}`
   const address = process.platform === 'linux' ? `\0${name}` : join(tmpdir(), name)

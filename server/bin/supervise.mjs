@@ -1,4 +1,5 @@
-// Runs one of our programs under Node 24, from whatever Node 20 or newer the machine has. Plain JavaScript, no packages.
+// Runs one of our programs under Node 24, from whatever Node 20 or newer the machine has. Plain
+// JavaScript, no packages.
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { constants } from 'node:os'
@@ -20,8 +21,9 @@ function findNode() {
 }
 
 /**
- * Runs a program of the repository to its end, answers its exit code, and passes signals on. The program gets a session
- * of its own, so that it hears of a Ctrl-C from us only, and once. It is told when we are gone (stop-with-launcher.mjs).
+ * Runs a program of the repository to its end, answers its exit code, and passes signals on. The
+ * program gets a session of its own, so that it hears of a Ctrl-C from us only, and once. It is
+ * told when we are gone (stop-with-launcher.mjs).
  */
 export async function runProgram(file, args, cwd) {
   const node = findNode()
@@ -52,7 +54,10 @@ function forwardSignals(child) {
   if (process.env.npm_lifecycle_event) whenNpmIsGone(() => forwardedAt > 0 || forward('SIGTERM'))
 }
 
-/** A killed npm signals nobody, and where it runs us through a shell, its signals end with that shell. */
+/**
+ * A killed npm signals nobody, and where it runs us through a shell, its signals end with that
+ * shell.
+ */
 function whenNpmIsGone(stop) {
   const parent = process.ppid
   const timer = setInterval(() => {

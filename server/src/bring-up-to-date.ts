@@ -13,7 +13,10 @@ export async function pendingUpdates(sql: Sql): Promise<string[]> {
   return queueMissing ? [...names, QUEUE] : names
 }
 
-/** Applies our migrations and the queue's, and returns their names. Several processes may call it at the same time. */
+/**
+ * Applies our migrations and the queue's, and returns their names. Several processes may call it at
+ * the same time.
+ */
 export async function bringUpToDate(sql: Sql, database: Pick<Database, 'url'>, log: Log): Promise<string[]> {
   const applied = await migrate(sql)
   if (!(await queueIsMissing(sql))) return applied

@@ -63,7 +63,10 @@ export class ConfigError extends Error {
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 const SECRET_KEY_CHARS_MIN = 32
 
-/** Reads the settings from environment variables (operating guide, "Settings"). Throws `ConfigError`. */
+/**
+ * Reads the settings from environment variables (operating guide, "Settings"). Throws
+ * `ConfigError`.
+ */
 export function readConfig(env: NodeJS.ProcessEnv): Config {
   const read = new EnvironmentReader(env)
   const host = read.text('SHIPLOCK_HOST') ?? '127.0.0.1'
@@ -123,7 +126,10 @@ function addressOf(host: string, port: number): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
-/** Reads one variable at a time and collects mistakes instead of throwing. An empty variable counts as absent. */
+/**
+ * Reads one variable at a time and collects mistakes instead of throwing. An empty variable counts
+ * as absent.
+ */
 class EnvironmentReader {
   readonly mistakes: string[] = []
   readonly #env: NodeJS.ProcessEnv

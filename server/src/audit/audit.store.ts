@@ -2,7 +2,10 @@ import type { Tx } from '../platform/db/sql.ts'
 import { newUuid } from '../platform/ids.ts'
 import type { Principal } from './principal.ts'
 
-/** What was done, and why. `action` is `object.verb`. `details` contain ids and numbers, never a secret. */
+/**
+ * What was done, and why. `action` is `object.verb`. `details` contain ids and numbers, never a
+ * secret.
+ */
 export type AuditEntry = {
   principal: Principal
   action: string

@@ -38,7 +38,10 @@ export type Context = {
 
 export type Output = { json: unknown; text: string }
 
-/** A command of the server program. To fail, it throws an error whose message is shown to the user in one line. */
+/**
+ * A command of the server program. To fail, it throws an error whose message is shown to the user
+ * in one line.
+ */
 export type Command<Argument extends string = string, Of extends Options = Options> = {
   name: string
   about: string

@@ -2,7 +2,10 @@ import type { AnyCommand } from './command.ts'
 
 type Listed = { about: string; load: () => Promise<AnyCommand> }
 
-/** Every command of the program. A command's code is loaded only when it runs, because loading takes most of its time. */
+/**
+ * Every command of the program. A command's code is loaded only when it runs, because loading takes
+ * most of its time.
+ */
 export const COMMANDS = {
   start: { about: 'run the API and the worker in one process', load: async () => (await import('./start.ts')).start },
   server: { about: 'run the API only', load: async () => (await import('./server.ts')).server },

@@ -41,7 +41,10 @@ function outcomeCells({ as_of, records, added, changed, removed, unchanged }: Im
   return [as_of, ...[records, added, changed, removed, unchanged].map(String)]
 }
 
-/** Imports each source in its own transaction, so that a broken file does not undo the ones before it. */
+/**
+ * Imports each source in its own transaction, so that a broken file does not undo the ones before
+ * it.
+ */
 async function importFiles(services: Services, { kev, epss, osv }: Files, tell: Tell): Promise<Outcomes> {
   const outcomes: Outcomes = {}
   if (kev !== undefined) outcomes.kev = await importKev(services, kev, tell)

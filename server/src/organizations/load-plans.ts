@@ -22,7 +22,10 @@ const PlansFile = Type.Array(
   { minItems: 1 },
 )
 
-/** Returns the built-in plans, or those of `file` instead. Throws an error that names the first mistake. */
+/**
+ * Returns the built-in plans, or those of `file` instead. Throws an error that names the first
+ * mistake.
+ */
 export async function loadPlans(file: string | null): Promise<Plans> {
   const plans = file === null ? BUILT_IN_PLANS : await readPlansFile(file)
   return new Map(plans.map((plan) => [plan.name, plan]))

@@ -7,8 +7,8 @@ export type Use = { metric: Metric; amount: number; month: Date; max: number }
 
 /**
  * Adds a use in the transaction that causes it. Returns false, and adds nothing, if it would exceed
- * the month's limit. All writers of the organization wait for this row, so do not call it for a plan
- * without a limit.
+ * the month's limit. All writers of the organization wait for this row, so do not call it for a
+ * plan without a limit.
  */
 export async function useMonthly(tx: Tx, orgId: string, { metric, amount, month, max }: Use): Promise<boolean> {
   const rows = await tx`

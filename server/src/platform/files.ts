@@ -10,7 +10,10 @@ export async function ignoreMissing<Result>(operation: Promise<Result>): Promise
   }
 }
 
-/** Makes the names in a directory durable. A synced file can still be lost in a power cut if its name was not synced. */
+/**
+ * Makes the names in a directory durable. A synced file can still be lost in a power cut if its
+ * name was not synced.
+ */
 export async function syncDirectory(path: string): Promise<void> {
   await using directory = await open(path, 'r')
   await directory.sync()

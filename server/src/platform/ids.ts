@@ -5,7 +5,10 @@ const nextUlid = monotonicFactory(randomFraction)
 let pool = randomBytes(4096)
 let used = 0
 
-/** A fraction in [0, 1) from the system's random source, drawn in blocks because `ulid` asks for sixteen an id. */
+/**
+ * Returns a random fraction in [0, 1). Random bytes are drawn in blocks, because an id needs
+ * sixteen calls.
+ */
 function randomFraction(): number {
   if (used + 4 > pool.length) {
     pool = randomBytes(pool.length)
@@ -20,12 +23,15 @@ export function newRunId(at: Date): string {
   return `run_${nextUlid(at.getTime())}`
 }
 
-/** `dep_` and a ULID, as a run's id. */
+/** `dep_` and a ULID. */
 export function newDeploymentId(at: Date): string {
   return `dep_${nextUlid(at.getTime())}`
 }
 
-/** A version 7 UUID (RFC 9562 §5.7): starts with the Unix time in milliseconds, so that new rows land at the end of an index. */
+/**
+ * A version 7 UUID (RFC 9562 §5.7): starts with the Unix time in milliseconds, so that new rows
+ * land at the end of an index.
+ */
 export function newUuid(at: Date): string {
   const bytes = randomBytes(16)
   bytes.writeUIntBE(at.getTime(), 0, 6)
@@ -35,18 +41,23 @@ export function newUuid(at: Date): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
 }
 
-/** 32 lowercase hex characters: the form of a security upload's id. */
+/** 32 random lowercase hex characters. */
 export function newHexId(): string {
   return randomBytes(16).toString('hex')
 }
 
-/** Ids for the parts of one whole: version 7 UUIDs that differ in their last 32 bits and sort by position. */
+/**
+ * Ids for the parts of one whole: version 7 UUIDs that differ in their last 32 bits and sort by
+ * position.
+ */
 export function newUuidSeries(at: Date): (position: number) => string {
   const prefix = newUuidPrefix(at)
   return (position) => prefix + position.toString(16).padStart(8, '0')
 }
 
-/** What the ids of a series begin with: all but their last eight hex digits, which are the position. */
+/**
+ * What the ids of a series begin with: all but their last eight hex digits, which are the position.
+ */
 export function newUuidPrefix(at: Date): string {
   return newUuid(at).slice(0, -8)
 }

@@ -12,8 +12,8 @@ const FORM = /^postgres(?:ql)?:\/\/(?:([^/?#]*)@)?([^/?#]*)(?:\/([^?#]*))?(?:\?(
 
 /**
  * Reads the two forms of an address that postgres.js cannot: a socket's directory percent-encoded
- * as the host, or given as `?host=`, as psql accepts them (PostgreSQL manual, 34.1.1.2). Returns null
- * for every other address. `parameters` are the remaining ones, such as `application_name`.
+ * as the host, or given as `?host=`, as psql accepts them (PostgreSQL manual, 34.1.1.2). Returns
+ * null for every other address. `parameters` are the remaining ones, such as `application_name`.
  */
 export function readSocketUrl(url: string): { endpoint: SocketEndpoint; parameters: URLSearchParams } | null {
   const [, login = '', location = '', database = '', query = ''] = FORM.exec(url) ?? []
@@ -48,7 +48,9 @@ export function withoutPassword(url: string): string {
   return parsed.href
 }
 
-/** libpq accepts several hosts, or none, after `user:password@`. The URL standard accepts neither. */
+/**
+ * libpq accepts several hosts, or none, after `user:password@`. The URL standard accepts neither.
+ */
 function withoutPasswordOfHosts(url: string): string {
   const [main = '', query = ''] = url.split('?', 2)
   const start = main.indexOf('://') + '://'.length

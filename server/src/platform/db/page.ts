@@ -3,8 +3,9 @@ import { lowestUuidAt } from '../ids.ts'
 import type { Db } from './sql.ts'
 
 /**
- * The condition that makes a list one page: the window, and what stands after the page before. `table` is the list's
- * table or alias; it needs an index on (org_id, created_at, id) and an order by created_at desc, id desc.
+ * The condition for one page of a list: the window, and the rows after the previous page. `table`
+ * is the table or alias. It needs an index on (org_id, created_at, id) and an order by created_at
+ * desc, id desc.
  */
 export function pageOf(db: Db, page: Page, table: ReturnType<Db>) {
   const after = page.after
@@ -15,8 +16,8 @@ export function pageOf(db: Db, page: Page, table: ReturnType<Db>) {
 }
 
 /**
- * The same where ids are version 7 UUIDs of the moment of creation: they hold the time, so that the table needs an index on
- * (org_id, id) alone, and an order by id desc.
+ * The same for tables whose ids are version 7 UUIDs of the time of creation. The ids contain the
+ * time, so an index on (org_id, id) and an order by id desc suffice.
  */
 export function pageOfTimedIds(db: Db, page: Page, table: ReturnType<Db>) {
   const after = page.after
@@ -25,7 +26,7 @@ export function pageOfTimedIds(db: Db, page: Page, table: ReturnType<Db>) {
     ${after ? db`and ${table}.id < ${after.id}` : db``}`
 }
 
-/** The window alone, for a list that is sorted by something else before its age. */
+/** The window only, for a list that is sorted by something else first. */
 export function windowOfTimedIds(db: Db, { since, until }: Page, table: ReturnType<Db>) {
   return db`
     ${table}.id >= ${lowestUuidAt(since)}

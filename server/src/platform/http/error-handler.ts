@@ -3,7 +3,10 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { ApiError, GatewayRejection, unavailable } from './errors.ts'
 import { fieldErrors } from './validation.ts'
 
-/** Error codes of drivers and sockets which mean that the database or the object store is unreachable. */
+/**
+ * Error codes of drivers and sockets which mean that the database or the object store is
+ * unreachable.
+ */
 const UNREACHABLE = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -47,7 +50,10 @@ export function registerErrorHandler(app: FastifyInstance): void {
   })
 }
 
-/** Whether the connection was closed in the middle of the body. Reading it then fails with a code of `UNREACHABLE`. */
+/**
+ * Whether the connection was closed in the middle of the body. Reading it then fails with a code of
+ * `UNREACHABLE`.
+ */
 function hasClientLeft({ raw }: FastifyRequest): boolean {
   return raw.destroyed && !raw.complete
 }
@@ -57,7 +63,10 @@ function clientLeft(request: FastifyRequest): ApiError {
   return new ApiError(400, 'invalid_request', 'The body is incomplete.')
 }
 
-/** Converts any error to one that a caller may see. An unforeseen error becomes a 500 without details. */
+/**
+ * Converts any error to one that a caller may see. An unforeseen error becomes a 500 without
+ * details.
+ */
 export function toApiError(error: FastifyError | Error): ApiError {
   if (error instanceof ApiError) return error
   if ('validation' in error && error.validation) return fieldErrors(error)

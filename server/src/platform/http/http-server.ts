@@ -38,7 +38,10 @@ export type HttpLimits = {
   bodyMs?: number
 }
 
-/** The HTTP server that all routes share: JSON, strict validation, the error envelope, request ids, time limits. */
+/**
+ * The HTTP server that all routes share: JSON, strict validation, the error envelope, request ids,
+ * time limits.
+ */
 export function createHttpServer(log: Log, limits: HttpLimits = {}): HttpServer {
   const { connectionsPerAddress = 0, headersMs = HEADERS_MS_MAX, bodyMs = BODY_MS_MAX } = limits
   const app = Fastify({

@@ -3,7 +3,9 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import { ApiError, invalidField, pointerToken } from './errors.ts'
 
-/** A body without any of these holds nothing that `refuseUnstorable` refuses, and is not searched. */
+/**
+ * A body without any of these holds nothing that `refuseUnstorable` refuses, and is not searched.
+ */
 const SUSPICIOUS = new RegExp(
   [
     /\\u(?:0000|d[89a-f])|"__proto__"/, // text that cannot be stored
@@ -15,7 +17,10 @@ const SUSPICIOUS = new RegExp(
   'i',
 )
 
-/** Reads bodies of the type application/json. Values that the database cannot store are refused before validation. */
+/**
+ * Reads bodies of the type application/json. Values that the database cannot store are refused
+ * before validation.
+ */
 export function registerJsonBody(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: unknown, bytes: Buffer) => {
@@ -54,7 +59,10 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Refuses query parameters that the database cannot store. A query can hold only one such character: U+0000. */
+/**
+ * Refuses query parameters that the database cannot store. A query can hold only one such
+ * character: U+0000.
+ */
 export function registerStorableQuery(app: FastifyInstance): void {
   app.addHook('preValidation', ({ url, query }, _reply, done) => {
     // An error thrown here is passed on like one given to `done`.
@@ -65,7 +73,10 @@ export function registerStorableQuery(app: FastifyInstance): void {
 
 const NESTING_MAX = 64
 
-/** Throws `invalid_request` for the first value that PostgreSQL cannot store: U+0000, lone surrogates, infinity. */
+/**
+ * Throws `invalid_request` for the first value that PostgreSQL cannot store: U+0000, lone
+ * surrogates, infinity.
+ */
 function refuseUnstorable(value: unknown, path: string, depth = 0): void {
   if (depth > NESTING_MAX) throw invalidField(path, `is nested deeper than ${NESTING_MAX} levels`)
   if (typeof value === 'string' && (value.includes('\0') || !value.isWellFormed())) {

@@ -83,7 +83,10 @@ export async function prepareToStop(app: HttpServer, { idleGraceMs, drainMs }: S
   }
 }
 
-/** Connections on which no request has arrived yet, such as a browser's spare ones. Node does not count them as idle. */
+/**
+ * Connections on which no request has arrived yet, such as a browser's spare ones. Node does not
+ * count them as idle.
+ */
 function trackUnusedSockets(server: Server): Set<Socket> {
   const unused = new Set<Socket>()
   server.on('connection', (socket: Socket) => {

@@ -43,13 +43,18 @@ type AnyPageQuery = Static<typeof AnyPageQuery>
 
 type AskedWindow = [since: number | null, until: number | null]
 
-/** Where a page starts and what it may contain. Stores sort by (created_at, id), newest first; some by a number first. */
+/**
+ * Where a page starts and what it may contain. Stores sort by (created_at, id), newest first; some
+ * by a number first.
+ */
 export type Page = {
   since: Date
   until: Date
   retentionClamped: boolean
   limit: number
-  /** The window that the caller sent with page 1, in Unix milliseconds. Later pages may repeat it. */
+  /**
+   * The window that the caller sent with page 1, in Unix milliseconds. Later pages may repeat it.
+   */
   asked: AskedWindow
   /** The last row of the previous page. */
   after: Place | null
@@ -75,7 +80,10 @@ type CursorPayload = {
 
 export type ListContext = { route: string; orgId: string; retentionDays: number; now: Date; key: KeyObject }
 
-/** Reads the page from the query: with a new window, or the cursor's. Throws 400 `invalid_request` or `invalid_cursor`. */
+/**
+ * Reads the page from the query: with a new window, or the cursor's. Throws 400 `invalid_request`
+ * or `invalid_cursor`.
+ */
 export function readPage(query: AnyPageQuery & Record<string, unknown>, context: ListContext): Page {
   const limit = query.limit as number
   return query.cursor === undefined

@@ -1,7 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 import { collectDefaultMetrics, Histogram, Registry } from 'prom-client'
 
-/** A dependency that must work before the server can answer requests. `check` throws if it does not. */
+/**
+ * A dependency that must work before the server can answer requests. `check` throws if it does not.
+ */
 export type ReadinessCheck = { name: string; check: () => Promise<void> }
 
 const CHECK_TIMEOUT_MS = 3000

@@ -4,7 +4,10 @@ import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { ApiError } from './errors.ts'
 
-/** Refuses, with the error envelope, what Node would refuse without it, and two `Authorization` headers. */
+/**
+ * Refuses, with the error envelope, what Node would refuse without it, and two `Authorization`
+ * headers.
+ */
 export function registerProtocolErrors(app: FastifyInstance): void {
   app.addHook('onRequest', ({ raw }, _reply, done) => {
     dropRepeatedAuthorization(raw)
@@ -44,7 +47,10 @@ const CLIENT_ERRORS: Record<string, [status: number, message: string]> = {
   HPE_HEADER_OVERFLOW: [431, 'The headers are too large.'],
 }
 
-/** Answers bytes that are not an HTTP request. No reply object exists yet, so this writes the envelope itself. */
+/**
+ * Answers bytes that are not an HTTP request. No reply object exists yet, so this writes the
+ * envelope itself.
+ */
 export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return
   const [status, message] = CLIENT_ERRORS[error.code ?? ''] ?? [400, 'This is not a valid HTTP request.']

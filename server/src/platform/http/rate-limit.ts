@@ -6,7 +6,9 @@ type Window = { startedAt: number; used: number }
 
 const CALLERS_MAX = 100_000
 
-/** Counts the requests of each caller per minute. The minute starts with the caller's first request. */
+/**
+ * Counts the requests of each caller per minute. The minute starts with the caller's first request.
+ */
 export class RateLimiter {
   readonly #windows = new Map<string, Window>()
   readonly #max: number

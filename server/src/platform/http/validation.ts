@@ -53,7 +53,9 @@ function mistakeInBody(body: unknown): ApiError | undefined {
 const INTEGER = /^-?\d{1,15}$/
 const DECIMAL = /^-?\d{1,15}(?:\.\d{1,15})?$/
 
-/** Numbers in a query are plain decimals. Ajv's coercion would also accept `0x10`, `1e1` and ` 1`. */
+/**
+ * Numbers in a query are plain decimals. Ajv's coercion would also accept `0x10`, `1e1` and ` 1`.
+ */
 function withPlainNumbers({ properties = {} }: Partial<TObject>, validate: ValidateFunction) {
   const forms = Object.entries(properties).flatMap(([name, { type }]: [string, { type?: unknown }]) => {
     if (type === 'integer') return [{ name, form: INTEGER, message: 'must be an integer in decimal digits' }]
@@ -86,7 +88,10 @@ function createAjv(options: { coerceTypes: boolean }): Ajv {
 const EARLIEST_MS = Date.parse('0001-01-01T00:00:00Z')
 const LATEST_MS = Date.parse('9999-12-31T23:59:59.999Z')
 
-/** Whether the text is an RFC 3339 time with an offset that can be stored and shown. Leap seconds are not. */
+/**
+ * Whether the text is an RFC 3339 time with an offset that can be stored and shown. Leap seconds
+ * are not.
+ */
 export function isTimestamp(text: string): boolean {
   const { validate } = fullFormats['date-time'] as { validate: (text: string) => boolean }
   if (text.length > 40 || !validate(text)) return false

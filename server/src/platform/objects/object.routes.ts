@@ -20,9 +20,9 @@ export type ObjectRoutesOptions = {
 type TokenQuery = { Querystring: { token?: unknown } }
 
 /**
- * `PUT` and `GET /storage/objects?token=…`, at the addresses that the file store signs. The token is
- * the permission; no API key is needed. Register them as a plugin, so that bodies arrive unread and
- * without a size limit.
+ * `PUT` and `GET /storage/objects?token=…`, at the addresses that the file store signs. The token
+ * is the permission; no API key is needed. Register them as a plugin, so that bodies arrive unread
+ * and without a size limit.
  */
 export async function objectRoutes(app: FastifyInstance, options: ObjectRoutesOptions): Promise<void> {
   const { objects, clock, idleTimeoutMs = IDLE_TIMEOUT_MS } = options
@@ -55,7 +55,10 @@ export async function objectRoutes(app: FastifyInstance, options: ObjectRoutesOp
   })
 }
 
-/** Requires each signed header exactly once. Reads them as sent, because hooks may have changed the parsed ones. */
+/**
+ * Requires each signed header exactly once. Reads them as sent, because hooks may have changed the
+ * parsed ones.
+ */
 function requireHeaders(request: FastifyRequest, expected: ExpectedObject): void {
   for (const [name, value] of Object.entries(putHeaders(expected))) {
     const given = request.raw.headersDistinct[name.toLowerCase()]

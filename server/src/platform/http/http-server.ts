@@ -19,7 +19,7 @@ import {
 import { ServerResponseAfterBody } from './unread-body.ts'
 import { registerValidation } from './validation.ts'
 
-export const BODY_BYTES_MAX = 2 ** 20
+const BODY_BYTES_MAX = 2 ** 20
 const PATH_PARAMETER_CHARS_MAX = 200
 
 /** Our Fastify: request types come from the TypeBox schemas of each route. */

@@ -16,7 +16,7 @@ export async function accountFor(clusterDirectory: string): Promise<Account> {
 }
 
 /** initdb looks up the name of its user, so the account must be in /etc/passwd. */
-export function accountFromPasswd(passwd: string): Account {
+function accountFromPasswd(passwd: string): Account {
   const entries = passwd.split('\n').map((line) => line.split(':'))
   for (const name of ACCOUNT_NAMES) {
     const entry = entries.find((fields) => fields[0] === name)

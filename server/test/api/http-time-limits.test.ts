@@ -116,13 +116,16 @@ async function untilAdmitted(): Promise<void> {
   }
 }
 
-test('a stop closes the port, and answers what is in flight and what still arrives with Connection: close', async () => {
+test('a stop closes the port, and answers what is in flight and what still arrives with Connection: close', {
+  timeout: 10_000,
+}, async () => {
   await start({}, 20_000)
   const [inFlight, idle] = [await open(), await open()]
   inFlight.write(GET('/slow'))
   idle.write(GET('/fast'))
   assert.match(String((await once(idle, 'data'))[0]), /^connection: keep-alive$/im)
   const stopped = running.stop()
+  while (running.listening()) await nextTurn()
   await assert.rejects(open(), { code: 'ECONNREFUSED' })
   idle.write(GET('/fast'))
   const late = await text(idle)

@@ -1,6 +1,6 @@
 import type { Server } from 'node:http'
 import { type AddressInfo, createServer, Server as NetServer, type Socket } from 'node:net'
-import { setTimeout as delay } from 'node:timers/promises'
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
 import type { HttpServer } from './http-server.ts'
 
 /** The port that a server will listen on. */
@@ -69,6 +69,9 @@ export async function prepareToStop(app: HttpServer, { idleGraceMs, drainMs }: S
     plugin.addHook('preClose', () => disconnected.promise)
   })
   return async (): Promise<void> => {
+    // Closing resets connections that Node has not accepted yet. Two short turns of the event loop
+    // accept those that are waiting.
+    for (let turn = 0; turn < 2; turn += 1) await nextTurn()
     // Not the HTTP server's own `close`, which destroys idle connections at once.
     NetServer.prototype.close.call(server, () => disconnected.resolve())
     const closed = app.close()

@@ -28,7 +28,8 @@ import type { Job, ScheduledJob } from './platform/queue/job.ts'
 import { expireUploadsJob } from './security/expire-uploads.job.ts'
 import { followIntel } from './security/follow-intel.ts'
 import { readArtifact } from './security/read-artifact.ts'
-import { readUpload } from './security/read-upload.job.ts'
+import { failUnreadReport, readReportFile } from './security/read-report-file.ts'
+import { readUploadJob } from './security/read-upload.job.ts'
 import { backfillDetection } from './security/intel/backfill-detection.ts'
 import { fetchIntelDaily } from './security/intel/fetch-intel.job.ts'
 import { intelImported } from './security/intel/intel-imported.event.ts'
@@ -37,7 +38,7 @@ import type { Services } from './services.ts'
 
 /** Every job that something enqueues, and what hears of every event. */
 export const jobs: Job<Services, never>[] = [
-  readUpload,
+  { ...readUploadJob, run: readReportFile, giveUp: failUnreadReport },
   postComment,
   postDecision,
   subscribe(artifactCompleted, readArtifact),

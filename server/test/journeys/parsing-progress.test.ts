@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { buffer } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
-import { readUpload } from '../../src/security/read-upload.job.ts'
+import { readReportFile } from '../../src/security/read-report-file.ts'
 import type { Services } from '../../src/services.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { listFindings } from '../support/findings.ts'
@@ -46,7 +46,7 @@ test('while a report is being parsed its upload shows the findings read so far; 
   await api.request('POST', `/v1/security/uploads/${id}/complete`, { key: caller.key })
 
   const release = Promise.withResolvers<void>()
-  const reading = readUpload.run(holdingBack(api.services, release.promise), { org_id: caller.orgId, upload_id: id })
+  const reading = readReportFile(holdingBack(api.services, release.promise), { org_id: caller.orgId, upload_id: id })
   const half = await untilRead(id)
   assert.equal(half.status, 'parsing')
   assert.ok(half.counts.findings > 0 && half.counts.findings < RESULTS, `${half.counts.findings}`)

@@ -5,7 +5,11 @@ export type FindingKind = 'code' | 'dependency' | 'secret' | 'iac' | 'container'
 export type Severity = 'critical' | 'high' | 'medium' | 'low' | 'info'
 
 /** Where a report's bytes come from. `open` may be called more than once and starts at the first byte each time. */
-export type ReportSource = { open(): AsyncIterable<Uint8Array> }
+export type ReportSource = {
+  open(): AsyncIterable<Uint8Array>
+  /** Aborted when reading must end at once. */
+  stopping?: AbortSignal
+}
 
 /** One finding as a report states it. Strings are bounded, and free of NUL and lone surrogates. */
 export type ParsedFinding = {

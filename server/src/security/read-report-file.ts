@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import { artifactKey } from '../ci/artifact-key.ts'
 import type { GiveUpCause } from '../platform/queue/job.ts'
 import type { Services } from '../services.ts'
@@ -46,13 +47,8 @@ function objectKey(orgId: string, uploadId: string, { artifact_id }: UploadToRea
 }
 
 function openUntilStopped({ objects }: Services, key: string, stopping: AbortSignal | undefined): ReportSource {
-  const open = async function* () {
-    for await (const chunk of objects.read(key)) {
-      stopping?.throwIfAborted()
-      yield chunk
-    }
-  }
-  return { open, ...(stopping && { stopping }) }
+  if (!stopping) return { open: () => objects.read(key) }
+  return { open: () => Readable.from(objects.read(key), { signal: stopping, highWaterMark: 1 }), stopping }
 }
 
 /** Removes the uploaded file, which is of no more use. An artifact is stored under another key and stays. */

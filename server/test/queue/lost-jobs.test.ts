@@ -31,7 +31,7 @@ afterEach(async () => {
 
 type Recorder = {
   ran: (n: number, stopping: AbortSignal | undefined) => void | Promise<void>
-  gaveUp: (n: number, cause: GiveUpCause) => void
+  gaveUp: (n: number, cause: GiveUpCause) => unknown
 }
 
 const IDLE: Recorder = { ran() {}, gaveUp() {} }
@@ -41,7 +41,7 @@ const count: Job<Recorder, { n: number }> = {
   payload: Type.Object({ n: Type.Integer() }),
   attemptsMax: 2,
   run: async (recorder, { n }, stopping) => recorder.ran(n, stopping),
-  giveUp: async (recorder, { n }, cause) => recorder.gaveUp(n, cause),
+  giveUp: async (recorder, { n }, cause) => void recorder.gaveUp(n, cause),
 }
 /** Debounced: all of them are one while they wait. */
 const countOnce: Job<Recorder, { n: number }> = { ...count, name: 'test.count-once', once: () => 'all' }
@@ -109,18 +109,14 @@ test('a job of a living worker is left alone', async () => {
 
 test('after the last failed try the job is given up, once', async () => {
   const causes: GiveUpCause[] = []
-  const { promise: gaveUp, resolve } = Promise.withResolvers<void>()
   const worker = await start({
     ran: () => {
       throw new Error('no luck')
     },
-    gaveUp: (_, cause) => {
-      causes.push(cause)
-      resolve()
-    },
+    gaveUp: (_, cause) => causes.push(cause),
   })
   await enqueue(sql, { ...count, attemptsMax: 1 }, { n: 3 })
-  await gaveUp
+  await untilQueue(([job]) => job?.attempts === 1 && job.locked_by === null)
   await worker.stop(STOP_TIMEOUT_MS)
   assert.deepEqual(causes, [{ cause: 'failed' }])
   assert.deepEqual((await queueStatus(sql)).failed_names, ['test.count'])
@@ -228,7 +224,7 @@ test('a debounced job that was running when its worker died, and was queued agai
   assert.equal((await queued()).length, 2)
   const ran: number[] = []
   const worker = await start({ ran: (n) => void ran.push(n) })
-  await untilQueueIsEmpty()
+  await untilQueue(({ length }) => length === 0)
   await worker.stop(STOP_TIMEOUT_MS)
   assert.ok(ran.includes(13))
 })
@@ -246,10 +242,10 @@ test('a debounced job that failed after it was queued again is removed; one that
   assert.equal((await queued()).length, 0)
 })
 
-async function untilQueueIsEmpty(): Promise<void> {
+async function untilQueue(isReady: (rows: Row[]) => boolean): Promise<void> {
   for (let polls = 0; polls < POLLS_MAX; polls += 1) {
-    if ((await queued()).length === 0) return
+    if (isReady(await queued())) return
     await nextTurn()
   }
-  throw new Error('The queue still has jobs.')
+  throw new Error('The queue did not get there.')
 }

@@ -35,7 +35,8 @@ export class OwnJobs {
       await work(this.#stopping.signal)
     } catch (error) {
       if (!this.#stopping.signal.aborted) throw error
-      await setJobAside(this.#locks, jobId, this.#workerId)
+      // Where this fails, so does the database: the try is given back when the worker is found dead.
+      await setJobAside(this.#locks, jobId, this.#workerId).catch(() => {})
       throw new TryStopped('The worker stops; the job goes back to the queue', { cause: error })
     }
   }

@@ -14,8 +14,8 @@ const JOBS_AT_ONCE = 2
 const STOP_TIMEOUT_MS = 10_000
 
 /**
- * Works through the queue until closed. Jobs in progress are told to stop and may finish; those that
- * stop, or take too long, go back to the queue.
+ * Works through the queue until closed. Jobs in progress are told to stop and may finish; those
+ * that stop, or take too long, go back to the queue.
  */
 export async function work(services: Services, database: Pick<Database, 'url' | 'address'>): Promise<Working> {
   const { ended, stop } = await startWorker({

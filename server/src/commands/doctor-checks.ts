@@ -18,7 +18,9 @@ const WAIT_MS_MAX = 10 * 60_000
 /** The result of one check. Only the check `database` has a `url`. */
 export type Finding = { check: string; ok: boolean; detail: string; url?: string }
 
-/** Runs all checks that need the database. When it cannot be opened, `database` is the only result. */
+/**
+ * Runs all checks that need the database. When it cannot be opened, `database` is the only result.
+ */
 export async function checkDatabase(config: Config, say: (line: string) => void): Promise<Finding[]> {
   await using opened = new AsyncDisposableStack()
   let database: Database | undefined

@@ -8,8 +8,8 @@ export async function expireUploads(services: Services): Promise<void> {
 }
 
 /**
- * Fails uploads that wait for a job which will never come, and removes their files. The same report can
- * then be uploaded again.
+ * Fails uploads that wait for a job which will never come, and removes their files. The same report
+ * can then be uploaded again.
  */
 export async function settleUnreadUploads(services: Services): Promise<void> {
   const { sql, clock, log } = services

@@ -51,7 +51,10 @@ function openUntilStopped({ objects }: Services, key: string, stopping: AbortSig
   return { open: () => Readable.from(objects.read(key), { signal: stopping, highWaterMark: 1 }), stopping }
 }
 
-/** Removes the uploaded file, which is of no more use. An artifact is stored under another key and stays. */
+/**
+ * Removes the uploaded file, which is of no more use. An artifact is stored under another key and
+ * stays.
+ */
 async function fail(
   services: Services,
   orgId: string,

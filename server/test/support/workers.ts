@@ -5,7 +5,10 @@ import type { TestApi } from './api.ts'
 const PROGRAM = new URL('./worker-program.ts', import.meta.url).pathname
 const WAITS_MS_MAX = 60_000
 
-/** A worker in a process of its own, on the data of the test's API. `await using` kills what still runs. */
+/**
+ * A worker in a process of its own, on the data of the test's API. `await using` kills what still
+ * runs.
+ */
 export type WorkerProcess = AsyncDisposable & {
   /** Sends the signal and waits for the end. Returns the exit code, which is null after a kill. */
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | null>
@@ -25,8 +28,8 @@ export function startWorkerProcess(api: TestApi): WorkerProcess {
 }
 
 /**
- * Keeps workers from writing what they have read: they wait in the middle of a report for a lock that
- * the test holds. A process that is killed meanwhile leaves its session waiting.
+ * Keeps workers from writing what they have read: they wait in the middle of a report for a lock
+ * that the test holds. A process that is killed meanwhile leaves its session waiting.
  */
 export type ReportLock = AsyncDisposable & { untilWaiting(sessions: number): Promise<void>; release(): Promise<void> }
 

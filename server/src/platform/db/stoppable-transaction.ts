@@ -3,9 +3,9 @@ import type { Sql, Tx } from './sql.ts'
 const CANCEL_EVERY_MS = 50
 
 /**
- * Runs a transaction that rolls back, and rejects the promise, soon after `stopping` is aborted: the
- * statement in progress is cancelled, and so is every later one. `work` itself stops what it does
- * between its statements.
+ * Runs a transaction that rolls back, and rejects the promise, soon after `stopping` is aborted:
+ * the statement in progress is cancelled, and so is every later one. `work` itself stops what it
+ * does between its statements.
  */
 export async function beginStoppable(
   sql: Sql,

@@ -24,8 +24,8 @@ export async function publish<Payload extends object>(db: Db, event: Event<Paylo
 }
 
 /**
- * The job that calls every subscriber of an event, in the given order. jobs.ts lists each event once.
- * When a subscriber fails, all of them are called again, so each must be safe to call twice.
+ * The job that calls every subscriber of an event, in the given order. jobs.ts lists each event
+ * once. When a subscriber fails, all of them are called again, so each must be safe to call twice.
  */
 export function subscribe<Context, Payload extends object>(
   event: Event<Payload>,

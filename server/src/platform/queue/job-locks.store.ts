@@ -1,9 +1,9 @@
 import type { Sql } from '../db/sql.ts'
 
 /**
- * A worker holds an advisory lock as long as it lives, in a number space of our own ("work"). The queue
- * marks the jobs in progress with the id of their worker, so a job whose worker holds no lock is lost.
- * How often a job was lost is counted in `flags` of its row.
+ * A worker holds an advisory lock as long as it lives, in a number space of our own ("work"). The
+ * queue marks the jobs in progress with the id of their worker, so a job whose worker holds no lock
+ * is lost. How often a job was lost is counted in `flags` of its row.
  */
 const LOCK_SPACE = 0x776f726b
 /** Follows the worker's id on jobs that a stopping worker has ended and not returned yet. */
@@ -59,8 +59,8 @@ export async function failLostJob(sql: Sql, job: LostJob): Promise<void> {
 }
 
 /**
- * Keeps graphile-worker from counting a try that ended because the worker stops: it counts a failure
- * only for jobs marked with exactly its own id. `returnJobs` is to follow.
+ * Keeps graphile-worker from counting a try that ended because the worker stops: it counts a
+ * failure only for jobs marked with exactly its own id. `returnJobs` is to follow.
  */
 export async function setJobAside(sql: Sql, jobId: string, workerId: string): Promise<void> {
   await sql`
@@ -70,18 +70,20 @@ export async function setJobAside(sql: Sql, jobId: string, workerId: string): Pr
       and locked_by = ${workerId}`
 }
 
-/** Gives the jobs of a worker that stops back to the queue, with their tries and their places in line. */
-export async function returnJobs(sql: Sql, workerId: string): Promise<number> {
-  const returned = await sql`
+/**
+ * Gives the jobs of a worker that stops back to the queue, with their tries and their places in
+ * line.
+ */
+export async function returnJobs(sql: Sql, workerId: string): Promise<void> {
+  await sql`
     update graphile_worker._private_jobs
     set attempts = greatest(attempts - 1, 0), locked_by = null, locked_at = null
     where locked_by in (${workerId}, ${workerId + SET_ASIDE})`
-  return returned.count
 }
 
 /**
- * Removes jobs with tries used up that nobody needs: those of a debounced kind that a newer job with the
- * same key has replaced, and those that failed more than a week ago.
+ * Removes jobs with tries used up that nobody needs: those of a debounced kind that a newer job
+ * with the same key has replaced, and those that failed more than a week ago.
  */
 export async function removeDeadJobs(sql: Sql, debounced: string[]): Promise<void> {
   await sql`

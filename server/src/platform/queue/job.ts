@@ -11,14 +11,20 @@ export type Job<Context, Payload = unknown> = {
    * mistake of a user is not a failure: it ends in a state that the user can see.
    */
   attemptsMax: number
-  /** Jobs with the same key are one while they wait: queued twice before it starts, the job runs once. */
+  /**
+   * Jobs with the same key are one while they wait: queued twice before it starts, the job runs
+   * once.
+   */
   once?(payload: Payload): string
   /**
-   * Must be safe to run twice. `stopping` is aborted when the worker stops: a job that takes long then
-   * rolls back and throws, and is run again from the start, without having used up a try.
+   * Must be safe to run twice. `stopping` is aborted when the worker stops: a job that takes long
+   * then rolls back and throws, and is run again from the start, without having used up a try.
    */
   run(context: Context, payload: Payload, stopping?: AbortSignal): Promise<void>
-  /** Called when nobody will try the job again, so that nobody waits for it. Must be safe to call twice. */
+  /**
+   * Called when nobody will try the job again, so that nobody waits for it. Must be safe to call
+   * twice.
+   */
   giveUp?(context: Context, payload: Payload, cause: GiveUpCause): Promise<void>
 }
 

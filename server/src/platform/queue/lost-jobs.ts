@@ -5,8 +5,8 @@ import type { Job } from './job.ts'
 import { failLostJob, findLostJobs, type LostJob, removeDeadJobs, requeueLostJob } from './job-locks.store.ts'
 
 /**
- * A job may bring its worker down, for example by taking all memory. It is interrupted this often at
- * most; failed tries are counted apart, by `attemptsMax`.
+ * A job may bring its worker down, for example by taking all memory. It is interrupted this often
+ * at most; failed tries are counted apart, by `attemptsMax`.
  */
 export const INTERRUPTIONS_MAX = 10
 const PAUSE_MS_MAX = 10 * 60_000
@@ -14,8 +14,8 @@ const PAUSE_MS_MAX = 10 * 60_000
 export type LostJobsOptions<Context> = { context: Context; jobs: Job<Context, never>[]; log: Log }
 
 /**
- * Settles the jobs that nobody will touch again: those of workers that died are queued again, or given
- * up after too many interruptions, and those that need no further try are removed.
+ * Settles the jobs that nobody will touch again: those of workers that died are queued again, or
+ * given up after too many interruptions, and those that need no further try are removed.
  */
 export async function settleLostJobs<Context>(sql: Sql, options: LostJobsOptions<Context>): Promise<void> {
   for (const lost of await findLostJobs(sql)) {
@@ -42,8 +42,9 @@ async function settle<Context>(sql: Sql, lost: LostJob, { context, jobs, log }: 
 }
 
 /**
- * None after the first interruption: most are a restart. Then it doubles. It is random within a factor of
- * three, so that a job which only ran beside the one that brings the worker down gets time of its own.
+ * None after the first interruption: most are a restart. Then it doubles. It is random within a
+ * factor of three, so that a job which only ran beside the one that brings the worker down gets
+ * time of its own.
  */
 function pauseMs(times: number): number {
   const pause = Math.min((2 ** (times - 1) - 1) * 1000, PAUSE_MS_MAX)

@@ -35,7 +35,7 @@ export class OwnJobs {
       await work(this.#stopping.signal)
     } catch (error) {
       if (!this.#stopping.signal.aborted) throw error
-      // Where this fails, so does the database: the try is given back when the worker is found dead.
+      // When this fails, the database is away: the try is given back once the worker is gone.
       await setJobAside(this.#locks, jobId, this.#workerId).catch(() => {})
       throw new TryStopped('The worker stops; the job goes back to the queue', { cause: error })
     }

@@ -22,8 +22,8 @@ export type RunningWorker = {
   /** Settles when the worker has stopped; fails when it stopped by itself. */
   ended: Promise<void>
   /**
-   * Takes no more jobs and aborts `stopping` of those in progress. Jobs that end by that, or that have
-   * not ended when the time is over, go back to the queue without having used up a try.
+   * Takes no more jobs and aborts `stopping` of those in progress. Jobs that end by that, or that
+   * have not ended when the time is over, go back to the queue without having used up a try.
    */
   stop(timeoutMs: number): Promise<void>
 }
@@ -36,7 +36,10 @@ export async function migrateQueue(databaseUrl: string, log: Log): Promise<void>
   await runMigrations({ connectionString: databaseUrl, logger: queueLogger(log) })
 }
 
-/** Works through the queue until it is stopped. PostgreSQL announces new jobs; polling is the safety net. */
+/**
+ * Works through the queue until it is stopped. PostgreSQL announces new jobs; polling is the safety
+ * net.
+ */
 export async function startWorker<Context>(options: WorkerOptions<Context>): Promise<RunningWorker> {
   const { databaseUrl, address, scheduled, log, concurrency } = options
   const locks = openSql(address, { max: 1, applicationName: 'shiplock worker locks', lasting: true })

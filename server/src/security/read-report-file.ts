@@ -1,12 +1,12 @@
 import { Readable } from 'node:stream'
-import { artifactKey } from '../ci/artifact-key.ts'
+import { artifactKey } from '../ci/artifacts/artifact-key.ts'
 import type { GiveUpCause } from '../platform/queue/job.ts'
 import type { Services } from '../services.ts'
-import { applyReport } from './apply-report.ts'
-import { ReportError, type ReportSource } from './parsers/parsed-report.ts'
-import type { ReadUploadPayload } from './read-upload.job.ts'
-import { reportKey } from './report-key.ts'
-import { markFailed, OUR_FAILURE, startParsing, type UploadToRead } from './upload-state.store.ts'
+import { ReportError, type ReportSource } from './formats/report/parsed-report.ts'
+import { applyReport } from './uploads/apply-report.ts'
+import type { ReadUploadPayload } from './uploads/read-upload.job.ts'
+import { reportKey } from './uploads/report-key.ts'
+import { markFailed, OUR_FAILURE, startParsing, type UploadToRead } from './uploads/upload-state.store.ts'
 
 /**
  * Reads the file of a completed upload into findings. A file that cannot be read fails its upload.

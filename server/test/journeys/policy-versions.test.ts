@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
-import { listPolicies } from '../../src/compliance/policy.store.ts'
+import { listPolicies } from '../../src/compliance/policies/policy.store.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { apply } from '../support/policies.ts'
 

@@ -6,10 +6,9 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
 import { evaluateDeployment } from '../../src/compliance/evaluate-deployment.ts'
-import { evaluateModule } from '../../src/compliance/evaluate-module.ts'
-import { bundleDigest } from '../../src/compliance/policy-bundle.ts'
-import { parseBundle } from '../../src/compliance/policy-file/bundle.parser.ts'
-import type { PolicyInput } from '../../src/compliance/policy-input.schema.ts'
+import { evaluateModule } from '../../src/compliance/engines/evaluate-module.ts'
+import { bundleDigest, parseBundle } from '../../src/compliance/policy-file/bundle.parser.ts'
+import type { PolicyInput } from '../../src/compliance/input/policy-input.schema.ts'
 import { startTestApi, type TestApi } from '../support/api.ts'
 import { sendReport, TESTS } from '../support/ci-reports.ts'
 import { createRun } from '../support/ci-runs.ts'
@@ -113,8 +112,8 @@ test('what OPA compiles to WebAssembly answers what OPA itself does', async () =
     await promisify(execFile)(requireOpa(), ['build', '-t', 'wasm', ...entrypoints, '-o', path, ...REGO_FILES], {
       cwd: REGO,
     })
-    const bundle = parseBundle(await readFile(path), path)
-    const committed = parseBundle(await readFile(join(REGO, 'release.tar.gz')), 'release.tar.gz')
+    const bundle = await parseBundle(await readFile(path), path)
+    const committed = await parseBundle(await readFile(join(REGO, 'release.tar.gz')), 'release.tar.gz')
     for (const input of [policyInput(), policyInput({ attestations: [attestationOf()], findings: CRITICAL })]) {
       const expected = await ask('release/rules', input)
       for (const built of [bundle, committed]) {

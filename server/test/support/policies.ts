@@ -1,11 +1,11 @@
 import { COMMAND_LINE } from '../../src/audit/principal.ts'
-import { type AppliedPolicy, applyPolicy } from '../../src/compliance/apply-policy.ts'
-import { emptyInput } from '../../src/compliance/empty-input.ts'
-import { evaluatePolicy } from '../../src/compliance/evaluate-policy.ts'
-import type { PolicyDefinition } from '../../src/compliance/policy.schema.ts'
-import type { RuleVerdict } from '../../src/compliance/policy-evaluation.ts'
+import { type AppliedPolicy, applyPolicy } from '../../src/compliance/policies/apply-policy.ts'
+import { emptyInput } from '../../src/compliance/input/policy-input.schema.ts'
+import { evaluatePolicy } from '../../src/compliance/engines/evaluate-policy.ts'
+import type { PolicyDefinition } from '../../src/compliance/policies/policy.schema.ts'
+import type { RuleVerdict } from '../../src/compliance/policies/rule-verdict.ts'
 import { parsePolicyFile } from '../../src/compliance/policy-file/policy.parser.ts'
-import type { PolicyInput } from '../../src/compliance/policy-input.schema.ts'
+import type { PolicyInput } from '../../src/compliance/input/policy-input.schema.ts'
 import { readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/platform/log.ts'
 import type { Caller, TestApi } from './api.ts'
@@ -45,5 +45,5 @@ export function verdictsOf(
 }
 
 export function apply(api: TestApi, { orgId }: Pick<Caller, 'orgId'>, yaml: string): Promise<AppliedPolicy> {
-  return applyPolicy(api.services, orgId, COMMAND_LINE, definitionOf(yaml), null)
+  return applyPolicy(api.services, orgId, COMMAND_LINE, { definition: definitionOf(yaml), bundle: null })
 }

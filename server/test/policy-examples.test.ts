@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { decide } from '../src/compliance/policies/policy-decision.ts'
+import { decide } from '../src/compliance/policies/policy-verdict.ts'
 import { parsePolicyInput } from '../src/compliance/input/policy-input.parser.ts'
 import type { PolicyInput } from '../src/compliance/input/policy-input.schema.ts'
 import { definitionOf, verdictsOf } from './support/policies.ts'

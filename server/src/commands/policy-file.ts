@@ -2,8 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { evaluatePolicy } from '../compliance/engines/evaluate-policy.ts'
 import { parsePolicyInput } from '../compliance/input/policy-input.parser.ts'
 import type { PolicyToApply } from '../compliance/policies/apply-policy.ts'
-import { decide } from '../compliance/policies/policy-decision.ts'
-import type { RuleVerdict } from '../compliance/policies/rule-verdict.ts'
+import { decide, type RuleVerdict } from '../compliance/policies/policy-verdict.ts'
 import { PolicyFileError } from '../compliance/policy-file/policy-mistake.ts'
 import { readPolicyFile } from '../compliance/policy-file/read-policy-file.ts'
 import { createLog } from '../platform/log.ts'
@@ -17,7 +16,7 @@ export const FILE = {
   required: true,
 } as const
 
-/** Reads a policy file. Prints each mistake on a line of its own, such as `policy.yaml:12:5: …`. */
+/** Reads a policy file. Prints each mistake on its own line, such as `policy.yaml:12:5: …`. */
 export async function readFileOrSay({ say }: Context, file: string): Promise<PolicyToApply> {
   try {
     return await readPolicyFile(file)

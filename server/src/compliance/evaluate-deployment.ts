@@ -6,8 +6,14 @@ import type { PolicyInput } from './input/policy-input.schema.ts'
 import { readPolicyInput } from './input/read-policy-input.ts'
 import { findBundle, listPolicies, type Policy } from './policies/policy.store.ts'
 import { coversDeployment } from './policies/policy-binding.ts'
-import { decide, decideTogether, type PolicyEvaluation, type PolicyVerdict } from './policies/policy-decision.ts'
-import { policyError, unreadablePolicy } from './policies/rule-verdict.ts'
+import {
+  decide,
+  decideTogether,
+  policyError,
+  type PolicyEvaluation,
+  type PolicyVerdict,
+  unreadablePolicy,
+} from './policies/policy-verdict.ts'
 
 /** A deployment to evaluate. `policies` are the names of the policies that its gates require. */
 export type DeploymentToEvaluate = {

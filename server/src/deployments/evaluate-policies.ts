@@ -1,6 +1,6 @@
 import { findRun } from '../ci/run.store.ts'
 import { evaluateDeployment } from '../compliance/evaluate-deployment.ts'
-import type { PolicyEvaluation } from '../compliance/policies/policy-decision.ts'
+import type { PolicyEvaluation } from '../compliance/policies/policy-verdict.ts'
 import { newUuid } from '../platform/ids.ts'
 import type { Services } from '../services.ts'
 import type { DeploymentState } from './deployment-state.ts'

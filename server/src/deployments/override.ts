@@ -1,5 +1,5 @@
 import type { Actor } from '../access/actor.ts'
-import type { PolicyEvaluation } from '../compliance/policies/policy-decision.ts'
+import type { PolicyEvaluation } from '../compliance/policies/policy-verdict.ts'
 import { ApiError } from '../platform/http/errors.ts'
 import type { Answer } from './answer.store.ts'
 import { OWN_RULE } from './new-deployment.store.ts'

@@ -1,4 +1,4 @@
-import type { PolicyEvaluation } from '../compliance/policies/policy-decision.ts'
+import type { PolicyEvaluation } from '../compliance/policies/policy-verdict.ts'
 import type { RequiredGate } from './required-gate.store.ts'
 
 /**

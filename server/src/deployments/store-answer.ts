@@ -1,7 +1,7 @@
 import type { Actor } from '../access/actor.ts'
 import { recordAudit } from '../audit/audit.store.ts'
 import type { Principal } from '../audit/principal.ts'
-import type { PolicyEvaluation } from '../compliance/policies/policy-decision.ts'
+import type { PolicyEvaluation } from '../compliance/policies/policy-verdict.ts'
 import type { Tx } from '../platform/db/sql.ts'
 import type { Services } from '../services.ts'
 import { type Answer, appendApproval, insertAnswer, writeOverride } from './answer.store.ts'

@@ -6,7 +6,7 @@ const nextUlid = monotonicFactory(randomFraction)
 let pool = randomBytes(4096)
 let used = 0
 
-/** Returns a random fraction in [0, 1). Random bytes are drawn in blocks, because `ulid` needs sixteen fractions per id. */
+/** Returns a fraction in [0, 1). Random bytes come in blocks: `ulid` needs 16 fractions per id. */
 function randomFraction(): number {
   if (used + 4 > pool.length) {
     pool = randomBytes(pool.length)
@@ -26,7 +26,7 @@ export function newDeploymentId(at: Date): string {
   return `dep_${nextUlid(at.getTime())}`
 }
 
-/** Returns a version 7 UUID (RFC 9562 §5.7). It starts with the time, so that new rows go to the end of an index. */
+/** Returns a version 7 UUID (RFC 9562 §5.7). New ids go to the end of an index. */
 export function newUuid(at: Date): string {
   return v7({ msecs: at.getTime() })
 }
@@ -36,7 +36,7 @@ export function newHexId(): string {
   return randomBytes(16).toString('hex')
 }
 
-/** Returns a function that makes version 7 UUIDs of one time. They sort by position, from 0 to 2^31 - 1. */
+/** Returns a function that makes version 7 UUIDs. They sort by position, from 0 to 2^31 - 1. */
 export function newUuidSeries(at: Date): (position: number) => string {
   const start = randomInt(2 ** 31)
   return (position) => v7({ msecs: at.getTime(), seq: start + position })
@@ -52,7 +52,7 @@ export function newUuidPrefix(at: Date): string {
 
 const ZEROS = new Uint8Array(16)
 
-/** Returns the lowest version 7 UUID of a millisecond. It is greater than every one of an earlier millisecond. */
+/** Returns the lowest version 7 UUID of a millisecond. Every earlier one is lower. */
 export function lowestUuidAt(at: Date): string {
   return v7({ msecs: Math.max(0, at.getTime()), seq: 0, random: ZEROS })
 }

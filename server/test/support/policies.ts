@@ -3,7 +3,7 @@ import { type AppliedPolicy, applyPolicy } from '../../src/compliance/policies/a
 import { emptyInput } from '../../src/compliance/input/policy-input.schema.ts'
 import { evaluatePolicy } from '../../src/compliance/engines/evaluate-policy.ts'
 import type { PolicyDefinition } from '../../src/compliance/policies/policy.schema.ts'
-import type { RuleVerdict } from '../../src/compliance/policies/rule-verdict.ts'
+import type { RuleVerdict } from '../../src/compliance/policies/policy-verdict.ts'
 import { parsePolicyFile } from '../../src/compliance/policy-file/policy.parser.ts'
 import type { PolicyInput } from '../../src/compliance/input/policy-input.schema.ts'
 import { readConfig } from '../../src/config.ts'

@@ -35,7 +35,7 @@ const members = Object.entries((PolicyInput as unknown as SchemaNode).properties
   return [name, read] as const
 })
 
-/** Converts a policy input to CEL values. Null members are left out, so that `has(run.branch)` works. */
+/** Converts a policy input to CEL values. Null members are absent, for `has(run.branch)`. */
 export function celInput(input: PolicyInput): Record<string, unknown> {
   return Object.fromEntries(members.map(([name, read]) => [name, read(input[name as keyof PolicyInput])]))
 }
@@ -49,7 +49,7 @@ function celType(path: string, schema: SchemaNode): CelType {
   return SCALARS[schema.type ?? ''] ?? FREE_FORM
 }
 
-/** A null object becomes an empty object, so that `has` can be asked for its members. Other nulls are left out. */
+/** A null object becomes an empty one, so that `has` works. Other nulls are left out. */
 function nullableType(path: string, [schema = {}]: SchemaNode[]): CelType {
   const { type, read } = celType(path, schema)
   if (schema.properties) return { type, read: (value) => read(value ?? {}) }

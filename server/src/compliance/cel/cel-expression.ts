@@ -1,6 +1,6 @@
 import { EvaluationError, type ParseResult } from '@marcbachmann/cel-js'
 import type { PolicyInput } from '../input/policy-input.schema.ts'
-import { boundedText, errorAnswer, type RuleAnswer } from '../policies/rule-verdict.ts'
+import { boundedText, errorAnswer, type RuleAnswer } from '../policies/policy-verdict.ts'
 import { celEnvironment } from './cel-environment.ts'
 import { decisiveValues } from './decisive-values.ts'
 

@@ -1,6 +1,6 @@
 import type { ASTNode } from '@marcbachmann/cel-js'
 import { PolicyInput } from '../input/policy-input.schema.ts'
-import { boundedText } from '../policies/rule-verdict.ts'
+import { boundedText } from '../policies/policy-verdict.ts'
 
 const MEMBERS = new Set(Object.keys(PolicyInput.properties))
 const ITEMS_SHOWN_MAX = 10
@@ -12,7 +12,7 @@ export function decisiveValues(ast: ASTNode, input: PolicyInput): string | null 
   return boundedText(paths.map((path) => `${path} = ${describe(valueAt(input, path))}`).join('; '))
 }
 
-/** Returns each chain of member accesses, such as `a.b.c`, as one path. Includes the variables of macros. */
+/** Returns each chain of member accesses, such as `a.b.c`. Includes variables of macros. */
 function pathsIn(node: unknown): string[] {
   if (Array.isArray(node)) return node.flatMap(pathsIn)
   if (!isNode(node)) return []

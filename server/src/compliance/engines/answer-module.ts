@@ -29,10 +29,7 @@ async function load({ wasm, data }: PolicyBundle): Promise<LoadedPolicy> {
   return policy
 }
 
-/**
- * Keeps the most recently used modules. WebAssembly memory never shrinks, so a module that has grown
- * large is dropped.
- */
+/** Keeps the modules used last. Drops one that has grown large, because its memory never shrinks. */
 function keep(sha256: string, policy: LoadedPolicy): void {
   loaded.delete(sha256)
   if (policy.mem.buffer.byteLength <= KEPT_BYTES_MAX) loaded.set(sha256, policy)

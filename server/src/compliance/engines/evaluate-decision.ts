@@ -1,6 +1,6 @@
 import type { Services } from '../../services.ts'
 import type { PolicyInput } from '../input/policy-input.schema.ts'
-import { policyError, type RuleVerdict } from '../policies/rule-verdict.ts'
+import { policyError, type RuleVerdict } from '../policies/policy-verdict.ts'
 import { readVerdicts } from './read-verdicts.ts'
 
 /** OPA could not be reached or gave no usable answer. The message is shown to people. */

@@ -1,6 +1,6 @@
 import type { PolicyInput } from '../input/policy-input.schema.ts'
 import type { PolicyBundle, PolicyEngine } from '../policies/policy.schema.ts'
-import { policyError, type RuleVerdict } from '../policies/rule-verdict.ts'
+import { policyError, type RuleVerdict } from '../policies/policy-verdict.ts'
 import { askModule, type ModuleAnswer, POLICY_TIMEOUT_MS } from './policy-questions.ts'
 import { readVerdicts } from './read-verdicts.ts'
 
@@ -9,7 +9,7 @@ export type FindBundle = (sha256: string) => Promise<PolicyBundle | null>
 
 type WasmEngine = Extract<PolicyEngine, { type: 'wasm' }>
 
-/** Evaluates a WebAssembly policy. Its bundle is only fetched if the process has not loaded it yet. */
+/** Evaluates a WebAssembly policy. Fetches its bundle only if the process has not loaded it. */
 export async function evaluateModule(
   { bundle: sha256, entrypoint }: Pick<WasmEngine, 'bundle' | 'entrypoint'>,
   input: PolicyInput,

@@ -4,7 +4,7 @@ import { evaluateExpression } from '../cel/cel-expression.ts'
 import { viewOf } from '../input/evidence-view.ts'
 import type { PolicyInput } from '../input/policy-input.schema.ts'
 import type { CelRule, EvidenceTerms } from '../policies/policy.schema.ts'
-import type { RuleAnswer } from '../policies/rule-verdict.ts'
+import type { RuleAnswer } from '../policies/policy-verdict.ts'
 import { answerModule } from './answer-module.ts'
 import type { Part, Question } from './policy-questions.ts'
 

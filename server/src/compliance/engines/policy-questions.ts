@@ -1,7 +1,7 @@
 import { BoundedProcess } from '../../platform/processes/bounded-process.ts'
 import type { PolicyInput } from '../input/policy-input.schema.ts'
 import type { CelRule, PolicyBundle } from '../policies/policy.schema.ts'
-import type { RuleAnswer } from '../policies/rule-verdict.ts'
+import type { RuleAnswer } from '../policies/policy-verdict.ts'
 
 type RulesQuestion = { type: 'cel'; rules: CelRule[]; input: PolicyInput }
 

@@ -1,4 +1,4 @@
-import { boundedText, policyError, type RuleStatus, type RuleVerdict } from '../policies/rule-verdict.ts'
+import { boundedText, policyError, type RuleStatus, type RuleVerdict } from '../policies/policy-verdict.ts'
 
 const RULES_MAX = 100
 const STATUSES: readonly unknown[] = ['pass', 'fail', 'warn', 'error']

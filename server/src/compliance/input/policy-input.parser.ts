@@ -8,7 +8,9 @@ const ajv = new Ajv({ allErrors: true, strict: false })
 ajv.addFormat('date-time', { type: 'string', validate: isTimestamp })
 const check = ajv.compile<PolicyInput>(PolicyInput)
 
-/** Reads a policy input from JSON. Throws an error that lists each mistake with its JSON pointer. */
+/**
+ * Reads a policy input from JSON. Throws an error that lists each mistake with its JSON pointer.
+ */
 export function parsePolicyInput(text: string): PolicyInput {
   let value: unknown
   try {

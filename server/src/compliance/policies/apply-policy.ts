@@ -61,7 +61,7 @@ function auditEntry(principal: Principal, { id, name, version, mode }: AppliedPo
   return { principal, action: 'policy.apply', object, reason: null, details: { name, version, mode } }
 }
 
-/** Equal definitions have equal text, because the parser always writes their members in the same order. */
+/** Equal definitions are equal JSON, because the parser keeps one order of members. */
 function hashOf(definition: PolicyDefinition): Buffer {
   return createHash('sha256').update(JSON.stringify(definition)).digest()
 }

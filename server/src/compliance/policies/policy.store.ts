@@ -4,13 +4,15 @@ import { type PolicyBundle, PolicyDefinition, type PolicyMode } from './policy.s
 
 export type PolicySummary = { id: string; name: string; version: number; mode: PolicyMode }
 
-/** The current version of a policy. `definition` is null if the stored definition cannot be read. */
+/**
+ * The current version of a policy. `definition` is null if the stored definition cannot be read.
+ */
 export type Policy = PolicySummary & { definition: PolicyDefinition | null }
 
 /** Policies per organization. Every deployment is checked against all of them. */
 export const POLICIES_MAX = 500
 
-/** Returns the policy of that name, locked until the transaction ends. Creates version 0 if it does not exist. */
+/** Locks the policy of that name until the transaction ends. Creates version 0 if it is new. */
 export async function lockPolicy(tx: Tx, orgId: string, name: string, newId: string, at: Date) {
   const [row] = await tx<[{ id: string; version: number }]>`
     insert into policies as policy (org_id, id, name, version, created_at, updated_at)
@@ -21,7 +23,7 @@ export async function lockPolicy(tx: Tx, orgId: string, name: string, newId: str
   return row
 }
 
-/** Returns the content hash of a version, or null if the version does not exist. Requires the policy's lock. */
+/** Returns the content hash of a version, or null if there is none. Requires the policy lock. */
 export async function findContentHash(tx: Tx, orgId: string, policyId: string, version: number) {
   const [row] = await tx<{ content_hash: Buffer }[]>`
     select content_hash
@@ -34,7 +36,7 @@ export async function findContentHash(tx: Tx, orgId: string, policyId: string, v
 
 export type NewVersion = { id: string; version: number; definition: PolicyDefinition; content_hash: Buffer }
 
-/** Stores a version and makes it the current one. Requires the policy's lock. */
+/** Stores a version and makes it the current one. Requires the policy lock. */
 export async function insertVersion(tx: Tx, orgId: string, policy: NewVersion, at: Date): Promise<void> {
   await tx`
     insert into policy_versions (org_id, policy_id, version, mode, definition, content_hash, created_at)
@@ -57,7 +59,7 @@ export async function countPolicies(db: Db, orgId: string): Promise<number> {
   return row.count
 }
 
-/** Lists an organization's policies in their current versions, by name. A missing version counts as `enforce`. */
+/** Lists policies in their current versions, by name. A missing version counts as `enforce`. */
 export async function listPolicies(db: Db, orgId: string): Promise<Policy[]> {
   const rows = await db<(PolicySummary & { definition: unknown })[]>`
     select policy.id, policy.name, policy.version, coalesce(stored.mode, 'enforce') as mode, stored.definition

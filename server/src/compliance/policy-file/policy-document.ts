@@ -15,7 +15,7 @@ export class PolicyDocument {
   readonly #document: Document
   readonly #lines: LineCounter
 
-  /** Reads YAML 1.2. Throws `PolicyFileError` unless it is one document with one map and no aliases. */
+  /** Throws `PolicyFileError` unless the text is one YAML 1.2 map without aliases. */
   constructor(text: string) {
     if (Buffer.byteLength(text) > POLICY_FILE_BYTES_MAX) {
       throw refusal(`a policy file can have at most ${POLICY_FILE_BYTES_MAX} bytes`)

@@ -8,7 +8,7 @@ const EXPRESSION_CHARS_MAX = 4000
 
 type TextOptions = { maxLength: number; examples: [string]; pattern?: string; format?: string }
 
-/** At least one character that is not white space; neither U+0000 nor lone surrogates, which PostgreSQL cannot store. */
+/** Not blank, and without U+0000 and lone surrogates, which PostgreSQL cannot store. */
 const STORABLE = '^(?=[\\s\\S]*\\S)[^\\u0000\\ud800-\\udfff]*$'
 
 /** A text field. `examples` is part of the message for a mistake. */

@@ -21,7 +21,7 @@ const checks = {
   wasm: ajv.compile(POLICY_SCHEMAS.wasm),
 }
 
-/** Parses a policy file (docs/policies.md). Throws `PolicyFileError` with every mistake and its position. */
+/** Parses a policy file. Throws `PolicyFileError` with every mistake and its position. */
 export function parsePolicyFile(text: string): PolicyFile {
   const document = new PolicyDocument(text)
   const { value } = document
@@ -74,7 +74,7 @@ function repeatedRules(document: PolicyDocument): PolicyMistake[] {
   })
 }
 
-/** Fills in the defaults. Members are always in the same order, because `applyPolicy` hashes their JSON. */
+/** Fills in defaults. `applyPolicy` hashes the JSON, so the order of members must not change. */
 function toPolicyFile(content: PolicyFileContent): PolicyFile {
   const { name, mode, bindings } = content
   const { environments = null, repositories = null, branches = null } = bindings ?? {}

@@ -8,7 +8,9 @@ import { BUNDLE_BYTES_MAX, bundleDigest, parseBundle } from './bundle.parser.ts'
 import { parsePolicyFile, type WasmFile } from './policy.parser.ts'
 import { POLICY_FILE_BYTES_MAX } from './policy-document.ts'
 
-/** Reads a policy file and its bundle. Throws `PolicyFileError`, or an error that names the file. */
+/**
+ * Reads a policy file and its bundle. Throws `PolicyFileError`, or an error that names the file.
+ */
 export async function readPolicyFile(path: string): Promise<PolicyToApply> {
   const { engine, ...policy } = parsePolicyFile((await readBounded(path, POLICY_FILE_BYTES_MAX)).toString())
   if (engine.type !== 'wasm') return { definition: { ...policy, engine }, bundle: null }

@@ -5,15 +5,14 @@ import { evaluatePolicy } from '../engines/evaluate-policy.ts'
 import type { PolicyInput } from '../input/policy-input.schema.ts'
 import { findBundle, listPolicies, type Policy } from '../policies/policy.store.ts'
 import { coversRepository } from '../policies/policy-binding.ts'
-import { resultStatus } from '../policies/policy-decision.ts'
-import { type RuleVerdict, unreadablePolicy } from '../policies/rule-verdict.ts'
+import { resultStatus, type RuleVerdict, unreadablePolicy } from '../policies/policy-verdict.ts'
 import { hostlessName } from './known-repositories.ts'
 import { type RepositoryInputs, readRepositoryInputs } from './read-repository-inputs.ts'
 import { deleteHostlessResults, deleteOtherResults, type NewResult, upsertResults } from './result.store.ts'
 
 type Payload = { org_id: string; repository: string }
 
-/** Updates the compliance results of a repository. Jobs for one repository that wait are merged into one. */
+/** Updates the results of a repository. Waiting jobs for one repository are merged. */
 export const evaluateRepositoryJob: Job<Services, Payload> = {
   name: 'compliance.evaluate-repository',
   payload: Type.Object({ org_id: Type.String(), repository: Type.String() }),
@@ -22,7 +21,7 @@ export const evaluateRepositoryJob: Job<Services, Payload> = {
   run: (services, { org_id, repository }) => evaluateRepository(services, org_id, repository),
 }
 
-/** Stores one result for each policy that covers the repository, and deletes all others (decisions §10). */
+/** Stores a result for each policy that covers the repository. Deletes all others (decisions §10). */
 export async function evaluateRepository(services: Services, orgId: string, repository: string): Promise<void> {
   const { sql, clock } = services
   const now = clock.now()

@@ -7,7 +7,7 @@ import { readPolicyInput } from '../input/read-policy-input.ts'
 import type { PolicyBindings } from '../policies/policy.schema.ts'
 import { coversBranch } from '../policies/policy-binding.ts'
 
-/** Returns the input for policies with these bindings. Policies that use the same run share one input. */
+/** Returns the input for policies with these bindings. One run gives one shared input. */
 export type RepositoryInputs = (bindings: PolicyBindings) => Promise<PolicyInput>
 
 /** Reads the inputs for the compliance results of a repository. */

@@ -2,7 +2,7 @@ import { pageOf } from '../../platform/db/page.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { Page, PageRow } from '../../platform/http/lists.ts'
 import { newUuid } from '../../platform/ids.ts'
-import type { RuleStatus } from '../policies/rule-verdict.ts'
+import type { RuleStatus } from '../policies/policy-verdict.ts'
 import type { ResultStatus } from './result.schema.ts'
 
 /** Returns a page of compliance results, newest first, plus one row if there is a next page. */
@@ -70,7 +70,7 @@ export async function deleteOtherResults(tx: Tx, orgId: string, repository: stri
       and policy_id <> all(${keep.map(({ policy_id }) => policy_id)}::text[])`
 }
 
-/** Deletes the results stored under `owner/name`, in any case, before the repository's host was known. */
+/** Deletes results stored under `owner/name`, in any case, before the host was known. */
 export async function deleteHostlessResults(tx: Tx, orgId: string, name: string): Promise<void> {
   await tx`
     delete from compliance_results

@@ -1,5 +1,38 @@
 import type { PolicyMode } from './policy.schema.ts'
-import type { RuleVerdict } from './rule-verdict.ts'
+
+/** `error` means that the rule could not be evaluated. It never counts as a pass. */
+export type RuleStatus = 'pass' | 'fail' | 'warn' | 'error'
+
+/** An engine's answer for one rule. `reason` and `evidence` are null if the engine gives none. */
+export type RuleAnswer = { status: RuleStatus; reason: string | null; evidence: string | null }
+
+export type RuleVerdict = RuleAnswer & {
+  rule: string
+  name: string
+  /** Whether `fail` or `error` blocks a deployment when the policy is in `enforce`. */
+  blocking: boolean
+}
+
+const TEXT_CHARS_MAX = 1000
+
+/** Makes an engine's text safe to store: bounded, without U+0000 and without lone surrogates. */
+export function boundedText(text: string): string {
+  const storable = text.replaceAll('\0', '').toWellFormed()
+  return storable.length <= TEXT_CHARS_MAX ? storable : `${storable.slice(0, TEXT_CHARS_MAX - 1)}…`
+}
+
+export function errorAnswer(reason: string): RuleAnswer {
+  return { status: 'error', reason: boundedText(reason), evidence: null }
+}
+
+/** The verdict of a policy that could not be evaluated at all. It blocks like a blocking rule. */
+export function policyError(reason: string): RuleVerdict[] {
+  return [{ rule: 'policy', name: 'The policy can be evaluated', blocking: true, ...errorAnswer(reason) }]
+}
+
+export function unreadablePolicy(): RuleVerdict[] {
+  return policyError('The stored policy cannot be read; apply its file again')
+}
 
 /** `warn`: a rule does not pass, but the rule is not blocking or the policy is in `monitor`. */
 export type PolicyDecision = 'approve' | 'block' | 'warn'
@@ -13,7 +46,7 @@ export type PolicyVerdict = {
   rules: RuleVerdict[]
 }
 
-/** One evaluation of every policy that covers a deployment. `none`: no policy in `enforce` covers it. */
+/** An evaluation of a deployment. `none`: no policy in `enforce` covers it. */
 export type PolicyEvaluation = {
   evaluation_id: string
   at: Date
@@ -21,7 +54,7 @@ export type PolicyEvaluation = {
   policies: PolicyVerdict[]
 }
 
-/** Decides for one policy from its rules' verdicts (decisions §10). A policy in `monitor` never blocks. */
+/** Decides for one policy (decisions §10). A policy in `monitor` never blocks. */
 export function decide(mode: PolicyMode, rules: readonly RuleVerdict[]): PolicyDecision {
   if (mode === 'enforce' && rules.some(isBlocking)) return 'block'
   return rules.every(({ status }) => status === 'pass') ? 'approve' : 'warn'

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { decide, decideTogether, type PolicyVerdict, resultStatus } from './policy-decision.ts'
-import type { RuleStatus, RuleVerdict } from './rule-verdict.ts'
+import {
+  decide,
+  decideTogether,
+  type PolicyVerdict,
+  resultStatus,
+  type RuleStatus,
+  type RuleVerdict,
+} from './policy-verdict.ts'
 
 const rule = (status: RuleStatus, blocking = true): RuleVerdict => ({
   ...{ rule: 'r', name: 'r', status, blocking },

@@ -43,8 +43,8 @@ export function newUuidSeries(at: Date): (position: number) => string {
 }
 
 /**
- * Returns the first 24 hexadecimal digits of a series whose ids are completed in SQL: the other 8 are
- * the row's position. `uuid` cannot make these ids, because the rows never leave PostgreSQL.
+ * Returns the first 24 hexadecimal digits of ids that SQL completes with a row's position in 8
+ * digits. `uuid` cannot make these ids, because the rows never leave PostgreSQL.
  */
 export function newUuidPrefix(at: Date): string {
   return newUuid(at).slice(0, -8)

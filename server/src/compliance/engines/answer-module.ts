@@ -29,7 +29,7 @@ async function load({ wasm, data }: PolicyBundle): Promise<LoadedPolicy> {
   return policy
 }
 
-/** Keeps the modules used last. Drops one that has grown large, because its memory never shrinks. */
+/** Keeps the modules used last. Drops large ones, because their memory never shrinks. */
 function keep(sha256: string, policy: LoadedPolicy): void {
   loaded.delete(sha256)
   if (policy.mem.buffer.byteLength <= KEPT_BYTES_MAX) loaded.set(sha256, policy)

@@ -21,7 +21,7 @@ export const evaluateRepositoryJob: Job<Services, Payload> = {
   run: (services, { org_id, repository }) => evaluateRepository(services, org_id, repository),
 }
 
-/** Stores a result for each policy that covers the repository. Deletes all others (decisions §10). */
+/** Stores a result for each policy that covers the repository. Deletes others (decisions §10). */
 export async function evaluateRepository(services: Services, orgId: string, repository: string): Promise<void> {
   const { sql, clock } = services
   const now = clock.now()

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { decide } from '../src/compliance/policies/policy-verdict.ts'
 import { parsePolicyInput } from '../src/compliance/input/policy-input.parser.ts'
 import type { PolicyInput } from '../src/compliance/input/policy-input.schema.ts'
+import { decide } from '../src/compliance/policies/policy-verdict.ts'
 import { definitionOf, verdictsOf } from './support/policies.ts'
 
 const DIRECTORY = new URL('../../docs/policies/', import.meta.url)

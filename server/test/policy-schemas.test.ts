@@ -5,8 +5,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { parse } from 'yaml'
 import { PUBLISHED_SCHEMAS } from '../src/commands/policy-schema.ts'
 import { parsePolicyInput } from '../src/compliance/input/policy-input.parser.ts'
-import { POLICY_SCHEMAS } from './support/policy-schemas.ts'
 import { policyInput } from './support/policies.ts'
+import { POLICY_SCHEMAS } from './support/policy-schemas.ts'
 
 const EXAMPLES = new URL('../../docs/policies/', import.meta.url).pathname
 

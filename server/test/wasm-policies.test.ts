@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { evaluateModule } from '../src/compliance/engines/evaluate-module.ts'
+import type { PolicyInput } from '../src/compliance/input/policy-input.schema.ts'
 import type { PolicyBundle } from '../src/compliance/policies/policy.schema.ts'
 import type { RuleVerdict } from '../src/compliance/policies/policy-verdict.ts'
 import { readPolicyFile } from '../src/compliance/policy-file/read-policy-file.ts'
-import type { PolicyInput } from '../src/compliance/input/policy-input.schema.ts'
 import { attestationOf, policyInput } from './support/policies.ts'
 
 const BUNDLE = new URL('./fixtures/policies/release.tar.gz', import.meta.url).pathname

@@ -9,9 +9,9 @@ import { coversDeployment } from './policies/policy-binding.ts'
 import {
   decide,
   decideTogether,
-  policyError,
   type PolicyEvaluation,
   type PolicyVerdict,
+  policyError,
   unreadablePolicy,
 } from './policies/policy-verdict.ts'
 

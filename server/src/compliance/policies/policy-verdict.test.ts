@@ -4,9 +4,9 @@ import {
   decide,
   decideTogether,
   type PolicyVerdict,
-  resultStatus,
   type RuleStatus,
   type RuleVerdict,
+  resultStatus,
 } from './policy-verdict.ts'
 
 const rule = (status: RuleStatus, blocking = true): RuleVerdict => ({

@@ -1,6 +1,6 @@
-import { branchName } from '../../ci/branch-name.ts'
-import { findNewestRuns, type RunName } from '../../ci/newest-runs.store.ts'
+import { findNewestRuns, type RunName } from '../../ci/evidence/newest-runs.store.ts'
 import type { Db } from '../../platform/db/sql.ts'
+import { branchName } from '../../repositories/branch-name.ts'
 import { locateRepository } from '../../repositories/locate-repository.ts'
 import type { PolicyInput } from '../input/policy-input.schema.ts'
 import { readPolicyInput } from '../input/read-policy-input.ts'

@@ -1,0 +1,37 @@
+import { FINDING_KINDS, SEVERITIES } from '../../findings/finding.schema.ts'
+import { compareCanonical } from '../../intel/aliases/alias-groups.ts'
+import type { IssueRow } from '../writing/issue-writing.store.ts'
+import { type Group, vulnerabilityIdsOf } from './group-members.ts'
+import { type CanonicalId, vulnerabilityNames } from './vulnerability-names.ts'
+
+/**
+ * The row of a group's issue. It counts as it stands for a new one only: of others, what is stored is looked at again. One that is
+ * split off has findings that the report may yet close: it is listed when it is looked at with the others.
+ */
+export function describeIssue(group: Group, id: string, canonicalId: CanonicalId): IssueRow {
+  const members = group.members.map(({ member }) => member)
+  const counting = members.filter((member) => member.is_open && member.is_tracked)
+  const ids = vulnerabilityIdsOf(group)
+  return {
+    id,
+    is_new: group.issue_id === null,
+    bucket: group.bucket,
+    kind: first(FINDING_KINDS, (kind) => members.some((member) => member.kind === kind)),
+    severity: rankOfWorst(counting.length > 0 ? counting : members),
+    status: counting.length > 0 ? 'open' : members.some(({ is_open: isOpen }) => !isOpen) ? 'dismissed' : 'fixed',
+    listed: group.split_from === null && members.some((member) => member.is_tracked),
+    vuln_ids: ids,
+    canonical_id: vulnerabilityNames(ids, canonicalId).sort(compareCanonical)[0] ?? null,
+    split_from: group.split_from,
+  }
+}
+
+/** 4 is critical, 0 is info. */
+function rankOfWorst(members: { severity: string }[]): number {
+  const worst = first(SEVERITIES, (severity) => members.some((member) => member.severity === severity))
+  return SEVERITIES.length - 1 - SEVERITIES.indexOf(worst)
+}
+
+function first<Value>(values: readonly Value[], holds: (value: Value) => boolean): Value {
+  return values.find(holds) as Value
+}

@@ -1,5 +1,5 @@
 import type { Sql } from 'postgres'
-import { ALONE_DETAIL } from '../src/security/grouping/grouping-facts.ts'
+import { ALONE_DETAIL } from '../src/security/issues/grouping/grouping-facts.ts'
 import type { Json } from '../test/support/json.ts'
 
 /** The newest 1,000 findings: rows, then objects of the form that GET /v1/security/findings answers. */

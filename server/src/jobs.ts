@@ -1,8 +1,8 @@
-import { artifactCompleted } from './ci/artifact-completed.event.ts'
-import { forgetUnfinishedArtifacts } from './ci/forget-unfinished-artifacts.job.ts'
-import { reportChanged } from './ci/report-changed.event.ts'
-import { runFinished } from './ci/run-finished.event.ts'
-import { settleOverdueRuns } from './ci/settle-overdue-runs.job.ts'
+import { artifactCompleted } from './ci/artifacts/artifact-completed.event.ts'
+import { forgetUnfinishedArtifacts } from './ci/artifacts/forget-unfinished-artifacts.job.ts'
+import { reportChanged } from './ci/reports/report-changed.event.ts'
+import { runFinished } from './ci/runs/run-finished.event.ts'
+import { settleOverdueRuns } from './ci/runs/settle-overdue-runs.job.ts'
 import { evaluateDaily } from './compliance/evaluate-daily.job.ts'
 import { evaluateRepositoryJob } from './compliance/evaluate-repository.job.ts'
 import { policyApplied } from './compliance/policy-applied.event.ts'
@@ -12,27 +12,27 @@ import {
   reconsiderRun,
   reconsiderUpload,
 } from './compliance/reconsider-results.ts'
-import { followRun } from './deployments/follow-run.ts'
-import { postComment, postDecision } from './deployments/post-answer.job.ts'
+import { postComment, postDecision } from './deployments/approvals/post-answer.job.ts'
+import { followRun } from './deployments/gates/follow-run.ts'
+import { settleDeployments } from './deployments/gates/settle-deployments.job.ts'
 import {
   reconsiderAllGates,
   reconsiderGates,
   reconsiderGatesOfOrganization,
   reconsiderGatesOfUpload,
-} from './deployments/reconsider-gates.ts'
-import { settleDeployments } from './deployments/settle-deployments.job.ts'
+} from './deployments/policy/reconsider-gates.ts'
 import { removeAbandoned } from './platform/objects/remove-abandoned.job.ts'
 import { sweepObjects } from './platform/objects/sweep-objects.job.ts'
 import { subscribe } from './platform/queue/event.ts'
 import type { Job, ScheduledJob } from './platform/queue/job.ts'
-import { expireUploadsJob } from './security/expire-uploads.job.ts'
-import { followIntel } from './security/follow-intel.ts'
-import { readArtifact } from './security/read-artifact.ts'
-import { readUpload } from './security/read-upload.job.ts'
-import { backfillDetection } from './security/intel/backfill-detection.ts'
-import { fetchIntelDaily } from './security/intel/fetch-intel.job.ts'
-import { intelImported } from './security/intel/intel-imported.event.ts'
-import { uploadFinished } from './security/upload-finished.event.ts'
+import { backfillDetection } from './security/intel/lookup/backfill-detection.ts'
+import { fetchIntelDaily } from './security/intel/sources/fetch-intel.job.ts'
+import { intelImported } from './security/intel/sources/intel-imported.event.ts'
+import { followIntel } from './security/issues/regroup/follow-intel.ts'
+import { expireUploadsJob } from './security/uploads/expire-uploads.job.ts'
+import { readArtifact } from './security/uploads/read-artifact.ts'
+import { readUpload } from './security/uploads/read-upload.job.ts'
+import { uploadFinished } from './security/uploads/upload-finished.event.ts'
 import type { Services } from './services.ts'
 
 /** Every job that something enqueues, and what hears of every event. */

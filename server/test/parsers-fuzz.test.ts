@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { type ParsedFinding, ReportError, type ReportFormat } from '../src/security/parsers/parsed-report.ts'
-import { readReport } from '../src/security/parsers/read-report.ts'
-import { isJson } from './support/is-json.ts'
+import { readReport } from '../src/security/formats/read-report.ts'
+import { type ParsedFinding, ReportError, type ReportFormat } from '../src/security/formats/report/parsed-report.ts'
 import { assertBounded, assertSummaryBounded } from './support/finding-bounds.ts'
+import { isJson } from './support/is-json.ts'
 import { type Mutated, mutateJson } from './support/mutate-json.ts'
 import { SeededRandom } from './support/seeded-random.ts'
 

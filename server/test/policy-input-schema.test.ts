@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import { parsePolicyInput } from '../src/compliance/policy-file/policy-input.parser.ts'
-import { POLICY_INPUT_SCHEMA_FILE, publishedPolicyInputSchema } from './support/policy-input-schema.ts'
 import { policyInput } from './support/policies.ts'
+import { POLICY_INPUT_SCHEMA_FILE, publishedPolicyInputSchema } from './support/policy-input-schema.ts'
 
 test('docs/policy-input.schema.json is what policies decide by', async () => {
   const committed = await readFile(POLICY_INPUT_SCHEMA_FILE, 'utf8')

@@ -1,4 +1,4 @@
-import type { FirstOrganization } from '../access/create-first-organization.ts'
+import type { FirstOrganization } from '../access/api-keys/create-first-organization.ts'
 
 /** A commit that a first try can name; any 40 hexadecimal characters do. */
 const COMMIT = '8c5f0e1d2b3a49586776655443322110ffeeddcc'

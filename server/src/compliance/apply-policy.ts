@@ -6,11 +6,11 @@ import { ApiError } from '../platform/http/errors.ts'
 import { newUuid } from '../platform/ids.ts'
 import { publish } from '../platform/queue/event.ts'
 import type { Services } from '../services.ts'
-import { countPolicies, findContentHash, insertVersion, lockPolicy, POLICIES_MAX } from './policy.store.ts'
 import type { PolicyDefinition } from './policy.schema.ts'
+import { countPolicies, findContentHash, insertVersion, lockPolicy, POLICIES_MAX } from './policy.store.ts'
 import { policyApplied } from './policy-applied.event.ts'
-import type { PolicyBundle } from './policy-bundle.ts'
 import { insertBundle } from './policy-bundle.store.ts'
+import type { PolicyBundle } from './policy-bundle.ts'
 
 /** `changed` is false where the version in force says the same already. */
 export type AppliedPolicy = { id: string; name: string; version: number; mode: string; changed: boolean }

@@ -1,8 +1,8 @@
-import { branchName } from '../ci/branch-name.ts'
-import { readRunEvidence } from '../ci/run-evidence.store.ts'
-import { EVIDENCE_ITEMS_MAX, type RunEvidence } from '../ci/run-evidence.ts'
+import { branchName } from '../repositories/branch-name.ts'
+import { readRunEvidence } from '../ci/evidence/run-evidence.store.ts'
+import { EVIDENCE_ITEMS_MAX, type RunEvidence } from '../ci/evidence/run-evidence.ts'
 import type { Db } from '../platform/db/sql.ts'
-import { readPolicyFacts } from '../security/read-policy-facts.ts'
+import { readPolicyFacts } from '../security/policy-facts/read-policy-facts.ts'
 import type { PolicyInput } from './policy-input.schema.ts'
 
 /** What is to be judged: a repository as a run of it says it stands, and where that is to be deployed. */

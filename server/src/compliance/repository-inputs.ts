@@ -1,5 +1,5 @@
-import { branchName } from '../ci/branch-name.ts'
-import { findNewestRuns } from '../ci/newest-runs.store.ts'
+import { branchName } from '../repositories/branch-name.ts'
+import { findNewestRuns } from '../ci/evidence/newest-runs.store.ts'
 import type { Db } from '../platform/db/sql.ts'
 import { locateRepository } from '../repositories/locate-repository.ts'
 import { chooseRun } from './choose-run.ts'

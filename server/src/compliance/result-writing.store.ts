@@ -1,7 +1,7 @@
 import type { Tx } from '../platform/db/sql.ts'
 import { newUuid } from '../platform/ids.ts'
-import type { ResultStatus } from './result.schema.ts'
 import type { RuleStatus } from './policy-evaluation.ts'
+import type { ResultStatus } from './result.schema.ts'
 
 export type NewResult = {
   policy_id: string

@@ -2,8 +2,8 @@ import { recordAudit } from '../audit/audit.store.ts'
 import type { Principal } from '../audit/principal.ts'
 import type { Tx } from '../platform/db/sql.ts'
 import type { DeploymentStatus } from './deployment.schema.ts'
-import { awaitsReviewers, type DeploymentState } from './deployment-state.ts'
 import { settleDeployment, settleGate } from './deployment-state.store.ts'
+import { awaitsReviewers, type DeploymentState } from './deployment-state.ts'
 import type { Outcome } from './outcome.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { MINUTE_MS } from '../platform/clock.ts'
-import type { StoredGate } from './opened-gate.store.ts'
+import type { StoredGate } from './gates/opened-gate.store.ts'
 
 /** How long a gate waits for a decision (decisions §9). */
 export const ANSWER_WITHIN_MS = 12 * 60 * MINUTE_MS

@@ -1,5 +1,5 @@
-import { findAttempt } from '../ci/run-attempt.store.ts'
-import { endedBadly } from '../ci/run-status.ts'
+import { findAttempt } from '../ci/runs/run-attempt.store.ts'
+import { endedBadly } from '../ci/runs/run-status.ts'
 import type { Tx } from '../platform/db/sql.ts'
 import type { DeploymentState } from './deployment-state.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { revokeApiKey } from '../../src/access/api-key.store.ts'
+import { revokeApiKey } from '../../src/access/api-keys/api-key.store.ts'
 import { createApp } from '../../src/app.ts'
 import { openServices } from '../../src/open-services.ts'
 import { createLog } from '../../src/platform/log.ts'

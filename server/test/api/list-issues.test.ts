@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { Check } from 'typebox/value'
-import { Issue } from '../../src/security/issue.schema.ts'
+import { Issue } from '../../src/security/issues/issue.schema.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { assertError, assertInvalid } from '../support/assert-error.ts'
 import { listFindings } from '../support/findings.ts'

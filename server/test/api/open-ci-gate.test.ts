@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { Check } from 'typebox/value'
-import { OpenedGate } from '../../src/deployments/gate.schema.ts'
+import { OpenedGate } from '../../src/deployments/gates/gate.schema.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { assertError, assertInvalid } from '../support/assert-error.ts'
 import { createRun, patchRun } from '../support/ci-runs.ts'

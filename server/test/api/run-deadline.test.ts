@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { settleOverdueRuns } from '../../src/ci/settle-overdue-runs.job.ts'
+import { settleOverdueRuns } from '../../src/ci/runs/settle-overdue-runs.job.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { assertError } from '../support/assert-error.ts'
 import { createRun, patchRun, postRun } from '../support/ci-runs.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { RUN_STATUSES } from '../../src/ci/run-status.ts'
+import { RUN_STATUSES } from '../../src/ci/runs/run-status.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { assertError, assertInvalid } from '../support/assert-error.ts'
 import { createRun, patchRun } from '../support/ci-runs.ts'

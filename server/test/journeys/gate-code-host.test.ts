@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
-import { postComment, postDecision } from '../../src/deployments/post-answer.job.ts'
+import { postComment, postDecision } from '../../src/deployments/approvals/post-answer.job.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { assertError } from '../support/assert-error.ts'
 import { FakeCodeHost } from '../support/code-host.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { readArtifact } from '../../src/security/read-artifact.ts'
+import { readArtifact } from '../../src/security/uploads/read-artifact.ts'
 import { startTestApi, type TestApi } from '../support/api.ts'
 import { scan, sendReport, uploadArtifact } from '../support/ci-reports.ts'
 import { createRun } from '../support/ci-runs.ts'

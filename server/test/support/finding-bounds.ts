@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { ParsedFinding, ReportSummary } from '../../src/security/parsers/parsed-report.ts'
+import type { ParsedFinding, ReportSummary } from '../../src/security/formats/report/parsed-report.ts'
 
 const SEVERITIES = ['critical', 'high', 'medium', 'low', 'info']
 const KINDS = ['code', 'dependency', 'secret', 'iac', 'container', 'license', 'other']

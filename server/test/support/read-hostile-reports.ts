@@ -1,5 +1,5 @@
 // Reads each hostile report and says, one line of JSON per report, how that ended. Run with little memory.
-import { readReport } from '../../src/security/parsers/read-report.ts'
+import { readReport } from '../../src/security/formats/read-report.ts'
 import { hostileReports } from './hostile-reports.ts'
 
 for (const { name, open } of hostileReports()) {

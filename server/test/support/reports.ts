@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { readUpload } from '../../src/security/read-upload.job.ts'
+import { readUpload } from '../../src/security/uploads/read-upload.job.ts'
 import type { Answer, Caller, TestApi } from './api.ts'
 
 export type UploadOptions = Record<string, unknown>

@@ -1,4 +1,4 @@
-import { refreshIssues } from '../../src/security/issue-refresh.store.ts'
+import { refreshIssues } from '../../src/security/issues/writing/issue-refresh.store.ts'
 import type { Caller, TestApi } from './api.ts'
 import { SeededRandom } from './seeded-random.ts'
 

@@ -1,18 +1,52 @@
 /** One file of server/src: its path from there, and its text without comments. */
 export type Source = { path: string; text: string }
 
-/** A folder imports itself and what stands before it (ARCHITECTURE.md, "Strata"). */
+/**
+ * A folder imports itself and the folders before it (ARCHITECTURE.md, "Strata"). A folder that is not
+ * listed belongs to its nearest listed parent.
+ */
 const STRATA = [
   'platform',
   'audit',
   'organizations',
   'access',
+  'access/api-keys',
+  'access/gateway',
   'repositories',
   'codehosts',
-  'ci',
-  'security',
+  'ci/runs',
+  'ci/artifacts',
+  'ci/reports',
+  'ci/pipeline-runs',
+  'ci/evidence',
+  'security/vocabulary',
+  'security/formats/report',
+  'security/formats/sarif',
+  'security/formats/cyclonedx',
+  'security/formats/spdx',
+  'security/formats/detect',
+  'security/formats',
+  'security/intel',
+  'security/intel/aliases',
+  'security/intel/sources',
+  'security/intel/lookup',
+  'security/repositories',
+  'security/issues/grouping',
+  'security/issues/writing',
+  'security/reconcile',
+  'security/uploads',
+  'security/findings',
+  'security/issues/regroup',
+  'security/issues/explain',
+  'security/issues',
+  'security/alerts',
+  'security/policy-facts',
   'compliance',
   'deployments',
+  'deployments/gates/configure',
+  'deployments/policy',
+  'deployments/approvals',
+  'deployments/gates',
   'provenance',
 ]
 const TOP = STRATA.length
@@ -49,12 +83,62 @@ function importsUpward({ path, text }: Source): string[] {
   })
 }
 
-/** A place that no list names is a mistake of its own: it would stand on top unnoticed. */
+/** Throws for a folder that no stratum covers: it would stand above all others unnoticed. */
 function stratumOf(path: string): number {
-  const folder = path.includes('/') ? (path.split('/', 1)[0] as string) : 'commands'
-  const at = folder === 'commands' ? TOP : STRATA.indexOf(folder)
-  if (at < 0) throw new Error(`${path}: the folder ${folder} stands in no stratum`)
-  return at
+  let folder = path.includes('/') ? path.slice(0, path.lastIndexOf('/')) : 'commands'
+  if (folder === 'commands') return TOP
+  while (folder !== '') {
+    const at = STRATA.indexOf(folder)
+    if (at >= 0) return at
+    folder = folder.slice(0, Math.max(0, folder.lastIndexOf('/')))
+  }
+  throw new Error(`${path} is in a folder without a stratum`)
+}
+
+/** Groups of files that import each other, and of folders (the files directly in each) that do. */
+export function importCycles(sources: Source[]): string[] {
+  const files = new Map(sources.map((source) => [source.path, targetsOf(source)]))
+  const folders = new Map<string, string[]>()
+  for (const [path, targets] of files) {
+    const folder = folderOf(path)
+    // The files at the root of src put the program together from all folders.
+    if (folder === '') continue
+    const others = targets.map(folderOf).filter((other) => other !== folder && other !== '')
+    folders.set(folder, [...(folders.get(folder) ?? []), ...others])
+  }
+  return [...cyclesIn(files), ...cyclesIn(folders)].map((names) => `these import each other: ${names.join(', ')}`)
+}
+
+function targetsOf({ path, text }: Source): string[] {
+  const relative = importsOf(text).filter(({ specifier }) => specifier.startsWith('.'))
+  return relative.map(({ specifier }) => resolvePath(path, specifier))
+}
+
+function folderOf(path: string): string {
+  return path.includes('/') ? path.slice(0, path.lastIndexOf('/')) : ''
+}
+
+/** Every node is compared with what it reaches: the graph is small enough. */
+function cyclesIn(graph: Map<string, string[]>): string[][] {
+  const reach = new Map([...graph.keys()].map((node) => [node, reachableFrom(node, graph)]))
+  const seen = new Set<string>()
+  return [...graph.keys()].flatMap((node) => {
+    if (seen.has(node) || !reach.get(node)?.has(node)) return []
+    const cycle = [...graph.keys()].filter((other) => reach.get(node)?.has(other) && reach.get(other)?.has(node))
+    for (const member of cycle) seen.add(member)
+    return [cycle.sort()]
+  })
+}
+
+function reachableFrom(start: string, graph: Map<string, string[]>): Set<string> {
+  const reached = new Set<string>()
+  const next = [...(graph.get(start) ?? [])]
+  for (let node = next.pop(); node !== undefined; node = next.pop()) {
+    if (reached.has(node)) continue
+    reached.add(node)
+    next.push(...(graph.get(node) ?? []))
+  }
+  return reached
 }
 
 function sqlOutsideStores({ path, text }: Source): string[] {
@@ -80,7 +164,7 @@ const USE_CASE = /^(?:load|read|fetch|create|update|complete|import|export|open|
 
 function mayDoIo(path: string): boolean {
   const name = path.split('/').at(-1) as string
-  return !path.includes('/parsers/') && (name.endsWith('.job.ts') || USE_CASE.test(name))
+  return !path.includes('/formats/') && (name.endsWith('.job.ts') || USE_CASE.test(name))
 }
 
 /** Only the clock knows what time it is. How long something took on this machine is a measurement, and platform's own. */

@@ -1,8 +1,8 @@
 import { EvaluationError, type ParseResult } from '@marcbachmann/cel-js'
 import { boundedText, errorAnswer, type RuleAnswer } from '../engines/rule-answer.ts'
+import type { PolicyInput } from '../policy-input.schema.ts'
 import { celEnvironment } from './cel-environment.ts'
 import { decisiveValues } from './decisive-values.ts'
-import type { PolicyInput } from '../policy-input.schema.ts'
 
 /** An expression's answer on an input, which is given in both forms: CEL's own, and JSON for what is shown of it. */
 export function evaluateExpression(

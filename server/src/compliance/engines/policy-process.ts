@@ -1,7 +1,7 @@
 import { serveQuestions } from '../../platform/processes/serve-questions.ts'
+import { answerModule } from './answer-module.ts'
 import { answerRules } from './answer-rules.ts'
 import type { Part, Question } from './policy-questions.ts'
-import { answerModule } from './answer-module.ts'
 
 /** The process in which rules and modules of organizations run: bounded in time and memory, and away from the API. */
 serveQuestions<Question, Part>(async function* (question) {

@@ -1,6 +1,6 @@
 import { BoundedProcess } from '../../platform/processes/bounded-process.ts'
-import type { PolicyBundle } from '../policy-bundle.ts'
 import type { CelRule } from '../policy.schema.ts'
+import type { PolicyBundle } from '../policy-bundle.ts'
 import type { PolicyInput } from '../policy-input.schema.ts'
 import type { RuleAnswer } from './rule-answer.ts'
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { PolicyFileError } from './policy-mistake.ts'
 import { parsePolicyFile } from './policy.parser.ts'
+import { PolicyFileError } from './policy-mistake.ts'
 
 const HEAD = 'name: a\nmode: enforce\n'
 const RULES = 'rules: [{ rule: a, expression: "true" }]\n'

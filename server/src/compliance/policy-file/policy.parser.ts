@@ -1,7 +1,6 @@
 import { isAlias, isMap, LineCounter, parseDocument, visit, type YAMLMap } from 'yaml'
 import { globMistake } from '../../platform/glob.ts'
-import type { PolicyBindings } from '../policy.schema.ts'
-import type { PolicyMode } from '../policy.schema.ts'
+import type { PolicyBindings, PolicyMode } from '../policy.schema.ts'
 import { type EngineFile, readEngine } from './engine-fields.ts'
 import { PolicyFileError, type PolicyMistake } from './policy-mistake.ts'
 import { YamlFields, type YamlReading } from './yaml-fields.ts'

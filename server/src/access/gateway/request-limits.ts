@@ -1,0 +1,36 @@
+import type { FastifyReply } from 'fastify'
+import { RateLimiter } from '../../platform/http/rate-limit.ts'
+import type { Actor } from '../actor.ts'
+
+/** Kinds of request that an organization's keys share an allowance for. */
+export type LimitedKind = 'report'
+
+/** Report requests a minute and organization (decisions §3). */
+const REPORT_REQUESTS_PER_MINUTE_MAX = 300
+
+/** The general limits: requests a minute of each key, and of each organization for some kinds. 0 turns them off. */
+export class RequestLimits {
+  readonly #byKey: RateLimiter | null
+  readonly #byKind: Record<LimitedKind, RateLimiter> | null
+
+  constructor(requestsPerMinute: number) {
+    const isOn = requestsPerMinute > 0
+    this.#byKey = isOn ? new RateLimiter(requestsPerMinute) : null
+    this.#byKind = isOn ? { report: new RateLimiter(REPORT_REQUESTS_PER_MINUTE_MAX) } : null
+  }
+
+  /** Counts a request, and throws 429 `rate_limited` for one too many. The headers tell of the limit that is closer. */
+  count({ org_id, credential }: Actor, kind: LimitedKind | undefined, now: Date, reply: FastifyReply): void {
+    this.#byKey?.take(credential.id, now, reply)
+    if (!kind || !this.#byKind) return
+    const ofKey = allowanceIn(reply)
+    this.#byKind[kind].take(org_id, now, reply)
+    const ofKind = allowanceIn(reply)
+    if (Number(ofKey['ratelimit-remaining']) < Number(ofKind['ratelimit-remaining'])) reply.headers(ofKey)
+  }
+}
+
+function allowanceIn(reply: FastifyReply) {
+  const { 'ratelimit-limit': limit, 'ratelimit-remaining': remaining, 'ratelimit-reset': reset } = reply.getHeaders()
+  return { 'ratelimit-limit': limit, 'ratelimit-remaining': remaining, 'ratelimit-reset': reset }
+}

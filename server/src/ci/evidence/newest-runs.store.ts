@@ -1,0 +1,92 @@
+import type { Db } from '../../platform/db/sql.ts'
+
+export type RunName = { id: string; attempt: number; ref: string | null }
+
+const RUNS_MAX = 100
+
+/**
+ * The newest runs of a repository that say something: they ended, or a job of theirs reported. Runs of pull requests speak
+ * of what is not in the repository yet, and are left out.
+ */
+export async function findNewestRuns(db: Db, orgId: string, repository: string, now: Date): Promise<RunName[]> {
+  const ended: ReturnType<Db> = db`completed_at is not null`
+  // Few runs are under way at a time.
+  const underWay: ReturnType<Db> = db`completed_at is null and (deadline_at <= ${now} or ${hasReports(db)})`
+  return db<RunName[]>`
+    select id, attempt, ref
+    from (
+      (${newestRuns(db, orgId, repository, ended)})
+      union all
+      (${newestRuns(db, orgId, repository, underWay)})
+    ) run
+    order by created_at desc, id desc
+    limit ${RUNS_MAX}`
+}
+
+function newestRuns(db: Db, orgId: string, repository: string, which: ReturnType<Db>) {
+  return db`
+    select id, newest_attempt as attempt, ref, created_at
+    from ci_runs run
+    where org_id = ${orgId}
+      and repository = ${repository}
+      and event <> 'pull_request'
+      and ${which}
+    order by created_at desc, id desc
+    limit ${RUNS_MAX}`
+}
+
+function hasReports(db: Db): ReturnType<Db> {
+  return db`
+    exists (
+      select from ci_reports report
+      where report.org_id = run.org_id
+        and report.run_id = run.id
+    )`
+}
+
+/** The repository that a run is of; null where there is no such run. */
+export async function findRunRepository(db: Db, orgId: string, runId: string): Promise<string | null> {
+  const [row] = await db<{ repository: string }[]>`
+    select repository
+    from ci_runs
+    where org_id = ${orgId}
+      and id = ${runId}`
+  return row?.repository ?? null
+}
+
+/** Every repository that runs are of, each once. Steps from one to the next in the index, however many runs have ended. */
+export async function listRunRepositories(db: Db, orgId: string, limit: number): Promise<string[]> {
+  const rows = await db<{ repository: string }[]>`
+    with recursive known as (
+      (
+        select repository
+        from ci_runs
+        where org_id = ${orgId}
+          and completed_at is not null
+        order by repository
+        limit 1
+      )
+      union all
+      select (
+        select run.repository
+        from ci_runs run
+        where run.org_id = ${orgId}
+          and run.repository > known.repository
+          and run.completed_at is not null
+        order by run.repository
+        limit 1
+      )
+      from known
+      where known.repository is not null
+    )
+    select repository
+    from known
+    where repository is not null
+    union
+    select repository
+    from ci_runs
+    where org_id = ${orgId}
+      and completed_at is null
+    limit ${limit}`
+  return rows.map(({ repository }) => repository)
+}

@@ -1,0 +1,121 @@
+import type { Db } from '../../platform/db/sql.ts'
+import { completedAt, statusAt } from '../runs/attempt-deadline.store.ts'
+import { attemptsOf } from '../runs/run-attempt.store.ts'
+import { EVIDENCE_ITEMS_MAX, type RunEvidence } from './run-evidence.ts'
+
+const ATTESTATION_BYTES_MAX = 2 * 1024 * 1024
+
+/** The evidence of one attempt of a run, in one round trip; null where there is no such attempt. */
+export async function readRunEvidence(
+  db: Db,
+  orgId: string,
+  runId: string,
+  attempt: number,
+  now: Date,
+): Promise<RunEvidence | null> {
+  const [row] = await db<RunEvidence[]>`
+    select ${runJson(db, now)} as run, ${attemptsJson(db, orgId, runId, now)} as attempts,
+      ${reportsJson(db)} as reports, ${attestationsJson(db)} as attestations, ${artifactsJson(db)} as artifacts
+    from ci_runs run
+    cross join ${attemptsOf(db, orgId, runId)} attempt
+    where run.org_id = ${orgId}
+      and run.id = ${runId}
+      and attempt.number = ${attempt}`
+  return row ?? null
+}
+
+function runJson(db: Db, now: Date) {
+  return db`json_build_object(
+    'id', run.id, 'provider', run.provider, 'ci_system', run.ci_system, 'external_run_id', run.external_run_id,
+    'repository', run.repository, 'ref', run.ref, 'commit_sha', run.commit_sha, 'pipeline_name', run.pipeline_name,
+    'event', run.event, 'attempt', attempt.number, 'status', ${statusAt(db, 'attempt', now)}, 'actor', attempt.actor,
+    'started_at', rfc3339(attempt.started_at), 'completed_at', rfc3339(${completedAt(db, 'attempt', now)}),
+    'trust', run.trust
+  )`
+}
+
+function attemptsJson(db: Db, orgId: string, runId: string, now: Date) {
+  return db`(
+    select json_agg(
+      json_build_object(
+        'number', attempt.number, 'status', ${statusAt(db, 'attempt', now)},
+        'started_at', rfc3339(attempt.started_at), 'completed_at', rfc3339(${completedAt(db, 'attempt', now)}),
+        'trust', run.trust
+      )
+      order by attempt.number
+    )
+    from ${attemptsOf(db, orgId, runId)} attempt
+  )`
+}
+
+function reportsJson(db: Db) {
+  return db`(
+    select coalesce(json_agg(
+      json_build_object(
+        'id', id, 'job', job_name, 'name', name, 'matrix', matrix, 'runner', runner, 'at', rfc3339(updated_at),
+        'trust', run.trust
+      )
+      order by updated_at desc, id
+    ), '[]')
+    from (
+      select id, job_name, name, matrix, runner, updated_at
+      from ci_reports
+      where org_id = run.org_id
+        and run_id = run.id
+        and ci_reports.attempt = attempt.number
+      order by updated_at desc, id
+      limit ${EVIDENCE_ITEMS_MAX}
+    ) report
+  )`
+}
+
+/** Failed ones first: what is cut off must never be what speaks against the run. */
+function attestationsJson(db: Db) {
+  return db`(
+    select coalesce(json_agg(
+      json_build_object(
+        'report_id', report_id, 'job', job_name, 'kind', kind, 'name', name, 'status', status,
+        'data', case when bytes_so_far <= ${ATTESTATION_BYTES_MAX} then data end, 'at', rfc3339(updated_at),
+        'trust', run.trust
+      )
+      order by position
+    ), '[]')
+    from (
+      select *, row_number() over first_to_last as position, sum(octet_length(data::text)) over first_to_last as bytes_so_far
+      from (
+        select item.report_id, report.job_name, item.kind, item.name, item.status, item.data, item.updated_at, item.id,
+          case item.status when 'fail' then 0 when 'warn' then 1 else 2 end as rank
+        from ci_reports report
+        join ci_attestations item on item.org_id = report.org_id and item.report_id = report.id
+        where report.org_id = run.org_id
+          and report.run_id = run.id
+          and report.attempt = attempt.number
+        order by rank, item.updated_at desc, item.id
+        limit ${EVIDENCE_ITEMS_MAX}
+      ) kept
+      window first_to_last as (order by rank, updated_at desc, id)
+    ) attestation
+  )`
+}
+
+function artifactsJson(db: Db) {
+  return db`(
+    select coalesce(json_agg(
+      json_build_object(
+        'path', path, 'size', size, 'sha256', sha256, 'at', rfc3339(created_at), 'trust', run.trust
+      )
+      order by path, report_id
+    ), '[]')
+    from (
+      select item.path, item.size, item.sha256, item.created_at, item.report_id
+      from ci_artifacts item
+      join ci_reports report on report.org_id = item.org_id and report.id = item.report_id
+      where item.org_id = run.org_id
+        and item.run_id = run.id
+        and item.status = 'uploaded'
+        and report.attempt = attempt.number
+      order by item.path, item.report_id
+      limit ${EVIDENCE_ITEMS_MAX}
+    ) artifact
+  )`
+}

@@ -1,0 +1,53 @@
+import { listContext, retainedSince } from '../../access/retention.ts'
+import { notFound } from '../../platform/http/errors.ts'
+import type { HttpServer } from '../../platform/http/http-server.ts'
+import { readPage, sendPage } from '../../platform/http/lists.ts'
+import { sendData } from '../../platform/http/responses.ts'
+import { Envelope, ListEnvelope } from '../../platform/http/schemas.ts'
+import type { Services } from '../../services.ts'
+import { PipelineRun, PipelineRunPath, PipelineRunQuery } from './pipeline-run.schema.ts'
+import { findPipelineRun, listPipelineRuns } from './pipeline-run.store.ts'
+
+export async function pipelineRunRoutes(app: HttpServer, services: Services): Promise<void> {
+  app.get(
+    '/v1/runs',
+    {
+      config: { scope: 'read:pipelines' },
+      schema: {
+        operationId: 'listRuns',
+        summary: 'List pipeline runs',
+        tags: ['Pipeline runs'],
+        querystring: PipelineRunQuery,
+        response: { 200: ListEnvelope(PipelineRun) },
+      },
+    },
+    async (request, reply) => {
+      const context = listContext(services, request)
+      const page = readPage(request.query, context)
+      const { org_id } = request.actor
+      const rows = await listPipelineRuns(services.sql, org_id, page, { status: request.query.status }, context.now)
+      return sendPage(reply, rows, page, request.query, context)
+    },
+  )
+
+  app.get(
+    '/v1/runs/:id',
+    {
+      config: { scope: 'read:pipelines' },
+      schema: {
+        operationId: 'getRun',
+        summary: 'Read one pipeline run',
+        tags: ['Pipeline runs'],
+        params: PipelineRunPath,
+        response: { 200: Envelope(PipelineRun) },
+      },
+    },
+    async (request, reply) => {
+      const { org_id, plan } = request.actor
+      const now = services.clock.now()
+      const json = await findPipelineRun(services.sql, org_id, request.params.id, retainedSince(plan, now), now)
+      if (json === null) throw notFound('run')
+      return sendData(reply, json)
+    },
+  )
+}

@@ -1,0 +1,87 @@
+import type { Db, Tx } from '../../platform/db/sql.ts'
+import type { AttestationKind, AttestationStatus } from './attestation.ts'
+
+export type AttestationRow = {
+  id: string
+  kind: AttestationKind
+  name: string
+  data: object
+  status: AttestationStatus
+}
+
+export type StoredAttestation = Pick<AttestationRow, 'id' | 'kind' | 'name' | 'status'>
+
+/**
+ * Stores attestations, each in place of the one of its kind and name. What was read in a file stays while the file
+ * does; a file that is named anew is announced again, so that what was read in it gets here too.
+ */
+export async function upsertAttestations(tx: Tx, orgId: string, reportId: string, rows: AttestationRow[], at: Date) {
+  return tx<StoredAttestation[]>`
+    with stored as (
+      insert into ci_attestations as attestation (
+        org_id, id, report_id, kind, name, data, status, created_at, updated_at
+      )
+      select ${orgId}, id, ${reportId}, kind, name, data, status, ${at}::timestamptz, ${at}::timestamptz
+      from jsonb_to_recordset(${tx.json(rows as never)}::jsonb)
+        as item (id uuid, kind text, name text, data jsonb, status text)
+      on conflict (org_id, report_id, kind, name) do update
+      set data = excluded.data, updated_at = excluded.updated_at,
+        parsed = case when ${sameArtifact(tx)} then attestation.parsed end,
+        status = case
+          when attestation.kind = 'sbom' and attestation.parsed is not null and ${sameArtifact(tx)} then 'pass'
+          else excluded.status
+        end
+      returning id, kind, name, status, data ->> 'artifact' as artifact, parsed
+    ), named as (
+      update ci_artifacts
+      set announced = false
+      from stored
+      where ci_artifacts.org_id = ${orgId}
+        and ci_artifacts.report_id = ${reportId}
+        and ci_artifacts.announced
+        and ci_artifacts.path = stored.artifact
+        and stored.parsed is null
+    )
+    select id, kind, name, status
+    from stored`
+}
+
+function sameArtifact(tx: Tx) {
+  return tx`attestation.data ->> 'artifact' is not distinct from excluded.data ->> 'artifact'`
+}
+
+/** Removes what a replacing report does not name. */
+export async function deleteOtherAttestations(tx: Tx, orgId: string, reportId: string, keep: AttestationRow[]) {
+  await tx`
+    delete from ci_attestations
+    where org_id = ${orgId}
+      and report_id = ${reportId}
+      and (kind, name) not in (
+        select kind, name
+        from unnest(${keep.map(({ kind }) => kind)}::text[], ${keep.map(({ name }) => name)}::text[]) as kept (kind, name)
+      )`
+}
+
+export async function countAttestations(db: Db, orgId: string, reportId: string): Promise<number> {
+  const [row] = await db<[{ count: number }]>`
+    select count(*) as count
+    from ci_attestations
+    where org_id = ${orgId}
+      and report_id = ${reportId}`
+  return row.count
+}
+
+/** Puts our own figures beside those of the attestations that name a file; an SBOM that was read passes. */
+export async function noteParsed(db: Db, orgId: string, artifactId: string, parsed: object, at: Date): Promise<void> {
+  await db`
+    update ci_attestations attestation
+    set parsed = ${db.json(parsed as never)}, updated_at = ${at},
+      status = case when attestation.kind = 'sbom' then 'pass' else attestation.status end
+    from ci_artifacts artifact
+    where artifact.org_id = ${orgId}
+      and artifact.id = ${artifactId}
+      and attestation.org_id = artifact.org_id
+      and attestation.report_id = artifact.report_id
+      and attestation.kind in ('scan', 'sbom')
+      and attestation.data ->> 'artifact' = artifact.path`
+}

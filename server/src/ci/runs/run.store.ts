@@ -1,0 +1,99 @@
+import type { Db, Tx } from '../../platform/db/sql.ts'
+import { completedAt, statusAt } from './attempt-deadline.store.ts'
+import { attemptsOf, type StoredAttempt } from './run-attempt.store.ts'
+
+/** What stays the same over the attempts of a run. */
+export type RunRow = {
+  org_id: string
+  id: string
+  provider: string
+  ci_system: string
+  ci_system_name: string | null
+  external_run_id: string
+  repository: string
+  commit_sha: string
+  ref: string | null
+  pipeline_name: string
+  event: string
+  trust: string
+  credential: { type: string; id: string; name: string }
+}
+
+export type LinkedRepository = { provider: string; id: string }
+
+/** The run of an external id, locked until the transaction ends. */
+export async function lockRun(tx: Tx, orgId: string, ciSystem: string, externalRunId: string) {
+  const [row] = await tx<{ id: string; newest_attempt: number }[]>`
+    select id, newest_attempt
+    from ci_runs
+    where org_id = ${orgId}
+      and ci_system = ${ciSystem}
+      and external_run_id = ${externalRunId}
+    for update`
+  return row ?? null
+}
+
+/** The number of the newest attempt of a run, which stays locked until the transaction ends. */
+export async function lockRunById(tx: Tx, orgId: string, runId: string): Promise<number | null> {
+  const [row] = await tx<{ newest_attempt: number }[]>`
+    select newest_attempt
+    from ci_runs
+    where org_id = ${orgId}
+      and id = ${runId}
+    for update`
+  return row?.newest_attempt ?? null
+}
+
+/** The credential that reported a run; null where there is no such run. */
+export async function findRunCredential(db: Db, orgId: string, runId: string): Promise<string | null> {
+  const [row] = await db<{ credential_id: string }[]>`
+    select credential_id
+    from ci_runs
+    where org_id = ${orgId}
+      and id = ${runId}`
+  return row?.credential_id ?? null
+}
+
+/** A run with one of its attempts, as both stand at a certain time. */
+export type StoredRun = Omit<RunRow, 'org_id' | 'credential'> &
+  StoredAttempt & {
+    attempt: number
+    linked_repository: LinkedRepository | null
+    credential: { type: string; id: string; name: string }
+    created_at: Date
+    updated_at: Date
+  }
+
+/** A run with the attempt of that number, which must be there, as both stand at `now`. */
+export async function readRun(db: Db, orgId: string, runId: string, number: number, now: Date): Promise<StoredRun> {
+  return (await findRun(db, orgId, runId, number, now)) as StoredRun
+}
+
+/** The same; null where there is no such run or attempt. */
+export async function findRun(db: Db, orgId: string, runId: string, number: number, now: Date) {
+  const [row] = await db<StoredRun[]>`
+    select run.id, run.provider, run.ci_system, run.ci_system_name, run.external_run_id, attempt.number as attempt,
+      run.repository, run.commit_sha, run.ref, run.pipeline_name, attempt.url,
+      ${statusAt(db, 'attempt', now)} as status, attempt.started_at, ${completedAt(db, 'attempt', now)} as completed_at,
+      attempt.actor, run.event, attempt.deadline_at, run.trust, ${linkedRepository(db)} as linked_repository,
+      json_build_object('type', run.credential_type, 'id', run.credential_id, 'name', run.credential_name) as credential,
+      run.created_at, run.updated_at
+    from ci_runs run
+    cross join ${attemptsOf(db, orgId, runId)} attempt
+    where run.org_id = ${orgId}
+      and run.id = ${runId}
+      and attempt.number = ${number}`
+  return row ?? null
+}
+
+/** The connected provider's repository of the run's name, or null. */
+export function linkedRepository(db: Db) {
+  return db`(
+    select json_build_object('provider', repository.provider, 'id', repository.id)
+    from repositories repository
+    where repository.org_id = run.org_id
+      and repository.host = split_part(run.repository, '/', 1)
+      and lower(repository.full_name) = lower(substr(run.repository, strpos(run.repository, '/') + 1))
+    limit 1
+  )`
+}

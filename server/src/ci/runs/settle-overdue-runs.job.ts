@@ -1,0 +1,23 @@
+import { publish } from '../../platform/queue/event.ts'
+import type { ScheduledJob } from '../../platform/queue/job.ts'
+import type { Services } from '../../services.ts'
+import { settleEarlierAttempts, settleNewestAttempts } from './attempt-deadline.store.ts'
+import { runFinished } from './run-finished.event.ts'
+
+/** Runs every minute: open attempts past their deadline become `timed_out` (decisions §5). Reads never wait for it. */
+export const settleOverdueRuns: ScheduledJob<Services> = {
+  name: 'ci.settle-overdue-runs',
+  schedule: '* * * * *',
+  async run(services): Promise<void> {
+    while ((await settleSome(services)) > 0);
+  },
+}
+
+async function settleSome({ sql, clock }: Services): Promise<number> {
+  const now = clock.now()
+  return sql.begin(async (tx) => {
+    const settled = [...(await settleNewestAttempts(tx, now)), ...(await settleEarlierAttempts(tx, now))]
+    await Promise.all(settled.map((attempt) => publish(tx, runFinished, { ...attempt, status: 'timed_out' })))
+    return settled.length
+  })
+}

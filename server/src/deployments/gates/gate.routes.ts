@@ -1,0 +1,88 @@
+import type { FastifyReply } from 'fastify'
+import { bearerToken } from '../../access/gateway/authorize.ts'
+import { GatewayRejection } from '../../platform/http/errors.ts'
+import type { HttpServer } from '../../platform/http/http-server.ts'
+import { Envelope } from '../../platform/http/schemas.ts'
+import type { Services } from '../../services.ts'
+import { toDeploymentGate } from './deployment-gate.ts'
+import { DeploymentGate, GatePath, NewGate, OpenedGate, PollHeaders } from './gate.schema.ts'
+import { GateWatch } from './gate-watch.ts'
+import { openGate } from './open-gate.ts'
+import type { StoredGate } from './opened-gate.store.ts'
+import { awaitDecision, type PollAllowance, takePoll } from './poll-gate.ts'
+import { isPollToken } from './poll-token.ts'
+import { preferredWaitSeconds } from './prefer-wait.ts'
+
+export async function gateRoutes(app: HttpServer, services: Services): Promise<void> {
+  const watch = new GateWatch(services.sql)
+  const stopListening = await watch.listen()
+  // Requests that wait are answered before the server waits for requests.
+  app.addHook('preClose', async () => watch.stop())
+  app.addHook('onClose', stopListening)
+  const wireForm = (gate: StoredGate) => toDeploymentGate(gate, services.config.baseUrl, services.clock.now())
+
+  app.post(
+    '/v1/ci/gates',
+    {
+      config: { scope: 'write:ci' },
+      schema: {
+        operationId: 'openCiGate',
+        summary: 'Ask to let a deployment out',
+        tags: ['Deployment gates'],
+        body: NewGate,
+        response: { 200: Envelope(OpenedGate), 201: Envelope(OpenedGate) },
+      },
+    },
+    async (request, reply) => {
+      const { gate, created, token } = await openGate(services, request.actor, request.body as NewGate)
+      reply.code(created ? 201 : 200)
+      return { data: { ...wireForm(gate), poll_token: token.text, expires_at: token.expiresAt.toISOString() } }
+    },
+  )
+
+  app.get(
+    '/v1/ci/gates/:gate_id',
+    {
+      config: { public: true },
+      onRequest: async ({ headers }) => void requirePollToken(headers.authorization),
+      schema: {
+        operationId: 'getCiGate',
+        summary: 'Poll a deployment gate',
+        description: 'Authenticated with the poll token. At most 12 polls a minute.',
+        tags: ['Deployment gates'],
+        security: [{ pollToken: [] }],
+        params: GatePath,
+        headers: PollHeaders,
+        response: { 200: Envelope(DeploymentGate) },
+      },
+    },
+    async (request, reply) => {
+      const token = requirePollToken(request.headers.authorization)
+      const gate = await takePoll(services, request.params.gate_id, token, (left) => tellAllowance(reply, left))
+      const waitSeconds = preferredWaitSeconds(request.headers.prefer)
+      if (waitSeconds === null) return { data: wireForm(gate) }
+      reply.header('preference-applied', `wait=${waitSeconds}`)
+      return { data: wireForm(await awaitDecision(services, watch, gate, waitSeconds * 1000, whenGone(reply))) }
+    },
+  )
+}
+
+/** What stands before the request itself is looked at, as the gateway does for keys. */
+function requirePollToken(authorization: string | undefined): string {
+  const token = bearerToken(authorization)
+  if (token === null || !isPollToken(token)) throw new GatewayRejection(401)
+  return token
+}
+
+function tellAllowance(reply: FastifyReply, { limit, remaining, resetSeconds }: PollAllowance): void {
+  reply.header('ratelimit-limit', limit)
+  reply.header('ratelimit-remaining', remaining)
+  reply.header('ratelimit-reset', resetSeconds)
+}
+
+/** Aborts when the client's connection closes. */
+function whenGone({ raw }: FastifyReply): AbortSignal {
+  const gone = new AbortController()
+  raw.once('close', () => gone.abort())
+  return gone.signal
+}

@@ -1,0 +1,54 @@
+import { listContext, retainedSince } from '../../access/retention.ts'
+import { notFound } from '../../platform/http/errors.ts'
+import type { HttpServer } from '../../platform/http/http-server.ts'
+import { readPage, sendPage } from '../../platform/http/lists.ts'
+import { sendData } from '../../platform/http/responses.ts'
+import { Envelope, ListEnvelope } from '../../platform/http/schemas.ts'
+import type { Services } from '../../services.ts'
+import { Alert, AlertPath, AlertQuery } from './alert.schema.ts'
+import { findAlert, listAlerts } from './alert.store.ts'
+
+export async function alertRoutes(app: HttpServer, services: Services): Promise<void> {
+  app.get(
+    '/v1/security/alerts',
+    {
+      config: { scope: 'read:security' },
+      schema: {
+        operationId: 'listAlerts',
+        summary: 'List security alerts',
+        tags: ['Security alerts'],
+        querystring: AlertQuery,
+        response: { 200: ListEnvelope(Alert) },
+      },
+    },
+    async (request, reply) => {
+      const { query, actor } = request
+      const context = listContext(services, request)
+      const page = readPage(query, context)
+      const { status, severity } = query
+      const rows = await listAlerts(services.sql, actor.org_id, page, { status, severity })
+      return sendPage(reply, rows, page, query, context)
+    },
+  )
+
+  app.get(
+    '/v1/security/alerts/:id',
+    {
+      config: { scope: 'read:security' },
+      schema: {
+        operationId: 'getAlert',
+        summary: 'Read one security alert',
+        tags: ['Security alerts'],
+        params: AlertPath,
+        response: { 200: Envelope(Alert) },
+      },
+    },
+    async (request, reply) => {
+      const { org_id, plan } = request.actor
+      const since = retainedSince(plan, services.clock.now())
+      const json = await findAlert(services.sql, org_id, request.params.id, since)
+      if (json === null) throw notFound('alert')
+      return sendData(reply, json)
+    },
+  )
+}

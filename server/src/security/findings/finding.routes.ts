@@ -1,0 +1,32 @@
+import { listContext } from '../../access/retention.ts'
+import type { HttpServer } from '../../platform/http/http-server.ts'
+import { readPage, sendPage } from '../../platform/http/lists.ts'
+import { ListEnvelope } from '../../platform/http/schemas.ts'
+import type { Services } from '../../services.ts'
+import { selectRepositories } from '../repositories/select-repositories.ts'
+import { Finding, FindingQuery } from './finding.schema.ts'
+import { listFindings } from './finding.store.ts'
+
+export async function findingRoutes(app: HttpServer, services: Services): Promise<void> {
+  app.get(
+    '/v1/security/findings',
+    {
+      config: { scope: 'read:security' },
+      schema: {
+        operationId: 'listFindings',
+        summary: 'List raw findings of every source',
+        tags: ['Findings and issues'],
+        querystring: FindingQuery,
+        response: { 200: ListEnvelope(Finding) },
+      },
+    },
+    async (request, reply) => {
+      const { query, actor } = request
+      const context = listContext(services, request)
+      const page = readPage(query, context)
+      const repositories = await selectRepositories(services.sql, actor.org_id, query)
+      const rows = await listFindings(services.sql, actor.org_id, page, repositories)
+      return sendPage(reply, rows, page, query, context)
+    },
+  )
+}

@@ -1,0 +1,351 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { readReport } from '../read-report.ts'
+import type { ParsedFinding } from '../report/parsed-report.ts'
+
+async function read(document: unknown) {
+  const text = typeof document === 'string' ? document : JSON.stringify(document)
+  const findings: ParsedFinding[] = []
+  const open = async function* () {
+    for (let at = 0; at < text.length; at += 65_536) yield Buffer.from(text.slice(at, at + 65_536))
+  }
+  const summary = await readReport({ open }, 'auto', async (batch) => {
+    findings.push(...batch)
+  })
+  return { ...summary, count: summary.findings, findings }
+}
+
+const SERIAL = '3e671687-395b-41f5-a30f-a58921a69b79'
+
+function bom(members: object = {}) {
+  return { bomFormat: 'CycloneDX', specVersion: '1.6', serialNumber: `urn:uuid:${SERIAL}`, ...members }
+}
+
+const COMPONENT = { type: 'library', 'bom-ref': 'a', name: 'log4j', version: '2.14', purl: 'pkg:maven/org/log4j@2.14' }
+const VULNERABILITY = { id: 'CVE-2021-44228', affects: [{ ref: 'a' }] }
+
+async function readOne(vulnerability: object = {}, component: object = {}): Promise<ParsedFinding> {
+  const document = bom({
+    components: [{ ...COMPONENT, ...component }],
+    vulnerabilities: [{ ...VULNERABILITY, ...vulnerability }],
+  })
+  const { findings } = await read(document)
+  assert.equal(findings.length, 1)
+  return findings[0] as ParsedFinding
+}
+
+const fingerprints = (findings: ParsedFinding[]) => findings.map(({ fingerprint }) => fingerprint).sort()
+
+test('components count at any depth; the subject, tools and services do not', async () => {
+  const nested = { name: 'x', components: [{ name: 'y', components: [{ name: 'z' }] }, { name: 'w' }] }
+  const { components } = await read(
+    bom({
+      metadata: { component: nested, tools: { components: [{ name: 't' }] } },
+      components: [nested, { name: 'v' }],
+      services: [{ name: 's', services: [{ name: 'r' }] }],
+    }),
+  )
+  assert.equal(components, 5)
+})
+
+test('a component is found wherever it stands: nested, before or after what nests in it, as subject or service', async () => {
+  const inner = { components: [{ 'bom-ref': 'inner', name: 'inner' }], 'bom-ref': 'outer', name: 'outer' }
+  const refs = ['inner', 'outer', 'subject', 'part', 'service']
+  const { findings } = await read(
+    bom({
+      vulnerabilities: [{ id: 'CVE-2021-44228', affects: refs.map((ref) => ({ ref })) }],
+      components: [{ ...inner, version: '1' }],
+      services: [{ name: 'api', 'bom-ref': 'service' }],
+      metadata: { component: { 'bom-ref': 'subject', components: [{ 'bom-ref': 'part', name: 'p' }], name: 'app' } },
+    }),
+  )
+  assert.deepEqual(
+    findings.map(({ package_name }) => package_name),
+    ['inner', 'outer', 'app', 'p', 'api'],
+  )
+  assert.equal(findings[1]?.package_version, '1')
+})
+
+test('a vulnerability is one finding per component that it names, one without a component where it names none', async () => {
+  const affects = [{ ref: 'a' }, { ref: 'a', versions: [] }, { ref: 'b' }, {}]
+  const { findings } = await read(
+    bom({ components: [COMPONENT], vulnerabilities: [{ id: 'V-1', affects }, { id: 'V-2' }] }),
+  )
+  assert.deepEqual(
+    findings.map(({ rule_id, package_name }) => [rule_id, package_name]),
+    [
+      ['V-1', 'org/log4j'],
+      ['V-1', 'b'],
+      ['V-2', null],
+    ],
+  )
+})
+
+test('a BOM-Link leads to this document by its serial number, and to another only by name', async () => {
+  const { findings } = await read(
+    bom({
+      components: [COMPONENT],
+      vulnerabilities: [
+        { id: 'V-1', affects: [{ ref: `urn:cdx:${SERIAL}/1#a` }] },
+        { id: 'V-1', affects: [{ ref: `urn:cdx:${SERIAL.replace('3', '4')}/1#a` }] },
+        { id: 'V-1', affects: [{ ref: 'pkg:npm/%40angular/core@12' }] },
+      ],
+    }),
+  )
+  assert.deepEqual(
+    findings.map(({ package_name }) => package_name),
+    ['org/log4j', 'a', '@angular/core'],
+  )
+})
+
+test('VEX states: settled ones dismiss with their reason, the others leave the finding open', async () => {
+  const state = async (analysis: unknown) => {
+    const { state, dismiss_reason } = await readOne({ analysis })
+    return [state, dismiss_reason]
+  }
+  for (const settled of ['not_affected', 'false_positive', 'resolved', 'resolved_with_pedigree'])
+    assert.deepEqual(await state({ state: settled }), ['dismissed', settled])
+  for (const open of ['in_triage', 'exploitable', 'unknown', null])
+    assert.deepEqual(await state({ state: open }), ['open', null])
+  assert.deepEqual(await state(undefined), ['open', null])
+})
+
+test('a dismissal keeps justification, detail and response', async () => {
+  const analysis = { state: 'not_affected', justification: 'code_not_present', detail: 'Gone.', response: ['update'] }
+  assert.equal((await readOne({ analysis })).dismiss_comment, 'code_not_present\nGone.\nResponse: update')
+})
+
+test("a component's own version that is listed as unaffected dismisses the finding", async () => {
+  const versions = [{ version: '2.14', status: 'unaffected' }]
+  const finding = await readOne({ affects: [{ ref: 'a', versions }] })
+  assert.deepEqual([finding.state, finding.dismiss_reason], ['dismissed', 'not_affected'])
+})
+
+test('the manifest is told by the properties of the usual tools, else by the evidence, without lines', async () => {
+  const path = async (component: object) => (await readOne({}, component)).path
+  const property = (name: string, value: string) => ({
+    properties: [
+      { name: 'x', value: 'y' },
+      { name, value },
+    ],
+  })
+  assert.equal(await path(property('aquasecurity:trivy:FilePath', 'app/package-lock.json')), 'app/package-lock.json')
+  assert.equal(await path(property('SrcFile', '/builds/acme/app/pom.xml')), 'pom.xml')
+  assert.equal(await path(property('syft:location:0:path', '/lib/apk/db/installed')), '/lib/apk/db/installed')
+  const occurrences = [{ location: './src/b.java#12' }, { location: 'src/a.java#7' }]
+  assert.equal(await path({ evidence: { occurrences } }), 'src/a.java')
+  assert.equal(await path({}), null)
+})
+
+test('a document without vulnerabilities says nothing of them, an empty list says that there are none', async () => {
+  const metadata = { tools: [{ vendor: 'a', name: 'scanner', version: '1' }] }
+  assert.deepEqual((await read(bom({ metadata }))).tools, [])
+  assert.deepEqual((await read(bom({ metadata, vulnerabilities: null }))).tools, [])
+  assert.deepEqual((await read(bom({ metadata, vulnerabilities: [] }))).tools, [
+    { name: 'scanner', version: '1', rules: 0 },
+  ])
+})
+
+test('the tool is the first that is named, in both forms', async () => {
+  const tool = async (tools: unknown) => (await read(bom({ metadata: { tools }, vulnerabilities: [] }))).tools[0]?.name
+  assert.equal(await tool([{ vendor: 'a' }, { name: 'b' }, { name: 'c' }]), 'b')
+  assert.equal(await tool({ services: [{ name: 's' }], components: [{ group: 'g', name: 'c' }] }), 'c')
+  assert.equal(await tool({ services: [{ name: 's' }] }), 's')
+  assert.equal(await tool('t'), 'CycloneDX')
+})
+
+test('a version that is not read is refused by name, a newer minor one is read with a warning', async () => {
+  for (const version of ['1.1', '2.0', '1', 'x'])
+    await assert.rejects(read(bom({ specVersion: version })), {
+      name: 'ReportError',
+      format: 'cyclonedx',
+      message: new RegExp(`CycloneDX version "${version.replace('.', '\\.')}" is not read`),
+    })
+  await assert.rejects(read({ bomFormat: 'CycloneDX' }), /no `specVersion`/)
+  assert.match((await read(bom({ specVersion: '1.8' }))).warnings[0] ?? '', /1\.8 is newer than 1\.7/)
+  for (const version of ['1.2', '1.7']) assert.deepEqual((await read(bom({ specVersion: version }))).warnings, [])
+})
+
+test('members that are there but cannot be read fail the document, which would close findings without them', async () => {
+  await assert.rejects(read(bom({ vulnerabilities: {} })), /`vulnerabilities` are not an array/)
+  await assert.rejects(read(bom({ components: 'x' })), /`components` are not an array/)
+  await assert.rejects(read(bom({ vulnerabilities: [null, {}] })), /None of the 2 vulnerabilities could be read/)
+})
+
+test('a bad vulnerability is skipped with a warning, and the good ones are kept', async () => {
+  const { count, skipped, warnings } = await read(bom({ vulnerabilities: [null, VULNERABILITY, {}, 'x'] }))
+  assert.deepEqual([count, skipped], [1, 3])
+  assert.match(warnings[0] ?? '', /^Vulnerability 1 is not an object/)
+})
+
+test('a vulnerability too large to be read is skipped, and nothing is taken for fixed', async () => {
+  const huge = { id: 'V-1', description: 'x'.repeat(9_000_000) }
+  const { count, skipped, truncated } = await read(bom({ vulnerabilities: [huge, VULNERABILITY] }))
+  assert.deepEqual([count, skipped, truncated], [1, 1, false])
+})
+
+test('a member that stands twice adds to the first', async () => {
+  const json = `{"bomFormat":"CycloneDX","specVersion":"1.5","vulnerabilities":[{"id":"V-1"}],"vulnerabilities":[{"id":"V-2"}],"vulnerabilities":null}`
+  const { count, tools } = await read(json)
+  assert.deepEqual([count, tools.length], [2, 1])
+})
+
+test('the first 100,000 findings are kept', async () => {
+  const affects = Array.from({ length: 1000 }, (_, index) => ({ ref: `r${index}` }))
+  const vulnerabilities = Array.from({ length: 101 }, (_, index) => ({ id: `V-${index}`, affects }))
+  const { count, truncated, findings } = await read(bom({ vulnerabilities }))
+  assert.deepEqual([count, truncated, findings.length], [100_000, true, 100_000])
+})
+
+test('nesting without end is refused, and a very long string is not kept', async () => {
+  const deep = `{"bomFormat":"CycloneDX","specVersion":"1.6","components":[${'{"components":['.repeat(100_000)}`
+  await assert.rejects(read(deep), { name: 'ReportError', message: /nested too deeply/ })
+  const long = `{"bomFormat":"CycloneDX","specVersion":"1.6","components":[{"name":"${'x'.repeat(20_000_000)}"}]}`
+  assert.equal((await read(long)).components, 1)
+})
+
+test('no string leaves with NUL or a lone surrogate, and none is longer than its bound', async () => {
+  const bad = `\u0000a\ud800${'x'.repeat(20_000)}`
+  const finding = await readOne(
+    {
+      id: bad,
+      description: bad,
+      recommendation: bad,
+      source: { url: bad },
+      references: [{ id: bad }],
+      analysis: { state: 'not_affected', detail: bad },
+      ratings: [{ vector: bad, severity: bad }],
+    },
+    { name: bad, version: bad, purl: `pkg:npm/${bad}`, group: bad, properties: [{ name: 'SrcFile', value: bad }] },
+  )
+  for (const text of Object.values(finding).flat())
+    if (typeof text === 'string') assert.ok(!text.includes('\u0000') && text.isWellFormed() && text.length <= 16_384)
+  assert.ok((finding.package_name ?? '').length <= 300 && (finding.path ?? '').length <= 1000)
+})
+
+type Vulnerable = { name: string; version: string; id: string; isNested: boolean }
+
+const vulnerable = fc.record({
+  name: fc.constantFrom('a', 'b', 'c'),
+  version: fc.constantFrom('1', '2'),
+  id: fc.constantFrom('CVE-2021-1111', 'CVE-2021-2222'),
+  isNested: fc.boolean(),
+})
+
+/** A document of these, with references and serial number made anew. */
+function documentOf(entries: Vulnerable[], refs: string[], version: string | null) {
+  const component = ({ name, version: own }: { name: string; version: string }, ref: string) => ({
+    'bom-ref': ref,
+    name,
+    version: version ?? own,
+    purl: `pkg:npm/${name}@${version ?? own}`,
+  })
+  return bom({
+    serialNumber: `urn:uuid:${refs.at(-1)}`,
+    metadata: { timestamp: refs[0] },
+    vulnerabilities: entries.map(({ id }, index) => ({ 'bom-ref': refs[index], id, affects: [{ ref: refs[index] }] })),
+    components: entries.map((entry, index) =>
+      entry.isNested
+        ? { name: 'parent', components: [component(entry, refs[index] as string)] }
+        : component(entry, refs[index] as string),
+    ),
+  })
+}
+
+test('order, nesting, upgrades, references and serial numbers change no fingerprint', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(vulnerable, { minLength: 1, maxLength: 12 }),
+      fc.uniqueArray(fc.uuid(), { minLength: 26, maxLength: 26 }),
+      async (entries, refs) => {
+        const before = await read(documentOf(entries, refs.slice(0, 13), null))
+        const shuffled = entries.map((entry) => ({ ...entry, isNested: !entry.isNested })).reverse()
+        const after = await read(documentOf(shuffled, refs.slice(13), '3'))
+        assert.deepEqual(fingerprints(after.findings), fingerprints(before.findings))
+        assert.equal(
+          new Set(fingerprints(before.findings)).size,
+          new Set(entries.map(({ name, id }) => name + id)).size,
+        )
+      },
+    ),
+    { numRuns: 100 },
+  )
+})
+
+test('a component that moved to another manifest is recognized, another package or vulnerability is not', async () => {
+  const relocation = async (path: string | null, vulnerability: object = {}, component: object = {}) => {
+    const properties = path === null ? [] : [{ name: 'SrcFile', value: path }]
+    return (await readOne(vulnerability, { ...component, properties })).relocation
+  }
+  const before = await relocation('app/pom.xml')
+  assert.ok(before)
+  assert.equal(await relocation('service/pom.xml', {}, { version: '3', purl: 'pkg:maven/org/log4j@3' }), before)
+  assert.notEqual(await relocation('app/pom.xml', { id: 'CVE-2021-45046' }), before)
+  assert.notEqual(await relocation('app/pom.xml', {}, { purl: 'pkg:maven/org/other@2.14' }), before)
+  assert.equal(await relocation(null), null)
+})
+
+test('a document names as many rules as vulnerabilities, dismissed ones too, each once', async () => {
+  const vulnerabilities = [
+    { id: 'CVE-1999-0001', affects: [{ ref: 'a' }, { ref: 'b' }] },
+    { id: 'CVE-1999-0002', analysis: { state: 'not_affected' } },
+    { id: 'CVE-1999-0001', affects: [{ ref: 'c' }] },
+  ]
+  assert.equal((await read(bom({ vulnerabilities }))).tools[0]?.rules, 2)
+})
+
+const RICH = bom({
+  metadata: { tools: { components: [{ name: 't' }] } },
+  components: [{ ...COMPONENT, components: [{ name: 'x', evidence: { occurrences: [{ location: 'y' }] } }] }],
+  vulnerabilities: [
+    {
+      ...VULNERABILITY,
+      ratings: [{ source: { name: 'nvd' }, score: 9.8, method: 'CVSSv31', vector: 'CVSS:3.1/AV:N/AC:L' }],
+      cwes: [79],
+      analysis: { state: 'in_triage' },
+      references: [{ id: 'GHSA-6hgm-866r-3cjv' }],
+    },
+  ],
+})
+
+test('a document that is cut off anywhere is refused', async () => {
+  const text = JSON.stringify(RICH)
+  for (let length = 0; length < text.length; length++)
+    await assert.rejects(read(text.slice(0, length)), { name: 'ReportError' }, `cut off at ${length}`)
+})
+
+test('whatever is broken in a document, it is read or refused with a reason', async () => {
+  const bytes = Buffer.from(JSON.stringify(RICH))
+  await fc.assert(
+    fc.asyncProperty(fc.nat(bytes.length - 1), fc.nat(255), fc.nat(5), async (position, byte, cut) => {
+      const mutated = Buffer.concat([bytes.subarray(0, position), Buffer.from([byte]), bytes.subarray(position + cut)])
+      await read(mutated.toString('latin1')).catch((error) => assert.equal(error.name, 'ReportError', error.stack))
+    }),
+    { numRuns: 2000 },
+  )
+})
+
+test('whatever stands in place of a member, the other vulnerabilities are read', async () => {
+  const members = [
+    'id',
+    'affects',
+    'ratings',
+    'cwes',
+    'analysis',
+    'references',
+    'recommendation',
+    'description',
+    'advisories',
+    'source',
+  ]
+  await fc.assert(
+    fc.asyncProperty(fc.constantFrom(...members), fc.jsonValue(), fc.jsonValue(), async (member, value, other) => {
+      const vulnerabilities = [VULNERABILITY, { id: 'V', [member]: value }]
+      const components = [{ ...COMPONENT, properties: other, evidence: other, purl: other }]
+      const { count, skipped } = await read(bom({ components, vulnerabilities }))
+      assert.ok(count + skipped >= 2)
+    }),
+    { numRuns: 500 },
+  )
+})

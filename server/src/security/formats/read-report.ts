@@ -1,0 +1,45 @@
+import { JsonError } from '../../platform/json/json-error.ts'
+import { parseCycloneDx } from './cyclonedx/cyclonedx.parser.ts'
+import { detectFormat } from './detect/detect-format.ts'
+import type { OnFindings } from './report/finding-batch.ts'
+import { ReportError, type ReportFormat, type ReportSource, type ReportSummary } from './report/parsed-report.ts'
+import { parseSarif } from './sarif/sarif.parser.ts'
+import { parseSpdx } from './spdx/spdx.parser.ts'
+
+type Reader = {
+  name: string
+  parse: (source: ReportSource, onFindings: OnFindings) => Promise<ReportSummary>
+}
+
+const READERS: Record<ReportFormat, Reader> = {
+  sarif: { name: 'SARIF', parse: parseSarif },
+  cyclonedx: { name: 'CycloneDX', parse: parseCycloneDx },
+  spdx: { name: 'SPDX', parse: parseSpdx },
+}
+
+/**
+ * Reads a security report of any size and hands its findings out in batches; the next batch is made when the promise of the one
+ * before is fulfilled. `format` other than `auto` is what the sender says it is; a file of another format is refused.
+ * Throws ReportError, possibly after batches: what was handed out before then must not be kept.
+ */
+export async function readReport(
+  source: ReportSource,
+  format: 'auto' | ReportFormat,
+  onFindings: OnFindings,
+): Promise<ReportSummary & { format: ReportFormat }> {
+  let detected: ReportFormat | null = null
+  try {
+    detected = await detectFormat(source)
+    refuseUnlessStated(detected, format)
+    return { ...(await READERS[detected].parse(source, onFindings)), format: detected }
+  } catch (error) {
+    if (error instanceof JsonError)
+      throw new ReportError(`The file cannot be read as JSON: ${error.message}.`, detected)
+    throw error
+  }
+}
+
+function refuseUnlessStated(detected: ReportFormat, stated: 'auto' | ReportFormat): void {
+  if (stated === 'auto' || stated === detected) return
+  throw new ReportError(`The file is ${READERS[detected].name}, not ${READERS[stated].name} as stated.`, detected)
+}

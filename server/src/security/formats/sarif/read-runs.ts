@@ -1,0 +1,154 @@
+import { selectionTree } from '../../../platform/json/json-selection.ts'
+import type { SelectedValue } from '../../../platform/json/json-selector.ts'
+import type { JsonSpan } from '../../../platform/json/json-span.ts'
+import { selectJson } from '../../../platform/json/select-json.ts'
+import { ReportError, type ReportSource } from '../report/parsed-report.ts'
+import type { ReportWarnings } from '../report/report-warnings.ts'
+import { filePath, isRootBase, normalized } from './artifact-path.ts'
+import { findRule } from './rule.ts'
+import { RunBudget } from './run-budget.ts'
+import { RUN_MEMBERS } from './run-members.ts'
+import { newRun, type SarifRun } from './sarif-run.ts'
+import { kindOfScanner } from './scanner-kind.ts'
+import { cwesOfRule } from './taxon.ts'
+
+const RUNS_MAX = 10_000
+const VERSION = '2.1.0'
+
+const SELECTION = selectionTree([
+  'version',
+  'runs:type',
+  'runs[*]:type',
+  'runs[*].results:type',
+  'runs[*].results[*]:span',
+  'runs[*].externalPropertyFileReferences.results:type',
+  'inlineExternalProperties[*].results[*]:type',
+  ...Object.keys(RUN_MEMBERS),
+])
+
+export type ReadRun = SarifRun | undefined
+/** Where some of a run's results stand. */
+export type ResultSpan = JsonSpan & { run: number }
+
+/**
+ * The first pass over a SARIF file: everything that results refer to, wherever it stands, by index of the run; undefined where a run is no object.
+ * Of the results it only finds the places, and checks the grammar of all else.
+ */
+export async function readRuns(
+  source: ReportSource,
+  warnings: ReportWarnings,
+): Promise<{ runs: ReadRun[]; spans: ResultSpan[] }> {
+  const reader = new RunsReader(warnings)
+  for await (const batch of selectJson(source.open(), SELECTION)) {
+    for (const selected of batch) reader.read(selected)
+  }
+  return reader.finish()
+}
+
+class RunsReader {
+  readonly #warnings: ReportWarnings
+  readonly #budget: RunBudget
+  readonly #runs: ReadRun[] = []
+  readonly #spans: ResultSpan[] = []
+  #version: unknown
+  #runsType: unknown
+  /** Results of an inline external property file (§3.13.5). */
+  #hasOutsideResults = false
+
+  constructor(warnings: ReportWarnings) {
+    this.#warnings = warnings
+    this.#budget = new RunBudget(warnings)
+  }
+
+  read({ path, at, value, isOversize }: SelectedValue): void {
+    const [index = 0, ...below] = at as number[]
+    if (isOversize) this.#warnings.add(`${path} holds a very large value, which was not read`)
+    else if (path === 'version') this.#version = value
+    else if (path === 'runs:type') this.#checkRuns(value)
+    else if (path === 'runs[*]:type') this.#begin(index, value)
+    else if (path === 'runs[*].results:type') this.#checkResults(index, value)
+    else if (path === 'runs[*].results[*]:span') this.#spans.push({ run: index, ...(value as JsonSpan) })
+    else if (path === 'runs[*].externalPropertyFileReferences.results:type') this.#refuseExternalResults(index)
+    else if (path === 'inlineExternalProperties[*].results[*]:type') this.#hasOutsideResults = true
+    else RUN_MEMBERS[path]?.({ run: this.#runs[index] as SarifRun, at: below, value, budget: this.#budget })
+  }
+
+  finish(): { runs: ReadRun[]; spans: ResultSpan[] } {
+    if (this.#version !== VERSION) throw new ReportError(versionRefusal(this.#version), 'sarif')
+    // §3.13.4 allows null where a run could not be made.
+    if (this.#runsType !== 'array' && this.#runsType !== 'null') {
+      throw new ReportError('The file is not a SARIF report: it has no array `runs`.', 'sarif')
+    }
+    if (this.#hasOutsideResults) this.#warnings.add('The report keeps results outside of its runs, which were not read')
+    for (const [index, run] of this.#runs.entries()) if (run !== undefined) this.#finishRun(run, index)
+    return { runs: this.#runs, spans: this.#spans }
+  }
+
+  /** Of members that stand twice nobody can tell which one is meant. */
+  #checkRuns(type: unknown): void {
+    if (this.#runsType !== undefined) throw new ReportError('The report has `runs` twice.', 'sarif')
+    this.#runsType = type
+  }
+
+  #finishRun(run: SarifRun, index: number): void {
+    if (run.driver.name === null) this.#warnings.add(`Run ${index + 1} does not name its tool`)
+    run.hasOutsideResults = this.#hasOutsideResults
+    finishRun(run)
+  }
+
+  #begin(index: number, type: unknown): void {
+    if (index >= RUNS_MAX) throw new ReportError(`The SARIF report has more than ${RUNS_MAX} runs.`, 'sarif')
+    this.#runs[index] = type === 'object' ? newRun() : undefined
+    if (type !== 'object') this.#warnings.add(`Run ${index + 1} is not an object and was skipped`)
+  }
+
+  /** Results that are there and cannot be read fail the report: without them it would close its tool's findings. */
+  #checkResults(index: number, type: unknown): void {
+    const run = this.#runs[index]
+    if (run?.hasResults) throw new ReportError(`Run ${index + 1} has \`results\` twice.`, 'sarif')
+    if (run !== undefined && type === 'array') run.hasResults = true
+    if (type === 'array' || type === 'null') return
+    throw new ReportError(`The results of run ${index + 1} are not an array.`, 'sarif')
+  }
+
+  #refuseExternalResults(index: number): never {
+    throw new ReportError(
+      `Run ${index + 1} keeps its results in other files; have the tool write a single file.`,
+      'sarif',
+    )
+  }
+}
+
+function versionRefusal(version: unknown): string {
+  if (typeof version !== 'string') return 'The file has `runs` but no `version`, so it is not a SARIF 2.1.0 report.'
+  return `SARIF version ${JSON.stringify(version.slice(0, 30))} is not read; have the tool write SARIF ${VERSION}.`
+}
+
+/** Draws the conclusions that need the whole run. */
+function finishRun(run: SarifRun): void {
+  run.tool.name = run.driver.name ?? 'unknown'
+  run.kind = kindOfScanner(run.tool.name)
+  run.rootDirectories = rootDirectoriesOf(run)
+  for (const component of [run.driver, ...run.extensions]) {
+    for (const rule of component.rules) if (rule !== undefined) rule.cwes = cwesOfRule(run, rule)
+  }
+  for (const { invocation, rule: reference, level } of run.overrides) {
+    const rule = findRule(run, reference)
+    if (rule === undefined) continue
+    const levels = run.levelsByInvocation[invocation] ?? new Map()
+    run.levelsByInvocation[invocation] = levels.set(rule, level)
+  }
+}
+
+/** Absolute directories that are the top of the repository, outermost first. A scanner's working directory is the guess where none is told. */
+function rootDirectoriesOf(run: SarifRun): string[] {
+  const told = [...run.uriBases].filter(([id]) => isRootBase(run, id)).map(([, base]) => base.uri)
+  const roots = absoluteDirectories(told)
+  return roots.length > 0 ? roots : absoluteDirectories(run.workingDirectories)
+}
+
+function absoluteDirectories(uris: (string | null)[]): string[] {
+  const files = uris.filter((uri) => uri !== null && /^file:/i.test(uri.trim())) as string[]
+  const directories = new Set(files.map((uri) => normalized(filePath(uri.trim()))))
+  return [...directories].filter((directory) => directory !== '/').sort((a, b) => a.length - b.length)
+}

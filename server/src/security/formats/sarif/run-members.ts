@@ -1,0 +1,105 @@
+import { memberOf, objectOf, textOf } from '../../../platform/json/read-value.ts'
+import { boundedText, NAME_MAX, VERSION_MAX } from '../../vocabulary/bounded-text.ts'
+import { descriptorReference, guidOf } from './component-reference.ts'
+import { artifactLocation, logicalLocationName } from './location.ts'
+import { keepRule, readMessages } from './rule.ts'
+import type { RunBudget } from './run-budget.ts'
+import { newComponent, newTaxonomy, type SarifComponent, type SarifRun, type SarifTaxonomy } from './sarif-run.ts'
+
+/** A selected value of a run. `at` holds the array indexes below the run. */
+export type RunMember = { run: SarifRun; at: number[]; value: unknown; budget: RunBudget }
+
+const EXTENSIONS_MAX = 200
+const TAXONOMIES_MAX = 100
+const TAXA_MAX = 5000
+const INVOCATIONS_MAX = 1000
+const URI_BASES_MAX = 1000
+
+/** What is read of a run beside its results, by path (§3.14). */
+export const RUN_MEMBERS: Record<string, (member: RunMember) => void> = {
+  ...componentMembers('runs[*].tool.driver', ({ run }) => run.driver),
+  ...componentMembers('runs[*].tool.extensions[*]', ({ run, at }) => extension(run, at[0])),
+  'runs[*].tool.driver.version': ({ run, value }) => {
+    run.tool.version = versionOf(value) ?? run.tool.version
+  },
+  'runs[*].tool.driver.semanticVersion': ({ run, value }) => {
+    run.tool.version ??= versionOf(value)
+  },
+  'runs[*].automationDetails.id': ({ run, value }) => {
+    run.automationId = boundedText(textOf(value), NAME_MAX)
+  },
+  'runs[*].artifacts[*].location': ({ run, at: [index = 0], value, budget }) => {
+    const location = artifactLocation(value)
+    if (budget.hasRoomForName(location.uri ?? '')) run.artifacts[index] = location
+  },
+  'runs[*].logicalLocations[*]': ({ run, at: [index = 0], value, budget }) => {
+    const name = logicalLocationName(value)
+    if (budget.hasRoomForName(name ?? '')) run.logicalLocations[index] = name
+  },
+  'runs[*].originalUriBaseIds': ({ run, value }) => {
+    for (const [id, base] of Object.entries(objectOf(value) ?? {}).slice(0, URI_BASES_MAX)) {
+      run.uriBases.set(id, artifactLocation(base))
+    }
+  },
+  'runs[*].versionControlProvenance[*].mappedTo.uriBaseId': ({ run, value }) => {
+    const id = boundedText(textOf(value), NAME_MAX)
+    if (id !== null && run.rootBases.size < URI_BASES_MAX) run.rootBases.add(id)
+  },
+  'runs[*].invocations[*].executionSuccessful': ({ run, value }) => {
+    if (value === false) run.hasFailed = true
+  },
+  'runs[*].invocations[*].workingDirectory': ({ run, value }) => {
+    const { uri } = artifactLocation(value)
+    if (uri !== null && run.workingDirectories.length < INVOCATIONS_MAX) run.workingDirectories.push(uri)
+  },
+  'runs[*].invocations[*].ruleConfigurationOverrides[*]': ({ run, at: [invocation = 0], value }) => {
+    const level = boundedText(textOf(memberOf(value, 'configuration', 'level')), VERSION_MAX)
+    if (level === null || run.overrides.length === INVOCATIONS_MAX) return
+    run.overrides.push({ invocation, rule: descriptorReference(objectOf(memberOf(value, 'descriptor'))), level })
+  },
+  'runs[*].taxonomies[*].name': ({ run, at, value }) => {
+    taxonomy(run, at[0]).name = boundedText(textOf(value), NAME_MAX)
+  },
+  'runs[*].taxonomies[*].guid': ({ run, at, value }) => {
+    taxonomy(run, at[0]).guid = guidOf(value)
+  },
+  'runs[*].taxonomies[*].taxa[*].id': ({ run, at: [index, taxon = 0], value }) => {
+    const id = boundedText(textOf(value), VERSION_MAX)
+    if (id !== null && taxon < TAXA_MAX) taxonomy(run, index).taxonIds[taxon] = id
+  },
+}
+
+/** The driver and its extensions are tool components alike (§3.19). */
+function componentMembers(
+  path: string,
+  componentOf: (member: RunMember) => SarifComponent,
+): Record<string, (member: RunMember) => void> {
+  return {
+    [`${path}.name`]: (member) => {
+      componentOf(member).name = boundedText(textOf(member.value), NAME_MAX)
+    },
+    [`${path}.guid`]: (member) => {
+      componentOf(member).guid = guidOf(member.value)
+    },
+    [`${path}.globalMessageStrings`]: (member) => {
+      componentOf(member).messages = readMessages(member.value)
+    },
+    [`${path}.rules[*]`]: (member) => {
+      keepRule(componentOf(member), member.at.at(-1) ?? 0, member.value, member.budget)
+    },
+  }
+}
+
+function extension(run: SarifRun, index = 0): SarifComponent {
+  while (run.extensions.length <= Math.min(index, EXTENSIONS_MAX - 1)) run.extensions.push(newComponent())
+  return run.extensions[index] ?? newComponent()
+}
+
+function taxonomy(run: SarifRun, index = 0): SarifTaxonomy {
+  while (run.taxonomies.length <= Math.min(index, TAXONOMIES_MAX - 1)) run.taxonomies.push(newTaxonomy())
+  return run.taxonomies[index] ?? newTaxonomy()
+}
+
+function versionOf(value: unknown): string | null {
+  return boundedText(textOf(value), VERSION_MAX)
+}

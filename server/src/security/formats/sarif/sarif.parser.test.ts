@@ -1,0 +1,393 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { readReport } from '../read-report.ts'
+import type { ParsedFinding } from '../report/parsed-report.ts'
+
+async function read(document: unknown) {
+  const bytes = Buffer.from(typeof document === 'string' ? document : JSON.stringify(document))
+  const findings: ParsedFinding[] = []
+  const batches: number[] = []
+  const summary = await readReport(sourceOf(bytes), 'auto', async (batch) => {
+    findings.push(...batch)
+    batches.push(batch.length)
+  })
+  return { ...summary, count: summary.findings, findings, batches }
+}
+
+function sourceOf(bytes: Buffer) {
+  return {
+    async *open() {
+      yield bytes
+    },
+  }
+}
+
+function report(...runs: object[]) {
+  return { runs: runs.map((run) => ({ tool: { driver: { name: 'Lint' } }, ...run })), version: '2.1.0' }
+}
+
+function result(fields: object = {}) {
+  return { ruleId: 'R1', message: { text: 'Something is wrong' }, ...fields }
+}
+
+async function readOne(fields: object, run: object = {}): Promise<ParsedFinding> {
+  const { findings } = await read(report({ results: [result(fields)], ...run }))
+  assert.equal(findings.length, 1)
+  return findings[0] as ParsedFinding
+}
+
+const at = (uri: string, region: object = {}) => ({
+  locations: [{ physicalLocation: { artifactLocation: { uri }, region } }],
+})
+
+test('rules are found although they stand after the results', async () => {
+  const finding = await readOne(
+    {},
+    {
+      tool: {
+        driver: {
+          name: 'Lint',
+          version: '3',
+          rules: [
+            {
+              id: 'R1',
+              helpUri: 'https://lint.example/R1',
+              properties: { 'security-severity': '9.1', tags: ['external/cwe/cwe-079'] },
+            },
+          ],
+        },
+      },
+    },
+  )
+  assert.equal(finding.severity, 'critical')
+  assert.equal(finding.native_url, 'https://lint.example/R1')
+  assert.deepEqual([finding.tool, finding.tool_version, finding.cwes], ['Lint', '3', ['CWE-79']])
+})
+
+test('a result that is no problem or is gone is no finding; one that is open or under review is', async () => {
+  const kinds = ['pass', 'notApplicable', 'informational', 'open', 'review', 'fail']
+  const results = [...kinds.map((kind) => result({ kind })), result({ baselineState: 'absent' })]
+  const { count, skipped } = await read(report({ results }))
+  assert.deepEqual([count, skipped], [3, 0])
+})
+
+test('a suppression without status dismisses, one under review or rejected keeps the finding open', async () => {
+  const suppressed = async (...suppressions: object[]) => (await readOne({ suppressions })).state
+  assert.equal(await suppressed(), 'open')
+  assert.equal(await suppressed({ kind: 'inSource' }), 'dismissed')
+  assert.equal(await suppressed({ kind: 'external', status: 'accepted' }), 'dismissed')
+  assert.equal(await suppressed({ kind: 'external' }, { kind: 'external', status: 'rejected' }), 'open')
+  assert.equal(await suppressed({ kind: 'external', status: 'underReview' }), 'open')
+})
+
+test('a dismissal keeps the reason that the report gives', async () => {
+  const finding = await readOne({ suppressions: [{ kind: 'inSource', justification: 'test data' }] })
+  assert.deepEqual([finding.dismiss_reason, finding.dismiss_comment], ['suppressed_in_source', 'test data'])
+})
+
+test('other locations are named in the description, at most ten of them', async () => {
+  const locations = Array.from({ length: 13 }, (_, line) => at(`src/${line}.ts`, { startLine: line + 1 }).locations[0])
+  const finding = await readOne({ locations })
+  assert.deepEqual([finding.path, finding.start_line, finding.end_line], ['src/0.ts', 1, 1])
+  assert.match(finding.description ?? '', /Also at:\n- src\/1\.ts:2\n/)
+  assert.match(finding.description ?? '', /src\/10\.ts:11\n- and 2 more$/)
+})
+
+test('a place that is no file is kept as a resource', async () => {
+  const logical = await readOne({ locations: [{ logicalLocations: [{ fullyQualifiedName: 'app::main' }] }] })
+  assert.deepEqual([logical.path, logical.resource_name], [null, 'app::main'])
+  assert.equal((await readOne(at('https://shop.example/login'))).resource_name, 'https://shop.example/login')
+  assert.equal((await readOne({})).path, null)
+})
+
+test('of infrastructure a file and the cloud resource in it are kept, of code the file alone', async () => {
+  const place = { ...at('main.tf').locations[0], logicalLocations: [{ fullyQualifiedName: 'aws_s3_bucket.logs' }] }
+  const iac = await readOne({ locations: [place] }, { tool: { driver: { name: 'checkov' } } })
+  assert.deepEqual([iac.path, iac.resource_name], ['main.tf', 'aws_s3_bucket.logs'])
+  assert.equal((await readOne({ locations: [place] })).resource_name, null)
+})
+
+const other = (fields: object) => ({ tool: { driver: { name: 'Other', semanticVersion: '1.2' } }, ...fields })
+
+test('two runs of one tool are one tool, and a tool that found nothing is spoken for', async () => {
+  const { tools, count } = await read(report({ results: [] }, { results: [] }, other({ results: [] })))
+  assert.deepEqual(tools, [
+    { name: 'Lint', version: null, rules: 0 },
+    { name: 'Other', version: '1.2', rules: 0 },
+  ])
+  assert.equal(count, 0)
+})
+
+test('a run whose results are null or absent did not scan: the report does not speak for its tool', async () => {
+  const { tools } = await read(report({ results: null }, {}, other({ results: [] })))
+  assert.deepEqual(
+    tools.map(({ name }) => name),
+    ['Other'],
+  )
+})
+
+test('a tool that scanned in one run and not in another is incomplete, and so is one that says it failed', async () => {
+  const incomplete = async (...runs: object[]) => (await read(report(...runs))).tools.map((tool) => tool.incomplete)
+  const invocations = (...successes: unknown[]) => ({
+    invocations: successes.map((executionSuccessful) => ({ executionSuccessful })),
+  })
+  assert.match((await incomplete({ results: [] }, { results: null }))[0] ?? '', /did not scan/)
+  assert.match((await incomplete({ results: [], ...invocations(true, false) }))[0] ?? '', /not end successfully/)
+  assert.deepEqual(await incomplete({ results: [], ...invocations(true, undefined, 'false') }), [undefined])
+  assert.equal((await incomplete({ results: [], ...invocations(false) }, other({ results: [] })))[1], undefined)
+})
+
+test('a run that cannot be read leaves every tool incomplete, because whose it was is not known', async () => {
+  for (const runs of [
+    [{ results: [] }, null],
+    [7, { results: [] }],
+  ]) {
+    const file = JSON.stringify({ version: '2.1.0', runs })
+    assert.match((await read(file)).tools[0]?.incomplete ?? '', /could not be read/)
+  }
+})
+
+test('a tool names the rules that it declares or those that its results name, whichever are more', async () => {
+  const rules = async (run: object) => (await read(report(run))).tools[0]?.rules
+  const declaring = (...ids: string[]) => ({ driver: { name: 'Lint', rules: ids.map((id) => ({ id })) } })
+  const named = (...ids: string[]) => ids.map((ruleId) => result({ ruleId }))
+  assert.equal(await rules({ results: named('a', 'a', 'b') }), 2)
+  assert.equal(await rules({ tool: declaring('a', 'b', 'c'), results: named('a') }), 3)
+  assert.equal(await rules({ tool: declaring('a'), results: named('a', 'b') }), 2)
+  assert.equal(await rules({ results: [result({ ruleId: 'a', kind: 'pass' })] }), 1)
+  const extensions = [{ name: 'Plugin', rules: [{ id: 'p' }] }]
+  assert.equal(await rules({ tool: { ...declaring('a'), extensions }, results: [] }), 2)
+})
+
+test('a bad result is skipped with a warning, and the good ones are kept', async () => {
+  const { count, skipped, warnings } = await read(report({ results: [null, result(), {}, 'text', result()] }))
+  assert.deepEqual([count, skipped, warnings.length], [2, 3, 3])
+  assert.match(warnings[0] ?? '', /^Result 1 of run 1 is not an object/)
+})
+
+test('a report whose every result is bad fails, because as an empty one it would close every finding', async () => {
+  await assert.rejects(read(report({ results: [null, {}] })), {
+    name: 'ReportError',
+    message: /None of the report's 2 results/,
+  })
+})
+
+test('results that are there but cannot be read fail the report for the same reason', async () => {
+  await assert.rejects(read(report({ results: {} })), /results of run 1 are not an array/)
+  const externalPropertyFileReferences = { results: [{ location: { uri: 'more.sarif-external-properties' } }] }
+  await assert.rejects(read(report({ externalPropertyFileReferences })), /Run 1 keeps its results in other files/)
+})
+
+test('members that stand twice fail the report where nobody can tell which results are meant', async () => {
+  const run = (members: string) => `{"tool":{"driver":{"name":"t"}},${members}}`
+  const twice = `"results":[${JSON.stringify(result())}],"results":[]`
+  await assert.rejects(read(`{"version":"2.1.0","runs":[${run(twice)}]}`), /Run 1 has `results` twice/)
+  await assert.rejects(read(`{"version":"2.1.0","runs":[${run('"results":[]')}],"runs":[]}`), /`runs` twice/)
+})
+
+test('warnings are bounded and counted', async () => {
+  const { warnings } = await read(report({ results: [result(), ...Array(80).fill(null)] }))
+  assert.equal(warnings.length, 51)
+  assert.equal(warnings[50], '30 more warnings')
+})
+
+test('the first 100,000 findings are kept, in batches, and the report says that it was cut', async () => {
+  const results = Array(100_001).fill('{"ruleId":"a","message":{"text":"b"}}')
+  const { count, truncated, findings, batches } = await read(
+    `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t"}},"results":[${results.join(',')}]}]}`,
+  )
+  assert.deepEqual([count, truncated, findings.length], [100_000, true, 100_000])
+  assert.equal(Math.max(...batches), 500)
+})
+
+test('exactly 100,000 findings are not truncated', async () => {
+  const results = Array(100_000).fill('{"ruleId":"a","message":{"text":"b"}}')
+  const { truncated } = await read(`{"version":"2.1.0","runs":[{"results":[${results.join(',')}]}]}`)
+  assert.equal(truncated, false)
+})
+
+test('no string leaves with NUL or a lone surrogate, and none is longer than its bound', async () => {
+  const bad = `\u0000a\ud800${'x'.repeat(20_000)}`
+  const finding = await readOne({
+    ruleId: bad,
+    message: { text: bad },
+    ...at(`src/${bad}%00.ts`),
+    suppressions: [{ justification: bad }],
+  })
+  for (const text of Object.values(finding).flat()) {
+    if (typeof text === 'string') assert.ok(!text.includes('\u0000') && text.isWellFormed() && text.length <= 16_384)
+  }
+  assert.ok(finding.title.length <= 500)
+  assert.ok((finding.path ?? '').length <= 1000)
+})
+
+test('only addresses of the web are handed on', async () => {
+  assert.equal((await readOne({ hostedViewerUri: 'javascript:alert(1)' })).native_url, null)
+  assert.equal((await readOne({ hostedViewerUri: 'https://x.example/1' })).native_url, 'https://x.example/1')
+})
+
+test('the category is the automation id without its last part, where the runs agree', async () => {
+  const category = async (...ids: string[]) =>
+    (await read(report(...ids.map((id) => ({ automationDetails: { id } }))))).category
+  assert.equal(await category('my analysis/tool/2021-02-01'), 'my-analysis/tool')
+  assert.equal(await category('a/'), 'a')
+  assert.equal(await category('no part'), null)
+  assert.equal(await category('a/1', 'b/1'), null)
+})
+
+const PLUGIN = {
+  name: 'Plugin',
+  guid: 'AAAA0000-0000-0000-0000-000000000001',
+  globalMessageStrings: { shared: { text: 'Found {0} in {1}' } },
+  rules: [
+    { id: 'P1', defaultConfiguration: { level: 'note' }, messageStrings: { own: { text: 'P1 found {0}' } } },
+    { id: 'P2', properties: { tags: ['CWE-89'] } },
+  ],
+}
+const WITH_PLUGIN = { tool: { driver: { name: 'Lint', rules: [{ id: 'R1' }] }, extensions: [PLUGIN] } }
+
+test("a result of an extension has its rule's message, level and weakness, by index, guid or name of the component", async () => {
+  for (const toolComponent of [{ index: 0 }, { guid: PLUGIN.guid.toLowerCase() }, { name: 'Plugin' }]) {
+    const of = (index: number, message: object) =>
+      readOne({ ruleId: undefined, rule: { index, toolComponent }, message }, WITH_PLUGIN)
+    const first = await of(0, { id: 'own', arguments: ['x'] })
+    assert.deepEqual([first.rule_id, first.severity, first.description], ['P1', 'low', 'P1 found x'])
+    const second = await of(1, { id: 'shared', arguments: ['x', 'y'] })
+    assert.deepEqual([second.rule_id, second.severity, second.description], ['P2', 'medium', 'Found x in y'])
+    assert.deepEqual(second.cwes, ['CWE-89'])
+  }
+})
+
+test("an invocation's override gives the level of its own results, whether it names the rule by id or by index", async () => {
+  const override = (descriptor: object, level: string) => ({
+    ruleConfigurationOverrides: [{ descriptor, configuration: { level } }],
+  })
+  const invocations = [
+    override({ id: 'R1' }, 'error'),
+    override({ index: 0, toolComponent: { index: 0 } }, 'none'),
+    override({ id: 'R1' }, 'deafening'),
+  ]
+  const severity = async (ruleId: string, provenance: object | undefined, fields: object = {}) =>
+    (await readOne({ ruleId, provenance, ...fields }, { ...WITH_PLUGIN, invocations })).severity
+  assert.equal(await severity('R1', { invocationIndex: 0 }), 'high')
+  assert.equal(await severity('P1', { invocationIndex: 1 }), 'info')
+  assert.equal(await severity('P1', { invocationIndex: 0 }), 'low')
+  assert.equal(await severity('R1', undefined), 'medium')
+  assert.equal(await severity('R1', { invocationIndex: 2 }), 'medium')
+  assert.equal(await severity('R1', { invocationIndex: 0 }, { level: 'note' }), 'low')
+  assert.equal(await severity('R1', { invocationIndex: 0 }, { kind: 'review' }), 'info')
+})
+
+test("a base of the repository's top, also below another or only named as such, leaves the path from there", async () => {
+  const path = async (uri: string, uriBaseId: string, run: object) =>
+    (await readOne({ locations: [{ physicalLocation: { artifactLocation: { uri, uriBaseId } } }] }, { ...run })).path
+  const chain = {
+    originalUriBaseIds: {
+      TOP: { uri: 'file:///home/me/app/' },
+      LIB: { uri: 'lib%20a/', uriBaseId: 'TOP' },
+      DEEP: { uri: 'b/', uriBaseId: 'LIB' },
+    },
+    versionControlProvenance: [{ repositoryUri: 'https://x.example/app', mappedTo: { uriBaseId: 'TOP' } }],
+  }
+  assert.equal(await path('c%23.ts', 'DEEP', chain), 'lib a/b/c#.ts')
+  assert.equal(await path('c.ts', 'TOP', chain), 'c.ts')
+  assert.equal(await path('c.ts', '%SRCROOT%', {}), 'c.ts')
+})
+
+test('results that stand outside of the runs are not read, and leave the tools incomplete', async () => {
+  const inline = { runGuid: 'AAAA0000-0000-0000-0000-000000000001', results: [result()] }
+  const outside = async (properties: object) =>
+    read({ ...report({ results: [] }), inlineExternalProperties: [properties] })
+  const { count, tools, warnings } = await outside(inline)
+  assert.deepEqual([count, tools[0]?.incomplete], [0, 'The report keeps results outside of its runs.'])
+  assert.match(warnings[0] ?? '', /outside of its runs/)
+  assert.equal((await outside({ ...inline, results: [] })).tools[0]?.incomplete, undefined)
+})
+
+test('UTF-8 and UTF-16, with the marks of their order, are read alike', async () => {
+  const text = JSON.stringify(report({ results: [result({ message: { text: 'Größe 中文 😀' } })] }))
+  const little = Buffer.from(`\ufeff${text}`, 'utf16le')
+  const encoded = [Buffer.from(text), Buffer.from(`\ufeff${text}`), little, Buffer.from(little).swap16()]
+  for (const bytes of encoded) {
+    const findings: ParsedFinding[] = []
+    await readReport(sourceOf(bytes), 'auto', async (batch) => {
+      findings.push(...batch)
+    })
+    assert.equal(findings[0]?.title, 'Größe 中文 😀')
+  }
+})
+
+test('lines, order and repetition of results change no fingerprint', async () => {
+  const place = fc.record({
+    rule: fc.constantFrom('A', 'B'),
+    file: fc.constantFrom('x.ts', 'y.ts'),
+    text: fc.constantFrom('p()', 'q( )'),
+    line: fc.nat(50),
+  })
+  await fc.assert(
+    fc.asyncProperty(fc.array(place, { minLength: 1 }), fc.nat(100), async (places, shift) => {
+      const shown = (offset: number) =>
+        places.map(({ rule, file, text, line }) =>
+          result({ ruleId: rule, ...at(file, { startLine: 1 + line + offset, snippet: { text } }) }),
+        )
+      const before = await read(report({ results: shown(0) }))
+      const after = await read(report({ results: shown(shift).reverse() }))
+      assert.deepEqual(fingerprints(after.findings), fingerprints(before.findings))
+    }),
+    { numRuns: 50 },
+  )
+})
+
+function fingerprints(findings: ParsedFinding[]): string[] {
+  return findings.map(({ fingerprint }) => fingerprint).sort()
+}
+
+test('whatever is broken in a report, it is read or refused with a reason', async () => {
+  const document = Buffer.from(
+    JSON.stringify(
+      report({
+        results: [result({ ...at('a/b.c', { startLine: 1 }), suppressions: [{}], fingerprints: { a: 'b' } })],
+        artifacts: [{ location: { uri: 'x' } }],
+        originalUriBaseIds: { S: { uri: 'y/' } },
+      }),
+    ),
+  )
+  await fc.assert(
+    fc.asyncProperty(fc.nat(document.length - 1), fc.nat(255), fc.nat(5), async (position, byte, cut) => {
+      const mutated = Buffer.concat([
+        document.subarray(0, position),
+        Buffer.from([byte]),
+        document.subarray(position + cut),
+      ])
+      await read(mutated.toString('latin1')).catch((error) => assert.equal(error.name, 'ReportError', error.stack))
+    }),
+    { numRuns: 2000 },
+  )
+})
+
+test('whatever stands in place of a member, the report is read or refused with a reason', async () => {
+  const members = [
+    'ruleId',
+    'ruleIndex',
+    'rule',
+    'message',
+    'level',
+    'kind',
+    'locations',
+    'suppressions',
+    'fingerprints',
+    'partialFingerprints',
+    'properties',
+    'taxa',
+    'provenance',
+    'hostedViewerUri',
+  ]
+  await fc.assert(
+    fc.asyncProperty(fc.constantFrom(...members), fc.jsonValue(), async (member, value) => {
+      const { count, skipped } = await read(report({ results: [result(), result({ [member]: value })] }))
+      assert.ok(count + skipped >= 1)
+    }),
+    { numRuns: 500 },
+  )
+})

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { IntelError } from '../intel-error.ts'
+import { type EpssScore, parseEpss } from './epss.parser.ts'
+
+const FACTS = '#model_version:v2025.03.14,score_date:2026-03-01T12:55:00Z'
+const HEADER = 'cve,epss,percentile'
+const ROW = 'CVE-2021-44228,0.94358,0.99956'
+
+async function read(lines: string[], end = '\n') {
+  const batches = parseEpss(piecesOf(Buffer.from(lines.map((line) => line + end).join(''))))
+  const scores: EpssScore[] = []
+  for (;;) {
+    const step = await batches.next()
+    if (step.done) return { scores, facts: step.value }
+    scores.push(...step.value)
+  }
+}
+
+async function* piecesOf(bytes: Buffer) {
+  for (let at = 0; at < bytes.length; at += 7) yield bytes.subarray(at, at + 7)
+}
+
+const refuses = (lines: string[], reason: RegExp) =>
+  assert.rejects(read(lines), (error) => error instanceof IntelError && reason.test(error.message))
+
+test('scores are read with their date and model, whatever ends the lines', async () => {
+  const scores = [{ cve_id: 'CVE-2021-44228', score: 0.94358, percentile: 0.99956 }]
+  const facts = { version: 'v2025.03.14', as_of: new Date('2026-03-01T00:00:00Z') }
+  for (const end of ['\n', '\r\n']) assert.deepEqual(await read([FACTS, HEADER, ROW], end), { scores, facts })
+})
+
+test('the older form of the date and the exponents of small scores are read', async () => {
+  const { scores, facts } = await read([
+    '#model_version:v2023.03.01,score_date:2024-05-30T00:00:00+0000',
+    HEADER,
+    'CVE-2020-1234,9e-05,1.0',
+  ])
+  assert.deepEqual(scores, [{ cve_id: 'CVE-2020-1234', score: 0.00009, percentile: 1 }])
+  assert.equal(facts.as_of.toISOString(), '2024-05-30T00:00:00.000Z')
+})
+
+test('a broken line is named by its number', async () => {
+  await refuses(['', HEADER, ROW], /^Line 1: it must name the score_date/)
+  await refuses([FACTS, 'cve,score', ROW], /^Line 2: it must be the header/)
+  await refuses([FACTS, HEADER, ROW, 'CVE-2020-1234,1.5,0'], /^Line 4: "1.5" is no number from 0 to 1/)
+  await refuses([FACTS, HEADER, ROW, 'CVE-2020-1234,0.5'], /^Line 4: "" is no number/)
+  await refuses([FACTS, HEADER, 'log4shell,0.5,0.5'], /^Line 3: it must be a CVE id/)
+  await refuses([FACTS, HEADER, `${ROW},1`], /^Line 3: it must be a CVE id, a score and a percentile/)
+  await refuses([FACTS, HEADER, ROW, ROW], /^Line 4: CVE-2021-44228 is there twice/)
+})
+
+test('a file without scores is refused, so that it cannot empty what is stored', async () => {
+  await refuses([], /no scores/)
+  await refuses([FACTS, HEADER], /no scores/)
+})
+
+test('a line without an end is refused before it fills the memory', async () => {
+  await refuses(['#'.repeat(20_000)], /longer than/)
+})

@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { IntelError } from '../intel-error.ts'
+import { parseOsv } from './osv.parser.ts'
+
+const RECORD = {
+  id: 'GHSA-9v2f-6vcg-3hgv',
+  modified: '2024-07-03T20:05:21Z',
+  aliases: ['CVE-2024-39236'],
+  severity: [{ type: 'CVSS_V3', score: 'CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H' }],
+  affected: [{ package: { ecosystem: 'PyPI', name: 'Gradio' }, versions: ['4.36.1'] }],
+  database_specific: { severity: 'CRITICAL' },
+}
+const V4 = 'CVSS:4.0/AV:N/AC:L/AT:N/PR:N/UI:N/VC:H/VI:H/VA:H/SC:N/SI:N/SA:N'
+
+const read = (fields: object = {}) => parseOsv(JSON.stringify({ ...RECORD, ...fields }))
+
+test('a record keeps what we use of it, with the score that its vector has', () => {
+  assert.deepEqual(read(), {
+    id: 'GHSA-9v2f-6vcg-3hgv',
+    modified: new Date('2024-07-03T20:05:21Z'),
+    withdrawn: false,
+    severity: 'critical',
+    cvss_version: '3.1',
+    cvss_score: 9.8,
+    cvss_vector: 'CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H',
+    aliases: ['CVE-2024-39236'],
+    fixes: [],
+  })
+})
+
+test('the newest version of CVSS counts, wherever it stands', () => {
+  const { cvss_version, cvss_score } = read({ severity: [...RECORD.severity, { type: 'CVSS_V4', score: V4 }] })
+  assert.deepEqual([cvss_version, cvss_score], ['4.0', 9.3])
+  const { cvss_vector } = read({ affected: [{ severity: [{ type: 'CVSS_V4', score: V4 }] }] })
+  assert.equal(cvss_vector, V4)
+})
+
+test("the database's word for the severity counts before the score; a record without either has none", () => {
+  assert.equal(read({ database_specific: { severity: 'MODERATE' } }).severity, 'medium')
+  assert.equal(read({ database_specific: {} }).severity, 'critical')
+  assert.equal(read({ database_specific: {}, severity: [{ type: 'Ubuntu', score: 'low' }] }).severity, 'low')
+  const { severity, cvss_version } = read({ database_specific: {}, severity: [{ type: 'CVSS_V3', score: '9.8' }] })
+  assert.deepEqual([severity, cvss_version], [null, null])
+})
+
+test('a record with a time of withdrawal is withdrawn', () => {
+  assert.equal(read({ withdrawn: '2024-08-01T00:00:00Z' }).withdrawn, true)
+})
+
+test('what is no record is refused with a reason', () => {
+  const refuses = (text: string, reason: RegExp) =>
+    assert.throws(
+      () => parseOsv(text),
+      (error) => error instanceof IntelError && reason.test(error.message),
+    )
+  refuses('{"id":', /no JSON/)
+  refuses('[]', /no id/)
+  refuses('{"id": "with space"}', /no id/)
+  refuses('{"id": "GHSA-1", "modified": "2024-07-03"}', /GHSA-1 has no time/)
+})

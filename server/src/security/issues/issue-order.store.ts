@@ -1,0 +1,62 @@
+import type { Db } from '../../platform/db/sql.ts'
+import type { Page } from '../../platform/http/lists.ts'
+import type { IssueSort } from './issue.schema.ts'
+
+type Expression = ReturnType<typeof byAge>
+
+/** A part of an order, as it holds within each facet. `facet`, `issue` and `found` are what `pickByFacet` calls them. */
+export type Order = {
+  /** Whether issues with an EPSS score are in this part, and whether issues without one. */
+  scored: boolean[]
+  sortValue: Expression
+  /** What stands after the page before. */
+  condition: Expression
+  order: Expression
+}
+
+/** The parts of a sorted list, each of which an index holds in order. Of equal ones the newest is first. */
+export function ordersOf(db: Db, sort: IssueSort, { after }: Page): Order[] {
+  const order = byAge(db)
+  if (sort === 'newest') {
+    return [{ scored: [true, false], sortValue: db`null::real`, condition: isOlder(db, after), order }]
+  }
+  if (sort === 'severity') {
+    return [{ scored: [true, false], sortValue: db`facet.severity::real`, condition: isMilder(db, after), order }]
+  }
+  const isAmongScored = after === null || (after.sort_value ?? 0) > 0
+  const scored = {
+    ...{ scored: isAmongScored ? [true] : [], sortValue: db`found.epss` },
+    ...{ condition: isLessProbable(db, after), order: db`issue.epss desc, ${order}` },
+  }
+  const unscored = {
+    scored: [false],
+    sortValue: db`0::real`,
+    condition: isOlder(db, isAmongScored ? null : after),
+    order,
+  }
+  return [scored, unscored]
+}
+
+function byAge(db: Db) {
+  return db`issue.id desc`
+}
+
+function isOlder(db: Db, after: Page['after']) {
+  return db`${after === null ? db`true` : db`issue.id < ${after.id}`}`
+}
+
+/** Of a lower severity any, of the same one an older one. */
+function isMilder(db: Db, after: Page['after']) {
+  if (after === null) return db`true`
+  const severity = db`${after.sort_value ?? 0}::smallint`
+  return db`
+    facet.severity <= ${severity}
+    and issue.id < case when facet.severity = ${severity} then ${after.id}::uuid else ${HIGHEST_ID} end`
+}
+
+const HIGHEST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+
+function isLessProbable(db: Db, after: Page['after']) {
+  if (after === null) return db`issue.epss > 0`
+  return db`issue.epss > 0 and (issue.epss, issue.id) < (${after.sort_value ?? 0}::real, ${after.id}::uuid)`
+}

@@ -1,0 +1,69 @@
+import type { Static } from 'typebox'
+import { listContext, retainedSince } from '../../access/retention.ts'
+import { notFound } from '../../platform/http/errors.ts'
+import type { HttpServer } from '../../platform/http/http-server.ts'
+import { readPage, sendPage } from '../../platform/http/lists.ts'
+import { Envelope, ListEnvelope } from '../../platform/http/schemas.ts'
+import type { Services } from '../../services.ts'
+import { selectRepositories } from '../repositories/select-repositories.ts'
+import { explainIssue } from './explain/explain-issue.ts'
+import { IssueExplanation, IssuePath } from './explain/issue-explanation.schema.ts'
+import { Issue, IssueQuery } from './issue.schema.ts'
+import type { IssueSelection } from './issue-facet.store.ts'
+import { listIssues } from './issue-list.store.ts'
+
+export async function issueRoutes(app: HttpServer, services: Services): Promise<void> {
+  app.get(
+    '/v1/security/issues',
+    {
+      config: { scope: 'read:security', feature: 'unique_issues' },
+      schema: {
+        operationId: 'listIssues',
+        summary: 'List unique issues',
+        tags: ['Findings and issues'],
+        querystring: IssueQuery,
+        response: { 200: ListEnvelope(Issue) },
+      },
+    },
+    async (request, reply) => {
+      const { query, actor } = request
+      const context = listContext(services, request)
+      const page = readPage(query, context)
+      const repositories = await selectRepositories(services.sql, actor.org_id, query)
+      const rows = await listIssues(services.sql, actor.org_id, page, { ...repositories, ...filtersOf(query) })
+      return sendPage(reply, rows, page, query, context)
+    },
+  )
+
+  app.get(
+    '/v1/security/issues/:id/explain',
+    {
+      config: { scope: 'read:security', feature: 'unique_issues' },
+      schema: {
+        operationId: 'explainIssue',
+        summary: 'Say why findings are one issue',
+        tags: ['Findings and issues'],
+        params: IssuePath,
+        response: { 200: Envelope(IssueExplanation) },
+      },
+    },
+    async (request) => {
+      const { org_id, plan } = request.actor
+      const since = retainedSince(plan, services.clock.now())
+      const explanation = await explainIssue(services, org_id, request.params.id, since)
+      if (explanation === null) throw notFound('issue')
+      return { data: explanation }
+    },
+  )
+}
+
+function filtersOf({ severity, status, kind, kev, epss_min, sort = 'newest' }: Static<typeof IssueQuery>) {
+  return {
+    severity: severity ?? null,
+    status: status ?? null,
+    kind: kind ?? null,
+    kev: kev ?? null,
+    epssMin: epss_min ?? null,
+    sort,
+  } satisfies Partial<IssueSelection>
+}

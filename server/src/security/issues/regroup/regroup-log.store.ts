@@ -1,0 +1,65 @@
+import type { Db, Tx } from '../../../platform/db/sql.ts'
+
+/** One batch of a run: what it changed can be undone at once. */
+export type Batch = { org_id: string; regroup_id: string; batch: number; repository_no: number }
+
+/** Notes findings and issues as they are, of which `grouped` and `grouped_issues` say that they will change. */
+export async function rememberBatch(tx: Tx, batch: Batch): Promise<void> {
+  const { org_id, regroup_id, repository_no } = batch
+  await tx`
+    insert into issue_regroup_findings (
+      org_id, regroup_id, batch, finding_id, issue_id, grouping_code, grouping_detail, grouped_at, new_issue_id
+    )
+    select ${org_id}, ${regroup_id}, ${batch.batch}, finding.id, finding.issue_id, finding.grouping_code,
+      finding.grouping_detail, finding.grouped_at, grouped.issue_id
+    from grouped
+    join findings finding on finding.org_id = ${org_id} and finding.id = grouped.finding_id
+    where (finding.issue_id, finding.grouping_code, finding.grouping_detail)
+      is distinct from (grouped.issue_id, grouped.grouping_code, grouped.grouping_detail)`
+  await tx`
+    insert into issue_regroup_issues (
+      org_id, regroup_id, batch, repository_no, issue_id, is_new, bucket, kind, severity, status, vuln_ids, canonical_id,
+      split_from, merged_into
+    )
+    select ${org_id}, ${regroup_id}, ${batch.batch}, ${repository_no}, touched.id, issue.id is null, issue.bucket,
+      issue.kind, issue.severity, issue.status, issue.vuln_ids, issue.canonical_id,
+      case when issue.id is null then made.split_from else issue.split_from end, issue.merged_into
+    from (
+      select id
+      from grouped_issues
+      union
+      select issue_id
+      from issue_regroup_findings
+      where org_id = ${org_id}
+        and regroup_id = ${regroup_id}
+        and batch = ${batch.batch}
+    ) touched
+    left join grouped_issues made on made.id = touched.id
+    left join security_issues issue on issue.org_id = ${org_id} and issue.id = touched.id`
+}
+
+/** The last batch of a run that is not undone. */
+export async function lastBatch(db: Db, orgId: string, regroupId: string): Promise<Batch | null> {
+  const [batch] = await db<Batch[]>`
+    select org_id, regroup_id, batch, repository_no
+    from issue_regroup_issues
+    where org_id = ${orgId}
+      and regroup_id = ${regroupId}
+    order by batch desc
+    limit 1`
+  return batch ?? null
+}
+
+/** Forgets a batch. Returns the issues that it was about. */
+export async function forgetBatch(tx: Tx, batch: Batch): Promise<string[]> {
+  await tx`delete from issue_regroup_findings where ${ofBatch(tx, batch)}`
+  const rows = await tx<{ issue_id: string }[]>`
+    delete from issue_regroup_issues
+    where ${ofBatch(tx, batch)}
+    returning issue_id`
+  return rows.map((row) => row.issue_id)
+}
+
+export function ofBatch(tx: Tx, { org_id, regroup_id, batch }: Batch) {
+  return tx`org_id = ${org_id} and regroup_id = ${regroup_id} and batch = ${batch}`
+}

@@ -1,0 +1,94 @@
+import type { Db, Tx } from '../../../platform/db/sql.ts'
+import type { StoredIssue } from '../grouping/place-groups.ts'
+import type { MergedIssue } from './revive-issues.ts'
+
+/**
+ * The repository's next buckets after this one, as hex and in order, with about so many issues: one bucket is never divided.
+ * None where there are no more.
+ */
+export async function nextBuckets(
+  db: Db,
+  orgId: string,
+  repositoryNo: number,
+  after: string | null,
+  issuesAtOnce: number,
+): Promise<string[]> {
+  const rows = await db<{ bucket: string }[]>`
+    select encode(bucket, 'hex') as bucket
+    from (
+      select bucket, sum(issues) over (order by bucket) - issues as before
+      from (
+        select bucket, count(*) as issues
+        from security_issues
+        where org_id = ${orgId}
+          and repository_no = ${repositoryNo}
+          and bucket > decode(${after ?? ''}, 'hex')
+          and merged_into is null
+        group by bucket
+        order by bucket
+        limit ${issuesAtOnce}
+      ) next
+    ) counted
+    where before < ${issuesAtOnce}
+    order by bucket`
+  return rows.map(({ bucket }) => bucket)
+}
+
+/** What is stored of the issues of these buckets. */
+export async function readIssues(
+  db: Db,
+  orgId: string,
+  repositoryNo: number,
+  buckets: readonly string[],
+): Promise<Map<string, StoredIssue>> {
+  const rows = await db<StoredIssue[]>`
+    select issue.id, encode(issue.bucket, 'hex') as bucket, issue.kind, issue.vuln_ids, issue.canonical_id
+    from (select decode(hex, 'hex') as bucket from unnest(${buckets}::text[]) hex) touched
+    join security_issues issue
+      on issue.org_id = ${orgId}
+      and issue.repository_no = ${repositoryNo}
+      and issue.bucket = touched.bucket
+      and issue.merged_into is null`
+  return new Map(rows.map((row) => [row.id, row]))
+}
+
+/** Issues about vulnerabilities that were merged into these ones. */
+export async function readMerged(db: Db, orgId: string, into: readonly string[]): Promise<MergedIssue[]> {
+  if (into.length === 0) return []
+  return db<MergedIssue[]>`
+    select distinct issue.id, issue.merged_into, issue.vuln_ids
+    from issue_history history
+    join security_issues issue
+      on issue.org_id = history.org_id
+      and issue.id = history.issue_id
+      and issue.merged_into = history.other_issue_id
+    where history.org_id = ${orgId}
+      and history.other_issue_id = any(${into}::uuid[])
+      and issue.vuln_ids <> '{}'
+    order by issue.id desc`
+}
+
+/** Ends what `writeGroups` left, for the next groups of the same transaction. */
+export async function forgetGroups(tx: Tx): Promise<void> {
+  await tx`drop table grouped, grouped_issues`
+}
+
+/** The organization's next repository that has reports, after this one. */
+export async function nextRepository(db: Db, orgId: string, after: number): Promise<number | null> {
+  const [row] = await db<{ id: number }[]>`
+    select id
+    from reported_repositories
+    where org_id = ${orgId}
+      and id > ${after}
+    order by id
+    limit 1`
+  return row?.id ?? null
+}
+
+export async function countFindings(db: Db, orgId: string): Promise<number> {
+  const [row] = await db<[{ count: number }]>`
+    select count(*)
+    from findings
+    where org_id = ${orgId}`
+  return row.count
+}

@@ -1,0 +1,110 @@
+import type { Tx } from '../../../platform/db/sql.ts'
+import { type Batch, ofBatch } from './regroup-log.store.ts'
+
+const UNDONE = 'The regroup was undone.'
+
+/** Gives findings back to the issues that they were of, unless they have moved on since. */
+export async function returnFindings(tx: Tx, batch: Batch): Promise<void> {
+  await tx`
+    update findings finding
+    set issue_id = before.issue_id, grouping_code = before.grouping_code, grouping_detail = before.grouping_detail,
+      grouped_at = before.grouped_at
+    from (select * from issue_regroup_findings where ${ofBatch(tx, batch)}) before
+    where finding.org_id = before.org_id
+      and finding.id = before.finding_id
+      and finding.issue_id = before.new_issue_id`
+  // What came to an issue that is about to go follows those that it came to.
+  await tx`
+    update findings finding
+    set issue_id = coalesce(gone.merged_into, gone.split_from)
+    from (
+      select * from issue_regroup_issues where ${ofBatch(tx, batch)} and (is_new or merged_into is not null)
+    ) gone
+    where finding.org_id = gone.org_id
+      and finding.issue_id = gone.issue_id`
+}
+
+/** Makes issues what they were, merged or not; those that were not only where they have findings again. */
+export async function returnIssues(tx: Tx, batch: Batch, at: Date): Promise<void> {
+  await tx`
+    with before as (
+      select * from issue_regroup_issues where ${ofBatch(tx, batch)} and not is_new
+    ),
+    returned as (
+      update security_issues issue
+      set bucket = before.bucket, kind = before.kind, severity = before.severity, status = before.status,
+        vuln_ids = before.vuln_ids, canonical_id = before.canonical_id, split_from = before.split_from,
+        merged_into = before.merged_into, listed = issue.listed and before.merged_into is null, updated_at = ${at}
+      from before
+      join security_issues old on old.org_id = before.org_id and old.id = before.issue_id
+      where issue.org_id = before.org_id
+        and issue.id = before.issue_id
+        and (
+          before.merged_into is not null
+          or exists (
+            select from findings where findings.org_id = before.org_id and findings.issue_id = before.issue_id
+          )
+        )
+      returning issue.id, old.merged_into as came_from, issue.merged_into
+    )
+    insert into issue_history (org_id, issue_id, at, event, other_issue_id, detail)
+    select ${batch.org_id}, id, ${at}, 'split', came_from, ${UNDONE}
+    from returned
+    where came_from is not null
+      and merged_into is null`
+}
+
+/** Removes the issues that the batch made, and keeps as merged ones those that others have come from or gone into since. */
+export async function removeMadeIssues(tx: Tx, batch: Batch, at: Date): Promise<void> {
+  await tx`
+    with made as (
+      select * from issue_regroup_issues where ${ofBatch(tx, batch)} and is_new
+    ),
+    noted as (
+      insert into issue_history (org_id, issue_id, at, event, other_issue_id, detail)
+      select org_id, issue_id, ${at}, 'merged', split_from, ${UNDONE}
+      from made
+    ),
+    kept as (
+      update security_issues issue
+      set merged_into = made.split_from, listed = false, updated_at = ${at}
+      from made
+      where issue.org_id = made.org_id
+        and issue.id = made.issue_id
+        and ${isNamed(tx)}
+    )
+    delete from security_issues issue
+    using made
+    where issue.org_id = made.org_id
+      and issue.id = made.issue_id
+      and not ${isNamed(tx)}`
+}
+
+/** Another issue came from it or went into it, and is there. The history finds such issues quickly. */
+function isNamed(tx: Tx) {
+  return tx`exists (
+    select from issue_history history
+    join security_issues other on other.org_id = history.org_id and other.id = history.issue_id
+    where history.org_id = made.org_id
+      and history.other_issue_id = made.issue_id
+      and made.issue_id in (other.split_from, other.merged_into)
+  )`
+}
+
+/** Notes where the findings of issues went that have none left. */
+export async function dissolveEmptied(tx: Tx, batch: Batch, at: Date): Promise<void> {
+  await tx`
+    update security_issues issue
+    set merged_into = gone.into_id, listed = false, updated_at = ${at}
+    from (
+      select new_issue_id, min(issue_id::text)::uuid as into_id
+      from issue_regroup_findings
+      where ${ofBatch(tx, batch)}
+        and issue_id <> new_issue_id
+      group by new_issue_id
+    ) gone
+    where issue.org_id = ${batch.org_id}
+      and issue.id = gone.new_issue_id
+      and issue.merged_into is null
+      and not exists (select from findings where findings.org_id = issue.org_id and findings.issue_id = issue.id)`
+}

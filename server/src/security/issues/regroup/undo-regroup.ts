@@ -1,0 +1,62 @@
+import type { Tx } from '../../../platform/db/sql.ts'
+import { ApiError } from '../../../platform/http/errors.ts'
+import type { Services } from '../../../services.ts'
+import { holdIntel } from '../../intel/intel-hold.store.ts'
+import { lockRepository } from '../writing/grouping.store.ts'
+import { refreshIssues } from '../writing/issue-refresh.store.ts'
+import { updateThreats } from '../writing/issue-threat.store.ts'
+import { type Batch, forgetBatch, lastBatch } from './regroup-log.store.ts'
+import { findLaterRun, lockRun, type RegroupRun, updateRun } from './regroup-run.store.ts'
+import { dissolveEmptied, removeMadeIssues, returnFindings, returnIssues } from './undo-batch.store.ts'
+
+/**
+ * Takes a regroup back, the last batch first, each in a transaction of its own: issues and the findings' reasons are what they
+ * were before. What reports and imports have changed of findings since stays. Interrupted, it goes on where it was.
+ * Throws 404 for an unknown run and 409 where a later one's changes still stand.
+ */
+export async function undoRegroup(
+  services: Services,
+  orgId: string,
+  runId: string,
+  follow: (run: RegroupRun) => void,
+): Promise<RegroupRun> {
+  const { sql, clock } = services
+  let run = await sql.begin((tx) => startUndoing(tx, orgId, runId, clock.now()))
+  while (run.status === 'undoing') {
+    run = await sql.begin((tx) => undoBatch(tx, orgId, runId, clock.now()))
+    follow(run)
+  }
+  return run
+}
+
+async function startUndoing(tx: Tx, orgId: string, runId: string, at: Date): Promise<RegroupRun> {
+  const run = await lockRun(tx, orgId, runId)
+  if (run === null) throw new ApiError(404, 'not_found', `There is no regroup "${runId}"`)
+  const later = await findLaterRun(tx, orgId, runId)
+  if (later !== null) throw new ApiError(409, 'later_regroup', `Regroup ${later} came later: undo it first`)
+  const undoing: RegroupRun = run.status === 'undone' ? run : { ...run, status: 'undoing' }
+  await updateRun(tx, orgId, undoing, at)
+  return undoing
+}
+
+async function undoBatch(tx: Tx, orgId: string, runId: string, at: Date): Promise<RegroupRun> {
+  const run = (await lockRun(tx, orgId, runId)) as RegroupRun
+  if (run.status !== 'undoing') return run
+  const batch = await lastBatch(tx, orgId, runId)
+  if (batch !== null) await takeBack(tx, batch, at)
+  const after: RegroupRun = batch === null ? { ...run, status: 'undone' } : { ...run, batches: batch.batch - 1 }
+  await updateRun(tx, orgId, after, at)
+  return after
+}
+
+async function takeBack(tx: Tx, batch: Batch, at: Date): Promise<void> {
+  await lockRepository(tx, batch.org_id, batch.repository_no)
+  await holdIntel(tx)
+  await returnFindings(tx, batch)
+  await returnIssues(tx, batch, at)
+  await removeMadeIssues(tx, batch, at)
+  await dissolveEmptied(tx, batch, at)
+  const issueIds = await forgetBatch(tx, batch)
+  await updateThreats(tx, batch.org_id, issueIds)
+  await refreshIssues(tx, batch.org_id, issueIds, at)
+}

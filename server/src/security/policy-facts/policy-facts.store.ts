@@ -1,0 +1,100 @@
+import type { Db } from '../../platform/db/sql.ts'
+
+type SeverityFigures = { critical: number; high: number; medium: number; low: number; info: number }
+export type OpenFigures = { open: SeverityFigures; known_exploited: number; max_epss: number }
+
+/** When a tool's findings were last reported, and by whom; times as they leave the API. */
+export type ScanFacts = {
+  tool: string
+  category: string | null
+  ref: string | null
+  commit_sha: string | null
+  at: string
+  trust: string
+}
+
+export type SecurityFacts = { scans: ScanFacts[]; findings: OpenFigures; issues: OpenFigures }
+
+const STREAMS_MAX = 1000
+
+/**
+ * What is known to be open in a repository, in one round trip. Of each tool and category the stream of the branch counts,
+ * and where the branch has none, the tracked one's.
+ */
+export async function readSecurityFacts(
+  db: Db,
+  orgId: string,
+  repositoryNos: number[],
+  branch: string | null,
+): Promise<SecurityFacts> {
+  const [row] = await db<[SecurityFacts]>`
+    with stream as materialized (
+      select distinct on (repository_no, tool, coalesce(category, ''))
+        id, tool, category, git_ref, commit_sha, reported_at, origin
+      from finding_streams
+      where org_id = ${orgId}
+        and repository_no = any(${repositoryNos}::bigint[])
+        and (tracked or branch_name(git_ref) = ${branch}::text)
+        and reported_at > '-infinity'
+      order by repository_no, tool, coalesce(category, ''), (branch_name(git_ref) = ${branch}::text) is true desc,
+        reported_at desc
+      limit ${STREAMS_MAX}
+    )
+    select ${scansJson(db)} as scans, ${findingsJson(db, orgId)} as findings,
+      ${issuesJson(db, orgId, repositoryNos)} as issues`
+  return row
+}
+
+/** A code host's own alerts are its word; what a job's artifact says is the job's. */
+function scansJson(db: Db) {
+  return db`(
+    select coalesce(json_agg(
+      json_build_object(
+        'tool', tool, 'category', category, 'ref', git_ref, 'commit_sha', commit_sha, 'at', rfc3339(reported_at),
+        'trust', case origin when 'report' then 'self_reported' when 'alert' then 'provider' else 'uploaded' end
+      )
+      order by reported_at desc, tool
+    ), '[]')
+    from stream
+  )`
+}
+
+function findingsJson(db: Db, orgId: string) {
+  return db`(
+    select json_build_object(
+      'open', json_build_object(
+        'critical', count(*) filter (where finding.severity = 'critical'),
+        'high', count(*) filter (where finding.severity = 'high'),
+        'medium', count(*) filter (where finding.severity = 'medium'),
+        'low', count(*) filter (where finding.severity = 'low'),
+        'info', count(*) filter (where finding.severity = 'info')
+      ),
+      'known_exploited', count(*) filter (where issue.kev),
+      'max_epss', coalesce(max(issue.epss), 0)
+    )
+    from findings finding
+    join security_issues issue on issue.org_id = finding.org_id and issue.id = finding.issue_id
+    where finding.org_id = ${orgId}
+      and finding.stream_id = any(array(select id from stream))
+      and finding.state = 'open'
+  )`
+}
+
+function issuesJson(db: Db, orgId: string, repositoryNos: number[]) {
+  return db`(
+    select json_build_object(
+      'open', json_build_object(
+        'critical', count(*) filter (where severity = 4), 'high', count(*) filter (where severity = 3),
+        'medium', count(*) filter (where severity = 2), 'low', count(*) filter (where severity = 1),
+        'info', count(*) filter (where severity = 0)
+      ),
+      'known_exploited', count(*) filter (where kev),
+      'max_epss', coalesce(max(epss), 0)
+    )
+    from security_issues
+    where org_id = ${orgId}
+      and repository_no = any(${repositoryNos}::bigint[])
+      and listed
+      and status = 'open'
+  )`
+}

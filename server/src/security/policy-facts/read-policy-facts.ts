@@ -1,0 +1,18 @@
+import type { Db } from '../../platform/db/sql.ts'
+import { locateRepository } from '../../repositories/locate-repository.ts'
+import { defaultHost, PROVIDERS } from '../../repositories/repository-identity.ts'
+import { readSecurityFacts, type SecurityFacts } from './policy-facts.store.ts'
+import { findRepositoryNos } from './policy-repository.store.ts'
+
+/** What is known to be open in the repository at `host/owner/name`, as a branch of it stands. */
+export async function readPolicyFacts(
+  db: Db,
+  orgId: string,
+  repository: string,
+  branch: string | null,
+): Promise<SecurityFacts> {
+  const { host, name, linked } = await locateRepository(db, orgId, repository)
+  const provider = PROVIDERS.find((known) => defaultHost(known) === host) ?? null
+  const numbers = await findRepositoryNos(db, orgId, { name, linked, provider })
+  return readSecurityFacts(db, orgId, numbers, branch ?? linked?.tracked_branch ?? null)
+}

@@ -1,0 +1,37 @@
+import type { Db, Tx } from '../../platform/db/sql.ts'
+
+export type RepositoryIdentity = { name: string; provider: string | null; provider_id: string | null }
+
+/**
+ * The row of a repository as reports name it, made when it is new, locked until the transaction ends. The lock is what
+ * makes counts per repository exact.
+ */
+export async function lockReportedRepository(tx: Tx, orgId: string, identity: RepositoryIdentity, at: Date) {
+  const [row] = await tx<[{ id: number }]>`
+    insert into reported_repositories as repository (org_id, name, provider, provider_id, created_at)
+    values (${orgId}, ${identity.name}, ${identity.provider}, ${identity.provider_id}, ${at})
+    on conflict (org_id, coalesce(provider, ''), coalesce(provider_id, 'name:' || lower(name))) do update
+    set name = excluded.name
+    returning id`
+  return row.id
+}
+
+export type ReportedRepository = RepositoryIdentity & { id: number }
+
+export type RepositoryFilter = { name: string | null; provider: string | null; providerId: string | null }
+
+const MATCHES_MAX = 1000
+
+/** The repositories that reports have named and that fit a list's filter. */
+export async function findReportedRepositories(db: Db, orgId: string, filter: RepositoryFilter) {
+  const { name, provider, providerId } = filter
+  return db<ReportedRepository[]>`
+    select id, name, provider, provider_id
+    from reported_repositories
+    where org_id = ${orgId}
+      ${name === null ? db`` : db`and lower(name) = lower(${name})`}
+      ${provider === null ? db`` : db`and provider = ${provider}`}
+      ${providerId === null ? db`` : db`and provider_id = ${providerId}`}
+    order by id
+    limit ${MATCHES_MAX}`
+}

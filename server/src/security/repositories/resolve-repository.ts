@@ -1,0 +1,87 @@
+import type { Db } from '../../platform/db/sql.ts'
+import { ApiError } from '../../platform/http/errors.ts'
+import type { Provider } from '../../repositories/repository-identity.ts'
+import {
+  findById,
+  findByName,
+  findProvidersOfOwner,
+  type LinkedRepository,
+} from '../../repositories/repository-lookup.store.ts'
+import type { RepositoryIdentity } from './reported-repository.store.ts'
+import { requireRepositoryId } from './repository-id.ts'
+
+export type RepositoryReference = { name: string; provider: Provider | null; providerId: string | null }
+
+export type ResolvedRepository = RepositoryIdentity & {
+  tracked_branch: string | null
+  /** Providers, null for none, under whose name alone reports may have kept it until now. */
+  kept_under: (string | null)[]
+}
+
+const FIELDS = { provider: '/body/provider', id: '/body/repositoryId' }
+
+/**
+ * Which repository a report is about (specification, POST /v1/security/uploads). Exactly one provider has it: that one;
+ * several: 400 `REPOSITORY_AMBIGUOUS`; none: it is kept under its name until it is seen.
+ */
+export async function resolveRepository(
+  db: Db,
+  orgId: string,
+  reference: RepositoryReference,
+): Promise<ResolvedRepository> {
+  const { name, provider, providerId } = reference
+  if (providerId !== null) return byId(db, orgId, reference, requireRepositoryId(provider, providerId, FIELDS))
+  const named = await findByName(db, orgId, name)
+  const candidates = provider === null ? named : named.filter((linked) => linked.provider === provider)
+  const [only, another] = candidates
+  if (another)
+    throw ambiguous(
+      name,
+      candidates.map((linked) => linked.provider),
+    )
+  if (only) return toResolved(only, named)
+  const guess = provider ?? (await providerOfOwner(db, orgId, name))
+  return unlinked(name, guess, null, provider === null && guess !== null ? [null] : [])
+}
+
+async function byId(
+  db: Db,
+  orgId: string,
+  { name, provider }: RepositoryReference,
+  id: string,
+): Promise<ResolvedRepository> {
+  const linked = await findById(db, orgId, provider as Provider, id)
+  if (!linked) return unlinked(name, provider, id, [])
+  return toResolved(linked, await findByName(db, orgId, linked.full_name))
+}
+
+/** A connected account that is named like the repository's owner tells the provider, not yet the repository's id. */
+async function providerOfOwner(db: Db, orgId: string, name: string): Promise<string | null> {
+  const [only, ...others] = await findProvidersOfOwner(db, orgId, name.split('/')[0] ?? '')
+  if (only && others.length > 0) throw ambiguous(name, [only, ...others])
+  return only ?? null
+}
+
+function unlinked(name: string, provider: string | null, id: string | null, keptUnder: null[]): ResolvedRepository {
+  return { name, provider, provider_id: id, tracked_branch: null, kept_under: keptUnder }
+}
+
+/** `named` are all that have its name: a name that several have was nobody's. */
+function toResolved(linked: LinkedRepository, named: LinkedRepository[]): ResolvedRepository {
+  const isOnlyOfProvider = named.filter(({ provider }) => provider === linked.provider).length === 1
+  return {
+    name: linked.full_name,
+    provider: linked.provider,
+    provider_id: linked.id,
+    tracked_branch: linked.tracked_branch,
+    kept_under: [...(named.length === 1 ? [null] : []), ...(isOnlyOfProvider ? [linked.provider] : [])],
+  }
+}
+
+export function ambiguous(name: string, providers: string[]): ApiError {
+  const message = `The repository ${name} exists more than once. Send provider and repositoryId.`
+  return new ApiError(400, 'REPOSITORY_AMBIGUOUS', message, {
+    reason: 'REPOSITORY_AMBIGUOUS',
+    providers: [...new Set(providers)],
+  })
+}

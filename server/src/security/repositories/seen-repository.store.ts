@@ -1,0 +1,82 @@
+import type { Tx } from '../../platform/db/sql.ts'
+import type { ResolvedRepository } from './resolve-repository.ts'
+
+/**
+ * A repository that reports knew by its name alone has been seen: its row gets what is known now, and with it
+ * everything that was kept under the name. Where the repository has a row already, both stay.
+ */
+export async function adoptNamed(tx: Tx, orgId: string, repository: ResolvedRepository): Promise<void> {
+  const { name, provider, provider_id, kept_under } = repository
+  if (kept_under.length === 0) return
+  if (!(await lockKept(tx, orgId, repository))) return
+  const [adopted] = await tx<[{ id: number }?]>`
+    update reported_repositories
+    set provider = ${provider}, provider_id = ${provider_id}, name = ${name}
+    where org_id = ${orgId}
+      and id = (
+        select id
+        from reported_repositories
+        where ${isKept(tx, orgId, repository)}
+        order by provider nulls last
+        limit 1
+      )
+      and not exists (
+        select from reported_repositories
+        where org_id = ${orgId}
+          and coalesce(provider, '') = coalesce(${provider}::text, '')
+          and coalesce(provider_id, 'name:' || lower(name)) = coalesce(${provider_id}::text, 'name:' || lower(${name}))
+      )
+    returning id`
+  if (adopted && repository.tracked_branch !== null) await nameRefs(tx, orgId, adopted.id, repository.tracked_branch)
+}
+
+/**
+ * True where something is kept under the name. Only then one caller goes on at a time, so that the next one's statement
+ * sees what this one did; row locks would not do, since those of rows that no longer match are taken as well.
+ */
+async function lockKept(tx: Tx, orgId: string, repository: ResolvedRepository): Promise<boolean> {
+  const kept = await tx`select from reported_repositories where ${isKept(tx, orgId, repository)} limit 1`
+  if (kept.length === 0) return false
+  await tx`select pg_advisory_xact_lock(hashtextextended(${`${orgId} ${repository.name.toLowerCase()}`}, 0))`
+  return true
+}
+
+function isKept(tx: Tx, orgId: string, { name, kept_under }: ResolvedRepository) {
+  return tx`
+    org_id = ${orgId}
+    and lower(name) = lower(${name})
+    and provider_id is null
+    and coalesce(provider, '') = any(${kept_under.map((provider) => provider ?? '')})`
+}
+
+/** An empty ref was the tracked branch all along; now its name is known. What the named branch has already stays there. */
+async function nameRefs(tx: Tx, orgId: string, repositoryNo: number, trackedBranch: string): Promise<void> {
+  await tx`
+    update finding_streams stream
+    set git_ref = ${trackedBranch}
+    where org_id = ${orgId}
+      and repository_no = ${repositoryNo}
+      and git_ref is null
+      and not exists (
+        select from finding_streams named
+        where named.org_id = ${orgId}
+          and named.repository_no = ${repositoryNo}
+          and branch_name(named.git_ref) = branch_name(${trackedBranch})
+          and coalesce(named.category, '') = coalesce(stream.category, '')
+          and named.tool = stream.tool
+      )`
+  await tx`
+    update security_uploads upload
+    set git_ref = ${trackedBranch}
+    where org_id = ${orgId}
+      and repository_no = ${repositoryNo}
+      and git_ref is null
+      and not exists (
+        select from security_uploads named
+        where named.org_id = ${orgId}
+          and named.repository_no = ${repositoryNo}
+          and branch_name(named.git_ref) = branch_name(${trackedBranch})
+          and coalesce(named.category, '') = coalesce(upload.category, '')
+          and named.sha256 = upload.sha256
+      )`
+}

@@ -1,0 +1,32 @@
+import type { Db } from '../../platform/db/sql.ts'
+import type { Provider } from '../../repositories/repository-identity.ts'
+import { findByName } from '../../repositories/repository-lookup.store.ts'
+import { findReportedRepositories } from './reported-repository.store.ts'
+import { requireRepositoryId } from './repository-id.ts'
+import { ambiguous } from './resolve-repository.ts'
+
+/** What a list is narrowed to: some repositories, all of a provider, or, where both are null, nothing. */
+export type RepositorySelection = { repositoryNos: number[] | null; provider: string | null }
+
+/** The filters as a query has them. */
+export type RepositoryQuery = { repository?: string; provider?: Provider; repository_id?: string }
+
+const FIELDS = { provider: '/query/provider', id: '/query/repository_id' }
+
+/**
+ * The repositories that a list is narrowed to. A name that exists with more than one provider, connected or in reports,
+ * needs the provider: 400 `REPOSITORY_AMBIGUOUS`. So does an id: 400 `invalid_request`.
+ */
+export async function selectRepositories(db: Db, orgId: string, query: RepositoryQuery): Promise<RepositorySelection> {
+  const { repository: name = null, provider = null, repository_id: id } = query
+  const providerId = id === undefined ? null : requireRepositoryId(provider, id, FIELDS)
+  if (name === null && providerId === null) return { repositoryNos: null, provider }
+  const found = await findReportedRepositories(db, orgId, { name, provider, providerId })
+  if (name !== null && provider === null) {
+    const providers = new Set(
+      [...found, ...(await findByName(db, orgId, name))].flatMap((known) => known.provider ?? []),
+    )
+    if (providers.size > 1) throw ambiguous(name, [...providers])
+  }
+  return { repositoryNos: found.map(({ id }) => id), provider: null }
+}

@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import type { ReadableArtifact } from '../../ci/artifacts/readable-artifact.store.ts'
+import { artifactCategory } from './artifact-category.ts'
+
+const ARTIFACT: ReadableArtifact = {
+  path: 'reports/semgrep.sarif',
+  size: 1,
+  sha256: 'a'.repeat(64),
+  run_id: 'run_1',
+  repository: 'github.com/acme/api',
+  commit_sha: 'b'.repeat(40),
+  ref: 'main',
+  event: 'push',
+  pipeline_name: 'build',
+  job_name: 'sast',
+  matrix: { os: 'linux', node: 24 },
+  report_name: 'default',
+}
+
+const category = (change: Partial<ReadableArtifact> = {}) => artifactCategory({ ...ARTIFACT, ...change })
+
+test('a category can be read, and has the characters and the length of one (decisions §7)', () => {
+  assert.match(category(), /^ci\/build\/sast:[0-9a-f]{12}$/)
+  const anyText = fc.string({ unit: 'grapheme', maxLength: 300 })
+  fc.assert(
+    fc.property(anyText, anyText, (pipeline_name, job_name) => {
+      assert.match(category({ pipeline_name, job_name }), /^[A-Za-z0-9._/:-]{1,100}$/)
+    }),
+  )
+})
+
+test('the same job of another run, with other bytes, on another commit or branch, speaks for the same findings', () => {
+  const again = { run_id: 'run_2', sha256: 'c'.repeat(64), size: 2, commit_sha: 'd'.repeat(40), ref: 'dev' }
+  assert.equal(category(again), category())
+  assert.equal(category({ matrix: { node: 24, os: 'linux' } }), category())
+  assert.equal(category({ repository: 'github.com/acme/renamed' }), category())
+  assert.equal(category({ matrix: {} }), category({ matrix: null }))
+})
+
+test('another pipeline, job, matrix, report or path does not', () => {
+  const others: Partial<ReadableArtifact>[] = [
+    {},
+    { repository: 'gitlab.com/acme/api' },
+    { pipeline_name: 'nightly' },
+    { job_name: 'dast' },
+    { matrix: null },
+    { matrix: { os: 'linux', node: 22 } },
+    { matrix: { os: 'linux', node: '24' } },
+    { report_name: 'second' },
+    { path: 'semgrep.sarif' },
+  ]
+  assert.equal(new Set(others.map(category)).size, others.length)
+})
+
+test('names that only differ in characters a category cannot hold are still two', () => {
+  assert.notEqual(category({ job_name: 'a b' }), category({ job_name: 'a-b' }))
+  const long = 'x'.repeat(120)
+  assert.notEqual(category({ job_name: `${long}1` }), category({ job_name: `${long}2` }))
+})

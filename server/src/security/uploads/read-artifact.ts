@@ -1,0 +1,95 @@
+import { describeArtifact, type ReadableArtifact } from '../../ci/artifacts/readable-artifact.store.ts'
+import { noteParsed } from '../../ci/reports/attestation.store.ts'
+import { findOrganizationById } from '../../organizations/organization.store.ts'
+import type { Plan } from '../../organizations/plan.ts'
+import type { Tx } from '../../platform/db/sql.ts'
+import { newHexId } from '../../platform/ids.ts'
+import { enqueue } from '../../platform/queue/enqueue.ts'
+import type { Provider } from '../../repositories/repository-identity.ts'
+import { findOnHost } from '../../repositories/repository-lookup.store.ts'
+import type { Services } from '../../services.ts'
+import { lockReportedRepository } from '../repositories/reported-repository.store.ts'
+import { type ResolvedRepository, resolveRepository } from '../repositories/resolve-repository.ts'
+import { adoptNamed } from '../repositories/seen-repository.store.ts'
+import { isTracked } from '../repositories/tracked.ts'
+import { artifactCategory } from './artifact-category.ts'
+import { findArtifactFigures } from './artifact-figures.store.ts'
+import { readUploadJob } from './read-upload-job.ts'
+import { countRunUploads, insertUpload, type NewUploadRow } from './upload.store.ts'
+import { markFailed } from './upload-state.store.ts'
+
+/**
+ * Takes an artifact that a scan or SBOM attestation names like an uploaded report, with the origin `report`. Told
+ * again, it reads nothing: what was read is handed to attestations that came since.
+ */
+export async function readArtifact(
+  services: Services,
+  payload: { org_id: string; artifact_id: string },
+): Promise<void> {
+  const { org_id, artifact_id } = payload
+  const now = services.clock.now()
+  await services.sql.begin(async (tx) => {
+    const artifact = await describeArtifact(tx, org_id, artifact_id)
+    const organization = await findOrganizationById(tx, org_id)
+    const plan = organization && services.plans.get(organization.plan)
+    const isEmpty = artifact?.size === 0 // no report, and no upload could say so: they have at least one byte
+    if (!artifact || !plan || isEmpty) return
+    const upload = await toUpload(tx, org_id, artifact_id, artifact, now)
+    const refusal = await findRefusal(tx, org_id, artifact, plan)
+    if ((await insertUpload(tx, upload, now)) === null) {
+      const figures = await findArtifactFigures(tx, org_id, artifact_id)
+      if (figures !== null) await noteParsed(tx, org_id, artifact_id, figures, now)
+    } else if (refusal === null) await enqueue(tx, readUploadJob, { org_id, upload_id: upload.id })
+    else await markFailed(tx, org_id, upload.id, { error: refusal, format: null }, now)
+  })
+}
+
+async function toUpload(
+  tx: Tx,
+  orgId: string,
+  artifactId: string,
+  artifact: ReadableArtifact,
+  now: Date,
+): Promise<NewUploadRow> {
+  const repository = await resolveOnHost(tx, orgId, artifact.repository)
+  await adoptNamed(tx, orgId, repository)
+  return {
+    org_id: orgId,
+    id: newHexId(),
+    repository_no: await lockReportedRepository(tx, orgId, repository, now),
+    origin: 'report',
+    requested_format: 'auto',
+    filename: artifact.path.split('/').at(-1)?.slice(0, FILENAME_CHARS_MAX) ?? artifact.path,
+    size: artifact.size,
+    sha256: artifact.sha256,
+    category: artifactCategory(artifact),
+    git_ref: artifact.ref ?? repository.tracked_branch,
+    commit_sha: artifact.commit_sha,
+    tracked: artifact.event !== 'pull_request' && isTracked(artifact.ref, repository.tracked_branch),
+    put_until: now,
+    artifact: { id: artifactId, runId: artifact.run_id },
+  }
+}
+
+/** A run says the host, so its repository is never ambiguous; one that is not connected is known by its name alone. */
+async function resolveOnHost(tx: Tx, orgId: string, address: string): Promise<ResolvedRepository> {
+  const slash = address.indexOf('/')
+  const name = address.slice(slash + 1)
+  const linked = await findOnHost(tx, orgId, address.slice(0, slash), name)
+  if (!linked) return { name, provider: null, provider_id: null, tracked_branch: null, kept_under: [] }
+  const { full_name, provider, id } = linked
+  return resolveRepository(tx, orgId, { name: full_name, provider: provider as Provider, providerId: id })
+}
+
+const FILENAME_CHARS_MAX = 200
+
+/** Counted under the repository's lock, which `toUpload` took. */
+async function findRefusal(tx: Tx, orgId: string, artifact: ReadableArtifact, plan: Plan): Promise<string | null> {
+  if (!plan.features.includes('security_uploads')) return `The plan ${plan.name} does not read security reports.`
+  if (artifact.size > plan.security_report_bytes_max) {
+    return `The plan ${plan.name} reads reports of up to ${plan.security_report_bytes_max} bytes.`
+  }
+  const max = plan.security_uploads_per_commit_max
+  if ((await countRunUploads(tx, orgId, artifact.run_id)) < max) return null
+  return `The plan ${plan.name} reads ${max} reports per run.`
+}

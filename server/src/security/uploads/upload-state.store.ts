@@ -1,0 +1,139 @@
+import type { Db, Tx } from '../../platform/db/sql.ts'
+import type { ReportFormat } from '../formats/report/parsed-report.ts'
+
+export type UploadToComplete = { status: string; size: number; sha256: string; put_until: Date }
+
+export async function findUploadToComplete(db: Db, orgId: string, id: string): Promise<UploadToComplete | null> {
+  const [row] = await db<UploadToComplete[]>`
+    select status, size, sha256, put_until
+    from security_uploads
+    where org_id = ${orgId}
+      and id = ${id}`
+  return row ?? null
+}
+
+export async function lockUploadToComplete(tx: Tx, orgId: string, id: string): Promise<UploadToComplete | null> {
+  const [row] = await tx<UploadToComplete[]>`
+    select status, size, sha256, put_until
+    from security_uploads
+    where org_id = ${orgId}
+      and id = ${id}
+    for update`
+  return row ?? null
+}
+
+export async function markQueued(db: Db, orgId: string, id: string, at: Date): Promise<void> {
+  await db`
+    update security_uploads
+    set status = 'queued', updated_at = ${at}
+    where org_id = ${orgId}
+      and id = ${id}`
+}
+
+/** Ends an upload that is not finished with the reason for its owner. */
+export async function markFailed(
+  db: Db,
+  orgId: string,
+  id: string,
+  failure: { error: string; format: ReportFormat | null },
+  at: Date,
+): Promise<void> {
+  await db`
+    update security_uploads
+    set status = 'failed', error = ${failure.error}, format = ${failure.format}, findings = 0, components = 0,
+      updated_at = ${at}
+    where org_id = ${orgId}
+      and id = ${id}
+      and status not in ('finished', 'failed')`
+}
+
+export type UploadToRead = {
+  repository_no: number
+  requested_format: 'auto' | ReportFormat
+  origin: 'ui' | 'api' | 'report'
+  category: string | null
+  git_ref: string | null
+  commit_sha: string | null
+  tracked: boolean
+  artifact_id: string | null
+  reported_at: Date
+}
+
+/** queued → parsing, or parsing again after a crash. Null when the upload has ended. */
+export async function startParsing(db: Db, orgId: string, id: string, at: Date): Promise<UploadToRead | null> {
+  const [row] = await db<UploadToRead[]>`
+    update security_uploads
+    set status = 'parsing', findings = 0, updated_at = ${at}
+    where org_id = ${orgId}
+      and id = ${id}
+      and status in ('queued', 'parsing')
+    returning repository_no, requested_format, origin, category, git_ref, commit_sha, tracked, artifact_id,
+      reported_at`
+  return row ?? null
+}
+
+export async function noteProgress(db: Db, orgId: string, id: string, findings: number, at: Date): Promise<void> {
+  await db`
+    update security_uploads
+    set findings = ${findings}, updated_at = ${at}
+    where org_id = ${orgId}
+      and id = ${id}
+      and status = 'parsing'`
+}
+
+export type UploadOutcome = {
+  created: number
+  updated: number
+  unchanged: number
+  resolved: number
+  openBySeverity: { critical: number; high: number; medium: number; low: number }
+  newIssues: number
+  newCritical: number
+  newHigh: number
+}
+
+export type FinishedUpload = {
+  format: ReportFormat
+  /** What the report itself names. */
+  category: string | null
+  findings: number
+  components: number
+  truncated: boolean
+  warnings: string[]
+  outcome: UploadOutcome
+}
+
+/** parsing → finished. False when the upload ended meanwhile: the caller's transaction must not stand. */
+export async function markFinished(tx: Tx, orgId: string, id: string, result: FinishedUpload, at: Date) {
+  const rows = await tx`
+    update security_uploads
+    set status = 'finished', format = ${result.format}, report_category = ${result.category},
+      findings = ${result.findings}, components = ${result.components}, outcome = ${tx.json(result.outcome)},
+      truncated = ${result.truncated}, warnings = ${result.warnings}, updated_at = ${at}
+    where org_id = ${orgId}
+      and id = ${id}
+      and status = 'parsing'`
+  return rows.count === 1
+}
+
+const EXPIRED_AT_ONCE_MAX = 500
+/** What a pending upload says after its 15 minutes (decisions §7). */
+export const UPLOAD_EXPIRED = 'upload expired'
+
+/** Ends pending uploads that nobody completed in time. Returns the ids, whose files can go. */
+export async function failExpiredUploads(db: Db, now: Date): Promise<{ org_id: string; id: string }[]> {
+  return db<{ org_id: string; id: string }[]>`
+    update security_uploads upload
+    set status = 'failed', error = ${UPLOAD_EXPIRED}, updated_at = upload.put_until
+    from (
+      select org_id, id
+      from security_uploads
+      where status = 'pending'
+        and put_until <= ${now}
+      order by put_until
+      limit ${EXPIRED_AT_ONCE_MAX}
+      for update skip locked
+    ) expired
+    where (upload.org_id, upload.id) = (expired.org_id, expired.id)
+    returning upload.org_id, upload.id`
+}

@@ -1,0 +1,70 @@
+import { notFound } from '../../platform/http/errors.ts'
+import type { HttpServer } from '../../platform/http/http-server.ts'
+import { sendData } from '../../platform/http/responses.ts'
+import { Envelope } from '../../platform/http/schemas.ts'
+import type { Services } from '../../services.ts'
+import { completeUpload } from './complete-upload.ts'
+import { createUpload } from './create-upload.ts'
+import { CompletedUpload, CreatedUpload, NewSecurityUpload, SecurityUpload, UploadPath } from './upload.schema.ts'
+import { readUpload } from './upload-view.store.ts'
+
+const access = { scope: 'write:security-findings', feature: 'security_uploads' } as const
+const tags = ['Security uploads']
+
+export async function uploadRoutes(app: HttpServer, services: Services): Promise<void> {
+  app.post(
+    '/v1/security/uploads',
+    {
+      config: access,
+      schema: {
+        operationId: 'createSecurityUpload',
+        summary: 'Announce a SARIF, CycloneDX or SPDX report',
+        tags,
+        body: NewSecurityUpload,
+        response: { 200: Envelope(CreatedUpload), 201: Envelope(CreatedUpload) },
+      },
+    },
+    async (request, reply) => {
+      const { json, put, created } = await createUpload(services, request.actor, request.body as NewSecurityUpload)
+      return sendData(reply.code(created ? 201 : 200), `{"upload":${json},"put":${JSON.stringify(put)}}`)
+    },
+  )
+
+  app.post(
+    '/v1/security/uploads/:uploadId/complete',
+    {
+      config: access,
+      schema: {
+        operationId: 'completeSecurityUpload',
+        summary: 'Say that the file is there: it is checked and queued for reading',
+        tags,
+        params: UploadPath,
+        response: { 200: Envelope(CompletedUpload) },
+      },
+    },
+    async (request, reply) => {
+      const json = await completeUpload(services, request.actor, request.params.uploadId)
+      return sendData(reply, `{"upload":${json}}`)
+    },
+  )
+
+  app.get(
+    '/v1/security/uploads/:uploadId',
+    {
+      config: access,
+      schema: {
+        operationId: 'getSecurityUpload',
+        summary: 'Read how an upload goes',
+        tags,
+        params: UploadPath,
+        response: { 200: Envelope(SecurityUpload) },
+      },
+    },
+    async (request, reply) => {
+      const { org_id } = request.actor
+      const json = await readUpload(services.sql, org_id, request.params.uploadId, services.clock.now())
+      if (json === null) throw notFound('upload')
+      return sendData(reply, json)
+    },
+  )
+}

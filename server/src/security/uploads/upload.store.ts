@@ -1,0 +1,122 @@
+import type { Db, Tx } from '../../platform/db/sql.ts'
+import type { ReportFormat } from '../formats/report/parsed-report.ts'
+
+export type NewUploadRow = {
+  org_id: string
+  id: string
+  repository_no: number
+  origin: 'ui' | 'api' | 'report'
+  requested_format: 'auto' | ReportFormat
+  filename: string
+  size: number
+  sha256: string
+  category: string | null
+  git_ref: string | null
+  commit_sha: string | null
+  tracked: boolean
+  put_until: Date
+  /** Where the file is an artifact of a job's report, and nobody has to PUT it. */
+  artifact: { id: string; runId: string } | null
+}
+
+/** Stores an upload, pending until its file is PUT. Null when the same file is there already, unless that one failed. */
+export async function insertUpload(db: Db, upload: NewUploadRow, at: Date): Promise<string | null> {
+  const rows = await db`
+    insert into security_uploads (
+      org_id, id, repository_no, origin, status, requested_format, filename, size, sha256, category, git_ref,
+      commit_sha, tracked, put_until, artifact_id, run_id, reported_at, created_at, updated_at
+    )
+    values (
+      ${upload.org_id}, ${upload.id}, ${upload.repository_no}, ${upload.origin},
+      ${upload.artifact ? 'queued' : 'pending'}, ${upload.requested_format},
+      ${upload.filename}, ${upload.size}, ${upload.sha256}, ${upload.category}, ${upload.git_ref}, ${upload.commit_sha},
+      ${upload.tracked}, ${upload.put_until}, ${upload.artifact?.id ?? null}, ${upload.artifact?.runId ?? null}, ${at}, ${at}, ${at}
+    )
+    on conflict do nothing`
+  return rows.count === 1 ? upload.id : null
+}
+
+export type StoredUpload = { id: string; status: string }
+
+/** The upload of the same file, locked until the transaction ends; failed ones do not count. */
+export async function lockSameFile(tx: Tx, upload: NewUploadRow): Promise<StoredUpload | null> {
+  const [row] = await tx<StoredUpload[]>`
+    select id, status
+    from security_uploads
+    where org_id = ${upload.org_id}
+      and repository_no = ${upload.repository_no}
+      and coalesce(category, '') = coalesce(${upload.category}::text, '')
+      and branch_name(git_ref) = branch_name(${upload.git_ref})
+      and sha256 = ${upload.sha256}
+      and status <> 'failed'
+      and origin <> 'report'
+    for update`
+  return row ?? null
+}
+
+/** Gives a pending upload more time for its PUT, and the size that was announced last: one that was wrong can be put right. */
+export async function extendPut(
+  db: Db,
+  orgId: string,
+  id: string,
+  put: Pick<NewUploadRow, 'put_until' | 'size'>,
+  at: Date,
+): Promise<void> {
+  await db`
+    update security_uploads
+    set put_until = ${put.put_until}, size = ${put.size}, updated_at = ${at}
+    where org_id = ${orgId}
+      and id = ${id}
+      and status = 'pending'`
+}
+
+/** Uploads that count for a commit, or, where none was sent, for the UTC day. Failed ones do not. */
+export async function countUploads(db: Db, orgId: string, repositoryNo: number, commitSha: string | null, day: Date) {
+  const [row] = await db<[{ count: number }]>`
+    select count(*) as count
+    from security_uploads
+    where org_id = ${orgId}
+      and repository_no = ${repositoryNo}
+      and commit_sha is not distinct from ${commitSha}::text
+      and status <> 'failed'
+      and origin <> 'report'
+      ${commitSha === null ? db`and created_at >= ${day}` : db``}`
+  return row.count
+}
+
+/** Uploads from reports of one run, which count apart from those that clients create. Failed ones do not. */
+export async function countRunUploads(db: Db, orgId: string, runId: string): Promise<number> {
+  const [row] = await db<[{ count: number }]>`
+    select count(*) as count
+    from security_uploads
+    where org_id = ${orgId}
+      and run_id = ${runId}
+      and status <> 'failed'`
+  return row.count
+}
+
+/**
+ * Makes a finished upload the newest word of its stream again, and true, when another file was reported after it:
+ * somebody went back. False when it still is the newest.
+ */
+export async function requeueOutdated(tx: Tx, orgId: string, id: string, at: Date): Promise<boolean> {
+  const rows = await tx`
+    update security_uploads upload
+    set status = 'queued', outcome = null, findings = 0, reported_at = ${at}, updated_at = ${at}
+    where upload.org_id = ${orgId}
+      and upload.id = ${id}
+      and upload.status = 'finished'
+      and exists (
+        select from security_uploads newer
+        where newer.org_id = upload.org_id
+          and newer.repository_no = upload.repository_no
+          and (
+            coalesce(newer.category, '') = coalesce(upload.category, '')
+            or coalesce(newer.category, newer.report_category) = coalesce(upload.category, upload.report_category)
+          )
+          and branch_name(newer.git_ref) = branch_name(upload.git_ref)
+          and newer.reported_at > upload.reported_at
+          and newer.status <> 'failed'
+      )`
+  return rows.count === 1
+}

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { brokenRules, importCycles, type Source } from './support/source-rules.ts'
+import { importCycles } from './support/import-cycles.ts'
+import type { Source } from './support/source-imports.ts'
+import { brokenRules } from './support/source-rules.ts'
 
 const SRC = new URL('../src/', import.meta.url).pathname
 const MIGRATIONS = new URL('../migrations/', import.meta.url).pathname

@@ -1,5 +1,4 @@
-/** One file of server/src: its path from there, and its text without comments. */
-export type Source = { path: string; text: string }
+import { importsOf, resolvePath, type Source } from './source-imports.ts'
 
 /**
  * A folder imports itself and the folders before it (ARCHITECTURE.md, "Strata"). A folder that is not
@@ -53,8 +52,6 @@ const TOP = STRATA.length
 /** Settings and the shape of `Services`: types that every slice may name, platform excepted. */
 const GROUND = ['config.ts', 'services.ts']
 
-const IMPORT =
-  /(?:^|\n)\s*(?:import|export)\s+(type\s)?[^'"`;]*?from\s+'([^']+)'|import\(\s*'([^']+)'|(?:^|\n)import '([^']+)'/g
 const SQL_TEMPLATE = /\b(?:sql|tx|db)(?:<[^`;]{0,400}>)?\s*`/
 const IO_MODULES = /^node:(?:fs|net|http|https|tls|dgram|dns|child_process|worker_threads|cluster)(?:\/|$)/
 const WITHOUT_ARGUMENTS_NOW = /new Date\(\s*\)|\bDate\.now\(|\bDate\(\s*\)/
@@ -95,52 +92,6 @@ function stratumOf(path: string): number {
   throw new Error(`${path} is in a folder without a stratum`)
 }
 
-/** Groups of files that import each other, and of folders (the files directly in each) that do. */
-export function importCycles(sources: Source[]): string[] {
-  const files = new Map(sources.map((source) => [source.path, targetsOf(source)]))
-  const folders = new Map<string, string[]>()
-  for (const [path, targets] of files) {
-    const folder = folderOf(path)
-    // The files at the root of src put the program together from all folders.
-    if (folder === '') continue
-    const others = targets.map(folderOf).filter((other) => other !== folder && other !== '')
-    folders.set(folder, [...(folders.get(folder) ?? []), ...others])
-  }
-  return [...cyclesIn(files), ...cyclesIn(folders)].map((names) => `these import each other: ${names.join(', ')}`)
-}
-
-function targetsOf({ path, text }: Source): string[] {
-  const relative = importsOf(text).filter(({ specifier }) => specifier.startsWith('.'))
-  return relative.map(({ specifier }) => resolvePath(path, specifier))
-}
-
-function folderOf(path: string): string {
-  return path.includes('/') ? path.slice(0, path.lastIndexOf('/')) : ''
-}
-
-/** Every node is compared with what it reaches: the graph is small enough. */
-function cyclesIn(graph: Map<string, string[]>): string[][] {
-  const reach = new Map([...graph.keys()].map((node) => [node, reachableFrom(node, graph)]))
-  const seen = new Set<string>()
-  return [...graph.keys()].flatMap((node) => {
-    if (seen.has(node) || !reach.get(node)?.has(node)) return []
-    const cycle = [...graph.keys()].filter((other) => reach.get(node)?.has(other) && reach.get(other)?.has(node))
-    for (const member of cycle) seen.add(member)
-    return [cycle.sort()]
-  })
-}
-
-function reachableFrom(start: string, graph: Map<string, string[]>): Set<string> {
-  const reached = new Set<string>()
-  const next = [...(graph.get(start) ?? [])]
-  for (let node = next.pop(); node !== undefined; node = next.pop()) {
-    if (reached.has(node)) continue
-    reached.add(node)
-    next.push(...(graph.get(node) ?? []))
-  }
-  return reached
-}
-
 function sqlOutsideStores({ path, text }: Source): string[] {
   const allowed = path.endsWith('.store.ts') || path.startsWith('platform/db/') || path.startsWith('platform/queue/')
   return !allowed && SQL_TEMPLATE.test(text) ? [`${path} holds SQL: that belongs into a store`] : []
@@ -179,15 +130,4 @@ function meaninglessName({ path, text }: Source): string[] {
     : []
   if (/(?:^|\n)export (?:\*|(?:type )?\{[^}]*\}) from /.test(text)) broken.push(`${path} passes exports on: a barrel`)
   return broken
-}
-
-function importsOf(text: string): { specifier: string; typeOnly: boolean }[] {
-  return [...text.matchAll(IMPORT)].map((match) => ({
-    specifier: match[2] ?? match[3] ?? match[4] ?? '',
-    typeOnly: match[1] !== undefined,
-  }))
-}
-
-function resolvePath(from: string, specifier: string): string {
-  return new URL(specifier, `file:///${from}`).pathname.slice(1)
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { revokeApiKey } from '../src/access/api-keys/api-key.store.ts'
+import { revokeApiKey } from '../src/access/api-keys/manage-access.ts'
 import { generateApiKey } from '../src/access/api-keys/api-key.ts'
 import { registerAuthorization } from '../src/access/gateway/authorize.ts'
 import { SCOPES, type Scope } from '../src/access/scopes.ts'
@@ -101,6 +101,6 @@ function mistype(key: string): string {
 
 async function revokedKey(): Promise<string> {
   const { key, keyId } = await api.caller()
-  await revokeApiKey(api.services.sql, keyId, api.clock.now())
+  await revokeApiKey(api.services, keyId)
   return key
 }

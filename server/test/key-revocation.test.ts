@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { revokeApiKey } from '../src/access/api-keys/api-key.store.ts'
+import { revokeApiKey } from '../src/access/api-keys/manage-access.ts'
 import { startTestApi, type TestApi } from './support/api.ts'
 
 let api: TestApi
@@ -30,14 +30,14 @@ async function untilRefused(on: TestApi, key: string): Promise<number> {
 test('a revoked key that was just in use is refused within a second, on every server', async () => {
   const { key, keyId } = await api.caller()
   for (const server of [api, beside]) assert.equal(await ask(server, key), 200)
-  await revokeApiKey(api.services.sql, keyId, api.clock.now())
+  await revokeApiKey(api.services, keyId)
   for (const server of [api, beside]) assert.equal(await untilRefused(server, key), 401)
 })
 
 test('revoking one key leaves the organization’s others', async () => {
   const revoked = await api.caller()
   const { key } = await api.caller({ orgId: revoked.orgId })
-  await revokeApiKey(api.services.sql, revoked.keyId, api.clock.now())
+  await revokeApiKey(api.services, revoked.keyId)
   assert.equal(await untilRefused(api, revoked.key), 401)
   assert.equal(await ask(api, key), 200)
 })

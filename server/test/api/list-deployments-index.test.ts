@@ -63,7 +63,7 @@ const CASES: [index: string, filter: DeploymentFilter][] = [
 for (const [index, filter] of CASES) {
   test(`a page of deployments filtered by ${Object.keys(filter)[0] ?? 'nothing'} reads its own rows through ${index}`, async () => {
     const nodes = await plansOf(api, async (sql) => {
-      const rows = await listDeployments(sql, caller.orgId, firstPage(), filter, api.clock.now())
+      const rows = await listDeployments(sql, caller.orgId, firstPage(), { filter, now: api.clock.now() })
       assert.equal(rows.length, LIMIT + 1)
     })
     assert.ok(nodes.some((node) => node['Index Name'] === index))
@@ -78,6 +78,9 @@ for (const [index, filter] of CASES) {
 }
 
 test('all filters together find what equals all of them', async () => {
-  const rows = await listDeployments(api.services.sql, caller.orgId, firstPage(), MEANT, api.clock.now())
+  const rows = await listDeployments(api.services.sql, caller.orgId, firstPage(), {
+    filter: MEANT,
+    now: api.clock.now(),
+  })
   assert.equal(rows.length, LIMIT + 1)
 })

@@ -118,7 +118,8 @@ test('nobody waits any longer for a client that has gone', async () => {
   const stored = (await findGateById(api.services.sql, gate.gate_id)) as StoredGate
   const gone = new AbortController()
   const startedAt = performance.now()
-  const waiting = awaitDecision(api.services, new GateWatch(api.services.sql), stored, 20_000, gone.signal)
+  const limits = { waitMs: 20_000, gone: gone.signal }
+  const waiting = awaitDecision(api.services, new GateWatch(api.services.sql), stored, limits)
   gone.abort()
   assert.equal((await waiting).status, 'waiting')
   assert.ok(performance.now() - startedAt < 5000)

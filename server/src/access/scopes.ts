@@ -19,7 +19,10 @@ function isScope(text: string): text is Scope {
   return (SCOPES as readonly string[]).includes(text)
 }
 
-/** Returns the named scopes without duplicates, in the order of `SCOPES`. Throws 400 `invalid_request`. */
+/**
+ * Returns the named scopes without duplicates, in the order of `SCOPES`. Throws 400
+ * `invalid_request`.
+ */
 export function requireScopes(names: readonly string[]): Scope[] {
   const unknown = names.find((name) => !isScope(name))
   if (unknown !== undefined) throw invalid(`Scope "${unknown}" does not exist`)

@@ -11,7 +11,10 @@ export type AuditEntry = {
   details?: Record<string, unknown>
 }
 
-/** Adds an audit entry in the transaction of the audited change, so that neither is stored without the other. */
+/**
+ * Adds an audit entry in the transaction of the audited change, so that neither is stored without
+ * the other.
+ */
 export async function recordAudit(tx: Tx, orgId: string, entry: AuditEntry, at: Date): Promise<void> {
   const { principal, action, object, reason, details = {} } = entry
   await tx`

@@ -13,8 +13,8 @@ export type DeploymentRequest = DeploymentKey & {
 }
 
 /**
- * Creates the deployment that a gate is opened for, and links it to the deployments of the run's other attempts. The
- * deployment of the previous attempt is cancelled if it still waits.
+ * Creates the deployment that a gate is opened for, and links it to the deployments of the run's
+ * other attempts. The deployment of the previous attempt is cancelled if it still waits.
  */
 export async function createDeployment(tx: Tx, request: DeploymentRequest, now: Date): Promise<void> {
   const { org_id, attempts } = request

@@ -6,9 +6,10 @@ import { lockDeployment, settleDeployment, settleGate } from './deployment-state
 import { awaitsReviewers, type DeploymentKey, type DeploymentState, type Outcome } from './deployment-state.ts'
 
 /**
- * Writes the outcome of the service's own protection rule; the deployment is locked and waiting. While required
- * reviewers on the code host have not answered, the deployment keeps its status (specification, "Approve and reject
- * rules" 3), and pollers of its gate are informed of a rejection only. Returns the deployment's status.
+ * Writes the outcome of the service's own protection rule; the deployment is locked and waiting.
+ * While required reviewers on the code host have not answered, the deployment keeps its status
+ * (specification, "Approve and reject rules" 3), and pollers of its gate are informed of a
+ * rejection only. Returns the deployment's status.
  */
 export async function decideDeployment(
   tx: Tx,

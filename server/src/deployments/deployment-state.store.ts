@@ -7,7 +7,10 @@ export const GATE_CHANNEL = 'shiplock_gates'
 
 const REQUIRED_GATES_MAX = 1000
 
-/** Returns null when there is no such deployment created at or after `retainedSince` (null: at any time). */
+/**
+ * Returns null when there is no such deployment created at or after `retainedSince` (null: at any
+ * time).
+ */
 export async function findDeploymentState(db: Db, deployment: DeploymentKey, retainedSince: Date | null) {
   const [row] = await db<DeploymentState[]>`${selectState(db, deployment, retainedSince)}`
   return row ?? null

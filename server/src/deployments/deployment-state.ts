@@ -9,7 +9,9 @@ export const OWN_RULE = 'customRule'
 
 export type DeploymentKey = { org_id: string; id: string }
 
-/** The fields of a deployment that determine whether it can be approved or rejected, and by whom. */
+/**
+ * The fields of a deployment that determine whether it can be approved or rejected, and by whom.
+ */
 export type DeploymentState = DeploymentKey & {
   status: DeploymentStatus
   gated: boolean
@@ -38,7 +40,9 @@ export function awaitsReviewers({ status, reviewers_state }: DeploymentState): b
   return status === 'pending_approval' && reviewers_state === 'pending'
 }
 
-/** A gate that must approve the deployment, as it was configured when the deployment was created. */
+/**
+ * A gate that must approve the deployment, as it was configured when the deployment was created.
+ */
 export type RequiredGate = {
   id: string
   name: string
@@ -57,7 +61,10 @@ export type GateState = {
   note: string | null
 }
 
-/** The final result of the service's own protection rule, for the deployment and for its opened gate. */
+/**
+ * The final result of the service's own protection rule, for the deployment and for its opened
+ * gate.
+ */
 export type Outcome = {
   status: DeploymentStatus
   custom_rule_state: 'approved' | 'rejected' | 'expired' | 'cancelled'

@@ -3,7 +3,7 @@ import { pageQuery, windowFilters } from '../platform/http/lists.ts'
 import { Closed, Nullable, OneOf, Timestamp } from '../platform/http/schemas.ts'
 import { Approval, Bypass, Override, PolicyEvaluation, Review } from './deployment-decision.schema.ts'
 
-const STATUSES = [
+export const DEPLOYMENT_STATUSES = [
   'pending_approval',
   'approved',
   'rejected',
@@ -15,7 +15,7 @@ const STATUSES = [
   'rolled_back',
 ] as const
 
-export const DeploymentStatus = OneOf(STATUSES)
+export const DeploymentStatus = OneOf(DEPLOYMENT_STATUSES)
 export type DeploymentStatus = Static<typeof DeploymentStatus>
 
 /** A name to compare with. PostgreSQL text can contain any character except U+0000. */
@@ -25,7 +25,7 @@ function exactName(maxLength: number, description: string) {
 
 export const DeploymentQuery = pageQuery(100, 50, {
   ...windowFilters,
-  status: Type.Optional(OneOf(STATUSES, { description: 'Only deployments with this status.' })),
+  status: Type.Optional(OneOf(DEPLOYMENT_STATUSES, { description: 'Only deployments with this status.' })),
   environment: exactName(100, 'Exact environment name, across all repositories and workflows.'),
   repository: Type.Optional(
     Type.String({

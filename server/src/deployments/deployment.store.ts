@@ -50,7 +50,10 @@ function equals(db: Db, column: Exclude<keyof DeploymentFilter, 'status'>, filte
   return value === undefined ? db`` : db`and deployment.${db(column)} = ${value}`
 }
 
-/** Returns the deployment as JSON text, or null when there is none created at or after `retainedSince`. */
+/**
+ * Returns the deployment as JSON text, or null when there is none created at or after
+ * `retainedSince`.
+ */
 export async function findDeployment(
   db: Db,
   orgId: string,

@@ -19,9 +19,9 @@ const FINAL_STATUS: Partial<Record<RunStatus, DeploymentStatus>> = {
 }
 
 /**
- * Updates the deployments of an attempt that has finished. An approved deployment takes the status of the attempt. A
- * waiting deployment is cancelled if the attempt ended without success, and keeps waiting if it succeeded (decisions
- * §9). Safe to repeat.
+ * Updates the deployments of an attempt that has finished. An approved deployment takes the status
+ * of the attempt. A waiting deployment is cancelled if the attempt ended without success, and keeps
+ * waiting if it succeeded (decisions §9). Safe to repeat.
  */
 export async function followRun({ sql, clock }: Services, event: RunFinished): Promise<void> {
   for (const deployment of await listUnfinished(sql, event.org_id, event.run_id, event.attempt)) {
@@ -40,8 +40,8 @@ async function followOne(tx: Tx, { run_id, attempt, status }: RunFinished, deplo
 }
 
 /**
- * True if the deployment's attempt ended without success. The deployment can still be waiting, because `followRun`
- * runs after the attempt has ended.
+ * True if the deployment's attempt ended without success. The deployment can still be waiting,
+ * because `followRun` runs after the attempt has ended.
  */
 export async function hasRunEndedBadly(tx: Tx, state: DeploymentState, now: Date): Promise<boolean> {
   if (state.pipeline_run_id === null) return false

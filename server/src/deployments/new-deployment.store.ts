@@ -1,7 +1,9 @@
 import type { Tx } from '../platform/db/sql.ts'
 import { type DeploymentKey, OWN_RULE } from './deployment-state.ts'
 
-/** A deployment that a CI system has opened a gate for. All other columns follow from its being new. */
+/**
+ * A deployment that a CI system has opened a gate for. All other columns follow from its being new.
+ */
 export type NewDeployment = DeploymentKey & {
   repository: string
   repository_full_name: string
@@ -39,7 +41,10 @@ export async function insertDeployment(tx: Tx, deployment: NewDeployment): Promi
     )`
 }
 
-/** Deployment ids of the nearest attempts before and after an attempt that have a deployment of the same kind. */
+/**
+ * Deployment ids of the nearest attempts before and after an attempt that have a deployment of the
+ * same kind.
+ */
 export type NearestAttempts = { previous: string | null; next: string | null }
 
 /** Makes the deployments of the nearest attempts refer to a new deployment. */

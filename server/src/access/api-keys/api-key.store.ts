@@ -3,7 +3,10 @@ import type { Organization } from '../../organizations/organization.store.ts'
 import type { Db, Sql } from '../../platform/db/sql.ts'
 import type { Scope } from '../scopes.ts'
 
-/** Notifications on this channel carry the hash (hex) of a key that changed, or `*` if any key may have changed. */
+/**
+ * Notifications on this channel carry the hash (hex) of a key that changed, or `*` if any key may
+ * have changed.
+ */
 export const ACCESS_CHANNEL = 'shiplock_access'
 
 export type ApiKey = {
@@ -64,7 +67,10 @@ export async function listApiKeys(db: Db, orgId: string): Promise<ApiKey[]> {
     limit ${KEYS_LISTED_MAX}`
 }
 
-/** Revokes a key and notifies all servers. Keeps the time of an earlier revocation. Returns null for an unknown id. */
+/**
+ * Revokes a key and notifies all servers. Keeps the time of an earlier revocation. Returns null for
+ * an unknown id.
+ */
 export async function markRevoked(db: Db, id: string, at: Date): Promise<ApiKey | null> {
   const [row] = await db<ApiKey[]>`
     with revoked as (
@@ -84,7 +90,10 @@ export async function notifyAccessChanged(db: Db): Promise<void> {
   await db`select pg_notify(${ACCESS_CHANNEL}, '*')`
 }
 
-/** Stores the minute of the last use. It may be lost in a crash, so the write does not wait for the disk. */
+/**
+ * Stores the minute of the last use. It may be lost in a crash, so the write does not wait for the
+ * disk.
+ */
 export async function touchApiKey(sql: Sql, orgId: string, id: string, minute: Date): Promise<void> {
   await sql.begin(async (tx) => {
     await tx`set local synchronous_commit = off`

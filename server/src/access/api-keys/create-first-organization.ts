@@ -10,8 +10,9 @@ const SLUG = 'default'
 export type FirstOrganization = { organization: Organization; key: NewKey }
 
 /**
- * Creates the organization `default` with one key that has all scopes. Returns null if an organization exists already,
- * or if another server creates it at the same time: the unique slug lets only one succeed.
+ * Creates the organization `default` with one key that has all scopes. Returns null if an
+ * organization exists already, or if another server creates it at the same time: the unique slug
+ * lets only one succeed.
  */
 export async function createFirstOrganization(services: Services): Promise<FirstOrganization | null> {
   const { sql, clock, config } = services

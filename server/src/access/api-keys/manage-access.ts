@@ -19,7 +19,9 @@ export type ApiKeyRequest = {
   lifetimeMs: number | null
 }
 
-/** A new key with its secret. Only the hash of the secret is stored, so it can be shown once only. */
+/**
+ * A new key with its secret. Only the hash of the secret is stored, so it can be shown once only.
+ */
 export type NewKey = Pick<ApiKey, 'id' | 'name' | 'scopes' | 'environment' | 'expires_at'> & { key: string }
 
 const NAME_CHARS_MAX = 100
@@ -55,7 +57,10 @@ export async function revokeApiKey({ sql, clock }: Pick<Services, 'sql' | 'clock
   return key
 }
 
-/** Changes the plan of an organization on all running servers. Throws 400 for an unknown plan and 404. */
+/**
+ * Changes the plan of an organization on all running servers. Throws 400 for an unknown plan and
+ * 404.
+ */
 export async function changePlan(
   { sql, plans }: Pick<Services, 'sql' | 'plans'>,
   slug: string,

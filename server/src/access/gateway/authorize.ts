@@ -27,7 +27,10 @@ declare module 'fastify' {
   }
 }
 
-/** Checks the key, scope, plan and rate limit of every request to a route with a scope (specification, "Authentication"). */
+/**
+ * Checks the key, scope, plan and rate limit of every request to a route with a scope
+ * (specification, "Authentication").
+ */
 export async function registerAuthorization(app: FastifyInstance, services: Services): Promise<void> {
   const gateway = new Gateway(services)
   const limits = new RequestLimits(services.config.rateLimitPerMinute)
@@ -48,7 +51,10 @@ export async function registerAuthorization(app: FastifyInstance, services: Serv
   })
 }
 
-/** Checks the key and its scope. Its rejections have a body of their own, which never states the reason. */
+/**
+ * Checks the key and its scope. Its rejections have a body of their own, which never states the
+ * reason.
+ */
 class Gateway {
   readonly credentials: CredentialCache
   readonly #services: Services
@@ -81,7 +87,10 @@ class Gateway {
   }
 }
 
-/** Returns the bearer token of an `Authorization` header (RFC 6750 §2.1), or null. The scheme is case-insensitive. */
+/**
+ * Returns the bearer token of an `Authorization` header (RFC 6750 §2.1), or null. The scheme is
+ * case-insensitive.
+ */
 export function bearerToken(header: string | undefined): string | null {
   const match = /^Bearer ([\x21-\x7e]{1,200})$/i.exec(header ?? '')
   return match?.[1] ?? null

@@ -8,7 +8,10 @@ export type LimitedKind = 'report'
 /** Report requests per minute of one organization (decisions §3). */
 const REPORT_REQUESTS_PER_MINUTE_MAX = 300
 
-/** The general rate limits: requests per minute of each key, and of each organization for some kinds. 0 turns them off. */
+/**
+ * The general rate limits: requests per minute of each key, and of each organization for some
+ * kinds. 0 turns them off.
+ */
 export class RequestLimits {
   readonly #byKey: RateLimiter | null
   readonly #byKind: Record<LimitedKind, RateLimiter> | null
@@ -19,7 +22,10 @@ export class RequestLimits {
     this.#byKind = isOn ? { report: new RateLimiter(REPORT_REQUESTS_PER_MINUTE_MAX) } : null
   }
 
-  /** Counts a request. The `RateLimit-*` headers show the limit with fewer requests left. Throws 429 `rate_limited`. */
+  /**
+   * Counts a request. The `RateLimit-*` headers show the limit with fewer requests left. Throws 429
+   * `rate_limited`.
+   */
   count({ org_id, credential }: Actor, kind: LimitedKind | undefined, now: Date, reply: FastifyReply): void {
     this.#byKey?.take(credential.id, now, reply)
     if (!kind || !this.#byKind) return

@@ -22,10 +22,10 @@ type AnswerInput = NewAnswer & Pick<Answer, 'decision'>
 type GivenAnswer = Omit<Answer, 'id' | 'answered_at'>
 
 /**
- * Approves or rejects the service's own protection rule as an API key (specification, "Approve and reject rules").
- * Policies are evaluated before the deployment is locked; concurrent answers are handled one after the other. Returns
- * the deployment's status. Throws 400 `reason_required`, 403 `insufficient_scope`, 404, 409 `run_finished` and the
- * errors of `refuseUnanswerable`.
+ * Approves or rejects the service's own protection rule as an API key (specification, "Approve and
+ * reject rules"). Policies are evaluated before the deployment is locked; concurrent answers are
+ * handled one after the other. Returns the deployment's status. Throws 400 `reason_required`, 403
+ * `insufficient_scope`, 404, 409 `run_finished` and the errors of `refuseUnanswerable`.
  */
 export async function answerDeployment(
   services: Services,
@@ -65,14 +65,19 @@ async function readContext(db: Db, state: DeploymentState): Promise<AnswerContex
   return { state, required, answers, runCredentialId }
 }
 
-/** Approving against a blocking policy needs a scope of its own (specification, "Approve and reject rules" 4). */
+/**
+ * Approving against a blocking policy needs a scope of its own (specification, "Approve and reject
+ * rules" 4).
+ */
 function requireOverrideScope({ credential }: Actor, evaluation: PolicyEvaluation | null): void {
   if (evaluation?.decision !== 'block' || credential.scopes.includes(OVERRIDE_SCOPE)) return
   const message = `A policy blocks this deployment. Approving it requires the scope ${OVERRIDE_SCOPE}.`
   throw new ApiError(403, 'insufficient_scope', message, { requiredScope: OVERRIDE_SCOPE })
 }
 
-/** Everything is checked again under the lock. The answer gets the time at which it takes effect. */
+/**
+ * Everything is checked again under the lock. The answer gets the time at which it takes effect.
+ */
 async function answerLocked(
   services: Services,
   tx: Tx,

@@ -1,8 +1,11 @@
 import { type Static, Type } from 'typebox'
-import { Closed } from '../../platform/http/schemas.ts'
-import { DeploymentStatus } from '../deployment.schema.ts'
+import { Closed, OneOf } from '../../platform/http/schemas.ts'
+import { DEPLOYMENT_STATUSES } from '../deployment.schema.ts'
 
-/** Body of approveDeployment and rejectDeployment. The length of the reason is checked by `requireReason`. */
+/**
+ * Body of approveDeployment and rejectDeployment. The length of the reason is checked by
+ * `requireReason`.
+ */
 export const NewAnswer = Closed({
   reason: Type.Optional(
     Type.String({
@@ -14,5 +17,9 @@ export const NewAnswer = Closed({
 })
 export type NewAnswer = Static<typeof NewAnswer>
 
-export const Approved = Closed({ approved: Type.Literal(true), status: DeploymentStatus })
-export const Rejected = Closed({ rejected: Type.Literal(true), status: DeploymentStatus })
+const Status = OneOf(DEPLOYMENT_STATUSES, {
+  description: 'Status of the deployment. It stays `pending_approval` while other approvals are required.',
+})
+
+export const Approved = Closed({ approved: Type.Literal(true), status: Status })
+export const Rejected = Closed({ rejected: Type.Literal(true), status: Status })

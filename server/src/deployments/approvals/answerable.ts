@@ -2,7 +2,10 @@ import { ApiError } from '../../platform/http/errors.ts'
 import { awaitsReviewers, type DeploymentState, isWaiting, type RequiredGate } from '../deployment-state.ts'
 import type { Answer } from './answer.store.ts'
 
-/** A deployment with everything that determines who can answer it. `runCredentialId` reported the run. */
+/**
+ * A deployment with everything that determines who can answer it. `runCredentialId` reported the
+ * run.
+ */
 export type AnswerContext = {
   state: DeploymentState
   required: RequiredGate[]
@@ -13,7 +16,10 @@ export type AnswerContext = {
 const REASON_CHARS_MIN = 10
 const REASON_CHARS_MAX = 500
 
-/** Returns the trimmed reason of an API key (specification, "Approve and reject rules" 5). Throws 400 `reason_required`. */
+/**
+ * Returns the trimmed reason of an API key (specification, "Approve and reject rules" 5). Throws
+ * 400 `reason_required`.
+ */
 export function requireReason(reason: string | undefined): string {
   const trimmed = reason?.trim() ?? ''
   const chars = [...trimmed].length
@@ -25,9 +31,9 @@ export function requireReason(reason: string | undefined): string {
 type Principal = Pick<Answer, 'principal_type' | 'principal_id'>
 
 /**
- * Refuses an answer that the deployment does not wait for, or that the principal may not give (specification, "Approve
- * and reject rules" 1 and 3). Throws 409 `not_gated`, `already_decided`, `reviewer_gate_requires_human` or
- * `run_creator_refused`.
+ * Refuses an answer that the deployment does not wait for, or that the principal may not give
+ * (specification, "Approve and reject rules" 1 and 3). Throws 409 `not_gated`, `already_decided`,
+ * `reviewer_gate_requires_human` or `run_creator_refused`.
  */
 export function refuseUnanswerable(context: AnswerContext, principal: Principal, now: Date): void {
   const { state, required, answers } = context
@@ -45,7 +51,10 @@ function requireOpenGate({ required, runCredentialId }: AnswerContext, principal
   throw isRefusedAsCreator ? runCreatorRefused() : requiresHuman()
 }
 
-/** Users may always answer; API keys and the credential that reported the run only where the gate allows it. */
+/**
+ * Users may always answer; API keys and the credential that reported the run only where the gate
+ * allows it.
+ */
 function acceptsAnswer(gate: RequiredGate, principal: Principal, runCredentialId: string | null): boolean {
   const { principal_type, principal_id } = principal
   const isAllowedType = principal_type === 'user' || gate.allow_api_keys

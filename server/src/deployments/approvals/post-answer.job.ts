@@ -34,7 +34,10 @@ export const postDecision: Job<Services, Payload> = {
     ),
 }
 
-/** Queues the comment, and the decision if the answer is the last one required. Does nothing without a code host. */
+/**
+ * Queues the comment, and the decision if the answer is the last one required. Does nothing without
+ * a code host.
+ */
 export async function postAnswer(
   { codeHosts }: Services,
   tx: Tx,
@@ -48,7 +51,10 @@ export async function postAnswer(
 
 type Post = (host: CodeHost, deployment: HostDeployment, answer: Answer) => Promise<void>
 
-/** Skips a part that is already posted. After a crash before `markPosted`, the call is repeated with the same key. */
+/**
+ * Skips a part that is already posted. After a crash before `markPosted`, the call is repeated with
+ * the same key.
+ */
 async function postOnce(services: Services, payload: Payload, part: PostedPart, post: Post): Promise<void> {
   const { sql, codeHosts, clock } = services
   const posting = await findPosting(sql, payload, part)
@@ -61,8 +67,9 @@ async function postOnce(services: Services, payload: Payload, part: PostedPart, 
 const HEADINGS = { approved: 'Approved', rejected: 'Rejected' }
 
 /**
- * The Markdown comment on an API key's answer: says that a key answered, and quotes its reason (specification, "Approve
- * and reject rules" 1). Text of the caller is quoted line by line, so that it cannot leave the quotation.
+ * The Markdown comment on an API key's answer: says that a key answered, and quotes its reason
+ * (specification, "Approve and reject rules" 1). Text of the caller is quoted line by line, so that
+ * it cannot leave the quotation.
  */
 export function commentText({ decision, principal_name, reason, comment }: Answer): string {
   const key = `**${escapeMarkdown(principal_name)}**`

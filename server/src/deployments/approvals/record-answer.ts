@@ -16,8 +16,9 @@ import { postAnswer } from './post-answer.job.ts'
 type Answering = { answer: Answer; evaluation: PolicyEvaluation | null }
 
 /**
- * Stores an allowed answer with its audit entries, decides the deployment if the answer is the last one required, and
- * queues the messages to the code host. The deployment is locked. Returns its status.
+ * Stores an allowed answer with its audit entries, decides the deployment if the answer is the last
+ * one required, and queues the messages to the code host. The deployment is locked. Returns its
+ * status.
  */
 export async function recordAnswer(
   services: Services,
@@ -37,7 +38,10 @@ export async function recordAnswer(
   return decideDeployment(tx, state, decided(decision, `api_key:${answer.principal_name}`, noteOf(answer)), now)
 }
 
-/** Stores the evaluation that the answer was given after, and the override if the answer goes against it. */
+/**
+ * Stores the evaluation that the answer was given after, and the override if the answer goes
+ * against it.
+ */
 async function recordEvaluation(
   tx: Tx,
   { state, runCredentialId }: AnswerContext,

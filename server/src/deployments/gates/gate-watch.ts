@@ -4,8 +4,8 @@ import { GATE_CHANNEL } from '../deployment-state.store.ts'
 type Waiter = () => void
 
 /**
- * Wakes requests that wait for a gate when the gate changes in any process. All requests of this process share one
- * listening connection.
+ * Wakes requests that wait for a gate when the gate changes in any process. All requests of this
+ * process share one listening connection.
  */
 export class GateWatch {
   readonly #waiters = new Map<string, Set<Waiter>>()
@@ -16,7 +16,10 @@ export class GateWatch {
     this.#sql = sql
   }
 
-  /** Starts to listen. A reconnect wakes all waiters, because notifications may have been lost before it. */
+  /**
+   * Starts to listen. A reconnect wakes all waiters, because notifications may have been lost
+   * before it.
+   */
   async listen(): Promise<() => Promise<void>> {
     const subscription = await this.#sql.listen(
       GATE_CHANNEL,
@@ -32,7 +35,9 @@ export class GateWatch {
     this.#wakeAll()
   }
 
-  /** Starts to watch a gate. Read the gate after this call, so that no change is missed in between. */
+  /**
+   * Starts to watch a gate. Read the gate after this call, so that no change is missed in between.
+   */
   watch(gateId: string): GateChanges {
     const changes = new GateChanges(() => this.#remove(gateId, changes.wake))
     const waiters = this.#waiters.get(gateId) ?? new Set()

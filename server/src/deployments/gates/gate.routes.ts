@@ -70,7 +70,10 @@ export async function gateRoutes(app: HttpServer, services: Services): Promise<v
   )
 }
 
-/** Rejects a malformed token before the rest of the request is validated, as the gateway does for API keys. */
+/**
+ * Rejects a malformed token before the rest of the request is validated, as the gateway does for
+ * API keys.
+ */
 function requirePollToken(authorization: string | undefined): string {
   const token = bearerToken(authorization)
   if (token === null || !isPollToken(token)) throw new GatewayRejection(401)

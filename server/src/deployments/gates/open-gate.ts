@@ -29,9 +29,10 @@ import { hashPollToken, isTokenOf, POLL_TOKEN_LIFETIME_MS, pollToken } from './p
 type Opened = { id: string; created: DeploymentKey | null }
 
 /**
- * Opens a gate: creates a deployment that requires all configured gates which cover it, and evaluates its policies.
- * Safe to repeat and to call concurrently: run, attempt, environment and job have one gate. Throws 404 for an unknown
- * run or attempt, 409 `run_finished` and 409 `gate_not_configured`.
+ * Opens a gate: creates a deployment that requires all configured gates which cover it, and
+ * evaluates its policies. Safe to repeat and to call concurrently: run, attempt, environment and
+ * job have one gate. Throws 404 for an unknown run or attempt, 409 `run_finished` and 409
+ * `gate_not_configured`.
  */
 export async function openGate(services: Services, actor: Actor, input: NewGate) {
   const { run_id, attempt, environment, job = '' } = input
@@ -42,7 +43,10 @@ export async function openGate(services: Services, actor: Actor, input: NewGate)
   return { gate, created: created !== null, token: tokenOf(services, gate) }
 }
 
-/** The lock on the run makes concurrent calls wait for each other, and keeps the run from ending in between. */
+/**
+ * The lock on the run makes concurrent calls wait for each other, and keeps the run from ending in
+ * between.
+ */
 async function findOrCreate(
   services: Services,
   tx: Tx,
@@ -51,7 +55,8 @@ async function findOrCreate(
 ): Promise<Opened> {
   const { org_id, run_id, attempt } = key
   const now = services.clock.now()
-  // Sent together to save round trips. PostgreSQL runs them in order, so all but the first run under the lock.
+  // Sent together to save round trips. PostgreSQL runs them in order, so all but the first run
+  // under the lock.
   const [newest, opened, run, gates, attempts] = await Promise.all([
     lockRunById(tx, org_id, run_id),
     findOpenedGate(tx, key),
@@ -103,7 +108,10 @@ function runFinished({ status }: StoredRun): ApiError {
   return new ApiError(409, 'run_finished', `The attempt has finished as ${status} and cannot deploy.`, { status })
 }
 
-/** All gates that cover the target, the one of `gateId` first: every one of them must approve (decisions §9). */
+/**
+ * All gates that cover the target, the one of `gateId` first: every one of them must approve
+ * (decisions §9).
+ */
 function requireCovering(gates: ConfiguredGate[], environment: string, run: StoredRun, gateId: string | undefined) {
   const target = { environment, repository: run.repository, branch: branchName(run.ref) }
   const covering = gates.filter((gate) => coversTarget(gate, target))

@@ -13,7 +13,10 @@ export type NewOpenedGate = OpenedGateKey & {
   created_at: Date
 }
 
-/** Inserts an opened gate that waits, and the configured gates that its deployment requires, in this order. */
+/**
+ * Inserts an opened gate that waits, and the configured gates that its deployment requires, in this
+ * order.
+ */
 export async function insertOpenedGate(tx: Tx, gate: NewOpenedGate, required: ConfiguredGate[]): Promise<void> {
   const opened = tx`
     insert into opened_gates (
@@ -54,7 +57,10 @@ export async function findOpenedGate(db: Db, key: OpenedGateKey): Promise<string
   return row?.id ?? null
 }
 
-/** The deployments of the nearest attempts that opened a gate for the same run, environment and job. The run is locked. */
+/**
+ * The deployments of the nearest attempts that opened a gate for the same run, environment and job.
+ * The run is locked.
+ */
 export async function findNearestAttempts(tx: Tx, key: OpenedGateKey): Promise<NearestAttempts> {
   const ofOtherAttempts = tx`
     select deployment_id
@@ -69,7 +75,10 @@ export async function findNearestAttempts(tx: Tx, key: OpenedGateKey): Promise<N
   return row
 }
 
-/** An opened gate. `gate` is the first required gate that is not approved, or the first one when all are. */
+/**
+ * An opened gate. `gate` is the first required gate that is not approved, or the first one when all
+ * are.
+ */
 export type StoredGate = GateState & {
   org_id: string
   id: string

@@ -11,9 +11,9 @@ import { hashPollToken, isTokenOf, POLL_TOKEN_LIFETIME_MS } from './poll-token.t
 export type PollAllowance = { limit: number; remaining: number; resetSeconds: number }
 
 /**
- * Returns the gate that a poll token gives access to, and counts the poll. Throws the gateway's 401 for a token that is
- * unknown, expired or of another gate, and 429 `rate_limited` after too many polls. `report` receives the remaining
- * polls in both the success and the 429 case.
+ * Returns the gate that a poll token gives access to, and counts the poll. Throws the gateway's 401
+ * for a token that is unknown, expired or of another gate, and 429 `rate_limited` after too many
+ * polls. `report` receives the remaining polls in both the success and the 429 case.
  */
 export async function takePoll(
   { sql, clock }: Services,
@@ -46,7 +46,10 @@ function requireAllowance(
 /** The longest time that a poll waits for a decision. */
 const WAIT_SECONDS_MAX = 20
 
-/** Reads `Prefer: wait=…` (RFC 7240 §4.3): seconds, at most 20; null if the header has no valid wait preference. */
+/**
+ * Reads `Prefer: wait=…` (RFC 7240 §4.3): seconds, at most 20; null if the header has no valid wait
+ * preference.
+ */
 export function preferredWaitSeconds(header: string | undefined): number | null {
   const asked = (header ?? '')
     .slice(0, 1000)
@@ -57,8 +60,8 @@ export function preferredWaitSeconds(header: string | undefined): number | null 
 }
 
 /**
- * Returns the gate as soon as it no longer waits. Returns it as it is after `waitMs`, when `gone` aborts because the
- * client has disconnected, or when the server stops.
+ * Returns the gate as soon as it no longer waits. Returns it as it is after `waitMs`, when `gone`
+ * aborts because the client has disconnected, or when the server stops.
  */
 export async function awaitDecision(
   { sql, clock }: Services,

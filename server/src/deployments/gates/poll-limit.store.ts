@@ -5,12 +5,16 @@ import { gateColumns, gateTables, type StoredGate } from './opened-gate.store.ts
 /** Maximum number of polls of one gate in any minute (specification, "Limits"). */
 export const POLLS_PER_MINUTE_MAX = 12
 
-/** A gate and its counted polls. Both fields are null when the token belongs to another gate and nothing was counted. */
+/**
+ * A gate and its counted polls. Both fields are null when the token belongs to another gate and
+ * nothing was counted.
+ */
 export type PolledGate = StoredGate & { is_admitted: boolean | null; polled_at: Date[] | null }
 
 /**
- * Reads a gate and counts the poll if the limit allows it. One statement makes the count exact across processes. A poll
- * with a wrong token is not counted, because otherwise anyone could use up a gate's polls.
+ * Reads a gate and counts the poll if the limit allows it. One statement makes the count exact
+ * across processes. A poll with a wrong token is not counted, because otherwise anyone could use up
+ * a gate's polls.
  */
 export async function countPoll(db: Db, id: string, tokenSha256: Buffer, now: Date): Promise<PolledGate | null> {
   const [row] = await db<PolledGate[]>`

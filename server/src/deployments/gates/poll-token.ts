@@ -9,9 +9,9 @@ const SECRET_CHARS = 40
 const FORM = /^shl_gate_[0-9A-Za-z]{46}$/
 
 /**
- * Derives the poll token of an opened gate: prefix, 40 base62 characters (238 bits) and a CRC-32, as in an API key.
- * The same gate and issue time give the same token, so opening the gate again returns it although only its hash is
- * stored.
+ * Derives the poll token of an opened gate: prefix, 40 base62 characters (238 bits) and a CRC-32,
+ * as in an API key. The same gate and issue time give the same token, so opening the gate again
+ * returns it although only its hash is stored.
  */
 export function pollToken(key: KeyObject, gateId: string, issuedAt: Date): string {
   const secret = createHmac('sha256', key).update(`${gateId} ${issuedAt.toISOString()}`).digest()

@@ -8,11 +8,16 @@ import { decideByPolicy } from '../policy/decide-by-policy.ts'
 import { listUnevaluated } from '../policy/evaluation.store.ts'
 import { deletePolls } from './poll-limit.store.ts'
 
-/** Longer than any evaluation: a gate that is not evaluated by then was opened by a process that stopped. */
+/**
+ * Longer than any evaluation: a gate that is not evaluated by then was opened by a process that
+ * stopped.
+ */
 const EVALUATION_LOST_MS = MINUTE_MS
 const POLLS_KEPT_MS = 10 * MINUTE_MS
 
-/** Every minute: expires overdue deployments, and evaluates gates whose evaluation was interrupted. */
+/**
+ * Every minute: expires overdue deployments, and evaluates gates whose evaluation was interrupted.
+ */
 export const settleDeployments: ScheduledJob<Services> = {
   name: 'deployments.settle',
   schedule: '* * * * *',
@@ -25,7 +30,10 @@ export const settleDeployments: ScheduledJob<Services> = {
   },
 }
 
-/** Each pass settles all that it finds, because an overdue deployment can no longer be answered. So the loop ends. */
+/**
+ * Each pass settles all that it finds, because an overdue deployment can no longer be answered. So
+ * the loop ends.
+ */
 async function expireOverdue({ sql, clock }: Services): Promise<void> {
   for (;;) {
     const overdue = await listOverdue(sql, clock.now())

@@ -17,8 +17,9 @@ import { acceptsPolicies, blockingReasons, isShown, toPolicyEvaluation } from '.
 const REASON_CHARS_MAX = 1000
 
 /**
- * Evaluates the policies of a waiting deployment and approves it if they all pass. The evaluation runs without a lock
- * and the decision is made under it, so a decision that was made in between stands. Safe to repeat.
+ * Evaluates the policies of a waiting deployment and approves it if they all pass. The evaluation
+ * runs without a lock and the decision is made under it, so a decision that was made in between
+ * stands. Safe to repeat.
  */
 export async function decideByPolicy(services: Services, deployment: DeploymentKey): Promise<void> {
   const { sql, clock } = services

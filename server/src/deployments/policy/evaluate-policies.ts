@@ -6,8 +6,9 @@ import type { Services } from '../../services.ts'
 import type { DeploymentState, RequiredGate } from '../deployment-state.ts'
 
 /**
- * Evaluates the policies of a deployment. Never throws: policies that cannot be read block (specification, "Approve
- * and reject rules" 4). Holds no lock, because a policy engine can be a remote server.
+ * Evaluates the policies of a deployment. Never throws: policies that cannot be read block
+ * (specification, "Approve and reject rules" 4). Holds no lock, because a policy engine can be a
+ * remote server.
  */
 export async function evaluatePolicies(
   services: Services,

@@ -15,7 +15,10 @@ export async function writeEvaluation(
       and id = ${id}`
 }
 
-/** Records on the deployment's waiting gate that the policies were evaluated. `note` is shown to pollers. */
+/**
+ * Records on the deployment's waiting gate that the policies were evaluated. `note` is shown to
+ * pollers.
+ */
 export async function noteEvaluation(tx: Tx, { org_id, id }: DeploymentKey, note: string | null, at: Date) {
   await tx`
     update opened_gates
@@ -25,7 +28,10 @@ export async function noteEvaluation(tx: Tx, { org_id, id }: DeploymentKey, note
       and status = 'waiting'`
 }
 
-/** Deployments of all organizations whose gate was opened before `openedBefore` and was never evaluated. */
+/**
+ * Deployments of all organizations whose gate was opened before `openedBefore` and was never
+ * evaluated.
+ */
 export async function listUnevaluated(db: Db, openedBefore: Date): Promise<DeploymentKey[]> {
   return db<DeploymentKey[]>`
     select org_id, deployment_id as id
@@ -37,7 +43,10 @@ export async function listUnevaluated(db: Db, openedBefore: Date): Promise<Deplo
     limit 100`
 }
 
-/** Selects waiting deployments of an organization: all, those of a run, or those of `owner/name` in any case. */
+/**
+ * Selects waiting deployments of an organization: all, those of a run, or those of `owner/name` in
+ * any case.
+ */
 export type WaitingFilter = { run_id?: string; repository?: string }
 
 /** Waiting deployments, longest waiting first. */

@@ -4,8 +4,9 @@ import type { RequiredGate } from '../deployment-state.ts'
 const NOTE_CHARS_MAX = 2000
 
 /**
- * True if passing policies approve the gate: a gate that names policies, or that requires one approval only. A gate
- * that names no policy and requires several approvals must be approved by principals.
+ * True if passing policies approve the gate: a gate that names policies, or that requires one
+ * approval only. A gate that names no policy and requires several approvals must be approved by
+ * principals.
  */
 export function acceptsPolicies({ policies, required_approvals }: RequiredGate): boolean {
   return policies.length > 0 || required_approvals === 1
@@ -34,7 +35,10 @@ export function blockingRules({ mode, rules }: Policy): Policy['rules'] {
     : []
 }
 
-/** Converts an evaluation to its wire form on a deployment. `answered` is set when the deployment is decided. */
+/**
+ * Converts an evaluation to its wire form on a deployment. `answered` is set when the deployment is
+ * decided.
+ */
 export function toPolicyEvaluation({ evaluation_id, at, decision, policies }: PolicyEvaluation) {
   return {
     evaluation_id,

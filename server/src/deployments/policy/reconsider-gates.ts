@@ -4,7 +4,10 @@ import type { Services } from '../../services.ts'
 import { decideByPolicy } from './decide-by-policy.ts'
 import { listWaiting, type WaitingFilter } from './evaluation.store.ts'
 
-/** Evaluates the waiting deployments of a run again, after one of its jobs reported or the run ended. Safe to repeat. */
+/**
+ * Evaluates the waiting deployments of a run again, after one of its jobs reported or the run
+ * ended. Safe to repeat.
+ */
 export async function reconsiderGates(services: Services, { org_id, run_id }: { org_id: string; run_id: string }) {
   await reconsider(services, org_id, { run_id })
 }
@@ -20,7 +23,10 @@ export async function reconsiderGatesOfOrganization(services: Services, { org_id
   await reconsider(services, org_id, {})
 }
 
-/** Evaluates the waiting deployments of all organizations with policies again, after vulnerability data changed. */
+/**
+ * Evaluates the waiting deployments of all organizations with policies again, after vulnerability
+ * data changed.
+ */
 export async function reconsiderAllGates(services: Services): Promise<void> {
   for (const org_id of await listOrganizationsWithPolicies(services.sql)) await reconsider(services, org_id, {})
 }

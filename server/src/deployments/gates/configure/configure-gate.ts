@@ -14,8 +14,8 @@ import {
 import { type GateRequest, requireGate } from './configured-gate.ts'
 
 /**
- * Creates a gate of an organization. It applies to gates that are opened afterwards. Throws 400 `invalid_request`, 409
- * `name_taken` and 409 `too_many_gates`.
+ * Creates a gate of an organization. It applies to gates that are opened afterwards. Throws 400
+ * `invalid_request`, 409 `name_taken` and 409 `too_many_gates`.
  */
 export async function createGate(
   { sql, clock }: Pick<Services, 'sql' | 'clock'>,
@@ -56,7 +56,10 @@ function toGate({ requiredApprovals, allowApiKeys, allowRunCreator, ...gate }: G
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-/** Deletes a configured gate. Deployments that already require it keep requiring it. Throws 400 and 404. */
+/**
+ * Deletes a configured gate. Deployments that already require it keep requiring it. Throws 400 and
+ * 404.
+ */
 export async function deleteGate(
   { sql, clock }: Pick<Services, 'sql' | 'clock'>,
   principal: Principal,

@@ -48,7 +48,10 @@ function invalid(message: string): ApiError {
   return new ApiError(400, 'invalid_request', message)
 }
 
-/** What a run asks to deploy. `repository` is `host/owner/name`; `branch` is null if the run's ref is not a branch. */
+/**
+ * What a run asks to deploy. `repository` is `host/owner/name`; `branch` is null if the run's ref
+ * is not a branch.
+ */
 export type GateTarget = { environment: string; repository: string; branch: string | null }
 
 /** True if the gate covers the target, that is, if all its patterns match. */

@@ -1,25 +1,25 @@
 import { Type } from 'typebox'
 import { Closed, Nullable, OneOf, Timestamp } from '../platform/http/schemas.ts'
 
-function text(description: string) {
+export function nullableText(description: string) {
   return Nullable(Type.String({ description }))
 }
 
 const Gates = Type.Array(Type.String(), { description: 'Protection rules concerned, for example `customRule`.' })
 
-/** The person of an approval or override; all null when it was made by an API key. */
+/** The user or API key of an approval or override. */
 const person = {
-  user_id: text('Id of the user; null for an API key.'),
-  email: text('Email address of the user; null for an API key.'),
-  display_name: text('Name of the user or of the API key.'),
+  user_id: nullableText('Id of the user; null for an API key.'),
+  email: nullableText('Email address of the user; null for an API key.'),
+  display_name: nullableText('Name of the user or of the API key.'),
 }
 
 /** A review on the code host. */
 export const Review = Closed({
   reviewer: Type.String({ description: 'Login of the reviewer.' }),
-  avatar_url: text("URL of the reviewer's avatar."),
+  avatar_url: nullableText("URL of the reviewer's avatar."),
   state: Type.String({ description: 'State of the review.' }),
-  comment: text('Comment of the reviewer.'),
+  comment: nullableText('Comment of the reviewer.'),
   reviewed_at: Nullable(Timestamp),
 })
 
@@ -36,7 +36,7 @@ export const Approval = Closed({
     ),
   ),
   at: Timestamp,
-  note: text('Reason and comment.'),
+  note: nullableText('Reason and comment.'),
 })
 
 export const Bypass = Closed(
@@ -44,7 +44,7 @@ export const Bypass = Closed(
     at: Timestamp,
     from: Type.String({ description: 'Status before the bypass.' }),
     to: Type.String({ description: 'Status after the bypass.' }),
-    actor: text('Login of the person or bot that bypassed the protection rules.'),
+    actor: nullableText('Login of the person or bot that bypassed the protection rules.'),
     gates: Gates,
     policies: Type.Array(Type.String(), { description: 'Names of the policies that were bypassed.' }),
   },
@@ -60,9 +60,9 @@ const PolicyDecision = Type.String({ description: '`approve`, `block` or `warn`.
 
 const OverriddenRule = Closed({
   rule: Type.String({ description: 'Rule id.' }),
-  name: text('Display name of the rule.'),
+  name: nullableText('Display name of the rule.'),
   status: Type.String({ description: '`fail` or `error`.' }),
-  reason: text('Why the rule did not pass.'),
+  reason: nullableText('Why the rule did not pass.'),
 })
 
 export const Override = Closed(
@@ -74,7 +74,7 @@ export const Override = Closed(
       description: 'True if the credential that reported the run also overrode the policies.',
     }),
     gates: Gates,
-    evaluation_id: text('Evaluation that was overridden.'),
+    evaluation_id: nullableText('Evaluation that was overridden.'),
     evaluated_at: Nullable(Timestamp),
     policies: Type.Array(Closed({ ...policy, decision: PolicyDecision, rules: Type.Array(OverriddenRule) }), {
       description: 'The blocking policies, with the rules that did not pass.',
@@ -88,7 +88,7 @@ export const PolicyEvaluation = Closed(
     evaluation_id: Type.String(),
     at: Timestamp,
     decision: Type.String({ description: '`approve`, `block`, or `none` when no policy is enforced.' }),
-    answered: text("How the service's own protection rule was answered afterwards; null while it is pending."),
+    answered: nullableText("How the service's own protection rule was answered afterwards; null while it is pending."),
     policies: Type.Array(Closed({ ...policy, mode: OneOf(['monitor', 'enforce']), decision: PolicyDecision })),
   },
   { description: 'Latest evaluation of the policies that cover the deployment.' },

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { pageQuery, windowFilters } from '../platform/http/lists.ts'
-import { Closed, Nullable, OneOf, Timestamp } from '../platform/http/schemas.ts'
-import { Approval, Bypass, Override, PolicyEvaluation, Review } from './deployment-decision.schema.ts'
+import { Closed, ItemId, Nullable, OneOf, Timestamp } from '../platform/http/schemas.ts'
+import { Approval, Bypass, nullableText, Override, PolicyEvaluation, Review } from './deployment-decision.schema.ts'
 
 export const DEPLOYMENT_STATUSES = [
   'pending_approval',
@@ -42,12 +42,8 @@ export const DeploymentQuery = pageQuery(100, 50, {
 })
 
 export const DeploymentPath = Closed({
-  id: Type.String({ pattern: '^[A-Za-z0-9._:-]{1,128}$', description: 'Deployment id.' }),
+  id: Type.String({ ...ItemId, description: 'Deployment id.' }),
 })
-
-function text(description: string) {
-  return Nullable(Type.String({ description }))
-}
 
 function time(description: string) {
   return Nullable(Type.String({ ...Timestamp, description }))
@@ -71,39 +67,41 @@ export const Deployment = Closed(
     repository_full_name: Type.String({ description: 'Repository name as `owner/repo`.' }),
     environment: Type.String({ description: 'Environment that is deployed to.' }),
     status: DeploymentStatus,
-    workflow_name: text('Display name of the workflow or pipeline.'),
-    workflow_path: text('Path of the workflow file.'),
-    provider: text('Code host of the deployment; `other` for deployments created by opening a gate.'),
+    workflow_name: nullableText('Display name of the workflow or pipeline.'),
+    workflow_path: nullableText('Path of the workflow file.'),
+    provider: nullableText('Code host of the deployment; `other` for deployments created by opening a gate.'),
     github_run_id: Nullable(Type.Integer({ description: 'Id of the workflow run on GitHub.' })),
-    branch: text('Branch that is deployed; null for a tag.'),
+    branch: nullableText("Branch that is deployed; null when the run's ref is a tag or missing."),
     commit_sha: Type.String({ description: 'Commit that is deployed.' }),
-    commit_message: text('Message of the commit.'),
-    release_name: text('Name of the release.'),
-    author: text('Login of the person or bot that started the run.'),
-    author_avatar_url: text("URL of the author's avatar."),
-    version: text('Version that is deployed.'),
+    commit_message: nullableText('Message of the commit.'),
+    release_name: nullableText('Name of the release.'),
+    author: nullableText('Login of the person or bot that started the run.'),
+    author_avatar_url: nullableText("URL of the author's avatar."),
+    version: nullableText('Version that is deployed.'),
     required_reviewers: names('Logins of the reviewers that the code host requires.'),
     required_reviewer_teams: names('Teams whose members the code host requires as reviewers.'),
-    pipeline_run_id: text('Id of the run that deploys.'),
+    pipeline_run_id: nullableText('Id of the run that deploys.'),
     deployed_at: time('When the deployment succeeded.'),
     rollback_at: time('When the deployment was rolled back.'),
-    callback_url: text('URL at which the code host receives the decision.'),
-    html_url: text('URL of the run in the CI system.'),
-    job_id: text('Job that deploys.'),
-    environment_url: text('URL of the deployed environment.'),
-    protection_rule_type: text("First of `protection_rule_types`; `customRule` is the service's own protection rule."),
+    callback_url: nullableText('URL at which the code host receives the decision.'),
+    html_url: nullableText('URL of the run in the CI system.'),
+    job_id: nullableText('Job that deploys.'),
+    environment_url: nullableText('URL of the deployed environment.'),
+    protection_rule_type: nullableText(
+      "First of `protection_rule_types`; `customRule` is the service's own protection rule.",
+    ),
     protection_rule_types: names('Protection rules of the environment.'),
     gated: Type.Boolean({ description: 'True if the deployment has protection rules.' }),
-    reviewers_state: text("State of the code host's required reviewers; null when it requires none."),
-    custom_rule_state: text(
+    reviewers_state: nullableText("State of the code host's required reviewers; null when it requires none."),
+    custom_rule_state: nullableText(
       "State of the service's own protection rule: `pending`, `approved`, `rejected`, `expired` or `cancelled`.",
     ),
-    custom_rule_awaiting: text(
+    custom_rule_awaiting: nullableText(
       "What the service's own protection rule waits for, for example `manual_decision_required`.",
     ),
     attempt: Type.Integer({ description: 'Attempt of the run that deploys.' }),
-    previous_attempt_id: text('Deployment of the previous attempt of the same run.'),
-    superseded_by_id: text('Deployment of a higher attempt that replaces this one.'),
+    previous_attempt_id: nullableText('Deployment of the previous attempt of the same run.'),
+    superseded_by_id: nullableText('Deployment of a higher attempt that replaces this one.'),
     created_at: Timestamp,
     updated_at: Timestamp,
     reviews: Type.Array(Review, { description: 'Reviews on the code host.' }),

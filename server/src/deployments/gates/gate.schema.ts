@@ -1,11 +1,11 @@
 import { type Static, Type } from 'typebox'
-import { Closed, Nullable, OneOf, Timestamp } from '../../platform/http/schemas.ts'
+import { Closed, ItemId, Nullable, OneOf, Timestamp } from '../../platform/http/schemas.ts'
 
 const ENVIRONMENT_CHARS_MAX = 100
 
 /** Body of openCiGate. */
 export const NewGate = Closed({
-  run_id: Type.String({ pattern: '^[A-Za-z0-9._:-]{1,128}$', description: 'Run that deploys.' }),
+  run_id: Type.String({ ...ItemId, description: 'Run that deploys.' }),
   attempt: Type.Optional(
     Type.Integer({ minimum: 1, maximum: 999, default: 1, description: 'Attempt of the run that deploys.' }),
   ),
@@ -16,7 +16,7 @@ export const NewGate = Closed({
   }),
   gate_id: Type.Optional(
     Type.String({
-      pattern: '^[A-Za-z0-9._:-]{1,128}$',
+      ...ItemId,
       description:
         'Id of a configured gate that must cover the environment. All other gates that cover it must approve, too.',
     }),

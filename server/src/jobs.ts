@@ -13,7 +13,7 @@ import {
   reconsiderUpload,
 } from './compliance/results/reconsider-results.ts'
 import { postComment, postDecision } from './deployments/approvals/post-answer.job.ts'
-import { followRun } from './deployments/gates/follow-run.ts'
+import { followRun } from './deployments/follow-run.ts'
 import { settleDeployments } from './deployments/gates/settle-deployments.job.ts'
 import {
   reconsiderAllGates,

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { brokenRules, type Source } from './support/source-rules.ts'
+import { importCycles } from './support/import-cycles.ts'
+import type { Source } from './support/source-imports.ts'
+import { brokenRules } from './support/source-rules.ts'
 
 const SRC = new URL('../src/', import.meta.url).pathname
 const MIGRATIONS = new URL('../migrations/', import.meta.url).pathname
@@ -17,28 +19,74 @@ test('every file keeps the rules of strata and suffixes', () => {
 })
 
 const BROKEN: [rule: string, path: string, text: string][] = [
-  ['a slice imports one above it', 'ci/run.store.ts', "import { x } from '../security/upload.store.ts'"],
-  ['a slice imports a type from above', 'access/actor.ts', "import type { Run } from '../ci/run.schema.ts'"],
-  ['an import over several lines', 'audit/a.ts', "import {\n  a,\n  b,\n} from '../ci/run-status.ts'"],
-  ['an import at run time', 'audit/a.ts', "const x = await import('../ci/run-status.ts')"],
-  ['a slice imports the root', 'ci/create-run.ts', "import { createApp } from '../app.ts'"],
-  ['a slice imports a command', 'ci/create-run.ts', "import { run } from '../commands/start.ts'"],
+  [
+    'a slice imports one above it',
+    'ci/runs/run.store.ts',
+    "import { x } from '../../security/uploads/upload.store.ts'",
+  ],
+  ['a slice imports a type from above', 'access/actor.ts', "import type { Run } from '../ci/runs/run.schema.ts'"],
+  ['an import over several lines', 'audit/a.ts', "import {\n  a,\n  b,\n} from '../ci/runs/run-status.ts'"],
+  ['an import at run time', 'audit/a.ts', "const x = await import('../ci/runs/run-status.ts')"],
+  [
+    'an inner folder imports one above it',
+    'security/intel/aliases/a.ts',
+    "import { x } from '../../issues/regroup/b.ts'",
+  ],
+  ['a slice imports the root', 'ci/runs/create-run.ts', "import { createApp } from '../../app.ts'"],
+  ['a slice imports a command', 'ci/runs/create-run.ts', "import { run } from '../../commands/start.ts'"],
   ['platform imports a slice', 'platform/http/lists.ts', "import { x } from '../../access/scopes.ts'"],
   ['platform imports the settings', 'platform/log.ts', "import type { Config } from '../config.ts'"],
   ['services is more than types', 'services.ts', "import { SCOPES } from './access/scopes.ts'"],
-  ['a relative import without ending', 'ci/create-run.ts', "import { x } from './run-status'"],
-  ['SQL in a route', 'ci/run.routes.ts', 'const rows = await services.sql`select 1`'],
-  ['typed SQL in a use case', 'ci/create-run.ts', 'await tx<{ a: number }[]>`\n  select 1 as a`'],
-  ['the driver in a slice', 'ci/run.store.ts', "import postgres from 'postgres'"],
+  ['a relative import without ending', 'ci/runs/create-run.ts', "import { x } from './run-status'"],
+  ['SQL in a route', 'ci/runs/run.routes.ts', 'const rows = await services.sql`select 1`'],
+  ['typed SQL in a use case', 'ci/runs/create-run.ts', 'await tx<{ a: number }[]>`\n  select 1 as a`'],
+  ['the driver in a slice', 'ci/runs/run.store.ts', "import postgres from 'postgres'"],
   ['files in a rule', 'organizations/plan.ts', "import { readFile } from 'node:fs/promises'"],
-  ['sockets in a parser', 'security/parsers/sarif.parser.ts', "import { connect } from 'node:net'"],
-  ['files in a use case of the parsers', 'security/parsers/read-report.ts', "import { open } from 'node:fs'"],
-  ['HTTP in a use case', 'ci/create-run.ts', "import { fastify } from 'fastify'"],
-  ['a time past the clock', 'ci/create-run.ts', 'const now = new Date()'],
-  ['the other time past the clock', 'ci/create-run.ts', 'const now = Date.now()'],
-  ['a drawer', 'ci/utils.ts', ''],
-  ['a barrel', 'ci/runs.ts', "export { createRun } from './create-run.ts'"],
+  ['sockets in a parser', 'security/formats/sarif/sarif.parser.ts', "import { connect } from 'node:net'"],
+  ['files in a use case of the formats', 'security/formats/read-report.ts', "import { open } from 'node:fs'"],
+  ['HTTP in a use case', 'ci/runs/create-run.ts', "import { fastify } from 'fastify'"],
+  ['a time past the clock', 'ci/runs/create-run.ts', 'const now = new Date()'],
+  ['the other time past the clock', 'ci/runs/create-run.ts', 'const now = Date.now()'],
+  ['a drawer', 'ci/runs/utils.ts', ''],
+  ['a barrel', 'ci/runs/all.ts', "export { createRun } from './create-run.ts'"],
 ]
+
+test('no files and no folders import each other in a circle', () => {
+  assert.deepEqual(importCycles(sources), [])
+})
+
+const CIRCLES: [circle: string, Source[]][] = [
+  [
+    'two files',
+    [
+      { path: 'ci/runs/a.ts', text: "import { b } from './b.ts'" },
+      { path: 'ci/runs/b.ts', text: "import { a } from './a.ts'" },
+    ],
+  ],
+  [
+    'three folders, by different files',
+    [
+      { path: 'ci/runs/a.ts', text: "import { b } from '../reports/b.ts'" },
+      { path: 'ci/reports/b.ts', text: "import type { C } from '../artifacts/c.ts'" },
+      { path: 'ci/artifacts/c.ts', text: "import { d } from '../runs/d.ts'" },
+      { path: 'ci/runs/d.ts', text: '' },
+    ],
+  ],
+  [
+    'a folder and the folder in it',
+    [
+      { path: 'deployments/a.ts', text: "import { b } from './gates/b.ts'" },
+      { path: 'deployments/gates/b.ts', text: "import { c } from '../c.ts'" },
+      { path: 'deployments/c.ts', text: '' },
+    ],
+  ],
+]
+
+for (const [circle, files] of CIRCLES) {
+  test(`a circle is found: ${circle}`, () => {
+    assert.equal(importCycles(files).length, 1)
+  })
+}
 
 for (const [rule, path, text] of BROKEN) {
   test(`a broken rule is found: ${rule}`, () => {
@@ -46,10 +94,10 @@ for (const [rule, path, text] of BROKEN) {
   })
 }
 
-test('a folder that stands in no stratum is found', () => {
+test('a folder without a stratum is found', () => {
   assert.throws(
-    () => brokenRules([{ path: 'billing/a.ts', text: "import { x } from '../ci/run-status.ts'" }]),
-    /no stratum/,
+    () => brokenRules([{ path: 'billing/a.ts', text: "import { x } from '../ci/runs/run-status.ts'" }]),
+    /without a stratum/,
   )
 })
 
@@ -57,12 +105,12 @@ test('what the rules allow is not reported', () => {
   const allowed: Source[] = [
     { path: 'access/api-key.ts', text: "import type { Environment } from '../config.ts'" },
     {
-      path: 'ci/run.store.ts',
-      text: "import type { Db } from '../platform/db/sql.ts'\nconst rows = await db`select 1`",
+      path: 'ci/runs/run.store.ts',
+      text: "import type { Db } from '../../platform/db/sql.ts'\nconst rows = await db`select 1`",
     },
-    { path: 'app.ts', text: "import { runRoutes } from './ci/run.routes.ts'" },
+    { path: 'app.ts', text: "import { runRoutes } from './ci/runs/run.routes.ts'" },
     { path: 'services.ts', text: "import type { Plans } from './organizations/plan.ts'" },
-    { path: 'ci/create-run.ts', text: 'const at = new Date(now)' },
+    { path: 'ci/runs/create-run.ts', text: 'const at = new Date(now)' },
   ]
   assert.deepEqual(brokenRules(allowed), [])
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { preferredWaitSeconds } from './prefer-wait.ts'
+import { preferredWaitSeconds } from './poll-gate.ts'
 
 const CASES: [header: string | undefined, seconds: number | null][] = [
   [undefined, null],
@@ -21,7 +21,7 @@ const CASES: [header: string | undefined, seconds: number | null][] = [
 ]
 
 for (const [header, seconds] of CASES) {
-  test(`Prefer: ${header} waits ${seconds === null ? 'not' : `${seconds} s`}`, () => {
+  test(`Prefer: ${header} waits ${seconds === null ? 'not at all' : `${seconds} s`}`, () => {
     assert.equal(preferredWaitSeconds(header), seconds)
   })
 }

@@ -1,20 +1,23 @@
 import type { PolicyEvaluation } from '../../compliance/policies/policy-verdict.ts'
-import type { RequiredGate } from '../required-gate.store.ts'
+import type { RequiredGate } from '../deployment-state.ts'
+
+const NOTE_CHARS_MAX = 2000
 
 /**
- * Does a gate take the word of passing policies? One that names policies does, and one that asks for a single approval
- * does, too. A gate that names none and asks for several approvals wants people.
+ * True if passing policies approve the gate: a gate that names policies, or that requires one
+ * approval only. A gate that names no policy and requires several approvals must be approved by
+ * principals.
  */
-export function takesPolicies({ policies, required_approvals }: RequiredGate): boolean {
+export function acceptsPolicies({ policies, required_approvals }: RequiredGate): boolean {
   return policies.length > 0 || required_approvals === 1
 }
 
-/** Is there anything to show of an evaluation? */
-export function saysSomething({ decision, policies }: PolicyEvaluation): boolean {
+/** False if no policy covers the deployment; such an evaluation is not shown. */
+export function isShown({ decision, policies }: PolicyEvaluation): boolean {
   return decision !== 'none' || policies.length > 0
 }
 
-/** Why policies hold a deployment back, in a sentence or a few; null where they do not. */
+/** Why policies block the deployment, one reason a line; null if they do not block it. */
 export function blockingReasons({ decision, policies }: PolicyEvaluation): string | null {
   if (decision !== 'block') return null
   const reasons = policies.flatMap((policy) =>
@@ -23,18 +26,19 @@ export function blockingReasons({ decision, policies }: PolicyEvaluation): strin
   return reasons.length > 0 ? reasons.join('\n').slice(0, NOTE_CHARS_MAX) : 'The policies could not be read.'
 }
 
-const NOTE_CHARS_MAX = 2000
-
 type Policy = PolicyEvaluation['policies'][number]
 
-/** The rules of a policy that hold a deployment back. */
+/** The rules of a policy that block a deployment. */
 export function blockingRules({ mode, rules }: Policy): Policy['rules'] {
   return mode === 'enforce'
     ? rules.filter(({ status, blocking }) => blocking && status !== 'pass' && status !== 'warn')
     : []
 }
 
-/** The wire form of an evaluation on a deployment. `answered` is how the service then answered its own rule. */
+/**
+ * Converts an evaluation to its wire form on a deployment. `answered` is set when the deployment is
+ * decided.
+ */
 export function toPolicyEvaluation({ evaluation_id, at, decision, policies }: PolicyEvaluation) {
   return {
     evaluation_id,

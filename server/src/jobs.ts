@@ -3,15 +3,15 @@ import { forgetUnfinishedArtifacts } from './ci/artifacts/forget-unfinished-arti
 import { reportChanged } from './ci/reports/report-changed.event.ts'
 import { runFinished } from './ci/runs/run-finished.event.ts'
 import { settleOverdueRuns } from './ci/runs/settle-overdue-runs.job.ts'
-import { evaluateDaily } from './compliance/evaluate-daily.job.ts'
-import { evaluateRepositoryJob } from './compliance/evaluate-repository.job.ts'
-import { policyApplied } from './compliance/policy-applied.event.ts'
+import { policyApplied } from './compliance/policies/apply-policy.ts'
+import { evaluateRepositoryJob } from './compliance/results/evaluate-repository.job.ts'
 import {
+  evaluateDaily,
   reconsiderAll,
   reconsiderOrganization,
   reconsiderRun,
   reconsiderUpload,
-} from './compliance/reconsider-results.ts'
+} from './compliance/results/reconsider-results.ts'
 import { postComment, postDecision } from './deployments/approvals/post-answer.job.ts'
 import { followRun } from './deployments/follow-run.ts'
 import { settleDeployments } from './deployments/gates/settle-deployments.job.ts'

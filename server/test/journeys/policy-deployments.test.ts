@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { type DeploymentToEvaluate, evaluateDeployment } from '../../src/compliance/evaluate-deployment.ts'
-import type { PolicyEvaluation } from '../../src/compliance/policy-evaluation.ts'
+import type { PolicyEvaluation } from '../../src/compliance/policies/policy-verdict.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { sendReport, TESTS, uploadArtifact } from '../support/ci-reports.ts'
 import { createRun, patchRun } from '../support/ci-runs.ts'
@@ -103,7 +103,7 @@ test('a policy covers what it is bound to, and the gates that name it', async ()
 test('a policy that a gate names but that does not exist blocks, with a reason', async () => {
   const { decision, policies } = await evaluate({ policies: ['gone'] })
   assert.equal(decision, 'block')
-  assert.match(policies[0]?.rules[0]?.reason ?? '', /the policy gone, which there is not/)
+  assert.match(policies[0]?.rules[0]?.reason ?? '', /Policy gone does not exist/)
 })
 
 test("another organization's policies are not evaluated", async () => {
@@ -177,7 +177,7 @@ test('the policy input contains the run, attempt, reports, attestations, artifac
   }
 })
 
-test('only the attempt that is deployed counts', async () => {
+test('only evidence of the deployed attempt counts', async () => {
   await sendReport(api, caller, run.id, { attestations: [TESTS] })
   await createRun(api, caller, { external_run_id: run.external_run_id, attempt: 2 })
   await apply(api, caller, policyOf('attestations.size() == 1', { rule: 'trust: any' }))
@@ -203,7 +203,7 @@ test('open findings of the branch or the tracked branch count, with their tool',
   assert.equal((await onlyRule({ branch: 'other' })).status, 'fail')
 })
 
-test("a same-named repository's findings on another provider do not count", async () => {
+test('findings of a repository with the same name on another provider do not count', async () => {
   await uploadReport(api, caller, sarif([scoredResult('a', 9.8)]), {
     repository: 'acme/api',
     provider: 'gitlab',

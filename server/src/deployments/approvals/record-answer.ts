@@ -1,6 +1,6 @@
 import { recordAudit } from '../../audit/audit.store.ts'
 import type { Principal } from '../../audit/principal.ts'
-import type { PolicyEvaluation } from '../../compliance/policy-evaluation.ts'
+import type { PolicyEvaluation } from '../../compliance/policies/policy-verdict.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import type { Services } from '../../services.ts'
 import { auditOutcome, decideDeployment } from '../decide-deployment.ts'

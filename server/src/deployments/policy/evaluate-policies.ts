@@ -1,6 +1,6 @@
 import { findRun } from '../../ci/runs/run.store.ts'
 import { evaluateDeployment } from '../../compliance/evaluate-deployment.ts'
-import type { PolicyEvaluation } from '../../compliance/policy-evaluation.ts'
+import type { PolicyEvaluation } from '../../compliance/policies/policy-verdict.ts'
 import { newUuid } from '../../platform/ids.ts'
 import type { Services } from '../../services.ts'
 import type { DeploymentState, RequiredGate } from '../deployment-state.ts'

@@ -1,4 +1,4 @@
-import type { PolicyEvaluation } from '../../compliance/policy-evaluation.ts'
+import type { PolicyEvaluation } from '../../compliance/policies/policy-verdict.ts'
 import type { RequiredGate } from '../deployment-state.ts'
 
 const NOTE_CHARS_MAX = 2000

@@ -1,4 +1,4 @@
-import { listOrganizationsWithPolicies } from '../../compliance/policy.store.ts'
+import { listOrganizationsWithPolicies } from '../../compliance/policies/policy.store.ts'
 import { findUploadSubject } from '../../security/policy-facts/policy-repository.store.ts'
 import type { Services } from '../../services.ts'
 import { decideByPolicy } from './decide-by-policy.ts'

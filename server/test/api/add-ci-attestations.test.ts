@@ -95,6 +95,17 @@ test('400 for no attestations, more than 20, the same twice, unknown fields and 
   assertInvalid(await api.request('POST', path, { key: caller.key, body }), '/body/extra')
 })
 
+for (const number of ['1e400', '-1e400']) {
+  test(`400 that names the field of data with ${number}, a number beyond the range of a double`, async () => {
+    const before = await stored()
+    const path = `/v1/ci/runs/${report.run_id}/reports/${report.report_id}/attestations`
+    const item = `{"kind":"custom","name":"x","status":"pass","data":{"load":[0,{"peak":${number}}]}}`
+    const body = `{"attestations":[${item}]}`
+    assertInvalid(await api.request('POST', path, { key: caller.key, body }), '/body/attestations/0/data/load/1/peak')
+    assert.deepEqual(await stored(), before)
+  })
+}
+
 test('a report gathers up to 200 attestations over all calls; a call beyond them is a 400 that stores nothing', async () => {
   for (let call = 0; call < 10; call += 1) {
     const items = Array.from({ length: 20 }, (_, at) => ({ ...TESTS, name: `${call} ${at}` }))

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import type { Actor } from '../../src/access/actor.ts'
-import { artifactAddress } from '../../src/ci/artifacts/artifact-address.ts'
-import { artifactKey } from '../../src/ci/artifacts/artifact-key.ts'
+import { artifactAddress, artifactKey } from '../../src/ci/artifacts/artifact-object.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { assertError, assertInvalid } from '../support/assert-error.ts'
 import {

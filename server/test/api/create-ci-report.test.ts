@@ -23,6 +23,12 @@ const text = (length: number) => 'x'.repeat(length)
 const keys = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`key-${at}`, at]))
 const artifact = fileOf('dist/app.tar', 10)
 
+test('400 that names a number beyond the range of a double, in data and in a matrix', async () => {
+  const item = '{"kind":"coverage","name":"unit","data":{"lines":90,"branches":1e400}}'
+  assertInvalid(await post(`{"job":{"name":"range"},"attestations":[${item}]}`), '/body/attestations/0/data/branches')
+  assertInvalid(await post('{"job":{"name":"range","matrix":{"node":-1e400}}}'), '/body/job/matrix/node')
+})
+
 test('201 with every field of a report result, one upload slot per artifact', async () => {
   const { status, body } = await post({
     job: { name: 'complete' },

@@ -47,14 +47,15 @@ for (const repository of WITH_SECRETS) {
   })
 }
 
-test('credentials in a repository address reach no log, at its most talkative', async () => {
-  const program = new URL('../support/post-repositories.ts', import.meta.url).pathname
-  const child = spawn(process.execPath, [program, ...WITH_SECRETS])
+test('credentials in a repository address or a url are never logged, at any level', async () => {
+  const program = new URL('../support/post-runs.ts', import.meta.url).pathname
+  const runs = [...WITH_SECRETS.map((repository) => ({ repository })), { url: 'https://user:hunter2@ci.example/1' }]
+  const child = spawn(process.execPath, [program, ...runs.map((fields) => JSON.stringify(fields))])
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk))
   const [code] = await once(child, 'close')
   assert.equal(code, 0, output)
-  assert.match(output, /statuses 400 400 400 400 400 400 400/)
+  assert.match(output, /statuses(?: 400){8}\n/)
   assert.doesNotMatch(output, /hunter2|shl_live_/)
 })
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { assertInvalid } from '../support/assert-error.ts'
-import { createRun, postRun } from '../support/ci-runs.ts'
+import { BAD_URLS, createRun, postRun } from '../support/ci-runs.ts'
 
 let api: TestApi
 let caller: Caller
@@ -14,6 +14,7 @@ before(async () => {
 after(() => api?.close())
 
 const text = (length: number) => 'x'.repeat(length)
+const longUrl = (length: number) => 'https://ci.example/'.padEnd(length, 'x')
 const hex = (length: number) => '0123456789abcdef'.repeat(8).slice(0, length)
 
 /** The body table of the specification, a line a field: what it takes at its bounds, and what it refuses beyond them. */
@@ -25,7 +26,11 @@ const FIELDS: [field: string, takes: unknown[], refuses: unknown[]][] = [
   ['commit_sha', [hex(40), hex(64)], ['', hex(39), hex(41), hex(63), hex(65), hex(40).toUpperCase(), `${hex(40)}\n`]],
   ['ref', ['x', 'refs/heads/main', text(255)], ['', text(256)]],
   ['pipeline_name', ['x', text(200)], ['', text(201)]],
-  ['url', ['https://ci.example/1', `https://ci.example/${text(2029)}`], [`https://ci.example/${text(2030)}`]],
+  [
+    'url',
+    ['https://ci.example/1', 'HTTPS://ci.example:8443', 'http://[::1]/a@b?user=u:p@h#1', longUrl(2048)],
+    [longUrl(2049), ...BAD_URLS],
+  ],
   ['status', ['queued', 'in_progress'], ['success', 'failure', 'timed_out', 'skipped', 'cancelled', 'QUEUED', '']],
   [
     'started_at',
@@ -67,6 +72,12 @@ for (const field of ['ci_system', 'external_run_id', 'repository', 'commit_sha',
     assertInvalid(await postRun(api, caller, { [field]: undefined }), `/body/${field}`)
   })
 }
+
+test('400 that does not repeat the credentials of a url', async () => {
+  const answer = await postRun(api, caller, { url: 'https://user:hunter2@ci.example/1' })
+  assertInvalid(answer, '/body/url')
+  assert.doesNotMatch(answer.text, /hunter2/)
+})
 
 test('201 with every field of a CI run, and the defaults where the body says nothing', async () => {
   const run = await createRun(api, caller, { external_run_id: 'defaults' })

@@ -121,7 +121,7 @@ test('200 with every text as it was sent, whatever JSON would have to escape in 
   const caller = await api.caller()
   const odd = (text: string) => `${text} "\\ \t\n </script> é ☃ \u2028 \u{1f600}`
   const texts = {
-    url: odd('https://ci.example'),
+    url: 'https://ci.example/"\\</script>é☃\u{1f600}',
     ref: odd('refs/heads/x'),
     pipeline_name: odd('name'),
     actor: odd('ada'),

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test'
 import { RUN_STATUSES } from '../../src/ci/runs/run-status.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { assertError, assertInvalid } from '../support/assert-error.ts'
-import { createRun, patchRun } from '../support/ci-runs.ts'
+import { BAD_URLS, createRun, patchRun } from '../support/ci-runs.ts'
 import type { Json } from '../support/json.ts'
 
 let api: TestApi
@@ -68,6 +68,12 @@ test('200 with a new url on an open attempt, its status kept', async () => {
   assert.deepEqual([status, body.data.url, body.data.status], [200, 'https://ci.example/new', 'queued'])
 })
 
+test('200 with a url whose scheme is in capital letters', async () => {
+  const { id } = await createRun(api, caller)
+  const { status, body } = await patchRun(api, caller, id, { url: 'HTTPS://ci.example/1' })
+  assert.deepEqual([status, body.data.url], [200, 'HTTPS://ci.example/1'])
+})
+
 test('200 with the completed_at of the body, in UTC', async () => {
   const { id } = await createRun(api, caller, { started_at: '2026-03-04T05:00:00Z' })
   const { body } = await patchRun(api, caller, id, { status: 'success', completed_at: '2026-03-04T06:00:00.5+01:00' })
@@ -120,7 +126,7 @@ const INVALID: [field: string, values: unknown[]][] = [
   ['attempt', [0, 1000, 1.5, '1', null]],
   ['status', ['done', '', null, 'SUCCESS']],
   ['completed_at', ['2026-03-04', '2026-03-04T05:06:07', null, 0]],
-  ['url', [`https://ci.example/${'x'.repeat(2030)}`, 7, null]],
+  ['url', [`https://ci.example/${'x'.repeat(2030)}`, 7, null, ...BAD_URLS]],
 ]
 for (const [field, values] of INVALID) {
   test(`400 at /body/${field} for what is no ${field}`, async () => {

@@ -12,7 +12,9 @@ export function postReport(api: TestApi, { key }: Caller, runId: string, body: u
   return api.request('POST', `/v1/ci/runs/${runId}/reports`, { key, body })
 }
 
-/** A report as the API returned it. `fields` replace or add members of the body; the job is `test`. */
+/**
+ * A report as the API returned it. `fields` replace or add members of the body; the job is `test`.
+ */
 export async function sendReport(
   api: TestApi,
   caller: Caller,

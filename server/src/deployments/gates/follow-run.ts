@@ -27,11 +27,12 @@ export async function followRun({ sql, clock }: Services, event: RunFinished): P
   }
 }
 
-async function followOne(tx: Tx, { org_id, run_id, attempt, status }: RunFinished, id: string, now: Date) {
+async function followOne(tx: Tx, event: RunFinished, id: string, now: Date) {
+  const { org_id, status } = event
   if (endedBadly(status)) await endWaiting(tx, org_id, id, runEnded(status), now)
   const state = await lockDeployment(tx, org_id, id)
   const end = ENDS[status]
   if (!end || (state?.status !== 'approved' && state?.status !== 'in_progress')) return
-  const { completed_at } = await readRun(tx, org_id, run_id, attempt, now)
+  const { completed_at } = await readRun(tx, event, now)
   await moveDeployment(tx, org_id, id, end, end === 'success' ? completed_at : null, now)
 }

@@ -45,7 +45,7 @@ async function findOrStore(
   const [newest, known, run, gates, neighbours] = await Promise.all([
     lockRunById(tx, org_id, key.run_id),
     findOpenedGate(tx, org_id, key),
-    findRun(tx, org_id, key.run_id, key.attempt, now),
+    findRun(tx, { org_id, run_id: key.run_id, attempt: key.attempt }, now),
     listGates(tx, org_id),
     findNeighbours(tx, org_id, key),
   ])

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { reportId } from './report-id.ts'
+import { reportId } from './create-report.ts'
 
 const ONE = { runId: 'run_1', attempt: 1, jobName: 'test', matrix: { os: 'linux', node: 24 }, name: 'default' }
 

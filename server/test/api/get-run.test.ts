@@ -134,6 +134,20 @@ test('200 with every text as it was sent, whatever JSON would have to escape in 
   assert.deepEqual(actors, Array(4).fill(odd('ada')))
 })
 
+const BRANCHES: [ref: string, branch: string | null][] = [
+  ['main', 'main'],
+  ['refs/heads/main', 'main'],
+  ['refs/tags/v1', null],
+  ['refs/pull/1/merge', null],
+]
+for (const [ref, branch] of BRANCHES) {
+  test(`200 with the branch ${branch} for the ref ${ref}`, async () => {
+    const caller = await api.caller()
+    const { id } = await createRun(api, caller, { ref })
+    assert.equal((await get(caller, id)).body.data.branch, branch)
+  })
+}
+
 test('200 up to the plan’s retention, 404 not_found beyond it', async () => {
   const caller = await api.caller({ plan: 'team' })
   const { id } = await createRun(api, caller)

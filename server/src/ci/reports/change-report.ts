@@ -3,8 +3,7 @@ import type { Tx } from '../../platform/db/sql.ts'
 import { notFound } from '../../platform/http/errors.ts'
 import { type Event, publish } from '../../platform/queue/event.ts'
 import type { Services } from '../../services.ts'
-import type { ReportKey } from '../artifacts/artifact.store.ts'
-import { announceNamedArtifacts } from '../artifacts/artifact-completed.event.ts'
+import { markAnnounced, type ReportKey } from '../artifacts/artifact.store.ts'
 import { lockRunById } from '../runs/run.store.ts'
 import { lockReport } from './report.store.ts'
 
@@ -16,6 +15,15 @@ export const reportChanged: Event<ReportChanged> = {
   payload: Type.Object({ org_id: Type.String(), run_id: Type.String() }),
   // Changes of one run are serialized by its lock, so queueing the event once adds no waiting.
   once: ({ org_id, run_id }) => `${org_id} ${run_id}`,
+}
+
+/**
+ * Published when a file that a scan or SBOM attestation names is uploaded, so that it can be read
+ * into findings.
+ */
+export const artifactCompleted: Event<{ org_id: string; artifact_id: string }> = {
+  name: 'ci.artifact.completed',
+  payload: Type.Object({ org_id: Type.String(), artifact_id: Type.String() }),
 }
 
 /**
@@ -39,6 +47,9 @@ export async function changeReport<Result>(
  * read.
  */
 export async function publishChange(tx: Tx, report: ReportKey): Promise<void> {
-  await announceNamedArtifacts(tx, report)
-  await publish(tx, reportChanged, { org_id: report.org_id, run_id: report.run_id })
+  const { org_id, run_id } = report
+  for (const artifact_id of await markAnnounced(tx, report)) {
+    await publish(tx, artifactCompleted, { org_id, artifact_id })
+  }
+  await publish(tx, reportChanged, { org_id, run_id })
 }

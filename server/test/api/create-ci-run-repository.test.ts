@@ -14,7 +14,7 @@ before(async () => {
 after(() => api?.close())
 
 for (const repository of ['https://GitHub.com/acme/api.git', 'git@github.com:acme/api', 'github.com/acme/api']) {
-  test(`201 and one spelling for the repository ${repository}`, async () => {
+  test(`201 and the normalized form of the repository ${repository}`, async () => {
     assert.equal((await createRun(api, await api.caller(), { repository })).repository, 'github.com/acme/api')
   })
 }
@@ -71,7 +71,7 @@ async function link(
     values (${orgId}, ${provider}, ${id}, ${host}, ${full_name}, 'main', ${api.clock.now()})`
 }
 
-test('linked_repository is the connected repository of that name and host, whatever its case', async () => {
+test('linked_repository is the connected repository with the same name and host, in any case', async () => {
   const caller = await api.caller()
   await link(caller.orgId, 'gitlab', '7', 'acme/api', 'gitlab.com')
   await link(caller.orgId, 'github', '42', 'Acme/API')

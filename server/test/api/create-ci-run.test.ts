@@ -17,7 +17,7 @@ const text = (length: number) => 'x'.repeat(length)
 const longUrl = (length: number) => 'https://ci.example/'.padEnd(length, 'x')
 const hex = (length: number) => '0123456789abcdef'.repeat(8).slice(0, length)
 
-/** The body table of the specification, a line a field: what it takes at its bounds, and what it refuses beyond them. */
+/** The body table of the specification: each field with valid and invalid values at its bounds. */
 const FIELDS: [field: string, takes: unknown[], refuses: unknown[]][] = [
   ['ci_system', ['a', '0', 'git-lab-', text(32)], ['', 'A', '-a', 'a_b', 'a b', text(33), 'a\n']],
   ['ci_system_name', ['x', text(60), '🚀'.repeat(60)], ['', text(61)]],
@@ -79,7 +79,7 @@ test('400 that does not repeat the credentials of a url', async () => {
   assert.doesNotMatch(answer.text, /hunter2/)
 })
 
-test('201 with every field of a CI run, and the defaults where the body says nothing', async () => {
+test('201 with every field of a CI run, and the defaults', async () => {
   const run = await createRun(api, caller, { external_run_id: 'defaults' })
   const now = api.clock.now()
   const { id, ...rest } = run
@@ -110,7 +110,7 @@ test('201 with every field of a CI run, and the defaults where the body says not
   })
 })
 
-test('the deadline is timeout_minutes after the creation, not after started_at', async () => {
+test('the deadline is timeout_minutes after creation, not after started_at', async () => {
   const run = await createRun(api, caller, { timeout_minutes: 5, started_at: '2026-03-01T00:00:00Z' })
   assert.equal(run.deadline_at, new Date(api.clock.now().getTime() + 5 * 60_000).toISOString())
 })

@@ -4,8 +4,8 @@ import type { Json } from './json.ts'
 let made = 0
 
 /**
- * A body that createCiRun takes: the required fields, an external id of its own, and what the test
- * adds.
+ * A valid body of createCiRun: the required fields, a unique external id, and the fields of the
+ * test.
  */
 export function newRun(fields: Record<string, unknown> = {}): Record<string, unknown> {
   made += 1
@@ -23,7 +23,7 @@ export function postRun(api: TestApi, { key }: Caller, fields: Record<string, un
   return api.request('POST', '/v1/ci/runs', { key, body: newRun(fields) })
 }
 
-/** A stored run as the API returned it. */
+/** Creates a run and returns it. */
 export async function createRun(api: TestApi, caller: Caller, fields: Record<string, unknown> = {}): Promise<Json> {
   const { status, body, text } = await postRun(api, caller, fields)
   if (status !== 201) throw new Error(`createCiRun answered ${status}: ${text}`)

@@ -15,7 +15,7 @@ const TAKEN = [
 ]
 
 for (const path of TAKEN) {
-  test(`taken: ${path.slice(0, 20)}`, () => {
+  test(`accepted: ${path.slice(0, 20)}`, () => {
     assert.equal(artifactPathMistake(path), null)
   })
 }

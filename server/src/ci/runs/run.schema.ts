@@ -8,10 +8,15 @@ const CI_SYSTEM = 'The CI system, such as `buildkite`.'
 const EXTERNAL_RUN_ID = 'The id of the run in its CI system.'
 
 /**
- * An authority without `@` holds no credentials; no slash, backslash or white space may move where
- * it begins.
+ * White space and control characters, written so that every dialect of regular expressions reads
+ * them.
  */
-const HTTP_URL = '^[Hh][Tt][Tt][Pp][Ss]?://[^\\s\\p{Cc}/?#\\\\@]+(?:[/?#][^\\s\\p{Cc}]*)?$'
+const BLANK = '\\s\\x00-\\x1f\\x7f-\\x9f'
+/**
+ * No `@` before the path, where it ends credentials; no backslash, which URL parsers read as a
+ * slash.
+ */
+const HTTP_URL = `^[Hh][Tt][Tt][Pp][Ss]?://[^${BLANK}/?#\\\\@]+(?:[/?#][^${BLANK}]*)?$`
 const RunUrl = Type.String({
   maxLength: 2048,
   pattern: HTTP_URL,

@@ -1,6 +1,5 @@
-import { artifactCompleted } from './ci/artifacts/artifact-completed.event.ts'
 import { forgetUnfinishedArtifacts } from './ci/artifacts/forget-unfinished-artifacts.job.ts'
-import { reportChanged } from './ci/reports/report-changed.event.ts'
+import { artifactCompleted, reportChanged } from './ci/reports/change-report.ts'
 import { runFinished } from './ci/runs/run-finished.event.ts'
 import { settleOverdueRuns } from './ci/runs/settle-overdue-runs.job.ts'
 import { policyApplied } from './compliance/policies/apply-policy.ts'

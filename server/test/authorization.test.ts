@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { revokeApiKey } from '../src/access/api-keys/manage-access.ts'
 import { generateApiKey } from '../src/access/api-keys/api-key.ts'
+import { revokeApiKey } from '../src/access/api-keys/manage-access.ts'
 import { registerAuthorization } from '../src/access/gateway/authorize.ts'
 import { SCOPES, type Scope } from '../src/access/scopes.ts'
 import { createHttpServer, type HttpServer } from '../src/platform/http/http-server.ts'

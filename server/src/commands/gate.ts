@@ -1,6 +1,6 @@
 import { COMMAND_LINE } from '../audit/principal.ts'
-import { type ConfiguredGate, listGates } from '../deployments/gates/configure/configured-gate.store.ts'
 import { createGate, deleteGate } from '../deployments/gates/configure/configure-gate.ts'
+import { type ConfiguredGate, listGates } from '../deployments/gates/configure/configured-gate.store.ts'
 import { REQUIRED_APPROVALS_MAX } from '../deployments/gates/configure/configured-gate.ts'
 import { requireOrganization } from '../organizations/require-organization.ts'
 import { administer } from './administer.ts'

@@ -34,7 +34,7 @@ async function followOne(tx: Tx, { run_id, attempt, status }: RunFinished, deplo
   const state = await lockDeployment(tx, deployment)
   const finalStatus = FINAL_STATUS[status]
   if (!finalStatus || (state?.status !== 'approved' && state?.status !== 'in_progress')) return
-  const { completed_at } = await readRun(tx, deployment.org_id, run_id, attempt, now)
+  const { completed_at } = await readRun(tx, { org_id: deployment.org_id, run_id, attempt }, now)
   const deployedAt = finalStatus === 'success' ? completed_at : null
   await moveDeployment(tx, deployment, { status: finalStatus, deployedAt }, now)
 }
@@ -44,7 +44,8 @@ async function followOne(tx: Tx, { run_id, attempt, status }: RunFinished, deplo
  * because `followRun` runs after the attempt has ended.
  */
 export async function hasRunEndedBadly(tx: Tx, state: DeploymentState, now: Date): Promise<boolean> {
-  if (state.pipeline_run_id === null) return false
-  const attempt = await findAttempt(tx, state.org_id, state.pipeline_run_id, state.attempt, now)
-  return attempt !== null && endedBadly(attempt.status)
+  const { org_id, pipeline_run_id: run_id, attempt } = state
+  if (run_id === null) return false
+  const found = await findAttempt(tx, { org_id, run_id, attempt }, now)
+  return found !== null && endedBadly(found.status)
 }

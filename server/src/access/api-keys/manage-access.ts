@@ -7,7 +7,7 @@ import { ApiError, notFound } from '../../platform/http/errors.ts'
 import { newUuid } from '../../platform/ids.ts'
 import type { Services } from '../../services.ts'
 import { requireScopes } from '../scopes.ts'
-import { type ApiKey, insertApiKey, notifyAccessChanged, markRevoked } from './api-key.store.ts'
+import { type ApiKey, insertApiKey, markRevoked, notifyAccessChanged } from './api-key.store.ts'
 import { generateApiKey, hashApiKey } from './api-key.ts'
 
 export type ApiKeyRequest = {

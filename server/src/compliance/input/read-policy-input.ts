@@ -19,7 +19,7 @@ export type PolicySubject = {
 export async function readPolicyInput(db: Db, subject: PolicySubject, now: Date): Promise<PolicyInput> {
   const { org_id, repository, branch, run, deployment, environment } = subject
   const [evidence, security] = await Promise.all([
-    run === null ? null : readRunEvidence(db, org_id, run.id, run.attempt, now),
+    run === null ? null : readRunEvidence(db, { org_id, run_id: run.id, attempt: run.attempt }, now),
     readPolicyFacts(db, org_id, repository, branch),
   ])
   return {

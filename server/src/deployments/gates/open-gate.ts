@@ -60,7 +60,7 @@ async function findOrCreate(
   const [newest, opened, run, gates, attempts] = await Promise.all([
     lockRunById(tx, org_id, run_id),
     findOpenedGate(tx, key),
-    findRun(tx, org_id, run_id, attempt, now),
+    findRun(tx, { org_id, run_id, attempt }, now),
     listGates(tx, org_id),
     findNearestAttempts(tx, key),
   ])

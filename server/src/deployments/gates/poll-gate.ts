@@ -4,7 +4,7 @@ import type { Services } from '../../services.ts'
 import { stateAt } from './deployment-gate.ts'
 import type { GateWatch } from './gate-watch.ts'
 import { findGateById, type StoredGate } from './opened-gate.store.ts'
-import { countPoll, type PolledGate, POLLS_PER_MINUTE_MAX } from './poll-limit.store.ts'
+import { countPoll, POLLS_PER_MINUTE_MAX, type PolledGate } from './poll-limit.store.ts'
 import { hashPollToken, isTokenOf, POLL_TOKEN_LIFETIME_MS } from './poll-token.ts'
 
 /** The values of the `RateLimit-*` headers. */

@@ -18,8 +18,8 @@ export async function evaluatePolicies(
   const now = services.clock.now()
   try {
     return await services.sql.begin(async (tx) => {
-      const { org_id, pipeline_run_id: runId, attempt } = state
-      const run = runId === null ? null : await findRun(tx, org_id, runId, attempt, now)
+      const { org_id, pipeline_run_id: run_id, attempt } = state
+      const run = run_id === null ? null : await findRun(tx, { org_id, run_id, attempt }, now)
       return evaluateDeployment(services, tx, {
         org_id,
         deployment_id: state.id,

@@ -1,4 +1,4 @@
-import { artifactKey } from '../../ci/artifacts/artifact-key.ts'
+import { artifactKey } from '../../ci/artifacts/artifact-object.ts'
 import type { Job } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
 import { ReportError } from '../formats/report/parsed-report.ts'

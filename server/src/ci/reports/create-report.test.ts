@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { reportId } from './report-id.ts'
+import { reportId } from './create-report.ts'
 
 const ONE = { runId: 'run_1', attempt: 1, jobName: 'test', matrix: { os: 'linux', node: 24 }, name: 'default' }
 
@@ -13,7 +13,7 @@ const identities = fc.record({
   name: fc.string(),
 })
 
-test('an id is the attempt, a hyphen and 24 hex digits', () => {
+test('a report id is the attempt, a hyphen and 24 hexadecimal digits', () => {
   fc.assert(
     fc.property(identities, (identity) => {
       assert.match(reportId(identity), /^[1-9]\d{0,2}-[0-9a-f]{24}$/)
@@ -22,7 +22,7 @@ test('an id is the attempt, a hyphen and 24 hex digits', () => {
   )
 })
 
-test("the order of the matrix's keys changes nothing", () => {
+test('the order of the keys of the matrix does not matter', () => {
   fc.assert(
     fc.property(identities, (identity) => {
       const reversed = identity.matrix && Object.fromEntries(Object.entries(identity.matrix).reverse())
@@ -32,11 +32,11 @@ test("the order of the matrix's keys changes nothing", () => {
   assert.equal(reportId({ ...ONE, matrix: { node: 24, os: 'linux' } }), reportId(ONE))
 })
 
-test('an empty matrix is no matrix', () => {
+test('an empty matrix equals no matrix', () => {
   assert.equal(reportId({ ...ONE, matrix: {} }), reportId({ ...ONE, matrix: null }))
 })
 
-test('any of the five that differs makes another id', () => {
+test('a different run, attempt, job, matrix or name results in another id', () => {
   const others = [
     { runId: 'run_2' },
     { attempt: 2 },
@@ -52,7 +52,7 @@ test('any of the five that differs makes another id', () => {
   assert.equal(new Set(ids).size, ids.length)
 })
 
-test('what moves from one of the five into its neighbour makes another id', () => {
+test('text that moves from one field to the next results in another id', () => {
   const moved = [
     { ...ONE, jobName: 'ab', name: 'c', matrix: null },
     { ...ONE, jobName: 'a', name: 'bc', matrix: null },

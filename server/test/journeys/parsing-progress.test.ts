@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { buffer } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
-import { readReportFile } from '../../src/security/read-report-file.ts'
+import { readReportFile } from '../../src/security/uploads/read-report-file.ts'
 import type { Services } from '../../src/services.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { listFindings } from '../support/findings.ts'

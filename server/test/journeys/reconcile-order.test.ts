@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import fc from 'fast-check'
-import { readReportFile } from '../../src/security/read-report-file.ts'
+import { readReportFile } from '../../src/security/uploads/read-report-file.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { listFindings, rowVersions, statesByRule } from '../support/findings.ts'
 import { createUpload, getUpload, putFile, uploadReport } from '../support/reports.ts'

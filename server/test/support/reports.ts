@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { readReportFile } from '../../src/security/read-report-file.ts'
+import { readReportFile } from '../../src/security/uploads/read-report-file.ts'
 import type { Answer, Caller, TestApi } from './api.ts'
 
 export type UploadOptions = Record<string, unknown>

@@ -1,9 +1,9 @@
 import { windowOfTimedIds } from '../../platform/db/page.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import type { Page } from '../../platform/http/lists.ts'
-import { FINDING_KINDS, SEVERITIES } from '../findings/finding.schema.ts'
-import type { FindingKind, Severity } from '../formats/report/parsed-report.ts'
 import type { RepositorySelection } from '../repositories/select-repositories.ts'
+import { FINDING_KINDS, type FindingKind } from '../vocabulary/finding-kind.ts'
+import { SEVERITIES, type Severity, severityRank } from '../vocabulary/severity.ts'
 import { ISSUE_STATUSES, type IssueSort, type IssueStatus } from './issue.schema.ts'
 import { type Order, ordersOf } from './issue-order.store.ts'
 
@@ -61,7 +61,7 @@ function facetsOf(db: Db, { status, severity, kind, kev, epssMin }: IssueSelecti
   return db`(
     select issue_facet(status, severity, kind, kev, scored) as no, severity
     from unnest(${status === null ? ISSUE_STATUSES : [status]}::text[]) status
-    cross join unnest(${severity === null ? [...SEVERITIES.keys()] : [rankOf(severity)]}::smallint[]) severity
+    cross join unnest(${severity === null ? [...SEVERITIES.keys()] : [severityRank(severity)]}::smallint[]) severity
     cross join unnest(${kind === null ? FINDING_KINDS : [kind]}::text[]) kind
     cross join unnest(${booleans(kev === null ? [true, false] : [kev])}::text[]::boolean[]) kev
     cross join unnest(${booleans(epssMin ? scored.filter((is) => is) : scored)}::text[]::boolean[]) scored
@@ -71,11 +71,6 @@ function facetsOf(db: Db, { status, severity, kind, kev, epssMin }: IssueSelecti
 /** postgres.js writes no arrays of booleans. */
 function booleans(values: boolean[]): string[] {
   return values.map(String)
-}
-
-/** 4 is critical, 0 is info. */
-function rankOf(severity: Severity): number {
-  return SEVERITIES.length - 1 - SEVERITIES.indexOf(severity)
 }
 
 export function ofProvider(db: Db, provider: string | null) {

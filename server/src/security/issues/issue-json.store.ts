@@ -1,6 +1,6 @@
 import type { Db } from '../../platform/db/sql.ts'
-import { SEVERITIES } from '../findings/finding.schema.ts'
 import { intelJson } from '../intel/lookup/intel.store.ts'
+import { SEVERITIES } from '../vocabulary/severity.ts'
 
 /** An issue's own words are those of its foremost member; what can differ between members is counted or joined over all. */
 export function issueJson(db: Db) {

@@ -2,7 +2,10 @@ import { Type } from 'typebox'
 import { pageQuery } from '../../platform/http/lists.ts'
 import { Closed, Nullable, OneOf, Timestamp } from '../../platform/http/schemas.ts'
 import { PROVIDERS } from '../../repositories/repository-identity.ts'
-import { FINDING_KINDS, Intel, Location, repositoryFilters, SEVERITIES } from '../findings/finding.schema.ts'
+import { Intel, Location } from '../findings/finding.schema.ts'
+import { repositoryFilters } from '../repositories/repository.schema.ts'
+import { FINDING_KINDS } from '../vocabulary/finding-kind.ts'
+import { SEVERITIES } from '../vocabulary/severity.ts'
 
 const Text = Nullable(Type.String())
 const Count = Type.Integer({ minimum: 0 })

@@ -1,11 +1,10 @@
 import type { Tx } from '../../platform/db/sql.ts'
 import { newUuidPrefix } from '../../platform/ids.ts'
 import { asReported, detectedIntel, lookUpDetected } from '../intel/lookup/intel-at-detection.store.ts'
+import type { MergeScope } from '../issues/writing/grouping.store.ts'
 import type { Closing } from './closing.ts'
 
 // These work on the pairs that `pairIncoming` made.
-
-export type MergeScope = { org_id: string; repository_no: number; at: Date }
 
 /**
  * Brings stored findings in line with what the report says of them. A fixed one that comes back is reopened and keeps

@@ -3,6 +3,7 @@ import { bucketBatches } from '../issues/grouping/bucket-batches.ts'
 import { groupMembers } from '../issues/grouping/group-members.ts'
 import type { Member } from '../issues/grouping/member.ts'
 import type { PlacedGroup } from '../issues/grouping/place-groups.ts'
+import type { MergeScope } from '../issues/writing/grouping.store.ts'
 import {
   type ChangedFinding,
   hasIssues,
@@ -13,7 +14,6 @@ import {
 import type { NewIssues } from '../issues/writing/issue-refresh.store.ts'
 import { readCanonicalNames } from '../issues/writing/read-canonical-names.ts'
 import { writeGroups } from '../issues/writing/write-groups.ts'
-import type { MergeScope } from './finding-merge.store.ts'
 import type { ReportFacts } from './report-facts.ts'
 
 /** Issues that gained or lost findings or were split off, and how many were opened by new findings alone. */

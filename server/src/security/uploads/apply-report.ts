@@ -54,7 +54,8 @@ export async function applyReport(
     await finish(tx, key, { ...report, warnings, outcome: { ...done, openBySeverity } }, at)
     if (upload.artifact_id === null) return
     const { format, findings, components } = report
-    await noteParsed(tx, key.org_id, upload.artifact_id, { format, findings, components, openBySeverity }, at)
+    const artifact = { org_id: key.org_id, id: upload.artifact_id }
+    await noteParsed(tx, artifact, { format, findings, components, openBySeverity }, at)
   })
 }
 

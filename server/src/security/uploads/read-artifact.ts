@@ -1,5 +1,5 @@
-import { describeArtifact, type ReadableArtifact } from '../../ci/artifacts/readable-artifact.store.ts'
 import { noteParsed } from '../../ci/reports/attestation.store.ts'
+import { describeArtifact, type ReadableArtifact } from '../../ci/reports/report.store.ts'
 import { findOrganizationById } from '../../organizations/organization.store.ts'
 import type { Plan } from '../../organizations/plan.ts'
 import type { Tx } from '../../platform/db/sql.ts'
@@ -41,7 +41,7 @@ export async function readArtifact(
       (await insertUpload(tx, upload, now)) ?? (await requeueFailedArtifact(tx, org_id, artifact_id, now))
     if (upload_id === null) {
       const figures = await findArtifactFigures(tx, org_id, artifact_id)
-      if (figures !== null) await noteParsed(tx, org_id, artifact_id, figures, now)
+      if (figures !== null) await noteParsed(tx, { org_id, id: artifact_id }, figures, now)
     } else if (refusal === null) await enqueue(tx, readUploadJob, { org_id, upload_id })
     else await markFailed(tx, org_id, upload_id, { error: refusal, format: null }, now)
   })

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { Closed, Nullable, OneOf, Timestamp } from '../../../platform/http/schemas.ts'
-import { FINDING_KINDS } from '../../findings/finding.schema.ts'
+import { FINDING_KINDS } from '../../vocabulary/finding-kind.ts'
 import { GROUPING_CODES } from '../grouping/grouping-facts.ts'
 import { MATCHED } from '../grouping/links.ts'
 import { REJECTION_CODES } from '../grouping/rejection.ts'

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { FindingKind } from '../../formats/report/parsed-report.ts'
+import type { FindingKind } from '../../vocabulary/finding-kind.ts'
 import type { GroupingFacts } from './grouping-facts.ts'
 import { sharedPackageName } from './package-name.ts'
 

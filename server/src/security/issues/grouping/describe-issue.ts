@@ -1,8 +1,23 @@
-import { FINDING_KINDS, SEVERITIES } from '../../findings/finding.schema.ts'
 import { compareCanonical } from '../../intel/aliases/alias-groups.ts'
-import type { IssueRow } from '../writing/issue-writing.store.ts'
+import { FINDING_KINDS } from '../../vocabulary/finding-kind.ts'
+import { severityRank } from '../../vocabulary/severity.ts'
 import { type Group, vulnerabilityIdsOf } from './group-members.ts'
+import type { Member } from './member.ts'
 import { type CanonicalId, vulnerabilityNames } from './vulnerability-names.ts'
+
+/** What grouping decides of an issue. Severity, status and listing count for new ones only. */
+export type IssueRow = {
+  id: string
+  is_new: boolean
+  bucket: string
+  kind: string
+  severity: number
+  status: string
+  listed: boolean
+  vuln_ids: string[]
+  canonical_id: string | null
+  split_from: string | null
+}
 
 /**
  * The row of a group's issue. It counts as it stands for a new one only: of others, what is stored is looked at again. One that is
@@ -17,7 +32,7 @@ export function describeIssue(group: Group, id: string, canonicalId: CanonicalId
     is_new: group.issue_id === null,
     bucket: group.bucket,
     kind: first(FINDING_KINDS, (kind) => members.some((member) => member.kind === kind)),
-    severity: rankOfWorst(counting.length > 0 ? counting : members),
+    severity: worstRank(counting.length > 0 ? counting : members),
     status: counting.length > 0 ? 'open' : members.some(({ is_open: isOpen }) => !isOpen) ? 'dismissed' : 'fixed',
     listed: group.split_from === null && members.some((member) => member.is_tracked),
     vuln_ids: ids,
@@ -26,10 +41,8 @@ export function describeIssue(group: Group, id: string, canonicalId: CanonicalId
   }
 }
 
-/** 4 is critical, 0 is info. */
-function rankOfWorst(members: { severity: string }[]): number {
-  const worst = first(SEVERITIES, (severity) => members.some((member) => member.severity === severity))
-  return SEVERITIES.length - 1 - SEVERITIES.indexOf(worst)
+function worstRank(members: readonly Member[]): number {
+  return Math.max(...members.map(({ severity }) => severityRank(severity)))
 }
 
 function first<Value>(values: readonly Value[], holds: (value: Value) => boolean): Value {

@@ -1,4 +1,4 @@
-import type { FindingKind } from '../../formats/report/parsed-report.ts'
+import type { FindingKind } from '../../vocabulary/finding-kind.ts'
 
 /** What of a finding decides with which others it is one issue. */
 export type GroupingFacts = {

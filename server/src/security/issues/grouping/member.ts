@@ -1,4 +1,4 @@
-import type { Severity } from '../../formats/report/parsed-report.ts'
+import type { Severity } from '../../vocabulary/severity.ts'
 import type { Placed } from './assign-issues.ts'
 import type { GroupingCode, GroupingFacts } from './grouping-facts.ts'
 

@@ -1,5 +1,5 @@
 import { newUuidSeries } from '../../../platform/ids.ts'
-import type { IssueRow } from '../writing/issue-writing.store.ts'
+import type { IssueRow } from './describe-issue.ts'
 import { describeIssue } from './describe-issue.ts'
 import { type Group, isAffected } from './group-members.ts'
 import type { CanonicalId } from './vulnerability-names.ts'

@@ -2,6 +2,9 @@ import { type Copy, openCopy } from '../../../platform/db/copy-rows.ts'
 import type { Db, Tx } from '../../../platform/db/sql.ts'
 import type { Member } from '../grouping/member.ts'
 
+/** The repository whose findings a transaction writes, and the time of the change. */
+export type MergeScope = { org_id: string; repository_no: number; at: Date }
+
 /** One writer at a time groups a repository's findings. It is locked before any of them is written, however long that takes. */
 export async function lockRepository(tx: Tx, orgId: string, repositoryNo: number): Promise<void> {
   await tx`set local statement_timeout = 0`

@@ -1,5 +1,5 @@
 import type { Tx } from '../../../platform/db/sql.ts'
-import { SEVERITIES } from '../../findings/finding.schema.ts'
+import { SEVERITIES } from '../../vocabulary/severity.ts'
 
 export type NewIssues = { open: number; critical: number; high: number }
 

@@ -2,20 +2,7 @@ import { type Copy, openCopy } from '../../../platform/db/copy-rows.ts'
 import type { CopyValue } from '../../../platform/db/copy-text.ts'
 import type { Tx } from '../../../platform/db/sql.ts'
 import { threatsOf } from '../../intel/lookup/threat.store.ts'
-
-/** What grouping decides of an issue. Severity, status and listing count for new ones only. */
-export type IssueRow = {
-  id: string
-  is_new: boolean
-  bucket: string
-  kind: string
-  severity: number
-  status: string
-  listed: boolean
-  vuln_ids: string[]
-  canonical_id: string | null
-  split_from: string | null
-}
+import type { IssueRow } from '../grouping/describe-issue.ts'
 
 const COLUMNS = [
   'id',

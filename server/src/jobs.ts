@@ -30,13 +30,14 @@ import { intelImported } from './security/intel/sources/intel-imported.event.ts'
 import { followIntel } from './security/issues/regroup/follow-intel.ts'
 import { expireUploadsJob } from './security/uploads/expire-uploads.job.ts'
 import { readArtifact } from './security/uploads/read-artifact.ts'
-import { readUpload } from './security/uploads/read-upload.job.ts'
+import { failUnreadReport, readReportFile } from './security/uploads/read-report-file.ts'
+import { readUploadJob } from './security/uploads/read-upload.job.ts'
 import { uploadFinished } from './security/uploads/upload-finished.event.ts'
 import type { Services } from './services.ts'
 
 /** Every job that something enqueues, and what hears of every event. */
 export const jobs: Job<Services, never>[] = [
-  readUpload,
+  { ...readUploadJob, run: readReportFile, giveUp: failUnreadReport },
   postComment,
   postDecision,
   subscribe(artifactCompleted, readArtifact),

@@ -1,5 +1,6 @@
 import { noteParsed } from '../../ci/reports/attestation.store.ts'
 import type { Tx } from '../../platform/db/sql.ts'
+import { beginStoppable } from '../../platform/db/stoppable-transaction.ts'
 import { publish } from '../../platform/queue/event.ts'
 import type { Services } from '../../services.ts'
 import { readReport } from '../formats/read-report.ts'
@@ -28,7 +29,7 @@ export async function applyReport(
   upload: UploadToRead,
   source: ReportSource,
 ): Promise<void> {
-  await services.sql.begin(async (tx) => {
+  await beginStoppable(services.sql, source.stopping, async (tx) => {
     const reportFacts = new ReportFacts(upload.tracked)
     const report = await copyReport(services, tx, key, upload, source, reportFacts)
     const facts = streamFacts(upload, report)

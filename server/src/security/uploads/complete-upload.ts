@@ -4,7 +4,7 @@ import { ApiError, notFound } from '../../platform/http/errors.ts'
 import { findMismatch, type Mismatch } from '../../platform/objects/verify-object.ts'
 import { enqueue } from '../../platform/queue/enqueue.ts'
 import type { Services } from '../../services.ts'
-import { readUploadJob } from './read-upload-job.ts'
+import { readUploadJob } from './read-upload.job.ts'
 import { reportKey } from './report-key.ts'
 import {
   findUploadToComplete,

@@ -11,7 +11,7 @@ import { type ResolvedRepository, resolveRepository } from '../repositories/reso
 import { adoptNamed } from '../repositories/seen-repository.store.ts'
 import { isTracked } from '../repositories/tracked.ts'
 import { expireUploads } from './expire-uploads.ts'
-import { readUploadJob } from './read-upload-job.ts'
+import { readUploadJob } from './read-upload.job.ts'
 import { reportKey } from './report-key.ts'
 import type { NewSecurityUpload } from './upload.schema.ts'
 import {

@@ -120,3 +120,20 @@ export async function requeueOutdated(tx: Tx, orgId: string, id: string, at: Dat
       )`
   return rows.count === 1
 }
+
+/** failed → queued, for an artifact's upload. Returns its id, or null when it has not failed. */
+export async function requeueFailedArtifact(
+  tx: Tx,
+  orgId: string,
+  artifactId: string,
+  at: Date,
+): Promise<string | null> {
+  const [row] = await tx<{ id: string }[]>`
+    update security_uploads
+    set status = 'queued', error = null, format = null, updated_at = ${at}
+    where org_id = ${orgId}
+      and artifact_id = ${artifactId}
+      and status = 'failed'
+    returning id`
+  return row?.id ?? null
+}

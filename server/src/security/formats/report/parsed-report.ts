@@ -7,7 +7,11 @@ export const REPORT_FORMATS = ['sarif', 'cyclonedx', 'spdx'] as const
 export type ReportFormat = (typeof REPORT_FORMATS)[number]
 
 /** Where a report's bytes come from. `open` may be called more than once and starts at the first byte each time. */
-export type ReportSource = { open(): AsyncIterable<Uint8Array> }
+export type ReportSource = {
+  open(): AsyncIterable<Uint8Array>
+  /** Aborted when reading must end at once. */
+  stopping?: AbortSignal
+}
 
 /** One finding as a report states it. Strings are bounded, and free of NUL and lone surrogates. */
 export type ParsedFinding = {

@@ -817,6 +817,12 @@ CREATE UNIQUE INDEX security_uploads_by_file ON public.security_uploads USING bt
 CREATE INDEX security_uploads_by_run ON public.security_uploads USING btree (org_id, run_id) WHERE (run_id IS NOT NULL);
 CREATE INDEX security_uploads_pending ON public.security_uploads USING btree (put_until) WHERE (status = 'pending'::text);
 
+create table vulnerability_alias_changes (
+  source text collate "C" not null,
+  id text collate "C" not null,
+  constraint vulnerability_alias_changes_pkey PRIMARY KEY (source, id)
+);
+
 create table vulnerability_aliases (
   id text collate "C" not null,
   canonical_id text collate "C" not null,

@@ -2,8 +2,8 @@ import type { Db, Tx } from '../../../platform/db/sql.ts'
 import { intelJson } from './intel.store.ts'
 
 /**
- * What was known of `finding` when it was first seen, where that is what its report says and still does. It is stored when
- * either changes, as most findings never do.
+ * The `intel_at_detection` of a `finding` for which none is stored: the values of its report. Most findings
+ * need no other, so it is stored only once there is more to tell or the report's values change.
  */
 export function asReported(db: Db) {
   return db`
@@ -20,8 +20,9 @@ export function asReported(db: Db) {
 }
 
 /**
- * Looks up what is known of the vulnerabilities that the report's new findings name, once for all that name the same in the same
- * version of a package, and leaves it in the temporary table `detected`. It is empty where nothing is known.
+ * Looks up the intelligence about the report's new findings and stores it in the temporary table `detected`.
+ * Findings with the same vulnerability and package version share one lookup. Findings without intelligence
+ * are left out.
  */
 export async function lookUpDetected(tx: Tx): Promise<void> {
   await tx`
@@ -45,10 +46,10 @@ export async function lookUpDetected(tx: Tx): Promise<void> {
     select named.position, known.intel
     from named
     join known using (subject)
-    where ${saysSomething(tx, tx`known.intel`)}`
+    where ${isKnown(tx, tx`known.intel`)}`
 }
 
-/** What is stored of a new finding of `incoming`: null where nothing is known but what it says itself. */
+/** The `intel_at_detection` to store for a new finding; null if only its report says something. */
 export function detectedIntel(tx: Tx, at: Date) {
   return tx`
     case
@@ -59,7 +60,7 @@ export function detectedIntel(tx: Tx, at: Date) {
 
 type Frozen = { intel: ReturnType<Db>; row: ReturnType<Db>; at: ReturnType<Db>; backfilled: boolean }
 
-/** The specification's `intel_at_detection`. A vulnerability was in the catalogue only from the day on that it was added. */
+/** The specification's `intel_at_detection`. */
 function frozen(db: Db, { intel, row, at, backfilled }: Frozen) {
   return db`
     jsonb_build_object(
@@ -69,7 +70,7 @@ function frozen(db: Db, { intel, row, at, backfilled }: Frozen) {
     )`
 }
 
-/** The catalogue's word on the vulnerability as of `at`. */
+/** The KEV entry, or null if it was added to the catalog after `at`. */
 export function kevAt(db: Db, intel: ReturnType<Db>, at: ReturnType<Db>): ReturnType<Db> {
   return db`
     case
@@ -78,7 +79,7 @@ export function kevAt(db: Db, intel: ReturnType<Db>, at: ReturnType<Db>): Return
     end`
 }
 
-function saysSomething(db: Db, intel: ReturnType<Db>) {
+function isKnown(db: Db, intel: ReturnType<Db>) {
   return db`(
     ${intel} -> 'kev' <> 'null'
     or ${intel} -> 'epss' <> 'null'

@@ -1,24 +1,36 @@
 import type { Db } from '../../../platform/db/sql.ts'
+import type { Services } from '../../../services.ts'
 import { intelJson } from './intel.store.ts'
 import { asReported, kevAt } from './intel-at-detection.store.ts'
 
-/** The last finding that was looked at. */
-export type BackfillPlace = { org_id: string; id: string }
+/** The position of a finding in the order of a backfill. */
+type Position = { org_id: string; id: string }
 
-const LOOKED_AT_ONCE = 10_000
+const START: Position = {
+  org_id: '00000000-0000-0000-0000-000000000000',
+  id: '00000000-0000-0000-0000-000000000000',
+}
+
+/** Adds intelligence to the `intel_at_detection` of findings that were detected before it was known. */
+export async function backfillDetection({ sql }: Pick<Services, 'sql'>): Promise<void> {
+  let position: Position | null = START
+  while (position !== null) position = await backfillNext(sql, position)
+}
+
+const FINDINGS_AT_ONCE = 10_000
 
 /**
- * Adds to the next findings after a place what was not known when they were first seen, and says so in `backfilled`. What was
- * known stays as it was. Findings that are being changed wait for the next time. Null at the end.
+ * Fills unknown values in the next findings and sets `backfilled`. Known values stay. Findings that another
+ * transaction is changing are skipped until the next import. Returns null at the end.
  */
-export async function backfillNext(db: Db, after: BackfillPlace): Promise<BackfillPlace | null> {
-  const [last] = await db<BackfillPlace[]>`
+async function backfillNext(db: Db, after: Position): Promise<Position | null> {
+  const [last] = await db<Position[]>`
     with batch as (
       select org_id, id
       from findings
       where (org_id, id) > (${after.org_id}, ${after.id})
       order by org_id, id
-      limit ${LOOKED_AT_ONCE}
+      limit ${FINDINGS_AT_ONCE}
     ),
     incomplete as (
       select finding.*

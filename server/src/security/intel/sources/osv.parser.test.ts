@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { IntelError } from '../intel-error.ts'
+import { IntelError } from './intel-file.ts'
 import { parseOsv } from './osv.parser.ts'
 
 const RECORD = {
@@ -54,8 +54,31 @@ test('what is no record is refused with a reason', () => {
       () => parseOsv(text),
       (error) => error instanceof IntelError && reason.test(error.message),
     )
-  refuses('{"id":', /no JSON/)
+  refuses('{"id":', /not valid JSON/)
   refuses('[]', /no id/)
   refuses('{"id": "with space"}', /no id/)
-  refuses('{"id": "GHSA-1", "modified": "2024-07-03"}', /GHSA-1 has no time/)
+  refuses('{"id": "GHSA-1", "modified": "2024-07-03"}', /GHSA-1 has no valid modified time/)
+})
+
+const aliasesOf = (fields: object) => read({ aliases: undefined, ...fields }).aliases
+
+test('aliases are the ids that the record lists, without its own', () => {
+  assert.deepEqual(aliasesOf({ id: 'GO-2024-1', aliases: ['GHSA-x', 'GO-2024-1', 'CVE-2024-1000', 7, ''] }), [
+    'CVE-2024-1000',
+    'GHSA-x',
+  ])
+})
+
+test("a distribution's entry is the only CVE that it is made from, and none of several", () => {
+  assert.deepEqual(aliasesOf({ id: 'DEBIAN-CVE-2024-1000', upstream: ['CVE-2024-1000'] }), ['CVE-2024-1000'])
+  assert.deepEqual(aliasesOf({ id: 'CGA-1', upstream: ['GHSA-x', 'CVE-2024-1000'] }), ['CVE-2024-1000'])
+  assert.deepEqual(aliasesOf({ id: 'DSA-1', upstream: ['CVE-2024-1000', 'CVE-2024-1001'] }), [])
+})
+
+test('what is only related is no alias, and a long list is a collection', () => {
+  assert.deepEqual(aliasesOf({ id: 'GHSA-x', related: ['CVE-2024-1000'] }), [])
+  assert.deepEqual(
+    aliasesOf({ id: 'A-1', aliases: Array.from({ length: 51 }, (_, at) => `CVE-2024-${1000 + at}`) }),
+    [],
+  )
 })

@@ -1,9 +1,12 @@
 import { createReadStream } from 'node:fs'
 import { createGunzip } from 'node:zlib'
-import { IntelError } from '../intel-error.ts'
+import { IntelError } from './intel-file.ts'
 
-/** The bytes of a file. One that gzip compressed, which its first bytes tell (RFC 1952 §2.3.1), is decompressed. Throws IntelError. */
-export async function* openIntelFile(path: string): AsyncGenerator<Buffer> {
+/**
+ * Reads a file, and decompresses it if its first bytes are those of gzip (RFC 1952 §2.3.1).
+ * Throws IntelError.
+ */
+export async function* readIntelFile(path: string): AsyncGenerator<Buffer> {
   const isGzip = await startsWith(path, Buffer.from([0x1f, 0x8b]))
   const file = createReadStream(path)
   if (!isGzip) {
@@ -15,19 +18,27 @@ export async function* openIntelFile(path: string): AsyncGenerator<Buffer> {
   try {
     yield* file.pipe(gunzip)
   } catch (error) {
-    throw isZlibError(error) ? new IntelError(`It cannot be decompressed: ${error.message}.`) : error
+    throw isZlibError(error) ? new IntelError(`The file cannot be decompressed: ${error.message}.`) : error
   } finally {
     file.destroy()
   }
 }
 
-/** Whether a file begins with these bytes. */
 export async function startsWith(path: string, bytes: Buffer): Promise<boolean> {
   for await (const chunk of createReadStream(path, { end: bytes.length - 1 })) return bytes.equals(chunk)
   return false
 }
 
-/** Its codes are those of zlib.h: Z_DATA_ERROR, Z_BUF_ERROR. */
+/** zlib's error codes, such as Z_DATA_ERROR and Z_BUF_ERROR. */
 function isZlibError(error: unknown): error is Error {
   return error instanceof Error && 'code' in error && String(error.code).startsWith('Z_')
+}
+
+/** Prefixes the message of an IntelError with the file's path. */
+export async function namingFile<Result>(path: string, read: () => Promise<Result>): Promise<Result> {
+  try {
+    return await read()
+  } catch (error) {
+    throw error instanceof IntelError ? new IntelError(`${path}: ${error.message}`) : error
+  }
 }

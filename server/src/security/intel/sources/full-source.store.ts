@@ -1,0 +1,47 @@
+import { type Copy, openCopy } from '../../../platform/db/copy-rows.ts'
+import type { Tx } from '../../../platform/db/sql.ts'
+import { awaitHolders } from '../intel-hold.store.ts'
+import type { Changes } from './import-source.ts'
+
+/** A table with one record per CVE id, and all of its columns in the table's order. */
+export type FullSourceTable = { table: 'intel_kev' | 'intel_epss'; columns: readonly string[] }
+
+/** Records that are copied into the temporary table `incoming_records`, which ends with the transaction. */
+export type IncomingRecords = FullSourceTable & { tx: Tx; copy: Copy }
+
+export async function copyRecords(tx: Tx, { table, columns }: FullSourceTable): Promise<IncomingRecords> {
+  await tx`create temporary table incoming_records (like ${tx(table)}) on commit drop`
+  return { tx, table, columns, copy: await openCopy(tx, 'incoming_records', columns) }
+}
+
+/**
+ * Replaces the stored records with the copied ones, once the copy has ended. Equal records are not written.
+ * Waits for transactions that hold the table (`intel-hold.store.ts`).
+ */
+export async function replaceRecords({ tx, table, columns }: IncomingRecords): Promise<Changes> {
+  await tx`analyze incoming_records`
+  await awaitHolders(tx, table)
+  const list = tx`${tx(columns)}`
+  const [changes] = await tx<[Changes]>`
+    with removed as (
+      delete from ${tx(table)} stored
+      where not exists (select from incoming_records incoming where incoming.cve_id = stored.cve_id)
+      returning 1
+    ), changed as (
+      update ${tx(table)} stored
+      set (${list}) = row(incoming.*)
+      from incoming_records incoming
+      where incoming.cve_id = stored.cve_id
+        and row(incoming.*) is distinct from row(stored.*)
+      returning 1
+    ), added as (
+      insert into ${tx(table)} (${list})
+      select ${list}
+      from incoming_records
+      on conflict (cve_id) do nothing
+      returning 1
+    )
+    select (select count(*) from added) as added, (select count(*) from changed) as changed,
+      (select count(*) from removed) as removed`
+  return changes
+}

@@ -22,7 +22,7 @@ import {
   type NewUploadRow,
   requeueOutdated,
 } from './upload.store.ts'
-import { readUpload } from './upload-view.store.ts'
+import { findUploadJson } from './upload-view.store.ts'
 
 /** The type that a report is PUT with, whatever its format: the format is read from the contents. */
 const CONTENT_TYPE = 'application/json'
@@ -72,7 +72,7 @@ async function register(
     await refuseOverQuota(tx, actor, row, now)
     await insertUpload(tx, row, now)
   }
-  const json = await readUpload(tx, actor.org_id, upload.id, now)
+  const json = await findUploadJson(tx, actor.org_id, upload.id, now)
   const awaitsFile = !same || same.status === 'pending'
   return { json: json as string, put: awaitsFile ? await presign(services, actor, upload, now) : null, created: !same }
 }

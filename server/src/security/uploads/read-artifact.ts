@@ -13,9 +13,8 @@ import { type ResolvedRepository, resolveRepository } from '../repositories/reso
 import { adoptNamed } from '../repositories/seen-repository.store.ts'
 import { isTracked } from '../repositories/tracked.ts'
 import { artifactCategory } from './artifact-category.ts'
-import { findArtifactFigures } from './artifact-figures.store.ts'
 import { readUploadJob } from './read-upload-job.ts'
-import { countRunUploads, insertUpload, type NewUploadRow } from './upload.store.ts'
+import { countRunUploads, findArtifactFigures, insertUpload, type NewUploadRow } from './upload.store.ts'
 import { markFailed } from './upload-state.store.ts'
 
 /**

@@ -32,7 +32,7 @@ import { followIntel } from './security/issues/regroup/follow-intel.ts'
 import { expireUploadsJob } from './security/uploads/expire-uploads.job.ts'
 import { readArtifact } from './security/uploads/read-artifact.ts'
 import { readUpload } from './security/uploads/read-upload.job.ts'
-import { uploadFinished } from './security/uploads/upload-finished.event.ts'
+import { uploadFinished } from './security/uploads/apply-report.ts'
 import type { Services } from './services.ts'
 
 /** Every job that something enqueues, and what hears of every event. */

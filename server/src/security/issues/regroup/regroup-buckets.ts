@@ -6,10 +6,11 @@ import type { Member } from '../grouping/member.ts'
 import type { PlacedGroup } from '../grouping/place-groups.ts'
 import type { MergeScope } from '../writing/grouping.store.ts'
 import { readMembers } from '../writing/grouping.store.ts'
+import { dropGrouped, type Grouped } from '../writing/grouping-tables.store.ts'
 import { refreshIssues } from '../writing/issue-refresh.store.ts'
 import { readCanonicalNames } from '../writing/read-canonical-names.ts'
 import { writeGroups } from '../writing/write-groups.ts'
-import { forgetGroups, readIssues, readMerged } from './regroup.store.ts'
+import { readIssues, readMerged } from './regroup.store.ts'
 import { isSplit, reviveIssues } from './revive-issues.ts'
 
 /**
@@ -20,14 +21,14 @@ export type Regrouped = { findings: number; moved: number; restated: number; iss
 
 /**
  * Groups what stands in some buckets of a repository by the rules and aliases of today, and writes only what differs.
- * The repository is locked. `remember` is called before, when `grouped` and `grouped_issues` say what is to become.
+ * The repository is locked. `remember` is called before anything is written.
  */
 export async function regroupBuckets(
   tx: Tx,
   scope: MergeScope,
   buckets: readonly string[],
   cause: Cause,
-  remember?: () => Promise<void>,
+  remember?: (grouped: Grouped) => Promise<void>,
 ): Promise<Regrouped> {
   const found = (await readMembers(tx, scope.org_id, scope.repository_no, buckets)).map(placeAnew)
   const others = [...new Set(found.map(({ bucket }) => bucket))].filter(isNotIn(buckets))
@@ -39,7 +40,7 @@ export async function regroupBuckets(
   const groups = reviveIssues(grouped, await readMerged(tx, scope.org_id, splitFrom))
   const written = await writeGroups(tx, scope, { groups, stored, canonicalId, cause, ...(remember && { remember }) })
   await refreshIssues(tx, scope.org_id, [...written.touched, ...newIssues(written.placed)], scope.at)
-  await forgetGroups(tx)
+  await dropGrouped(written.grouped)
   return {
     findings: countDone(found, buckets),
     ...countMoves(written.placed),

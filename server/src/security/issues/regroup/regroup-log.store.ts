@@ -1,10 +1,11 @@
 import type { Db, Tx } from '../../../platform/db/sql.ts'
+import type { Grouped } from '../writing/grouping-tables.store.ts'
 
 /** One batch of a run: what it changed can be undone at once. */
 export type Batch = { org_id: string; regroup_id: string; batch: number; repository_no: number }
 
 /** Notes findings and issues as they are, of which `grouped` and `grouped_issues` say that they will change. */
-export async function rememberBatch(tx: Tx, batch: Batch): Promise<void> {
+export async function rememberBatch({ tx }: Grouped, batch: Batch): Promise<void> {
   const { org_id, regroup_id, repository_no } = batch
   await tx`
     insert into issue_regroup_findings (

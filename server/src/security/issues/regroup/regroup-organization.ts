@@ -71,7 +71,7 @@ async function regroupNext(
   if (last === undefined) return { after: { ...run, repository_no: repositoryNo, bucket: null }, changes: [] }
   const batch = { org_id: orgId, regroup_id: run.id, batch: run.batches + 1, repository_no: repositoryNo }
   const scope = { org_id: orgId, repository_no: repositoryNo, at }
-  const done = await regroupBuckets(tx, scope, buckets, { by: 'rules' }, () => rememberBatch(tx, batch))
+  const done = await regroupBuckets(tx, scope, buckets, { by: 'rules' }, (grouped) => rememberBatch(grouped, batch))
   return { after: { ...addUp(run, done), repository_no: repositoryNo, bucket: last }, changes: done.changes }
 }
 

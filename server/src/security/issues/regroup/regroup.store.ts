@@ -1,4 +1,4 @@
-import type { Db, Tx } from '../../../platform/db/sql.ts'
+import type { Db } from '../../../platform/db/sql.ts'
 import type { StoredIssue } from '../grouping/place-groups.ts'
 import type { MergedIssue } from './revive-issues.ts'
 
@@ -66,11 +66,6 @@ export async function readMerged(db: Db, orgId: string, into: readonly string[])
       and history.other_issue_id = any(${into}::uuid[])
       and issue.vuln_ids <> '{}'
     order by issue.id desc`
-}
-
-/** Ends what `writeGroups` left, for the next groups of the same transaction. */
-export async function forgetGroups(tx: Tx): Promise<void> {
-  await tx`drop table grouped, grouped_issues`
 }
 
 /** The organization's next repository that has reports, after this one. */

@@ -3,41 +3,16 @@ import { SEVERITIES } from '../../vocabulary/severity.ts'
 
 export type NewIssues = { open: number; critical: number; high: number }
 
-/** Issues to look at besides those of findings that the report at hand no longer holds: these, and all of these streams. */
-export type TouchedIssues = { issueIds: readonly string[]; streamIds: readonly number[] }
-
-/** `refreshIssues` after a report, whose pairs are those of `pairIncoming`. */
-export async function refreshReported(
-  tx: Tx,
-  orgId: string,
-  { issueIds, streamIds }: TouchedIssues,
-  at: Date,
-): Promise<NewIssues> {
-  const touched: ReturnType<Tx> = tx`
-    select issue_id
-    from unnest(${issueIds}::uuid[]) issue_id
-    union
-    select finding.issue_id
-    from paired
-    join findings finding on finding.org_id = ${orgId} and finding.id = paired.finding_id
-    where paired.position is null
-    union
-    select issue_id
-    from findings
-    where org_id = ${orgId}
-      and stream_id = any(${streamIds}::bigint[])`
-  return refresh(tx, orgId, touched, at)
-}
-
 /**
  * Brings severity, status and listing of issues in line with their members, after these were written. Returns how many
  * became visible, as open ones.
  */
 export async function refreshIssues(tx: Tx, orgId: string, issueIds: readonly string[], at: Date): Promise<NewIssues> {
-  return refresh(tx, orgId, tx`select distinct issue_id from unnest(${issueIds}::uuid[]) issue_id`, at)
+  return refreshTouched(tx, orgId, tx`select distinct issue_id from unnest(${issueIds}::uuid[]) issue_id`, at)
 }
 
-async function refresh(tx: Tx, orgId: string, touched: ReturnType<Tx>, at: Date): Promise<NewIssues> {
+/** `refreshIssues` for the issues that a query returns as `issue_id`. */
+export async function refreshTouched(tx: Tx, orgId: string, touched: ReturnType<Tx>, at: Date): Promise<NewIssues> {
   const [row] = await tx<[NewIssues]>`
     with touched as (${touched}),
     said as (

@@ -1,24 +1,33 @@
 import { Memo } from '../formats/report/memo.ts'
 import type { ParsedFinding } from '../formats/report/parsed-report.ts'
 import { bucketOf, isAboutPackage } from '../issues/grouping/bucket.ts'
+import type { ContextHash } from '../issues/grouping/context-hash.ts'
 import type { GroupingFacts } from '../issues/grouping/grouping-facts.ts'
 import type { Member } from '../issues/grouping/member.ts'
 
-/** A report's findings as grouping sees them, kept while it is read: some hundred bytes each, of a bounded number. */
-export class ReportFacts {
-  readonly #facts: Member[] = []
+/** A finding's position in its report, and the keyed hash of its flagged text as hex. */
+export type AddedMember = { position: number; context: string | null }
+
+/**
+ * The findings of a report in the form that grouping reads, kept in memory while the report is parsed: a few hundred bytes
+ * each, for at most 100,000 findings.
+ */
+export class ReportMembers {
+  readonly #members: Member[] = []
   readonly #isTracked: boolean
+  readonly #contextHash: ContextHash
   readonly #buckets = new Memo<string>()
 
-  constructor(isTracked: boolean) {
+  constructor(isTracked: boolean, contextHash: ContextHash) {
     this.#isTracked = isTracked
+    this.#contextHash = contextHash
   }
 
-  /** `context` as hex. Answers the finding's position in the report. */
-  add(finding: ParsedFinding, context: string | null): number {
-    const position = this.#facts.length
+  add(finding: ParsedFinding): AddedMember {
+    const position = this.#members.length
+    const context = finding.context === null ? null : this.#contextHash(finding.context)
     const facts = groupingFacts(finding, context)
-    this.#facts.push({
+    this.#members.push({
       ...facts,
       id: null,
       issue_id: null,
@@ -30,20 +39,20 @@ export class ReportFacts {
       is_open: finding.state === 'open',
       is_tracked: this.#isTracked,
     })
-    return position
+    return { position, context }
   }
 
-  /** Many findings are in one file. */
+  /** Reports have many findings in the same file, so the bucket of a file is computed once. */
   #bucketOf(facts: GroupingFacts): string {
     const { kind, path } = facts
     const isInFile = path !== null && !isAboutPackage(kind) && kind !== 'secret'
     return isInFile ? this.#buckets.get(`${kind} ${path}`, () => bucketOf(facts)) : bucketOf(facts)
   }
 
-  /** The finding at a position of the report, which is stored where `stored` says so. */
-  at(position: number, stored?: Pick<Member, 'id' | 'issue_id'>): Member {
-    const facts = this.#facts[position] as Member
-    return stored ? { ...facts, id: stored.id, issue_id: stored.issue_id } : facts
+  /** The finding at a position of the report. `stored` is its row where it is stored already. */
+  get(position: number, stored?: Pick<Member, 'id' | 'issue_id'>): Member {
+    const member = this.#members[position] as Member
+    return stored ? { ...member, id: stored.id, issue_id: stored.issue_id } : member
   }
 }
 
@@ -60,23 +69,23 @@ function groupingFacts(finding: ParsedFinding, context: string | null): Grouping
     rule_id: finding.rule_id,
     secret_type: finding.secret_type,
     resource_name: finding.resource_name,
-    fingerprint: tellsPlaces(finding) ? finding.fingerprint : null,
+    fingerprint: dependsOnPosition(finding) ? finding.fingerprint : null,
     context,
   }
 }
 
 /**
- * What is made of rule, file and message alone is equal at other lines too; so is what Gitleaks writes of a secret: who
- * committed it, and when. The same as `memberColumns`.
+ * False for fingerprints that are the same on other lines of the file: those made of rule, path and message, and those that
+ * Gitleaks makes of a secret's commit and author. `memberColumns` has the same rule for stored findings.
  */
-function tellsPlaces({ kind, fingerprint_method: method, start_line: line }: ParsedFinding): boolean {
+function dependsOnPosition({ kind, fingerprint_method: method, start_line: line }: ParsedFinding): boolean {
   if (line === null) return true
   return method !== 'message' && !(kind === 'secret' && method === 'partialFingerprints')
 }
 
 const NONE: readonly string[] = []
 
-/** Most findings name none, and one empty list is enough. */
+/** Most findings have no ids. They share one empty list. */
 function shared(ids: readonly string[]): readonly string[] {
   return ids.length === 0 ? NONE : ids
 }

@@ -3,8 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, beforeEach, test } from 'node:test'
-import { previewRegroup } from '../../src/security/issues/regroup/preview-regroup.ts'
-import { regroupOrganization } from '../../src/security/issues/regroup/regroup-organization.ts'
+import { previewRegroup, regroupOrganization } from '../../src/security/issues/regroup/regroup-organization.ts'
 import { undoRegroup } from '../../src/security/issues/regroup/undo-regroup.ts'
 import { insertHistory } from '../../src/security/issues/writing/issue-history.store.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
@@ -128,7 +127,7 @@ test('what an interrupted regroup did can be undone, and an interrupted undoing 
     throw new Error('killed')
   }
   await assert.rejects(undoRegroup(api.services, caller.orgId, id, stopping), /killed/)
-  await assert.rejects(regroup(), /is not finished: repeat --undo/)
+  await assert.rejects(regroup(), /is only partly undone\. Run --undo/)
   await undo(id)
   assert.deepEqual(await grouping(), before)
 })

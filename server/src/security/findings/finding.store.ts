@@ -3,7 +3,7 @@ import type { Db } from '../../platform/db/sql.ts'
 import type { Page, PageRow } from '../../platform/http/lists.ts'
 import { intelJson } from '../intel/lookup/intel.store.ts'
 import { asReported } from '../intel/lookup/intel-at-detection.store.ts'
-import { ALONE_DETAIL } from '../issues/grouping/grouping-facts.ts'
+import { SINGLE_DETAIL } from '../issues/grouping/grouping-facts.ts'
 import type { RepositorySelection } from '../repositories/select-repositories.ts'
 
 /** One page of raw findings, newest first, of the repositories that are selected. */
@@ -55,7 +55,7 @@ function findingJson(db: Db) {
         rfc3339(coalesce(finding.last_seen_at, stream.seen_at)) as last_seen_at,
         finding.issue_id,
         json_build_object(
-          'code', finding.grouping_code, 'detail', coalesce(finding.grouping_detail, ${ALONE_DETAIL}),
+          'code', finding.grouping_code, 'detail', coalesce(finding.grouping_detail, ${SINGLE_DETAIL}),
           'at', rfc3339(finding.grouped_at)
         ) as grouping_reason,
         null as category_reason, finding.dismiss_reason,

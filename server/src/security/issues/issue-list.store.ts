@@ -5,12 +5,12 @@ import { findReportedRepositories } from '../repositories/reported-repository.st
 import { type IssueSelection, ofProvider, pickByFacet } from './issue-facet.store.ts'
 import { issueJson } from './issue-json.store.ts'
 
-/** Each of so many repositories is looked up by itself. Of a provider with more, a page is soon full. */
+/** Up to so many repositories of a provider are looked up one by one. With more, a scan soon fills a page. */
 const REPOSITORIES_PROBED_MAX = 100
 
-/** One page of unique issues, and one row more where there is a next page. What they say is looked up for these alone. */
-export async function listIssues(db: Db, orgId: string, page: Page, asked: IssueSelection): Promise<PageRow[]> {
-  const selection = await naming(db, orgId, asked)
+/** Lists a page of issues, plus one row if there is a next page. Only these rows are rendered as JSON. */
+export async function listIssues(db: Db, orgId: string, page: Page, requested: IssueSelection): Promise<PageRow[]> {
+  const selection = await withRepositories(db, orgId, requested)
   const pick = isByAgeAlone(selection) ? pickByAge : pickByFacet
   return db<PageRow[]>`
     select picked.created_at, picked.id, picked.sort_value, ${issueJson(db)} as json
@@ -19,8 +19,8 @@ export async function listIssues(db: Db, orgId: string, page: Page, asked: Issue
     order by picked.sort_value desc, picked.id desc`
 }
 
-/** A provider's repositories one by one, where they are few. */
-async function naming(db: Db, orgId: string, selection: IssueSelection): Promise<IssueSelection> {
+/** Replaces the filter by provider with its repositories, if they are few. */
+async function withRepositories(db: Db, orgId: string, selection: IssueSelection): Promise<IssueSelection> {
   const { provider } = selection
   if (provider === null) return selection
   const found = await findReportedRepositories(db, orgId, { name: null, provider, providerId: null })

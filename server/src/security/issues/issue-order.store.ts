@@ -4,17 +4,17 @@ import type { IssueSort } from './issue.schema.ts'
 
 type Expression = ReturnType<typeof byAge>
 
-/** A part of an order, as it holds within each facet. `facet`, `issue` and `found` are what `pickByFacet` calls them. */
+/** A part of a sort order, within each facet. `facet`, `issue` and `found` are aliases in `pickByFacet`. */
 export type Order = {
-  /** Whether issues with an EPSS score are in this part, and whether issues without one. */
+  /** Contains `true` if the part has issues with an EPSS score, and `false` if it has issues without one. */
   scored: boolean[]
   sortValue: Expression
-  /** What stands after the page before. */
+  /** True for issues after the previous page. */
   condition: Expression
   order: Expression
 }
 
-/** The parts of a sorted list, each of which an index holds in order. Of equal ones the newest is first. */
+/** The parts of a sort order. An index holds each part in order. Ties are newest first. */
 export function ordersOf(db: Db, sort: IssueSort, { after }: Page): Order[] {
   const order = byAge(db)
   if (sort === 'newest') {
@@ -45,7 +45,7 @@ function isOlder(db: Db, after: Page['after']) {
   return db`${after === null ? db`true` : db`issue.id < ${after.id}`}`
 }
 
-/** Of a lower severity any, of the same one an older one. */
+/** True for issues of a lower severity, and for older issues of the same severity. */
 function isMilder(db: Db, after: Page['after']) {
   if (after === null) return db`true`
   const severity = db`${after.sort_value ?? 0}::smallint`

@@ -1,7 +1,7 @@
-import { bucketBatches } from '../issues/grouping/bucket-batches.ts'
+import { bucketBatches } from '../issues/grouping/bucket.ts'
+import type { DescribedGroup } from '../issues/grouping/describe-groups.ts'
 import { groupMembers } from '../issues/grouping/group-members.ts'
-import type { Member } from '../issues/grouping/member.ts'
-import type { PlacedGroup } from '../issues/grouping/place-groups.ts'
+import type { Member } from '../issues/grouping/grouping-facts.ts'
 import { hasIssues, readMembers } from '../issues/writing/grouping.store.ts'
 import type { NewIssues } from '../issues/writing/issue-refresh.store.ts'
 import { readCanonicalNames } from '../issues/writing/read-canonical-names.ts'
@@ -34,8 +34,8 @@ export async function groupReport(paired: Paired): Promise<GroupedReport> {
     const groups = groupMembers(batch, canonicalId)
     const regrouping = { groups, stored: new Map(), canonicalId, cause: { by: 'report' } } as const
     const written = await writeGroups(paired.tx, paired.scope, regrouping)
-    touched.push(...written.touched, ...splitOff(written.placed))
-    countOpened(opened, written.placed)
+    touched.push(...written.touched, ...splitOff(written.described))
+    countOpened(opened, written.described)
   }
   return { paired, touched, opened } as GroupedReport
 }
@@ -51,12 +51,12 @@ async function readMembersToGroup(paired: Paired): Promise<Member[]> {
   return [...reported, ...(await readNeighbours(paired, reported, changed))]
 }
 
-function splitOff(placed: readonly PlacedGroup[]): string[] {
-  return placed.flatMap(({ issue }) => (issue.is_new && issue.split_from !== null ? issue.id : []))
+function splitOff(described: readonly DescribedGroup[]): string[] {
+  return described.flatMap(({ issue }) => (issue.is_new && issue.split_from !== null ? issue.id : []))
 }
 
-function countOpened(opened: NewIssues, placed: readonly PlacedGroup[]): void {
-  for (const { issue } of placed) {
+function countOpened(opened: NewIssues, described: readonly DescribedGroup[]): void {
+  for (const { issue } of described) {
     if (!issue.is_new || !issue.listed || issue.status !== 'open') continue
     opened.open += 1
     if (issue.severity === 4) opened.critical += 1

@@ -1,9 +1,7 @@
 import { Memo } from '../formats/report/memo.ts'
 import type { ParsedFinding } from '../formats/report/parsed-report.ts'
 import { bucketOf, isAboutPackage } from '../issues/grouping/bucket.ts'
-import type { ContextHash } from '../issues/grouping/context-hash.ts'
-import type { GroupingFacts } from '../issues/grouping/grouping-facts.ts'
-import type { Member } from '../issues/grouping/member.ts'
+import type { ContextHash, GroupingFacts, Member } from '../issues/grouping/grouping-facts.ts'
 
 /** A finding's position in its report, and the keyed hash of its flagged text as hex. */
 export type AddedMember = { position: number; context: string | null }

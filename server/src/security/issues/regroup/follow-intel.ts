@@ -50,5 +50,5 @@ async function regroupRepository(tx: Tx, due: DueRepository, at: Date): Promise<
   // which would wait for this transaction, which would wait for the import.
   await holdIntel(tx)
   const buckets = await takeDueBuckets(tx, due)
-  await regroupBuckets(tx, { ...due, at }, buckets, { by: 'aliases', source: due.source })
+  await regroupBuckets(tx, { ...due, at }, { buckets, cause: { by: 'aliases', source: due.source } })
 }

@@ -1,8 +1,7 @@
 import { copyAll, openCopy } from '../../../platform/db/copy-rows.ts'
 import type { CopyValue } from '../../../platform/db/copy-text.ts'
 import type { Tx } from '../../../platform/db/sql.ts'
-import type { IssueRow } from '../grouping/describe-issue.ts'
-import type { PlacedGroup } from '../grouping/place-groups.ts'
+import type { DescribedGroup, IssueRow } from '../grouping/describe-groups.ts'
 import type { MergeScope } from './grouping.store.ts'
 
 declare const copied: unique symbol
@@ -15,9 +14,9 @@ declare const copied: unique symbol
 export type Grouped = { readonly tx: Tx; readonly scope: MergeScope; readonly [copied]: true }
 
 /** Adds the findings of these groups to `grouped`, and fills `grouped_issues` with their changed issues alone. */
-export async function copyGrouped(tx: Tx, scope: MergeScope, placed: readonly PlacedGroup[]): Promise<Grouped> {
-  await copyIssues(tx, placed)
-  await copyFindings(tx, placed)
+export async function copyGrouped(tx: Tx, scope: MergeScope, described: readonly DescribedGroup[]): Promise<Grouped> {
+  await copyIssues(tx, described)
+  await copyFindings(tx, described)
   return { tx, scope } as Grouped
 }
 
@@ -34,7 +33,7 @@ const ISSUE_COLUMNS = [
   'split_from',
 ] as const satisfies (keyof IssueRow)[]
 
-async function copyIssues(tx: Tx, placed: readonly PlacedGroup[]): Promise<void> {
+async function copyIssues(tx: Tx, described: readonly DescribedGroup[]): Promise<void> {
   await tx`drop table if exists grouped_issues`
   await tx`
     create temporary table grouped_issues (
@@ -42,24 +41,24 @@ async function copyIssues(tx: Tx, placed: readonly PlacedGroup[]): Promise<void>
       canonical_id text collate "C", split_from uuid
     ) on commit drop`
   // Iterators, because there may be 100,000 groups.
-  const changed = placed.values().filter(({ isWritten }) => isWritten)
+  const changed = described.values().filter(({ isWritten }) => isWritten)
   await copyAll(await openCopy(tx, 'grouped_issues', ISSUE_COLUMNS), changed.map(issueFields))
 }
 
-function issueFields({ issue }: PlacedGroup): CopyValue[] {
+function issueFields({ issue }: DescribedGroup): CopyValue[] {
   return ISSUE_COLUMNS.map((column) => (column === 'bucket' ? Buffer.from(issue.bucket, 'hex') : issue[column]))
 }
 
-async function copyFindings(tx: Tx, placed: readonly PlacedGroup[]): Promise<void> {
+async function copyFindings(tx: Tx, described: readonly DescribedGroup[]): Promise<void> {
   await tx`
     create temporary table if not exists grouped (
       position integer, finding_id uuid, issue_id uuid, grouping_code text, grouping_detail text
     ) on commit drop`
   const columns = ['position', 'finding_id', 'issue_id', 'grouping_code', 'grouping_detail']
-  await copyAll(await openCopy(tx, 'grouped', columns), placed.values().flatMap(findingFields))
+  await copyAll(await openCopy(tx, 'grouped', columns), described.values().flatMap(findingFields))
 }
 
-function findingFields({ group, issue }: PlacedGroup): CopyValue[][] {
+function findingFields({ group, issue }: DescribedGroup): CopyValue[][] {
   return group.members.map(({ member, reason }) => [member.position, member.id, issue.id, reason.code, reason.detail])
 }
 

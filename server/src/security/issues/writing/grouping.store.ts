@@ -1,5 +1,5 @@
 import type { Db, Tx } from '../../../platform/db/sql.ts'
-import type { Member } from '../grouping/member.ts'
+import type { Member } from '../grouping/grouping-facts.ts'
 
 /** The repository whose findings a transaction writes, and the time of the change. */
 export type MergeScope = { org_id: string; repository_no: number; at: Date }

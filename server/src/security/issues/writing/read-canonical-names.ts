@@ -2,7 +2,7 @@ import type { Tx } from '../../../platform/db/sql.ts'
 import { holdIntel } from '../../intel/intel-hold.store.ts'
 import { plainId } from '../../vocabulary/plain-id.ts'
 import type { GroupingFacts } from '../grouping/grouping-facts.ts'
-import type { CanonicalId } from '../grouping/vulnerability-names.ts'
+import type { CanonicalId } from '../grouping/shared-names.ts'
 import { readCanonicalIds } from './grouping.store.ts'
 
 /** By which id each vulnerability that the findings name is known. That stays so until the transaction ends. */

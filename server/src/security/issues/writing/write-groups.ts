@@ -1,8 +1,8 @@
 import type { Tx } from '../../../platform/db/sql.ts'
 import type { Group } from '../grouping/group-members.ts'
 import { type Cause, type IssueChange, issueChanges, leftIssues } from '../grouping/issue-change.ts'
-import { type PlacedGroup, placeGroups, type StoredIssues } from '../grouping/place-groups.ts'
-import type { CanonicalId } from '../grouping/vulnerability-names.ts'
+import { type DescribedGroup, describeGroups, type StoredIssues } from '../grouping/describe-groups.ts'
+import type { CanonicalId } from '../grouping/shared-names.ts'
 import type { MergeScope } from './grouping.store.ts'
 import { copyGrouped, type Grouped, updateGrouping } from './grouping-tables.store.ts'
 import { insertHistory } from './issue-history.store.ts'
@@ -19,7 +19,7 @@ export type Regrouping = {
 }
 
 /** `touched`: issues that were there before and have gained, lost or changed findings. */
-export type WrittenGroups = { placed: PlacedGroup[]; touched: string[]; changes: IssueChange[]; grouped: Grouped }
+export type WrittenGroups = { described: DescribedGroup[]; touched: string[]; changes: IssueChange[]; grouped: Grouped }
 
 /**
  * Stores the issues of the groups that are affected, and moves the stored findings that are of another one now. Which issue the
@@ -28,18 +28,18 @@ export type WrittenGroups = { placed: PlacedGroup[]; touched: string[]; changes:
 export async function writeGroups(tx: Tx, scope: MergeScope, regrouping: Regrouping): Promise<WrittenGroups> {
   const { groups, stored, canonicalId, cause, remember } = regrouping
   const { org_id, at } = scope
-  const placed = placeGroups(groups, stored, canonicalId, at)
-  const written = placed.filter(({ isWritten }) => isWritten)
-  const grouped = await copyGrouped(tx, scope, placed)
+  const described = describeGroups(groups, stored, canonicalId, at)
+  const written = described.filter(({ isWritten }) => isWritten)
+  const grouped = await copyGrouped(tx, scope, described)
   await remember?.(grouped)
   await writeIssues(grouped)
-  const left = leftIssues(placed)
+  const left = leftIssues(described)
   const kept = new Set(groups.map((group) => group.issue_id))
   const dissolved = left.filter(({ id }) => !kept.has(id))
   await dissolveIssues(tx, org_id, dissolved, at)
-  const changes = issueChanges(placed, dissolved, stored, cause)
+  const changes = issueChanges(described, dissolved, stored, cause)
   await insertHistory(tx, org_id, changes, at)
   const touched = [...written.flatMap(({ group }) => group.issue_id ?? []), ...left.map(({ id }) => id)]
-  if (left.length > 0 || placed.some(({ group }) => group.issue_id !== null)) await updateGrouping(grouped)
-  return { placed, touched, changes, grouped }
+  if (left.length > 0 || described.some(({ group }) => group.issue_id !== null)) await updateGrouping(grouped)
+  return { described, touched, changes, grouped }
 }

@@ -1,10 +1,8 @@
-import { isAboutPackage } from './bucket.ts'
-import type { GroupingFacts } from './grouping-facts.ts'
-import { ecosystemOf } from './package-name.ts'
-import { weaknessesOf } from './rule-family.ts'
-import { type CanonicalId, vulnerabilityNames } from './vulnerability-names.ts'
+import { isAboutPackage } from '../grouping/bucket.ts'
+import type { GroupingFacts } from '../grouping/grouping-facts.ts'
+import { type CanonicalId, ecosystemOf, vulnerabilityNames, weaknessesOf } from '../grouping/shared-names.ts'
 
-/** The nearest miss first. */
+/** In the order of similarity, the most similar first. */
 export const REJECTION_CODES = [
   'other_ecosystem',
   'other_place',
@@ -13,10 +11,10 @@ export const REJECTION_CODES = [
   'other_weakness',
 ] as const
 
-/** Why a finding is not of an issue although it is about the same package, file or resource. */
+/** Why a finding of the same package, file or resource does not belong to an issue. */
 export type Rejection = { code: (typeof REJECTION_CODES)[number]; detail: string }
 
-/** Says of findings that the rules did not join with these what they lack. */
+/** Determines why the rules did not join findings with the members of an issue. */
 export class Rejections {
   readonly #canonicalId: CanonicalId
   readonly #vulnerabilities: ReadonlySet<string>
@@ -33,39 +31,43 @@ export class Rejections {
   }
 
   of(finding: GroupingFacts): Rejection {
-    return isAboutPackage(finding.kind) ? this.#ofPackage(finding) : this.#ofPlace(finding)
+    return isAboutPackage(finding.kind) ? this.#inPackage(finding) : this.#inFile(finding)
   }
 
-  #ofPackage(finding: GroupingFacts): Rejection {
+  #inPackage(finding: GroupingFacts): Rejection {
     const names = vulnerabilityNames(finding.vuln_ids, this.#canonicalId)
     const isNamed = names.length > 0 || this.#vulnerabilities.size > 0
     const own = new Set(isNamed ? names : [finding.rule_id ?? []].flat())
     const theirs = isNamed ? this.#vulnerabilities : this.#rules
     const shared = own.intersection(theirs)
     if (shared.size > 0) {
-      const detail = `${listed(shared)} too, but of ${ecosystemName(finding)}, not of ${listed(this.#ecosystems)}.`
-      return { code: 'other_ecosystem', detail }
+      const ecosystems = `${ecosystemName(finding)} instead of ${listed(this.#ecosystems)}`
+      return { code: 'other_ecosystem', detail: `Different ecosystem: ${listed(shared)} in ${ecosystems}.` }
     }
-    return { code: isNamed ? 'other_vulnerability' : 'other_rule', detail: `${listed(own)}, not ${listed(theirs)}.` }
+    const difference = `${listed(own)} instead of ${listed(theirs)}`
+    return isNamed
+      ? { code: 'other_vulnerability', detail: `Different vulnerability: ${difference}.` }
+      : { code: 'other_rule', detail: `Different rule: ${difference}.` }
   }
 
-  #ofPlace(finding: GroupingFacts): Rejection {
+  #inFile(finding: GroupingFacts): Rejection {
     const own = new Set(weaknessesOf(finding))
     const shared = own.intersection(this.#weaknesses)
     if (shared.size > 0) {
-      return { code: 'other_place', detail: `${listed(shared)} too, but other code ${placeOf(finding)}.` }
+      return { code: 'other_place', detail: `Different location: ${listed(shared)} ${locationOf(finding)}.` }
     }
-    return { code: 'other_weakness', detail: `${listed(own)}, not ${listed(this.#weaknesses)}.` }
+    const difference = `${listed(own)} instead of ${listed(this.#weaknesses)}`
+    return { code: 'other_weakness', detail: `Different weakness: ${difference}.` }
   }
 }
 
 function ecosystemName(facts: GroupingFacts): string {
-  return ecosystemOf(facts) ?? 'no named ecosystem'
+  return ecosystemOf(facts) ?? 'an unknown ecosystem'
 }
 
-function placeOf({ resource_name: resource, start_line: from, end_line: to }: GroupingFacts): string {
-  if (resource !== null) return `of the resource ${resource}`
-  if (from === null) return 'without lines'
+function locationOf({ resource_name: resource, start_line: from, end_line: to }: GroupingFacts): string {
+  if (resource !== null) return `in the resource ${resource}`
+  if (from === null) return 'without line numbers'
   return to === null || to === from ? `at line ${from}` : `at lines ${from} to ${to}`
 }
 

@@ -3,11 +3,11 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import type { GroupingFacts } from './grouping-facts.ts'
 import { applyRules, linkBucket } from './link-bucket.ts'
-import { RecordedLinks } from './recorded-links.ts'
+import { RecordedLinks } from './links.ts'
 
 const some = <Value>(...values: Value[]) => fc.option(fc.constantFrom(...values), { nil: null })
 
-/** Findings of one bucket, of so few values that many are equal. */
+/** Findings of one bucket, with so few values that many are equal. */
 const bucketOf = (kind: 'code' | 'dependency' | 'secret') =>
   fc.array(
     fc.record({
@@ -31,7 +31,7 @@ const bucketOf = (kind: 'code' | 'dependency' | 'secret') =>
 const canonicalId = (id: string) => (id === 'GHSA-1' ? 'CVE-2024-1000' : id)
 
 for (const kind of ['code', 'dependency', 'secret'] as const) {
-  test(`what is recorded of ${kind} groups as grouping does, and the first match of each finding is its reason`, () => {
+  test(`recorded links of ${kind} findings give the same groups, and the first match of each finding is its reason`, () => {
     fc.assert(
       fc.property(bucketOf(kind), (members) => {
         const links = linkBucket(members, canonicalId)
@@ -47,7 +47,7 @@ for (const kind of ['code', 'dependency', 'secret'] as const) {
     )
   })
 
-  test(`of ${kind} the matches alone make the groups: who is of one is joined by a chain of them`, () => {
+  test(`the findings of a ${kind} group are connected by recorded matches`, () => {
     fc.assert(
       fc.property(bucketOf(kind), (members) => {
         const recorded = new RecordedLinks(members)
@@ -56,7 +56,7 @@ for (const kind of ['code', 'dependency', 'secret'] as const) {
         for (const [at] of members.entries()) {
           const reached = new Set([at])
           for (const number of reached) {
-            for (const match of recorded.matchesOf(number)) for (const other of match.numbers) reached.add(other)
+            for (const match of recorded.matchesOf(number)) for (const other of match.indexes) reached.add(other)
           }
           assert.deepEqual([...reached].sort(), groups.find((group) => group.includes(at))?.toSorted())
         }

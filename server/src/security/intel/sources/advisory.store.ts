@@ -1,4 +1,4 @@
-import { type Copy, openCopy } from '../../../platform/db/copy-rows.ts'
+import { type Copy, fillCopy, openCopy } from '../../../platform/db/copy-rows.ts'
 import type { Tx } from '../../../platform/db/sql.ts'
 import type { ChangedAdvisories } from '../aliases/alias.store.ts'
 import { packageKey, releaseOf } from './package-match.store.ts'
@@ -17,24 +17,24 @@ export const ADVISORY_COLUMNS = [
   'fixes',
 ] as const
 
-/** OSV records that are copied into the temporary table `incoming_advisories`. */
-export type IncomingAdvisories = { tx: Tx; copy: Copy }
+/** The temporary table `incoming_advisories` holds all OSV records of an import. It ends with the transaction. */
+export type IncomingAdvisories = { tx: Tx; holds: 'incoming advisories' }
 
-/** Opens a copy into the temporary table `incoming_advisories`, which ends with the transaction. */
-export async function copyAdvisories(tx: Tx): Promise<IncomingAdvisories> {
+export async function copyAdvisories(tx: Tx, fill: (copy: Copy) => Promise<void>): Promise<IncomingAdvisories> {
   await tx`
     create temporary table incoming_advisories (
       id text collate "C", modified timestamptz(3), content_hash bytea, withdrawn boolean, severity text,
       cvss_version text, cvss_score real, cvss_vector text, aliases text[], fixes jsonb
     ) on commit drop`
-  return { tx, copy: await openCopy(tx, 'incoming_advisories', ADVISORY_COLUMNS) }
+  await fillCopy(await openCopy(tx, 'incoming_advisories', ADVISORY_COLUMNS), fill)
+  return { tx, holds: 'incoming advisories' }
 }
 
 export type AdvisoryCounts = { added: number; changed: number; stored: number; newest: Date | null }
 
 /**
- * Stores the copied records and their fixes, once the copy has ended. Records that are older than the stored
- * ones, or equal to them, are skipped.
+ * Stores the incoming records and their fixes. Records that are older than the stored ones, or equal to
+ * them, are skipped.
  */
 export async function mergeAdvisories({
   tx,

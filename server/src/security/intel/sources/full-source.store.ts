@@ -1,4 +1,4 @@
-import { type Copy, openCopy } from '../../../platform/db/copy-rows.ts'
+import { type Copy, fillCopy, openCopy } from '../../../platform/db/copy-rows.ts'
 import type { Tx } from '../../../platform/db/sql.ts'
 import { awaitHolders } from '../intel-hold.store.ts'
 import type { Changes } from './import-source.ts'
@@ -6,19 +6,24 @@ import type { Changes } from './import-source.ts'
 /** A table with one record per CVE id, and all of its columns in the table's order. */
 export type FullSourceTable = { table: 'intel_kev' | 'intel_epss'; columns: readonly string[] }
 
-/** Records that are copied into the temporary table `incoming_records`, which ends with the transaction. */
-export type IncomingRecords = FullSourceTable & { tx: Tx; copy: Copy }
+/** The temporary table `incoming_records` holds all records of a file. It ends with the transaction. */
+export type IncomingRecords<Facts> = FullSourceTable & { tx: Tx; facts: Facts; holds: 'incoming records' }
 
-export async function copyRecords(tx: Tx, { table, columns }: FullSourceTable): Promise<IncomingRecords> {
+export async function copyRecords<Facts>(
+  tx: Tx,
+  { table, columns }: FullSourceTable,
+  fill: (copy: Copy) => Promise<Facts>,
+): Promise<IncomingRecords<Facts>> {
   await tx`create temporary table incoming_records (like ${tx(table)}) on commit drop`
-  return { tx, table, columns, copy: await openCopy(tx, 'incoming_records', columns) }
+  const facts = await fillCopy(await openCopy(tx, 'incoming_records', columns), fill)
+  return { tx, table, columns, facts, holds: 'incoming records' }
 }
 
 /**
- * Replaces the stored records with the copied ones, once the copy has ended. Equal records are not written.
- * Waits for transactions that hold the table (`intel-hold.store.ts`).
+ * Replaces the stored records with the incoming ones. Equal records are not written. Waits for transactions
+ * that hold the table (`intel-hold.store.ts`).
  */
-export async function replaceRecords({ tx, table, columns }: IncomingRecords): Promise<Changes> {
+export async function replaceRecords({ tx, table, columns }: IncomingRecords<unknown>): Promise<Changes> {
   await tx`analyze incoming_records`
   await awaitHolders(tx, table)
   const list = tx`${tx(columns)}`

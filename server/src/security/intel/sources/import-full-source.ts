@@ -54,11 +54,10 @@ function importFullSource<Row extends Record<keyof Row, CopyValue>>(
   const progress = new ReadingProgress(source.noun, print)
   return namingFile(path, () =>
     importSource(services, source.name, async (tx, storedAsOf) => {
-      const incoming = await copyRecords(tx, source)
-      const facts = await copyFile(incoming.copy, source, path, progress)
-      refuseOlder(facts.as_of, storedAsOf)
+      const incoming = await copyRecords(tx, source, (copy) => copyFile(copy, source, path, progress))
+      refuseOlder(incoming.facts.as_of, storedAsOf)
       const changes = await replaceRecords(incoming)
-      return { ...facts, read: progress.records, stored: progress.records, changes }
+      return { ...incoming.facts, read: progress.records, stored: progress.records, changes }
     }),
   )
 }
@@ -69,20 +68,14 @@ async function copyFile<Row extends Record<keyof Row, CopyValue>>(
   path: string,
   progress: ReadingProgress,
 ): Promise<FileFacts> {
-  try {
-    const batches = parse(readIntelFile(path))
-    let step = await batches.next()
-    for (; !step.done; step = await batches.next()) {
-      await copy.write(step.value.map((row) => columns.map((column) => row[column])))
-      progress.add(step.value.length)
-    }
-    await copy.end()
-    progress.finish()
-    return step.value
-  } catch (error) {
-    await copy.abort(error as Error)
-    throw error
+  const batches = parse(readIntelFile(path))
+  let step = await batches.next()
+  for (; !step.done; step = await batches.next()) {
+    await copy.write(step.value.map((row) => columns.map((column) => row[column])))
+    progress.add(step.value.length)
   }
+  progress.finish()
+  return step.value
 }
 
 function refuseOlder(asOf: Date, storedAsOf: Date | null): void {

@@ -19,8 +19,7 @@ const RECORDS_AT_ONCE = 200
 export function importOsv(services: Services, paths: string[], print: PrintLine): Promise<ImportOutcome> {
   const progress = new ReadingProgress('OSV records', print)
   return importSource(services, 'osv', async (tx, storedAsOf) => {
-    const incoming = await copyAdvisories(tx)
-    await copyPaths(incoming.copy, paths, progress)
+    const incoming = await copyAdvisories(tx, (copy) => copyPaths(copy, paths, progress))
     const { changed, counts } = await mergeAdvisories(incoming)
     await regroupAliases(changed)
     const changes = { added: counts.added, changed: counts.changed, removed: 0 }
@@ -35,14 +34,8 @@ export function importOsv(services: Services, paths: string[], print: PrintLine)
 }
 
 async function copyPaths(copy: Copy, paths: string[], progress: ReadingProgress): Promise<void> {
-  try {
-    for (const path of paths) await copyPath(copy, path, progress)
-    await copy.end()
-    progress.finish()
-  } catch (error) {
-    await copy.abort(error as Error)
-    throw error
-  }
+  for (const path of paths) await copyPath(copy, path, progress)
+  progress.finish()
 }
 
 async function copyPath(copy: Copy, path: string, progress: ReadingProgress): Promise<void> {

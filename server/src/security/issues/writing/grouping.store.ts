@@ -4,7 +4,7 @@ import type { Member } from '../grouping/grouping-facts.ts'
 /** The repository whose findings a transaction writes, and the time of the change. */
 export type MergeScope = { org_id: string; repository_no: number; at: Date }
 
-/** One writer at a time groups a repository's findings. It is locked before any of them is written, however long that takes. */
+/** Locks a repository, so that transactions that group its findings take turns. Waits without a timeout. */
 export async function lockRepository(tx: Tx, orgId: string, repositoryNo: number): Promise<void> {
   await tx`set local statement_timeout = 0`
   await tx`
@@ -24,7 +24,7 @@ export async function hasIssues(db: Db, orgId: string, repositoryNo: number): Pr
   return rows.length > 0
 }
 
-/** Every finding that is stored in these buckets. */
+/** Reads all stored findings of these buckets. */
 export async function readMembers(
   db: Db,
   orgId: string,
@@ -43,7 +43,7 @@ export async function readMembers(
     join finding_streams stream on stream.org_id = finding.org_id and stream.id = finding.stream_id`
 }
 
-/** A `Member` of `finding`, its `issue` and its `stream`. */
+/** The columns of a `Member`, from the aliases `finding`, `issue` and `stream`. */
 export function memberColumns(db: Db) {
   return db`
     finding.id, finding.issue_id, finding.kind, finding.path, finding.start_line, finding.end_line,
@@ -60,7 +60,7 @@ export function memberColumns(db: Db) {
     finding.state = 'open' as is_open, stream.tracked as is_tracked, null as position`
 }
 
-/** The ids that stand for these ones' groups of aliases, for those that have any. */
+/** Reads the canonical ids of those ids that have aliases. */
 export async function readCanonicalIds(db: Db, ids: readonly string[]): Promise<Map<string, string>> {
   const rows = await db<{ id: string; canonical_id: string }[]>`
     select id, canonical_id

@@ -31,7 +31,7 @@ function threatsOfGrouped(tx: Tx, orgId: string) {
   return threatsOf(tx, tx`select ${orgId}::uuid as org_id, id as issue_id, vuln_ids from grouped_issues`)
 }
 
-/** Notes where the members of issues went that have none left. */
+/** Marks issues that have lost all findings as merged into others. */
 export async function dissolveIssues(
   tx: Tx,
   orgId: string,

@@ -8,7 +8,7 @@ import { copyGrouped, type Grouped, updateGrouping } from './grouping-tables.sto
 import { insertHistory } from './issue-history.store.ts'
 import { dissolveIssues, writeIssues } from './issue-writing.store.ts'
 
-/** What the groups were and are: with `stored`, issues are also written where they alone have changed. */
+/** The groups to write. Issues in `stored` are also written if only their own fields changed. */
 export type Regrouping = {
   groups: readonly Group[]
   stored: StoredIssues
@@ -18,12 +18,12 @@ export type Regrouping = {
   remember?: (grouped: Grouped) => Promise<void>
 }
 
-/** `touched`: issues that were there before and have gained, lost or changed findings. */
+/** `touched` are the stored issues that gained, lost or changed findings. */
 export type WrittenGroups = { described: DescribedGroup[]; touched: string[]; changes: IssueChange[]; grouped: Grouped }
 
 /**
- * Stores the issues of the groups that are affected, and moves the stored findings that are of another one now. Which issue the
- * new findings belong to is left in `grouped`.
+ * Writes the issues of changed groups and moves stored findings to their new issues. The temporary table
+ * `grouped` names the issues of new findings.
  */
 export async function writeGroups(tx: Tx, scope: MergeScope, regrouping: Regrouping): Promise<WrittenGroups> {
   const { groups, stored, canonicalId, cause, remember } = regrouping

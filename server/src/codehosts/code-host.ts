@@ -11,8 +11,8 @@ export type HostDeployment = {
 export type HostDecision = { decision: 'approved' | 'rejected'; text: string }
 
 /**
- * What is sent to a code host. Calls are retried until they succeed, so a repeated `key` must have no further
- * effect. They throw if the host cannot be reached or refuses.
+ * What is sent to a code host. Calls are retried until they succeed, so a repeated `key` must have
+ * no further effect. They throw if the host cannot be reached or refuses.
  */
 export type CodeHost = {
   /** Sends the decision of our protection rule to the host. */

@@ -16,8 +16,8 @@ export function branchName(ref: string | null): string | null {
 
 /**
  * Whether a report about this ref is about the tracked branch of its repository. A report without a
- * ref is. If the repository is not connected, its tracked branch is unknown and every report counts:
- * it is better to show too many findings than to hide some.
+ * ref is. If the repository is not connected, its tracked branch is unknown and every report
+ * counts: it is better to show too many findings than to hide some.
  */
 export function isTracked(ref: string | null, trackedBranch: string | null): boolean {
   if (ref === null || trackedBranch === null) return true

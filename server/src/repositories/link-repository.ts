@@ -24,8 +24,9 @@ const DEFAULT_BRANCH = 'main'
 const BRANCH_CHARS_MAX = 255
 
 /**
- * Links a provider's repository to an organization. Linking the same id again renames it. Throws 400 for an
- * invalid field, and 409 `name_taken` if another repository of the provider has the name.
+ * Links a provider's repository to an organization. Linking the same id again renames it. Throws
+ * 400 for an invalid field, and 409 `name_taken` if another repository of the provider has the
+ * name.
  */
 export async function linkRepository(
   { sql, clock }: Pick<Services, 'sql' | 'clock'>,

@@ -9,7 +9,10 @@ export type LocatedRepository = {
   linked: LinkedRepository | null
 }
 
-/** Finds the linked repository at `host/owner/name`. An address of two parts has no host, as in reports. */
+/**
+ * Finds the linked repository at `host/owner/name`. An address of two parts has no host, as in
+ * reports.
+ */
 export async function locateRepository(db: Db, orgId: string, address: string): Promise<LocatedRepository> {
   const slash = address.indexOf('/')
   if (!address.includes('/', slash + 1)) return { host: null, name: address, linked: null }

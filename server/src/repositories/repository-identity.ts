@@ -26,7 +26,10 @@ export function defaultHost(provider: Provider): string {
   return NAMING[provider].host
 }
 
-/** A repository id in the form that is stored: UUIDs in lower case, without braces. Null if it is invalid. */
+/**
+ * A repository id in the form that is stored: UUIDs in lower case, without braces. Null if it is
+ * invalid.
+ */
 export function normalizeRepositoryId(provider: Provider, id: string): string | null {
   const bare = provider === 'bitbucket' ? id.replace(/^\{(.*)\}$/, '$1') : id
   const stored = bare.toLowerCase()

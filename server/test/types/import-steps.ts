@@ -1,4 +1,4 @@
-// The compiler is the test: `npm run typecheck` fails where a line below `@ts-expect-error` compiles.
+// The compiler is the test: `npm run typecheck` fails if a line below `@ts-expect-error` compiles.
 // The functions are never called.
 import type { Tx } from '../../src/platform/db/sql.ts'
 import {

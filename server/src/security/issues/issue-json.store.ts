@@ -64,7 +64,9 @@ function isOpen(db: Db) {
   return db`(finding.state = 'open' and stream.tracked)`
 }
 
-/** The finding that represents the issue: the worst open one; if several are equal, the first seen. */
+/**
+ * The finding that represents the issue: the worst open one; if several are equal, the first seen.
+ */
 function leadOf(db: Db) {
   return db`(
     select finding.type, finding.title, finding.description, finding.package_name, finding.package_version, finding.purl,
@@ -76,7 +78,10 @@ function leadOf(db: Db) {
   )`
 }
 
-/** The vulnerability as the findings describe it: the first fixed version and the newest CVSS rating. */
+/**
+ * The vulnerability as the findings describe it: the first fixed version and the newest CVSS
+ * rating.
+ */
 function vulnerabilityOf(db: Db) {
   return db`(
     select issue.vuln_ids, lead.package_name, lead.package_version, lead.purl, fix.fixed_version, cvss.cvss_version,

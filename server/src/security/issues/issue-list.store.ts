@@ -5,10 +5,16 @@ import { findReportedRepositories } from '../repositories/reported-repository.st
 import { type IssueSelection, ofProvider, pickByFacet } from './issue-facet.store.ts'
 import { issueJson } from './issue-json.store.ts'
 
-/** Up to so many repositories of a provider are looked up one by one. With more, a scan soon fills a page. */
+/**
+ * Up to so many repositories of a provider are looked up one by one. With more, a scan soon fills a
+ * page.
+ */
 const REPOSITORIES_PROBED_MAX = 100
 
-/** Lists a page of issues, plus one row if there is a next page. Only these rows are rendered as JSON. */
+/**
+ * Lists a page of issues, plus one row if there is a next page. Only these rows are rendered as
+ * JSON.
+ */
 export async function listIssues(db: Db, orgId: string, page: Page, requested: IssueSelection): Promise<PageRow[]> {
   const selection = await withRepositories(db, orgId, requested)
   const pick = isByAgeAlone(selection) ? pickByAge : pickByFacet

@@ -4,9 +4,15 @@ import type { IssueSort } from './issue.schema.ts'
 
 type Expression = ReturnType<typeof byAge>
 
-/** A part of a sort order, within each facet. `facet`, `issue` and `found` are aliases in `pickByFacet`. */
+/**
+ * A part of a sort order, within each facet. `facet`, `issue` and `found` are aliases in
+ * `pickByFacet`.
+ */
 export type Order = {
-  /** Contains `true` if the part has issues with an EPSS score, and `false` if it has issues without one. */
+  /**
+   * Contains `true` if the part has issues with an EPSS score, and `false` if it has issues without
+   * one.
+   */
   scored: boolean[]
   sortValue: Expression
   /** True for issues after the previous page. */

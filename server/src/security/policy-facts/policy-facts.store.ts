@@ -19,8 +19,8 @@ export type SecurityFacts = { scans: ScanFacts[]; findings: OpenFigures; issues:
 const STREAMS_MAX = 1000
 
 /**
- * Counts what is open in a repository, in one round trip. For each tool and category the stream of the branch
- * counts; if the branch has none, the stream of the tracked branch.
+ * Counts what is open in a repository, in one round trip. For each tool and category the stream of
+ * the branch counts; if the branch has none, the stream of the tracked branch.
  */
 export async function readSecurityFacts(
   db: Db,
@@ -46,7 +46,10 @@ export async function readSecurityFacts(
   return row
 }
 
-/** Alerts come from the code host itself. Reports in the artifacts of a CI job are reported by the job itself. */
+/**
+ * Alerts come from the code host itself. Reports in the artifacts of a CI job are reported by the
+ * job itself.
+ */
 function scansJson(db: Db) {
   return db`(
     select coalesce(json_agg(

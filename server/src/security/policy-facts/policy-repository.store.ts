@@ -11,7 +11,10 @@ export type RepositoryAtHost = {
   provider: string | null
 }
 
-/** Finds the numbers of a reported repository: by its provider's id, and by its name if the id was not known. */
+/**
+ * Finds the numbers of a reported repository: by its provider's id, and by its name if the id was
+ * not known.
+ */
 export async function findRepositoryNos(db: Db, orgId: string, { name, linked, provider }: RepositoryAtHost) {
   const rows = await db<{ id: number }[]>`
     select id
@@ -40,7 +43,9 @@ export async function listReportedNames(db: Db, orgId: string, limit: number): P
   return rows.map(({ name }) => name)
 }
 
-/** Finds an upload's repository and the run whose artifact it is. Returns null if it was deleted. */
+/**
+ * Finds an upload's repository and the run whose artifact it is. Returns null if it was deleted.
+ */
 export async function findUploadSubject(db: Db, orgId: string, uploadId: string) {
   const [row] = await db<{ name: string; run_id: string | null }[]>`
     select repository.name, upload.run_id

@@ -2,8 +2,8 @@ import { invalidField } from '../../platform/http/errors.ts'
 import { normalizeRepositoryId, type Provider, repositoryIdForm } from '../../repositories/repository-identity.ts'
 
 /**
- * Returns a provider's id of a repository in the form that is stored, so that all spellings name the same
- * repository. Throws 400 that names the field of the request.
+ * Returns a provider's id of a repository in the form that is stored, so that all spellings name
+ * the same repository. Throws 400 that names the field of the request.
  */
 export function requireRepositoryId(
   provider: Provider | null,

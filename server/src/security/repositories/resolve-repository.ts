@@ -21,8 +21,9 @@ export type ResolvedRepository = RepositoryIdentity & {
 const FIELDS = { provider: '/body/provider', id: '/body/repositoryId' }
 
 /**
- * Finds the repository of a report (specification, POST /v1/security/uploads). If several providers have it,
- * throws 400 `REPOSITORY_AMBIGUOUS`. If none has it, it is stored by name until it is linked.
+ * Finds the repository of a report (specification, POST /v1/security/uploads). If several providers
+ * have it, throws 400 `REPOSITORY_AMBIGUOUS`. If none has it, it is stored by name until it is
+ * linked.
  */
 export async function resolveRepository(
   db: Db,
@@ -55,7 +56,10 @@ async function byId(
   return toResolved(linked, await findByName(db, orgId, linked.full_name))
 }
 
-/** The provider with linked repositories of the same owner. It does not give the id of the repository. */
+/**
+ * The provider with linked repositories of the same owner. It does not give the id of the
+ * repository.
+ */
 async function providerOfOwner(db: Db, orgId: string, name: string): Promise<string | null> {
   const [only, ...others] = await findProvidersOfOwner(db, orgId, name.split('/')[0] ?? '')
   if (only && others.length > 0) throw ambiguous(name, [only, ...others])
@@ -66,7 +70,10 @@ function unlinked(name: string, provider: string | null, id: string | null, kept
   return { name, provider, provider_id: id, tracked_branch: null, kept_under: keptUnder }
 }
 
-/** `named` are all linked repositories with its name. A name that several have was not resolved before. */
+/**
+ * `named` are all linked repositories with its name. A name that several have was not resolved
+ * before.
+ */
 function toResolved(linked: LinkedRepository, named: LinkedRepository[]): ResolvedRepository {
   const isOnlyOfProvider = named.filter(({ provider }) => provider === linked.provider).length === 1
   return {

@@ -14,8 +14,8 @@ export type RepositoryQuery = { repository?: string; provider?: Provider; reposi
 const FIELDS = { provider: '/query/provider', id: '/query/repository_id' }
 
 /**
- * Selects the repositories of a list. Throws 400 `REPOSITORY_AMBIGUOUS` for a name that several providers
- * have, and 400 `invalid_request` for an id without a provider.
+ * Selects the repositories of a list. Throws 400 `REPOSITORY_AMBIGUOUS` for a name that several
+ * providers have, and 400 `invalid_request` for an id without a provider.
  */
 export async function selectRepositories(db: Db, orgId: string, query: RepositoryQuery): Promise<RepositorySelection> {
   const { repository: name = null, provider = null, repository_id: id } = query

@@ -9,7 +9,9 @@ export class AliasGroups {
     else this.#parents.set(a, b)
   }
 
-  /** The first id of the group by `compareCanonical`. It does not depend on the order of the pairs. */
+  /**
+   * The first id of the group by `compareCanonical`. It does not depend on the order of the pairs.
+   */
   canonicalId(id: string): string {
     let root = id
     for (let parent = this.#parents.get(root); parent !== undefined; parent = this.#parents.get(root)) root = parent

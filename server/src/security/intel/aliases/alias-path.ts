@@ -24,7 +24,10 @@ function pathTo(end: string, lastSteps: ReadonlyMap<string, AliasStep | null>): 
   return path
 }
 
-/** Sorted, so that the choice between two shortest paths does not depend on the order of the assertions. */
+/**
+ * Sorted, so that the choice between two shortest paths does not depend on the order of the
+ * assertions.
+ */
 function stepsByStart(assertions: readonly AliasAssertion[], from: string): Map<string, AliasStep[]> {
   const ids = new Set([from, ...assertions.flatMap(({ id, alias }) => [id, alias])])
   const prefixed = [...ids].filter((id) => plainId(id) !== id).map((id) => ({ source: 'name', id, alias: plainId(id) }))

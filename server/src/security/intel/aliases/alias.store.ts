@@ -2,7 +2,9 @@ import { copyAll, openCopy } from '../../../platform/db/copy-rows.ts'
 import type { Db, Tx } from '../../../platform/db/sql.ts'
 import { awaitHolders } from '../intel-hold.store.ts'
 
-/** The temporary table `changed_advisories` holds the OSV records that an import added or changed. */
+/**
+ * The temporary table `changed_advisories` holds the OSV records that an import added or changed.
+ */
 export type ChangedAdvisories = { tx: Tx; holds: 'changed advisories' }
 
 /** The temporary table `touched_ids` holds the ids in assertions that were added or withdrawn. */
@@ -11,7 +13,10 @@ export type TouchedIds = { tx: Tx; holds: 'touched ids' }
 /** `touched_ids` holds all ids of the groups, stored or new, that contain a touched id. */
 export type TouchedGroups = { tx: Tx; holds: 'touched groups' }
 
-/** Stores the aliases that the changed OSV records assert, and deletes those that they no longer assert. */
+/**
+ * Stores the aliases that the changed OSV records assert, and deletes those that they no longer
+ * assert.
+ */
 export async function replaceAssertions({ tx }: ChangedAdvisories): Promise<TouchedIds> {
   await tx`create temporary table touched_ids (id text collate "C") on commit drop`
   await tx`
@@ -45,8 +50,8 @@ export async function replaceAssertions({ tx }: ChangedAdvisories): Promise<Touc
 }
 
 /**
- * Adds to `touched_ids` all ids of their stored groups. No assertion leads out of the result: an older one
- * is within a stored group, and both ids of a new one are touched.
+ * Adds to `touched_ids` all ids of their stored groups. No assertion leads out of the result: an
+ * older one is within a stored group, and both ids of a new one are touched.
  */
 export async function touchWholeGroups({ tx }: TouchedIds): Promise<TouchedGroups> {
   await tx`analyze touched_ids`
@@ -78,8 +83,8 @@ export function readAssertions({ tx }: TouchedGroups): AsyncIterable<Assertion[]
 }
 
 /**
- * Replaces the stored groups of the touched ids with these, and records the touched ids as changes from
- * OSV. Ids that stay in their group are not written.
+ * Replaces the stored groups of the touched ids with these, and records the touched ids as changes
+ * from OSV. Ids that stay in their group are not written.
  */
 export async function replaceGroups(
   { tx }: TouchedGroups,
@@ -109,7 +114,9 @@ export async function replaceGroups(
     on conflict do nothing`
 }
 
-/** A statement that deletes all recorded changes of groups and returns `source` and `id` of each. */
+/**
+ * A statement that deletes all recorded changes of groups and returns `source` and `id` of each.
+ */
 export function takeAliasChanges(db: Db) {
   return db`
     delete from vulnerability_alias_changes

@@ -3,8 +3,9 @@ import type { Services } from '../../../services.ts'
 import { intelJson } from './intel.store.ts'
 
 /**
- * The `intel_at_detection` of a `finding` for which none is stored: the values of its report. Most findings
- * need no other, so it is stored only once there is more to tell or the report's values change.
+ * The `intel_at_detection` of a `finding` for which none is stored: the values of its report. Most
+ * findings need no other, so it is stored only once there is more to tell or the report's values
+ * change.
  */
 export function asReported(db: Db) {
   return db`
@@ -37,7 +38,9 @@ const START: Position = {
   id: '00000000-0000-0000-0000-000000000000',
 }
 
-/** Adds intelligence to the `intel_at_detection` of findings that were detected before it was known. */
+/**
+ * Adds intelligence to the `intel_at_detection` of findings that were detected before it was known.
+ */
 export async function backfillDetection({ sql }: Pick<Services, 'sql'>): Promise<void> {
   let position: Position | null = START
   while (position !== null) position = await backfillNext(sql, position)
@@ -46,8 +49,8 @@ export async function backfillDetection({ sql }: Pick<Services, 'sql'>): Promise
 const FINDINGS_AT_ONCE = 10_000
 
 /**
- * Fills unknown values in the next findings and sets `backfilled`. Known values stay. Findings that another
- * transaction is changing are skipped until the next import. Returns null at the end.
+ * Fills unknown values in the next findings and sets `backfilled`. Known values stay. Findings that
+ * another transaction is changing are skipped until the next import. Returns null at the end.
  */
 async function backfillNext(db: Db, after: Position): Promise<Position | null> {
   const [last] = await db<Position[]>`

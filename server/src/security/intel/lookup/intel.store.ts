@@ -4,9 +4,10 @@ import { asOfDate } from '../sources/intel-source.store.ts'
 import { packageKey, packageType, releaseOf } from '../sources/package-match.store.ts'
 
 /**
- * The current intelligence about a row's vulnerability, as the specification's `intel`. `subject` is the
- * alias of a table with vuln_ids, package_name, package_version, purl, fixed_version, cvss_version,
- * cvss_score and cvss_vector. Most findings name no vulnerability; they need no lookup.
+ * The current intelligence about a row's vulnerability, as the specification's `intel`. `subject`
+ * is the alias of a table with vuln_ids, package_name, package_version, purl, fixed_version,
+ * cvss_version, cvss_score and cvss_vector. Most findings name no vulnerability; they need no
+ * lookup.
  */
 export function intelJson(db: Db, subject: ReturnType<Db>) {
   return db`
@@ -101,7 +102,10 @@ function epssJson(db: Db) {
   )`
 }
 
-/** The most informative advisory: not withdrawn, with a severity, rated by the newest version of CVSS. */
+/**
+ * The most informative advisory: not withdrawn, with a severity, rated by the newest version of
+ * CVSS.
+ */
 function advisoryOf(db: Db) {
   return db`lateral (
     select modified, withdrawn, severity, cvss_version, cvss_score, cvss_vector
@@ -112,7 +116,9 @@ function advisoryOf(db: Db) {
   )`
 }
 
-/** The rating with the newest version of CVSS; the advisory's if the report's has the same version. */
+/**
+ * The rating with the newest version of CVSS; the advisory's if the report's has the same version.
+ */
 function cvssJson(db: Db, subject: ReturnType<Db>) {
   return db`
     case
@@ -134,7 +140,10 @@ function reportedCvss(db: Db, subject: ReturnType<Db>) {
     end`
 }
 
-/** True if the report names a fixed version, or an advisory lists one that is not older than the package. */
+/**
+ * True if the report names a fixed version, or an advisory lists one that is not older than the
+ * package.
+ */
 function isFixAvailable(db: Db, subject: ReturnType<Db>) {
   return db`(
     ${subject}.fixed_version is not null

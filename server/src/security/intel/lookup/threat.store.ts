@@ -2,8 +2,9 @@ import type { Db } from '../../../platform/db/sql.ts'
 import { plainIdOf } from '../../vocabulary/plain-id.store.ts'
 
 /**
- * Whether issues are in the KEV catalog, and their highest EPSS score, null if there is none. `issues` is a
- * query for `org_id`, `issue_id` and `vuln_ids`. All ids count, with their aliases, as in `intelJson`.
+ * Whether issues are in the KEV catalog, and their highest EPSS score, null if there is none.
+ * `issues` is a query for `org_id`, `issue_id` and `vuln_ids`. All ids count, with their aliases,
+ * as in `intelJson`.
  */
 export function threatsOf(db: Db, issues: ReturnType<Db>) {
   return db`(

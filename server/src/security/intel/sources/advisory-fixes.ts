@@ -12,8 +12,8 @@ export type Fix = {
 }
 
 /**
- * Package URL types by OSV ecosystem. Distributions are left out: their fixes apply to one release only, and
- * their scanners report the fixed version themselves.
+ * Package URL types by OSV ecosystem. Distributions are left out: their fixes apply to one release
+ * only, and their scanners report the fixed version themselves.
  */
 const TYPES = new Map([
   ['npm', 'npm'],
@@ -35,7 +35,9 @@ const TYPES = new Map([
 
 const AFFECTED_MAX = 1000
 
-/** The packages with a `fixed` event in an OSV record (OSV schema, `affected[].ranges[].events`). */
+/**
+ * The packages with a `fixed` event in an OSV record (OSV schema, `affected[].ranges[].events`).
+ */
 export function fixesOf(record: JsonObject): Fix[] {
   const packages = new Map<string, Fix>()
   for (const affected of objectsOf(record.affected).slice(0, AFFECTED_MAX)) collect(affected, packages)

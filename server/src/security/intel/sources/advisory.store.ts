@@ -17,7 +17,10 @@ export const ADVISORY_COLUMNS = [
   'fixes',
 ] as const
 
-/** The temporary table `incoming_advisories` holds all OSV records of an import. It ends with the transaction. */
+/**
+ * The temporary table `incoming_advisories` holds all OSV records of an import. It ends with the
+ * transaction.
+ */
 export type IncomingAdvisories = { tx: Tx; holds: 'incoming advisories' }
 
 export async function copyAdvisories(tx: Tx, fill: (copy: Copy) => Promise<void>): Promise<IncomingAdvisories> {
@@ -33,8 +36,8 @@ export async function copyAdvisories(tx: Tx, fill: (copy: Copy) => Promise<void>
 export type AdvisoryCounts = { added: number; changed: number; stored: number; newest: Date | null }
 
 /**
- * Stores the incoming records and their fixes. Records that are older than the stored ones, or equal to
- * them, are skipped.
+ * Stores the incoming records and their fixes. Records that are older than the stored ones, or
+ * equal to them, are skipped.
  */
 export async function mergeAdvisories({
   tx,

@@ -8,8 +8,8 @@ const SCORES_MAX = 5_000_000
 
 /**
  * Reads a day's scores of FIRST's EPSS (first.org/epss/data_stats): a first line
- * `#model_version:…,score_date:…`, a header, and one line per CVE. Yields scores in batches and returns the
- * file's version and date. Throws IntelError, possibly after some batches.
+ * `#model_version:…,score_date:…`, a header, and one line per CVE. Yields scores in batches and
+ * returns the file's version and date. Throws IntelError, possibly after some batches.
  */
 export async function* parseEpss(source: AsyncIterable<Uint8Array>): AsyncGenerator<EpssScore[], FileFacts> {
   const file = new EpssFile()
@@ -71,8 +71,8 @@ class EpssFile {
 const LINE_CHARS_MAX = 10_000
 
 /**
- * The lines of a UTF-8 text, without line ends and byte order mark, in batches: one batch per chunk that
- * completes a line.
+ * The lines of a UTF-8 text, without line ends and byte order mark, in batches: one batch per chunk
+ * that completes a line.
  */
 async function* textLines(source: AsyncIterable<Uint8Array>): AsyncGenerator<string[]> {
   const decoder = new TextDecoder()

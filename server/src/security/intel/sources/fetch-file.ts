@@ -9,7 +9,10 @@ const SIZE_BYTES_MAX = 4 * 1024 ** 3
 const TIMEOUT_MS = 30 * 60_000
 const REDIRECTS_MAX = 5
 
-/** Downloads a file to a path. Every host, also of a redirect, must be in `hosts`. Throws IntelError. */
+/**
+ * Downloads a file to a path. Every host, also of a redirect, must be in `hosts`. Throws
+ * IntelError.
+ */
 export async function fetchFile(url: string, path: string, hosts: readonly string[]): Promise<void> {
   const response = await follow(url, hosts, AbortSignal.timeout(TIMEOUT_MS))
   if (response.body === null) throw new IntelError(`${url}: The response has no body.`)

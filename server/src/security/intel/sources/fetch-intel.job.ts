@@ -19,8 +19,8 @@ export const fetchIntelDaily: ScheduledJob<Services> = {
 }
 
 /**
- * Downloads and imports every address in the settings. A failure does not stop the others: all failures are
- * thrown together at the end.
+ * Downloads and imports every address in the settings. A failure does not stop the others: all
+ * failures are thrown together at the end.
  */
 export async function fetchIntel(services: Services, settings: IntelSettings): Promise<void> {
   const errors: unknown[] = []

@@ -6,7 +6,9 @@ import type { Changes } from './import-source.ts'
 /** A table with one record per CVE id, and all of its columns in the table's order. */
 export type FullSourceTable = { table: 'intel_kev' | 'intel_epss'; columns: readonly string[] }
 
-/** The temporary table `incoming_records` holds all records of a file. It ends with the transaction. */
+/**
+ * The temporary table `incoming_records` holds all records of a file. It ends with the transaction.
+ */
 export type IncomingRecords<Facts> = FullSourceTable & { tx: Tx; facts: Facts; holds: 'incoming records' }
 
 export async function copyRecords<Facts>(
@@ -20,8 +22,8 @@ export async function copyRecords<Facts>(
 }
 
 /**
- * Replaces the stored records with the incoming ones. Equal records are not written. Waits for transactions
- * that hold the table (`intel-hold.store.ts`).
+ * Replaces the stored records with the incoming ones. Equal records are not written. Waits for
+ * transactions that hold the table (`intel-hold.store.ts`).
  */
 export async function replaceRecords({ tx, table, columns }: IncomingRecords<unknown>): Promise<Changes> {
   await tx`analyze incoming_records`

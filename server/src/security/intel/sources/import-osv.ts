@@ -13,8 +13,8 @@ import { readOsvFiles } from './read-osv-files.ts'
 const RECORDS_AT_ONCE = 200
 
 /**
- * Imports OSV records from files, directories and zip files. A record replaces an older one with the same
- * id and its aliases. Records that the files do not contain stay. Throws IntelError.
+ * Imports OSV records from files, directories and zip files. A record replaces an older one with
+ * the same id and its aliases. Records that the files do not contain stay. Throws IntelError.
  */
 export function importOsv(services: Services, paths: string[], print: PrintLine): Promise<ImportOutcome> {
   const progress = new ReadingProgress('OSV records', print)

@@ -8,15 +8,17 @@ import { lockSource, recordImport, type SourceName } from './intel-source.store.
 /** How many records an import changed. */
 export type Changes = { added: number; changed: number; removed: number }
 
-/** What an import did. `as_of` is the date of the stored data, `records` the number of records read. */
+/**
+ * What an import did. `as_of` is the date of the stored data, `records` the number of records read.
+ */
 export type ImportOutcome = Changes & { as_of: string; records: number; unchanged: number }
 
 /** What was read and changed. `stored` counts the source's records in the database. */
 type Imported = FileFacts & { read: number; stored: number; changes: Changes }
 
 /**
- * Imports a source in one transaction, which records the import and publishes `intelImported`. A failed
- * import changes nothing. `apply` gets the date of the data that is stored.
+ * Imports a source in one transaction, which records the import and publishes `intelImported`. A
+ * failed import changes nothing. `apply` gets the date of the data that is stored.
  */
 export function importSource(
   { sql, clock }: Services,
@@ -43,7 +45,10 @@ export type PrintLine = (line: string) => void
 const PRINTED_EVERY = 50_000
 const formatCount = new Intl.NumberFormat('en').format
 
-/** Counts the records that were read and prints the count from time to time: `Read 300,000 EPSS scores`. */
+/**
+ * Counts the records that were read and prints the count from time to time: `Read 300,000 EPSS
+ * scores`.
+ */
 export class ReadingProgress {
   readonly #noun: string
   readonly #print: PrintLine

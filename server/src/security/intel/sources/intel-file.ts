@@ -1,4 +1,7 @@
-/** An intelligence file that cannot be imported. The message is one sentence that names the line or record. */
+/**
+ * An intelligence file that cannot be imported. The message is one sentence that names the line or
+ * record.
+ */
 export class IntelError extends Error {
   override readonly name = 'IntelError'
 }

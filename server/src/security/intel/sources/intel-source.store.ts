@@ -5,8 +5,8 @@ import type { FileFacts } from './intel-file.ts'
 export type SourceName = 'kev' | 'epss' | 'osv'
 
 /**
- * Locks a source until the transaction ends, so that a second import of it waits. Returns the date of the
- * stored data; null before the first import.
+ * Locks a source until the transaction ends, so that a second import of it waits. Returns the date
+ * of the stored data; null before the first import.
  */
 export async function lockSource(tx: Tx, source: SourceName): Promise<Date | null> {
   await tx`set local statement_timeout = 0`

@@ -14,9 +14,9 @@ const LIMITS = { depthMax: 32, valueBytesMax: 256 * 1024 }
 const ENTRIES_MAX = 1_000_000
 
 /**
- * Reads CISA's catalog of known exploited vulnerabilities (known_exploited_vulnerabilities_schema.json).
- * Yields entries in batches and returns the catalog's version and date. Throws IntelError, possibly after
- * some batches.
+ * Reads CISA's catalog of known exploited vulnerabilities
+ * (known_exploited_vulnerabilities_schema.json). Yields entries in batches and returns the
+ * catalog's version and date. Throws IntelError, possibly after some batches.
  */
 export async function* parseKev(source: AsyncIterable<Uint8Array>): AsyncGenerator<KevEntry[], FileFacts> {
   const catalog = new Catalog()

@@ -23,8 +23,8 @@ export type Advisory = {
 const RATINGS_MAX = 100
 
 /**
- * Reads one record in the Open Source Vulnerability format (ossf.github.io/osv-schema). Invalid optional
- * fields are skipped. Throws IntelError if the document is not an OSV record.
+ * Reads one record in the Open Source Vulnerability format (ossf.github.io/osv-schema). Invalid
+ * optional fields are skipped. Throws IntelError if the document is not an OSV record.
  */
 export function parseOsv(text: string): Advisory {
   const record = objectOf(parseJson(text))
@@ -68,7 +68,10 @@ const VERSION_OF_TYPE = new Map<string, CvssVersion>([
   ['CVSS_V2', '2.0'],
 ])
 
-/** `severity[].score` holds a CVSS vector. Types of a distribution hold a word such as `low` instead. */
+/**
+ * `severity[].score` holds a CVSS vector. Types of a distribution hold a word such as `low`
+ * instead.
+ */
 function readRating({ type, score }: JsonObject): Rating {
   const version = VERSION_OF_TYPE.get(textOf(type) ?? '')
   if (version === undefined) return inWords(severityInWords(textOf(score)), false)
@@ -83,8 +86,9 @@ function inWords(severity: Severity | null, isOwn: boolean): Rating {
 const ALIASES_MAX = 50
 
 /**
- * Other ids of the record's vulnerability: all of `aliases`, and the CVE id in `upstream` if it is the only
- * one. Distributions list in `upstream` what an advisory fixes, so several ids are not aliases of it.
+ * Other ids of the record's vulnerability: all of `aliases`, and the CVE id in `upstream` if it is
+ * the only one. Distributions list in `upstream` what an advisory fixes, so several ids are not
+ * aliases of it.
  */
 function aliasesOf(id: string, { aliases, upstream }: JsonObject): string[] {
   const found = new Set([...idsOf(aliases), ...onlyOne(idsOf(upstream))])

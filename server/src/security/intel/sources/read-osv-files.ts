@@ -43,7 +43,10 @@ async function readRecordFile(path: string): Promise<OsvFile> {
   return { path, text: decode(path, bytes) }
 }
 
-/** Entries are read in memory. Nothing is extracted, so an entry's name cannot write outside a directory. */
+/**
+ * Entries are read in memory. Nothing is extracted, so an entry's name cannot write outside a
+ * directory.
+ */
 async function* readZip(path: string): AsyncGenerator<OsvFile> {
   const zip = await openZip(path)
   try {
@@ -101,7 +104,10 @@ function decode(path: string, bytes: Buffer): string {
 
 const AHEAD = 16
 
-/** Reads items and yields the results in order. Up to AHEAD reads run at once, because each mostly waits for I/O. */
+/**
+ * Reads items and yields the results in order. Up to AHEAD reads run at once, because each mostly
+ * waits for I/O.
+ */
 async function* readAhead<Item, Result>(
   items: AsyncIterable<Item>,
   read: (item: Item) => Promise<Result>,

@@ -13,8 +13,8 @@ import type { IssueExplanation } from './issue-explanation.schema.ts'
 import { explainGroup } from './issue-explanation.ts'
 
 /**
- * Explains how an issue was grouped by applying the rules again. Returns null if the organization has no such
- * issue, or if it was created before `since`.
+ * Explains how an issue was grouped by applying the rules again. Returns null if the organization
+ * has no such issue, or if it was created before `since`.
  */
 export async function explainIssue(
   { sql }: Services,

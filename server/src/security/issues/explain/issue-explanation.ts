@@ -14,7 +14,10 @@ const MATCHING_MAX = 20
 
 export type Aliases = { canonicalId: CanonicalId; assertions: readonly AliasAssertion[] }
 
-/** Applies the rules to the findings of an issue (`own`) and to the others in its bucket, and explains the result. */
+/**
+ * Applies the rules to the findings of an issue (`own`) and to the others in its bucket, and
+ * explains the result.
+ */
 export function explainGroup(
   own: readonly Evidence[],
   others: readonly Evidence[],

@@ -7,8 +7,8 @@ import { sharedPackageName } from './shared-names.ts'
 const BUCKET_BYTES = 16
 
 /**
- * The package, secret, file or resource that a finding is in, within its repository, as hex. Only findings of
- * one bucket are compared: findings of two buckets never belong to one issue.
+ * The package, secret, file or resource that a finding is in, within its repository, as hex. Only
+ * findings of one bucket are compared: findings of two buckets never belong to one issue.
  */
 export function bucketOf(facts: GroupingFacts): string {
   // Not sliced from the longer text, which V8 would keep in memory as long as its part.
@@ -26,7 +26,10 @@ export function isAboutPackage(kind: FindingKind): boolean {
   return kind === 'dependency' || kind === 'license'
 }
 
-/** Scanners disagree on whether a Dockerfile is infrastructure or a container, and on what is not code. */
+/**
+ * Scanners disagree on whether a Dockerfile is infrastructure or a container, and on what is not
+ * code.
+ */
 const FAMILIES: Record<FindingKind, string> = {
   code: 'code',
   other: 'code',
@@ -40,8 +43,9 @@ const FAMILIES: Record<FindingKind, string> = {
 const MEMBERS_AT_ONCE = 20_000
 
 /**
- * Splits findings into batches that can be grouped one after the other. A bucket is never split. All buckets
- * with stored findings are in the first batch, because a stored finding may have moved between them.
+ * Splits findings into batches that can be grouped one after the other. A bucket is never split.
+ * All buckets with stored findings are in the first batch, because a stored finding may have moved
+ * between them.
  */
 export function bucketBatches(members: readonly Member[]): Member[][] {
   const buckets = groupBy(members, ({ bucket }) => bucket)

@@ -30,7 +30,10 @@ export type StoredIssues = ReadonlyMap<string, StoredIssue>
 /** `isWritten`: the issue is written too, not only the reasons of its findings. */
 export type DescribedGroup = { group: Group; issue: IssueRow; isWritten: boolean }
 
-/** Describes the groups that must be written, with new ids for new issues. Groups without a change are left out. */
+/**
+ * Describes the groups that must be written, with new ids for new issues. Groups without a change
+ * are left out.
+ */
 export function describeGroups(
   groups: readonly Group[],
   stored: StoredIssues,
@@ -79,8 +82,8 @@ function digest({ bucket, kind, vuln_ids: ids, canonical_id: name }: StoredIssue
 }
 
 /**
- * An issue that splits off is not listed yet, because the report may still close its findings. It is listed
- * when it is refreshed with the other issues.
+ * An issue that splits off is not listed yet, because the report may still close its findings. It
+ * is listed when it is refreshed with the other issues.
  */
 function describeIssue(group: Group, id: string, canonicalId: CanonicalId): IssueRow {
   const members = group.members.map(({ member }) => member)

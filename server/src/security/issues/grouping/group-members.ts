@@ -4,7 +4,10 @@ import { linkBucket } from './link-bucket.ts'
 import { groupBy } from './links.ts'
 import type { CanonicalId } from './shared-names.ts'
 
-/** `issue_id` is null if the group needs a new issue, which was split from `split_from` if that is not null. */
+/**
+ * `issue_id` is null if the group needs a new issue, which was split from `split_from` if that is
+ * not null.
+ */
 export type Assignment = { issue_id: string | null; split_from: string | null }
 
 export type GroupMember = { member: Member; reason: GroupingReason }
@@ -26,9 +29,9 @@ export function groupMembers(members: readonly Member[], canonicalId: CanonicalI
 type Assigned = Pick<Member, 'id' | 'issue_id'>
 
 /**
- * Assigns issues to groups. An issue stays with its oldest finding. If several issues meet in a group, the
- * oldest is kept. If the findings of one issue are in several groups, the others get new issues. Ids sort by
- * age.
+ * Assigns issues to groups. An issue stays with its oldest finding. If several issues meet in a
+ * group, the oldest is kept. If the findings of one issue are in several groups, the others get new
+ * issues. Ids sort by age.
  */
 export function assignIssues(groups: readonly (readonly Assigned[])[]): Assignment[] {
   const heirs = heirsOf(groups)
@@ -57,8 +60,8 @@ function heirsOf(groups: readonly (readonly Assigned[])[]): Map<string, number> 
 export type MergedIssue = { id: string; merged_into: string; vuln_ids: string[] }
 
 /**
- * Assigns merged issues to groups that split off again, if a merged issue was about the same vulnerabilities.
- * So an alias that is withdrawn restores the issue that it had merged.
+ * Assigns merged issues to groups that split off again, if a merged issue was about the same
+ * vulnerabilities. So an alias that is withdrawn restores the issue that it had merged.
  */
 export function reviveIssues(groups: readonly Group[], merged: readonly MergedIssue[]): Group[] {
   const waiting = new Map(merged.map((issue) => [revivalKey(issue.merged_into, issue.vuln_ids), issue.id]))

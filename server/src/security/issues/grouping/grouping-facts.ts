@@ -16,9 +16,9 @@ export type GroupingFacts = {
   secret_type: string | null
   resource_name: string | null
   /**
-   * Hex. Equal if a scanner reports the finding again, for another branch or in another category. Null if it
-   * is made of rule, file and message alone, or of a secret's commit: equal ones on other lines are then
-   * different findings.
+   * Hex. Equal if a scanner reports the finding again, for another branch or in another category.
+   * Null if it is made of rule, file and message alone, or of a secret's commit: equal ones on
+   * other lines are then different findings.
    */
   fingerprint: string | null
   /** Hex: a keyed hash of the flagged text. */
@@ -49,7 +49,10 @@ export type Member = GroupingFacts & {
   id: string | null
   issue_id: string | null
   bucket: string
-  /** The finding's position in the report; null if the report does not contain it or does not change it. */
+  /**
+   * The finding's position in the report; null if the report does not contain it or does not change
+   * it.
+   */
   position: number | null
   /** The stored reason. */
   grouping_code: GroupingCode | null
@@ -65,9 +68,10 @@ export type ContextHash = (context: string) => string
 const CONTEXT_BYTES = 16
 
 /**
- * Hashes flagged texts with a key, so that equal texts can be found but not read: a text may be a secret,
- * and a short secret could be guessed from a plain hash. The key comes first and has a fixed length. Only
- * half of the hash is kept, so that the hash of a longer text cannot be derived from it.
+ * Hashes flagged texts with a key, so that equal texts can be found but not read: a text may be a
+ * secret, and a short secret could be guessed from a plain hash. The key comes first and has a
+ * fixed length. Only half of the hash is kept, so that the hash of a longer text cannot be derived
+ * from it.
  */
 export function contextHasher(key: KeyObject): ContextHash {
   const prefix = key.export().toString('hex')

@@ -3,7 +3,9 @@ import type { DescribedGroup, StoredIssues } from './describe-groups.ts'
 /** What changed the groups: a report, changed aliases, or a regroup by the current rules. */
 export type Cause = { by: 'report' | 'rules' } | { by: 'aliases'; source: string }
 
-/** `merged`: the issue's findings moved to the other issue. `split`: they came from the other issue. */
+/**
+ * `merged`: the issue's findings moved to the other issue. `split`: they came from the other issue.
+ */
 export type IssueChange = { event: 'merged' | 'split'; issue_id: string; other_issue_id: string; detail: string }
 
 const APART = {

@@ -13,8 +13,8 @@ export function linkBucket(members: readonly GroupingFacts[], canonicalId: Canon
 }
 
 /**
- * Applies all rules in order. The first rule that matches is a finding's reason. The result does not depend
- * on the order of the findings.
+ * Applies all rules in order. The first rule that matches is a finding's reason. The result does
+ * not depend on the order of the findings.
  */
 export function applyRules(links: Links, canonicalId: CanonicalId): void {
   if (links.members.length < 2) return

@@ -2,7 +2,10 @@ import type { GroupingFacts } from './grouping-facts.ts'
 import { apartBy, groupBy, type Links, type Match } from './links.ts'
 import { weaknessesOf } from './shared-names.ts'
 
-/** Joins findings that one scanner reports more than once, for several branches or in several categories. */
+/**
+ * Joins findings that one scanner reports more than once, for several branches or in several
+ * categories.
+ */
 export function linkByFingerprint(links: Links): void {
   for (const [fingerprint, indexes] of groupBy(links.members.keys(), (index) => links.factsOf(index).fingerprint)) {
     if (fingerprint === null) continue
@@ -15,7 +18,10 @@ export function linkByFingerprint(links: Links): void {
   }
 }
 
-/** Joins findings of a file that share a weakness, by the flagged text, overlapping lines or the resource. */
+/**
+ * Joins findings of a file that share a weakness, by the flagged text, overlapping lines or the
+ * resource.
+ */
 export function linkByWeakness(links: Links): void {
   const flagged = [...links.members.keys()].flatMap((index) =>
     weaknessesOf(links.factsOf(index)).map((weakness) => ({ index, weakness })),

@@ -16,7 +16,10 @@ export function linkByVulnerability(links: Links, canonicalId: CanonicalId): voi
   }
 }
 
-/** Joins findings of one package that name no vulnerability by their rule, such as a license or a vendor's number. */
+/**
+ * Joins findings of one package that name no vulnerability by their rule, such as a license or a
+ * vendor's number.
+ */
 export function linkByRule(links: Links): void {
   const unnamed = [...links.members.keys()].filter((index) => links.factsOf(index).vuln_ids.length === 0)
   for (const [rule, indexes] of groupBy(unnamed, (index) => links.factsOf(index).rule_id)) {

@@ -11,7 +11,10 @@ export const MATCHED = [
   'weakness_and_resource',
 ] as const
 
-/** A rule that matches findings, the value they share, and for each finding a sentence that states it. */
+/**
+ * A rule that matches findings, the value they share, and for each finding a sentence that states
+ * it.
+ */
 export type Match = {
   code: GroupingCode
   on: (typeof MATCHED)[number]
@@ -20,7 +23,10 @@ export type Match = {
   detailOf: (facts: GroupingFacts) => string
 }
 
-/** Which findings of a bucket belong to one issue, and why. Findings are named by their index in `members`. */
+/**
+ * Which findings of a bucket belong to one issue, and why. Findings are named by their index in
+ * `members`.
+ */
 export class Links {
   readonly members: readonly GroupingFacts[]
   readonly #sets: DisjointSets
@@ -52,7 +58,10 @@ export class Links {
     return [...groupBy(this.members.keys(), (index) => this.#sets.rootOf(index)).values()]
   }
 
-  /** Keeps the reason of the first rule, and of one rule the first sentence, whatever the order of the findings. */
+  /**
+   * Keeps the reason of the first rule, and of one rule the first sentence, whatever the order of
+   * the findings.
+   */
   #addReason(index: number, { code, detailOf }: Match): void {
     const present = this.#reasons[index]
     if (present !== undefined && rankOf(present.code) < rankOf(code)) return
@@ -94,8 +103,8 @@ function rankOf(code: GroupingCode): number {
 }
 
 /**
- * Separates findings by a name. Findings without a name join the only name that others have, and stay apart
- * if there are several names.
+ * Separates findings by a name. Findings without a name join the only name that others have, and
+ * stay apart if there are several names.
  */
 export function apartBy(indexes: readonly number[], nameOf: (index: number) => string | null): number[][] {
   const byName = groupBy(indexes, nameOf)

@@ -3,8 +3,9 @@ import { takeAliasChanges } from '../../intel/aliases/alias.store.ts'
 import { plainIdOf } from '../../vocabulary/plain-id.store.ts'
 
 /**
- * Notes the buckets of all issues, of every organization, that name an id whose aliases have changed. Reads
- * all issues in one scan, which is faster than looking up more than a few hundred ids.
+ * Notes the buckets of all issues, of every organization, that name an id whose aliases have
+ * changed. Reads all issues in one scan, which is faster than looking up more than a few hundred
+ * ids.
  */
 export async function noteDueBuckets(tx: Tx): Promise<void> {
   await tx`set local statement_timeout = 0`
@@ -35,7 +36,10 @@ export async function nextDueRepository(db: Db): Promise<DueRepository | null> {
 
 const BUCKETS_AT_ONCE = 1000
 
-/** Takes due buckets of a repository off the list, as hex. They are due again if the transaction fails. */
+/**
+ * Takes due buckets of a repository off the list, as hex. They are due again if the transaction
+ * fails.
+ */
 export async function takeDueBuckets(tx: Tx, { org_id, repository_no, source }: DueRepository): Promise<string[]> {
   const rows = await tx<{ bucket: string }[]>`
     delete from issue_regroup_due due

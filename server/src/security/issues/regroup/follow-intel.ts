@@ -7,8 +7,8 @@ import { type DueRepository, nextDueRepository, noteDueBuckets, takeDueBuckets }
 import { regroupBuckets } from './regroup-buckets.ts'
 
 /**
- * Brings all issues in line with the intelligence after an import. It may be interrupted at any time: the
- * next run continues with what is left.
+ * Brings all issues in line with the intelligence after an import. It may be interrupted at any
+ * time: the next run continues with what is left.
  */
 export async function followIntel(services: Services): Promise<void> {
   await refreshThreats(services)
@@ -17,8 +17,8 @@ export async function followIntel(services: Services): Promise<void> {
 }
 
 /**
- * Updates the KEV flag and EPSS score that issues are filtered and sorted by. Only issues that change are
- * written, in short transactions beside the one that reads them.
+ * Updates the KEV flag and EPSS score that issues are filtered and sorted by. Only issues that
+ * change are written, in short transactions beside the one that reads them.
  */
 async function refreshThreats(services: Services): Promise<void> {
   await services.sql.begin(async (tx) => {
@@ -46,8 +46,8 @@ async function regroupDue({ sql, clock }: Services): Promise<void> {
 
 async function regroupRepository(tx: Tx, due: DueRepository, at: Date): Promise<void> {
   await lockRepository(tx, due.org_id, due.repository_no)
-  // Held before any bucket is taken: otherwise an import could wait for a job that notes these buckets again,
-  // which would wait for this transaction, which would wait for the import.
+  // Held before any bucket is taken. Otherwise there could be a deadlock: this transaction would wait
+  // for an import, which waits for a job that takes alias changes, which waits for these buckets.
   await holdIntel(tx)
   const buckets = await takeDueBuckets(tx, due)
   await regroupBuckets(tx, { ...due, at }, { buckets, cause: { by: 'aliases', source: due.source } })

@@ -19,14 +19,14 @@ export type BucketsToRegroup = {
 }
 
 /**
- * `findings` counts those that were regrouped: a finding that moves to a later bucket counts there. `moved`
- * findings have another issue, `restated` ones another reason. `issues` were written.
+ * `findings` counts those that were regrouped: a finding that moves to a later bucket counts there.
+ * `moved` findings have another issue, `restated` ones another reason. `issues` were written.
  */
 export type Regrouped = { findings: number; moved: number; restated: number; issues: number; changes: IssueChange[] }
 
 /**
- * Groups the findings of some buckets by the current rules and aliases, and writes what differs. The
- * repository must be locked.
+ * Groups the findings of some buckets by the current rules and aliases, and writes what differs.
+ * The repository must be locked.
  */
 export async function regroupBuckets(
   tx: Tx,
@@ -57,7 +57,10 @@ function newIssues(described: readonly DescribedGroup[]): string[] {
   return described.flatMap(({ group, issue }) => (group.issue_id === null ? issue.id : []))
 }
 
-/** By the current rules a finding may belong to another bucket. Its findings are read too, and regrouped again later. */
+/**
+ * By the current rules a finding may belong to another bucket. Its findings are read too, and
+ * regrouped again later.
+ */
 function withCurrentBucket(member: Member): Member {
   return { ...member, bucket: bucketOf(member) }
 }

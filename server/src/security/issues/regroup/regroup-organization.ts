@@ -18,8 +18,8 @@ export type Follow = (run: RegroupRun, changes: readonly IssueChange[]) => void
 
 /**
  * Regroups all findings of an organization by the current rules, repository by repository in short
- * transactions, and writes what differs. An interrupted run continues where it stopped. Throws 409 if a run
- * is being undone.
+ * transactions, and writes what differs. An interrupted run continues where it stopped. Throws 409
+ * if a run is being undone.
  */
 export async function regroupOrganization(
   services: Services,
@@ -97,8 +97,8 @@ const EMPTY_RUN: RegroupRun = {
 }
 
 /**
- * Shows what a new `regroupOrganization` would change. Each repository is regrouped in one transaction that
- * is rolled back. Reports of the repository wait for it.
+ * Shows what a new `regroupOrganization` would change. Each repository is regrouped in one
+ * transaction that is rolled back. Reports of the repository wait for it.
  */
 export async function previewRegroup({ sql, clock }: Services, orgId: string, follow: Follow): Promise<RegroupRun> {
   let run = EMPTY_RUN

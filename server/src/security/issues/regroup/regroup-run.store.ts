@@ -47,7 +47,10 @@ export async function updateRun(tx: Tx, orgId: string, run: RegroupRun, at: Date
       and id = ${run.id}`
 }
 
-/** Returns the latest run after this one that is not undone and changed something. It must be undone first. */
+/**
+ * Returns the latest run after this one that is not undone and changed something. It must be undone
+ * first.
+ */
 export async function findLaterRun(db: Db, orgId: string, id: string): Promise<string | null> {
   const [later] = await db<{ id: string }[]>`
     select id

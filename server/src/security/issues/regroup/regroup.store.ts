@@ -6,8 +6,8 @@ import type { MergeScope } from '../writing/grouping.store.ts'
 type Repository = Pick<MergeScope, 'org_id' | 'repository_no'>
 
 /**
- * The repository's next buckets after this one, as hex and in order, with about `issuesAtOnce` issues. A
- * bucket is never split. Empty at the end.
+ * The repository's next buckets after this one, as hex and in order, with about `issuesAtOnce`
+ * issues. A bucket is never split. Empty at the end.
  */
 export async function nextBuckets(
   db: Db,

@@ -54,7 +54,10 @@ export async function returnIssues(tx: Tx, batch: Batch, at: Date): Promise<void
       and merged_into is null`
 }
 
-/** Deletes the issues that the batch created. Those that other issues refer to by now are kept as merged. */
+/**
+ * Deletes the issues that the batch created. Those that other issues refer to by now are kept as
+ * merged.
+ */
 export async function removeMadeIssues(tx: Tx, batch: Batch, at: Date): Promise<void> {
   await tx`
     with made as (
@@ -80,7 +83,10 @@ export async function removeMadeIssues(tx: Tx, batch: Batch, at: Date): Promise<
       and not ${isReferenced(tx)}`
 }
 
-/** True if another issue was split from it or merged into it. The history has an index for this lookup. */
+/**
+ * True if another issue was split from it or merged into it. The history has an index for this
+ * lookup.
+ */
 function isReferenced(tx: Tx) {
   return tx`exists (
     select from issue_history history

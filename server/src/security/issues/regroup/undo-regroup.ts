@@ -10,9 +10,10 @@ import { findLaterRun, lockRun, type RegroupRun, updateRun } from './regroup-run
 import { dissolveEmptied, removeMadeIssues, returnFindings, returnIssues } from './undo-batch.store.ts'
 
 /**
- * Undoes a regroup batch by batch, the last one first, each in its own transaction. It restores issues and
- * the findings' reasons. Later changes by reports and imports stay. An interrupted call continues where it
- * stopped. Throws 404 for an unknown run, and 409 if a later run has not been undone.
+ * Undoes a regroup batch by batch, the last one first, each in its own transaction. It restores
+ * issues and the findings' reasons. Later changes by reports and imports stay. An interrupted call
+ * continues where it stopped. Throws 404 for an unknown run, and 409 if a later run has not been
+ * undone.
  */
 export async function undoRegroup(
   services: Services,

@@ -4,7 +4,10 @@ import type { Member } from '../grouping/grouping-facts.ts'
 /** The repository whose findings a transaction writes, and the time of the change. */
 export type MergeScope = { org_id: string; repository_no: number; at: Date }
 
-/** Locks a repository, so that transactions that group its findings take turns. Waits without a timeout. */
+/**
+ * Locks a repository, so that transactions that group its findings take turns. Waits without a
+ * timeout.
+ */
 export async function lockRepository(tx: Tx, orgId: string, repositoryNo: number): Promise<void> {
   await tx`set local statement_timeout = 0`
   await tx`

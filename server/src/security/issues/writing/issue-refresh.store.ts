@@ -5,8 +5,8 @@ import { rankOfSeverity } from '../../vocabulary/severity.store.ts'
 export type NewIssues = { open: number; critical: number; high: number }
 
 /**
- * Updates severity, status and listing of issues after their findings were written. Returns how many issues
- * were newly listed as open.
+ * Updates severity, status and listing of issues after their findings were written. Returns how
+ * many issues were newly listed as open.
  */
 export async function refreshIssues(tx: Tx, orgId: string, issueIds: readonly string[], at: Date): Promise<NewIssues> {
   return refreshTouched(tx, orgId, tx`select distinct issue_id from unnest(${issueIds}::uuid[]) issue_id`, at)

@@ -6,7 +6,10 @@ export type StaleIssues = { org_id: string; repository_no: number; issue_ids: st
 
 const ISSUES_AT_ONCE = 10_000
 
-/** Reads all outdated issues of every organization, in parts for one transaction each. Changes of KEV come first. */
+/**
+ * Reads all outdated issues of every organization, in parts for one transaction each. Changes of
+ * KEV come first.
+ */
 export async function readStaleIssues(tx: Tx): Promise<AsyncIterable<StaleIssues[]>> {
   await tx`set local statement_timeout = 0`
   return tx<StaleIssues[]>`

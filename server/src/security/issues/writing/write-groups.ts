@@ -22,8 +22,8 @@ export type Regrouping = {
 export type WrittenGroups = { described: DescribedGroup[]; touched: string[]; changes: IssueChange[]; grouped: Grouped }
 
 /**
- * Writes the issues of changed groups and moves stored findings to their new issues. The temporary table
- * `grouped` names the issues of new findings.
+ * Writes the issues of changed groups and moves stored findings to their new issues. The temporary
+ * table `grouped` names the issues of new findings.
  */
 export async function writeGroups(tx: Tx, scope: MergeScope, regrouping: Regrouping): Promise<WrittenGroups> {
   const { groups, stored, canonicalId, cause, remember } = regrouping

@@ -37,7 +37,10 @@ test('a report that would close most of a stream while naming fewer rules closes
   await report(FULL)
   const held = await report(FEW)
   assert.deepEqual([held.resolved, held.open], [0, 40])
-  assert.match(held.warnings, /^35 of 40 open findings of Linter are missing from this report, which names 5 rules\. The previous report named 40\./)
+  assert.match(
+    held.warnings,
+    /^35 of 40 open findings of Linter are missing from this report, which names 5 rules\. The previous report named 40\./,
+  )
 })
 
 test('the same content again in other bytes agrees, and closes them', async () => {

@@ -5,7 +5,7 @@ import { lowestUuidAt } from '../../src/platform/ids.ts'
 import type { IssueSelection } from '../../src/security/issues/issue-facet.store.ts'
 import { listIssues } from '../../src/security/issues/issue-list.store.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
-import { insertIssues, RARE } from '../support/many-issues.ts'
+import { analyzeIssues, insertIssues, RARE } from '../support/many-issues.ts'
 import { type PlanNode, plansOf } from '../support/query-plans.ts'
 
 const ISSUES = 20_000
@@ -20,6 +20,7 @@ before(async () => {
   api = await startTestApi()
   caller = await api.caller()
   await insertIssues(api, caller.orgId, ISSUES)
+  await analyzeIssues(api)
 })
 after(() => api?.close())
 
@@ -86,7 +87,7 @@ test('of a repository, or of a provider with few of them, it reads only their is
 
 test('so it is of a repository that PostgreSQL has not counted yet, which takes it for as large as any', async () => {
   const { sql } = api.services
-  const [large] = await sql`select id from reported_repositories where name = 'acme/large'`
+  const [large] = await sql`select id from reported_repositories where name = 'acme/large-0'`
   const [small] = await sql`select id from reported_repositories where name = 'acme/small'`
   const rows =
     await sql`update security_issues set repository_no = ${large?.id} where repository_no = ${small?.id} returning id`

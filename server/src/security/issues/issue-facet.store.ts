@@ -1,6 +1,6 @@
-import { windowOfTimedIds } from '../../platform/db/page.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import type { Page } from '../../platform/http/lists.ts'
+import { ofProvider } from '../repositories/reported-repository.store.ts'
 import type { RepositorySelection } from '../repositories/select-repositories.ts'
 import { FINDING_KINDS, type FindingKind } from '../vocabulary/finding-kind.ts'
 import { SEVERITIES, type Severity, severityRank } from '../vocabulary/severity.ts'
@@ -48,11 +48,9 @@ function pickInOrder(db: Db, { orgId, page, selection }: IssueList, order: Order
       from security_issues issue
       where issue.org_id = ${orgId}
         and issue.listed
-        and issue.facet = facet.no
         ${repositoryNos === null ? db`and issue.facet > 0` : db`and issue.repository_no = probed.repository_no`}
-        ${ofProvider(db, provider)}
+        ${ofProvider(db, db`issue`, provider)}
         ${epssMin ? db`and issue.epss > 0 and issue.epss >= ${epssMin}::real` : db``}
-        and ${windowOfTimedIds(db, page, db`issue`)}
         and ${order.condition}
       order by ${order.order}
       limit ${page.limit + 1}
@@ -75,15 +73,4 @@ function facetsOf(db: Db, { status, severity, kind, kev, epssMin }: IssueSelecti
 /** postgres.js cannot write arrays of booleans. */
 function booleans(values: boolean[]): string[] {
   return values.map(String)
-}
-
-export function ofProvider(db: Db, provider: string | null) {
-  if (provider === null) return db``
-  return db`
-    and exists (
-      select from reported_repositories repository
-      where repository.org_id = issue.org_id
-        and repository.id = issue.repository_no
-        and repository.provider = ${provider}
-    )`
 }

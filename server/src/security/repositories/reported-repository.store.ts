@@ -35,3 +35,20 @@ export async function findReportedRepositories(db: Db, orgId: string, filter: Re
     order by id
     limit ${MATCHES_MAX}`
 }
+
+/**
+ * The condition that a row's repository has this provider, as a look-up per row: `offset 0` keeps
+ * the planner from joining all repositories of the provider first. `row` has org_id and
+ * repository_no.
+ */
+export function ofProvider(db: Db, row: ReturnType<Db>, provider: string | null) {
+  if (provider === null) return db``
+  return db`
+    and exists (
+      select from reported_repositories repository
+      where repository.org_id = ${row}.org_id
+        and repository.id = ${row}.repository_no
+        and repository.provider = ${provider}
+      offset 0
+    )`
+}

@@ -30,3 +30,25 @@ export async function selectRepositories(db: Db, orgId: string, query: Repositor
   }
   return { repositoryNos: found.map(({ id }) => id), provider: null }
 }
+
+/**
+ * Lists read so many repositories one by one. A page of a provider with more repositories is soon
+ * full.
+ */
+const REPOSITORIES_READ_MAX = 100
+
+/**
+ * The same selection with the repositories of its provider instead of the provider, where they are
+ * few.
+ */
+export async function toRepositories<Selection extends RepositorySelection>(
+  db: Db,
+  orgId: string,
+  selection: Selection,
+): Promise<Selection> {
+  const { provider } = selection
+  if (provider === null) return selection
+  const found = await findReportedRepositories(db, orgId, { name: null, provider, providerId: null })
+  if (found.length > REPOSITORIES_READ_MAX) return selection
+  return { ...selection, provider: null, repositoryNos: found.map(({ id }) => id) }
+}

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test'
 import type { Page } from '../../src/platform/http/lists.ts'
 import { lowestUuidAt } from '../../src/platform/ids.ts'
 import { listFindings } from '../../src/security/findings/finding.store.ts'
-import type { RepositorySelection } from '../../src/security/repositories/select-repositories.ts'
+import { type RepositoryQuery, selectRepositories } from '../../src/security/repositories/select-repositories.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { type PlanNode, plansOf } from '../support/query-plans.ts'
 import { uploadReport } from '../support/reports.ts'
@@ -30,7 +30,8 @@ before(async () => {
 after(() => api?.close())
 
 /** The plan of one page, read through the statement that the route sends. */
-function planOf(selection: RepositorySelection, after: Page['after'] = null): Promise<PlanNode[]> {
+async function planOf(query: RepositoryQuery, after: Page['after'] = null): Promise<PlanNode[]> {
+  const selection = await selectRepositories(api.services.sql, caller.orgId, query)
   const page: Page = {
     since: new Date(0),
     until: api.clock.now(),
@@ -60,18 +61,16 @@ function assertReadBy(plan: PlanNode[], index: string, repositories = 0): void {
 }
 
 test('the list reads its rows in the order of their ids, on the first page and on a later one', async () => {
-  const all = { repositoryNos: null, provider: null }
-  assertReadBy(await planOf(all), 'findings_pkey')
+  assertReadBy(await planOf({}), 'findings_pkey')
   const created_at = new Date(api.clock.now().getTime() - 2000)
   const after = { created_at, id: lowestUuidAt(created_at) }
-  assertReadBy(await planOf(all, after), 'findings_pkey')
+  assertReadBy(await planOf({}, after), 'findings_pkey')
 })
 
 test('narrowed to a repository it reads them from findings_by_repository', async () => {
-  const [row] = await api.services.sql`select min(id) as id from reported_repositories where org_id = ${caller.orgId}`
-  assertReadBy(await planOf({ repositoryNos: [row?.id], provider: null }), 'findings_by_repository', 1)
+  assertReadBy(await planOf({ provider: 'github', repository_id: '1' }), 'findings_by_repository', 1)
 })
 
 test('narrowed to a provider with few repositories it reads a page of each', async () => {
-  assertReadBy(await planOf({ repositoryNos: null, provider: 'github' }), 'findings_by_repository', REPOSITORIES)
+  assertReadBy(await planOf({ provider: 'github' }), 'findings_by_repository', REPOSITORIES)
 })

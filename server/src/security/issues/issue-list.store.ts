@@ -2,13 +2,11 @@ import { pageOfTimedIds } from '../../platform/db/page.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import type { Page, PageRow } from '../../platform/http/lists.ts'
 import { ofProvider } from '../repositories/reported-repository.store.ts'
-import { toRepositories } from '../repositories/select-repositories.ts'
 import { type IssueSelection, pickByFacet } from './issue-facet.store.ts'
 import { issueJson } from './issue-json.store.ts'
 
 /** One page of unique issues, and one row more where there is a next page. What they say is looked up for these alone. */
-export async function listIssues(db: Db, orgId: string, page: Page, asked: IssueSelection): Promise<PageRow[]> {
-  const selection = await toRepositories(db, orgId, asked)
+export async function listIssues(db: Db, orgId: string, page: Page, selection: IssueSelection): Promise<PageRow[]> {
   const pick = isByAgeAlone(selection) ? pickByAge : pickByFacet
   return db<PageRow[]>`
     select picked.created_at, picked.id, picked.sort_value, ${issueJson(db)} as json

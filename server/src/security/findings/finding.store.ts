@@ -5,11 +5,15 @@ import { intelJson } from '../intel/lookup/intel.store.ts'
 import { asReported } from '../intel/lookup/intel-at-detection.store.ts'
 import { SINGLE_DETAIL } from '../issues/grouping/grouping-facts.ts'
 import { ofProvider } from '../repositories/reported-repository.store.ts'
-import { type RepositorySelection, toRepositories } from '../repositories/select-repositories.ts'
+import type { RepositorySelection } from '../repositories/select-repositories.ts'
 
 /** One page of findings, newest first, and one row more where there is a next page. */
-export async function listFindings(db: Db, orgId: string, page: Page, asked: RepositorySelection): Promise<PageRow[]> {
-  const selection = await toRepositories(db, orgId, asked)
+export async function listFindings(
+  db: Db,
+  orgId: string,
+  page: Page,
+  selection: RepositorySelection,
+): Promise<PageRow[]> {
   return db<PageRow[]>`
     select finding.created_at, finding.id, ${findingJson(db)} as json
     from (${pickPage(db, orgId, page, selection)}) picked

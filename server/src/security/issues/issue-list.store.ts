@@ -2,16 +2,11 @@ import { pageOfTimedIds } from '../../platform/db/page.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import type { Page, PageRow } from '../../platform/http/lists.ts'
 import { ofProvider } from '../repositories/reported-repository.store.ts'
-import { toRepositories } from '../repositories/select-repositories.ts'
 import { type IssueSelection, pickByFacet } from './issue-facet.store.ts'
 import { issueJson } from './issue-json.store.ts'
 
-/**
- * Lists a page of issues, plus one row if there is a next page. Only these rows are rendered as
- * JSON.
- */
-export async function listIssues(db: Db, orgId: string, page: Page, requested: IssueSelection): Promise<PageRow[]> {
-  const selection = await toRepositories(db, orgId, requested)
+/** Lists a page of issues, plus one row if there is a next page. Only these are rendered as JSON. */
+export async function listIssues(db: Db, orgId: string, page: Page, selection: IssueSelection): Promise<PageRow[]> {
   const pick = isByAgeAlone(selection) ? pickByAge : pickByFacet
   return db<PageRow[]>`
     select picked.created_at, picked.id, picked.sort_value, ${issueJson(db)} as json

@@ -8,20 +8,25 @@ import { ambiguous } from './resolve-repository.ts'
 /** The repositories of a list: some of them, all of a provider, or all if both are null. */
 export type RepositorySelection = { repositoryNos: number[] | null; provider: string | null }
 
-/** The filters in a query. */
+/** The filters of a query. */
 export type RepositoryQuery = { repository?: string; provider?: Provider; repository_id?: string }
 
 const FIELDS = { provider: '/query/provider', id: '/query/repository_id' }
 
+/** Lists read up to so many repositories one by one. With more, a scan soon fills a page. */
+const REPOSITORIES_READ_MAX = 100
+
 /**
- * Selects the repositories of a list. Throws 400 `REPOSITORY_AMBIGUOUS` for a name that several
- * providers have, and 400 `invalid_request` for an id without a provider.
+ * Selects the repositories of a list. Throws 400 `REPOSITORY_AMBIGUOUS` for a name without a provider
+ * that several providers have, and 400 `invalid_request` for an id without a provider.
  */
 export async function selectRepositories(db: Db, orgId: string, query: RepositoryQuery): Promise<RepositorySelection> {
   const { repository: name = null, provider = null, repository_id: id } = query
   const providerId = id === undefined ? null : requireRepositoryId(provider, id, FIELDS)
-  if (name === null && providerId === null) return { repositoryNos: null, provider }
+  const isOfAll = name === null && providerId === null
+  if (isOfAll && provider === null) return { repositoryNos: null, provider }
   const found = await findReportedRepositories(db, orgId, { name, provider, providerId })
+  if (isOfAll && found.length > REPOSITORIES_READ_MAX) return { repositoryNos: null, provider }
   if (name !== null && provider === null) {
     const providers = new Set(
       [...found, ...(await findByName(db, orgId, name))].flatMap((known) => known.provider ?? []),
@@ -29,26 +34,4 @@ export async function selectRepositories(db: Db, orgId: string, query: Repositor
     if (providers.size > 1) throw ambiguous(name, [...providers])
   }
   return { repositoryNos: found.map(({ id }) => id), provider: null }
-}
-
-/**
- * Lists read so many repositories one by one. A page of a provider with more repositories is soon
- * full.
- */
-const REPOSITORIES_READ_MAX = 100
-
-/**
- * The same selection with the repositories of its provider instead of the provider, where they are
- * few.
- */
-export async function toRepositories<Selection extends RepositorySelection>(
-  db: Db,
-  orgId: string,
-  selection: Selection,
-): Promise<Selection> {
-  const { provider } = selection
-  if (provider === null) return selection
-  const found = await findReportedRepositories(db, orgId, { name: null, provider, providerId: null })
-  if (found.length > REPOSITORIES_READ_MAX) return selection
-  return { ...selection, provider: null, repositoryNos: found.map(({ id }) => id) }
 }

@@ -818,6 +818,12 @@ CREATE INDEX security_uploads_by_run ON public.security_uploads USING btree (org
 CREATE INDEX security_uploads_pending ON public.security_uploads USING btree (put_until) WHERE (status = 'pending'::text);
 CREATE INDEX security_uploads_unread ON public.security_uploads USING btree (created_at) WHERE (status = ANY (ARRAY['queued'::text, 'parsing'::text]));
 
+create table vulnerability_alias_changes (
+  source text collate "C" not null,
+  id text collate "C" not null,
+  constraint vulnerability_alias_changes_pkey PRIMARY KEY (source, id)
+);
+
 create table vulnerability_aliases (
   id text collate "C" not null,
   canonical_id text collate "C" not null,

@@ -78,7 +78,7 @@ test('repo link stores a repository, renames it by its id, and refuses a name th
   ]
   assert.deepEqual(await json(...link('12', 'acme/shop')), { provider: 'github', id: '12', full_name: 'acme/shop' })
   assert.deepEqual(await json(...link('12', 'acme/store')), { provider: 'github', id: '12', full_name: 'acme/store' })
-  await refused(1, /^Acme\/Store is linked already, under another github id/m, ...link('13', 'Acme/Store'))
+  await refused(1, /^Acme\/Store is already linked with another github id/m, ...link('13', 'Acme/Store'))
   const [{ created_at, ...listed }, ...others] = await json('repo', 'list', '--org', 'default')
   assert.ok(created_at)
   assert.deepEqual(others, [])

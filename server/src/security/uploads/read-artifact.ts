@@ -5,17 +5,22 @@ import type { Plan } from '../../organizations/plan.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { newHexId } from '../../platform/ids.ts'
 import { enqueue } from '../../platform/queue/enqueue.ts'
+import { isTracked } from '../../repositories/branch-name.ts'
 import type { Provider } from '../../repositories/repository-identity.ts'
 import { findOnHost } from '../../repositories/repository-lookup.store.ts'
 import type { Services } from '../../services.ts'
 import { lockReportedRepository } from '../repositories/reported-repository.store.ts'
 import { type ResolvedRepository, resolveRepository } from '../repositories/resolve-repository.ts'
 import { adoptNamed } from '../repositories/seen-repository.store.ts'
-import { isTracked } from '../repositories/tracked.ts'
 import { artifactCategory } from './artifact-category.ts'
-import { findArtifactFigures } from './artifact-figures.store.ts'
 import { readUploadJob } from './read-upload.job.ts'
-import { countRunUploads, insertUpload, type NewUploadRow, requeueFailedArtifact } from './upload.store.ts'
+import {
+  countRunUploads,
+  findArtifactFigures,
+  insertUpload,
+  type NewUploadRow,
+  requeueFailedArtifact,
+} from './upload.store.ts'
 import { markFailed } from './upload-state.store.ts'
 
 /**

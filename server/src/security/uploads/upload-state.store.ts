@@ -1,6 +1,8 @@
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import { hasLiveJob } from '../../platform/queue/queue.store.ts'
 import type { ReportFormat } from '../formats/report/parsed-report.ts'
+import type { ReconcileOutcome } from '../reconcile/reconcile-report.ts'
+import type { UploadOrigin } from '../vocabulary/origin.ts'
 import { readUploadJob } from './read-upload.job.ts'
 
 export type UploadToComplete = { status: string; size: number; sha256: string; put_until: Date }
@@ -52,7 +54,7 @@ export async function markFailed(
 export type UploadToRead = {
   repository_no: number
   requested_format: 'auto' | ReportFormat
-  origin: 'ui' | 'api' | 'report'
+  origin: UploadOrigin
   category: string | null
   git_ref: string | null
   commit_sha: string | null
@@ -83,17 +85,6 @@ export async function noteProgress(db: Db, orgId: string, id: string, findings: 
       and status = 'parsing'`
 }
 
-export type UploadOutcome = {
-  created: number
-  updated: number
-  unchanged: number
-  resolved: number
-  openBySeverity: { critical: number; high: number; medium: number; low: number }
-  newIssues: number
-  newCritical: number
-  newHigh: number
-}
-
 export type FinishedUpload = {
   format: ReportFormat
   /** What the report itself names. */
@@ -102,7 +93,7 @@ export type FinishedUpload = {
   components: number
   truncated: boolean
   warnings: string[]
-  outcome: UploadOutcome
+  outcome: ReconcileOutcome
 }
 
 /** parsing → finished. False when the upload ended meanwhile: the caller's transaction must not stand. */

@@ -1,11 +1,13 @@
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { ReportFormat } from '../formats/report/parsed-report.ts'
+import type { SeverityCounts } from '../reconcile/finding-stream.store.ts'
+import type { UploadOrigin } from '../vocabulary/origin.ts'
 
 export type NewUploadRow = {
   org_id: string
   id: string
   repository_no: number
-  origin: 'ui' | 'api' | 'report'
+  origin: UploadOrigin
   requested_format: 'auto' | ReportFormat
   filename: string
   size: number
@@ -136,4 +138,23 @@ export async function requeueFailedArtifact(
       and status = 'failed'
     returning id`
   return row?.id ?? null
+}
+
+/** Our own figures of the report in an artifact, stored beside what the job states. */
+export type ReportFigures = {
+  format: ReportFormat
+  findings: number
+  components: number
+  openBySeverity: SeverityCounts
+}
+
+/** Returns null until the report in the artifact has been read successfully. */
+export async function findArtifactFigures(db: Db, orgId: string, artifactId: string): Promise<ReportFigures | null> {
+  const [row] = await db<ReportFigures[]>`
+    select format, findings, components, outcome -> 'openBySeverity' as "openBySeverity"
+    from security_uploads
+    where org_id = ${orgId}
+      and artifact_id = ${artifactId}
+      and status = 'finished'`
+  return row ?? null
 }

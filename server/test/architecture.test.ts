@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { brokenRules, type Source } from './support/source-rules.ts'
+import { importCycles } from './support/import-cycles.ts'
+import type { Source } from './support/source-imports.ts'
+import { brokenRules } from './support/source-rules.ts'
 
 const SRC = new URL('../src/', import.meta.url).pathname
 const MIGRATIONS = new URL('../migrations/', import.meta.url).pathname
@@ -9,7 +11,7 @@ const MIGRATIONS = new URL('../migrations/', import.meta.url).pathname
 /** A test beside a rule may do what the rule may not, so tests are not looked at. */
 const sources: Source[] = globSync('**/*.ts', { cwd: SRC })
   .filter((path) => !path.endsWith('.test.ts'))
-  .map((path) => ({ path, text: withoutComments(readFileSync(SRC + path, 'utf8')) }))
+  .map((path) => sourceOf(path, readFileSync(SRC + path, 'utf8')))
 
 test('every file keeps the rules of strata and suffixes', () => {
   assert.ok(sources.length > 50)
@@ -17,52 +19,96 @@ test('every file keeps the rules of strata and suffixes', () => {
 })
 
 const BROKEN: [rule: string, path: string, text: string][] = [
-  ['a slice imports one above it', 'ci/run.store.ts', "import { x } from '../security/upload.store.ts'"],
-  ['a slice imports a type from above', 'access/actor.ts', "import type { Run } from '../ci/run.schema.ts'"],
-  ['an import over several lines', 'audit/a.ts', "import {\n  a,\n  b,\n} from '../ci/run-status.ts'"],
-  ['an import at run time', 'audit/a.ts', "const x = await import('../ci/run-status.ts')"],
-  ['a slice imports the root', 'ci/create-run.ts', "import { createApp } from '../app.ts'"],
-  ['a slice imports a command', 'ci/create-run.ts', "import { run } from '../commands/start.ts'"],
+  [
+    'a slice imports one above it',
+    'ci/runs/run.store.ts',
+    "import { x } from '../../security/uploads/upload.store.ts'",
+  ],
+  ['a slice imports a type from above', 'access/actor.ts', "import type { Run } from '../ci/runs/run.schema.ts'"],
+  ['an import over several lines', 'audit/a.ts', "import {\n  a,\n  b,\n} from '../ci/runs/run-status.ts'"],
+  ['an import at run time', 'audit/a.ts', "const x = await import('../ci/runs/run-status.ts')"],
+  [
+    'an inner folder imports one above it',
+    'security/intel/aliases/a.ts',
+    "import { x } from '../../issues/regroup/b.ts'",
+  ],
+  ['a slice imports the root', 'ci/runs/create-run.ts', "import { createApp } from '../../app.ts'"],
+  ['a slice imports a command', 'ci/runs/create-run.ts', "import { run } from '../../commands/start.ts'"],
   ['platform imports a slice', 'platform/http/lists.ts', "import { x } from '../../access/scopes.ts'"],
   ['platform imports the settings', 'platform/log.ts', "import type { Config } from '../config.ts'"],
   ['services is more than types', 'services.ts', "import { SCOPES } from './access/scopes.ts'"],
-  ['a relative import without ending', 'ci/create-run.ts', "import { x } from './run-status'"],
-  ['SQL in a route', 'ci/run.routes.ts', 'const rows = await services.sql`select 1`'],
-  ['typed SQL in a use case', 'ci/create-run.ts', 'await tx<{ a: number }[]>`\n  select 1 as a`'],
-  ['the driver in a slice', 'ci/run.store.ts', "import postgres from 'postgres'"],
+  ['a relative import without ending', 'ci/runs/create-run.ts', "import { x } from './run-status'"],
+  ['SQL in a route', 'ci/runs/run.routes.ts', 'const rows = await services.sql`select 1`'],
+  ['typed SQL in a use case', 'ci/runs/create-run.ts', 'await tx<{ a: number }[]>`\n  select 1 as a`'],
+  ['the driver in a slice', 'ci/runs/run.store.ts', "import postgres from 'postgres'"],
   ['files in a rule', 'organizations/plan.ts', "import { readFile } from 'node:fs/promises'"],
-  ['sockets in a parser', 'security/parsers/sarif.parser.ts', "import { connect } from 'node:net'"],
-  ['files in a use case of the parsers', 'security/parsers/read-report.ts', "import { open } from 'node:fs'"],
-  ['HTTP in a use case', 'ci/create-run.ts', "import { fastify } from 'fastify'"],
-  ['a time past the clock', 'ci/create-run.ts', 'const now = new Date()'],
-  ['the other time past the clock', 'ci/create-run.ts', 'const now = Date.now()'],
-  ['a drawer', 'ci/utils.ts', ''],
-  ['a barrel', 'ci/runs.ts', "export { createRun } from './create-run.ts'"],
+  ['sockets in a parser', 'security/formats/sarif/sarif.parser.ts', "import { connect } from 'node:net'"],
+  ['files in a use case of the formats', 'security/formats/read-report.ts', "import { open } from 'node:fs'"],
+  ['HTTP in a use case', 'ci/runs/create-run.ts', "import { fastify } from 'fastify'"],
+  ['a time past the clock', 'ci/runs/create-run.ts', 'const now = new Date()'],
+  ['the other time past the clock', 'ci/runs/create-run.ts', 'const now = Date.now()'],
+  ['a wide comment', 'ci/runs/a.ts', `// ${'wide '.repeat(20)}`],
+  ['a drawer', 'ci/runs/utils.ts', ''],
+  ['a barrel', 'ci/runs/all.ts', "export { createRun } from './create-run.ts'"],
 ]
 
-for (const [rule, path, text] of BROKEN) {
-  test(`a broken rule is found: ${rule}`, () => {
-    assert.equal(brokenRules([{ path, text }]).length, 1)
+test('no files and no folders import each other in a circle', () => {
+  assert.deepEqual(importCycles(sources), [])
+})
+
+const CIRCLES: [circle: string, Source[]][] = [
+  [
+    'two files',
+    [sourceOf('ci/runs/a.ts', "import { b } from './b.ts'"), sourceOf('ci/runs/b.ts', "import { a } from './a.ts'")],
+  ],
+  [
+    'three folders, by different files',
+    [
+      sourceOf('ci/runs/a.ts', "import { b } from '../reports/b.ts'"),
+      sourceOf('ci/reports/b.ts', "import type { C } from '../artifacts/c.ts'"),
+      sourceOf('ci/artifacts/c.ts', "import { d } from '../runs/d.ts'"),
+      sourceOf('ci/runs/d.ts', ''),
+    ],
+  ],
+  [
+    'a folder and the folder in it',
+    [
+      sourceOf('deployments/a.ts', "import { b } from './gates/b.ts'"),
+      sourceOf('deployments/gates/b.ts', "import { c } from '../c.ts'"),
+      sourceOf('deployments/c.ts', ''),
+    ],
+  ],
+]
+
+for (const [circle, files] of CIRCLES) {
+  test(`a circle is found: ${circle}`, () => {
+    assert.equal(importCycles(files).length, 1)
   })
 }
 
-test('a folder that stands in no stratum is found', () => {
+for (const [rule, path, text] of BROKEN) {
+  test(`a broken rule is found: ${rule}`, () => {
+    assert.equal(brokenRules([sourceOf(path, text)]).length, 1)
+  })
+}
+
+test('a folder without a stratum is found', () => {
   assert.throws(
-    () => brokenRules([{ path: 'billing/a.ts', text: "import { x } from '../ci/run-status.ts'" }]),
-    /no stratum/,
+    () => brokenRules([sourceOf('billing/a.ts', "import { x } from '../ci/runs/run-status.ts'")]),
+    /without a stratum/,
   )
 })
 
 test('what the rules allow is not reported', () => {
   const allowed: Source[] = [
-    { path: 'access/api-key.ts', text: "import type { Environment } from '../config.ts'" },
-    {
-      path: 'ci/run.store.ts',
-      text: "import type { Db } from '../platform/db/sql.ts'\nconst rows = await db`select 1`",
-    },
-    { path: 'app.ts', text: "import { runRoutes } from './ci/run.routes.ts'" },
-    { path: 'services.ts', text: "import type { Plans } from './organizations/plan.ts'" },
-    { path: 'ci/create-run.ts', text: 'const at = new Date(now)' },
+    sourceOf('access/api-key.ts', "import type { Environment } from '../config.ts'"),
+    sourceOf(
+      'ci/runs/run.store.ts',
+      "import type { Db } from '../../platform/db/sql.ts'\nconst rows = await db`select 1`",
+    ),
+    sourceOf('app.ts', "import { runRoutes } from './ci/runs/run.routes.ts'"),
+    sourceOf('services.ts', "import type { Plans } from './organizations/plan.ts'"),
+    sourceOf('ci/runs/create-run.ts', 'const at = new Date(now)'),
   ]
   assert.deepEqual(brokenRules(allowed), [])
 })
@@ -87,6 +133,10 @@ test("a table is touched by its own slice's stores only", () => {
 function slicesThat(use: RegExp): string[] {
   const found = sources.filter(({ text }) => use.test(text)).map(({ path }) => path.split('/', 1)[0] as string)
   return [...new Set(found)]
+}
+
+function sourceOf(path: string, text: string): Source {
+  return { path, text: withoutComments(text), lines: text.split('\n') }
 }
 
 function withoutComments(text: string): string {

@@ -1,4 +1,7 @@
-/** Who did something: an API key, a user, a policy, Shiplock itself, or the command line. */
+/**
+ * Who made a change: an API key, a user, a policy, Shiplock itself, or an administrator at the
+ * command line.
+ */
 export type Principal = {
   type: 'api_key' | 'user' | 'policy' | 'system' | 'command_line'
   id: string | null

@@ -34,17 +34,21 @@ export const COMMANDS = {
     load: async () => (await import('./intel.ts')).intelStatus,
   },
   'policy apply': {
-    about: 'create a policy or a new version of it',
+    about: 'create or update a policy',
     load: async () => (await import('./policy.ts')).policyApply,
   },
   'policy list': { about: 'list the policies', load: async () => (await import('./policy.ts')).policyList },
   'policy test': {
-    about: 'evaluate a policy on an input',
-    load: async () => (await import('./policy-test.ts')).policyTest,
+    about: 'evaluate a policy file on an input',
+    load: async () => (await import('./policy-file.ts')).policyTest,
+  },
+  'policy schema': {
+    about: 'print the JSON Schema of policy files',
+    load: async () => (await import('./policy-schema.ts')).policySchema,
   },
   'policy input-schema': {
-    about: 'print the JSON schema of policy inputs',
-    load: async () => (await import('./policy-test.ts')).policyInputSchema,
+    about: 'print the JSON Schema of the policy input',
+    load: async () => (await import('./policy-schema.ts')).policyInputSchema,
   },
   'issues regroup': {
     about: 'recompute all unique issues',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { Check } from 'typebox/value'
-import { ComplianceResult } from '../../src/compliance/result.schema.ts'
+import { ComplianceResult } from '../../src/compliance/results/result.schema.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { assertInvalid } from '../support/assert-error.ts'
 import { idsInNoOrder, testListContract } from '../support/list-contract.ts'
@@ -31,7 +31,7 @@ testListContract({
   },
 })
 
-test('a result leaves with every field as it is stored', async () => {
+test('a result has every stored field', async () => {
   const caller = await api.caller()
   await insertResult(caller, FULL)
   const [result] = (await get(caller)).body.data
@@ -40,7 +40,7 @@ test('a result leaves with every field as it is stored', async () => {
   assert.ok(Check(ComplianceResult, result))
 })
 
-test('a policy that was not evaluated has no details and no time', async () => {
+test('a result that was not evaluated has no details and no evaluated_at', async () => {
   const caller = await api.caller()
   await insertResult(caller)
   const [result] = (await get(caller)).body.data
@@ -48,7 +48,7 @@ test('a policy that was not evaluated has no details and no time', async () => {
   assert.deepEqual([result.status, result.details, result.evaluated_at], ['not_evaluated', [], null])
 })
 
-test('status keeps what equals it, whichever of the four', async () => {
+test('status returns only results with that status', async () => {
   const caller = await api.caller()
   for (const status of STATUSES) await insertResult(caller, { id: status, status, evaluated_at: NOW })
   for (const status of STATUSES) assert.deepEqual(await listIds(caller, `?status=${status}`), [status])
@@ -68,7 +68,7 @@ test('one policy has one result for a repository', async () => {
   )
 })
 
-test('400 names the parameter that is unknown or wrong', async () => {
+test('400 names the unknown or invalid parameter', async () => {
   const caller = await api.caller()
   for (const word of ['', 'pass', 'Passing', 'passing,failing']) {
     assertInvalid(await get(caller, `?status=${word}`), '/query/status')
@@ -91,7 +91,7 @@ const FULL = {
   updated_at: '2026-03-02T02:00:00.000Z',
 }
 
-/** The fewest facts that a row needs, and what the test adds. */
+/** Inserts a result with the required fields and the given ones. */
 async function insertResult({ orgId }: Caller, fields: Partial<typeof FULL> = {}, to = api): Promise<void> {
   const { sql } = to.services
   const row = {

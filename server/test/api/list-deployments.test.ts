@@ -31,7 +31,7 @@ testListContract({
   },
 })
 
-test('a deployment leaves with every field as it is stored, alone and in the list', async () => {
+test('getDeployment and listDeployments return every stored field', async () => {
   const caller = await api.caller()
   await insertDeployment(caller, FULL)
   const expected = { ...FULL, org_id: caller.orgId }
@@ -42,7 +42,7 @@ test('a deployment leaves with every field as it is stored, alone and in the lis
   assert.deepEqual((await get(caller, LIST)).body.data, [expected])
 })
 
-test('what a deployment does not have is null or an empty list', async () => {
+test('missing values are null or an empty array', async () => {
   const caller = await api.caller()
   await insertDeployment(caller)
   const [deployment] = (await get(caller, LIST)).body.data
@@ -51,7 +51,7 @@ test('what a deployment does not have is null or an empty list', async () => {
   assert.deepEqual([deployment.reviews, deployment.approvals, deployment.required_reviewers], [[], [], []])
 })
 
-/** A filter, a value that a deployment has, and others that only look like it. */
+/** Each filter with a matching value and similar values that must not match. */
 const FILTERS: [parameter: string, column: string, value: string, others: string[]][] = [
   ['status', 'status', 'success', ['failure']],
   ['environment', 'environment', 'production', ['Production', 'production-eu', 'prod%']],
@@ -61,7 +61,7 @@ const FILTERS: [parameter: string, column: string, value: string, others: string
 ]
 
 for (const [parameter, column, value, others] of FILTERS) {
-  test(`${parameter} keeps what equals it exactly`, async () => {
+  test(`${parameter} matches exact values only`, async () => {
     const caller = await api.caller()
     await insertDeployment(caller, { id: 'same', [column]: value })
     for (const [at, other] of others.entries()) await insertDeployment(caller, { id: `other-${at}`, [column]: other })
@@ -69,7 +69,7 @@ for (const [parameter, column, value, others] of FILTERS) {
   })
 }
 
-test('all filters together keep what equals all of them', async () => {
+test('combined filters return deployments that match all of them', async () => {
   const caller = await api.caller()
   const all = Object.fromEntries(FILTERS.map(([, column, value]) => [column, value]))
   await insertDeployment(caller, { id: 'all', ...all })
@@ -79,7 +79,7 @@ test('all filters together keep what equals all of them', async () => {
   assert.deepEqual(await listIds(caller, `?${query}`), ['all'])
 })
 
-test("404 and no place in the list for a deployment beyond the plan's retention", async () => {
+test("404, and not listed, for a deployment past the plan's retention", async () => {
   const caller = await api.caller({ plan: 'team' })
   await insertDeployment(caller, { id: 'kept', created_at: TEAM_RETAINED_SINCE })
   await insertDeployment(caller, { id: 'beyond', created_at: '2025-12-04T05:06:07.889Z' })
@@ -90,7 +90,7 @@ test("404 and no place in the list for a deployment beyond the plan's retention"
   assertError(await get(caller, `${LIST}/beyond`), 404, 'not_found')
 })
 
-test('404 and no place in the list for a deployment of another organization', async () => {
+test('404, and not listed, for a deployment of another organization', async () => {
   const [owner, stranger] = [await api.caller(), await api.caller()]
   await insertDeployment(owner, { id: 'same', version: 'theirs' })
   await insertDeployment(owner, { id: 'foreign' })
@@ -113,12 +113,12 @@ const WRONG: [parameter: string, value: string][] = [
 ]
 
 for (const [parameter, value] of WRONG) {
-  test(`400 names the parameter that is unknown or wrong: ${parameter}=${value.slice(0, 20)}`, async () => {
+  test(`400 names the unknown or invalid parameter: ${parameter}=${value.slice(0, 20)}`, async () => {
     assertInvalid(await get(await api.caller(), `${LIST}?${parameter}=${value}`), `/query/${parameter}`)
   })
 }
 
-test('400 for an id of another form', async () => {
+test('400 for a malformed id', async () => {
   assertInvalid(await get(await api.caller(), `${LIST}/a%20b`), '/path/id')
 })
 
@@ -213,7 +213,7 @@ const FULL = {
   },
 }
 
-/** The fewest facts that a row needs, and what the test adds. */
+/** Inserts a deployment with the required columns and the given fields. */
 async function insertDeployment({ orgId }: Caller, fields: Partial<typeof FULL> = {}, to = api): Promise<void> {
   const { sql } = to.services
   const row = {

@@ -39,7 +39,7 @@ async function createRuns(caller: Caller, count: number): Promise<string[]> {
 
 const idsOf = ({ body }: Answer): string[] => body.data.map((run: Json) => run.id)
 
-test('200 with 50 runs by default, newest first, and as many as limit says up to 100', async () => {
+test('200 with 50 runs by default, newest first, and up to 100 with limit', async () => {
   const caller = await api.caller()
   const ids = await createRuns(caller, 101)
   const byDefault = await list(caller)
@@ -52,7 +52,7 @@ test('200 with 50 runs by default, newest first, and as many as limit says up to
   }
 })
 
-test('status filters on the state that is shown, that of the newest attempt', async () => {
+test('status filters on the status of the newest attempt', async () => {
   const caller = await api.caller()
   const failed = await createRun(api, caller, { external_run_id: 'failed' })
   const retried = await createRun(api, caller, { external_run_id: 'retried' })

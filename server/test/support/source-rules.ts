@@ -1,26 +1,57 @@
-/** One file of server/src: its path from there, and its text without comments. */
-export type Source = { path: string; text: string }
+import { importsOf, resolvePath, type Source } from './source-imports.ts'
 
-/** A folder imports itself and what stands before it (ARCHITECTURE.md, "Strata"). */
+/**
+ * A folder imports itself and the folders before it (ARCHITECTURE.md, "Strata"). A folder that is not
+ * listed belongs to its nearest listed parent.
+ */
 const STRATA = [
   'platform',
   'audit',
   'organizations',
   'access',
+  'access/api-keys',
+  'access/gateway',
   'repositories',
   'codehosts',
-  'ci',
-  'security',
+  'ci/runs',
+  'ci/artifacts',
+  'ci/reports',
+  'ci/pipeline-runs',
+  'ci/evidence',
+  'security/vocabulary',
+  'security/formats/report',
+  'security/formats/sarif',
+  'security/formats/cyclonedx',
+  'security/formats/spdx',
+  'security/formats/detect',
+  'security/formats',
+  'security/intel',
+  'security/intel/aliases',
+  'security/intel/sources',
+  'security/intel/lookup',
+  'security/repositories',
+  'security/issues/grouping',
+  'security/issues/writing',
+  'security/reconcile',
+  'security/uploads',
+  'security/findings',
+  'security/issues/regroup',
+  'security/issues/explain',
+  'security/issues',
+  'security/alerts',
+  'security/policy-facts',
   'compliance',
   'deployments',
+  'deployments/gates/configure',
+  'deployments/policy',
+  'deployments/approvals',
+  'deployments/gates',
   'provenance',
 ]
 const TOP = STRATA.length
 /** Settings and the shape of `Services`: types that every slice may name, platform excepted. */
 const GROUND = ['config.ts', 'services.ts']
 
-const IMPORT =
-  /(?:^|\n)\s*(?:import|export)\s+(type\s)?[^'"`;]*?from\s+'([^']+)'|import\(\s*'([^']+)'|(?:^|\n)import '([^']+)'/g
 const SQL_TEMPLATE = /\b(?:sql|tx|db)(?:<[^`;]{0,400}>)?\s*`/
 const IO_MODULES = /^node:(?:fs|net|http|https|tls|dgram|dns|child_process|worker_threads|cluster)(?:\/|$)/
 const WITHOUT_ARGUMENTS_NOW = /new Date\(\s*\)|\bDate\.now\(|\bDate\(\s*\)/
@@ -33,6 +64,7 @@ export function brokenRules(sources: Source[]): string[] {
     ...impureRule(source),
     ...readsTheTime(source),
     ...meaninglessName(source),
+    ...wideComments(source),
   ])
 }
 
@@ -49,12 +81,16 @@ function importsUpward({ path, text }: Source): string[] {
   })
 }
 
-/** A place that no list names is a mistake of its own: it would stand on top unnoticed. */
+/** Throws for a folder that no stratum covers: it would stand above all others unnoticed. */
 function stratumOf(path: string): number {
-  const folder = path.includes('/') ? (path.split('/', 1)[0] as string) : 'commands'
-  const at = folder === 'commands' ? TOP : STRATA.indexOf(folder)
-  if (at < 0) throw new Error(`${path}: the folder ${folder} stands in no stratum`)
-  return at
+  let folder = path.includes('/') ? path.slice(0, path.lastIndexOf('/')) : 'commands'
+  if (folder === 'commands') return TOP
+  while (folder !== '') {
+    const at = STRATA.indexOf(folder)
+    if (at >= 0) return at
+    folder = folder.slice(0, Math.max(0, folder.lastIndexOf('/')))
+  }
+  throw new Error(`${path} is in a folder without a stratum`)
 }
 
 function sqlOutsideStores({ path, text }: Source): string[] {
@@ -80,7 +116,7 @@ const USE_CASE = /^(?:load|read|fetch|create|update|complete|import|export|open|
 
 function mayDoIo(path: string): boolean {
   const name = path.split('/').at(-1) as string
-  return !path.includes('/parsers/') && (name.endsWith('.job.ts') || USE_CASE.test(name))
+  return !path.includes('/formats/') && (name.endsWith('.job.ts') || USE_CASE.test(name))
 }
 
 /** Only the clock knows what time it is. How long something took on this machine is a measurement, and platform's own. */
@@ -97,13 +133,12 @@ function meaninglessName({ path, text }: Source): string[] {
   return broken
 }
 
-function importsOf(text: string): { specifier: string; typeOnly: boolean }[] {
-  return [...text.matchAll(IMPORT)].map((match) => ({
-    specifier: match[2] ?? match[3] ?? match[4] ?? '',
-    typeOnly: match[1] !== undefined,
-  }))
-}
+const COMMENT_COLUMNS_MAX = 100
+const COMMENT_LINE = /^\s*(?:\/\/|\/?\*)/
 
-function resolvePath(from: string, specifier: string): string {
-  return new URL(specifier, `file:///${from}`).pathname.slice(1)
+function wideComments({ path, lines }: Source): string[] {
+  return lines.flatMap((line, index) => {
+    const isWide = line.length > COMMENT_COLUMNS_MAX && COMMENT_LINE.test(line)
+    return isWide ? [`${path}:${index + 1} has a comment wider than ${COMMENT_COLUMNS_MAX} columns`] : []
+  })
 }

@@ -3,9 +3,8 @@ import { lowestUuidAt } from '../ids.ts'
 import type { Db } from './sql.ts'
 
 /**
- * The condition for one page of a list: the window, and the rows after the previous page. `table`
- * is the table or alias. It needs an index on (org_id, created_at, id) and an order by created_at
- * desc, id desc.
+ * The condition that makes a list one page: the window, and what stands after the page before. `table` is the list's
+ * table or alias; it needs an index on (org_id, created_at, id) and an order by created_at desc, id desc.
  */
 export function pageOf(db: Db, page: Page, table: ReturnType<Db>) {
   const after = page.after
@@ -16,19 +15,18 @@ export function pageOf(db: Db, page: Page, table: ReturnType<Db>) {
 }
 
 /**
- * The same for tables whose ids are version 7 UUIDs of the time of creation. The ids contain the
- * time, so an index on (org_id, id) and an order by id desc suffice.
+ * The same for a list whose ids are version 7 UUIDs of the time of creation: an index on (org_id, id)
+ * and an order by id desc are enough.
  */
 export function pageOfTimedIds(db: Db, page: Page, table: ReturnType<Db>) {
-  const after = page.after
+  const { from, before } = timedIdsOf(page)
   return db`
-    ${windowOfTimedIds(db, page, table)}
-    ${after ? db`and ${table}.id < ${after.id}` : db``}`
+    ${table}.id >= ${from}
+    and ${table}.id < ${before}`
 }
 
-/** The window only, for a list that is sorted by something else first. */
-export function windowOfTimedIds(db: Db, { since, until }: Page, table: ReturnType<Db>) {
-  return db`
-    ${table}.id >= ${lowestUuidAt(since)}
-    and ${table}.id < ${lowestUuidAt(new Date(until.getTime() + 1))}`
+/** The ids that a page can have: `from` and higher ones, up to but not including `before`. */
+export function timedIdsOf({ since, until, after }: Page): { from: string; before: string } {
+  const end = lowestUuidAt(new Date(until.getTime() + 1))
+  return { from: lowestUuidAt(since), before: after !== null && after.id < end ? after.id : end }
 }

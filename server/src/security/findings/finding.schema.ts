@@ -2,21 +2,15 @@ import { Type } from 'typebox'
 import { pageQuery } from '../../platform/http/lists.ts'
 import { Closed, Nullable, OneOf, Timestamp } from '../../platform/http/schemas.ts'
 import { PROVIDERS } from '../../repositories/repository-identity.ts'
-import { REPORT_FORMATS, RepositoryId, RepositoryName } from '../uploads/upload.schema.ts'
+import { REPORT_FORMATS } from '../formats/report/parsed-report.ts'
+import { repositoryFilters } from '../repositories/repository.schema.ts'
+import { FINDING_KINDS } from '../vocabulary/finding-kind.ts'
+import { FINDING_ORIGINS } from '../vocabulary/origin.ts'
+import { SEVERITIES } from '../vocabulary/severity.ts'
 
 const Text = Nullable(Type.String())
 const Time = Nullable(Timestamp)
 const Score = Nullable(Type.Number())
-
-export const SEVERITIES = ['critical', 'high', 'medium', 'low', 'info'] as const
-export const FINDING_KINDS = ['code', 'dependency', 'secret', 'iac', 'container', 'license', 'other'] as const
-
-/** What narrows a list to a repository (specification, GET /v1/security/findings). */
-export const repositoryFilters = {
-  repository: Type.Optional(RepositoryName),
-  provider: Type.Optional(OneOf(PROVIDERS)),
-  repository_id: Type.Optional(RepositoryId),
-}
 
 export const FindingQuery = pageQuery(1000, 100, repositoryFilters)
 
@@ -52,7 +46,7 @@ const IntelAtDetection = Closed({
 export const Finding = Closed(
   {
     id: Type.String(),
-    origin: OneOf(['alert', 'upload', 'report']),
+    origin: OneOf(FINDING_ORIGINS),
     source: OneOf(REPORT_FORMATS),
     scanner: Type.String(),
     scanner_version: Text,

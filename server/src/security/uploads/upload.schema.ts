@@ -1,20 +1,11 @@
 import { type Static, Type } from 'typebox'
 import { Closed, Nullable, OneOf, Timestamp } from '../../platform/http/schemas.ts'
 import { PROVIDERS } from '../../repositories/repository-identity.ts'
+import { REPORT_FORMATS } from '../formats/report/parsed-report.ts'
+import { RepositoryId, RepositoryName } from '../repositories/repository.schema.ts'
+import { UPLOAD_ORIGINS } from '../vocabulary/origin.ts'
 
-export const REPORT_FORMATS = ['sarif', 'cyclonedx', 'spdx'] as const
 export const UPLOAD_STATUSES = ['pending', 'queued', 'parsing', 'finished', 'failed'] as const
-export const UPLOAD_ORIGINS = ['ui', 'api', 'report'] as const
-
-/** `owner/name`, with groups in between where the provider has them. */
-export const RepositoryName = Type.String({
-  minLength: 3,
-  maxLength: 300,
-  pattern: '^(?!\\s)[^/\\u0000-\\u001f]+(?:/[^/\\u0000-\\u001f]+)+(?<!\\s)$',
-})
-
-/** A number, a project id, a UUID or a GUID, as the provider has it. */
-export const RepositoryId = Type.String({ pattern: '^[A-Za-z0-9{}-]{1,100}$' })
 
 /** Body of createSecurityUpload. */
 export const NewSecurityUpload = Closed({

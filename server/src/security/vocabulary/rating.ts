@@ -1,7 +1,6 @@
-import type { ParsedFinding, Severity } from '../formats/report/parsed-report.ts'
 import { boundedText, VERSION_MAX } from './bounded-text.ts'
 import { type CvssVector, type CvssVersion, cvssScoreOf } from './cvss-vector.ts'
-import { severityOfScore } from './severity.ts'
+import { type Severity, severityOfScore, severityRank } from './severity.ts'
 
 /** What one source says of how bad a vulnerability is. */
 export type Rating = {
@@ -15,14 +14,17 @@ export type Rating = {
   vector: CvssVector | null
 }
 
-export type SeverityFields = Pick<
-  ParsedFinding,
-  'severity' | 'scanner_score' | 'cvss_version' | 'cvss_score' | 'cvss_vector'
->
+/** The severity of a finding and the scores that it follows from. */
+export type SeverityFields = {
+  severity: Severity
+  scanner_score: number | null
+  cvss_version: string | null
+  cvss_score: number | null
+  cvss_vector: string | null
+}
 
 /** Trust by kind, best first; what is no CVSS comes last. */
 const VERSION_ORDER: (CvssVersion | null)[] = ['4.0', '3.1', '3.0', '2.0', null]
-const SEVERITY_ORDER: Severity[] = ['critical', 'high', 'medium', 'low', 'info']
 
 /** A vulnerability that nobody rated. It must neither drown nor pass for harmless. */
 const UNRATED: Severity = 'medium'
@@ -57,13 +59,13 @@ function compareTrust(a: Rating, b: Rating): number {
   return (
     Number(b.isOwn) - Number(a.isOwn) ||
     VERSION_ORDER.indexOf(a.cvssVersion) - VERSION_ORDER.indexOf(b.cvssVersion) ||
-    severityRank(a) - severityRank(b) ||
+    rankOf(b) - rankOf(a) ||
     (b.score ?? -1) - (a.score ?? -1)
   )
 }
 
-function severityRank({ severity }: Rating): number {
-  return severity === null ? SEVERITY_ORDER.length : SEVERITY_ORDER.indexOf(severity)
+function rankOf({ severity }: Rating): number {
+  return severity === null ? -1 : severityRank(severity)
 }
 
 const WORDS: Record<string, Severity> = {

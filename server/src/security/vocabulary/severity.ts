@@ -1,4 +1,11 @@
-import type { Severity } from '../formats/report/parsed-report.ts'
+/** Every severity, worst first (decisions §7). */
+export const SEVERITIES = ['critical', 'high', 'medium', 'low', 'info'] as const
+export type Severity = (typeof SEVERITIES)[number]
+
+/** The number that stands for a severity where severities are compared or stored: 4 is critical, 0 is info. */
+export function severityRank(severity: Severity): number {
+  return SEVERITIES.length - 1 - SEVERITIES.indexOf(severity)
+}
 
 /** The lowest score of each severity (CVSS 3.1 §5, and what `security-severity` in SARIF means). */
 const SCORE_FLOORS: [number, Severity][] = [

@@ -1,11 +1,17 @@
-/** What every parser of security reports hands out, whatever the format it read. */
+import type { FindingKind } from '../../vocabulary/finding-kind.ts'
+import type { Severity } from '../../vocabulary/severity.ts'
 
-export type ReportFormat = 'sarif' | 'cyclonedx' | 'spdx'
-export type FindingKind = 'code' | 'dependency' | 'secret' | 'iac' | 'container' | 'license' | 'other'
-export type Severity = 'critical' | 'high' | 'medium' | 'low' | 'info'
+/** What every parser of security reports returns, in whichever format the report was written. */
+
+export const REPORT_FORMATS = ['sarif', 'cyclonedx', 'spdx'] as const
+export type ReportFormat = (typeof REPORT_FORMATS)[number]
 
 /** Where a report's bytes come from. `open` may be called more than once and starts at the first byte each time. */
-export type ReportSource = { open(): AsyncIterable<Uint8Array> }
+export type ReportSource = {
+  open(): AsyncIterable<Uint8Array>
+  /** Aborted when reading must end at once. */
+  stopping?: AbortSignal
+}
 
 /** One finding as a report states it. Strings are bounded, and free of NUL and lone surrogates. */
 export type ParsedFinding = {

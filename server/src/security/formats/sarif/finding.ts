@@ -7,7 +7,8 @@ import {
   TITLE_MAX,
   webUrl,
 } from '../../vocabulary/bounded-text.ts'
-import type { FindingKind, ParsedFinding } from '../report/parsed-report.ts'
+import type { FindingKind } from '../../vocabulary/finding-kind.ts'
+import type { ParsedFinding } from '../report/parsed-report.ts'
 import { flaggedText } from './flagged-text.ts'
 import { identityOf } from './identity.ts'
 import { levelOf, scannerScoreOf, severityOf } from './level.ts'

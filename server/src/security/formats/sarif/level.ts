@@ -1,6 +1,6 @@
 import { integerOf, type JsonObject, memberOf, textOf } from '../../../platform/json/read-value.ts'
+import type { Severity } from '../../vocabulary/severity.ts'
 import { scoreOf, severityOfScore } from '../../vocabulary/severity.ts'
-import type { Severity } from '../report/parsed-report.ts'
 import type { SarifRule, SarifRun } from './sarif-run.ts'
 
 const SEVERITY_OF_LEVEL = new Map<string, Severity>([

@@ -1,5 +1,6 @@
+import type { FindingKind } from '../../vocabulary/finding-kind.ts'
 import { Memo } from '../report/memo.ts'
-import type { FindingKind, ReportTool } from '../report/parsed-report.ts'
+import type { ReportTool } from '../report/parsed-report.ts'
 import type { ArtifactPlace } from './artifact-path.ts'
 import type { DescriptorReference } from './component-reference.ts'
 import type { PackageFacts } from './package-facts.ts'

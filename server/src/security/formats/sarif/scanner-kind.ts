@@ -1,4 +1,4 @@
-import type { FindingKind } from '../report/parsed-report.ts'
+import type { FindingKind } from '../../vocabulary/finding-kind.ts'
 
 /** Scanners whose name tells what they look for; a name matches when it contains the text. First match wins. */
 const KINDS: [FindingKind, string[]][] = [

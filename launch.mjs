@@ -1,4 +1,5 @@
-// `npm start`, `npm test`, `npm run test:s3`, `npm run test:opa`, `npm run bench`, `npm run check`: installs what is missing, then runs it on Node 24.
+// `npm start`, `npm test`, `npm run test:s3`, `npm run test:opa`, `npm run bench`, `npm run check`:
+// installs missing packages, then runs the program on Node 24.
 import { installIfNeeded, runNpm } from './server/bin/install.mjs'
 import { ROOT, runProgram } from './server/bin/supervise.mjs'
 
@@ -28,7 +29,7 @@ async function launch(command, args) {
   return runProgram(file, [...ownArgs, ...args], ROOT)
 }
 
-/** The quick ones among the checks of .ci/run; stops at the first that fails. */
+/** Runs the fast checks of .ci/run. Stops at the first failure. */
 async function check() {
   for (const name of CHECKS) {
     const { code } = await runNpm(['run', '--silent', name], 'inherit')

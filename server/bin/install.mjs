@@ -1,4 +1,5 @@
-// Brings node_modules in line with package-lock.json. Plain JavaScript, no packages: it runs before there are any.
+// Installs the packages of package-lock.json. Plain JavaScript without dependencies, because it
+// runs before they are installed.
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { readFileSync, realpathSync, rmSync } from 'node:fs'
@@ -9,9 +10,12 @@ import { ROOT } from './supervise.mjs'
 
 const PROGRESS_MS = 10_000
 const NPM_CI = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--include=dev', '--include=optional']
-const HINT = 'Check the network, the npm registry and the free space on the disk, then run the same command again.'
+const HINT = 'Check the network, the npm registry and the free disk space, then run the same command again.'
 
-/** Installs what is missing. Launches of one clone at the same time do it one after the other, so only the first does. */
+/**
+ * Installs missing packages. Concurrent launches of one clone wait for each other, so only the
+ * first installs.
+ */
 export async function installIfNeeded() {
   if (isInstalled()) return
   const release = await takeInstallLock()
@@ -22,7 +26,7 @@ export async function installIfNeeded() {
   }
 }
 
-/** Compares what npm noted at the end of its last installation with what package-lock.json asks for. */
+/** Compares what npm recorded at its last installation with package-lock.json. */
 function isInstalled() {
   const wanted = readPackages('package-lock.json')
   const installed = readPackages('node_modules/.package-lock.json')
@@ -45,7 +49,9 @@ function isSame(wanted, installed) {
   return wanted.version === installed.version && wanted.integrity === installed.integrity
 }
 
-/** Optional packages hold the binaries of one platform each; npm leaves out those of the others. */
+/**
+ * Optional packages contain the binaries of one platform each. npm skips those of other platforms.
+ */
 function isForAnotherPlatform({ optional, os = process.platform, cpu = process.arch, libc }) {
   const isOurs = [os].flat().includes(process.platform) && [cpu].flat().includes(process.arch)
   return optional && (!isOurs || libc !== undefined)
@@ -57,12 +63,15 @@ async function install() {
   const elapsed = () => `${Math.round((performance.now() - startedAt) / 1000)} s`
   const progress = setInterval(() => console.error(`  still installing, ${elapsed()}`), PROGRESS_MS)
   const { code, output } = await runNpm(NPM_CI, 'pipe').finally(() => clearInterval(progress))
-  if (code !== 0) throw new Error(`${output}\nThe installation failed; npm's own words are above. ${HINT}`)
-  if (!isInstalled()) throw new Error(`${output}\nnpm left out packages that this machine needs. ${HINT}`)
+  if (code !== 0) throw new Error(`${output}\nThe installation failed; see the output of npm above. ${HINT}`)
+  if (!isInstalled()) throw new Error(`${output}\nnpm did not install all packages that this machine needs. ${HINT}`)
   console.error(`Installed in ${elapsed()}.`)
 }
 
-/** Runs npm at the root, not on the Node inside node_modules (npm scripts put it first), which npm is about to replace. */
+/**
+ * Runs npm in the root directory. Does not use the Node in node_modules, which npm scripts put
+ * first, because npm is about to replace it.
+ */
 export function runNpm(args, stdio) {
   const path = process.env.PATH.split(delimiter).filter((entry) => !entry.startsWith(join(ROOT, 'node_modules')))
   const env = { ...process.env, PATH: path.join(delimiter) }
@@ -84,14 +93,17 @@ export function runNpm(args, stdio) {
   })
 }
 
-/** A listening socket is the lock, because the system frees it with its process; on Linux it leaves no file behind. */
+/**
+ * Uses a listening socket as the lock, because the system releases it when the process ends. On
+ * Linux it leaves no file.
+ */
 async function takeInstallLock() {
   const name = `shiplock-install-${createHash('sha256').update(realpathSync(ROOT)).digest('hex').slice(0, 16)}`
   const address = process.platform === 'linux' ? `\0${name}` : join(tmpdir(), name)
   for (let told = false; ; told = true) {
     const release = await tryToListen(address)
     if (release) return release
-    if (!told) console.error('Another launch is installing the packages; waiting for it …')
+    if (!told) console.error('Another process is installing the packages; waiting for it …')
     await untilHolderIsGone(address)
   }
 }

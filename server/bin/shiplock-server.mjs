@@ -1,8 +1,8 @@
 #!/usr/bin/env node
-// `npx shiplock-server <command>`: the server program, on Node 20 too.
+// `npx shiplock-server <command>`: the server program. This file runs on Node 20, too.
 import { runProgram } from './supervise.mjs'
 
-/** npx moves to the nearest package first; relative paths belong to where the user stands. */
+/** npx changes to the directory of the nearest package. Relative paths refer to the user's directory. */
 const cwd = (process.env.npm_command === 'exec' && process.env.INIT_CWD) || process.cwd()
 
 try {

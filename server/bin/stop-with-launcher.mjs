@@ -1,6 +1,7 @@
-// Loaded before a program that supervise.mjs runs: when the launcher is gone, however it ended, stop as by SIGTERM.
+// Loaded before a program that supervise.mjs runs. When the launcher ends, for any reason, the program
+// stops as on SIGTERM.
 if (process.env.SHIPLOCK_LAUNCHED && process.channel) {
-  delete process.env.SHIPLOCK_LAUNCHED // children of this program are none of the launcher's business
+  delete process.env.SHIPLOCK_LAUNCHED // the children of this program do not belong to the launcher
   process.on('disconnect', () => process.kill(process.pid, 'SIGTERM'))
   process.channel.unref()
 }

@@ -1,4 +1,5 @@
-// Runs one of our programs under Node 24, from whatever Node 20 or newer the machine has. Plain JavaScript, no packages.
+// Runs a program of this repository on Node 24. This file itself needs only Node 20 and no
+// packages.
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { constants } from 'node:os'
@@ -7,11 +8,11 @@ import { fileURLToPath } from 'node:url'
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
 const NODE_MAJOR_MIN = 24
-/** One Ctrl-C reaches us more than once: from the terminal, and again from npm. */
+/** One Ctrl-C arrives more than once: from the terminal, and again from npm. */
 const SAME_SIGNAL_MS = 1000
 const PARENT_POLL_MS = 200
 
-/** Our own Node when it is new enough, else the one that npm installed here. */
+/** Returns the current Node if it is new enough, otherwise the one that npm installed here. */
 function findNode() {
   if (Number.parseInt(process.versions.node, 10) >= NODE_MAJOR_MIN) return process.execPath
   const bundled = `${ROOT}node_modules/.bin/node`
@@ -20,8 +21,9 @@ function findNode() {
 }
 
 /**
- * Runs a program of the repository to its end, answers its exit code, and passes signals on. The program gets a session
- * of its own, so that it hears of a Ctrl-C from us only, and once. It is told when we are gone (stop-with-launcher.mjs).
+ * Runs a program to its end, forwards signals to it, and returns its exit code. The program has its
+ * own session, so that a Ctrl-C reaches it only from here, and once. It is notified when this
+ * process ends (stop-with-launcher.mjs).
  */
 export async function runProgram(file, args, cwd) {
   const node = findNode()
@@ -48,11 +50,14 @@ function forwardSignals(child) {
   }
   process.on('SIGINT', forward)
   process.on('SIGTERM', forward)
-  process.on('SIGHUP', () => forward('SIGTERM')) // a closed terminal is a reason to stop, not to read settings again
+  process.on('SIGHUP', () => forward('SIGTERM')) // a closed terminal stops the program
   if (process.env.npm_lifecycle_event) whenNpmIsGone(() => forwardedAt > 0 || forward('SIGTERM'))
 }
 
-/** A killed npm signals nobody, and where it runs us through a shell, its signals end with that shell. */
+/**
+ * A killed npm sends no signal. If it runs this process through a shell, its signals end at the
+ * shell.
+ */
 function whenNpmIsGone(stop) {
   const parent = process.ppid
   const timer = setInterval(() => {

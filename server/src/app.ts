@@ -19,8 +19,7 @@ import { createHttpServer, type HttpServer } from './platform/http/http-server.t
 import { registerOpenApi } from './platform/http/openapi.ts'
 import { registerOperations } from './platform/http/operations.routes.ts'
 import { FileObjectStore } from './platform/objects/file-object-store.ts'
-import { getObjectRoutes } from './platform/objects/get-object.routes.ts'
-import { putObjectRoutes } from './platform/objects/put-object.routes.ts'
+import { objectRoutes } from './platform/objects/object.routes.ts'
 import { alertRoutes } from './security/alerts/alert.routes.ts'
 import { Alert } from './security/alerts/alert.schema.ts'
 import { findingRoutes } from './security/findings/finding.routes.ts'
@@ -32,9 +31,17 @@ import { uploadRoutes } from './security/uploads/upload.routes.ts'
 import { SecurityUpload } from './security/uploads/upload.schema.ts'
 import type { Services } from './services.ts'
 
-export const API_VERSION = '1.0.0'
+const DESCRIPTION = {
+  title: 'Shiplock',
+  description: 'Records what a delivery pipeline builds and finds, and gates what it deploys.',
+  version: '1.0.0',
+  securitySchemes: {
+    apiKey: { type: 'http', scheme: 'bearer', description: 'An API key of an organization: `shl_live_…`.' },
+    pollToken: { type: 'http', scheme: 'bearer', description: 'The poll token of a deployment gate: `shl_gate_…`.' },
+  },
+} as const
 
-/** Shapes that stand under a name of their own in the API's description. */
+/** Schemas that OpenAPI lists by name under `components/schemas`. */
 const SHARED_SCHEMAS = [
   CiRun,
   CiReportResult,
@@ -50,12 +57,12 @@ const SHARED_SCHEMAS = [
   OpenedGate,
 ]
 
-/** The whole API: what every request passes, then every slice's routes in one list. */
+/** Creates the API: first what applies to every request, then the routes of each slice. */
 export async function createApp(services: Services): Promise<HttpServer> {
-  const app = createHttpServer(services.log)
+  const app = createHttpServer(services.log, { connectionsPerAddress: services.config.connectionsPerAddressMax })
   const base = app as unknown as FastifyInstance
   for (const schema of SHARED_SCHEMAS) app.addSchema(schema)
-  await registerOpenApi(base, { version: API_VERSION, serverUrl: services.config.baseUrl })
+  await registerOpenApi(base, { ...DESCRIPTION, serverUrl: services.config.baseUrl })
   registerOperations(base, readinessChecks(services))
   await registerAuthorization(base, services)
 
@@ -70,14 +77,10 @@ export async function createApp(services: Services): Promise<HttpServer> {
   await app.register(deploymentRoutes, services)
   await app.register(answerRoutes, services)
   await app.register(gateRoutes, services)
-  if (services.objects instanceof FileObjectStore) await registerStorage(base, services.objects, services)
+  // The file store has no server of its own.
+  const { objects, clock } = services
+  if (objects instanceof FileObjectStore) await app.register(objectRoutes, { objects, clock })
   return app
-}
-
-/** The file store has no server of its own, so this one takes and hands out its files. */
-async function registerStorage(app: FastifyInstance, objects: FileObjectStore, { clock }: Services): Promise<void> {
-  await app.register(putObjectRoutes, { objects, clock })
-  await app.register(getObjectRoutes, { objects, clock })
 }
 
 function readinessChecks({ sql, objects }: Services) {
@@ -89,5 +92,5 @@ function readinessChecks({ sql, objects }: Services) {
 }
 
 function refusePending(names: string[]): void {
-  if (names.length > 0) throw new Error(`Not migrated yet: ${names.join(', ')}`)
+  if (names.length > 0) throw new Error(`Not migrated: ${names.join(', ')}`)
 }

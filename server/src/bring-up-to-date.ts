@@ -4,16 +4,19 @@ import type { Sql } from './platform/db/sql.ts'
 import type { Log } from './platform/log.ts'
 import { queueIsMissing } from './platform/queue/queue.store.ts'
 
-/** The name under which the queue's own tables stand in a list of migrations. */
+/** The name of the queue's tables in a list of migrations. */
 const QUEUE = 'graphile_worker'
 
-/** What the database still lacks: our migrations by name, and the queue's tables. */
+/** Names of what has not been applied yet: our migrations, and the queue's tables. */
 export async function pendingUpdates(sql: Sql): Promise<string[]> {
   const [names, queueMissing] = await Promise.all([pendingMigrations(sql), queueIsMissing(sql)])
   return queueMissing ? [...names, QUEUE] : names
 }
 
-/** Applies our migrations and the queue's own, and answers their names. Safe to call from several processes at once. */
+/**
+ * Applies our migrations and the queue's, and returns their names. Several processes may call it at
+ * the same time.
+ */
 export async function bringUpToDate(sql: Sql, database: Pick<Database, 'url'>, log: Log): Promise<string[]> {
   const applied = await migrate(sql)
   if (!(await queueIsMissing(sql))) return applied

@@ -2,50 +2,55 @@ import { resolve } from 'node:path'
 
 export type Environment = 'production' | 'development'
 
-/** A bucket of an S3-compatible store, which holds the objects in place of the data directory. */
+/** A bucket of an S3-compatible store. It holds the objects instead of the data directory. */
 export type S3Settings = Readonly<{
-  /** null: Amazon's own address of the region. */
+  /** null: Amazon's endpoint of the region. */
   endpoint: string | null
   bucket: string
   region: string
   accessKeyId: string
   secretAccessKey: string
-  /** The bucket stands in the path and not in the host name, as most stores of one's own want it. */
+  /** Puts the bucket in the path instead of the host name, as most self-hosted stores need it. */
   forcePathStyle: boolean
 }>
 
-/** Where intelligence is fetched from once a day. */
+/** The sources from which vulnerability intelligence is fetched once a day. */
 export type IntelSettings = Readonly<{
   kevUrl: string | null
   epssUrl: string | null
   osvUrls: readonly string[]
-  /** The only hosts that are ever asked, also where one sends us on. */
+  /** The only hosts to which requests are sent, redirects included. */
   hosts: readonly string[]
 }>
 
 export type Config = Readonly<{
   host: string
+  /** 0: a free port. */
   port: number
+  /** The address by which clients reach the API, without a slash at its end. */
   baseUrl: string
   dataDir: string
   /** null: the embedded PostgreSQL under the data directory. */
   databaseUrl: string | null
   environment: Environment
-  /** Requests a minute and key; 0 turns the general limits off. */
+  /** Requests per minute and key; 0 turns the general limits off. */
   rateLimitPerMinute: number
+  /** Open connections from one remote address; 0 means no limit. */
+  connectionsPerAddressMax: number
+  /** null: the built-in plans. */
   plansFile: string | null
-  /** null: one is made and kept in the data directory. */
+  /** null: a key is generated and kept in the data directory. */
   secretKey: string | null
   /** null: files under the data directory. */
   s3: S3Settings | null
-  /** Of an OPA server, which answers the policies whose engine it is; null: there is none. */
+  /** The OPA server that evaluates policies with the engine `opa`; null: none. */
   opaUrl: string | null
-  /** null: nothing is fetched, what is known comes from files. */
+  /** null: nothing is fetched; intelligence is imported from files. */
   intel: IntelSettings | null
   logLevel: string
 }>
 
-/** All mistakes in the environment at once, so that one start shows every one of them. */
+/** All mistakes in the environment, so that one start reports every one of them. */
 export class ConfigError extends Error {
   readonly mistakes: string[]
 
@@ -58,7 +63,10 @@ export class ConfigError extends Error {
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 const SECRET_KEY_CHARS_MIN = 32
 
-/** Environment → settings (operating guide, "Settings"). Throws `ConfigError`. */
+/**
+ * Reads the settings from environment variables (operating guide, "Settings"). Throws
+ * `ConfigError`.
+ */
 export function readConfig(env: NodeJS.ProcessEnv): Config {
   const read = new EnvironmentReader(env)
   const host = read.text('SHIPLOCK_HOST') ?? '127.0.0.1'
@@ -71,6 +79,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     databaseUrl: read.postgresUrl('DATABASE_URL'),
     environment: read.oneOf('SHIPLOCK_ENVIRONMENT', ['production', 'development'], 'production') as Environment,
     rateLimitPerMinute: read.integer('SHIPLOCK_RATE_LIMIT_PER_MINUTE', 600, 0, 1_000_000),
+    connectionsPerAddressMax: read.integer('SHIPLOCK_CONNECTIONS_PER_ADDRESS', 500, 0, 1_000_000),
     plansFile: read.text('SHIPLOCK_PLANS_FILE'),
     secretKey: read.secret('SHIPLOCK_SECRET_KEY', SECRET_KEY_CHARS_MIN),
     s3: readS3(read),
@@ -82,7 +91,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   return Object.freeze(config)
 }
 
-/** One of these settings asks for S3, and then for all of them that have no default. */
+/** Setting any of these variables selects S3 and requires all of them that have no default. */
 function readS3(read: EnvironmentReader): S3Settings | null {
   if (!read.hasAny('SHIPLOCK_S3_')) return null
   return {
@@ -95,7 +104,7 @@ function readS3(read: EnvironmentReader): S3Settings | null {
   }
 }
 
-/** Only a host that is allowed by name may be asked. */
+/** Requests are sent only to hosts that are allowed by name. */
 function readIntel(read: EnvironmentReader): IntelSettings | null {
   if (!read.hasAny('SHIPLOCK_INTEL_')) return null
   const hosts = read.list('SHIPLOCK_INTEL_HOSTS').map((host) => host.toLowerCase())
@@ -107,7 +116,7 @@ function readIntel(read: EnvironmentReader): IntelSettings | null {
   }
 }
 
-/** The settings once the system has chosen a port in place of 0; a base address that was set stays. */
+/** The settings with the port that was chosen for port 0. A base address that was set stays. */
 export function withPort(config: Config, port: number): Config {
   const baseUrl = config.baseUrl === addressOf(config.host, config.port) ? addressOf(config.host, port) : config.baseUrl
   return Object.freeze({ ...config, port, baseUrl })
@@ -117,7 +126,10 @@ function addressOf(host: string, port: number): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
-/** Reads one variable at a time and collects what is wrong with it instead of throwing. An empty variable is an absent one. */
+/**
+ * Reads one variable at a time and collects mistakes instead of throwing. An empty variable counts
+ * as absent.
+ */
 class EnvironmentReader {
   readonly mistakes: string[] = []
   readonly #env: NodeJS.ProcessEnv
@@ -136,7 +148,7 @@ class EnvironmentReader {
 
   required(name: string, purpose: string): string {
     const text = this.text(name)
-    if (text === null) this.mistakes.push(`${name} is missing; ${purpose} needs it`)
+    if (text === null) this.mistakes.push(`${name} is missing; ${purpose} requires it`)
     return text ?? ''
   }
 
@@ -145,7 +157,7 @@ class EnvironmentReader {
     if (text === null) return fallback
     const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN
     if (value >= min && value <= max) return value
-    this.mistakes.push(`${name} must be a whole number from ${min} to ${max}, not "${text}"`)
+    this.mistakes.push(`${name} must be an integer from ${min} to ${max}, not "${text}"`)
     return fallback
   }
 
@@ -166,20 +178,20 @@ class EnvironmentReader {
     return this.#url(name, ['http:', 'https:'], 'an http or https address')?.replace(/\/$/, '') ?? null
   }
 
-  /** Items between commas. */
+  /** Items separated by commas. */
   list(name: string): string[] {
     return (this.text(name) ?? '').split(',').flatMap((item) => item.trim() || [])
   }
 
-  /** Addresses between commas, all of hosts that are allowed. */
+  /** Addresses separated by commas. Each must be on an allowed host. */
   urlsOf(name: string, hosts: readonly string[]): string[] {
     return this.list(name).filter((url) => {
       const host = URL.canParse(url) && /^https?:/i.test(url) ? new URL(url).host : null
       if (host !== null && hosts.includes(host)) return true
       const mistake =
         host === null
-          ? 'holds no http or https address'
-          : `is of the host ${host}, which SHIPLOCK_INTEL_HOSTS does not name`
+          ? 'contains an item that is not an http or https address'
+          : `is on the host ${host}, which SHIPLOCK_INTEL_HOSTS does not list`
       this.mistakes.push(`${name} ${mistake}`)
       return false
     })
@@ -189,7 +201,7 @@ class EnvironmentReader {
     return this.#url(name, ['postgres:', 'postgresql:'], 'an address like postgres://user:password@host:5432/database')
   }
 
-  /** The value itself stays out of the message: an address may hold a password. */
+  /** The message does not repeat the value, because an address may contain a password. */
   #url(name: string, protocols: string[], form: string): string | null {
     const text = this.text(name)
     if (text === null) return null

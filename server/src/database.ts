@@ -2,14 +2,14 @@ import type { Config } from './config.ts'
 import { openEmbeddedPostgres } from './platform/db/embedded-postgres.ts'
 import type { DatabaseAddress } from './platform/db/sql.ts'
 
-/** A PostgreSQL that is up: ours under the data directory, or the one that `DATABASE_URL` names. */
+/** A running PostgreSQL: the embedded one in the data directory, or the one of `DATABASE_URL`. */
 export type Database = {
   kind: 'embedded' | 'external'
-  /** For psql and libpq's other users. May hold a password. */
+  /** For psql and other libpq programs. May contain a password. */
   url: string
   /** For postgres.js. */
   address: DatabaseAddress
-  /** Refuses a second `start` on the same data directory. */
+  /** Fails if another `start` is running on the same data directory. */
   claim(): Promise<void>
   close(): Promise<void>
 }

@@ -20,8 +20,7 @@ import {
   reconsiderGatesOfOrganization,
   reconsiderGatesOfUpload,
 } from './deployments/policy/reconsider-gates.ts'
-import { removeAbandoned } from './platform/objects/remove-abandoned.job.ts'
-import { sweepObjects } from './platform/objects/sweep-objects.job.ts'
+import { removeAbandoned, sweepObjects } from './platform/objects/remove-abandoned.job.ts'
 import { subscribe } from './platform/queue/event.ts'
 import type { Job, ScheduledJob } from './platform/queue/job.ts'
 import { backfillDetection } from './security/intel/lookup/intel-at-detection.store.ts'

@@ -12,12 +12,12 @@ const WRONGLY_CALLED = 2
 const say = (line: string) => process.stderr.write(`${line}\n`)
 process.exitCode = await main(process.argv.slice(2))
 
-/** The server program: `shiplock-server <command>`. Answers its exit code. */
+/** Runs the server program, `shiplock-server <command>`. Returns the exit code. */
 async function main(args: string[]): Promise<number> {
   const name = findName(args)
   if (name === null && args.slice(0, 2).some(isHelp)) return answer(programHelp())
   if (args.length === 0) return refuse('No command is given', '')
-  if (name === null) return refuse(`There is no command "${args.slice(0, 2).join(' ')}"`, '')
+  if (name === null) return refuse(`Unknown command "${args.slice(0, 2).join(' ')}"`, '')
   const command = await COMMANDS[name].load()
   return call(command, args.slice(name.split(' ').length))
 }
@@ -26,7 +26,7 @@ function isHelp(word: string): boolean {
   return word === '--help' || word === '-h' || word === 'help'
 }
 
-/** `start`, or a family and its verb: `org create`. */
+/** The command's name: one word, such as `start`, or two, such as `org create`. */
 function findName(args: string[]): CommandName | null {
   const names = [args[0] ?? '', args.slice(0, 2).join(' ')]
   return names.find(isCommandName) ?? null
@@ -49,7 +49,7 @@ async function call(command: AnyCommand, args: string[]): Promise<number> {
   }
 }
 
-/** A value that no one could accept, whether it was the command line or a rule that noticed. */
+/** An invalid value, no matter whether the command line or a use case refused it. */
 function isUsersMistake(error: unknown): error is Error {
   return error instanceof UsageError || (error instanceof ApiError && error.status === 400)
 }

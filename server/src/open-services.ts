@@ -19,7 +19,7 @@ export type OpenOptions = {
   connections: number
   clock?: Clock
   log?: Log
-  /** None is connected unless given. */
+  /** The default is none. */
   codeHosts?: CodeHosts
 }
 
@@ -27,7 +27,7 @@ const NO_CODE_HOSTS: CodeHosts = new Map()
 
 const CLOSE_TIMEOUT_SECONDS = 5
 
-/** Builds what the program works with, in order; `close` gives it back in reverse. */
+/** Opens everything that the program needs. `close` releases it. */
 export async function openServices(
   config: Config,
   database: Pick<Database, 'address'> & Partial<Database>,
@@ -53,7 +53,7 @@ export async function openServices(
   return { services, close: () => sql.end({ timeout: CLOSE_TIMEOUT_SECONDS }) }
 }
 
-/** The SDK is loaded only where it is used, for loading it would make every other start 0.1 s longer. */
+/** Loads the S3 SDK only if it is used, because loading it takes 0.1 s. */
 async function openObjects(config: Config, signingKey: KeyObject): Promise<ObjectStore> {
   if (config.s3) {
     const { S3ObjectStore } = await import('./platform/objects/s3-object-store.ts')

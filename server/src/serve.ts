@@ -1,25 +1,43 @@
 import { createApp } from './app.ts'
-import type { BoundPort } from './platform/http/bound-port.ts'
+import type { Config } from './config.ts'
+import { type ChosenPort, choosePort, prepareToStop } from './platform/http/listener.ts'
 import type { Services } from './services.ts'
 
-export type Serving = { close: () => Promise<void> }
+export type Serving = {
+  /** Closes the port, answers the requests in flight, and closes their connections. */
+  close: () => Promise<void>
+}
 
-/** Longest that requests in flight may take after a stop was asked for (operating guide). */
-const DRAIN_TIMEOUT_MS = 20_000
-const IDLE_LOOK_MS = 50
+/** How long requests in flight may take after a stop was requested (operating guide). */
+const DRAIN_MS = 20_000
+const IDLE_GRACE_MS = 500
 
-/** Answers on the port until closed. Closing takes no new connections and lets requests in flight finish. */
-export async function serve(services: Services, boundPort: BoundPort): Promise<Serving> {
+/** Listens on the port once everything is ready to answer. */
+export async function serve(services: Services, port: ChosenPort, idleGraceMs = IDLE_GRACE_MS): Promise<Serving> {
   const app = await createApp(services)
+  const close = await prepareToStop(app, { idleGraceMs, drainMs: DRAIN_MS })
   await app.ready()
-  await boundPort.handTo(app.server)
-  const close = async () => {
-    const hurry = setTimeout(() => app.server.closeAllConnections(), DRAIN_TIMEOUT_MS)
-    // A connection whose last request was in flight is kept alive for the next one, which nobody will answer.
-    const idle = setInterval(() => app.server.closeIdleConnections(), IDLE_LOOK_MS)
-    await app.close()
-    clearTimeout(hurry)
-    clearInterval(idle)
+  try {
+    await port.listen(app.server)
+  } catch (cause) {
+    await close()
+    throw portFailure(services.config, cause as NodeJS.ErrnoException)
   }
   return { close }
+}
+
+/** Port 0 of the settings becomes a free port. */
+export function chooseServerPort(config: Config): Promise<ChosenPort> {
+  return choosePort(config.host, config.port).catch((cause) => Promise.reject(portFailure(config, cause)))
+}
+
+const PORT_FAILURES: Record<string, string> = {
+  EADDRINUSE: 'is in use by another program',
+  EACCES: 'may not be used by this account',
+  EADDRNOTAVAIL: 'cannot be used: this machine does not have that address',
+}
+
+function portFailure({ host, port }: Config, cause: NodeJS.ErrnoException): Error {
+  const reason = PORT_FAILURES[cause.code ?? ''] ?? `cannot be used: ${cause.message}`
+  return new Error(`Port ${port} of ${host} ${reason}; change SHIPLOCK_PORT or SHIPLOCK_HOST`, { cause })
 }

@@ -7,7 +7,7 @@ import type { Sql } from './platform/db/sql.ts'
 import type { Log } from './platform/log.ts'
 import type { ObjectStore } from './platform/objects/object-store.ts'
 
-/** What use cases and routes work with. Built once by `openServices`, closed in reverse. */
+/** What use cases and routes need. `openServices` creates it once per process. */
 export type Services = Readonly<{
   config: Config
   clock: Clock
@@ -15,11 +15,11 @@ export type Services = Readonly<{
   sql: Sql
   objects: ObjectStore
   plans: Plans
-  /** Authenticates the cursors of lists. */
+  /** Signs list cursors. */
   cursorKey: KeyObject
-  /** Hashes what findings flag, which may be a secret. */
+  /** Hashes the flagged text of findings, which may be a secret. */
   contextKey: KeyObject
-  /** Makes the poll tokens of gates. */
+  /** Derives the poll tokens of gates. */
   pollTokenKey: KeyObject
   codeHosts: CodeHosts
 }>

@@ -15,7 +15,7 @@ export type ThreadOptions = {
 }
 
 export type WorkingThread = {
-  /** When jobs are first worked on. */
+  /** Resolves when the thread starts to process jobs. */
   ready: Promise<void>
   close: () => Promise<void>
 }
@@ -23,16 +23,16 @@ export type WorkingThread = {
 const THREAD = new URL('./worker-thread.ts', import.meta.url)
 const RESTART_PAUSE_MS = 2000
 /**
- * Parsing makes much that is soon garbage. Left alone, V8 would rather let it grow than collect it: reading 1 GB took twice the
- * memory, and no less time.
+ * Parsing produces much short-lived garbage. Without this limit, V8 grows the heap instead of
+ * collecting it: reading 1 GB took twice the memory and the same time.
  */
 const YOUNG_GENERATION_MIB = 24
-/** Longer than the thread takes to finish or release its jobs. */
+/** Longer than the thread needs to finish or release its jobs. */
 const STOP_TIMEOUT_MS = 12_000
 
 /**
- * Runs the background jobs in a thread of their own, so that parsing never holds up the API. A thread that dies, for
- * example of too little memory, takes nothing with it: it is started again after a pause.
+ * Runs the background jobs in a thread, so that parsing never blocks the API. If the thread ends
+ * unexpectedly, for example out of memory, it is restarted after a pause.
  */
 export function workInThread(data: WorkerThreadData, options: ThreadOptions): WorkingThread {
   const { log, module = THREAD, restartPauseMs = RESTART_PAUSE_MS, stopTimeoutMs = STOP_TIMEOUT_MS } = options
@@ -49,7 +49,7 @@ export function workInThread(data: WorkerThreadData, options: ThreadOptions): Wo
       thread.once('message', () => ready.resolve())
       const reason = await untilExit(thread)
       if (closing.signal.aborted) return
-      log.error({ err: reason }, `The thread that runs jobs has ended; starting it again in ${restartPauseMs} ms`)
+      log.error({ err: reason }, `The worker thread ended unexpectedly; it restarts in ${restartPauseMs} ms`)
       await delay(restartPauseMs, undefined, { signal: closing.signal }).catch(() => {})
     }
   }
@@ -67,7 +67,7 @@ export function workInThread(data: WorkerThreadData, options: ThreadOptions): Wo
   }
 }
 
-/** Why the thread ended: its uncaught error, or its exit code. */
+/** Resolves to the reason why the thread ended: its uncaught error, or its exit code. */
 function untilExit(thread: Worker): Promise<unknown> {
   return new Promise((resolve) => {
     let reason: unknown

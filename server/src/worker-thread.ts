@@ -5,10 +5,10 @@ import { openServices } from './open-services.ts'
 import { work } from './work.ts'
 import type { WorkerThreadData } from './work-in-thread.ts'
 
-/** The main module of the thread that runs jobs. Any message from the parent means stop. */
+/** The main module of the worker thread. Any message from the parent means stop. */
 const CONNECTIONS = 4
 
-// On Linux a priority is a thread's own: whoever waits for the API comes before what is done in the background.
+// On Linux, each thread has its own priority. Requests come before background jobs.
 if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
 
 if (!parentPort) throw new Error('This module runs as a thread: see work-in-thread.ts.')

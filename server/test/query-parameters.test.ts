@@ -35,3 +35,23 @@ test('400 for a parameter of a route that takes everything in its body', async (
   }
   assertInvalid(await api.request('POST', '/v1/ci/runs?dry_run=true', { key: caller.key, body: run }), '/query/dry_run')
 })
+
+const ODD_INTEGERS = ['Infinity', '-Infinity', 'NaN', '1e400', '1e1', '0x10', '%201', '1%20', '%2B1', '1.0', '1_0', '']
+const ODD_NUMBERS = ['Infinity', 'NaN', '1e400', '1e-46', '1e-1', '0x1', '%200.5', '%2B0.5', '.5', '0.', '']
+
+test('400 for a number that is not written as a plain decimal, on every parameter', async () => {
+  const numeric = operations.flatMap((operation) =>
+    parametersOf(operation).map(({ name, schema }) => ({ operation, name, type: schema.type })),
+  )
+  assert.ok(numeric.length > 5)
+  for (const { operation, name, type } of numeric) {
+    for (const value of type === 'integer' ? ODD_INTEGERS : ODD_NUMBERS) {
+      const path = `${pathOf(operation)}?${name}=${value}`
+      assertInvalid(await api.request(operation.method, path, { key: caller.key }), `/query/${name}`)
+    }
+  }
+})
+
+function parametersOf({ parameters = [] }: Operation) {
+  return parameters.filter(({ in: where, schema }) => where === 'query' && /^(integer|number)$/.test(schema.type ?? ''))
+}

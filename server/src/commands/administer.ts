@@ -7,8 +7,8 @@ import type { Context } from './command.ts'
 const CONNECTIONS = 1
 
 /**
- * Runs one administering action on the data of the settings, whether the server runs or not. A PostgreSQL that it had
- * to start is stopped again.
+ * Runs an administrative action on the configured database, whether a server is running or not. An
+ * embedded PostgreSQL that was started for it is stopped afterwards.
  */
 export async function administer<Result>(
   { readSettings, say }: Context,

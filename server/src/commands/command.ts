@@ -1,12 +1,12 @@
 import type { Config } from '../config.ts'
 
-/** What this program is called on a command line. */
+/** The name of the program on the command line. */
 export const PROGRAM = 'shiplock-server'
 
-/** One `--option` of a command. A `list` may be given more than once; a `flag` has no value. */
+/** One `--option` of a command. A `list` can be repeated; a `flag` has no value. */
 export type Option = {
   type: 'text' | 'list' | 'flag'
-  /** What stands for the value in the help: `N`, `owner/name`. Empty for a flag. */
+  /** The placeholder of the value in the help: `N`, `owner/name`. Empty for a flag. */
   value: string
   about: string
   required?: boolean
@@ -16,7 +16,7 @@ export type Options = Readonly<Record<string, Option>>
 
 export type OptionValue = string | string[] | boolean | undefined
 
-/** The values of a command's options by name. */
+/** The values of a command's options, by name. */
 export type OptionValues<Of extends Options> = {
   [Name in keyof Of]: Of[Name]['type'] extends 'list'
     ? string[]
@@ -32,33 +32,46 @@ export type Context = {
   readSettings: () => Config
   /** Progress, one line each, on standard error. */
   say: (line: string) => void
-  /** What the command was asked for, on standard output: one JSON document with `--json`, else text for people. */
+  /** Prints the result on standard output: one JSON document with `--json`, otherwise text. */
   print: (output: Output) => void
 }
 
 export type Output = { json: unknown; text: string }
 
-/** A command of the server program. It reports failure by throwing; the message is the one line that the user reads. */
+/**
+ * A command of the server program. To fail, it throws an error whose message is shown to the user
+ * in one line.
+ */
 export type Command<Argument extends string = string, Of extends Options = Options> = {
   name: string
   about: string
-  /** Positional arguments, all of them required. */
+  /** Names of the positional arguments. All are required. */
   arguments: readonly Argument[]
   options: Of
   run(context: Context, given: Record<Argument, string>, options: OptionValues<Of>): Promise<void>
 }
 
-/** What the program calls: a command whose own types have been checked where it was written. */
+/** A command as the program calls it. Its own types were checked by `defineCommand`. */
 export type AnyCommand = Omit<Command, 'run'> & {
   run(context: Context, given: Record<string, string>, options: Record<string, OptionValue>): Promise<void>
 }
 
-/** Writes a command down so that `run` gets its arguments and options with their types. */
+/** Defines a command. `run` gets the types of its arguments and options. */
 export function defineCommand<const Argument extends string, const Of extends Options>(
   command: Command<Argument, Of>,
 ): AnyCommand {
   return command as unknown as AnyCommand
 }
 
-/** The caller's mistake: exit code 2. */
+/** A mistake on the command line. The exit code is 2. */
 export class UsageError extends Error {}
+
+/**
+ * Resolves on the first SIGTERM or SIGINT. Later signals are ignored, so that they do not end the
+ * process in the middle of a clean stop.
+ */
+export function stopSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => resolve())
+  })
+}

@@ -2,12 +2,18 @@ import type { AnyCommand } from './command.ts'
 
 type Listed = { about: string; load: () => Promise<AnyCommand> }
 
-/** Every command of the program. Its code is loaded only when it is called, because loading is most of a short command's time. */
+/**
+ * Every command of the program. A command's code is loaded only when it runs, because loading takes
+ * most of its time.
+ */
 export const COMMANDS = {
-  start: { about: 'API and worker in one', load: async () => (await import('./start.ts')).start },
-  server: { about: 'the API alone', load: async () => (await import('./server.ts')).server },
-  worker: { about: 'the background jobs alone', load: async () => (await import('./worker.ts')).worker },
-  migrate: { about: 'bring the database up to date', load: async () => (await import('./migrate.ts')).migrateDatabase },
+  start: { about: 'run the API and the worker in one process', load: async () => (await import('./start.ts')).start },
+  server: { about: 'run the API only', load: async () => (await import('./server.ts')).server },
+  worker: { about: 'run the background jobs only', load: async () => (await import('./worker.ts')).worker },
+  migrate: {
+    about: 'migrate the database to the current schema',
+    load: async () => (await import('./migrate.ts')).migrateDatabase,
+  },
   'org create': { about: 'create an organization', load: async () => (await import('./org.ts')).orgCreate },
   'org set-plan': { about: "change an organization's plan", load: async () => (await import('./org.ts')).orgSetPlan },
   'org list': { about: 'list the organizations', load: async () => (await import('./org.ts')).orgList },
@@ -18,13 +24,13 @@ export const COMMANDS = {
   'repo list': { about: 'list the linked repositories', load: async () => (await import('./repo.ts')).repoList },
   'gate create': { about: 'configure a deployment gate', load: async () => (await import('./gate.ts')).gateCreate },
   'gate list': { about: 'list the configured gates', load: async () => (await import('./gate.ts')).gateList },
-  'gate delete': { about: 'remove a configured gate', load: async () => (await import('./gate.ts')).gateDelete },
+  'gate delete': { about: 'delete a configured gate', load: async () => (await import('./gate.ts')).gateDelete },
   'intel import': {
     about: 'import vulnerability intelligence',
     load: async () => (await import('./intel.ts')).intelImport,
   },
   'intel status': {
-    about: 'tell how old the intelligence is',
+    about: 'show what intelligence is stored and its date',
     load: async () => (await import('./intel.ts')).intelStatus,
   },
   'policy apply': {
@@ -45,11 +51,11 @@ export const COMMANDS = {
     load: async () => (await import('./policy-schema.ts')).policyInputSchema,
   },
   'issues regroup': {
-    about: 'compute all unique issues anew',
+    about: 'recompute all unique issues',
     load: async () => (await import('./issues.ts')).issuesRegroup,
   },
   doctor: {
-    about: 'check settings, database, objects, worker and clock',
+    about: 'check settings, database, object store, worker and clock',
     load: async () => (await import('./doctor.ts')).doctor,
   },
 } satisfies Record<string, Listed>

@@ -1,6 +1,6 @@
 import { ApiError } from '../platform/http/errors.ts'
 
-/** Codes of sockets and of postgres.js that mean the database is not there. */
+/** Error codes of sockets and of postgres.js which mean that the database is unreachable. */
 const UNREACHABLE = [
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -12,8 +12,8 @@ const UNREACHABLE = [
 ]
 
 /**
- * One line for the user, without a stack. Node's errors for several addresses at once have no message of their own, and
- * of what is unavailable a caller of the API is told less than the one who runs it needs.
+ * Describes an error in one line, without a stack. An AggregateError of Node has no message of its
+ * own. A 503 tells the operator its cause, which it hides from callers of the API.
  */
 export function describeFailure(error: unknown): string {
   if (error instanceof ApiError && error.status === 503) return describeFailure(error.cause)

@@ -12,18 +12,22 @@ const ORG = { type: 'text', value: '<slug>', about: 'the organization', required
 export const gateCreate = defineCommand({
   name: 'gate create',
   about:
-    'Configures a gate: what it covers is deployed only when it approves. In a GLOB, * stays within a part of a path.',
+    'Configures a deployment gate. Deployments that it covers need its approval. In a GLOB, * does not match a slash.',
   arguments: [],
   options: {
     org: ORG,
-    name: { type: 'text', value: 'N', about: 'what it is called', required: true },
-    environment: { type: 'text', value: 'GLOB', about: 'the environments that it covers', required: true },
-    repository: { type: 'text', value: 'GLOB', about: 'only repositories of this owner/name, with or without host' },
-    branch: { type: 'text', value: 'GLOB', about: 'only runs of these branches' },
-    approvals: { type: 'text', value: 'N', about: 'how many different principals have to approve (default: 1)' },
-    'allow-api-keys': { type: 'flag', value: '', about: 'API keys may answer; else only people' },
-    'refuse-run-creator': { type: 'flag', value: '', about: 'not the credential that reported the run' },
-    policy: { type: 'list', value: 'NAME', about: 'a policy that it asks, once for each' },
+    name: { type: 'text', value: 'N', about: 'the name of the gate', required: true },
+    environment: { type: 'text', value: 'GLOB', about: 'environments that the gate covers', required: true },
+    repository: { type: 'text', value: 'GLOB', about: 'cover only these repositories: owner/name or host/owner/name' },
+    branch: { type: 'text', value: 'GLOB', about: 'cover only runs of these branches' },
+    approvals: { type: 'text', value: 'N', about: 'number of different principals that must approve (default: 1)' },
+    'allow-api-keys': { type: 'flag', value: '', about: 'let API keys approve and reject; otherwise only people can' },
+    'refuse-run-creator': {
+      type: 'flag',
+      value: '',
+      about: 'do not accept an answer from the credential that created the run',
+    },
+    policy: { type: 'list', value: 'NAME', about: 'a policy that the gate evaluates; repeat for each' },
   },
   async run(context, _given, options) {
     const request = {
@@ -46,19 +50,19 @@ export const gateCreate = defineCommand({
 
 export const gateList = defineCommand({
   name: 'gate list',
-  about: "Lists an organization's configured gates, in the order in which they are asked.",
+  about: "Lists an organization's configured gates in the order of their evaluation.",
   arguments: [],
   options: { org: ORG },
   async run(context, _given, { org }) {
     const gates = await administer(context, async ({ sql }) => listGates(sql, (await requireOrganization(sql, org)).id))
     const heading = ['ID', 'NAME', 'ENVIRONMENT', 'REPOSITORY', 'BRANCH', 'APPROVALS', 'API KEYS', 'POLICIES']
-    context.print({ json: gates, text: table(heading, gates.map(toRow), `The organization ${org} has no gate yet.`) })
+    context.print({ json: gates, text: table(heading, gates.map(toRow), `The organization ${org} has no gates yet.`) })
   },
 })
 
 export const gateDelete = defineCommand({
   name: 'gate delete',
-  about: 'Removes a configured gate. What was opened under it keeps asking it.',
+  about: 'Deletes a configured gate. Deployments that were opened before still need its approval.',
   arguments: ['id'],
   options: {},
   async run(context, { id }) {
@@ -69,7 +73,7 @@ export const gateDelete = defineCommand({
 
 function readApprovals(text: string): number {
   if (/^\d{1,2}$/.test(text) && Number(text) >= 1 && Number(text) <= REQUIRED_APPROVALS_MAX) return Number(text)
-  throw new UsageError(`--approvals must be a whole number from 1 to ${REQUIRED_APPROVALS_MAX}, not "${text}"`)
+  throw new UsageError(`--approvals must be an integer from 1 to ${REQUIRED_APPROVALS_MAX}, not "${text}"`)
 }
 
 function toRow(gate: ConfiguredGate): string[] {

@@ -2,7 +2,7 @@ import { type AnyCommand, PROGRAM } from './command.ts'
 import { COMMANDS } from './commands.ts'
 import { alignColumns } from './table.ts'
 
-/** What `--help` alone answers. */
+/** The text of `--help` without a command. */
 export function programHelp(): string {
   const commands = Object.entries(COMMANDS).map(([name, { about }]) => [`  ${name}`, about])
   return [
@@ -10,8 +10,8 @@ export function programHelp(): string {
     '',
     ...alignColumns(commands),
     '',
-    `${PROGRAM} <command> --help tells more about one of them.`,
-    'Settings come from environment variables: SHIPLOCK_DATA_DIR, SHIPLOCK_PORT, DATABASE_URL and others.',
+    `${PROGRAM} <command> --help describes a command and its options.`,
+    'Settings are environment variables, such as SHIPLOCK_DATA_DIR, SHIPLOCK_PORT and DATABASE_URL. See docs/operations.md.',
   ].join('\n')
 }
 
@@ -22,7 +22,7 @@ export function commandHelp(command: AnyCommand): string {
   ])
   const common = [
     ['  --json', 'print one JSON document on standard output'],
-    ['  --help', 'print this'],
+    ['  --help', 'print this help'],
   ]
   return [`usage: ${usageOf(command)}`, '', command.about, '', ...alignColumns([...options, ...common])].join('\n')
 }

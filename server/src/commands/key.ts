@@ -4,9 +4,8 @@ import { SCOPES } from '../access/scopes.ts'
 import type { Environment } from '../config.ts'
 import { requireOrganization } from '../organizations/require-organization.ts'
 import { administer } from './administer.ts'
-import { requireOneOf } from './choice.ts'
 import { defineCommand } from './command.ts'
-import { parseDuration } from './duration.ts'
+import { parseDuration, requireOneOf } from './option-values.ts'
 import { table } from './table.ts'
 
 const ENVIRONMENTS: readonly Environment[] = ['production', 'development']
@@ -14,21 +13,26 @@ const ORG = { type: 'text', value: '<slug>', about: 'the organization', required
 
 export const keyCreate = defineCommand({
   name: 'key create',
-  about: 'Creates an API key and prints it once; only its hash is stored.',
+  about: 'Creates an API key and prints it. Only its hash is stored, so the key cannot be shown again.',
   arguments: [],
   options: {
     org: ORG,
     name: { type: 'text', value: 'N', about: 'what the key is for', required: true },
-    scope: { type: 'list', value: 'S', about: `what it may do, once for each: ${SCOPES.join(', ')}`, required: true },
+    scope: {
+      type: 'list',
+      value: 'S',
+      about: `a scope of the key; repeat for each: ${SCOPES.join(', ')}`,
+      required: true,
+    },
     environment: {
       type: 'text',
       value: ENVIRONMENTS.join('|'),
-      about: 'which servers take it (default: SHIPLOCK_ENVIRONMENT)',
+      about: 'the environment whose servers accept the key (default: SHIPLOCK_ENVIRONMENT)',
     },
     'expires-in': {
       type: 'text',
       value: '90d',
-      about: 'how long it works: days, hours (12h) or minutes (30m); default: for ever',
+      about: 'lifetime in days (90d), hours (12h) or minutes (30m) (default: no expiry)',
     },
   },
   async run(context, _given, options) {
@@ -44,14 +48,14 @@ export const keyCreate = defineCommand({
     const { id, key, name, scopes, environment, expires_at } = created
     context.print({
       json: { id, key, name, scopes, environment, expires_at },
-      text: `${key}\n\nThe key "${name}" (${id}) is shown only now. It ${expires_at ? `expires at ${expires_at.toISOString()}` : 'does not expire'}.`,
+      text: `${key}\n\nThe key "${name}" (${id}) is not shown again. It ${expires_at ? `expires at ${expires_at.toISOString()}` : 'does not expire'}.`,
     })
   },
 })
 
 export const keyList = defineCommand({
   name: 'key list',
-  about: "Lists an organization's API keys, without the keys themselves.",
+  about: "Lists an organization's API keys. The keys themselves are not shown.",
   arguments: [],
   options: { org: ORG },
   async run(context, _given, { org }) {
@@ -59,13 +63,13 @@ export const keyList = defineCommand({
       listApiKeys(sql, (await requireOrganization(sql, org)).id),
     )
     const heading = ['ID', 'NAME', 'ENVIRONMENT', 'EXPIRES', 'REVOKED', 'LAST USED', 'SCOPES']
-    context.print({ json: keys, text: table(heading, keys.map(toRow), `The organization ${org} has no key yet.`) })
+    context.print({ json: keys, text: table(heading, keys.map(toRow), `The organization ${org} has no API keys yet.`) })
   },
 })
 
 export const keyRevoke = defineCommand({
   name: 'key revoke',
-  about: 'Makes an API key useless. Running servers follow at once.',
+  about: 'Revokes an API key. Running servers reject it at once.',
   arguments: ['id'],
   options: {},
   async run(context, { id }) {

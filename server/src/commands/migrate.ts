@@ -6,8 +6,7 @@ import { defineCommand } from './command.ts'
 
 export const migrateDatabase = defineCommand({
   name: 'migrate',
-  about:
-    'Brings the database up to date: our tables and the queue. Needed before server and worker; start does it by itself.',
+  about: 'Migrates the database to the current schema. Run it before server and worker; start migrates by itself.',
   arguments: [],
   options: {},
   async run({ readSettings, say, print }) {

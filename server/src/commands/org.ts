@@ -7,11 +7,11 @@ import { table } from './table.ts'
 
 export const orgCreate = defineCommand({
   name: 'org create',
-  about: 'Creates an organization: the owner of repositories, runs, reports and keys.',
+  about: 'Creates an organization, which owns repositories, runs, reports and API keys.',
   arguments: ['slug'],
   options: {
-    name: { type: 'text', value: 'N', about: 'the name for people (default: the slug)' },
-    plan: { type: 'text', value: 'P', about: 'what it may do (default: enterprise)' },
+    name: { type: 'text', value: 'N', about: 'the display name (default: the slug)' },
+    plan: { type: 'text', value: 'P', about: 'the plan (default: enterprise)' },
   },
   async run(context, { slug }, { name, plan }) {
     const organization = await administer(context, (services) => createOrganization(services, { slug, name, plan }))
@@ -21,7 +21,7 @@ export const orgCreate = defineCommand({
 
 export const orgSetPlan = defineCommand({
   name: 'org set-plan',
-  about: 'Changes what an organization may do. Running servers follow at once.',
+  about: 'Changes the plan of an organization. Running servers apply it at once.',
   arguments: ['slug', 'plan'],
   options: {},
   async run(context, { slug, plan }) {
@@ -40,7 +40,7 @@ export const orgList = defineCommand({
     const rows = organizations.map(({ slug, name, plan, id }) => [slug, name, plan, id])
     context.print({
       json: organizations,
-      text: table(['SLUG', 'NAME', 'PLAN', 'ID'], rows, 'There is no organization yet.'),
+      text: table(['SLUG', 'NAME', 'PLAN', 'ID'], rows, 'There are no organizations yet.'),
     })
   },
 })

@@ -8,7 +8,9 @@ export type ParsedArguments = {
   options: Record<string, OptionValue>
 }
 
-/** Reads what stands after a command's name. Throws a `UsageError` of one line. */
+/**
+ * Parses the arguments after a command's name. Throws a `UsageError` with a message of one line.
+ */
 export function parseArguments(command: AnyCommand, args: string[]): ParsedArguments {
   const { values, positionals } = parseStrictly(command, args)
   const flags = { help: values.help !== undefined, json: values.json !== undefined }
@@ -20,7 +22,10 @@ export function parseArguments(command: AnyCommand, args: string[]): ParsedArgum
   return { ...flags, given: nameArguments(command, positionals), options: Object.fromEntries(options) }
 }
 
-/** Every option may repeat for the parser, so that we can refuse a second value instead of dropping the first. */
+/**
+ * Lets the parser accept every option repeatedly, so that a second value is refused instead of
+ * replacing the first.
+ */
 function parseStrictly(command: AnyCommand, args: string[]) {
   const own = Object.entries(command.options).map(([name, { type }]) => [
     name,

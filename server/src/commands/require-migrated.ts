@@ -2,7 +2,10 @@ import { pendingUpdates } from '../bring-up-to-date.ts'
 import type { Sql } from '../platform/db/sql.ts'
 import { PROGRAM } from './command.ts'
 
-/** The parts of an installation on several machines must not change the schema under each other. */
+/**
+ * Fails unless the database is migrated. `server` and `worker` never migrate it themselves: several
+ * may run.
+ */
 export async function requireMigrated(sql: Sql): Promise<void> {
   const pending = await pendingUpdates(sql)
   if (pending.length === 0) return

@@ -1,17 +1,15 @@
 import { withPort } from '../config.ts'
 import { openDatabase } from '../database.ts'
 import { openServices } from '../open-services.ts'
-import { serve } from '../serve.ts'
-import { bindServerPort } from './bind-server-port.ts'
-import { type Context, defineCommand } from './command.ts'
+import { chooseServerPort, serve } from '../serve.ts'
+import { type Context, defineCommand, stopSignal } from './command.ts'
 import { requireMigrated } from './require-migrated.ts'
-import { stopSignal } from './stop-signal.ts'
 
 const CONNECTIONS = 16
 
 export const server = defineCommand({
   name: 'server',
-  about: 'Runs the API alone; "worker" runs the background jobs.',
+  about: 'Runs the API only. "worker" runs the background jobs.',
   arguments: [],
   options: {},
   run: runUntilStopped,
@@ -23,19 +21,19 @@ async function runUntilStopped({ readSettings, say, print }: Context): Promise<v
   await using opened = new AsyncDisposableStack()
   const database = await openDatabase(settings, say)
   opened.defer(() => database.close())
-  const boundPort = await bindServerPort(settings)
-  opened.defer(() => boundPort.release())
-  const config = withPort(settings, boundPort.port)
+  const port = await chooseServerPort(settings)
+  opened.defer(() => port.release())
+  const config = withPort(settings, port.number)
   const { services, close } = await openServices(config, database, {
     applicationName: 'shiplock api',
     connections: CONNECTIONS,
   })
   opened.defer(close)
   await requireMigrated(services.sql)
-  const api = await serve(services, boundPort)
+  const api = await serve(services, port)
   opened.defer(() => api.close())
   print({ json: { url: config.baseUrl }, text: '' })
   say(`Shiplock is listening at ${config.baseUrl}`)
   await stopped
-  say('Stopping: requests in flight are finished first')
+  say('Stopping after the requests in flight')
 }

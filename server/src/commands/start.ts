@@ -1,20 +1,17 @@
-import { createFirstOrganization } from '../access/api-keys/create-first-organization.ts'
+import { createFirstOrganization, type FirstOrganization } from '../access/api-keys/create-first-organization.ts'
 import { bringUpToDate } from '../bring-up-to-date.ts'
 import { withPort } from '../config.ts'
 import { openDatabase } from '../database.ts'
 import { openServices } from '../open-services.ts'
-import { serve } from '../serve.ts'
+import { chooseServerPort, serve } from '../serve.ts'
 import { workInThread } from '../work-in-thread.ts'
-import { bindServerPort } from './bind-server-port.ts'
-import { type Context, defineCommand } from './command.ts'
-import { firstSteps } from './first-steps.ts'
-import { stopSignal } from './stop-signal.ts'
+import { type Context, defineCommand, stopSignal } from './command.ts'
 
 const CONNECTIONS = 16
 
 export const start = defineCommand({
   name: 'start',
-  about: 'Runs API and worker in one, on a PostgreSQL of its own unless DATABASE_URL is set.',
+  about: 'Runs the API and the worker in one process, on an embedded PostgreSQL unless DATABASE_URL is set.',
   arguments: [],
   options: {},
   run: runUntilStopped,
@@ -29,9 +26,9 @@ async function runUntilStopped({ readSettings, say, print }: Context): Promise<v
   const database = await openDatabase(settings, say)
   opened.defer(() => database.close())
   await database.claim()
-  const boundPort = await bindServerPort(settings)
-  opened.defer(() => boundPort.release())
-  const config = withPort(settings, boundPort.port)
+  const port = await chooseServerPort(settings)
+  opened.defer(() => port.release())
+  const config = withPort(settings, port.number)
   const { services, close } = await openServices(config, database, {
     applicationName: 'shiplock api',
     connections: CONNECTIONS,
@@ -40,17 +37,47 @@ async function runUntilStopped({ readSettings, say, print }: Context): Promise<v
   const applied = await bringUpToDate(services.sql, database, services.log)
   if (applied.length > 0) say(`Migrated the database: ${applied.length} steps`)
 
-  const server = await serve(services, boundPort)
+  const server = await serve(services, port)
   opened.defer(() => server.close())
   const first = await createFirstOrganization(services)
   print({ json: { url: config.baseUrl, ...first }, text: first ? firstSteps(first, config.baseUrl) : '' })
   say(`Shiplock is listening at ${config.baseUrl}`)
-  // Last, so that loading it does not keep the API waiting on a small machine.
+  // Last, so that loading the worker does not delay the API on a small machine.
   const { url, address } = database
   const worker = workInThread({ config, database: { url, address } }, { log: services.log })
   opened.defer(() => worker.close())
 
   await stopped
-  say('Stopping: requests and jobs in flight are finished first')
+  say('Stopping after the requests and jobs in flight')
   await Promise.all([server.close(), worker.close()])
+}
+
+/** An example; any 40 hexadecimal characters are valid. */
+const COMMIT = '8c5f0e1d2b3a49586776655443322110ffeeddcc'
+
+/** The text of a first start: the key, and two example calls that work as printed. */
+export function firstSteps({ organization, key }: FirstOrganization, baseUrl: string): string {
+  const run = {
+    ci_system: 'my-ci',
+    external_run_id: '1',
+    repository: 'github.com/acme/shop',
+    commit_sha: COMMIT,
+    pipeline_name: 'build',
+  }
+  return `
+Created the organization "${organization.slug}" and an API key with every scope. This is the only time that the key is shown:
+
+  ${key.key}
+
+Create a first CI run:
+
+  curl -sS ${baseUrl}/v1/ci/runs \\
+    -H 'Authorization: Bearer ${key.key}' \\
+    -H 'Content-Type: application/json' \\
+    -d '${JSON.stringify(run)}'
+
+and list the runs:
+
+  curl -sS ${baseUrl}/v1/runs -H 'Authorization: Bearer ${key.key}'
+`
 }

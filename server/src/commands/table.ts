@@ -1,4 +1,4 @@
-/** Lines with every column as wide as its widest cell, two spaces apart. */
+/** Pads each column to the width of its widest cell, with two spaces between columns. */
 export function alignColumns(rows: readonly (readonly string[])[]): string[] {
   const columns = Math.max(0, ...rows.map((row) => row.length))
   const widths = Array.from({ length: columns }, (_, column) =>
@@ -11,7 +11,7 @@ function joinCells(cells: string[]): string {
   return cells.join('  ').trimEnd()
 }
 
-/** A list for people: a heading and one line an item, or a sentence where there is none. */
+/** A table with a heading and one line for each row, or `whenEmpty` if there are no rows. */
 export function table(heading: readonly string[], rows: readonly (readonly string[])[], whenEmpty: string): string {
   return rows.length === 0 ? whenEmpty : alignColumns([heading, ...rows]).join('\n')
 }

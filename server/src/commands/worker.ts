@@ -2,13 +2,12 @@ import { openDatabase } from '../database.ts'
 import { openSql } from '../platform/db/sql.ts'
 import { createLog } from '../platform/log.ts'
 import { workInThread } from '../work-in-thread.ts'
-import { type Context, defineCommand } from './command.ts'
+import { type Context, defineCommand, stopSignal } from './command.ts'
 import { requireMigrated } from './require-migrated.ts'
-import { stopSignal } from './stop-signal.ts'
 
 export const worker = defineCommand({
   name: 'worker',
-  about: 'Runs the background jobs alone; "server" runs the API.',
+  about: 'Runs the background jobs only. "server" runs the API.',
   arguments: [],
   options: {},
   run: runUntilStopped,
@@ -29,5 +28,5 @@ async function runUntilStopped({ readSettings, say, print }: Context): Promise<v
   print({ json: { working: true }, text: '' })
   say('Shiplock is working on background jobs')
   await stopped
-  say('Stopping: jobs in flight are finished or released first')
+  say('Stopping after the jobs in flight are finished or released')
 }

@@ -34,7 +34,7 @@ export async function deploymentRoutes(app: HttpServer, services: Services): Pro
         workflow_path: query.workflow_path,
       }
       const rows = await listDeployments(services.sql, actor.org_id, page, { filter, now: context.now })
-      return sendPage(reply, rows, page, query, context)
+      return sendPage(reply, { rows, page, query, context })
     },
   )
 

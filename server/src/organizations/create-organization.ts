@@ -1,20 +1,18 @@
 import { ApiError } from '../platform/http/errors.ts'
 import { newUuid } from '../platform/ids.ts'
 import type { Services } from '../services.ts'
-import { requireKnownPlan } from './known-plan.ts'
 import { insertOrganization, type Organization } from './organization.store.ts'
-import { requireName, requireSlug } from './organization-name.ts'
-import { DEFAULT_PLAN } from './plan.ts'
+import { DEFAULT_PLAN, requireKnownPlan } from './plan.ts'
 
 export type NewOrganization = {
   slug: string
-  /** The slug where absent. */
+  /** The default is the slug. */
   name?: string | undefined
-  /** `DEFAULT_PLAN` where absent. */
+  /** The default is `DEFAULT_PLAN`. */
   plan?: string | undefined
 }
 
-/** Creates an organization. Throws 400 for a wrong slug, name or plan, and 409 `slug_taken`. */
+/** Creates an organization. Throws 400 for an invalid slug, name or plan, and 409 `slug_taken`. */
 export async function createOrganization(
   { sql, clock, plans }: Pick<Services, 'sql' | 'clock' | 'plans'>,
   input: NewOrganization,
@@ -25,5 +23,25 @@ export async function createOrganization(
   const plan = requireKnownPlan(plans, input.plan ?? DEFAULT_PLAN)
   const organization = await insertOrganization(sql, { id: newUuid(now), slug, name, plan }, now)
   if (organization) return organization
-  throw new ApiError(409, 'slug_taken', `There is an organization "${slug}" already`)
+  throw new ApiError(409, 'slug_taken', `Organization "${slug}" already exists`)
+}
+
+const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/
+const NAME_CHARS_MAX = 200
+
+/** Validates the short name that commands use. Throws 400. */
+export function requireSlug(slug: string): string {
+  if (SLUG.test(slug)) return slug
+  throw invalid('A slug must have 1 to 63 lowercase letters, digits and hyphens, and must not start with a hyphen')
+}
+
+/** Trims and validates the display name. Throws 400. */
+export function requireName(name: string): string {
+  const trimmed = name.trim()
+  if (trimmed.length >= 1 && trimmed.length <= NAME_CHARS_MAX) return trimmed
+  throw invalid(`A name must have 1 to ${NAME_CHARS_MAX} characters`)
+}
+
+function invalid(message: string): ApiError {
+  return new ApiError(400, 'invalid_request', message)
 }

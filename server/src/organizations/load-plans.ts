@@ -22,7 +22,10 @@ const PlansFile = Type.Array(
   { minItems: 1 },
 )
 
-/** The plans in force: the built-in table, or the one in `file` instead of it. Throws with the first mistake named. */
+/**
+ * Returns the built-in plans, or those of `file` instead. Throws an error that names the first
+ * mistake.
+ */
 export async function loadPlans(file: string | null): Promise<Plans> {
   const plans = file === null ? BUILT_IN_PLANS : await readPlansFile(file)
   return new Map(plans.map((plan) => [plan.name, plan]))
@@ -30,7 +33,7 @@ export async function loadPlans(file: string | null): Promise<Plans> {
 
 async function readPlansFile(file: string): Promise<Plan[]> {
   const content = await readJson(file)
-  if (Value.Check(PlansFile, content)) return refuseTwins(file, content as Plan[])
+  if (Value.Check(PlansFile, content)) return refuseDuplicates(file, content as Plan[])
   const [mistake] = Value.Errors(PlansFile, content)
   throw new Error(`SHIPLOCK_PLANS_FILE ${file}: ${mistake?.instancePath || '/'} ${mistake?.message}`)
 }
@@ -43,9 +46,9 @@ async function readJson(file: string): Promise<unknown> {
   }
 }
 
-function refuseTwins(file: string, plans: Plan[]): Plan[] {
+function refuseDuplicates(file: string, plans: Plan[]): Plan[] {
   const names = plans.map((plan) => plan.name)
-  const twin = names.find((name, at) => names.indexOf(name) !== at)
-  if (twin !== undefined) throw new Error(`SHIPLOCK_PLANS_FILE ${file}: there are two plans named ${twin}`)
+  const duplicate = names.find((name, index) => names.indexOf(name) !== index)
+  if (duplicate !== undefined) throw new Error(`SHIPLOCK_PLANS_FILE ${file}: two plans are named ${duplicate}`)
   return plans
 }

@@ -39,7 +39,7 @@ export async function listOrganizations(db: Db): Promise<Organization[]> {
     limit ${ORGANIZATIONS_LISTED_MAX}`
 }
 
-/** Changes the plan and returns the organization, or null when there is none of that slug. */
+/** Changes the plan and returns the organization, or null if no organization has this slug. */
 export async function updatePlan(db: Db, slug: string, plan: string): Promise<Organization | null> {
   const [row] = await db<Organization[]>`
     update organizations

@@ -1,7 +1,9 @@
+import { ApiError } from '../platform/http/errors.ts'
+
 export const PLAN_FEATURES = ['api_access', 'security_uploads', 'unique_issues', 'signed_statements'] as const
 export type PlanFeature = (typeof PLAN_FEATURES)[number]
 
-/** What an organization may do. A limit that is null does not exist for the plan. */
+/** What an organization may use. A limit of null means unlimited. */
 export type Plan = {
   name: string
   features: readonly PlanFeature[]
@@ -20,7 +22,7 @@ export type Plans = ReadonlyMap<string, Plan>
 const MIB = 2 ** 20
 const GIB = 2 ** 30
 
-/** Decisions §3. Numbers of features that a plan lacks are zero. */
+/** Decisions §3. The limits of a feature that a plan does not have are zero. */
 export const BUILT_IN_PLANS: readonly Plan[] = [
   {
     name: 'free',
@@ -68,11 +70,21 @@ export const BUILT_IN_PLANS: readonly Plan[] = [
   },
 ]
 
-/** What a self-hoster's organization gets unless told otherwise. */
+/** The plan of a new organization unless another one is given. */
 export const DEFAULT_PLAN = 'enterprise'
 
-/** The smallest plan with a feature, or null where no plan has it. */
+/** The smallest plan that has the feature, or null if no plan has it. */
 export function smallestPlanWith(plans: Plans, feature: PlanFeature): string | null {
   for (const plan of plans.values()) if (plan.features.includes(feature)) return plan.name
   return null
+}
+
+/** Returns the name if such a plan exists. Throws 400 with the names of all plans. */
+export function requireKnownPlan(plans: Plans, name: string): string {
+  if (plans.has(name)) return name
+  throw new ApiError(
+    400,
+    'invalid_request',
+    `Plan "${name}" does not exist; the plans are ${[...plans.keys()].join(', ')}`,
+  )
 }

@@ -2,11 +2,11 @@ import type { Db } from '../platform/db/sql.ts'
 import { ApiError } from '../platform/http/errors.ts'
 import { findOrganization, type Organization } from './organization.store.ts'
 
-/** The organization of that slug. Throws 404 where there is none. */
+/** Returns the organization with this slug. Throws 404 if it does not exist. */
 export async function requireOrganization(db: Db, slug: string): Promise<Organization> {
   return (await findOrganization(db, slug)) ?? refuseUnknownOrganization(slug)
 }
 
 export function refuseUnknownOrganization(slug: string): never {
-  throw new ApiError(404, 'not_found', `There is no organization "${slug}"`)
+  throw new ApiError(404, 'not_found', `Organization "${slug}" does not exist`)
 }

@@ -1,14 +1,14 @@
 import type { Tx } from '../platform/db/sql.ts'
 
-/** What a plan may limit by the month. */
+/** What a plan may limit per month. */
 export type Metric = 'ci_runs' | 'artifact_bytes'
 
 export type Use = { metric: Metric; amount: number; month: Date; max: number }
 
 /**
- * Counts a use inside the transaction that causes it. False, and nothing counted, when it would go over the month's
- * allowance. The row is a queue for all writers of the organization, which is fine where a plan has a limit, and why
- * a plan without one never calls this.
+ * Adds a use in the transaction that causes it. Returns false, and adds nothing, if it would exceed
+ * the month's limit. All writers of the organization wait for this row, so do not call it for a
+ * plan without a limit.
  */
 export async function useMonthly(tx: Tx, orgId: string, { metric, amount, month, max }: Use): Promise<boolean> {
   const rows = await tx`

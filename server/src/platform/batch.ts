@@ -4,9 +4,9 @@ const RUNNING_MAX = 3
 const ITEMS_MAX = 100
 
 /**
- * Does in one go what is asked for at the same time. Nobody waits for company: what comes while earlier batches run
- * makes up the next one. A batch that fails is done again item by item, so that one bad item fails alone; `run` must
- * bear being repeated. It answers in the order of the items.
+ * Processes items in batches. The first item starts a batch at once; items that arrive meanwhile
+ * form the next one. If a batch fails, its items are run one by one, so that one bad item fails
+ * alone. `run` must therefore be repeatable. It returns results in the order of the items.
  */
 export class Batch<Item, Result> {
   readonly #run: (items: Item[]) => Promise<Result[]>
@@ -25,7 +25,7 @@ export class Batch<Item, Result> {
     })
   }
 
-  /** After the requests that have arrived already are read. */
+  /** Runs after the requests that have already arrived were read. */
   #startSoon(): void {
     if (this.#starting || this.#running >= RUNNING_MAX || this.#waiting.length === 0) return
     this.#starting = true

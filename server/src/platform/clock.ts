@@ -1,26 +1,28 @@
-/** The only source of "now". Tests freeze it; nothing else may call `new Date()` without arguments. */
+/**
+ * The only source of "now". Tests freeze it; nothing else may call `new Date()` without arguments.
+ */
 export interface Clock {
   now(): Date
 }
 
 export const systemClock: Clock = { now: () => new Date() }
 
-/** Start of the UTC day that holds `at`. */
+/** Start of the UTC day of `at`. */
 export function utcDayStart(at: Date): Date {
   return new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth(), at.getUTCDate()))
 }
 
-/** Start of the UTC day after the one that holds `at`. */
+/** Start of the next UTC day. */
 export function nextUtcDayStart(at: Date): Date {
   return new Date(utcDayStart(at).getTime() + DAY_MS)
 }
 
-/** Start of the UTC month that holds `at`. */
+/** Start of the UTC month of `at`. */
 export function utcMonthStart(at: Date): Date {
   return new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth(), 1))
 }
 
-/** Start of the UTC month after the one that holds `at`. */
+/** Start of the next UTC month. */
 export function nextUtcMonthStart(at: Date): Date {
   return new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1, 1))
 }

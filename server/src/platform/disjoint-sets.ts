@@ -1,4 +1,4 @@
-/** Sets of things numbered from 0 that grow together (union-find, with path halving). */
+/** Union-find with path halving, over items numbered from 0. */
 export class DisjointSets {
   readonly #parents: number[]
 
@@ -11,7 +11,7 @@ export class DisjointSets {
     if (a !== b) this.#parents[Math.max(a, b)] = Math.min(a, b)
   }
 
-  /** The lowest number of its set. */
+  /** Returns the lowest number in the set of an item. */
   rootOf(number: number): number {
     let at = number
     for (let parent = this.#parent(at); parent !== at; parent = this.#parent(at)) {

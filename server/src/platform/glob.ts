@@ -3,18 +3,19 @@ import picomatch from 'picomatch/posix.js'
 export const GLOB_CHARS_MAX = 200
 const WILDCARD = /[*?{]/
 const REFUSED = /[()[\]\\|]|\.\.(?=[^{]*\})/
-/** A star that can give way to the one after it multiplies the work of a match that fails by the length of the text. */
+/** Limits the cost of a failing match, which multiplies with each star that can backtrack. */
 const STARS_PER_PART_MAX = 3
 const GLOBSTARS_MAX = 2
 const BRACES_MAX = 2
-/** Longer texts match nothing but themselves and `*`. */
+/** Longer texts match only themselves and `*`. */
 const TEXT_CHARS_MAX = 300
 
 const OPTIONS = { dot: true, nonegate: true, noextglob: true } as const
 
 /**
- * What is wrong with a pattern, or null. A pattern is a literal text, or has `*` (any characters but `/`), `**` as a whole
- * part of a path (any parts), `?` (one character but `/`) and `{a,b}` (either). Bounded so that no match can run away.
+ * Returns what is wrong with a pattern, or null. A pattern is a literal text, or has `*` (any
+ * characters except `/`), `**` as a whole path segment (any segments), `?` (one character except
+ * `/`) and `{a,b}` (alternatives). Its size is bounded so that matching stays fast.
  */
 export function globMistake(pattern: string): string | null {
   if (pattern === '') return 'a pattern must not be empty'
@@ -29,7 +30,7 @@ export function globMistake(pattern: string): string | null {
   return null
 }
 
-/** Does the whole text match? `*` alone matches every text. The pattern is one that `globMistake` finds nothing wrong with. */
+/** Whether the whole text matches a valid pattern. `*` alone matches every text. */
 export function matchesGlob(pattern: string, text: string): boolean {
   if (pattern === '*' || pattern === '**' || pattern === text) return true
   if (!WILDCARD.test(pattern) || text.length > TEXT_CHARS_MAX || globMistake(pattern) !== null) return false
@@ -48,7 +49,7 @@ function globstars(pattern: string): number {
   return pattern.split('/').filter((part) => part === '**').length
 }
 
-/** Braces may hold a `/`: then all stars count as one part's. */
+/** Alternatives may contain a `/`. All stars then count for the same segment. */
 function starsInPart(pattern: string): number {
   const parts = pattern.includes('{') ? [pattern] : pattern.split('/').filter((part) => part !== '**')
   return Math.max(0, ...parts.map((part) => count(part.replaceAll(/\*+/g, '*'), '*')))

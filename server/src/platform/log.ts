@@ -3,8 +3,8 @@ import pino from 'pino'
 export type Log = pino.Logger
 
 /**
- * One JSON line an event, on standard error, so that standard output stays free for `--json`.
- * Secrets never reach it: headers are not logged at all, and known secret fields are cut.
+ * Writes one JSON line for each event to standard error, so that standard output stays free for
+ * `--json`. Headers are never logged, and fields with the names of secrets are redacted.
  */
 export function createLog(level: string): Log {
   return pino(

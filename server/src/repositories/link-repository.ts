@@ -40,7 +40,7 @@ export async function linkRepository(
   } catch (error) {
     if (sqlState(error) !== UNIQUE_VIOLATION) throw error
     const message = `${link.full_name} is already linked with another ${link.provider} id. Run "repo list" to see it.`
-    throw new ApiError(409, 'name_taken', message, {}, undefined, { cause: error })
+    throw new ApiError(409, 'name_taken', message).causedBy(error)
   }
 }
 

@@ -30,7 +30,7 @@ test('415 unsupported_media_type for a compressed body', async () => {
   assertError(answer, 415, 'unsupported_media_type')
 })
 
-for (const type of ['application/json; charset=utf-8', 'APPLICATION/JSON']) {
+for (const type of ['application/json; charset=utf-8', 'application/json;charset="UTF-8"', 'APPLICATION/JSON']) {
   test(`201 for a body that is ${type}`, async () => {
     assert.equal((await post(JSON.stringify(newRun()), type)).status, 201)
   })
@@ -103,6 +103,32 @@ for (const [title, text] of [
   test(`400 that names the field for ${title}, in text and in names`, async () => {
     assertInvalid(await postRun(api, caller, { pipeline_name: text }), '/body/pipeline_name')
     assertError(await postRun(api, caller, { [text]: 'x' }), 400, 'invalid_request')
+  })
+}
+
+const UNSTORABLE_NUMBERS = ['1e400', '-1e400', '1.5E+400', '1e0999', `1${'0'.repeat(400)}`, `${'9'.repeat(250)}e99`]
+for (const number of UNSTORABLE_NUMBERS) {
+  test(`400 that names the field for the number ${number.slice(0, 10)}, which no double can hold`, async () => {
+    const attestation = { kind: 'custom', name: 'x', data: { status: 'pass', deep: [{ value: 0 }] } }
+    const body = JSON.stringify({ attestations: [attestation] }).replace('"value":0', `"value": ${number}`)
+    const answer = await api.request('POST', '/v1/ci/runs/run_x/reports', { key: caller.key, body })
+    assertInvalid(answer, '/body/attestations/0/data/deep/0/value')
+  })
+}
+
+for (const text of ['1e400', ': 1e999', `${'9'.repeat(400)}`]) {
+  test(`201 for the text ${text.slice(0, 10)}, which only looks like such a number`, async () => {
+    assert.equal((await postRun(api, caller, { pipeline_name: text.slice(0, 100) })).status, 201)
+  })
+}
+
+for (const type of [
+  'application/json; charset=utf-16',
+  'application/json;charset="UTF-16LE"',
+  'application/json; a=b; charset=latin1',
+]) {
+  test(`415 unsupported_media_type for ${type}`, async () => {
+    assertError(await post(JSON.stringify(newRun()), type), 415, 'unsupported_media_type')
   })
 }
 

@@ -10,6 +10,7 @@ import { setImmediate as nextTick } from 'node:timers/promises'
 import { sealToken } from '../../src/platform/crypto/signed-token.ts'
 import { ADDRESS_LIFETIME_MS, type PresignedPut } from '../../src/platform/objects/object-store.ts'
 import { incomingFiles, startFileStore } from '../support/file-store-server.ts'
+import { logLines } from '../support/log-lines.ts'
 import { expectationOf, send } from '../support/object-store-contract.ts'
 
 const KEY = 'uploads/org/one'
@@ -181,6 +182,20 @@ describe('PUT /storage/objects', { timeout: 30_000 }, () => {
     await until(async () => (await incomingFiles(server.directory)).length === 0)
     await assertNothingStored()
     assert.equal((await send(address, bytes)).status, 200)
+  })
+
+  test('a client that breaks off is logged once, at debug level', async () => {
+    const { log, lines, nextLine } = logLines()
+    const logging = await startFileStore({ log })
+    const address = await logging.store.presignPut(KEY, expectationOf(randomBytes(1_000_000)), new Date())
+    const { outgoing, response } = begin(address, { sizeBytes: 1_000_000 })
+    outgoing.write(randomBytes(600_000))
+    await until(async () => (await incomingFiles(logging.directory)).length > 0)
+    outgoing.destroy()
+    await assert.rejects(response)
+    assert.equal((await nextLine()).level, log.levels.values.debug)
+    await logging.close()
+    assert.equal(lines.length, 1)
   })
 
   test('of two clients in one slot, the one that breaks off does not disturb the other', async () => {

@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, test } from 'node:test'
-import { bindPort } from '../../src/platform/http/bound-port.ts'
 import { ApiError } from '../../src/platform/http/errors.ts'
 import { S3ObjectStore } from '../../src/platform/objects/s3-object-store.ts'
+import { freePort } from '../support/free-port.ts'
 
 const ATTEMPTS_MAX = 3
 const CREDENTIALS = { accessKeyId: 'key-id', secretAccessKey: 'hunter2' }
@@ -59,9 +59,7 @@ const OPERATIONS: [name: string, run: (store: S3ObjectStore) => Promise<unknown>
 
 for (const [name, run] of OPERATIONS) {
   test(`${name}: 503 when nobody listens`, async () => {
-    const { port, release } = await bindPort('127.0.0.1', 0)
-    await release()
-    await assertUnavailable(run(storeAt(port, 5_000)))
+    await assertUnavailable(run(storeAt(await freePort(), 5_000)))
   })
 
   test(`${name}: 503 after three answers that are a 500`, async () => {

@@ -49,6 +49,6 @@ test('a configured secret is used instead, and nothing is written', () =>
 test('a kept secret that was emptied or cut short is an error, and is not replaced', () =>
   withDirectory(async (directory) => {
     await writeFile(join(directory, 'secret-key'), 'short\n')
-    await assert.rejects(load(directory), /secret-key must hold at least 32 characters/)
+    await assert.rejects(load(directory), /secret-key must have at least 32 characters/)
     assert.equal(await readFile(join(directory, 'secret-key'), 'utf8'), 'short\n')
   }))

@@ -41,7 +41,7 @@ test('org create, set-plan and list answer with organizations, and a plan counts
     (await json('org', 'list')).map(({ slug }: { slug: string }) => slug),
     ['acme', 'default'],
   )
-  await refused(1, /^There is an organization "acme" already$/m, 'org', 'create', 'acme')
+  await refused(1, /^Organization "acme" already exists$/m, 'org', 'create', 'acme')
 })
 
 test('a key is shown once, works until it is revoked, and is in no list', async () => {
@@ -121,14 +121,14 @@ test('every mistake in the settings is told at once, one line each', async () =>
 
 test('a wrong command, flag or value is exit code 2 and one line', async () => {
   const create = ['key', 'create', '--org', 'default', '--name', 'n']
-  await refused(2, /^There is no command "strat"/, 'strat')
+  await refused(2, /^Unknown command "strat"/, 'strat')
   await refused(2, /^No command is given/)
   await refused(2, /^Unknown option '--prot'/, 'start', '--prot', '1')
   await refused(2, /^--scope S is missing/, ...create)
   await refused(2, /^Scope "all" does not exist; the scopes are read:pipelines,/, ...create, '--scope', 'all')
   await refused(2, /^--expires-in must be a time like 90d/, ...create, '--scope', 'write:ci', '--expires-in', '90')
-  await refused(2, /^There is no plan "gold"; the plans are free, team/, 'org', 'create', 'x', '--plan', 'gold')
-  await refused(2, /^A slug has/, 'org', 'create', 'Not A Slug')
+  await refused(2, /^Plan "gold" does not exist; the plans are free, team/, 'org', 'create', 'x', '--plan', 'gold')
+  await refused(2, /^A slug must have/, 'org', 'create', 'Not A Slug')
 })
 
 test('--help lists every command, and each command tells its own options', async () => {

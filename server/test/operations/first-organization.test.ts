@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createFirstOrganization } from '../../src/access/api-keys/create-first-organization.ts'
-import { firstSteps } from '../../src/commands/first-steps.ts'
+import { firstSteps } from '../../src/commands/start.ts'
 import { startTestApi } from '../support/api.ts'
 
 test('of servers that start at once on one empty database, one makes the first organization and its key', async () => {

@@ -75,7 +75,7 @@ test('a mistake is one line that says what is wrong', async () => {
   await refused(2, /^--environment GLOB is missing/m, ...create('--name', 'x'))
   await refused(
     2,
-    /^--approvals must be a whole number from 1 to 20, not "0"/m,
+    /^--approvals must be an integer from 1 to 20, not "0"/m,
     ...create('--name', 'x', '--environment', 'x', '--approvals', '0'),
   )
   await refused(2, /does not take an argument/m, ...create('--name', 'x', '--environment', 'x', '--allow-api-keys=no'))

@@ -81,7 +81,7 @@ test('a taken port is named in one line, and PostgreSQL is stopped again', async
     assert.equal(second.code, 1)
     assert.match(
       second.stderr,
-      new RegExp(`^Port ${port} of 127.0.0.1 is taken by another program; set SHIPLOCK_PORT.*$`, 'm'),
+      new RegExp(`^Port ${port} of 127.0.0.1 is in use by another program; change SHIPLOCK_PORT.*$`, 'm'),
     )
     assert.ok(!existsSync(join(other, 'postgres/postmaster.pid')))
   } finally {

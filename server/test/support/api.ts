@@ -10,7 +10,7 @@ import { openServices } from '../../src/open-services.ts'
 import { insertOrganization } from '../../src/organizations/organization.store.ts'
 import type { Clock } from '../../src/platform/clock.ts'
 import type { DatabaseAddress } from '../../src/platform/db/sql.ts'
-import { bindPort } from '../../src/platform/http/bound-port.ts'
+import { choosePort } from '../../src/platform/http/listener.ts'
 import { newUuid } from '../../src/platform/ids.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { serve } from '../../src/serve.ts'
@@ -86,7 +86,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     ? null
     : { database: await createTestDatabase(), dataDir: await mkdtemp(join(tmpdir(), 'shiplock-api-')) }
   const { database, dataDir } = own ?? (shared.get(options.beside as TestApi) as Shared)
-  const boundPort = await bindPort('127.0.0.1', 0)
+  const port = await choosePort('127.0.0.1', 0)
   const settings = readConfig({
     SHIPLOCK_PORT: '0',
     SHIPLOCK_DATA_DIR: dataDir,
@@ -95,7 +95,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     ...(s3UnderTest && s3Environment(s3UnderTest)),
     ...options.env,
   })
-  const config = withPort(settings, boundPort.port)
+  const config = withPort(settings, port.number)
   const clock = options.beside?.clock ?? new FrozenClock()
   const opened = await openServices(
     config,
@@ -109,8 +109,8 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     },
   )
   const { services } = opened
-  const serving = await serve(services, boundPort)
-  const url = `http://127.0.0.1:${boundPort.port}`
+  const serving = await serve(services, port, 0)
+  const url = `http://127.0.0.1:${port.number}`
   const api: TestApi = {
     url,
     clock,

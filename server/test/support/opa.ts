@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout } from 'node:timers/promises'
-import { bindPort } from '../../src/platform/http/bound-port.ts'
+import { freePort } from './free-port.ts'
 import { installGoProgram } from './install-go-program.ts'
 
 export const REGO = new URL('../fixtures/policies/', import.meta.url).pathname
@@ -26,8 +26,7 @@ const POLL_MS = 50
 const START_MS_MAX = 30_000
 
 export async function startOpa(): Promise<OpaServer> {
-  const { port, release } = await bindPort('127.0.0.1', 0)
-  await release()
+  const port = await freePort()
   const args = ['run', '--server', '--addr', `127.0.0.1:${port}`, '--log-level', 'error', ...REGO_FILES]
   const child = spawn(requireOpa(), args, { cwd: REGO, stdio: ['ignore', 'ignore', 'inherit'] })
   const url = `http://127.0.0.1:${port}`

@@ -11,7 +11,7 @@ export type Operation = {
   summary: string
   tags: string[]
   security: object[]
-  parameters?: { name: string; in: string; required?: boolean; schema: { pattern?: string } }[]
+  parameters?: { name: string; in: string; required?: boolean; schema: { type?: string; pattern?: string } }[]
   requestBody?: unknown
   responses: Record<string, unknown>
 }

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { CreateBucketCommand } from '@aws-sdk/client-s3'
-import { bindPort } from '../../src/platform/http/bound-port.ts'
 import { createS3Client, type S3StoreOptions } from '../../src/platform/objects/s3-client.ts'
+import { freePort } from './free-port.ts'
 import { installS3Server } from './install-s3-server.ts'
 
 /** A real S3 server on loopback with one empty bucket; it and its data are gone after close. */
@@ -36,8 +36,7 @@ export async function startS3Server(): Promise<S3Server> {
 }
 
 async function newOptions() {
-  const { port, release } = await bindPort('127.0.0.1', 0)
-  await release()
+  const port = await freePort()
   return {
     endpoint: `http://127.0.0.1:${port}`,
     bucket: 'shiplock-test',

@@ -1,6 +1,6 @@
 import type { Environment } from '../../config.ts'
-import { requireKnownPlan } from '../../organizations/known-plan.ts'
 import { type Organization, updatePlan } from '../../organizations/organization.store.ts'
+import { requireKnownPlan } from '../../organizations/plan.ts'
 import { refuseUnknownOrganization } from '../../organizations/require-organization.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import { ApiError, notFound } from '../../platform/http/errors.ts'

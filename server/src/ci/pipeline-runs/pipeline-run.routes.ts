@@ -27,7 +27,7 @@ export async function pipelineRunRoutes(app: HttpServer, services: Services): Pr
       const page = readPage(request.query, context)
       const filter = { status: request.query.status, now: context.now }
       const rows = await listPipelineRuns(services.sql, request.actor.org_id, page, filter)
-      return sendPage(reply, rows, page, request.query, context)
+      return sendPage(reply, { rows, page, query: request.query, context })
     },
   )
 

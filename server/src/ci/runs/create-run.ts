@@ -43,7 +43,7 @@ export async function createRun(
     intake.numbers.forget(credential, now)
   }
   const message = `This key has created its ${NEW_RUNS_PER_DAY_MAX} new runs of the day.`
-  throw rateLimited(message, NEW_RUNS_PER_DAY_MAX, nextUtcDayStart(now), now)
+  throw rateLimited(message, { limit: NEW_RUNS_PER_DAY_MAX, resetAt: nextUtcDayStart(now), now })
 }
 
 /** Inserts a run. Where the plan has a monthly limit, the same transaction counts it. */
@@ -64,7 +64,7 @@ async function insertCounted(tx: Tx, { org_id, plan }: Actor, run: NewRun, max: 
   if (!inserted) return null
   if (await useMonthly(tx, org_id, { metric: 'ci_runs', amount: 1, month: utcMonthStart(now), max })) return inserted
   const message = `The plan ${plan.name} includes ${max} runs a month.`
-  throw rateLimited(message, max, nextUtcMonthStart(now), now, { reason: 'MONTHLY_RUNS' })
+  throw rateLimited(message, { limit: max, resetAt: nextUtcMonthStart(now), now, reason: 'MONTHLY_RUNS' })
 }
 
 /** The inserted run as `readRun` would return it, without another query. */

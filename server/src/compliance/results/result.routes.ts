@@ -25,7 +25,7 @@ export async function resultRoutes(app: HttpServer, services: Services): Promise
       const context = listContext(services, request)
       const page = readPage(query, context)
       const rows = await listResults(services.sql, actor.org_id, page, { status: query.status })
-      return sendPage(reply, rows, page, query, context)
+      return sendPage(reply, { rows, page, query, context })
     },
   )
 }

@@ -40,7 +40,7 @@ function requireAllowance(
   report({ limit: POLLS_PER_MINUTE_MAX, remaining: POLLS_PER_MINUTE_MAX - polls.length, resetSeconds })
   if (is_admitted) return
   const message = `A gate can be polled at most ${POLLS_PER_MINUTE_MAX} times a minute.`
-  throw rateLimited(message, POLLS_PER_MINUTE_MAX, resetAt, now)
+  throw rateLimited(message, { limit: POLLS_PER_MINUTE_MAX, resetAt, now })
 }
 
 /** The longest time that a poll waits for a decision. */

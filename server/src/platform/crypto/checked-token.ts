@@ -4,12 +4,12 @@ import { crc32 } from 'node:zlib'
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const CHECKSUM_CHARS = 6
 
-/** So many random base62 characters, 5.95 bits each. */
+/** Returns random base62 characters, 5.95 bits each. */
 export function randomBase62(chars: number): string {
   return Array.from({ length: chars }, () => BASE62[randomInt(BASE62.length)]).join('')
 }
 
-/** The last so many base62 digits of the bytes, read as one number. */
+/** Returns the last base62 digits of the bytes, read as one number. */
 export function toBase62(bytes: Buffer, chars: number): string {
   let rest = BigInt(`0x${bytes.toString('hex')}`)
   let text = ''
@@ -20,7 +20,10 @@ export function toBase62(bytes: Buffer, chars: number): string {
   return text
 }
 
-/** The body and its CRC-32 in base62: a mistyped secret is refused without a look-up, and scanners can match it. */
+/**
+ * Appends the CRC-32 in base62, so that a mistyped secret is refused without a lookup, and scanners
+ * can recognize it.
+ */
 export function withChecksum(body: string): string {
   const checksum = Buffer.alloc(4)
   checksum.writeUInt32BE(crc32(body))

@@ -1,7 +1,7 @@
 import { createSecretKey, hkdfSync, type KeyObject, randomBytes, randomUUID } from 'node:crypto'
 import { link, mkdir, open, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { syncDirectory } from '../objects/sync-directory.ts'
+import { syncDirectory } from '../files.ts'
 
 /** A shorter secret could be guessed. */
 export const SECRET_KEY_CHARS_MIN = 32
@@ -11,9 +11,9 @@ const DERIVED_KEY_BYTES = 32
 const FILE_NAME = 'secret-key'
 
 /**
- * The one secret that all other keys are derived from: `configured` when given, else the one kept in `dataDirectory`,
- * which is made on first use. Processes that start at the same moment get the same one.
- * Throws when the secret is shorter than 32 characters, and what the file system throws.
+ * Loads the secret from which all keys are derived: `configured` if given, otherwise the one in
+ * `dataDirectory`, which is generated on first use. Processes that start at the same time get the
+ * same one. Throws if the secret is shorter than 32 characters.
  */
 export async function loadSecretKey(configured: string | undefined, dataDirectory: string): Promise<KeyObject> {
   if (configured !== undefined) return toSecretKey(configured, 'The secret key in the settings')
@@ -21,7 +21,10 @@ export async function loadSecretKey(configured: string | undefined, dataDirector
   return toSecretKey((await readIfThere(path)) ?? (await keepNewSecret(dataDirectory, path)), path)
 }
 
-/** A key for one purpose (HKDF-SHA256, RFC 5869). Knowing it reveals neither the secret nor the key of another purpose. */
+/**
+ * Derives a key for one purpose (HKDF-SHA256, RFC 5869). It reveals neither the secret nor other
+ * keys.
+ */
 export function deriveKey(secret: KeyObject, purpose: string): KeyObject {
   return createSecretKey(Buffer.from(hkdfSync('sha256', secret, '', purpose, DERIVED_KEY_BYTES)))
 }
@@ -29,7 +32,7 @@ export function deriveKey(secret: KeyObject, purpose: string): KeyObject {
 function toSecretKey(text: string, source: string): KeyObject {
   const secret = text.trim()
   if (secret.length < SECRET_KEY_CHARS_MIN)
-    throw new Error(`${source} must hold at least ${SECRET_KEY_CHARS_MIN} characters.`)
+    throw new Error(`${source} must have at least ${SECRET_KEY_CHARS_MIN} characters.`)
   return createSecretKey(Buffer.from(secret))
 }
 
@@ -42,7 +45,10 @@ async function readIfThere(path: string): Promise<string | null> {
   }
 }
 
-/** Writes a whole file first and then gives it its name: whoever is second finds the name taken and reads the first's. */
+/**
+ * Writes the complete file before it gets its name. A second process finds the name taken and reads
+ * it.
+ */
 async function keepNewSecret(dataDirectory: string, path: string): Promise<string> {
   await mkdir(dataDirectory, { recursive: true })
   const temporary = join(dataDirectory, `.${FILE_NAME}-${randomUUID()}`)

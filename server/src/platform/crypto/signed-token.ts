@@ -1,19 +1,22 @@
 import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto'
 
-/** Longer texts are refused before anything is computed over them. */
+/** Longer texts are refused without computing anything. */
 const TOKEN_CHARS_MAX = 8192
 
 /**
- * A small JSON payload that only the holder of `key` can have written: `base64url(payload).base64url(hmac-sha256)`.
- * The payload is readable to whoever has the token, so nothing secret belongs in it. Use a key of its own for every
- * purpose (`deriveKey`), or a token made for one purpose would open as another.
+ * Signs a small JSON payload: `base64url(payload).base64url(hmac-sha256)`. Only the holder of `key`
+ * can create it, but anyone can read it, so it must not contain secrets. Use a separate key for
+ * each purpose (`deriveKey`). Otherwise a token of one purpose would be valid for another.
  */
 export function sealToken(key: KeyObject, payload: object): string {
   const text = Buffer.from(JSON.stringify(payload)).toString('base64url')
   return `${text}.${signature(key, text)}`
 }
 
-/** What was sealed, or null when the token was not made with `key` or is not exactly as it was made. Knows no expiry. */
+/**
+ * Returns the payload, or null unless the token was created with `key` and is unchanged. Does not
+ * check any expiry.
+ */
 export function openToken<Payload extends object>(key: KeyObject, token: string): Payload | null {
   if (token.length > TOKEN_CHARS_MAX) return null
   const dot = token.indexOf('.')
@@ -27,7 +30,10 @@ function signature(key: KeyObject, text: string): string {
   return createHmac('sha256', key).update(text).digest('base64url')
 }
 
-/** Compares the texts, not the bytes they decode to: several base64url texts decode to the same bytes, only one was issued. */
+/**
+ * Compares the texts instead of the decoded bytes: several base64url texts decode to the same
+ * bytes.
+ */
 function equalTexts(given: string, expected: string): boolean {
   const a = Buffer.from(given)
   const b = Buffer.from(expected)

@@ -4,25 +4,28 @@ import { finished } from 'node:stream/promises'
 import { type CopyValue, copyFields } from './copy-text.ts'
 import type { Tx } from './sql.ts'
 
-/** An open COPY: the fastest way in for many rows. While it is open, its transaction can do nothing else. */
+/**
+ * An open COPY, the fastest way to insert many rows. Its transaction cannot do anything else
+ * meanwhile.
+ */
 export type Copy = {
-  /** Resolves when PostgreSQL can take more: the next rows are best made ready before that. */
+  /** Resolves when PostgreSQL can accept more rows. */
   write(rows: readonly (readonly CopyValue[])[]): Promise<void>
-  /** The same for rows whose fields are COPY text already. */
+  /** Writes rows whose fields are COPY text already. */
   writeLines(lines: readonly string[]): Promise<void>
-  /** Resolves when PostgreSQL has taken everything. */
+  /** Resolves when PostgreSQL has stored all rows. */
   end(): Promise<void>
   abort(reason: Error): Promise<void>
 }
 
-/** Starts COPY … FROM STDIN in text format. `table` and `columns` are ours, never input. */
+/** Starts COPY … FROM STDIN in text format. `table` and `columns` must never come from input. */
 export async function openCopy(tx: Tx, table: string, columns: readonly string[]): Promise<Copy> {
   const stream: Writable = await tx.unsafe(`copy ${table} (${columns.join(', ')}) from stdin`).writable()
   const done = finished(stream)
   done.catch(() => {})
   const writeLines = async (lines: readonly string[]) => {
     if (lines.length === 0) return
-    // Waits for what was written before, not for this: it is on its way while the next rows are made.
+    // Waits for earlier writes only, so that this one is sent while the next rows are prepared.
     if (stream.writableNeedDrain || stream.destroyed) await Promise.race([once(stream, 'drain'), done])
     stream.write(`${lines.join('\n')}\n`)
   }

@@ -2,7 +2,7 @@ export type CopyValue = string | number | boolean | null | Buffer | readonly str
 
 const NULL = '\\N'
 
-/** One row's fields in the text format of PostgreSQL's COPY ("COPY", "Text Format"), without the line's end. */
+/** Formats the fields of one row as COPY text ("COPY", "Text Format"), without the line break. */
 export function copyFields(values: readonly CopyValue[]): string {
   return values.map(copyField).join('\t')
 }
@@ -15,7 +15,7 @@ export function copyField(value: CopyValue): string {
   return value.length === 0 ? '{}' : escapeField(`{${value.map(toArrayElement).join(',')}}`)
 }
 
-/** Bytes that are at hand in hex. */
+/** Formats bytes that are given in hex. */
 export function copyBytes(hex: string | null): string {
   return hex === null ? NULL : `\\\\x${hex}`
 }

@@ -10,35 +10,44 @@ import type { PostgresSettings } from './embedded/settings.ts'
 import { PORT, socketDirectory } from './embedded/socket-directory.ts'
 import { stayMember } from './embedded/stay-member.ts'
 
-/** A PostgreSQL server of our own, shared by every process that uses the data directory; the last one stops it. */
+/**
+ * An embedded PostgreSQL server, shared by all processes that use the data directory. The last one
+ * stops it.
+ */
 export type EmbeddedPostgres = {
-  /** For psql and other libpq programs. postgres.js cannot read such an address: give it `connection`. */
+  /** For psql and other libpq programs. */
   url: string
   /** For postgres.js and pg. */
   connection: SocketConnection
   logFile: string
-  /** Makes this process the only one that runs a server on the data directory; otherwise a DataDirectoryInUseError. */
+  /**
+   * Makes this the only process that runs a server on the data directory. Throws
+   * DataDirectoryInUseError.
+   */
   claimDataDirectory(): Promise<void>
-  /** Ends this process's use, and the server when nobody else uses it. */
+  /** Ends this process's use. Stops the server if no other process uses it. */
   close(): Promise<void>
 }
 
 export type EmbeddedPostgresOptions = {
   dataDir: string
-  /** Told in one sentence what is being waited for. */
+  /** Receives one sentence about what is being waited for. */
   say?: (line: string) => void
-  /** Overrides of our settings, for throw-away servers. */
+  /** Overrides of our settings, for temporary servers. */
   settings?: PostgresSettings
 }
 
-/** Another process has claimed the data directory. */
+/** Another process runs a server on the data directory. */
 export class DataDirectoryInUseError extends Error {
   constructor(dataDir: string, pid: number) {
     super(`Shiplock is already running on ${dataDir} (pid ${pid || 'unknown'})`)
   }
 }
 
-/** Joins the data directory's server, after making and starting it where needed. Recovers by itself from crashes. */
+/**
+ * Connects to the server of the data directory. Creates and starts it if needed, also after a
+ * crash.
+ */
 export async function openEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const { say = () => {}, settings = {} } = options
   const dataDir = resolve(options.dataDir)

@@ -3,12 +3,14 @@ import { readdir, readFile } from 'node:fs/promises'
 import type { Sql, Tx } from './sql.ts'
 
 const MIGRATIONS = new URL('../../../migrations/', import.meta.url)
-/** Any constant will do: whoever holds it migrates, the others wait and then find nothing to do. */
+/** An arbitrary constant. The process that holds this lock migrates; the others wait. */
 const MIGRATION_LOCK = 8_420_001
 
 type Migration = { name: string; text: string; checksum: string }
 
-/** Brings the schema up to date, forward only, each file in its own transaction. Returns the names that it applied. */
+/**
+ * Migrates the schema, each file in its own transaction. Returns the names of the applied files.
+ */
 export async function migrate(sql: Sql): Promise<string[]> {
   const migrations = await readMigrations()
   const applied: string[] = []
@@ -18,7 +20,7 @@ export async function migrate(sql: Sql): Promise<string[]> {
   return applied
 }
 
-/** Names of the migrations that the database still lacks; `readyz` and `doctor` show them. */
+/** Returns the names of the migrations that were not applied yet. */
 export async function pendingMigrations(sql: Sql): Promise<string[]> {
   const [table] = await sql<[{ present: boolean }]>`select to_regclass('schema_migrations') is not null as present`
   const rows = table.present ? await sql<{ name: string }[]>`select name from schema_migrations limit 10000` : []
@@ -43,7 +45,9 @@ async function applyOnce(tx: Tx, migration: Migration): Promise<boolean> {
   return true
 }
 
-/** An applied file is history. Changing it would give two databases of one version different schemas. */
+/**
+ * An applied file must not change. Otherwise databases of one version would have different schemas.
+ */
 function refuseChanged(migration: Migration, checksum: string): false {
   if (migration.checksum === checksum) return false
   throw new Error(`Migration ${migration.name} was changed after it was applied. Add a new file instead.`)

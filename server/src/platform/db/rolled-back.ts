@@ -1,9 +1,9 @@
 import type { Sql, Tx } from './sql.ts'
 
-/** What `work` would do, in a transaction that is taken back at its end. */
+/** Runs `work` in a transaction that is always rolled back, and returns its result. */
 export async function rolledBack<Result>(sql: Sql, work: (tx: Tx) => Promise<Result>): Promise<Result> {
   const done: { result?: Result } = {}
-  const end = new Error('The transaction is taken back as it should be.')
+  const end = new Error('The transaction is rolled back as intended.')
   try {
     await sql.begin(async (tx) => {
       done.result = await work(tx)

@@ -1,25 +1,28 @@
 import postgres from 'postgres'
+import { readSocketUrl } from './database-url.ts'
 
 export type Sql = postgres.Sql<{ bigint: number }>
 export type Tx = postgres.TransactionSql<{ bigint: number }>
-/** A connection or a transaction: what a store function takes first. */
+/** A connection or a transaction: the first parameter of every store function. */
 export type Db = Sql | Tx
 
-/** How to reach a PostgreSQL: an address, or the parts of one (a socket's directory as host). */
+/** How to reach a PostgreSQL: a URL, or the parts of one with a socket's directory as the host. */
 export type DatabaseAddress = string | { host: string; port: number; database: string; user: string }
 
 export type SqlOptions = {
   max: number
   applicationName: string
   statementTimeoutMs?: number
-  /** Connections are not replaced after a while, so that locks of their sessions last. */
+  /** Keeps connections open instead of replacing them periodically, so that session locks last. */
   lasting?: true
 }
 
 const STATEMENT_TIMEOUT_MS = 30_000
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 60_000
 
-/** A pool. It connects when first used; queries on one connection are prepared and pipelined. */
+/**
+ * Opens a pool, which connects on first use. Queries on one connection are prepared and pipelined.
+ */
 export function openSql(address: DatabaseAddress, options: SqlOptions): Sql {
   const settings: postgres.Options<{ bigint: postgres.PostgresType<number> }> = {
     max: options.max,
@@ -35,21 +38,23 @@ export function openSql(address: DatabaseAddress, options: SqlOptions): Sql {
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
     },
   }
-  if (typeof address === 'string') return postgres(address, settings)
-  return postgres({ ...address, ...settings })
+  if (typeof address !== 'string') return postgres({ ...address, ...settings })
+  const socket = readSocketUrl(address)
+  if (socket === null) return postgres(address, settings)
+  return postgres(`postgres://localhost?${socket.parameters}`, { ...settings, ...socket.endpoint })
 }
 
-/** postgres.js by itself waits up to 20 s, so a database that is back would go unnoticed for that long. */
+/** Bounds the delay of reconnects. The default of postgres.js grows to 20 s. */
 function reconnectDelaySeconds(retries: number): number {
   return Math.min(0.01 * 2 ** retries, 0.5)
 }
 
-/** Throws when the database does not answer. */
+/** Throws if the database does not respond. */
 export async function checkSql(sql: Sql): Promise<void> {
   await sql`select 1`
 }
 
-/** SQLSTATE of a failed statement, or null where the error is not PostgreSQL's. */
+/** The SQLSTATE of a failed statement, or null if the error is not from PostgreSQL. */
 export function sqlState(error: unknown): string | null {
   return error instanceof postgres.PostgresError ? error.code : null
 }

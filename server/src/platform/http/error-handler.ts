@@ -1,8 +1,12 @@
+import { STATUS_CODES } from 'node:http'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError, GatewayRejection, unavailable } from './errors.ts'
 import { fieldErrors } from './validation.ts'
 
-/** Codes of drivers and sockets that mean "the database or the store is away", not "we have a defect". */
+/**
+ * Error codes of drivers and sockets which mean that the database or the object store is
+ * unreachable.
+ */
 const UNREACHABLE = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -24,28 +28,62 @@ const FRAMEWORK_ERRORS: Record<string, [status: number, code: string, message: s
     'unsupported_media_type',
     'Send JSON, with the header Content-Type: application/json.',
   ],
-  FST_ERR_CTP_BODY_TOO_LARGE: [413, 'payload_too_large', 'The body is larger than this route takes.'],
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: [400, 'invalid_request', 'The body is not as long as its Content-Length says.'],
+  FST_ERR_CTP_BODY_TOO_LARGE: [413, 'payload_too_large', 'The body exceeds the size limit of this route.'],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: [400, 'invalid_request', 'The length of the body differs from Content-Length.'],
   FST_ERR_BAD_URL: [400, 'invalid_request', 'The address is not valid percent-encoding.'],
   FST_ERR_MAX_PARAM_LENGTH: [404, 'not_found', 'There is nothing at this address.'],
 }
 
+/** Codes for what plugins refuse with a status of their own; any other 4xx is `invalid_request`. */
+const CODES_BY_STATUS: Record<number, string> = {
+  404: 'not_found',
+  405: 'method_not_allowed',
+  413: 'payload_too_large',
+  415: 'unsupported_media_type',
+}
+
 export function registerErrorHandler(app: FastifyInstance): void {
   app.setErrorHandler((error: FastifyError, request, reply) => {
+    if (hasClientLeft(request)) return sendApiError(clientLeft(request), request, reply)
     if (error instanceof GatewayRejection) return sendGatewayRejection(error, reply)
     return sendApiError(toApiError(error), request, reply)
   })
 }
 
-/** Every error as the one a caller may see; what we did not foresee becomes a 500 that says nothing. */
+/**
+ * Whether the connection was closed in the middle of the body. Reading it then fails with a code of
+ * `UNREACHABLE`.
+ */
+function hasClientLeft({ raw }: FastifyRequest): boolean {
+  return raw.destroyed && !raw.complete
+}
+
+function clientLeft(request: FastifyRequest): ApiError {
+  request.log.debug({ request_id: request.id }, 'The client closed the connection before the end of the body')
+  return new ApiError(400, 'invalid_request', 'The body is incomplete.')
+}
+
+/**
+ * Converts any error to one that a caller may see. An unforeseen error becomes a 500 without
+ * details.
+ */
 export function toApiError(error: FastifyError | Error): ApiError {
   if (error instanceof ApiError) return error
   if ('validation' in error && error.validation) return fieldErrors(error)
   const code = 'code' in error ? String(error.code) : ''
   const known = FRAMEWORK_ERRORS[code]
   if (known) return new ApiError(known[0], known[1], known[2])
+  if ('statusCode' in error && isClientError(error.statusCode)) return clientError(error.statusCode)
   if (UNREACHABLE.has(code)) return unavailable(error)
-  return new ApiError(500, 'internal_error', 'Something failed on our side.', {}, undefined, { cause: error })
+  return new ApiError(500, 'internal_error', 'An internal error occurred.').causedBy(error)
+}
+
+function isClientError(status: unknown): status is number {
+  return typeof status === 'number' && status >= 400 && status < 500
+}
+
+function clientError(status: number): ApiError {
+  return new ApiError(status, CODES_BY_STATUS[status] ?? 'invalid_request', `${STATUS_CODES[status]}.`)
 }
 
 function sendGatewayRejection(rejection: GatewayRejection, reply: FastifyReply) {

@@ -1,30 +1,32 @@
 export type ErrorDetails = Record<string, unknown>
 
-/** What a caller may know about a failure: it becomes the error envelope as it is (specification, "Errors"). */
+/** An error that the caller may see. It is sent as the error envelope (specification, "Errors"). */
 export class ApiError extends Error {
   readonly status: number
   readonly code: string
   readonly details: ErrorDetails
-  /** Seconds until it makes sense to ask again; sent as `Retry-After`. */
-  readonly retryAfterSeconds: number | undefined
+  /** Sent as `Retry-After`. */
+  retryAfterSeconds: number | undefined
 
-  constructor(
-    status: number,
-    code: string,
-    message: string,
-    details: ErrorDetails = {},
-    retryAfterSeconds?: number,
-    options?: ErrorOptions,
-  ) {
-    super(message, options)
+  constructor(status: number, code: string, message: string, details: ErrorDetails = {}) {
+    super(message)
     this.status = status
     this.code = code
     this.details = details
-    this.retryAfterSeconds = retryAfterSeconds
+  }
+
+  retryAfter(seconds: number): this {
+    this.retryAfterSeconds = seconds
+    return this
+  }
+
+  causedBy(cause: unknown): this {
+    this.cause = cause
+    return this
   }
 }
 
-/** Where in the request the mistake is, as a JSON pointer (RFC 6901) that starts with body, query or path. */
+/** `path` is a JSON pointer (RFC 6901) into the request that starts with body, query or path. */
 export type FieldError = { path: string; message: string }
 
 export function invalidRequest(errors: FieldError[]): ApiError {
@@ -37,7 +39,7 @@ export function invalidField(path: string, message: string): ApiError {
   return invalidRequest([{ path, message }])
 }
 
-/** RFC 6901 §3: `~` and `/` are escaped inside a token. */
+/** Escapes `~` and `/` (RFC 6901 §3). */
 export function pointerToken(name: string): string {
   return name.slice(0, 100).replaceAll('~', '~0').replaceAll('/', '~1')
 }
@@ -46,18 +48,23 @@ export function notFound(what: string): ApiError {
   return new ApiError(404, 'not_found', `No such ${what}.`)
 }
 
-/** A limit was reached that opens again at `resetAt`. */
-export function rateLimited(message: string, limit: number, resetAt: Date, now: Date, details: ErrorDetails = {}) {
+/** A limit that resets at `resetAt`. `reason` is shown in the error's details. */
+export type ReachedLimit = { limit: number; resetAt: Date; now: Date; reason?: string }
+
+const UNAVAILABLE_RETRY_SECONDS = 5
+
+export function rateLimited(message: string, { limit, resetAt, now, ...details }: ReachedLimit): ApiError {
   const seconds = Math.max(1, Math.ceil((resetAt.getTime() - now.getTime()) / 1000))
-  return new ApiError(429, 'rate_limited', message, { limit, resetAt: resetAt.toISOString(), ...details }, seconds)
+  const shown = { limit, resetAt: resetAt.toISOString(), ...details }
+  return new ApiError(429, 'rate_limited', message, shown).retryAfter(seconds)
 }
 
 export function unavailable(cause: unknown): ApiError {
-  const message = 'The database or the object store cannot be reached. Try again.'
-  return new ApiError(503, 'unavailable', message, {}, 5, { cause })
+  const message = 'The database or the object store is unreachable. Try again later.'
+  return new ApiError(503, 'unavailable', message).retryAfter(UNAVAILABLE_RETRY_SECONDS).causedBy(cause)
 }
 
-/** A rejection before any plan is looked at: its body says nothing about the reason (decisions §2). */
+/** A rejection before the plan is checked. Its body does not tell the reason (decisions §2). */
 export class GatewayRejection extends Error {
   readonly status: 401 | 403
 

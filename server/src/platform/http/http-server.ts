@@ -1,18 +1,26 @@
 import { randomUUID } from 'node:crypto'
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerOptions, ServerResponse } from 'node:http'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController, type RawServerDefault } from 'fastify'
 import type { Log } from '../log.ts'
-import { answerClientError } from './client-error.ts'
+import { limitConnectionsPerAddress } from './connection-limit.ts'
 import { registerErrorHandler, sendApiError, toApiError } from './error-handler.ts'
-import { registerJsonBody } from './json-body.ts'
+import { registerJsonBody, registerStorableQuery } from './json-body.ts'
 import { registerNotFound } from './not-found.ts'
-import { registerStorableText } from './storable-text.ts'
+import { answerClientError, registerProtocolErrors } from './protocol-errors.ts'
+import {
+  BODY_MS_MAX,
+  HEADERS_MS_MAX,
+  KEEP_ALIVE_MS,
+  REQUEST_MS_MAX,
+  registerBodyTimeout,
+  TIME_LIMITS_CHECK_MS,
+} from './time-limits.ts'
+import { ServerResponseAfterBody } from './unread-body.ts'
 import { registerValidation } from './validation.ts'
 
-export const BODY_BYTES_MAX = 2 ** 20
+const BODY_BYTES_MAX = 2 ** 20
 const PATH_PARAMETER_CHARS_MAX = 200
-const REQUEST_TIMEOUT_MS = 30 * 60_000
 
 /** Our Fastify: request types come from the TypeBox schemas of each route. */
 export type HttpServer = FastifyInstance<
@@ -23,17 +31,30 @@ export type HttpServer = FastifyInstance<
   TypeBoxTypeProvider
 >
 
-/** The one way in: JSON, literal validation, the error envelope, request ids. Knows no product. */
-export function createHttpServer(log: Log): HttpServer {
+export type HttpLimits = {
+  /** Open connections from one remote address; 0 means no limit. */
+  connectionsPerAddress?: number
+  headersMs?: number
+  bodyMs?: number
+}
+
+/**
+ * The HTTP server that all routes share: JSON, strict validation, the error envelope, request ids,
+ * time limits.
+ */
+export function createHttpServer(log: Log, limits: HttpLimits = {}): HttpServer {
+  const { connectionsPerAddress = 0, headersMs = HEADERS_MS_MAX, bodyMs = BODY_MS_MAX } = limits
   const app = Fastify({
     loggerInstance: log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY_BYTES_MAX,
     requestIdHeader: false,
     genReqId: requestId,
-    requestTimeout: REQUEST_TIMEOUT_MS,
+    http: nodeOptions(headersMs),
+    requestTimeout: REQUEST_MS_MAX,
+    keepAliveTimeout: KEEP_ALIVE_MS,
     return503OnClosing: false,
-    forceCloseConnections: 'idle',
+    pluginTimeout: 0, // it would also limit how long `close` waits for requests in flight
     clientErrorHandler: answerClientError,
     // Addresses that the router cannot read reach neither hooks nor the error handler.
     frameworkErrors: (error, request, reply) => {
@@ -41,23 +62,35 @@ export function createHttpServer(log: Log): HttpServer {
     },
     routerOptions: { maxParamLength: PATH_PARAMETER_CHARS_MAX },
   }).withTypeProvider<TypeBoxTypeProvider>()
+  limitConnectionsPerAddress(app.server, connectionsPerAddress, log)
   const base = app as unknown as FastifyInstance
-  // Hooks that wait for nothing call back instead of making a promise for every request.
+  // Hooks that wait for nothing call back instead of creating a promise for each request.
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
     done()
   })
+  registerProtocolErrors(base)
   registerValidation(base)
   registerErrorHandler(base)
   registerNotFound(base)
+  registerBodyTimeout(base, bodyMs)
   registerJsonBody(base)
-  registerStorableText(base)
+  registerStorableQuery(base)
   return app
+}
+
+function nodeOptions(headersMs: number): ServerOptions {
+  return {
+    headersTimeout: headersMs,
+    connectionsCheckingInterval: Math.min(TIME_LIMITS_CHECK_MS, headersMs),
+    requireHostHeader: false, // we refuse such a request ourselves, with the error envelope
+    ServerResponse: ServerResponseAfterBody as unknown as NonNullable<ServerOptions['ServerResponse']>,
+  }
 }
 
 const CLIENT_REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/
 
-/** A client's own id is kept when it is harmless in a log line. */
+/** Keeps the client's own id if it is safe to log. */
 function requestId(request: { headers: IncomingMessage['headers'] }): string {
   const given = request.headers['x-request-id']
   return typeof given === 'string' && CLIENT_REQUEST_ID.test(given) ? given : randomUUID()

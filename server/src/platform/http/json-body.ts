@@ -1,9 +1,26 @@
 import { isUtf8 } from 'node:buffer'
+import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyInstance } from 'fastify'
-import { ApiError } from './errors.ts'
-import { refuseUnstorable } from './storable-text.ts'
+import { ApiError, invalidField, pointerToken } from './errors.ts'
 
-/** Reads application/json bodies, and refuses those that the database could not store before any schema looks at them. */
+/**
+ * A body without any of these holds nothing that `refuseUnstorable` refuses, and is not searched.
+ */
+const SUSPICIOUS = new RegExp(
+  [
+    /\\u(?:0000|d[89a-f])|"__proto__"/, // text that cannot be stored
+    /[:[,\s]-?\d+(?:\.\d+)?e\+?\d{3}/, // numbers that may exceed the range of a double
+    /[:[,\s]-?\d{200}/,
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+  'i',
+)
+
+/**
+ * Reads bodies of the type application/json. Values that the database cannot store are refused
+ * before validation.
+ */
 export function registerJsonBody(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: unknown, bytes: Buffer) => {
@@ -11,23 +28,67 @@ export function registerJsonBody(app: FastifyInstance): void {
     const text = bytes.toString()
     if (text.length === 0) return undefined
     const body = parseJson(text)
-    if (SUSPICIOUS_ESCAPE.test(text)) refuseUnstorable(body, '/body')
+    if (SUSPICIOUS.test(text)) refuseUnstorable(body, '/body')
     return body
   })
   app.addHook('onRequest', ({ headers }, _reply, done) => {
     if (headers['content-length'] === '0') delete headers['content-type']
-    const encoding = headers['content-encoding']
-    if (!encoding || encoding === 'identity') done()
-    else done(new ApiError(415, 'unsupported_media_type', 'Compressed bodies are not read. Send plain JSON.'))
+    done(refusalOf(headers))
   })
 }
 
-const SUSPICIOUS_ESCAPE = /\\u(?:0000|d[89a-f])|"__proto__"/i
+function refusalOf(headers: IncomingHttpHeaders): ApiError | undefined {
+  const { 'content-encoding': encoding, 'content-type': type } = headers
+  if (encoding && encoding !== 'identity') return unsupported('Compressed bodies are not supported. Send plain JSON.')
+  const charset = type === undefined ? undefined : CHARSET.exec(type)?.[1]
+  if (charset && !/^utf-?8$/i.test(charset)) return unsupported('The only supported charset is UTF-8.')
+  return undefined
+}
+
+const CHARSET = /;\s*charset\s*=\s*"?([^\s;"]+)/i
+
+function unsupported(message: string): ApiError {
+  return new ApiError(415, 'unsupported_media_type', message)
+}
 
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text)
   } catch (cause) {
     throw new ApiError(400, 'invalid_json', `The body is not JSON: ${(cause as Error).message}`)
+  }
+}
+
+/**
+ * Refuses query parameters that the database cannot store. A query can hold only one such
+ * character: U+0000.
+ */
+export function registerStorableQuery(app: FastifyInstance): void {
+  app.addHook('preValidation', ({ url, query }, _reply, done) => {
+    // An error thrown here is passed on like one given to `done`.
+    if (url.includes('%00')) refuseUnstorable(query, '/query')
+    done()
+  })
+}
+
+const NESTING_MAX = 64
+
+/**
+ * Throws `invalid_request` for the first value that PostgreSQL cannot store: U+0000, lone
+ * surrogates, infinity.
+ */
+function refuseUnstorable(value: unknown, path: string, depth = 0): void {
+  if (depth > NESTING_MAX) throw invalidField(path, `is nested deeper than ${NESTING_MAX} levels`)
+  if (typeof value === 'string' && (value.includes('\0') || !value.isWellFormed())) {
+    throw invalidField(path, 'must not contain U+0000 or a lone surrogate')
+  }
+  if (value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY) {
+    throw invalidField(path, 'is a number outside the range of a double')
+  }
+  if (typeof value !== 'object' || value === null) return
+  for (const [name, inner] of Object.entries(value)) {
+    if (name === '__proto__') throw invalidField(`${path}/__proto__`, 'is not a field of this request')
+    refuseUnstorable(name, path, depth)
+    refuseUnstorable(inner, `${path}/${pointerToken(name)}`, depth + 1)
   }
 }

@@ -27,7 +27,7 @@ type Query = { limit: number; cursor?: string; since?: string; until?: string; [
 function send(rows: PageRow[], query: Query, context = CONTEXT) {
   let sent = ''
   const reply: Json = { type: () => reply, send: (text: string) => (sent = text) }
-  sendPage(reply, rows, readPage(query, context), query, context)
+  sendPage(reply, { rows, page: readPage(query, context), query, context })
   return JSON.parse(sent)
 }
 

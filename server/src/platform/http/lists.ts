@@ -10,25 +10,32 @@ import { Closed } from './schemas.ts'
 const CURSOR_LIFETIME_MS = DAY_MS
 const CURSOR_CHARS_MAX = 2048
 
-/** Query of a list: page size, cursor, and the filters that the route adds. */
+/** The query of a list: page size, cursor, and the filters of the route. */
 export function pageQuery<Filters extends TProperties>(limitMax: number, limitDefault: number, filters: Filters) {
   return Closed({
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: limitMax, default: limitDefault })),
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: limitMax, default: limitDefault, description: 'Items per page.' }),
+    ),
     cursor: Type.Optional(
       Type.String({
         minLength: 1,
         maxLength: CURSOR_CHARS_MAX,
-        description: 'The `next_cursor` of the previous page.',
+        description: 'The `next_cursor` of the previous page. It is valid for 24 hours.',
       }),
     ),
     ...filters,
   })
 }
 
-/** The window that most lists take besides (specification, "Shared list parameters"). */
+/** The time window that most lists accept (specification, "Shared list parameters"). */
 export const windowFilters = {
-  since: Type.Optional(Type.String({ format: 'date-time', description: 'Oldest creation time.' })),
-  until: Type.Optional(Type.String({ format: 'date-time', description: 'Newest creation time; default now.' })),
+  since: Type.Optional(
+    Type.String({
+      format: 'date-time',
+      description: 'Earliest creation time. The default is the start of the data retention.',
+    }),
+  ),
+  until: Type.Optional(Type.String({ format: 'date-time', description: 'Latest creation time. The default is now.' })),
 }
 
 const AnyPageQuery = pageQuery(1, 1, windowFilters)
@@ -36,26 +43,31 @@ type AnyPageQuery = Static<typeof AnyPageQuery>
 
 type AskedWindow = [since: number | null, until: number | null]
 
-/** Where a page starts and what it may show. Stores order by (created_at, id), newest first, some by a number before them. */
+/**
+ * Where a page starts and what it may contain. Stores sort by (created_at, id), newest first; some
+ * by a number first.
+ */
 export type Page = {
   since: Date
   until: Date
   retentionClamped: boolean
   limit: number
-  /** The window as the caller wrote it on page 1, in Unix milliseconds: later pages may repeat that form. */
+  /**
+   * The window that the caller sent with page 1, in Unix milliseconds. Later pages may repeat it.
+   */
   asked: AskedWindow
-  /** The last row of the page before. */
+  /** The last row of the previous page. */
   after: Place | null
 }
 
-/** Where a row stands in the order. `sort_value` is what counts before its age, where the list is sorted by something. */
+/** A row's position in the list. `sort_value` is what the list is sorted by first, if anything. */
 export type Place = { created_at: Date; id: string; sort_value?: number | null }
 
-/** A row as a store hands it out: the wire form as JSON text, and its place in the order. */
+/** A row as a store returns it: the wire form as JSON text, and its position. */
 export type PageRow = Place & { json: string }
 
 type CursorPayload = {
-  /** What the cursor is bound to: route, organization, filters. */
+  /** Hash of what the cursor is bound to: route, organization and filters. */
   b: string
   /** Effective window. */
   w: [since: number, until: number]
@@ -68,7 +80,10 @@ type CursorPayload = {
 
 export type ListContext = { route: string; orgId: string; retentionDays: number; now: Date; key: KeyObject }
 
-/** Query → page: a fresh window, or the one that the cursor carries. Throws 400 `invalid_request` or `invalid_cursor`. */
+/**
+ * Reads the page from the query: with a new window, or the cursor's. Throws 400 `invalid_request`
+ * or `invalid_cursor`.
+ */
 export function readPage(query: AnyPageQuery & Record<string, unknown>, context: ListContext): Page {
   const limit = query.limit as number
   return query.cursor === undefined
@@ -105,7 +120,7 @@ function resume(query: AnyPageQuery & Record<string, unknown>, limit: number, co
   }
 }
 
-/** A later page may leave the window out, or repeat it: as it was asked for, or as `meta` showed it. */
+/** A later page may omit the window, or repeat it as it was sent or as `meta` showed it. */
 function repeats(given: string | undefined, effective: number, asked: number | null): boolean {
   if (given === undefined) return true
   const time = Date.parse(given)
@@ -113,7 +128,11 @@ function repeats(given: string | undefined, effective: number, asked: number | n
 }
 
 function invalidCursor(): ApiError {
-  return new ApiError(400, 'invalid_cursor', 'The cursor is malformed, expired, or of another list. Start at page 1.')
+  return new ApiError(
+    400,
+    'invalid_cursor',
+    'The cursor is malformed, expired, or belongs to another list. Start at the first page.',
+  )
 }
 
 function binding(query: Record<string, unknown>, { route, orgId }: ListContext): string {
@@ -122,14 +141,15 @@ function binding(query: Record<string, unknown>, { route, orgId }: ListContext):
   return hash('sha256', JSON.stringify([route, orgId, sorted]), 'base64url')
 }
 
-/** Sends one page. `rows` is what the store found for `page.limit + 1`: the one too many says that there is a next page. */
-export function sendPage(
-  reply: FastifyReply,
-  rows: PageRow[],
-  page: Page,
-  query: AnyPageQuery & Record<string, unknown>,
-  context: ListContext,
-) {
+export type SentPage = {
+  /** Up to `page.limit + 1` rows. The extra one shows that there is a next page. */
+  rows: PageRow[]
+  page: Page
+  query: AnyPageQuery & Record<string, unknown>
+  context: ListContext
+}
+
+export function sendPage(reply: FastifyReply, { rows, page, query, context }: SentPage): FastifyReply {
   const shown = rows.slice(0, page.limit)
   const last = rows.length > page.limit ? shown.at(-1) : undefined
   const next = last ? sealCursor(last, page, query, context) : null

@@ -3,50 +3,52 @@ import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import { ErrorResponse, GatewayRejectionResponse } from './schemas.ts'
 
-/** Name of a shared schema, and what the status means. */
+/** The shared schema and the description of each error status. */
 const ERROR_RESPONSES: Record<string, [schema: string, description: string]> = {
   400: ['Error', 'The request is not valid.'],
-  401: ['GatewayRejection', 'No key, or a key that cannot be accepted. The body never says which.'],
-  402: ['Error', 'The plan does not include this.'],
-  403: ['GatewayRejection', 'The key lacks the scope.'],
-  404: ['Error', 'No such item in the organization, within its retention.'],
-  429: ['Error', 'Too many requests. `Retry-After` says when to try again.'],
-  500: ['Error', 'A failure on our side.'],
-  503: ['Error', 'The database or the object store cannot be reached.'],
+  401: ['GatewayRejection', 'The key is missing or not accepted. The body never says which.'],
+  402: ['Error', 'The plan of the organization does not include this feature.'],
+  403: ['GatewayRejection', 'The key does not have the required scope.'],
+  404: ['Error', 'The organization has no such item within its data retention.'],
+  429: ['Error', 'Too many requests. Retry after the seconds in `Retry-After`.'],
+  500: ['Error', 'An internal error.'],
+  503: ['Error', 'The database or the object store is unreachable.'],
 }
 const WRITE_ERROR_RESPONSES: typeof ERROR_RESPONSES = {
-  409: ['Error', 'What is stored does not allow this; `error.code` says why.'],
-  413: ['Error', 'The body is larger than this route takes.'],
+  409: ['Error', 'The request conflicts with the stored state; `error.code` gives the reason.'],
+  413: ['Error', 'The body exceeds the size limit of this route.'],
   415: ['Error', 'The body is not application/json.'],
 }
 
-/** Pages of our own only. Plain http stays possible: whoever hosts this decides about TLS. */
+/** Allows only resources of this server. It does not force TLS: that is the operator's decision. */
 const DOCS_CSP = "default-src 'self'; img-src 'self' data:; object-src 'none'; frame-ancestors 'self'; base-uri 'self'"
 
-/** Describes every route as OpenAPI 3.1 (`GET /v1/openapi.json`) and as pages for a browser (`/docs`). */
-export async function registerOpenApi(app: FastifyInstance, document: { version: string; serverUrl: string }) {
+export type ApiDescription = {
+  title: string
+  description: string
+  version: string
+  serverUrl: string
+  /** By name, in OpenAPI's form. The first one applies to every route that names no other. */
+  securitySchemes: Record<string, { type: 'http'; scheme: 'bearer'; description: string }>
+}
+
+/** Describes every route as OpenAPI 3.1 (`GET /v1/openapi.json`) and as web pages (`/docs`). */
+export async function registerOpenApi(app: FastifyInstance, api: ApiDescription): Promise<void> {
+  const { title, description, version, serverUrl, securitySchemes } = api
   for (const schema of [ErrorResponse, GatewayRejectionResponse]) app.addSchema(schema)
   app.addHook('onRoute', addErrorResponses)
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
-      info: {
-        title: 'Shiplock',
-        description: 'The record and the gate of a delivery pipeline.',
-        version: document.version,
-        license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
-      },
-      servers: [{ url: document.serverUrl }],
-      security: [{ apiKey: [] }],
-      components: {
-        securitySchemes: {
-          apiKey: { type: 'http', scheme: 'bearer', description: "An organization's API key: `shl_live_…`." },
-          pollToken: { type: 'http', scheme: 'bearer', description: "A gate's poll token: `shl_gate_…`." },
-        },
-      },
+      info: { title, description, version, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
+      servers: [{ url: serverUrl }],
+      security: Object.keys(securitySchemes)
+        .slice(0, 1)
+        .map((name) => ({ [name]: [] })),
+      components: { securitySchemes },
     },
     transform: ({ schema, url }) => ({
-      // Only /v1 is the API; the store's addresses come from responses and may be another machine's.
+      // Storage addresses are not described: clients take them from responses.
       schema: url.startsWith('/v1') ? (referToShared(schema) as typeof schema) : { hide: true },
       url,
     }),
@@ -54,7 +56,7 @@ export async function registerOpenApi(app: FastifyInstance, document: { version:
   })
   await app.register(swaggerUi, {
     routePrefix: '/docs',
-    theme: { title: 'Shiplock API' },
+    theme: { title: `${title} API` },
     staticCSP: true,
     transformStaticCSP: () => DOCS_CSP,
     indexPrefix: '',
@@ -73,7 +75,7 @@ function addErrorResponses(route: RouteOptions): void {
   route.schema.response = { ...Object.fromEntries(responses), ...(route.schema.response as object) }
 }
 
-/** Shared schemas stand once under components/schemas; where a route holds one, the document refers to it. */
+/** Replaces each shared schema in a route by a reference to `components/schemas`. */
 function referToShared(schema: unknown): unknown {
   if (typeof schema !== 'object' || schema === null) return schema
   if (Array.isArray(schema)) return schema.map(referToShared)

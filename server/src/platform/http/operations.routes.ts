@@ -1,12 +1,14 @@
 import type { FastifyInstance } from 'fastify'
 import { collectDefaultMetrics, Histogram, Registry } from 'prom-client'
 
-/** One thing that must answer before requests make sense. `check` throws when it does not. */
+/**
+ * A dependency that must work before the server can answer requests. `check` throws if it does not.
+ */
 export type ReadinessCheck = { name: string; check: () => Promise<void> }
 
 const CHECK_TIMEOUT_MS = 3000
 
-/** Liveness, readiness and metrics. None needs a key (operating guide). */
+/** Liveness, readiness and metrics. None of them needs a key (operating guide). */
 export function registerOperations(app: FastifyInstance, checks: ReadinessCheck[]): void {
   registerMetrics(app)
   app.get('/healthz', { schema: { hide: true } }, async () => ({ ok: true }))
@@ -18,7 +20,7 @@ export function registerOperations(app: FastifyInstance, checks: ReadinessCheck[
   })
 }
 
-/** The reason stays in the log: a driver's message may hold an address. */
+/** Does not expose the reason of a failure, because a driver's message may contain an address. */
 async function runCheck({ name, check }: ReadinessCheck): Promise<{ name: string; ok: boolean }> {
   const timeout = AbortSignal.timeout(CHECK_TIMEOUT_MS)
   const expired = new Promise<never>((_resolve, reject) => {

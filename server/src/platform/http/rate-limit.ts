@@ -6,7 +6,9 @@ type Window = { startedAt: number; used: number }
 
 const CALLERS_MAX = 100_000
 
-/** Counts requests of each caller in windows of a minute that start with the caller's first request. */
+/**
+ * Counts the requests of each caller per minute. The minute starts with the caller's first request.
+ */
 export class RateLimiter {
   readonly #windows = new Map<string, Window>()
   readonly #max: number
@@ -15,7 +17,7 @@ export class RateLimiter {
     this.#max = maxPerMinute
   }
 
-  /** Counts one request, says in the response's headers what is left, and throws 429 when nothing is. */
+  /** Counts one request and sets the `RateLimit` headers. Throws 429 when the limit is exceeded. */
   take(caller: string, now: Date, reply: FastifyReply): void {
     const window = this.#windowOf(caller, now.getTime())
     window.used += 1
@@ -24,7 +26,7 @@ export class RateLimiter {
     reply.header('ratelimit-remaining', Math.max(0, this.#max - window.used))
     reply.header('ratelimit-reset', Math.ceil((resetAt.getTime() - now.getTime()) / 1000))
     if (window.used <= this.#max) return
-    throw rateLimited('Too many requests. Wait and try again.', this.#max, resetAt, now)
+    throw rateLimited('Too many requests. Try again later.', { limit: this.#max, resetAt, now })
   }
 
   #windowOf(caller: string, now: number): Window {

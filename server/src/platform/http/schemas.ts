@@ -1,6 +1,6 @@
 import { type Static, type TProperties, type TSchema, Type } from 'typebox'
 
-/** A JSON object without further fields. */
+/** A JSON object without additional fields. */
 export function Closed<Fields extends TProperties>(
   fields: Fields,
   options: { $id?: string; description?: string } = {},
@@ -19,7 +19,7 @@ export function OneOf<const Values extends readonly string[]>(
   return Type.Unsafe<Values[number]>({ type: 'string', enum: [...values], ...options })
 }
 
-/** An RFC 3339 time. It comes in with an offset and leaves in UTC with milliseconds. */
+/** An RFC 3339 time. Requests need an offset; responses are in UTC with milliseconds. */
 export const Timestamp = Type.String({ format: 'date-time', examples: ['2026-01-31T12:00:00.000Z'] })
 
 /** `{ data: <object> }`: every successful single-object response. */
@@ -31,7 +31,9 @@ export function Envelope<Schema extends TSchema>(schema: Schema) {
 export function ListEnvelope<Schema extends TSchema>(schema: Schema) {
   return Closed({
     data: Type.Array(schema),
-    next_cursor: Nullable(Type.String({ description: 'Null on the last page; pass it back as `cursor`.' })),
+    next_cursor: Nullable(
+      Type.String({ description: 'Cursor of the next page, to be sent as `cursor`. Null on the last page.' }),
+    ),
     meta: Closed({
       since: Type.String({ format: 'date-time', description: 'Effective lower bound.' }),
       until: Type.String({ format: 'date-time', description: 'Effective upper bound.' }),
@@ -42,7 +44,7 @@ export function ListEnvelope<Schema extends TSchema>(schema: Schema) {
   })
 }
 
-/** Path parameter of runs, alerts, deployments and changes. */
+/** An item's id as a path parameter. */
 export const ItemId = Type.String({ pattern: '^[A-Za-z0-9._:-]{1,128}$' })
 
 export const ErrorResponse = Closed(
@@ -53,12 +55,12 @@ export const ErrorResponse = Closed(
       details: Type.Record(Type.String(), Type.Unknown()),
     }),
   },
-  { $id: 'Error', description: 'Every error except a rejection by the gateway.' },
+  { $id: 'Error', description: 'Every error except a gateway rejection.' },
 )
 
 export const GatewayRejectionResponse = Closed(
   { message: Type.String({ examples: ['Unauthorized'] }) },
-  { $id: 'GatewayRejection', description: 'A rejection before any plan is looked at.' },
+  { $id: 'GatewayRejection', description: 'A rejection of the API key, before the plan is checked.' },
 )
 
 export type ErrorResponse = Static<typeof ErrorResponse>

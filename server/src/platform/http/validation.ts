@@ -1,26 +1,73 @@
-import { Ajv, type AnySchema, type ErrorObject } from 'ajv'
+import { Ajv, type AnySchema, type ErrorObject, type ValidateFunction } from 'ajv'
 import { fullFormats } from 'ajv-formats/dist/formats.js'
-import type { FastifyError, FastifyInstance, FastifySchemaCompiler } from 'fastify'
-import { type ApiError, type FieldError, invalidRequest, pointerToken } from './errors.ts'
+import type {
+  FastifyError,
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  FastifySchemaCompiler,
+  FastifySchemaValidationError,
+} from 'fastify'
+import type { TObject } from 'typebox'
+import { type ApiError, type FieldError, invalidField, invalidRequest, pointerToken } from './errors.ts'
 import { Closed } from './schemas.ts'
 
 const FIELD_ERRORS_MAX = 20
+const NOT_A_FIELD = 'is not a field of this request'
 
 /**
- * Bodies are read literally: no coercion, unknown fields refused. Query strings and paths are text on the wire, so they
- * are coerced. Fastify's own Ajv would coerce and strip silently everywhere.
+ * Bodies are validated literally: no coercion, unknown fields refused. Query strings and paths are
+ * text, so their values are coerced. Fastify's own Ajv would coerce and strip silently everywhere.
  */
 export function registerValidation(app: FastifyInstance): void {
   const literal = createAjv({ coerceTypes: false })
   const coercing = createAjv({ coerceTypes: true })
-  const compile: FastifySchemaCompiler<AnySchema> = ({ schema, httpPart }) =>
-    (httpPart === 'body' ? literal : coercing).compile(schema)
+  const compile: FastifySchemaCompiler<AnySchema> = ({ schema, httpPart }) => {
+    if (httpPart === 'body') return literal.compile(schema)
+    const validate = coercing.compile(schema)
+    return httpPart === 'querystring' ? withPlainNumbers(schema as TObject, validate) : validate
+  }
   app.setValidatorCompiler(compile)
-  app.addHook('onRoute', ({ schema }) => {
-    // A misspelt parameter is told, also where there are none.
-    if (schema && 'operationId' in schema) schema.querystring ??= Closed({})
+  app.addHook('onRoute', (route) => {
+    const { schema } = route
+    if (!schema || !('operationId' in schema)) return
+    // A route without parameters or fields refuses them, too.
+    schema.querystring ??= Closed({})
+    if (schema.body === undefined) route.preValidation = [route.preValidation ?? [], refuseBody].flat()
   })
   app.setSchemaErrorFormatter((errors) => Object.assign(new Error('invalid'), { validation: errors }))
+}
+
+/** For a route without a body: no body and `{}` are the same. */
+function refuseBody({ body }: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void {
+  done(body === undefined ? undefined : mistakeInBody(body))
+}
+
+function mistakeInBody(body: unknown): ApiError | undefined {
+  if (typeof body !== 'object' || body === null || Array.isArray(body))
+    return invalidField('/body', 'must be empty or {}')
+  const [name] = Object.keys(body)
+  return name === undefined ? undefined : invalidField(`/body/${pointerToken(name)}`, NOT_A_FIELD)
+}
+
+const INTEGER = /^-?\d{1,15}$/
+const DECIMAL = /^-?\d{1,15}(?:\.\d{1,15})?$/
+
+/**
+ * Numbers in a query are plain decimals. Ajv's coercion would also accept `0x10`, `1e1` and ` 1`.
+ */
+function withPlainNumbers({ properties = {} }: Partial<TObject>, validate: ValidateFunction) {
+  const forms = Object.entries(properties).flatMap(([name, { type }]: [string, { type?: unknown }]) => {
+    if (type === 'integer') return [{ name, form: INTEGER, message: 'must be an integer in decimal digits' }]
+    if (type === 'number') return [{ name, form: DECIMAL, message: 'must be a decimal number, such as 0.5' }]
+    return []
+  })
+  if (forms.length === 0) return validate
+  return (query: Record<string, unknown>) => {
+    const wrong = forms.find(({ name, form }) => name in query && !form.test(String(query[name])))
+    if (wrong) return { error: invalidField(`/query/${wrong.name}`, wrong.message) }
+    return validate(query) ? { value: query } : { error: (validate.errors ?? []) as FastifySchemaValidationError[] }
+  }
 }
 
 function createAjv(options: { coerceTypes: boolean }): Ajv {
@@ -37,11 +84,14 @@ function createAjv(options: { coerceTypes: boolean }): Ajv {
   return ajv
 }
 
-/** The first and the last time with a year of four digits in UTC. PostgreSQL has no year 0, RFC 3339 none of five digits. */
+/** PostgreSQL has no year 0, and RFC 3339 has no years of five digits. */
 const EARLIEST_MS = Date.parse('0001-01-01T00:00:00Z')
 const LATEST_MS = Date.parse('9999-12-31T23:59:59.999Z')
 
-/** RFC 3339 with an offset, and a time that can be stored and shown (a leap second is not one). */
+/**
+ * Whether the text is an RFC 3339 time with an offset that can be stored and shown. Leap seconds
+ * are not.
+ */
 export function isTimestamp(text: string): boolean {
   const { validate } = fullFormats['date-time'] as { validate: (text: string) => boolean }
   if (text.length > 40 || !validate(text)) return false
@@ -51,7 +101,7 @@ export function isTimestamp(text: string): boolean {
 
 const PART_NAMES: Record<string, string> = { body: 'body', querystring: 'query', params: 'path', headers: 'headers' }
 
-/** A failed validation as `invalid_request`, each mistake named by where it stands. */
+/** Converts a failed validation to `invalid_request` with the path of each mistake. */
 export function fieldErrors(error: FastifyError | Error): ApiError {
   const { validation, validationContext } = error as FastifyError
   const where = PART_NAMES[validationContext ?? 'body'] ?? 'body'
@@ -72,7 +122,7 @@ function toFieldError(error: ErrorObject, where: string): FieldError {
   }
   if (params.missingProperty) return { path: `${at}/${pointerToken(params.missingProperty)}`, message: 'is required' }
   if (params.additionalProperty !== undefined) {
-    const message = where === 'query' ? 'is not a parameter of this route' : 'is not a field of this request'
+    const message = where === 'query' ? 'is not a parameter of this route' : NOT_A_FIELD
     return { path: `${at}/${pointerToken(params.additionalProperty)}`, message }
   }
   if (params.format === 'date-time') return { path: at, message: TIMESTAMP_FORM }

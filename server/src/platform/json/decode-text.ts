@@ -1,11 +1,14 @@
-/** Work is done in pieces of this size, so that a caller's large buffer does not block the event loop for long. */
+/**
+ * The size of one piece. A large buffer of the caller is split, so that it does not block the event
+ * loop.
+ */
 const PIECE_BYTES = 64 * 1024
 
 type Encoding = { name: 'utf-8' | 'utf-16le' | 'utf-16be'; markBytes: number }
 
 /**
- * Turns the bytes of a text file into UTF-8 without a byte order mark, piece by piece.
- * UTF-16 is recognized by its byte order mark (RFC 2781 §3.2); everything else passes through as UTF-8.
+ * Converts the bytes of a text file to UTF-8 without a byte order mark, piece by piece. UTF-16 is
+ * recognized by its byte order mark (RFC 2781 §3.2). Everything else is passed through as UTF-8.
  */
 export async function* decodeText(source: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
   let head: Buffer = Buffer.alloc(0)
@@ -21,7 +24,7 @@ export async function* decodeText(source: AsyncIterable<Uint8Array>): AsyncGener
     }
     for (let at = 0; at < bytes.length; at += PIECE_BYTES) yield decode(bytes.subarray(at, at + PIECE_BYTES))
   }
-  // A file of one or two bytes is too short for a decision above.
+  // A file of one or two bytes was too short for the decision above.
   if (decode === null) yield head.subarray(encodingOf(head).markBytes)
 }
 

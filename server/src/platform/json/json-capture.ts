@@ -1,14 +1,16 @@
 const NULL = Buffer.from('null')
 
 /**
- * Collects the bytes of one wanted value while the scanner passes over them, in as many chunks as it takes.
- * Positions are indexes into the chunk at hand. More than `bytesMax` is not kept: the value is then oversize.
+ * Collects the bytes of one selected value across chunks. Positions are indexes into the current
+ * chunk. A value of more than `bytesMax` is not kept; it is oversize.
  */
 export class JsonCapture {
   readonly #bytesMax: number
   #pieces: Buffer[] = []
   #sizeBytes = 0
-  /** Where in the current chunk the part not yet kept begins; -1 while a member is left out. */
+  /**
+   * Where the part that is not yet kept starts in the current chunk; -1 while a member is omitted.
+   */
   #from = -1
 
   constructor(bytesMax: number) {
@@ -21,7 +23,7 @@ export class JsonCapture {
     this.#from = at
   }
 
-  /** Leaves out what follows, and writes null in its place. */
+  /** Omits what follows and writes null in its place. */
   pause(chunk: Buffer, at: number): void {
     this.#keep(chunk.subarray(this.#from, at))
     this.#keep(NULL)
@@ -32,7 +34,7 @@ export class JsonCapture {
     this.#from = at
   }
 
-  /** The chunk is used up; its part of the value is copied, because the source may use its memory again. */
+  /** Copies the part of the value in this chunk, because the source may reuse its memory. */
   endOfChunk(chunk: Buffer): void {
     if (this.#from < 0) return
     if (!this.isOversize) this.#keep(Buffer.from(chunk.subarray(this.#from)))
@@ -43,7 +45,7 @@ export class JsonCapture {
     return this.#sizeBytes > this.#bytesMax
   }
 
-  /** The JSON text of the value, null when it was larger than allowed. */
+  /** Returns the JSON text of the value, or null if it was oversize. */
   finish(chunk: Buffer, end: number): string | null {
     if (this.#sizeBytes === 0 && end - this.#from <= this.#bytesMax) return chunk.toString('utf8', this.#from, end)
     this.#keep(chunk.subarray(this.#from, end))

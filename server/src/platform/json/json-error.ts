@@ -1,4 +1,7 @@
-/** The text is not JSON, or exceeds a bound. `offset` counts bytes of the UTF-8 text, a byte order mark not included. */
+/**
+ * The text is not JSON, or exceeds a limit. `offset` counts bytes of the UTF-8 text without byte
+ * order mark.
+ */
 export class JsonError extends Error {
   override readonly name = 'JsonError'
   readonly offset: number

@@ -1,4 +1,4 @@
-/** Tables of RFC 8259's grammar, by byte. */
+/** Tables of RFC 8259's grammar, indexed by byte. */
 
 export const SPACE = 1
 export const QUOTE = 2
@@ -9,7 +9,7 @@ export const COMMA = 6
 export const NUMBER = 7
 export const LITERAL = 8
 
-/** What a byte means where no string, number or literal is under way; 0 is an error. */
+/** The meaning of a byte outside of strings, numbers and literals; 0 is an error. */
 export const BYTE_CLASS = new Uint8Array(256)
 for (const [bytes, meaning] of [
   [' \t\n\r', SPACE],
@@ -24,10 +24,10 @@ for (const [bytes, meaning] of [
   for (const byte of Buffer.from(bytes)) BYTE_CLASS[byte] = meaning
 }
 
-/** The bytes with which a value may begin. */
+/** The bytes that can start a value. */
 export const BEGINS_VALUE = new Set(Buffer.from('"{[-0123456789tfn'))
 
-/** The three words, by their first byte. */
+/** The three literals, by their first byte. */
 export const LITERALS = new Map(['true', 'false', 'null'].map((word) => [word.charCodeAt(0), word]))
 
 // RFC 8259 §6: number = [ minus ] int [ frac ] [ exp ]
@@ -41,7 +41,7 @@ const EXPONENT_SIGN = 7
 const EXPONENT_DIGITS = 8
 const STATES = 9
 
-/** By byte and state: the next state, or 0 where the byte is not part of the number. */
+/** The next state by byte and state, or 0 if the byte is not part of the number. */
 const NUMBER_STEPS = new Uint8Array(256 * STATES)
 function allow(bytes: string, from: number, to: number): void {
   for (const byte of Buffer.from(bytes)) NUMBER_STEPS[byte * STATES + from] = to
@@ -58,12 +58,12 @@ for (const mantissa of [ZERO, INT, FRACTION]) allow('eE', mantissa, EXPONENT)
 allow('+-', EXPONENT, EXPONENT_SIGN)
 for (const exponent of [EXPONENT, EXPONENT_SIGN, EXPONENT_DIGITS]) allow('0123456789', exponent, EXPONENT_DIGITS)
 
-/** The state after `byte`, 0 where the number has ended. State 0 is the start. */
+/** Returns the state after `byte`, or 0 if the number has ended. State 0 is the start. */
 export function numberStep(state: number, byte: number): number {
   return NUMBER_STEPS[byte * STATES + state] as number
 }
 
-/** True where a number may end in this state. */
+/** Whether a number can end in this state. */
 export function numberMayEnd(state: number): boolean {
   return state === ZERO || state === INT || state === FRACTION || state === EXPONENT_DIGITS
 }

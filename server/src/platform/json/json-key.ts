@@ -1,9 +1,9 @@
-/** A longer member name is never one that is asked for, and is not kept. */
+/** Longer member names are never selected, and are not kept. */
 const KEY_BYTES_MAX = 256
 
 const NOT_PLAIN = /[^\x20-\x7e]/
 
-/** Collects the name of an object's member, over as many chunks as it takes. */
+/** Collects the name of an object's member across chunks. */
 export class JsonKey {
   #head: Buffer = Buffer.alloc(0)
   #from = -1
@@ -19,7 +19,10 @@ export class JsonKey {
     this.#from = 0
   }
 
-  /** The name, null when it is too long or not valid. With `isWanted` false the bytes are not looked at. */
+  /**
+   * Returns the name, or null if it is too long or invalid. If `isWanted` is false, the bytes are
+   * skipped.
+   */
   end(chunk: Buffer, end: number, isWanted: boolean): string | null {
     const from = this.#from
     const head = this.#head

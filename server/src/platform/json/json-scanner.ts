@@ -3,14 +3,14 @@ import * as grammar from './json-grammar.ts'
 import type { JsonSelector, JsonType } from './json-selector.ts'
 import { JsonSkim } from './json-skim.ts'
 
-// What may come next, as bits.
+// What can come next, as bit flags.
 const VALUE = 1
 const KEY = 2
 const COLON = 4
 const COMMA = 8
 const CLOSE = 16
 
-// The token that is under way, if any.
+// The current token, if any.
 const NONE = 0
 const STRING_VALUE = 1
 const STRING_KEY = 2
@@ -20,34 +20,34 @@ const SKIM = 5
 const BEFORE_SPAN = 6
 const SPAN = 7
 
-/** A span of elements ends once it is as long as this. */
+/** A span of elements ends once it has this size. */
 const SPAN_BYTES = 64 * 1024
 
 const LITERAL_TYPES: Record<string, JsonType> = { true: 'boolean', false: 'boolean', null: 'null' }
 
 /**
- * Passes over JSON text (RFC 8259) chunk by chunk, checks its grammar and tells the selector where values begin and end.
- * Time is linear in the bytes; memory does not depend on them. What follows a backslash and whether UTF-8 is valid
- * is left to whoever reads the value. So is the grammar inside of values that are read as a whole, and of spans of elements:
- * they are skimmed.
+ * Scans JSON text (RFC 8259) chunk by chunk, checks its grammar, and tells the selector where
+ * values start and end. Time is linear in the bytes, and memory does not depend on them. Escapes
+ * and UTF-8 are checked by whoever parses a value. So is the grammar inside of selected values and
+ * of spans, which are skimmed.
  */
 export class JsonScanner {
   readonly #selector: JsonSelector
   readonly #depthMax: number
-  /** By depth: 1 where the open container is an object. */
+  /** By depth: 1 if the open container is an object. */
   readonly #isObject: Uint8Array
   readonly #skim = new JsonSkim()
   #chunkOffset = 0
   #depth = 0
   #expected = VALUE
   #token = NONE
-  /** A backslash was the last byte of the chunk before. */
+  /** The last byte of the previous chunk was a backslash. */
   #isEscaped = false
   #numberState = 0
   #literal = ''
   #literalRead = 0
 
-  /** `offset` is where the text stands in a larger one. */
+  /** `offset` is the position of the text in a larger one. */
   constructor(selector: JsonSelector, depthMax: number, offset = 0) {
     this.#selector = selector
     this.#chunkOffset = offset
@@ -55,7 +55,7 @@ export class JsonScanner {
     this.#isObject = new Uint8Array(depthMax + 1)
   }
 
-  /** Reads the next chunk of the text. Throws JsonError. */
+  /** Scans the next chunk of the text. Throws JsonError. */
   push(chunk: Buffer): void {
     let at = 0
     while (at < chunk.length) {
@@ -71,7 +71,7 @@ export class JsonScanner {
     this.#chunkOffset += chunk.length
   }
 
-  /** Says that the text has ended. Throws JsonError when the document has not. */
+  /** Ends the text. Throws JsonError if the document is incomplete. */
   end(): void {
     if (this.#token === NUMBER && this.#depth === 0) this.#endNumber(Buffer.alloc(0), 0)
     if (this.#expected === 0 && this.#token === NONE) return
@@ -144,7 +144,7 @@ export class JsonScanner {
     return end + 1
   }
 
-  /** Where there is an element, a span begins with it. Anything else is looked at as everywhere. */
+  /** Starts a span at an element. Other bytes are handled as usual. */
   #beforeSpan(chunk: Buffer, start: number): number {
     let at = start
     while (at < chunk.length && grammar.BYTE_CLASS[chunk[at] as number] === grammar.SPACE) at++
@@ -156,7 +156,7 @@ export class JsonScanner {
     return at
   }
 
-  /** A span ends after an element, when it is long enough, or with its array. */
+  /** Ends a span after an element if it is long enough, or with its array. */
   #spanned(chunk: Buffer, start: number): number {
     const stop = this.#skim.push(chunk, start)
     if (stop < 0) return chunk.length

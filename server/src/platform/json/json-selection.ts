@@ -1,25 +1,28 @@
 /**
- * Which parts of a document are wanted, as a tree that the scanner walks in step with the bytes.
+ * The selected parts of a document, as a tree that is walked along with the text.
  *
- * A path names members, with `[*]` for every element of an array and `*` for every member of an object:
- * `runs[*].tool.driver.name`, `runs[*].originalUriBaseIds`, `*`. A path that ends in `:type` yields the JSON type of
- * what stands there ('object', 'array', 'string', 'number', 'boolean' or 'null') without reading the value. One that ends
- * in `[*]:span` yields where the array's elements stand, several at a time, for `readSpans` to read.
+ * A path names members, with `[*]` for every element of an array and `*` for every member of an
+ * object: `runs[*].tool.driver.name`, `runs[*].originalUriBaseIds`, `*`. A path that ends in
+ * `:type` yields the JSON type of the value ('object', 'array', 'string', 'number', 'boolean' or
+ * 'null') without reading it. A path that ends in `[*]:span` yields the positions of the elements,
+ * several at a time, for `readSpans`.
  */
 export type SelectionNode = {
   members: Map<string, SelectionNode>
   anyMember: SelectionNode | null
   element: SelectionNode | null
-  /** The path whose value is wanted, and the one whose type is wanted. */
+  /** The path whose value is selected, and the one whose type is. */
   valuePath: string | null
   typePath: string | null
-  /** The path of elements whose place in the text is wanted. */
+  /** The path of elements whose positions are selected. */
   spanPath: string | null
-  /** Members of the wanted object that are replaced by null, so that their bytes are never kept. */
+  /**
+   * Members of the selected object that are replaced by null, so that their bytes are never kept.
+   */
   omitted: Set<string>
 }
 
-/** Builds the tree. `omit` names, by path, members of a wanted object that are read as null. */
+/** Builds the tree. `omit` lists, by path, members of a selected object that are read as null. */
 export function selectionTree(paths: readonly string[], omit: Record<string, readonly string[]> = {}): SelectionNode {
   const root = newNode()
   for (const path of paths) {

@@ -5,38 +5,41 @@ import type { JsonSpan } from './json-span.ts'
 
 export type JsonType = 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null'
 
-/** A value that was asked for. `at` holds the array indexes and wildcard member names on the way to it. */
+/** A selected value. `at` holds the array indexes and wildcard member names of its path. */
 export type SelectedValue = {
   path: string
   at: (string | number)[]
   value: unknown
-  /** The value was larger than allowed; `value` is undefined. */
+  /** The value exceeds the size limit; `value` is undefined. */
   isOversize: boolean
 }
 
 export type SelectorOptions = {
   valueBytesMax: number
-  /** Parses a selected value's text. Throws JsonError, with the place in the document. */
+  /** Parses a selected value's text. Throws JsonError with the position in the document. */
   parse: (text: string, offset: number) => unknown
-  /** What is not wanted is not checked either. */
+  /** Skips the grammar check of everything that is not selected. */
   isRestSkimmed: boolean
 }
 
 /**
- * Walks the selection in step with the scanner and hands out the selected values.
- * A value at depth d stands in d open containers. Those that the selection knows are the outermost `#knownDepth`;
- * below them only the end of a captured value is of interest, so that the rest costs next to nothing.
+ * Walks the selection along with the scanner and returns the selected values. A value at depth d is
+ * in d open containers. The selection knows the outermost `#knownDepth` of them; below, only the
+ * end of a captured value matters, so the rest costs next to nothing.
  */
 export class JsonSelector {
   readonly #capture: JsonCapture
   readonly #parse: SelectorOptions['parse']
   readonly #isRestSkimmed: boolean
   readonly #key = new JsonKey()
-  /** By depth of the known containers: their node, and the index or wildcard name at hand (null for a named member). */
+  /**
+   * By depth of the known containers: the node, and the current index or wildcard name (null for a
+   * named member).
+   */
   readonly #nodes: SelectionNode[] = []
   readonly #labels: (string | number | null)[] = []
   #knownDepth = 0
-  /** The node of the value that comes next. */
+  /** The node of the next value. */
   #next: SelectionNode | null
   #captured: SelectionNode | null = null
   #capturedDepth = -1
@@ -54,13 +57,17 @@ export class JsonSelector {
     this.#isRestSkimmed = isRestSkimmed
   }
 
-  /** True inside a wanted value below all that is known of it: nothing there is left out, and all of it is parsed. */
+  /**
+   * Whether the position is inside a selected value, below all nodes: everything there is parsed.
+   */
   isSkimmed(depth: number): boolean {
     if (depth <= this.#knownDepth) return false
     return this.#isRestSkimmed || (this.#captured !== null && this.#omittedDepth < 0)
   }
 
-  /** True inside an array of whose elements only the places are wanted. */
+  /**
+   * Whether the position is inside an array of which only the positions of elements are selected.
+   */
   isSpanned(depth: number): boolean {
     return depth === this.#knownDepth && (this.#next?.spanPath ?? null) !== null
   }
@@ -79,7 +86,7 @@ export class JsonSelector {
     this.#next = null
   }
 
-  /** What was selected since the last call. */
+  /** Returns the values selected since the last call. */
   take(): SelectedValue[] {
     const selected = this.#selected
     this.#selected = []

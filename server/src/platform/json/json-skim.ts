@@ -1,19 +1,20 @@
 const GOES_ON = -1
 
 /**
- * Passes over the inside of an object or array without looking at more than strings and brackets, several times faster
- * than the grammar's full check. For what `JSON.parse` will check anyway. It stops at the bracket that closes what was
- * open, or on the way at those that close an element of it; brackets of the wrong sort are for `JSON.parse` to find.
+ * Skims the inside of an object or array, looking only at strings and brackets. This is several
+ * times faster than the full grammar check, and meant for text that `JSON.parse` will check anyway.
+ * It stops at the bracket that closes the container, or that closes one of its elements. Mismatched
+ * brackets are left to `JSON.parse`.
  */
 export class JsonSkim {
   #open = 0
   #inString = false
-  /** A backslash was the last byte of the chunk before. */
+  /** The last byte of the previous chunk was a backslash. */
   #isEscaped = false
   #openMax = 0
   #stopsAt = 0
 
-  /** Begins inside one open container. More than `openMax` open at a time end it with `isTooDeep`. */
+  /** Starts inside one open container. More than `openMax` open containers set `isTooDeep`. */
   begin(openMax: number, stopsAtElements: boolean): void {
     this.#open = 1
     this.#openMax = openMax
@@ -22,7 +23,7 @@ export class JsonSkim {
     this.#isEscaped = false
   }
 
-  /** The container is closed, not an element of it only. */
+  /** The container itself is closed, not only an element of it. */
   get isAtEnd(): boolean {
     return this.#open === 0
   }
@@ -31,7 +32,10 @@ export class JsonSkim {
     return this.#open > this.#openMax
   }
 
-  /** Index of the bracket where it stops, or of the one that is too deep; -1 when the chunk ends before. */
+  /**
+   * Returns the index of the bracket where it stops or that is too deep; -1 at the end of the
+   * chunk.
+   */
   push(chunk: Buffer, start: number): number {
     let at = start
     while (at < chunk.length) {
@@ -45,7 +49,7 @@ export class JsonSkim {
     return GOES_ON
   }
 
-  /** Up to the next quote, after which a string is under way, or the bracket that ends it all. */
+  /** Advances to the next quote, which starts a string, or to the final bracket. */
   #structure(chunk: Buffer, start: number): number {
     let open = this.#open
     for (let at = start; at < chunk.length; at++) {
@@ -68,7 +72,7 @@ export class JsonSkim {
     return GOES_ON
   }
 
-  /** Index after the closing quote, or the chunk's end. */
+  /** Returns the index after the closing quote, or the end of the chunk. */
   #string(chunk: Buffer, start: number): number {
     const length = chunk.length
     let at = start

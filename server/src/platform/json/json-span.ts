@@ -1,11 +1,17 @@
 import { JsonError } from './json-error.ts'
 
-/** Where one or more adjacent elements of an array stand: bytes `from` up to, not including, `to` of the UTF-8 text. */
+/**
+ * The position of one or more adjacent elements of an array: from byte `from` to byte `to`
+ * (exclusive).
+ */
 export type JsonSpan = { from: number; to: number }
 
 export type SpanPiece<T extends JsonSpan> = { span: T; bytes: Buffer; isLast: boolean }
 
-/** Cuts the spans out of the text, piece by piece as it comes. They must be in its order. Throws JsonError when it ends before them. */
+/**
+ * Yields the spans of a text, piece by piece. They must be in its order. Throws JsonError if it
+ * ends early.
+ */
 export async function* cutSpans<T extends JsonSpan>(
   text: AsyncIterable<Buffer>,
   spans: readonly T[],

@@ -1,20 +1,21 @@
-/** A value's bytes begin with their number, four bytes. */
+/** Each value is preceded by its length in four bytes. */
 const LENGTH_BYTES = 4
 const CHUNK_BYTES = 1024 * 1024
 
 /**
- * Keeps many small values of JSON as bytes outside of V8's heap, where the same values as objects would take several times
- * the room and be looked at by every collection. Values are told by number, in the order in which they were added.
+ * Stores many small JSON values as bytes outside of V8's heap. As objects they would take several
+ * times the memory and slow down every garbage collection. Numbers of values increase as they are
+ * added.
  */
 export class JsonStore {
   readonly #chunks: Buffer[] = []
   #used = CHUNK_BYTES
 
-  /** Returns the number by which `get` gives the value back. Throws RangeError for a value of more than a mebibyte. */
+  /** Returns the number for `get`. Throws RangeError for a value of more than 1 MiB. */
   add(value: unknown): number {
     const text = JSON.stringify(value)
     const sizeBytes = LENGTH_BYTES + Buffer.byteLength(text)
-    if (sizeBytes > CHUNK_BYTES) throw new RangeError(`A value of ${sizeBytes} bytes is too large to be kept.`)
+    if (sizeBytes > CHUNK_BYTES) throw new RangeError(`A value of ${sizeBytes} bytes is too large to store.`)
     if (this.#used + sizeBytes > CHUNK_BYTES) this.#addChunk()
     const chunk = this.#chunks.at(-1) as Buffer
     const at = this.#used

@@ -3,10 +3,11 @@ import { JsonScanner } from './json-scanner.ts'
 import { selectionTree } from './json-selection.ts'
 import { JsonSelector, type SelectedValue } from './json-selector.ts'
 import { cutSpans, type JsonSpan } from './json-span.ts'
-import { parseJson } from './parse-json.ts'
-import { DEFAULT_LIMITS, type JsonLimits } from './select-json.ts'
+import { DEFAULT_LIMITS, type JsonLimits, parseJson } from './select-json.ts'
 
-/** A longer span is a large element, or very many that are no objects: it is read element by element. */
+/**
+ * A longer span is a large element, or many that are not objects. It is read element by element.
+ */
 const WHOLE_SPAN_BYTES = 256 * 1024
 const OPEN = Buffer.from('[')
 const CLOSE = Buffer.from(']')
@@ -15,8 +16,9 @@ export type Element = Pick<SelectedValue, 'value' | 'isOversize'>
 export type SpanElements<T> = { span: T; elements: Element[] }
 
 /**
- * Reads the elements whose spans `selectJson` has found, without a look at what stands between them. `omitted` names members
- * of an element that may be read as null. Throws JsonError when an element is not JSON.
+ * Reads the elements whose spans `selectJson` found. The text between them is not looked at.
+ * `omitted` lists members of an element that may be read as null. Throws JsonError if an element is
+ * not JSON.
  */
 export async function* readSpans<T extends JsonSpan>(
   source: AsyncIterable<Uint8Array>,
@@ -36,7 +38,7 @@ export async function* readSpans<T extends JsonSpan>(
   }
 }
 
-/** Most spans are parsed as one array. Their text is put together in the same `memory`. */
+/** Parses a whole span as one array. All spans use the same `memory` for their text. */
 class WholeSpan {
   readonly #limits: JsonLimits
   readonly #offset: number

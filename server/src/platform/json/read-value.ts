@@ -1,4 +1,4 @@
-/** Reading parsed JSON of unknown shape: what is not of the wanted type is treated as absent. */
+/** Reads parsed JSON of unknown shape. A value of another type counts as absent. */
 
 export type JsonObject = Record<string, unknown>
 
@@ -10,17 +10,17 @@ export function arrayOf(value: unknown): unknown[] {
   return Array.isArray(value) ? value : []
 }
 
-/** The objects of an array; entries of another type are left out. */
+/** The objects of an array. Entries of other types are skipped. */
 export function objectsOf(value: unknown): JsonObject[] {
   return arrayOf(value).filter((entry) => objectOf(entry) !== null) as JsonObject[]
 }
 
-/** A string that holds more than white space. */
+/** A string with more than white space. */
 export function textOf(value: unknown): string | null {
   return typeof value === 'string' && value.trim() !== '' ? value : null
 }
 
-/** The strings of an array; a single string counts as an array of one. */
+/** The strings of an array. A single string counts as an array of one. */
 export function textsOf(value: unknown): string[] {
   return (typeof value === 'string' ? [value] : arrayOf(value)).filter((entry) => textOf(entry) !== null) as string[]
 }

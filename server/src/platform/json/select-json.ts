@@ -1,26 +1,28 @@
 import { decodeText } from './decode-text.ts'
+import { JsonError } from './json-error.ts'
 import { JsonScanner } from './json-scanner.ts'
-import type { SelectionNode } from './json-selection.ts'
+import { type SelectionNode, selectionTree } from './json-selection.ts'
 import { JsonSelector, type SelectedValue } from './json-selector.ts'
-import { parseJson } from './parse-json.ts'
 
 export type JsonLimits = {
-  /** Open objects and arrays at a time; more is an error. */
+  /** Maximum number of nested objects and arrays. More is an error. */
   depthMax: number
-  /** Size of one selected value's text; a larger one is handed out as oversize. */
+  /** Maximum size of one selected value's text. A larger value is returned as oversize. */
   valueBytesMax: number
-  /** Faster: what is not selected is passed over without a check of its grammar. For a file that is read again in full. */
+  /**
+   * Skips the grammar check of what is not selected. For a file that is read in full again later.
+   */
   isRestSkimmed?: boolean
 }
 
 export const DEFAULT_LIMITS: JsonLimits = { depthMax: 512, valueBytesMax: 8 * 1024 * 1024 }
-/** For a first look at a file. */
+/** Limits for a first look at a file. */
 export const FIRST_LOOK: JsonLimits = { ...DEFAULT_LIMITS, isRestSkimmed: true }
 
 /**
- * Reads a JSON file of any size and yields the selected values in document order, in batches: those that ended in one
- * piece of the file. The next piece is read when the next batch is asked for. Throws JsonError, at the latest at the end,
- * when the file is not one whole JSON document.
+ * Reads a JSON file of any size and yields the selected values in document order. A batch contains
+ * the values that ended in one piece of the file; the next piece is read on demand. Throws
+ * JsonError, at the latest at the end, if the file is not one complete JSON document.
  */
 export async function* selectJson(
   source: AsyncIterable<Uint8Array>,
@@ -35,7 +37,7 @@ export async function* selectJson(
     try {
       scanner.push(chunk)
     } finally {
-      // What ended before an error is handed out before it: the reader may know more about the file by then.
+      // Values before an error are yielded first: they may tell the reader more about the file.
       const selected = selector.take()
       if (selected.length > 0) yield selected
     }
@@ -43,4 +45,22 @@ export async function* selectJson(
   scanner.end()
   const last = selector.take()
   if (last.length > 0) yield last
+}
+
+const NOTHING = selectionTree([])
+
+/**
+ * Parses a text at `offset` of its document. If it is not JSON, a second pass finds the mistake and
+ * its position. Throws JsonError.
+ */
+export function parseJson(text: string, offset: number, depthMax: number): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    const selector = new JsonSelector(NOTHING, { valueBytesMax: 0, parse: () => {}, isRestSkimmed: false })
+    const scanner = new JsonScanner(selector, depthMax, offset)
+    scanner.push(Buffer.from(text))
+    scanner.end()
+    throw new JsonError('A string has an invalid escape', offset)
+  }
 }

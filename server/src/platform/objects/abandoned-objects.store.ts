@@ -1,6 +1,9 @@
 import type { Db, Tx } from '../db/sql.ts'
 
-/** Objects that no row refers to any more. They may go once nobody can PUT to their address: at `remove_after`. */
+/**
+ * Objects that no row refers to any more. They are removed at `remove_after`, when nobody can PUT
+ * to their address any more.
+ */
 export async function abandonObjects(tx: Tx, objects: { object_key: string; remove_after: Date }[]): Promise<void> {
   await tx`
     insert into abandoned_objects (object_key, remove_after)
@@ -9,7 +12,9 @@ export async function abandonObjects(tx: Tx, objects: { object_key: string; remo
     on conflict (object_key) do nothing`
 }
 
-/** Keys of objects that may go, the oldest first, locked until the transaction ends. Those of other workers are left out. */
+/**
+ * Returns and locks keys of objects to remove, oldest first. Skips keys that other workers locked.
+ */
 export async function lockAbandonedObjects(tx: Tx, removeAfterMax: Date, limit: number): Promise<string[]> {
   const rows = await tx<{ object_key: string }[]>`
     select object_key
@@ -21,14 +26,14 @@ export async function lockAbandonedObjects(tx: Tx, removeAfterMax: Date, limit: 
   return rows.map((row) => row.object_key)
 }
 
-/** Forgets objects that are gone. */
+/** Deletes the entries of removed objects. */
 export async function forgetAbandonedObjects(db: Db, keys: string[]): Promise<void> {
   await db`
     delete from abandoned_objects
     where object_key = any(${keys})`
 }
 
-/** Puts objects that would not go behind the others. */
+/** Moves objects that could not be removed to the end of the queue. */
 export async function postponeAbandonedObjects(db: Db, keys: string[], removeAfter: Date): Promise<void> {
   await db`
     update abandoned_objects

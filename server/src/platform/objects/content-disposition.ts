@@ -1,8 +1,9 @@
 const FILENAME_CHARS_MAX = 200
 
 /**
- * `Content-Disposition: attachment` with a name that no browser can take for a path, a header or a second parameter:
- * plain ASCII for old clients, the whole name in UTF-8 beside it (RFC 6266 §4.3, RFC 8187 §3.2).
+ * Builds `Content-Disposition: attachment` with a file name that no client can read as a path, a
+ * header or a second parameter: ASCII for old clients and the whole name in UTF-8 (RFC 6266 §4.3,
+ * RFC 8187 §3.2).
  */
 export function attachmentDisposition(filename: string): string {
   const name = safeFilename(filename)
@@ -12,7 +13,8 @@ export function attachmentDisposition(filename: string): string {
 
 function safeFilename(filename: string): string {
   const base = filename.toWellFormed().split(/[/\\]/).at(-1) ?? ''
-  // Control characters, and the marks that turn the reading direction and so hide a file's real ending.
+  // Control characters, and marks that change the text direction, which can hide the real
+  // extension.
   const visible = base.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '')
   const name = [...visible]
     .slice(0, FILENAME_CHARS_MAX)
@@ -22,7 +24,9 @@ function safeFilename(filename: string): string {
   return name || 'download'
 }
 
-/** encodeURIComponent leaves `'`, `(`, `)` and `*` alone, which RFC 8187's attr-char does not allow. */
+/**
+ * encodeURIComponent does not escape `'`, `(`, `)` and `*`, which RFC 8187's attr-char excludes.
+ */
 function encodeExtendedValue(text: string): string {
   return encodeURIComponent(text).replace(/['()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
 }

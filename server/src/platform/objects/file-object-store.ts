@@ -1,10 +1,11 @@
 import { type KeyObject, randomUUID } from 'node:crypto'
 import { mkdir, open, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { ignoreMissing, storeFailure } from './file-errors.ts'
+import { ignoreMissing } from '../files.ts'
+import { unavailable } from '../http/errors.ts'
 import { describeObjectFile, readObjectFile, writeObjectFile } from './object-file.ts'
-import { assertObjectKey } from './object-key.ts'
 import {
+  assertObjectKey,
   type ByteRange,
   type ExpectedObject,
   ObjectNotFoundError,
@@ -13,25 +14,24 @@ import {
   type PresignedPut,
   type StoredObject,
 } from './object-store.ts'
-import { putHeaders } from './put-headers.ts'
-import { type GetGrant, openAddress, type PutGrant, sealAddress } from './signed-address.ts'
+import { type GetGrant, openAddress, type PutGrant, putHeaders, sealAddress } from './signed-address.ts'
 import { incomingDirectory, sweepStaleTemporaryFiles } from './temporary-files.ts'
 
 export interface FileObjectStoreOptions {
-  /** Holds nothing but this store's files. */
+  /** A directory for this store's files only. */
   directory: string
-  /** The server's own address as clients reach it, without a slash at its end. */
+  /** The address by which clients reach the server, without a slash at its end. */
   baseUrl: string
   signingKey: KeyObject
 }
 
-/** The store over `directory`, which is made when it is not there yet. Once per process, at start. */
+/** Opens the store and creates its directory. Call it once per process, at start. */
 export async function openFileObjectStore(options: FileObjectStoreOptions): Promise<FileObjectStore> {
   await mkdir(incomingDirectory(options.directory), { recursive: true, mode: 0o700 })
   return new FileObjectStore(options)
 }
 
-/** Keeps objects as files, and has the server itself take and hand them out at signed addresses. */
+/** Stores objects as files. The server itself serves them at signed addresses. */
 export class FileObjectStore implements ObjectStore {
   readonly #root: string
   readonly #baseUrl: string
@@ -55,17 +55,20 @@ export class FileObjectStore implements ObjectStore {
     return sealAddress(this.#signingKey, this.#baseUrl, { method: 'GET', key, filename }, now)
   }
 
-  /** What the token of a PUT address takes. Throws 403 when that is nothing. */
+  /** Verifies the token of a PUT address. Throws 403 if it is invalid or expired. */
   openPut(token: unknown, now: Date): PutGrant {
     return openAddress<PutGrant>(this.#signingKey, 'PUT', token, now)
   }
 
-  /** What the token of a GET address hands out. Throws 403 when that is nothing. */
+  /** Verifies the token of a GET address. Throws 403 if it is invalid or expired. */
   openGet(token: unknown, now: Date): GetGrant {
     return openAddress<GetGrant>(this.#signingKey, 'GET', token, now)
   }
 
-  /** Stores the body if it is what was expected. Throws 400 or 413 when it is not, and leaves what was stored before. */
+  /**
+   * Stores the body if it is as expected. Otherwise throws 400 or 413 and keeps what was stored
+   * before.
+   */
   async write(key: string, expected: ExpectedObject, body: AsyncIterable<Uint8Array>): Promise<void> {
     await orUnavailable(writeObjectFile(this.#root, this.#path(key), expected, body))
   }
@@ -108,10 +111,15 @@ export class FileObjectStore implements ObjectStore {
   }
 }
 
+/**
+ * Converts a failure of the disk (full, read-only, not permitted) to a 503 that does not reveal the
+ * path.
+ */
 async function orUnavailable<Result>(operation: Promise<Result>): Promise<Result> {
   try {
     return await operation
   } catch (error) {
-    throw storeFailure(error)
+    const isRefusedBySystem = error instanceof Error && 'syscall' in error
+    throw isRefusedBySystem ? unavailable(error) : error
   }
 }

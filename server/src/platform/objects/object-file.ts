@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { syncDirectory } from '../files.ts'
 import type { ExpectedObject, StoredObject } from './object-store.ts'
-import { syncDirectory } from './sync-directory.ts'
 import { incomingDirectory } from './temporary-files.ts'
 import { CHECKSUM_BYTES, verifiedBody } from './verified-body.ts'
 
@@ -10,9 +10,9 @@ const WRITE_BATCH_BYTES = 256 * 1024
 const READ_CHUNK_BYTES = 256 * 1024
 
 /**
- * Stores the body under `path` once all of it is on the disk and is what was expected; until then, and when anything
- * fails, nothing is there or what was there before. The file is the body with its SHA-256 (32 bytes) after it, so that
- * one rename shows both, and a file cut short or replaced by hand is noticed.
+ * Stores the body under `path` once it is complete, verified and on disk. Until then, and on
+ * failure, the path keeps what it had. The file is the body followed by its SHA-256 (32 bytes), so
+ * one rename publishes both, and a truncated or replaced file is detected.
  */
 export async function writeObjectFile(
   root: string,
@@ -31,7 +31,7 @@ export async function writeObjectFile(
   }
 }
 
-/** Writes what arrives as it arrives, one batch behind the sender, and returns when the disk has it. */
+/** Writes data as it arrives, one batch behind, and syncs the file. */
 async function writeVerified(file: FileHandle, expected: ExpectedObject, body: AsyncIterable<Uint8Array>) {
   let writing = Promise.resolve()
   try {
@@ -46,7 +46,7 @@ async function writeVerified(file: FileHandle, expected: ExpectedObject, body: A
   await file.sync()
 }
 
-/** Sockets hand over 64 KiB at most; fewer, larger writes cost less. */
+/** Sockets deliver at most 64 KiB. Fewer, larger writes cost less. */
 async function* inBatches(chunks: AsyncIterable<Uint8Array>) {
   let batch: Uint8Array[] = []
   let batchBytes = 0
@@ -61,7 +61,10 @@ async function* inBatches(chunks: AsyncIterable<Uint8Array>) {
   yield batch
 }
 
-/** `writev` may write a part only, for example up to where the disk is full: the rest then says why. */
+/**
+ * `writev` may write only a part, for example on a full disk. Writing the rest then reports the
+ * error.
+ */
 async function writeBatch(file: FileHandle, batch: Uint8Array[]): Promise<void> {
   const { bytesWritten } = await file.writev(batch)
   const batchBytes = batch.reduce((sum, chunk) => sum + chunk.byteLength, 0)
@@ -75,7 +78,9 @@ async function giveName(root: string, temporary: string, path: string): Promise<
   for (let at = directory; at.length >= root.length; at = dirname(at)) await syncDirectory(at)
 }
 
-/** Size and checksum of an object's file. The checksum is null when the file is no longer one that `writeObjectFile` wrote whole. */
+/**
+ * Reads the object's size and checksum. The checksum is null if the file is too short to hold one.
+ */
 export async function describeObjectFile(file: FileHandle): Promise<StoredObject> {
   const { size } = await file.stat()
   if (size < CHECKSUM_BYTES) return { sizeBytes: 0, sha256: null }
@@ -84,7 +89,10 @@ export async function describeObjectFile(file: FileHandle): Promise<StoredObject
   return { sizeBytes, sha256: buffer.toString('hex') }
 }
 
-/** The object's bytes from `startBytes` up to, not including, `endBytes`; not the checksum after them. Reads one chunk ahead. */
+/**
+ * Reads the bytes from `startBytes` to `endBytes` (exclusive), without the checksum. Reads one
+ * chunk ahead.
+ */
 export async function* readObjectFile(file: FileHandle, startBytes: number, endBytes: number) {
   let at = startBytes
   let reading = readChunk(file, at, endBytes)
@@ -97,7 +105,7 @@ export async function* readObjectFile(file: FileHandle, startBytes: number, endB
   }
 }
 
-/** What is there of the next chunk; nothing at the end. */
+/** Reads what exists of the next chunk; nothing at the end. */
 async function readChunk(file: FileHandle, at: number, endBytes: number): Promise<Buffer> {
   const chunk = Buffer.allocUnsafe(Math.min(READ_CHUNK_BYTES, endBytes - at))
   if (chunk.length === 0) return chunk

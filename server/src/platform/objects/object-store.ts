@@ -1,4 +1,4 @@
-/** What a signed PUT address takes: these bytes, this many of them, sent under this type. */
+/** The object that a signed PUT address accepts: its size, checksum and content type. */
 export interface ExpectedObject {
   sizeBytes: number
   /** 64 lowercase hex characters. */
@@ -6,7 +6,7 @@ export interface ExpectedObject {
   contentType: string
 }
 
-/** An upload slot as the client needs it. `headers` are to be sent exactly. */
+/** An upload slot. The client must send `headers` exactly. */
 export interface PresignedPut {
   url: string
   method: 'PUT'
@@ -19,41 +19,50 @@ export interface PresignedGet {
   expires_at: Date
 }
 
-/** What is stored. `sha256` (hex) is the one that the store itself checked, null when it cannot tell. */
+/**
+ * A stored object. `sha256` (hex) is the checksum that the store verified; null if the store does
+ * not know it.
+ */
 export interface StoredObject {
   sizeBytes: number
   sha256: string | null
 }
 
-/** Part of an object. It ends with the object where that is shorter. */
+/** Part of an object. It is shorter if the object ends before. */
 export interface ByteRange {
   offsetBytes: number
   lengthBytes: number
 }
 
-/** How long a signed address works (specification, "Limits"). */
+/** Lifetime of a signed address (specification, "Limits"). */
 export const ADDRESS_LIFETIME_MS = 15 * 60_000
 
 /**
- * Where files are kept. Keys are made by us, never by a client: see `object-key.ts`; a key that is not one is an error
- * in every method. A key names one file: where two are sent to it, the last one complete replaces the other as a whole.
- * No key goes on where another ends (`a` and `a/b`), for a file is no directory.
- * A store that cannot be reached is an `ApiError` 503 `unavailable`.
+ * Stores files under keys that we choose, never a client: see `assertObjectKey`. Every method
+ * throws for an invalid key. If two files are sent to one key, the one completed last replaces the
+ * other. No key continues another (`a` and `a/b`), because a file cannot be a directory. If the
+ * store is unreachable, methods throw `ApiError` 503 `unavailable`.
  */
 export interface ObjectStore {
-  /** An address that takes exactly the expected bytes, for 15 minutes from `now`, as often as they are sent. */
+  /**
+   * Returns an address that accepts exactly the expected bytes, repeatedly, for 15 minutes from
+   * `now`.
+   */
   presignPut(key: string, expected: ExpectedObject, now: Date): Promise<PresignedPut>
-  /** An address that hands the object out as a download called `filename`, for 15 minutes from `now`. */
+  /**
+   * Returns an address that serves the object as a download named `filename`, for 15 minutes from
+   * `now`.
+   */
   presignGet(key: string, filename: string, now: Date): Promise<PresignedGet>
-  /** Null when nothing is stored. Does not read the object. */
+  /** Returns null if nothing is stored. Does not read the object. */
   stat(key: string): Promise<StoredObject | null>
-  /** The bytes as a stream. Throws `ObjectNotFoundError` when nothing is stored. */
+  /** Streams the bytes. Throws `ObjectNotFoundError` if nothing is stored. */
   read(key: string, range?: ByteRange): AsyncIterable<Uint8Array>
-  /** Removes the object; nothing happens when there is none. */
+  /** Removes the object if it exists. */
   remove(key: string): Promise<void>
-  /** Removes what transfers that broke off long ago left behind. */
+  /** Removes the remains of transfers that were aborted long ago. */
   sweep(now: Date): Promise<void>
-  /** Throws when an object could not be stored right now. */
+  /** Throws if an object cannot be stored right now. */
   check(): Promise<void>
 }
 
@@ -61,4 +70,14 @@ export class ObjectNotFoundError extends Error {
   constructor(key: string) {
     super(`No object is stored under ${key}.`)
   }
+}
+
+const KEY = /^[A-Za-z0-9_-]{1,64}(?:\/[A-Za-z0-9_-]{1,64}){0,7}$/
+
+/**
+ * Requires one to eight segments of letters, digits, `_` and `-`, separated by `/`. Without dots,
+ * empty segments and escapes, a key cannot leave the directory of the store or name its own files.
+ */
+export function assertObjectKey(key: string): void {
+  if (!KEY.test(key)) throw new TypeError(`Not an object key: ${JSON.stringify(key.slice(0, 100))}`)
 }

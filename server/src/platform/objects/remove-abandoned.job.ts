@@ -7,14 +7,14 @@ import type { ObjectStore } from './object-store.ts'
 
 type Context = { sql: Sql; objects: ObjectStore; clock: Clock; log: Log }
 
-/** A PUT that began before its address expired may end this much later, and would leave its object behind. */
+/** A PUT that started before its address expired may end this much later. */
 const TRANSFER_MS_MAX = 60 * MINUTE_MS
 const RETRY_AFTER_MS = 60 * MINUTE_MS
 const OBJECTS_AT_ONCE_MAX = 50
-/** The next minute goes on with the rest. */
+/** The rest is removed in the next minute. */
 const BATCHES_MAX = 40
 
-/** Runs every minute: objects that no row refers to any more go away. */
+/** Removes objects that no row refers to any more. Runs every minute. */
 export const removeAbandoned: ScheduledJob<Context> = {
   name: 'objects.remove-abandoned',
   schedule: '* * * * *',
@@ -26,8 +26,9 @@ export const removeAbandoned: ScheduledJob<Context> = {
 }
 
 /**
- * The object goes before its row, so that a crash between the two only repeats the removal. Two workers take different
- * rows. What the store does not remove is tried again later, behind the others. Returns how many there were.
+ * Removes an object before its entry, so that a crash between the two only repeats the removal.
+ * Concurrent workers take different entries. An object that cannot be removed is retried later.
+ * Returns the number of entries.
  */
 async function removeBatch({ sql, objects, clock, log }: Context): Promise<number> {
   const now = clock.now().getTime()
@@ -41,9 +42,16 @@ async function removeBatch({ sql, objects, clock, log }: Context): Promise<numbe
     )
     if (failed.length > 0) {
       const err = removals.find((removal) => removal.status === 'rejected')?.reason
-      log.warn({ err, objects: failed.length }, 'objects were not removed; tried again in an hour')
+      log.warn({ err, objects: failed.length }, 'Objects could not be removed; retrying in an hour')
       await postponeAbandonedObjects(tx, failed, new Date(now - TRANSFER_MS_MAX + RETRY_AFTER_MS))
     }
     return keys.length
   })
+}
+
+/** Removes the files of aborted transfers. Runs every hour. */
+export const sweepObjects: ScheduledJob<{ objects: ObjectStore; clock: Clock }> = {
+  name: 'objects.sweep',
+  schedule: '17 * * * *',
+  run: ({ objects, clock }) => objects.sweep(clock.now()),
 }

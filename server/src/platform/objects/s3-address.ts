@@ -5,16 +5,19 @@ import { ADDRESS_LIFETIME_MS, type ExpectedObject, type PresignedGet, type Presi
 
 type Place = { Bucket: string; Key: string }
 
-/** S3's own name for it. Signed as a header, the store compares it with the body that arrives. */
+/** S3's checksum header. It is signed, so the store compares it with the body that arrives. */
 const CHECKSUM_HEADER = 'x-amz-checksum-sha256'
 
-/** Left to itself the SDK moves the checksum into the address, where no client has to send it, and leaves the type unsigned. */
+/**
+ * By default the SDK moves the checksum to the query, where clients need not send it, and does not
+ * sign the type.
+ */
 const AS_SIGNED_HEADERS = {
   unhoistableHeaders: new Set([CHECKSUM_HEADER]),
   signableHeaders: new Set(['content-type']),
 }
 
-/** An address that takes exactly the expected bytes: length, type and SHA-256 are signed headers. */
+/** Presigns a PUT for exactly the expected bytes: length, type and SHA-256 are signed headers. */
 export async function signPut(s3: S3Client, place: Place, expected: ExpectedObject, now: Date): Promise<PresignedPut> {
   const { sizeBytes, sha256, contentType } = expected
   const checksum = Buffer.from(sha256, 'hex').toString('base64')
@@ -29,7 +32,7 @@ export async function signPut(s3: S3Client, place: Place, expected: ExpectedObje
   return { method: 'PUT', url, headers, expires_at: expiry(now) }
 }
 
-/** An address that hands the object out as a download, whatever it was sent as: it must never run as a page. */
+/** Presigns a GET as a download, whatever its type: the object must never run as a page. */
 export async function signGet(s3: S3Client, place: Place, filename: string, now: Date): Promise<PresignedGet> {
   const get = new GetObjectCommand({
     ...place,

@@ -3,7 +3,7 @@ import { unavailable } from '../http/errors.ts'
 
 const MESSAGE_CHARS_MAX = 300
 
-/** The request's result. Throws 503 `unavailable` for whatever goes wrong. */
+/** Returns the request's result. Throws 503 `unavailable` for every failure. */
 export async function orUnavailable<Result>(request: Promise<Result>): Promise<Result> {
   try {
     return await request
@@ -12,7 +12,7 @@ export async function orUnavailable<Result>(request: Promise<Result>): Promise<R
   }
 }
 
-/** The request's result, or null where its object does not exist. Every other failure is thrown as it is. */
+/** Returns the request's result, or null if the object does not exist. Rethrows other failures. */
 export async function ignoreAbsent<Result>(request: Promise<Result>): Promise<Result | null> {
   try {
     return await request
@@ -22,19 +22,23 @@ export async function ignoreAbsent<Result>(request: Promise<Result>): Promise<Re
   }
 }
 
-/** HEAD answers have no body, so they say `NotFound` where GET says `NoSuchKey`. A bucket that does not exist is a failure. */
+/**
+ * Responses to HEAD have no body and say `NotFound` instead of `NoSuchKey`. A missing bucket is a
+ * failure.
+ */
 function isAbsent(error: unknown): boolean {
   return error instanceof S3ServiceException && (error.name === 'NoSuchKey' || error.name === 'NotFound')
 }
 
-/** A range that begins behind the end, RFC 9110 §15.5.17. */
+/** A range that starts after the end (RFC 9110 §15.5.17). */
 export function isBehindTheEnd(error: unknown): boolean {
   return error instanceof S3ServiceException && error.$metadata.httpStatusCode === 416
 }
 
 /**
- * Whatever the store refuses or leaves unanswered is a 503: the caller of the API did nothing wrong. The cause is written
- * anew, because what the SDK throws carries the store's whole answer, and some repeat key ids and signatures in it.
+ * Converts every failure of the store to a 503, because the caller did nothing wrong. The cause is
+ * rewritten: the errors of the SDK contain the whole response, which may repeat key ids and
+ * signatures.
  */
 export function s3Failure(error: unknown): unknown {
   if (!(error instanceof Error)) return error

@@ -6,8 +6,8 @@ import {
   PutObjectCommand,
   type S3Client,
 } from '@aws-sdk/client-s3'
-import { assertObjectKey } from './object-key.ts'
 import {
+  assertObjectKey,
   type ByteRange,
   type ExpectedObject,
   ObjectNotFoundError,
@@ -20,12 +20,12 @@ import { signGet, signPut } from './s3-address.ts'
 import { createS3Client, type S3StoreOptions } from './s3-client.ts'
 import { ignoreAbsent, isBehindTheEnd, orUnavailable, s3Failure } from './s3-errors.ts'
 
-/** Has a dot, so it is no object's key. */
+/** Contains a dot, so it cannot be an object's key. */
 const PROBE_KEY = '.shiplock-check'
-/** A SHA-256 in base64. A checksum of checksums, as multipart uploads have it, ends in `-` and a number instead. */
+/** A SHA-256 in base64. The checksum of a multipart upload ends in `-` and a number instead. */
 const WHOLE_SHA256 = /^[A-Za-z0-9+/]{43}=$/
 
-/** Keeps objects in a bucket of an S3-compatible store, to which clients PUT directly. */
+/** Stores objects in a bucket of an S3-compatible store. Clients PUT to it directly. */
 export class S3ObjectStore implements ObjectStore {
   readonly #s3: S3Client
   readonly #bucket: string
@@ -61,20 +61,20 @@ export class S3ObjectStore implements ObjectStore {
     }
   }
 
-  /** S3 answers a removal alike whether there was an object or not. */
+  /** S3 responds alike whether the object existed or not. */
   async remove(key: string): Promise<void> {
     await orUnavailable(ignoreAbsent(this.#s3.send(new DeleteObjectCommand(this.#place(key)))))
   }
 
-  /** Nothing to do: an object appears when all of it has arrived, and we start no multipart uploads. */
+  /** Does nothing: an object appears when it is complete, and we start no multipart uploads. */
   async sweep(): Promise<void> {}
 
-  /** Writes, because a bucket that can be seen may still be one that cannot be written to. */
+  /** Writes an object, because a bucket that is readable may not be writable. */
   async check(): Promise<void> {
     await orUnavailable(this.#s3.send(new PutObjectCommand({ Bucket: this.#bucket, Key: PROBE_KEY, Body: 'x' })))
   }
 
-  /** The body, whose connection is closed when its reader stops early. */
+  /** Yields the body. Closes the connection when its reader stops early. */
   async #open(key: string, range?: ByteRange): Promise<AsyncIterable<Uint8Array>> {
     const get = new GetObjectCommand({ ...this.#place(key), ...(range && { Range: rangeHeader(range) }) })
     const answer = await orUnavailable(ignoreAbsent(this.#s3.send(get)).catch(nothingBehindTheEnd))
@@ -93,7 +93,7 @@ export class S3ObjectStore implements ObjectStore {
   }
 }
 
-/** RFC 9110 §14.1.2: both ends are inclusive. */
+/** Both ends are inclusive (RFC 9110 §14.1.2). */
 function rangeHeader({ offsetBytes, lengthBytes }: ByteRange): string {
   return `bytes=${offsetBytes}-${offsetBytes + lengthBytes - 1}`
 }

@@ -1,17 +1,20 @@
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ignoreMissing } from './file-errors.ts'
+import { ignoreMissing } from '../files.ts'
 
 const STALE_AFTER_MS = 60 * 60_000
 
-/** Where bodies are written before they have been checked. No object key leads here, because its name starts with a dot. */
+/**
+ * The directory of bodies that are not verified yet. Its name starts with a dot, so no key leads to
+ * it.
+ */
 export function incomingDirectory(root: string): string {
   return join(root, '.incoming')
 }
 
 /**
- * Removes what a crash left half written: temporary files that nothing was written to for an hour.
- * Returns how many there were. `root` is the file store's directory.
+ * Removes temporary files that a crash left behind: those not written to for an hour. `root` is the
+ * directory of the file store. Returns the number of removed files.
  */
 export async function sweepStaleTemporaryFiles(root: string, now: Date): Promise<number> {
   const directory = incomingDirectory(root)

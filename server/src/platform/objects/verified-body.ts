@@ -5,9 +5,9 @@ import type { ExpectedObject } from './object-store.ts'
 export const CHECKSUM_BYTES = 32
 
 /**
- * Passes the body on chunk by chunk, and at its end its SHA-256 as 32 more bytes, provided that the body was what was
- * expected. Otherwise it throws: 413 `payload_too_large` with the first byte too many, 400 `size_mismatch` when the
- * body ends or breaks off early, 400 `checksum_mismatch` when it is different.
+ * Yields the body chunk by chunk, and then its SHA-256 as 32 more bytes if the body is as expected.
+ * Otherwise throws 413 `payload_too_large` on the first excess byte, 400 `size_mismatch` if the
+ * body ends early, or 400 `checksum_mismatch`.
  */
 export async function* verifiedBody(body: AsyncIterable<Uint8Array>, expected: ExpectedObject) {
   const hash = createHash('sha256')
@@ -21,25 +21,28 @@ export async function* verifiedBody(body: AsyncIterable<Uint8Array>, expected: E
   if (receivedBytes < expected.sizeBytes) throw sizeMismatch(expected.sizeBytes, receivedBytes)
   const checksum = hash.digest()
   if (checksum.toString('hex') !== expected.sha256) {
-    throw new ApiError(400, 'checksum_mismatch', 'The body does not have the SHA-256 that was announced.')
+    throw new ApiError(400, 'checksum_mismatch', 'The SHA-256 of the body differs from the announced one.')
   }
   yield checksum
 }
 
 export function bodyTooLarge(expectedBytes: number): ApiError {
-  return new ApiError(413, 'payload_too_large', `This address takes exactly ${expectedBytes} bytes.`, { expectedBytes })
+  return new ApiError(413, 'payload_too_large', `The body must have exactly ${expectedBytes} bytes.`, { expectedBytes })
 }
 
 export function sizeMismatch(expectedBytes: number, receivedBytes: number): ApiError {
-  const message = `This address takes exactly ${expectedBytes} bytes, not ${receivedBytes}.`
+  const message = `The body must have exactly ${expectedBytes} bytes, not ${receivedBytes}.`
   return new ApiError(400, 'size_mismatch', message, { expectedBytes, receivedBytes })
 }
 
-/** What a body throws is the sender's connection, never our disk: told apart here, where only the body can have thrown. */
+/**
+ * An error of the body is a broken connection, not a failure of our disk. Only here are they
+ * certain to be different.
+ */
 async function* unlessBrokenOff(body: AsyncIterable<Uint8Array>) {
   try {
     yield* body
   } catch (cause) {
-    throw new ApiError(400, 'size_mismatch', 'The body broke off.', {}, undefined, { cause })
+    throw new ApiError(400, 'size_mismatch', 'The body is incomplete.').causedBy(cause)
   }
 }

@@ -3,7 +3,10 @@ import { ObjectNotFoundError, type ObjectStore } from './object-store.ts'
 
 export type Mismatch = 'missing' | 'size_mismatch' | 'checksum_mismatch'
 
-/** What is wrong with a stored object, or null. It is only read through where the store itself cannot tell its checksum. */
+/**
+ * Returns what is wrong with a stored object, or null. Reads the object only if the store does not
+ * know its checksum.
+ */
 export async function findMismatch(
   store: ObjectStore,
   key: string,
@@ -17,7 +20,7 @@ export async function findMismatch(
   return sha256 === expected.sha256 ? null : 'checksum_mismatch'
 }
 
-/** Null when the object was removed meanwhile. */
+/** Returns null if the object was removed meanwhile. */
 async function hashObject(store: ObjectStore, key: string): Promise<string | null> {
   const digest = createHash('sha256')
   try {

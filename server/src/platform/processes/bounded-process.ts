@@ -2,18 +2,19 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { ProcessMessage } from './serve-questions.ts'
 
-/** Why an answer ended before its end. */
+/** Why an answer is incomplete. */
 export type Interruption = 'timeout' | 'died'
 
-/** The parts of an answer in their order, and what kept the rest away. */
+/** The parts of an answer in order, and why the rest is missing. */
 export type BoundedAnswer<Part> = { parts: Part[]; interrupted: Interruption | null }
 
 const MEMORY_MB_MAX = 256
 
 /**
- * A process that answers one question after the other, each within its time: for code that cannot be interrupted where it runs. A
- * thread would not do, because one that runs out of memory may take the whole process with it. It starts with the first question
- * and stays; what takes too long, or too much memory, is ended with it.
+ * Runs code that cannot be interrupted in a child process, one question after the other, each with
+ * a time limit. A thread would not do, because running out of memory in a thread can end the whole
+ * process. The child starts with the first question and is reused. It is killed when a question
+ * takes too long or too much memory.
  */
 export class BoundedProcess<Question, Part> {
   readonly #module: URL
@@ -25,7 +26,7 @@ export class BoundedProcess<Question, Part> {
     this.#module = module
   }
 
-  /** Time is counted from when the process begins with this question. */
+  /** The time limit starts when the process starts with this question. */
   ask(question: Question, timeoutMs: number): Promise<BoundedAnswer<Part>> {
     const answer = this.#last.then(() => this.#ask(question, timeoutMs))
     this.#last = answer.catch(() => {})
@@ -44,13 +45,16 @@ export class BoundedProcess<Question, Part> {
     return answer
   }
 
-  /** Whatever ends a process, the next question starts another. */
+  /** When a process ends, for any reason, the next question starts another. */
   #forget(ended: Promise<ChildProcess>): void {
     if (this.#process === ended) this.#process = null
   }
 }
 
-/** A process that has loaded its module. It has nothing of our environment, which may hold secrets. */
+/**
+ * Starts a process and waits until its module is loaded. It gets no environment variables, which
+ * may contain secrets.
+ */
 function startProcess(module: URL, ended: () => void): Promise<ChildProcess> {
   const { promise, resolve, reject } = Promise.withResolvers<ChildProcess>()
   const child = fork(fileURLToPath(module), [], {
@@ -68,7 +72,7 @@ function startProcess(module: URL, ended: () => void): Promise<ChildProcess> {
   return promise
 }
 
-/** While it answers, it keeps our process alive; an idle one does not. */
+/** Keeps our process alive while it answers, but not while it is idle. */
 function hold(child: ChildProcess): void {
   child.ref()
   child.channel?.ref()

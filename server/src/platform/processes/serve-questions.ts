@@ -1,9 +1,13 @@
-/** What a `BoundedProcess` hears: a part of an answer, or that it is complete. The first of all says that it is ready. */
+/**
+ * A message to a `BoundedProcess`: a part of an answer, or its end. The first message means
+ * "ready".
+ */
 export type ProcessMessage<Part> = { end: false; part: Part } | { end: true }
 
 /**
- * The answering side of a `BoundedProcess`: answers part by part what it is asked. What throws ends the process; so does the end of
- * the one that asks, and no signal that both of them get, because that one still finishes what it has begun.
+ * Answers the questions of a `BoundedProcess`, part by part. An error ends the process, and so does
+ * the end of the parent. Signals that reach both are ignored, because the parent finishes its work
+ * first.
  */
 export function serveQuestions<Question, Part>(answer: (question: Question) => AsyncIterable<Part>): void {
   const say = (message: ProcessMessage<Part>) => process.send?.(message)

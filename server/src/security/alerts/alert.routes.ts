@@ -27,7 +27,7 @@ export async function alertRoutes(app: HttpServer, services: Services): Promise<
       const page = readPage(query, context)
       const { status, severity } = query
       const rows = await listAlerts(services.sql, actor.org_id, page, { status, severity })
-      return sendPage(reply, rows, page, query, context)
+      return sendPage(reply, { rows, page, query, context })
     },
   )
 

@@ -26,7 +26,7 @@ export async function findingRoutes(app: HttpServer, services: Services): Promis
       const page = readPage(query, context)
       const repositories = await selectRepositories(services.sql, actor.org_id, query)
       const rows = await listFindings(services.sql, actor.org_id, page, repositories)
-      return sendPage(reply, rows, page, query, context)
+      return sendPage(reply, { rows, page, query, context })
     },
   )
 }

@@ -31,7 +31,7 @@ export async function issueRoutes(app: HttpServer, services: Services): Promise<
       const page = readPage(query, context)
       const repositories = await selectRepositories(services.sql, actor.org_id, query)
       const rows = await listIssues(services.sql, actor.org_id, page, { ...repositories, ...filtersOf(query) })
-      return sendPage(reply, rows, page, query, context)
+      return sendPage(reply, { rows, page, query, context })
     },
   )
 

@@ -108,12 +108,12 @@ async function refuseOverQuota(tx: Tx, { plan, org_id }: Actor, row: NewUploadRo
   const reason = 'UPLOADS_PER_COMMIT'
   const message = `The plan ${plan.name} takes ${limit} security uploads per repository and`
   if (row.commit_sha !== null) throw usedUp(`${message} commit.`, { limit, resetAt: null, reason })
-  throw rateLimited(`${message} day where no commitSha is sent.`, limit, nextUtcDayStart(now), now, { reason })
+  throw rateLimited(`${message} day where no commitSha is sent.`, { limit, resetAt: nextUtcDayStart(now), now, reason })
 }
 
 /** A commit's count starts anew at no time: asking again helps only where an upload failed meanwhile or the plan changed. */
 function usedUp(message: string, details: { limit: number; resetAt: null; reason: string }): ApiError {
-  return new ApiError(429, 'rate_limited', message, details, USED_UP_RETRY_SECONDS)
+  return new ApiError(429, 'rate_limited', message, details).retryAfter(USED_UP_RETRY_SECONDS)
 }
 
 /** Only the last part of a path counts, whichever system wrote it. */

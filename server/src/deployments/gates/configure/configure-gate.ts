@@ -30,7 +30,7 @@ export async function createGate(
   } catch (error) {
     if (sqlState(error) !== UNIQUE_VIOLATION) throw error
     const message = `A gate named "${gate.name}" already exists; run "gate list" to see it`
-    throw new ApiError(409, 'name_taken', message, {}, undefined, { cause: error })
+    throw new ApiError(409, 'name_taken', message).causedBy(error)
   }
 }
 

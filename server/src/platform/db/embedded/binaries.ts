@@ -5,7 +5,9 @@ import { fileURLToPath } from 'node:url'
 import type { Account } from './account.ts'
 import { run } from './child-process.ts'
 
-/** A directory with bin/, lib/ and share/ of PostgreSQL that the account can read and execute. */
+/**
+ * Finds a directory with bin/, lib/ and share/ of PostgreSQL that the account can read and execute.
+ */
 export async function findBinaries(account: Account, dataDirectory: string): Promise<string> {
   const { directory, version } = await installedPackage()
   const native = join(directory, 'native')
@@ -15,7 +17,7 @@ export async function findBinaries(account: Account, dataDirectory: string): Pro
     const copy = join(parent, `postgresql-${version}`)
     try {
       await copyOnce(native, copy)
-      await run(join(copy, 'bin/postgres'), ['--version'], account, '/')
+      await run(join(copy, 'bin/postgres'), ['--version'], { account, cwd: '/' })
       return copy
     } catch (error) {
       failures.push((error as Error).message)
@@ -31,22 +33,27 @@ async function installedPackage(): Promise<{ directory: string; version: string 
     const { version } = JSON.parse(await readFile(join(directory, 'package.json'), 'utf8'))
     return { directory, version }
   } catch (cause) {
-    throw new Error(`there is no bundled PostgreSQL for this machine (${name}); set DATABASE_URL`, { cause })
+    throw new Error(`no bundled PostgreSQL exists for this machine (${name}); set DATABASE_URL`, { cause })
   }
 }
 
-/** True when the account really can run it: asking the program is surer than reading permission bits. */
+/**
+ * Whether the account can run the binaries. Runs one, which is more reliable than permission bits.
+ */
 async function isUsable(native: string, account: Account): Promise<boolean> {
   try {
     await createLibraryLinks(native)
-    await run(join(native, 'bin/postgres'), ['--version'], account, '/')
+    await run(join(native, 'bin/postgres'), ['--version'], { account, cwd: '/' })
     return true
   } catch {
     return false
   }
 }
 
-/** npm packages cannot hold symbolic links; the package lists them in a file, and its install script is not run. */
+/**
+ * npm packages cannot contain symbolic links. The package lists them in a file for its install
+ * script, which is not run.
+ */
 async function createLibraryLinks(native: string): Promise<void> {
   const links: { source: string; target: string }[] = JSON.parse(
     await readFile(join(native, 'pg-symlinks.json'), 'utf8'),
@@ -54,17 +61,20 @@ async function createLibraryLinks(native: string): Promise<void> {
   for (const { source, target } of links) {
     const path = join(native, '..', target)
     await symlink(relative(dirname(target), source), path).catch(async (error) => {
-      await lstat(path).catch(() => Promise.reject(error)) // there already, or made by another process just now
+      await lstat(path).catch(() => Promise.reject(error)) // it exists already, or another process just created it
     })
   }
 }
 
-/** Where a copy may live: for root a place every account can reach, for anyone else their own data directory. */
+/**
+ * Candidates for a copy: for root a directory that every account can reach, otherwise the data
+ * directory.
+ */
 function copyParents(account: Account, dataDirectory: string): string[] {
   return account ? ['/var/lib/shiplock', join(tmpdir(), 'shiplock-postgresql')] : [dataDirectory]
 }
 
-/** Copies under a temporary name and renames, so that a copy is either whole or not there. */
+/** Copies to a temporary name and renames, so that a copy is always complete. */
 async function copyOnce(native: string, copy: string): Promise<void> {
   const parent = dirname(copy)
   if (await mkdir(parent, { recursive: true })) await chmod(parent, 0o755)
@@ -81,7 +91,7 @@ async function copyOnce(native: string, copy: string): Promise<void> {
   }
 }
 
-/** Whatever umask npm and we run under, the account must be able to read the copy. */
+/** Makes the copy readable for the account, whatever our umask is. */
 async function openToAll(directory: string): Promise<void> {
   await chmod(directory, 0o755)
   for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
@@ -89,7 +99,7 @@ async function openToAll(directory: string): Promise<void> {
   }
 }
 
-/** We run what lies there: it must be ours and nobody else's to change. */
+/** We execute these files, so only we may be able to change them. */
 async function refuseForeignDirectory(directory: string): Promise<void> {
   const { uid, mode } = await lstat(directory)
   if (uid !== process.getuid?.() || (mode & 0o022) !== 0) {

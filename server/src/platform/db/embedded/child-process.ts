@@ -2,19 +2,25 @@ import { execFile } from 'node:child_process'
 import type { Account } from './account.ts'
 
 /**
- * How a PostgreSQL program names the directory it works in. Its account may be unable to enter the parents of the data
- * directory (a clone in /root), so the path itself is useless to it. The child's working directory is set while it is
- * still root, every backend inherits it, and on Linux /proc/self/cwd is an absolute path that needs no parent.
+ * The working directory as PostgreSQL programs name it. Their account may not be able to enter the
+ * parents of the data directory (a clone in /root), so they cannot use its path. The working
+ * directory is set while the child is still root, and every backend inherits it. On Linux,
+ * /proc/self/cwd is an absolute path to it that needs no parent.
  */
 export const WORKING_DIRECTORY = process.platform === 'linux' ? '/proc/self/cwd' : '.'
 
-/** A small, fixed environment: no PGDATA or PGOPTIONS of the caller may lead PostgreSQL astray. */
+/** A fixed environment, so that PGDATA or PGOPTIONS of the caller have no effect. */
 export function childOptions(account: Account, cwd: string) {
   return { ...account, cwd, env: { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' } }
 }
 
-/** Runs a program to its end and answers its output; fails with what it printed on standard error. */
-export function run(file: string, args: string[], account: Account, cwd: string, input = ''): Promise<string> {
+/** Who runs a program, where, and what it reads from standard input. */
+export type RunOptions = { account: Account; cwd: string; input?: string }
+
+/**
+ * Runs a program to its end and returns its output. Fails with what it printed on standard error.
+ */
+export function run(file: string, args: string[], { account, cwd, input = '' }: RunOptions): Promise<string> {
   return new Promise((resolve, reject) => {
     const child = execFile(file, args, childOptions(account, cwd), (error, stdout, stderr) => {
       if (error) reject(new Error(`${file}: ${stderr.trim() || error.message}`))
@@ -25,7 +31,7 @@ export function run(file: string, args: string[], account: Account, cwd: string,
   })
 }
 
-/** Whether a process of that id exists, whoever's it is; 0 stands for an unknown one. */
+/** Whether a process with this id exists, of any user; 0 means an unknown id. */
 export function isAlive(pid: number): boolean {
   try {
     return pid > 0 && process.kill(pid, 0)

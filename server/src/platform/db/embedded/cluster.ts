@@ -4,7 +4,7 @@ import type { Account } from './account.ts'
 import { isAlive, run, WORKING_DIRECTORY } from './child-process.ts'
 import { type PostgresSettings, settingsFile } from './settings.ts'
 
-/** A cluster's directory, and what makes it and runs it. */
+/** A cluster's directory, and what is needed to create and run it. */
 export type ClusterOptions = {
   cluster: string
   binaries: string
@@ -13,24 +13,25 @@ export type ClusterOptions = {
   say: (line: string) => void
 }
 
-/** Role and database of the embedded server. */
+/** The role and the database of the embedded server. */
 export const ROLE = 'shiplock'
 
 const SETTINGS_FILE = 'shiplock.conf'
 
 /**
- * The cluster is the directory 0700 that holds data files and socket. Local connections are trusted: whoever can enter
- * it can read the data files anyway, and nobody else reaches the socket.
+ * The cluster is a directory of mode 0700 with the data files and the socket. Local connections are
+ * trusted: whoever can enter the directory can read the data files anyway.
  */
 const INITDB = [
   ['-D', WORKING_DIRECTORY, '-U', ROLE, '--auth=trust', '--no-instructions'],
-  // Byte order of code points: independent of the C library, so an index never breaks by an upgrade of the system.
+  // Sorts by code point, independent of the C library, so that a system upgrade cannot break an
+  // index.
   ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
 ].flat()
 
 /**
- * Makes the cluster unless there is one. It is made under a temporary name and renamed when whole, so an interruption
- * leaves nothing that looks like a cluster. Of two processes at once, the first to rename wins and the other joins.
+ * Creates the cluster if it does not exist. It gets its name when complete, so an interruption
+ * leaves nothing that looks like a cluster. Of two processes, the first to rename wins.
  */
 export async function ensureCluster(options: ClusterOptions): Promise<void> {
   const { cluster, account, say } = options
@@ -51,14 +52,18 @@ export async function ensureCluster(options: ClusterOptions): Promise<void> {
 
 async function initialize(directory: string, { binaries, account, settings }: ClusterOptions): Promise<void> {
   const initdb = settings.fsync === 'off' ? [...INITDB, '--no-sync'] : INITDB
-  await run(join(binaries, 'bin/initdb'), initdb, account, directory)
+  await run(join(binaries, 'bin/initdb'), initdb, { account, cwd: directory })
   await appendFile(join(directory, 'postgresql.conf'), `\ninclude '${SETTINGS_FILE}'\n# your own settings go here\n`)
   await writeSettings(directory, account, settings)
   const singleUser = ['--single', '-D', WORKING_DIRECTORY, 'postgres']
-  await run(join(binaries, 'bin/postgres'), singleUser, account, directory, `create database ${ROLE};\n`)
+  await run(join(binaries, 'bin/postgres'), singleUser, {
+    account,
+    cwd: directory,
+    input: `create database ${ROLE};\n`,
+  })
 }
 
-/** Renews the settings file; written aside and renamed because a server may be reading it. */
+/** Rewrites the settings file. It is renamed into place because a server may be reading it. */
 export async function writeSettings(cluster: string, account: Account, overrides: PostgresSettings): Promise<void> {
   const partial = join(cluster, `${SETTINGS_FILE}.${process.pid}`)
   await writeFile(partial, settingsFile(overrides))
@@ -67,7 +72,10 @@ export async function writeSettings(cluster: string, account: Account, overrides
   await rename(partial, join(cluster, SETTINGS_FILE))
 }
 
-/** Removes what interrupted initialisations left: their names end in the id of a process that is gone. */
+/**
+ * Removes the remains of interrupted initializations. Their names end in the id of an ended
+ * process.
+ */
 async function removeAbandoned(cluster: string): Promise<void> {
   const parent = dirname(cluster)
   for (const name of await readdir(parent)) {

@@ -6,19 +6,22 @@ import { findPostmaster, logTail, type StartedServer, startPostmaster } from './
 export type Server = ClusterOptions & { connection: SocketConnection }
 
 const POLL_MS = 10
-/** Crash recovery replays at most max_wal_size, which takes minutes on the slowest disks. */
+/** Crash recovery replays at most max_wal_size, which takes minutes on very slow disks. */
 const READY_TIMEOUT_MS = 15 * 60_000
 const SAY_EVERY_MS = 5000
-/** The backends of a killed server may outlive it for a moment, and no other starts meanwhile: 6 s in all. */
+/** The backends of a killed server may outlive it and prevent a start: retries for 6 s in all. */
 const START_ATTEMPTS_MAX = 8
 const START_BACKOFF_MS = 50
 
-/** Nobody listens: there is no server, or its socket does not exist yet. */
+/** No server is listening, or its socket does not exist yet. */
 const NOBODY_LISTENS = ['ENOENT', 'ECONNREFUSED']
-/** The server is starting, recovering or stopping, or went away between two messages. */
+/** The server is starting, recovering or stopping, or closed the connection. */
 const NOT_NOW = ['57P01', '57P02', '57P03', '53300', 'ECONNRESET', 'EPIPE', 'CONNECTION_CLOSED', 'CONNECTION_DESTROYED']
 
-/** Joins the running server, waits for one that is starting or stopping, and starts one when there is none. */
+/**
+ * Connects to the running server. Waits while it starts or stops, and starts one if none is
+ * running.
+ */
 export async function connectOrStart(server: Server, signal: AbortSignal): Promise<Membership> {
   const startIfNone = starter(server)
   const since = Date.now()
@@ -48,7 +51,7 @@ async function tryToJoin(connection: SocketConnection): Promise<{ membership?: M
   }
 }
 
-/** Starts a server unless one runs or has just been started; gives up with the server's own last words. */
+/** Starts a server unless one is running or starting. On failure, reports the end of its log. */
 function starter({ cluster, binaries, account, settings }: Server): () => Promise<void> {
   let started: StartedServer | undefined
   let attempts = 0

@@ -15,20 +15,28 @@ const CLAIM_POLL_MS = 50
 export type SocketConnection = { host: string; port: number; database: string; user: string }
 
 /**
- * One process's membership in the circle of those who use the server: a session-level shared lock on a connection of
- * its own. The server frees it when the process ends, however it ends.
+ * One process's use of the server: a session-level shared lock on a separate connection. The server
+ * releases it when the process ends, in any way.
  */
 export type Membership = {
-  /** Resolves when the connection is gone, by our doing or not. */
+  /** Resolves when the connection has ended, for any reason. */
   lost: Promise<void>
-  /** Takes the one claim on the data directory (answers undefined), or answers its holder's process id (0 if unknown). */
+  /**
+   * Claims the data directory. Returns undefined, or the process id of its holder (0 if unknown).
+   */
   claim(): Promise<number | undefined>
-  /** Gives the membership up; true when nobody else is left, and newcomers are held off until the connection ends. */
+  /**
+   * Ends the membership. Returns true if no other process is left; new ones wait until the
+   * connection ends.
+   */
   leave(): Promise<boolean>
   end(): Promise<void>
 }
 
-/** Connects and joins; fails as the connection fails, for example while the server starts or stops. */
+/**
+ * Connects and takes the shared lock. Fails as the connection does, for example while the server
+ * starts.
+ */
 export async function join(connection: SocketConnection): Promise<Membership> {
   const { promise: lost, resolve: onclose } = Promise.withResolvers<void>()
   const sql = postgres({
@@ -48,7 +56,7 @@ export async function join(connection: SocketConnection): Promise<Membership> {
   return { lost, claim: () => claim(sql), leave: () => leave(sql), end: () => sql.end({ timeout: 1 }) }
 }
 
-/** The server frees the claim of a process that was killed, but not at the very instant: hence the second looks. */
+/** The claim of a killed process is released after a short delay, so this tries several times. */
 async function claim(sql: postgres.Sql): Promise<number | undefined> {
   for (let waitedMs = 0; ; waitedMs += CLAIM_POLL_MS) {
     const [taken] = await sql<[{ ok: boolean }]>`
@@ -79,7 +87,7 @@ async function leave(sql: postgres.Sql): Promise<boolean> {
   return last.ok
 }
 
-/** The address of the same server for psql and everything else that is built on libpq. */
+/** The address of the server for psql and other libpq programs. */
 export function urlOf({ host, database, user }: SocketConnection): string {
   return `postgres://${user}@${encodeURIComponent(host)}:${PORT}/${database}`
 }

@@ -10,17 +10,18 @@ const LOG_BYTES_MAX = 5 * 1024 * 1024
 const STOP_TIMEOUT_MS = 60_000
 const POLL_MS = 10
 
-/** A server that this process started, and that may have given up. */
+/** A server that this process started. It may have exited. */
 export type StartedServer = { hasExited(): boolean }
 
-/** Where the server of a cluster writes its log, beside the cluster. */
+/** The log file of the server, beside the cluster. */
 export function logFile(cluster: string): string {
   return `${cluster}.log`
 }
 
 /**
- * Starts the server in a session of its own: Ctrl-C in a terminal does not reach it, and it outlives a `kill -9` of us.
- * Two at once are settled by PostgreSQL's own lock file: the second exits.
+ * Starts the server in its own session, so that Ctrl-C in a terminal does not reach it and it
+ * survives a `kill -9` of this process. Of two servers, PostgreSQL's lock file makes the second one
+ * exit.
  */
 export async function startPostmaster(cluster: string, binaries: string, account: Account): Promise<StartedServer> {
   await removeReusedLockFiles(cluster)
@@ -36,13 +37,16 @@ export async function startPostmaster(cluster: string, binaries: string, account
   return { hasExited: () => child.exitCode !== null || child.signalCode !== null }
 }
 
-/** The process id of the cluster's running server, undefined when none runs. */
+/** The process id of the cluster's running server, or undefined. */
 export async function findPostmaster(cluster: string): Promise<number | undefined> {
   const pid = await pidIn(join(cluster, 'postmaster.pid'))
   return pid && (await isServerOf(cluster, pid)) ? pid : undefined
 }
 
-/** Stops the server (fast: transactions are rolled back, clients disconnected) and waits until it is gone. */
+/**
+ * Stops the server (fast mode: rolls back transactions and disconnects clients) and waits for its
+ * end.
+ */
 export async function stopPostmaster(cluster: string): Promise<void> {
   const pid = await findPostmaster(cluster)
   if (!pid) return
@@ -51,19 +55,20 @@ export async function stopPostmaster(cluster: string): Promise<void> {
     if (!(await isServerOf(cluster, pid))) return
     await delay(POLL_MS)
   }
-  throw new Error(`PostgreSQL (pid ${pid}) has not stopped within ${STOP_TIMEOUT_MS / 1000} s`)
+  throw new Error(`PostgreSQL (pid ${pid}) did not stop within ${STOP_TIMEOUT_MS / 1000} s`)
 }
 
-/** The last lines of the server's log, for an error message. */
+/** The last lines of the server's log, for error messages. */
 export async function logTail(cluster: string): Promise<string> {
   const text = await readFile(logFile(cluster), 'utf8').catch(() => '')
   return text.trim().split('\n').slice(-3).join(' | ')
 }
 
 /**
- * PostgreSQL replaces a lock file whose process is gone, but gives up when the id now belongs to another program of the
- * same user, as after the restart of a container. The file is moved aside and looked at again before it is dropped, so
- * that one which another starter wrote in between is put back.
+ * PostgreSQL replaces a lock file whose process has ended. It gives up if the process id now
+ * belongs to another program of the same user, as after a restart of a container. This moves the
+ * file aside and checks it again before deleting it, so that a file that another starter just wrote
+ * is put back.
  */
 async function removeReusedLockFiles(cluster: string): Promise<void> {
   for (const name of ['postmaster.pid', '.s.PGSQL.5432.lock']) {
@@ -90,13 +95,13 @@ async function pidIn(lockFile: string): Promise<number | undefined> {
   return Number.parseInt(text, 10) || undefined
 }
 
-/** The server carries the cluster's identity on its command line, which every user may read. */
+/** The server has the cluster's identity on its command line, which every user can read. */
 async function isServerOf(cluster: string, pid: number): Promise<boolean> {
   const words = (await commandLine(pid)).split(/[\0\s]/)
   return words.includes(`cluster_name=${await identityOf(cluster)}`)
 }
 
-/** The inode: it stays when the directory is moved, and differs in a copy, which is another cluster. */
+/** The inode. It stays the same when the directory is moved, and differs for a copy. */
 async function identityOf(cluster: string): Promise<string> {
   return `shiplock-${(await stat(cluster)).ino}`
 }
@@ -105,7 +110,7 @@ async function commandLine(pid: number): Promise<string> {
   const text =
     process.platform === 'linux'
       ? readFile(`/proc/${pid}/cmdline`, 'utf8')
-      : run('/bin/ps', ['-ww', '-o', 'command=', '-p', String(pid)], undefined, '/')
+      : run('/bin/ps', ['-ww', '-o', 'command=', '-p', String(pid)], { account: undefined, cwd: '/' })
   return text.catch(() => '')
 }
 

@@ -1,18 +1,18 @@
 import { totalmem } from 'node:os'
 
-/** Settings by PostgreSQL's own names; what is given here wins over ours. */
+/** Settings by PostgreSQL's names. They override ours. */
 export type PostgresSettings = Record<string, string | number>
 
 const MB = 1024 * 1024
 
-/** The settings file of a cluster: durable first, then sized for this machine. */
+/** The settings file of a cluster: durable, and sized for this machine. */
 export function settingsFile(overrides: PostgresSettings): string {
   const settings = { ...durable, ...sizedFor(memoryBytes()), ...quietLog, ...overrides }
   const lines = Object.entries(settings).map(([name, value]) => `${name} = '${value}'`)
   return `# Written by Shiplock at every start; your own settings belong below its include in postgresql.conf.\n${lines.join('\n')}\n`
 }
 
-/** What a client was told had been stored survives a crash of the process and of the machine. */
+/** Committed data survives a crash of the process and of the machine. */
 const durable = {
   fsync: 'on',
   synchronous_commit: 'on',
@@ -27,7 +27,7 @@ const durable = {
   log_timezone: 'UTC',
 }
 
-/** No statement, parameter or key value in the log: any of them may hold a secret. */
+/** Logs no statements, parameters or key values, because they may contain secrets. */
 const quietLog = {
   log_min_error_statement: 'panic',
   log_error_verbosity: 'terse',
@@ -39,7 +39,7 @@ function sizedFor(bytes: number) {
   return { shared_buffers: `${sharedBuffersMb}MB`, effective_cache_size: `${Math.round(bytes / MB / 2)}MB` }
 }
 
-/** The machine's memory, or the container's when that is less. */
+/** The memory of the machine, or of the container if it is less. */
 function memoryBytes(): number {
   return Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY)
 }

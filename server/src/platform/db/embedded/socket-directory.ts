@@ -2,16 +2,17 @@ import { lstat, mkdtemp, readFile, readlink, rename, symlink, writeFile } from '
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 
-/** sun_path of the system's sockaddr_un, less the closing zero byte. */
+/** The size of sun_path in sockaddr_un, without the terminating zero byte. */
 const SOCKET_PATH_BYTES_MAX = process.platform === 'linux' ? 107 : 103
 
-/** The port is only a part of the socket's file name: nothing listens on a network. */
+/** Only part of the socket's file name: the server does not listen on a network. */
 export const PORT = 5432
 
 /**
- * The directory to give to clients. PostgreSQL binds its socket by a relative name, but clients need a path, and the
- * system bounds its length: past that they go through a link in a private temporary directory. The link's place is kept
- * in a file, so that an address that one command printed stays good after that command has ended.
+ * The directory that clients use. PostgreSQL binds its socket by a relative name, but clients need
+ * a path, whose length is limited. A longer path is replaced by a link in a private temporary
+ * directory. The link is recorded in a file, so that a printed address remains valid after the
+ * command has ended.
  */
 export async function socketDirectory(cluster: string): Promise<string> {
   if (Buffer.byteLength(join(cluster, `.s.PGSQL.${PORT}`)) <= SOCKET_PATH_BYTES_MAX) return cluster
@@ -19,7 +20,7 @@ export async function socketDirectory(cluster: string): Promise<string> {
   return (await isSound(known, cluster)) ? known : createLink(cluster)
 }
 
-/** Only a link in a directory that nobody else can change, and that still leads here. */
+/** Accepts only a link in a directory that nobody else can change, and that still leads here. */
 async function isSound(link: string, cluster: string): Promise<boolean> {
   try {
     const { uid, mode } = await lstat(dirname(link))

@@ -1,17 +1,22 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Membership } from './membership.ts'
 
-/** A membership that outlives the loss of its connection, until it is closed. */
+/** A membership that is renewed when its connection is lost, until it is closed. */
 export type LastingMembership = {
-  /** Answers undefined when the claim is ours, else the process id of its holder (0 when unknown). */
+  /**
+   * Returns undefined if the claim succeeded, otherwise the process id of its holder (0 if
+   * unknown).
+   */
   claim(): Promise<number | undefined>
-  /** Leaves; stops the server by the given function when nobody else uses it. */
+  /**
+   * Ends the membership. Calls the given function to stop the server if no other process uses it.
+   */
   close(stopServer: () => Promise<void>): Promise<void>
 }
 
 const RETRY_MS = 1000
 
-/** Joins, and joins again (starting the server if need be) whenever the connection is lost. */
+/** Joins, and joins again whenever the connection is lost. Starts the server if needed. */
 export async function stayMember(
   connect: (signal: AbortSignal) => Promise<Membership>,
   say: (line: string) => void,

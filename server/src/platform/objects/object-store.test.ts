@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { normalize } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { assertObjectKey } from './object-key.ts'
+import { assertObjectKey } from './object-store.ts'
 
 test('one to eight segments of letters, digits, _ and - are a key', () => {
   const keys = ['a', 'uploads/org_1/0f-3', 'A'.repeat(64), 'a/b/c/d/e/f/g/h', '-/_']

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { UsageError } from './command.ts'
-import { parseDuration } from './duration.ts'
+import { parseDuration } from './option-values.ts'
 
 test('days, hours and minutes are read, up to ten years', () => {
   assert.equal(parseDuration('expires-in', '90d'), 7_776_000_000)

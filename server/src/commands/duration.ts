@@ -1,9 +1,0 @@
-import { DURATION_DAYS_MAX, durationMs } from '../platform/duration.ts'
-import { UsageError } from './command.ts'
-
-/** `90d`, `12h` or `30m` in milliseconds, at most ten years. Throws a `UsageError`. */
-export function parseDuration(option: string, text: string): number {
-  const ms = durationMs(text)
-  if (ms !== null) return ms
-  throw new UsageError(`--${option} must be a time like 90d, 12h or 30m, at most ${DURATION_DAYS_MAX}d, not "${text}"`)
-}

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { readSocketUrl, withoutPassword } from './database-url.ts'
+
+test('the password is gone, wherever libpq takes one', () => {
+  const addresses = [
+    'postgres://shiplock:hunter2@db.example:5432/shiplock',
+    'postgres://shiplock:hunter2@db.example/shiplock?sslmode=require',
+    'postgres://shiplock@db.example/shiplock?password=hunter2',
+    'postgres://shiplock@db.example/shiplock?sslmode=require&sslpassword=hunter2',
+    'postgres://shiplock:hunter2@one.example:5432,two.example:5433/shiplock',
+    'postgres://shiplock:hunt@er2@one.example,two.example/shiplock?password=hunter2',
+  ]
+  for (const address of addresses) assert.doesNotMatch(withoutPassword(address), /hunt|er2/)
+})
+
+test('what psql needs stays', () => {
+  assert.equal(
+    withoutPassword('postgres://shiplock:secret@/shiplock?host=/data&password=secret'),
+    'postgres://shiplock@/shiplock?host=%2Fdata',
+  )
+  assert.equal(
+    withoutPassword('postgres://shiplock:secret@db.example:5433/shiplock?sslmode=require'),
+    'postgres://shiplock@db.example:5433/shiplock?sslmode=require',
+  )
+  assert.equal(withoutPassword('postgres://shiplock:secret@one,two/shiplock'), 'postgres://shiplock@one,two/shiplock')
+  assert.equal(
+    withoutPassword('postgres://shiplock@%2Fdata%2Fpostgres:5432/shiplock'),
+    'postgres://shiplock@%2Fdata%2Fpostgres:5432/shiplock',
+  )
+})
+
+const SOCKETS: [url: string, endpoint: object][] = [
+  [
+    'postgres://shiplock@%2Fdata%2Fpostgres:5433/shiplock',
+    { host: '/data/postgres', port: 5433, database: 'shiplock', user: 'shiplock' },
+  ],
+  ['postgresql://shiplock@/shiplock?host=/data', { host: '/data', database: 'shiplock', user: 'shiplock' }],
+  ['postgresql:///shiplock?host=%2Fa+b&port=5433', { host: '/a+b', port: 5433, database: 'shiplock' }],
+  ['postgres://u:p%40:w@/d?host=/data', { host: '/data', database: 'd', user: 'u', password: 'p@:w' }],
+  ['postgres://localhost/d?host=/data&user=u', { host: '/data', database: 'd', user: 'u' }],
+  ['postgres://?host=/data', { host: '/data' }],
+]
+for (const [url, endpoint] of SOCKETS) {
+  test(`the address of a Unix socket ${url}`, () => {
+    assert.deepEqual(readSocketUrl(url)?.endpoint, endpoint)
+  })
+}
+
+test('parameters of the connection stay, and no other address is one of a socket', () => {
+  const parameters = readSocketUrl('postgres:///d?host=/data&application_name=x')?.parameters
+  assert.equal(String(parameters), 'application_name=x')
+  for (const url of [
+    'postgres://u:p@db.example/d?sslmode=require',
+    'postgres://one,two/d',
+    'postgres://db/d?host=other',
+  ]) {
+    assert.equal(readSocketUrl(url), null)
+  }
+})

@@ -1,0 +1,63 @@
+/** A connection through a Unix socket. Absent parts keep their defaults. */
+export type SocketEndpoint = {
+  /** The socket's directory. */
+  host: string
+  port?: number
+  database?: string
+  user?: string
+  password?: string
+}
+
+const FORM = /^postgres(?:ql)?:\/\/(?:([^/?#]*)@)?([^/?#]*)(?:\/([^?#]*))?(?:\?([^#]*))?$/
+
+/**
+ * Reads the two forms of an address that postgres.js cannot: a socket's directory percent-encoded
+ * as the host, or given as `?host=`, as psql accepts them (PostgreSQL manual, 34.1.1.2). Returns
+ * null for every other address. `parameters` are the remaining ones, such as `application_name`.
+ */
+export function readSocketUrl(url: string): { endpoint: SocketEndpoint; parameters: URLSearchParams } | null {
+  const [, login = '', location = '', database = '', query = ''] = FORM.exec(url) ?? []
+  const parameters = parametersOf(query)
+  const take = (name: string, encoded = ''): string => {
+    const given = parameters.get(name)
+    parameters.delete(name)
+    return given ?? decodeURIComponent(encoded)
+  }
+  const [user, ...password] = login.split(':')
+  const [host, port] = location.split(':')
+  const endpoint = { host: take('host', host), database: decodeURIComponent(database), user: take('user', user) }
+  if (!endpoint.host.startsWith('/')) return null
+  const rest = { password: take('password', password.join(':')), port: Number(take('port', port)) }
+  const named = Object.entries({ ...endpoint, ...rest }).filter(([, part]) => part !== '' && part !== 0)
+  return { endpoint: Object.fromEntries(named) as SocketEndpoint, parameters }
+}
+
+/** In these addresses, unlike in forms, a plus sign is no space. */
+function parametersOf(query: string): URLSearchParams {
+  return new URLSearchParams(query.replaceAll('+', '%2B'))
+}
+
+const SECRET_PARAMETERS = ['password', 'sslpassword', 'passfile']
+
+/** A database's address that is safe to show: everything that psql needs except the password. */
+export function withoutPassword(url: string): string {
+  if (!URL.canParse(url)) return withoutPasswordOfHosts(url)
+  const parsed = new URL(url)
+  parsed.password = ''
+  for (const name of SECRET_PARAMETERS) parsed.searchParams.delete(name)
+  return parsed.href
+}
+
+/**
+ * libpq accepts several hosts, or none, after `user:password@`. The URL standard accepts neither.
+ */
+function withoutPasswordOfHosts(url: string): string {
+  const [main = '', query = ''] = url.split('?', 2)
+  const start = main.indexOf('://') + '://'.length
+  const at = main.lastIndexOf('@')
+  const [user = ''] = main.slice(start, at).split(':', 1)
+  const shown = at < 0 ? main : main.slice(0, start) + user + main.slice(at)
+  const parameters = parametersOf(query)
+  for (const name of SECRET_PARAMETERS) parameters.delete(name)
+  return parameters.size > 0 ? `${shown}?${parameters}` : shown
+}

@@ -1,0 +1,67 @@
+import { randomUUID } from 'node:crypto'
+import { type IncomingMessage, STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import type { FastifyInstance } from 'fastify'
+import { ApiError } from './errors.ts'
+
+/**
+ * Refuses, with the error envelope, what Node would refuse without it, and two `Authorization`
+ * headers.
+ */
+export function registerProtocolErrors(app: FastifyInstance): void {
+  app.addHook('onRequest', ({ raw }, _reply, done) => {
+    dropRepeatedAuthorization(raw)
+    done(protocolError(raw))
+  })
+  // Without these listeners, Node itself answers: with 417, or with `100 Continue` before anything
+  // was checked. `registerBodyTimeout` sends `100 Continue` once the body is wanted.
+  for (const event of ['checkContinue', 'checkExpectation']) {
+    app.server.on(event, (request, response) => app.server.emit('request', request, response))
+  }
+}
+
+/** Node keeps the first of several `Authorization` headers. We accept none of them. */
+function dropRepeatedAuthorization({ rawHeaders, headers }: IncomingMessage): void {
+  if (headers.authorization === undefined) return
+  let count = 0
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] as string
+    if (name.length === 'authorization'.length && name.toLowerCase() === 'authorization') count += 1
+  }
+  if (count > 1) delete headers.authorization
+}
+
+function protocolError({ headers, httpVersion }: IncomingMessage): ApiError | undefined {
+  if (httpVersion !== '1.1') return undefined
+  if (headers.host === undefined) {
+    return new ApiError(400, 'invalid_request', 'Send the header Host (RFC 9112, section 3.2).')
+  }
+  if (headers.expect !== undefined && headers.expect.toLowerCase() !== '100-continue') {
+    return new ApiError(417, 'invalid_request', 'The only supported expectation is 100-continue.')
+  }
+  return undefined
+}
+
+const CLIENT_ERRORS: Record<string, [status: number, message: string]> = {
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request took too long to arrive.'],
+  HPE_HEADER_OVERFLOW: [431, 'The headers are too large.'],
+}
+
+/**
+ * Answers bytes that are not an HTTP request. No reply object exists yet, so this writes the
+ * envelope itself.
+ */
+export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || socket.destroyed) return
+  const [status, message] = CLIENT_ERRORS[error.code ?? ''] ?? [400, 'This is not a valid HTTP request.']
+  const body = JSON.stringify({ error: { code: 'invalid_request', message, details: {} } })
+  if (!socket.writable) return void socket.destroy()
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    `content-length: ${Buffer.byteLength(body)}`,
+    'content-type: application/json; charset=utf-8',
+    `x-request-id: ${randomUUID()}`,
+    'connection: close',
+  ]
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy())
+}

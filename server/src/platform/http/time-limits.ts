@@ -1,0 +1,40 @@
+import type { FastifyInstance } from 'fastify'
+import { ApiError } from './errors.ts'
+import { hasUnreadBody } from './unread-body.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /**
+     * The body may take `REQUEST_MS_MAX`. The route itself watches for a client that stops sending.
+     */
+    longBody?: true
+  }
+}
+
+export const HEADERS_MS_MAX = 10_000
+/** From the first byte of the headers to the last byte of the body, on any route. */
+export const REQUEST_MS_MAX = 30 * 60_000
+/** Longer than the 60 seconds after which load balancers usually drop an idle connection. */
+export const KEEP_ALIVE_MS = 65_000
+export const BODY_MS_MAX = 30_000
+
+/** How often Node looks for connections that exceed `HEADERS_MS_MAX` or `REQUEST_MS_MAX`. */
+export const TIME_LIMITS_CHECK_MS = 2_000
+
+/** Answers 408 when the body takes too long to arrive. Routes with `longBody` are exempt. */
+export function registerBodyTimeout(app: FastifyInstance, bodyMsMax: number): void {
+  app.addHook('preParsing', (request, reply, _payload, done) => {
+    const { raw } = request
+    if (raw.headers.expect !== undefined && raw.httpVersion === '1.1') reply.raw.writeContinue()
+    if (hasUnreadBody(raw) && !request.routeOptions.config.longBody) {
+      // The reader of the body listens for this event, stops reading, and passes the error on.
+      const timer = setTimeout(() => raw.emit('error', tooSlow(bodyMsMax)), bodyMsMax)
+      for (const event of ['end', 'close']) raw.once(event, () => clearTimeout(timer))
+    }
+    done()
+  })
+}
+
+function tooSlow(bodyMsMax: number): ApiError {
+  return new ApiError(408, 'invalid_request', `The body did not arrive within ${bodyMsMax / 1000} seconds.`)
+}

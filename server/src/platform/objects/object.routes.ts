@@ -1,0 +1,76 @@
+import { Readable } from 'node:stream'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Clock } from '../clock.ts'
+import { ApiError, notFound } from '../http/errors.ts'
+import { attachmentDisposition } from './content-disposition.ts'
+import type { FileObjectStore } from './file-object-store.ts'
+import type { ExpectedObject } from './object-store.ts'
+import { invalidSignature, putHeaders, STORAGE_PATH } from './signed-address.ts'
+import { bodyTooLarge, sizeMismatch } from './verified-body.ts'
+
+/** A PUT is aborted after this long without a byte. */
+const IDLE_TIMEOUT_MS = 60_000
+
+export type ObjectRoutesOptions = {
+  objects: FileObjectStore
+  clock: Clock
+  idleTimeoutMs?: number
+}
+
+type TokenQuery = { Querystring: { token?: unknown } }
+
+/**
+ * `PUT` and `GET /storage/objects?token=…`, at the addresses that the file store signs. The token
+ * is the permission; no API key is needed. Register them as a plugin, so that bodies arrive unread
+ * and without a size limit.
+ */
+export async function objectRoutes(app: FastifyInstance, options: ObjectRoutesOptions): Promise<void> {
+  const { objects, clock, idleTimeoutMs = IDLE_TIMEOUT_MS } = options
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', (_request, _body, done) => done(null))
+
+  app.put<TokenQuery>(STORAGE_PATH, { config: { longBody: true } }, async (request, reply) => {
+    const { key, expected } = objects.openPut(request.query.token, clock.now())
+    requireHeaders(request, expected)
+    requireLength(request.headers['content-length'], expected.sizeBytes)
+    request.raw.setTimeout(idleTimeoutMs)
+    // Keeps the connection open if reading stops early, so that the client can be told why.
+    await objects.write(key, expected, request.raw.iterator({ destroyOnReturn: false }))
+    return reply.code(200).send()
+  })
+
+  // Always a download: a file that a client uploaded must never run as a page of this server.
+  app.get<TokenQuery>(STORAGE_PATH, { exposeHeadRoute: false }, async (request, reply) => {
+    const { key, filename } = objects.openGet(request.query.token, clock.now())
+    const stored = await objects.stat(key)
+    if (!stored) throw notFound('object')
+    reply.headers({
+      'content-type': 'application/octet-stream',
+      'content-length': stored.sizeBytes,
+      'content-disposition': attachmentDisposition(filename),
+      'x-content-type-options': 'nosniff',
+      'cache-control': 'private, no-store',
+    })
+    return reply.send(Readable.from(objects.read(key), { objectMode: false }))
+  })
+}
+
+/**
+ * Requires each signed header exactly once. Reads them as sent, because hooks may have changed the
+ * parsed ones.
+ */
+function requireHeaders(request: FastifyRequest, expected: ExpectedObject): void {
+  for (const [name, value] of Object.entries(putHeaders(expected))) {
+    const given = request.raw.headersDistinct[name.toLowerCase()]
+    if (given?.length !== 1 || given[0] !== value) {
+      throw invalidSignature(`Send the header ${name} exactly as it was returned.`)
+    }
+  }
+}
+
+function requireLength(contentLength: string | undefined, sizeBytes: number): void {
+  if (contentLength === undefined) throw new ApiError(411, 'length_required', 'Send the header Content-Length.')
+  const announcedBytes = Number(contentLength)
+  if (announcedBytes > sizeBytes) throw bodyTooLarge(sizeBytes)
+  if (announcedBytes !== sizeBytes) throw sizeMismatch(sizeBytes, announcedBytes)
+}

@@ -1,4 +1,4 @@
-/** What a file that is not JSON begins with. */
+/** The first bytes of files that are not JSON. */
 const SIGNATURES: [string, number[]][] = [
   ['a ZIP archive; unpack it first', [0x50, 0x4b, 0x03, 0x04]],
   ['compressed with gzip; unpack it first', [0x1f, 0x8b]],
@@ -8,15 +8,15 @@ const SIGNATURES: [string, number[]][] = [
   ['a PDF document', [0x25, 0x50, 0x44, 0x46]],
 ]
 
-/** Beginnings of texts, after white space and in lower case. */
+/** The beginnings of texts that are not JSON, in lower case and without leading white space. */
 const TEXTS: [string, RegExp][] = [
   ['a Nessus report in XML; convert it with `sarif convert --tool Nessus`', /<nessusclientdata/],
   ['a Cppcheck report in XML; run it with `--output-format=sarif`', /<results[^>]{0,200}>\s{0,200}<cppcheck\b/],
   ['a SpotBugs report in XML; run it with `-sarif`', /<bugcollection\b/],
   ['a PMD report in XML; run it with `-f sarif`', /<pmd\b/],
   ['a Dependency-Check report in XML; run it with `--format SARIF`', /<analysis\b[^>]{0,500}dependency-check/],
-  ['a ZAP report in XML; use its report template `sarif-json`', /<owaspzapreport\b/],
-  ['a Checkstyle report in XML; have the linter write SARIF', /<checkstyle\b/],
+  ['a ZAP report in XML; use the report template `sarif-json`', /<owaspzapreport\b/],
+  ['a Checkstyle report in XML; configure the linter to write SARIF', /<checkstyle\b/],
   ['CycloneDX in XML; write it as JSON', /<bom\b[^>]{0,500}cyclonedx/],
   ['JUnit test results in XML', /<testsuites?\b/],
   ['an HTML page', /^<(?:!doctype html|html)\b/],
@@ -25,10 +25,10 @@ const TEXTS: [string, RegExp][] = [
   ['YAML', /^(?:---\s|[\w.-]+:\s)/],
 ]
 
-/** How many bytes of a file are looked at. */
+/** The number of bytes that are examined. */
 export const HEAD_BYTES = 2048
 
-/** What the file looks like, as the end of a sentence; null when it may be JSON. `head` is its beginning, as UTF-8. */
+/** Describes a file by its first bytes, as UTF-8, for the end of a sentence; null if it may be JSON. */
 export function describeBytes(head: Buffer): string | null {
   const signature = SIGNATURES.find(([, bytes]) => bytes.every((byte, at) => head[at] === byte))
   if (signature !== undefined) return signature[0]

@@ -8,7 +8,7 @@ import { ReportError, type ReportFormat, type ReportSource } from '../report/par
 import { describeBytes, HEAD_BYTES } from './describe-bytes.ts'
 import { knownScannerRefusal } from './known-scanners.ts'
 
-/** Members whose text tells the format, or one of whose texts does. */
+/** Members that identify a format by their text, or by one of their texts. */
 const MARKS: [string, RegExp, ReportFormat][] = [
   ['bomFormat', /^CycloneDX$/, 'cyclonedx'],
   ['$schema', /cyclonedx\.org/i, 'cyclonedx'],
@@ -17,7 +17,7 @@ const MARKS: [string, RegExp, ReportFormat][] = [
   ['@context', /spdx\.org\/rdf\/v?\d/i, 'spdx'],
 ]
 
-/** Beside them, the members of an unknown file that tell its scanner. */
+/** The marks, and the members that identify the scanner of a file without marks. */
 const SELECTION = selectionTree([
   ...MARKS.flatMap(([member]) => [member, `${member}:type`]),
   '*:type',
@@ -29,8 +29,8 @@ const SELECTION = selectionTree([
 const MEMBERS_MAX = 1000
 
 /**
- * Tells a report's format from its content, reading no further than needed. Members may stand in any order.
- * Throws ReportError with a reason for people when it is none that is read, JsonError when the JSON is broken.
+ * Detects the format of a report by its members, in any order. Reads no further than needed.
+ * Throws ReportError if the format is not supported, JsonError if the file is not JSON.
  */
 export async function detectFormat(source: ReportSource): Promise<ReportFormat> {
   await refuseOtherThanJson(source)
@@ -44,24 +44,20 @@ export async function detectFormat(source: ReportSource): Promise<ReportFormat> 
       }
     }
   } catch (error) {
-    // One JSON document per line is a scanner's habit too; its first line has told enough.
+    // Some scanners write one JSON document per line. The first line is enough to identify them.
     const refusal = error instanceof JsonError ? knownScannerRefusal(members) : null
     throw refusal === null ? error : new ReportError(refusal)
   }
   return formatOfMembers(members)
 }
 
-/** A file without a mark, told by the members that it has. */
+/** The format of a file without marks. */
 function formatOfMembers(members: ReadonlySet<string>): ReportFormat {
   if (members.has('bomFormat')) {
-    throw new ReportError(
-      'The file is JSON with a `bomFormat`, but that is not "CycloneDX", so it is no CycloneDX document.',
-    )
+    throw new ReportError('The file is not a CycloneDX document: its `bomFormat` is not "CycloneDX".')
   }
   if (members.has('specVersion') && (members.has('components') || members.has('vulnerabilities'))) return 'cyclonedx'
-  throw new ReportError(
-    knownScannerRefusal(members) ?? 'The file is JSON, but neither SARIF 2.1.0 nor CycloneDX nor SPDX.',
-  )
+  throw new ReportError(knownScannerRefusal(members) ?? 'The file is JSON, but not SARIF, CycloneDX or SPDX.')
 }
 
 async function refuseOtherThanJson(source: ReportSource): Promise<void> {
@@ -80,7 +76,7 @@ function formatOf({ path, at, value }: SelectedValue): ReportFormat | null {
   return MARKS.find(([member, pattern]) => member === path && texts.some((text) => pattern.test(text)))?.[2] ?? null
 }
 
-/** Notes a member as `a`, `a.b`, `a[].b` or `[].b`. */
+/** Adds a member as `a`, `a.b`, `a[].b` or `[].b`. */
 function remember(members: Set<string>, { path, at }: SelectedValue): void {
   if (members.size >= MEMBERS_MAX) return
   if (path === '*:type') members.add(`${at[0]}`)

@@ -1,5 +1,5 @@
 import { arrayOf, type JsonObject } from '../../../platform/json/read-value.ts'
-import { isCveId } from '../../vocabulary/cve-id.ts'
+import { isCveId } from '../../vocabulary/vulnerability-id.ts'
 import { advisoryIdOf } from './advisory-id.ts'
 
 const ALIASES_MAX = 50

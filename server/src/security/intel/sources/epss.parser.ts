@@ -1,4 +1,4 @@
-import { isCveId } from '../../vocabulary/cve-id.ts'
+import { isCveId } from '../../vocabulary/vulnerability-id.ts'
 import { IntelError } from '../intel-error.ts'
 import { calendarDateOf } from './calendar-date.ts'
 import type { SourceFacts } from './intel-source.ts'

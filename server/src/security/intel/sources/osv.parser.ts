@@ -1,7 +1,6 @@
 import { type JsonObject, memberOf, objectOf, objectsOf, textOf } from '../../../platform/json/read-value.ts'
 import { type CvssVersion, cvssVectorOf } from '../../vocabulary/cvss-vector.ts'
-import { type Rating, severityFields, severityInWords } from '../../vocabulary/rating.ts'
-import type { Severity } from '../../vocabulary/severity.ts'
+import { type Rating, type Severity, severityFields, severityInWords } from '../../vocabulary/severity.ts'
 import { IntelError } from '../intel-error.ts'
 import { aliasesOf } from './advisory-aliases.ts'
 import { type Fix, fixesOf } from './advisory-fixes.ts'

@@ -1,5 +1,5 @@
 import type { Db, Tx } from '../../../platform/db/sql.ts'
-import { plainIdOf } from '../../vocabulary/plain-id.store.ts'
+import { DISTRIBUTION_CVE } from '../../vocabulary/vulnerability-id.ts'
 
 /**
  * Notes the buckets of all issues, of every organization, that name one of the import's `touched_ids`. They are all looked
@@ -11,7 +11,7 @@ export async function noteDueBuckets(tx: Tx, source: string): Promise<void> {
     select distinct issue.org_id, issue.repository_no, issue.bucket, ${source}
     from security_issues issue
     cross join unnest(issue.vuln_ids) said
-    join touched_ids touched on touched.id = ${plainIdOf(tx, tx`said`)}
+    join touched_ids touched on touched.id = regexp_replace(said, ${DISTRIBUTION_CVE}, '\\1')
     where issue.merged_into is null
       and issue.vuln_ids <> '{}'
     on conflict do nothing`

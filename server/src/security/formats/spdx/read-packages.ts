@@ -1,0 +1,103 @@
+import { selectionTree } from '../../../platform/json/json-selection.ts'
+import type { SelectedValue } from '../../../platform/json/json-selector.ts'
+import { objectOf } from '../../../platform/json/read-value.ts'
+import { selectJson } from '../../../platform/json/select-json.ts'
+import type { FindingBatch } from '../report/finding-batch.ts'
+import { ReportError, type ReportSource, type ReportTool } from '../report/parsed-report.ts'
+import { EntryCount, type ReportWarnings } from '../report/report-warnings.ts'
+import { findingsOfPackage, isStatement } from './package-finding.ts'
+import { type SpdxContents, toolOfCreators } from './spdx-contents.ts'
+
+const PACKAGE = 'packages[*]'
+const REFERENCE = 'packages[*].externalRefs[*]'
+
+const HEADER = selectionTree(['spdxVersion', 'creationInfo.creators', 'packages:type', `${PACKAGE}:type`, REFERENCE])
+
+/** Members of a package that can be long and that findings do not need. */
+const UNREAD_MEMBERS = [
+  'hasFiles',
+  'checksums',
+  'annotations',
+  'attributionTexts',
+  'comment',
+  'copyrightText',
+  'description',
+  'licenseComments',
+  'licenseInfoFromFiles',
+  'sourceInfo',
+]
+const PACKAGES = selectionTree([PACKAGE], { [PACKAGE]: UNREAD_MEMBERS })
+
+const MINORS_READ = ['2', '3']
+
+/**
+ * Reads an SPDX 2.x document, a list of packages. The first pass reads the header and counts the
+ * packages. The second pass makes findings; it runs only if a package refers to vulnerabilities.
+ */
+export async function readPackages(
+  source: ReportSource,
+  batch: FindingBatch,
+  warnings: ReportWarnings,
+): Promise<SpdxContents> {
+  const header = new HeaderReader()
+  for await (const selected of selectJson(source.open(), HEADER)) for (const member of selected) header.read(member)
+  header.refuseUnlessSupported(warnings)
+  const { tool, hasStatements, packages } = header
+  const entries = new EntryCount(warnings)
+  if (hasStatements) await readFindings(source, tool, batch, entries)
+  return { tool, hasStatements, components: packages, skipped: entries.skipped, isIncomplete: false }
+}
+
+async function readFindings(
+  source: ReportSource,
+  tool: ReportTool,
+  batch: FindingBatch,
+  entries: EntryCount,
+): Promise<void> {
+  for await (const selected of selectJson(source.open(), PACKAGES)) {
+    for (const { at, value, isOversize } of selected) {
+      const entry = objectOf(value)
+      if (entry !== null) for (const finding of findingsOfPackage(tool, entry)) batch.add(finding)
+      else entries.addSkipped(`Package ${Number(at[0]) + 1} is ${isOversize ? 'too large' : 'not an object'}`)
+    }
+    await batch.flushFull()
+    if (batch.isTruncated) break
+  }
+}
+
+class HeaderReader {
+  tool: ReportTool = toolOfCreators(null)
+  packages = 0
+  hasStatements = false
+  #hasOthers = false
+  #version: unknown
+
+  read({ path, value }: SelectedValue): void {
+    if (path === 'spdxVersion') this.#version = value
+    else if (path === 'creationInfo.creators') this.tool = toolOfCreators(value)
+    else if (path === 'packages:type') refuseUnlessArray(value)
+    else if (path === REFERENCE) this.hasStatements ||= isStatement(value)
+    else if (value === 'object') this.packages++
+    else this.#hasOthers = true
+  }
+
+  refuseUnlessSupported(warnings: ReportWarnings): void {
+    if (this.packages === 0 && this.#hasOthers) {
+      throw new ReportError('The member `packages` contains no objects.', 'spdx')
+    }
+    const version = typeof this.#version === 'string' ? this.#version.trim().slice(0, 30) : null
+    if (version === null) throw new ReportError('The SPDX document has no `spdxVersion`.', 'spdx')
+    const minor = /^SPDX-2\.(\d{1,3})$/.exec(version)?.[1] ?? '0'
+    if (MINORS_READ.includes(minor)) return
+    if (Number(minor) < 2) {
+      const shown = JSON.stringify(version)
+      throw new ReportError(`The SPDX version ${shown} is not supported; use SPDX 2.2, 2.3 or 3.0.`, 'spdx')
+    }
+    warnings.add(`The document is ${version}, which is newer than SPDX 2.3; it was read as SPDX 2.3.`)
+  }
+}
+
+function refuseUnlessArray(type: unknown): void {
+  if (type === 'array' || type === 'null') return
+  throw new ReportError('The member `packages` of the SPDX document is not an array.', 'spdx')
+}

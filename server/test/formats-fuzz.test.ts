@@ -11,12 +11,12 @@ import { SeededRandom } from './support/seeded-random.ts'
 const FIXTURES = new URL('./fixtures/', import.meta.url).pathname
 const FORMATS: ReportFormat[] = ['sarif', 'cyclonedx', 'spdx']
 
-/** `FUZZ_SECONDS=3600 FUZZ_SEED=1 node --test server/test/formats-fuzz.test.ts` searches longer; a seed repeats a search. */
+/** Search longer or repeat a search: `FUZZ_SECONDS=3600 FUZZ_SEED=1 npm test -- formats-fuzz`. */
 const SECONDS = Number(process.env.FUZZ_SECONDS ?? 9) / FORMATS.length
 const SEED = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 32)
-/** The largest seed document is some 80 kB; a mutation makes it at most some hundred times as large. */
+/** The largest document has 80 kB; mutations make it at most a hundred times as large. */
 const READ_MS_MAX = 5000
-/** Each piece costs a turn of the event loop. */
+/** Each piece takes one turn of the event loop. */
 const PIECES_MAX = 20_000
 const DEPTH_MAX = 512
 
@@ -38,20 +38,20 @@ for (const format of FORMATS) {
   })
 }
 
-/** However a file is encoded and in whatever pieces it arrives, it says the same. */
+/** The result must not depend on the encoding of a file or the pieces in which it arrives. */
 async function assertReadOrRefused({ bytes }: Mutated, random: SeededRandom): Promise<void> {
   const began = performance.now()
   const whole = await outcomeOf(bytes, bytes.length)
-  assert.ok(performance.now() - began < READ_MS_MAX, 'it took too long')
+  assert.ok(performance.now() - began < READ_MS_MAX, 'reading took too long')
   const isRefusedAsJson = typeof whole === 'string' && whole.startsWith('The file cannot be read as JSON')
-  if (isRefusedAsJson) assert.ok(!isJson(bytes.toString()) || isDeep(bytes), `JSON was not read: ${whole}`)
-  if (typeof whole !== 'string') assert.ok(isJsonButForEscapes(bytes), 'what is no JSON was read')
+  if (isRefusedAsJson) assert.ok(!isJson(bytes.toString()) || isDeep(bytes), `JSON was refused: ${whole}`)
+  if (typeof whole !== 'string') assert.ok(isJsonButForEscapes(bytes), 'a file that is not JSON was read')
   const encoded = encode(bytes, random)
   const pieceBytes = Math.ceil(encoded.length / PIECES_MAX) + random.below(random.pick([8, 1000, 100_000]))
   assert.deepEqual(await outcomeOf(encoded, pieceBytes), whole)
 }
 
-/** What is read within its bounds, or the reason of a refusal, without the bytes in it: they depend on the encoding. */
+/** The findings, or the refusal without its byte offsets, which depend on the encoding. */
 async function outcomeOf(bytes: Buffer, pieceBytes: number): Promise<object | string> {
   const open = async function* () {
     for (let at = 0; at < bytes.length; at += pieceBytes) yield bytes.subarray(at, at + pieceBytes)
@@ -72,17 +72,17 @@ async function outcomeOf(bytes: Buffer, pieceBytes: number): Promise<object | st
   }
 }
 
-/** In texts that nobody reads, an escape that JSON does not know is passed over like any other character. */
+/** Invalid escapes are accepted in texts that are not read. */
 function isJsonButForEscapes(bytes: Buffer): boolean {
   return isJson(bytes.toString().replace(/\\[\s\S]/g, '__'))
 }
 
-/** Nesting beyond the bound is refused although it is JSON. */
+/** JSON with deeper nesting is refused. */
 function isDeep(bytes: Buffer): boolean {
   return (bytes.toString().match(/[[{]/g)?.length ?? 0) > DEPTH_MAX
 }
 
-/** One in eight as another encoding that is read. */
+/** Changes the encoding of one file in eight. */
 function encode(bytes: Buffer, random: SeededRandom): Buffer {
   const choice = random.below(24)
   if (choice === 0) return Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), bytes])

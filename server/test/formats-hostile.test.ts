@@ -5,12 +5,12 @@ import { promisify } from 'node:util'
 import { hostileReports } from './support/hostile-reports.ts'
 
 const PROGRAM = new URL('./support/read-hostile-reports.ts', import.meta.url).pathname
-/** Of V8's heap, in MiB. The program and its imports take some 10; the largest report is 100 MB. */
+/** The size of V8's heap in MiB. The program needs about 10; the largest report has 100 MB. */
 const MEMORY = ['--max-old-space-size=64', '--max-semi-space-size=8']
-/** The slowest takes a second on an idle machine. */
+/** The slowest report takes one second on an idle machine. */
 const SECONDS_MAX = 15
 
-/** Odd, but SPDX that says nothing of vulnerabilities. */
+/** Readable SPDX documents without statements about vulnerabilities. */
 const HARMLESS = [
   'spdx 2: 100 MB in one string',
   'spdx 2: 100 MB in one name',

@@ -1,3 +1,5 @@
+import { textsOf } from '../../platform/json/read-value.ts'
+
 // The longest texts of a finding, in UTF-16 code units.
 export const TITLE_MAX = 500
 export const DESCRIPTION_MAX = 16 * 1024
@@ -9,9 +11,9 @@ export const VERSION_MAX = 100
 export const COMMENT_MAX = 2000
 
 /**
- * The text as PostgreSQL can store it, at most `max` long: without NUL, with lone surrogates replaced,
- * trimmed; null if nothing is left. A shortened text is a copy, because the result of V8's slice
- * would keep the original in memory.
+ * The text as PostgreSQL can store it, at most `max` long: without NUL, with lone surrogates
+ * replaced, trimmed; null if nothing is left. A shortened text is a copy, because the result of
+ * V8's slice would keep the original in memory.
  */
 export function boundedText(text: string | null, max: number): string | null {
   if (text === null) return null
@@ -23,6 +25,17 @@ export function boundedText(text: string | null, max: number): string | null {
       : text
   const clean = (cut.includes('\u0000') ? cut.replaceAll('\u0000', '') : cut).toWellFormed().trim()
   return clean === '' ? null : clean
+}
+
+const LIST_LENGTH_MAX = 50
+const LIST_TEXT_MAX = 300
+
+/** The bounded texts of a list, like the tags of a rule. A single text is a list of one. */
+export function boundedTexts(value: unknown): string[] {
+  const texts = textsOf(value)
+    .slice(0, LIST_LENGTH_MAX)
+    .map((text) => boundedText(text, LIST_TEXT_MAX))
+  return texts.filter((text) => text !== null)
 }
 
 /** The first line that is not blank. */

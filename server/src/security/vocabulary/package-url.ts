@@ -14,7 +14,7 @@ export function parsePackageUrl(text: string): PackageUrl | null {
   const match = /^pkg:\/{0,2}([a-z0-9.+-]{1,50})\/([^?#]{1,1000})/i.exec(text.trim())
   if (match === null) return null
   const [, type = '', rest = ''] = match
-  // A scoped npm name begins with @. The version's @ is after the last slash, but not right after it.
+  // A scoped npm name begins with @. The @ of the version is after the name.
   const at = rest.lastIndexOf('@')
   const hasVersion = at > 0 && at > rest.lastIndexOf('/') + 1
   const encoded = (hasVersion ? rest.slice(0, at) : rest).replace(/\/+$/, '')
@@ -31,7 +31,8 @@ export function packageIdentity({ purl, name }: { purl: string | null; name: str
 
 /**
  * The library knows which spellings each type of package treats as equal: on PyPI, `Foo_Bar` is
- * `foo-bar`. It does not get the version, because it refuses versions that tools write, like Go's `v1`.
+ * `foo-bar`. It does not get the version, because it refuses versions that tools write, like Go's
+ * `v1`.
  */
 function canonical(type: string, encoded: string): string {
   const slash = encoded.lastIndexOf('/')

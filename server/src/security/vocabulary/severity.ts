@@ -5,7 +5,7 @@ import { type CvssVector, type CvssVersion, cvssScoreOf } from './cvss-vector.ts
 export const SEVERITIES = ['critical', 'high', 'medium', 'low', 'info'] as const
 export type Severity = (typeof SEVERITIES)[number]
 
-/** The number by which severities are compared and stored: from 4 for critical down to 0 for info. */
+/** The number by which severities are compared and stored: 4 for critical to 0 for info. */
 export function severityRank(severity: Severity): number {
   return SEVERITIES.length - 1 - SEVERITIES.indexOf(severity)
 }
@@ -73,9 +73,9 @@ const VERSION_ORDER: (CvssVersion | null)[] = ['4.0', '3.1', '3.0', '2.0', null]
 const UNRATED: Severity = 'medium'
 
 /**
- * The severity by the most trusted rating: the one of the vulnerability's own source, else the newest
- * CVSS version, else the worst, so that the order in the report does not matter. A rating counts by
- * its severity in words, else by its score, else by the score of its vector.
+ * The severity by the most trusted rating: the one of the vulnerability's own source, else the
+ * newest CVSS version, else the worst, so that the order in the report does not matter. A rating
+ * counts by its severity in words, else by its score, else by the score of its vector.
  */
 export function severityFields(ratings: readonly Rating[]): SeverityFields {
   const byTrust = ratings.map(scored).sort(compareTrust)

@@ -10,7 +10,10 @@ const HASH = /^[0-9a-f]{12,128}$/i
 
 const NOT_FOUND = -1
 
-/** The components to which vulnerabilities refer, by `bom-ref`; at most as many as there are findings. */
+/**
+ * The components to which vulnerabilities refer, by `bom-ref`; at most as many as there are
+ * findings.
+ */
 export class ComponentIndex {
   readonly #components = new JsonStore()
   /** The place of each component in the store, by the key of its `bom-ref`. */
@@ -61,7 +64,7 @@ function keyOf(ref: string): string {
   return hash('sha256', ref, 'binary')
 }
 
-/** Many tools use the package URL as reference. A UUID or hash differs in each document, so it says nothing. */
+/** Many tools use the package URL as reference. UUIDs and hashes differ in each document. */
 function componentOfReference(ref: string): Component {
   const component = componentOf({ name: null, version: null, purl: ref })
   if (component.purl !== null) return component

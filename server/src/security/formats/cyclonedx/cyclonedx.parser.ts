@@ -18,9 +18,9 @@ const SELECTION = selectionTree([VULNERABILITIES], { [VULNERABILITIES]: UNREAD_M
 
 /**
  * Reads a CycloneDX 1.x document of any size in up to three passes: first its header and the
- * references of its vulnerabilities, then the components they refer to, then the vulnerabilities.
- * A document without vulnerabilities needs only the first pass.
- * Throws ReportError if the file is not a supported CycloneDX document, JsonError if it is not JSON.
+ * references of its vulnerabilities, then the components they refer to, then the vulnerabilities. A
+ * document without vulnerabilities needs only the first pass. Throws ReportError if the file is not
+ * a supported CycloneDX document, JsonError if it is not JSON.
  */
 export async function parseCycloneDx(source: ReportSource, onFindings: OnFindings): Promise<ReportSummary> {
   const warnings = new ReportWarnings()

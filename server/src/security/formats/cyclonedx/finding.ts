@@ -31,7 +31,7 @@ export function readFindings({ tool, affected: components }: Document, member: J
   return affected.map((entry) => finding(components.resolve(entry.ref), entry))
 }
 
-/** VEX states that dismiss a finding. It stays open in `in_triage`, `exploitable` and unknown states. */
+/** The VEX states that dismiss a finding. All other states leave it open. */
 const DISMISSING_STATES = new Set(['not_affected', 'false_positive', 'resolved', 'resolved_with_pedigree'])
 
 function dismissalByAnalysis(vulnerability: JsonObject): Dismissal | null {
@@ -65,8 +65,8 @@ export function affectedComponents(vulnerability: JsonObject): Affected[] {
 
 /**
  * True if the report says that this version of the component is unaffected. If the version is
- * unknown, all stated versions must be unaffected. Other unaffected versions are those with the fix,
- * and ranges are not evaluated: an error there would hide a vulnerability.
+ * unknown, all stated versions must be unaffected. Other unaffected versions are those with the
+ * fix, and ranges are not evaluated: an error there would hide a vulnerability.
  */
 export function isUnaffected({ versions }: Affected, componentVersion: string | null): boolean {
   const relevant =

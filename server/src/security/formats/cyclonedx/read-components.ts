@@ -36,7 +36,9 @@ export function nestedSelection(paths: readonly string[]): SelectionNode {
   return tree
 }
 
-/** The second pass: the components, services and document subject to which vulnerabilities refer. */
+/**
+ * The second pass: the components, services and document subject to which vulnerabilities refer.
+ */
 export async function readComponents(
   source: ReportSource,
   affected: ComponentIndex,
@@ -103,7 +105,9 @@ function readComponent(members: JsonObject): Component {
   })
 }
 
-/** Properties with the path of the file that declares the component: Trivy, cdxgen, Syft and Grype. */
+/**
+ * Properties with the path of the file that declares the component: Trivy, cdxgen, Syft and Grype.
+ */
 const PATH_PROPERTIES = ['aquasecurity:trivy:FilePath', 'SrcFile', 'syft:location:0:path']
 
 /** The file that declares the component. The first of several by name: tools change their order. */

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { readReport } from '../read-report.ts'
 import { SCANNERS } from './known-scanners.ts'
 
-/** What the scanners write, cut down to the members that tell it; texts are whole files. */
+/** Files of each scanner, reduced to the members that identify it. A text is a whole file. */
 const FILES: Record<string, unknown[]> = {
   Trivy: [
     { SchemaVersion: 2, ArtifactName: 'alpine', Results: [] },

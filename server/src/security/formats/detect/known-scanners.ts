@@ -1,6 +1,6 @@
 /**
- * A scanner, how it writes a supported format, and the shapes of its own JSON files. A shape is a list
- * of members, joined by ` & `: `a`, `a.b` or `a[].b`, and `[].a` if the file is an array.
+ * A scanner, how it writes a supported format, and the shapes of its own JSON files. A shape is a
+ * list of members, joined by ` & `: `a`, `a.b` or `a[].b`, and `[].a` if the file is an array.
  */
 export type Scanner = [name: string, advice: string, ...shapes: string[]]
 

@@ -49,7 +49,10 @@ export class FindingBatch {
 /** The number of rules that are counted of one report. */
 const RULES_COUNTED_MAX = 50_000
 
-/** Counts the rules that results name, by tool. Results that are not findings count: the rule was run. */
+/**
+ * Counts the rules that results name, by tool. Results that are not findings count: the rule was
+ * run.
+ */
 export class NamedRules {
   readonly #byTool = new Map<string, Set<string>>()
   #room = RULES_COUNTED_MAX

@@ -26,7 +26,9 @@ export function identityInFile(method: string, path: string | null, parts: (stri
   }
 }
 
-/** The identity of a vulnerability in a package, which is the same for all versions of the package. */
+/**
+ * The identity of a vulnerability in a package, which is the same for all versions of the package.
+ */
 export function dependencyIdentity(
   packageIdentity: string | null,
   vulnerabilityId: string | null,

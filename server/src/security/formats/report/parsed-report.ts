@@ -40,8 +40,8 @@ export type ParsedFinding = {
   fingerprint: string
   fingerprint_method: string
   /**
-   * 32 bytes in hex that identify the finding after it moved to another file or line. Absent or null
-   * if only the fingerprint identifies it.
+   * 32 bytes in hex that identify the finding after it moved to another file or line. Absent or
+   * null if only the fingerprint identifies it.
    */
   relocation?: string | null
   /**
@@ -59,12 +59,15 @@ export type ReportTool = {
    * bill of materials, the number of vulnerabilities.
    */
   rules?: number
-  /** Why findings may exist that are not in the report, as a sentence. Absent for a complete report. */
+  /** Why the report may lack existing findings, as a sentence. Absent for a complete report. */
   incomplete?: string
 }
 
 export type ReportSummary = {
-  /** The tools whose findings the report lists. A tool without findings is listed, too: all are fixed. */
+  /**
+   * The tools whose findings the report lists. A tool without findings is listed, too: all are
+   * fixed.
+   */
   tools: ReportTool[]
   findings: number
   components: number
@@ -74,7 +77,9 @@ export type ReportSummary = {
   category: string | null
 }
 
-/** The report cannot be read. The message is meant for its sender. `format` is the detected format. */
+/**
+ * The report cannot be read. The message is meant for its sender. `format` is the detected format.
+ */
 export class ReportError extends Error {
   override readonly name = 'ReportError'
   readonly format: ReportFormat | null

@@ -4,7 +4,9 @@ import { ReportError, type ReportFormat } from './parsed-report.ts'
 const WARNINGS_MAX = 50
 const WARNING_LENGTH_MAX = 300
 
-/** What the sender of a readable report should know. Keeps the first 50 warnings, counts the rest. */
+/**
+ * What the sender of a readable report should know. Keeps the first 50 warnings, counts the rest.
+ */
 export class ReportWarnings {
   readonly #messages = new Set<string>()
   #dropped = 0
@@ -45,7 +47,10 @@ export class EntryCount {
     this.#warnings.add(`${reason}; it was skipped.`)
   }
 
-  /** Fails a report without any readable entry. Read as an empty report, it would close all findings. */
+  /**
+   * Fails a report without any readable entry. Read as an empty report, it would close all
+   * findings.
+   */
   refuseIfNoneWasRead(entries: string, format: ReportFormat): void {
     if (this.skipped === 0 || this.#read > 0) return
     throw new ReportError(`None of the ${entries} could be read (${this.skipped} skipped). ${this.#firstSkip}`, format)

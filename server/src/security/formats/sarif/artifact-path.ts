@@ -22,7 +22,9 @@ export function isRootBase(run: SarifRun, id: string): boolean {
   return run.rootBases.has(id) || ROOT_BASES.has(id.replaceAll('%', '').toUpperCase())
 }
 
-/** Resolves an artifactLocation (§3.4): by its own URI, else by its index into the run's artifacts. */
+/**
+ * Resolves an artifactLocation (§3.4): by its own URI, else by its index into the run's artifacts.
+ */
 export function placeOf(run: SarifRun, location: ArtifactLocation): ArtifactPlace {
   const indexed = location.index === null ? undefined : run.artifacts[location.index]
   const { uri, uriBaseId } = location.uri === null && indexed !== undefined ? indexed : location

@@ -67,7 +67,7 @@ export function readFinding(run: SarifRun, result: JsonObject): ParsedFinding | 
   }
 }
 
-/** In code, a logical location is a function or the like; in infrastructure, it is a cloud resource. */
+/** A logical location is a cloud resource in infrastructure, and a function or the like in code. */
 function resourceOf(place: Place | undefined, kind: FindingKind): string | null {
   if (place === undefined) return null
   if (place.path === null) return place.address ?? place.logicalName

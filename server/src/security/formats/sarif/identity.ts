@@ -20,9 +20,9 @@ const NOT_FINGERPRINTS = new Set(['requires login'])
 const VERSION = /\/v(\d{1,6})$/
 
 /**
- * The identity of a result, by the most trusted of its facts; never by lines and columns. Tools repeat
- * fingerprints for other rules, and partial fingerprints (§3.27.17) in other files, so the rule and
- * the path are part of the identity.
+ * The identity of a result by the most trusted of its facts, never by lines and columns. Tools
+ * repeat fingerprints for other rules, so the rule is part of the identity. They repeat partial
+ * fingerprints (§3.27.17) in other files, so for these the path is part of it, too.
  */
 export function identityOf(result: JsonObject, facts: IdentifyingFacts): Identity {
   const { ruleId, path, context, dependency } = facts
@@ -59,8 +59,8 @@ function partialIdentity({ newest, oldest }: Versions, facts: IdentifyingFacts):
 }
 
 /**
- * Some tools put the path or line into their fingerprints. After a move, the finding is recognized by
- * the flagged code, else by the fingerprint without the line.
+ * Some tools put the path or line into their fingerprints. After a move, the finding is recognized
+ * by the flagged code, else by the fingerprint without the line.
  */
 function ownRelocation(method: string, entries: Entry[], { ruleId, context, line }: IdentifyingFacts): string {
   if (context !== null) return fingerprintOf(`${method} by text`, [ruleId, context])
@@ -80,8 +80,9 @@ type Entry = [name: string, value: string]
 type Versions = { newest: Entry[]; oldest: Entry[] }
 
 /**
- * The fingerprints sorted by name; null if there are none. Of several versions (`hash/v1`, `hash/v2`,
- * §3.27.16) the newest identifies the finding. The oldest recognizes it after a tool adds a version.
+ * The fingerprints sorted by name; null if there are none. Of several versions (`hash/v1`,
+ * `hash/v2`, §3.27.16) the newest identifies the finding. The oldest recognizes it after a tool
+ * adds a version.
  */
 function versionsOf(fingerprints: unknown): Versions | null {
   const object = objectOf(fingerprints)

@@ -143,8 +143,8 @@ function finishRun(run: SarifRun): void {
 }
 
 /**
- * The absolute directories that are the top of the repository, outermost first. Without a stated one,
- * the working directories of the scanner are assumed.
+ * The absolute directories that are the top of the repository, outermost first. Without a stated
+ * one, the working directories of the scanner are assumed.
  */
 function rootDirectoriesOf(run: SarifRun): string[] {
   const stated = [...run.uriBases].filter(([id]) => isRootBase(run, id)).map(([, base]) => base.uri)

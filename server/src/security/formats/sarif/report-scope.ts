@@ -4,8 +4,8 @@ import type { ReadRun } from './read-runs.ts'
 import type { SarifRun } from './sarif-run.ts'
 
 /**
- * The tools whose findings the report lists: those with a run that scanned. A run whose `results` is
- * null or absent did not scan (§3.14.23).
+ * The tools whose findings the report lists: those with a run that scanned. A run whose `results`
+ * is null or absent did not scan (§3.14.23).
  */
 export function toolsOf(runs: readonly ReadRun[], named: NamedRules): ReportTool[] {
   const readable = runs.filter((run) => run !== undefined)
@@ -41,8 +41,9 @@ function whyIncomplete(runs: SarifRun[], isCut: boolean): string | null {
 const CATEGORY_MAX = 100
 
 /**
- * The category that the report itself states in `automationDetails.id` (§3.17.3) of its runs: the id
- * without its last part, which identifies the execution. Null if there is none or if runs disagree.
+ * The category that the report itself states in `automationDetails.id` (§3.17.3) of its runs: the
+ * id without its last part, which identifies the execution. Null if there is none or if runs
+ * disagree.
  */
 export function categoryOf(runs: readonly ReadRun[]): string | null {
   const categories = new Set(runs.map((run) => categoryIn(run?.automationId ?? null)))

@@ -27,7 +27,9 @@ function textWithLinks(run: SarifRun, message: unknown, rule: SarifRule | undefi
   return template === undefined ? null : filledIn(template, args)
 }
 
-/** Replaces the placeholders. Stops at the maximal length, because a text can repeat its arguments. */
+/**
+ * Replaces the placeholders. Stops at the maximal length, because a text can repeat its arguments.
+ */
 function filledIn(template: string, args: unknown[]): string {
   let text = ''
   let from = 0
@@ -45,7 +47,9 @@ function replacement(match: RegExpExecArray, args: unknown[]): string {
   return typeof argument === 'string' ? argument.slice(0, DESCRIPTION_MAX) : match[0]
 }
 
-/** The number of locations beside the first that a description lists. A result may have millions. */
+/**
+ * The number of locations beside the first that a description lists. A result may have millions.
+ */
 export const OTHER_PLACES_MAX = 10
 
 /** A list of the places after the first one. `total` is the number of locations in the report. */
@@ -59,7 +63,9 @@ export function otherPlaces(places: Place[], total: number): string {
   return `\n\nAlso at:\n- ${names.join('\n- ')}${more}`
 }
 
-/** What tools write instead of the flagged code: Gitleaks with `--redact`, Semgrep without a login. */
+/**
+ * What tools write instead of the flagged code: Gitleaks with `--redact`, Semgrep without a login.
+ */
 const WITHHELD = new Set(['REDACTED', 'requireslogin'])
 
 /** A secret that is partly replaced. Different secrets may look the same. */

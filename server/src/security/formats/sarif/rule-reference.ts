@@ -38,7 +38,10 @@ export function findComponent<T extends { name: string | null; guid: string | nu
   )
 }
 
-/** The reference of a result to its rule: `rule`, else `ruleId` and `ruleIndex` (§3.27.5 to §3.27.7). */
+/**
+ * The reference of a result to its rule: `rule`, else `ruleId` and `ruleIndex` (§3.27.5 to
+ * §3.27.7).
+ */
 export function ruleReference(result: JsonObject): DescriptorReference {
   const id = boundedText(textOf(result.ruleId), RULE_ID_MAX)
   const index = integerOf(result.ruleIndex, 0)

@@ -1,17 +1,17 @@
 import { type JsonObject, memberOf, objectOf, objectsOf, textOf, textsOf } from '../../../platform/json/read-value.ts'
-import { boundedText, NAME_MAX, RULE_ID_MAX, TITLE_MAX, webUrl } from '../../vocabulary/bounded-text.ts'
-import { cwesIn, cweText } from '../../vocabulary/cwe.ts'
+import { boundedText, boundedTexts, NAME_MAX, RULE_ID_MAX, TITLE_MAX, webUrl } from '../../vocabulary/bounded-text.ts'
+import { cwesIn } from '../../vocabulary/cwe.ts'
 import { scoreOf } from '../../vocabulary/severity.ts'
 import { vulnerabilityIds } from '../../vocabulary/vulnerability-id.ts'
 import { packageFactsIn } from './package-facts.ts'
 import { descriptorReference, guidOf } from './rule-reference.ts'
 import type { RunBudget } from './run-budget.ts'
 import type { SarifComponent, SarifRule } from './sarif-run.ts'
+import { statedCwes } from './weakness.ts'
 
 const MESSAGE_MAX = 4000
 const MESSAGES_MAX = 50
-const TAGS_MAX = 50
-const TAG_MAX = 300
+const LEVEL_MAX = 300
 const RELATIONSHIPS_MAX = 20
 
 /** Reads a rule (reportingDescriptor, §3.49). */
@@ -24,7 +24,7 @@ export function readRule(rule: JsonObject, component: SarifComponent): SarifRule
     name: boundedText(textOf(rule.name), NAME_MAX),
     description: boundedText(short ?? full, TITLE_MAX),
     helpUri: webUrl(textOf(rule.helpUri)),
-    level: boundedText(textOf(memberOf(rule, 'defaultConfiguration', 'level')), TAG_MAX),
+    level: boundedText(textOf(memberOf(rule, 'defaultConfiguration', 'level')), LEVEL_MAX),
     securitySeverity: scoreOf(memberOf(rule, 'properties', 'security-severity')),
     ...cvssOf(rule),
     tags: boundedTexts(memberOf(rule, 'properties', 'tags')),
@@ -90,13 +90,6 @@ function cvssVectorOf(value: unknown): string | null {
   return text !== null && /^CVSS:\d\.\d\/[A-Z:/]+$/i.test(text) ? text : null
 }
 
-export function boundedTexts(value: unknown): string[] {
-  const texts = textsOf(value)
-    .slice(0, TAGS_MAX)
-    .map((text) => boundedText(text, TAG_MAX))
-  return texts.filter((text) => text !== null)
-}
-
 /** The message texts by id (multiformatMessageString, §3.12). */
 export function readMessages(strings: unknown): Map<string, string> {
   const messages = new Map<string, string>()
@@ -105,15 +98,4 @@ export function readMessages(strings: unknown): Map<string, string> {
     if (text !== null && id.length <= RULE_ID_MAX) messages.set(id, text)
   }
   return messages
-}
-
-/** Properties with CWE ids. Snyk Code writes `"cwe": ["CWE-798"]`, other tools write bare numbers. */
-const CWE_PROPERTIES = ['cwe', 'cwes', 'CWE', 'cweId', 'cwe_id', 'cwe-id']
-const CWE_VALUES_MAX = 50
-
-/** The texts with CWE ids in the properties of a rule or result. */
-export function statedCwes(described: unknown): string[] {
-  return CWE_PROPERTIES.flatMap((name) => memberOf(described, 'properties', name) ?? [])
-    .slice(0, CWE_VALUES_MAX)
-    .map(cweText)
 }

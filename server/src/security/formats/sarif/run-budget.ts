@@ -6,8 +6,8 @@ const NAMES_MAX = 300_000
 const NAME_TEXT_MAX = 24 * 1024 * 1024
 
 /**
- * Limits what is kept of a report for its results. Beyond a limit a warning is added, and results are
- * read with less information.
+ * Limits what is kept of a report for its results. Beyond a limit a warning is added, and results
+ * are read with less information.
  */
 export class RunBudget {
   readonly #warnings: ReportWarnings

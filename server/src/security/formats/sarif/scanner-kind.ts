@@ -1,6 +1,6 @@
 import type { FindingKind } from '../../vocabulary/finding-kind.ts'
 
-/** The kind of findings of a scanner by its name, which contains one of the texts. The first match counts. */
+/** The kind of findings by a text in the name of the scanner. The first match counts. */
 const KINDS: [FindingKind, string[]][] = [
   [
     'iac',
@@ -70,7 +70,9 @@ export function kindOfScanner(tool: string): FindingKind {
   return KINDS.find(([, names]) => names.some((known) => name.includes(known)))?.[0] ?? 'code'
 }
 
-/** Names and tags of rules by which scanners of several kinds tell them apart: Trivy, Wiz, GitLab. */
+/**
+ * Names and tags of rules by which scanners of several kinds tell them apart: Trivy, Wiz, GitLab.
+ */
 const MARKS: Record<string, FindingKind> = {
   secret: 'secret',
   misconfiguration: 'iac',

@@ -1,4 +1,5 @@
 import { type JsonObject, objectOf, textsOf } from '../../../platform/json/read-value.ts'
+import { boundedTexts } from '../../vocabulary/bounded-text.ts'
 import type { FindingKind } from '../../vocabulary/finding-kind.ts'
 import { vulnerabilityIds } from '../../vocabulary/vulnerability-id.ts'
 import type { Identity } from '../report/identity.ts'
@@ -6,7 +7,6 @@ import { identityOf } from './identity.ts'
 import type { Place } from './location.ts'
 import { mergedFacts, NO_PACKAGE, type PackageFacts, packageFactsIn, packageFactsOfName } from './package-facts.ts'
 import { flaggedText } from './result-text.ts'
-import { boundedTexts } from './rule.ts'
 import type { SarifRule, SarifRun } from './sarif-run.ts'
 import { kindOfMarks } from './scanner-kind.ts'
 

@@ -1,6 +1,6 @@
-import { arrayOf, type JsonObject, objectOf, objectsOf } from '../../../platform/json/read-value.ts'
+import { arrayOf, type JsonObject, memberOf, objectOf, objectsOf } from '../../../platform/json/read-value.ts'
+import { boundedTexts } from '../../vocabulary/bounded-text.ts'
 import { cwesIn, cweText } from '../../vocabulary/cwe.ts'
-import { boundedTexts, statedCwes } from './rule.ts'
 import { descriptorReference, findComponent } from './rule-reference.ts'
 import type { DescriptorReference, SarifRule, SarifRun } from './sarif-run.ts'
 
@@ -34,4 +34,15 @@ function taxonText(run: SarifRun, { id, index, component }: DescriptorReference)
   const guid = component?.guid ?? taxonomy?.guid ?? ''
   const isCwe = (component?.name ?? taxonomy?.name ?? '').toUpperCase() === 'CWE' || CWE_GUIDS.includes(guid)
   return isCwe ? cweText(taxonId) : taxonId
+}
+
+/** Properties with CWE ids. Snyk Code writes `"cwe": ["CWE-798"]`, others bare numbers. */
+const CWE_PROPERTIES = ['cwe', 'cwes', 'CWE', 'cweId', 'cwe_id', 'cwe-id']
+const CWE_VALUES_MAX = 50
+
+/** The texts with CWE ids in the properties of a rule or result. */
+export function statedCwes(described: unknown): string[] {
+  return CWE_PROPERTIES.flatMap((name) => memberOf(described, 'properties', name) ?? [])
+    .slice(0, CWE_VALUES_MAX)
+    .map(cweText)
 }

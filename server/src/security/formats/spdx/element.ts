@@ -2,7 +2,10 @@ import { hash } from 'node:crypto'
 import { JsonStore } from '../../../platform/json/json-store.ts'
 import { type JsonObject, objectOf, objectsOf, textOf, textsOf } from '../../../platform/json/read-value.ts'
 
-/** The class of an element without profile or namespace: `Vulnerability` of `security_Vulnerability`. */
+/**
+ * The class of an element without profile or namespace: `Vulnerability` of
+ * `security_Vulnerability`.
+ */
 export function classOf(element: JsonObject): string {
   const [type = ''] = textsOf(element.type ?? element['@type'])
   return type.slice(0, 300).replace(/^.*[/#_:]/s, '')
@@ -18,7 +21,9 @@ export function property(element: JsonObject, name: string): unknown {
   return element[`security_${name}`] ?? element[`software_${name}`] ?? element[name]
 }
 
-/** The ids in a reference: one or several, each a text or, in a few documents, the whole element. */
+/**
+ * The ids in a reference: one or several, each a text or, in a few documents, the whole element.
+ */
 export function referencesOf(value: unknown): string[] {
   const inline = objectOf(value) === null ? objectsOf(value) : [value as JsonObject]
   return [...textsOf(value), ...inline.map(idOf).filter((id) => id !== null)]

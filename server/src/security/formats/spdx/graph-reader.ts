@@ -10,7 +10,10 @@ import { VulnerabilityGraph } from './vulnerability-graph.ts'
 /** The package class of the software profile and its subclasses in other profiles. */
 const PACKAGE_CLASSES = new Set(['Package', 'AIPackage', 'DatasetPackage'])
 
-/** The first pass over an SPDX 3 document: counts packages, and collects the tool and all statements. */
+/**
+ * The first pass over an SPDX 3 document: counts packages, and collects the tool and all
+ * statements.
+ */
 export class GraphReader {
   readonly graph: VulnerabilityGraph
   readonly tools = new ToolFinder()
@@ -88,7 +91,7 @@ class ToolFinder {
     if (kept !== null && this.#names.size < TOOLS_MAX) this.#names.set(id, kept)
   }
 
-  /** A creation info is a blank node. Some writers also give it an IRI, and refer to it by either. */
+  /** A creation info is a blank node. Some writers also give it an IRI, and refer to either. */
   #addCreation(element: JsonObject): void {
     const used = referencesOf(element.createdUsing).slice(0, TOOLS_OF_CREATION_MAX)
     if (this.#usedBy.size >= TOOLS_MAX) return

@@ -45,7 +45,9 @@ export class PackageIndex {
     else if (classOf(element) === 'ExternalIdentifier') this.#addPurl(id, element)
   }
 
-  /** The package with this number. The id of a package outside the document may be a package URL. */
+  /**
+   * The package with this number. The id of a package outside the document may be a package URL.
+   */
   get(number: number): Component {
     const stored = this.#packages.get(number)
     if (stored === undefined) return componentOfId(this.#ids.idOf(number))

@@ -27,8 +27,9 @@ const ELEMENTS = { graph: '@graph[*]', element: '' }
 
 /**
  * Reads an SPDX 3.x document, elements in any order. The first pass collects the statements about
- * vulnerabilities, the second pass the packages they are about; without statements there is only one
- * pass. Vulnerabilities without a statement about a package are ignored: distributions list thousands.
+ * vulnerabilities, the second pass the packages they are about; without statements there is only
+ * one pass. Vulnerabilities without a statement about a package are ignored: distributions list
+ * thousands.
  */
 export async function readGraph(
   source: ReportSource,

@@ -3,7 +3,9 @@ import { boundedText, COMMENT_MAX } from '../../vocabulary/bounded-text.ts'
 import type { Dismissal } from '../report/dependency-finding.ts'
 import { classOf, property, referencesOf } from './element.ts'
 
-/** The VEX statuses by increasing caution. Between equal statements the more cautious one counts. */
+/**
+ * The VEX statuses by increasing caution. Between equal statements the more cautious one counts.
+ */
 export const STATUSES = ['fixed', 'not_affected', 'under_investigation', 'affected'] as const
 export type Status = (typeof STATUSES)[number]
 

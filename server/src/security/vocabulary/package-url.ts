@@ -1,6 +1,6 @@
 import { PackageURL } from 'packageurl-js'
 
-export type PackageUrl = { name: string; version: string | null; withoutVersion: string }
+type PackageUrl = { name: string; version: string | null; withoutVersion: string }
 
 /** Types whose namespace is a distribution, which is not part of the package's name. */
 const DISTRIBUTION_TYPES = new Set(['alpm', 'apk', 'deb', 'rpm'])

@@ -48,7 +48,7 @@ function dismissalByAnalysis(vulnerability: JsonObject): Dismissal | null {
 }
 
 /** A reference to an affected component, and the statements about its versions. */
-export type Affected = { ref: string; versions: JsonObject[] }
+type Affected = { ref: string; versions: JsonObject[] }
 
 /** The affected components, each once. Some tools write one entry per version of a component. */
 export function affectedComponents(vulnerability: JsonObject): Affected[] {

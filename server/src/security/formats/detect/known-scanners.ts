@@ -2,7 +2,7 @@
  * A scanner, how it writes a supported format, and the shapes of its own JSON files. A shape is a
  * list of members, joined by ` & `: `a`, `a.b` or `a[].b`, and `[].a` if the file is an array.
  */
-export type Scanner = [name: string, advice: string, ...shapes: string[]]
+type Scanner = [name: string, advice: string, ...shapes: string[]]
 
 const run = (flags: string) => `run it with \`${flags}\``
 const instead = (tool: string) => `use ${tool} instead`

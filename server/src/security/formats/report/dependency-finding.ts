@@ -52,7 +52,7 @@ export type Vulnerability = {
   severity: SeverityFields
 }
 
-export type DependencyFacts = {
+type DependencyFacts = {
   tool: ReportTool
   vulnerability: Vulnerability
   component: Component

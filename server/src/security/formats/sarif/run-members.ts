@@ -7,7 +7,7 @@ import type { RunBudget } from './run-budget.ts'
 import { newComponent, newTaxonomy, type SarifComponent, type SarifRun, type SarifTaxonomy } from './sarif-run.ts'
 
 /** A selected value of a run. `at` holds the array indexes within the run. */
-export type RunMember = { run: SarifRun; at: number[]; value: unknown; budget: RunBudget }
+type RunMember = { run: SarifRun; at: number[]; value: unknown; budget: RunBudget }
 
 const EXTENSIONS_MAX = 200
 const TAXONOMIES_MAX = 100

@@ -80,7 +80,7 @@ export type DescriptorReference = {
 /** Where an artifact is: a path, or the address of a web page, an image and the like. */
 export type ArtifactPlace = { path: string | null; address: string | null }
 export type ArtifactLocation = { uri: string | null; uriBaseId: string | null; index: number | null }
-export type LevelOverride = { invocation: number; rule: DescriptorReference; level: string }
+type LevelOverride = { invocation: number; rule: DescriptorReference; level: string }
 export type SarifTaxonomy = { name: string | null; guid: string | null; taxonIds: string[] }
 
 export function newRun(): SarifRun {

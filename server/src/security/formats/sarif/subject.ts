@@ -10,7 +10,7 @@ import { flaggedText } from './result-text.ts'
 import type { SarifRule, SarifRun } from './sarif-run.ts'
 import { kindOfMarks } from './scanner-kind.ts'
 
-export type ResultFacts = {
+type ResultFacts = {
   run: SarifRun
   result: JsonObject
   rule: SarifRule | undefined
@@ -20,7 +20,7 @@ export type ResultFacts = {
 }
 
 /** What a finding is about. */
-export type Subject = {
+type Subject = {
   kind: FindingKind
   vulnIds: string[]
   about: PackageFacts

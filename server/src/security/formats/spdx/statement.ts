@@ -6,8 +6,8 @@ import { classOf, property, referencesOf } from './element.ts'
 /**
  * The VEX statuses by increasing caution. Between equal statements the more cautious one counts.
  */
-export const STATUSES = ['fixed', 'not_affected', 'under_investigation', 'affected'] as const
-export type Status = (typeof STATUSES)[number]
+const STATUSES = ['fixed', 'not_affected', 'under_investigation', 'affected'] as const
+type Status = (typeof STATUSES)[number]
 
 /** A statement about one vulnerability in one package. */
 export type Statement = {

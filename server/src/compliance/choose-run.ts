@@ -1,5 +1,5 @@
-import type { RunName } from '../ci/evidence/newest-runs.store.ts'
 import { branchName } from '../repositories/branch-name.ts'
+import type { RunName } from '../ci/evidence/newest-runs.store.ts'
 import type { PolicyBindings } from './policy.schema.ts'
 import { coversBranch } from './policy-binding.ts'
 

@@ -1,7 +1,7 @@
+import { branchName } from '../repositories/branch-name.ts'
 import { readRunEvidence } from '../ci/evidence/run-evidence.store.ts'
 import { EVIDENCE_ITEMS_MAX, type RunEvidence } from '../ci/evidence/run-evidence.ts'
 import type { Db } from '../platform/db/sql.ts'
-import { branchName } from '../repositories/branch-name.ts'
 import { readPolicyFacts } from '../security/policy-facts/read-policy-facts.ts'
 import type { PolicyInput } from './policy-input.schema.ts'
 

@@ -1,6 +1,6 @@
+import { branchName } from '../repositories/branch-name.ts'
 import { findNewestRuns } from '../ci/evidence/newest-runs.store.ts'
 import type { Db } from '../platform/db/sql.ts'
-import { branchName } from '../repositories/branch-name.ts'
 import { locateRepository } from '../repositories/locate-repository.ts'
 import { chooseRun } from './choose-run.ts'
 import type { PolicyBindings } from './policy.schema.ts'

@@ -1,6 +1,6 @@
+import { branchName } from '../repositories/branch-name.ts'
 import type { StoredRun } from '../ci/runs/run.store.ts'
 import type { Tx } from '../platform/db/sql.ts'
-import { branchName } from '../repositories/branch-name.ts'
 import { endWaiting } from './end-waiting.ts'
 import { ANSWER_WITHIN_MS } from './gate-state.ts'
 import {

@@ -816,6 +816,13 @@ CREATE INDEX security_uploads_by_commit ON public.security_uploads USING btree (
 CREATE UNIQUE INDEX security_uploads_by_file ON public.security_uploads USING btree (org_id, repository_no, COALESCE(category, ''::text), branch_name(git_ref), sha256) WHERE ((status <> 'failed'::text) AND (origin <> 'report'::text));
 CREATE INDEX security_uploads_by_run ON public.security_uploads USING btree (org_id, run_id) WHERE (run_id IS NOT NULL);
 CREATE INDEX security_uploads_pending ON public.security_uploads USING btree (put_until) WHERE (status = 'pending'::text);
+CREATE INDEX security_uploads_unread ON public.security_uploads USING btree (created_at) WHERE (status = ANY (ARRAY['queued'::text, 'parsing'::text]));
+
+create table vulnerability_alias_changes (
+  source text collate "C" not null,
+  id text collate "C" not null,
+  constraint vulnerability_alias_changes_pkey PRIMARY KEY (source, id)
+);
 
 create table vulnerability_aliases (
   id text collate "C" not null,

@@ -1,5 +1,5 @@
 import type { Sql } from 'postgres'
-import { ALONE_DETAIL } from '../src/security/issues/grouping/grouping-facts.ts'
+import { SINGLE_DETAIL } from '../src/security/issues/grouping/grouping-facts.ts'
 import type { Json } from '../test/support/json.ts'
 
 /** The newest 1,000 findings: rows, then objects of the form that GET /v1/security/findings answers. */
@@ -61,7 +61,7 @@ function toFinding(row: Record<string, Json>) {
     issue_id: row.issue_id,
     grouping_reason: {
       code: row.grouping_code,
-      detail: row.grouping_detail ?? ALONE_DETAIL,
+      detail: row.grouping_detail ?? SINGLE_DETAIL,
       at: row.grouped_at,
     },
     category_reason: null,

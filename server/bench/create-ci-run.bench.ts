@@ -1,4 +1,4 @@
-import { NEW_RUNS_PER_DAY_MAX } from '../src/ci/runs/day-numbers.ts'
+import { NEW_RUNS_PER_DAY_MAX } from '../src/ci/runs/run-intake.ts'
 import { type Benchmark, interleave } from './benchmark.ts'
 import { newRunMessage } from './ci-runs.ts'
 import { requestsPerSecond } from './load.ts'

@@ -1,5 +1,5 @@
 import { COMMAND_LINE } from '../src/audit/principal.ts'
-import { applyPolicy } from '../src/compliance/apply-policy.ts'
+import { applyPolicy } from '../src/compliance/policies/apply-policy.ts'
 import { systemClock } from '../src/platform/clock.ts'
 import type { Services } from '../src/services.ts'
 import { definitionOf } from '../test/support/policies.ts'
@@ -30,7 +30,8 @@ export const gateDecision: Benchmark<Setting> = {
   async measure(setting) {
     const runs = await storeRuns(setting)
     const { sql, ours, bare } = setting
-    await applyPolicy({ sql, clock: systemClock } as Services, ours.orgId, COMMAND_LINE, definitionOf(POLICY), null)
+    const policy = { definition: definitionOf(POLICY), bundle: null }
+    await applyPolicy({ sql, clock: systemClock } as Services, ours.orgId, COMMAND_LINE, policy)
     await configureGate(setting, 'decided', ['bench'])
     const openOurs = async (gate: object) => {
       const { decision } = await post<{ decision: string }>(setting, '/v1/ci/gates', gate)

@@ -1,5 +1,5 @@
 import { COMMAND_LINE } from '../src/audit/principal.ts'
-import { createGate } from '../src/deployments/gates/configure/create-gate.ts'
+import { createGate } from '../src/deployments/gates/configure/configure-gate.ts'
 import { systemClock } from '../src/platform/clock.ts'
 import { newRun } from './ci-runs.ts'
 import type { Setting } from './setting.ts'

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createApiKey } from '../src/access/api-keys/create-api-key.ts'
+import { createApiKey } from '../src/access/api-keys/manage-access.ts'
 import { SCOPES } from '../src/access/scopes.ts'
 import { openEmbeddedPostgres } from '../src/platform/db/embedded-postgres.ts'
 import { openSql, type Sql } from '../src/platform/db/sql.ts'

@@ -1,4 +1,4 @@
-import { createApiKey } from '../src/access/api-keys/create-api-key.ts'
+import { createApiKey } from '../src/access/api-keys/manage-access.ts'
 import { SCOPES } from '../src/access/scopes.ts'
 import { newUuid } from '../src/platform/ids.ts'
 import type { Setting } from './setting.ts'

@@ -1,19 +1,18 @@
-import { artifactCompleted } from './ci/artifacts/artifact-completed.event.ts'
 import { forgetUnfinishedArtifacts } from './ci/artifacts/forget-unfinished-artifacts.job.ts'
-import { reportChanged } from './ci/reports/report-changed.event.ts'
+import { artifactCompleted, reportChanged } from './ci/reports/change-report.ts'
 import { runFinished } from './ci/runs/run-finished.event.ts'
 import { settleOverdueRuns } from './ci/runs/settle-overdue-runs.job.ts'
-import { evaluateDaily } from './compliance/evaluate-daily.job.ts'
-import { evaluateRepositoryJob } from './compliance/evaluate-repository.job.ts'
-import { policyApplied } from './compliance/policy-applied.event.ts'
+import { policyApplied } from './compliance/policies/apply-policy.ts'
+import { evaluateRepositoryJob } from './compliance/results/evaluate-repository.job.ts'
 import {
+  evaluateDaily,
   reconsiderAll,
   reconsiderOrganization,
   reconsiderRun,
   reconsiderUpload,
-} from './compliance/reconsider-results.ts'
+} from './compliance/results/reconsider-results.ts'
 import { postComment, postDecision } from './deployments/approvals/post-answer.job.ts'
-import { followRun } from './deployments/gates/follow-run.ts'
+import { followRun } from './deployments/follow-run.ts'
 import { settleDeployments } from './deployments/gates/settle-deployments.job.ts'
 import {
   reconsiderAllGates,
@@ -25,19 +24,20 @@ import { removeAbandoned } from './platform/objects/remove-abandoned.job.ts'
 import { sweepObjects } from './platform/objects/sweep-objects.job.ts'
 import { subscribe } from './platform/queue/event.ts'
 import type { Job, ScheduledJob } from './platform/queue/job.ts'
-import { backfillDetection } from './security/intel/lookup/backfill-detection.ts'
+import { backfillDetection } from './security/intel/lookup/intel-at-detection.store.ts'
 import { fetchIntelDaily } from './security/intel/sources/fetch-intel.job.ts'
 import { intelImported } from './security/intel/sources/intel-imported.event.ts'
 import { followIntel } from './security/issues/regroup/follow-intel.ts'
+import { uploadFinished } from './security/uploads/apply-report.ts'
 import { expireUploadsJob } from './security/uploads/expire-uploads.job.ts'
 import { readArtifact } from './security/uploads/read-artifact.ts'
-import { readUpload } from './security/uploads/read-upload.job.ts'
-import { uploadFinished } from './security/uploads/upload-finished.event.ts'
+import { failUnreadReport, readReportFile } from './security/uploads/read-report-file.ts'
+import { readUploadJob } from './security/uploads/read-upload.job.ts'
 import type { Services } from './services.ts'
 
 /** Every job that something enqueues, and what hears of every event. */
 export const jobs: Job<Services, never>[] = [
-  readUpload,
+  { ...readUploadJob, run: readReportFile, giveUp: failUnreadReport },
   postComment,
   postDecision,
   subscribe(artifactCompleted, readArtifact),

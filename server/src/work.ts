@@ -1,25 +1,24 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Database } from './database.ts'
 import { jobs, scheduledJobs } from './jobs.ts'
 import { startWorker } from './platform/queue/worker.ts'
 import type { Services } from './services.ts'
 
 export type Working = {
-  /** Settles when the worker stops; fails when it gave up by itself. */
+  /** Settles when the worker has stopped; fails when it stopped by itself. */
   ended: Promise<void>
   close: () => Promise<void>
 }
 
 const JOBS_AT_ONCE = 2
-/** Longest that jobs in flight may take after a stop was asked for. */
-const FINISH_TIMEOUT_MS = 10_000
+/** How long jobs in progress may take to end after a stop was asked for. */
+const STOP_TIMEOUT_MS = 10_000
 
 /**
- * Works through the queue until closed. Closing lets jobs in flight finish; those that take too long end with the
- * thread, and go to another worker because this one no longer lives.
+ * Works through the queue until closed. Jobs in progress are told to stop and may finish; those
+ * that stop, or take too long, go back to the queue.
  */
 export async function work(services: Services, database: Pick<Database, 'url' | 'address'>): Promise<Working> {
-  const runner = await startWorker({
+  const { ended, stop } = await startWorker({
     databaseUrl: database.url,
     address: database.address,
     context: services,
@@ -28,8 +27,5 @@ export async function work(services: Services, database: Pick<Database, 'url' | 
     log: services.log,
     concurrency: JOBS_AT_ONCE,
   })
-  return {
-    ended: runner.promise,
-    close: () => Promise.race([runner.stop(), delay(FINISH_TIMEOUT_MS, undefined, { ref: false })]),
-  }
+  return { ended, close: () => stop(STOP_TIMEOUT_MS) }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { revokeApiKey } from '../src/access/api-keys/api-key.store.ts'
 import { generateApiKey } from '../src/access/api-keys/api-key.ts'
+import { revokeApiKey } from '../src/access/api-keys/manage-access.ts'
 import { registerAuthorization } from '../src/access/gateway/authorize.ts'
 import { SCOPES, type Scope } from '../src/access/scopes.ts'
 import { createHttpServer, type HttpServer } from '../src/platform/http/http-server.ts'
@@ -19,7 +19,7 @@ before(async () => {
 })
 after(() => api?.close())
 
-/** The specification's scope of each route, by the first line that fits. */
+/** The specification's scope of each route. The first matching line applies. */
 const SCOPE_OF_ROUTE: [route: RegExp, scope: Scope][] = [
   [/^(POST|PATCH) \/v1\/ci\//, 'write:ci'],
   [/^(POST|GET) \/v1\/security\/uploads/, 'write:security-findings'],
@@ -46,8 +46,8 @@ function assertGatewayRejection(answer: Answer, status: 401 | 403, operation: Op
 
 const UNACCEPTABLE: [title: string, key: () => Promise<string | undefined>][] = [
   ['no key', async () => undefined],
-  ['a key of another form', async () => 'ghp_0123456789'],
-  ['a mistyped key, whose CRC is wrong', async () => mistype((await api.caller()).key)],
+  ['a malformed key', async () => 'ghp_0123456789'],
+  ['a mistyped key with a wrong CRC', async () => mistype((await api.caller()).key)],
   ['a key that was never issued', async () => generateApiKey('production')],
   ['a key of the other environment', async () => (await api.caller({ environment: 'development' })).key],
   ['an expired key', async () => (await api.caller({ expiresAt: api.clock.now() })).key],
@@ -70,7 +70,7 @@ test("403 with the gateway's own body on every route: a key with every scope but
   }
 })
 
-test("every route lets a key through that has only the route's scope", async () => {
+test("every route accepts a key that has only the route's scope", async () => {
   for (const operation of operations) {
     const { key } = await api.caller({ scopes: [scopeOf(operation)] })
     const { status } = await callOperation(api, operation, { key })
@@ -78,14 +78,14 @@ test("every route lets a key through that has only the route's scope", async () 
   }
 })
 
-test('HEAD asks for the same key as GET', async () => {
+test('HEAD requires the same key as GET', async () => {
   for (const operation of operations.filter(({ method }) => method === 'GET')) {
     const answer = await callOperation(api, operation, { method: 'HEAD' })
     assert.deepEqual([answer.status, answer.headers.get('www-authenticate')], [401, 'Bearer'], operation.path)
   }
 })
 
-test('a route under /v1 that declares no scope does not boot', async () => {
+test('a route under /v1 without a scope prevents the server from starting', async () => {
   const app: HttpServer = createHttpServer(createLog('silent'))
   await registerAuthorization(app as never, api.services)
   assert.throws(() => app.get('/v1/forgotten', async () => 'open to all'), /GET \/v1\/forgotten declares no scope/)
@@ -101,6 +101,6 @@ function mistype(key: string): string {
 
 async function revokedKey(): Promise<string> {
   const { key, keyId } = await api.caller()
-  await revokeApiKey(api.services.sql, keyId, api.clock.now())
+  await revokeApiKey(api.services, keyId)
   return key
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { revokeApiKey } from '../src/access/api-keys/api-key.store.ts'
+import { revokeApiKey } from '../src/access/api-keys/manage-access.ts'
 import { startTestApi, type TestApi } from './support/api.ts'
 
 let api: TestApi
@@ -19,7 +19,10 @@ function ask(on: TestApi, key: string): Promise<number> {
   return on.request('GET', '/v1/runs?limit=1', { key }).then(({ status }) => status)
 }
 
-/** Asks until the answer changes. The clock stands still, so only news from the database can change it. */
+/**
+ * Repeats the request until it is refused. The clock is frozen, so only a notification can change
+ * the response.
+ */
 async function untilRefused(on: TestApi, key: string): Promise<number> {
   const giveUp = AbortSignal.timeout(1000)
   let status = await ask(on, key)
@@ -27,22 +30,22 @@ async function untilRefused(on: TestApi, key: string): Promise<number> {
   return status
 }
 
-test('a revoked key that was just in use is refused within a second, on every server', async () => {
+test('a revoked key that was just used is refused within a second on every server', async () => {
   const { key, keyId } = await api.caller()
   for (const server of [api, beside]) assert.equal(await ask(server, key), 200)
-  await revokeApiKey(api.services.sql, keyId, api.clock.now())
+  await revokeApiKey(api.services, keyId)
   for (const server of [api, beside]) assert.equal(await untilRefused(server, key), 401)
 })
 
-test('revoking one key leaves the organization’s others', async () => {
+test('revoking one key does not affect the organization’s other keys', async () => {
   const revoked = await api.caller()
   const { key } = await api.caller({ orgId: revoked.orgId })
-  await revokeApiKey(api.services.sql, revoked.keyId, api.clock.now())
+  await revokeApiKey(api.services, revoked.keyId)
   assert.equal(await untilRefused(api, revoked.key), 401)
   assert.equal(await ask(api, key), 200)
 })
 
-test('a key is refused from the instant of its expiry on, though it was just in use', async () => {
+test('a key is refused from the moment it expires, even if it was just used', async () => {
   const own = await startTestApi()
   try {
     const { key } = await own.caller({ expiresAt: new Date(own.clock.now().getTime() + 1000) })
@@ -55,7 +58,7 @@ test('a key is refused from the instant of its expiry on, though it was just in 
   }
 })
 
-test('a server for development takes development keys and refuses production ones', async () => {
+test('a development server accepts development keys and refuses production keys', async () => {
   const development = await startTestApi({ beside: api, env: { SHIPLOCK_ENVIRONMENT: 'development' } })
   try {
     const [live, dev] = [await api.caller(), await api.caller({ environment: 'development' })]
@@ -66,7 +69,7 @@ test('a server for development takes development keys and refuses production one
   }
 })
 
-test('the last use of a key is noted to the minute', async () => {
+test('last_used_at is stored to the minute', async () => {
   const { key, keyId } = await api.caller()
   await ask(api, key)
   const minute = new Date(Math.floor(api.clock.now().getTime() / 60_000) * 60_000)

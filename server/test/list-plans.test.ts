@@ -55,7 +55,7 @@ for (const [title, seconds] of [
 ] as const) {
   test(`${title} of runs reads its own rows through the index, sorts nothing and skips nothing`, async () => {
     const nodes = await plansOf(api, async (sql) => {
-      const rows = await listPipelineRuns(sql, caller.orgId, pageAfter(seconds), {}, api.clock.now())
+      const rows = await listPipelineRuns(sql, caller.orgId, pageAfter(seconds), { now: api.clock.now() })
       assert.equal(rows.length, LIMIT + 1)
     })
     assert.ok(nodes.some((node) => node['Index Name'] === 'ci_runs_by_creation'))
@@ -71,7 +71,9 @@ for (const [title, seconds] of [
 
 test('the index is what makes the difference: without it, a page reads more', async () => {
   await api.services.sql`drop index ci_runs_by_creation`
-  const nodes = await plansOf(api, (sql) => listPipelineRuns(sql, caller.orgId, pageAfter(null), {}, api.clock.now()))
+  const nodes = await plansOf(api, (sql) =>
+    listPipelineRuns(sql, caller.orgId, pageAfter(null), { now: api.clock.now() }),
+  )
   const read = nodes.filter((node) => node['Relation Name'] === 'ci_runs')
   assert.ok(read.some((node) => node['Actual Rows'] * node['Actual Loops'] > LIMIT + 1))
 })

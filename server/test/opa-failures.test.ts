@@ -7,7 +7,7 @@ import { definitionOf, policyInput, verdictsOf } from './support/policies.ts'
 
 const POLICY = definitionOf('name: o\nmode: enforce\nengine: opa\ndecision: a/b\n')
 
-/** What a policy says whose OPA server answers like this. */
+/** Returns the only verdict of a policy whose OPA server answers like this. */
 async function onlyVerdict(listener: RequestListener) {
   const server = createServer(listener).listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -24,18 +24,22 @@ async function onlyVerdict(listener: RequestListener) {
 
 const FAILURES: [what: string, reason: RegExp, listener: RequestListener][] = [
   ['another status than 200', /status 500/, (_request, response) => response.writeHead(500).end('{"result": []}')],
-  ['something that is no JSON', /no JSON/, (_request, response) => response.end('<html>')],
-  ['JSON that is no object', /undefined/, (_request, response) => response.end('null')],
+  ['something that is not JSON', /not valid JSON/, (_request, response) => response.end('<html>')],
+  ['JSON that is not an object', /undefined/, (_request, response) => response.end('null')],
   ['no result', /undefined/, (_request, response) => response.end('{}')],
   ['a redirect', /could not be reached/, (_request, response) => response.writeHead(302, { location: '/x' }).end()],
   ['a connection that breaks', /could not be reached/, (request) => request.socket.destroy()],
-  ['more than is read', /more than 1048576 bytes/, (_request, response) => response.end('x'.repeat(2 ** 20 + 1))],
-  ['silence', /did not answer within 2000 ms/, () => {}],
+  [
+    'an answer that is too large',
+    /more than 1048576 bytes/,
+    (_request, response) => response.end('x'.repeat(2 ** 20 + 1)),
+  ],
+  ['no answer', /did not answer within 2000 ms/, () => {}],
   ['half an answer', /did not answer within 2000 ms/, (_request, response) => response.write('{"result"')],
 ]
 
 for (const [what, reason, listener] of FAILURES) {
-  test(`${what} is an error that blocks and says why`, async () => {
+  test(`${what} is an error that blocks, with a reason`, async () => {
     const verdict = await onlyVerdict(listener)
     assert.deepEqual([verdict?.status, verdict?.blocking], ['error', true])
     assert.match(verdict?.reason ?? '', reason)
@@ -55,7 +59,7 @@ test('the input is posted to the path of the decision', async () => {
   assert.equal(verdict?.status, 'pass')
 })
 
-test('without an address of OPA the policy is an error that names the setting', async () => {
+test('without SHIPLOCK_OPA_URL the verdict is an error that names the setting', async () => {
   const [verdict] = await verdictsOf(POLICY, policyInput())
   assert.equal(verdict?.status, 'error')
   assert.match(verdict?.reason ?? '', /SHIPLOCK_OPA_URL/)

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { decide } from '../src/compliance/policy-decision.ts'
-import { parsePolicyInput } from '../src/compliance/policy-file/policy-input.parser.ts'
-import type { PolicyInput } from '../src/compliance/policy-input.schema.ts'
+import { parsePolicyInput } from '../src/compliance/input/policy-input.parser.ts'
+import type { PolicyInput } from '../src/compliance/input/policy-input.schema.ts'
+import { decide } from '../src/compliance/policies/policy-verdict.ts'
 import { definitionOf, verdictsOf } from './support/policies.ts'
 
 const DIRECTORY = new URL('../../docs/policies/', import.meta.url)
@@ -30,16 +30,16 @@ const exploited: Change = (input) => ({ issues: { ...input.issues, known_exploit
 const likely: Change = (input) => ({ findings: { ...input.findings, max_epss: 0.97 } })
 const neverScanned: Change = () => ({ scans: [] })
 
-/** What makes each example fail, and what it then comes to. */
+/** Changes to the input that make each example fail, with the expected decision. */
 const EXAMPLES: Record<string, [what: string, change: Change, decision: string][]> = {
   'tests-passed': [
     ['a failed test', changed('test-results', { status: 'fail' }), 'block'],
     ['no test results', without('test-results'), 'block'],
-    ['nothing that ran', changed('test-results', { status: 'info' }), 'block'],
+    ['only informational test results', changed('test-results', { status: 'info' }), 'block'],
   ],
   'no-open-critical': [
     ['a critical finding', open('critical', 1), 'block'],
-    ['a repository that nobody scanned', neverScanned, 'block'],
+    ['a repository without a scan', neverScanned, 'block'],
     ['many high findings', open('high', 6), 'warn'],
   ],
   'no-known-exploited': [

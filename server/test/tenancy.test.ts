@@ -23,7 +23,10 @@ before(async () => {
 })
 after(() => api?.close())
 
-/** The owner's objects that a route names. A route of a new kind of object fails here until `furnish` makes one. */
+/**
+ * The owner's ids for the path parameters of a route. Fails for a new kind of object until
+ * `furnish` creates one.
+ */
 function idsOf({ path }: Operation): Record<string, string> {
   const named = [...path.matchAll(/\/\{(\w+)\}/g)].map(({ 1: name = '', index }) => {
     const id = owned[path.slice(0, index)]
@@ -32,7 +35,7 @@ function idsOf({ path }: Operation): Record<string, string> {
   return Object.fromEntries(named)
 }
 
-/** What an operation takes that does not take {}, and that creates nothing where `furnish` has been. */
+/** Bodies of operations that refuse `{}`. They create nothing beyond what `furnish` has created. */
 const BODIES: Record<string, unknown> = {
   createCiReport: { job: { name: 'test' } },
   addCiAttestations: { attestations: [TESTS] },
@@ -42,7 +45,7 @@ const BODIES: Record<string, unknown> = {
   rejectDeployment: { reason: 'Whoever finds it may read this.' },
 }
 
-test("404 not_found for another organization's object, on every route that names one", async () => {
+test("404 not_found for another organization's object, on every route with an id", async () => {
   for (const operation of operations.filter(({ path }) => path.includes('{'))) {
     const ids = idsOf(operation)
     const body = BODIES[operation.operationId] ?? {}
@@ -51,12 +54,12 @@ test("404 not_found for another organization's object, on every route that names
     assertError(foreign, 404, 'not_found')
     assert.equal(foreign.text, unknown.text, `${operation.path} tells a foreign object from none`)
     const own = await callOperation(api, operation, { key: owner.key, ids, body })
-    // What is stored may stand against it; then at least it was found.
+    // A 409 also shows that the object was found.
     assert.ok([200, 409].includes(own.status), `${operation.path} does not find its own object: ${own.text}`)
   }
 })
 
-test("404 not_found for another organization's object below one of one's own", async () => {
+test("404 not_found for another organization's object under the caller's own parent object", async () => {
   const other = await api.caller()
   const run_id = (await createRun(api, other)).id
   const nested = operations.filter(({ path }) => /\{.*\{/.test(path))
@@ -68,7 +71,7 @@ test("404 not_found for another organization's object below one of one's own", a
   }
 })
 
-test('a list shows what its own organization has, and nothing of another', async () => {
+test("a list contains only objects of the caller's organization", async () => {
   const lists = operations.filter(({ method, path }) => method === 'GET' && !path.includes('{'))
   assert.ok(lists.length >= 6)
   for (const operation of lists) {
@@ -79,7 +82,7 @@ test('a list shows what its own organization has, and nothing of another', async
   }
 })
 
-test('two organizations report the same external run without meeting', async () => {
+test('two organizations can report the same external run independently', async () => {
   const [one, other] = [await api.caller(), await api.caller()]
   const same = { external_run_id: 'shared' }
   assert.notEqual((await createRun(api, one, same)).id, (await createRun(api, other, same)).id)

@@ -3,11 +3,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { evaluateModule } from '../src/compliance/evaluate-module.ts'
-import type { PolicyBundle } from '../src/compliance/policy-bundle.ts'
-import type { RuleVerdict } from '../src/compliance/policy-evaluation.ts'
+import { evaluateModule } from '../src/compliance/engines/evaluate-module.ts'
+import type { PolicyInput } from '../src/compliance/input/policy-input.schema.ts'
+import type { PolicyBundle } from '../src/compliance/policies/policy.schema.ts'
+import type { RuleVerdict } from '../src/compliance/policies/policy-verdict.ts'
 import { readPolicyFile } from '../src/compliance/policy-file/read-policy-file.ts'
-import type { PolicyInput } from '../src/compliance/policy-input.schema.ts'
 import { attestationOf, policyInput } from './support/policies.ts'
 
 const BUNDLE = new URL('./fixtures/policies/release.tar.gz', import.meta.url).pathname
@@ -31,7 +31,7 @@ async function evaluate(entrypoint: string, input: PolicyInput): Promise<RuleVer
   return evaluateModule(definition.engine, input, async () => bundle)
 }
 
-test('a bundle answers with its rules, by its own data', async () => {
+test('a bundle is evaluated with its own data', async () => {
   assert.deepEqual(await evaluate('shiplock/release/rules', policyInput({ attestations: [attestationOf()] })), [
     {
       ...{ rule: 'tests-passed', name: 'tests-passed', status: 'pass', blocking: true },
@@ -48,7 +48,7 @@ test('a bundle answers with its rules, by its own data', async () => {
   ])
 })
 
-test('one input leaves nothing behind for the next', async () => {
+test('one evaluation does not affect the next', async () => {
   const good = policyInput({ attestations: [attestationOf()] })
   const [first] = await evaluate('shiplock/release/rules', policyInput())
   const [second] = await evaluate('shiplock/release/rules', good)
@@ -56,15 +56,18 @@ test('one input leaves nothing behind for the next', async () => {
   assert.deepEqual([first?.status, second?.status, third?.status], ['fail', 'pass', 'fail'])
 })
 
-test('an undefined decision, and one that is no list, are errors', async () => {
+test('an undefined decision and a decision that is not a list are errors', async () => {
   const [undecided] = await evaluate('shiplock/broken/undecided', policyInput())
   const [boolean] = await evaluate('shiplock/broken/boolean', policyInput())
   assert.deepEqual([undecided?.status, boolean?.status], ['error', 'error'])
   assert.match(undecided?.reason ?? '', /undefined/)
 })
 
-test('a module that takes too long, or first all its memory, is refused when it is applied, and an error when it is asked', async () => {
-  await assert.rejects(readPolicyFile(policyFile('shiplock/broken/endless')), /takes too long|opa_malloc: failed/)
+test('a module that takes too much time or memory is refused when applied, and is an error when evaluated', async () => {
+  await assert.rejects(
+    readPolicyFile(policyFile('shiplock/broken/endless')),
+    /takes too much time or memory|opa_malloc: failed/,
+  )
   const { definition, bundle } = await readPolicyFile(policyFile('shiplock/release/rules'))
   assert.ok(definition.engine.type === 'wasm')
   const engine = { ...definition.engine, entrypoint: 'shiplock/broken/endless' }
@@ -74,14 +77,14 @@ test('a module that takes too long, or first all its memory, is refused when it 
   assert.equal((await evaluate('shiplock/release/rules', policyInput())).length, 3)
 })
 
-test('an entrypoint that there is not is refused with those that there are', async () => {
+test('an unknown entrypoint is refused with a list of the known ones', async () => {
   await assert.rejects(
     readPolicyFile(policyFile('shiplock/other')),
-    /has no entrypoint shiplock\/other; it has .*release/,
+    /no entrypoint shiplock\/other; the entrypoints are .*release/,
   )
 })
 
-test('a file that is no module is refused', async () => {
+test('a file that is not a module is refused', async () => {
   const path = join(directory, 'broken.wasm')
   writeFileSync(path, Buffer.from('\0asm\x01\0\0\0nonsense', 'latin1'))
   await assert.rejects(readPolicyFile(policyFile('a', path)), /broken\.wasm/)
@@ -91,5 +94,5 @@ test('a file that is no module is refused', async () => {
 test('a bundle that is not stored is an error', async () => {
   const engine = { bundle: '0'.repeat(64), entrypoint: 'a' }
   const [verdict] = await evaluateModule(engine, policyInput(), async (): Promise<PolicyBundle | null> => null)
-  assert.deepEqual([verdict?.status, verdict?.reason], ['error', 'The bundle of the policy is not stored'])
+  assert.deepEqual([verdict?.status, verdict?.reason], ['error', "The policy's bundle is not stored"])
 })

@@ -2,7 +2,7 @@ import type { Organization } from '../organizations/organization.store.ts'
 import type { Plan } from '../organizations/plan.ts'
 import type { Scope } from './scopes.ts'
 
-/** Who is calling: an organization, through one of its credentials. */
+/** The authenticated caller: an organization and the credential that it used. */
 export type Actor = {
   org_id: string
   organization: Organization

@@ -4,12 +4,12 @@ import { DAY_MS } from '../platform/clock.ts'
 import type { ListContext } from '../platform/http/lists.ts'
 import type { Services } from '../services.ts'
 
-/** The oldest creation time that a plan still shows. */
+/** The oldest creation time within the data retention of a plan. */
 export function retainedSince(plan: Plan, now: Date): Date {
   return new Date(now.getTime() - plan.retention_days * DAY_MS)
 }
 
-/** What a list's cursors are bound to: this route, the caller's organization and its retention. */
+/** The context of a list request. Cursors are bound to its route and organization. */
 export function listContext({ clock, cursorKey }: Services, request: FastifyRequest): ListContext {
   const { org_id, plan } = request.actor
   const route = request.routeOptions.url ?? ''

@@ -1,4 +1,6 @@
-/** Every scope that a key can carry (specification, "Authentication" 3). */
+import { ApiError } from '../platform/http/errors.ts'
+
+/** All scopes of API keys (specification, "Authentication" 3). */
 export const SCOPES = [
   'read:pipelines',
   'read:deployments',
@@ -13,6 +15,21 @@ export const SCOPES = [
 
 export type Scope = (typeof SCOPES)[number]
 
-export function isScope(text: string): text is Scope {
+function isScope(text: string): text is Scope {
   return (SCOPES as readonly string[]).includes(text)
+}
+
+/**
+ * Returns the named scopes without duplicates, in the order of `SCOPES`. Throws 400
+ * `invalid_request`.
+ */
+export function requireScopes(names: readonly string[]): Scope[] {
+  const unknown = names.find((name) => !isScope(name))
+  if (unknown !== undefined) throw invalid(`Scope "${unknown}" does not exist`)
+  if (names.length === 0) throw invalid('A key must have at least one scope')
+  return SCOPES.filter((scope) => names.includes(scope))
+}
+
+function invalid(problem: string): ApiError {
+  return new ApiError(400, 'invalid_request', `${problem}; the scopes are ${SCOPES.join(', ')}`)
 }

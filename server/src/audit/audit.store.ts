@@ -2,7 +2,7 @@ import type { Tx } from '../platform/db/sql.ts'
 import { newUuid } from '../platform/ids.ts'
 import type { Principal } from './principal.ts'
 
-/** What was done, and why. `action` is `object.verb`; `details` hold ids and figures, never a secret. */
+/** `action` has the form `object.verb`. `details` contain no secrets. */
 export type AuditEntry = {
   principal: Principal
   action: string
@@ -11,7 +11,10 @@ export type AuditEntry = {
   details?: Record<string, unknown>
 }
 
-/** Adds an entry in the transaction of what it tells about: both happen or neither. */
+/**
+ * Adds an audit entry in the transaction of the audited change, so that neither is stored without
+ * the other.
+ */
 export async function recordAudit(tx: Tx, orgId: string, entry: AuditEntry, at: Date): Promise<void> {
   const { principal, action, object, reason, details = {} } = entry
   await tx`

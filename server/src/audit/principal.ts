@@ -1,4 +1,7 @@
-/** Who does something: a key of the API, a person, a policy, Shiplock itself, or whoever holds its command line. */
+/**
+ * Who made a change: an API key, a user, a policy, Shiplock itself, or an administrator at the
+ * command line.
+ */
 export type Principal = {
   type: 'api_key' | 'user' | 'policy' | 'system' | 'command_line'
   id: string | null

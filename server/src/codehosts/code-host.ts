@@ -1,9 +1,9 @@
-/** A deployment as its code host knows it. */
+/** A deployment on its code host. */
 export type HostDeployment = {
   repository: string
   environment: string
   commit_sha: string
-  /** The host's own number of the run that waits, and where the host wants to hear of the decision. */
+  /** The host's id of the waiting run, and the address that the host expects the decision at. */
   run_id: number | null
   callback_url: string | null
 }
@@ -11,15 +11,15 @@ export type HostDeployment = {
 export type HostDecision = { decision: 'approved' | 'rejected'; text: string }
 
 /**
- * What we tell a code host. Calls are repeated until they succeed, so a host must take the same `key` twice without
- * doing it twice. They throw when the host cannot be reached or refuses.
+ * What is sent to a code host. Calls are retried until they succeed, so a repeated `key` must have
+ * no further effect. They throw if the host cannot be reached or refuses.
  */
 export type CodeHost = {
-  /** Answers our protection rule on the host. */
+  /** Sends the decision of our protection rule to the host. */
   postDecision(deployment: HostDeployment, decision: HostDecision, key: string): Promise<void>
-  /** Leaves a comment (Markdown) where people of the deployment will see it. */
+  /** Posts a Markdown comment on the deployment. */
   postComment(deployment: HostDeployment, text: string, key: string): Promise<void>
 }
 
-/** The connected code hosts by provider. */
+/** The connected code hosts, by provider. */
 export type CodeHosts = ReadonlyMap<string, CodeHost>

@@ -28,17 +28,21 @@ export const COMMANDS = {
     load: async () => (await import('./intel.ts')).intelStatus,
   },
   'policy apply': {
-    about: 'put a policy in force',
+    about: 'create or update a policy',
     load: async () => (await import('./policy.ts')).policyApply,
   },
   'policy list': { about: 'list the policies', load: async () => (await import('./policy.ts')).policyList },
   'policy test': {
-    about: 'say what a policy answers to an input',
-    load: async () => (await import('./policy-test.ts')).policyTest,
+    about: 'evaluate a policy file on an input',
+    load: async () => (await import('./policy-file.ts')).policyTest,
+  },
+  'policy schema': {
+    about: 'print the JSON Schema of policy files',
+    load: async () => (await import('./policy-schema.ts')).policySchema,
   },
   'policy input-schema': {
-    about: 'print the form of what policies decide by',
-    load: async () => (await import('./policy-test.ts')).policyInputSchema,
+    about: 'print the JSON Schema of the policy input',
+    load: async () => (await import('./policy-schema.ts')).policyInputSchema,
   },
   'issues regroup': {
     about: 'compute all unique issues anew',

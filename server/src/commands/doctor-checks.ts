@@ -7,15 +7,20 @@ import type { Sql } from '../platform/db/sql.ts'
 import { withoutPassword } from '../platform/db/without-password.ts'
 import { queueIsMissing, queueStatus, scheduledRuns } from '../platform/queue/queue.store.ts'
 import type { Services } from '../services.ts'
-import { type Finding, find } from './finding.ts'
+import { describeFailure } from './describe-failure.ts'
 
 const MAJOR_MIN = 15
 const MAJOR_MAX = 18
 const SKEW_MS_MAX = 2000
-/** A job that waits this long has nobody to work on it. */
+/** When a job has been due for this long, no worker is running. */
 const WAIT_MS_MAX = 10 * 60_000
 
-/** Everything behind the settings. Where the database does not even open, the rest cannot be said. */
+/** The result of one check. Only the check `database` has a `url`. */
+export type Finding = { check: string; ok: boolean; detail: string; url?: string }
+
+/**
+ * Runs all checks that need the database. When it cannot be opened, `database` is the only result.
+ */
 export async function checkDatabase(config: Config, say: (line: string) => void): Promise<Finding[]> {
   await using opened = new AsyncDisposableStack()
   let database: Database | undefined
@@ -52,12 +57,21 @@ async function findAll(services: Services, database: Database): Promise<Finding[
   ]
 }
 
+/** Runs a check. An error that it throws becomes its result. */
+async function find(check: string, examine: () => Promise<Omit<Finding, 'check'>>): Promise<Finding> {
+  try {
+    return { check, ...(await examine()) }
+  } catch (error) {
+    return { check, ok: false, detail: describeFailure(error) }
+  }
+}
+
 async function checkVersion(sql: Sql, kind: Database['kind']) {
   const version = await serverVersion(sql)
   const major = Math.floor(version / 10_000)
   const ok = major >= MAJOR_MIN && major <= MAJOR_MAX
   const detail = `${kind} PostgreSQL ${major}.${version % 10_000}`
-  return { ok, detail: ok ? detail : `${detail}; supported are ${MAJOR_MIN} to ${MAJOR_MAX}` }
+  return { ok, detail: ok ? detail : `${detail}; versions ${MAJOR_MIN} to ${MAJOR_MAX} are supported` }
 }
 
 async function checkMigrations(sql: Sql) {
@@ -70,26 +84,27 @@ async function checkQueue(sql: Sql) {
   if (await queueIsMissing(sql)) return { ok: false, detail: 'the queue has no tables yet; run migrate' }
   const { waiting, running, failed, failed_names, oldest_age_ms } = await queueStatus(sql)
   const problems = [
-    ...(oldest_age_ms > WAIT_MS_MAX ? ['nobody works on the queue'] : []),
-    ...(failed > 0 ? [`${failed} jobs failed for good: ${failed_names.join(', ')}`] : []),
+    ...(oldest_age_ms > WAIT_MS_MAX ? ['no worker is running'] : []),
+    ...(failed > 0 ? [`${failed} jobs have failed and are not tried again: ${failed_names.join(', ')}`] : []),
   ]
-  const standing = `${waiting} jobs wait, the oldest for ${Math.round(oldest_age_ms / 1000)} s; ${running} are running`
-  return { ok: problems.length === 0, detail: [standing, ...problems].join('; ') }
+  const oldestSeconds = Math.round(oldest_age_ms / 1000)
+  const state = `${waiting} jobs are waiting, the oldest for ${oldestSeconds} s; ${running} are running`
+  return { ok: problems.length === 0, detail: [state, ...problems].join('; ') }
 }
 
-/** They run every minute or every hour where a worker runs; that none runs is no fault of what is installed. */
+/** Never fails the installation: scheduled jobs run only while a worker runs. */
 async function checkSweepers({ sql, clock }: Services) {
   if (await queueIsMissing(sql)) return { ok: false, detail: 'the queue has no tables yet; run migrate' }
   const runs = await scheduledRuns(sql)
-  const told = runs.map(({ name, last_execution }) => `${name} ${lastRun(last_execution, clock.now())}`)
-  return { ok: true, detail: told.length > 0 ? told.join(', ') : 'no worker has run yet' }
+  const details = runs.map(({ name, last_execution }) => `${name} ${lastRun(last_execution, clock.now())}`)
+  return { ok: true, detail: details.length > 0 ? details.join(', ') : 'no worker has run yet' }
 }
 
 function lastRun(at: Date | null, now: Date): string {
   return at === null ? 'not yet' : `${Math.max(0, Math.round((now.getTime() - at.getTime()) / 1000))} s ago`
 }
 
-/** Half the round trip is given to the way there: the middle of the two readings is when the database read its own. */
+/** Assumes that the database reads its clock in the middle of the round trip. */
 async function checkClock({ sql, clock }: Services) {
   const before = clock.now().getTime()
   const theirs = (await serverTime(sql)).getTime()

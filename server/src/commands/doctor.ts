@@ -1,12 +1,11 @@
 import { type Config, ConfigError } from '../config.ts'
 import { type Context, defineCommand } from './command.ts'
-import { checkDatabase } from './doctor-checks.ts'
-import type { Finding } from './finding.ts'
+import { checkDatabase, type Finding } from './doctor-checks.ts'
 import { table } from './table.ts'
 
 export const doctor = defineCommand({
   name: 'doctor',
-  about: 'Checks settings, database, migrations, object store, worker and clock, whether the server runs or not.',
+  about: 'Checks the settings, database, migrations, object store, worker and clock. The server need not run.',
   arguments: [],
   options: {},
   async run(context) {

@@ -1,10 +1,8 @@
 import { countAliases } from '../security/intel/aliases/alias.store.ts'
-import { importEpss } from '../security/intel/sources/import-epss.ts'
-import { importKev } from '../security/intel/sources/import-kev.ts'
+import { importEpss, importKev } from '../security/intel/sources/import-full-source.ts'
 import { importOsv } from '../security/intel/sources/import-osv.ts'
-import { listSources } from '../security/intel/sources/intel-source.store.ts'
-import type { ImportOutcome, SourceName } from '../security/intel/sources/intel-source.ts'
-import type { Tell } from '../security/intel/sources/reading-progress.ts'
+import type { ImportOutcome, PrintLine } from '../security/intel/sources/import-source.ts'
+import { listSources, type SourceName } from '../security/intel/sources/intel-source.store.ts'
 import type { Services } from '../services.ts'
 import { administer } from './administer.ts'
 import { defineCommand, UsageError } from './command.ts'
@@ -15,20 +13,24 @@ type Outcomes = Partial<Record<SourceName, ImportOutcome>>
 
 export const intelImport = defineCommand({
   name: 'intel import',
-  about: 'Imports vulnerability intelligence from files. Findings show it at once.',
+  about: 'Imports vulnerability intelligence from files. Findings show it immediately.',
   arguments: [],
   options: {
-    kev: { type: 'text', value: 'kev.json', about: "CISA's catalogue of known exploited vulnerabilities" },
-    epss: { type: 'text', value: 'epss.csv[.gz]', about: "FIRST's EPSS scores of a day" },
+    kev: { type: 'text', value: 'kev.json', about: "CISA's catalog of known exploited vulnerabilities (KEV)" },
+    epss: {
+      type: 'text',
+      value: 'epss.csv[.gz]',
+      about: "a day's EPSS scores from FIRST, optionally compressed with gzip",
+    },
     osv: {
       type: 'list',
       value: 'file.json|all.zip',
-      about: 'OSV records: one, a directory, or a zip file; may be repeated',
+      about: 'OSV records: a file, a directory or a zip file; may be repeated',
     },
   },
   async run(context, _given, files) {
     if (files.kev === undefined && files.epss === undefined && files.osv.length === 0)
-      throw new UsageError('No file is given: --kev, --epss or --osv')
+      throw new UsageError('Specify at least one file with --kev, --epss or --osv')
     const outcomes = await administer(context, (services) => importFiles(services, files, context.say))
     const rows = Object.entries(outcomes).map(([source, outcome]) => [source, ...outcomeCells(outcome)])
     context.print({ json: outcomes, text: table(OUTCOME_HEADING, rows, '') })
@@ -41,18 +43,18 @@ function outcomeCells({ as_of, records, added, changed, removed, unchanged }: Im
   return [as_of, ...[records, added, changed, removed, unchanged].map(String)]
 }
 
-/** One after the other, each by itself: what was imported before a broken file stays. */
-async function importFiles(services: Services, { kev, epss, osv }: Files, tell: Tell): Promise<Outcomes> {
+/** Each file is an import of its own. If one fails, the imports before it stay. */
+async function importFiles(services: Services, { kev, epss, osv }: Files, print: PrintLine): Promise<Outcomes> {
   const outcomes: Outcomes = {}
-  if (kev !== undefined) outcomes.kev = await importKev(services, kev, tell)
-  if (epss !== undefined) outcomes.epss = await importEpss(services, epss, tell)
-  if (osv.length > 0) outcomes.osv = await importOsv(services, osv, tell)
+  if (kev !== undefined) outcomes.kev = await importKev(services, kev, print)
+  if (epss !== undefined) outcomes.epss = await importEpss(services, epss, print)
+  if (osv.length > 0) outcomes.osv = await importOsv(services, osv, print)
   return outcomes
 }
 
 export const intelStatus = defineCommand({
   name: 'intel status',
-  about: 'Tells what intelligence is stored, and as of when.',
+  about: 'Shows which vulnerability intelligence is stored, and its dates.',
   arguments: [],
   options: {},
   async run(context) {

@@ -1,8 +1,7 @@
 import { requireOrganization } from '../organizations/require-organization.ts'
 import type { IssueChange } from '../security/issues/grouping/issue-change.ts'
-import { previewRegroup } from '../security/issues/regroup/preview-regroup.ts'
 import { countFindings } from '../security/issues/regroup/regroup.store.ts'
-import { regroupOrganization } from '../security/issues/regroup/regroup-organization.ts'
+import { previewRegroup, regroupOrganization } from '../security/issues/regroup/regroup-organization.ts'
 import type { RegroupRun } from '../security/issues/regroup/regroup-run.store.ts'
 import { undoRegroup } from '../security/issues/regroup/undo-regroup.ts'
 import type { Services } from '../services.ts'
@@ -17,16 +16,16 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 export const issuesRegroup = defineCommand({
   name: 'issues regroup',
   about:
-    'Computes all unique issues anew with the rules of today, while the server runs. Interrupted, it goes on where it was.',
+    'Regroups all findings into unique issues by the current rules, while the server runs. An interrupted run continues.',
   arguments: [],
   options: {
     org: { type: 'text', value: '<slug>', about: 'the organization', required: true },
-    'dry-run': { type: 'flag', value: '', about: 'only tell what would change' },
-    undo: { type: 'text', value: '<regroup>', about: 'take back what the regroup of this id has changed' },
+    'dry-run': { type: 'flag', value: '', about: 'only show what would change' },
+    undo: { type: 'text', value: '<regroup>', about: 'undo the regroup with this id' },
   },
   async run(context, _given, { org, undo, 'dry-run': isDry }) {
-    if (undo !== undefined && isDry) throw new UsageError('--undo and --dry-run do not go together')
-    if (undo !== undefined && !UUID.test(undo)) throw new UsageError(`--undo needs the id of a regroup, not "${undo}"`)
+    if (undo !== undefined && isDry) throw new UsageError('--undo and --dry-run cannot be combined')
+    if (undo !== undefined && !UUID.test(undo)) throw new UsageError(`"${undo}" is not the id of a regroup`)
     const output = await administer(context, async (services) => {
       const { id } = await requireOrganization(services.sql, org)
       if (undo !== undefined) return undoOutput(await undoRegroup(services, id, undo, () => {}))
@@ -60,8 +59,8 @@ function regroupOutput({ id, ...run }: RegroupRun, changes: IssueChange[], isDry
   const lines = [
     ...(rows.length === 0 ? [] : [table(['EVENT', 'ISSUE', 'OTHER ISSUE', 'WHY'], rows, '')]),
     ...(more > 0 ? [`and ${more} more`] : []),
-    `${findings} findings: ${moved} of another issue, ${restated} for another reason; ${merged} issues merged, ${split} split.`,
-    isDry ? 'Nothing was written.' : `To take it back: issues regroup --undo ${id}`,
+    `${findings} findings regrouped: ${moved} moved to another issue, ${restated} with a new reason. ${merged} issues merged, ${split} split.`,
+    isDry ? 'Dry run: nothing was written.' : `To undo it: issues regroup --undo ${id}`,
   ]
   const counts = { findings, moved, restated, merged, split }
   return {
@@ -71,5 +70,5 @@ function regroupOutput({ id, ...run }: RegroupRun, changes: IssueChange[], isDry
 }
 
 function undoOutput({ id, status }: RegroupRun): Output {
-  return { json: { regroup_id: id, status }, text: `Regroup ${id} is undone.` }
+  return { json: { regroup_id: id, status }, text: `Regroup ${id} was undone.` }
 }

@@ -1,6 +1,5 @@
 import { type ApiKey, listApiKeys } from '../access/api-keys/api-key.store.ts'
-import { createApiKey } from '../access/api-keys/create-api-key.ts'
-import { revokeApiKey } from '../access/api-keys/revoke-api-key.ts'
+import { createApiKey, revokeApiKey } from '../access/api-keys/manage-access.ts'
 import { SCOPES } from '../access/scopes.ts'
 import type { Environment } from '../config.ts'
 import { requireOrganization } from '../organizations/require-organization.ts'

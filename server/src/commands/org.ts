@@ -1,4 +1,4 @@
-import { changePlan } from '../access/api-keys/change-plan.ts'
+import { changePlan } from '../access/api-keys/manage-access.ts'
 import { createOrganization } from '../organizations/create-organization.ts'
 import { listOrganizations, type Organization } from '../organizations/organization.store.ts'
 import { administer } from './administer.ts'

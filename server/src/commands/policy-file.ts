@@ -1,22 +1,64 @@
+import { readFile } from 'node:fs/promises'
+import { evaluatePolicy } from '../compliance/engines/evaluate-policy.ts'
+import { parsePolicyInput } from '../compliance/input/policy-input.parser.ts'
+import type { PolicyToApply } from '../compliance/policies/apply-policy.ts'
+import { decide, type RuleVerdict } from '../compliance/policies/policy-verdict.ts'
 import { PolicyFileError } from '../compliance/policy-file/policy-mistake.ts'
-import { type ReadPolicy, readPolicyFile } from '../compliance/policy-file/read-policy-file.ts'
-import type { Context } from './command.ts'
+import { readPolicyFile } from '../compliance/policy-file/read-policy-file.ts'
+import { createLog } from '../platform/log.ts'
+import { type Context, defineCommand } from './command.ts'
+import { table } from './table.ts'
 
 export const FILE = {
   type: 'text',
   value: 'policy.yaml',
-  about: 'the policy; docs/policies.md says how it is written',
+  about: 'path of the policy file; docs/policies.md describes its format',
   required: true,
 } as const
 
-/** Every mistake on a line of its own, as editors and people find it: `policy.yaml:12: …`. */
-export async function readFileOrSay({ say }: Context, file: string): Promise<ReadPolicy> {
+/** Reads a policy file. Prints each mistake on its own line, such as `policy.yaml:12:5: …`. */
+export async function readFileOrSay({ say }: Context, file: string): Promise<PolicyToApply> {
   try {
     return await readPolicyFile(file)
   } catch (error) {
     if (!(error instanceof PolicyFileError)) throw error
-    for (const { line, path, message } of error.mistakes) say(`${file}:${line}: ${path ? `${path}: ` : ''}${message}`)
+    for (const { line, column, path, message } of error.mistakes) {
+      say(`${file}:${line}:${column}: ${path === '' ? '' : `${path}: `}${message}`)
+    }
     const count = error.mistakes.length
-    throw new Error(`${file} has ${count === 1 ? 'a mistake' : `${count} mistakes`}; nothing was applied`)
+    throw new Error(`${file} has ${count === 1 ? '1 mistake' : `${count} mistakes`}`)
   }
+}
+
+export const policyTest = defineCommand({
+  name: 'policy test',
+  about: 'Evaluates a policy file on an input. Exits with code 1 if the policy would block in enforce mode.',
+  arguments: [],
+  options: {
+    file: FILE,
+    input: {
+      type: 'text',
+      value: 'input.json',
+      about: 'path of the policy input; policy input-schema prints its format',
+      required: true,
+    },
+  },
+  async run(context, _given, { file, input }) {
+    const { definition, bundle } = await readFileOrSay(context, file)
+    const config = context.readSettings()
+    const services = { config, log: createLog(config.logLevel) }
+    const document = parsePolicyInput(await readFile(input, 'utf8'))
+    const rules = await evaluatePolicy(services, definition.engine, document, async () => bundle)
+    const decision = decide('enforce', rules)
+    const { name, mode } = definition
+    context.print({ json: { name, mode, decision, rules }, text: table(HEADING, rules.map(toRow), '') })
+    if (decision === 'block') throw new Error(`${name} blocks${mode === 'monitor' ? ' in enforce mode' : ''}`)
+  },
+})
+
+const HEADING = ['', 'RULE', 'WHY']
+
+function toRow({ rule, status, blocking, reason, evidence }: RuleVerdict): string[] {
+  const texts = [reason, evidence].filter((text) => text !== null).join(' · ')
+  return [blocking ? status : `${status} (not blocking)`, rule, texts.replaceAll(/\s+/g, ' ')]
 }

@@ -1,24 +1,24 @@
 import { COMMAND_LINE } from '../audit/principal.ts'
-import { applyPolicy } from '../compliance/apply-policy.ts'
-import { listPolicies } from '../compliance/policy.store.ts'
+import { applyPolicy } from '../compliance/policies/apply-policy.ts'
+import { listPolicies } from '../compliance/policies/policy.store.ts'
 import { requireOrganization } from '../organizations/require-organization.ts'
 import { administer } from './administer.ts'
 import { defineCommand } from './command.ts'
 import { FILE, readFileOrSay } from './policy-file.ts'
 import { table } from './table.ts'
 
-const ORG = { type: 'text', value: '<slug>', about: 'the organization', required: true } as const
+const ORG = { type: 'text', value: '<slug>', about: 'slug of the organization', required: true } as const
 
 export const policyApply = defineCommand({
   name: 'policy apply',
-  about: 'Puts a policy in force, as a new version where it differs from the one before.',
+  about: 'Creates a policy, or a new version of it if the file has changed.',
   arguments: [],
   options: { org: ORG, file: FILE },
   async run(context, _given, { org, file }) {
-    const { definition, bundle } = await readFileOrSay(context, file)
+    const policy = await readFileOrSay(context, file)
     const applied = await administer(context, async (services) => {
       const organization = await requireOrganization(services.sql, org)
-      return applyPolicy(services, organization.id, COMMAND_LINE, definition, bundle)
+      return applyPolicy(services, organization.id, COMMAND_LINE, policy)
     })
     const { changed, ...json } = applied
     const text = `${json.name}: version ${json.version}, ${json.mode}`
@@ -28,7 +28,7 @@ export const policyApply = defineCommand({
 
 export const policyList = defineCommand({
   name: 'policy list',
-  about: "Lists an organization's policies in the versions in force.",
+  about: "Lists an organization's policies with their current versions.",
   arguments: [],
   options: { org: ORG },
   async run(context, _given, { org }) {
@@ -37,7 +37,7 @@ export const policyList = defineCommand({
     )
     const json = policies.map(({ id, name, version, mode }) => ({ id, name, version, mode }))
     const rows = json.map(({ id, name, version, mode }) => [name, `${version}`, mode, id])
-    const text = table(['NAME', 'VERSION', 'MODE', 'ID'], rows, `The organization ${org} has no policy yet.`)
+    const text = table(['NAME', 'VERSION', 'MODE', 'ID'], rows, `Organization ${org} has no policies.`)
     context.print({ json, text })
   },
 })

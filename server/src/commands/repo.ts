@@ -11,7 +11,7 @@ const ORG = { type: 'text', value: '<slug>', about: 'the organization', required
 
 export const repoLink = defineCommand({
   name: 'repo link',
-  about: 'Links a repository of a provider that is not connected. The same id again renames it.',
+  about: 'Links a repository of a code host that is not connected. Linking the same id again renames it.',
   arguments: [],
   options: {
     org: ORG,
@@ -19,12 +19,12 @@ export const repoLink = defineCommand({
     id: {
       type: 'text',
       value: 'ID',
-      about: "the provider's own: a number; a UUID at Bitbucket and Azure",
+      about: "the code host's id of the repository: a number, or a UUID on Bitbucket and Azure",
       required: true,
     },
-    name: { type: 'text', value: 'owner/name', about: 'its full name there', required: true },
-    host: { type: 'text', value: 'H', about: 'where the code host is self-hosted: its name' },
-    'tracked-branch': { type: 'text', value: 'main', about: 'the branch whose findings count (default: main)' },
+    name: { type: 'text', value: 'owner/name', about: 'the full name of the repository', required: true },
+    host: { type: 'text', value: 'H', about: 'the host name, if the code host is self-hosted' },
+    'tracked-branch': { type: 'text', value: 'main', about: 'the branch whose findings open issues (default: main)' },
   },
   async run(context, _given, { org, provider, id, name, host, 'tracked-branch': trackedBranch }) {
     const known = requireOneOf('provider', provider, PROVIDERS)
@@ -50,7 +50,7 @@ export const repoList = defineCommand({
     const heading = ['NAME', 'PROVIDER', 'ID', 'HOST', 'TRACKED BRANCH']
     context.print({
       json: repositories,
-      text: table(heading, rows, `The organization ${org} has no linked repository yet.`),
+      text: table(heading, rows, `The organization ${org} has no linked repositories.`),
     })
   },
 })

@@ -1,46 +1,56 @@
 import { recordAudit } from '../audit/audit.store.ts'
-import type { Principal } from '../audit/principal.ts'
+import { type Principal, SYSTEM } from '../audit/principal.ts'
 import type { Tx } from '../platform/db/sql.ts'
 import type { DeploymentStatus } from './deployment.schema.ts'
-import { settleDeployment, settleGate } from './deployment-state.store.ts'
-import { awaitsReviewers, type DeploymentState } from './deployment-state.ts'
-import type { Outcome } from './outcome.ts'
+import { lockDeployment, settleDeployment, settleGate } from './deployment-state.store.ts'
+import { awaitsReviewers, type DeploymentKey, type DeploymentState, type Outcome } from './deployment-state.ts'
 
 /**
- * Ends the wait for the service's own rule; the deployment is locked and waits. While people still have to review on
- * the code host, the deployment stays as it was (specification, "Approve and reject rules" 3), and whoever polls hears
- * of a rejection only. Returns the deployment's status.
+ * Writes the outcome of the service's own protection rule; the deployment is locked and waiting.
+ * While required reviewers on the code host have not answered, the deployment keeps its status
+ * (specification, "Approve and reject rules" 3), and pollers of its gate are informed of a
+ * rejection only. Returns the deployment's status.
  */
 export async function decideDeployment(
   tx: Tx,
-  orgId: string,
   state: DeploymentState,
-  { status: wanted, custom_rule_state, gate }: Outcome,
+  outcome: Outcome,
   now: Date,
 ): Promise<DeploymentStatus> {
+  const { custom_rule_state, gate } = outcome
   const staysPending = awaitsReviewers(state) && gate.status === 'decided'
-  const status = staysPending ? state.status : wanted
+  const status = staysPending ? state.status : outcome.status
   await Promise.all([
-    settleDeployment(tx, orgId, state.id, { status, custom_rule_state }, now),
-    (!staysPending || gate.decision === 'rejected') && settleGate(tx, orgId, state.id, gate),
+    settleDeployment(tx, state, { status, custom_rule_state }, now),
+    (!staysPending || gate.decision === 'rejected') && settleGate(tx, state, gate),
   ])
   return status
 }
 
 const VERBS = { approved: 'approve', rejected: 'reject', expired: 'expire', cancelled: 'cancel' }
 
-/** Notes who ended the wait, and why. */
+export type AuditedOutcome = {
+  principal: Principal
+  outcome: Outcome['custom_rule_state']
+  reason: string | null
+}
+
+/** Records in the audit log who approved, rejected, expired or cancelled a deployment, and why. */
 export async function auditOutcome(
   tx: Tx,
-  orgId: string,
-  deploymentId: string,
-  {
-    principal,
-    outcome,
-    reason,
-  }: { principal: Principal; outcome: Outcome['custom_rule_state']; reason: string | null },
+  { org_id, id }: DeploymentKey,
+  { principal, outcome, reason }: AuditedOutcome,
   now: Date,
 ): Promise<void> {
-  const object = { type: 'deployment', id: deploymentId }
-  await recordAudit(tx, orgId, { principal, action: `deployment.${VERBS[outcome]}`, object, reason }, now)
+  const object = { type: 'deployment', id }
+  await recordAudit(tx, org_id, { principal, action: `deployment.${VERBS[outcome]}`, object, reason }, now)
+}
+
+/** Expires or cancels a deployment. Does nothing when it no longer waits for an answer. */
+export async function endWaiting(tx: Tx, deployment: DeploymentKey, outcome: Outcome, now: Date): Promise<void> {
+  const state = await lockDeployment(tx, deployment)
+  if (state?.status !== 'pending_approval' || state.custom_rule_state !== 'pending') return
+  await decideDeployment(tx, state, outcome, now)
+  const { custom_rule_state, gate } = outcome
+  await auditOutcome(tx, deployment, { principal: SYSTEM, outcome: custom_rule_state, reason: gate.note }, now)
 }

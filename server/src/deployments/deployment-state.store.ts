@@ -1,39 +1,65 @@
 import type { Db, Tx } from '../platform/db/sql.ts'
 import type { DeploymentStatus } from './deployment.schema.ts'
-import type { DeploymentState } from './deployment-state.ts'
-import type { GateState } from './gate-state.ts'
+import type { DeploymentKey, DeploymentState, GateState, Outcome, RequiredGate } from './deployment-state.ts'
 
-/** Told on this channel: the id of an opened gate that changed. */
+/** PostgreSQL notifications on this channel carry the id of an opened gate that changed. */
 export const GATE_CHANNEL = 'shiplock_gates'
 
-/** How a deployment stands that is not older than `retainedSince` (null: whatever its age). */
-export async function findDeploymentState(db: Db, orgId: string, id: string, retainedSince: Date | null) {
-  const [row] = await db<DeploymentState[]>`${selectState(db, orgId, id, retainedSince)}`
+const REQUIRED_GATES_MAX = 1000
+
+/**
+ * Returns null when there is no such deployment created at or after `retainedSince` (null: at any
+ * time).
+ */
+export async function findDeploymentState(db: Db, deployment: DeploymentKey, retainedSince: Date | null) {
+  const [row] = await db<DeploymentState[]>`${selectState(db, deployment, retainedSince)}`
   return row ?? null
 }
 
-/** The same, locked until the transaction ends: whoever decides holds this lock. */
-export async function lockDeployment(tx: Tx, orgId: string, id: string): Promise<DeploymentState | null> {
-  const [row] = await tx<DeploymentState[]>`${selectState(tx, orgId, id, null)} for update`
+/** Locks the deployment until the transaction ends. Every decision is made under this lock. */
+export async function lockDeployment(tx: Tx, deployment: DeploymentKey): Promise<DeploymentState | null> {
+  const [row] = await tx<DeploymentState[]>`${selectState(tx, deployment, null)} for update`
   return row ?? null
 }
 
-function selectState(db: Db, orgId: string, id: string, retainedSince: Date | null) {
+function selectState(db: Db, { org_id, id }: DeploymentKey, retainedSince: Date | null) {
   return db`
-    select id, status, gated, provider, reviewers_state, custom_rule_state, answer_until, pipeline_run_id, attempt,
-      environment, repository_full_name, branch, commit_sha
+    select org_id, id, status, gated, provider, reviewers_state, custom_rule_state, answer_until, pipeline_run_id,
+      attempt, environment, repository_full_name, branch, commit_sha
     from deployments
-    where org_id = ${orgId}
+    where org_id = ${org_id}
       and id = ${id}
       ${retainedSince === null ? db`` : db`and created_at >= ${retainedSince}`}`
 }
 
-/** Writes the answer to the service's own rule. The deployment is locked. */
+/** The gates that a deployment requires, in the order in which they are shown. */
+export async function listRequiredGates(db: Db, { org_id, id }: DeploymentKey): Promise<RequiredGate[]> {
+  return db<RequiredGate[]>`
+    select id, name, required_approvals, allow_api_keys, allow_run_creator, policies, approved_at
+    from required_gates
+    where org_id = ${org_id}
+      and deployment_id = ${id}
+    order by position
+    limit ${REQUIRED_GATES_MAX}`
+}
+
+/** Marks required gates of a locked deployment as approved. */
+export async function approveRequiredGates(tx: Tx, { org_id, id }: DeploymentKey, gateIds: string[], at: Date) {
+  if (gateIds.length === 0) return
+  await tx`
+    update required_gates
+    set approved_at = ${at}
+    where org_id = ${org_id}
+      and deployment_id = ${id}
+      and id in ${tx(gateIds)}
+      and approved_at is null`
+}
+
+/** Writes the result of the service's own protection rule to a locked deployment. */
 export async function settleDeployment(
   tx: Tx,
-  orgId: string,
-  id: string,
-  { status, custom_rule_state }: { status: DeploymentStatus; custom_rule_state: string },
+  { org_id, id }: DeploymentKey,
+  { status, custom_rule_state }: Omit<Outcome, 'gate'>,
   at: Date,
 ): Promise<void> {
   await tx`
@@ -41,44 +67,42 @@ export async function settleDeployment(
     set status = ${status}, custom_rule_state = ${custom_rule_state}, custom_rule_awaiting = null, answer_until = null,
       policy_evaluation = policy_evaluation || jsonb_build_object('answered', ${custom_rule_state}::text),
       updated_at = ${at}
-    where org_id = ${orgId}
+    where org_id = ${org_id}
       and id = ${id}`
 }
 
-/** Writes how the deployment's opened gate stands, where it has one, and tells whoever polls it once this is committed. */
-export async function settleGate(tx: Tx, orgId: string, deploymentId: string, state: GateState): Promise<void> {
+/** Updates the deployment's opened gate, if it has one, and notifies its pollers on commit. */
+export async function settleGate(tx: Tx, { org_id, id }: DeploymentKey, state: GateState): Promise<void> {
   await tx`
     with settled as (
       update opened_gates
       set status = ${state.status}, decision = ${state.decision}, decided_by = ${state.decided_by}, note = ${state.note}
-      where org_id = ${orgId}
-        and deployment_id = ${deploymentId}
+      where org_id = ${org_id}
+        and deployment_id = ${id}
       returning id
     )
     select pg_notify(${GATE_CHANNEL}, id::text)
     from settled`
 }
 
-/** Where a deployment goes after it was let out. */
+/** Updates the status of an approved deployment. A null `deployedAt` keeps the stored time. */
 export async function moveDeployment(
   tx: Tx,
-  orgId: string,
-  id: string,
-  status: DeploymentStatus,
-  deployedAt: Date | null,
+  { org_id, id }: DeploymentKey,
+  { status, deployedAt }: { status: DeploymentStatus; deployedAt: Date | null },
   at: Date,
-) {
+): Promise<void> {
   await tx`
     update deployments
     set status = ${status}, deployed_at = coalesce(${deployedAt}, deployed_at), updated_at = ${at}
-    where org_id = ${orgId}
+    where org_id = ${org_id}
       and id = ${id}`
 }
 
-/** The deployments of an attempt of a run that wait or that were let out. */
-export async function findUnfinished(db: Db, orgId: string, runId: string, attempt: number): Promise<string[]> {
-  const rows = await db<{ id: string }[]>`
-    select id
+/** The deployments of a run's attempt that are waiting, approved or in progress. */
+export async function listUnfinished(db: Db, orgId: string, runId: string, attempt: number): Promise<DeploymentKey[]> {
+  return db<DeploymentKey[]>`
+    select org_id, id
     from deployments
     where org_id = ${orgId}
       and pipeline_run_id = ${runId}
@@ -86,12 +110,11 @@ export async function findUnfinished(db: Db, orgId: string, runId: string, attem
       and status in ('pending_approval', 'approved', 'in_progress')
     order by id
     limit 1000`
-  return rows.map((row) => row.id)
 }
 
-/** Deployments of any organization whose time to be answered is over, the longest first. */
-export async function findOverdue(db: Db, now: Date): Promise<{ org_id: string; id: string }[]> {
-  return db<{ org_id: string; id: string }[]>`
+/** Deployments of all organizations that were not answered in time, longest overdue first. */
+export async function listOverdue(db: Db, now: Date): Promise<DeploymentKey[]> {
+  return db<DeploymentKey[]>`
     select org_id, id
     from deployments
     where answer_until <= ${now}

@@ -1,14 +1,24 @@
+import { MINUTE_MS } from '../platform/clock.ts'
 import type { DeploymentStatus } from './deployment.schema.ts'
 
-/** What decides whether, and how, a deployment can be answered. */
-export type DeploymentState = {
-  id: string
+/** How long a deployment waits for an answer (decisions §9). */
+export const ANSWER_WITHIN_MS = 12 * 60 * MINUTE_MS
+
+/** The name of the service's own protection rule on the wire. */
+export const OWN_RULE = 'customRule'
+
+export type DeploymentKey = { org_id: string; id: string }
+
+/**
+ * The fields of a deployment that determine whether it can be approved or rejected, and by whom.
+ */
+export type DeploymentState = DeploymentKey & {
   status: DeploymentStatus
   gated: boolean
   provider: string | null
-  /** How far people are who review on the code host; null where nobody has to. */
+  /** State of the code host's required reviewers; null when the code host requires none. */
   reviewers_state: string | null
-  /** How the service's own rule stands; null where there is none. */
+  /** State of the service's own protection rule; null when the deployment does not have it. */
   custom_rule_state: string | null
   answer_until: Date | null
   pipeline_run_id: string | null
@@ -19,13 +29,73 @@ export type DeploymentState = {
   commit_sha: string
 }
 
-/** Does the service's own rule still wait for an answer at `now`? */
+/** True if the service's own protection rule still waits for an answer at `now`. */
 export function isWaiting({ status, custom_rule_state, answer_until }: DeploymentState, now: Date): boolean {
   const isOverdue = answer_until !== null && answer_until <= now
   return status === 'pending_approval' && custom_rule_state === 'pending' && !isOverdue
 }
 
-/** Do people on the code host have to review, and have not? */
+/** True if required reviewers on the code host have not answered yet. */
 export function awaitsReviewers({ status, reviewers_state }: DeploymentState): boolean {
   return status === 'pending_approval' && reviewers_state === 'pending'
+}
+
+/**
+ * A gate that must approve the deployment, as it was configured when the deployment was created.
+ */
+export type RequiredGate = {
+  id: string
+  name: string
+  required_approvals: number
+  allow_api_keys: boolean
+  allow_run_creator: boolean
+  policies: string[]
+  approved_at: Date | null
+}
+
+/** What a client that polls the opened gate of a deployment sees. */
+export type GateState = {
+  status: 'waiting' | 'decided' | 'expired' | 'cancelled'
+  decision: 'pending' | 'approved' | 'rejected'
+  decided_by: string | null
+  note: string | null
+}
+
+/**
+ * The final result of the service's own protection rule, for the deployment and for its opened
+ * gate.
+ */
+export type Outcome = {
+  status: DeploymentStatus
+  custom_rule_state: 'approved' | 'rejected' | 'expired' | 'cancelled'
+  gate: GateState
+}
+
+export const EXPIRED: Outcome = {
+  status: 'expired',
+  custom_rule_state: 'expired',
+  gate: {
+    status: 'expired',
+    decision: 'rejected',
+    decided_by: 'expiry',
+    note: 'Nobody approved or rejected the deployment within 12 hours.',
+  },
+}
+
+export const SUPERSEDED = cancelled('A higher attempt of the run has opened the same gate.')
+
+/** A run that ended without success cannot deploy. */
+export function runEnded(runStatus: string): Outcome {
+  return cancelled(`The run has finished as ${runStatus}.`)
+}
+
+function cancelled(note: string): Outcome {
+  const gate = { status: 'cancelled', decision: 'rejected', decided_by: 'run', note } as const
+  return { status: 'cancelled', custom_rule_state: 'cancelled', gate }
+}
+
+/** The outcome after the last required answer. `by` becomes the `decided_by` of the gate. */
+export function decided(decision: 'approved' | 'rejected', by: string, note: string | null): Outcome {
+  const gate = { status: 'decided', decision, decided_by: by, note } as const
+  return { status: decision, custom_rule_state: decision, gate }
 }

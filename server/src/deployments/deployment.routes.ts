@@ -16,6 +16,7 @@ export async function deploymentRoutes(app: HttpServer, services: Services): Pro
       schema: {
         operationId: 'listDeployments',
         summary: 'List deployments',
+        description: 'Returns the deployments of the organization, newest first.',
         tags: ['Deployments'],
         querystring: DeploymentQuery,
         response: { 200: ListEnvelope(Deployment) },
@@ -25,19 +26,14 @@ export async function deploymentRoutes(app: HttpServer, services: Services): Pro
       const { query, actor } = request
       const context = listContext(services, request)
       const page = readPage(query, context)
-      const rows = await listDeployments(
-        services.sql,
-        actor.org_id,
-        page,
-        {
-          status: query.status,
-          environment: query.environment,
-          repository_full_name: query.repository,
-          workflow_name: query.workflow,
-          workflow_path: query.workflow_path,
-        },
-        context.now,
-      )
+      const filter = {
+        status: query.status,
+        environment: query.environment,
+        repository_full_name: query.repository,
+        workflow_name: query.workflow,
+        workflow_path: query.workflow_path,
+      }
+      const rows = await listDeployments(services.sql, actor.org_id, page, { filter, now: context.now })
       return sendPage(reply, rows, page, query, context)
     },
   )
@@ -48,7 +44,7 @@ export async function deploymentRoutes(app: HttpServer, services: Services): Pro
       config: { scope: 'read:deployments' },
       schema: {
         operationId: 'getDeployment',
-        summary: 'Read one deployment',
+        summary: 'Get a deployment',
         tags: ['Deployments'],
         params: DeploymentPath,
         response: { 200: Envelope(Deployment) },
@@ -57,7 +53,8 @@ export async function deploymentRoutes(app: HttpServer, services: Services): Pro
     async (request, reply) => {
       const { org_id, plan } = request.actor
       const now = services.clock.now()
-      const json = await findDeployment(services.sql, org_id, request.params.id, retainedSince(plan, now), now)
+      const window = { retainedSince: retainedSince(plan, now), now }
+      const json = await findDeployment(services.sql, org_id, request.params.id, window)
       if (json === null) throw notFound('deployment')
       return sendData(reply, json)
     },

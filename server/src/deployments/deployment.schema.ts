@@ -1,12 +1,9 @@
 import { type Static, Type } from 'typebox'
 import { pageQuery, windowFilters } from '../platform/http/lists.ts'
 import { Closed, ItemId, Nullable, OneOf, Timestamp } from '../platform/http/schemas.ts'
+import { Approval, Bypass, nullableText, Override, PolicyEvaluation, Review } from './deployment-decision.schema.ts'
 
-const Text = Nullable(Type.String())
-const Time = Nullable(Timestamp)
-const Names = Type.Array(Type.String())
-
-export const DeploymentStatus = OneOf([
+export const DEPLOYMENT_STATUSES = [
   'pending_approval',
   'approved',
   'rejected',
@@ -16,142 +13,102 @@ export const DeploymentStatus = OneOf([
   'cancelled',
   'expired',
   'rolled_back',
-])
+] as const
+
+export const DeploymentStatus = OneOf(DEPLOYMENT_STATUSES)
 export type DeploymentStatus = Static<typeof DeploymentStatus>
 
-/** A name to compare with. PostgreSQL's text takes any character but U+0000. */
+/** A name to compare with. PostgreSQL text can contain any character except U+0000. */
 function exactName(maxLength: number, description: string) {
   return Type.Optional(Type.String({ maxLength, pattern: '^[^\\u0000]+$', description }))
 }
 
 export const DeploymentQuery = pageQuery(100, 50, {
   ...windowFilters,
-  status: Type.Optional(DeploymentStatus),
-  environment: exactName(100, 'Exact name, across all repositories and workflows.'),
+  status: Type.Optional(OneOf(DEPLOYMENT_STATUSES, { description: 'Only deployments with this status.' })),
+  environment: exactName(100, 'Exact environment name, across all repositories and workflows.'),
   repository: Type.Optional(
     Type.String({
       maxLength: 300,
       pattern: '^[^/\\u0000]+(?:/[^/\\u0000]+)+$',
-      description: '`owner/repo`, exact spelling.',
+      description: 'Exact repository name as `owner/repo`. Case-sensitive.',
     }),
   ),
-  workflow: exactName(300, 'Exact display name. It is not unique: combine it with repository or workflow_path.'),
-  workflow_path: exactName(500, "Path of the workflow's file."),
-})
-
-export const DeploymentPath = Closed({ id: ItemId })
-
-const Review = Closed({
-  reviewer: Type.String(),
-  avatar_url: Text,
-  state: Type.String(),
-  comment: Text,
-  reviewed_at: Time,
-})
-
-const Approval = Closed({
-  user_id: Text,
-  email: Text,
-  display_name: Text,
-  decision: Type.String(),
-  principal: Type.String(),
-  gates: Names,
-  provider_account: Nullable(Closed({ provider: Type.String(), login: Type.String() })),
-  at: Timestamp,
-  note: Text,
-})
-
-const Bypass = Closed({
-  at: Timestamp,
-  from: Type.String(),
-  to: Type.String(),
-  actor: Text,
-  gates: Names,
-  policies: Names,
-})
-
-const OverriddenRule = Closed({ rule: Type.String(), name: Text, status: Type.String(), reason: Text })
-
-const Override = Closed({
-  at: Timestamp,
-  user_id: Text,
-  email: Text,
-  display_name: Text,
-  reason: Type.String(),
-  self_override: Type.Boolean(),
-  gates: Names,
-  evaluation_id: Text,
-  evaluated_at: Time,
-  policies: Type.Array(
-    Closed({
-      id: Type.String(),
-      name: Type.String(),
-      version: Type.Integer(),
-      decision: Type.String(),
-      rules: Type.Array(OverriddenRule),
-    }),
+  workflow: exactName(
+    300,
+    'Exact display name of the workflow. Names are not unique: combine it with `repository` or `workflow_path`.',
   ),
+  workflow_path: exactName(500, 'Exact path of the workflow file.'),
 })
 
-const PolicyEvaluation = Closed({
-  evaluation_id: Type.String(),
-  at: Timestamp,
-  decision: Type.String(),
-  answered: Text,
-  policies: Type.Array(
-    Closed({
-      id: Type.String(),
-      name: Type.String(),
-      version: Type.Integer(),
-      mode: OneOf(['monitor', 'enforce']),
-      decision: Type.String(),
-    }),
-  ),
+export const DeploymentPath = Closed({
+  id: Type.String({ ...ItemId, description: 'Deployment id.' }),
 })
 
-/** One commit on its way to one environment, and who let it out (specification, "Deployment"). */
+function time(description: string) {
+  return Nullable(Type.String({ ...Timestamp, description }))
+}
+
+function names(description: string) {
+  return Type.Array(Type.String(), { description })
+}
+
+const ExternalCustomRule = Closed({
+  app_id: Type.String({ description: 'Id of the app on the code host.' }),
+  slug: Type.String({ description: 'URL name of the app on the code host.' }),
+})
+
+/** The deployment of one commit to one environment (specification, "Deployment"). */
 export const Deployment = Closed(
   {
     id: Type.String(),
-    org_id: Type.String(),
-    repository: Type.String(),
-    repository_full_name: Type.String(),
-    environment: Type.String(),
+    org_id: Type.String({ description: 'Organization that the deployment belongs to.' }),
+    repository: Type.String({ description: 'Repository name without its owner.' }),
+    repository_full_name: Type.String({ description: 'Repository name as `owner/repo`.' }),
+    environment: Type.String({ description: 'Environment that is deployed to.' }),
     status: DeploymentStatus,
-    workflow_name: Text,
-    workflow_path: Text,
-    provider: Text,
-    github_run_id: Nullable(Type.Integer()),
-    branch: Text,
-    commit_sha: Type.String(),
-    commit_message: Text,
-    release_name: Text,
-    author: Text,
-    author_avatar_url: Text,
-    version: Text,
-    required_reviewers: Names,
-    required_reviewer_teams: Names,
-    pipeline_run_id: Text,
-    deployed_at: Time,
-    rollback_at: Time,
-    callback_url: Text,
-    html_url: Text,
-    job_id: Text,
-    environment_url: Text,
-    protection_rule_type: Text,
-    protection_rule_types: Names,
-    gated: Type.Boolean(),
-    reviewers_state: Text,
-    custom_rule_state: Text,
-    custom_rule_awaiting: Text,
-    attempt: Type.Integer(),
-    previous_attempt_id: Text,
-    superseded_by_id: Text,
+    workflow_name: nullableText('Display name of the workflow or pipeline.'),
+    workflow_path: nullableText('Path of the workflow file.'),
+    provider: nullableText('Code host of the deployment; `other` for deployments created by opening a gate.'),
+    github_run_id: Nullable(Type.Integer({ description: 'Id of the workflow run on GitHub.' })),
+    branch: nullableText("Branch that is deployed; null when the run's ref is a tag or missing."),
+    commit_sha: Type.String({ description: 'Commit that is deployed.' }),
+    commit_message: nullableText('Message of the commit.'),
+    release_name: nullableText('Name of the release.'),
+    author: nullableText('Login of the person or bot that started the run.'),
+    author_avatar_url: nullableText("URL of the author's avatar."),
+    version: nullableText('Version that is deployed.'),
+    required_reviewers: names('Logins of the reviewers that the code host requires.'),
+    required_reviewer_teams: names('Teams whose members the code host requires as reviewers.'),
+    pipeline_run_id: nullableText('Id of the run that deploys.'),
+    deployed_at: time('When the deployment succeeded.'),
+    rollback_at: time('When the deployment was rolled back.'),
+    callback_url: nullableText('URL at which the code host receives the decision.'),
+    html_url: nullableText('URL of the run in the CI system.'),
+    job_id: nullableText('Job that deploys.'),
+    environment_url: nullableText('URL of the deployed environment.'),
+    protection_rule_type: nullableText(
+      "First of `protection_rule_types`; `customRule` is the service's own protection rule.",
+    ),
+    protection_rule_types: names('Protection rules of the environment.'),
+    gated: Type.Boolean({ description: 'True if the deployment has protection rules.' }),
+    reviewers_state: nullableText("State of the code host's required reviewers; null when it requires none."),
+    custom_rule_state: nullableText(
+      "State of the service's own protection rule: `pending`, `approved`, `rejected`, `expired` or `cancelled`.",
+    ),
+    custom_rule_awaiting: nullableText(
+      "What the service's own protection rule waits for, for example `manual_decision_required`.",
+    ),
+    attempt: Type.Integer({ description: 'Attempt of the run that deploys.' }),
+    previous_attempt_id: nullableText('Deployment of the previous attempt of the same run.'),
+    superseded_by_id: nullableText('Deployment of a higher attempt that replaces this one.'),
     created_at: Timestamp,
     updated_at: Timestamp,
-    reviews: Type.Array(Review),
-    approvals: Type.Array(Approval),
-    external_custom_rules: Type.Array(Closed({ app_id: Type.String(), slug: Type.String() })),
+    reviews: Type.Array(Review, { description: 'Reviews on the code host.' }),
+    approvals: Type.Array(Approval, { description: 'Approvals and rejections, oldest first.' }),
+    external_custom_rules: Type.Array(ExternalCustomRule, {
+      description: 'Protection rules of other apps on the code host.',
+    }),
     bypass: Nullable(Bypass),
     override: Nullable(Override),
     policy_evaluation: Nullable(PolicyEvaluation),

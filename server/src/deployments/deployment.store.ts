@@ -3,7 +3,7 @@ import type { Db } from '../platform/db/sql.ts'
 import type { Page, PageRow } from '../platform/http/lists.ts'
 import type { DeploymentStatus } from './deployment.schema.ts'
 
-/** What a deployment must equal, by column. */
+/** Values that the columns of a deployment must equal. */
 export type DeploymentFilter = {
   status?: DeploymentStatus | undefined
   environment?: string | undefined
@@ -12,13 +12,12 @@ export type DeploymentFilter = {
   workflow_path?: string | undefined
 }
 
-/** One page of deployments, newest first, and one row more where there is a next page. */
+/** Returns one page of deployments, newest first, and one more row when there is a next page. */
 export async function listDeployments(
   db: Db,
   orgId: string,
   page: Page,
-  filter: DeploymentFilter,
-  now: Date,
+  { filter, now }: { filter: DeploymentFilter; now: Date },
 ): Promise<PageRow[]> {
   return db<PageRow[]>`
     select deployment.created_at, deployment.id, ${deploymentJson(db, now)} as json
@@ -34,7 +33,7 @@ export async function listDeployments(
     limit ${page.limit + 1}`
 }
 
-/** One that waited too long is expired, whether or not the sweeper has been there. */
+/** An overdue deployment counts as expired even before `deployments.settle` has updated it. */
 function hasStatus(db: Db, status: DeploymentStatus | undefined, now: Date) {
   if (status === undefined) return db``
   if (status === 'expired') return db`and (deployment.status = 'expired' or ${isOverdue(db, now)})`
@@ -51,13 +50,15 @@ function equals(db: Db, column: Exclude<keyof DeploymentFilter, 'status'>, filte
   return value === undefined ? db`` : db`and deployment.${db(column)} = ${value}`
 }
 
-/** A deployment that is not older than `retainedSince`, as JSON text, or null. */
+/**
+ * Returns the deployment as JSON text, or null when there is none created at or after
+ * `retainedSince`.
+ */
 export async function findDeployment(
   db: Db,
   orgId: string,
   id: string,
-  retainedSince: Date,
-  now: Date,
+  { retainedSince, now }: { retainedSince: Date; now: Date },
 ): Promise<string | null> {
   const [row] = await db<{ json: string }[]>`
     select ${deploymentJson(db, now)} as json

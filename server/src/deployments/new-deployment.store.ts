@@ -1,8 +1,10 @@
 import type { Tx } from '../platform/db/sql.ts'
+import { type DeploymentKey, OWN_RULE } from './deployment-state.ts'
 
-/** The facts of a deployment that a CI system asks to be let out; the rest follows from its being new. */
-export type NewDeployment = {
-  id: string
+/**
+ * A deployment that a CI system has opened a gate for. All other columns follow from its being new.
+ */
+export type NewDeployment = DeploymentKey & {
   repository: string
   repository_full_name: string
   environment: string
@@ -20,11 +22,8 @@ export type NewDeployment = {
   created_at: Date
 }
 
-/** The kind of protection rule that is the service's own. */
-export const OWN_RULE = 'customRule'
-
-/** Stores a deployment that waits for the service's own rule. */
-export async function insertDeployment(tx: Tx, orgId: string, deployment: NewDeployment): Promise<void> {
+/** Inserts a deployment that waits for the service's own protection rule. */
+export async function insertDeployment(tx: Tx, deployment: NewDeployment): Promise<void> {
   await tx`
     insert into deployments (
       org_id, id, provider, repository, repository_full_name, environment, status, workflow_name, pipeline_run_id,
@@ -33,7 +32,7 @@ export async function insertDeployment(tx: Tx, orgId: string, deployment: NewDep
       created_at, updated_at
     )
     values (
-      ${orgId}, ${deployment.id}, 'other', ${deployment.repository}, ${deployment.repository_full_name},
+      ${deployment.org_id}, ${deployment.id}, 'other', ${deployment.repository}, ${deployment.repository_full_name},
       ${deployment.environment}, 'pending_approval', ${deployment.workflow_name}, ${deployment.pipeline_run_id},
       ${deployment.job_id}, ${deployment.attempt}, ${deployment.previous_attempt_id}, ${deployment.superseded_by_id},
       ${deployment.branch}, ${deployment.commit_sha}, ${deployment.author}, ${deployment.html_url}, ${OWN_RULE},
@@ -42,33 +41,24 @@ export async function insertDeployment(tx: Tx, orgId: string, deployment: NewDep
     )`
 }
 
-export type Neighbours = { previous: string | null; next: string | null }
+/**
+ * Deployment ids of the nearest attempts before and after an attempt that have a deployment of the
+ * same kind.
+ */
+export type NearestAttempts = { previous: string | null; next: string | null }
 
-/** The deployments of the nearest attempts before and after one, of the same run, job and environment. The run is locked. */
-export async function findNeighbours(tx: Tx, orgId: string, key: OpenedGateKey): Promise<Neighbours> {
-  const ofOtherAttempts = tx`
-    select deployment_id
-    from opened_gates
-    where org_id = ${orgId}
-      and run_id = ${key.run_id}
-      and environment = ${key.environment}
-      and job = ${key.job}`
-  const [row] = await tx<[Neighbours]>`
-    select (${ofOtherAttempts} and attempt < ${key.attempt} order by attempt desc limit 1) as previous,
-      (${ofOtherAttempts} and attempt > ${key.attempt} order by attempt limit 1) as next`
-  return row
-}
-
-/** What makes two openings the same one. `job` is empty where none was named. */
-export type OpenedGateKey = { run_id: string; attempt: number; environment: string; job: string }
-
-/** Ties a new deployment's neighbours to it. */
-export async function linkNeighbours(tx: Tx, orgId: string, id: string, { previous, next }: Neighbours, at: Date) {
+/** Makes the deployments of the nearest attempts refer to a new deployment. */
+export async function linkAttempts(
+  tx: Tx,
+  { org_id, id }: DeploymentKey,
+  { previous, next }: NearestAttempts,
+  at: Date,
+): Promise<void> {
   await tx`
     update deployments
     set superseded_by_id = case when id = ${previous} then ${id} else superseded_by_id end,
       previous_attempt_id = case when id = ${next} then ${id} else previous_attempt_id end,
       updated_at = ${at}
-    where org_id = ${orgId}
+    where org_id = ${org_id}
       and id in (${previous}, ${next})`
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { newHexId, newRunId, newUuid } from './ids.ts'
+import { lowestUuidAt, newHexId, newRunId, newUuid, newUuidPrefix, newUuidSeries } from './ids.ts'
 
 const NOW = new Date('2026-03-04T05:06:07.890Z')
 const RUN_ID = /^run_[0-7][0-9A-HJKMNP-TV-Z]{25}$/
@@ -32,6 +32,43 @@ test('a UUID is of version 7 and holds the time to the millisecond', () => {
       assert.equal(Number.parseInt(id.replace('-', '').slice(0, 12), 16), at.getTime())
     }),
   )
+})
+
+test('the ids of a series are version 7 UUIDs of its time and sort by position', () => {
+  for (let repetition = 0; repetition < 20; repetition += 1) {
+    const idAt = newUuidSeries(NOW)
+    const ids = [0, 1, 2, 255, 256, 65_535, 1_000_000, 2 ** 31 - 1].map(idAt)
+    assert.deepEqual(ids, [...ids].sort())
+    for (const id of ids) {
+      assert.match(id, UUID_V7)
+      assert.equal(Number.parseInt(id.replace('-', '').slice(0, 12), 16), NOW.getTime())
+    }
+  }
+  const idAt = newUuidSeries(NOW)
+  const ids = Array.from({ length: 10_000 }, (_, position) => idAt(position))
+  assert.deepEqual(ids, [...ids].sort())
+  assert.equal(new Set(ids).size, ids.length)
+})
+
+test('a prefix and a position of 8 digits are a version 7 UUID', () => {
+  const prefix = newUuidPrefix(NOW)
+  assert.match(`${prefix}00000000`, UUID_V7)
+  assert.match(`${prefix}ffffffff`, UUID_V7)
+})
+
+test('the lowest UUID of a millisecond is between those of the millisecond before and its own', () => {
+  fc.assert(
+    fc.property(fc.date({ min: new Date(1), max: new Date('9999-12-31T23:59:59.999Z'), noInvalidDate: true }), (at) => {
+      const before = new Date(at.getTime() - 1)
+      const lowest = lowestUuidAt(at)
+      assert.match(lowest, UUID_V7)
+      assert.ok(lowest <= newUuid(at))
+      assert.ok(lowest <= `${newUuidPrefix(at)}00000000`)
+      assert.ok(lowest > newUuid(before))
+      assert.ok(lowest > `${newUuidPrefix(before)}ffffffff`)
+    }),
+  )
+  assert.equal(lowestUuidAt(new Date(-1)), lowestUuidAt(new Date(0)))
 })
 
 test('no two ids are alike', () => {

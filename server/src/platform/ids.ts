@@ -1,11 +1,12 @@
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomInt } from 'node:crypto'
 import { monotonicFactory } from 'ulid'
+import { v7 } from 'uuid'
 
 const nextUlid = monotonicFactory(randomFraction)
 let pool = randomBytes(4096)
 let used = 0
 
-/** A fraction in [0, 1) from the system's random source, drawn in blocks because `ulid` asks for sixteen an id. */
+/** Returns a fraction in [0, 1). Random bytes come in blocks: `ulid` needs 16 fractions per id. */
 function randomFraction(): number {
   if (used + 4 > pool.length) {
     pool = randomBytes(pool.length)
@@ -15,44 +16,43 @@ function randomFraction(): number {
   return pool.readUInt32LE(used - 4) / 2 ** 32
 }
 
-/** `run_` and a ULID: sortable by creation, 26 characters of Crockford base32. */
+/** Returns `run_` and a ULID: 26 characters of Crockford base32, sorted by creation. */
 export function newRunId(at: Date): string {
   return `run_${nextUlid(at.getTime())}`
 }
 
-/** `dep_` and a ULID, as a run's id. */
+/** Returns `dep_` and a ULID, in the form of run ids. */
 export function newDeploymentId(at: Date): string {
   return `dep_${nextUlid(at.getTime())}`
 }
 
-/** A version 7 UUID (RFC 9562 §5.7): starts with the Unix time in milliseconds, so that new rows land at the end of an index. */
+/** Returns a version 7 UUID (RFC 9562 §5.7). New ids go to the end of an index. */
 export function newUuid(at: Date): string {
-  const bytes = randomBytes(16)
-  bytes.writeUIntBE(at.getTime(), 0, 6)
-  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x70
-  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80
-  const hex = bytes.toString('hex')
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
+  return v7({ msecs: at.getTime() })
 }
 
-/** 32 lowercase hex characters: the form of a security upload's id. */
+/** Returns 32 random lowercase hexadecimal characters: the id of a security upload. */
 export function newHexId(): string {
   return randomBytes(16).toString('hex')
 }
 
-/** Ids for the parts of one whole: version 7 UUIDs that differ in their last 32 bits and sort by position. */
+/** Returns a function that makes version 7 UUIDs. They sort by position, from 0 to 2^31 - 1. */
 export function newUuidSeries(at: Date): (position: number) => string {
-  const prefix = newUuidPrefix(at)
-  return (position) => prefix + position.toString(16).padStart(8, '0')
+  const start = randomInt(2 ** 31)
+  return (position) => v7({ msecs: at.getTime(), seq: start + position })
 }
 
-/** What the ids of a series begin with: all but their last eight hex digits, which are the position. */
+/**
+ * Returns the first 24 hexadecimal digits of ids that SQL completes with a row's position in 8
+ * digits. `uuid` cannot make these ids, because the rows never leave PostgreSQL.
+ */
 export function newUuidPrefix(at: Date): string {
   return newUuid(at).slice(0, -8)
 }
 
-/** Not above any version 7 UUID of that millisecond or a later one, and above all earlier ones. */
+const ZEROS = new Uint8Array(16)
+
+/** Returns the lowest version 7 UUID of a millisecond. Every earlier one is lower. */
 export function lowestUuidAt(at: Date): string {
-  const hex = Math.max(0, at.getTime()).toString(16).padStart(12, '0')
-  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`
+  return v7({ msecs: Math.max(0, at.getTime()), seq: 0, random: ZEROS })
 }

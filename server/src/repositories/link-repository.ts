@@ -11,7 +11,7 @@ import {
   repositoryIdForm,
 } from './repository-identity.ts'
 
-/** A repository as someone writes it. Host and tracked branch, where absent, stay as they are or get their default. */
+/** A repository to link. Without a host or tracked branch, the present or default value is used. */
 export type RepositoryRequest = {
   provider: Provider
   id: string
@@ -24,8 +24,9 @@ const DEFAULT_BRANCH = 'main'
 const BRANCH_CHARS_MAX = 255
 
 /**
- * Links a provider's repository to an organization; the same id again renames it. Throws 400 for what no repository
- * can be, and 409 `name_taken` when another repository of the provider has the name.
+ * Links a provider's repository to an organization. Linking the same id again renames it. Throws
+ * 400 for an invalid field, and 409 `name_taken` if another repository of the provider has the
+ * name.
  */
 export async function linkRepository(
   { sql, clock }: Pick<Services, 'sql' | 'clock'>,
@@ -38,7 +39,7 @@ export async function linkRepository(
     return await upsertRepository(sql, orgId, link, defaults)
   } catch (error) {
     if (sqlState(error) !== UNIQUE_VIOLATION) throw error
-    const message = `${link.full_name} is linked already, under another ${link.provider} id; "repo list" shows it`
+    const message = `${link.full_name} is already linked with another ${link.provider} id. Run "repo list" to see it.`
     throw new ApiError(409, 'name_taken', message, {}, undefined, { cause: error })
   }
 }
@@ -47,12 +48,13 @@ function requireLink({ provider, id, name, host, trackedBranch }: RepositoryRequ
   const storedId = normalizeRepositoryId(provider, id)
   const storedHost = host?.toLowerCase() ?? null
   if (storedId === null)
-    throw invalid(`The id of a ${provider} repository is ${repositoryIdForm(provider)}, not "${id.slice(0, 80)}"`)
-  if (!isRepositoryName(provider, name)) throw invalid(`A ${provider} repository's name has the form owner/name`)
+    throw invalid(`The id of a ${provider} repository must be ${repositoryIdForm(provider)}, not "${id.slice(0, 80)}"`)
+  if (!isRepositoryName(provider, name))
+    throw invalid(`The name of a ${provider} repository must have the form owner/name`)
   if (storedHost !== null && !isHost(storedHost))
-    throw invalid('A host is a name like git.example.com, without a scheme')
+    throw invalid('The host must be a name such as git.example.com, without a scheme')
   if (trackedBranch !== undefined && !isBranch(trackedBranch))
-    throw invalid('The tracked branch is not the name of a branch')
+    throw invalid('The tracked branch must be the name of a branch')
   return { provider, id: storedId, full_name: name, host: storedHost, tracked_branch: trackedBranch ?? null }
 }
 

@@ -3,13 +3,16 @@ import { findOnHost, type LinkedRepository } from './repository-lookup.store.ts'
 
 export type LocatedRepository = {
   host: string | null
-  /** Without the host. */
+  /** The name without the host. */
   name: string
-  /** The connected provider's repository of that address. */
+  /** The linked repository with this address. */
   linked: LinkedRepository | null
 }
 
-/** What is known of the repository at `host/owner/name`. Two parts are `owner/name`: what reports name without a host. */
+/**
+ * Finds the linked repository at `host/owner/name`. An address of two parts has no host, as in
+ * reports.
+ */
 export async function locateRepository(db: Db, orgId: string, address: string): Promise<LocatedRepository> {
   const slash = address.indexOf('/')
   if (!address.includes('/', slash + 1)) return { host: null, name: address, linked: null }

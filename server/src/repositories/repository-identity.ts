@@ -1,13 +1,13 @@
-/** The code hosts that can be connected. */
+/** The supported code hosts. */
 export const PROVIDERS = ['github', 'gitlab', 'bitbucket', 'azure'] as const
 export type Provider = (typeof PROVIDERS)[number]
 
-/** What a provider calls its repositories. */
+/** The form of a provider's repository ids and names. */
 type Naming = { host: string; id: RegExp; idForm: string; segmentsMax: number }
 
 const NUMBER = { id: /^[1-9]\d{0,18}$/, idForm: 'a number' }
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
-/** GitLab nests groups twenty deep below the top one. */
+/** GitLab allows twenty levels of groups below the top one. */
 const GITLAB_SEGMENTS_MAX = 22
 
 const NAMING: Record<Provider, Naming> = {
@@ -26,19 +26,22 @@ export function defaultHost(provider: Provider): string {
   return NAMING[provider].host
 }
 
-/** A provider's id of a repository in the form that is stored: UUIDs in lower case, without braces; null where it is none. */
+/**
+ * A repository id in the form that is stored: UUIDs in lower case, without braces. Null if it is
+ * invalid.
+ */
 export function normalizeRepositoryId(provider: Provider, id: string): string | null {
   const bare = provider === 'bitbucket' ? id.replace(/^\{(.*)\}$/, '$1') : id
   const stored = bare.toLowerCase()
   return NAMING[provider].id.test(stored) ? stored : null
 }
 
-/** What an id of this provider looks like, for a message. */
+/** The form of a provider's repository ids, for messages. */
 export function repositoryIdForm(provider: Provider): string {
   return NAMING[provider].idForm
 }
 
-/** True for `owner/name`, with groups or a project between them where the provider has such. */
+/** True for `owner/name`, with groups or a project in between if the provider has them. */
 export function isRepositoryName(provider: Provider, name: string): boolean {
   const segments = name.split('/')
   if (name.length > NAME_CHARS_MAX || segments.length < 2 || segments.length > NAMING[provider].segmentsMax)
@@ -46,7 +49,7 @@ export function isRepositoryName(provider: Provider, name: string): boolean {
   return segments.every((segment) => SEGMENT.test(segment) && segment !== '.' && segment !== '..')
 }
 
-/** True for a host name in lower case, with a port where it is not the usual one. */
+/** True for a host name in lower case, optionally with a port. */
 export function isHost(host: string): boolean {
   return HOST.test(host)
 }

@@ -4,7 +4,7 @@ export type LinkedRepository = { provider: string; id: string; full_name: string
 
 const MATCHES_MAX = 20
 
-/** The connected repositories of a name, whatever their provider. Code hosts fold case in names. */
+/** Finds the linked repositories with a name, of all providers. Code hosts ignore case in names. */
 export async function findByName(db: Db, orgId: string, fullName: string): Promise<LinkedRepository[]> {
   return db<LinkedRepository[]>`
     select provider, id, full_name, tracked_branch
@@ -25,7 +25,7 @@ export async function findById(db: Db, orgId: string, provider: string, id: stri
   return row ?? null
 }
 
-/** The providers on which an account of this name has connected repositories. */
+/** Lists the providers with linked repositories of this owner. */
 export async function findProvidersOfOwner(db: Db, orgId: string, owner: string): Promise<string[]> {
   const rows = await db<{ provider: string }[]>`
     select distinct provider
@@ -37,7 +37,7 @@ export async function findProvidersOfOwner(db: Db, orgId: string, owner: string)
   return rows.map((row) => row.provider)
 }
 
-/** The connected repository at `host/full_name`, whichever provider serves the host. */
+/** Finds the linked repository at `host/full_name`, of any provider. */
 export async function findOnHost(
   db: Db,
   orgId: string,

@@ -1,8 +1,8 @@
 import { matchesGlob } from '../platform/glob.ts'
 
 /**
- * Does a glob mean this repository? It may speak of the whole `host/owner/name`, or of the name without its host, in
- * whatever case: code hosts fold it.
+ * True if a glob matches a repository: its whole address `host/owner/name`, or the name without the
+ * host. Case is ignored, as on code hosts.
  */
 export function matchesRepository(pattern: string, repository: string): boolean {
   const [glob, address] = [pattern.toLowerCase(), repository.toLowerCase()]

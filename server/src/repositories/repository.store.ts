@@ -10,7 +10,7 @@ export type Repository = {
   created_at: Date
 }
 
-/** What null stands for is kept from before, or is the default for a new repository. */
+/** Null keeps the stored value; a new repository gets the default. */
 export type RepositoryLink = Pick<Repository, 'provider' | 'id' | 'full_name'> & {
   host: string | null
   tracked_branch: string | null
@@ -20,7 +20,7 @@ export type LinkDefaults = Pick<Repository, 'host' | 'tracked_branch' | 'created
 
 const REPOSITORIES_LISTED_MAX = 10_000
 
-/** Stores a repository, or what has changed of it: providers keep the id when a repository is renamed. */
+/** Inserts or updates a repository. Providers keep the id when a repository is renamed. */
 export async function upsertRepository(db: Db, orgId: string, link: RepositoryLink, defaults: LinkDefaults) {
   const [row] = await db<[Repository]>`
     insert into repositories as repository (org_id, provider, id, host, full_name, tracked_branch, created_at)

@@ -43,7 +43,7 @@ async function openSlot(bytes: string | Buffer = FILE, path = 'file'): Promise<S
   return body.data.uploads[0]
 }
 
-/** The PUT was refused, and the artifact is still waited for. */
+/** The PUT was refused, and the artifact is still pending. */
 async function assertRefused(response: Response, slot: Slot): Promise<void> {
   assert.ok(response.status >= 400 && response.status < 500, `answered ${response.status}`)
   const { body } = await postComplete(api, caller, report, [slot.artifact_id])
@@ -61,7 +61,7 @@ test('200 with report_id, one slot per new file in the order of the request, ski
   )
 })
 
-test('files are added to those of the report, and nothing is taken away', async () => {
+test('files are added to a report, and none is removed', async () => {
   await uploadArtifact(api, caller, report, 'first', FILE)
   await add(fileOf('second', 1))
   assert.deepEqual(
@@ -73,7 +73,7 @@ test('files are added to those of the report, and nothing is taken away', async 
   )
 })
 
-test('already_uploaded for a file that is there with the same checksum; other bytes at its path get a slot', async () => {
+test('already_uploaded for a file that is stored with the same checksum; other bytes at its path get a slot', async () => {
   const id = await uploadArtifact(api, caller, report, 'file', FILE)
   const same = await add(artifactOf('file', FILE), artifactOf('copy', FILE))
   assert.deepEqual(same.body.data.skipped, [{ path: 'file', reason: 'already_uploaded' }])
@@ -91,13 +91,13 @@ test('200 for the file PUT with exactly the headers of its slot, and without an 
   await assertCompleted(api, caller, report, slot.artifact_id)
 })
 
-test('a file of no bytes is a file', async () => {
+test('an empty file is accepted', async () => {
   const slot = await openSlot('')
   assert.equal((await putArtifact(slot, '')).status, 200)
   await assertCompleted(api, caller, report, slot.artifact_id)
 })
 
-test('a PUT with a header of the slot left out or changed is refused', async () => {
+test('a PUT without a header of the slot, or with another value, is refused', async () => {
   const slot = await openSlot()
   const names = Object.keys(slot.headers)
   assert.ok(names.length >= 2)
@@ -114,7 +114,7 @@ for (const [what, bytes] of [
   ['different', FILE.toUpperCase()],
   ['empty', ''],
 ] as const) {
-  test(`a body that is ${what} never becomes an artifact, and the right one still does`, async () => {
+  test(`a body that is ${what} is refused, and the declared one is still accepted`, async () => {
     const slot = await openSlot()
     await assertRefused(await putArtifact(slot, bytes), slot)
     assert.equal((await putArtifact(slot, FILE)).status, 200)
@@ -147,8 +147,8 @@ test(
   },
 )
 
-test('400 for no artifacts, more than 50, a path twice, unknown fields and a path that leads elsewhere', async () => {
-  const many = (count: number) => Array.from({ length: count }, (_, at) => fileOf(`${at}`, 1))
+test('400 for no artifacts, more than 50, a path twice, unknown fields and a path outside the report', async () => {
+  const many = (count: number) => Array.from({ length: count }, (_, index) => fileOf(`${index}`, 1))
   assert.equal((await add(...many(50))).body.data.uploads.length, 50)
   assertInvalid(await add(), '/body/artifacts')
   assertInvalid(await add(...many(51)), '/body/artifacts')
@@ -157,9 +157,9 @@ test('400 for no artifacts, more than 50, a path twice, unknown fields and a pat
   assertInvalid(await add(fileOf('a', 1), fileOf('../../etc/passwd', 1)), '/body/artifacts/1/path')
 })
 
-test('a report gathers up to 1,000 artifacts over all calls; a call beyond them is a 400 that stores nothing', async () => {
+test('a report can have 1,000 artifacts over all calls; a call beyond that is a 400 that stores nothing', async () => {
   for (let call = 0; call < 20; call += 1) {
-    const files = Array.from({ length: 50 }, (_, at) => fileOf(`${call}/${at}`, 1))
+    const files = Array.from({ length: 50 }, (_, index) => fileOf(`${call}/${index}`, 1))
     assert.equal((await add(...files)).status, 200)
   }
   assertInvalid(await add(fileOf('one too many', 1)), '/body/artifacts')
@@ -176,7 +176,7 @@ test('404 not_found for an unknown report, a report of another run and one of an
   assertError(await postArtifacts(api, await api.caller(), report, [fileOf('a', 1)]), 404, 'not_found')
 })
 
-test('twelve identical calls at once give out one artifact, whichever slot is used', async () => {
+test('twelve identical concurrent calls create one artifact, whichever slot is used', async () => {
   const answers = await Promise.all(Array.from({ length: 12 }, () => add(artifactOf('file', FILE))))
   const slots = answers.map(({ body }) => body.data.uploads[0])
   assert.equal(new Set(slots.map(({ artifact_id }) => artifact_id)).size, 1)

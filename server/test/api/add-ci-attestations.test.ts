@@ -22,7 +22,7 @@ beforeEach(async () => {
 const add = (...attestations: unknown[]) => postAttestations(api, caller, report, attestations)
 const stored = async () => (await storedReport(api, caller, report.report_id)).attestations
 
-/** Figures of each kind, and the status that they amount to. */
+/** Data of each kind, and the status derived from it. */
 const KINDS: [item: { kind: string; name: string; data: object; status?: string }, status: string][] = [
   [{ kind: 'test-results', name: 'unit', data: { passed: 1, failed: 1, skipped: 0, errors: 0 } }, 'fail'],
   [{ kind: 'coverage', name: 'unit', data: { lines: 71.5, threshold: 70 } }, 'pass'],
@@ -80,8 +80,8 @@ for (const kind of ['provenance', 'ownership']) {
   })
 }
 
-test('400 for no attestations, more than 20, the same twice, unknown fields and data without its figures', async () => {
-  const many = (count: number) => Array.from({ length: count }, (_, at) => ({ ...TESTS, name: `${at}` }))
+test('400 for no attestations, more than 20, the same twice, unknown fields and data without required fields', async () => {
+  const many = (count: number) => Array.from({ length: count }, (_, index) => ({ ...TESTS, name: `${index}` }))
   assert.equal((await add(...many(20))).status, 200)
   assertInvalid(await add(), '/body/attestations')
   assertInvalid(await add(...many(21)), '/body/attestations')
@@ -95,9 +95,20 @@ test('400 for no attestations, more than 20, the same twice, unknown fields and 
   assertInvalid(await api.request('POST', path, { key: caller.key, body }), '/body/extra')
 })
 
-test('a report gathers up to 200 attestations over all calls; a call beyond them is a 400 that stores nothing', async () => {
+for (const number of ['1e400', '-1e400']) {
+  test(`400 that names the field of data with ${number}, a number beyond the range of a double`, async () => {
+    const before = await stored()
+    const path = `/v1/ci/runs/${report.run_id}/reports/${report.report_id}/attestations`
+    const item = `{"kind":"custom","name":"x","status":"pass","data":{"load":[0,{"peak":${number}}]}}`
+    const body = `{"attestations":[${item}]}`
+    assertInvalid(await api.request('POST', path, { key: caller.key, body }), '/body/attestations/0/data/load/1/peak')
+    assert.deepEqual(await stored(), before)
+  })
+}
+
+test('a report can have 200 attestations over all calls; a call beyond that is a 400 that stores nothing', async () => {
   for (let call = 0; call < 10; call += 1) {
-    const items = Array.from({ length: 20 }, (_, at) => ({ ...TESTS, name: `${call} ${at}` }))
+    const items = Array.from({ length: 20 }, (_, index) => ({ ...TESTS, name: `${call} ${index}` }))
     const { status } = await add(...(call === 9 ? items.slice(1) : items))
     assert.equal(status, 200)
   }
@@ -115,26 +126,26 @@ test('404 not_found for an unknown report, a report of another run and one of an
   assertError(await postAttestations(api, await api.caller(), report, [TESTS]), 404, 'not_found')
 })
 
-test('400 at /path/report_id for an id of another form', async () => {
+test('400 at /path/report_id for an id with an invalid form', async () => {
   for (const report_id of ['x', `0-${'0'.repeat(24)}`, `1000-${'0'.repeat(24)}`, `1-${'A'.repeat(24)}`]) {
     assertInvalid(await postAttestations(api, caller, { ...report, report_id }, [TESTS]), '/path/report_id')
   }
 })
 
-test('a status that the figures contradict is not taken, and a warning says so', async () => {
+test('a status that differs from the derived one is ignored with a warning', async () => {
   const { body } = await add({ ...scan({ high: 1 }), status: 'pass' })
   assert.equal(body.data.attestations[0].status, 'fail')
   assert.match(body.data.warnings[0], /scan "sast".*fail, not pass/)
 })
 
-test('twelve identical merges at once leave one effect: the same ids in every answer', async () => {
+test('twelve identical concurrent calls have one effect: every response has the same ids', async () => {
   const answers = await Promise.all(Array.from({ length: 12 }, () => add(sbom(), scan())))
   const ids = answers.map(({ status, body }) => [status, ...body.data.attestations.map(({ id }: Json) => id)])
   for (const answer of ids) assert.deepEqual(answer, ids[0])
   assert.equal((await stored()).length, 3)
 })
 
-test('merges of different attestations at once are all kept', async () => {
-  await Promise.all(Array.from({ length: 12 }, (_, at) => add({ ...TESTS, name: `suite ${at}` }, sbom())))
+test('concurrent calls with different attestations are all kept', async () => {
+  await Promise.all(Array.from({ length: 12 }, (_, index) => add({ ...TESTS, name: `suite ${index}` }, sbom())))
   assert.equal((await stored()).length, 14)
 })

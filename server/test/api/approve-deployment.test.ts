@@ -21,7 +21,7 @@ async function opened(gate: Parameters<typeof configureGate>[2] = {}) {
 
 const another = () => api.caller({ orgId: caller.orgId })
 
-test('200 with approved and the status; gate and deployment show it with the key as principal', async () => {
+test('200 with approved and the status; gate and deployment show the key as principal', async () => {
   const gate = await opened()
   const { status, body } = await answer(api, caller, gate.deployment_id, 'approve', { reason: REASON, comment: 'Go' })
   assert.deepEqual([status, body], [200, { data: { approved: true, status: 'approved' } }])
@@ -46,7 +46,7 @@ test('200 with approved and the status; gate and deployment show it with the key
   ])
 })
 
-test('the answer is in the audit as the key, with its reason', async () => {
+test('the audit log records the approval with the key as principal and the reason', async () => {
   const gate = await opened()
   await answer(api, caller, gate.deployment_id, 'approve')
   const [entry, ...others] = await auditOf(api, caller, gate.deployment_id)
@@ -67,10 +67,10 @@ for (const [title, body] of [
   ['no reason', {}],
   ['an empty body', undefined],
   ['a reason of 9 characters', { reason: '123456789' }],
-  ['9 characters among blanks', { reason: '   123456789    ' }],
+  ['9 characters surrounded by spaces', { reason: '   123456789    ' }],
   ['a reason of 501 characters', { reason: 'r'.repeat(501) }],
 ] as const) {
-  test(`400 for ${title}, and nothing is decided`, async () => {
+  test(`400 reason_required for ${title}, and the gate stays waiting`, async () => {
     const gate = await opened()
     for (const verb of ['approve', 'reject'] as const) {
       const refused = await api.request('POST', `/v1/deployments/${gate.deployment_id}/${verb}`, {
@@ -83,7 +83,7 @@ for (const [title, body] of [
   })
 }
 
-test('a reason of 10 and one of 500 characters are enough, as is a comment of 1,000', async () => {
+test('200 for a reason of 10 or 500 characters and a comment of 1,000', async () => {
   for (const reason of ['1234567890', 'r'.repeat(500)]) {
     const { deployment_id } = await opened()
     const given = await answer(api, caller, deployment_id, 'approve', { reason, comment: 'c'.repeat(1000) })
@@ -91,7 +91,7 @@ test('a reason of 10 and one of 500 characters are enough, as is a comment of 1,
   }
 })
 
-test('400 for a comment of 1,001 characters, a reason that is no text, and an unknown field', async () => {
+test('400 for a comment of 1,001 characters, a reason that is not a string, and an unknown field', async () => {
   const { deployment_id } = await opened()
   const refuse = async (field: string, value: unknown) =>
     assertInvalid(
@@ -103,7 +103,7 @@ test('400 for a comment of 1,001 characters, a reason that is no text, and an un
   await refuse('force', true)
 })
 
-test('409 already_decided for a second answer, whatever it says and whoever gives it', async () => {
+test('409 already_decided for any second answer, by the same key or another', async () => {
   for (const first of ['approve', 'reject'] as const) {
     const { deployment_id } = await opened()
     await answer(api, caller, deployment_id, first)
@@ -116,7 +116,7 @@ test('409 already_decided for a second answer, whatever it says and whoever give
   }
 })
 
-test('of twelve simultaneous answers exactly one decides, the others are 409 already_decided', async () => {
+test('of twelve simultaneous answers exactly one is 200, the others are 409 already_decided', async () => {
   const gate = await opened()
   const keys = await Promise.all(Array.from({ length: 12 }, another))
   const answers = await Promise.all(
@@ -131,7 +131,7 @@ test('of twelve simultaneous answers exactly one decides, the others are 409 alr
   assert.equal((await auditOf(api, caller, gate.deployment_id)).length, 1)
 })
 
-test('two approvals that are required come from two keys; the same key twice is 409 already_decided', async () => {
+test('two required approvals must come from two keys; the same key twice is 409 already_decided', async () => {
   const gate = await opened({ requiredApprovals: 2 })
   const first = await answer(api, caller, gate.deployment_id, 'approve')
   assert.deepEqual(first.body, { data: { approved: true, status: 'pending_approval' } })
@@ -142,14 +142,14 @@ test('two approvals that are required come from two keys; the same key twice is 
   assert.equal((await getDeployment(api, caller, gate.deployment_id)).approvals.length, 2)
 })
 
-test('simultaneous answers of one key count once', async () => {
+test('simultaneous answers by one key count once', async () => {
   const gate = await opened({ requiredApprovals: 2 })
   const answers = await Promise.all(Array.from({ length: 8 }, () => answer(api, caller, gate.deployment_id, 'approve')))
   assert.deepEqual(answers.map(({ status }) => status).sort(), [200, ...Array(7).fill(409)])
   assert.equal((await pollGate(api, gate)).body.data.decision, 'pending')
 })
 
-test('one rejection is enough, though two approvals are required', async () => {
+test('one rejection is final even if two approvals are required', async () => {
   const gate = await opened({ requiredApprovals: 2 })
   await answer(api, caller, gate.deployment_id, 'approve')
   const { body } = await answer(api, await another(), gate.deployment_id, 'reject')
@@ -157,7 +157,7 @@ test('one rejection is enough, though two approvals are required', async () => {
   assert.equal((await pollGate(api, gate)).body.data.decision, 'rejected')
 })
 
-test('all gates that cover must approve; the one shown is the first that has not', async () => {
+test('all covering gates must approve; the first one that has not is shown', async () => {
   caller = await api.caller()
   await configureGate(api, caller, { name: 'one' })
   const two = await configureGate(api, caller, { name: 'two', requiredApprovals: 2 })
@@ -170,13 +170,13 @@ test('all gates that cover must approve; the one shown is the first that has not
   assert.equal(last.body.data.status, 'approved')
 })
 
-test('409 reviewer_gate_requires_human where the gate takes no keys', async () => {
+test('409 reviewer_gate_requires_human when the gate does not allow API keys', async () => {
   const { deployment_id } = await opened({ allowApiKeys: false })
   for (const verb of ['approve', 'reject'] as const)
     assertError(await answer(api, caller, deployment_id, verb), 409, 'reviewer_gate_requires_human')
 })
 
-test('where one of two gates takes keys, a key answers that one; what is left needs a person', async () => {
+test('a key approves the one of two gates that allows API keys; the other needs a person', async () => {
   caller = await api.caller()
   await configureGate(api, caller, { name: 'keys' })
   await configureGate(api, caller, { name: 'people', allowApiKeys: false })
@@ -186,21 +186,21 @@ test('where one of two gates takes keys, a key answers that one; what is left ne
     assertError(await answer(api, key, deployment_id, 'approve'), 409, 'reviewer_gate_requires_human')
 })
 
-test('409 run_creator_refused for the key that reported the run, where the gate says so; another key may', async () => {
+test('409 run_creator_refused for the key that reported the run when the gate refuses it; another key succeeds', async () => {
   const { deployment_id } = await opened({ allowRunCreator: false })
   for (const verb of ['approve', 'reject'] as const)
     assertError(await answer(api, caller, deployment_id, verb), 409, 'run_creator_refused')
   assert.equal((await answer(api, await another(), deployment_id, 'approve')).body.data.status, 'approved')
 })
 
-test('403 for a key that may open gates but not answer them', async () => {
+test('403 for a key with write:ci but without write:deployments', async () => {
   const { deployment_id } = await opened()
   const opener = await api.caller({ orgId: caller.orgId, scopes: ['write:ci'] })
   const refused = await answer(api, opener, deployment_id, 'approve')
   assert.deepEqual([refused.status, refused.text], [403, '{"message":"Forbidden"}'])
 })
 
-test('404 for a deployment that is not there, another organization’s, or beyond the retention', async () => {
+test('404 for a deployment that does not exist, is another organization’s, or is past the retention', async () => {
   const { deployment_id } = await opened()
   const stranger = await api.caller()
   assertError(await answer(api, stranger, deployment_id, 'approve'), 404, 'not_found')
@@ -213,21 +213,21 @@ test('404 for a deployment that is not there, another organization’s, or beyon
   assertError(await answer(api, team, old.deployment_id, 'approve'), 404, 'not_found')
 })
 
-test('409 run_finished when the run has failed, though its gate is not cancelled yet', async () => {
+test('409 run_finished when the run has failed but its gate is not cancelled yet', async () => {
   const gate = await opened()
   const { pipeline_run_id } = await getDeployment(api, caller, gate.deployment_id)
   await patchRun(api, caller, pipeline_run_id, { status: 'failure' })
   assertError(await answer(api, caller, gate.deployment_id, 'approve'), 409, 'run_finished')
 })
 
-test('what a key may not do leaves nothing in the audit', async () => {
+test('a refused answer leaves no audit entry', async () => {
   const { deployment_id } = await opened({ allowApiKeys: false })
   const refused: Answer = await answer(api, caller, deployment_id, 'approve')
   assert.equal(refused.status, 409)
   assert.deepEqual(await auditOf(api, caller, deployment_id), [])
 })
 
-test('the audit can only grow', async () => {
+test('the audit log is append-only', async () => {
   const { deployment_id } = await opened()
   await answer(api, caller, deployment_id, 'approve')
   const { sql } = api.services

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import type { Actor } from '../../src/access/actor.ts'
-import { artifactAddress } from '../../src/ci/artifacts/artifact-address.ts'
-import { artifactKey } from '../../src/ci/artifacts/artifact-key.ts'
+import { artifactAddress, artifactKey } from '../../src/ci/artifacts/artifact-object.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { assertError, assertInvalid } from '../support/assert-error.ts'
 import {
@@ -54,7 +53,7 @@ async function openSlot(path = 'file'): Promise<Slot> {
   return slot as Slot
 }
 
-/** Puts an object where the artifact's belongs, past its slot: what a store gone wrong would hold. */
+/** Stores an object under the key of an artifact without its slot, as a defective store could. */
 async function store(id: string, bytes: string): Promise<void> {
   const { objects, clock } = api.services
   const slot = await objects.presignPut(artifactKey(caller.orgId, id), expectationOf(Buffer.from(bytes)), clock.now())
@@ -99,7 +98,7 @@ for (const [reason, bytes] of [
   })
 }
 
-test('a rejected file gets a new slot when it is asked for again, and is stored then', async () => {
+test('a rejected file gets a new slot when it is added again, and can be uploaded then', async () => {
   const rejected = await openSlot()
   await store(rejected.artifact_id, 'wrong')
   await complete(rejected.artifact_id)
@@ -111,7 +110,7 @@ test('a rejected file gets a new slot when it is asked for again, and is stored 
   assert.ok(await stat(slot.artifact_id), 'completing the old one again does not touch the new one')
 })
 
-test('a file of the call that is rejected or missing does not keep the others from being uploaded', async () => {
+test('a rejected or missing file does not prevent the other files of a call from being uploaded', async () => {
   const [good, bad, absent] = (await openSlots('good', 'bad', 'absent')) as [Slot, Slot, Slot]
   await putArtifact(good, FILE)
   await store(bad.artifact_id, 'wrong')
@@ -122,7 +121,7 @@ test('a file of the call that is rejected or missing does not keep the others fr
   )
 })
 
-test('safe to call again, in any order and with an id twice: the answer stays', async () => {
+test('safe to repeat, in any order and with an id twice: the result is the same', async () => {
   const [a, b] = (await openSlots('a', 'b')) as [Slot, Slot]
   for (const slot of [a, b]) await putArtifact(slot, FILE)
   await complete(a.artifact_id, b.artifact_id)
@@ -133,13 +132,13 @@ test('safe to call again, in any order and with an id twice: the answer stays', 
   )
 })
 
-test('an uploaded artifact stays uploaded, also when its object is lost: settled is settled', async () => {
+test('an uploaded artifact stays uploaded, even when its object is lost', async () => {
   const id = await uploadArtifact(api, caller, report, 'file', FILE)
   await api.services.objects.remove(artifactKey(caller.orgId, id))
   await assertCompleted(api, caller, report, id)
 })
 
-test('twelve completions at once have one effect and one answer', async () => {
+test('twelve concurrent completions have one effect and one result', async () => {
   const [good, bad] = (await openSlots('good', 'bad')) as [Slot, Slot]
   await putArtifact(good, FILE)
   await store(bad.artifact_id, 'wrong')
@@ -150,7 +149,7 @@ test('twelve completions at once have one effect and one answer', async () => {
   assert.deepEqual([(await stat(good.artifact_id))?.sizeBytes, await stat(bad.artifact_id)], [FILE.length, null])
 })
 
-test('completing while the report is replaced loses no file that is still named', async () => {
+test('completing while the report is replaced loses no file that the new report names', async () => {
   const slots = await openSlots('a', 'b', 'c', 'd')
   for (const slot of slots) await putArtifact(slot, FILE)
   const artifacts = slots.map(({ path }) => artifactOf(path, FILE))
@@ -165,8 +164,8 @@ test('completing while the report is replaced loses no file that is still named'
   )
 })
 
-test('400 for no ids, more than 50, ids that are no text, and unknown fields', async () => {
-  const ids = (count: number) => Array.from({ length: count }, (_, at) => `${at}`)
+test('400 for no ids, more than 50, ids that are not strings, and unknown fields', async () => {
+  const ids = (count: number) => Array.from({ length: count }, (_, index) => `${index}`)
   assert.equal((await complete(...ids(50))).body.data.results.length, 50)
   assertInvalid(await complete(), '/body/artifact_ids')
   assertInvalid(await complete(...ids(51)), '/body/artifact_ids')
@@ -178,7 +177,7 @@ test('400 for no ids, more than 50, ids that are no text, and unknown fields', a
   assertInvalid(await api.request('POST', path, { key: caller.key, body }), '/body/force')
 })
 
-test("404 for another organization's or run's report; an artifact of another report is missing", async () => {
+test('404 for a report of another organization or run; an artifact of another report is missing', async () => {
   const slot = await openSlot()
   await putArtifact(slot, FILE)
   const ids = [slot.artifact_id]
@@ -192,10 +191,10 @@ test("404 for another organization's or run's report; an artifact of another rep
   await assertCompleted(api, caller, report, slot.artifact_id)
 })
 
-/** The actor that a request of the caller has; downloads have no route yet. */
+/** The actor of a request by the caller. Downloads have no route yet. */
 const actorOf = ({ orgId }: Caller) => ({ org_id: orgId }) as Actor
 
-test('an uploaded artifact can be downloaded again, under its own name', async () => {
+test('an uploaded artifact can be downloaded under its file name', async () => {
   const id = await uploadArtifact(api, caller, report, 'dist/app 1.tar', FILE)
   const { url, expires_at } = await artifactAddress(api.services, actorOf(caller), id)
   assert.equal(expires_at.getTime(), api.clock.now().getTime() + 15 * 60_000)
@@ -205,7 +204,7 @@ test('an uploaded artifact can be downloaded again, under its own name', async (
   assert.equal(await response.text(), FILE)
 })
 
-test('the address of a download is good for 15 minutes', onTheServersClock, async () => {
+test('the URL of a download is valid for 15 minutes', onTheServersClock, async () => {
   const id = await uploadArtifact(api, caller, report, 'file', FILE)
   const { url } = await artifactAddress(api.services, actorOf(caller), id)
   api.clock.advance(15 * 60_000 - 1)

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, before, beforeEach, test } from 'node:test'
 import { updatePlan } from '../../src/organizations/organization.store.ts'
-import { readUpload } from '../../src/security/uploads/read-upload.job.ts'
+import { readReportFile } from '../../src/security/uploads/read-report-file.ts'
+import { readUploadJob } from '../../src/security/uploads/read-upload.job.ts'
 import { reportKey } from '../../src/security/uploads/report-key.ts'
 import { type Answer, type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { assertError, assertInvalid } from '../support/assert-error.ts'
@@ -38,7 +39,7 @@ async function jobsOf(uploadId: string): Promise<number> {
     select count(*)
     from graphile_worker._private_jobs job
     join graphile_worker._private_tasks task on task.id = job.task_id
-    where task.identifier = ${readUpload.name}
+    where task.identifier = ${readUploadJob.name}
       and job.payload ->> 'upload_id' = ${uploadId}`
   return row.count
 }
@@ -107,7 +108,7 @@ test('200 unchanged past pending: queued, finished and failed', async () => {
   const queued = (await complete(id)).body
   api.clock.advance(1000)
   assert.deepEqual((await complete(id)).body, queued)
-  await readUpload.run(api.services, { org_id: caller.orgId, upload_id: id })
+  await readReportFile(api.services, { org_id: caller.orgId, upload_id: id })
   const finished = await getUpload(api, caller, id)
   assert.equal(finished.status, 'finished')
   api.clock.advance(3_600_000)

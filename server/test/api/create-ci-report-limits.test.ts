@@ -13,7 +13,7 @@ after(() => api?.close())
 
 const NOBODY = { run_id: 'run_0', report_id: `1-${'0'.repeat(24)}` }
 
-/** Any request to the report routes counts, whatever its answer. */
+/** Every request to a report route counts, whatever its response. */
 const ask = (caller: Caller) => postReport(api, caller, NOBODY.run_id)
 
 function limitsOf({ headers }: Answer): (string | null)[] {
@@ -26,7 +26,7 @@ async function use(caller: Caller, requests: number, request = ask): Promise<voi
   }
 }
 
-test('429 from the 301st report request of an organization within a minute on, over two keys, with Retry-After', async () => {
+test('429 with Retry-After from the 301st report request of an organization within a minute, over two keys', async () => {
   const one = await api.caller()
   const other = await api.caller({ orgId: one.orgId })
   assert.deepEqual(limitsOf(await ask(one)), ['300', '299', '60'])
@@ -48,7 +48,7 @@ test('429 from the 301st report request of an organization within a minute on, o
   assert.deepEqual(limitsOf(await ask(one)), ['300', '299', '60'])
 })
 
-test('all four report routes count together', async () => {
+test('all four report routes share the limit', async () => {
   const caller = await api.caller()
   const remaining = [
     await ask(caller),
@@ -59,13 +59,13 @@ test('all four report routes count together', async () => {
   assert.deepEqual(remaining, ['299', '298', '297', '296'])
 })
 
-test("the headers tell of the key's own limit where that is closer", async () => {
+test('the headers describe the limit of the key when that is closer', async () => {
   const caller = await api.caller()
   await use(caller, 400, ({ key }) => api.request('GET', '/v1/runs', { key }))
   assert.deepEqual(limitsOf(await ask(caller)), ['600', '199', '60'])
 })
 
-test('SHIPLOCK_RATE_LIMIT_PER_MINUTE=0 turns the limit of reports off with the rest', async () => {
+test('SHIPLOCK_RATE_LIMIT_PER_MINUTE=0 also turns off the limit of reports', async () => {
   const open = await startTestApi({ beside: api, env: { SHIPLOCK_RATE_LIMIT_PER_MINUTE: '0' } })
   try {
     assert.deepEqual(limitsOf(await postReport(open, await api.caller(), NOBODY.run_id)), [null, null, null])

@@ -17,7 +17,9 @@ import type { Json } from '../support/json.ts'
 import { writePlans } from '../support/plans.ts'
 
 const MINUTE_MS = 60_000
-/** A file has at most 40 bytes, a run 100, a month of the plan `monthly` 150. */
+/**
+ * The plans allow 40 bytes per file and 100 per run; the plan `monthly` also allows 150 per month.
+ */
 const SMALL = { artifact_bytes_max: 40, artifact_bytes_per_run_max: 100 }
 
 let api: TestApi
@@ -47,7 +49,7 @@ const paths = (uploads: Json[]) => uploads.map(({ path }) => path)
 const skippedBy = (reason: string, ...skipped: string[]) => skipped.map((path) => ({ path, reason }))
 const text = (length: number, char = 'x') => char.repeat(length)
 
-test("too_large for a file over the plan's largest, and the rest of the report is stored", async () => {
+test('too_large for a file that the plan does not allow, and the rest of the report is stored', async () => {
   const attestations = [TESTS]
   const report = await send([fileOf('fits', 40), fileOf('large', 41), fileOf('small', 1)], { attestations })
   assert.deepEqual(paths(report.uploads), ['fits', 'small'])
@@ -56,7 +58,7 @@ test("too_large for a file over the plan's largest, and the rest of the report i
   assert.deepEqual([stored.attestations.length, paths(stored.artifacts)], [1, ['fits', 'small']])
 })
 
-test("run_quota for a file that the run's bytes have no room for, decided in the order of the request", async () => {
+test('run_quota for a file that exceeds the quota of the run, decided in the order of the request', async () => {
   const report = await send([fileOf('a', 40), fileOf('b', 40), fileOf('c', 21), fileOf('d', 20), fileOf('e', 1)])
   assert.deepEqual(paths(report.uploads), ['a', 'b', 'd'])
   assert.deepEqual(report.skipped, skippedBy('run_quota', 'c', 'e'))
@@ -70,7 +72,7 @@ test('the quota of a run counts all its reports and attempts, and another run ha
   assert.deepEqual((await send([fileOf('a', 40)])).skipped, [])
 })
 
-test('a file that is stored counts wherever it stands in the request', async () => {
+test('a stored file counts at any position in the request', async () => {
   const report = await send([])
   for (const path of ['1', '2']) await uploadArtifact(api, caller, report, path, text(40, path))
   const again = await send([fileOf('new', 40), artifactOf('1', text(40, '1')), artifactOf('2', text(40, '2'))])
@@ -82,7 +84,7 @@ test('a file that is stored counts wherever it stands in the request', async () 
   ])
 })
 
-test('a file makes room for the one that replaces it; a skipped one leaves what addCiArtifacts found there', async () => {
+test('a replaced file stops counting; a skipped file in addCiArtifacts leaves the stored one in place', async () => {
   const report = await send([])
   for (const path of ['1', '2']) await uploadArtifact(api, caller, report, path, text(40, path))
   const added = await postArtifacts(api, caller, report, [fileOf('1', 41), fileOf('2', 40), fileOf('3', 21)])
@@ -107,13 +109,13 @@ test('a replacing report does not keep an old file at a path whose new file is s
   assert.deepEqual(paths(artifacts), ['b', 'c', 'd'])
 })
 
-test('the quota of a run is exact under ten calls at once, whichever call they are', async () => {
+test('the quota of a run is exact under ten concurrent calls of any kind', async () => {
   const report = await send([])
   const answers = await Promise.all(
-    Array.from({ length: 10 }, (_, at) =>
-      at % 2 === 0
-        ? postArtifacts(api, caller, report, [fileOf(`file-${at}`, 30)]).then(({ body }) => body.data)
-        : send([fileOf('file', 30)], { job: { name: `job ${at}` } }),
+    Array.from({ length: 10 }, (_, index) =>
+      index % 2 === 0
+        ? postArtifacts(api, caller, report, [fileOf(`file-${index}`, 30)]).then(({ body }) => body.data)
+        : send([fileOf('file', 30)], { job: { name: `job ${index}` } }),
     ),
   )
   assert.equal(answers.flatMap(({ uploads }) => uploads).length, 3)
@@ -123,8 +125,8 @@ test('the quota of a run is exact under ten calls at once, whichever call they a
   )
 })
 
-test('the quota of a run is exact under ten calls at once for ten reports of it', async () => {
-  const jobs = Array.from({ length: 10 }, (_, at) => ({ job: { name: `job ${at}` } }))
+test('the quota of a run is exact under ten concurrent calls for ten of its reports', async () => {
+  const jobs = Array.from({ length: 10 }, (_, index) => ({ job: { name: `job ${index}` } }))
   const reports = await Promise.all(jobs.map((job) => send([], job)))
   const answers = await Promise.all(reports.map((report) => postArtifacts(api, caller, report, [fileOf('file', 30)])))
   assert.equal(answers.flatMap(({ body }) => body.data.uploads).length, 3)
@@ -157,7 +159,7 @@ test('files that were PUT in time and completed late are stored while there is r
   assert.equal(await api.services.objects.stat(`artifacts/${caller.orgId}/${ids[1]}`), null)
 })
 
-test('uploaded files count for the run without end', async () => {
+test('uploaded files count toward the quota of the run without a time limit', async () => {
   const report = await send([])
   for (const path of ['1', '2']) await uploadArtifact(api, caller, report, path, text(40, path))
   api.clock.advance(30 * MINUTE_MS)
@@ -178,7 +180,7 @@ test("monthly_quota beyond the organization's bytes of a month, over all its run
   assert.equal((await storedReport(api, caller, report.report_id)).attestations.length, 1)
 })
 
-test('the next month starts anew', async () => {
+test('the quota starts again in the next month', async () => {
   caller = await api.caller({ plan: 'monthly' })
   await newRun()
   await send([fileOf('a', 40), fileOf('b', 40), fileOf('c', 20)])
@@ -191,7 +193,7 @@ test('the next month starts anew', async () => {
   assert.deepEqual((await send([fileOf('a', 40), fileOf('b', 40)])).skipped, [])
 })
 
-test('a repeated file counts once for the month, and a skipped one not at all', async () => {
+test('a repeated file counts once per month, and a skipped one does not count', async () => {
   caller = await api.caller({ plan: 'monthly' })
   await newRun()
   const artifacts = [fileOf('a', 40), fileOf('large', 41), fileOf('b', 40), fileOf('c', 20), fileOf('over', 20)]
@@ -201,7 +203,7 @@ test('a repeated file counts once for the month, and a skipped one not at all', 
   assert.deepEqual([paths(uploads), skipped], [['a', 'b'], skippedBy('monthly_quota', 'c')])
 })
 
-test('the quota of a month is exact under ten calls at once for ten runs', async () => {
+test('the quota of a month is exact under ten concurrent calls for ten runs', async () => {
   caller = await api.caller({ plan: 'monthly' })
   const runs = await Promise.all(Array.from({ length: 10 }, () => createRun(api, caller)))
   const reports = await Promise.all(runs.map(({ id }) => sendReport(api, caller, id, { artifacts: [fileOf('a', 40)] })))

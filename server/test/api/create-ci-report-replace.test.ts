@@ -33,14 +33,14 @@ const stored = (reportId: string) => storedReport(api, caller, reportId)
 const paths = (items: Json[]) => items.map(({ path }) => path)
 const job = (fields: Record<string, unknown> = {}) => ({ job: { name: 'test', ...fields } })
 
-test('201 for a new report, 200 for one in its place, and the same id', async () => {
+test('201 for a new report, 200 with the same id for its replacement', async () => {
   const first = await postReport(api, caller, runId, job())
   const second = await postReport(api, caller, runId, job())
   assert.deepEqual([first.status, second.status], [201, 200])
   assert.equal(first.body.data.report_id, second.body.data.report_id)
 })
 
-test("the same attempt, job, matrix and name are the same report, whatever the order of the matrix's keys", async () => {
+test('the same attempt, job, matrix and name are the same report, in any order of the matrix keys', async () => {
   const linux = await send(job({ matrix: { os: 'linux', node: 24 } }))
   const again = await send({
     ...job({ matrix: { node: 24, os: 'linux' }, runner: 'r-2' }),
@@ -65,13 +65,13 @@ test('another attempt, job, matrix, name or run is another report', async () => 
   assert.equal(new Set(reports.map(({ report_id }) => report_id)).size, reports.length)
 })
 
-test('the id does not depend on what else the organization has reported', async () => {
+test('the id does not depend on other reports of the organization', async () => {
   const { report_id } = await send()
   for (let made = 0; made < 3; made += 1) await sendReport(api, caller, (await createRun(api, caller)).id)
   assert.equal((await send()).report_id, report_id)
 })
 
-test('what the replacing report does not name is gone: summary, runner, attestations and artifacts', async () => {
+test('a replacement removes everything that it does not contain: summary, runner, attestations, artifacts', async () => {
   const artifacts = [artifactOf('a', 'a'), artifactOf('b', 'b')]
   const { report_id } = await send({
     ...job({ runner: 'r-1' }),
@@ -99,7 +99,7 @@ test('a file already uploaded with the same checksum is skipped as already_uploa
   assert.deepEqual(artifacts[0], { id, path: 'kept', status: 'uploaded', sha256: artifactOf('kept', 'bytes').sha256 })
 })
 
-test('another file at the same path takes the place of the uploaded one', async () => {
+test('another file at the same path replaces the uploaded one', async () => {
   const report = await send()
   const old = await uploadArtifact(api, caller, report, 'a', 'old')
   const { uploads, skipped } = await send({ artifacts: [artifactOf('a', 'new')] })
@@ -112,7 +112,7 @@ test('another file at the same path takes the place of the uploaded one', async 
   )
 })
 
-test('a slot that waits for its file is given out again under the same id, with another 15 minutes', async () => {
+test('an open slot is returned again with the same id and another 15 minutes', async () => {
   const artifacts = [artifactOf('a', 'a')]
   const [first] = (await send({ artifacts })).uploads
   api.clock.advance(10 * 60_000)
@@ -122,7 +122,7 @@ test('a slot that waits for its file is given out again under the same id, with 
   assert.equal((await putArtifact(first, 'a')).status, 200)
 })
 
-test("a warning names the runner whose report was replaced; the same runner's, or one without a runner, gives none", async () => {
+test('a warning names the runner of a replaced report, unless the runner is the same or unknown', async () => {
   assert.deepEqual((await send(job({ runner: 'r-1' }))).warnings, [])
   assert.deepEqual((await send(job({ runner: 'r-1' }))).warnings, [])
   const { warnings } = await send(job({ runner: 'r-2' }))
@@ -132,7 +132,7 @@ test("a warning names the runner whose report was replaced; the same runner's, o
   assert.deepEqual((await send(job({ runner: 'r-3' }))).warnings, [])
 })
 
-test('twelve identical reports at once: one 201, eleven 200, one effect', async () => {
+test('twelve identical concurrent reports: one 201, eleven 200, one effect', async () => {
   const body = { ...job({ runner: 'r-1' }), attestations: [TESTS, sbom()], artifacts: [artifactOf('a', 'a')] }
   const answers = await Promise.all(Array.from({ length: 12 }, () => postReport(api, caller, runId, body)))
   assert.deepEqual(answers.map(({ status }) => status).sort(), [...Array(11).fill(200), 201])
@@ -147,12 +147,12 @@ test('twelve identical reports at once: one 201, eleven 200, one effect', async 
   assert.deepEqual([attestations.length, artifacts.length], [2, 1])
 })
 
-test('different reports of one job at once leave one of them whole', async () => {
-  const reports = Array.from({ length: 8 }, (_, at) => ({
+test('of different concurrent reports of one job, one is stored completely', async () => {
+  const reports = Array.from({ length: 8 }, (_, index) => ({
     ...job(),
-    summary: `${at}`,
-    attestations: [{ ...TESTS, name: `suite ${at}` }],
-    artifacts: [artifactOf(`file-${at}`, 'x')],
+    summary: `${index}`,
+    attestations: [{ ...TESTS, name: `suite ${index}` }],
+    artifacts: [artifactOf(`file-${index}`, 'x')],
   }))
   const answers = await Promise.all(reports.map((body) => postReport(api, caller, runId, body)))
   const { report, attestations, artifacts } = await stored(answers[0]?.body.data.report_id)
@@ -162,7 +162,7 @@ test('different reports of one job at once leave one of them whole', async () =>
   )
 })
 
-test('completing an artifact that a replacing report dropped answers missing', async () => {
+test('completing an artifact that a replacement removed returns missing', async () => {
   const { uploads } = await send({ artifacts: [artifactOf('a', 'a')] })
   await putArtifact(uploads[0], 'a')
   const report = await send()

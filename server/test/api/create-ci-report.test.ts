@@ -20,8 +20,14 @@ after(() => api?.close())
 
 const post = (body: unknown) => postReport(api, caller, runId, body)
 const text = (length: number) => 'x'.repeat(length)
-const keys = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`key-${at}`, at]))
+const keys = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`key-${index}`, index]))
 const artifact = fileOf('dist/app.tar', 10)
+
+test('400 that names a number beyond the range of a double, in data and in a matrix', async () => {
+  const item = '{"kind":"coverage","name":"unit","data":{"lines":90,"branches":1e400}}'
+  assertInvalid(await post(`{"job":{"name":"range"},"attestations":[${item}]}`), '/body/attestations/0/data/branches')
+  assertInvalid(await post('{"job":{"name":"range","matrix":{"node":-1e400}}}'), '/body/job/matrix/node')
+})
 
 test('201 with every field of a report result, one upload slot per artifact', async () => {
   const { status, body } = await post({
@@ -60,7 +66,7 @@ test('201 with every field of a report result, one upload slot per artifact', as
   )
 })
 
-test('a slot holds artifact_id, path, url, method PUT, headers and expires_at, 15 minutes from now', async () => {
+test('a slot contains artifact_id, path, url, method PUT, headers and expires_at, 15 minutes from now', async () => {
   const { uploads } = await sendReport(api, caller, runId, { job: { name: 'slot' }, artifacts: [artifact] })
   const [slot] = uploads
   assert.deepEqual(Object.keys(slot).sort(), ['artifact_id', 'expires_at', 'headers', 'method', 'path', 'url'])
@@ -69,7 +75,7 @@ test('a slot holds artifact_id, path, url, method PUT, headers and expires_at, 1
   assert.ok(Object.values(slot.headers).includes(Buffer.from(artifact.sha256, 'hex').toString('base64')))
 })
 
-test('201 for the least that a report can be: a job without a name is called default, and so is the report', async () => {
+test('201 for a minimal report: job and report are named default', async () => {
   const { status, body } = await post({ job: {} })
   assert.equal(status, 201)
   assert.deepEqual([body.data.uploads, body.data.skipped, body.data.warnings], [[], [], []])
@@ -80,7 +86,7 @@ test('201 for the least that a report can be: a job without a name is called def
   assert.deepEqual([named.status, named.body.data.report_id], [200, body.data.report_id])
 })
 
-test('the newest attempt where the body names none, else the one it names', async () => {
+test('the newest attempt by default, otherwise the attempt of the body', async () => {
   const external_run_id = 'attempts'
   const { id } = await createRun(api, caller, { external_run_id })
   assert.equal((await postRun(api, caller, { external_run_id, attempt: 7 })).status, 201)
@@ -99,13 +105,13 @@ test("404 not_found for an unknown run, another organization's run and an attemp
   assertError(await post({ job: {}, attempt: 2 }), 404, 'not_found')
 })
 
-test('a finished attempt can still be reported about', async () => {
+test('a finished attempt still accepts reports', async () => {
   const { id } = await createRun(api, caller, { external_run_id: 'finished' })
   await api.request('PATCH', `/v1/ci/runs/${id}`, { key: caller.key, body: { status: 'success' } })
   assert.equal((await postReport(api, caller, id)).status, 201)
 })
 
-/** The body table, a line a field: what it takes at its bounds, and what it refuses beyond them. */
+/** The fields of the body, each with valid and invalid values at its bounds. */
 const FIELDS: [field: string, takes: unknown[], refuses: unknown[]][] = [
   ['attempt', [1], [0, -1, 1000, 1.5, '1', null]],
   ['job', [{}, { name: 'x' }], [null, [], 'x']],
@@ -119,11 +125,11 @@ const FIELDS: [field: string, takes: unknown[], refuses: unknown[]][] = [
 ]
 
 function attestations(count: number): unknown[] {
-  return Array.from({ length: count }, (_, at) => ({ ...TESTS, name: `suite ${at}` }))
+  return Array.from({ length: count }, (_, index) => ({ ...TESTS, name: `suite ${index}` }))
 }
 
 function artifacts(count: number): unknown[] {
-  return Array.from({ length: count }, (_, at) => fileOf(`file-${at}`, 1))
+  return Array.from({ length: count }, (_, index) => fileOf(`file-${index}`, 1))
 }
 
 function bodyWith(field: string, value: unknown): unknown {
@@ -132,7 +138,7 @@ function bodyWith(field: string, value: unknown): unknown {
 }
 
 for (const [field, takes, refuses] of FIELDS) {
-  test(`${field} is taken at its bounds, and 400 names /body/${field} beyond them`, async () => {
+  test(`${field} is accepted within its bounds; beyond them, 400 names /body/${field}`, async () => {
     for (const value of takes) {
       const { status, text } = await post(bodyWith(field, value))
       assert.ok(status === 201 || status === 200, text)
@@ -145,7 +151,7 @@ test('400 at /body/job when it is missing', async () => {
   assertInvalid(await post({ name: 'x' }), '/body/job')
 })
 
-test('a matrix holds scalars only, and 400 names the value that is none, whatever its key is', async () => {
+test('a matrix contains only scalars; 400 names any other value, whatever its key', async () => {
   const matrix = { text: 'x', number: 1.5, flag: true, nothing: null, '': 'empty', 'a\nb': 1 }
   const { report_id } = await sendReport(api, caller, runId, { job: { name: 'scalars', matrix } })
   assert.deepEqual((await storedReport(api, caller, report_id)).report.matrix, matrix)
@@ -186,7 +192,7 @@ const ITEMS: [item: 'attestations' | 'artifacts', good: object, bad: Record<stri
 
 for (const [list, good, bad] of ITEMS) {
   for (const [field, values] of Object.entries(bad)) {
-    test(`400 at /body/${list}/0/${field} when it is missing or not what it must be`, async () => {
+    test(`400 at /body/${list}/0/${field} when it is missing or not valid`, async () => {
       for (const value of values) {
         const answer = await post({ job: { name: 'bad' }, [list]: [{ ...good, [field]: value }] })
         assertInvalid(answer, `/body/${list}/0/${field}`)
@@ -211,14 +217,14 @@ for (const kind of ['provenance', 'ownership']) {
   })
 }
 
-test('400 names the figure that data of a known kind lacks, and nothing is stored', async () => {
+test('400 names the field that data of a known kind lacks, and nothing is stored', async () => {
   const job = { name: 'no figures' }
   const refused = await post({ job, attestations: [sbom(), scan({ high: undefined })] })
   assertInvalid(refused, '/body/attestations/1/data/high')
   assert.equal((await post({ job })).status, 201)
 })
 
-test('data of 64 KiB of JSON is taken, of more 400, and so is data nested without end', async () => {
+test('data may have 64 KiB of JSON; more is a 400, and so is data that is nested too deep', async () => {
   const custom = (data: unknown) => ({ kind: 'custom', name: 'large', status: 'info', data })
   const fits = { text: text(65_536 - '{"text":""}'.length) }
   assert.ok((await post({ job: {}, attestations: [custom(fits)] })).status < 300)
@@ -231,14 +237,14 @@ test('data of 64 KiB of JSON is taken, of more 400, and so is data nested withou
 
 test('a 1 MiB summary with 20 attestations of 64 KiB fits; a body over 4 MiB is 413 payload_too_large', async () => {
   const data = { text: text(65_000) }
-  const twenty = Array.from({ length: 20 }, (_, at) => ({ kind: 'custom', name: `${at}`, status: 'info', data }))
+  const twenty = Array.from({ length: 20 }, (_, index) => ({ kind: 'custom', name: `${index}`, status: 'info', data }))
   assert.ok((await post({ job: { name: 'full' }, summary: text(MIB), attestations: twenty })).status < 300)
   const padded = (bytes: number) => '{"job":{"name":"padded"}}'.padEnd(bytes)
   assert.ok((await post(padded(4 * MIB))).status < 300)
   assertError(await post(padded(4 * MIB + 1)), 413, 'payload_too_large')
 })
 
-test('text that is Markdown, HTML or not ASCII is stored as it was sent; U+0000 is a 400', async () => {
+test('Markdown, HTML and non-ASCII text is stored as sent; U+0000 is a 400', async () => {
   const summary = '# Ergebnis\r\n<script>alert(1)</script> 🚀'
   const { report_id } = await sendReport(api, caller, runId, { job: { name: 'text' }, summary })
   assert.equal((await storedReport(api, caller, report_id)).report.summary, summary)

@@ -39,16 +39,16 @@ test('200 with the stored run, unchanged, when the same attempt is posted again'
   assert.deepEqual([status, body.data], [200, stored])
 })
 
-test('twelve simultaneous twins over two servers make one run: one 201, eleven 200', async () => {
+test('twelve identical concurrent requests to two servers create one run: one 201, eleven 200', async () => {
   const caller = await api.caller()
-  const twins = Array.from({ length: 12 }, (_, at) => postRun(at % 2 ? beside : api, caller, SAME))
+  const twins = Array.from({ length: 12 }, (_, index) => postRun(index % 2 ? beside : api, caller, SAME))
   const answers = await Promise.all(twins)
   assert.deepEqual(answers.map((answer) => answer.status).sort(), [...Array(11).fill(200), 201])
   assert.equal(new Set(answers.map((answer) => answer.body.data.id)).size, 1)
   assert.equal((await api.request('GET', '/v1/runs', { key: caller.key })).body.data.length, 1)
 })
 
-test('twelve simultaneous twins of a second attempt: one 201, eleven 200, and the run has two attempts', async () => {
+test('twelve identical concurrent requests for a second attempt: one 201, eleven 200, two attempts', async () => {
   const caller = await api.caller()
   const { id } = await createRun(api, caller, SAME)
   const answers = await Promise.all(Array.from({ length: 12 }, () => postRun(api, caller, { ...SAME, attempt: 2 })))
@@ -108,7 +108,7 @@ test('200 with the finished attempt when a finished one is posted again', async 
   assert.deepEqual([status, body.data], [200, finished.body.data])
 })
 
-test('201 for a new attempt of a run whose attempt before has finished', async () => {
+test('201 for a new attempt of a run whose previous attempt has finished', async () => {
   const caller = await api.caller()
   const { id } = await createRun(api, caller, SAME)
   await patchRun(api, caller, id, { status: 'failure' })
@@ -116,7 +116,7 @@ test('201 for a new attempt of a run whose attempt before has finished', async (
   assert.deepEqual([second.id, second.status, second.completed_at], [id, 'in_progress', null])
 })
 
-test('two keys of one organization report the same run; it keeps the credential that made it', async () => {
+test('a run that two keys of an organization report keeps the credential that created it', async () => {
   const caller = await api.caller()
   const stored = await createRun(api, caller, SAME)
   const { status, body } = await postRun(api, await api.caller({ orgId: caller.orgId }), SAME)

@@ -14,7 +14,7 @@ let api: TestApi
 let beside: TestApi
 let directory: string
 
-/** Two servers on one database; the plan `tiny` includes three runs a month. */
+/** Two servers on one database. The plan `tiny` includes three runs a month. */
 before(async () => {
   directory = await mkdtemp(join(tmpdir(), 'shiplock-plans-'))
   const file = join(directory, 'plans.json')
@@ -32,7 +32,7 @@ after(async () => {
   await rm(directory, { recursive: true, force: true })
 })
 
-/** Copies a stored run until the key has reported `count` runs today. */
+/** Copies a stored run until the key has created `count` runs today. */
 async function seedRuns(
   { services: { sql } }: TestApi,
   { orgId, keyId }: Caller,
@@ -62,10 +62,10 @@ function countStatuses(answers: Answer[]): Record<number, number> {
 }
 
 function race(caller: Caller, requests: number): Promise<Answer[]> {
-  return Promise.all(Array.from({ length: requests }, (_, at) => postRun(at % 2 ? beside : api, caller)))
+  return Promise.all(Array.from({ length: requests }, (_, index) => postRun(index % 2 ? beside : api, caller)))
 }
 
-test('the 2,000 new runs a day are exact when two servers race for the last ten', async () => {
+test('the limit of 2,000 new runs a day is exact when two servers compete for the last ten', async () => {
   const caller = await api.caller()
   const { id, external_run_id } = await createRun(beside, caller)
   await seedRuns(api, caller, id, 1990)
@@ -83,7 +83,7 @@ test('the 2,000 new runs a day are exact when two servers race for the last ten'
   assert.equal((await postRun(api, await api.caller({ orgId: caller.orgId }))).status, 201, 'the limit is the key’s')
 })
 
-test('a server that remembers numbers from before another used them up still gives out the last ten', async () => {
+test('a server whose cached numbers another server has used still creates the last ten runs', async () => {
   const caller = await api.caller()
   const { id } = await createRun(beside, caller)
   await seedRuns(api, caller, id, 1990)
@@ -92,7 +92,7 @@ test('a server that remembers numbers from before another used them up still giv
   assert.deepEqual(statuses, [...Array(10).fill(201), 429])
 })
 
-test('the next UTC day works', async () => {
+test('the limit starts again on the next UTC day', async () => {
   const night = await startTestApi()
   try {
     const caller = await night.caller()
@@ -108,7 +108,7 @@ test('the next UTC day works', async () => {
   }
 })
 
-test('429 rate_limited beyond the runs a month of the plan, exact under concurrency, until the next month', async () => {
+test('429 rate_limited beyond the monthly runs of the plan, exact under concurrency, until the next month', async () => {
   const caller = await api.caller({ plan: 'tiny' })
   const { external_run_id } = await createRun(api, caller)
   const answers = await race(caller, 12)
@@ -122,7 +122,7 @@ test('429 rate_limited beyond the runs a month of the plan, exact under concurre
   assertError(await postRun(api, other), 429, 'rate_limited')
 })
 
-test('the next month works', async () => {
+test('the limit starts again in the next month', async () => {
   const spring = await startTestApi({ env: { SHIPLOCK_PLANS_FILE: join(directory, 'plans.json') } })
   try {
     const caller = await spring.caller({ plan: 'tiny' })

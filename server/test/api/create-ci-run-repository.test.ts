@@ -14,7 +14,7 @@ before(async () => {
 after(() => api?.close())
 
 for (const repository of ['https://GitHub.com/acme/api.git', 'git@github.com:acme/api', 'github.com/acme/api']) {
-  test(`201 and one spelling for the repository ${repository}`, async () => {
+  test(`201 and the normalized form of the repository ${repository}`, async () => {
     assert.equal((await createRun(api, await api.caller(), { repository })).repository, 'github.com/acme/api')
   })
 }
@@ -47,14 +47,15 @@ for (const repository of WITH_SECRETS) {
   })
 }
 
-test('credentials in a repository address reach no log, at its most talkative', async () => {
-  const program = new URL('../support/post-repositories.ts', import.meta.url).pathname
-  const child = spawn(process.execPath, [program, ...WITH_SECRETS])
+test('credentials in a repository address or a url are never logged, at any level', async () => {
+  const program = new URL('../support/post-runs.ts', import.meta.url).pathname
+  const runs = [...WITH_SECRETS.map((repository) => ({ repository })), { url: 'https://user:hunter2@ci.example/1' }]
+  const child = spawn(process.execPath, [program, ...runs.map((fields) => JSON.stringify(fields))])
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk))
   const [code] = await once(child, 'close')
   assert.equal(code, 0, output)
-  assert.match(output, /statuses 400 400 400 400 400 400 400/)
+  assert.match(output, /statuses(?: 400){8}\n/)
   assert.doesNotMatch(output, /hunter2|shl_live_/)
 })
 
@@ -70,7 +71,7 @@ async function link(
     values (${orgId}, ${provider}, ${id}, ${host}, ${full_name}, 'main', ${api.clock.now()})`
 }
 
-test('linked_repository is the connected repository of that name and host, whatever its case', async () => {
+test('linked_repository is the connected repository with the same name and host, in any case', async () => {
   const caller = await api.caller()
   await link(caller.orgId, 'gitlab', '7', 'acme/api', 'gitlab.com')
   await link(caller.orgId, 'github', '42', 'Acme/API')

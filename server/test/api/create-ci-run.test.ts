@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { assertInvalid } from '../support/assert-error.ts'
-import { createRun, postRun } from '../support/ci-runs.ts'
+import { BAD_URLS, createRun, postRun } from '../support/ci-runs.ts'
 
 let api: TestApi
 let caller: Caller
@@ -14,9 +14,10 @@ before(async () => {
 after(() => api?.close())
 
 const text = (length: number) => 'x'.repeat(length)
+const longUrl = (length: number) => 'https://ci.example/'.padEnd(length, 'x')
 const hex = (length: number) => '0123456789abcdef'.repeat(8).slice(0, length)
 
-/** The body table of the specification, a line a field: what it takes at its bounds, and what it refuses beyond them. */
+/** The body table of the specification: each field with valid and invalid values at its bounds. */
 const FIELDS: [field: string, takes: unknown[], refuses: unknown[]][] = [
   ['ci_system', ['a', '0', 'git-lab-', text(32)], ['', 'A', '-a', 'a_b', 'a b', text(33), 'a\n']],
   ['ci_system_name', ['x', text(60), '🚀'.repeat(60)], ['', text(61)]],
@@ -25,7 +26,11 @@ const FIELDS: [field: string, takes: unknown[], refuses: unknown[]][] = [
   ['commit_sha', [hex(40), hex(64)], ['', hex(39), hex(41), hex(63), hex(65), hex(40).toUpperCase(), `${hex(40)}\n`]],
   ['ref', ['x', 'refs/heads/main', text(255)], ['', text(256)]],
   ['pipeline_name', ['x', text(200)], ['', text(201)]],
-  ['url', ['https://ci.example/1', `https://ci.example/${text(2029)}`], [`https://ci.example/${text(2030)}`]],
+  [
+    'url',
+    ['https://ci.example/1', 'HTTPS://ci.example:8443', 'http://[::1]/a@b?user=u:p@h#1', longUrl(2048)],
+    [longUrl(2049), ...BAD_URLS],
+  ],
   ['status', ['queued', 'in_progress'], ['success', 'failure', 'timed_out', 'skipped', 'cancelled', 'QUEUED', '']],
   [
     'started_at',
@@ -68,7 +73,13 @@ for (const field of ['ci_system', 'external_run_id', 'repository', 'commit_sha',
   })
 }
 
-test('201 with every field of a CI run, and the defaults where the body says nothing', async () => {
+test('400 that does not repeat the credentials of a url', async () => {
+  const answer = await postRun(api, caller, { url: 'https://user:hunter2@ci.example/1' })
+  assertInvalid(answer, '/body/url')
+  assert.doesNotMatch(answer.text, /hunter2/)
+})
+
+test('201 with every field of a CI run, and the defaults', async () => {
   const run = await createRun(api, caller, { external_run_id: 'defaults' })
   const now = api.clock.now()
   const { id, ...rest } = run
@@ -99,7 +110,7 @@ test('201 with every field of a CI run, and the defaults where the body says not
   })
 })
 
-test('the deadline is timeout_minutes after the creation, not after started_at', async () => {
+test('the deadline is timeout_minutes after creation, not after started_at', async () => {
   const run = await createRun(api, caller, { timeout_minutes: 5, started_at: '2026-03-01T00:00:00Z' })
   assert.equal(run.deadline_at, new Date(api.clock.now().getTime() + 5 * 60_000).toISOString())
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { revokeApiKey } from '../../src/access/api-keys/api-key.store.ts'
+import { revokeApiKey } from '../../src/access/api-keys/manage-access.ts'
 import { createApp } from '../../src/app.ts'
 import { openServices } from '../../src/open-services.ts'
 import { createLog } from '../../src/platform/log.ts'
@@ -51,7 +51,7 @@ test('a key that is revoked after the database was away is refused at once', asy
   await plug.pull()
   await plug.push()
   await untilNot(503, () => cut.request('GET', '/v1/runs', key))
-  await revokeApiKey(api.services.sql, keyId, api.clock.now())
+  await revokeApiKey(api.services, keyId)
   const { status } = await untilNot(200, () => cut.request('GET', '/v1/runs', key))
   assert.equal(status, 401)
 })

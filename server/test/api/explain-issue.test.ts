@@ -40,7 +40,7 @@ const explainOnly = async () => explain((await onlyIssue(api, caller)).id)
 const issueOf = async (scanner: string) =>
   (await listFindings(api, caller)).find((finding) => finding.scanner === scanner).issue_id
 
-test('each member with the rule that matched, on which value, with which others, and through which aliases', async () => {
+test('each member has the rule that matched, the value, the other findings and the path of aliases', async () => {
   await api.services.sql`
     insert into vulnerability_assertions (source, id, alias)
     values ('osv', 'GHSA-35jh-r3h4-6jhm', 'CVE-2021-23337'), ('osv', 'GO-2021-1', 'GHSA-35jh-r3h4-6jhm')`
@@ -75,7 +75,7 @@ test('each member with the rule that matched, on which value, with which others,
   ])
 })
 
-test('a member is there for the reason that its finding shows, which is its first match', async () => {
+test("a member's reason is that of its finding, which is its first match", async () => {
   await report([codeResult('js/sqli', 'a.ts', [1, 3], 'query(x)')], 'One')
   await report([codeResult('py/sqli', 'a.ts', [2, 5], 'query(x)')], 'Two')
   const findings = await listFindings(api, caller)
@@ -93,13 +93,13 @@ test('a member is there for the reason that its finding shows, which is its firs
   }
 })
 
-test('a finding that stands alone has no match, and the reason single', async () => {
+test('a finding without others has no match and the reason single', async () => {
   await report([sarifResult('rule')], 'Linter')
   const { members, rejected, history } = await explainOnly()
   assert.deepEqual([members[0].reason.code, members[0].matches, rejected, history], ['single', [], [], []])
 })
 
-test('what is about the same package was considered, and is rejected with what it lacks, the nearest first', async () => {
+test('findings of the same package are rejected with what differs, the most similar first', async () => {
   await report([packageResult('CVE-2021-1001', 'pkg:npm/requests@1')], 'Grype')
   await report([packageResult('CVE-2021-1009', 'pkg:npm/requests@1')], 'Trivy')
   await report([packageResult('CVE-2021-1001', 'pkg:pypi/requests@1')], 'osv-scanner')
@@ -109,15 +109,15 @@ test('what is about the same package was considered, and is rejected with what i
   assert.deepEqual(
     rejected.map(({ scanner, code, detail }: Json) => [scanner, code, detail]),
     [
-      ['osv-scanner', 'other_ecosystem', 'CVE-2021-1001 too, but of pypi, not of npm.'],
-      ['Trivy', 'other_vulnerability', 'CVE-2021-1009, not CVE-2021-1001.'],
+      ['osv-scanner', 'other_ecosystem', 'Different ecosystem: CVE-2021-1001 in pypi instead of npm.'],
+      ['Trivy', 'other_vulnerability', 'Different vulnerability: CVE-2021-1009 instead of CVE-2021-1001.'],
     ],
   )
   assert.equal(rejected[1].issue_id, await issueOf('Trivy'))
   assert.deepEqual(rejected[1].facts.vuln_ids, ['CVE-2021-1009'])
 })
 
-test('what is of the same file is rejected for its weakness or for its place', async () => {
+test('findings of the same file are rejected for their weakness or their location', async () => {
   await report([codeResult('sqli', 'a.ts', [1, 2], 'one()')], 'One')
   await report([codeResult('sqli', 'a.ts', [8, 9], 'two()')], 'Two')
   await report([codeResult('xss', 'a.ts', [1, 2])], 'Three')
@@ -126,13 +126,13 @@ test('what is of the same file is rejected for its weakness or for its place', a
   assert.deepEqual(
     rejected.map(({ scanner, code, detail }: Json) => [scanner, code, detail]),
     [
-      ['Two', 'other_place', 'rule sqli too, but other code at lines 8 to 9.'],
-      ['Three', 'other_weakness', 'rule xss, not rule sqli.'],
+      ['Two', 'other_place', 'Different location: rule sqli at lines 8 to 9.'],
+      ['Three', 'other_weakness', 'Different weakness: rule xss instead of rule sqli.'],
     ],
   )
 })
 
-test('of many that were considered it shows 20 and counts the rest', async () => {
+test('at most 20 rejected findings are shown, and all are counted', async () => {
   await report([codeResult('sqli', 'a.ts', [1, 2])], 'One')
   await report(
     Array.from({ length: 30 }, (_, at) => codeResult(`rule${at}`, 'a.ts', [at + 1, at + 1])),
@@ -142,7 +142,7 @@ test('of many that were considered it shows 20 and counts the rest', async () =>
   assert.deepEqual([rejected.length, rejected_count], [20, 30])
 })
 
-test('of a secret neither the text nor a hash of it leaves', async () => {
+test('neither a secret nor a hash of it is shown', async () => {
   const secret = 'AKIAIOSFODNN7EXAMPLE'
   await report([codeResult('aws-key', 'a.env', [1, 1], secret)], 'gitleaks')
   await report([codeResult('AWS', 'b.env', [7, 7], secret)], 'trufflehog')
@@ -156,7 +156,7 @@ test('of a secret neither the text nor a hash of it leaves', async () => {
   for (const hidden of [secret, row?.context, row?.fingerprint]) assert.ok(hidden && !text.includes(hidden))
 })
 
-test('an issue that reports brought together with another tells so, and so does the other one', async () => {
+test('both issues of a merge show it in their history', async () => {
   await report([codeResult('sqli', 'a.ts', [1, 2], 'one()')], 'One')
   api.clock.advance(1000)
   await report([codeResult('sqli', 'a.ts', [8, 9], 'two()')], 'Two')
@@ -176,7 +176,7 @@ test('an issue that reports brought together with another tells so, and so does 
   }
 })
 
-test('is_current is false where the aliases of today would group otherwise', async () => {
+test('is_current is false if the current aliases would group the findings differently', async () => {
   await uploadReport(api, caller, bom('Trivy', LODASH, [{ id: 'CVE-2022-5001' }]))
   await uploadReport(api, caller, bom('Grype', LODASH, [{ id: 'GHSA-aaaa-bbbb-cccc' }]))
   assert.equal((await explain(await issueOf('Trivy'))).is_current, true)
@@ -186,7 +186,7 @@ test('is_current is false where the aliases of today would group otherwise', asy
   assert.equal((await explain(await issueOf('Trivy'))).is_current, false)
 })
 
-test('what it says of real reports is what grouping did, for every issue', async () => {
+test('the explanation of every issue of real reports agrees with its grouping', async () => {
   for (const name of ['grype', 'trivy', 'osv-scanner', 'snyk', 'gosec', 'gitleaks', 'scorecard']) {
     await uploadReport(api, caller, await readFile(new URL(`../fixtures/sarif/${name}.sarif`, import.meta.url)))
   }
@@ -204,7 +204,7 @@ test('what it says of real reports is what grouping did, for every issue', async
   }
 })
 
-test("404 for an issue that is none, of another organization or beyond the plan's retention, 400 for no id at all", async () => {
+test("404 for an unknown issue, one of another organization and one beyond the plan's retention; 400 for an invalid id", async () => {
   const owner = await api.caller({ plan: 'business' })
   await uploadReport(api, owner, sarif([sarifResult('rule')]))
   const { id } = await onlyIssue(api, owner)
@@ -216,13 +216,13 @@ test("404 for an issue that is none, of another organization or beyond the plan'
   assertError(await ask(id, owner.key), 404, 'not_found')
 })
 
-test('402 plan_required that names business on the team plan', async () => {
+test('402 plan_required with the required plan business on the team plan', async () => {
   const { key } = await api.caller({ plan: 'team' })
   const answer = await ask('00000000-0000-4000-8000-000000000000', key)
   assert.deepEqual(assertError(answer, 402, 'plan_required'), { requiredPlan: 'business' })
 })
 
-test('what is only noted for a branch can be explained although no list shows it', async () => {
+test('an issue of an untracked branch can be explained although no list shows it', async () => {
   await uploadReport(api, caller, sarif([sarifResult('rule')]), { tracked: false })
   const [finding] = await listFindings(api, caller)
   assert.equal((await explain(finding.issue_id)).members[0].finding_id, finding.id)

@@ -20,14 +20,14 @@ before(async () => {
 })
 after(() => api?.close())
 
-/** The gate's token, without a run's deadline in the way. */
+/** Opens a gate whose run does not reach its deadline before the poll token expires. */
 async function lastingGate() {
   await openGate(api, caller, { job: 'first' })
   const { id: run_id } = await createRun(api, caller, { timeout_minutes: 4320 })
   return openGate(api, caller, { run_id })
 }
 
-test('200 with the gate as it was opened, without token and expiry', async () => {
+test('200 with the opened gate, without poll_token and expires_at', async () => {
   const gate = await openGate(api, caller)
   const { status, body } = await pollGate(api, gate)
   const { poll_token: _token, expires_at: _at, ...rest } = gate
@@ -35,7 +35,7 @@ test('200 with the gate as it was opened, without token and expiry', async () =>
   assert.ok(Check(DeploymentGate, body.data))
 })
 
-test("401 with the gateway's own body for everything but the gate's own token", async () => {
+test("401 with the gateway's own body for anything but the gate's own token", async () => {
   const [gate, other] = [await openGate(api, caller), await openGate(api, caller)]
   const last = gate.poll_token.slice(-1)
   const wrong = [
@@ -51,7 +51,7 @@ test("401 with the gateway's own body for everything but the gate's own token", 
   assert.equal((await pollGate(api, gate)).status, 200)
 })
 
-test('a poll token opens nothing else', async () => {
+test('a poll token gives access to no other route', async () => {
   const { poll_token: key, deployment_id } = await openGate(api, caller)
   for (const path of [`/v1/deployments/${deployment_id}`, '/v1/runs']) {
     assertUnauthorized(await api.request('GET', path, { key }))
@@ -59,16 +59,16 @@ test('a poll token opens nothing else', async () => {
   assertUnauthorized(await answer(api, { ...caller, key }, deployment_id, 'approve'))
 })
 
-test('400 for a gate id that is no lowercase UUID', async () => {
+test('400 for a gate id that is not a lowercase UUID', async () => {
   const gate = await openGate(api, caller)
   for (const id of ['gate', gate.gate_id.toUpperCase()]) assertInvalid(await get(id, gate.poll_token), '/path/gate_id')
 })
 
-test("the gateway's 401 comes before anything is said of the request", async () => {
+test('401 comes before the validation of the request', async () => {
   for (const key of [undefined, caller.key, 'shl_gate_']) assertUnauthorized(await get('gate', key))
 })
 
-test('the advised pause grows: 5 s in the first minute, 15 s until ten, then 60 s', async () => {
+test('poll_after_seconds is 5 in the first minute, 15 until the tenth, then 60', async () => {
   const gate = await lastingGate()
   const pauses: number[] = []
   for (const ms of [0, MINUTE_MS - 1, 1, 9 * MINUTE_MS - 1, 1, HOUR_MS]) {
@@ -78,7 +78,7 @@ test('the advised pause grows: 5 s in the first minute, 15 s until ten, then 60 
   assert.deepEqual(pauses, [5, 5, 15, 15, 60, 60])
 })
 
-test('the token works until 12 hours after it was issued', async () => {
+test('the token expires 12 hours after it was issued', async () => {
   const gate = await lastingGate()
   api.clock.advance(12 * HOUR_MS - 1)
   assert.equal((await pollGate(api, gate)).body.data.status, 'waiting')
@@ -86,7 +86,7 @@ test('the token works until 12 hours after it was issued', async () => {
   assertUnauthorized(await pollGate(api, gate))
 })
 
-test('nobody answers within 12 hours: expired and rejected, read before and after the sweeper was there', async () => {
+test('a gate without an answer is expired and rejected after 12 hours, before and after the scheduled job has run', async () => {
   const gate = await lastingGate()
   api.clock.advance(12 * HOUR_MS)
   const [token] = await renewed(gate)
@@ -114,7 +114,7 @@ async function renewed({ deployment_id }: { deployment_id: string }): Promise<st
   return [opened.body.data.poll_token]
 }
 
-test('the 13th poll within a minute is 429, and each poll comes back a minute after it was used', async () => {
+test('the 13th poll within a minute is 429, and each poll is allowed again a minute later', async () => {
   const gate = await openGate(api, caller)
   const started = api.clock.now().getTime()
   const first = await pollGate(api, gate)
@@ -131,7 +131,7 @@ test('the 13th poll within a minute is 429, and each poll comes back a minute af
   assert.deepEqual([(await pollGate(api, gate)).status, (await pollGate(api, gate)).status], [200, 429])
 })
 
-test('polls are counted across processes, exactly, and each gate for itself', async () => {
+test('polls are counted per gate, exactly, across processes', async () => {
   const beside = await startTestApi({ beside: api })
   try {
     const [gate, other] = [await openGate(api, caller), await openGate(api, caller)]
@@ -146,13 +146,13 @@ test('polls are counted across processes, exactly, and each gate for itself', as
   }
 })
 
-test('a poll with a wrong token does not use up the allowance', async () => {
+test('a poll with a wrong token is not counted', async () => {
   const gate = await openGate(api, caller)
   for (let tried = 0; tried < 13; tried += 1) await get(gate.gate_id, (await openGate(api, caller)).poll_token)
   assert.deepEqual(allowanceIn(await pollGate(api, gate)), ['12', '11', '60'])
 })
 
-test('a decision shows with who decided and why', async () => {
+test('a decided gate shows who decided and why', async () => {
   const gate = await openGate(api, caller)
   await answer(api, caller, gate.deployment_id, 'reject', { reason: REASON, comment: 'See the incident.' })
   const { body } = await pollGate(api, gate)
@@ -163,7 +163,7 @@ test('a decision shows with who decided and why', async () => {
   )
 })
 
-test('a gate of a plan or key that is gone can still be polled: the token stands for itself', async () => {
+test('a gate can still be polled after the key that opened it was revoked', async () => {
   const { key, keyId, ...own } = await api.caller()
   const gate = await openGate(api, { key, keyId, ...own })
   await api.services.sql`update api_keys set revoked_at = ${api.clock.now()} where id = ${keyId}`

@@ -21,7 +21,7 @@ function get({ key }: Caller, id: string) {
   return api.request('GET', `/v1/runs/${id}`, { key })
 }
 
-test('200 with every field of "Pipeline run": what was reported is filled, the rest null or empty', async () => {
+test('200 with every field of "Pipeline run": reported values are present, all others are null or empty', async () => {
   const caller = await api.caller()
   const started_at = '2026-03-04T05:00:00.000Z'
   const made = await createRun(api, caller, {
@@ -105,7 +105,7 @@ test('200 with every field of "Pipeline run": what was reported is filled, the r
 })
 
 for (const started_at of ['0001-01-01T00:00:00Z', '1900-01-01T00:00:00Z', '9999-12-31T23:59:59Z']) {
-  test(`200 for a run that says it started in ${started_at.slice(0, 4)}, read alone and in the list`, async () => {
+  test(`200 for a run with started_at in the year ${started_at.slice(0, 4)}, alone and in the list`, async () => {
     const caller = await api.caller()
     const { id } = await createRun(api, caller, { started_at })
     await patchRun(api, caller, id, { status: 'success' })
@@ -117,11 +117,11 @@ for (const started_at of ['0001-01-01T00:00:00Z', '1900-01-01T00:00:00Z', '9999-
   })
 }
 
-test('200 with every text as it was sent, whatever JSON would have to escape in it', async () => {
+test('200 with every text as sent, including characters that JSON escapes', async () => {
   const caller = await api.caller()
   const odd = (text: string) => `${text} "\\ \t\n </script> é ☃ \u2028 \u{1f600}`
   const texts = {
-    url: odd('https://ci.example'),
+    url: 'https://ci.example/"\\</script>é☃\u{1f600}',
     ref: odd('refs/heads/x'),
     pipeline_name: odd('name'),
     actor: odd('ada'),
@@ -133,6 +133,20 @@ test('200 with every text as it was sent, whatever JSON would have to escape in 
   const actors = [data.actor_login, data.trigger.actor, ...data.attempts.map((attempt: Json) => attempt.triggered_by)]
   assert.deepEqual(actors, Array(4).fill(odd('ada')))
 })
+
+const BRANCHES: [ref: string, branch: string | null][] = [
+  ['main', 'main'],
+  ['refs/heads/main', 'main'],
+  ['refs/tags/v1', null],
+  ['refs/pull/1/merge', null],
+]
+for (const [ref, branch] of BRANCHES) {
+  test(`200 with the branch ${branch} for the ref ${ref}`, async () => {
+    const caller = await api.caller()
+    const { id } = await createRun(api, caller, { ref })
+    assert.equal((await get(caller, id)).body.data.branch, branch)
+  })
+}
 
 test('200 up to the plan’s retention, 404 not_found beyond it', async () => {
   const caller = await api.caller({ plan: 'team' })

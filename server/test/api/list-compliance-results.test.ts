@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { Check } from 'typebox/value'
-import { ComplianceResult } from '../../src/compliance/result.schema.ts'
+import { ComplianceResult } from '../../src/compliance/results/result.schema.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { assertError, assertInvalid } from '../support/assert-error.ts'
 
@@ -17,7 +17,7 @@ before(async () => {
 })
 after(() => api?.close())
 
-test('200 with an empty page where there is no result', async () => {
+test('200 with an empty page if there are no results', async () => {
   const { status, body } = await get(await api.caller({ plan: 'team' }))
   assert.equal(status, 200)
   assert.deepEqual(body, {
@@ -27,7 +27,7 @@ test('200 with an empty page where there is no result', async () => {
   })
 })
 
-test('a result leaves with every field as it is stored', async () => {
+test('a result has every stored field', async () => {
   const caller = await api.caller()
   await insertResult(caller, FULL)
   const [result] = (await get(caller)).body.data
@@ -36,7 +36,7 @@ test('a result leaves with every field as it is stored', async () => {
   assert.ok(Check(ComplianceResult, result))
 })
 
-test('a policy that was not evaluated has no details and no time', async () => {
+test('a result that was not evaluated has no details and no evaluated_at', async () => {
   const caller = await api.caller()
   await insertResult(caller)
   const [result] = (await get(caller)).body.data
@@ -44,7 +44,7 @@ test('a policy that was not evaluated has no details and no time', async () => {
   assert.deepEqual([result.status, result.details, result.evaluated_at], ['not_evaluated', [], null])
 })
 
-test('status keeps what equals it, whichever of the four', async () => {
+test('status returns only results with that status', async () => {
   const caller = await api.caller()
   for (const status of STATUSES) await insertResult(caller, { id: status, status, evaluated_at: NOW })
   for (const status of STATUSES) assert.deepEqual(await listIds(caller, `?status=${status}`), [status])
@@ -64,7 +64,7 @@ test('one policy has one result for a repository', async () => {
   )
 })
 
-test('newest first, equal times by id, and page by page nothing twice and nothing left out', async () => {
+test('results are sorted newest first, equal times by id, and pages neither repeat nor skip any', async () => {
   const caller = await api.caller()
   for (const id of ['a', 'Z', 'b', '_']) await insertResult(caller, { id })
   await insertResult(caller, { id: 'newest', created_at: '2026-03-04T00:00:00.001Z' })
@@ -80,7 +80,7 @@ test('newest first, equal times by id, and page by page nothing twice and nothin
   assert.deepEqual(seen, ['newest', 'b', 'a', '_', 'Z', 'oldest'])
 })
 
-test('400 invalid_cursor when the status differs from that of the page before', async () => {
+test('400 invalid_cursor if the status differs from that of the previous page', async () => {
   const caller = await api.caller()
   for (const id of ['a', 'b']) await insertResult(caller, { id })
   const { next_cursor } = (await get(caller, '?limit=1&status=not_evaluated')).body
@@ -88,7 +88,7 @@ test('400 invalid_cursor when the status differs from that of the page before', 
   assertError(await get(caller, `?status=passing&cursor=${next_cursor}`), 400, 'invalid_cursor')
 })
 
-test('since and until bound the creation time, both included', async () => {
+test('since and until bound the creation time, inclusively', async () => {
   const caller = await api.caller()
   for (const day of ['01', '02', '03'])
     await insertResult(caller, { id: day, created_at: `2026-03-${day}T00:00:00.000Z` })
@@ -96,7 +96,7 @@ test('since and until bound the creation time, both included', async () => {
   assert.deepEqual(await listIds(caller, '?until=2026-03-02T00:00:00Z'), ['02', '01'])
 })
 
-test("a result beyond the plan's retention or of another organization is not in the list", async () => {
+test("results older than the plan's retention and of other organizations are not listed", async () => {
   const [owner, stranger] = [await api.caller({ plan: 'team' }), await api.caller({ plan: 'team' })]
   await insertResult(owner, { id: 'kept', created_at: TEAM_RETAINED_SINCE })
   await insertResult(owner, { id: 'beyond', created_at: '2025-12-04T05:06:07.889Z' })
@@ -106,7 +106,7 @@ test("a result beyond the plan's retention or of another organization is not in 
   assert.deepEqual(body.meta, { since: TEAM_RETAINED_SINCE, until: NOW, retention_clamped: true })
 })
 
-test('400 names the parameter that is unknown or wrong', async () => {
+test('400 names the unknown or invalid parameter', async () => {
   const caller = await api.caller()
   for (const limit of ['0', '101']) assertInvalid(await get(caller, `?limit=${limit}`), '/query/limit')
   for (const word of ['', 'pass', 'Passing', 'passing,failing']) {
@@ -115,7 +115,7 @@ test('400 names the parameter that is unknown or wrong', async () => {
   assertInvalid(await get(caller, '?policy=a'), '/query/policy')
 })
 
-test('limit is 50 unless given', async () => {
+test('limit defaults to 50', async () => {
   const caller = await api.caller()
   for (let made = 0; made < 51; made += 1) await insertResult(caller, { id: `result-${made}` })
   assert.equal((await listIds(caller)).length, 50)
@@ -137,7 +137,7 @@ const FULL = {
   updated_at: '2026-03-02T02:00:00.000Z',
 }
 
-/** The fewest facts that a row needs, and what the test adds. */
+/** Inserts a result with the required fields and the given ones. */
 async function insertResult({ orgId }: Caller, fields: Partial<typeof FULL> = {}): Promise<void> {
   const { sql } = api.services
   const row = {

@@ -12,7 +12,7 @@ const LIMIT = 20
 let api: TestApi
 let caller: Caller
 
-/** 6,000 deployments a second apart, of two organizations by turns: every hundredth is one that the filters mean. */
+/** 6,000 deployments of two organizations, a second apart. Every hundredth matches the filters. */
 before(async () => {
   api = await startTestApi()
   caller = await api.caller()
@@ -61,9 +61,9 @@ const CASES: [index: string, filter: DeploymentFilter][] = [
   ['deployments_by_workflow_path', { workflow_path: '.ci/deploy.yml' }],
 ]
 for (const [index, filter] of CASES) {
-  test(`a page of deployments filtered by ${Object.keys(filter)[0] ?? 'nothing'} reads its own rows through ${index}`, async () => {
+  test(`a page of deployments filtered by ${Object.keys(filter)[0] ?? 'nothing'} reads only its own rows through ${index}`, async () => {
     const nodes = await plansOf(api, async (sql) => {
-      const rows = await listDeployments(sql, caller.orgId, firstPage(), filter, api.clock.now())
+      const rows = await listDeployments(sql, caller.orgId, firstPage(), { filter, now: api.clock.now() })
       assert.equal(rows.length, LIMIT + 1)
     })
     assert.ok(nodes.some((node) => node['Index Name'] === index))
@@ -77,7 +77,10 @@ for (const [index, filter] of CASES) {
   })
 }
 
-test('all filters together find what equals all of them', async () => {
-  const rows = await listDeployments(api.services.sql, caller.orgId, firstPage(), MEANT, api.clock.now())
+test('combined filters return deployments that match all of them', async () => {
+  const rows = await listDeployments(api.services.sql, caller.orgId, firstPage(), {
+    filter: MEANT,
+    now: api.clock.now(),
+  })
   assert.equal(rows.length, LIMIT + 1)
 })

@@ -16,7 +16,7 @@ before(async () => {
 })
 after(() => api?.close())
 
-test('200 with an empty page where there is no deployment', async () => {
+test('200 with an empty page when there are no deployments', async () => {
   const { status, body } = await get(await api.caller({ plan: 'team' }), LIST)
   assert.equal(status, 200)
   assert.deepEqual(body, {
@@ -26,7 +26,7 @@ test('200 with an empty page where there is no deployment', async () => {
   })
 })
 
-test('a deployment leaves with every field as it is stored, alone and in the list', async () => {
+test('getDeployment and listDeployments return every stored field', async () => {
   const caller = await api.caller()
   await insertDeployment(caller, FULL)
   const expected = { ...FULL, org_id: caller.orgId }
@@ -37,7 +37,7 @@ test('a deployment leaves with every field as it is stored, alone and in the lis
   assert.deepEqual((await get(caller, LIST)).body.data, [expected])
 })
 
-test('what a deployment does not have is null or an empty list', async () => {
+test('missing values are null or an empty array', async () => {
   const caller = await api.caller()
   await insertDeployment(caller)
   const [deployment] = (await get(caller, LIST)).body.data
@@ -46,7 +46,7 @@ test('what a deployment does not have is null or an empty list', async () => {
   assert.deepEqual([deployment.reviews, deployment.approvals, deployment.required_reviewers], [[], [], []])
 })
 
-/** A filter, a value that a deployment has, and others that only look like it. */
+/** Each filter with a matching value and similar values that must not match. */
 const FILTERS: [parameter: string, column: string, value: string, others: string[]][] = [
   ['status', 'status', 'success', ['failure']],
   ['environment', 'environment', 'production', ['Production', 'production-eu', 'prod%']],
@@ -56,7 +56,7 @@ const FILTERS: [parameter: string, column: string, value: string, others: string
 ]
 
 for (const [parameter, column, value, others] of FILTERS) {
-  test(`${parameter} keeps what equals it exactly`, async () => {
+  test(`${parameter} matches exact values only`, async () => {
     const caller = await api.caller()
     await insertDeployment(caller, { id: 'same', [column]: value })
     for (const [at, other] of others.entries()) await insertDeployment(caller, { id: `other-${at}`, [column]: other })
@@ -64,7 +64,7 @@ for (const [parameter, column, value, others] of FILTERS) {
   })
 }
 
-test('all filters together keep what equals all of them', async () => {
+test('combined filters return deployments that match all of them', async () => {
   const caller = await api.caller()
   const all = Object.fromEntries(FILTERS.map(([, column, value]) => [column, value]))
   await insertDeployment(caller, { id: 'all', ...all })
@@ -74,7 +74,7 @@ test('all filters together keep what equals all of them', async () => {
   assert.deepEqual(await listIds(caller, `?${query}`), ['all'])
 })
 
-test('newest first, equal times by id, and page by page nothing twice and nothing left out', async () => {
+test('newest first, equal times by id; paging repeats and skips nothing', async () => {
   const caller = await api.caller()
   for (const id of ['a', 'Z', 'b', '_']) await insertDeployment(caller, { id })
   await insertDeployment(caller, { id: 'newest', created_at: '2026-03-04T00:00:00.001Z' })
@@ -90,7 +90,7 @@ test('newest first, equal times by id, and page by page nothing twice and nothin
   assert.deepEqual(seen, ['newest', 'b', 'a', '_', 'Z', 'oldest'])
 })
 
-test('400 invalid_cursor when a filter differs from that of the page before', async () => {
+test('400 invalid_cursor when a filter differs from that of the previous page', async () => {
   const caller = await api.caller()
   for (const id of ['a', 'b']) await insertDeployment(caller, { id })
   const { next_cursor } = (await get(caller, `${LIST}?limit=1&environment=staging`)).body
@@ -99,7 +99,7 @@ test('400 invalid_cursor when a filter differs from that of the page before', as
   assertError(await get(caller, `${LIST}?workflow=staging&cursor=${next_cursor}`), 400, 'invalid_cursor')
 })
 
-test('since and until bound the creation time, both included', async () => {
+test('since and until bound the creation time, both inclusive', async () => {
   const caller = await api.caller()
   for (const day of ['01', '02', '03']) {
     await insertDeployment(caller, { id: day, created_at: `2026-03-${day}T00:00:00.000Z` })
@@ -108,7 +108,7 @@ test('since and until bound the creation time, both included', async () => {
   assert.deepEqual(await listIds(caller, '?until=2026-03-02T00:00:00Z'), ['02', '01'])
 })
 
-test("404 and no place in the list for a deployment beyond the plan's retention", async () => {
+test("404, and not listed, for a deployment past the plan's retention", async () => {
   const caller = await api.caller({ plan: 'team' })
   await insertDeployment(caller, { id: 'kept', created_at: TEAM_RETAINED_SINCE })
   await insertDeployment(caller, { id: 'beyond', created_at: '2025-12-04T05:06:07.889Z' })
@@ -119,7 +119,7 @@ test("404 and no place in the list for a deployment beyond the plan's retention"
   assertError(await get(caller, `${LIST}/beyond`), 404, 'not_found')
 })
 
-test('404 and no place in the list for a deployment of another organization', async () => {
+test('404, and not listed, for a deployment of another organization', async () => {
   const [owner, stranger] = [await api.caller(), await api.caller()]
   await insertDeployment(owner, { id: 'same', version: 'theirs' })
   await insertDeployment(owner, { id: 'foreign' })
@@ -144,16 +144,16 @@ const WRONG: [parameter: string, value: string][] = [
 ]
 
 for (const [parameter, value] of WRONG) {
-  test(`400 names the parameter that is unknown or wrong: ${parameter}=${value.slice(0, 20)}`, async () => {
+  test(`400 names the unknown or invalid parameter: ${parameter}=${value.slice(0, 20)}`, async () => {
     assertInvalid(await get(await api.caller(), `${LIST}?${parameter}=${value}`), `/query/${parameter}`)
   })
 }
 
-test('400 for an id of another form', async () => {
+test('400 for a malformed id', async () => {
   assertInvalid(await get(await api.caller(), `${LIST}/a%20b`), '/path/id')
 })
 
-test('limit is 50 unless given', async () => {
+test('limit defaults to 50', async () => {
   const caller = await api.caller()
   for (let made = 0; made < 51; made += 1) await insertDeployment(caller, { id: `deployment-${made}` })
   assert.equal((await listIds(caller)).length, 50)
@@ -251,7 +251,7 @@ const FULL = {
   },
 }
 
-/** The fewest facts that a row needs, and what the test adds. */
+/** Inserts a deployment with the required columns and the given fields. */
 async function insertDeployment({ orgId }: Caller, fields: Partial<typeof FULL> = {}): Promise<void> {
   const { sql } = api.services
   const row = {

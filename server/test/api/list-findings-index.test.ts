@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test'
 import type { Page } from '../../src/platform/http/lists.ts'
 import { lowestUuidAt } from '../../src/platform/ids.ts'
 import { listFindings } from '../../src/security/findings/finding.store.ts'
-import type { RepositorySelection } from '../../src/security/repositories/select-repositories.ts'
+import { type RepositoryQuery, selectRepositories } from '../../src/security/repositories/select-repositories.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { type PlanNode, plansOf } from '../support/query-plans.ts'
 import { uploadReport } from '../support/reports.ts'
@@ -11,6 +11,8 @@ import { sarif, sarifResult } from '../support/sarif.ts'
 
 const REPOSITORIES = 4
 const FINDINGS_EACH = 1500
+/** A page and one row more. */
+const PAGE = 101
 
 let api: TestApi
 let caller: Caller
@@ -28,44 +30,47 @@ before(async () => {
 after(() => api?.close())
 
 /** The plan of one page, read through the statement that the route sends. */
-function planOf(selection: RepositorySelection, after: Page['after'] = null): Promise<PlanNode[]> {
+async function planOf(query: RepositoryQuery, after: Page['after'] = null): Promise<PlanNode[]> {
+  const selection = await selectRepositories(api.services.sql, caller.orgId, query)
   const page: Page = {
     since: new Date(0),
     until: api.clock.now(),
     retentionClamped: false,
     asked: [null, null],
-    limit: 100,
+    limit: PAGE - 1,
     after,
   }
   return plansOf(api, (sql) => listFindings(sql, caller.orgId, page, selection))
 }
 
-function assertInOrder(plan: PlanNode[], index: string): void {
-  assert.ok(
-    plan.some((node) => node['Index Name'] === index),
-    JSON.stringify(plan.map((node) => node['Index Name'])),
-  )
-  // What is looked up about a vulnerability is sorted in itself, and only for findings that name one.
+/**
+ * The page is read from this index in the order of its ids. Of several repositories each gives as many
+ * rows as a page has, and only these are sorted.
+ */
+function assertReadBy(plan: PlanNode[], index: string, repositories = 0): void {
+  // Intel is sorted too, but only looked up for findings that name a vulnerability.
   const run = plan.filter((node) => node['Actual Loops'] > 0)
-  assert.ok(!run.some((node) => /Sort|Bitmap/.test(node['Node Type'])), 'nothing is sorted')
-  const scan = plan.find((node) => node['Relation Name'] === 'findings')
-  assert.equal(scan?.['Actual Rows'], 101)
+  assert.ok(!run.some((node) => /Bitmap/.test(node['Node Type'])))
+  const sorted = run.filter((node) => /Sort/.test(node['Node Type']))
+  for (const node of sorted) assert.ok(node['Actual Rows'] <= PAGE * repositories, `${node['Actual Rows']} rows sorted`)
+  const [scan, lookUp, ...others] = run.filter((node) => node['Relation Name'] === 'findings')
+  assert.deepEqual([scan?.['Index Name'], lookUp?.['Index Name'], others], [index, 'findings_pkey', []])
+  assert.deepEqual([scan?.['Actual Rows'], scan?.['Actual Loops']], [PAGE, Math.max(1, repositories)])
+  assert.deepEqual([lookUp?.['Actual Rows'], lookUp?.['Actual Loops']], [1, PAGE])
   assert.equal(scan?.['Rows Removed by Filter'] ?? 0, 0)
 }
 
 test('the list reads its rows in the order of their ids, on the first page and on a later one', async () => {
-  const all = { repositoryNos: null, provider: null }
-  assertInOrder(await planOf(all), 'findings_pkey')
+  assertReadBy(await planOf({}), 'findings_pkey')
   const created_at = new Date(api.clock.now().getTime() - 2000)
   const after = { created_at, id: lowestUuidAt(created_at) }
-  assertInOrder(await planOf(all, after), 'findings_pkey')
+  assertReadBy(await planOf({}, after), 'findings_pkey')
 })
 
 test('narrowed to a repository it reads them from findings_by_repository', async () => {
-  const [row] = await api.services.sql`select min(id) as id from reported_repositories where org_id = ${caller.orgId}`
-  assertInOrder(await planOf({ repositoryNos: [row?.id], provider: null }), 'findings_by_repository')
+  assertReadBy(await planOf({ provider: 'github', repository_id: '1' }), 'findings_by_repository', 1)
 })
 
-test('narrowed to a provider it still reads them in order', async () => {
-  assertInOrder(await planOf({ repositoryNos: null, provider: 'github' }), 'findings_pkey')
+test('narrowed to a provider with few repositories it reads a page of each', async () => {
+  assertReadBy(await planOf({ provider: 'github' }), 'findings_by_repository', REPOSITORIES)
 })

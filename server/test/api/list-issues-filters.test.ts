@@ -111,7 +111,7 @@ test('all filters and orders work together, and page by page they show each issu
     kind: some(['code', 'dependency', 'secret']),
     kev: some(['true', 'false']),
     epss_min: some(['0', '0.004', '0.3']),
-    repository: some(['acme/large', 'acme/small']),
+    repository: some(['acme/large-0', 'acme/small']),
     provider: some(['github', 'gitlab']),
     sort: some(['newest', 'severity', 'epss']),
   })

@@ -4,8 +4,9 @@ import type { Page } from '../../src/platform/http/lists.ts'
 import { lowestUuidAt } from '../../src/platform/ids.ts'
 import type { IssueSelection } from '../../src/security/issues/issue-facet.store.ts'
 import { listIssues } from '../../src/security/issues/issue-list.store.ts'
+import { selectRepositories } from '../../src/security/repositories/select-repositories.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
-import { insertIssues, RARE } from '../support/many-issues.ts'
+import { analyzeIssues, insertIssues, RARE } from '../support/many-issues.ts'
 import { type PlanNode, plansOf } from '../support/query-plans.ts'
 
 const ISSUES = 20_000
@@ -20,6 +21,7 @@ before(async () => {
   api = await startTestApi()
   caller = await api.caller()
   await insertIssues(api, caller.orgId, ISSUES)
+  await analyzeIssues(api)
 })
 after(() => api?.close())
 
@@ -78,7 +80,9 @@ test('what is rare is found without looking at anything else', async () => {
 
 test('of a repository, or of a provider with few of them, it reads only their issues', async () => {
   const [row] = await api.services.sql`select id from reported_repositories where name = 'acme/small'`
-  for (const selection of [{ repositoryNos: [row?.id] }, { provider: 'gitlab' }]) {
+  for (const query of [{ repository: 'acme/small' }, { provider: 'gitlab' } as const]) {
+    const selection = await selectRepositories(api.services.sql, caller.orgId, query)
+    assert.deepEqual(selection.repositoryNos, [row?.id])
     assertReadBy(await scansOf(selection), 'security_issues_by_repository')
     assertReadBy(await scansOf({ ...selection, severity: 'high' }), 'security_issues_by_repository')
   }
@@ -86,7 +90,7 @@ test('of a repository, or of a provider with few of them, it reads only their is
 
 test('so it is of a repository that PostgreSQL has not counted yet, which takes it for as large as any', async () => {
   const { sql } = api.services
-  const [large] = await sql`select id from reported_repositories where name = 'acme/large'`
+  const [large] = await sql`select id from reported_repositories where name = 'acme/large-0'`
   const [small] = await sql`select id from reported_repositories where name = 'acme/small'`
   const rows =
     await sql`update security_issues set repository_no = ${large?.id} where repository_no = ${small?.id} returning id`

@@ -27,7 +27,7 @@ async function createRuns(caller: Caller, count: number): Promise<string[]> {
 
 const idsOf = ({ body }: Answer): string[] => body.data.map((run: Json) => run.id)
 
-test('200 with an empty page where there is nothing', async () => {
+test('200 with an empty page when there are no runs', async () => {
   const { status, body } = await list(await api.caller())
   const until = api.clock.now()
   const since = new Date(until.getTime() - 1095 * DAY_MS)
@@ -35,7 +35,7 @@ test('200 with an empty page where there is nothing', async () => {
   assert.deepEqual([status, body], [200, { data: [], next_cursor: null, meta }])
 })
 
-test('200 with 50 runs by default, newest first, and as many as limit says up to 100', async () => {
+test('200 with 50 runs by default, newest first, and up to 100 with limit', async () => {
   const caller = await api.caller()
   const ids = await createRuns(caller, 101)
   const byDefault = await list(caller)
@@ -61,7 +61,7 @@ for (const limit of ['0', '-1', '101', '1e9']) {
   })
 }
 
-test('since and until are inclusive and the meta repeats them', async () => {
+test('since and until are inclusive, and meta contains them', async () => {
   const caller = await api.caller()
   const [first] = await createRuns(caller, 1)
   const at = api.clock.now()
@@ -90,7 +90,7 @@ for (const name of ['since', 'until']) {
   }
 }
 
-test('a since before the plan’s retention is moved forward and said so, runs beyond it are gone', async () => {
+test('a since before the plan’s retention is moved forward with retention_clamped, and older runs are not listed', async () => {
   const caller = await api.caller({ plan: 'team' })
   await createRuns(caller, 1)
   api.clock.advance(90 * DAY_MS + 1)
@@ -104,7 +104,7 @@ test('a since before the plan’s retention is moved forward and said so, runs b
   }
 })
 
-test('status filters on the state that is shown, that of the newest attempt', async () => {
+test('status filters on the status of the newest attempt', async () => {
   const caller = await api.caller()
   const failed = await createRun(api, caller, { external_run_id: 'failed' })
   const retried = await createRun(api, caller, { external_run_id: 'retried' })

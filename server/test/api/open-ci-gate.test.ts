@@ -20,7 +20,7 @@ async function freshCaller(): Promise<Caller> {
   return caller
 }
 
-test('201 with a waiting gate, its configured gate, a poll token and where people see it', async () => {
+test('201 with a waiting gate, its configured gate, a poll token and the console URL', async () => {
   await freshCaller()
   const configured = await configureGate(api, caller, { name: 'Production' })
   const run = await createRun(api, caller)
@@ -51,7 +51,7 @@ test('only the hash of the poll token is stored', async () => {
   assert.doesNotMatch(row?.json, /shl_gate_/)
 })
 
-test('the deployment that it creates has the facts of its run and waits for the own rule', async () => {
+test("the new deployment copies its run's fields and waits for the service's own rule", async () => {
   await freshCaller()
   await configureGate(api, caller)
   const run = await createRun(api, caller, {
@@ -125,7 +125,7 @@ test('200 with the same gate and token for the same run, attempt, environment an
   assert.deepEqual(again.body, first.body)
 })
 
-test('another job, environment or attempt is another gate', async () => {
+test('another job, environment or attempt opens another gate', async () => {
   await freshCaller()
   await configureGate(api, caller, { environment: '*' })
   const same = { external_run_id: 'apart' }
@@ -141,7 +141,7 @@ test('another job, environment or attempt is another gate', async () => {
   assert.equal(new Set(ids).size, others.length)
 })
 
-test('of twelve simultaneous twins one is 201 and eleven are 200, all with one gate and one working token', async () => {
+test('of twelve simultaneous identical requests one is 201 and eleven are 200, all with the same gate and token', async () => {
   await freshCaller()
   await configureGate(api, caller)
   const { id: run_id } = await createRun(api, caller)
@@ -152,7 +152,7 @@ test('of twelve simultaneous twins one is 201 and eleven are 200, all with one g
   assert.equal(new Set(answers.map(({ text }) => text)).size, 1)
 })
 
-test('a token that is over is replaced when the gate is opened again', async () => {
+test('an expired token is replaced when the gate is opened again', async () => {
   const own = await startTestApi()
   try {
     const owner = await own.caller()
@@ -171,7 +171,7 @@ test('a token that is over is replaced when the gate is opened again', async () 
   }
 })
 
-test('409 gate_not_configured where no gate covers the environment', async () => {
+test('409 gate_not_configured when no gate covers the environment', async () => {
   await freshCaller()
   await configureGate(api, caller, { environment: 'prod*' })
   const { id: run_id } = await createRun(api, caller)
@@ -186,10 +186,10 @@ const COVERAGE: [title: string, patterns: object, run: object, covered: boolean]
   ['another repository', { repository: 'acme/web' }, {}, false],
   ['its branch', { branch: 'release/*' }, { ref: 'refs/heads/release/1' }, true],
   ['another branch', { branch: 'main' }, { ref: 'mainline' }, false],
-  ['a branch, for a run that names none', { branch: 'main' }, {}, false],
+  ['a branch, when the run has no ref,', { branch: 'main' }, {}, false],
 ]
 for (const [title, patterns, run, covered] of COVERAGE) {
-  test(`a gate for ${title} ${covered ? 'covers' : 'does not cover'} a run`, async () => {
+  test(`a gate for ${title} ${covered ? 'covers' : 'does not cover'} the run`, async () => {
     await freshCaller()
     await configureGate(api, caller, patterns)
     const { id: run_id } = await createRun(api, caller, run as Record<string, unknown>)
@@ -198,7 +198,7 @@ for (const [title, patterns, run, covered] of COVERAGE) {
   })
 }
 
-test('a named gate that covers is the one shown, and spares none of the others', async () => {
+test('a covering gate named by gate_id is shown first, and the others must still approve', async () => {
   await freshCaller()
   const first = await configureGate(api, caller, { name: 'first', allowApiKeys: true })
   const named = await configureGate(api, caller, { name: 'named', allowApiKeys: true })
@@ -212,7 +212,7 @@ test('a named gate that covers is the one shown, and spares none of the others',
   )
 })
 
-test('409 gate_not_configured for a named gate that does not cover, is not there, or is another organization’s', async () => {
+test('409 gate_not_configured for a gate_id that does not cover, does not exist, or is another organization’s', async () => {
   const other = await api.caller()
   const foreign = await configureGate(api, other)
   await freshCaller()
@@ -235,7 +235,7 @@ test('404 not_found for a run or an attempt that does not exist', async () => {
   assertError(await postGate(api, caller, { run_id, environment, attempt: 2 }), 404, 'not_found')
 })
 
-test('409 run_finished for an attempt that has ended; a gate that it has is still answered', async () => {
+test('409 run_finished for an attempt that has ended; its existing gate is still returned', async () => {
   await freshCaller()
   await configureGate(api, caller)
   const { id: run_id } = await createRun(api, caller)
@@ -246,7 +246,7 @@ test('409 run_finished for an attempt that has ended; a gate that it has is stil
   assert.deepEqual([again.status, again.body.data.gate_id], [200, opened.body.data.gate_id])
 })
 
-test('409 run_finished for an attempt past its deadline, before the sweeper was there', async () => {
+test('409 run_finished for an attempt past its deadline, before the scheduled job has run', async () => {
   const own = await startTestApi()
   try {
     const owner = await own.caller()
@@ -268,7 +268,7 @@ const INVALID: [field: string, values: unknown[]][] = [
   ['enviroment', ['production']],
 ]
 for (const [field, values] of INVALID) {
-  test(`400 at /body/${field} for what is no ${field}`, async () => {
+  test(`400 at /body/${field} for an invalid value or unknown field`, async () => {
     await freshCaller()
     for (const value of values) {
       const body = { run_id: 'run_1', environment: 'production', [field]: value }
@@ -277,7 +277,7 @@ for (const [field, values] of INVALID) {
   })
 }
 
-test('a gate that is deleted still holds back what was opened under it', async () => {
+test('a deployment still requires a configured gate that was deleted later', async () => {
   await freshCaller()
   const gate = await openGate(api, caller)
   await api.services.sql`delete from configured_gates where org_id = ${caller.orgId}`

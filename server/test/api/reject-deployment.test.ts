@@ -16,7 +16,7 @@ beforeEach(async () => {
   caller = await api.caller()
 })
 
-test('200 with rejected and the status; gate, deployment and audit show it with the key as principal', async () => {
+test('200 with rejected and the status; gate, deployment and audit log show the key as principal', async () => {
   const gate = await openGate(api, caller)
   const { status, body } = await answer(api, caller, gate.deployment_id, 'reject')
   assert.deepEqual([status, body], [200, { data: { rejected: true, status: 'rejected' } }])
@@ -30,7 +30,7 @@ test('200 with rejected and the status; gate, deployment and audit show it with 
   assert.deepEqual([entry?.action, entry?.principal_id, entry?.reason], ['deployment.reject', caller.keyId, REASON])
 })
 
-test('one rejection ends the wait for all gates that cover', async () => {
+test('one rejection rejects all covering gates', async () => {
   await configureGate(api, caller, { name: 'keys' })
   await configureGate(api, caller, { name: 'people', allowApiKeys: false })
   const gate = await openGate(api, caller, { run_id: (await createRun(api, caller)).id })
@@ -38,7 +38,7 @@ test('one rejection ends the wait for all gates that cover', async () => {
   assert.equal((await pollGate(api, gate)).body.data.decision, 'rejected')
 })
 
-test('400 and 404 as for an approval', async () => {
+test('400 and 404 in the same cases as an approval', async () => {
   const { deployment_id } = await openGate(api, caller)
   assertError(await answer(api, caller, deployment_id, 'reject', { reason: 'short' }), 400, 'reason_required')
   assertInvalid(await answer(api, caller, deployment_id, 'reject', { reason: REASON, why: '' }), '/body/why')

@@ -25,7 +25,7 @@ async function listed({ key }: Caller, status: string): Promise<string[]> {
 }
 
 for (const status of ['queued', 'in_progress']) {
-  test(`a read never shows a ${status} run past its deadline as open, before the sweeper was there`, async () => {
+  test(`a ${status} run past its deadline is never shown as open, even before it is settled`, async () => {
     const caller = await api.caller()
     const run = await createRun(api, caller, { status, timeout_minutes: 5 })
     api.clock.advance(5 * MINUTE_MS - 1)
@@ -40,7 +40,7 @@ for (const status of ['queued', 'in_progress']) {
   })
 }
 
-test('the sweeper settles what is overdue and nothing else', async () => {
+test('the job settles overdue attempts and no others', async () => {
   const caller = await api.caller()
   const overdue = await createRun(api, caller, { timeout_minutes: 5 })
   const open = await createRun(api, caller, { timeout_minutes: 6 })
@@ -64,7 +64,7 @@ test('the sweeper settles what is overdue and nothing else', async () => {
   assert.equal(rows[0]?.completed_at.toISOString(), overdue.deadline_at)
 })
 
-test('409 run_finished for another ending past the deadline, 200 for timed_out, swept or not', async () => {
+test('409 run_finished for another final status past the deadline, 200 for timed_out, settled or not', async () => {
   const caller = await api.caller()
   const { id } = await createRun(api, caller, { timeout_minutes: 5 })
   api.clock.advance(5 * MINUTE_MS)
@@ -88,7 +88,7 @@ test('only the attempt past its deadline times out', async () => {
   )
 })
 
-test('the sweeper settles an overdue attempt that is no longer the newest, and only that one', async () => {
+test('the job settles an overdue attempt that is no longer the newest, and only that one', async () => {
   const caller = await api.caller()
   const same = { external_run_id: 'swept-attempts' }
   const first = await createRun(api, caller, { ...same, timeout_minutes: 5 })

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test'
 import { RUN_STATUSES } from '../../src/ci/runs/run-status.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { assertError, assertInvalid } from '../support/assert-error.ts'
-import { createRun, patchRun } from '../support/ci-runs.ts'
+import { BAD_URLS, createRun, patchRun } from '../support/ci-runs.ts'
 import type { Json } from '../support/json.ts'
 
 let api: TestApi
@@ -18,16 +18,16 @@ after(() => api?.close())
 const OPEN = ['queued', 'in_progress'] as const
 const FINAL = ['success', 'failure', 'cancelled', 'timed_out', 'skipped'] as const
 
-/** The fields of a CI run that a PATCH may touch. */
+/** The fields of a CI run that a PATCH may change. */
 const MUTABLE = new Set(['status', 'completed_at', 'url', 'updated_at'])
 
-test('the statuses are the seven of the specification', () => {
+test('there are seven statuses, as in the specification', () => {
   assert.deepEqual([...RUN_STATUSES].sort(), [...OPEN, ...FINAL].sort())
 })
 
 for (const from of OPEN) {
   for (const to of [...OPEN, ...FINAL]) {
-    test(`200 for ${from} → ${to}, and nothing but the status and its time changes`, async () => {
+    test(`200 for ${from} → ${to}, and only the status and its time change`, async () => {
       const run = await createRun(api, caller, { status: from })
       api.clock.advance(1000)
       const { status, body } = await patchRun(api, caller, run.id, { status: to })
@@ -68,6 +68,12 @@ test('200 with a new url on an open attempt, its status kept', async () => {
   assert.deepEqual([status, body.data.url, body.data.status], [200, 'https://ci.example/new', 'queued'])
 })
 
+test('200 with a url whose scheme is in capital letters', async () => {
+  const { id } = await createRun(api, caller)
+  const { status, body } = await patchRun(api, caller, id, { url: 'HTTPS://ci.example/1' })
+  assert.deepEqual([status, body.data.url], [200, 'HTTPS://ci.example/1'])
+})
+
 test('200 with the completed_at of the body, in UTC', async () => {
   const { id } = await createRun(api, caller, { started_at: '2026-03-04T05:00:00Z' })
   const { body } = await patchRun(api, caller, id, { status: 'success', completed_at: '2026-03-04T06:00:00.5+01:00' })
@@ -82,7 +88,7 @@ test('400 at /body/completed_at before started_at, 200 at the same instant', asy
   assert.equal((await patchRun(api, caller, id, same)).status, 200)
 })
 
-test('200 and never completed before it started, for a start in the future and no completed_at', async () => {
+test('200 and not completed before it started, for a start in the future and no completed_at', async () => {
   const { id } = await createRun(api, caller, { started_at: '2030-01-01T00:00:00Z' })
   const { body } = await patchRun(api, caller, id, { status: 'success' })
   assert.equal(body.data.completed_at, '2030-01-01T00:00:00.000Z')
@@ -95,7 +101,7 @@ test('200 and unchanged for an empty body', async () => {
   assert.deepEqual([status, body.data], [200, run])
 })
 
-test('without attempt the newest is meant; with it that one, newest or not', async () => {
+test('an update applies to the newest attempt by default, otherwise to the attempt of the body', async () => {
   const same = { external_run_id: 'attempts' }
   const { id } = await createRun(api, caller, same)
   await createRun(api, caller, { ...same, attempt: 5 })
@@ -120,19 +126,19 @@ const INVALID: [field: string, values: unknown[]][] = [
   ['attempt', [0, 1000, 1.5, '1', null]],
   ['status', ['done', '', null, 'SUCCESS']],
   ['completed_at', ['2026-03-04', '2026-03-04T05:06:07', null, 0]],
-  ['url', [`https://ci.example/${'x'.repeat(2030)}`, 7, null]],
+  ['url', [`https://ci.example/${'x'.repeat(2030)}`, 7, null, ...BAD_URLS]],
 ]
 for (const [field, values] of INVALID) {
-  test(`400 at /body/${field} for what is no ${field}`, async () => {
+  test(`400 at /body/${field} for an invalid ${field}`, async () => {
     const { id } = await createRun(api, caller)
     for (const value of values) assertInvalid(await patchRun(api, caller, id, { [field]: value }), `/body/${field}`)
   })
 }
 
-test('twelve simultaneous different endings: the first wins, the others are 409 run_finished', async () => {
+test('twelve concurrent final statuses: the first one wins, different ones are 409 run_finished', async () => {
   const { id } = await createRun(api, caller)
-  const endings = Array.from({ length: 12 }, (_, at) => (at === 0 ? 'failure' : 'success'))
+  const endings = Array.from({ length: 12 }, (_, index) => (index === 0 ? 'failure' : 'success'))
   const answers = await Promise.all(endings.map((status) => patchRun(api, caller, id, { status })))
   const stored = (await api.request('GET', `/v1/runs/${id}`, { key: caller.key })).body.data.status
-  for (const [at, { status }] of answers.entries()) assert.equal(status, endings[at] === stored ? 200 : 409)
+  for (const [index, { status }] of answers.entries()) assert.equal(status, endings[index] === stored ? 200 : 409)
 })

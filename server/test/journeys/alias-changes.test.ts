@@ -5,10 +5,9 @@ import { join } from 'node:path'
 import { after, before, beforeEach, test } from 'node:test'
 import { countAliases } from '../../src/security/intel/aliases/alias.store.ts'
 import { holdIntel } from '../../src/security/intel/intel-hold.store.ts'
-import { importEpss } from '../../src/security/intel/sources/import-epss.ts'
-import { importKev } from '../../src/security/intel/sources/import-kev.ts'
+import { importEpss, importKev } from '../../src/security/intel/sources/import-full-source.ts'
 import { importOsv } from '../../src/security/intel/sources/import-osv.ts'
-import { regroupDue } from '../../src/security/issues/regroup/regroup-due.ts'
+import { followIntel } from '../../src/security/issues/regroup/follow-intel.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { listFindings } from '../support/findings.ts'
 import { groupingOf, historyOf } from '../support/grouping.ts'
@@ -34,7 +33,9 @@ after(async () => {
 beforeEach(async () => {
   caller = await api.caller()
   const { sql } = api.services
-  await sql`truncate intel_kev, intel_epss, intel_advisories, intel_fixes, vulnerability_assertions, vulnerability_aliases`
+  await sql`
+    truncate intel_kev, intel_epss, intel_advisories, intel_fixes, vulnerability_assertions, vulnerability_aliases,
+      vulnerability_alias_changes`
   await sql`update intel_sources set as_of = null`
 })
 
@@ -44,7 +45,7 @@ function file(content: string | object): string {
   return path
 }
 
-/** Imports an OSV record with these aliases and nothing else. */
+/** Imports one OSV record with these aliases. */
 async function sayAliases(id: string, ...aliases: string[]): Promise<void> {
   modified += 1
   const record = { id, modified: new Date(Date.UTC(2026, 0, 1) + modified * 1000).toISOString(), aliases }
@@ -68,7 +69,7 @@ async function epss(...rows: string[]): Promise<void> {
   await importEpss(api.services, file(text), () => {})
 }
 
-test('a new alias joins two issues into the older one and says why; taken back, they come apart again as they were', async () => {
+test('a new alias merges two issues into the older one and gives the reason; withdrawn, it splits them again', async () => {
   await upload('Grype', 'CVE-2024-1000')
   api.clock.advance(1000)
   await upload('Dependabot', 'GHSA-2222-2222-2222')
@@ -107,7 +108,7 @@ test('a new alias joins two issues into the older one and says why; taken back, 
   ])
 })
 
-test('issues of every organization and repository are joined, and those of other packages are left alone', async () => {
+test('issues of every organization and repository are merged, and issues of other packages are not', async () => {
   const other = await api.caller()
   for (const who of [caller, other]) {
     for (const repository of ['acme/one', 'acme/two']) {
@@ -128,7 +129,7 @@ test('issues of every organization and repository are joined, and those of other
   )
 })
 
-test('an alias of an id that a distribution put its name before joins its issues too', async () => {
+test('an alias of an id with the prefix of a distribution merges its issues too', async () => {
   await upload('Trivy', 'DEBIAN-CVE-2024-1000')
   await upload('Dependabot', 'GHSA-2222-2222-2222')
   await sayAliases('GHSA-2222-2222-2222', 'CVE-2024-1000')
@@ -136,7 +137,7 @@ test('an alias of an id that a distribution put its name before joins its issues
   assert.equal((await onlyIssue(api, caller)).intel.canonical_id, 'CVE-2024-1000')
 })
 
-test('aliases that change nothing write no finding and no issue', async () => {
+test('aliases that change no group of findings write no finding and no issue', async () => {
   await upload('Grype', 'CVE-2024-1000')
   await sayAliases('GHSA-2222-2222-2222', 'CVE-2024-1000')
   await drainQueue(api)
@@ -150,7 +151,7 @@ test('aliases that change nothing write no finding and no issue', async () => {
   assert.deepEqual(await versions(), before)
 })
 
-test('an import of KEV and EPSS changes what issues are filtered by, through aliases, and writes only those', async () => {
+test('an import of KEV and EPSS updates what issues are filtered by, through aliases, and writes only those', async () => {
   await upload('Dependabot', 'GHSA-2222-2222-2222')
   await upload('Grype', 'CVE-2024-2000')
   await sayAliases('GHSA-2222-2222-2222', 'CVE-2024-1000')
@@ -179,7 +180,7 @@ test('an import of KEV and EPSS changes what issues are filtered by, through ali
   assert.equal(await version(), before)
 })
 
-test('reports that come in while aliases change are grouped by the new ones', async () => {
+test('reports that are read while aliases change are grouped by the new aliases', async () => {
   const repositories = ['acme/one', 'acme/two', 'acme/three', 'acme/four']
   await Promise.all([
     ...repositories.flatMap((repository) => [
@@ -196,7 +197,7 @@ test('reports that come in while aliases change are grouped by the new ones', as
   )
 })
 
-test('an import that changes aliases waits for what is being grouped by the old ones', async () => {
+test('an import that changes aliases waits for reports that are being grouped by the old ones', async () => {
   const { sql } = api.services
   const waiting = () => sql`
     select from pg_locks
@@ -214,11 +215,10 @@ test('an import that changes aliases waits for what is being grouped by the old 
   assert.deepEqual(await countAliases(sql), { ids: 2, groups: 1 })
 })
 
-test('what is due when a worker dies is grouped by the next one', async () => {
+test('buckets that are due when a worker dies are regrouped by the next one', async () => {
   await upload('Grype', 'CVE-2024-1000')
   await upload('Dependabot', 'GHSA-2222-2222-2222')
   await sayAliases('GHSA-2222-2222-2222', 'CVE-2024-1000')
-  const { sql } = api.services
   const dying = {
     ...api.services,
     clock: {
@@ -227,9 +227,38 @@ test('what is due when a worker dies is grouped by the next one', async () => {
       },
     },
   }
-  await assert.rejects(regroupDue(dying), /killed/)
+  await assert.rejects(followIntel(dying), /killed/)
   assert.equal((await listIssues(api, caller)).length, 2)
-  await regroupDue(api.services)
+  await followIntel(api.services)
   await onlyIssue(api, caller)
-  assert.equal((await sql`select from issue_regroup_due`).length, 0)
+  assert.deepEqual(await leftToRegroup(), { changes: 0, buckets: 0 })
 })
+
+test('two workers that follow the same import regroup its issues once and leave nothing due', async () => {
+  await upload('Grype', 'CVE-2024-1000')
+  await upload('Dependabot', 'GHSA-2222-2222-2222')
+  await sayAliases('GHSA-2222-2222-2222', 'CVE-2024-1000')
+  await Promise.all([followIntel(api.services), followIntel(api.services)])
+  assert.equal((await historyOf(api, caller)).length, 1)
+  await onlyIssue(api, caller)
+  assert.deepEqual(await leftToRegroup(), { changes: 0, buckets: 0 })
+})
+
+test('changes of aliases wait for a worker, however many imports come in before it', async () => {
+  await upload('Grype', 'CVE-2024-1000')
+  await upload('Dependabot', 'GHSA-2222-2222-2222')
+  await sayAliases('GHSA-2222-2222-2222', 'CVE-2024-1000')
+  await sayAliases('PYSEC-1', 'CVE-2024-1000')
+  await kev('CVE-2024-1000')
+  assert.deepEqual(await leftToRegroup(), { changes: 3, buckets: 0 })
+  await drainQueue(api)
+  assert.equal((await onlyIssue(api, caller)).intel.canonical_id, 'CVE-2024-1000')
+  assert.deepEqual(await leftToRegroup(), { changes: 0, buckets: 0 })
+})
+
+async function leftToRegroup(): Promise<{ changes: number; buckets: number }> {
+  const [left] = await api.services.sql<[{ changes: number; buckets: number }]>`
+    select (select count(*) from vulnerability_alias_changes) as changes,
+      (select count(*) from issue_regroup_due) as buckets`
+  return left
+}

@@ -21,7 +21,7 @@ beforeEach(async () => {
   caller = await api.caller()
 })
 
-/** A deployment that a connected code host told us about. */
+/** Inserts a deployment of a connected code host. */
 async function arrive(fields: Record<string, unknown> = {}): Promise<string> {
   const { sql } = api.services
   const now = api.clock.now()
@@ -53,7 +53,7 @@ for (const [verb, decision, word] of [
   ['approve', 'approved', 'Approved'],
   ['reject', 'rejected', 'Rejected'],
 ] as const) {
-  test(`${verb}: the host hears the decision, and shows that a key answered and why`, async () => {
+  test(`${verb}: the code host receives the decision and a comment with the key and its reason`, async () => {
     const id = await arrive(OWN)
     const { body } = await answer(api, caller, id, verb, { reason: REASON, comment: 'Line one\n# Line two' })
     assert.equal(body.data.status, decision)
@@ -75,7 +75,7 @@ for (const [verb, decision, word] of [
   })
 }
 
-test('a host that is away is told later; an answer of its that was lost is not told twice', async () => {
+test('a failed post is retried; a post whose response was lost has no effect twice', async () => {
   const id = await arrive(OWN)
   await answer(api, caller, id, 'approve')
   const jobs = await api.services.sql`select task_identifier as name from graphile_worker.jobs order by 1`
@@ -93,7 +93,7 @@ test('a host that is away is told later; an answer of its that was lost is not t
   assert.deepEqual(host.posted.map(({ kind }) => kind).sort(), ['comment', 'decision'])
 })
 
-test('a job that runs again after it succeeded calls nobody', async () => {
+test('a job that runs again after it succeeded does not call the code host', async () => {
   const id = await arrive(OWN)
   await answer(api, caller, id, 'approve')
   await drainQueue(api)
@@ -104,7 +104,7 @@ test('a job that runs again after it succeeded calls nobody', async () => {
   assert.equal(host.calls, calls)
 })
 
-test('409 reviewer_gate_requires_human where only the host’s reviewers are asked, and nobody is told anything', async () => {
+test('409 reviewer_gate_requires_human when only reviewers on the code host are required; nothing is posted', async () => {
   const id = await arrive(REVIEWERS)
   for (const verb of ['approve', 'reject'] as const)
     assertError(await answer(api, caller, id, verb), 409, 'reviewer_gate_requires_human')
@@ -117,7 +117,7 @@ for (const [verb, decision] of [
   ['approve', 'approved'],
   ['reject', 'rejected'],
 ] as const) {
-  test(`with both gates a key can ${verb} the own rule first; the status stays, and a further key request is refused`, async () => {
+  test(`with both gates a key can ${verb} the service's own rule first; the status stays, and a further key request is refused`, async () => {
     const id = await arrive({ ...OWN, ...REVIEWERS })
     const { status, body } = await answer(api, caller, id, verb)
     assert.deepEqual([status, body.data.status], [200, 'pending_approval'])
@@ -144,7 +144,7 @@ test('409 already_decided once the reviewers have answered, too', async () => {
   assertError(await answer(api, caller, id, 'approve'), 409, 'already_decided')
 })
 
-test('409 not_gated for a deployment without the own rule', async () => {
+test("409 not_gated for a deployment without the service's own rule", async () => {
   for (const [at, fields] of [{ gated: false }, { gated: false, status: 'success' }, { gated: true }].entries()) {
     caller = await api.caller()
     const id = await arrive({ ...fields, id: 'dep_1', attempt: at + 1 })

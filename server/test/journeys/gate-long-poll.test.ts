@@ -18,7 +18,7 @@ before(async () => {
 })
 after(() => api?.close())
 
-/** The poll is counted before it waits, so a count says that it has reached the server. */
+/** Resolves when the server has counted the polls, which it does before it waits. */
 async function untilPolled(gate: Json, times = 1): Promise<void> {
   for (;;) {
     const [row] = await api.services
@@ -27,7 +27,7 @@ async function untilPolled(gate: Json, times = 1): Promise<void> {
   }
 }
 
-test('a waiting poll answers as soon as the decision is committed in another process', async () => {
+test('a waiting poll returns as soon as another process commits the decision', async () => {
   const beside = await startTestApi({ beside: api })
   try {
     const gate = await openGate(api, caller)
@@ -44,7 +44,7 @@ test('a waiting poll answers as soon as the decision is committed in another pro
   }
 })
 
-test('twelve waiting polls of one gate all hear of its decision', async () => {
+test('twelve waiting polls of one gate all return on its decision', async () => {
   const gate = await openGate(api, caller)
   const polls = Array.from({ length: 12 }, () => pollGate(api, gate, WAIT))
   await untilPolled(gate, 12)
@@ -52,7 +52,7 @@ test('twelve waiting polls of one gate all hear of its decision', async () => {
   for (const { body } of await Promise.all(polls)) assert.equal(body.data.decision, 'rejected')
 })
 
-test('a decision of another gate wakes nobody, and time that is over answers with the gate as it waits', async () => {
+test('a decision on another gate wakes no poll; after the wait the poll returns the waiting gate', async () => {
   const [gate, other] = [await openGate(api, caller), await openGate(api, caller)]
   const startedAt = performance.now()
   const polled = pollGate(api, gate, { prefer: 'respond-async, wait=1' })
@@ -62,7 +62,7 @@ test('a decision of another gate wakes nobody, and time that is over answers wit
   assert.deepEqual([status, body.data.status, headers.get('preference-applied')], [200, 'waiting', 'wait=1'])
 })
 
-test('a gate that is decided already answers at once', async () => {
+test('a poll of a decided gate returns at once', async () => {
   const gate = await openGate(api, caller)
   await answer(api, caller, gate.deployment_id, 'approve')
   const startedAt = performance.now()
@@ -70,7 +70,7 @@ test('a gate that is decided already answers at once', async () => {
   assert.ok(performance.now() - startedAt < 2000)
 })
 
-test('more than 20 seconds are not waited for, and what is no number is not either', async () => {
+test('a wait is at most 20 seconds, and an invalid wait is ignored', async () => {
   const gate = await openGate(api, caller)
   await answer(api, caller, gate.deployment_id, 'approve')
   const applied = async (prefer: string) => (await pollGate(api, gate, { prefer })).headers.get('preference-applied')
@@ -90,7 +90,7 @@ test('a server that stops answers its waiting polls first', async () => {
   assert.ok(performance.now() - startedAt < 5000)
 })
 
-test('a decision that falls into a lost connection is not missed', async () => {
+test('a decision during a lost database connection is not missed', async () => {
   const beside = await startTestApi({ beside: api })
   try {
     const gate = await openGate(api, caller)
@@ -113,12 +113,13 @@ test('a decision that falls into a lost connection is not missed', async () => {
   }
 })
 
-test('nobody waits any longer for a client that has gone', async () => {
+test('a wait ends when the client disconnects', async () => {
   const gate = await openGate(api, caller)
   const stored = (await findGateById(api.services.sql, gate.gate_id)) as StoredGate
   const gone = new AbortController()
   const startedAt = performance.now()
-  const waiting = awaitDecision(api.services, new GateWatch(api.services.sql), stored, 20_000, gone.signal)
+  const limits = { waitMs: 20_000, gone: gone.signal }
+  const waiting = awaitDecision(api.services, new GateWatch(api.services.sql), stored, limits)
   gone.abort()
   assert.equal((await waiting).status, 'waiting')
   assert.ok(performance.now() - startedAt < 5000)

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { after, before, beforeEach, test } from 'node:test'
 import { SCOPES } from '../../src/access/scopes.ts'
 import { settleDeployments } from '../../src/deployments/gates/settle-deployments.job.ts'
-import { importKev } from '../../src/security/intel/sources/import-kev.ts'
+import { importKev } from '../../src/security/intel/sources/import-full-source.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { assertError } from '../support/assert-error.ts'
 import { sendReport, TESTS } from '../support/ci-reports.ts'
@@ -56,14 +56,14 @@ async function openWith({ tested = false, gate = {} }: Given = {}): Promise<Json
 
 const NAMED = { policies: ['Tests passed'] }
 
-/** A CycloneDX report that one vulnerability affects one component. */
+/** A CycloneDX report with one component and one vulnerability that affects it. */
 function bomOf(id: string) {
   const component = { type: 'library', 'bom-ref': 'c', name: 'lib', purl: 'pkg:npm/lib@1.5.0' }
   const vulnerabilities = [{ id, affects: [{ ref: 'c' }] }]
   return { bomFormat: 'CycloneDX', specVersion: '1.5', version: 1, components: [component], vulnerabilities }
 }
 
-/** Imports a KEV catalogue of one vulnerability. */
+/** Imports a KEV catalogue with one vulnerability. */
 async function importExploited(cveID: string): Promise<void> {
   const dateAdded = api.clock.now().toISOString().slice(0, 10)
   const vulnerabilities = [{ cveID, dateAdded, dueDate: dateAdded, knownRansomwareCampaignUse: 'Unknown' }]
@@ -78,7 +78,7 @@ async function importExploited(cveID: string): Promise<void> {
   }
 }
 
-test('all rules of a policy that the gate names pass: approved at once, by the policy, and shown on the deployment', async () => {
+test("if all rules of the gate's policy pass, the gate is approved at once and the deployment shows the evaluation", async () => {
   const { id } = await apply(api, caller, policy('enforce'))
   const gate = await openWith({ tested: true, gate: NAMED })
   assert.deepEqual([gate.decision, gate.status, gate.decided_by], ['approved', 'decided', 'policy'])
@@ -100,19 +100,19 @@ test('all rules of a policy that the gate names pass: approved at once, by the p
   )
 })
 
-test('a policy that covers the environment by itself answers a gate that names none', async () => {
+test('a policy bound to the environment decides a gate that names no policy', async () => {
   await apply(api, caller, policy('enforce', { bindings: EVERYWHERE }))
   assert.equal((await openWith({ tested: true })).decision, 'approved')
 })
 
-test('a gate that names no policy and wants two approvals wants people, though policies pass', async () => {
+test('a gate without policies that requires two approvals keeps waiting when policies pass', async () => {
   await apply(api, caller, policy('enforce', { bindings: EVERYWHERE }))
   const gate = await openWith({ tested: true, gate: { requiredApprovals: 2 } })
   assert.equal(gate.decision, 'pending')
   assert.equal((await getDeployment(api, caller, gate.deployment_id)).policy_evaluation.decision, 'approve')
 })
 
-test('a blocking rule fails: the gate waits and says why, the evaluation is shown', async () => {
+test('if a blocking rule fails, the gate waits with a note, and the deployment shows the evaluation', async () => {
   await apply(api, caller, policy('enforce'))
   const gate = await openWith({ gate: NAMED })
   assert.deepEqual([gate.decision, gate.status], ['pending', 'waiting'])
@@ -122,7 +122,7 @@ test('a blocking rule fails: the gate waits and says why, the evaluation is show
   assert.equal(policy_evaluation.policies[0].decision, 'block')
 })
 
-test('403 insufficient_scope for an approval against a policy without the scope for it; a rejection needs none', async () => {
+test('403 insufficient_scope for an approval against a policy without the override scope; a rejection does not need it', async () => {
   await apply(api, caller, policy('enforce'))
   const gate = await openWith({ gate: NAMED })
   const details = assertError(await answer(api, caller, gate.deployment_id, 'approve'), 403, 'insufficient_scope')
@@ -131,7 +131,7 @@ test('403 insufficient_scope for an approval against a policy without the scope 
   assert.equal((await answer(api, caller, gate.deployment_id, 'reject')).body.data.status, 'rejected')
 })
 
-test('with the scope the approval overrides: recorded with the rules that it overrules, audited as the key', async () => {
+test('with the override scope the approval is recorded as an override with its rules, and audited as the key', async () => {
   const { id } = await apply(api, caller, policy('enforce'))
   const gate = await openWith({ gate: NAMED })
   const overrider = await api.caller({ orgId: caller.orgId })
@@ -173,7 +173,7 @@ test('with the scope the approval overrides: recorded with the rules that it ove
   ])
 })
 
-test('an override is never earlier than the evaluation that it overrules', async (t) => {
+test('an override is never earlier than the evaluation that it overrides', async (t) => {
   await apply(api, caller, policy('enforce'))
   const gate = await openWith({ gate: NAMED })
   const overrider = await api.caller({ orgId: caller.orgId })
@@ -195,14 +195,14 @@ test('self_override is true for the credential that reported the run', async () 
   assert.equal((await getDeployment(api, caller, gate.deployment_id)).override.self_override, true)
 })
 
-test('a policy that a gate names and that nobody has applied blocks: approving needs the scope', async () => {
+test("a gate's policy that does not exist blocks: approving needs the override scope", async () => {
   const gate = await openWith({ tested: true, gate: NAMED })
   assert.equal(gate.status, 'waiting')
   assert.match(gate.note, /Tests passed/)
   assertError(await answer(api, caller, gate.deployment_id, 'approve'), 403, 'insufficient_scope')
 })
 
-test('policies that cannot be read block: approving needs the scope', async () => {
+test('policies that cannot be read block: approving needs the override scope', async () => {
   const gate = await openWith()
   const { sql } = api.services
   await sql`alter table policies rename to policies_away`
@@ -217,7 +217,7 @@ test('policies that cannot be read block: approving needs the scope', async () =
   assert.equal((await answer(api, caller, gate.deployment_id, 'approve')).status, 200)
 })
 
-test('in monitor a failing policy is shown and holds nothing back; a passing one lets nothing out', async () => {
+test('in monitor mode a failing policy is shown and does not block; a passing one does not approve', async () => {
   await apply(api, caller, policy('monitor'))
   for (const tested of [false, true]) {
     const gate = await openWith({ tested, gate: { ...NAMED, name: `gate ${tested}` } })
@@ -228,12 +228,12 @@ test('in monitor a failing policy is shown and holds nothing back; a passing one
   }
 })
 
-test('a rule that is not blocking holds nothing back', async () => {
+test('a failing rule that is not blocking does not block', async () => {
   await apply(api, caller, policy('enforce', { blocking: false }))
   assert.equal((await openWith({ gate: NAMED })).decision, 'approved')
 })
 
-test('what policies hold back is let out when the run reports what was missing', async () => {
+test('a blocked deployment is approved when the run sends the missing report', async () => {
   await apply(api, caller, policy('enforce'))
   const gate = await openWith({ gate: NAMED })
   await sendReport(api, caller, gate.run_id, { attestations: [TESTS] })
@@ -242,7 +242,7 @@ test('what policies hold back is let out when the run reports what was missing',
   assert.deepEqual([polled.decision, polled.decided_by], ['approved', 'policy'])
 })
 
-test('what policies hold back is let out when a report says that the finding is gone', async () => {
+test('a blocked deployment is approved when a report resolves the finding', async () => {
   await apply(
     api,
     caller,
@@ -263,7 +263,7 @@ rules:
   assert.equal((await pollGate(api, gate)).body.data.decision, 'approved')
 })
 
-test('what policies hold back is let out when the policy is relaxed', async () => {
+test('a blocked deployment is approved when the policy is relaxed', async () => {
   await apply(api, caller, policy('enforce'))
   const gate = await openWith({ gate: NAMED })
   await apply(api, caller, policy('enforce', { blocking: false }))
@@ -271,7 +271,7 @@ test('what policies hold back is let out when the policy is relaxed', async () =
   assert.equal((await pollGate(api, gate)).body.data.decision, 'approved')
 })
 
-test('what policies hold back is let out when the run ends as a rule wants it', async () => {
+test('a blocked deployment is approved when the run ends as a rule requires', async () => {
   const ended = 'has(run.status) && run.status == "success"'
   await apply(api, caller, policy('enforce').replace(/expression: .*/, `expression: ${ended}`))
   const gate = await openWith({ gate: NAMED })
@@ -283,7 +283,7 @@ test('what policies hold back is let out when the run ends as a rule wants it', 
   assert.deepEqual([status, decided_by], ['decided', 'policy'])
 })
 
-test('what policies hold back is let out when intelligence says what a rule waits for', async () => {
+test('a blocked deployment is approved when new vulnerability data satisfies a rule', async () => {
   const rule = 'issues.known_exploited == 1'
   await apply(api, caller, policy('enforce').replace(/expression: .*/, `expression: ${rule}`))
   await uploadReport(api, caller, bomOf('CVE-2021-44228'), { repository: 'acme/api' })
@@ -295,7 +295,7 @@ test('what policies hold back is let out when intelligence says what a rule wait
   assert.equal((await pollGate(api, gate)).body.data.decision, 'approved')
 })
 
-test('news of a run whose gate was answered, or that failed, changes nothing any more', async () => {
+test('events of a run do not change a decided gate or a gate of a failed run', async () => {
   await apply(api, caller, policy('enforce'))
   const gate = await openWith({ gate: NAMED })
   await answer(api, caller, gate.deployment_id, 'reject')
@@ -312,7 +312,7 @@ test('news of a run whose gate was answered, or that failed, changes nothing any
   assert.equal((await pollGate(api, failed)).body.data.status, 'cancelled')
 })
 
-test('a gate whose evaluation was lost with its process is evaluated by the sweeper', async () => {
+test('a gate whose evaluation was interrupted is evaluated by the scheduled job', async () => {
   await apply(api, caller, policy('enforce'))
   const gate = await openWith({ gate: NAMED })
   await sendReport(api, caller, gate.run_id, { attestations: [TESTS] })
@@ -322,7 +322,7 @@ test('a gate whose evaluation was lost with its process is evaluated by the swee
   assert.equal((await pollGate(api, gate)).body.data.decision, 'approved')
 })
 
-test('a person or key and a policy at the same instant: one of them decides', async () => {
+test('of a simultaneous answer and policy approval exactly one decides', async () => {
   await apply(api, caller, policy('enforce'))
   const gate = await openWith({ gate: NAMED })
   await sendReport(api, caller, gate.run_id, { attestations: [TESTS] })

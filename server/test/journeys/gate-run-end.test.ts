@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { settleOverdueRuns } from '../../src/ci/runs/settle-overdue-runs.job.ts'
-import { followRun } from '../../src/deployments/gates/follow-run.ts'
+import { followRun } from '../../src/deployments/follow-run.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { assertError } from '../support/assert-error.ts'
 import { createRun, patchRun } from '../support/ci-runs.ts'
@@ -40,7 +40,7 @@ for (const status of ['failure', 'cancelled', 'timed_out', 'skipped']) {
   })
 }
 
-test('a run past its deadline cancels its waiting gate, too', async () => {
+test('a run past its deadline cancels its waiting gate', async () => {
   const own = await startTestApi()
   try {
     caller = await own.caller()
@@ -57,7 +57,7 @@ test('a run past its deadline cancels its waiting gate, too', async () => {
   }
 })
 
-test('a run that finishes well leaves its gate waiting, and it can still be approved', async () => {
+test('a run that succeeds leaves its gate waiting, and it can still be approved', async () => {
   const { runId, gate } = await opened()
   await patchRun(api, caller, runId, { status: 'success' })
   await drainQueue(api)
@@ -72,7 +72,7 @@ for (const [run, deployment] of [
   ['cancelled', 'cancelled'],
   ['skipped', 'cancelled'],
 ]) {
-  test(`a deployment that was let out ends as ${deployment} with a run that finishes as ${run}`, async () => {
+  test(`an approved deployment becomes ${deployment} when its run finishes as ${run}`, async () => {
     const { runId, gate } = await opened()
     await answer(api, caller, gate.deployment_id, 'approve')
     await patchRun(api, caller, runId, { status: run })
@@ -83,7 +83,7 @@ for (const [run, deployment] of [
   })
 }
 
-test('the end of one attempt changes nothing of another', async () => {
+test("the end of one attempt does not change another attempt's deployment", async () => {
   caller = await api.caller()
   await configureGate(api, caller, { environment: '*' })
   const same = { external_run_id: 'attempts' }
@@ -97,7 +97,7 @@ test('the end of one attempt changes nothing of another', async () => {
   assert.deepEqual(await Promise.all(statuses), ['cancelled', 'waiting'])
 })
 
-test('a higher attempt supersedes: the deployments name each other, and the one before waits no more', async () => {
+test('a higher attempt cancels the waiting deployment of the previous one, and they refer to each other', async () => {
   caller = await api.caller()
   await configureGate(api, caller)
   const same = { external_run_id: 'superseded' }
@@ -121,7 +121,7 @@ test('a higher attempt supersedes: the deployments name each other, and the one 
   )
 })
 
-test('an attempt that asks after a higher one did is cancelled at once, and the higher one goes on waiting', async () => {
+test('a gate opened after that of a higher attempt is cancelled at once; the higher one keeps waiting', async () => {
   await configureGate(api, caller, { name: 'late attempts', environment: 'late' })
   const { id: run_id } = await createRun(api, caller, { external_run_id: 'late' })
   await createRun(api, caller, { external_run_id: 'late', attempt: 2 })
@@ -134,7 +134,7 @@ test('an attempt that asks after a higher one did is cancelled at once, and the 
   assertError(await answer(api, caller, lower.deployment_id, 'approve'), 409, 'already_decided')
 })
 
-test('an event of a finished run that is told twice changes nothing more', async () => {
+test('a repeated event of a finished run changes nothing', async () => {
   const { runId, gate } = await opened()
   await answer(api, caller, gate.deployment_id, 'approve')
   await patchRun(api, caller, runId, { status: 'success' })

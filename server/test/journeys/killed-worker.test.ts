@@ -1,81 +1,161 @@
 import assert from 'node:assert/strict'
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { after, before, test } from 'node:test'
+import { after, before, beforeEach, test } from 'node:test'
+import { expireUploadsJob } from '../../src/security/uploads/expire-uploads.job.ts'
+import { reportKey } from '../../src/security/uploads/report-key.ts'
+import type { Services } from '../../src/services.ts'
 import { work } from '../../src/work.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { countStates } from '../support/findings.ts'
 import { createUpload, getUpload, putFile, uploadReport } from '../support/reports.ts'
 import { sarif, sarifResult } from '../support/sarif.ts'
+import { holdReports, skipPauses, startWorkerProcess } from '../support/workers.ts'
 
 const RESULTS = 300
 const POLLS_MAX = 20_000
+/** A worker gives jobs that do not stop 10 s. */
+const STOPS_WITHIN_MS = 5000
 
 let api: TestApi
 let caller: Caller
 
 before(async () => {
   api = await startTestApi()
+})
+beforeEach(async () => {
   caller = await api.caller()
+  await api.services.sql`delete from graphile_worker._private_jobs`
 })
 after(() => api?.close())
 
-const PROGRAM = new URL('../support/worker-program.ts', import.meta.url).pathname
+const reportOf = (results: number) =>
+  Buffer.from(JSON.stringify(sarif(Array.from({ length: results }, (_, at) => sarifResult(`r${at}`)))))
+const SMALL = reportOf(2)
 
-function startWorker(): ChildProcess {
-  const settings = { SHIPLOCK_DATA_DIR: api.services.config.dataDir, SHIPLOCK_LOG_LEVEL: 'fatal' }
-  const argument = JSON.stringify({ settings, database: api.database })
-  return spawn(process.execPath, [PROGRAM, argument], { stdio: ['ignore', 'inherit', 'inherit'] })
-}
-
-/** Asks until a worker waits for the lock that the test holds: it has read the report and written nothing. */
-async function untilWorkerWaits(): Promise<void> {
-  for (let polls = 0; polls < POLLS_MAX; polls += 1) {
-    const waiting = await api.services.sql`
-      select from pg_stat_activity
-      where datname = current_database()
-        and application_name = 'worker to kill'
-        and wait_event_type = 'Lock'`
-    if (waiting.length > 0) return
-  }
-  throw new Error('No worker has come to wait.')
-}
-
-async function untilFinished(id: string) {
-  for (let polls = 0; polls < POLLS_MAX; polls += 1) {
-    const upload = await getUpload(api, caller, id)
-    if (upload.status === 'finished' || upload.status === 'failed') return upload
-  }
-  throw new Error('The upload was not read.')
-}
-
-test('a worker that is killed in the middle of a report: the next one reads it, once, and it is right', async () => {
-  await uploadReport(api, caller, sarif([sarifResult('gone'), sarifResult('r1')]))
-  api.clock.advance(1000)
-  const bytes = Buffer.from(JSON.stringify(sarif(Array.from({ length: RESULTS }, (_, at) => sarifResult(`r${at}`)))))
+/** An upload that waits for its job. */
+async function queueUpload(bytes: Buffer): Promise<string> {
   const created = await createUpload(api, caller, bytes)
+  assert.equal(created.status, 201)
   await putFile(created, bytes)
   const { id } = created.body.data.upload
   await api.request('POST', `/v1/security/uploads/${id}/complete`, { key: caller.key })
+  return id
+}
 
-  const holder = await api.services.sql.reserve()
-  await holder`begin`
-  await holder`lock table finding_streams in share row exclusive mode`
-  const killed = startWorker()
-  await untilWorkerWaits()
-  killed.kill('SIGKILL')
-  await once(killed, 'exit')
-  assert.equal((await getUpload(api, caller, id)).status, 'parsing')
-  await holder`rollback`
-  holder.release()
-
-  const next = await work(api.services, api.database)
-  try {
-    const { status, error, counts } = await untilFinished(id)
-    assert.equal(status, 'finished', error)
-    assert.deepEqual([counts.findings, counts.created, counts.unchanged, counts.resolved], [RESULTS, RESULTS - 1, 1, 1])
-    assert.deepEqual(await countStates(api, caller), { fixed: 1, open: RESULTS })
-  } finally {
-    await next.close()
+async function untilSettled(id: string) {
+  for (let polls = 0; polls < POLLS_MAX; polls += 1) {
+    const upload = await getUpload(api, caller, id)
+    if (upload.status === 'finished' || upload.status === 'failed') return upload
+    await skipPauses(api)
   }
+  throw new Error('The upload was not settled.')
+}
+
+/** Works through the queue until the upload has ended. */
+async function workUntilSettled(id: string, services: Services = api.services) {
+  const worker = await work(services, api.database)
+  try {
+    return await untilSettled(id)
+  } finally {
+    await worker.close()
+  }
+}
+
+async function jobs() {
+  return api.services.sql<{ attempts: number; max_attempts: number; locked_by: string | null; flags: object | null }[]>`
+    select attempts, max_attempts, locked_by, flags
+    from graphile_worker.jobs
+    where task_identifier = 'security.read-upload'`
+}
+
+const settleUploads = () => expireUploadsJob.run(api.services, {})
+
+async function assertReadAgain(bytes: Buffer): Promise<void> {
+  const again = await uploadReport(api, caller, bytes)
+  assert.equal(again.status, 'finished', again.error)
+}
+
+test('a report whose reading was stopped five times and killed five times is read, once, and it is right', async () => {
+  await uploadReport(api, caller, sarif([sarifResult('gone'), sarifResult('r1')]))
+  await api.services.sql`delete from graphile_worker._private_jobs`
+  api.clock.advance(1000)
+  const id = await queueUpload(reportOf(RESULTS))
+  await using lock = await holdReports(api)
+  for (let stops = 1; stops <= 5; stops += 1) {
+    await using worker = startWorkerProcess(api)
+    await lock.untilWaiting(1)
+    const stoppedAt = performance.now()
+    assert.equal(await worker.end('SIGTERM'), 0)
+    assert.ok(performance.now() - stoppedAt < STOPS_WITHIN_MS, 'reading holds up the stop')
+    assert.deepEqual([...(await jobs())], [{ attempts: 0, max_attempts: 5, locked_by: null, flags: null }])
+  }
+  for (let kills = 1; kills <= 5; kills += 1) {
+    await using worker = startWorkerProcess(api)
+    await lock.untilWaiting(kills)
+    await worker.end('SIGKILL')
+    assert.equal((await getUpload(api, caller, id)).status, 'parsing')
+  }
+  await lock.release()
+
+  const { status, error, counts } = await workUntilSettled(id)
+  assert.equal(status, 'finished', error)
+  assert.deepEqual([counts.findings, counts.created, counts.unchanged, counts.resolved], [RESULTS, RESULTS - 1, 1, 1])
+  assert.deepEqual(await countStates(api, caller), { fixed: 1, open: RESULTS })
+})
+
+test('a report that brings its worker down again and again fails with a reason, and can be uploaded again', async () => {
+  const id = await queueUpload(SMALL)
+  await api.services.sql`
+    update graphile_worker._private_jobs
+    set attempts = attempts + 1, locked_by = 'pool-that-died', locked_at = now(), flags = '{"interruptions": 9}'`
+  const upload = await workUntilSettled(id)
+  assert.deepEqual(
+    [upload.status, upload.error],
+    ['failed', 'The report could not be read: reading it was interrupted 10 times.'],
+  )
+  assert.equal(await api.services.objects.stat(reportKey(caller.orgId, id)), null)
+  await assertReadAgain(SMALL)
+})
+
+test('a report whose reading fails every time fails after five tries, and can be uploaded again', async () => {
+  const id = await queueUpload(SMALL)
+  let tries = 0
+  const read = () => {
+    tries += 1
+    throw new Error('The store is broken.')
+  }
+  const objects = Object.create(api.services.objects, { read: { value: read } })
+  const upload = await workUntilSettled(id, { ...api.services, objects })
+  assert.deepEqual([upload.status, tries], ['failed', 5])
+  assert.match(upload.error, /failure on our side/)
+  await assertReadAgain(SMALL)
+})
+
+for (const [lost, loseJob] of [
+  ['is gone', () => api.services.sql`delete from graphile_worker._private_jobs`],
+  ['has used up its tries', () => api.services.sql`update graphile_worker._private_jobs set attempts = max_attempts`],
+] as const) {
+  for (const status of ['queued', 'parsing']) {
+    test(`a ${status} upload whose job ${lost} fails within a minute, and can be created and read again`, async () => {
+      const id = await queueUpload(SMALL)
+      await api.services.sql`update security_uploads set status = ${status} where id = ${id}`
+      await loseJob()
+      await settleUploads()
+      const upload = await getUpload(api, caller, id)
+      assert.equal(upload.status, 'failed')
+      assert.match(upload.error, /failure on our side\. Upload it again\.$/)
+      assert.equal(await api.services.objects.stat(reportKey(caller.orgId, id)), null)
+      await assertReadAgain(SMALL)
+    })
+  }
+}
+
+test('uploads whose jobs wait, run or will be tried again are left alone', async () => {
+  const waiting = await queueUpload(SMALL)
+  const running = await queueUpload(reportOf(3))
+  await api.services.sql`
+    update graphile_worker._private_jobs
+    set attempts = max_attempts, locked_at = now(), locked_by = 'pool'
+    where payload ->> 'upload_id' = ${running}`
+  await settleUploads()
+  for (const id of [waiting, running]) assert.equal((await getUpload(api, caller, id)).status, 'queued')
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { buffer } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
-import { readUpload } from '../../src/security/uploads/read-upload.job.ts'
+import { readReportFile } from '../../src/security/uploads/read-report-file.ts'
 import type { Services } from '../../src/services.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { listFindings } from '../support/findings.ts'
@@ -23,7 +23,7 @@ before(async () => {
 after(() => api?.close())
 
 /** The services with an object store that hands out the last quarter of a report's results only once it is told. */
-function holdingBack(services: Services, released: Promise<void>): Services {
+function holdingBack(services: Services, released: Promise<void>, onHeld = () => {}): Services {
   let readings = 0
   async function* read(key: string) {
     const bytes = await buffer(services.objects.read(key))
@@ -31,22 +31,29 @@ function holdingBack(services: Services, released: Promise<void>): Services {
     yield bytes.subarray(0, held)
     readings += 1
     api.clock.advance(2000)
-    if (readings === READ_FOR_RESULTS) await released
+    if (readings === READ_FOR_RESULTS) {
+      onHeld()
+      await released
+    }
     yield bytes.subarray(held)
   }
   return { ...services, objects: Object.create(services.objects, { read: { value: read } }) }
 }
 
-test('while a report is being parsed its upload shows the findings read so far; until it ends no finding is there', async () => {
-  const results = Array.from({ length: RESULTS }, (_, at) => sarifResult(`r${at}`))
-  const bytes = Buffer.from(JSON.stringify(sarif(results)))
+async function queueUpload(bytes: Buffer): Promise<string> {
   const created = await createUpload(api, caller, bytes)
   await putFile(created, bytes)
   const { id } = created.body.data.upload
   await api.request('POST', `/v1/security/uploads/${id}/complete`, { key: caller.key })
+  return id
+}
 
+test('while a report is being parsed its upload shows the findings read so far; until it ends no finding is there', async () => {
+  const results = Array.from({ length: RESULTS }, (_, at) => sarifResult(`r${at}`))
+  const bytes = Buffer.from(JSON.stringify(sarif(results)))
+  const id = await queueUpload(bytes)
   const release = Promise.withResolvers<void>()
-  const reading = readUpload.run(holdingBack(api.services, release.promise), { org_id: caller.orgId, upload_id: id })
+  const reading = readReportFile(holdingBack(api.services, release.promise), { org_id: caller.orgId, upload_id: id })
   const half = await untilRead(id)
   assert.equal(half.status, 'parsing')
   assert.ok(half.counts.findings > 0 && half.counts.findings < RESULTS, `${half.counts.findings}`)
@@ -57,6 +64,25 @@ test('while a report is being parsed its upload shows the findings read so far; 
   await reading
   const whole = await getUpload(api, caller, id)
   assert.deepEqual([whole.status, whole.counts.findings, whole.counts.created], ['finished', RESULTS, RESULTS])
+})
+
+test('reading that is stopped ends at once, changes nothing, and can be done again', async () => {
+  caller = await api.caller()
+  const id = await queueUpload(Buffer.from(JSON.stringify(sarif([sarifResult('a'), sarifResult('b')]))))
+  const stop = new AbortController()
+  const reached = Promise.withResolvers<void>()
+  const payload = { org_id: caller.orgId, upload_id: id }
+  const stuck = holdingBack(api.services, new Promise(() => {}), reached.resolve)
+  const reading = readReportFile(stuck, payload, stop.signal)
+  await reached.promise
+  stop.abort(new Error('stopped'))
+  await assert.rejects(reading)
+  assert.equal((await getUpload(api, caller, id)).status, 'parsing')
+  assert.equal((await listFindings(api, caller)).length, 0)
+
+  await readReportFile(api.services, payload, new AbortController().signal)
+  const { status, counts } = await getUpload(api, caller, id)
+  assert.deepEqual([status, counts.findings], ['finished', 2])
 })
 
 async function untilRead(id: string) {

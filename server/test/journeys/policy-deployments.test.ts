@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { type DeploymentToEvaluate, evaluateDeployment } from '../../src/compliance/evaluate-deployment.ts'
-import type { PolicyEvaluation } from '../../src/compliance/policy-evaluation.ts'
+import type { PolicyEvaluation } from '../../src/compliance/policies/policy-verdict.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { sendReport, TESTS, uploadArtifact } from '../support/ci-reports.ts'
 import { createRun, patchRun } from '../support/ci-runs.ts'
@@ -40,7 +40,7 @@ function evaluate(fields: Partial<DeploymentToEvaluate> = {}): Promise<PolicyEva
   return services.sql.begin((tx) => evaluateDeployment(services, tx, deployment))
 }
 
-/** A policy of one rule, bound to production unless `bindings` says otherwise. */
+/** A policy file with one rule, bound to production unless `bindings` is given. */
 function policyOf(
   expression: string,
   { name = 'p', mode = 'enforce', rule = '', bindings = "environments: ['production']" } = {},
@@ -49,7 +49,7 @@ function policyOf(
   return `name: ${name}\nmode: ${mode}\n${bound}rules:\n  - rule: r\n    expression: '${expression}'\n    ${rule}\n`
 }
 
-/** What the only rule of the only policy says. */
+/** Evaluates, and returns the result of the only rule of the only policy. */
 async function onlyRule(fields: Partial<DeploymentToEvaluate> = {}) {
   const { policies } = await evaluate(fields)
   assert.equal(policies.length, 1)
@@ -58,12 +58,12 @@ async function onlyRule(fields: Partial<DeploymentToEvaluate> = {}) {
   return rule
 }
 
-test('no policy is no decision', async () => {
+test('the decision is none without policies', async () => {
   const { decision, policies } = await evaluate()
   assert.deepEqual([decision, policies], ['none', []])
 })
 
-test('all rules pass: approved, with version, mode and the values that decided', async () => {
+test('if all rules pass the decision is approve, with version, mode and evidence', async () => {
   const { id } = await apply(api, caller, policyOf('findings.open.critical == 0'))
   const { decision, policies, evaluation_id, at } = await evaluate()
   assert.equal(decision, 'approve')
@@ -82,7 +82,7 @@ test('all rules pass: approved, with version, mode and the values that decided',
   assert.deepEqual(at, api.clock.now())
 })
 
-test('a blocking rule that fails blocks in enforce and not in monitor, which decides nothing', async () => {
+test('a failing blocking rule blocks in enforce mode, and decides nothing in monitor mode', async () => {
   await apply(api, caller, policyOf('false'))
   assert.equal((await evaluate()).decision, 'block')
   await apply(api, caller, policyOf('false', { mode: 'monitor' }))
@@ -90,7 +90,7 @@ test('a blocking rule that fails blocks in enforce and not in monitor, which dec
   assert.deepEqual([decision, policies[0]?.decision, policies[0]?.version], ['none', 'warn', 2])
 })
 
-test('a policy covers what it is bound to, and what a gate asks it for', async () => {
+test('a policy covers what it is bound to, and the gates that name it', async () => {
   await apply(api, caller, policyOf('true', { name: 'bound', bindings: 'environments: [staging]' }))
   await apply(api, caller, policyOf('true', { name: 'asked', bindings: '' }))
   const names = async (fields: Partial<DeploymentToEvaluate>) =>
@@ -100,18 +100,18 @@ test('a policy covers what it is bound to, and what a gate asks it for', async (
   assert.deepEqual(await names({ policies: ['asked', 'bound'] }), ['asked', 'bound'])
 })
 
-test('a policy that a gate asks and nobody has blocks, and says so', async () => {
+test('a policy that a gate names but that does not exist blocks, with a reason', async () => {
   const { decision, policies } = await evaluate({ policies: ['gone'] })
   assert.equal(decision, 'block')
-  assert.match(policies[0]?.rules[0]?.reason ?? '', /the policy gone, which there is not/)
+  assert.match(policies[0]?.rules[0]?.reason ?? '', /Policy gone does not exist/)
 })
 
-test("another organization's policies are not asked", async () => {
+test("another organization's policies are not evaluated", async () => {
   await apply(api, await api.caller(), policyOf('false'))
   assert.equal((await evaluate()).decision, 'none')
 })
 
-test('a stored policy that cannot be read blocks whatever it was bound to', async () => {
+test('a stored policy that cannot be read blocks, whatever its bindings', async () => {
   await apply(api, caller, policyOf('true', { bindings: 'environments: [staging]' }))
   await api.services.sql`
     update policy_versions
@@ -131,7 +131,7 @@ test('a rule whose stored expression no longer compiles is an error that blocks'
   assert.deepEqual([decision, policies[0]?.rules[0]?.status], ['block', 'error'])
 })
 
-test('what a job says of itself counts only where the rule says trust: any', async () => {
+test('self-reported data counts only for rules with trust: any', async () => {
   await sendReport(api, caller, run.id, { attestations: [TESTS] })
   const expression = 'attestations.exists(a, a.kind == "test-results" && a.status == "pass")'
   await apply(api, caller, policyOf(expression))
@@ -144,7 +144,7 @@ test('what a job says of itself counts only where the rule says trust: any', asy
   assert.match(left.reason ?? '', /trust: any/)
 })
 
-test('evidence that is older than its shelf life counts as missing', async () => {
+test('evidence older than its maximum age counts as missing', async () => {
   await sendReport(api, caller, run.id, { attestations: [TESTS] })
   await apply(api, caller, policyOf('attestations.size() > 0', { rule: 'trust: any\n    max_age: 1h' }))
   api.clock.advance(3_600_000)
@@ -153,7 +153,7 @@ test('evidence that is older than its shelf life counts as missing', async () =>
   assert.equal((await onlyRule()).status, 'fail')
 })
 
-test('the input holds the run, its attempt, reports, attestations, artifacts and where it goes', async () => {
+test('the policy input contains the run, attempt, reports, attestations, artifacts and deployment target', async () => {
   const sent = await sendReport(api, caller, run.id, {
     job: { name: 'test', matrix: { os: 'linux' }, runner: 'r1' },
     attestations: [TESTS],
@@ -177,7 +177,7 @@ test('the input holds the run, its attempt, reports, attestations, artifacts and
   }
 })
 
-test('only the attempt that is deployed counts', async () => {
+test('only evidence of the deployed attempt counts', async () => {
   await sendReport(api, caller, run.id, { attestations: [TESTS] })
   await createRun(api, caller, { external_run_id: run.external_run_id, attempt: 2 })
   await apply(api, caller, policyOf('attestations.size() == 1', { rule: 'trust: any' }))
@@ -185,7 +185,7 @@ test('only the attempt that is deployed counts', async () => {
   assert.equal((await onlyRule({ attempt: 2 })).status, 'fail')
 })
 
-test('what is open in the repository counts, on the branch or the tracked one, with who scanned it', async () => {
+test('open findings of the branch or the tracked branch count, with their tool', async () => {
   const critical = sarif([scoredResult('a', 9.8), scoredResult('b', 5)])
   await uploadReport(api, caller, critical, { repository: 'acme/api', gitRef: 'main' })
   await apply(
@@ -203,7 +203,7 @@ test('what is open in the repository counts, on the branch or the tracked one, w
   assert.equal((await onlyRule({ branch: 'other' })).status, 'fail')
 })
 
-test("a same-named repository's findings on another provider do not count", async () => {
+test('findings of a repository with the same name on another provider do not count', async () => {
   await uploadReport(api, caller, sarif([scoredResult('a', 9.8)]), {
     repository: 'acme/api',
     provider: 'gitlab',
@@ -214,12 +214,12 @@ test("a same-named repository's findings on another provider do not count", asyn
   assert.equal((await onlyRule({ repository: 'gitlab.com/acme/api' })).status, 'fail')
 })
 
-test('a deployment without a run is judged by what is known of its repository', async () => {
+test('a deployment without a run is evaluated by the data of its repository', async () => {
   await apply(api, caller, policyOf('!has(run.id) && attestations.size() == 0 && findings.open.critical == 0'))
   assert.equal((await onlyRule({ run_id: null })).status, 'pass')
 })
 
-test('a rule that takes too long is an error, blocks, and does not keep the next policy from its answer', async () => {
+test('a rule that times out is an error that blocks, and the next policy is still evaluated', async () => {
   const slow = '"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab".matches("^(a+)+$")'
   await apply(api, caller, policyOf(slow, { name: 'slow' }))
   await apply(api, caller, policyOf('true', { name: 'quick' }))
@@ -235,7 +235,7 @@ test('a rule that takes too long is an error, blocks, and does not keep the next
   assert.match(policies[1]?.rules[0]?.reason ?? '', /took more than 1000 ms/)
 })
 
-test('a rule that takes too much memory is an error and leaves the program alone', async () => {
+test('a rule that uses too much memory is an error, and the server keeps running', async () => {
   const doubled = Array.from({ length: 32 }, () => '.map(x, x + x)').join('')
   await apply(api, caller, policyOf(`[[1, 2]]${doubled}[0].size() > 0`))
   assert.equal((await onlyRule()).status, 'error')
@@ -243,7 +243,7 @@ test('a rule that takes too much memory is an error and leaves the program alone
   assert.equal((await onlyRule()).status, 'pass')
 })
 
-test('a policy whose version is gone blocks', async () => {
+test('a policy whose stored version is missing blocks', async () => {
   await apply(api, caller, policyOf('true', { bindings: 'environments: [staging]' }))
   await api.services.sql`
     delete from policy_versions
@@ -252,7 +252,7 @@ test('a policy whose version is gone blocks', async () => {
   assert.deepEqual([decision, policies[0]?.mode, policies[0]?.rules[0]?.status], ['block', 'enforce', 'error'])
 })
 
-test('of more data than is read the rest is left out, and the input says so', async () => {
+test('data over the limit is left out of the policy input, which is marked as truncated', async () => {
   const attestations = Array.from({ length: 20 }, (_, index) => {
     return { kind: 'custom', name: `c${index}`, status: 'info', data: { status: 'info', text: 'x'.repeat(60_000) } }
   })
@@ -262,7 +262,7 @@ test('of more data than is read the rest is left out, and the input says so', as
   assert.equal((await onlyRule()).status, 'pass')
 })
 
-test('of more attestations than are read the failed ones stay, and the input says that some are missing', async () => {
+test('of too many attestations the failed ones are kept, and the policy input is marked as truncated', async () => {
   const reports = 60
   for (let made = 0; made < reports; made += 1) {
     const attestations = Array.from({ length: 20 }, (_, index) => ({ ...TESTS, name: `t${index}` }))

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
-import { evaluateDaily } from '../../src/compliance/evaluate-daily.job.ts'
-import { evaluateRepositoryJob } from '../../src/compliance/evaluate-repository.job.ts'
-import { evaluateRepository } from '../../src/compliance/evaluate-repository.ts'
+import { evaluateRepository, evaluateRepositoryJob } from '../../src/compliance/results/evaluate-repository.job.ts'
+import { evaluateDaily } from '../../src/compliance/results/reconsider-results.ts'
 import { jobs } from '../../src/jobs.ts'
 import { enqueue } from '../../src/platform/queue/enqueue.ts'
 import { publish } from '../../src/platform/queue/event.ts'
@@ -60,7 +59,7 @@ async function statuses(): Promise<Record<string, string>> {
   return Object.fromEntries(rows.map(({ policy_name, repository, status }) => [`${policy_name} ${repository}`, status]))
 }
 
-test('applying a policy evaluates every known repository, whether runs, links or reports know it', async () => {
+test('applying a policy evaluates every repository known from runs, links or reports', async () => {
   await createRun(api, caller, { repository: 'github.com/acme/api' })
   await link(api, caller, { provider: 'github', id: '2', name: 'acme/web' })
   await apply(api, caller, TESTS_PASSED)
@@ -70,7 +69,7 @@ test('applying a policy evaluates every known repository, whether runs, links or
   })
 })
 
-test('a report that is stored changes the result, with the rule and the values that decided', async () => {
+test('a stored report updates the result, with the verdict and evidence of the rule', async () => {
   await apply(api, caller, TESTS_PASSED)
   const run = await createRun(api, caller)
   const report = await sendReport(api, caller, run.id, { attestations: [FAILED] })
@@ -94,7 +93,7 @@ test('a report that is stored changes the result, with the rule and the values t
   assert.notEqual(passing.evaluated_at, failing.evaluated_at)
 })
 
-test('a run that ends without a report is judged, and an open one is not', async () => {
+test('a run that ended without a report is evaluated, and an open one is not', async () => {
   await apply(api, caller, TESTS_PASSED)
   const first = await createRun(api, caller)
   await sendReport(api, caller, first.id, { attestations: [TESTS] })
@@ -105,7 +104,7 @@ test('a run that ends without a report is judged, and an open one is not', async
   assert.deepEqual(Object.values(await statuses()), ['failing'])
 })
 
-test('a pull request does not speak for its repository, nor does another branch than the tracked one', async () => {
+test('runs of pull requests and of untracked branches are not evaluated', async () => {
   await link(api, caller, { provider: 'github', id: '1', name: 'acme/api' })
   await apply(api, caller, TESTS_PASSED)
   const good = await createRun(api, caller, { ref: 'refs/heads/main' })
@@ -118,7 +117,7 @@ test('a pull request does not speak for its repository, nor does another branch 
   assert.deepEqual(Object.values(await statuses()), ['passing'])
 })
 
-test('a security report that was read changes the result; a rule that does not block only warns', async () => {
+test('a security report updates the result; a rule that is not blocking only warns', async () => {
   await apply(api, caller, NO_CRITICAL)
   await createRun(api, caller, { repository: 'github.com/acme/api', ref: 'main' })
   await uploadReport(api, caller, sarif([scoredResult('a', 9.8)]), { repository: 'acme/api' })
@@ -128,13 +127,13 @@ test('a security report that was read changes the result; a rule that does not b
   assert.deepEqual(await statuses(), { 'No critical finding github.com/acme/api': 'passing' })
 })
 
-test('a repository that only reports name is judged under that name', async () => {
+test('a repository known only from security reports is evaluated under its name in them', async () => {
   await apply(api, caller, NO_CRITICAL)
   await uploadReport(api, caller, sarif([scoredResult('a', 5)]), { repository: 'acme/only' })
   assert.deepEqual(await statuses(), { 'No critical finding acme/only': 'passing' })
 })
 
-test('a new version of a policy is evaluated, and what it no longer covers has no result', async () => {
+test('a new version of a policy is evaluated, and repositories that it no longer covers lose their result', async () => {
   const run = await createRun(api, caller)
   await sendReport(api, caller, run.id, { attestations: [FAILED] })
   await apply(api, caller, TESTS_PASSED)
@@ -146,7 +145,7 @@ test('a new version of a policy is evaluated, and what it no longer covers has n
   assert.deepEqual(await results(), [])
 })
 
-test('a repository that reports knew by its name has no second result once a run names its host', async () => {
+test('a repository known by its name alone has no second result once a run names its host', async () => {
   await apply(api, caller, NO_CRITICAL)
   await uploadReport(api, caller, sarif([]), { repository: 'Acme/api' })
   await uploadReport(api, caller, sarif([]), { repository: 'acme/web' })
@@ -157,13 +156,13 @@ test('a repository that reports knew by its name has no second result once a run
   assert.deepEqual(Object.keys(await statuses()).sort(), [`${policy} acme/web`, `${policy} github.com/acme/api`])
 })
 
-test('a policy that only gates ask has no result', async () => {
+test('a policy without bindings has no results', async () => {
   await createRun(api, caller)
   await apply(api, caller, TESTS_PASSED.replace(/bindings.*\n/, ''))
   assert.deepEqual(await results(), [])
 })
 
-test('evidence that grew old is noticed by the daily evaluation', async () => {
+test('the daily evaluation notices expired evidence', async () => {
   await apply(api, caller, TESTS_PASSED.replace('trust: any', 'trust: any\n    max_age: 7d'))
   const run = await createRun(api, caller)
   await sendReport(api, caller, run.id, { attestations: [TESTS] })
@@ -173,7 +172,7 @@ test('evidence that grew old is noticed by the daily evaluation', async () => {
   assert.deepEqual(Object.values(await statuses()), ['failing'])
 })
 
-test('an import of intelligence evaluates the repositories of every organization that has policies', async () => {
+test('importing intelligence evaluates the repositories of every organization with policies', async () => {
   await apply(api, caller, TESTS_PASSED)
   const run = await createRun(api, caller)
   await sendReport(api, caller, run.id, { attestations: [TESTS] })
@@ -184,7 +183,7 @@ test('an import of intelligence evaluates the repositories of every organization
   assert.ok(later.evaluated_at > before.evaluated_at)
 })
 
-test('what happens to one repository while its evaluation waits is seen by one evaluation', async () => {
+test('events of one repository cause one evaluation while it waits', async () => {
   const { sql } = api.services
   const payload = { org_id: caller.orgId, repository: 'github.com/acme/api' }
   await Promise.all(Array.from({ length: 8 }, () => enqueue(sql, evaluateRepositoryJob, payload)))
@@ -198,7 +197,7 @@ test('what happens to one repository while its evaluation waits is seen by one e
   await drainQueue(api)
 })
 
-test('evaluations at the same instant leave one result for each policy and repository', async () => {
+test('simultaneous evaluations leave one result for each policy and repository', async () => {
   await apply(api, caller, TESTS_PASSED)
   await apply(api, caller, NO_CRITICAL)
   const run = await createRun(api, caller)
@@ -209,7 +208,7 @@ test('evaluations at the same instant leave one result for each policy and repos
   assert.equal((await results()).length, 2)
 })
 
-test('a stored policy that cannot be read fails, and says what to do', async () => {
+test('a stored policy that cannot be read is failing, and the evidence says what to do', async () => {
   await createRun(api, caller)
   const { id } = await apply(api, caller, TESTS_PASSED)
   await api.services.sql`
@@ -224,7 +223,7 @@ test('a stored policy that cannot be read fails, and says what to do', async () 
   assert.equal(result.status, 'failing')
 })
 
-test('every event has its place in the list of jobs', () => {
+test('every event has a subscription in the list of jobs', () => {
   const names = jobs.map(({ name }) => name)
   for (const name of ['ci.report.changed', 'ci.run.finished', 'security.upload.finished', 'security.intel.imported'])
     assert.ok(names.includes(`event ${name}`), name)

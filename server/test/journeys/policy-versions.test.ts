@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
-import { listPolicies } from '../../src/compliance/policy.store.ts'
+import { listPolicies } from '../../src/compliance/policies/policy.store.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { apply } from '../support/policies.ts'
 
@@ -27,14 +27,14 @@ async function versions(): Promise<number[]> {
   return rows.map(({ version }) => version)
 }
 
-test('the same policy at the same instant is one version', async () => {
+test('applying the same policy simultaneously creates one version', async () => {
   const applied = await Promise.all(Array.from({ length: 8 }, () => apply(api, caller, policy('true'))))
   assert.deepEqual(new Set(applied.map(({ id, version }) => `${id} ${version}`)).size, 1)
   assert.equal(applied.filter(({ changed }) => changed).length, 1)
   assert.deepEqual(await versions(), [1])
 })
 
-test('different ones at the same instant are versions one after the other, and the last is in force', async () => {
+test('applying different policies of one name simultaneously creates one version each, and the last is current', async () => {
   const contents = Array.from({ length: 6 }, (_, index) => policy(`findings.open.high <= ${index}`))
   const applied = await Promise.all(contents.map((content) => apply(api, caller, content)))
   assert.deepEqual(applied.map(({ version }) => version).sort(), [1, 2, 3, 4, 5, 6])
@@ -45,7 +45,7 @@ test('different ones at the same instant are versions one after the other, and t
   )
 })
 
-test('a version that is applied again after another is a new one; the old ones stay as they were', async () => {
+test('applying an earlier version again creates a new version and leaves the earlier ones unchanged', async () => {
   for (const expression of ['true', 'false', 'true']) await apply(api, caller, policy(expression))
   const rows = await api.services.sql<{ expression: string }[]>`
     select definition #>> '{engine,rules,0,expression}' as expression
@@ -58,7 +58,7 @@ test('a version that is applied again after another is a new one; the old ones s
   )
 })
 
-test('who applied a version, and which, is audited; applying the same again is not', async () => {
+test('each new version is audited with its principal; applying the same content is not', async () => {
   const { id } = await apply(api, caller, policy('true'))
   await apply(api, caller, policy('true'))
   const entries = await api.services.sql`
@@ -76,7 +76,7 @@ test('who applied a version, and which, is audited; applying the same again is n
   )
 })
 
-test('a policy of the same name in another organization is another policy', async () => {
+test('policies of the same name in two organizations are independent', async () => {
   const stranger = await api.caller()
   const [own, other] = [await apply(api, caller, policy('true')), await apply(api, stranger, policy('false'))]
   assert.notEqual(own.id, other.id)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import fc from 'fast-check'
-import { readUpload } from '../../src/security/uploads/read-upload.job.ts'
+import { readReportFile } from '../../src/security/uploads/read-report-file.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { listFindings, rowVersions, statesByRule } from '../support/findings.ts'
 import { createUpload, getUpload, putFile, uploadReport } from '../support/reports.ts'
@@ -29,7 +29,7 @@ async function queue(file: object, options: Record<string, unknown> = {}) {
   assert.equal(completed.body.data.upload.status, 'queued')
   return {
     id,
-    read: () => readUpload.run(api.services, { org_id: caller.orgId, upload_id: id }),
+    read: () => readReportFile(api.services, { org_id: caller.orgId, upload_id: id }),
     get: () => getUpload(api, caller, id),
   }
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
-import { readUpload } from '../../src/security/uploads/read-upload.job.ts'
+import { readReportFile } from '../../src/security/uploads/read-report-file.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { listFindings, statesByRule } from '../support/findings.ts'
 import { createUpload, getUpload, putFile, uploadReport } from '../support/reports.ts'
@@ -43,7 +43,7 @@ test('the same file for the other name of a branch is the same upload, and the n
   api.clock.advance(1000)
   const again = await report(['a', 'b'], { gitRef: 'refs/heads/main' })
   assert.deepEqual([again.id, again.status], [first.id, 'queued'])
-  await readUpload.run(api.services, { org_id: caller.orgId, upload_id: first.id })
+  await readReportFile(api.services, { org_id: caller.orgId, upload_id: first.id })
   assert.deepEqual(await statesByRule(api, caller), { a: 'open', b: 'open' })
 })
 
@@ -96,7 +96,7 @@ test('findings are created when their stream is theirs: after what waited longer
   try {
     await holder`begin`
     await holder`lock table finding_streams in share row exclusive mode`
-    const reading = readUpload.run(api.services, { org_id: caller.orgId, upload_id: id })
+    const reading = readReportFile(api.services, { org_id: caller.orgId, upload_id: id })
     await untilWaiting()
     api.clock.advance(60_000)
     await holder`rollback`

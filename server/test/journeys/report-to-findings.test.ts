@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
+import { expireUploadsJob } from '../../src/security/uploads/expire-uploads.job.ts'
 import { work } from '../../src/work.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import {
@@ -259,6 +260,22 @@ test('a file that cannot be read fails its upload with a reason, and the artifac
     [[[id, 'uploaded']], 'info', null],
   )
   assert.ok(await api.services.objects.stat(`artifacts/${caller.orgId}/${id}`))
+})
+
+test('a file whose reading failed is read when it is attested again', async () => {
+  const sent = await send({ attestations: [sbom({ artifact: 'bom.json' })] })
+  await uploadArtifact(api, caller, sent, 'bom.json', BOM)
+  await drainQueue(api, 'security.read-upload')
+  await expireUploadsJob.run(api.services, {})
+  const [lost] = await uploads()
+  assert.equal(lost.status, 'failed')
+  assert.equal((await attestation(sent, 'image')).status, 'info')
+
+  await postAttestations(api, caller, sent, [sbom({ artifact: 'bom.json' })])
+  await drainQueue(api)
+  const [read, ...more] = await uploads()
+  assert.deepEqual([read.id, read.status, read.error, more.length], [lost.id, 'finished', null, 0])
+  assert.equal((await attestation(sent, 'image')).status, 'pass')
 })
 
 test('a named file of no bytes is not read, and no job stumbles over it', async () => {

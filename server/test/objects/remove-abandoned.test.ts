@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
-import { artifactKey } from '../../src/ci/artifacts/artifact-key.ts'
+import { artifactKey } from '../../src/ci/artifacts/artifact-object.ts'
 import { forgetUnfinishedArtifacts } from '../../src/ci/artifacts/forget-unfinished-artifacts.job.ts'
 import { scheduledJobs } from '../../src/jobs.ts'
 import { removeAbandoned } from '../../src/platform/objects/remove-abandoned.job.ts'

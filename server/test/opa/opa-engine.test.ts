@@ -5,11 +5,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
+import { evaluateModule } from '../../src/compliance/engines/evaluate-module.ts'
 import { evaluateDeployment } from '../../src/compliance/evaluate-deployment.ts'
-import { evaluateModule } from '../../src/compliance/evaluate-module.ts'
-import { bundleDigest } from '../../src/compliance/policy-bundle.ts'
-import { parseBundle } from '../../src/compliance/policy-file/bundle.parser.ts'
-import type { PolicyInput } from '../../src/compliance/policy-input.schema.ts'
+import type { PolicyInput } from '../../src/compliance/input/policy-input.schema.ts'
+import { bundleDigest, parseBundle } from '../../src/compliance/policy-file/bundle.parser.ts'
 import { startTestApi, type TestApi } from '../support/api.ts'
 import { sendReport, TESTS } from '../support/ci-reports.ts'
 import { createRun } from '../support/ci-runs.ts'
@@ -44,7 +43,7 @@ after(async () => {
 const ask = (decision: string, input: PolicyInput) =>
   verdictsOf(definitionOf(RELEASE.replace('release/rules', decision)), input, env)
 
-test('OPA answers with its rules', async () => {
+test('the OPA server returns the verdicts of its rules', async () => {
   const verdicts = await ask('release/rules', policyInput({ attestations: [attestationOf()], findings: CRITICAL }))
   assert.deepEqual(
     verdicts.map(({ rule, status, blocking }) => [rule, status, blocking]),
@@ -57,7 +56,7 @@ test('OPA answers with its rules', async () => {
   assert.deepEqual([verdicts[1]?.reason, verdicts[1]?.evidence], ['2 critical findings are open.', '{"critical":2}'])
 })
 
-test('OPA sees what the policy accepts as evidence, and no more', async () => {
+test('OPA receives only the evidence that the policy accepts', async () => {
   const old = policyInput({ attestations: [attestationOf({ at: '2026-01-01T00:00:00.000Z' })] })
   assert.equal((await ask('release/rules', old))[0]?.status, 'fail')
   const strict = definitionOf(RELEASE.replace('trust: any\n', ''))
@@ -65,7 +64,7 @@ test('OPA sees what the policy accepts as evidence, and no more', async () => {
   assert.equal(untrusted?.status, 'fail')
 })
 
-test('a decision that OPA leaves undefined, does not know or answers otherwise is an error', async () => {
+test('an undefined decision, an unknown path and a decision that is not a list are errors', async () => {
   for (const decision of ['broken/undecided', 'nowhere', 'broken/boolean']) {
     const verdicts = await ask(decision, policyInput())
     assert.deepEqual(
@@ -76,12 +75,12 @@ test('a decision that OPA leaves undefined, does not know or answers otherwise i
   }
 })
 
-test('a decision that OPA does not come to in time is an error', async () => {
+test('a decision that takes too long is an error', async () => {
   const [verdict] = await ask('broken/endless', policyInput())
   assert.match(verdict?.reason ?? '', /did not answer within/)
 })
 
-test('a deployment is approved and blocked by OPA, and blocked while OPA is away', async () => {
+test('OPA approves and blocks a deployment, and an unreachable OPA blocks it', async () => {
   const caller = await api.caller()
   await apply(api, caller, RELEASE)
   const run = await createRun(api, caller)
@@ -105,7 +104,7 @@ test('a deployment is approved and blocked by OPA, and blocked while OPA is away
   assert.equal(away.policies[0]?.rules[0]?.reason, 'OPA could not be reached')
 })
 
-test('what OPA compiles to WebAssembly answers what OPA itself does', async () => {
+test('a policy compiled to WebAssembly returns the same verdicts as the OPA server', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'shiplock-opa-'))
   try {
     const path = join(directory, 'bundle.tar.gz')
@@ -113,8 +112,8 @@ test('what OPA compiles to WebAssembly answers what OPA itself does', async () =
     await promisify(execFile)(requireOpa(), ['build', '-t', 'wasm', ...entrypoints, '-o', path, ...REGO_FILES], {
       cwd: REGO,
     })
-    const bundle = parseBundle(await readFile(path), path)
-    const committed = parseBundle(await readFile(join(REGO, 'release.tar.gz')), 'release.tar.gz')
+    const bundle = await parseBundle(await readFile(path), path)
+    const committed = await parseBundle(await readFile(join(REGO, 'release.tar.gz')), 'release.tar.gz')
     for (const input of [policyInput(), policyInput({ attestations: [attestationOf()], findings: CRITICAL })]) {
       const expected = await ask('release/rules', input)
       for (const built of [bundle, committed]) {

@@ -78,7 +78,7 @@ test('repo link stores a repository, renames it by its id, and refuses a name th
   ]
   assert.deepEqual(await json(...link('12', 'acme/shop')), { provider: 'github', id: '12', full_name: 'acme/shop' })
   assert.deepEqual(await json(...link('12', 'acme/store')), { provider: 'github', id: '12', full_name: 'acme/store' })
-  await refused(1, /^Acme\/Store is linked already, under another github id/m, ...link('13', 'Acme/Store'))
+  await refused(1, /^Acme\/Store is already linked with another github id/m, ...link('13', 'Acme/Store'))
   const [{ created_at, ...listed }, ...others] = await json('repo', 'list', '--org', 'default')
   assert.ok(created_at)
   assert.deepEqual(others, [])
@@ -125,7 +125,7 @@ test('a wrong command, flag or value is exit code 2 and one line', async () => {
   await refused(2, /^No command is given/)
   await refused(2, /^Unknown option '--prot'/, 'start', '--prot', '1')
   await refused(2, /^--scope S is missing/, ...create)
-  await refused(2, /^There is no scope "all"; the scopes are read:pipelines,/, ...create, '--scope', 'all')
+  await refused(2, /^Scope "all" does not exist; the scopes are read:pipelines,/, ...create, '--scope', 'all')
   await refused(2, /^--expires-in must be a time like 90d/, ...create, '--scope', 'write:ci', '--expires-in', '90')
   await refused(2, /^There is no plan "gold"; the plans are free, team/, 'org', 'create', 'x', '--plan', 'gold')
   await refused(2, /^A slug has/, 'org', 'create', 'Not A Slug')

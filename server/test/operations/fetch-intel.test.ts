@@ -4,7 +4,7 @@ import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, beforeEach, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { fetchIntel } from '../../src/security/intel/sources/fetch-intel.ts'
+import { fetchIntel } from '../../src/security/intel/sources/fetch-intel.job.ts'
 import { startTestApi, type TestApi } from '../support/api.ts'
 
 let api: TestApi
@@ -47,7 +47,7 @@ async function storedScores(): Promise<number> {
   return row.count
 }
 
-test('what an allowed address holds is imported, compressed or not, also where it leads on', async () => {
+test('a file at an allowed address is imported, also after a redirect and compressed with gzip', async () => {
   answer = (request, response) => {
     if (request.url === '/current.csv.gz') response.writeHead(302, { location: '/day.csv.gz' }).end()
     else response.end(gzipSync(scores))
@@ -57,28 +57,28 @@ test('what an allowed address holds is imported, compressed or not, also where i
   assert.equal(await storedScores(), 1)
 })
 
-test('an address that leads to a host that is not allowed is not followed', async () => {
+test('a redirect to a host that is not allowed is not followed', async () => {
   answer = (_request, response) => response.writeHead(302, { location: 'http://127.0.0.1:1/elsewhere' }).end()
   await assert.rejects(
     fetchIntel(api.services, settings({ epss: '/scores.csv' })),
-    /leads to the host 127\.0\.0\.1:1, which is not allowed/,
+    /The host 127\.0\.0\.1:1 is not allowed/,
   )
 })
 
-test('a host that is not allowed is never asked', async () => {
+test('no request is sent to a host that is not allowed', async () => {
   answer = (_request, response) => response.end(scores)
   await assert.rejects(fetchIntel(api.services, settings({ epss: '/scores.csv' }, ['first.org'])), /is not allowed/)
   assert.deepEqual(asked, [])
 })
 
-test('an address that fails leaves the others to be imported, and is told', async () => {
+test('if one address fails, the others are imported and the failure is thrown', async () => {
   answer = (request, response) => {
     if (request.url === '/kev.json') response.writeHead(500).end()
     else response.end(scores.replace('2026-03-02', '2026-03-03').concat('CVE-2021-10001,0.1,0.2\n'))
   }
   await assert.rejects(
     fetchIntel(api.services, settings({ kev: '/kev.json', epss: '/scores.csv' })),
-    /kev\.json: The answer is 500/,
+    /kev\.json: The server responded with status 500/,
   )
   assert.equal(await storedScores(), 2)
 })

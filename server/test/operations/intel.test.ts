@@ -5,17 +5,16 @@ import { join } from 'node:path'
 import { after, before, beforeEach, test } from 'node:test'
 import { crc32, deflateRawSync, gzipSync } from 'node:zlib'
 import { countAliases } from '../../src/security/intel/aliases/alias.store.ts'
-import { IntelError } from '../../src/security/intel/intel-error.ts'
-import { importEpss } from '../../src/security/intel/sources/import-epss.ts'
-import { importKev } from '../../src/security/intel/sources/import-kev.ts'
+import { importEpss, importKev } from '../../src/security/intel/sources/import-full-source.ts'
 import { importOsv } from '../../src/security/intel/sources/import-osv.ts'
+import { IntelError } from '../../src/security/intel/sources/intel-file.ts'
 import { listSources } from '../../src/security/intel/sources/intel-source.store.ts'
 import { startTestApi, type TestApi } from '../support/api.ts'
 import { runProgram, startProgram } from '../support/program.ts'
 
 let api: TestApi
 let directory: string
-let told: string[]
+let printed: string[]
 
 before(async () => {
   api = await startTestApi()
@@ -26,16 +25,16 @@ after(async () => {
   rmSync(directory, { recursive: true, force: true })
 })
 beforeEach(async () => {
-  told = []
+  printed = []
   const { sql } = api.services
   await sql`truncate intel_kev, intel_epss, intel_advisories, intel_fixes, vulnerability_assertions, vulnerability_aliases`
   await sql`update intel_sources set as_of = null, version = null, records = 0, imported_at = null`
 })
 
-const tell = (line: string) => told.push(line)
-const kev = (path: string) => importKev(api.services, path, tell)
-const epss = (path: string) => importEpss(api.services, path, tell)
-const osv = (...paths: string[]) => importOsv(api.services, paths, tell)
+const print = (line: string) => printed.push(line)
+const kev = (path: string) => importKev(api.services, path, print)
+const epss = (path: string) => importEpss(api.services, path, print)
+const osv = (...paths: string[]) => importOsv(api.services, paths, print)
 const refuses = (importing: Promise<unknown>, reason: RegExp) =>
   assert.rejects(importing, (error) => error instanceof IntelError && reason.test(error.message))
 
@@ -60,7 +59,7 @@ const record = (id: string, aliases: string[] = [], day = '01') => ({
   aliases,
 })
 
-/** The rows of a table with the transaction that wrote each. */
+/** A table's rows, each with the id of the transaction that wrote it. */
 async function versions(table: string): Promise<unknown[]> {
   return (await api.services.sql.unsafe(`select *, xmin::text from ${table} order by 1, 2`)).map((row) => ({ ...row }))
 }
@@ -73,7 +72,7 @@ async function groups(): Promise<Record<string, string>> {
   return Object.fromEntries(rows.map(({ id, canonical_id }) => [id, canonical_id]))
 }
 
-test('a newer KEV catalogue replaces what it no longer holds and writes only what differs', async () => {
+test('a newer KEV catalog replaces the stored one and writes only the entries that differ', async () => {
   await kev(file('kev.json', catalogue('01', 'CVE-2024-1000', 'CVE-2024-1001')))
   const [kept] = await versions('intel_kev')
   assert.deepEqual(await kev(file('kev.json', catalogue('02', 'CVE-2024-1000', 'CVE-2024-1002'))), {
@@ -84,7 +83,7 @@ test('a newer KEV catalogue replaces what it no longer holds and writes only wha
   assert.equal(stored.length, 2)
 })
 
-test('EPSS scores are read plain and compressed, and the same file again writes no score', async () => {
+test('EPSS scores are read plain and compressed, and importing the same file again writes nothing', async () => {
   const text = scores('01', ['CVE-2024-1000,0.5,0.9', 'CVE-2024-1001,0.00042,0.1'])
   assert.equal((await epss(file('epss.csv.gz', gzipSync(text)))).added, 2)
   const stored = await versions('intel_epss')
@@ -93,10 +92,10 @@ test('EPSS scores are read plain and compressed, and the same file again writes 
   assert.deepEqual(await versions('intel_epss'), stored)
   const next = await epss(file('epss.csv', scores('02', ['CVE-2024-1000,0.6,0.9', 'CVE-2024-1002,0.1,0.2'])))
   assert.deepEqual([next.as_of, next.added, next.changed, next.removed], ['2026-03-02', 1, 1, 1])
-  assert.ok(told.includes('Read all 2 EPSS scores'))
+  assert.ok(printed.includes('Read all 2 EPSS scores'))
 })
 
-test('a broken file names its line or record and leaves everything as it was', async () => {
+test('an error names the line or record of a broken file, and nothing is changed', async () => {
   await kev(file('kev.json', catalogue('01', 'CVE-2024-1000')))
   await epss(file('epss.csv', scores('01', ['CVE-2024-1000,0.5,0.9'])))
   await osv(file('osv.json', record('GHSA-1', ['CVE-2024-1000'])))
@@ -107,23 +106,26 @@ test('a broken file names its line or record and leaves everything as it was', a
   const before = await everything()
   await refuses(kev(file('kev.json', catalogue('02', 'CVE-2024-1001', 'x'))), /kev\.json: vulnerabilities\[1\] has no/)
   const broken = scores('02', ['CVE-2024-1001,0.5,0.9', 'CVE-2024-1002,much,0.9'])
-  await refuses(epss(file('epss.csv', broken)), /epss\.csv: Line 4: "much" is no number/)
+  await refuses(epss(file('epss.csv', broken)), /epss\.csv: Line 4: "much" is not a number/)
   const cut = gzipSync(scores('02', ['CVE-2024-1001,0.5,0.9'])).subarray(0, -12)
-  await refuses(epss(file('epss.csv.gz', cut)), /epss\.csv\.gz: It cannot be decompressed/)
+  await refuses(epss(file('epss.csv.gz', cut)), /epss\.csv\.gz: The file cannot be decompressed/)
   mkdirSync(join(directory, 'broken'))
   file('broken/one.json', record('GHSA-1', ['CVE-2024-1001'], '02'))
   file('broken/two.json', { id: 'GHSA-2' })
-  await refuses(osv(join(directory, 'broken')), /two\.json: GHSA-2 has no time/)
+  await refuses(osv(join(directory, 'broken')), /two\.json: GHSA-2 has no valid modified time/)
   assert.deepEqual(await everything(), before)
 })
 
-test('a full source as of an earlier day is refused', async () => {
+test('a file that is older than the stored data is refused', async () => {
   await kev(file('kev.json', catalogue('02', 'CVE-2024-1000')))
-  await refuses(kev(file('kev.json', catalogue('01', 'CVE-2024-1001'))), /as of 2026-03-01; what is stored is newer/)
+  await refuses(
+    kev(file('kev.json', catalogue('01', 'CVE-2024-1001'))),
+    /dated 2026-03-01, which is older than the stored data \(2026-03-02\)/,
+  )
   assert.equal((await versions('intel_kev')).length, 1)
 })
 
-test('the same import twice at the same instant is done once and then finds nothing to do', async () => {
+test('of two equal imports at the same time, one adds the record and the other changes nothing', async () => {
   const paths = {
     kev: file('kev.json', catalogue('01', 'CVE-2024-1000')),
     epss: file('epss.csv', scores('01', ['CVE-2024-1000,0.5,0.9'])),
@@ -142,7 +144,7 @@ test('the same import twice at the same instant is done once and then finds noth
   }
 })
 
-test('OSV records come from a file, a directory and a zip file; an older one changes nothing', async () => {
+test('OSV records are read from a file, a directory and a zip file; an older record changes nothing', async () => {
   mkdirSync(join(directory, 'records/npm'), { recursive: true })
   file('records/npm/a.json', record('GHSA-1', ['CVE-2024-1000'], '02'))
   file('records/readme.txt', 'no record')
@@ -162,24 +164,24 @@ test('OSV records come from a file, a directory and a zip file; an older one cha
   })
 })
 
-test('as many OSV records as are written at once are an import like any other', async () => {
+test('an import of exactly two full batches of OSV records is complete', async () => {
   const files = Array.from({ length: 400 }, (_, at) => [`${at}.json`, record(`GO-${at}`)] as const)
   assert.equal((await osv(file('full.zip', zipFile(Object.fromEntries(files))))).added, 400)
 })
 
-test('a zip file that is broken, empty or leads outside is refused by its entry', async () => {
+test('a zip file that is broken or empty, or has an entry with a path outside of it, is refused', async () => {
   const whole = zipFile({ 'a.json': record('GHSA-1') })
   await refuses(osv(file('cut.zip', whole.subarray(0, -30))), /cut\.zip cannot be read as a zip file/)
   const damaged = Buffer.from(whole)
   damaged[40] = (damaged[40] ?? 0) ^ 0xff
   await refuses(osv(file('damaged.zip', damaged)), /damaged\.zip: a\.json cannot be read/)
   await refuses(osv(file('outside.zip', zipFile({ '../a.json': record('GHSA-1') }))), /outside\.zip cannot be read/)
-  await refuses(osv(file('none.zip', zipFile({ 'a.txt': {} }))), /none\.zip: There is no OSV record in it/)
+  await refuses(osv(file('none.zip', zipFile({ 'a.txt': {} }))), /none\.zip contains no OSV records/)
   await refuses(osv(file('bomb.zip', zipFile({ 'a.json': 'x'.repeat(33 * 1024 * 1024) }))), /a\.json is larger than/)
   assert.deepEqual(await versions('intel_advisories'), [])
 })
 
-test('a changed record takes back what it said of aliases, and its group splits', async () => {
+test('a changed record withdraws its aliases, and their group splits', async () => {
   await osv(file('a.json', record('GO-1', ['CVE-2024-1000', 'GHSA-1'])), file('b.json', record('GHSA-2', ['GHSA-3'])))
   const untouched = (await versions('vulnerability_aliases')).slice(2, 4)
   assert.equal((await osv(file('a.json', record('GO-1', ['GHSA-1'], '02')))).changed, 1)
@@ -192,7 +194,7 @@ test('a changed record takes back what it said of aliases, and its group splits'
   assert.deepEqual(await countAliases(api.services.sql), { ids: 2, groups: 1 })
 })
 
-test('intel import and intel status print counts and days, and tell what is wrong in one line', async () => {
+test('intel import and intel status print counts and dates, and an error in one line', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'shiplock-intel-data-'))
   const running = await startProgram(dataDir)
   const run = (...args: string[]) => runProgram(dataDir, ['intel', ...args])
@@ -213,10 +215,10 @@ test('intel import and intel status print counts and days, and tell what is wron
     assert.deepEqual(json.aliases, { ids: 0, groups: 0 })
     const none = await run('import')
     assert.deepEqual([none.code, none.stdout], [2, ''])
-    assert.match(none.stderr, /^No file is given: --kev, --epss or --osv/)
+    assert.match(none.stderr, /^Specify at least one file with --kev, --epss or --osv/)
     const broken = await run('import', '--epss', file('epss.csv', 'x'))
     assert.equal(broken.code, 1)
-    assert.match(broken.stderr, /epss\.csv: Line 1: it must name the score_date/)
+    assert.match(broken.stderr, /epss\.csv: Line 1: expected a score_date/)
   } finally {
     await running.stop()
     rmSync(dataDir, { recursive: true, force: true })

@@ -3,8 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, beforeEach, test } from 'node:test'
-import { previewRegroup } from '../../src/security/issues/regroup/preview-regroup.ts'
-import { regroupOrganization } from '../../src/security/issues/regroup/regroup-organization.ts'
+import { previewRegroup, regroupOrganization } from '../../src/security/issues/regroup/regroup-organization.ts'
 import { undoRegroup } from '../../src/security/issues/regroup/undo-regroup.ts'
 import { insertHistory } from '../../src/security/issues/writing/issue-history.store.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
@@ -78,7 +77,7 @@ async function requireConsistent(): Promise<void> {
 }
 
 for (const seed of [1, 2, 3, 4, 5]) {
-  test(`whatever the groups were, a regroup makes them what the rules say, and undone they are what they were (${seed})`, async () => {
+  test(`a regroup groups arbitrary groups by the rules, and undoing it restores them (${seed})`, async () => {
     const wanted = await partition()
     await scrambleGroups(api, caller, seed)
     const before = await grouping()
@@ -95,7 +94,7 @@ for (const seed of [1, 2, 3, 4, 5]) {
   })
 }
 
-test('a regroup that is interrupted goes on where it was', async () => {
+test('an interrupted regroup continues where it stopped', async () => {
   const wanted = await partition()
   await scrambleGroups(api, caller, 6)
   const before = await grouping()
@@ -113,7 +112,7 @@ test('a regroup that is interrupted goes on where it was', async () => {
   assert.deepEqual(await grouping(), before)
 })
 
-test('what an interrupted regroup did can be undone, and an interrupted undoing goes on', async () => {
+test('an interrupted regroup can be undone, and an interrupted undo continues', async () => {
   await scrambleGroups(api, caller, 7)
   const before = await grouping()
   let batches = 0
@@ -128,12 +127,12 @@ test('what an interrupted regroup did can be undone, and an interrupted undoing 
     throw new Error('killed')
   }
   await assert.rejects(undoRegroup(api.services, caller.orgId, id, stopping), /killed/)
-  await assert.rejects(regroup(), /is not finished: repeat --undo/)
+  await assert.rejects(regroup(), /is only partly undone\. Run --undo/)
   await undo(id)
   assert.deepEqual(await grouping(), before)
 })
 
-test('two regroups at the same instant do the work once', async () => {
+test('two regroups at the same time share the work', async () => {
   const wanted = await partition()
   await scrambleGroups(api, caller, 8)
   const [one, other] = await Promise.all([regroup(), regroup()])
@@ -153,7 +152,7 @@ test('a dry run counts what a regroup would do and writes nothing', async () => 
   assert.ok(real.moved > 0)
 })
 
-test('reports come in and lists are read while groups change, and nothing is lost', async () => {
+test('no finding is lost if reports are read and issues are listed during a regroup', async () => {
   await scrambleGroups(api, caller, 10)
   const reading = async () => {
     for (let read = 0; read < 10; read += 1) {
@@ -176,7 +175,7 @@ test('reports come in and lists are read while groups change, and nothing is los
 })
 
 for (const wasMerged of [false, true]) {
-  test(`a finding that came since a regroup keeps an issue when that is undone; ${wasMerged ? 'an issue that came back' : 'a new one'} goes again`, async () => {
+  test(`a finding that was added after a regroup keeps an issue when the regroup is undone; ${wasMerged ? 'a restored issue is merged again' : 'a new issue is removed'}`, async () => {
     const { sql } = api.services
     const [issue] = (await listIssues(api, caller)).filter(({ vuln_ids }) => vuln_ids.includes('CVE-2024-1003'))
     const [joined] = (await listIssues(api, caller)).filter(
@@ -223,7 +222,7 @@ for (const wasMerged of [false, true]) {
 
 const MERGED = { event: 'merged', detail: 'For the test.' } as const
 
-test('issues regroup prints what changes and why, on standard error how far it is, and takes it back', async () => {
+test('issues regroup prints changes with reasons, shows its progress on standard error, and can be undone', async () => {
   await scrambleGroups(api, caller, 11)
   const before = await grouping()
   const run = (...args: string[]) =>
@@ -242,7 +241,10 @@ test('issues regroup prints what changes and why, on standard error how far it i
   assert.equal(json.changes.length, json.merged + json.split)
   for (const { event, detail } of json.changes) assert.ok(['merged', 'split'].includes(event) && detail.endsWith('.'))
   const none = await run()
-  assert.match(none.stdout, /^24 findings: 0 of another issue, 0 for another reason; 0 issues merged, 0 split\.$/m)
+  assert.match(
+    none.stdout,
+    /^24 findings regrouped: 0 moved to another issue, 0 with a new reason\. 0 issues merged, 0 split\.$/m,
+  )
   const undone = await run('--undo', json.regroup_id, '--json')
   assert.deepEqual(undone.json, { regroup_id: json.regroup_id, status: 'undone' })
   assert.deepEqual(await grouping(), before)

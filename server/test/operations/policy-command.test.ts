@@ -29,7 +29,7 @@ function file(name: string, content: string): string {
 const run = (...args: string[]) => runProgram(dataDir, ['policy', ...args])
 const applyFile = (path: string) => run('apply', '--org', 'acme', '--file', path, '--json')
 
-test('policy apply makes a version, the same file none, another content the next', async () => {
+test('policy apply creates version 1, keeps it for the same content, and creates version 2 for other content', async () => {
   const first = await applyFile(TESTS_PASSED)
   assert.equal(first.code, 0, first.stderr)
   assert.deepEqual(Object.keys(first.json), ['id', 'name', 'version', 'mode'])
@@ -43,7 +43,7 @@ test('policy apply makes a version, the same file none, another content the next
   assert.deepEqual(list.json, [changed.json])
 })
 
-test('policy apply stores a bundle with its policy', async () => {
+test('policy apply stores the bundle of a policy', async () => {
   const bundle = new URL('../fixtures/policies/release.tar.gz', import.meta.url).pathname
   const path = file(
     'w.yaml',
@@ -55,18 +55,18 @@ test('policy apply stores a bundle with its policy', async () => {
   assert.deepEqual((await applyFile(path)).json, applied.json)
 })
 
-test('policy apply shows every mistake with its line and applies nothing', async () => {
+test('policy apply prints every mistake with its position and applies nothing', async () => {
   const path = file('wrong.yaml', 'name: wrong\nmode: sometimes\nrules:\n  - rule: a\n    expression: run.brnch == 1\n')
   const { code, stdout, stderr } = await applyFile(path)
   assert.deepEqual([code, stdout], [1, ''])
-  assert.match(stderr, new RegExp(`${path}:2: mode: must be monitor or enforce`))
-  assert.match(stderr, new RegExp(`${path}:5: rules\\[0\\].expression: No such key: brnch`))
-  assert.match(stderr, /wrong\.yaml has 2 mistakes; nothing was applied/)
+  assert.match(stderr, new RegExp(`${path}:2:7: mode: must be monitor or enforce`))
+  assert.match(stderr, new RegExp(`${path}:5:17: rules\\[0\\].expression: No such key: brnch`))
+  assert.match(stderr, /wrong\.yaml has 2 mistakes/)
   const { json } = await run('list', '--org', 'acme', '--json')
   assert.ok(!json.some(({ name }: { name: string }) => name === 'wrong'))
 })
 
-test('policy apply says what it lacks: a file, an organization', async () => {
+test('policy apply fails for a missing file and an unknown organization', async () => {
   const gone = await applyFile(join(directory, 'gone.yaml'))
   assert.equal(gone.code, 1)
   assert.match(gone.stderr, /gone\.yaml/)
@@ -76,7 +76,7 @@ test('policy apply says what it lacks: a file, an organization', async () => {
   assert.equal((await run('apply', '--org', 'acme')).code, 2)
 })
 
-test('policy test prints what each rule says; exit code 0 where nothing blocks', async () => {
+test('policy test prints the verdict of each rule and exits with 0 if nothing blocks', async () => {
   const { code, json } = await run('test', '--file', TESTS_PASSED, '--input', INPUT, '--json')
   assert.equal(code, 0)
   assert.equal(json.decision, 'approve')
@@ -89,7 +89,7 @@ test('policy test prints what each rule says; exit code 0 where nothing blocks',
   )
 })
 
-test('policy test is exit code 1 where the policy would block, with the reason', async () => {
+test('policy test exits with 1 and the reason if the policy would block', async () => {
   const input = { ...JSON.parse(readFileSync(INPUT, 'utf8')), attestations: [] }
   const path = file('input.json', JSON.stringify(input))
   const blocked = await run('test', '--file', TESTS_PASSED, '--input', path)
@@ -100,19 +100,21 @@ test('policy test is exit code 1 where the policy would block, with the reason',
   assert.deepEqual([json.code, json.json.decision], [1, 'block'])
 })
 
-test('policy test needs no database and refuses an input of another form', async () => {
+test('policy test refuses an input that does not match the schema', async () => {
   const path = file('other.json', '{"now": "today"}')
   const { code, stderr } = await run('test', '--file', TESTS_PASSED, '--input', path)
   assert.equal(code, 1)
-  assert.match(stderr, /does not fit docs\/policy-input\.schema\.json/)
+  assert.match(stderr, /does not match docs\/policy-input\.schema\.json/)
 })
 
-test('policy input-schema prints what docs/policy-input.schema.json says', async () => {
-  const { code, json } = await run('input-schema', '--json')
-  assert.equal(code, 0)
-  const { $schema, title, ...published } = JSON.parse(
-    readFileSync(new URL('../../../docs/policy-input.schema.json', import.meta.url), 'utf8'),
-  )
-  assert.ok($schema && title)
-  assert.deepEqual(json, published)
-})
+for (const [command, file] of [
+  ['schema', 'policies/policy.schema.json'],
+  ['input-schema', 'policy-input.schema.json'],
+]) {
+  test(`policy ${command} prints docs/${file}`, async () => {
+    const { code, json } = await run(command as string, '--json')
+    assert.equal(code, 0)
+    assert.deepEqual(json, JSON.parse(readFileSync(new URL(`../../../docs/${file}`, import.meta.url), 'utf8')))
+    assert.deepEqual(JSON.parse((await run(command as string)).stdout), json)
+  })
+}

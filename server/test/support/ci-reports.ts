@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import type { Answer, Caller, TestApi } from './api.ts'
 import type { Json } from './json.ts'
 
-/** Names a report in a path: what createCiReport returned will do. */
+/** The path parameters of a report. The result of createCiReport has both. */
 export type ReportName = { run_id: string; report_id: string }
 export type Slot = { artifact_id: string; path: string; url: string; method: string; headers: Record<string, string> }
 export type Artifact = { path: string; size: number; sha256: string }
@@ -12,7 +12,10 @@ export function postReport(api: TestApi, { key }: Caller, runId: string, body: u
   return api.request('POST', `/v1/ci/runs/${runId}/reports`, { key, body })
 }
 
-/** A report as the API returned it. `fields` replace or add members of the body; the job is `test`. */
+/**
+ * Sends a report of the job `test` and returns the result. `fields` replace or add members of the
+ * body.
+ */
 export async function sendReport(
   api: TestApi,
   caller: Caller,
@@ -40,17 +43,17 @@ function post(api: TestApi, { key }: Caller, { run_id, report_id }: ReportName, 
   return api.request('POST', `/v1/ci/runs/${run_id}/reports/${report_id}/${call}`, { key, body })
 }
 
-/** What a client declares that is about to send `bytes`. */
+/** The artifact that a client declares for `bytes`. */
 export function artifactOf(path: string, bytes: string | Buffer): Artifact {
   return { path, size: Buffer.byteLength(bytes), sha256: createHash('sha256').update(bytes).digest('hex') }
 }
 
-/** Only declared, never sent. */
+/** An artifact that is declared and never sent. */
 export function fileOf(path: string, size: number): Artifact {
   return { path, size, sha256: createHash('sha256').update(path).digest('hex') }
 }
 
-/** PUTs the bytes with exactly what the slot says. */
+/** PUTs the bytes with the URL, method and headers of the slot. */
 export function putArtifact({ url, method, headers }: Slot, bytes: string | Buffer): Promise<Response> {
   return fetch(url, { method, headers, body: new Uint8Array(Buffer.from(bytes)) })
 }
@@ -76,7 +79,7 @@ export async function assertCompleted(api: TestApi, caller: Caller, report: Repo
   assert.deepEqual(body.data.results, [{ artifact_id: id, status: 'uploaded', reason: null }], text)
 }
 
-/** What is stored of a report, by names and paths. */
+/** A stored report with its attestations and artifacts, sorted by kind, name and path. */
 export async function storedReport({ services: { sql } }: TestApi, { orgId }: Caller, reportId: string) {
   const [report] = await sql<Json[]>`
     select summary, runner, job_name, matrix, name, attempt
@@ -105,7 +108,7 @@ function copy(row: Json): Json {
 export const TESTS = { kind: 'test-results', name: 'unit', data: { passed: 3, failed: 0, skipped: 0, errors: 0 } }
 const CLEAN = { tool: 'semgrep', critical: 0, high: 0, medium: 0, low: 0 }
 
-/** A scan attestation without counts, whose `data` may name an artifact. */
+/** A scan attestation with counts of zero. `data` replaces or adds fields. */
 export function scan(data: Record<string, unknown> = {}, name = 'sast') {
   return { kind: 'scan', name, data: { ...CLEAN, ...data } }
 }

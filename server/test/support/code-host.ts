@@ -4,14 +4,14 @@ export type Posted =
   | { kind: 'decision'; deployment: HostDeployment; decision: HostDecision; key: string }
   | { kind: 'comment'; deployment: HostDeployment; text: string; key: string }
 
-/** A code host that keeps what it is told, each key once, and that is away as often as the test says. */
+/** A code host that stores each message once per key, and fails as often as the test asks. */
 export class FakeCodeHost implements CodeHost {
   readonly posted: Posted[] = []
-  /** Calls in all, failed ones included. */
+  /** Number of calls, including failed ones. */
   calls = 0
-  /** So many next calls fail before the host has taken anything. */
+  /** Number of next calls that fail before the message is stored. */
   failures = 0
-  /** So many next calls fail although the host has taken what they said. */
+  /** Number of next calls that fail after the message is stored. */
   lostAnswers = 0
 
   async postDecision(deployment: HostDeployment, decision: HostDecision, key: string): Promise<void> {

@@ -2,15 +2,17 @@ import assert from 'node:assert/strict'
 import { Errors } from 'typebox/value'
 import type { Principal } from '../../src/audit/principal.ts'
 import { Deployment } from '../../src/deployments/deployment.schema.ts'
-import { createGate } from '../../src/deployments/gates/configure/create-gate.ts'
-import type { GateRequest } from '../../src/deployments/gates/configure/gate-request.ts'
+import { createGate } from '../../src/deployments/gates/configure/configure-gate.ts'
+import type { GateRequest } from '../../src/deployments/gates/configure/configured-gate.ts'
 import type { Answer, Caller, TestApi } from './api.ts'
 import { createRun } from './ci-runs.ts'
 import type { Json } from './json.ts'
 
 const TEST: Principal = { type: 'command_line', id: null, name: 'test' }
 
-/** A configured gate over `production` that one API key may approve, and what the test asks otherwise. */
+/**
+ * Configures a gate for `production` that one API key can approve, unless `fields` say otherwise.
+ */
 export function configureGate({ services }: TestApi, { orgId }: Caller, fields: Partial<GateRequest> = {}) {
   return createGate(services, orgId, TEST, {
     name: 'Production',
@@ -29,7 +31,10 @@ export function postGate(api: TestApi, { key }: Caller, body: object): Promise<A
   return api.request('POST', '/v1/ci/gates', { key, body })
 }
 
-/** An opened gate as the API returned it. Where no run is given, there is one, and a gate over `production`. */
+/**
+ * Opens a gate and returns the response data. Without a run_id it first creates a run and
+ * configures a gate.
+ */
 export async function openGate(api: TestApi, caller: Caller, fields: Record<string, unknown> = {}): Promise<Json> {
   if (fields.run_id === undefined) await configureGate(api, caller, { name: nextName() })
   const run_id = fields.run_id ?? (await createRun(api, caller)).id
@@ -52,7 +57,7 @@ export function pollGate(api: TestApi, gate: Json, headers: Record<string, strin
 
 export const REASON = 'Release 1.2 was announced for today.'
 
-/** Approves or rejects, with a reason unless the test gives its own body. */
+/** Approves or rejects a deployment, with a valid reason unless a body is given. */
 export function answer(
   api: TestApi,
   { key }: Caller,
@@ -63,7 +68,7 @@ export function answer(
   return api.request('POST', `/v1/deployments/${deploymentId}/${verb}`, { key, body })
 }
 
-/** A deployment as the API returns it, in the form that it promises. */
+/** Returns a deployment after checking it against its schema. */
 export async function getDeployment(api: TestApi, { key }: Caller, id: string): Promise<Json> {
   const { status, body, text } = await api.request('GET', `/v1/deployments/${id}`, { key })
   if (status !== 200) throw new Error(`getDeployment answered ${status}: ${text}`)
@@ -71,7 +76,7 @@ export async function getDeployment(api: TestApi, { key }: Caller, id: string): 
   return body.data
 }
 
-/** What the audit tells of an object, the first first. */
+/** The audit entries of an object, oldest first. */
 export async function auditOf({ services: { sql } }: TestApi, { orgId }: Caller, objectId: string): Promise<Json[]> {
   const rows = await sql<Json[]>`
     select principal_type, principal_id, principal_name, action, object_type, reason, details, at

@@ -1,6 +1,5 @@
 import { bucketOf } from '../../src/security/issues/grouping/bucket.ts'
-import type { GroupingFacts } from '../../src/security/issues/grouping/grouping-facts.ts'
-import type { Member } from '../../src/security/issues/grouping/member.ts'
+import type { GroupingFacts, Member } from '../../src/security/issues/grouping/grouping-facts.ts'
 
 let made = 0
 

@@ -1,17 +1,28 @@
 import type { TestApi } from './api.ts'
 
-/** How often the rare values of `insertIssues` are there: dismissed issues, and issues of the provider gitlab. */
+/** How many rows have the rare values of `insertIssues`: dismissed issues, and issues of GitLab's one repository. */
 export const RARE = 3
 
 /**
- * Issues without detours, each a millisecond older than the one before and with one finding. They are of every severity, half of
- * them of packages, and of those one of a hundred in KEV and all with an EPSS score, most of them low.
+ * Inserts issues with one finding each by SQL. Each issue is a millisecond older than the one before.
+ * They have every severity. Half of them are about packages, all with an EPSS score, most of them
+ * low, and one in a hundred with a KEV entry. They are spread over some repositories of GitHub, named
+ * acme/large-0 and so on, and the rare ones are in acme/small of GitLab. Nothing is analysed.
  */
-export async function insertIssues({ services: { sql, clock } }: TestApi, orgId: string, count: number): Promise<void> {
+export async function insertIssues(
+  { services: { sql, clock } }: TestApi,
+  orgId: string,
+  count: number,
+  repositories = 1,
+): Promise<void> {
   const now = clock.now()
   await sql`
     insert into reported_repositories (org_id, name, provider, provider_id, created_at)
-    values (${orgId}, 'acme/large', 'github', '1', ${now}), (${orgId}, 'acme/small', 'gitlab', '2', ${now})`
+    select ${orgId}, 'acme/large-' || nth, 'github', nth::text, ${now}
+    from generate_series(0, ${repositories}::int - 1) nth`
+  await sql`
+    insert into reported_repositories (org_id, name, provider, provider_id, created_at)
+    values (${orgId}, 'acme/small', 'gitlab', '1', ${now})`
   await sql`
     insert into finding_streams (org_id, repository_no, tool, source, origin, tracked, reported_at, seen_at)
     select ${orgId}, id, 'Scanner', 'sarif', 'upload', true, ${now}, ${now}
@@ -29,7 +40,10 @@ export async function insertIssues({ services: { sql, clock } }: TestApi, orgId:
     from ${rows(sql, now, count)}
     join reported_repositories repository
       on repository.org_id = ${orgId}
-      and repository.provider = case when n % (${count}::int / ${RARE}) = 11 then 'gitlab' else 'github' end`
+      and repository.name = case
+        when n % (${count}::int / ${RARE}) = 11 then 'acme/small'
+        else 'acme/large-' || n % ${repositories}::int
+      end`
   await sql`
     insert into findings (
       org_id, id, stream_id, repository_no, fingerprint, fingerprint_method, ordinal, content_hash, kind, severity, state, title,
@@ -40,6 +54,10 @@ export async function insertIssues({ services: { sql, clock } }: TestApi, orgId:
     from security_issues issue
     join finding_streams stream on stream.org_id = issue.org_id and stream.repository_no = issue.repository_no
     where issue.org_id = ${orgId}`
+}
+
+/** Gives the planner the statistics of the tables that `insertIssues` fills. */
+export async function analyzeIssues({ services: { sql } }: TestApi): Promise<void> {
   await sql`analyze reported_repositories, finding_streams, security_issues, findings`
 }
 

@@ -1,23 +1,23 @@
 import { COMMAND_LINE } from '../../src/audit/principal.ts'
-import { type AppliedPolicy, applyPolicy } from '../../src/compliance/apply-policy.ts'
-import { emptyInput } from '../../src/compliance/empty-input.ts'
-import { evaluatePolicy } from '../../src/compliance/evaluate-policy.ts'
-import type { PolicyDefinition } from '../../src/compliance/policy.schema.ts'
-import type { RuleVerdict } from '../../src/compliance/policy-evaluation.ts'
+import { evaluatePolicy } from '../../src/compliance/engines/evaluate-policy.ts'
+import type { PolicyInput } from '../../src/compliance/input/policy-input.schema.ts'
+import { emptyInput } from '../../src/compliance/input/policy-input.schema.ts'
+import { type AppliedPolicy, applyPolicy } from '../../src/compliance/policies/apply-policy.ts'
+import type { PolicyDefinition } from '../../src/compliance/policies/policy.schema.ts'
+import type { RuleVerdict } from '../../src/compliance/policies/policy-verdict.ts'
 import { parsePolicyFile } from '../../src/compliance/policy-file/policy.parser.ts'
-import type { PolicyInput } from '../../src/compliance/policy-input.schema.ts'
 import { readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/platform/log.ts'
 import type { Caller, TestApi } from './api.ts'
 
 export const POLICY_TIME = '2026-03-04T05:06:07.890Z'
 
-/** The input where nothing is known, and what the test adds. */
+/** Returns an input without evidence, plus the given fields. */
 export function policyInput(fields: Partial<PolicyInput> = {}): PolicyInput {
   return { ...emptyInput(new Date(POLICY_TIME)), repository: 'github.com/acme/api', ...fields }
 }
 
-/** An attestation as the input has it. */
+/** Returns an attestation in the form of the policy input. */
 export function attestationOf(fields: Partial<PolicyInput['attestations'][number]> = {}) {
   return {
     ...{ report_id: '1-0123456789abcdef01234567', job: 'test', kind: 'test-results', name: 'unit', status: 'pass' },
@@ -26,7 +26,7 @@ export function attestationOf(fields: Partial<PolicyInput['attestations'][number
   }
 }
 
-/** What a policy file says, with the engines that need no other file. */
+/** Parses a policy file whose engine needs no bundle. */
 export function definitionOf(yaml: string): PolicyDefinition {
   const { engine, ...policy } = parsePolicyFile(yaml)
   if (engine.type === 'wasm') throw new Error('a bundle is read from a file')
@@ -35,7 +35,7 @@ export function definitionOf(yaml: string): PolicyDefinition {
 
 const log = createLog('silent')
 
-/** A policy's answers on an input. */
+/** Evaluates a policy on an input. */
 export function verdictsOf(
   definition: PolicyDefinition,
   input: PolicyInput,
@@ -45,5 +45,5 @@ export function verdictsOf(
 }
 
 export function apply(api: TestApi, { orgId }: Pick<Caller, 'orgId'>, yaml: string): Promise<AppliedPolicy> {
-  return applyPolicy(api.services, orgId, COMMAND_LINE, definitionOf(yaml), null)
+  return applyPolicy(api.services, orgId, COMMAND_LINE, { definition: definitionOf(yaml), bundle: null })
 }

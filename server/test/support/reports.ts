@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { readUpload } from '../../src/security/uploads/read-upload.job.ts'
+import { readReportFile } from '../../src/security/uploads/read-report-file.ts'
 import type { Answer, Caller, TestApi } from './api.ts'
 
 export type UploadOptions = Record<string, unknown>
@@ -17,7 +17,7 @@ export async function uploadReport(
   await putFile(created, bytes)
   const { id } = created.body.data.upload
   await api.request('POST', `/v1/security/uploads/${id}/complete`, { key: caller.key })
-  await readUpload.run(api.services, { org_id: caller.orgId, upload_id: id })
+  await readReportFile(api.services, { org_id: caller.orgId, upload_id: id })
   return getUpload(api, caller, id)
 }
 

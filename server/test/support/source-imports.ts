@@ -1,5 +1,5 @@
-/** One file of server/src: its path from there, and its text without comments. */
-export type Source = { path: string; text: string }
+/** One file of server/src: its path from there, its text without comments, and its lines as they are. */
+export type Source = { path: string; text: string; lines: readonly string[] }
 
 const IMPORT =
   /(?:^|\n)\s*(?:import|export)\s+(type\s)?[^'"`;]*?from\s+'([^']+)'|import\(\s*'([^']+)'|(?:^|\n)import '([^']+)'/g

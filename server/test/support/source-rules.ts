@@ -64,6 +64,7 @@ export function brokenRules(sources: Source[]): string[] {
     ...impureRule(source),
     ...readsTheTime(source),
     ...meaninglessName(source),
+    ...wideComments(source),
   ])
 }
 
@@ -130,4 +131,14 @@ function meaninglessName({ path, text }: Source): string[] {
     : []
   if (/(?:^|\n)export (?:\*|(?:type )?\{[^}]*\}) from /.test(text)) broken.push(`${path} passes exports on: a barrel`)
   return broken
+}
+
+const COMMENT_COLUMNS_MAX = 100
+const COMMENT_LINE = /^\s*(?:\/\/|\/?\*)/
+
+function wideComments({ path, lines }: Source): string[] {
+  return lines.flatMap((line, index) => {
+    const isWide = line.length > COMMENT_COLUMNS_MAX && COMMENT_LINE.test(line)
+    return isWide ? [`${path}:${index + 1} has a comment wider than ${COMMENT_COLUMNS_MAX} columns`] : []
+  })
 }

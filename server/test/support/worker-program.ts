@@ -1,11 +1,9 @@
 import { readConfig } from '../../src/config.ts'
-import { openServices } from '../../src/open-services.ts'
-import { work } from '../../src/work.ts'
+import { createLog } from '../../src/platform/log.ts'
+import { workInThread } from '../../src/work-in-thread.ts'
 
-// A worker in a process of its own, on a test's database and data directory, until it is killed.
+// A worker in a process of its own, on a test's database and data directory, until it is stopped or killed.
 const { settings, database } = JSON.parse(process.argv[2] as string)
-const { services } = await openServices(readConfig(settings), database, {
-  applicationName: 'worker to kill',
-  connections: 2,
-})
-await work(services, database)
+const config = readConfig(settings)
+const thread = workInThread({ config, database }, { log: createLog(config.logLevel) })
+process.once('SIGTERM', () => void thread.close())

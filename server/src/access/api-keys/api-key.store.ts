@@ -3,7 +3,10 @@ import type { Organization } from '../../organizations/organization.store.ts'
 import type { Db, Sql } from '../../platform/db/sql.ts'
 import type { Scope } from '../scopes.ts'
 
-/** Told on this channel: the hash (hex) of a key that changed, or `*` when every key may have. */
+/**
+ * Notifications on this channel carry the hash (hex) of a key that changed, or `*` if any key may
+ * have changed.
+ */
 export const ACCESS_CHANNEL = 'shiplock_access'
 
 export type ApiKey = {
@@ -41,7 +44,7 @@ export async function insertApiKey(db: Db, orgId: string, key: NewApiKey): Promi
     )`
 }
 
-/** The key that hashes to this, with its organization, unless it is revoked. Expiry is for the caller's clock. */
+/** Finds a key that is not revoked, with its organization. The caller checks `expires_at`. */
 export async function findCredential(db: Db, keySha256: Buffer): Promise<StoredCredential | null> {
   const [row] = await db<(Omit<StoredCredential, 'organization'> & { org: Organization })[]>`
     select key.id, key.name, key.scopes, key.expires_at,
@@ -64,8 +67,11 @@ export async function listApiKeys(db: Db, orgId: string): Promise<ApiKey[]> {
     limit ${KEYS_LISTED_MAX}`
 }
 
-/** Revokes a key and tells every server in the same transaction. Null when there is no such key; again is no error. */
-export async function revokeApiKey(db: Db, id: string, at: Date): Promise<ApiKey | null> {
+/**
+ * Revokes a key and notifies all servers. Keeps the time of an earlier revocation. Returns null for
+ * an unknown id.
+ */
+export async function markRevoked(db: Db, id: string, at: Date): Promise<ApiKey | null> {
   const [row] = await db<ApiKey[]>`
     with revoked as (
       update api_keys
@@ -74,17 +80,20 @@ export async function revokeApiKey(db: Db, id: string, at: Date): Promise<ApiKey
       returning id, name, scopes, environment, created_by, created_at, expires_at, revoked_at, last_used_at, key_sha256
     )
     select id, name, scopes, environment, created_by, created_at, expires_at, revoked_at, last_used_at,
-      pg_notify(${ACCESS_CHANNEL}, encode(key_sha256, 'hex')) is null as told
+      pg_notify(${ACCESS_CHANNEL}, encode(key_sha256, 'hex')) is null as notified
     from revoked`
   return row ?? null
 }
 
-/** Every server forgets what it knows of keys and plans. */
+/** Makes all servers read keys and plans again. */
 export async function notifyAccessChanged(db: Db): Promise<void> {
   await db`select pg_notify(${ACCESS_CHANNEL}, '*')`
 }
 
-/** Notes the last use to the minute. Lost on a crash without harm, so the write does not wait for the disk. */
+/**
+ * Stores the minute of the last use. It may be lost in a crash, so the write does not wait for the
+ * disk.
+ */
 export async function touchApiKey(sql: Sql, orgId: string, id: string, minute: Date): Promise<void> {
   await sql.begin(async (tx) => {
     await tx`set local synchronous_commit = off`

@@ -6,17 +6,26 @@ const SECRET_CHARS = 40
 const PREFIXES: Record<Environment, string> = { production: 'shl_live_', development: 'shl_dev_' }
 const FORM = /^(shl_live_|shl_dev_)[0-9A-Za-z]{46}$/
 
-/** A new key: prefix, 40 random base62 characters (238 bits), and the CRC-32 of both in base62 (decisions §3). */
+/**
+ * Generates a key: prefix, 40 random base62 characters (238 bits), and a CRC-32 of both in base62
+ * (decisions §3).
+ */
 export function generateApiKey(environment: Environment): string {
   return withChecksum(PREFIXES[environment] + randomBase62(SECRET_CHARS))
 }
 
-/** True for a text that can be a key of this environment; the CRC stops mistyped keys before any look-up. */
+/**
+ * True if the text has the form of a key of this environment. The CRC-32 refuses mistyped keys
+ * without a query.
+ */
 export function isApiKey(text: string, environment: Environment): boolean {
   return FORM.test(text) && text.startsWith(PREFIXES[environment]) && hasChecksum(text)
 }
 
-/** What is stored of a key. It is random and long, so a plain SHA-256 cannot be searched backwards. */
+/**
+ * The hash that is stored. Keys are long and random, so a plain SHA-256 cannot be reversed by
+ * guessing.
+ */
 export function hashApiKey(key: string): Buffer {
   return hash('sha256', key, 'buffer')
 }

@@ -3,15 +3,16 @@ import { DEFAULT_PLAN } from '../../organizations/plan.ts'
 import { newUuid } from '../../platform/ids.ts'
 import type { Services } from '../../services.ts'
 import { SCOPES } from '../scopes.ts'
-import { createApiKey, type NewKey } from './create-api-key.ts'
+import { createApiKey, type NewKey } from './manage-access.ts'
 
 const SLUG = 'default'
 
 export type FirstOrganization = { organization: Organization; key: NewKey }
 
 /**
- * On a database without any organization, makes `default` with one key that has every scope; null on every other.
- * Of several servers that start at once, the unique slug lets exactly one through.
+ * Creates the organization `default` with one key that has all scopes. Returns null if an
+ * organization exists already, or if another server creates it at the same time: the unique slug
+ * lets only one succeed.
  */
 export async function createFirstOrganization(services: Services): Promise<FirstOrganization | null> {
   const { sql, clock, config } = services

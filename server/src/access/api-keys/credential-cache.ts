@@ -3,13 +3,19 @@ import type { Sql } from '../../platform/db/sql.ts'
 import { ACCESS_CHANNEL, findCredential, type StoredCredential } from './api-key.store.ts'
 import { hashApiKey } from './api-key.ts'
 
-/** The longest that a key's or a plan's change can go unnoticed where the notification is lost (specification: about 60 s). */
+/**
+ * Limits how long a changed key or plan stays in effect if its notification is lost (specification:
+ * about 60 s).
+ */
 const KEPT_MS = 30_000
 const ENTRIES_MAX = 10_000
 
 type Entry = { credential: Promise<StoredCredential | null>; readAt: number }
 
-/** Looks each key up once and keeps the answer for a short time. A notification from PostgreSQL drops it at once. */
+/**
+ * Caches credentials for a short time. A notification from PostgreSQL removes a changed one at
+ * once.
+ */
 export class CredentialCache {
   readonly #entries = new Map<string, Entry>()
   readonly #sql: Sql
@@ -20,7 +26,10 @@ export class CredentialCache {
     this.#clock = clock
   }
 
-  /** Starts to listen. What was kept while nobody listened (before, or during a lost connection) is dropped. */
+  /**
+   * Starts to listen. A reconnect clears the cache, because notifications may have been lost before
+   * it.
+   */
   async listen(): Promise<() => Promise<void>> {
     const subscription = await this.#sql.listen(
       ACCESS_CHANNEL,

@@ -12,13 +12,13 @@ import { type LimitedKind, RequestLimits } from './request-limits.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The scope that a key needs for this route. */
+    /** Scope that a key needs for this route. */
     scope?: Scope
-    /** What the plan must have besides API access. */
+    /** Feature that the plan must include besides API access. */
     feature?: PlanFeature
-    /** Requests of this kind count together for the organization, besides counting for the key. */
+    /** Also limits requests of this kind per organization. */
     limitedAs?: LimitedKind
-    /** A /v1 route that needs no key says so. */
+    /** Marks a /v1 route that needs no API key. */
     public?: true
   }
   interface FastifyRequest {
@@ -27,7 +27,10 @@ declare module 'fastify' {
   }
 }
 
-/** Lets a request through to its route only with a key, a plan and an allowance that fit (specification, "Authentication"). */
+/**
+ * Checks the key, scope, plan and rate limit of every request to a route with a scope
+ * (specification, "Authentication").
+ */
 export async function registerAuthorization(app: FastifyInstance, services: Services): Promise<void> {
   const gateway = new Gateway(services)
   const limits = new RequestLimits(services.config.rateLimitPerMinute)
@@ -48,7 +51,10 @@ export async function registerAuthorization(app: FastifyInstance, services: Serv
   })
 }
 
-/** What stands before the plan: its rejections have a body of their own and never say which reason it was. */
+/**
+ * Checks the key and its scope. Its rejections have a body of their own, which never states the
+ * reason.
+ */
 class Gateway {
   readonly credentials: CredentialCache
   readonly #services: Services
@@ -76,12 +82,15 @@ class Gateway {
     this.#touched.set(credential.id, minute)
     const { sql, log } = this.#services
     touchApiKey(sql, credential.organization.id, credential.id, new Date(minute)).catch((err) =>
-      log.warn({ err }, 'last_used_at was not written'),
+      log.warn({ err }, 'could not store last_used_at'),
     )
   }
 }
 
-/** RFC 6750 §2.1. The scheme's name is case-insensitive (RFC 9110 §11.1). */
+/**
+ * Returns the bearer token of an `Authorization` header (RFC 6750 §2.1), or null. The scheme is
+ * case-insensitive.
+ */
 export function bearerToken(header: string | undefined): string | null {
   const match = /^Bearer ([\x21-\x7e]{1,200})$/i.exec(header ?? '')
   return match?.[1] ?? null
@@ -90,16 +99,17 @@ export function bearerToken(header: string | undefined): string | null {
 function toActor(credential: StoredCredential, { plans }: Services): Actor {
   const { organization, id, name, scopes } = credential
   const plan = plans.get(organization.plan)
-  if (!plan)
-    throw new Error(`Organization ${organization.slug} has the plan ${organization.plan}, which does not exist.`)
+  if (!plan) throw new Error(`The plan ${organization.plan} of the organization ${organization.slug} does not exist.`)
   return { org_id: organization.id, organization, plan, credential: { type: 'api_key', id, name, scopes } }
 }
 
 function requireFeature({ plan }: Actor, feature: PlanFeature | undefined, { plans }: Services): void {
   if (!plan.features.includes('api_access')) {
-    throw new ApiError(402, 'plan_required', `The plan ${plan.name} has no API access.`, { reason: 'API_ACCESS' })
+    throw new ApiError(402, 'plan_required', `The plan ${plan.name} does not include API access.`, {
+      reason: 'API_ACCESS',
+    })
   }
   if (!feature || plan.features.includes(feature)) return
   const requiredPlan = smallestPlanWith(plans, feature)
-  throw new ApiError(402, 'plan_required', `This needs the plan ${requiredPlan} or above.`, { requiredPlan })
+  throw new ApiError(402, 'plan_required', `This requires the plan ${requiredPlan} or above.`, { requiredPlan })
 }

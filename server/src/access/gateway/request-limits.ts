@@ -2,13 +2,16 @@ import type { FastifyReply } from 'fastify'
 import { RateLimiter } from '../../platform/http/rate-limit.ts'
 import type { Actor } from '../actor.ts'
 
-/** Kinds of request that an organization's keys share an allowance for. */
+/** Kinds of requests that are limited per organization, in addition to the limit per key. */
 export type LimitedKind = 'report'
 
-/** Report requests a minute and organization (decisions §3). */
+/** Report requests per minute of one organization (decisions §3). */
 const REPORT_REQUESTS_PER_MINUTE_MAX = 300
 
-/** The general limits: requests a minute of each key, and of each organization for some kinds. 0 turns them off. */
+/**
+ * The general rate limits: requests per minute of each key, and of each organization for some
+ * kinds. 0 turns them off.
+ */
 export class RequestLimits {
   readonly #byKey: RateLimiter | null
   readonly #byKind: Record<LimitedKind, RateLimiter> | null
@@ -19,7 +22,10 @@ export class RequestLimits {
     this.#byKind = isOn ? { report: new RateLimiter(REPORT_REQUESTS_PER_MINUTE_MAX) } : null
   }
 
-  /** Counts a request, and throws 429 `rate_limited` for one too many. The headers tell of the limit that is closer. */
+  /**
+   * Counts a request. The `RateLimit-*` headers show the limit with fewer requests left. Throws 429
+   * `rate_limited`.
+   */
   count({ org_id, credential }: Actor, kind: LimitedKind | undefined, now: Date, reply: FastifyReply): void {
     this.#byKey?.take(credential.id, now, reply)
     if (!kind || !this.#byKind) return

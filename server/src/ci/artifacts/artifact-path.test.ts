@@ -15,7 +15,7 @@ const TAKEN = [
 ]
 
 for (const path of TAKEN) {
-  test(`taken: ${path.slice(0, 20)}`, () => {
+  test(`accepted: ${path.slice(0, 20)}`, () => {
     assert.equal(artifactPathMistake(path), null)
   })
 }
@@ -34,8 +34,8 @@ const REFUSED: [reason: string, path: string, message: RegExp][] = [
   ['an empty segment', 'a//b', /segment/],
   ['a drive', 'C:/a', /relative/],
   ['a drive without a slash', 'c:a', /relative/],
-  ['another separator', 'a\\b', /separated by \//],
-  ['another separator before ..', '..\\a', /separated by \//],
+  ['another separator', 'a\\b', /must use \//],
+  ['another separator before ..', '..\\a', /must use \//],
   ['a line break', 'a\nb', /control/],
   ['U+0000', 'a\0b', /control/],
   ['U+007F', 'a\x7fb', /control/],

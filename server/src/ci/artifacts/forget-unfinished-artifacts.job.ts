@@ -1,17 +1,20 @@
 import { DAY_MS } from '../../platform/clock.ts'
 import type { ScheduledJob } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
-import { forgetUnfinished } from './artifact.store.ts'
+import { deleteUnfinished } from './artifact-removal.store.ts'
 
-/** Runs hourly: slots that nobody completed within a day of their end go, with what was PUT for them. */
+/**
+ * Runs hourly: deletes artifacts that were not completed within a day after their slot closed, and
+ * their objects.
+ */
 export const forgetUnfinishedArtifacts: ScheduledJob<Services> = {
   name: 'ci.forget-unfinished-artifacts',
   schedule: '23 * * * *',
   async run({ sql, clock }): Promise<void> {
     const putUntilMax = new Date(clock.now().getTime() - DAY_MS)
-    let forgotten: number
+    let deleted: number
     do {
-      forgotten = await sql.begin((tx) => forgetUnfinished(tx, putUntilMax))
-    } while (forgotten > 0)
+      deleted = await sql.begin((tx) => deleteUnfinished(tx, putUntilMax))
+    } while (deleted > 0)
   },
 }

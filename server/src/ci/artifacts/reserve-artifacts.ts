@@ -4,45 +4,40 @@ import { utcMonthStart } from '../../platform/clock.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { newUuid } from '../../platform/ids.ts'
 import { ADDRESS_LIFETIME_MS } from '../../platform/objects/object-store.ts'
-import type { ArtifactItem } from '../reports/report.schema.ts'
+import type { ArtifactItem, Skipped } from './artifact.schema.ts'
 import {
   type ArtifactRow,
-  deleteArtifacts,
-  findArtifacts,
+  findArtifactsByPath,
+  type ReportKey,
   type StoredArtifact,
   sumRunBytes,
   upsertSlots,
 } from './artifact.store.ts'
+import { deleteArtifacts } from './artifact-removal.store.ts'
 
-export type SkipReason = 'already_uploaded' | 'too_large' | 'run_quota' | 'monthly_quota'
-export type Skipped = { path: string; reason: SkipReason }
+export type ReservationRequest = { actor: Actor; report: ReportKey; items: ArtifactItem[]; now: Date }
 export type Reserved = { slots: ArtifactRow[]; skipped: Skipped[] }
 
 /**
- * Decides for each file whether it gets a slot, in the order of the request, and opens the slots. The caller holds the
- * run's lock, so that the quota of a run is exact. What a plan does not take is skipped and the rest stands (decisions §6).
+ * Decides for each file, in the order of the request, whether it gets a slot, and opens the slots.
+ * Files that the plan does not allow are skipped (decisions §6). The caller has locked the run,
+ * which keeps its quota exact.
  */
-export async function reserveArtifacts(
-  tx: Tx,
-  actor: Actor,
-  report: { id: string; runId: string },
-  items: ArtifactItem[],
-  now: Date,
-): Promise<Reserved> {
+export async function reserveArtifacts(tx: Tx, request: ReservationRequest): Promise<Reserved> {
+  const { report, items, now } = request
   const paths = items.map(({ path }) => path)
-  const stored = new Map((await findArtifacts(tx, actor.org_id, report.id, paths)).map((row) => [row.path, row]))
-  const runBytes = await sumRunBytes(tx, actor.org_id, report.runId, now)
-  const reservation = new Reservation(tx, actor, stored, runBytes, now)
+  const stored = new Map((await findArtifactsByPath(tx, report, paths)).map((row) => [row.path, row]))
+  const reservation = new Reservation(tx, request, stored, await sumRunBytes(tx, report, now))
   for (const item of items) await reservation.add(item)
-  await deleteArtifacts(tx, actor.org_id, report.id, reservation.outdatedPaths)
-  if (reservation.slots.length > 0) await upsertSlots(tx, actor.org_id, report, reservation.slots, now)
+  await deleteArtifacts(tx, report, reservation.outdatedPaths)
+  if (reservation.slots.length > 0) await upsertSlots(tx, report, reservation.slots, now)
   return reservation
 }
 
 class Reservation {
   readonly slots: ArtifactRow[] = []
   readonly skipped: Skipped[] = []
-  /** Paths whose stored artifact makes way for the one that comes. */
+  /** Paths whose stored artifact is replaced. */
   readonly outdatedPaths: string[] = []
   #runBytes: number
   readonly #tx: Tx
@@ -50,7 +45,7 @@ class Reservation {
   readonly #stored: Map<string, StoredArtifact>
   readonly #now: Date
 
-  constructor(tx: Tx, actor: Actor, stored: Map<string, StoredArtifact>, runBytes: number, now: Date) {
+  constructor(tx: Tx, { actor, now }: ReservationRequest, stored: Map<string, StoredArtifact>, runBytes: number) {
     this.#tx = tx
     this.#actor = actor
     this.#stored = stored
@@ -68,25 +63,31 @@ class Reservation {
       return
     }
     this.#runBytes = runBytes
-    // A rejected one is not taken up again: its object is on its way out.
+    // A rejected artifact is not reused: its object is about to be removed.
     const waiting = same?.status === 'pending' ? same : undefined
     if (stored && !waiting) this.outdatedPaths.push(item.path)
     const put_until = new Date(this.#now.getTime() + ADDRESS_LIFETIME_MS)
     this.slots.push({ ...item, id: waiting?.id ?? newUuid(this.#now), put_until })
   }
 
-  /** What a stored artifact takes of its run's quota, by the same rule as `sumRunBytes`. */
+  /**
+   * The bytes of a stored artifact that count toward the quota of its run, by the rule of
+   * `sumRunBytes`.
+   */
   #countedBytes(stored: StoredArtifact | undefined): number {
     const counts = stored?.status === 'uploaded' || (stored?.status === 'pending' && stored.put_until > this.#now)
     return counts ? stored.size : 0
   }
 
-  /** `runBytes` is what the run would hold with the file. The same file is counted once in a month. */
+  /**
+   * `runBytes` is the size of all artifacts of the run, this one included. The monthly quota counts
+   * the same file of a report once.
+   */
   async #reasonToSkip(
     item: ArtifactItem,
     same: StoredArtifact | undefined,
     runBytes: number,
-  ): Promise<SkipReason | null> {
+  ): Promise<Skipped['reason'] | null> {
     const { plan, org_id } = this.#actor
     if (same?.status === 'uploaded') return 'already_uploaded'
     if (item.size > plan.artifact_bytes_max) return 'too_large'

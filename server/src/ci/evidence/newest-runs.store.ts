@@ -5,19 +5,19 @@ export type RunName = { id: string; attempt: number; ref: string | null }
 const RUNS_MAX = 100
 
 /**
- * The newest runs of a repository that say something: they ended, or a job of theirs reported. Runs of pull requests speak
- * of what is not in the repository yet, and are left out.
+ * The newest runs of a repository that have finished or have a report. Runs of pull requests are
+ * left out: their code is not in the repository yet.
  */
 export async function findNewestRuns(db: Db, orgId: string, repository: string, now: Date): Promise<RunName[]> {
   const ended: ReturnType<Db> = db`completed_at is not null`
-  // Few runs are under way at a time.
-  const underWay: ReturnType<Db> = db`completed_at is null and (deadline_at <= ${now} or ${hasReports(db)})`
+  // Few runs are open at a time, so looking for their reports is cheap.
+  const open: ReturnType<Db> = db`completed_at is null and (deadline_at <= ${now} or ${hasReports(db)})`
   return db<RunName[]>`
     select id, attempt, ref
     from (
       (${newestRuns(db, orgId, repository, ended)})
       union all
-      (${newestRuns(db, orgId, repository, underWay)})
+      (${newestRuns(db, orgId, repository, open)})
     ) run
     order by created_at desc, id desc
     limit ${RUNS_MAX}`
@@ -44,7 +44,7 @@ function hasReports(db: Db): ReturnType<Db> {
     )`
 }
 
-/** The repository that a run is of; null where there is no such run. */
+/** The repository of a run; null when the run does not exist. */
 export async function findRunRepository(db: Db, orgId: string, runId: string): Promise<string | null> {
   const [row] = await db<{ repository: string }[]>`
     select repository
@@ -54,7 +54,10 @@ export async function findRunRepository(db: Db, orgId: string, runId: string): P
   return row?.repository ?? null
 }
 
-/** Every repository that runs are of, each once. Steps from one to the next in the index, however many runs have ended. */
+/**
+ * Every repository that has runs. For finished runs the query steps through the index from one
+ * repository to the next, so its cost does not depend on their number.
+ */
 export async function listRunRepositories(db: Db, orgId: string, limit: number): Promise<string[]> {
   const rows = await db<{ repository: string }[]>`
     with recursive known as (

@@ -1,26 +1,23 @@
 import type { Db } from '../../platform/db/sql.ts'
-import { completedAt, statusAt } from '../runs/attempt-deadline.store.ts'
+import { type AttemptKey, completedAt, statusAt } from '../runs/attempt-deadline.store.ts'
 import { attemptsOf } from '../runs/run-attempt.store.ts'
 import { EVIDENCE_ITEMS_MAX, type RunEvidence } from './run-evidence.ts'
 
 const ATTESTATION_BYTES_MAX = 2 * 1024 * 1024
 
-/** The evidence of one attempt of a run, in one round trip; null where there is no such attempt. */
-export async function readRunEvidence(
-  db: Db,
-  orgId: string,
-  runId: string,
-  attempt: number,
-  now: Date,
-): Promise<RunEvidence | null> {
+/**
+ * The evidence of one attempt of a run at `now`, in one query; null when the attempt does not
+ * exist.
+ */
+export async function readRunEvidence(db: Db, key: AttemptKey, now: Date): Promise<RunEvidence | null> {
   const [row] = await db<RunEvidence[]>`
-    select ${runJson(db, now)} as run, ${attemptsJson(db, orgId, runId, now)} as attempts,
+    select ${runJson(db, now)} as run, ${attemptsJson(db, key, now)} as attempts,
       ${reportsJson(db)} as reports, ${attestationsJson(db)} as attestations, ${artifactsJson(db)} as artifacts
     from ci_runs run
-    cross join ${attemptsOf(db, orgId, runId)} attempt
-    where run.org_id = ${orgId}
-      and run.id = ${runId}
-      and attempt.number = ${attempt}`
+    cross join ${attemptsOf(db, key.org_id, key.run_id)} attempt
+    where run.org_id = ${key.org_id}
+      and run.id = ${key.run_id}
+      and attempt.number = ${key.attempt}`
   return row ?? null
 }
 
@@ -34,7 +31,7 @@ function runJson(db: Db, now: Date) {
   )`
 }
 
-function attemptsJson(db: Db, orgId: string, runId: string, now: Date) {
+function attemptsJson(db: Db, { org_id, run_id }: AttemptKey, now: Date) {
   return db`(
     select json_agg(
       json_build_object(
@@ -44,7 +41,7 @@ function attemptsJson(db: Db, orgId: string, runId: string, now: Date) {
       )
       order by attempt.number
     )
-    from ${attemptsOf(db, orgId, runId)} attempt
+    from ${attemptsOf(db, org_id, run_id)} attempt
   )`
 }
 
@@ -69,7 +66,7 @@ function reportsJson(db: Db) {
   )`
 }
 
-/** Failed ones first: what is cut off must never be what speaks against the run. */
+/** Failed attestations first, so that the limits never cut off what counts against the run. */
 function attestationsJson(db: Db) {
   return db`(
     select coalesce(json_agg(

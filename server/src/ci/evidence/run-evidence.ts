@@ -1,7 +1,7 @@
-/** Of each list, so that one run's evidence stays small enough to decide by. */
+/** The maximum length of each list, which bounds the size of the evidence of one run. */
 export const EVIDENCE_ITEMS_MAX = 1000
 
-/** What a run and its jobs say about one attempt; times as they leave the API. */
+/** What a CI system has reported about one attempt of a run. Times are formatted as in the API. */
 export type RunEvidence = {
   run: RunFacts
   attempts: { number: number; status: string; started_at: string; completed_at: string | null; trust: string }[]
@@ -44,7 +44,7 @@ type AttestationFacts = {
   kind: string
   name: string
   status: string
-  /** Null where the attestations before it used up the room. */
+  /** Null when the attestations before this one have used up the size limit. */
   data: Record<string, unknown> | null
   at: string
   trust: string

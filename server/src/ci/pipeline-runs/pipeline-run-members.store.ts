@@ -2,8 +2,9 @@ import type { Db } from '../../platform/db/sql.ts'
 import { type AttemptTable, completedAt, statusAt } from '../runs/attempt-deadline.store.ts'
 
 /**
- * What differs from run to run in the wire form of `run`, as the members of a JSON object, without its braces. Written
- * one by one, because that takes half the time of `row_to_json`; what a run says more than once is converted once.
+ * SQL: the members of a pipeline run's JSON object that differ from run to run, without the braces.
+ * They are written one by one, which takes half the time of `row_to_json`; values that occur more
+ * than once are converted once.
  */
 export function pipelineRunMembers(db: Db, now: Date) {
   return db`(
@@ -13,7 +14,6 @@ export function pipelineRunMembers(db: Db, now: Date) {
       || ',"repository_name":' || to_json(once.repository)
       || ',"repository_full_name":' || to_json(once.full_name)
       || ',"repository_owner_login":' || to_json(left(once.full_name, -length(once.repository) - 1))
-      || ',"branch":' || coalesce(to_json(${branch(db)})::text, 'null')
       || ',"commit_sha":' || to_json(run.commit_sha)
       || ',"html_url":' || coalesce(to_json(run.url)::text, 'null')
       || ',"event_type":' || once.event
@@ -33,12 +33,12 @@ export function pipelineRunMembers(db: Db, now: Date) {
         to_json(run.event)::text as event,
         ${actor(db, 'run')} as actor,
         ${course(db, 'run', now)} as course
-      offset 0 -- keeps the planner from writing each of these out wherever it is used
+      offset 0 -- keeps the planner from evaluating each expression wherever it is used
     ) once
   )`
 }
 
-/** The attempts before the newest, each with a comma behind it. Few runs have any, so few pay for the look. */
+/** The earlier attempts, each followed by a comma. Runs with a single attempt skip the query. */
 function earlierAttempts(db: Db, now: Date) {
   return db`
     case when run.newest_attempt = 1 then '' else coalesce((
@@ -53,7 +53,10 @@ function earlierAttempts(db: Db, now: Date) {
     ), '') end`
 }
 
-/** The members that say how an attempt went. They are the same in a run and in its newest attempt. */
+/**
+ * The members for the status and times of an attempt. A run and its newest attempt have the same
+ * ones.
+ */
 function course(db: Db, table: AttemptTable, now: Date) {
   const [startedAt, endedAt] = [db`${db(table)}.started_at`, completedAt(db, table, now)]
   return db`
@@ -65,13 +68,4 @@ function course(db: Db, table: AttemptTable, now: Date) {
 
 function actor(db: Db, table: AttemptTable) {
   return db`coalesce(to_json(${db(table)}.actor)::text, 'null')`
-}
-
-function branch(db: Db) {
-  return db`
-    case
-      when run.ref like 'refs/heads/%' then substr(run.ref, 12)
-      when run.ref like 'refs/tags/%' then substr(run.ref, 11)
-      else run.ref
-    end`
 }

@@ -16,6 +16,7 @@ export async function pipelineRunRoutes(app: HttpServer, services: Services): Pr
       schema: {
         operationId: 'listRuns',
         summary: 'List pipeline runs',
+        description: 'Pipeline runs of every source, newest first.',
         tags: ['Pipeline runs'],
         querystring: PipelineRunQuery,
         response: { 200: ListEnvelope(PipelineRun) },
@@ -24,8 +25,8 @@ export async function pipelineRunRoutes(app: HttpServer, services: Services): Pr
     async (request, reply) => {
       const context = listContext(services, request)
       const page = readPage(request.query, context)
-      const { org_id } = request.actor
-      const rows = await listPipelineRuns(services.sql, org_id, page, { status: request.query.status }, context.now)
+      const filter = { status: request.query.status, now: context.now }
+      const rows = await listPipelineRuns(services.sql, request.actor.org_id, page, filter)
       return sendPage(reply, rows, page, request.query, context)
     },
   )
@@ -36,7 +37,8 @@ export async function pipelineRunRoutes(app: HttpServer, services: Services): Pr
       config: { scope: 'read:pipelines' },
       schema: {
         operationId: 'getRun',
-        summary: 'Read one pipeline run',
+        summary: 'Get a pipeline run',
+        description: 'Returns 404 for a run that is older than the data retention of the plan.',
         tags: ['Pipeline runs'],
         params: PipelineRunPath,
         response: { 200: Envelope(PipelineRun) },
@@ -45,7 +47,8 @@ export async function pipelineRunRoutes(app: HttpServer, services: Services): Pr
     async (request, reply) => {
       const { org_id, plan } = request.actor
       const now = services.clock.now()
-      const json = await findPipelineRun(services.sql, org_id, request.params.id, retainedSince(plan, now), now)
+      const period = { retainedSince: retainedSince(plan, now), now }
+      const json = await findPipelineRun(services.sql, org_id, request.params.id, period)
       if (json === null) throw notFound('run')
       return sendData(reply, json)
     },

@@ -1,42 +1,51 @@
 import { pageOf } from '../../platform/db/page.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import type { Page, PageRow } from '../../platform/http/lists.ts'
+import { branchName } from '../../repositories/branch-name.ts'
 import { statusAt } from '../runs/attempt-deadline.store.ts'
 import type { RunStatus } from '../runs/run-status.ts'
 import { pipelineRunMembers } from './pipeline-run-members.store.ts'
 
-/** One page of runs, newest first, and one row more where there is a next page. */
+type RunMembers = { ref: string | null; members: string }
+
+/**
+ * One page of runs as they are at `now`, newest first, and one more row when there is a next page.
+ */
 export async function listPipelineRuns(
   db: Db,
   orgId: string,
   page: Page,
-  filter: { status?: RunStatus | undefined },
-  now: Date,
+  { status, now }: { status?: RunStatus | undefined; now: Date },
 ): Promise<PageRow[]> {
-  const withStatus = filter.status === undefined ? db`` : db`and ${statusAt(db, 'run', now)} = ${filter.status}`
-  const rows = await db<(Omit<PageRow, 'json'> & { members: string })[]>`
-    select run.created_at, run.id, ${pipelineRunMembers(db, now)} as members
+  const withStatus = status === undefined ? db`` : db`and ${statusAt(db, 'run', now)} = ${status}`
+  const rows = await db<(Omit<PageRow, 'json'> & RunMembers)[]>`
+    select run.created_at, run.id, run.ref, ${pipelineRunMembers(db, now)} as members
     from ci_runs run
     where run.org_id = ${orgId}
       and ${pageOf(db, page, db`run`)}
       ${withStatus}
     order by run.created_at desc, run.id desc
     limit ${page.limit + 1}`
-  return rows.map(({ created_at, id, members }) => ({ created_at, id, json: toJson(members) }))
+  return rows.map(({ created_at, id, ...run }) => ({ created_at, id, json: toJson(run) }))
 }
 
-/** A run that is not older than `retainedSince`, or null. */
-export async function findPipelineRun(db: Db, orgId: string, id: string, retainedSince: Date, now: Date) {
-  const [row] = await db<{ members: string }[]>`
-    select ${pipelineRunMembers(db, now)} as members
+/** A run as it is at `now`; null when it does not exist or is older than `retainedSince`. */
+export async function findPipelineRun(
+  db: Db,
+  orgId: string,
+  id: string,
+  { retainedSince, now }: { retainedSince: Date; now: Date },
+): Promise<string | null> {
+  const [row] = await db<RunMembers[]>`
+    select run.ref, ${pipelineRunMembers(db, now)} as members
     from ci_runs run
     where run.org_id = ${orgId}
       and run.id = ${id}
       and run.created_at >= ${retainedSince}`
-  return row ? toJson(row.members) : null
+  return row ? toJson(row) : null
 }
 
-/** Facts that a self-reported run does not have: null or empty (specification, "Pipeline run"). */
+/** Fields that a self-reported run has no value for (specification, "Pipeline run"). */
 const ABSENT = {
   sso_organization_id: null,
   github_run_id: null,
@@ -62,7 +71,7 @@ const ABSENT = {
 }
 const ABSENT_MEMBERS = JSON.stringify(ABSENT).slice(1, -1)
 
-/** What never differs is added here: a third of the text need not come from the database. */
-function toJson(members: string): string {
-  return `{${members},${ABSENT_MEMBERS}}`
+/** Constant members are added here, so that a third of the text does not come from the database. */
+function toJson({ ref, members }: RunMembers): string {
+  return `{${members},"branch":${JSON.stringify(branchName(ref))},${ABSENT_MEMBERS}}`
 }

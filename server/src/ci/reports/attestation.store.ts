@@ -1,4 +1,5 @@
 import type { Db, Tx } from '../../platform/db/sql.ts'
+import type { ReportKey } from '../artifacts/artifact.store.ts'
 import type { AttestationKind, AttestationStatus } from './attestation.ts'
 
 export type AttestationRow = {
@@ -12,16 +13,17 @@ export type AttestationRow = {
 export type StoredAttestation = Pick<AttestationRow, 'id' | 'kind' | 'name' | 'status'>
 
 /**
- * Stores attestations, each in place of the one of its kind and name. What was read in a file stays while the file
- * does; a file that is named anew is announced again, so that what was read in it gets here too.
+ * Stores attestations. One with the same kind and name is replaced and keeps its id; it keeps the
+ * figures that were read from its artifact as long as it names the same artifact. An artifact that
+ * is named without such figures is announced again, so that they are added.
  */
-export async function upsertAttestations(tx: Tx, orgId: string, reportId: string, rows: AttestationRow[], at: Date) {
+export async function upsertAttestations(tx: Tx, report: ReportKey, rows: AttestationRow[], at: Date) {
   return tx<StoredAttestation[]>`
     with stored as (
       insert into ci_attestations as attestation (
         org_id, id, report_id, kind, name, data, status, created_at, updated_at
       )
-      select ${orgId}, id, ${reportId}, kind, name, data, status, ${at}::timestamptz, ${at}::timestamptz
+      select ${report.org_id}, id, ${report.report_id}, kind, name, data, status, ${at}::timestamptz, ${at}::timestamptz
       from jsonb_to_recordset(${tx.json(rows as never)}::jsonb)
         as item (id uuid, kind text, name text, data jsonb, status text)
       on conflict (org_id, report_id, kind, name) do update
@@ -36,8 +38,8 @@ export async function upsertAttestations(tx: Tx, orgId: string, reportId: string
       update ci_artifacts
       set announced = false
       from stored
-      where ci_artifacts.org_id = ${orgId}
-        and ci_artifacts.report_id = ${reportId}
+      where ci_artifacts.org_id = ${report.org_id}
+        and ci_artifacts.report_id = ${report.report_id}
         and ci_artifacts.announced
         and ci_artifacts.path = stored.artifact
         and stored.parsed is null
@@ -50,36 +52,46 @@ function sameArtifact(tx: Tx) {
   return tx`attestation.data ->> 'artifact' is not distinct from excluded.data ->> 'artifact'`
 }
 
-/** Removes what a replacing report does not name. */
-export async function deleteOtherAttestations(tx: Tx, orgId: string, reportId: string, keep: AttestationRow[]) {
+/**
+ * Deletes the attestations of a report except those with the kind and name of an item of `keep`.
+ */
+export async function deleteOtherAttestations(tx: Tx, report: ReportKey, keep: AttestationRow[]): Promise<void> {
   await tx`
     delete from ci_attestations
-    where org_id = ${orgId}
-      and report_id = ${reportId}
+    where org_id = ${report.org_id}
+      and report_id = ${report.report_id}
       and (kind, name) not in (
         select kind, name
         from unnest(${keep.map(({ kind }) => kind)}::text[], ${keep.map(({ name }) => name)}::text[]) as kept (kind, name)
       )`
 }
 
-export async function countAttestations(db: Db, orgId: string, reportId: string): Promise<number> {
+export async function countAttestations(db: Db, report: ReportKey): Promise<number> {
   const [row] = await db<[{ count: number }]>`
     select count(*) as count
     from ci_attestations
-    where org_id = ${orgId}
-      and report_id = ${reportId}`
+    where org_id = ${report.org_id}
+      and report_id = ${report.report_id}`
   return row.count
 }
 
-/** Puts our own figures beside those of the attestations that name a file; an SBOM that was read passes. */
-export async function noteParsed(db: Db, orgId: string, artifactId: string, parsed: object, at: Date): Promise<void> {
+/**
+ * Stores the figures read from an artifact with the attestations that name it. An SBOM that has
+ * been read passes.
+ */
+export async function noteParsed(
+  db: Db,
+  artifact: { org_id: string; id: string },
+  parsed: object,
+  at: Date,
+): Promise<void> {
   await db`
     update ci_attestations attestation
     set parsed = ${db.json(parsed as never)}, updated_at = ${at},
       status = case when attestation.kind = 'sbom' then 'pass' else attestation.status end
     from ci_artifacts artifact
-    where artifact.org_id = ${orgId}
-      and artifact.id = ${artifactId}
+    where artifact.org_id = ${artifact.org_id}
+      and artifact.id = ${artifact.id}
       and attestation.org_id = artifact.org_id
       and attestation.report_id = artifact.report_id
       and attestation.kind in ('scan', 'sbom')

@@ -14,7 +14,7 @@ const scan = (critical: number, high: number, medium: number, low: number, failO
   ...(failOn === undefined ? {} : { failOn }),
 })
 
-/** Decisions §6, a line a case. */
+/** The rules of decisions §6, one case a line. */
 const STATUSES: [kind: Derived, data: object, status: AttestationStatus, why: string][] = [
   ['test-results', tests(3, 0, 0, 0), 'pass', 'all passed'],
   ['test-results', tests(1, 0, 9, 0), 'pass', 'one passed, the others were skipped'],
@@ -49,7 +49,7 @@ for (const [kind, data, status, why] of STATUSES) {
   })
 }
 
-/** Data of each kind with all it may hold; the first list names what it must. */
+/** Data of each kind with every known field. The list names the required ones. */
 const FULL: Record<Derived, [required: string[], data: Record<string, unknown>]> = {
   'test-results': [
     ['passed', 'failed', 'skipped', 'errors'],
@@ -64,12 +64,12 @@ const FULL: Record<Derived, [required: string[], data: Record<string, unknown>]>
 }
 
 for (const [kind, [required, data]] of Object.entries(FULL) as [Derived, (typeof FULL)[Derived]][]) {
-  test(`${kind} takes all its figures, and more than those`, () => {
+  test(`${kind} accepts every known field, and unknown ones`, () => {
     assert.equal(dataMistake(kind, data), null)
     assert.equal(dataMistake(kind, { ...data, ours: { anything: [1] } }), null)
   })
 
-  test(`${kind} without ${required.join(', without ')} is a mistake that points at it`, () => {
+  test(`${kind} without ${required.join(', without ')} is an error with a pointer to the field`, () => {
     for (const name of required) {
       const { [name]: _, ...rest } = data
       assert.deepEqual(dataMistake(kind, rest)?.path, `/${name}`)
@@ -77,7 +77,7 @@ for (const [kind, [required, data]] of Object.entries(FULL) as [Derived, (typeof
     }
   })
 
-  test(`${kind} with a figure of another type is a mistake that points at it`, () => {
+  test(`${kind} with a field of the wrong type is an error with a pointer to the field`, () => {
     for (const name of Object.keys(data)) {
       assert.equal(dataMistake(kind, { ...data, [name]: { not: 'this' } })?.path, `/${name}`, name)
       assert.equal(dataMistake(kind, { ...data, [name]: null })?.path, `/${name}`, name)
@@ -102,12 +102,12 @@ const BAD_FIGURES: [kind: Derived, change: Record<string, unknown>][] = [
 ]
 
 for (const [kind, change] of BAD_FIGURES) {
-  test(`${kind} with ${JSON.stringify(change)} is a mistake that points at it`, () => {
+  test(`${kind} with ${JSON.stringify(change)} is an error with a pointer to the field`, () => {
     assert.equal(dataMistake(kind, { ...FULL[kind][1], ...change })?.path, `/${Object.keys(change)[0]}`)
   })
 }
 
-test('data of 64 KiB is taken, one byte more is not, and a byte is not a character', () => {
+test('data may have 64 KiB, counted in bytes and not in characters', () => {
   const wrapper = Buffer.byteLength(JSON.stringify({ text: '' }))
   const fits = { text: 'x'.repeat(65_536 - wrapper) }
   assert.equal(dataMistake('custom', fits), null)
@@ -115,7 +115,7 @@ test('data of 64 KiB is taken, one byte more is not, and a byte is not a charact
   assert.match(dataMistake('custom', { text: 'é'.repeat(40_000) })?.message ?? '', /65536 bytes/)
 })
 
-test('data may be nested 64 levels deep, not deeper: writing it as JSON must not run out of stack', () => {
+test('data may be nested 64 levels deep; deeper data must not overflow the stack', () => {
   const nested = (levels: number) => {
     const root: { inner?: object } = {}
     let deepest = root

@@ -5,15 +5,19 @@ export const ATTESTATION_STATUSES = ['pass', 'fail', 'warn', 'info'] as const
 export type AttestationStatus = (typeof ATTESTATION_STATUSES)[number]
 export const ATTESTATION_KINDS = ['test-results', 'coverage', 'sbom', 'scan', 'custom'] as const
 export type AttestationKind = (typeof ATTESTATION_KINDS)[number]
-/** What only we or a provider can attest (specification, createCiReport). */
+/** Kinds that only Shiplock or a provider can attest (specification, createCiReport). */
 export const REFUSED_KINDS = ['provenance', 'ownership']
 export const DATA_BYTES_MAX = 64 * 1024
-/** Deeper than any report, and far from where writing it as JSON again would fail. */
+/** More than any real report needs, and low enough that serializing cannot overflow the stack. */
 const DATA_NESTING_MAX = 64
 
 const Count = Type.Integer({ minimum: 0 })
 const Text = Type.String({ minLength: 1, maxLength: 500 })
-const SEVERITIES = ['critical', 'high', 'medium', 'low'] as const
+/**
+ * The counts of a scan attestation, worst first. They are part of its format (decisions §6), which
+ * has no `info`.
+ */
+const SCAN_COUNTS = ['critical', 'high', 'medium', 'low'] as const
 
 const TestResults = Type.Object({
   passed: Count,
@@ -32,7 +36,7 @@ const Scan = Type.Object({
   high: Count,
   medium: Count,
   low: Count,
-  failOn: Type.Optional(Type.Union(SEVERITIES.map((severity) => Type.Literal(severity)))),
+  failOn: Type.Optional(Type.Union(SCAN_COUNTS.map((severity) => Type.Literal(severity)))),
   artifact: Type.Optional(Text),
   format: Type.Optional(Text),
 })
@@ -44,7 +48,10 @@ const SHAPES: Record<Exclude<AttestationKind, 'custom'>, TObject> = {
   scan: Scan,
 }
 
-/** What is wrong with an attestation's data: `path` is a JSON pointer inside it. Null when it has its kind's figures. */
+/**
+ * The first mistake in the data of an attestation, with a JSON pointer relative to it; null when it
+ * is valid.
+ */
 export function dataMistake(kind: AttestationKind, data: object): { path: string; message: string } | null {
   if (isNestedDeeper(data, DATA_NESTING_MAX)) {
     return { path: '', message: `must not be nested deeper than ${DATA_NESTING_MAX} levels` }
@@ -64,7 +71,10 @@ function isNestedDeeper(value: unknown, levels: number): boolean {
   return levels === 0 || Object.values(value).some((inner) => isNestedDeeper(inner, levels - 1))
 }
 
-/** The status that data of a kind amounts to (decisions §6). `data` has passed `dataMistake`. */
+/**
+ * The status of an attestation, derived from its data (decisions §6), which `dataMistake` has
+ * accepted.
+ */
 export function deriveStatus(kind: Exclude<AttestationKind, 'custom'>, data: object): AttestationStatus {
   switch (kind) {
     case 'test-results':
@@ -74,7 +84,7 @@ export function deriveStatus(kind: Exclude<AttestationKind, 'custom'>, data: obj
     case 'scan':
       return scanStatus(data as Static<typeof Scan>)
     case 'sbom':
-      return 'info' // becomes pass once its file has been read
+      return 'info' // becomes `pass` when its file has been read
   }
 }
 
@@ -89,6 +99,6 @@ function coverageStatus({ lines, threshold }: Static<typeof Coverage>): Attestat
 }
 
 function scanStatus(counts: Static<typeof Scan>): AttestationStatus {
-  const failing = SEVERITIES.slice(0, SEVERITIES.indexOf(counts.failOn ?? 'high') + 1)
+  const failing = SCAN_COUNTS.slice(0, SCAN_COUNTS.indexOf(counts.failOn ?? 'high') + 1)
   return failing.some((severity) => counts[severity] > 0) ? 'fail' : 'pass'
 }

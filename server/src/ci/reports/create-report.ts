@@ -1,50 +1,46 @@
+import { hash } from 'node:crypto'
 import type { Actor } from '../../access/actor.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { invalidField, notFound } from '../../platform/http/errors.ts'
-import { publish } from '../../platform/queue/event.ts'
 import type { Services } from '../../services.ts'
-import { announceNamedArtifacts } from '../artifacts/announce-artifacts.ts'
-import { deleteOtherArtifacts } from '../artifacts/artifact.store.ts'
-import { refuseBadPaths, signSlots } from '../artifacts/artifact-slots.ts'
+import { signSlots } from '../artifacts/artifact-object.ts'
+import { refuseBadPaths } from '../artifacts/artifact-path.ts'
+import { deleteOtherArtifacts } from '../artifacts/artifact-removal.store.ts'
 import { reserveArtifacts } from '../artifacts/reserve-artifacts.ts'
 import { lockRunById } from '../runs/run.store.ts'
+import { attemptExists } from '../runs/run-attempt.store.ts'
 import { deleteOtherAttestations, upsertAttestations } from './attestation.store.ts'
+import { publishChange } from './change-report.ts'
 import { readAttestations } from './read-attestations.ts'
-import { type NewCiReport, SUMMARY_BYTES_MAX } from './report.schema.ts'
-import { attemptExists, type ReportRow, upsertReport } from './report.store.ts'
-import { reportChanged } from './report-changed.event.ts'
-import { reportId } from './report-id.ts'
+import { type Matrix, type NewCiReport, SUMMARY_BYTES_MAX } from './report.schema.ts'
+import { type ReportRow, upsertReport } from './report.store.ts'
 
 /**
- * Stores one job's results in place of what the same job of the same attempt said before, and opens a slot for each
- * file. Safe to repeat and to run twice at once. Errors: 400 `kind_not_allowed`, `invalid_request`; 404.
+ * Stores the results of one job and opens an upload slot for each file. A report of the same
+ * attempt, job, matrix and name is replaced. Safe to repeat and to call concurrently. Errors: 400
+ * `kind_not_allowed`, `invalid_request`; 404.
  */
 export async function createReport(services: Services, actor: Actor, runId: string, input: NewCiReport) {
   const now = services.clock.now()
   refuseBadPaths(input.artifacts)
-  if (input.summary && Buffer.byteLength(input.summary) > SUMMARY_BYTES_MAX) {
-    throw invalidField('/body/summary', `must be at most ${SUMMARY_BYTES_MAX} bytes`)
-  }
+  refuseLongSummary(input)
   const attestations = readAttestations(input.attestations, now)
-  const stored = await services.sql.begin(async (tx) => {
-    const report = toRow(runId, await lockAttempt(tx, actor, runId, input.attempt), input)
-    const { created, runnerBefore } = await upsertReport(tx, actor.org_id, report, now)
-    await deleteOtherAttestations(tx, actor.org_id, report.id, attestations.rows)
-    if (attestations.rows.length > 0) {
-      await upsertAttestations(tx, actor.org_id, report.id, attestations.rows, now)
-    }
-    await deleteOtherArtifacts(tx, actor.org_id, report.id, input.artifacts)
-    const reserved = await reserveArtifacts(tx, actor, { id: report.id, runId }, input.artifacts, now)
-    await announceNamedArtifacts(tx, actor.org_id, report.id)
-    await publish(tx, reportChanged, { org_id: actor.org_id, run_id: runId })
-    return { report, created, reserved, warnings: [...attestations.warnings, ...otherRunner(report, runnerBefore)] }
+  const { row, created, reserved, warnings } = await services.sql.begin(async (tx) => {
+    const row = toRow(runId, await lockAttempt(tx, actor, runId, input.attempt), input)
+    const report = { org_id: actor.org_id, run_id: runId, report_id: row.id }
+    const { created, runnerBefore } = await upsertReport(tx, report, row, now)
+    await deleteOtherAttestations(tx, report, attestations.rows)
+    if (attestations.rows.length > 0) await upsertAttestations(tx, report, attestations.rows, now)
+    await deleteOtherArtifacts(tx, report, input.artifacts)
+    const reserved = await reserveArtifacts(tx, { actor, report, items: input.artifacts, now })
+    await publishChange(tx, report)
+    return { row, created, reserved, warnings: [...attestations.warnings, ...otherRunner(row, runnerBefore)] }
   })
-  const { report, created, reserved, warnings } = stored
   const result = {
-    report_id: report.id,
+    report_id: row.id,
     run_id: runId,
-    attempt: report.attempt,
-    url: `${services.config.baseUrl}/runs/${runId}/reports/${report.id}`,
+    attempt: row.attempt,
+    url: `${services.config.baseUrl}/runs/${runId}/reports/${row.id}`,
     trust: 'self_reported',
     uploads: await signSlots(services, actor, reserved.slots, now),
     skipped: reserved.skipped,
@@ -53,12 +49,17 @@ export async function createReport(services: Services, actor: Actor, runId: stri
   return { result, created }
 }
 
-/** The attempt that is reported about, the newest unless the body names one. The run stays locked. */
-async function lockAttempt(tx: Tx, actor: Actor, runId: string, asked: number | undefined): Promise<number> {
-  const newest = await lockRunById(tx, actor.org_id, runId)
+function refuseLongSummary({ summary }: NewCiReport): void {
+  if (summary === undefined || Buffer.byteLength(summary) <= SUMMARY_BYTES_MAX) return
+  throw invalidField('/body/summary', `must be at most ${SUMMARY_BYTES_MAX} bytes`)
+}
+
+/** Locks the run. Returns the attempt that the report belongs to: by default the newest. */
+async function lockAttempt(tx: Tx, { org_id }: Actor, runId: string, asked: number | undefined): Promise<number> {
+  const newest = await lockRunById(tx, org_id, runId)
   if (newest === null) throw notFound('run')
   const attempt = asked ?? newest
-  if (!(await attemptExists(tx, actor.org_id, runId, attempt))) throw notFound(`attempt ${attempt} of the run`)
+  if (!(await attemptExists(tx, { org_id, run_id: runId, attempt }))) throw notFound(`attempt ${attempt} of the run`)
   return attempt
 }
 
@@ -66,7 +67,6 @@ function toRow(runId: string, attempt: number, { job, name, summary }: NewCiRepo
   const matrix = job.matrix ?? null
   return {
     id: reportId({ runId, attempt, jobName: job.name, matrix, name }),
-    run_id: runId,
     attempt,
     job_name: job.name,
     matrix,
@@ -76,7 +76,22 @@ function toRow(runId: string, attempt: number, { job, name, summary }: NewCiRepo
   }
 }
 
+type ReportIdentity = { runId: string; attempt: number; jobName: string; matrix: Matrix | null; name: string }
+
+const DIGEST_CHARS = 24
+
+/**
+ * The id of a report, computed from its identity: the same attempt, job, matrix and name of a run
+ * always have the same id, so that a second report replaces the first (decisions §6). The order of
+ * the keys of the matrix does not matter.
+ */
+export function reportId({ runId, attempt, jobName, matrix, name }: ReportIdentity): string {
+  const sorted = Object.entries(matrix ?? {}).sort(([a], [b]) => (a < b ? -1 : 1))
+  const digest = hash('sha256', JSON.stringify([runId, attempt, jobName, sorted, name]), 'hex')
+  return `${attempt}-${digest.slice(0, DIGEST_CHARS)}`
+}
+
 function otherRunner(report: ReportRow, before: string | null): string[] {
   if (before === null || report.runner === null || before === report.runner) return []
-  return [`This report replaced one that the runner "${before}" had sent. Do two jobs share a name?`]
+  return [`This report replaced a report from the runner "${before}". Check whether two jobs have the same name.`]
 }

@@ -25,7 +25,7 @@ function placeOf({ code, status, details }: ApiError): unknown {
   return (details.errors as { path: string }[]).map(({ path }) => path)
 }
 
-test('each item becomes a row in the order of the request, with an id of its own and its data as sent', () => {
+test('each item becomes a row in the order of the request, with its own id and its data as sent', () => {
   const { rows, warnings } = read(COVERAGE, CUSTOM)
   assert.deepEqual(
     rows.map(({ id: _, ...row }) => row),
@@ -39,29 +39,29 @@ test('each item becomes a row in the order of the request, with an id of its own
 })
 
 for (const kind of ['provenance', 'ownership']) {
-  test(`kind_not_allowed for ${kind}, wherever it stands`, () => {
+  test(`kind_not_allowed for ${kind}, at any position`, () => {
     const { status, code, details } = refusal(COVERAGE, { kind, name: 'x', data: {} })
     assert.deepEqual([status, code, details], [400, 'kind_not_allowed', { kind }])
   })
 }
 
 for (const kind of ['test_results', 'Provenance', 'toString', '__proto__', ' scan']) {
-  test(`invalid_request that points at the kind for ${kind}`, () => {
+  test(`invalid_request with a pointer to the kind for ${kind}`, () => {
     assert.deepEqual(placeOf(refusal(COVERAGE, { kind, name: 'x', data: {} })), ['/body/attestations/1/kind'])
   })
 }
 
-test('the same kind and name twice is a mistake; the same name for two kinds is not', () => {
+test('the same kind and name twice is an error; the same name for two kinds is not', () => {
   assert.deepEqual(placeOf(refusal(COVERAGE, CUSTOM, COVERAGE)), ['/body/attestations/2/name'])
   assert.equal(read(COVERAGE, { ...CUSTOM, name: COVERAGE.name }).rows.length, 2)
 })
 
-test('a figure that is missing is named by its place in the body', () => {
+test('a missing field is named by its pointer in the body', () => {
   const item = { ...COVERAGE, data: { threshold: 80 } }
   assert.deepEqual(placeOf(refusal(CUSTOM, item)), ['/body/attestations/1/data/lines'])
 })
 
-test('custom must say its status, beside the data or in it', () => {
+test('custom requires a status, beside the data or inside it', () => {
   const { status: _, ...silent } = CUSTOM
   assert.deepEqual(placeOf(refusal(silent)), ['/body/attestations/0/status'])
   assert.deepEqual(placeOf(refusal({ ...silent, data: { status: 'great' } })), ['/body/attestations/0/status'])
@@ -71,7 +71,7 @@ test('custom must say its status, beside the data or in it', () => {
   }
 })
 
-test('a status that the figures contradict is not taken, and a warning says so', () => {
+test('a status that differs from the derived one is ignored with a warning', () => {
   const { rows, warnings } = read({ ...COVERAGE, status: 'fail' })
   assert.equal(rows[0]?.status, 'pass')
   assert.equal(warnings.length, 1)

@@ -1,17 +1,13 @@
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { Envelope } from '../../platform/http/schemas.ts'
 import type { Services } from '../../services.ts'
-import { addArtifacts } from './add-artifacts.ts'
-import { addAttestations } from './add-attestations.ts'
+import { ArtifactsResult, CompletedArtifacts, CompletionResult, NewArtifacts } from '../artifacts/artifact.schema.ts'
+import { addArtifacts, addAttestations } from './add-to-report.ts'
 import { completeArtifacts } from './complete-artifacts.ts'
 import { createReport } from './create-report.ts'
 import {
-  ArtifactsResult,
   AttestationsResult,
   CiReportResult,
-  CompletedArtifacts,
-  CompletionResult,
-  NewArtifacts,
   NewAttestations,
   NewCiReport,
   REPORT_BODY_BYTES_MAX,
@@ -31,7 +27,10 @@ export async function reportRoutes(app: HttpServer, services: Services): Promise
       bodyLimit,
       schema: {
         operationId: 'createCiReport',
-        summary: "Report one job's results",
+        summary: 'Create a job report',
+        description:
+          'Stores the results of one job (201) and returns one upload slot for each artifact. A report of the same ' +
+          'attempt, job, matrix and name replaces the earlier one (200). Safe to repeat.',
         tags,
         params: ReportsPath,
         body: NewCiReport,
@@ -53,16 +52,15 @@ export async function reportRoutes(app: HttpServer, services: Services): Promise
       bodyLimit,
       schema: {
         operationId: 'addCiAttestations',
-        summary: 'Merge attestations into a report',
+        summary: 'Add attestations to a report',
+        description: 'Replaces attestations with the same kind and name, and adds the others. Deletes none.',
         tags,
         params: ReportPath,
         body: NewAttestations,
         response: { 200: Envelope(AttestationsResult) },
       },
     },
-    async ({ actor, params, body }) => ({
-      data: await addAttestations(services, actor, params.run_id, params.report_id, body.attestations),
-    }),
+    async ({ actor, params, body }) => ({ data: await addAttestations(services, actor, params, body.attestations) }),
   )
 
   app.post(
@@ -72,16 +70,17 @@ export async function reportRoutes(app: HttpServer, services: Services): Promise
       bodyLimit,
       schema: {
         operationId: 'addCiArtifacts',
-        summary: 'Open slots for more files of a report',
+        summary: 'Add artifacts to a report',
+        description:
+          'Returns one upload slot for each file. A different file at a path that the report already has replaces the ' +
+          'stored one. Send each file with a PUT request, then complete the artifacts.',
         tags,
         params: ReportPath,
         body: NewArtifacts,
         response: { 200: Envelope(ArtifactsResult) },
       },
     },
-    async ({ actor, params, body }) => ({
-      data: await addArtifacts(services, actor, params.run_id, params.report_id, body.artifacts),
-    }),
+    async ({ actor, params, body }) => ({ data: await addArtifacts(services, actor, params, body.artifacts) }),
   )
 
   app.post(
@@ -91,15 +90,16 @@ export async function reportRoutes(app: HttpServer, services: Services): Promise
       bodyLimit,
       schema: {
         operationId: 'completeCiArtifacts',
-        summary: 'Say that files are there: each is checked',
+        summary: 'Complete artifacts',
+        description:
+          'Compares each uploaded file with its declared size and checksum, and deletes files that do not match. ' +
+          'Safe to repeat.',
         tags,
         params: ReportPath,
         body: CompletedArtifacts,
         response: { 200: Envelope(CompletionResult) },
       },
     },
-    async ({ actor, params, body }) => ({
-      data: await completeArtifacts(services, actor, params.run_id, params.report_id, body.artifact_ids),
-    }),
+    async ({ actor, params, body }) => ({ data: await completeArtifacts(services, actor, params, body.artifact_ids) }),
   )
 }

@@ -1,10 +1,9 @@
 import type { Db, Tx } from '../../platform/db/sql.ts'
-import { attemptsOf } from '../runs/run-attempt.store.ts'
-import type { Matrix } from './report-id.ts'
+import type { ReportKey } from '../artifacts/artifact.store.ts'
+import type { Matrix } from './report.schema.ts'
 
 export type ReportRow = {
   id: string
-  run_id: string
   attempt: number
   job_name: string
   matrix: Matrix | null
@@ -13,15 +12,18 @@ export type ReportRow = {
   summary: string | null
 }
 
-/** Stores a report in place of the one of the same id. Tells whether it is new, and who had sent the one before. */
-export async function upsertReport(tx: Tx, orgId: string, report: ReportRow, at: Date) {
-  const before = await lockReport(tx, orgId, report.run_id, report.id)
+/**
+ * Stores a report or replaces the one with the same id. Returns whether it is new, and the runner
+ * of the replaced one.
+ */
+export async function upsertReport(tx: Tx, key: ReportKey, report: ReportRow, at: Date) {
+  const before = await lockReport(tx, key)
   await tx`
     insert into ci_reports (
       org_id, id, run_id, attempt, job_name, matrix, runner, name, summary, created_at, updated_at
     )
     values (
-      ${orgId}, ${report.id}, ${report.run_id}, ${report.attempt}, ${report.job_name},
+      ${key.org_id}, ${report.id}, ${key.run_id}, ${report.attempt}, ${report.job_name},
       ${report.matrix === null ? null : tx.json(report.matrix)}, ${report.runner}, ${report.name}, ${report.summary},
       ${at}, ${at}
     )
@@ -30,22 +32,44 @@ export async function upsertReport(tx: Tx, orgId: string, report: ReportRow, at:
   return { created: before === null, runnerBefore: before?.runner ?? null }
 }
 
-/** A report of a run, locked until the transaction ends. */
-export async function lockReport(tx: Tx, orgId: string, runId: string, id: string) {
+/** Locks a report until the transaction ends; null when the run has no such report. */
+export async function lockReport(tx: Tx, { org_id, run_id, report_id }: ReportKey) {
   const [row] = await tx<{ id: string; runner: string | null }[]>`
     select id, runner
     from ci_reports
-    where org_id = ${orgId}
-      and id = ${id}
-      and run_id = ${runId}
+    where org_id = ${org_id}
+      and id = ${report_id}
+      and run_id = ${run_id}
     for update`
   return row ?? null
 }
 
-export async function attemptExists(db: Db, orgId: string, runId: string, number: number): Promise<boolean> {
-  const rows = await db`
-    select
-    from ${attemptsOf(db, orgId, runId)} attempt
-    where attempt.number = ${number}`
-  return rows.length === 1
+/** An uploaded artifact with the run and the job that it comes from. */
+export type ReadableArtifact = {
+  path: string
+  size: number
+  sha256: string
+  run_id: string
+  repository: string
+  commit_sha: string
+  ref: string | null
+  event: string
+  pipeline_name: string
+  job_name: string
+  matrix: Matrix | null
+  report_name: string
+}
+
+/** An artifact to read into findings; null when it does not exist or is not uploaded. */
+export async function describeArtifact(db: Db, orgId: string, id: string): Promise<ReadableArtifact | null> {
+  const [row] = await db<ReadableArtifact[]>`
+    select artifact.path, artifact.size, artifact.sha256, artifact.run_id, run.repository, run.commit_sha, run.ref,
+      run.event, run.pipeline_name, report.job_name, report.matrix, report.name as report_name
+    from ci_artifacts artifact
+    join ci_reports report on report.org_id = artifact.org_id and report.id = artifact.report_id
+    join ci_runs run on run.org_id = artifact.org_id and run.id = artifact.run_id
+    where artifact.org_id = ${orgId}
+      and artifact.id = ${id}
+      and artifact.status = 'uploaded'`
+  return row ?? null
 }

@@ -1,21 +1,30 @@
 import type { Db } from '../../platform/db/sql.ts'
 
-/** The table or alias that holds the attempt: its run's row, or one of its own. */
+/** Identifies one attempt of a run. */
+export type AttemptKey = { org_id: string; run_id: string; attempt: number }
+
+/**
+ * The alias of the row that holds an attempt: `run` for the newest, `attempt` for a row of its own.
+ */
 export type AttemptTable = 'run' | 'attempt'
 
 /**
- * The status of an attempt at `now`: an open one past its deadline reads as timed out, whether or not the sweeper has
- * been there.
+ * The status of an attempt at `now`: an open attempt past its deadline is `timed_out`, settled or
+ * not.
  */
 export function statusAt(db: Db, table: AttemptTable, now: Date) {
   return db`case when ${isOverdue(db, table, now)} then 'timed_out' else ${db(table)}.status end`
 }
 
+/** When an attempt was completed, as of `now`; null while it is open. */
 export function completedAt(db: Db, table: AttemptTable, now: Date) {
   return db`case when ${isOverdue(db, table, now)} then ${timeoutOf(db, table)} else ${db(table)}.completed_at end`
 }
 
-/** A start in the future (another clock) moves it: nothing is completed before it started. */
+/**
+ * The deadline, or `started_at` where that is later, so that no attempt is completed before it
+ * started.
+ */
 function timeoutOf(db: Db, table: AttemptTable) {
   return db`greatest(${db(table)}.deadline_at, ${db(table)}.started_at)`
 }
@@ -26,14 +35,12 @@ function isOverdue(db: Db, table: AttemptTable, now: Date) {
 
 const SETTLED_AT_ONCE_MAX = 1000
 
-export type SettledAttempt = { org_id: string; run_id: string; attempt: number }
-
 /**
- * Writes `timed_out` into newest attempts whose deadline has passed, oldest first. Returns which they were. A run
- * that is being changed waits for the next time.
+ * Sets newest attempts past their deadline to `timed_out`, oldest first, and returns them. Skips
+ * runs that are locked; the next call settles them.
  */
-export async function settleNewestAttempts(db: Db, now: Date): Promise<SettledAttempt[]> {
-  return db<SettledAttempt[]>`
+export async function settleNewestAttempts(db: Db, now: Date): Promise<AttemptKey[]> {
+  return db<AttemptKey[]>`
     with overdue as (
       select org_id, id
       from ci_runs run
@@ -49,9 +56,12 @@ export async function settleNewestAttempts(db: Db, now: Date): Promise<SettledAt
     returning run.org_id, run.id as run_id, run.newest_attempt as attempt`
 }
 
-/** The same for attempts before the newest. Whoever changes one holds its run. */
-export async function settleEarlierAttempts(db: Db, now: Date): Promise<SettledAttempt[]> {
-  return db<SettledAttempt[]>`
+/**
+ * The same for earlier attempts. Every change of an earlier attempt locks its run, hence `for
+ * update` on both.
+ */
+export async function settleEarlierAttempts(db: Db, now: Date): Promise<AttemptKey[]> {
+  return db<AttemptKey[]>`
     with overdue as (
       select attempt.org_id, attempt.run_id, attempt.number
       from ci_runs run

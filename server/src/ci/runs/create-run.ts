@@ -5,58 +5,48 @@ import type { Tx } from '../../platform/db/sql.ts'
 import { ApiError, invalidField, rateLimited } from '../../platform/http/errors.ts'
 import { newRunId } from '../../platform/ids.ts'
 import type { Services } from '../../services.ts'
-import { NEW_RUNS_PER_DAY_MAX } from './day-numbers.ts'
+import type { AttemptKey } from './attempt-deadline.store.ts'
 import { type InsertedRun, insertRuns, type NewRun } from './new-run.store.ts'
 import { normalizeRepository, RepositoryAddressError } from './repository-address.ts'
 import type { NewCiRun } from './run.schema.ts'
 import { lockRun, readRun, type StoredRun } from './run.store.ts'
 import { type AttemptRow, findAttempt, insertAttempt, updateAttempt } from './run-attempt.store.ts'
-import type { RunIntake } from './run-intake.ts'
+import { NEW_RUNS_PER_DAY_MAX, type RunIntake } from './run-intake.ts'
 
 export type CreatedRun = { run: StoredRun; created: boolean }
 
-/** A number can be lost to another process again and again only near the day's limit. */
+/** Day numbers collide more than once or twice only when the limit of the day is near. */
 const COLLISIONS_MAX = 50
 
 /**
- * Stores a run that a CI system reports about itself. Safe to repeat and to run twice at the same instant: the same
- * (ci_system, external_run_id, attempt) is always answered with the stored run. Errors: 409 `attempt_outdated`,
- * 429 `rate_limited`.
+ * Creates a run, adds an attempt to a stored run, or returns the stored attempt. Safe to repeat and
+ * to call concurrently: the same (ci_system, external_run_id, attempt) always returns the same run.
+ * Errors: 400 `invalid_request` for the repository; 409 `attempt_outdated`; 429 `rate_limited`.
  */
-export async function createRun(services: Services, intake: RunIntake, actor: Actor, input: NewCiRun) {
+export async function createRun(
+  services: Services,
+  intake: RunIntake,
+  actor: Actor,
+  input: NewCiRun,
+): Promise<CreatedRun> {
   const now = services.clock.now()
-  const repository = readRepository(input.repository)
-  const credential = { orgId: actor.org_id, id: actor.credential.id }
-  const { numbers } = intake
+  const run = toRun(actor, input, now)
+  const credential = { org_id: actor.org_id, id: actor.credential.id }
   for (let collision = 0; collision < COLLISIONS_MAX; collision += 1) {
-    const number = await numbers.take(credential, now)
-    const run =
-      number === null ? null : await insertRun(services, intake, actor, toRun(actor, input, repository, number, now))
-    if (run !== null) return { run, created: true }
+    const day_number = await intake.numbers.take(credential, now)
+    const inserted = day_number === null ? null : await insertRun(services, intake, actor, { ...run, day_number })
+    if (inserted !== null) return { run: inserted, created: true }
     const stored = await repeatRun(services, actor, input, now)
-    if (stored && number !== null) numbers.giveBack(credential, now, number)
+    if (stored && day_number !== null) intake.numbers.giveBack(credential, now, day_number)
     if (stored) return stored
-    if (number === null) break
-    numbers.forget(credential, now)
+    if (day_number === null) break
+    intake.numbers.forget(credential, now)
   }
-  throw rateLimited(
-    `This key has reported its ${NEW_RUNS_PER_DAY_MAX} new runs of the day.`,
-    NEW_RUNS_PER_DAY_MAX,
-    nextUtcDayStart(now),
-    now,
-  )
+  const message = `This key has created its ${NEW_RUNS_PER_DAY_MAX} new runs of the day.`
+  throw rateLimited(message, NEW_RUNS_PER_DAY_MAX, nextUtcDayStart(now), now)
 }
 
-function readRepository(address: string): string {
-  try {
-    return normalizeRepository(address)
-  } catch (error) {
-    if (error instanceof RepositoryAddressError) throw invalidField('/body/repository', error.message)
-    throw error
-  }
-}
-
-/** Where the plan has a monthly limit, the count is in the same transaction. */
+/** Inserts a run. Where the plan has a monthly limit, the same transaction counts it. */
 async function insertRun(
   { sql }: Services,
   { inserts }: RunIntake,
@@ -77,38 +67,44 @@ async function insertCounted(tx: Tx, { org_id, plan }: Actor, run: NewRun, max: 
   throw rateLimited(message, max, nextUtcMonthStart(now), now, { reason: 'MONTHLY_RUNS' })
 }
 
-/** What reading the run back would say. */
+/** The inserted run as `readRun` would return it, without another query. */
 function asStored(run: NewRun, { linked_repository }: InsertedRun): StoredRun {
   const { attempt, created_at } = run
   return { ...run, ...attempt, attempt: attempt.number, completed_at: null, linked_repository, updated_at: created_at }
 }
 
-/** What a POST does to a run that is stored already; null when none is. */
+/**
+ * Adds an attempt to a stored run, or returns the stored attempt; null when the run is not stored.
+ */
 async function repeatRun({ sql }: Services, actor: Actor, input: NewCiRun, now: Date): Promise<CreatedRun | null> {
   return sql.begin(async (tx) => {
     const run = await lockRun(tx, actor.org_id, input.ci_system, input.external_run_id)
     if (!run) return null
     if (input.attempt < run.newest_attempt) throw attemptOutdated(input.attempt, run.newest_attempt)
+    const key = { org_id: actor.org_id, run_id: run.id, attempt: input.attempt }
     const created = input.attempt > run.newest_attempt
-    if (created) await insertAttempt(tx, actor.org_id, run.id, toAttempt(input, now), now)
-    else if (input.status === 'in_progress') await startQueued(tx, actor.org_id, run.id, input.attempt, now)
-    return { run: await readRun(tx, actor.org_id, run.id, input.attempt, now), created }
+    if (created) await insertAttempt(tx, key, toAttempt(input, now), now)
+    else if (input.status === 'in_progress') await startQueued(tx, key, now)
+    return { run: await readRun(tx, key, now), created }
   })
 }
 
-/** queued → in_progress; every other field of the repeated body is ignored (decisions §5). */
-async function startQueued(tx: Tx, orgId: string, runId: string, number: number, now: Date): Promise<void> {
-  const attempt = await findAttempt(tx, orgId, runId, number, now)
+/**
+ * Changes `queued` to `in_progress`; every other field of the repeated body is ignored (decisions
+ * §5).
+ */
+async function startQueued(tx: Tx, key: AttemptKey, now: Date): Promise<void> {
+  const attempt = await findAttempt(tx, key, now)
   if (attempt?.status !== 'queued') return
-  await updateAttempt(tx, orgId, runId, number, { ...attempt, status: 'in_progress' }, now)
+  await updateAttempt(tx, key, { ...attempt, status: 'in_progress' }, now)
 }
 
 function attemptOutdated(attempt: number, newest: number): ApiError {
-  const message = `Attempt ${attempt} is older than the run's newest, ${newest}.`
+  const message = `Attempt ${attempt} is older than the newest attempt of the run, ${newest}.`
   return new ApiError(409, 'attempt_outdated', message, { newestAttempt: newest })
 }
 
-function toRun(actor: Actor, input: NewCiRun, repository: string, dayNumber: number, now: Date): NewRun {
+function toRun(actor: Actor, input: NewCiRun, now: Date): Omit<NewRun, 'day_number'> {
   return {
     org_id: actor.org_id,
     id: newRunId(now),
@@ -116,16 +112,24 @@ function toRun(actor: Actor, input: NewCiRun, repository: string, dayNumber: num
     ci_system: input.ci_system,
     ci_system_name: input.ci_system_name ?? null,
     external_run_id: input.external_run_id,
-    repository,
+    repository: readRepository(input.repository),
     commit_sha: input.commit_sha,
     ref: input.ref ?? null,
     pipeline_name: input.pipeline_name,
     event: input.event,
     trust: 'self_reported',
     credential: actor.credential,
-    day_number: dayNumber,
     attempt: toAttempt(input, now),
     created_at: now,
+  }
+}
+
+function readRepository(address: string): string {
+  try {
+    return normalizeRepository(address)
+  } catch (error) {
+    if (error instanceof RepositoryAddressError) throw invalidField('/body/repository', error.message)
+    throw error
   }
 }
 

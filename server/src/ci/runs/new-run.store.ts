@@ -2,21 +2,21 @@ import type { Db } from '../../platform/db/sql.ts'
 import { type LinkedRepository, linkedRepository, type RunRow } from './run.store.ts'
 import type { AttemptRow } from './run-attempt.store.ts'
 
-/** A run with its first attempt, as it is stored at `created_at`. */
+/** A run with its first attempt, created at `created_at`. */
 export type NewRun = RunRow & {
-  /** The credential's number for this run within the UTC day of `created_at`. */
+  /** The number of this run among the new runs of its credential on the UTC day of `created_at`. */
   day_number: number
   attempt: AttemptRow
   created_at: Date
 }
 
-/** What the caller of `insertRuns` does not know yet. */
+/** The columns of an inserted run that its caller does not know yet. */
 export type InsertedRun = { id: string; linked_repository: LinkedRepository | null }
 
 /**
- * Stores runs, each with its first attempt. In the answer a run is missing when it is there already, or when another
- * process took the same day number: `lockRun` tells which. In one order for all, so that two calls do not wait for
- * each other.
+ * Inserts runs, each with its first attempt, and returns the inserted ones. A run is left out when
+ * it exists already or when another process has used its day number; `lockRun` tells which. Rows
+ * are inserted in a fixed order, so that two calls cannot deadlock.
  */
 export async function insertRuns(db: Db, runs: readonly NewRun[]): Promise<InsertedRun[]> {
   return db<InsertedRun[]>`
@@ -48,4 +48,31 @@ function toRecord({ credential, attempt, ...run }: NewRun) {
     credential_id: credential.id,
     credential_name: credential.name,
   }
+}
+
+const DAY_NUMBERS_AT_ONCE = 500
+
+/**
+ * Numbers from 1 to `max` that no run of the credential has on that day, in random order so that
+ * processes seldom collide.
+ */
+export async function findFreeDayNumbers(
+  db: Db,
+  credential: { org_id: string; id: string },
+  day: Date,
+  max: number,
+): Promise<number[]> {
+  const rows = await db<{ number: number }[]>`
+    select number
+    from generate_series(1, ${max}::int) number
+    where not exists (
+      select from ci_runs
+      where org_id = ${credential.org_id}
+        and credential_id = ${credential.id}
+        and day = ${day}
+        and day_number = number
+    )
+    order by random()
+    limit ${DAY_NUMBERS_AT_ONCE}`
+  return rows.map((row) => row.number)
 }

@@ -81,7 +81,7 @@ const REFUSED = [
 ]
 
 for (const address of REFUSED) {
-  test(`${JSON.stringify(address)} is refused, and the message does not repeat it`, () => {
+  test(`${JSON.stringify(address)} is refused with a message that does not contain it`, () => {
     assert.throws(
       () => normalizeRepository(address),
       (error) => error instanceof RepositoryAddressError && !error.message.includes('secret'),
@@ -102,7 +102,7 @@ const address = fc
   )
   .map(([start, name, separator, path, end]) => start + name + separator + path.join('/') + end)
 
-test('an address that was normalized stays as it is', () => {
+test('a normalized address normalizes to itself', () => {
   let normalized = 0
   fc.assert(
     fc.property(fc.oneof(address, fc.string(), fc.webUrl()), (text) => {
@@ -118,7 +118,7 @@ test('an address that was normalized stays as it is', () => {
   assert.ok(normalized > 300, `only ${normalized} of the texts were addresses`)
 })
 
-/** Null for what is no address; any other error is a defect and passes through. */
+/** Null when the text is not an address. Any other error is a defect and is thrown. */
 function attempt(text: string): string | null {
   try {
     return normalizeRepository(text)

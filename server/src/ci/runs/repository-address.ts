@@ -8,19 +8,22 @@ const DEFAULT_PORTS: Record<string, string> = {
 }
 const HOST = /^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?(?::\d{1,5})?$/
 const SEGMENT = /^(?! )[\p{L}\p{N}._~+@ -]{1,200}(?<! )$/u
-/** The login of every code host over SSH. It is no secret, unlike a user in an https address, which is often a token. */
+/**
+ * The SSH user of every code host. It is not a secret, unlike a user in an https address, which is
+ * often a token.
+ */
 const SSH_USER = 'git'
 
 export class RepositoryAddressError extends Error {}
 
 /**
- * Any form in which people write a repository, as `host/owner/name`: host in lower case, no scheme, no `.git`, no port
- * unless it is not the scheme's own. Throws `RepositoryAddressError`, whose message never repeats the address: it may
- * hold a password.
+ * Converts a URL, an scp-style address or `host/owner/name` to `host/owner/name`: the host in lower
+ * case, no scheme, no `.git`, and a port only if it is not the default port of the scheme. Throws
+ * `RepositoryAddressError`. Its message never contains the address, which may include a password.
  */
 export function normalizeRepository(address: string): string {
   const text = address.trim()
-  if (/[\p{Cc}\\]/u.test(text)) throw new RepositoryAddressError('must not hold control characters or backslashes')
+  if (/[\p{Cc}\\]/u.test(text)) throw new RepositoryAddressError('must not contain control characters or backslashes')
   const { host, path } = text.includes('://') ? fromUrl(text) : (fromScp(text) ?? fromPath(text))
   return [normalizeHost(host), ...normalizePath(path)].join('/')
 }
@@ -34,9 +37,9 @@ function fromUrl(text: string): Parts {
   if (defaultPort === undefined) throw new RepositoryAddressError('must be an http, https, ssh or git address')
   const overSsh = url.protocol.endsWith('ssh:')
   if (url.password || (url.username && !(overSsh && url.username === SSH_USER))) {
-    throw new RepositoryAddressError('must not hold a user or password')
+    throw new RepositoryAddressError('must not contain a user or password')
   }
-  if (url.search || url.hash) throw new RepositoryAddressError('must not hold a query or fragment')
+  if (url.search || url.hash) throw new RepositoryAddressError('must not contain a query or fragment')
   const port = url.port && url.port !== defaultPort ? `:${url.port}` : ''
   return { host: url.hostname + port, path: decode(url.pathname) }
 }
@@ -45,11 +48,14 @@ function decode(path: string): string {
   try {
     return decodeURIComponent(path)
   } catch {
-    throw new RepositoryAddressError('is not valid percent-encoding')
+    throw new RepositoryAddressError('contains invalid percent-encoding')
   }
 }
 
-/** `[user@]host:owner/name`, or null when it is no such address. Digits after the colon are a port, not an owner. */
+/**
+ * Reads `[user@]host:owner/name`. Returns null for other forms. Digits after the colon are a port,
+ * not an owner.
+ */
 function fromScp(text: string): Parts | null {
   const colon = text.indexOf(':')
   const slash = text.indexOf('/')
@@ -57,7 +63,7 @@ function fromScp(text: string): Parts | null {
   const [user, host] = splitUser(text.slice(0, colon))
   const path = text.slice(colon + 1)
   if (path.includes('@') && path.indexOf('@') < (path.indexOf('/') + 1 || path.length)) {
-    throw new RepositoryAddressError('must not hold a user or password')
+    throw new RepositoryAddressError('must not contain a user or password')
   }
   if (user === null && /^\d{1,5}\//.test(path)) return null
   return { host, path }
@@ -70,9 +76,9 @@ function splitUser(text: string): [user: string | null, host: string] {
 
 function fromPath(text: string): Parts {
   const slash = text.indexOf('/')
-  if (slash < 0) throw new RepositoryAddressError('must name a host, an owner and a repository: host/owner/name')
+  if (slash < 0) throw new RepositoryAddressError('must have the form host/owner/name')
   const host = text.slice(0, slash)
-  if (host.includes('@')) throw new RepositoryAddressError('must not hold a user or password')
+  if (host.includes('@')) throw new RepositoryAddressError('must not contain a user or password')
   return { host, path: text.slice(slash + 1) }
 }
 
@@ -86,8 +92,7 @@ function normalizePath(path: string): string[] {
   const segments = path.split('/').filter((segment) => segment !== '')
   const last = segments.pop()?.replace(/(?:\.git)+$/i, '')
   if (last) segments.push(last)
-  if (segments.length < 2)
-    throw new RepositoryAddressError('must name a host, an owner and a repository: host/owner/name')
+  if (segments.length < 2) throw new RepositoryAddressError('must have the form host/owner/name')
   if (segments.every((segment) => SEGMENT.test(segment) && segment !== '.' && segment !== '..')) return segments
-  throw new RepositoryAddressError('holds characters that no repository name has')
+  throw new RepositoryAddressError('contains characters that are not allowed in a repository name')
 }

@@ -1,5 +1,5 @@
 import type { Db, Tx } from '../../platform/db/sql.ts'
-import { completedAt, statusAt } from './attempt-deadline.store.ts'
+import { type AttemptKey, completedAt, statusAt } from './attempt-deadline.store.ts'
 import type { RunStatus } from './run-status.ts'
 
 export type AttemptRow = {
@@ -11,8 +11,16 @@ export type AttemptRow = {
   deadline_at: Date
 }
 
-/** Adds an attempt above the newest, which moves to the earlier ones. The run is locked. */
-export async function insertAttempt(tx: Tx, orgId: string, runId: string, attempt: AttemptRow, at: Date) {
+/**
+ * Makes `attempt` the newest attempt of a run and keeps the previous one as an earlier attempt. The
+ * run is locked.
+ */
+export async function insertAttempt(
+  tx: Tx,
+  { org_id, run_id }: Omit<AttemptKey, 'attempt'>,
+  attempt: AttemptRow,
+  at: Date,
+): Promise<void> {
   await tx`
     with superseded as (
       insert into ci_run_attempts (
@@ -20,17 +28,20 @@ export async function insertAttempt(tx: Tx, orgId: string, runId: string, attemp
       )
       select org_id, id, newest_attempt, status, url, actor, started_at, completed_at, deadline_at
       from ci_runs
-      where org_id = ${orgId}
-        and id = ${runId}
+      where org_id = ${org_id}
+        and id = ${run_id}
     )
     update ci_runs
     set newest_attempt = ${attempt.number}, status = ${attempt.status}, url = ${attempt.url}, actor = ${attempt.actor},
       started_at = ${attempt.started_at}, completed_at = null, deadline_at = ${attempt.deadline_at}, updated_at = ${at}
-    where org_id = ${orgId}
-      and id = ${runId}`
+    where org_id = ${org_id}
+      and id = ${run_id}`
 }
 
-/** Every attempt of a run, in one form wherever it is stored. */
+/**
+ * Every attempt of a run: the newest from the row of the run, the earlier ones from their own
+ * table.
+ */
 export function attemptsOf(db: Db, orgId: string, runId: string) {
   return db`(
     select newest_attempt as number, status, url, actor, started_at, completed_at, deadline_at
@@ -45,56 +56,51 @@ export function attemptsOf(db: Db, orgId: string, runId: string) {
   )`
 }
 
-/** An attempt as it stands at a certain time, deadline included. */
+/** An attempt at a certain time: past its deadline it has timed out. */
 export type StoredAttempt = Omit<AttemptRow, 'number'> & { completed_at: Date | null }
 
-export async function findAttempt(tx: Tx, orgId: string, runId: string, number: number, now: Date) {
-  const [row] = await tx<StoredAttempt[]>`
-    select ${statusAt(tx, 'attempt', now)} as status, attempt.url, attempt.actor, attempt.started_at,
-      ${completedAt(tx, 'attempt', now)} as completed_at, attempt.deadline_at
-    from ${attemptsOf(tx, orgId, runId)} attempt
-    where attempt.number = ${number}`
+/** An attempt at `now`; null when it does not exist. */
+export async function findAttempt(db: Db, key: AttemptKey, now: Date): Promise<StoredAttempt | null> {
+  const [row] = await db<StoredAttempt[]>`
+    select ${statusAt(db, 'attempt', now)} as status, attempt.url, attempt.actor, attempt.started_at,
+      ${completedAt(db, 'attempt', now)} as completed_at, attempt.deadline_at
+    from ${attemptsOf(db, key.org_id, key.run_id)} attempt
+    where attempt.number = ${key.attempt}`
   return row ?? null
+}
+
+export async function attemptExists(db: Db, key: AttemptKey): Promise<boolean> {
+  const rows = await db`
+    select
+    from ${attemptsOf(db, key.org_id, key.run_id)} attempt
+    where attempt.number = ${key.attempt}`
+  return rows.length === 1
 }
 
 export type AttemptChange = { status: RunStatus; url: string | null; completed_at: Date | null }
 
-/** Changes an attempt, which must be there. The run is locked. */
-export async function updateAttempt(
-  tx: Tx,
-  orgId: string,
-  runId: string,
-  number: number,
-  change: AttemptChange,
-  at: Date,
-) {
+/** Changes an attempt, which must exist. The run is locked. */
+export async function updateAttempt(tx: Tx, key: AttemptKey, change: AttemptChange, at: Date): Promise<void> {
   const newest = await tx`
     update ci_runs
     set status = ${change.status}, url = ${change.url}, completed_at = ${change.completed_at}, updated_at = ${at}
-    where org_id = ${orgId}
-      and id = ${runId}
-      and newest_attempt = ${number}`
-  if (newest.count === 0) await updateEarlierAttempt(tx, orgId, runId, number, change, at)
+    where org_id = ${key.org_id}
+      and id = ${key.run_id}
+      and newest_attempt = ${key.attempt}`
+  if (newest.count === 0) await updateEarlierAttempt(tx, key, change, at)
 }
 
-async function updateEarlierAttempt(
-  tx: Tx,
-  orgId: string,
-  runId: string,
-  number: number,
-  change: AttemptChange,
-  at: Date,
-) {
+async function updateEarlierAttempt(tx: Tx, key: AttemptKey, change: AttemptChange, at: Date): Promise<void> {
   await tx`
     with run as (
       update ci_runs
       set updated_at = ${at}
-      where org_id = ${orgId}
-        and id = ${runId}
+      where org_id = ${key.org_id}
+        and id = ${key.run_id}
     )
     update ci_run_attempts
     set status = ${change.status}, url = ${change.url}, completed_at = ${change.completed_at}
-    where org_id = ${orgId}
-      and run_id = ${runId}
-      and number = ${number}`
+    where org_id = ${key.org_id}
+      and run_id = ${key.run_id}
+      and number = ${key.attempt}`
 }

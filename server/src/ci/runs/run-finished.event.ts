@@ -12,5 +12,8 @@ const Payload = Type.Object({
 
 export type RunFinished = Static<typeof Payload>
 
-/** Published when an attempt of a run has ended, whether its CI system said so or its deadline passed. */
+/**
+ * Published when an attempt reaches a final status, by an update or because its deadline has
+ * passed.
+ */
 export const runFinished: Event<RunFinished> = { name: 'ci.run.finished', payload: Payload }

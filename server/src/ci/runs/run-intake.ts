@@ -1,9 +1,17 @@
 import { Batch } from '../../platform/batch.ts'
+import { utcDayStart } from '../../platform/clock.ts'
 import type { Sql } from '../../platform/db/sql.ts'
-import { DayNumbers } from './day-numbers.ts'
-import { type InsertedRun, insertRuns, type NewRun } from './new-run.store.ts'
+import { findFreeDayNumbers, type InsertedRun, insertRuns, type NewRun } from './new-run.store.ts'
 
-/** What new runs share within a process, so that many at once cost the database little more than one. */
+/** New runs that one credential may create per UTC day (specification, "Limits"). */
+export const NEW_RUNS_PER_DAY_MAX = 2000
+
+const CREDENTIALS_KEPT_MAX = 10_000
+
+/**
+ * State that all createCiRun requests of a process share, so that many at once cost little more
+ * than one.
+ */
 export type RunIntake = {
   numbers: DayNumbers
   /** Null for a run that was not stored: see `insertRuns`. */
@@ -16,4 +24,79 @@ export function openRunIntake(sql: Sql): RunIntake {
     return runs.map((run) => inserted.get(run.id) ?? null)
   })
   return { numbers: new DayNumbers(sql), inserts }
+}
+
+type Credential = { org_id: string; id: string }
+
+/**
+ * Hands out candidates for the day number of a new run. A unique index refuses a number that
+ * another process has used in the meantime, and the caller asks for the next one. This keeps the
+ * limit exact without a row that every insert has to lock (docs/adr/0002-day-numbers.md).
+ */
+class DayNumbers {
+  readonly #sql: Sql
+  readonly #candidates = new Map<string, number[]>()
+  readonly #reads = new Map<string, Promise<number[]>>()
+
+  constructor(sql: Sql) {
+    this.#sql = sql
+  }
+
+  /**
+   * A number that was free when it was last read, or null when all 2,000 numbers of the day are
+   * used.
+   */
+  async take(credential: Credential, now: Date): Promise<number | null> {
+    const day = utcDayStart(now)
+    const key = keyOf(credential, day)
+    const known = this.#candidates.get(key)?.pop()
+    if (known !== undefined) return known
+    await this.#refill(key, credential, day)
+    return this.#candidates.get(key)?.pop() ?? this.#readOne(credential, day)
+  }
+
+  /** Returns a number that no run used. */
+  giveBack(credential: Credential, now: Date, number: number): void {
+    this.#candidates.get(keyOf(credential, utcDayStart(now)))?.push(number)
+  }
+
+  /** Drops the candidates: another process used one of them, so it may have used more. */
+  forget(credential: Credential, now: Date): void {
+    this.#candidates.delete(keyOf(credential, utcDayStart(now)))
+  }
+
+  /** Concurrent callers for the same credential share one read. */
+  async #refill(key: string, credential: Credential, day: Date): Promise<void> {
+    let read = this.#reads.get(key)
+    if (!read) {
+      read = this.#read(credential, day).finally(() => this.#reads.delete(key))
+      this.#reads.set(key, read)
+      read.then(
+        (numbers) => this.#keep(key, numbers),
+        () => {},
+      )
+    }
+    await read
+  }
+
+  /**
+   * For callers that got nothing because others in this process took every number of the shared
+   * read.
+   */
+  async #readOne(credential: Credential, day: Date): Promise<number | null> {
+    return (await this.#read(credential, day)).pop() ?? null
+  }
+
+  #read(credential: Credential, day: Date): Promise<number[]> {
+    return findFreeDayNumbers(this.#sql, credential, day, NEW_RUNS_PER_DAY_MAX)
+  }
+
+  #keep(key: string, numbers: number[]): void {
+    if (this.#candidates.size >= CREDENTIALS_KEPT_MAX) this.#candidates.clear()
+    this.#candidates.set(key, numbers)
+  }
+}
+
+function keyOf({ id }: Credential, day: Date): string {
+  return `${id} ${day.getTime()}`
 }

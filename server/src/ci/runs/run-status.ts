@@ -1,4 +1,4 @@
-/** Every state of a run and of its attempts (specification, "CI run / attempt status"). */
+/** Every status of a run and of its attempts (specification, "CI run / attempt status"). */
 export const RUN_STATUSES = [
   'queued',
   'in_progress',
@@ -14,7 +14,7 @@ export function isFinal(status: RunStatus): boolean {
   return status !== 'queued' && status !== 'in_progress'
 }
 
-/** Has it ended otherwise than well? Nothing is deployed after that. */
+/** True for a final status other than `success`: nothing may be deployed from such an attempt. */
 export function endedBadly(status: RunStatus): boolean {
   return isFinal(status) && status !== 'success'
 }

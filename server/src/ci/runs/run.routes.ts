@@ -3,7 +3,6 @@ import type { HttpServer } from '../../platform/http/http-server.ts'
 import { sendData } from '../../platform/http/responses.ts'
 import { Envelope } from '../../platform/http/schemas.ts'
 import type { Services } from '../../services.ts'
-import { toCiRun } from './ci-run.ts'
 import { createRun } from './create-run.ts'
 import { CiRun, CiRunUpdate, NewCiRun, RunPath } from './run.schema.ts'
 import type { StoredRun } from './run.store.ts'
@@ -21,7 +20,10 @@ export async function runRoutes(app: HttpServer, services: Services): Promise<vo
       config: { scope: 'write:ci' },
       schema: {
         operationId: 'createCiRun',
-        summary: 'Report that a CI run exists',
+        summary: 'Create a CI run',
+        description:
+          'Creates a run (201), adds an attempt to a stored run (201), or returns the attempt that is stored already ' +
+          '(200). A run is identified by `ci_system` and `external_run_id`. Safe to repeat.',
         tags: ['CI ingestion'],
         body: NewCiRun,
         response: { 200: Envelope(CiRun), 201: Envelope(CiRun) },
@@ -39,7 +41,10 @@ export async function runRoutes(app: HttpServer, services: Services): Promise<vo
       config: { scope: 'write:ci' },
       schema: {
         operationId: 'updateCiRun',
-        summary: 'Report how a CI run goes on',
+        summary: 'Update a CI run',
+        description:
+          'Updates one attempt of a run. A finished attempt cannot change: the same final status returns the run ' +
+          'unchanged, any other change is 409 `run_finished`.',
         tags: ['CI ingestion'],
         params: RunPath,
         body: CiRunUpdate,
@@ -49,4 +54,36 @@ export async function runRoutes(app: HttpServer, services: Services): Promise<vo
     async (request, reply) =>
       sendRun(reply, await updateRun(services, request.actor, request.params.run_id, request.body)),
   )
+}
+
+/**
+ * The representation of a run with one of its attempts (specification, "CI run"). `baseUrl` is
+ * where the console is.
+ */
+function toCiRun(run: StoredRun, baseUrl: string) {
+  return {
+    id: run.id,
+    provider: run.provider,
+    ci_system: run.ci_system,
+    ci_system_name: run.ci_system_name,
+    external_run_id: run.external_run_id,
+    attempt: run.attempt,
+    repository: run.repository,
+    commit_sha: run.commit_sha,
+    ref: run.ref,
+    pipeline_name: run.pipeline_name,
+    url: run.url,
+    status: run.status,
+    started_at: run.started_at,
+    completed_at: run.completed_at,
+    actor: run.actor,
+    event: run.event,
+    deadline_at: run.deadline_at,
+    trust: run.trust,
+    linked_repository: run.linked_repository,
+    credential: { type: run.credential.type, name: run.credential.name },
+    app_url: `${baseUrl}/runs/${run.id}`,
+    created_at: run.created_at,
+    updated_at: run.updated_at,
+  }
 }

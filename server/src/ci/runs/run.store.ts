@@ -1,8 +1,8 @@
 import type { Db, Tx } from '../../platform/db/sql.ts'
-import { completedAt, statusAt } from './attempt-deadline.store.ts'
+import { type AttemptKey, completedAt, statusAt } from './attempt-deadline.store.ts'
 import { attemptsOf, type StoredAttempt } from './run-attempt.store.ts'
 
-/** What stays the same over the attempts of a run. */
+/** The fields that all attempts of a run share. */
 export type RunRow = {
   org_id: string
   id: string
@@ -21,7 +21,7 @@ export type RunRow = {
 
 export type LinkedRepository = { provider: string; id: string }
 
-/** The run of an external id, locked until the transaction ends. */
+/** Finds a run by its external id and locks it until the transaction ends. */
 export async function lockRun(tx: Tx, orgId: string, ciSystem: string, externalRunId: string) {
   const [row] = await tx<{ id: string; newest_attempt: number }[]>`
     select id, newest_attempt
@@ -33,7 +33,10 @@ export async function lockRun(tx: Tx, orgId: string, ciSystem: string, externalR
   return row ?? null
 }
 
-/** The number of the newest attempt of a run, which stays locked until the transaction ends. */
+/**
+ * Locks a run until the transaction ends. Returns the number of its newest attempt, or null when it
+ * does not exist.
+ */
 export async function lockRunById(tx: Tx, orgId: string, runId: string): Promise<number | null> {
   const [row] = await tx<{ newest_attempt: number }[]>`
     select newest_attempt
@@ -44,7 +47,7 @@ export async function lockRunById(tx: Tx, orgId: string, runId: string): Promise
   return row?.newest_attempt ?? null
 }
 
-/** The credential that reported a run; null where there is no such run. */
+/** The id of the credential that created a run; null when the run does not exist. */
 export async function findRunCredential(db: Db, orgId: string, runId: string): Promise<string | null> {
   const [row] = await db<{ credential_id: string }[]>`
     select credential_id
@@ -54,7 +57,7 @@ export async function findRunCredential(db: Db, orgId: string, runId: string): P
   return row?.credential_id ?? null
 }
 
-/** A run with one of its attempts, as both stand at a certain time. */
+/** A run with one of its attempts, at a certain time. */
 export type StoredRun = Omit<RunRow, 'org_id' | 'credential'> &
   StoredAttempt & {
     attempt: number
@@ -64,13 +67,13 @@ export type StoredRun = Omit<RunRow, 'org_id' | 'credential'> &
     updated_at: Date
   }
 
-/** A run with the attempt of that number, which must be there, as both stand at `now`. */
-export async function readRun(db: Db, orgId: string, runId: string, number: number, now: Date): Promise<StoredRun> {
-  return (await findRun(db, orgId, runId, number, now)) as StoredRun
+/** A run with one of its attempts, which must exist, at `now`. */
+export async function readRun(db: Db, key: AttemptKey, now: Date): Promise<StoredRun> {
+  return (await findRun(db, key, now)) as StoredRun
 }
 
-/** The same; null where there is no such run or attempt. */
-export async function findRun(db: Db, orgId: string, runId: string, number: number, now: Date) {
+/** A run with one of its attempts, at `now`; null when the run or the attempt does not exist. */
+export async function findRun(db: Db, key: AttemptKey, now: Date): Promise<StoredRun | null> {
   const [row] = await db<StoredRun[]>`
     select run.id, run.provider, run.ci_system, run.ci_system_name, run.external_run_id, attempt.number as attempt,
       run.repository, run.commit_sha, run.ref, run.pipeline_name, attempt.url,
@@ -79,14 +82,14 @@ export async function findRun(db: Db, orgId: string, runId: string, number: numb
       json_build_object('type', run.credential_type, 'id', run.credential_id, 'name', run.credential_name) as credential,
       run.created_at, run.updated_at
     from ci_runs run
-    cross join ${attemptsOf(db, orgId, runId)} attempt
-    where run.org_id = ${orgId}
-      and run.id = ${runId}
-      and attempt.number = ${number}`
+    cross join ${attemptsOf(db, key.org_id, key.run_id)} attempt
+    where run.org_id = ${key.org_id}
+      and run.id = ${key.run_id}
+      and attempt.number = ${key.attempt}`
   return row ?? null
 }
 
-/** The connected provider's repository of the run's name, or null. */
+/** SQL: the connected provider's repository with the host and name of `run.repository`, or null. */
 export function linkedRepository(db: Db) {
   return db`(
     select json_build_object('provider', repository.provider, 'id', repository.id)

@@ -4,7 +4,10 @@ import type { Services } from '../../services.ts'
 import { settleEarlierAttempts, settleNewestAttempts } from './attempt-deadline.store.ts'
 import { runFinished } from './run-finished.event.ts'
 
-/** Runs every minute: open attempts past their deadline become `timed_out` (decisions §5). Reads never wait for it. */
+/**
+ * Runs every minute: sets open attempts past their deadline to `timed_out` (decisions §5). Reads do
+ * not depend on it.
+ */
 export const settleOverdueRuns: ScheduledJob<Services> = {
   name: 'ci.settle-overdue-runs',
   schedule: '* * * * *',

@@ -1,18 +1,18 @@
 import type { ASTNode } from '@marcbachmann/cel-js'
-import { boundedText } from '../engines/rule-answer.ts'
-import { PolicyInput } from '../policy-input.schema.ts'
+import { PolicyInput } from '../input/policy-input.schema.ts'
+import { boundedText } from '../policies/policy-verdict.ts'
 
 const MEMBERS = new Set(Object.keys(PolicyInput.properties))
 const ITEMS_SHOWN_MAX = 10
 
-/** The values of the input that an expression looks at, in words: `findings.open.critical = 2`. */
+/** Lists the input values that an expression reads, such as `findings.open.critical = 2`. */
 export function decisiveValues(ast: ASTNode, input: PolicyInput): string | null {
   const paths = [...new Set(pathsIn(ast))].filter((path) => MEMBERS.has(path.split('.', 1)[0] as string))
   if (paths.length === 0) return null
   return boundedText(paths.map((path) => `${path} = ${describe(valueAt(input, path))}`).join('; '))
 }
 
-/** `a.b.c` as one path each; what stands in the input is told from a macro's variable by its first name. */
+/** Returns each chain of member accesses, such as `a.b.c`. Includes variables of macros. */
 function pathsIn(node: unknown): string[] {
   if (Array.isArray(node)) return node.flatMap(pathsIn)
   if (!isNode(node)) return []
@@ -46,7 +46,7 @@ function describe(value: unknown): string {
   return value.length === 0 ? 'none' : [...shown, ...more].join(', ')
 }
 
-/** What tells an item of a list from its neighbours. */
+/** Describes an item of a list by the members that identify it. */
 function describeItem(item: unknown): string {
   if (typeof item !== 'object' || item === null) return String(item)
   const { kind, name, status, tool, path, number, at } = item as Record<string, unknown>

@@ -1,14 +1,14 @@
 import { type LoadedPolicy, loadPolicy } from '@open-policy-agent/opa-wasm'
-import type { PolicyBundle } from '../policy-bundle.ts'
+import type { PolicyBundle } from '../policies/policy.schema.ts'
 import type { ModuleAnswer, ModuleQuestion } from './policy-questions.ts'
 
-/** In pages of 64 KiB: 128 MiB. */
+/** In pages of 64 KiB. The maximum is 128 MiB. */
 const MEMORY = { initial: 16, maximum: 2048 }
 const LOADED_MAX = 20
 const KEPT_BYTES_MAX = 16 * 1024 * 1024
 const loaded = new Map<string, LoadedPolicy>()
 
-/** What a policy compiled to WebAssembly says of an input (openpolicyagent.org, "WebAssembly"). */
+/** Evaluates a WebAssembly policy in the child process (OPA documentation, "WebAssembly"). */
 export async function answerModule(question: Omit<ModuleQuestion, 'type'>): Promise<ModuleAnswer> {
   const { sha256, bundle, entrypoint, input } = question
   if (bundle === null && !loaded.has(sha256)) return { type: 'unknown' }
@@ -29,7 +29,7 @@ async function load({ wasm, data }: PolicyBundle): Promise<LoadedPolicy> {
   return policy
 }
 
-/** The newest stands last, and the oldest goes. WebAssembly never gives memory back, so one that took much goes, too. */
+/** Keeps the modules used last. Drops large ones, because their memory never shrinks. */
 function keep(sha256: string, policy: LoadedPolicy): void {
   loaded.delete(sha256)
   if (policy.mem.buffer.byteLength <= KEPT_BYTES_MAX) loaded.set(sha256, policy)
@@ -37,5 +37,6 @@ function keep(sha256: string, policy: LoadedPolicy): void {
 }
 
 function refuse(entrypoint: string, entrypoints: object): ModuleAnswer {
-  return { type: 'failed', reason: `has no entrypoint ${entrypoint}; it has ${Object.keys(entrypoints).join(', ')}` }
+  const known = Object.keys(entrypoints).join(', ')
+  return { type: 'failed', reason: `no entrypoint ${entrypoint}; the entrypoints are ${known}` }
 }

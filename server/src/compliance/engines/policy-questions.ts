@@ -1,12 +1,11 @@
 import { BoundedProcess } from '../../platform/processes/bounded-process.ts'
-import type { CelRule } from '../policy.schema.ts'
-import type { PolicyBundle } from '../policy-bundle.ts'
-import type { PolicyInput } from '../policy-input.schema.ts'
-import type { RuleAnswer } from './rule-answer.ts'
+import type { PolicyInput } from '../input/policy-input.schema.ts'
+import type { CelRule, PolicyBundle } from '../policies/policy.schema.ts'
+import type { RuleAnswer } from '../policies/policy-verdict.ts'
 
-export type RulesQuestion = { type: 'cel'; rules: CelRule[]; input: PolicyInput }
+type RulesQuestion = { type: 'cel'; rules: CelRule[]; input: PolicyInput }
 
-/** `bundle` is only sent where the process has said that it does not have it. */
+/** `bundle` is null unless the process has answered `unknown`. */
 export type ModuleQuestion = {
   type: 'wasm'
   sha256: string
@@ -15,6 +14,7 @@ export type ModuleQuestion = {
   input: PolicyInput
 }
 
+/** `unknown`: the process has not loaded this module and needs its bundle. */
 export type ModuleAnswer =
   | { type: 'unknown' }
   | { type: 'result'; result: unknown }
@@ -23,16 +23,16 @@ export type ModuleAnswer =
 export type Question = RulesQuestion | ModuleQuestion
 export type Part = RuleAnswer | ModuleAnswer
 
-/** One beside each process of ours, started with the first question. */
-const answering = new BoundedProcess<Question, Part>(new URL('./policy-process.ts', import.meta.url))
+/** The one child process for policies. It starts with the first question. */
+const policyProcess = new BoundedProcess<Question, Part>(new URL('./policy-process.ts', import.meta.url))
 
-/** Time for all rules of a policy, or for one module. */
+/** Time limit for all rules of a policy, or for one module. */
 export const POLICY_TIMEOUT_MS = 1000
 
 export function askRules(question: Omit<RulesQuestion, 'type'>) {
-  return answering.ask({ type: 'cel', ...question }, POLICY_TIMEOUT_MS)
+  return policyProcess.ask({ type: 'cel', ...question }, POLICY_TIMEOUT_MS)
 }
 
 export function askModule(question: Omit<ModuleQuestion, 'type'>) {
-  return answering.ask({ type: 'wasm', ...question }, POLICY_TIMEOUT_MS)
+  return policyProcess.ask({ type: 'wasm', ...question }, POLICY_TIMEOUT_MS)
 }

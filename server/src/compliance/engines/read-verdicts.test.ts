@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readVerdicts } from './read-verdicts.ts'
 
-test('a list of rules is read with its defaults: it blocks, and is named by its id', () => {
+test('a rule is blocking and named by its id unless the decision says otherwise', () => {
   const result = [
     { rule: 'a', status: 'pass', reason: 'not shown' },
     { rule: 'b', name: 'B', status: 'fail', blocking: false, reason: 'why', evidence: { open: 2 } },
@@ -15,18 +15,18 @@ test('a list of rules is read with its defaults: it blocks, and is named by its 
 
 const UNREADABLE: [what: string, result: unknown][] = [
   ['an undefined decision', undefined],
-  ['no list', true],
+  ['not a list', true],
   ['an empty list', []],
-  ['more rules than are read', Array.from({ length: 101 }, () => ({ rule: 'a', status: 'pass' }))],
+  ['too many rules', Array.from({ length: 101 }, () => ({ rule: 'a', status: 'pass' }))],
   ['no status', [{ rule: 'a', status: 'pass' }, { rule: 'b' }]],
-  ['a status that there is not', [{ rule: 'a', status: 'ok' }]],
-  ['no rule', [{ status: 'pass' }]],
-  ['blocking that is no boolean', [{ rule: 'a', status: 'fail', blocking: 'no' }]],
+  ['an unknown status', [{ rule: 'a', status: 'ok' }]],
+  ['no rule id', [{ status: 'pass' }]],
+  ['blocking that is not a boolean', [{ rule: 'a', status: 'fail', blocking: 'no' }]],
   ['an item that is null', [null]],
 ]
 
 for (const [what, result] of UNREADABLE) {
-  test(`${what} is an error that blocks, whatever the other rules say`, () => {
+  test(`${what} is one blocking error in place of all rules`, () => {
     const [verdict, ...others] = readVerdicts(result)
     assert.deepEqual([verdict?.status, verdict?.blocking, others], ['error', true, []])
     assert.ok(verdict?.reason)

@@ -1,67 +1,105 @@
-import { isAlias, isMap, LineCounter, parseDocument, visit, type YAMLMap } from 'yaml'
-import { globMistake } from '../../platform/glob.ts'
-import type { PolicyBindings, PolicyMode } from '../policy.schema.ts'
-import { type EngineFile, readEngine } from './engine-fields.ts'
-import { PolicyFileError, type PolicyMistake } from './policy-mistake.ts'
-import { YamlFields, type YamlReading } from './yaml-fields.ts'
+import { Ajv, type ErrorObject } from 'ajv'
+import { durationMs } from '../../platform/duration.ts'
+import type { CelRule, EvidenceTerms, PolicyDefinition, PolicyEngine } from '../policies/policy.schema.ts'
+import { PolicyDocument } from './policy-document.ts'
+import { POLICY_SCHEMAS, type PolicyFileContent } from './policy-file.schema.ts'
+import { FORMATS, mistakeMessage, PolicyFileError, type PolicyMistake } from './policy-mistake.ts'
 
-/** What a policy file says, before a bundle that it names is read. */
-export type PolicyFile = {
-  name: string
-  mode: PolicyMode
-  bindings: PolicyBindings | null
-  engine: EngineFile
+/** A policy file whose bundle, if any, has not been read. `file` is relative to the policy file. */
+export type PolicyFile = Omit<PolicyDefinition, 'engine'> & {
+  engine: Exclude<PolicyEngine, { type: 'wasm' }> | WasmFile
+}
+export type WasmFile = EvidenceTerms & { type: 'wasm'; file: string; entrypoint: string }
+
+const ajv = new Ajv({ allErrors: true, verbose: true, strict: false })
+for (const [name, mistakeIn] of Object.entries(FORMATS)) {
+  ajv.addFormat(name, { type: 'string', validate: (text) => mistakeIn(text) === null })
+}
+const checks = {
+  cel: ajv.compile(POLICY_SCHEMAS.cel),
+  opa: ajv.compile(POLICY_SCHEMAS.opa),
+  wasm: ajv.compile(POLICY_SCHEMAS.wasm),
 }
 
-export const POLICY_FILE_BYTES_MAX = 64 * 1024
-const GLOBS_MAX = 50
-const NAME = { max: 100, pattern: /^[\p{L}\p{N}][\p{L}\p{N} ._:/()+-]*$/u, form: 'a name like tests-passed' }
-
-/** Reads a policy file (docs/policies.md): YAML 1.2, one document. Throws `PolicyFileError` with every mistake and its line. */
+/** Parses a policy file. Throws `PolicyFileError` with every mistake and its position. */
 export function parsePolicyFile(text: string): PolicyFile {
-  const reading: YamlReading = { lines: new LineCounter(), mistakes: [] }
-  const fields = new YamlFields(readMap(text, reading), '', reading)
-  const name = fields.text('name', NAME)
-  const mode = fields.oneOf('mode', ['monitor', 'enforce'], 'monitor')
-  if (!fields.has('mode')) fields.refuse('mode', 'is missing; write monitor or enforce')
-  const bindings = readBindings(fields)
-  const engine = readEngine(fields)
-  fields.refuseUnknown()
-  if (reading.mistakes.length > 0 || name === null || engine === null) throw new PolicyFileError(reading.mistakes)
-  return { name, mode, bindings, engine }
+  const document = new PolicyDocument(text)
+  const { value } = document
+  const mistakes = [...schemaMistakes(document), ...repeatedRules(document)]
+  if (mistakes.length > 0) throw new PolicyFileError(mistakes)
+  return toPolicyFile(value as PolicyFileContent)
 }
 
-/** The document's one map. Aliases are refused: a few lines of them can stand for millions of values. */
-function readMap(text: string, { lines, mistakes }: YamlReading): YAMLMap {
-  if (Buffer.byteLength(text) > POLICY_FILE_BYTES_MAX) {
-    throw new PolicyFileError([mistake(1, `a policy file has at most ${POLICY_FILE_BYTES_MAX} bytes`)])
+/** The first mistake at each path; later ones at the same path follow from it. */
+function schemaMistakes(document: PolicyDocument): PolicyMistake[] {
+  const { engine } = document.value as { engine?: unknown }
+  const check = engine === 'opa' || engine === 'wasm' ? checks[engine] : checks.cel
+  check(document.value)
+  const byPath = new Map<string, PolicyMistake>()
+  for (const error of check.errors ?? []) {
+    const mistake = toMistake(document, error)
+    if (!byPath.has(mistake.path)) byPath.set(mistake.path, mistake)
   }
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: true })
-  for (const { pos, message } of [...document.errors, ...document.warnings]) {
-    mistakes.push(mistake(lines.linePos(pos[0]).line, message))
-  }
-  visit(document, (_key, node) => {
-    if (!isAlias(node)) return
-    mistakes.push(mistake(lines.linePos(node.range?.[0] ?? 0).line, 'a policy file has no aliases; repeat the value'))
+  return [...byPath.values()]
+}
+
+function toMistake(document: PolicyDocument, error: ErrorObject): PolicyMistake {
+  const path = error.instancePath.split('/').slice(1).map(unescapeToken)
+  const { missingProperty, additionalProperty } = error.params as Record<string, string | undefined>
+  const named = missingProperty ?? additionalProperty
+  const full = named === undefined ? path : [...path, named]
+  const position = additionalProperty === undefined ? document.valueAt(full) : document.keyAt(full)
+  return { ...position, path: displayPath(full), message: mistakeMessage(error) }
+}
+
+/** RFC 6901 §4. */
+function unescapeToken(token: string): string {
+  return token.replaceAll('~1', '/').replaceAll('~0', '~')
+}
+
+function displayPath(path: readonly string[]): string {
+  return path
+    .map((name, index) => (index > 0 && /^\d+$/.test(name) ? `[${name}]` : `${index === 0 ? '' : '.'}${name}`))
+    .join('')
+}
+
+function repeatedRules(document: PolicyDocument): PolicyMistake[] {
+  const { rules } = document.value as { rules?: unknown }
+  if (!Array.isArray(rules)) return []
+  const ids = rules.map((rule: { rule?: unknown } | null) => rule?.rule)
+  return ids.flatMap((id, index) => {
+    if (typeof id !== 'string' || ids.indexOf(id) === index) return []
+    const path = ['rules', String(index), 'rule']
+    return [{ ...document.valueAt(path), path: displayPath(path), message: `another rule has the same id: ${id}` }]
   })
-  if (!isMap(document.contents)) mistakes.push(mistake(1, 'a policy file has fields: name, mode, bindings, rules'))
-  if (mistakes.length > 0 || !isMap(document.contents)) throw new PolicyFileError(mistakes)
-  return document.contents
 }
 
-function mistake(line: number, message: string): PolicyMistake {
-  return { line, path: '', message }
+/** Fills in defaults. `applyPolicy` hashes the JSON, so the order of members must not change. */
+function toPolicyFile(content: PolicyFileContent): PolicyFile {
+  const { name, mode, bindings } = content
+  const { environments = null, repositories = null, branches = null } = bindings ?? {}
+  const bound = bindings === undefined ? null : { environments, repositories, branches }
+  return { name, mode, bindings: bound, engine: toEngine(content) }
 }
 
-function readBindings(fields: YamlFields): PolicyBindings | null {
-  const bindings = fields.map('bindings')
-  if (bindings === null) return null
-  const [environments = null, repositories = null, branches = null] = ['environments', 'repositories', 'branches'].map(
-    (name) => bindings.texts(name, GLOBS_MAX, globMistake),
-  )
-  bindings.refuseUnknown()
-  if (environments === null && repositories === null && branches === null) {
-    fields.refuse('bindings', "must name environments, repositories or branches; '*' is every one")
+function toEngine(content: PolicyFileContent): PolicyFile['engine'] {
+  switch (content.engine) {
+    case 'opa':
+      return { type: 'opa', decision: content.decision, ...toTerms(content) }
+    case 'wasm':
+      return { type: 'wasm', file: content.bundle, entrypoint: content.entrypoint, ...toTerms(content) }
+    default:
+      return { type: 'cel', rules: content.rules.map(toRule) }
   }
-  return { environments, repositories, branches }
+}
+
+type RuleContent = Extract<PolicyFileContent, { rules: unknown }>['rules'][number]
+
+function toRule(content: RuleContent): CelRule {
+  const { rule, name = rule, expression, blocking = true, reason = null } = content
+  return { rule, name, expression, blocking, reason, ...toTerms(content) }
+}
+
+function toTerms({ trust, max_age }: { trust?: 'any'; max_age?: string }): EvidenceTerms {
+  return { trust: trust ?? null, max_age_ms: max_age === undefined ? null : durationMs(max_age) }
 }

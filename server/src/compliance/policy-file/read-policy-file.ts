@@ -1,16 +1,17 @@
 import { readFile, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import type { PolicyDefinition } from '../policy.schema.ts'
-import { bundleDigest, type PolicyBundle } from '../policy-bundle.ts'
-import { BUNDLE_BYTES_MAX, parseBundle } from './bundle.parser.ts'
-import { checkBundle } from './check-bundle.ts'
-import type { EngineFile } from './engine-fields.ts'
-import { POLICY_FILE_BYTES_MAX, parsePolicyFile } from './policy.parser.ts'
+import { askModule, type ModuleAnswer } from '../engines/policy-questions.ts'
+import { emptyInput } from '../input/policy-input.schema.ts'
+import type { PolicyToApply } from '../policies/apply-policy.ts'
+import type { PolicyBundle } from '../policies/policy.schema.ts'
+import { BUNDLE_BYTES_MAX, bundleDigest, parseBundle } from './bundle.parser.ts'
+import { parsePolicyFile, type WasmFile } from './policy.parser.ts'
+import { POLICY_FILE_BYTES_MAX } from './policy-document.ts'
 
-export type ReadPolicy = { definition: PolicyDefinition; bundle: PolicyBundle | null }
-
-/** Reads a policy file and the bundle that it names. Throws `PolicyFileError`, or an error that names the file. */
-export async function readPolicyFile(path: string): Promise<ReadPolicy> {
+/**
+ * Reads a policy file and its bundle. Throws `PolicyFileError`, or an error that names the file.
+ */
+export async function readPolicyFile(path: string): Promise<PolicyToApply> {
   const { engine, ...policy } = parsePolicyFile((await readBounded(path, POLICY_FILE_BYTES_MAX)).toString())
   if (engine.type !== 'wasm') return { definition: { ...policy, engine }, bundle: null }
   const { bundle, sha256 } = await readBundle(engine, dirname(path))
@@ -18,16 +19,24 @@ export async function readPolicyFile(path: string): Promise<ReadPolicy> {
   return { definition: { ...policy, engine: { type, bundle: sha256, entrypoint, trust, max_age_ms } }, bundle }
 }
 
-async function readBundle({ file, entrypoint }: Extract<EngineFile, { type: 'wasm' }>, directory: string) {
+async function readBundle({ file, entrypoint }: WasmFile, directory: string) {
   const path = resolve(directory, file)
-  const bundle = parseBundle(await readBounded(path, BUNDLE_BYTES_MAX), path)
+  const bundle = await parseBundle(await readBounded(path, BUNDLE_BYTES_MAX), path)
   const sha256 = bundleDigest(bundle)
-  await checkBundle(bundle, sha256, entrypoint, path)
+  await tryBundle(bundle, sha256, entrypoint, path)
   return { bundle, sha256 }
+}
+
+/** Evaluates the entrypoint once on an empty input, within the usual limits. */
+async function tryBundle(bundle: PolicyBundle, sha256: string, entrypoint: string, path: string): Promise<void> {
+  const { parts } = await askModule({ sha256, bundle, entrypoint, input: emptyInput(new Date(0)) })
+  const answer = parts[0] as ModuleAnswer | undefined
+  if (answer?.type === 'failed') throw new Error(`${path}: ${answer.reason}`)
+  if (answer === undefined) throw new Error(`${path}: the policy takes too much time or memory`)
 }
 
 async function readBounded(path: string, bytesMax: number): Promise<Buffer> {
   const { size } = await stat(path)
-  if (size > bytesMax) throw new Error(`${path} has ${size} bytes; at most ${bytesMax} are read`)
+  if (size > bytesMax) throw new Error(`${path} has ${size} bytes; the limit is ${bytesMax}`)
   return readFile(path)
 }

@@ -1,93 +1,96 @@
 import type { Actor } from '../../access/actor.ts'
 import { retainedSince } from '../../access/retention.ts'
 import { findRunCredential } from '../../ci/runs/run.store.ts'
-import type { PolicyEvaluation } from '../../compliance/policy-evaluation.ts'
+import type { PolicyEvaluation } from '../../compliance/policies/policy-verdict.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import { ApiError, notFound } from '../../platform/http/errors.ts'
 import { newUuid } from '../../platform/ids.ts'
 import type { Services } from '../../services.ts'
 import type { DeploymentStatus } from '../deployment.schema.ts'
-import { findDeploymentState, lockDeployment } from '../deployment-state.store.ts'
+import { findDeploymentState, listRequiredGates, lockDeployment } from '../deployment-state.store.ts'
 import type { DeploymentState } from '../deployment-state.ts'
-import { hasRunEndedBadly } from '../has-run-ended.ts'
+import { hasRunEndedBadly } from '../follow-run.ts'
 import { evaluatePolicies } from '../policy/evaluate-policies.ts'
-import { listRequiredGates, type RequiredGate } from '../required-gate.store.ts'
 import type { NewAnswer } from './answer.schema.ts'
 import { type Answer, listAnswers } from './answer.store.ts'
-import { requireReason } from './answer-reason.ts'
-import { refuseUnanswerable } from './answerable.ts'
-import { requireOverrideScope } from './override.ts'
-import { storeAnswer } from './store-answer.ts'
+import { type AnswerContext, refuseUnanswerable, requireReason } from './answerable.ts'
+import { recordAnswer } from './record-answer.ts'
 
-/** A deployment with all that an answer to it depends on. */
-export type Asked = {
-  state: DeploymentState
-  required: RequiredGate[]
-  answers: Answer[]
-  runCredentialId: string | null
-}
+const OVERRIDE_SCOPE = 'write:compliance-override'
+
+type AnswerInput = NewAnswer & Pick<Answer, 'decision'>
+type GivenAnswer = Omit<Answer, 'id' | 'answered_at'>
 
 /**
- * An API key answers the service's own rule (specification, "Approve and reject rules"). The policies are asked before
- * anything is locked; of several answers at once, one after the other counts. Returns the deployment's status. Errors:
- * 400 `reason_required`; 403 `insufficient_scope`; 404; 409 as `refuseUnanswerable`, and `run_finished`.
+ * Approves or rejects the service's own protection rule as an API key (specification, "Approve and
+ * reject rules"). Policies are evaluated before the deployment is locked; concurrent answers are
+ * handled one after the other. Returns the deployment's status. Throws 400 `reason_required`, 403
+ * `insufficient_scope`, 404, 409 `run_finished` and the errors of `refuseUnanswerable`.
  */
 export async function answerDeployment(
   services: Services,
   actor: Actor,
   id: string,
-  decision: Answer['decision'],
-  input: NewAnswer,
+  input: AnswerInput,
 ): Promise<DeploymentStatus> {
   const { sql, clock } = services
-  const given = { decision, reason: requireReason(input.reason), comment: input.comment?.trim() || null }
-  const state = await findDeploymentState(sql, actor.org_id, id, retainedSince(actor.plan, clock.now()))
+  const given = toGiven(actor, input)
+  const state = await findDeploymentState(sql, { org_id: actor.org_id, id }, retainedSince(actor.plan, clock.now()))
   if (!state) throw notFound('deployment')
-  const asked = await readAsked(sql, actor.org_id, state)
-  refuse(asked, actor, clock.now())
-  const evaluation =
-    decision === 'approved' ? await evaluatePolicies(services, actor.org_id, state, asked.required) : null
+  const context = await readContext(sql, state)
+  refuseUnanswerable(context, given, clock.now())
+  const evaluation = given.decision === 'approved' ? await evaluatePolicies(services, state, context.required) : null
   requireOverrideScope(actor, evaluation)
-  return sql.begin((tx) => answerLocked(services, tx, actor, { id, given, evaluation }))
+  return sql.begin((tx) => answerLocked(services, tx, state, { given, evaluation }))
 }
 
-type Given = Pick<Answer, 'decision' | 'reason' | 'comment'>
-type Answering = { id: string; given: Given; evaluation: PolicyEvaluation | null }
-
-async function answerLocked(services: Services, tx: Tx, actor: Actor, { id, given, evaluation }: Answering) {
-  const state = await lockDeployment(tx, actor.org_id, id)
-  if (!state) throw notFound('deployment')
-  const asked = await readAsked(tx, actor.org_id, state)
-  const now = services.clock.now()
-  refuse(asked, actor, now)
-  if (await hasRunEndedBadly(tx, actor.org_id, state, now))
-    throw new ApiError(409, 'run_finished', 'The run has ended without success: there is nothing to let out.')
-  return storeAnswer(services, tx, actor, asked, toAnswer(actor, given, now), evaluation)
+function toGiven({ credential }: Actor, { decision, reason, comment }: AnswerInput): GivenAnswer {
+  return {
+    principal_type: credential.type,
+    principal_id: credential.id,
+    principal_name: credential.name,
+    decision,
+    reason: requireReason(reason),
+    comment: comment?.trim() || null,
+  }
 }
 
-async function readAsked(db: Db, orgId: string, state: DeploymentState): Promise<Asked> {
+async function readContext(db: Db, state: DeploymentState): Promise<AnswerContext> {
+  const { org_id, pipeline_run_id } = state
   const [required, answers, runCredentialId] = await Promise.all([
-    listRequiredGates(db, orgId, state.id),
-    listAnswers(db, orgId, state.id),
-    state.pipeline_run_id === null ? null : findRunCredential(db, orgId, state.pipeline_run_id),
+    listRequiredGates(db, state),
+    listAnswers(db, state),
+    pipeline_run_id === null ? null : findRunCredential(db, org_id, pipeline_run_id),
   ])
   return { state, required, answers, runCredentialId }
 }
 
-function refuse({ answers, runCredentialId, ...asked }: Asked, { credential }: Actor, now: Date): void {
-  const hasAnswered = answers.some(({ principal_id }) => principal_id === credential.id)
-  const answerer = { type: credential.type, isRunCreator: credential.id === runCredentialId }
-  refuseUnanswerable({ ...asked, hasAnswered }, answerer, now)
+/**
+ * Approving against a blocking policy needs a scope of its own (specification, "Approve and reject
+ * rules" 4).
+ */
+function requireOverrideScope({ credential }: Actor, evaluation: PolicyEvaluation | null): void {
+  if (evaluation?.decision !== 'block' || credential.scopes.includes(OVERRIDE_SCOPE)) return
+  const message = `A policy blocks this deployment. Approving it requires the scope ${OVERRIDE_SCOPE}.`
+  throw new ApiError(403, 'insufficient_scope', message, { requiredScope: OVERRIDE_SCOPE })
 }
 
-/** Answered is when it counts, which is after whatever was asked for it. */
-function toAnswer({ credential: { type, id, name } }: Actor, given: Given, now: Date): Answer {
-  return {
-    ...given,
-    id: newUuid(now),
-    principal_type: type,
-    principal_id: id,
-    principal_name: name,
-    answered_at: now,
-  }
+/**
+ * Everything is checked again under the lock. The answer gets the time at which it takes effect.
+ */
+async function answerLocked(
+  services: Services,
+  tx: Tx,
+  before: DeploymentState,
+  { given, evaluation }: { given: GivenAnswer; evaluation: PolicyEvaluation | null },
+): Promise<DeploymentStatus> {
+  const state = await lockDeployment(tx, before)
+  if (!state) throw notFound('deployment')
+  const context = await readContext(tx, state)
+  const now = services.clock.now()
+  refuseUnanswerable(context, given, now)
+  if (await hasRunEndedBadly(tx, state, now))
+    throw new ApiError(409, 'run_finished', 'The run has ended without success and cannot deploy.')
+  const answer = { ...given, id: newUuid(now), answered_at: now }
+  return recordAnswer(services, tx, context, { answer, evaluation })
 }

@@ -11,10 +11,12 @@ export async function answerRoutes(app: HttpServer, services: Services): Promise
     '/v1/deployments/:id/approve',
     {
       config: { scope: 'write:deployments' },
-      preValidation: takeNoBodyAsEmpty,
+      preValidation: treatMissingBodyAsEmpty,
       schema: {
         operationId: 'approveDeployment',
-        summary: "Approve the service's own rule of a deployment",
+        summary: 'Approve a deployment',
+        description:
+          "Approves the service's own protection rule. Required reviewers on the code host must still review. If a policy blocks the deployment, the key also needs the scope `write:compliance-override`.",
         tags: ['Deployments'],
         params: DeploymentPath,
         body: NewAnswer,
@@ -22,7 +24,7 @@ export async function answerRoutes(app: HttpServer, services: Services): Promise
       },
     },
     async ({ actor, params, body }) => {
-      const status = await answerDeployment(services, actor, params.id, 'approved', body)
+      const status = await answerDeployment(services, actor, params.id, { ...body, decision: 'approved' })
       return { data: { approved: true as const, status } }
     },
   )
@@ -31,10 +33,11 @@ export async function answerRoutes(app: HttpServer, services: Services): Promise
     '/v1/deployments/:id/reject',
     {
       config: { scope: 'write:deployments' },
-      preValidation: takeNoBodyAsEmpty,
+      preValidation: treatMissingBodyAsEmpty,
       schema: {
         operationId: 'rejectDeployment',
-        summary: "Reject the service's own rule of a deployment",
+        summary: 'Reject a deployment',
+        description: "Rejects the service's own protection rule. A single rejection is final.",
         tags: ['Deployments'],
         params: DeploymentPath,
         body: NewAnswer,
@@ -42,13 +45,13 @@ export async function answerRoutes(app: HttpServer, services: Services): Promise
       },
     },
     async ({ actor, params, body }) => {
-      const status = await answerDeployment(services, actor, params.id, 'rejected', body)
+      const status = await answerDeployment(services, actor, params.id, { ...body, decision: 'rejected' })
       return { data: { rejected: true as const, status } }
     },
   )
 }
 
-/** No body is one without a reason, and says so as that does. */
-async function takeNoBodyAsEmpty(request: FastifyRequest): Promise<void> {
+/** Treat a missing body as `{}`, so that it fails with `reason_required`. */
+async function treatMissingBodyAsEmpty(request: FastifyRequest): Promise<void> {
   request.body ??= {}
 }

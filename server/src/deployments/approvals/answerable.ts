@@ -1,38 +1,78 @@
 import { ApiError } from '../../platform/http/errors.ts'
-import { awaitsReviewers, type DeploymentState, isWaiting } from '../deployment-state.ts'
-import type { RequiredGate } from '../required-gate.store.ts'
-import { type Answerer, takesAnswer } from './gate-approval.ts'
-
-export type Answerable = { state: DeploymentState; required: RequiredGate[]; hasAnswered: boolean }
+import { awaitsReviewers, type DeploymentState, isWaiting, type RequiredGate } from '../deployment-state.ts'
+import type { Answer } from './answer.store.ts'
 
 /**
- * Refuses an answer of an API key that nothing waits for, or that only a person may give (specification, "Approve and
- * reject rules" 1 and 3). Throws 409 `not_gated`, `already_decided`, `reviewer_gate_requires_human`, `run_creator_refused`.
+ * A deployment with everything that determines who can answer it. `runCredentialId` reported the
+ * run.
  */
-export function refuseUnanswerable({ state, required, hasAnswered }: Answerable, answerer: Answerer, now: Date): void {
-  if (!isWaiting(state, now)) throw awaitsReviewers(state) ? requiresHuman() : nothingWaits(state)
-  if (required.length > 0)
-    refuseUnwilling(
-      required.filter((gate) => !gate.approved_at),
-      answerer,
-      hasAnswered,
-    )
-  else if (hasAnswered) throw alreadyDecided('This key has answered the deployment already.')
+export type AnswerContext = {
+  state: DeploymentState
+  required: RequiredGate[]
+  answers: Answer[]
+  runCredentialId: string | null
 }
 
-function refuseUnwilling(open: RequiredGate[], answerer: Answerer, hasAnswered: boolean): void {
-  if (open.some((gate) => takesAnswer(gate, answerer))) {
-    if (hasAnswered) throw alreadyDecided('This key has answered the deployment already; another one has to.')
-    return
-  }
-  if (open.some((gate) => takesAnswer(gate, { ...answerer, isRunCreator: false }))) throw runCreatorRefused()
-  throw requiresHuman()
+const REASON_CHARS_MIN = 10
+const REASON_CHARS_MAX = 500
+
+/**
+ * Returns the trimmed reason of an API key (specification, "Approve and reject rules" 5). Throws
+ * 400 `reason_required`.
+ */
+export function requireReason(reason: string | undefined): string {
+  const trimmed = reason?.trim() ?? ''
+  const chars = [...trimmed].length
+  if (chars >= REASON_CHARS_MIN && chars <= REASON_CHARS_MAX) return trimmed
+  const message = `An API key must give a reason of ${REASON_CHARS_MIN} to ${REASON_CHARS_MAX} characters.`
+  throw new ApiError(400, 'reason_required', message, { minLength: REASON_CHARS_MIN, maxLength: REASON_CHARS_MAX })
 }
 
-function nothingWaits({ gated, custom_rule_state, status: stored }: DeploymentState): ApiError {
+type Principal = Pick<Answer, 'principal_type' | 'principal_id'>
+
+/**
+ * Refuses an answer that the deployment does not wait for, or that the principal may not give
+ * (specification, "Approve and reject rules" 1 and 3). Throws 409 `not_gated`, `already_decided`,
+ * `reviewer_gate_requires_human` or `run_creator_refused`.
+ */
+export function refuseUnanswerable(context: AnswerContext, principal: Principal, now: Date): void {
+  const { state, required, answers } = context
+  if (!isWaiting(state, now)) throw awaitsReviewers(state) ? requiresHuman() : notWaiting(state)
+  if (required.length > 0) requireOpenGate(context, principal)
+  if (answers.some(({ principal_id }) => principal_id === principal.principal_id))
+    throw alreadyDecided('This key has already answered the deployment.')
+}
+
+/** Throws unless an open gate accepts an answer of this principal. */
+function requireOpenGate({ required, runCredentialId }: AnswerContext, principal: Principal): void {
+  const open = required.filter(({ approved_at }) => approved_at === null)
+  if (open.some((gate) => acceptsAnswer(gate, principal, runCredentialId))) return
+  const isRefusedAsCreator = open.some((gate) => acceptsAnswer(gate, principal, null))
+  throw isRefusedAsCreator ? runCreatorRefused() : requiresHuman()
+}
+
+/**
+ * Users may always answer; API keys and the credential that reported the run only where the gate
+ * allows it.
+ */
+function acceptsAnswer(gate: RequiredGate, principal: Principal, runCredentialId: string | null): boolean {
+  const { principal_type, principal_id } = principal
+  const isAllowedType = principal_type === 'user' || gate.allow_api_keys
+  return isAllowedType && (principal_id !== runCredentialId || gate.allow_run_creator)
+}
+
+/** Ids of the open gates that have enough approvals by different principals. */
+export function newlyApproved(gates: RequiredGate[], answers: Answer[], runCredentialId: string | null): string[] {
+  const approvals = answers.filter(({ decision }) => decision === 'approved')
+  const countOf = (gate: RequiredGate) =>
+    approvals.filter((answer) => acceptsAnswer(gate, answer, runCredentialId)).length
+  return gates.filter((gate) => !gate.approved_at && countOf(gate) >= gate.required_approvals).map(({ id }) => id)
+}
+
+function notWaiting({ gated, custom_rule_state, status: stored }: DeploymentState): ApiError {
   const status = stored === 'pending_approval' ? 'expired' : stored
   if (gated && custom_rule_state !== null) return alreadyDecided(`The deployment is ${status}.`, { status })
-  return new ApiError(409, 'not_gated', "The deployment does not wait for the service's own rule.")
+  return new ApiError(409, 'not_gated', "The deployment does not wait for the service's own protection rule.")
 }
 
 function alreadyDecided(message: string, details = {}): ApiError {
@@ -40,14 +80,11 @@ function alreadyDecided(message: string, details = {}): ApiError {
 }
 
 function requiresHuman(): ApiError {
-  return new ApiError(
-    409,
-    'reviewer_gate_requires_human',
-    'What the deployment still waits for, only a person can answer.',
-  )
+  const message = 'Only a person can approve or reject what this deployment still waits for.'
+  return new ApiError(409, 'reviewer_gate_requires_human', message)
 }
 
 function runCreatorRefused(): ApiError {
-  const message = 'The gate takes no answer from the credential that reported the run.'
+  const message = 'The credential that reported the run cannot approve or reject this gate.'
   return new ApiError(409, 'run_creator_refused', message)
 }

@@ -1,43 +1,89 @@
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import type { CodeHost, HostDeployment } from '../../codehosts/code-host.ts'
+import type { Tx } from '../../platform/db/sql.ts'
+import { enqueue } from '../../platform/queue/enqueue.ts'
 import type { Job } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
-import type { Answer } from './answer.store.ts'
-import { hostComment } from './host-comment.ts'
-import { POST_COMMENT, POST_DECISION } from './post-answer-job.ts'
-import { findPosting, markPosted, type PostedPart } from './posting.store.ts'
+import type { DeploymentState } from '../deployment-state.ts'
+import { type Answer, findPosting, markPosted, type PostedPart } from './answer.store.ts'
 
-const PAYLOAD = Type.Object({ org_id: Type.String(), answer_id: Type.String() })
-type Payload = { org_id: string; answer_id: string }
+const Payload = Type.Object({ org_id: Type.String(), answer_id: Type.String() })
+type Payload = Static<typeof Payload>
 
-/** Leaves a key's answer as a comment on the code host. */
+const ATTEMPTS_MAX = 12
+
+/** Posts an API key's answer as a comment on the code host. */
 export const postComment: Job<Services, Payload> = {
-  ...POST_COMMENT,
-  payload: PAYLOAD,
+  name: 'deployments.post-comment',
+  payload: Payload,
+  attemptsMax: ATTEMPTS_MAX,
   run: (services, payload) =>
     postOnce(services, payload, 'comment', (host, deployment, answer) =>
-      host.postComment(deployment, hostComment(answer), `comment:${answer.id}`),
+      host.postComment(deployment, commentText(answer), `comment:${answer.id}`),
     ),
 }
 
-/** Answers our protection rule on the code host. */
+/** Posts the decision on the service's own protection rule to the code host. */
 export const postDecision: Job<Services, Payload> = {
-  ...POST_DECISION,
-  payload: PAYLOAD,
+  name: 'deployments.post-decision',
+  payload: Payload,
+  attemptsMax: ATTEMPTS_MAX,
   run: (services, payload) =>
     postOnce(services, payload, 'decision', (host, deployment, answer) =>
-      host.postDecision(deployment, { decision: answer.decision, text: hostComment(answer) }, `decision:${answer.id}`),
+      host.postDecision(deployment, { decision: answer.decision, text: commentText(answer) }, `decision:${answer.id}`),
     ),
+}
+
+/**
+ * Queues the comment, and the decision if the answer is the last one required. Does nothing without
+ * a code host.
+ */
+export async function postAnswer(
+  { codeHosts }: Services,
+  tx: Tx,
+  { org_id, provider }: DeploymentState,
+  { answer_id, isLast }: { answer_id: string; isLast: boolean },
+): Promise<void> {
+  if (provider === null || !codeHosts.has(provider)) return
+  await enqueue(tx, postComment, { org_id, answer_id })
+  if (isLast) await enqueue(tx, postDecision, { org_id, answer_id })
 }
 
 type Post = (host: CodeHost, deployment: HostDeployment, answer: Answer) => Promise<void>
 
-/** What is posted already is not posted again. A crash between the two repeats the call with the same key. */
-async function postOnce(services: Services, { org_id, answer_id }: Payload, part: PostedPart, post: Post) {
+/**
+ * Skips a part that is already posted. After a crash before `markPosted`, the call is repeated with
+ * the same key.
+ */
+async function postOnce(services: Services, payload: Payload, part: PostedPart, post: Post): Promise<void> {
   const { sql, codeHosts, clock } = services
-  const posting = await findPosting(sql, org_id, answer_id, part)
+  const posting = await findPosting(sql, payload, part)
   const host = posting && codeHosts.get(posting.provider)
   if (!host || posting.isPosted) return
   await post(host, posting.deployment, posting.answer)
-  await markPosted(sql, org_id, answer_id, part, clock.now())
+  await markPosted(sql, payload, part, clock.now())
+}
+
+const HEADINGS = { approved: 'Approved', rejected: 'Rejected' }
+
+/**
+ * The Markdown comment on an API key's answer: says that a key answered, and quotes its reason
+ * (specification, "Approve and reject rules" 1). Text of the caller is quoted line by line, so that
+ * it cannot leave the quotation.
+ */
+export function commentText({ decision, principal_name, reason, comment }: Answer): string {
+  const key = `**${escapeMarkdown(principal_name)}**`
+  const heading = `${HEADINGS[decision]} through Shiplock by the API key ${key}, not by a person.`
+  return [heading, quote(reason), ...(comment === null ? [] : [quote(comment)])].join('\n\n')
+}
+
+function quote(text: string): string {
+  return text
+    .split(/\r\n|\r|\n/)
+    .map((line) => `> ${line}`)
+    .join('\n')
+}
+
+function escapeMarkdown(text: string): string {
+  return text.replace(/[\\`*_{}[\]<>()#+.!|~@-]/g, '\\$&')
 }

@@ -4,8 +4,8 @@ import { GATE_CHANNEL } from '../deployment-state.store.ts'
 type Waiter = () => void
 
 /**
- * Tells requests that wait for a gate when something happened to it, in whichever process. All of them share the one
- * connection on which this process listens.
+ * Wakes requests that wait for a gate when the gate changes in any process. All requests of this
+ * process share one listening connection.
  */
 export class GateWatch {
   readonly #waiters = new Map<string, Set<Waiter>>()
@@ -16,7 +16,10 @@ export class GateWatch {
     this.#sql = sql
   }
 
-  /** Starts to listen. Whatever may have been missed while the connection was lost wakes everybody. */
+  /**
+   * Starts to listen. A reconnect wakes all waiters, because notifications may have been lost
+   * before it.
+   */
   async listen(): Promise<() => Promise<void>> {
     const subscription = await this.#sql.listen(
       GATE_CHANNEL,
@@ -26,18 +29,20 @@ export class GateWatch {
     return () => subscription.unlisten()
   }
 
-  /** Nobody waits any more, and nobody will. */
+  /** Wakes all waiters and sets `isStopped`. */
   stop(): void {
     this.#isStopped = true
     this.#wakeAll()
   }
 
-  /** Starts to notice what happens to a gate: read the gate after this, or news could slip in between. */
-  watch(gateId: string): GateNews {
-    const news = new GateNews(() => this.#remove(gateId, news.wake))
+  /**
+   * Starts to watch a gate. Read the gate after this call, so that no change is missed in between.
+   */
+  watch(gateId: string): GateChanges {
+    const changes = new GateChanges(() => this.#remove(gateId, changes.wake))
     const waiters = this.#waiters.get(gateId) ?? new Set()
-    this.#waiters.set(gateId, waiters.add(news.wake))
-    return news
+    this.#waiters.set(gateId, waiters.add(changes.wake))
+    return changes
   }
 
   get isStopped(): boolean {
@@ -59,8 +64,8 @@ export class GateWatch {
   }
 }
 
-/** What one request hears of its gate, from `watch` until `stop`. */
-export class GateNews {
+/** The changes of one gate as one request sees them, from `watch` until `stop`. */
+export class GateChanges {
   readonly stop: () => void
   #arrived = Promise.withResolvers<void>()
 
@@ -70,7 +75,7 @@ export class GateNews {
 
   readonly wake: Waiter = () => this.#arrived.resolve()
 
-  /** Resolves when there is news, when the time is over, or when the client has gone. */
+  /** Resolves when the gate has changed, after `timeoutMs`, or when the client has disconnected. */
   async next(timeoutMs: number, gone: AbortSignal): Promise<void> {
     const over = AbortSignal.any([AbortSignal.timeout(Math.max(0, timeoutMs)), gone])
     if (over.aborted) return

@@ -9,17 +9,16 @@ import { DeploymentGate, GatePath, NewGate, OpenedGate, PollHeaders } from './ga
 import { GateWatch } from './gate-watch.ts'
 import { openGate } from './open-gate.ts'
 import type { StoredGate } from './opened-gate.store.ts'
-import { awaitDecision, type PollAllowance, takePoll } from './poll-gate.ts'
+import { awaitDecision, type PollAllowance, preferredWaitSeconds, takePoll } from './poll-gate.ts'
 import { isPollToken } from './poll-token.ts'
-import { preferredWaitSeconds } from './prefer-wait.ts'
 
 export async function gateRoutes(app: HttpServer, services: Services): Promise<void> {
   const watch = new GateWatch(services.sql)
   const stopListening = await watch.listen()
-  // Requests that wait are answered before the server waits for requests.
+  // The server waits for open requests before it closes, so waiting polls must be answered first.
   app.addHook('preClose', async () => watch.stop())
   app.addHook('onClose', stopListening)
-  const wireForm = (gate: StoredGate) => toDeploymentGate(gate, services.config.baseUrl, services.clock.now())
+  const toWire = (gate: StoredGate) => toDeploymentGate(gate, services.config.baseUrl, services.clock.now())
 
   app.post(
     '/v1/ci/gates',
@@ -27,7 +26,9 @@ export async function gateRoutes(app: HttpServer, services: Services): Promise<v
       config: { scope: 'write:ci' },
       schema: {
         operationId: 'openCiGate',
-        summary: 'Ask to let a deployment out',
+        summary: 'Open a deployment gate',
+        description:
+          'Creates a deployment that waits for approval. Returns 200 and the existing gate if one was opened for the same run, attempt, environment and job.',
         tags: ['Deployment gates'],
         body: NewGate,
         response: { 200: Envelope(OpenedGate), 201: Envelope(OpenedGate) },
@@ -36,7 +37,7 @@ export async function gateRoutes(app: HttpServer, services: Services): Promise<v
     async (request, reply) => {
       const { gate, created, token } = await openGate(services, request.actor, request.body as NewGate)
       reply.code(created ? 201 : 200)
-      return { data: { ...wireForm(gate), poll_token: token.text, expires_at: token.expiresAt.toISOString() } }
+      return { data: { ...toWire(gate), poll_token: token.text, expires_at: token.expiresAt.toISOString() } }
     },
   )
 
@@ -48,7 +49,8 @@ export async function gateRoutes(app: HttpServer, services: Services): Promise<v
       schema: {
         operationId: 'getCiGate',
         summary: 'Poll a deployment gate',
-        description: 'Authenticated with the poll token. At most 12 polls a minute.',
+        description:
+          'Authenticated with the poll token that opening the gate returned. A gate can be polled at most 12 times a minute.',
         tags: ['Deployment gates'],
         security: [{ pollToken: [] }],
         params: GatePath,
@@ -58,30 +60,34 @@ export async function gateRoutes(app: HttpServer, services: Services): Promise<v
     },
     async (request, reply) => {
       const token = requirePollToken(request.headers.authorization)
-      const gate = await takePoll(services, request.params.gate_id, token, (left) => tellAllowance(reply, left))
+      const gate = await takePoll(services, request.params.gate_id, token, (allowance) => setHeaders(reply, allowance))
       const waitSeconds = preferredWaitSeconds(request.headers.prefer)
-      if (waitSeconds === null) return { data: wireForm(gate) }
+      if (waitSeconds === null) return { data: toWire(gate) }
       reply.header('preference-applied', `wait=${waitSeconds}`)
-      return { data: wireForm(await awaitDecision(services, watch, gate, waitSeconds * 1000, whenGone(reply))) }
+      const limits = { waitMs: waitSeconds * 1000, gone: disconnected(reply) }
+      return { data: toWire(await awaitDecision(services, watch, gate, limits)) }
     },
   )
 }
 
-/** What stands before the request itself is looked at, as the gateway does for keys. */
+/**
+ * Rejects a malformed token before the rest of the request is validated, as the gateway does for
+ * API keys.
+ */
 function requirePollToken(authorization: string | undefined): string {
   const token = bearerToken(authorization)
   if (token === null || !isPollToken(token)) throw new GatewayRejection(401)
   return token
 }
 
-function tellAllowance(reply: FastifyReply, { limit, remaining, resetSeconds }: PollAllowance): void {
+function setHeaders(reply: FastifyReply, { limit, remaining, resetSeconds }: PollAllowance): void {
   reply.header('ratelimit-limit', limit)
   reply.header('ratelimit-remaining', remaining)
   reply.header('ratelimit-reset', resetSeconds)
 }
 
 /** Aborts when the client's connection closes. */
-function whenGone({ raw }: FastifyReply): AbortSignal {
+function disconnected({ raw }: FastifyReply): AbortSignal {
   const gone = new AbortController()
   raw.once('close', () => gone.abort())
   return gone.signal

@@ -1,6 +1,10 @@
 import type { Db, Tx } from '../../platform/db/sql.ts'
-import type { OpenedGateKey } from '../new-deployment.store.ts'
+import type { GateState } from '../deployment-state.ts'
+import type { NearestAttempts } from '../new-deployment.store.ts'
 import type { ConfiguredGate } from './configure/configured-gate.store.ts'
+
+/** Identifies an opened gate. `job` is empty when the request named none. */
+export type OpenedGateKey = { org_id: string; run_id: string; attempt: number; environment: string; job: string }
 
 export type NewOpenedGate = OpenedGateKey & {
   id: string
@@ -9,23 +13,26 @@ export type NewOpenedGate = OpenedGateKey & {
   created_at: Date
 }
 
-/** Stores an opened gate that waits, with what it requires in this order. */
-export async function insertOpenedGate(tx: Tx, orgId: string, gate: NewOpenedGate, required: ConfiguredGate[]) {
+/**
+ * Inserts an opened gate that waits, and the configured gates that its deployment requires, in this
+ * order.
+ */
+export async function insertOpenedGate(tx: Tx, gate: NewOpenedGate, required: ConfiguredGate[]): Promise<void> {
   const opened = tx`
     insert into opened_gates (
       org_id, id, deployment_id, run_id, attempt, environment, job, status, decision, poll_token_sha256,
       poll_token_issued_at, created_at
     )
     values (
-      ${orgId}, ${gate.id}, ${gate.deployment_id}, ${gate.run_id}, ${gate.attempt}, ${gate.environment}, ${gate.job},
-      'waiting', 'pending', ${gate.poll_token_sha256}, ${gate.created_at}, ${gate.created_at}
+      ${gate.org_id}, ${gate.id}, ${gate.deployment_id}, ${gate.run_id}, ${gate.attempt}, ${gate.environment},
+      ${gate.job}, 'waiting', 'pending', ${gate.poll_token_sha256}, ${gate.created_at}, ${gate.created_at}
     )`
   const listed = tx`
     insert into required_gates (
       org_id, deployment_id, position, id, name, required_approvals, allow_api_keys, allow_run_creator, policies
     )
-    select ${orgId}, ${gate.deployment_id}, position, id, name, required_approvals, allow_api_keys, allow_run_creator,
-      policies
+    select ${gate.org_id}, ${gate.deployment_id}, position, id, name, required_approvals, allow_api_keys,
+      allow_run_creator, policies
     from json_to_recordset(${tx.json(required.map(toRecord))}::json) as given (
       position smallint, id uuid, name text, required_approvals smallint, allow_api_keys boolean,
       allow_run_creator boolean, policies text[]
@@ -37,12 +44,12 @@ function toRecord({ created_at: _, ...gate }: ConfiguredGate, position: number) 
   return { ...gate, position }
 }
 
-/** The gate that was opened for this before, or null. */
-export async function findOpenedGate(db: Db, orgId: string, key: OpenedGateKey): Promise<string | null> {
+/** Returns the id of the gate that was opened with this key, or null. */
+export async function findOpenedGate(db: Db, key: OpenedGateKey): Promise<string | null> {
   const [row] = await db<{ id: string }[]>`
     select id
     from opened_gates
-    where org_id = ${orgId}
+    where org_id = ${key.org_id}
       and run_id = ${key.run_id}
       and attempt = ${key.attempt}
       and environment = ${key.environment}
@@ -50,24 +57,41 @@ export async function findOpenedGate(db: Db, orgId: string, key: OpenedGateKey):
   return row?.id ?? null
 }
 
-/** An opened gate as it is stored, with the first of its required gates that has not approved, else the first. */
-export type StoredGate = {
+/**
+ * The deployments of the nearest attempts that opened a gate for the same run, environment and job.
+ * The run is locked.
+ */
+export async function findNearestAttempts(tx: Tx, key: OpenedGateKey): Promise<NearestAttempts> {
+  const ofOtherAttempts = tx`
+    select deployment_id
+    from opened_gates
+    where org_id = ${key.org_id}
+      and run_id = ${key.run_id}
+      and environment = ${key.environment}
+      and job = ${key.job}`
+  const [row] = await tx<[NearestAttempts]>`
+    select (${ofOtherAttempts} and attempt < ${key.attempt} order by attempt desc limit 1) as previous,
+      (${ofOtherAttempts} and attempt > ${key.attempt} order by attempt limit 1) as next`
+  return row
+}
+
+/**
+ * An opened gate. `gate` is the first required gate that is not approved, or the first one when all
+ * are.
+ */
+export type StoredGate = GateState & {
   org_id: string
   id: string
   deployment_id: string
   environment: string
   gate: { id: string; name: string }
-  status: 'waiting' | 'decided' | 'expired' | 'cancelled'
-  decision: 'pending' | 'approved' | 'rejected'
-  decided_by: string | null
-  note: string | null
   answer_until: Date | null
   poll_token_sha256: Buffer
   poll_token_issued_at: Date
   created_at: Date
 }
 
-/** The gate of that id, whosever it is: a poll token names no organization. */
+/** Finds a gate of any organization: a poll token does not identify its organization. */
 export async function findGateById(db: Db, id: string): Promise<StoredGate | null> {
   const [row] = await db<StoredGate[]>`
     select ${gateColumns(db)}
@@ -76,7 +100,7 @@ export async function findGateById(db: Db, id: string): Promise<StoredGate | nul
   return row ?? null
 }
 
-/** The members of `StoredGate`. */
+/** The columns of `StoredGate`. */
 export function gateColumns(db: Db) {
   return db`
     gate.org_id, gate.id, gate.deployment_id, gate.environment,
@@ -98,10 +122,15 @@ export function gateTables(db: Db) {
     ) required`
 }
 
-export async function renewPollToken(tx: Tx, orgId: string, id: string, sha256: Buffer, issuedAt: Date): Promise<void> {
+export async function renewPollToken(
+  tx: Tx,
+  { org_id, id }: Pick<StoredGate, 'org_id' | 'id'>,
+  sha256: Buffer,
+  issuedAt: Date,
+): Promise<void> {
   await tx`
     update opened_gates
     set poll_token_sha256 = ${sha256}, poll_token_issued_at = ${issuedAt}
-    where org_id = ${orgId}
+    where org_id = ${org_id}
       and id = ${id}`
 }

@@ -1,65 +1,85 @@
 import { MINUTE_MS } from '../../platform/clock.ts'
 import { GatewayRejection, rateLimited } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
-import { stateAt } from '../gate-state.ts'
+import { stateAt } from './deployment-gate.ts'
 import type { GateWatch } from './gate-watch.ts'
 import { findGateById, type StoredGate } from './opened-gate.store.ts'
-import { POLLS_PER_MINUTE_MAX, type PolledGate, pollGate } from './poll-limit.store.ts'
+import { countPoll, POLLS_PER_MINUTE_MAX, type PolledGate } from './poll-limit.store.ts'
 import { hashPollToken, isTokenOf, POLL_TOKEN_LIFETIME_MS } from './poll-token.ts'
 
-/** What is left of a gate's polls, in the words of the RateLimit headers. */
+/** The values of the `RateLimit-*` headers. */
 export type PollAllowance = { limit: number; remaining: number; resetSeconds: number }
 
 /**
- * The gate that a poll token reads; counts one poll. Throws the gateway's 401 for any other token, and never says why;
- * 429 `rate_limited` for one poll too many, after `tell` was told what is left.
+ * Returns the gate that a poll token gives access to, and counts the poll. Throws the gateway's 401
+ * for a token that is unknown, expired or of another gate, and 429 `rate_limited` after too many
+ * polls. `report` receives the remaining polls in both the success and the 429 case.
  */
 export async function takePoll(
   { sql, clock }: Services,
   id: string,
   token: string,
-  tell: (left: PollAllowance) => void,
+  report: (allowance: PollAllowance) => void,
 ): Promise<StoredGate> {
   const now = clock.now()
-  const gate = await pollGate(sql, id, hashPollToken(token), now)
+  const gate = await countPoll(sql, id, hashPollToken(token), now)
   if (!gate || !isTokenOf(token, gate.poll_token_sha256)) throw new GatewayRejection(401)
   if (now.getTime() - gate.poll_token_issued_at.getTime() >= POLL_TOKEN_LIFETIME_MS) throw new GatewayRejection(401)
-  tellAllowance(gate, now, tell)
+  requireAllowance(gate, now, report)
   return gate
 }
 
-function tellAllowance({ is_admitted, polled_at }: PolledGate, now: Date, tell: (left: PollAllowance) => void): void {
+function requireAllowance(
+  { is_admitted, polled_at }: PolledGate,
+  now: Date,
+  report: (allowance: PollAllowance) => void,
+): void {
   const polls = polled_at ?? []
   const resetAt = new Date((polls[0] ?? now).getTime() + MINUTE_MS)
   const resetSeconds = Math.max(1, Math.ceil((resetAt.getTime() - now.getTime()) / 1000))
-  tell({ limit: POLLS_PER_MINUTE_MAX, remaining: POLLS_PER_MINUTE_MAX - polls.length, resetSeconds })
+  report({ limit: POLLS_PER_MINUTE_MAX, remaining: POLLS_PER_MINUTE_MAX - polls.length, resetSeconds })
   if (is_admitted) return
-  const message = `A gate is polled at most ${POLLS_PER_MINUTE_MAX} times a minute.`
+  const message = `A gate can be polled at most ${POLLS_PER_MINUTE_MAX} times a minute.`
   throw rateLimited(message, POLLS_PER_MINUTE_MAX, resetAt, now)
 }
 
+/** The longest time that a poll waits for a decision. */
+const WAIT_SECONDS_MAX = 20
+
 /**
- * The gate as soon as it waits no longer, or as it stands after `waitMs`, or when the client has gone or the server
- * stops. The caller has read it once: only a gate that waits is waited for.
+ * Reads `Prefer: wait=…` (RFC 7240 §4.3): seconds, at most 20; null if the header has no valid wait
+ * preference.
+ */
+export function preferredWaitSeconds(header: string | undefined): number | null {
+  const asked = (header ?? '')
+    .slice(0, 1000)
+    .split(',')
+    .find((preference) => /^\s*wait\s*=/i.test(preference))
+  const value = /=\s*"?(\d{1,9})"?\s*(?:;|$)/.exec(asked ?? '')?.[1]
+  return value === undefined ? null : Math.min(Number(value), WAIT_SECONDS_MAX)
+}
+
+/**
+ * Returns the gate as soon as it no longer waits. Returns it as it is after `waitMs`, when `gone`
+ * aborts because the client has disconnected, or when the server stops.
  */
 export async function awaitDecision(
   { sql, clock }: Services,
   watch: GateWatch,
   gate: StoredGate,
-  waitMs: number,
-  gone: AbortSignal,
+  { waitMs, gone }: { waitMs: number; gone: AbortSignal },
 ): Promise<StoredGate> {
   const over = AbortSignal.any([AbortSignal.timeout(waitMs), gone])
-  const news = watch.watch(gate.id)
+  const changes = watch.watch(gate.id)
   try {
     for (;;) {
       const read = (await findGateById(sql, gate.id)) ?? gate
       const now = clock.now()
       if (stateAt(read, now).status !== 'waiting' || over.aborted || watch.isStopped) return read
       const leftMs = read.answer_until ? read.answer_until.getTime() - now.getTime() : waitMs
-      await news.next(Math.min(leftMs, waitMs), over)
+      await changes.next(Math.min(leftMs, waitMs), over)
     }
   } finally {
-    news.stop()
+    changes.stop()
   }
 }

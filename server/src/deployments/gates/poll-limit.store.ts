@@ -2,17 +2,21 @@ import { MINUTE_MS } from '../../platform/clock.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import { gateColumns, gateTables, type StoredGate } from './opened-gate.store.ts'
 
-/** Polls of one gate within any minute (specification, "Limits"). */
+/** Maximum number of polls of one gate in any minute (specification, "Limits"). */
 export const POLLS_PER_MINUTE_MAX = 12
 
-/** A gate, and how its polls stand with this one; null where the token is not the gate's and nothing was counted. */
+/**
+ * A gate and its counted polls. Both fields are null when the token belongs to another gate and
+ * nothing was counted.
+ */
 export type PolledGate = StoredGate & { is_admitted: boolean | null; polled_at: Date[] | null }
 
 /**
- * Reads a gate and counts the poll, unless it is one too many, in one statement: exact across processes, and one way to
- * the database. A poll with another token is not counted, or anybody could use up a gate's polls.
+ * Reads a gate and counts the poll if the limit allows it. One statement makes the count exact
+ * across processes. A poll with a wrong token is not counted, because otherwise anyone could use up
+ * a gate's polls.
  */
-export async function pollGate(db: Db, id: string, tokenSha256: Buffer, now: Date): Promise<PolledGate | null> {
+export async function countPoll(db: Db, id: string, tokenSha256: Buffer, now: Date): Promise<PolledGate | null> {
   const [row] = await db<PolledGate[]>`
     with polled as (
       insert into gate_polls as poll (org_id, gate_id, polled_at, is_admitted, last_polled_at)
@@ -31,7 +35,7 @@ export async function pollGate(db: Db, id: string, tokenSha256: Buffer, now: Dat
   return row ?? null
 }
 
-/** The polls of the last minute, and this one where there is room. */
+/** The polls of the last minute, including this one if the limit allows it. */
 function withPoll(db: Db, now: Date) {
   const minuteAgo = new Date(now.getTime() - MINUTE_MS)
   return db`
@@ -42,8 +46,8 @@ function withPoll(db: Db, now: Date) {
     ) polls`
 }
 
-/** Forgets the counts of gates that nobody has polled since. */
-export async function forgetPolls(db: Db, lastPolledBefore: Date): Promise<void> {
+/** Deletes the counts of gates that were not polled since. */
+export async function deletePolls(db: Db, lastPolledBefore: Date): Promise<void> {
   await db`
     delete from gate_polls
     where last_polled_at < ${lastPolledBefore}`

@@ -8,7 +8,7 @@ const KEY = createSecretKey(Buffer.from('k'.repeat(32)))
 const GATE = '01890000-0000-7000-8000-000000000000'
 const AT = new Date('2026-03-04T05:06:07.890Z')
 
-test('the token of a gate and a time is always the same one, and is that of its hash', () => {
+test('a gate and an issue time always give the same token, and it matches its hash', () => {
   const token = pollToken(KEY, GATE, AT)
   assert.match(token, /^shl_gate_[0-9A-Za-z]{46}$/)
   assert.equal(token, pollToken(KEY, GATE, new Date(AT)))
@@ -16,7 +16,7 @@ test('the token of a gate and a time is always the same one, and is that of its 
   assert.ok(isTokenOf(token, hashPollToken(token)))
 })
 
-test('another gate, time or key is another token', () => {
+test('another gate, issue time or key gives another token', () => {
   const others = [
     pollToken(KEY, GATE.replace('7000', '7001'), AT),
     pollToken(KEY, GATE, new Date(AT.getTime() + 1)),
@@ -27,7 +27,7 @@ test('another gate, time or key is another token', () => {
   for (const other of others) assert.ok(!isTokenOf(other, hashPollToken(token)))
 })
 
-test('a token with any one character changed is none', () => {
+test('a token with one changed character is invalid', () => {
   const token = pollToken(KEY, GATE, AT)
   fc.assert(
     fc.property(fc.nat(token.length - 1), fc.constantFrom(...'0123456789ABCxyz_-'), (at, char) => {

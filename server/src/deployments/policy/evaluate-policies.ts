@@ -1,28 +1,27 @@
 import { findRun } from '../../ci/runs/run.store.ts'
 import { evaluateDeployment } from '../../compliance/evaluate-deployment.ts'
-import type { PolicyEvaluation } from '../../compliance/policy-evaluation.ts'
+import type { PolicyEvaluation } from '../../compliance/policies/policy-verdict.ts'
 import { newUuid } from '../../platform/ids.ts'
 import type { Services } from '../../services.ts'
-import type { DeploymentState } from '../deployment-state.ts'
-import type { RequiredGate } from '../required-gate.store.ts'
+import type { DeploymentState, RequiredGate } from '../deployment-state.ts'
 
 /**
- * What the policies say of a deployment now. Never fails: policies that cannot be read block (specification, "Approve
- * and reject rules" 4). Holds no lock, for a policy engine may be another machine.
+ * Evaluates the policies of a deployment. Never throws: policies that cannot be read block
+ * (specification, "Approve and reject rules" 4). Holds no lock, because a policy engine can be a
+ * remote server.
  */
 export async function evaluatePolicies(
   services: Services,
-  orgId: string,
   state: DeploymentState,
   required: RequiredGate[],
 ): Promise<PolicyEvaluation> {
   const now = services.clock.now()
   try {
     return await services.sql.begin(async (tx) => {
-      const { pipeline_run_id: runId, attempt } = state
-      const run = runId === null ? null : await findRun(tx, orgId, runId, attempt, now)
+      const { org_id, pipeline_run_id: run_id, attempt } = state
+      const run = run_id === null ? null : await findRun(tx, { org_id, run_id, attempt }, now)
       return evaluateDeployment(services, tx, {
-        org_id: orgId,
+        org_id,
         deployment_id: state.id,
         run_id: run?.id ?? null,
         attempt,
@@ -34,7 +33,7 @@ export async function evaluatePolicies(
       })
     })
   } catch (err) {
-    services.log.error({ err, deployment_id: state.id }, 'policies could not be evaluated')
+    services.log.error({ err, deployment_id: state.id }, 'policy evaluation failed')
     return { evaluation_id: newUuid(now), at: now, decision: 'block', policies: [] }
   }
 }

@@ -1,27 +1,39 @@
 import type { Db, Tx } from '../../platform/db/sql.ts'
+import type { DeploymentKey } from '../deployment-state.ts'
 
-/** Shows on the deployment, which is locked, what the policies said. `evaluation` has the wire form. */
-export async function writeEvaluation(tx: Tx, orgId: string, id: string, evaluation: object, at: Date): Promise<void> {
+/** Stores the policy evaluation of a locked deployment. `evaluation` has the wire form. */
+export async function writeEvaluation(
+  tx: Tx,
+  { org_id, id }: DeploymentKey,
+  evaluation: object,
+  at: Date,
+): Promise<void> {
   await tx`
     update deployments
     set policy_evaluation = ${tx.json(evaluation as never)}, updated_at = ${at}
-    where org_id = ${orgId}
+    where org_id = ${org_id}
       and id = ${id}`
 }
 
-/** Notes that the policies were asked, and what whoever polls should know of it. */
-export async function notePolicies(tx: Tx, orgId: string, deploymentId: string, note: string | null, at: Date) {
+/**
+ * Records on the deployment's waiting gate that the policies were evaluated. `note` is shown to
+ * pollers.
+ */
+export async function noteEvaluation(tx: Tx, { org_id, id }: DeploymentKey, note: string | null, at: Date) {
   await tx`
     update opened_gates
     set policies_asked_at = ${at}, note = ${note}
-    where org_id = ${orgId}
-      and deployment_id = ${deploymentId}
+    where org_id = ${org_id}
+      and deployment_id = ${id}
       and status = 'waiting'`
 }
 
-/** Deployments of any organization whose gate was opened before `openedBefore` and whose policies were never asked. */
-export async function findUnevaluated(db: Db, openedBefore: Date): Promise<{ org_id: string; id: string }[]> {
-  return db<{ org_id: string; id: string }[]>`
+/**
+ * Deployments of all organizations whose gate was opened before `openedBefore` and was never
+ * evaluated.
+ */
+export async function listUnevaluated(db: Db, openedBefore: Date): Promise<DeploymentKey[]> {
+  return db<DeploymentKey[]>`
     select org_id, deployment_id as id
     from opened_gates
     where policies_asked_at is null
@@ -31,13 +43,20 @@ export async function findUnevaluated(db: Db, openedBefore: Date): Promise<{ org
     limit 100`
 }
 
-/** Which of an organization's waiting deployments are meant: all, a run's, or those of `owner/name` in whatever case. */
-export type WaitingOf = { run_id?: string; repository?: string }
+/**
+ * Selects waiting deployments of an organization: all, those of a run, or those of `owner/name` in
+ * any case.
+ */
+export type WaitingFilter = { run_id?: string; repository?: string }
 
-/** The deployments that wait for an answer, the longest first. */
-export async function findWaiting(db: Db, orgId: string, { run_id, repository }: WaitingOf): Promise<string[]> {
-  const rows = await db<{ id: string }[]>`
-    select gate.deployment_id as id
+/** Waiting deployments, longest waiting first. */
+export async function listWaiting(
+  db: Db,
+  orgId: string,
+  { run_id, repository }: WaitingFilter,
+): Promise<DeploymentKey[]> {
+  return db<DeploymentKey[]>`
+    select gate.org_id, gate.deployment_id as id
     from opened_gates gate
     join deployments deployment on deployment.org_id = gate.org_id and deployment.id = gate.deployment_id
     where gate.org_id = ${orgId}
@@ -46,5 +65,4 @@ export async function findWaiting(db: Db, orgId: string, { run_id, repository }:
       ${repository === undefined ? db`` : db`and lower(deployment.repository_full_name) = lower(${repository})`}
     order by gate.created_at, gate.id
     limit 1000`
-  return rows.map((row) => row.id)
 }

@@ -53,3 +53,15 @@ export async function copyAll(copy: Copy, rows: Iterable<readonly CopyValue[]>):
   if (batch.length > 0) await copy.write(batch)
   await copy.end()
 }
+
+/** Fills a COPY and ends it. If filling it fails, the COPY is aborted. */
+export async function fillCopy<Result>(copy: Copy, fill: (copy: Copy) => Promise<Result>): Promise<Result> {
+  try {
+    const result = await fill(copy)
+    await copy.end()
+    return result
+  } catch (error) {
+    await copy.abort(error as Error)
+    throw error
+  }
+}

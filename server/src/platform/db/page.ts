@@ -15,19 +15,18 @@ export function pageOf(db: Db, page: Page, table: ReturnType<Db>) {
 }
 
 /**
- * The same where ids are version 7 UUIDs of the moment of creation: they hold the time, so that the table needs an index on
- * (org_id, id) alone, and an order by id desc.
+ * The same for a list whose ids are version 7 UUIDs of the time of creation: an index on (org_id, id)
+ * and an order by id desc are enough.
  */
 export function pageOfTimedIds(db: Db, page: Page, table: ReturnType<Db>) {
-  const after = page.after
+  const { from, before } = timedIdsOf(page)
   return db`
-    ${windowOfTimedIds(db, page, table)}
-    ${after ? db`and ${table}.id < ${after.id}` : db``}`
+    ${table}.id >= ${from}
+    and ${table}.id < ${before}`
 }
 
-/** The window alone, for a list that is sorted by something else before its age. */
-export function windowOfTimedIds(db: Db, { since, until }: Page, table: ReturnType<Db>) {
-  return db`
-    ${table}.id >= ${lowestUuidAt(since)}
-    and ${table}.id < ${lowestUuidAt(new Date(until.getTime() + 1))}`
+/** The ids that a page can have: `from` and higher ones, up to but not including `before`. */
+export function timedIdsOf({ since, until, after }: Page): { from: string; before: string } {
+  const end = lowestUuidAt(new Date(until.getTime() + 1))
+  return { from: lowestUuidAt(since), before: after !== null && after.id < end ? after.id : end }
 }

@@ -8,8 +8,8 @@ export function Closed<Fields extends TProperties>(
   return Type.Object(fields, { ...options, additionalProperties: false })
 }
 
-export function Nullable<Schema extends TSchema>(schema: Schema) {
-  return Type.Union([schema, Type.Null()])
+export function Nullable<Schema extends TSchema>(schema: Schema, options: { description?: string } = {}) {
+  return Type.Union([schema, Type.Null()], options)
 }
 
 export function OneOf<const Values extends readonly string[]>(

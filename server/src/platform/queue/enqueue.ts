@@ -1,7 +1,10 @@
 import type { Db } from '../db/sql.ts'
 import type { Job } from './job.ts'
 
-/** Queues a job in the transaction that causes it: both happen or neither. */
+/**
+ * Queues a job in the caller's transaction: the change that causes the job and the job are stored
+ * together.
+ */
 export async function enqueue<Payload extends object>(
   db: Db,
   job: Pick<Job<never, Payload>, 'name' | 'attemptsMax' | 'once'>,

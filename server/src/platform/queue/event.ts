@@ -3,41 +3,44 @@ import type { Db } from '../db/sql.ts'
 import { enqueue } from './enqueue.ts'
 import type { Job } from './job.ts'
 
-/** News of a slice for those above it: they may know it, it may not know them. Named `slice.noun.past-tense`. */
+/**
+ * Something that happened in a slice. Slices above it subscribe without the slice knowing them. The
+ * name is `slice.noun.past-tense`.
+ */
 export type Event<Payload extends object> = {
   name: string
   payload: TSchema
-  /** News for which this is the same wait as one, as with jobs. */
+  /** Events with the same key are one while they wait, as with jobs. */
   once?(payload: Payload): string
+  /** Never set: it ties the event's type to its payload's. */
   readonly carries?: Payload
 }
 
 const ATTEMPTS_MAX = 10
 
-/** Publishes in the transaction that causes the news: both happen or neither. */
+/** Publishes an event in the caller's transaction: the change and its event are stored together. */
 export async function publish<Payload extends object>(db: Db, event: Event<Payload>, payload: Payload): Promise<void> {
-  const { once } = event
-  await enqueue(db, { name: taskOf(event), attemptsMax: ATTEMPTS_MAX, ...(once && { once }) }, payload)
+  await enqueue(db, { ...queued(event), attemptsMax: ATTEMPTS_MAX }, payload)
 }
 
 /**
- * All that hear of an event, in the order in which they are told; listed in jobs.ts, each event once. May be told twice,
- * where one after them failed, and must not mind.
+ * The job that calls every subscriber of an event, in the given order. jobs.ts lists each event
+ * once. When a subscriber fails, all of them are called again, so each must be safe to call twice.
  */
 export function subscribe<Context, Payload extends object>(
   event: Event<Payload>,
-  ...told: ((context: Context, payload: Payload) => Promise<void>)[]
+  ...subscribers: ((context: Context, payload: Payload) => Promise<void>)[]
 ): Job<Context, Payload> {
   return {
-    name: taskOf(event),
+    ...queued(event),
     payload: event.payload,
     attemptsMax: ATTEMPTS_MAX,
     run: async (context, payload) => {
-      for (const run of told) await run(context, payload)
+      for (const notify of subscribers) await notify(context, payload)
     },
   }
 }
 
-function taskOf(event: { name: string }): string {
-  return `event ${event.name}`
+function queued<Payload extends object>({ name, once }: Event<Payload>): Pick<Job<never, Payload>, 'name' | 'once'> {
+  return { name: `event ${name}`, ...(once && { once }) }
 }

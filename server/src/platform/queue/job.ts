@@ -1,22 +1,37 @@
 import type { TSchema } from 'typebox'
 
-/** What a job runs with: whatever the program gives all of them. */
+/** A kind of background job. `Context` is what the program passes to every job. */
 export type Job<Context, Payload = unknown> = {
-  /** `slice.verb-noun`; stored with every queued job, so it never changes. */
+  /** `slice.verb-noun`. It is stored with every queued job, so it never changes. */
   name: string
-  /** Ids only. A payload that does not fit is a defect and is not retried. */
+  /** Ids only. A job whose payload does not match this schema fails. */
   payload: TSchema
-  /** Tries in all, with growing pauses between them, where the machine fails. A user's mistake is no failure: it ends in a state. */
+  /**
+   * How often the job may fail (throw) before it is given up; the pauses between the tries grow. A
+   * mistake of a user is not a failure: it ends in a state that the user can see.
+   */
   attemptsMax: number
-  /** Jobs for which this is the same wait as one: queued twice before it starts, it runs once. */
+  /**
+   * Jobs with the same key are one while they wait: queued twice before it starts, the job runs
+   * once.
+   */
   once?(payload: Payload): string
-  /** May run twice and must not mind. */
-  run(context: Context, payload: Payload): Promise<void>
-  /** Called once when the last try has failed, so that nobody waits for a job that will not come. */
-  giveUp?(context: Context, payload: Payload): Promise<void>
+  /**
+   * Must be safe to run twice. `stopping` is aborted when the worker stops: a job that takes long
+   * then rolls back and throws, and is run again from the start, without having used up a try.
+   */
+  run(context: Context, payload: Payload, stopping?: AbortSignal): Promise<void>
+  /**
+   * Called when nobody will try the job again, so that nobody waits for it. Must be safe to call
+   * twice.
+   */
+  giveUp?(context: Context, payload: Payload, cause: GiveUpCause): Promise<void>
 }
 
-/** A job that runs by the clock, once in the whole installation. */
+/** The last try failed, or the worker died during too many tries. */
+export type GiveUpCause = { cause: 'failed' } | { cause: 'interrupted'; times: number }
+
+/** A job that is started by the clock, once in the whole installation. */
 export type ScheduledJob<Context> = Pick<Job<Context>, 'name' | 'run'> & {
   /** crontab(5) notation, in UTC. */
   schedule: string

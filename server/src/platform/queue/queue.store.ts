@@ -1,24 +1,24 @@
-import type { Sql } from '../db/sql.ts'
+import type { Db, Sql } from '../db/sql.ts'
 
-/** True until graphile-worker has made its tables. */
+/** True until graphile-worker has created its tables. */
 export async function queueIsMissing(sql: Sql): Promise<boolean> {
   const [row] = await sql<[{ missing: boolean }]>`select to_regclass('graphile_worker.migrations') is null as missing`
   return row.missing
 }
 
 export type QueueStatus = {
-  /** Jobs that could run now. */
+  /** Jobs that are due. */
   waiting: number
   running: number
-  /** Jobs that used up their tries. */
+  /** Jobs that have used up their tries. */
   failed: number
-  /** Names of the jobs that did, each once. */
+  /** The names of the failed jobs, each once. */
   failed_names: string[]
-  /** Since the oldest waiting job could run. */
+  /** How long the oldest waiting job has been due. */
   oldest_age_ms: number
 }
 
-/** How the queue stands at this moment. */
+/** The state of the queue at this moment. */
 export async function queueStatus(sql: Sql): Promise<QueueStatus> {
   const [row] = await sql<[QueueStatus]>`
     select
@@ -38,11 +38,25 @@ export async function queueStatus(sql: Sql): Promise<QueueStatus> {
 
 export type ScheduledRun = { name: string; last_execution: Date | null }
 
-/** When each job that the clock starts was last started; null before its first time. */
+/** When each scheduled job was last started; null when it never was. */
 export async function scheduledRuns(sql: Sql): Promise<ScheduledRun[]> {
   return sql<ScheduledRun[]>`
     select identifier as name, last_execution
     from graphile_worker._private_known_crontabs
     order by identifier
     limit 100`
+}
+
+/**
+ * An SQL condition: a job with this name is waiting, in progress or will be tried again. `matches`
+ * compares its payload, `job.payload`, with the row of the surrounding statement.
+ */
+export function hasLiveJob(db: Db, name: string, matches: ReturnType<Db>) {
+  return db`exists (
+    select from graphile_worker._private_jobs job
+    join graphile_worker._private_tasks task on task.id = job.task_id
+    where task.identifier = ${name}
+      and (job.attempts < job.max_attempts or job.locked_at is not null)
+      and ${matches}
+  )`
 }

@@ -1,20 +1,13 @@
-import {
-  Logger,
-  type ParsedCronItem,
-  parseCronItems,
-  type Runner,
-  run,
-  runMigrations,
-  type Task,
-} from 'graphile-worker'
+import { Logger, type ParsedCronItem, parseCronItems, run, runMigrations, type Task } from 'graphile-worker'
 import { Value } from 'typebox/value'
 import { type DatabaseAddress, openSql } from '../db/sql.ts'
 import type { Log } from '../log.ts'
 import type { Job, ScheduledJob } from './job.ts'
-import { watchWorkers } from './lost-workers.ts'
+import { settleLostJobs } from './lost-jobs.ts'
+import { OwnJobs, TryStopped } from './own-jobs.ts'
 
 export type WorkerOptions<Context> = {
-  /** Address in the form of libpq. */
+  /** The database's address in the form of libpq. */
   databaseUrl: string
   /** The same database, for the locks that tell living workers from dead ones. */
   address: DatabaseAddress
@@ -25,53 +18,79 @@ export type WorkerOptions<Context> = {
   concurrency: number
 }
 
+export type RunningWorker = {
+  /** Settles when the worker has stopped; fails when it stopped by itself. */
+  ended: Promise<void>
+  /**
+   * Takes no more jobs and aborts `stopping` of those in progress. Jobs that end by that, or that
+   * have not ended when the time is over, go back to the queue without having used up a try.
+   */
+  stop(timeoutMs: number): Promise<void>
+}
+
 const POLL_INTERVAL_MS = 2000
+const SETTLE_EVERY_MS = 30_000
 
 /** Creates or updates the queue's own tables. */
 export async function migrateQueue(databaseUrl: string, log: Log): Promise<void> {
   await runMigrations({ connectionString: databaseUrl, logger: queueLogger(log) })
 }
 
-/** Works through the queue until stopped. New jobs are announced by PostgreSQL; polling is only the safety net. */
-export async function startWorker<Context>(options: WorkerOptions<Context>): Promise<Runner> {
-  const { databaseUrl, address, context, jobs, scheduled, log, concurrency } = options
-  const tasks = [
-    ...jobs.map((job) => [job.name, toTask(job, context)]),
-    ...scheduled.map((job) => [job.name, scheduledTask(job, context)]),
-  ]
-  const watch = await watchWorkers(
-    openSql(address, { max: 1, applicationName: 'shiplock worker locks', lasting: true }),
-    log,
-  )
+/**
+ * Works through the queue until it is stopped. PostgreSQL announces new jobs; polling is the safety
+ * net.
+ */
+export async function startWorker<Context>(options: WorkerOptions<Context>): Promise<RunningWorker> {
+  const { databaseUrl, address, scheduled, log, concurrency } = options
+  const locks = openSql(address, { max: 1, applicationName: 'shiplock worker locks', lasting: true })
+  const own = new OwnJobs(locks)
+  await settleLostJobs(locks, options)
   const runner = await run({
     connectionString: databaseUrl,
-    taskList: Object.fromEntries(tasks),
+    taskList: toTasks(options, own),
     parsedCronItems: toCronItems(scheduled),
     concurrency,
     pollInterval: POLL_INTERVAL_MS,
     noHandleSignals: true,
     logger: queueLogger(log),
-    events: watch.events,
+    events: own.events,
+    preset: { plugins: [own.plugin] },
   })
-  const stopWatch = () => watch.stop()
-  runner.promise.then(stopWatch, stopWatch)
-  return runner
+  const settle = async () => {
+    await own.hold()
+    await settleLostJobs(locks, options)
+  }
+  const timer = setInterval(() => {
+    settle().catch((err) => log.error({ err }, 'Lost jobs are not settled; trying again in 30 seconds'))
+  }, SETTLE_EVERY_MS)
+  const stop = async (timeoutMs: number) => {
+    clearInterval(timer)
+    await own.end(runner, timeoutMs)
+    await locks.end({ timeout: 1 })
+  }
+  return { ended: runner.promise, stop }
 }
 
-function toTask<Context>(job: Job<Context, never>, context: Context): Task {
-  return async (payload, { job: queued }) => {
-    Value.Assert(job.payload, payload)
+function toTasks<Context>({ jobs, scheduled, context }: WorkerOptions<Context>, own: OwnJobs): Record<string, Task> {
+  const tasks = jobs.map((job) => [job.name, toTask(job, context, own)])
+  const scheduledTasks = scheduled.map(({ name, run }): [string, Task] => [
+    name,
+    (_, { job: { id } }) => own.run(id, (stopping) => run(context, {}, stopping)),
+  ])
+  return Object.fromEntries([...tasks, ...scheduledTasks])
+}
+
+function toTask<Context>(job: Job<Context, never>, context: Context, own: OwnJobs): Task {
+  return async (payload, { job: { id, attempts, max_attempts } }) => {
     try {
-      await job.run(context, payload as never)
+      Value.Assert(job.payload, payload)
+      await own.run(id, (stopping) => job.run(context, payload as never, stopping))
     } catch (error) {
-      if (queued.attempts >= queued.max_attempts) await job.giveUp?.(context, payload as never)
+      const isLast = attempts >= max_attempts && !(error instanceof TryStopped)
+      if (isLast) await job.giveUp?.(context, payload as never, { cause: 'failed' })
       throw error
     }
   }
-}
-
-function scheduledTask<Context>(job: ScheduledJob<Context>, context: Context): Task {
-  return () => job.run(context, {})
 }
 
 function toCronItems<Context>(scheduled: ScheduledJob<Context>[]): ParsedCronItem[] {
@@ -82,9 +101,10 @@ function toCronItems<Context>(scheduled: ScheduledJob<Context>[]): ParsedCronIte
 
 const LEVELS = { error: 'error', warning: 'warn', info: 'debug', debug: 'trace' } as const
 
-/** The queue's chatter at a level lower than ours. Its messages hold job ids, no payloads. */
+/** Logs the queue's messages one level lower than it does. They contain job ids, no payloads. */
 function queueLogger(log: Log): Logger {
-  return new Logger(
-    () => (level, message) => log[LEVELS[level as keyof typeof LEVELS] ?? 'debug']({ queue: true }, message),
-  )
+  return new Logger(() => (level, message, meta) => {
+    const name = meta?.error instanceof TryStopped ? 'debug' : (LEVELS[level as keyof typeof LEVELS] ?? 'debug')
+    log[name]({ queue: true }, message)
+  })
 }

@@ -37,7 +37,7 @@ export async function alertRoutes(app: HttpServer, services: Services): Promise<
       config: { scope: 'read:security' },
       schema: {
         operationId: 'getAlert',
-        summary: 'Read one security alert',
+        summary: 'Get a security alert',
         tags: ['Security alerts'],
         params: AlertPath,
         response: { 200: Envelope(Alert) },

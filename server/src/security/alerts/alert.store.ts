@@ -2,7 +2,7 @@ import { pageOf } from '../../platform/db/page.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import type { Page, PageRow } from '../../platform/http/lists.ts'
 
-/** One page of alerts, newest first, and one row more where there is a next page. */
+/** Lists a page of alerts, newest first, plus one row if there is a next page. */
 export async function listAlerts(
   db: Db,
   orgId: string,
@@ -22,7 +22,7 @@ export async function listAlerts(
     limit ${page.limit + 1}`
 }
 
-/** An alert that is not older than `retainedSince`, as JSON text, or null. */
+/** Finds an alert that was not created before `retainedSince`. Returns JSON text, or null. */
 export async function findAlert(db: Db, orgId: string, id: string, retainedSince: Date): Promise<string | null> {
   const [row] = await db<{ json: string }[]>`
     select ${alertJson(db)} as json

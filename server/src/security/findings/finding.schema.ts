@@ -5,6 +5,7 @@ import { PROVIDERS } from '../../repositories/repository-identity.ts'
 import { REPORT_FORMATS } from '../formats/report/parsed-report.ts'
 import { repositoryFilters } from '../repositories/repository.schema.ts'
 import { FINDING_KINDS } from '../vocabulary/finding-kind.ts'
+import { FINDING_ORIGINS } from '../vocabulary/origin.ts'
 import { SEVERITIES } from '../vocabulary/severity.ts'
 
 const Text = Nullable(Type.String())
@@ -45,7 +46,7 @@ const IntelAtDetection = Closed({
 export const Finding = Closed(
   {
     id: Type.String(),
-    origin: OneOf(['alert', 'upload', 'report']),
+    origin: OneOf(FINDING_ORIGINS),
     source: OneOf(REPORT_FORMATS),
     scanner: Type.String(),
     scanner_version: Text,

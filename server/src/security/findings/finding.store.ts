@@ -1,40 +1,74 @@
-import { pageOfTimedIds } from '../../platform/db/page.ts'
+import { pageOfTimedIds, timedIdsOf } from '../../platform/db/page.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import type { Page, PageRow } from '../../platform/http/lists.ts'
 import { intelJson } from '../intel/lookup/intel.store.ts'
 import { asReported } from '../intel/lookup/intel-at-detection.store.ts'
-import { ALONE_DETAIL } from '../issues/grouping/grouping-facts.ts'
+import { SINGLE_DETAIL } from '../issues/grouping/grouping-facts.ts'
+import { ofProvider } from '../repositories/reported-repository.store.ts'
 import type { RepositorySelection } from '../repositories/select-repositories.ts'
 
-/** One page of raw findings, newest first, of the repositories that are selected. */
+/** One page of findings, newest first, and one row more where there is a next page. */
 export async function listFindings(
   db: Db,
   orgId: string,
   page: Page,
-  { repositoryNos, provider }: RepositorySelection,
+  selection: RepositorySelection,
 ): Promise<PageRow[]> {
   return db<PageRow[]>`
     select finding.created_at, finding.id, ${findingJson(db)} as json
+    from (${pickPage(db, orgId, page, selection)}) picked
+    cross join lateral (
+      select finding.*
+      from findings finding
+      where finding.org_id = ${orgId}
+        and finding.id = picked.id
+      offset 0
+    ) finding
+    join finding_streams stream on stream.org_id = ${orgId} and stream.id = finding.stream_id
+    join reported_repositories repository on repository.org_id = ${orgId} and repository.id = finding.repository_no
+    order by picked.id desc`
+}
+
+/**
+ * The ids of the page. `limit` and `offset 0` keep the planner from joining anything before the page
+ * is picked: without statistics of the joined tables it would read all findings.
+ */
+function pickPage(db: Db, orgId: string, page: Page, { repositoryNos, provider }: RepositorySelection) {
+  if (repositoryNos !== null) return pickOfRepositories(db, orgId, page, repositoryNos)
+  return db`
+    select finding.id
     from findings finding
-    join finding_streams stream on stream.org_id = finding.org_id and stream.id = finding.stream_id
-    join reported_repositories repository
-      on repository.org_id = finding.org_id and repository.id = finding.repository_no
     where finding.org_id = ${orgId}
       and ${pageOfTimedIds(db, page, db`finding`)}
-      ${repositoryNos === null ? db`` : ofRepositories(db, repositoryNos)}
-      ${provider === null ? db`` : db`and repository.provider = ${provider}`}
+      ${ofProvider(db, db`finding`, provider)}
     order by finding.id desc
     limit ${page.limit + 1}`
 }
 
-/** One repository, the usual case, is an equality: then the index by repository serves the order too. */
-function ofRepositories(db: Db, repositoryNos: number[]) {
-  const [only, ...others] = repositoryNos
-  if (only !== undefined && others.length === 0) return db`and finding.repository_no = ${only}`
-  return db`and finding.repository_no = any(${repositoryNos})`
+/**
+ * The newest of each repository, and of these the newest. Repository and id are compared and sorted
+ * as one row, although the repository is constant: only `findings_by_repository` has this order, so
+ * the planner needs no statistics to choose it.
+ */
+function pickOfRepositories(db: Db, orgId: string, page: Page, repositoryNos: number[]) {
+  const { from, before } = timedIdsOf(page)
+  return db`
+    select found.id
+    from unnest(${repositoryNos}::bigint[]) selected (repository_no)
+    cross join lateral (
+      select finding.id
+      from findings finding
+      where finding.org_id = ${orgId}
+        and (finding.repository_no, finding.id) >= (selected.repository_no, ${from}::uuid)
+        and (finding.repository_no, finding.id) < (selected.repository_no, ${before}::uuid)
+      order by finding.repository_no desc, finding.id desc
+      limit ${page.limit + 1}
+    ) found
+    order by found.id desc
+    limit ${page.limit + 1}`
 }
 
-/** While the newest report of its stream holds a finding, it was last seen when the stream was. */
+/** A finding that its stream's newest report contains was last seen with that report. */
 function findingJson(db: Db) {
   return db`(
     select row_to_json(item)::text
@@ -55,7 +89,7 @@ function findingJson(db: Db) {
         rfc3339(coalesce(finding.last_seen_at, stream.seen_at)) as last_seen_at,
         finding.issue_id,
         json_build_object(
-          'code', finding.grouping_code, 'detail', coalesce(finding.grouping_detail, ${ALONE_DETAIL}),
+          'code', finding.grouping_code, 'detail', coalesce(finding.grouping_detail, ${SINGLE_DETAIL}),
           'at', rfc3339(finding.grouped_at)
         ) as grouping_reason,
         null as category_reason, finding.dismiss_reason,

@@ -1,14 +1,18 @@
 import type { Tx } from '../../platform/db/sql.ts'
 
 /**
- * Keeps what is known of vulnerabilities as it is until the transaction ends: an import that would change it waits, and looks
- * for the issues that it concerns only then. So none is grouped by what was known before and overlooked.
+ * Keeps the stored intelligence unchanged until the transaction ends: an import that would change
+ * it waits. So when an import commits, every issue that was grouped by the data before it is
+ * visible to the job that follows the import.
  */
 export async function holdIntel(tx: Tx): Promise<void> {
   await tx`lock table vulnerability_aliases, intel_kev, intel_epss in row share mode`
 }
 
-/** Waits for all that hold a table of what is known, and makes others wait until the transaction ends. Reading goes on. */
+/**
+ * Waits for the transactions that hold a table of intelligence, and makes others wait until this
+ * transaction ends. Readers do not wait.
+ */
 export async function awaitHolders(tx: Tx, table: 'vulnerability_aliases' | 'intel_kev' | 'intel_epss'): Promise<void> {
   await tx`lock table ${tx(table)} in exclusive mode`
 }

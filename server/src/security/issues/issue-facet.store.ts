@@ -1,13 +1,14 @@
-import { windowOfTimedIds } from '../../platform/db/page.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import type { Page } from '../../platform/http/lists.ts'
+import { ofProvider } from '../repositories/reported-repository.store.ts'
 import type { RepositorySelection } from '../repositories/select-repositories.ts'
 import { FINDING_KINDS, type FindingKind } from '../vocabulary/finding-kind.ts'
 import { SEVERITIES, type Severity, severityRank } from '../vocabulary/severity.ts'
-import { ISSUE_STATUSES, type IssueSort, type IssueStatus } from './issue.schema.ts'
+import { ISSUE_STATUSES, type IssueStatus } from './grouping/describe-groups.ts'
+import type { IssueSort } from './issue.schema.ts'
 import { type Order, ordersOf } from './issue-order.store.ts'
 
-/** What a list of issues is narrowed to, null where it is not, and in which order it comes. */
+/** The filters of a list of issues, null for none, and the sort order. */
 export type IssueSelection = RepositorySelection & {
   severity: Severity | null
   status: IssueStatus | null
@@ -19,12 +20,13 @@ export type IssueSelection = RepositorySelection & {
 }
 
 /**
- * The ids of one page, with their places in the order. Each combination of what has few values is a facet, within which an
- * index has the order: the first of each hold the first of all. So what is asked for may be as rare as it likes.
+ * Selects the ids of one page with their sort values. Each combination of the filters with few
+ * values is a facet, and an index holds the issues of each facet in order. The first issues of all
+ * facets contain the page, so rare filters are as fast as frequent ones.
  */
 export function pickByFacet(db: Db, orgId: string, page: Page, selection: IssueSelection) {
   const picks = ordersOf(db, selection.sort, page).map(
-    (order) => db`(${pickInOrder(db, orgId, page, selection, order)})`,
+    (order) => db`(${pickInOrder(db, { orgId, page, selection }, order)})`,
   )
   return db`
     select created_at, id, sort_value
@@ -33,7 +35,9 @@ export function pickByFacet(db: Db, orgId: string, page: Page, selection: IssueS
     limit ${page.limit + 1}`
 }
 
-function pickInOrder(db: Db, orgId: string, page: Page, selection: IssueSelection, order: Order) {
+type IssueList = { orgId: string; page: Page; selection: IssueSelection }
+
+function pickInOrder(db: Db, { orgId, page, selection }: IssueList, order: Order) {
   const { repositoryNos, provider, epssMin } = selection
   return db`
     select found.created_at, found.id, ${order.sortValue} as sort_value
@@ -44,11 +48,9 @@ function pickInOrder(db: Db, orgId: string, page: Page, selection: IssueSelectio
       from security_issues issue
       where issue.org_id = ${orgId}
         and issue.listed
-        and issue.facet = facet.no
         ${repositoryNos === null ? db`and issue.facet > 0` : db`and issue.repository_no = probed.repository_no`}
-        ${ofProvider(db, provider)}
+        ${ofProvider(db, db`issue`, provider)}
         ${epssMin ? db`and issue.epss > 0 and issue.epss >= ${epssMin}::real` : db``}
-        and ${windowOfTimedIds(db, page, db`issue`)}
         and ${order.condition}
       order by ${order.order}
       limit ${page.limit + 1}
@@ -68,18 +70,7 @@ function facetsOf(db: Db, { status, severity, kind, kev, epssMin }: IssueSelecti
   )`
 }
 
-/** postgres.js writes no arrays of booleans. */
+/** postgres.js cannot write arrays of booleans. */
 function booleans(values: boolean[]): string[] {
   return values.map(String)
-}
-
-export function ofProvider(db: Db, provider: string | null) {
-  if (provider === null) return db``
-  return db`
-    and exists (
-      select from reported_repositories repository
-      where repository.org_id = issue.org_id
-        and repository.id = issue.repository_no
-        and repository.provider = ${provider}
-    )`
 }

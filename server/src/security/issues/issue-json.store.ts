@@ -1,14 +1,14 @@
 import type { Db } from '../../platform/db/sql.ts'
 import { intelJson } from '../intel/lookup/intel.store.ts'
-import { SEVERITIES } from '../vocabulary/severity.ts'
+import { rankOfSeverity, severityOfRank } from '../vocabulary/severity.store.ts'
 
-/** An issue's own words are those of its foremost member; what can differ between members is counted or joined over all. */
+/** The JSON of an issue. Its title, location and package are those of its worst open finding. */
 export function issueJson(db: Db) {
   return db`(
     select row_to_json(item)::text
     from (
       select issue.id, members.member_count = 1 as synthetic, issue.kind, lead.type, lead.title, lead.description,
-        (${[...SEVERITIES].reverse()}::text[])[issue.severity + 1] as severity, issue.status,
+        ${severityOfRank(db, db`issue.severity`)} as severity, issue.status,
         repository.name as repository, repository.provider, repository.provider_id as repository_id,
         lead.package_name, lead.package_version, lead.purl, issue.vuln_ids, members.cwes,
         case
@@ -19,11 +19,11 @@ export function issueJson(db: Db) {
         rfc3339(members.last_seen_at) as last_seen_at, members.sources, members.member_count, members.source_count,
         members.open_member_count, issue.split_from, dismissal.dismiss_reason, dismissal.dismiss_comment,
         dismissal.dismissed_by_name, rfc3339(dismissal.dismissed_at) as dismissed_at,
-        rfc3339(issue.updated_at) as updated_at, ${intelJson(db, db`told`)} as intel
+        rfc3339(issue.updated_at) as updated_at, ${intelJson(db, db`vulnerability`)} as intel
       from reported_repositories repository
       cross join lateral ${membersOf(db)} members
       cross join lateral ${leadOf(db)} lead
-      cross join lateral ${toldOf(db)} told
+      cross join lateral ${vulnerabilityOf(db)} vulnerability
       left join lateral ${dismissalOf(db)} dismissal on issue.status = 'dismissed'
       where repository.org_id = issue.org_id
         and repository.id = issue.repository_no
@@ -31,7 +31,7 @@ export function issueJson(db: Db) {
   )`
 }
 
-/** All that is counted or joined over the members. A source is a scanner in one format of reports. */
+/** Counts and lists over all findings. A source is a scanner in one report format. */
 function membersOf(db: Db) {
   return db`(
     select sum(count)::int as member_count, count(*)::int as source_count, sum(open)::int as open_member_count,
@@ -59,25 +59,30 @@ function countOpen(db: Db) {
   return db`count(*) filter (where ${isOpen(db)})`
 }
 
-/** What is only noted for a branch opens no issue. */
+/** A finding on another branch than the tracked one does not open the issue. */
 function isOpen(db: Db) {
   return db`(finding.state = 'open' and stream.tracked)`
 }
 
-/** The member that speaks for the issue: the worst open one, of equals the first that was seen. */
+/**
+ * The finding that represents the issue: the worst open one; if several are equal, the first seen.
+ */
 function leadOf(db: Db) {
   return db`(
     select finding.type, finding.title, finding.description, finding.package_name, finding.package_version, finding.purl,
       finding.path, finding.start_line, finding.end_line, finding.resource_name
     from ${memberRows(db)}
-    order by ${isOpen(db)} desc, stream.tracked desc, array_position(${SEVERITIES}::text[], finding.severity),
+    order by ${isOpen(db)} desc, stream.tracked desc, ${rankOfSeverity(db, db`finding.severity`)} desc,
       finding.first_seen_at, finding.id
     limit 1
   )`
 }
 
-/** What members say of the vulnerability, whichever says it: a fix, and the newest CVSS. */
-function toldOf(db: Db) {
+/**
+ * The vulnerability as the findings describe it: the first fixed version and the newest CVSS
+ * rating.
+ */
+function vulnerabilityOf(db: Db) {
   return db`(
     select issue.vuln_ids, lead.package_name, lead.package_version, lead.purl, fix.fixed_version, cvss.cvss_version,
       cvss.cvss_score, cvss.cvss_vector
@@ -100,7 +105,7 @@ function toldOf(db: Db) {
   )`
 }
 
-/** Of the dismissals of an issue the last. */
+/** The last dismissal of a finding. */
 function dismissalOf(db: Db) {
   return db`(
     select finding.dismiss_reason, finding.dismiss_comment, finding.dismissed_by_name, finding.dismissed_at

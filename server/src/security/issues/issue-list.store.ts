@@ -1,31 +1,24 @@
 import { pageOfTimedIds } from '../../platform/db/page.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import type { Page, PageRow } from '../../platform/http/lists.ts'
-import { findReportedRepositories } from '../repositories/reported-repository.store.ts'
-import { type IssueSelection, ofProvider, pickByFacet } from './issue-facet.store.ts'
+import { ofProvider } from '../repositories/reported-repository.store.ts'
+import { type IssueSelection, pickByFacet } from './issue-facet.store.ts'
 import { issueJson } from './issue-json.store.ts'
 
-/** Each of so many repositories is looked up by itself. Of a provider with more, a page is soon full. */
-const REPOSITORIES_PROBED_MAX = 100
-
-/** One page of unique issues, and one row more where there is a next page. What they say is looked up for these alone. */
-export async function listIssues(db: Db, orgId: string, page: Page, asked: IssueSelection): Promise<PageRow[]> {
-  const selection = await naming(db, orgId, asked)
+/** Lists a page of issues, plus one row if there is a next page. Only these are rendered as JSON. */
+export async function listIssues(db: Db, orgId: string, page: Page, selection: IssueSelection): Promise<PageRow[]> {
   const pick = isByAgeAlone(selection) ? pickByAge : pickByFacet
   return db<PageRow[]>`
     select picked.created_at, picked.id, picked.sort_value, ${issueJson(db)} as json
     from (${pick(db, orgId, page, selection)}) picked
-    join security_issues issue on issue.org_id = ${orgId} and issue.id = picked.id
+    cross join lateral (
+      select issue.*
+      from security_issues issue
+      where issue.org_id = ${orgId}
+        and issue.id = picked.id
+      offset 0
+    ) issue
     order by picked.sort_value desc, picked.id desc`
-}
-
-/** A provider's repositories one by one, where they are few. */
-async function naming(db: Db, orgId: string, selection: IssueSelection): Promise<IssueSelection> {
-  const { provider } = selection
-  if (provider === null) return selection
-  const found = await findReportedRepositories(db, orgId, { name: null, provider, providerId: null })
-  if (found.length > REPOSITORIES_PROBED_MAX) return selection
-  return { ...selection, provider: null, repositoryNos: found.map(({ id }) => id) }
 }
 
 function isByAgeAlone({ sort, provider: _provider, ...filters }: IssueSelection): boolean {
@@ -39,7 +32,7 @@ function pickByAge(db: Db, orgId: string, page: Page, { provider }: IssueSelecti
     where issue.org_id = ${orgId}
       and issue.listed
       and ${pageOfTimedIds(db, page, db`issue`)}
-      ${ofProvider(db, provider)}
+      ${ofProvider(db, db`issue`, provider)}
     order by issue.id desc
     limit ${page.limit + 1}`
 }

@@ -19,7 +19,7 @@ export async function issueRoutes(app: HttpServer, services: Services): Promise<
       config: { scope: 'read:security', feature: 'unique_issues' },
       schema: {
         operationId: 'listIssues',
-        summary: 'List unique issues',
+        summary: 'List issues',
         tags: ['Findings and issues'],
         querystring: IssueQuery,
         response: { 200: ListEnvelope(Issue) },
@@ -41,7 +41,7 @@ export async function issueRoutes(app: HttpServer, services: Services): Promise<
       config: { scope: 'read:security', feature: 'unique_issues' },
       schema: {
         operationId: 'explainIssue',
-        summary: 'Say why findings are one issue',
+        summary: 'Explain how an issue was grouped',
         tags: ['Findings and issues'],
         params: IssuePath,
         response: { 200: Envelope(IssueExplanation) },

@@ -1,9 +1,10 @@
 import type { Db } from '../../platform/db/sql.ts'
+import { countBySeverity, rankOfSeverity } from '../vocabulary/severity.store.ts'
+import type { Severity } from '../vocabulary/severity.ts'
 
-type SeverityFigures = { critical: number; high: number; medium: number; low: number; info: number }
-export type OpenFigures = { open: SeverityFigures; known_exploited: number; max_epss: number }
+export type OpenFigures = { open: Record<Severity, number>; known_exploited: number; max_epss: number }
 
-/** When a tool's findings were last reported, and by whom; times as they leave the API. */
+/** The last report of a tool, and how far its source can be trusted. `at` is an RFC 3339 time. */
 export type ScanFacts = {
   tool: string
   category: string | null
@@ -18,8 +19,8 @@ export type SecurityFacts = { scans: ScanFacts[]; findings: OpenFigures; issues:
 const STREAMS_MAX = 1000
 
 /**
- * What is known to be open in a repository, in one round trip. Of each tool and category the stream of the branch counts,
- * and where the branch has none, the tracked one's.
+ * Counts what is open in a repository, in one round trip. For each tool and category the stream of
+ * the branch counts; if the branch has none, the stream of the tracked branch.
  */
 export async function readSecurityFacts(
   db: Db,
@@ -45,7 +46,10 @@ export async function readSecurityFacts(
   return row
 }
 
-/** A code host's own alerts are its word; what a job's artifact says is the job's. */
+/**
+ * Alerts come from the code host itself. Reports in the artifacts of a CI job are reported by the
+ * job itself.
+ */
 function scansJson(db: Db) {
   return db`(
     select coalesce(json_agg(
@@ -62,13 +66,7 @@ function scansJson(db: Db) {
 function findingsJson(db: Db, orgId: string) {
   return db`(
     select json_build_object(
-      'open', json_build_object(
-        'critical', count(*) filter (where finding.severity = 'critical'),
-        'high', count(*) filter (where finding.severity = 'high'),
-        'medium', count(*) filter (where finding.severity = 'medium'),
-        'low', count(*) filter (where finding.severity = 'low'),
-        'info', count(*) filter (where finding.severity = 'info')
-      ),
+      'open', ${countBySeverity(db, rankOfSeverity(db, db`finding.severity`))},
       'known_exploited', count(*) filter (where issue.kev),
       'max_epss', coalesce(max(issue.epss), 0)
     )
@@ -83,11 +81,7 @@ function findingsJson(db: Db, orgId: string) {
 function issuesJson(db: Db, orgId: string, repositoryNos: number[]) {
   return db`(
     select json_build_object(
-      'open', json_build_object(
-        'critical', count(*) filter (where severity = 4), 'high', count(*) filter (where severity = 3),
-        'medium', count(*) filter (where severity = 2), 'low', count(*) filter (where severity = 1),
-        'info', count(*) filter (where severity = 0)
-      ),
+      'open', ${countBySeverity(db, db`severity`)},
       'known_exploited', count(*) filter (where kev),
       'max_epss', coalesce(max(epss), 0)
     )

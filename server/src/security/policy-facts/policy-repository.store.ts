@@ -3,15 +3,18 @@ import type { Db } from '../../platform/db/sql.ts'
 const MATCHES_MAX = 100
 
 export type RepositoryAtHost = {
-  /** Without the host. */
+  /** The name without the host. */
   name: string
-  /** The provider's repository that is connected under that address. */
+  /** The linked repository with this address. */
   linked: { provider: string; id: string } | null
-  /** Whose usual host it is. */
+  /** The provider whose default host it is. */
   provider: string | null
 }
 
-/** The numbers of a repository in reports: under its provider's id, and what was kept under its name before that was known. */
+/**
+ * Finds the numbers of a reported repository: by its provider's id, and by its name if the id was
+ * not known.
+ */
 export async function findRepositoryNos(db: Db, orgId: string, { name, linked, provider }: RepositoryAtHost) {
   const rows = await db<{ id: number }[]>`
     select id
@@ -29,7 +32,7 @@ export async function findRepositoryNos(db: Db, orgId: string, { name, linked, p
   return rows.map(({ id }) => id)
 }
 
-/** The names of the repositories in reports. */
+/** Lists the names of reported repositories. */
 export async function listReportedNames(db: Db, orgId: string, limit: number): Promise<string[]> {
   const rows = await db<{ name: string }[]>`
     select distinct name
@@ -40,7 +43,9 @@ export async function listReportedNames(db: Db, orgId: string, limit: number): P
   return rows.map(({ name }) => name)
 }
 
-/** The name of the repository that an upload is about, and the run whose artifact it is; null where it is gone. */
+/**
+ * Finds an upload's repository and the run whose artifact it is. Returns null if it was deleted.
+ */
 export async function findUploadSubject(db: Db, orgId: string, uploadId: string) {
   const [row] = await db<{ name: string; run_id: string | null }[]>`
     select repository.name, upload.run_id

@@ -4,7 +4,10 @@ import { defaultHost, PROVIDERS } from '../../repositories/repository-identity.t
 import { readSecurityFacts, type SecurityFacts } from './policy-facts.store.ts'
 import { findRepositoryNos } from './policy-repository.store.ts'
 
-/** What is known to be open in the repository at `host/owner/name`, as a branch of it stands. */
+/**
+ * Counts what is open on a branch of the repository `host/owner/name`; null stands for the tracked
+ * branch.
+ */
 export async function readPolicyFacts(
   db: Db,
   orgId: string,

@@ -1,17 +1,22 @@
-/** Which of a stream's findings a report may close by not holding them: all, only those that the report before it did not hold either, or none. */
+/**
+ * Which open findings that are missing from a report the report closes: all, only those that were
+ * missing from the previous report too, or none.
+ */
 export type Closing = 'all' | 'missing_before' | 'none'
 
-/** A stream with fewer open findings may lose them all at once. */
+/** A stream with fewer open findings may lose all of them at once. */
 const GUARDED_FINDINGS_MIN = 20
 
+/** What is known of one tool's findings when its report is judged. */
 export type ReportToJudge = {
   tool: string
-  /** Rules that it names, and that the report before it named which closed what it did not hold. Null where none is known. */
+  /** The number of rules that the report names, or null where that is unknown. */
   rules: number | null
+  /** The number of rules that it is compared with: of the last report that closed all it could. */
   rulesBefore: number | null
-  /** Why the report does not hold all that its tool found; null where it does. */
+  /** Why the report may lack findings that its tool found, or null if it has them all. */
   incomplete: string | null
-  /** Open findings of the stream; those that the report does not hold; those that the one before it did not hold either. */
+  /** Open findings of the stream; of these, not in the report; of these, not in the previous one. */
   open: number
   missing: number
   missingBefore: number
@@ -20,28 +25,28 @@ export type ReportToJudge = {
 export type Verdict = { closing: Closing; warning: string | null }
 
 /**
- * What a report may close by not holding it. One that does not say all closes nothing. One that would close more than
- * half of 20 or more findings and names fewer rules than the one before looks like a scan gone wrong: it closes nothing
- * but what was missing before, and the next report that agrees with it closes the rest.
+ * Decides what a report closes. An incomplete report closes nothing. A report that would close more
+ * than half of 20 or more findings and names fewer rules than before may be the result of a failed
+ * scan: it closes only what was missing before, and the next report that agrees closes the rest.
  */
 export function judgeClosing(report: ReportToJudge): Verdict {
   const { tool, incomplete } = report
-  if (incomplete !== null) return { closing: 'none', warning: `No finding of ${tool} was closed. ${incomplete}` }
-  if (!looksWrong(report)) return { closing: 'all', warning: null }
-  const { open, missing, missingBefore, rules, rulesBefore } = report
-  const held = missing - missingBefore
-  const of = open - missingBefore
-  return {
-    closing: 'missing_before',
-    warning:
-      `${held} of ${of} open findings of ${tool} are not in the report, which names ${rules} rules where the one ` +
-      `before it named ${rulesBefore}. They were not closed; the next report without them closes them.`,
-  }
+  if (incomplete !== null) return { closing: 'none', warning: `No findings of ${tool} were closed. ${incomplete}` }
+  if (!looksFailed(report)) return { closing: 'all', warning: null }
+  return { closing: 'missing_before', warning: failedWarning(report) }
 }
 
-/** Findings that were missing before are agreed on, and out of the count. */
-function looksWrong({ open, missing, missingBefore, rules, rulesBefore }: ReportToJudge): boolean {
+/** Findings that were missing from the previous report too are not counted. */
+function looksFailed({ open, missing, missingBefore, rules, rulesBefore }: ReportToJudge): boolean {
   const namesFewer = rules !== null && rulesBefore !== null && rules < rulesBefore
-  const of = open - missingBefore
-  return namesFewer && of >= GUARDED_FINDINGS_MIN && (missing - missingBefore) * 2 > of
+  const guarded = open - missingBefore
+  return namesFewer && guarded >= GUARDED_FINDINGS_MIN && (missing - missingBefore) * 2 > guarded
+}
+
+function failedWarning({ tool, open, missing, missingBefore, rules, rulesBefore }: ReportToJudge): string {
+  return (
+    `${missing - missingBefore} of ${open - missingBefore} open findings of ${tool} are missing from this report, ` +
+    `which names ${rules} rules. The previous report named ${rulesBefore}. These findings were not closed. ` +
+    'The next report that does not contain them closes them.'
+  )
 }

@@ -1,16 +1,42 @@
 import type { Tx } from '../../platform/db/sql.ts'
 import { newUuidPrefix } from '../../platform/ids.ts'
-import { asReported, detectedIntel, lookUpDetected } from '../intel/lookup/intel-at-detection.store.ts'
-import type { MergeScope } from '../issues/writing/grouping.store.ts'
+import { asReported } from '../intel/lookup/intel-at-detection.store.ts'
 import type { Closing } from './closing.ts'
+import { detectedIntel, lookUpDetected } from './detected.store.ts'
+import type { GroupedReport } from './group-report.ts'
+import { hasPairs, type Paired } from './paired.store.ts'
+import type { After } from './step.ts'
 
-// These work on the pairs that `pairIncoming` made.
+/** How many findings were written. */
+export type Written = After<'write'> & {
+  readonly paired: Paired
+  readonly created: number
+  readonly updated: number
+  readonly resolved: number
+}
 
 /**
- * Brings stored findings in line with what the report says of them. A fixed one that comes back is reopened and keeps
- * its first_seen_at; a dismissal by a person outlives the report. Equal ones are not written. Returns how many changed.
+ * Brings the stored findings in line with the report. Statements without rows to write are skipped,
+ * because they would still read every finding, and most reports bring no news.
  */
-export async function updateChanged(tx: Tx, { org_id, at }: MergeScope): Promise<number> {
+export async function writeFindings(
+  grouped: GroupedReport,
+  streams: readonly { id: number; closing: Closing }[],
+): Promise<Written> {
+  const { paired } = grouped
+  const updated = hasPairs(paired, 'changed') ? await updateChanged(grouped) : 0
+  const created = hasPairs(paired, 'fresh') ? await insertNew(grouped) : 0
+  const resolved = hasPairs(paired, 'absent') ? await settleMissing(paired, streams) : 0
+  return { paired, created, updated, resolved } as Written
+}
+
+/**
+ * Updates the findings that the report changes. A fixed finding is reopened and keeps its
+ * `first_seen_at`. A dismissal by a person stays. Returns the number of findings.
+ */
+async function updateChanged({ paired }: GroupedReport): Promise<number> {
+  const { tx, scope } = paired
+  const { org_id, at } = scope
   const rows = await tx`
     update findings finding
     set fingerprint = incoming.fingerprint, fingerprint_method = incoming.fingerprint_method,
@@ -44,19 +70,16 @@ export async function updateChanged(tx: Tx, { org_id, at }: MergeScope): Promise
   return rows.count
 }
 
-/** Where the report itself says that a result does not count (SARIF suppressions, VEX). */
+/** The report itself dismisses a finding by a SARIF suppression or a VEX statement. */
 function dismissalSource(tx: Tx) {
   return tx`case when incoming.state = 'dismissed' then 'report' end`
 }
 
-/** Ids of the moment, by the place in the report: in their order the list of findings is served. */
-function idsOf(tx: Tx, at: Date) {
-  return tx`(${newUuidPrefix(at)} || lpad(to_hex(position), 8, '0'))::uuid`
-}
-
-/** Stores what the streams did not hold yet, with what is known at this moment of its vulnerability. Returns how many. */
-export async function insertNew(tx: Tx, { org_id, repository_no, at }: MergeScope): Promise<number> {
-  await lookUpDetected(tx)
+/** Inserts the new findings with what is known of their vulnerabilities at this time. Returns their number. */
+async function insertNew({ paired }: GroupedReport): Promise<number> {
+  const { tx, scope } = paired
+  const { org_id, repository_no, at } = scope
+  const detected = await lookUpDetected(paired)
   const rows = await tx`
     insert into findings (
       org_id, id, stream_id, repository_no, fingerprint, fingerprint_method, relocation, context, ordinal, content_hash,
@@ -68,8 +91,8 @@ export async function insertNew(tx: Tx, { org_id, repository_no, at }: MergeScop
     select ${org_id}, ${idsOf(tx, at)}, stream_id, ${repository_no}, fingerprint, fingerprint_method, relocation, context, ordinal,
       content_hash, kind, type, severity, state, title, description, native_url, path, start_line, end_line,
       package_name, package_version, fixed_version, purl, vuln_ids, cwes, rule_id, secret_type, resource_name,
-      scanner_score, cvss_version, cvss_score, cvss_vector, ${detectedIntel(tx, at)}, grouped.issue_id, grouping_code,
-       grouping_detail, ${at}::timestamptz, dismiss_reason, dismiss_comment,
+      scanner_score, cvss_version, cvss_score, cvss_vector, ${detectedIntel(detected)}, grouped.issue_id, grouping_code,
+      grouping_detail, ${at}::timestamptz, dismiss_reason, dismiss_comment,
       case when state = 'dismissed' then ${at}::timestamptz end, ${dismissalSource(tx)}, ${at}::timestamptz,
       ${at}::timestamptz, ${at}::timestamptz
     from paired
@@ -80,15 +103,18 @@ export async function insertNew(tx: Tx, { org_id, repository_no, at }: MergeScop
   return rows.count
 }
 
+/** UUIDs of this time, in the order of the positions in the report: the list of findings is sorted by id. */
+function idsOf(tx: Tx, at: Date) {
+  return tx`(${newUuidPrefix(at)} || lpad(to_hex(position), 8, '0'))::uuid`
+}
+
 /**
- * Settles what the streams hold and the report does not: it was last seen by the newest report that held it, and is
- * fixed where the report may close it. What a person dismissed stays dismissed. Returns how many were resolved.
+ * Records when the findings that the report does not contain were last seen, and marks those that
+ * the report may close as fixed. Returns the number of fixed ones.
  */
-export async function settleMissing(
-  tx: Tx,
-  { org_id, at }: MergeScope,
-  streams: { id: number; closing: Closing }[],
-): Promise<number> {
+async function settleMissing(paired: Paired, streams: readonly { id: number; closing: Closing }[]): Promise<number> {
+  const { tx, scope } = paired
+  const { org_id, at } = scope
   const [row] = await tx<[{ resolved: number }]>`
     with settled as (
       update findings finding
@@ -98,7 +124,7 @@ export async function settleMissing(
         updated_at = ${at}
       from paired
       join unnest(${streams.map(({ id }) => id)}::bigint[], ${streams.map(({ closing }) => closing)}::text[])
-        as word (stream_id, closing) using (stream_id)
+        as judged (stream_id, closing) using (stream_id)
       join finding_streams stream on stream.org_id = ${org_id} and stream.id = stream_id
       where paired.position is null
         and finding.org_id = stream.org_id
@@ -111,25 +137,10 @@ export async function settleMissing(
   return row.resolved
 }
 
-/** Open, or dismissed by a report and by no person. */
+/** Only open findings and those dismissed by a report can be closed, not those dismissed by a person. */
 function isClosed(tx: Tx) {
   return tx`(
     (finding.state = 'open' or (finding.state = 'dismissed' and finding.dismissal_source = 'report'))
-    and (word.closing = 'all' or (word.closing = 'missing_before' and paired.was_missing))
+    and (judged.closing = 'all' or (judged.closing = 'missing_before' and paired.was_missing))
   )`
-}
-
-export type SeverityCounts = { critical: number; high: number; medium: number; low: number }
-
-export async function countOpenBySeverity(tx: Tx, orgId: string, streamIds: number[]): Promise<SeverityCounts> {
-  const [row] = await tx<[SeverityCounts]>`
-    select count(*) filter (where severity = 'critical') as critical,
-      count(*) filter (where severity = 'high') as high,
-      count(*) filter (where severity = 'medium') as medium,
-      count(*) filter (where severity = 'low') as low
-    from findings
-    where org_id = ${orgId}
-      and stream_id = any(${streamIds})
-      and state = 'open'`
-  return row
 }

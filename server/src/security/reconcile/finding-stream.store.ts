@@ -1,25 +1,35 @@
 import type { Tx } from '../../platform/db/sql.ts'
+import type { ReportFormat } from '../formats/report/parsed-report.ts'
+import type { FindingOrigin } from '../vocabulary/origin.ts'
 
-/** What the streams of one report have in common. */
-export type StreamKey = { org_id: string; repository_no: number; category: string | null; git_ref: string | null }
+/** The facts of a report that its streams store. */
+export type StreamReport = {
+  org_id: string
+  repository_no: number
+  category: string | null
+  git_ref: string | null
+  commit_sha: string | null
+  tracked: boolean
+  source: ReportFormat
+  origin: FindingOrigin
+  reported_at: Date
+}
 
-/** `rules_named`: by the reports so far, as `finding_streams` says. */
+/** `rules_named` is the number of rules that a report is compared with. Null where it is unknown. */
 export type Stream = { id: number; tool: string; tracked: boolean; reported_at: Date; rules_named: number | null }
 
-/** What is known of streams from the report at hand. */
-export type StreamFacts = { source: string; origin: string; tracked: boolean }
-
 /**
- * The streams of a report's tools, made when they are new, locked until the transaction ends: in the order of their
- * names, so that two reports never wait for each other.
+ * Creates the streams of these tools where they are missing, and locks them until the transaction
+ * ends. They are locked in the order of their tools' names, so that two reports cannot deadlock.
  */
-export async function lockStreams(tx: Tx, key: StreamKey, tools: string[], fresh: StreamFacts): Promise<Stream[]> {
+export async function lockStreams(tx: Tx, report: StreamReport, tools: readonly string[]): Promise<Stream[]> {
+  const { org_id, repository_no, category, git_ref } = report
   await tx`
     insert into finding_streams (
       org_id, repository_no, category, git_ref, tool, source, origin, tracked, reported_at, seen_at
     )
-    select ${key.org_id}, ${key.repository_no}, ${key.category}, ${key.git_ref}, tool, ${fresh.source}, ${fresh.origin},
-      ${fresh.tracked}, '-infinity', '-infinity'
+    select ${org_id}, ${repository_no}, ${category}, ${git_ref}, tool, ${report.source}, ${report.origin},
+      ${report.tracked}, '-infinity', '-infinity'
     from unnest(${tools}::text[]) tool
     order by tool
     on conflict do nothing`
@@ -27,31 +37,27 @@ export async function lockStreams(tx: Tx, key: StreamKey, tools: string[], fresh
     select id, tool, tracked,
       case when reported_at = '-infinity' then 'epoch' else reported_at end as reported_at, rules_named
     from finding_streams
-    where org_id = ${key.org_id}
-      and repository_no = ${key.repository_no}
-      and coalesce(category, '') = coalesce(${key.category}::text, '')
-      and branch_name(git_ref) = branch_name(${key.git_ref})
+    where org_id = ${org_id}
+      and repository_no = ${repository_no}
+      and coalesce(category, '') = coalesce(${category}::text, '')
+      and branch_name(git_ref) = branch_name(${git_ref})
       and tool = any(${tools})
     order by tool
     for update`
 }
 
-export type StreamUpdate = StreamFacts & { git_ref: string | null; commit_sha: string | null; reported_at: Date }
+export type SeverityCounts = { critical: number; high: number; medium: number; low: number }
 
-/** What a report says of its stream itself. */
-export type StreamWord = { id: number; version: string | null; rules_named: number | null }
-
-/** Notes the report as its streams' newest. */
-export async function updateStreams(tx: Tx, orgId: string, words: StreamWord[], update: StreamUpdate, at: Date) {
-  await tx`
-    update finding_streams stream
-    set tool_version = word.version, rules_named = word.rules_named, source = ${update.source},
-      origin = ${update.origin}, tracked = ${update.tracked}, git_ref = ${update.git_ref},
-      commit_sha = ${update.commit_sha}, reported_at = ${update.reported_at}, seen_at = ${at}
-    from unnest(
-      ${words.map((word) => word.id)}::bigint[], ${words.map((word) => word.version)}::text[],
-      ${words.map((word) => word.rules_named)}::integer[]
-    ) as word (id, version, rules_named)
-    where stream.org_id = ${orgId}
-      and stream.id = word.id`
+/** Counts the open findings of these streams. */
+export async function countOpenBySeverity(tx: Tx, orgId: string, streamIds: number[]): Promise<SeverityCounts> {
+  const [row] = await tx<[SeverityCounts]>`
+    select count(*) filter (where severity = 'critical') as critical,
+      count(*) filter (where severity = 'high') as high,
+      count(*) filter (where severity = 'medium') as medium,
+      count(*) filter (where severity = 'low') as low
+    from findings
+    where org_id = ${orgId}
+      and stream_id = any(${streamIds})
+      and state = 'open'`
+  return row
 }

@@ -1,53 +1,62 @@
-import type { Tx } from '../../platform/db/sql.ts'
-import { bucketBatches } from '../issues/grouping/bucket-batches.ts'
+import { bucketBatches } from '../issues/grouping/bucket.ts'
+import type { DescribedGroup } from '../issues/grouping/describe-groups.ts'
 import { groupMembers } from '../issues/grouping/group-members.ts'
-import type { Member } from '../issues/grouping/member.ts'
-import type { PlacedGroup } from '../issues/grouping/place-groups.ts'
-import type { MergeScope } from '../issues/writing/grouping.store.ts'
-import {
-  type ChangedFinding,
-  hasIssues,
-  readChanged,
-  readMembers,
-  readNewPositions,
-} from '../issues/writing/grouping.store.ts'
+import type { Member } from '../issues/grouping/grouping-facts.ts'
+import { hasIssues, readMembers } from '../issues/writing/grouping.store.ts'
 import type { NewIssues } from '../issues/writing/issue-refresh.store.ts'
 import { readCanonicalNames } from '../issues/writing/read-canonical-names.ts'
 import { writeGroups } from '../issues/writing/write-groups.ts'
-import type { ReportFacts } from './report-facts.ts'
-
-/** Issues that gained or lost findings or were split off, and how many were opened by new findings alone. */
-export type GroupedReport = { touched: string[]; opened: NewIssues }
+import { type ChangedFinding, hasPairs, type Paired, readChanged, readNewPositions } from './paired.store.ts'
+import type { After } from './step.ts'
 
 /**
- * Gives every finding of the report that is new or has changed its issue, before they are written: the issues are stored, and
- * which finding belongs to which stands in the temporary table `grouped`. The repository is locked.
+ * The temporary table `grouped` has the issue of every new and every changed finding of the report.
+ * `touched` are stored issues that gained, lost or changed findings and issues that were split off;
+ * `opened` counts the issues that consist of new findings only.
  */
-export async function groupReport(tx: Tx, scope: MergeScope, facts: ReportFacts): Promise<GroupedReport> {
-  const positions = await readNewPositions(tx)
-  const changed = await readChanged(tx, scope.org_id)
-  const members = [
-    ...positions.map((position) => facts.at(position)),
-    ...changed.map((finding) => facts.at(finding.position, finding)),
-  ]
-  const all = [...members, ...(await readNeighbours(tx, scope, members, changed))]
-  const canonicalId = await readCanonicalNames(tx, all)
-  const report: GroupedReport = { touched: [], opened: { open: 0, critical: 0, high: 0 } }
-  for (const batch of bucketBatches(all)) {
+export type GroupedReport = After<'group'> & {
+  readonly paired: Paired
+  readonly touched: string[]
+  readonly opened: NewIssues
+}
+
+/**
+ * Finds or creates the issue of every new and every changed finding of the report, before the
+ * findings themselves are written. The repository must be locked.
+ */
+export async function groupReport(paired: Paired): Promise<GroupedReport> {
+  const touched: string[] = []
+  const opened: NewIssues = { open: 0, critical: 0, high: 0 }
+  const isNews = hasPairs(paired, 'fresh') || hasPairs(paired, 'changed')
+  const members = isNews ? await readMembersToGroup(paired) : []
+  const canonicalId = await readCanonicalNames(paired.tx, members)
+  for (const batch of bucketBatches(members)) {
     const groups = groupMembers(batch, canonicalId)
-    const written = await writeGroups(tx, scope, { groups, stored: new Map(), canonicalId, cause: { by: 'report' } })
-    report.touched.push(...written.touched, ...splitOff(written.placed))
-    countOpened(report.opened, written.placed)
+    const regrouping = { groups, stored: new Map(), canonicalId, cause: { by: 'report' } } as const
+    const written = await writeGroups(paired.tx, paired.scope, regrouping)
+    touched.push(...written.touched, ...splitOff(written.described))
+    countOpened(opened, written.described)
   }
-  return report
+  return { paired, touched, opened } as GroupedReport
 }
 
-function splitOff(placed: readonly PlacedGroup[]): string[] {
-  return placed.flatMap(({ issue }) => (issue.is_new && issue.split_from !== null ? issue.id : []))
+/** The findings of the report that are new or changed, and the stored findings they may be grouped with. */
+async function readMembersToGroup(paired: Paired): Promise<Member[]> {
+  const positions = await readNewPositions(paired)
+  const changed = await readChanged(paired)
+  const reported = [
+    ...positions.map((position) => paired.members.get(position)),
+    ...changed.map((finding) => paired.members.get(finding.position, finding)),
+  ]
+  return [...reported, ...(await readNeighbours(paired, reported, changed))]
 }
 
-function countOpened(opened: NewIssues, placed: readonly PlacedGroup[]): void {
-  for (const { issue } of placed) {
+function splitOff(described: readonly DescribedGroup[]): string[] {
+  return described.flatMap(({ issue }) => (issue.is_new && issue.split_from !== null ? issue.id : []))
+}
+
+function countOpened(opened: NewIssues, described: readonly DescribedGroup[]): void {
+  for (const { issue } of described) {
     if (!issue.is_new || !issue.listed || issue.status !== 'open') continue
     opened.open += 1
     if (issue.severity === 4) opened.critical += 1
@@ -55,15 +64,14 @@ function countOpened(opened: NewIssues, placed: readonly PlacedGroup[]): void {
   }
 }
 
-/** What is stored where these findings are, and where the changed ones were. */
+/** Stored findings in the buckets of these findings, and in those that the changed ones were in. */
 async function readNeighbours(
-  tx: Tx,
-  { org_id, repository_no }: MergeScope,
-  members: readonly Member[],
+  { tx, scope: { org_id, repository_no } }: Paired,
+  reported: readonly Member[],
   changed: readonly ChangedFinding[],
 ): Promise<Member[]> {
-  if (members.length === 0 || !(await hasIssues(tx, org_id, repository_no))) return []
-  const buckets = new Set([...members, ...changed].map(({ bucket }) => bucket))
+  if (reported.length === 0 || !(await hasIssues(tx, org_id, repository_no))) return []
+  const buckets = new Set([...reported, ...changed].map(({ bucket }) => bucket))
   const isChanged = new Set(changed.map(({ id }) => id))
   const stored = await readMembers(tx, org_id, repository_no, [...buckets])
   return stored.filter(({ id }) => id === null || !isChanged.has(id))

@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto'
 import { copyBytes, copyField } from '../../platform/db/copy-text.ts'
 import type { ParsedFinding } from '../formats/report/parsed-report.ts'
+import type { AddedMember } from './report-members.ts'
 
-/** What a report may change of a finding that is stored already, in the order of the columns. */
+/** The columns of a stored finding that a later report can change. */
 const CONTENT = [
   'kind',
   'type',
@@ -31,7 +32,7 @@ const CONTENT = [
   'cvss_vector',
 ] as const satisfies (keyof ParsedFinding)[]
 
-/** Columns of the temporary table that a report is copied into. */
+/** The columns of the temporary table `incoming`. */
 export const INCOMING_COLUMNS = [
   'position',
   'tool',
@@ -43,10 +44,13 @@ export const INCOMING_COLUMNS = [
   ...CONTENT,
 ] as const
 
-/** The finding at a position of its report as a line of COPY text; `context` as hex. */
-export function incomingLine(finding: ParsedFinding, position: number, context: string | null): string {
+/** 16 bytes are enough to compare the findings of one stream. */
+const SHORT_HASH_HEX = 32
+
+/** A finding as a line in PostgreSQL's COPY text format. */
+export function incomingLine(finding: ParsedFinding, { position, context }: AddedMember): string {
   let content = ''
-  // One text that grows costs less here than a list that is joined.
+  // Appending to a string is faster here than joining an array.
   for (const column of CONTENT) content += `\t${copyField(finding[column])}`
   const fields = [
     position,
@@ -59,6 +63,3 @@ export function incomingLine(finding: ParsedFinding, position: number, context: 
   ]
   return fields.join('\t') + content
 }
-
-/** Enough where findings of one stream are compared with one another. */
-const SHORT_HASH_HEX = 32

@@ -3,8 +3,8 @@ import type { Db, Tx } from '../../platform/db/sql.ts'
 export type RepositoryIdentity = { name: string; provider: string | null; provider_id: string | null }
 
 /**
- * The row of a repository as reports name it, made when it is new, locked until the transaction ends. The lock is what
- * makes counts per repository exact.
+ * Returns the number of a reported repository, created if it is new. The row is locked until the
+ * transaction ends, so that counts per repository are exact.
  */
 export async function lockReportedRepository(tx: Tx, orgId: string, identity: RepositoryIdentity, at: Date) {
   const [row] = await tx<[{ id: number }]>`
@@ -22,7 +22,7 @@ export type RepositoryFilter = { name: string | null; provider: string | null; p
 
 const MATCHES_MAX = 1000
 
-/** The repositories that reports have named and that fit a list's filter. */
+/** Lists the reported repositories that match a filter. */
 export async function findReportedRepositories(db: Db, orgId: string, filter: RepositoryFilter) {
   const { name, provider, providerId } = filter
   return db<ReportedRepository[]>`
@@ -34,4 +34,21 @@ export async function findReportedRepositories(db: Db, orgId: string, filter: Re
       ${providerId === null ? db`` : db`and provider_id = ${providerId}`}
     order by id
     limit ${MATCHES_MAX}`
+}
+
+/**
+ * The condition that a row's repository has this provider, as a look-up per row: `offset 0` keeps
+ * the planner from joining all repositories of the provider first. `row` has org_id and
+ * repository_no.
+ */
+export function ofProvider(db: Db, row: ReturnType<Db>, provider: string | null) {
+  if (provider === null) return db``
+  return db`
+    and exists (
+      select from reported_repositories repository
+      where repository.org_id = ${row}.org_id
+        and repository.id = ${row}.repository_no
+        and repository.provider = ${provider}
+      offset 0
+    )`
 }

@@ -2,19 +2,26 @@ import { Type } from 'typebox'
 import { OneOf } from '../../platform/http/schemas.ts'
 import { PROVIDERS } from '../../repositories/repository-identity.ts'
 
-/** `owner/name`, with groups in between where the provider has them. */
+/** `owner/name`, with groups in between if the provider has groups. */
 export const RepositoryName = Type.String({
   minLength: 3,
   maxLength: 300,
   pattern: '^(?!\\s)[^/\\u0000-\\u001f]+(?:/[^/\\u0000-\\u001f]+)+(?<!\\s)$',
 })
 
-/** A number, a project id, a UUID or a GUID, as the provider has it. */
+/** The provider's id: a number, a UUID or a GUID. */
 export const RepositoryId = Type.String({ pattern: '^[A-Za-z0-9{}-]{1,100}$' })
 
-/** What narrows a list to a repository (specification, GET /v1/security/findings). */
+/** The filters of lists by repository (specification, GET /v1/security/findings). */
 export const repositoryFilters = {
-  repository: Type.Optional(RepositoryName),
-  provider: Type.Optional(OneOf(PROVIDERS)),
-  repository_id: Type.Optional(RepositoryId),
+  repository: Type.Optional(
+    Type.String({
+      ...RepositoryName,
+      description: 'Full name of the repository, `owner/name`. Add `provider` if several providers have it.',
+    }),
+  ),
+  provider: Type.Optional(OneOf(PROVIDERS, { description: 'Code host of the repository.' })),
+  repository_id: Type.Optional(
+    Type.String({ ...RepositoryId, description: "The code host's id of the repository. Requires `provider`." }),
+  ),
 }

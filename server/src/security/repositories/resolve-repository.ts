@@ -14,15 +14,16 @@ export type RepositoryReference = { name: string; provider: Provider | null; pro
 
 export type ResolvedRepository = RepositoryIdentity & {
   tracked_branch: string | null
-  /** Providers, null for none, under whose name alone reports may have kept it until now. */
+  /** Providers, null for none, under which earlier reports may have stored it by name only. */
   kept_under: (string | null)[]
 }
 
 const FIELDS = { provider: '/body/provider', id: '/body/repositoryId' }
 
 /**
- * Which repository a report is about (specification, POST /v1/security/uploads). Exactly one provider has it: that one;
- * several: 400 `REPOSITORY_AMBIGUOUS`; none: it is kept under its name until it is seen.
+ * Finds the repository of a report (specification, POST /v1/security/uploads). If several providers
+ * have it, throws 400 `REPOSITORY_AMBIGUOUS`. If none has it, it is stored by name until it is
+ * linked.
  */
 export async function resolveRepository(
   db: Db,
@@ -55,7 +56,10 @@ async function byId(
   return toResolved(linked, await findByName(db, orgId, linked.full_name))
 }
 
-/** A connected account that is named like the repository's owner tells the provider, not yet the repository's id. */
+/**
+ * The provider with linked repositories of the same owner. It does not give the id of the
+ * repository.
+ */
 async function providerOfOwner(db: Db, orgId: string, name: string): Promise<string | null> {
   const [only, ...others] = await findProvidersOfOwner(db, orgId, name.split('/')[0] ?? '')
   if (only && others.length > 0) throw ambiguous(name, [only, ...others])
@@ -66,7 +70,10 @@ function unlinked(name: string, provider: string | null, id: string | null, kept
   return { name, provider, provider_id: id, tracked_branch: null, kept_under: keptUnder }
 }
 
-/** `named` are all that have its name: a name that several have was nobody's. */
+/**
+ * `named` are all linked repositories with its name. A name that several have was not resolved
+ * before.
+ */
 function toResolved(linked: LinkedRepository, named: LinkedRepository[]): ResolvedRepository {
   const isOnlyOfProvider = named.filter(({ provider }) => provider === linked.provider).length === 1
   return {
@@ -79,7 +86,7 @@ function toResolved(linked: LinkedRepository, named: LinkedRepository[]): Resolv
 }
 
 export function ambiguous(name: string, providers: string[]): ApiError {
-  const message = `The repository ${name} exists more than once. Send provider and repositoryId.`
+  const message = `Several repositories are named ${name}. Send provider and repositoryId.`
   return new ApiError(400, 'REPOSITORY_AMBIGUOUS', message, {
     reason: 'REPOSITORY_AMBIGUOUS',
     providers: [...new Set(providers)],

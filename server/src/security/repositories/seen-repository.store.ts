@@ -2,8 +2,9 @@ import type { Tx } from '../../platform/db/sql.ts'
 import type { ResolvedRepository } from './resolve-repository.ts'
 
 /**
- * A repository that reports knew by its name alone has been seen: its row gets what is known now, and with it
- * everything that was kept under the name. Where the repository has a row already, both stay.
+ * Gives a repository that was stored by name its provider and id, now that they are known.
+ * Everything that was stored under the name then belongs to it. If the repository already has a
+ * row, both rows stay.
  */
 export async function adoptNamed(tx: Tx, orgId: string, repository: ResolvedRepository): Promise<void> {
   const { name, provider, provider_id, kept_under } = repository
@@ -31,8 +32,9 @@ export async function adoptNamed(tx: Tx, orgId: string, repository: ResolvedRepo
 }
 
 /**
- * True where something is kept under the name. Only then one caller goes on at a time, so that the next one's statement
- * sees what this one did; row locks would not do, since those of rows that no longer match are taken as well.
+ * True if something is stored under the name. Then callers take turns by an advisory lock, so that
+ * the next one sees the change. Row locks do not suffice, because they also wait for rows that no
+ * longer match.
  */
 async function lockKept(tx: Tx, orgId: string, repository: ResolvedRepository): Promise<boolean> {
   const kept = await tx`select from reported_repositories where ${isKept(tx, orgId, repository)} limit 1`
@@ -49,7 +51,10 @@ function isKept(tx: Tx, orgId: string, { name, kept_under }: ResolvedRepository)
     and coalesce(provider, '') = any(${kept_under.map((provider) => provider ?? '')})`
 }
 
-/** An empty ref was the tracked branch all along; now its name is known. What the named branch has already stays there. */
+/**
+ * Names the tracked branch where the ref is empty. Streams and uploads that the named branch
+ * already has stay.
+ */
 async function nameRefs(tx: Tx, orgId: string, repositoryNo: number, trackedBranch: string): Promise<void> {
   await tx`
     update finding_streams stream

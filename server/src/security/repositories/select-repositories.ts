@@ -5,23 +5,28 @@ import { findReportedRepositories } from './reported-repository.store.ts'
 import { requireRepositoryId } from './repository-id.ts'
 import { ambiguous } from './resolve-repository.ts'
 
-/** What a list is narrowed to: some repositories, all of a provider, or, where both are null, nothing. */
+/** The repositories of a list: some of them, all of a provider, or all if both are null. */
 export type RepositorySelection = { repositoryNos: number[] | null; provider: string | null }
 
-/** The filters as a query has them. */
+/** The filters of a query. */
 export type RepositoryQuery = { repository?: string; provider?: Provider; repository_id?: string }
 
 const FIELDS = { provider: '/query/provider', id: '/query/repository_id' }
 
+/** Lists read up to so many repositories one by one. With more, a scan soon fills a page. */
+const REPOSITORIES_READ_MAX = 100
+
 /**
- * The repositories that a list is narrowed to. A name that exists with more than one provider, connected or in reports,
- * needs the provider: 400 `REPOSITORY_AMBIGUOUS`. So does an id: 400 `invalid_request`.
+ * Selects the repositories of a list. Throws 400 `REPOSITORY_AMBIGUOUS` for a name without a provider
+ * that several providers have, and 400 `invalid_request` for an id without a provider.
  */
 export async function selectRepositories(db: Db, orgId: string, query: RepositoryQuery): Promise<RepositorySelection> {
   const { repository: name = null, provider = null, repository_id: id } = query
   const providerId = id === undefined ? null : requireRepositoryId(provider, id, FIELDS)
-  if (name === null && providerId === null) return { repositoryNos: null, provider }
+  const isOfAll = name === null && providerId === null
+  if (isOfAll && provider === null) return { repositoryNos: null, provider }
   const found = await findReportedRepositories(db, orgId, { name, provider, providerId })
+  if (isOfAll && found.length > REPOSITORIES_READ_MAX) return { repositoryNos: null, provider }
   if (name !== null && provider === null) {
     const providers = new Set(
       [...found, ...(await findByName(db, orgId, name))].flatMap((known) => known.provider ?? []),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { ReadableArtifact } from '../../ci/artifacts/readable-artifact.store.ts'
+import type { ReadableArtifact } from '../../ci/reports/report.store.ts'
 import { artifactCategory } from './artifact-category.ts'
 
 const ARTIFACT: ReadableArtifact = {

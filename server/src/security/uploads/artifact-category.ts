@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { ReadableArtifact } from '../../ci/artifacts/readable-artifact.store.ts'
+import type { ReadableArtifact } from '../../ci/reports/report.store.ts'
 
 const CATEGORY_CHARS_MAX = 100
 const DIGEST_CHARS = 12

@@ -4,7 +4,7 @@ import { ApiError, notFound } from '../../platform/http/errors.ts'
 import { findMismatch, type Mismatch } from '../../platform/objects/verify-object.ts'
 import { enqueue } from '../../platform/queue/enqueue.ts'
 import type { Services } from '../../services.ts'
-import { readUploadJob } from './read-upload-job.ts'
+import { readUploadJob } from './read-upload.job.ts'
 import { reportKey } from './report-key.ts'
 import {
   findUploadToComplete,
@@ -13,7 +13,7 @@ import {
   markQueued,
   type UploadToComplete,
 } from './upload-state.store.ts'
-import { readUpload } from './upload-view.store.ts'
+import { findUploadJson } from './upload-view.store.ts'
 
 const REASONS = {
   size_mismatch: 'size mismatch: the stored file has another size than was declared',
@@ -36,7 +36,7 @@ export async function completeUpload(services: Services, actor: Actor, id: strin
     const failed = await sql.begin((tx) => settle(tx, actor.org_id, id, mismatch, now))
     if (failed) await objects.remove(key)
   }
-  return (await readUpload(sql, actor.org_id, id, now)) as string
+  return (await findUploadJson(sql, actor.org_id, id, now)) as string
 }
 
 /** Whether this call is the one that ended the upload as failed. Another may have settled it meanwhile. */

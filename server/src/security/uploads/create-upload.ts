@@ -5,13 +5,13 @@ import { ApiError, invalidField, rateLimited } from '../../platform/http/errors.
 import { newHexId } from '../../platform/ids.ts'
 import { ADDRESS_LIFETIME_MS } from '../../platform/objects/object-store.ts'
 import { enqueue } from '../../platform/queue/enqueue.ts'
+import { isTracked } from '../../repositories/branch-name.ts'
 import type { Services } from '../../services.ts'
 import { lockReportedRepository } from '../repositories/reported-repository.store.ts'
 import { type ResolvedRepository, resolveRepository } from '../repositories/resolve-repository.ts'
 import { adoptNamed } from '../repositories/seen-repository.store.ts'
-import { isTracked } from '../repositories/tracked.ts'
 import { expireUploads } from './expire-uploads.ts'
-import { readUploadJob } from './read-upload-job.ts'
+import { readUploadJob } from './read-upload.job.ts'
 import { reportKey } from './report-key.ts'
 import type { NewSecurityUpload } from './upload.schema.ts'
 import {
@@ -22,7 +22,7 @@ import {
   type NewUploadRow,
   requeueOutdated,
 } from './upload.store.ts'
-import { readUpload } from './upload-view.store.ts'
+import { findUploadJson } from './upload-view.store.ts'
 
 /** The type that a report is PUT with, whatever its format: the format is read from the contents. */
 const CONTENT_TYPE = 'application/json'
@@ -72,7 +72,7 @@ async function register(
     await refuseOverQuota(tx, actor, row, now)
     await insertUpload(tx, row, now)
   }
-  const json = await readUpload(tx, actor.org_id, upload.id, now)
+  const json = await findUploadJson(tx, actor.org_id, upload.id, now)
   const awaitsFile = !same || same.status === 'pending'
   return { json: json as string, put: awaitsFile ? await presign(services, actor, upload, now) : null, created: !same }
 }

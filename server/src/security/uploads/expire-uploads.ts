@@ -1,10 +1,23 @@
 import type { Services } from '../../services.ts'
 import { reportKey } from './report-key.ts'
-import { failExpiredUploads } from './upload-state.store.ts'
+import { failExpiredUploads, failUnreadUploads } from './upload-state.store.ts'
 
-/** Ends uploads whose 15 minutes are over, and removes what was PUT for them. */
-export async function expireUploads({ sql, clock, objects }: Services): Promise<void> {
-  for (const { org_id, id } of await failExpiredUploads(sql, clock.now())) {
-    await objects.remove(reportKey(org_id, id))
-  }
+/** Fails uploads that were not completed within their 15 minutes, and removes their files. */
+export async function expireUploads(services: Services): Promise<void> {
+  await removeFiles(services, await failExpiredUploads(services.sql, services.clock.now()))
+}
+
+/**
+ * Fails uploads that wait for a job which will never come, and removes their files. The same report
+ * can then be uploaded again.
+ */
+export async function settleUnreadUploads(services: Services): Promise<void> {
+  const { sql, clock, log } = services
+  const uploads = await failUnreadUploads(sql, clock.now())
+  if (uploads.length > 0) log.error({ uploads: uploads.map(({ id }) => id) }, 'Uploads without a job have failed')
+  await removeFiles(services, uploads)
+}
+
+async function removeFiles({ objects }: Services, uploads: { org_id: string; id: string }[]): Promise<void> {
+  for (const { org_id, id } of uploads) await objects.remove(reportKey(org_id, id))
 }

@@ -1,26 +1,32 @@
-import { describeArtifact, type ReadableArtifact } from '../../ci/artifacts/readable-artifact.store.ts'
 import { noteParsed } from '../../ci/reports/attestation.store.ts'
+import { describeArtifact, type ReadableArtifact } from '../../ci/reports/report.store.ts'
 import { findOrganizationById } from '../../organizations/organization.store.ts'
 import type { Plan } from '../../organizations/plan.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { newHexId } from '../../platform/ids.ts'
 import { enqueue } from '../../platform/queue/enqueue.ts'
+import { isTracked } from '../../repositories/branch-name.ts'
 import type { Provider } from '../../repositories/repository-identity.ts'
 import { findOnHost } from '../../repositories/repository-lookup.store.ts'
 import type { Services } from '../../services.ts'
 import { lockReportedRepository } from '../repositories/reported-repository.store.ts'
 import { type ResolvedRepository, resolveRepository } from '../repositories/resolve-repository.ts'
 import { adoptNamed } from '../repositories/seen-repository.store.ts'
-import { isTracked } from '../repositories/tracked.ts'
 import { artifactCategory } from './artifact-category.ts'
-import { findArtifactFigures } from './artifact-figures.store.ts'
-import { readUploadJob } from './read-upload-job.ts'
-import { countRunUploads, insertUpload, type NewUploadRow } from './upload.store.ts'
+import { readUploadJob } from './read-upload.job.ts'
+import {
+  countRunUploads,
+  findArtifactFigures,
+  insertUpload,
+  type NewUploadRow,
+  requeueFailedArtifact,
+} from './upload.store.ts'
 import { markFailed } from './upload-state.store.ts'
 
 /**
- * Takes an artifact that a scan or SBOM attestation names like an uploaded report, with the origin `report`. Told
- * again, it reads nothing: what was read is handed to attestations that came since.
+ * Queues the reading of an artifact that a scan or SBOM attestation names, as an upload with the origin
+ * `report`. An artifact that was read before is not read again: attestations that came since get its
+ * figures. One whose reading failed is read again, because its sender has attested it again.
  */
 export async function readArtifact(
   services: Services,
@@ -36,11 +42,13 @@ export async function readArtifact(
     if (!artifact || !plan || isEmpty) return
     const upload = await toUpload(tx, org_id, artifact_id, artifact, now)
     const refusal = await findRefusal(tx, org_id, artifact, plan)
-    if ((await insertUpload(tx, upload, now)) === null) {
+    const upload_id =
+      (await insertUpload(tx, upload, now)) ?? (await requeueFailedArtifact(tx, org_id, artifact_id, now))
+    if (upload_id === null) {
       const figures = await findArtifactFigures(tx, org_id, artifact_id)
-      if (figures !== null) await noteParsed(tx, org_id, artifact_id, figures, now)
-    } else if (refusal === null) await enqueue(tx, readUploadJob, { org_id, upload_id: upload.id })
-    else await markFailed(tx, org_id, upload.id, { error: refusal, format: null }, now)
+      if (figures !== null) await noteParsed(tx, { org_id, id: artifact_id }, figures, now)
+    } else if (refusal === null) await enqueue(tx, readUploadJob, { org_id, upload_id })
+    else await markFailed(tx, org_id, upload_id, { error: refusal, format: null }, now)
   })
 }
 

@@ -1,5 +1,9 @@
 import type { Db, Tx } from '../../platform/db/sql.ts'
+import { hasLiveJob } from '../../platform/queue/queue.store.ts'
 import type { ReportFormat } from '../formats/report/parsed-report.ts'
+import type { ReconcileOutcome } from '../reconcile/reconcile-report.ts'
+import type { UploadOrigin } from '../vocabulary/origin.ts'
+import { readUploadJob } from './read-upload.job.ts'
 
 export type UploadToComplete = { status: string; size: number; sha256: string; put_until: Date }
 
@@ -50,7 +54,7 @@ export async function markFailed(
 export type UploadToRead = {
   repository_no: number
   requested_format: 'auto' | ReportFormat
-  origin: 'ui' | 'api' | 'report'
+  origin: UploadOrigin
   category: string | null
   git_ref: string | null
   commit_sha: string | null
@@ -81,17 +85,6 @@ export async function noteProgress(db: Db, orgId: string, id: string, findings: 
       and status = 'parsing'`
 }
 
-export type UploadOutcome = {
-  created: number
-  updated: number
-  unchanged: number
-  resolved: number
-  openBySeverity: { critical: number; high: number; medium: number; low: number }
-  newIssues: number
-  newCritical: number
-  newHigh: number
-}
-
 export type FinishedUpload = {
   format: ReportFormat
   /** What the report itself names. */
@@ -100,7 +93,7 @@ export type FinishedUpload = {
   components: number
   truncated: boolean
   warnings: string[]
-  outcome: UploadOutcome
+  outcome: ReconcileOutcome
 }
 
 /** parsing → finished. False when the upload ended meanwhile: the caller's transaction must not stand. */
@@ -116,11 +109,12 @@ export async function markFinished(tx: Tx, orgId: string, id: string, result: Fi
   return rows.count === 1
 }
 
-const EXPIRED_AT_ONCE_MAX = 500
-/** What a pending upload says after its 15 minutes (decisions §7). */
+const SETTLED_AT_ONCE_MAX = 500
+/** The error of an upload that was still pending after its 15 minutes (decisions §7). */
 export const UPLOAD_EXPIRED = 'upload expired'
+export const OUR_FAILURE = 'The report could not be read because of a failure on our side. Upload it again.'
 
-/** Ends pending uploads that nobody completed in time. Returns the ids, whose files can go. */
+/** Fails pending uploads that nobody completed in time. Returns their ids. */
 export async function failExpiredUploads(db: Db, now: Date): Promise<{ org_id: string; id: string }[]> {
   return db<{ org_id: string; id: string }[]>`
     update security_uploads upload
@@ -131,9 +125,31 @@ export async function failExpiredUploads(db: Db, now: Date): Promise<{ org_id: s
       where status = 'pending'
         and put_until <= ${now}
       order by put_until
-      limit ${EXPIRED_AT_ONCE_MAX}
+      limit ${SETTLED_AT_ONCE_MAX}
       for update skip locked
     ) expired
     where (upload.org_id, upload.id) = (expired.org_id, expired.id)
+    returning upload.org_id, upload.id`
+}
+
+/**
+ * Fails queued and parsing uploads that no job will read: theirs has used up its tries or is not there.
+ * Status and job are always stored together, so one statement sees both or neither. Returns their ids.
+ */
+export async function failUnreadUploads(db: Db, now: Date): Promise<{ org_id: string; id: string }[]> {
+  const isOwnJob: ReturnType<Db> = db`job.payload ->> 'upload_id' = upload.id`
+  return db<{ org_id: string; id: string }[]>`
+    update security_uploads upload
+    set status = 'failed', error = ${OUR_FAILURE}, findings = 0, components = 0, updated_at = ${now}
+    from (
+      select org_id, id
+      from security_uploads upload
+      where status in ('queued', 'parsing')
+        and not ${hasLiveJob(db, readUploadJob.name, isOwnJob)}
+      order by created_at
+      limit ${SETTLED_AT_ONCE_MAX}
+      for update skip locked
+    ) unread
+    where (upload.org_id, upload.id) = (unread.org_id, unread.id)
     returning upload.org_id, upload.id`
 }

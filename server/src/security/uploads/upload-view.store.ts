@@ -1,8 +1,9 @@
 import type { Db } from '../../platform/db/sql.ts'
-import { UPLOAD_EXPIRED, type UploadOutcome } from './upload-state.store.ts'
+import type { ReconcileOutcome } from '../reconcile/reconcile-report.ts'
+import { UPLOAD_EXPIRED } from './upload-state.store.ts'
 
-/** The wire form of an upload. A pending one past its time reads as failed, whether or not the sweeper has been there. */
-export async function readUpload(db: Db, orgId: string, id: string, now: Date): Promise<string | null> {
+/** An upload as JSON, or null. A pending upload past its time is shown as failed before the job marks it. */
+export async function findUploadJson(db: Db, orgId: string, id: string, now: Date): Promise<string | null> {
   const [row] = await db<{ json: string }[]>`
     select row_to_json(item)::text as json
     from (
@@ -28,7 +29,7 @@ function isExpired(db: Db, now: Date) {
   return db`(upload.status = 'pending' and upload.put_until <= ${now})`
 }
 
-const NO_OUTCOME: UploadOutcome = {
+const NO_OUTCOME: ReconcileOutcome = {
   created: 0,
   updated: 0,
   unchanged: 0,

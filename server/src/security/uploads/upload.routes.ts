@@ -6,7 +6,7 @@ import type { Services } from '../../services.ts'
 import { completeUpload } from './complete-upload.ts'
 import { createUpload } from './create-upload.ts'
 import { CompletedUpload, CreatedUpload, NewSecurityUpload, SecurityUpload, UploadPath } from './upload.schema.ts'
-import { readUpload } from './upload-view.store.ts'
+import { findUploadJson } from './upload-view.store.ts'
 
 const access = { scope: 'write:security-findings', feature: 'security_uploads' } as const
 const tags = ['Security uploads']
@@ -62,7 +62,7 @@ export async function uploadRoutes(app: HttpServer, services: Services): Promise
     },
     async (request, reply) => {
       const { org_id } = request.actor
-      const json = await readUpload(services.sql, org_id, request.params.uploadId, services.clock.now())
+      const json = await findUploadJson(services.sql, org_id, request.params.uploadId, services.clock.now())
       if (json === null) throw notFound('upload')
       return sendData(reply, json)
     },

@@ -1,11 +1,13 @@
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { ReportFormat } from '../formats/report/parsed-report.ts'
+import type { SeverityCounts } from '../reconcile/finding-stream.store.ts'
+import type { UploadOrigin } from '../vocabulary/origin.ts'
 
 export type NewUploadRow = {
   org_id: string
   id: string
   repository_no: number
-  origin: 'ui' | 'api' | 'report'
+  origin: UploadOrigin
   requested_format: 'auto' | ReportFormat
   filename: string
   size: number
@@ -119,4 +121,40 @@ export async function requeueOutdated(tx: Tx, orgId: string, id: string, at: Dat
           and newer.status <> 'failed'
       )`
   return rows.count === 1
+}
+
+/** failed → queued, for an artifact's upload. Returns its id, or null when it has not failed. */
+export async function requeueFailedArtifact(
+  tx: Tx,
+  orgId: string,
+  artifactId: string,
+  at: Date,
+): Promise<string | null> {
+  const [row] = await tx<{ id: string }[]>`
+    update security_uploads
+    set status = 'queued', error = null, format = null, updated_at = ${at}
+    where org_id = ${orgId}
+      and artifact_id = ${artifactId}
+      and status = 'failed'
+    returning id`
+  return row?.id ?? null
+}
+
+/** Our own figures of the report in an artifact, stored beside what the job states. */
+export type ReportFigures = {
+  format: ReportFormat
+  findings: number
+  components: number
+  openBySeverity: SeverityCounts
+}
+
+/** Returns null until the report in the artifact has been read successfully. */
+export async function findArtifactFigures(db: Db, orgId: string, artifactId: string): Promise<ReportFigures | null> {
+  const [row] = await db<ReportFigures[]>`
+    select format, findings, components, outcome -> 'openBySeverity' as "openBySeverity"
+    from security_uploads
+    where org_id = ${orgId}
+      and artifact_id = ${artifactId}
+      and status = 'finished'`
+  return row ?? null
 }

@@ -13,10 +13,10 @@ export type ConfiguredGate = {
   created_at: Date
 }
 
-/** More than an organization has environments; opening a gate looks at all of them. */
+/** Opening a gate reads all gates of the organization, so their number is limited. */
 export const GATES_PER_ORGANIZATION_MAX = 1000
 
-/** Stores a gate. Throws a unique violation when the organization has one of that name. */
+/** Inserts a gate. Throws a unique violation when the organization has a gate of the same name. */
 export async function insertGate(db: Db, orgId: string, gate: ConfiguredGate): Promise<void> {
   await db`
     insert into configured_gates (
@@ -30,7 +30,7 @@ export async function insertGate(db: Db, orgId: string, gate: ConfiguredGate): P
     )`
 }
 
-/** The organization's gates, the oldest first: the order in which they are asked. */
+/** The organization's gates, oldest first: the order in which a deployment requires them. */
 export async function listGates(db: Db, orgId: string): Promise<ConfiguredGate[]> {
   return db<ConfiguredGate[]>`
     select id, name, environment, repository, branch, required_approvals, allow_api_keys, allow_run_creator, policies,
@@ -49,7 +49,7 @@ export async function countGates(db: Db, orgId: string): Promise<number> {
   return row.count
 }
 
-/** Removes a gate. Null when there is none of that id. */
+/** Deletes a gate. Returns null when no gate has this id. */
 export async function removeGate(tx: Tx, id: string): Promise<{ org_id: string; id: string; name: string } | null> {
   const [row] = await tx<{ org_id: string; id: string; name: string }[]>`
     delete from configured_gates

@@ -5,7 +5,11 @@ export const REPORT_FORMATS = ['sarif', 'cyclonedx', 'spdx'] as const
 export type ReportFormat = (typeof REPORT_FORMATS)[number]
 
 /** The bytes of a report. Each call of `open` starts at the first byte. */
-export type ReportSource = { open(): AsyncIterable<Uint8Array> }
+export type ReportSource = {
+  open(): AsyncIterable<Uint8Array>
+  /** Aborted when reading must end at once. */
+  stopping?: AbortSignal
+}
 
 /** A finding as a report states it. Its texts are bounded, without NUL and lone surrogates. */
 export type ParsedFinding = {

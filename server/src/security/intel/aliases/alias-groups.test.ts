@@ -9,7 +9,7 @@ function groupsOf(pairs: readonly (readonly [string, string])[]): Map<string, st
   return new Map([...groups.entries()].sort())
 }
 
-test('a CVE id stands for its group, else a GHSA id, else the first by its bytes', () => {
+test('the canonical id is a CVE id, else a GHSA id, else the first id by its bytes', () => {
   const ids = ['PYSEC-2024-1', 'GHSA-zzzz-zzzz-zzzz', 'CVE-2024-1000', 'A-1', 'CVE-2023-9999']
   assert.deepEqual(ids.sort(compareCanonical), [
     'CVE-2023-9999',
@@ -20,7 +20,7 @@ test('a CVE id stands for its group, else a GHSA id, else the first by its bytes
   ])
 })
 
-test('ids join through others, and groups that nothing joins stay apart', () => {
+test('ids are joined through others, and unconnected groups stay apart', () => {
   const groups = groupsOf([
     ['GO-1', 'GHSA-1'],
     ['GHSA-1', 'CVE-1'],
@@ -47,7 +47,7 @@ test('the order of the assertions changes no group', () => {
   )
 })
 
-test('two ids are in one group exactly where assertions lead from one to the other', () => {
+test('two ids are in one group if and only if assertions connect them', () => {
   fc.assert(
     fc.property(pairs, (some) => {
       const groups = groupsOf(some)

@@ -1,8 +1,7 @@
-/** Groups of ids that are one vulnerability, joined by what sources say of pairs (union-find). */
+/** Groups of ids that name one vulnerability, built from pairs of aliases (union-find). */
 export class AliasGroups {
   readonly #parents = new Map<string, string>()
 
-  /** The two are one vulnerability. */
   join(one: string, other: string): void {
     const [a, b] = [this.canonicalId(one), this.canonicalId(other)]
     if (a === b) return
@@ -10,7 +9,9 @@ export class AliasGroups {
     else this.#parents.set(a, b)
   }
 
-  /** The id that stands for the group: its first by `compareCanonical`, whatever the order in which pairs came. */
+  /**
+   * The first id of the group by `compareCanonical`. It does not depend on the order of the pairs.
+   */
   canonicalId(id: string): string {
     let root = id
     for (let parent = this.#parents.get(root); parent !== undefined; parent = this.#parents.get(root)) root = parent
@@ -18,7 +19,7 @@ export class AliasGroups {
     return root
   }
 
-  /** Every id of a group of two or more, with the id that stands for it. */
+  /** Every id that has an alias, with its canonical id. */
   *entries(): Generator<[id: string, canonicalId: string]> {
     const roots = new Set<string>()
     for (const id of [...this.#parents.keys()]) {
@@ -30,16 +31,16 @@ export class AliasGroups {
   }
 
   #compress(id: string, root: string): void {
-    let at = id
-    while (at !== root) {
-      const next = this.#parents.get(at) as string
-      this.#parents.set(at, root)
-      at = next
+    let current = id
+    while (current !== root) {
+      const next = this.#parents.get(current) as string
+      this.#parents.set(current, root)
+      current = next
     }
   }
 }
 
-/** Which of two ids is the better name: a CVE id, else a GHSA id, else another; of equals the first by its bytes. */
+/** Sorts CVE ids first, then GHSA ids, then others; ids of one kind by their bytes. */
 export function compareCanonical(a: string, b: string): number {
   return rank(a) - rank(b) || Buffer.compare(Buffer.from(a), Buffer.from(b))
 }

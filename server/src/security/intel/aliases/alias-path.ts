@@ -1,33 +1,37 @@
 import { plainId } from '../../vocabulary/vulnerability-id.ts'
 
-/** What a source says: these two ids are one vulnerability. */
+/** A source asserts that two ids name one vulnerability. */
 export type AliasAssertion = { source: string; id: string; alias: string }
 
-/** `source` is `name` where the one id is the other with a distribution's name before it. */
+/** `source` is `name` if one id is the other with the prefix of a distribution. */
 export type AliasStep = { from: string; to: string; source: string }
 
-/** The shortest way from one id to another through what sources say, or null where there is none. */
+/** Returns the shortest path of aliases from one id to another, or null if there is none. */
 export function aliasPath(assertions: readonly AliasAssertion[], from: string, to: string): AliasStep[] | null {
   const steps = stepsByStart(assertions, from)
-  const cameBy = new Map<string, AliasStep | null>([[from, null]])
-  for (const at of cameBy.keys()) {
-    if (at === to) return wayTo(to, cameBy)
-    for (const step of steps.get(at) ?? []) if (!cameBy.has(step.to)) cameBy.set(step.to, step)
+  // Iterating a map also visits the entries that are added on the way: a breadth-first search.
+  const lastSteps = new Map<string, AliasStep | null>([[from, null]])
+  for (const id of lastSteps.keys()) {
+    if (id === to) return pathTo(to, lastSteps)
+    for (const step of steps.get(id) ?? []) if (!lastSteps.has(step.to)) lastSteps.set(step.to, step)
   }
   return null
 }
 
-function wayTo(end: string, cameBy: ReadonlyMap<string, AliasStep | null>): AliasStep[] {
-  const way: AliasStep[] = []
-  for (let step = cameBy.get(end); step; step = cameBy.get(step.from)) way.unshift(step)
-  return way
+function pathTo(end: string, lastSteps: ReadonlyMap<string, AliasStep | null>): AliasStep[] {
+  const path: AliasStep[] = []
+  for (let step = lastSteps.get(end); step; step = lastSteps.get(step.from)) path.unshift(step)
+  return path
 }
 
-/** In an order that does not depend on the one in which they were read: of two ways that are as short, it is always the same. */
+/**
+ * Sorted, so that the choice between two shortest paths does not depend on the order of the
+ * assertions.
+ */
 function stepsByStart(assertions: readonly AliasAssertion[], from: string): Map<string, AliasStep[]> {
   const ids = new Set([from, ...assertions.flatMap(({ id, alias }) => [id, alias])])
-  const named = [...ids].filter((id) => plainId(id) !== id).map((id) => ({ source: 'name', id, alias: plainId(id) }))
-  const steps = [...assertions, ...named].flatMap(({ source, id, alias }) => [
+  const prefixed = [...ids].filter((id) => plainId(id) !== id).map((id) => ({ source: 'name', id, alias: plainId(id) }))
+  const steps = [...assertions, ...prefixed].flatMap(({ source, id, alias }) => [
     { from: id, to: alias, source },
     { from: alias, to: id, source },
   ])

@@ -1,14 +1,26 @@
-import { type Copy, openCopy } from '../../../platform/db/copy-rows.ts'
+import { copyAll, openCopy } from '../../../platform/db/copy-rows.ts'
 import type { Db, Tx } from '../../../platform/db/sql.ts'
+import { awaitHolders } from '../intel-hold.store.ts'
 
 /**
- * Makes what OSV's `changed_advisories` say of aliases what stands in the assertions: what they no longer say is withdrawn.
- * The ids that this is about are left in `touched_ids` until the transaction ends.
+ * The temporary table `changed_advisories` holds the OSV records that an import added or changed.
  */
-export async function replaceAssertions(tx: Tx): Promise<void> {
+export type ChangedAdvisories = { tx: Tx; holds: 'changed advisories' }
+
+/** The temporary table `touched_ids` holds the ids in assertions that were added or withdrawn. */
+export type TouchedIds = { tx: Tx; holds: 'touched ids' }
+
+/** `touched_ids` holds all ids of the groups, stored or new, that contain a touched id. */
+export type TouchedGroups = { tx: Tx; holds: 'touched groups' }
+
+/**
+ * Stores the aliases that the changed OSV records assert, and deletes those that they no longer
+ * assert.
+ */
+export async function replaceAssertions({ tx }: ChangedAdvisories): Promise<TouchedIds> {
   await tx`create temporary table touched_ids (id text collate "C") on commit drop`
   await tx`
-    with said as (
+    with asserted as (
       select id, alias
       from changed_advisories
       cross join unnest(aliases) alias
@@ -17,12 +29,12 @@ export async function replaceAssertions(tx: Tx): Promise<void> {
       using changed_advisories changed
       where stored.source = 'osv'
         and stored.id = changed.id
-        and not exists (select from said where said.id = stored.id and said.alias = stored.alias)
+        and not exists (select from asserted where asserted.id = stored.id and asserted.alias = stored.alias)
       returning stored.id, stored.alias
     ), added as (
       insert into vulnerability_assertions (source, id, alias)
       select 'osv', id, alias
-      from said
+      from asserted
       on conflict do nothing
       returning id, alias
     ), pairs as (
@@ -34,13 +46,14 @@ export async function replaceAssertions(tx: Tx): Promise<void> {
     select id from pairs
     union
     select alias from pairs`
+  return { tx, holds: 'touched ids' }
 }
 
 /**
- * Widens `touched_ids` to their whole groups. No assertion leads out of them: one that was there before is within its
- * group, and a new one touched both its ends.
+ * Adds to `touched_ids` all ids of their stored groups. No assertion leads out of the result: an
+ * older one is within a stored group, and both ids of a new one are touched.
  */
-export async function touchWholeGroups(tx: Tx): Promise<void> {
+export async function touchWholeGroups({ tx }: TouchedIds): Promise<TouchedGroups> {
   await tx`analyze touched_ids`
   await tx`
     insert into touched_ids (id)
@@ -54,30 +67,34 @@ export async function touchWholeGroups(tx: Tx): Promise<void> {
     except
     select id from touched_ids`
   await tx`analyze touched_ids`
+  return { tx, holds: 'touched groups' }
 }
 
 export type Assertion = { id: string; alias: string }
 
 const ASSERTIONS_AT_ONCE = 20_000
 
-/** What is said of the touched ids, whoever says it. */
-export function readAssertions(tx: Tx): AsyncIterable<Assertion[]> {
+/** Reads the assertions about the touched ids, from every source. */
+export function readAssertions({ tx }: TouchedGroups): AsyncIterable<Assertion[]> {
   return tx<Assertion[]>`
     select distinct id, alias
     from vulnerability_assertions
     where id in (select id from touched_ids)`.cursor(ASSERTIONS_AT_ONCE)
 }
 
-/** Opens the temporary table that the touched groups are copied into. It ends with the transaction. */
-export async function copyAliases(tx: Tx): Promise<Copy> {
+/**
+ * Replaces the stored groups of the touched ids with these, and records the touched ids as changes
+ * from OSV. Ids that stay in their group are not written.
+ */
+export async function replaceGroups(
+  { tx }: TouchedGroups,
+  groups: Iterable<[id: string, canonicalId: string]>,
+): Promise<void> {
   await tx`
     create temporary table incoming_aliases (id text collate "C", canonical_id text collate "C") on commit drop`
-  return openCopy(tx, 'incoming_aliases', ['id', 'canonical_id'])
-}
-
-/** Makes the stored groups of the touched ids the copied ones. Ids that stay where they are are not written. */
-export async function mergeAliases(tx: Tx): Promise<void> {
+  await copyAll(await openCopy(tx, 'incoming_aliases', ['id', 'canonical_id']), groups)
   await tx`analyze incoming_aliases`
+  await awaitHolders(tx, 'vulnerability_aliases')
   await tx`
     delete from vulnerability_aliases stored
     using touched_ids touched
@@ -90,11 +107,25 @@ export async function mergeAliases(tx: Tx): Promise<void> {
     on conflict (id) do update
     set canonical_id = excluded.canonical_id
     where vulnerability_aliases.canonical_id <> excluded.canonical_id`
+  await tx`
+    insert into vulnerability_alias_changes (source, id)
+    select 'osv', id
+    from touched_ids
+    on conflict do nothing`
+}
+
+/**
+ * A statement that deletes all recorded changes of groups and returns `source` and `id` of each.
+ */
+export function takeAliasChanges(db: Db) {
+  return db`
+    delete from vulnerability_alias_changes
+    returning source, id`
 }
 
 export type AliasCounts = { ids: number; groups: number }
 
-/** How many ids are known to be one of several of a vulnerability, and of how many vulnerabilities. */
+/** Counts the ids that have an alias, and the vulnerabilities that they stand for. */
 export async function countAliases(db: Db): Promise<AliasCounts> {
   const [counts] = await db<[AliasCounts]>`
     select count(*) as ids, count(*) filter (where id = canonical_id) as groups

@@ -1,23 +1,22 @@
-import { copyAll } from '../../../platform/db/copy-rows.ts'
-import type { Tx } from '../../../platform/db/sql.ts'
-import { noteDueBuckets } from '../../issues/regroup/due-bucket.store.ts'
-import { awaitHolders } from '../intel-hold.store.ts'
-import { copyAliases, mergeAliases, readAssertions, replaceAssertions, touchWholeGroups } from './alias.store.ts'
+import {
+  type ChangedAdvisories,
+  readAssertions,
+  replaceAssertions,
+  replaceGroups,
+  touchWholeGroups,
+} from './alias.store.ts'
 import { AliasGroups } from './alias-groups.ts'
 
 /**
- * Brings the groups of ids in line with what the changed advisories say, and notes which issues are to be grouped anew. Groups
- * that they do not touch are not looked at.
+ * Brings the groups of aliases in line with the changed OSV records. Groups that the records do not
+ * concern are not read. The changes are recorded for `issues/regroup`, which regroups the issues
+ * that they concern.
  */
-export async function regroupAliases(tx: Tx): Promise<void> {
-  await replaceAssertions(tx)
-  await touchWholeGroups(tx)
+export async function regroupAliases(changed: ChangedAdvisories): Promise<void> {
+  const touched = await touchWholeGroups(await replaceAssertions(changed))
   const groups = new AliasGroups()
-  for await (const assertions of readAssertions(tx)) {
+  for await (const assertions of readAssertions(touched)) {
     for (const { id, alias } of assertions) groups.join(id, alias)
   }
-  await copyAll(await copyAliases(tx), groups.entries())
-  await awaitHolders(tx, 'vulnerability_aliases')
-  await mergeAliases(tx)
-  await noteDueBuckets(tx, 'osv')
+  await replaceGroups(touched, groups.entries())
 }

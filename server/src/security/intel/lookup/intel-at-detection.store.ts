@@ -1,9 +1,11 @@
-import type { Db, Tx } from '../../../platform/db/sql.ts'
+import type { Db } from '../../../platform/db/sql.ts'
+import type { Services } from '../../../services.ts'
 import { intelJson } from './intel.store.ts'
 
 /**
- * What was known of `finding` when it was first seen, where that is what its report says and still does. It is stored when
- * either changes, as most findings never do.
+ * The `intel_at_detection` of a `finding` for which none is stored: the values of its report. Most
+ * findings need no other, so it is stored only once there is more to tell or the report's values
+ * change.
  */
 export function asReported(db: Db) {
   return db`
@@ -19,57 +21,7 @@ export function asReported(db: Db) {
     )`
 }
 
-/**
- * Looks up what is known of the vulnerabilities that the report's new findings name, once for all that name the same in the same
- * version of a package, and leaves it in the temporary table `detected`. It is empty where nothing is known.
- */
-export async function lookUpDetected(tx: Tx): Promise<void> {
-  await tx`
-    create temporary table detected on commit drop as
-    with named as materialized (
-      select position,
-        row(
-          vuln_ids, package_name, package_version, purl, fixed_version, cvss_version, cvss_score, cvss_vector
-        )::text as subject,
-        vuln_ids, package_name, package_version, purl, fixed_version, cvss_version, cvss_score, cvss_vector
-      from paired
-      join incoming using (position)
-      where paired.finding_id is null
-        and vuln_ids <> '{}'
-        and exists (select from intel_sources where imported_at is not null)
-    ),
-    known as materialized (
-      select subject, ${intelJson(tx, tx`named`)}::jsonb as intel
-      from (select distinct on (subject) * from named) named
-    )
-    select named.position, known.intel
-    from named
-    join known using (subject)
-    where ${saysSomething(tx, tx`known.intel`)}`
-}
-
-/** What is stored of a new finding of `incoming`: null where nothing is known but what it says itself. */
-export function detectedIntel(tx: Tx, at: Date) {
-  return tx`
-    case
-      when detected.intel is not null
-      then ${frozen(tx, { intel: tx`detected.intel`, row: tx`incoming`, at: tx`${at}::timestamptz`, backfilled: false })}
-    end`
-}
-
-type Frozen = { intel: ReturnType<Db>; row: ReturnType<Db>; at: ReturnType<Db>; backfilled: boolean }
-
-/** The specification's `intel_at_detection`. A vulnerability was in the catalogue only from the day on that it was added. */
-function frozen(db: Db, { intel, row, at, backfilled }: Frozen) {
-  return db`
-    jsonb_build_object(
-      'at', rfc3339(${at}), 'severity', ${row}.severity, 'scanner_score', ${row}.scanner_score,
-      'cvss', ${intel} -> 'cvss', 'epss', ${intel} -> 'epss', 'kev', ${kevAt(db, intel, at)},
-      'fix_available', ${intel} -> 'fix_available', 'backfilled', ${backfilled}::boolean
-    )`
-}
-
-/** The catalogue's word on the vulnerability as of `at`. */
+/** The KEV entry of the intelligence, or null if it was added to the catalog after `at`. */
 export function kevAt(db: Db, intel: ReturnType<Db>, at: ReturnType<Db>): ReturnType<Db> {
   return db`
     case
@@ -78,10 +30,83 @@ export function kevAt(db: Db, intel: ReturnType<Db>, at: ReturnType<Db>): Return
     end`
 }
 
-function saysSomething(db: Db, intel: ReturnType<Db>) {
-  return db`(
-    ${intel} -> 'kev' <> 'null'
-    or ${intel} -> 'epss' <> 'null'
-    or ${intel} -> 'as_of' -> 'advisory' <> 'null'
-  )`
+/** The position of a finding in the order of a backfill. */
+type Position = { org_id: string; id: string }
+
+const START: Position = {
+  org_id: '00000000-0000-0000-0000-000000000000',
+  id: '00000000-0000-0000-0000-000000000000',
+}
+
+/**
+ * Adds intelligence to the `intel_at_detection` of findings that were detected before it was known.
+ */
+export async function backfillDetection({ sql }: Pick<Services, 'sql'>): Promise<void> {
+  let position: Position | null = START
+  while (position !== null) position = await backfillNext(sql, position)
+}
+
+const FINDINGS_AT_ONCE = 10_000
+
+/**
+ * Fills unknown values in the next findings and sets `backfilled`. Known values stay. Findings that
+ * another transaction is changing are skipped until the next import. Returns null at the end.
+ */
+async function backfillNext(db: Db, after: Position): Promise<Position | null> {
+  const [last] = await db<Position[]>`
+    with batch as (
+      select org_id, id
+      from findings
+      where (org_id, id) > (${after.org_id}, ${after.id})
+      order by org_id, id
+      limit ${FINDINGS_AT_ONCE}
+    ),
+    incomplete as (
+      select finding.*
+      from batch
+      join findings finding using (org_id, id)
+      where finding.vuln_ids <> '{}'
+        and (
+          finding.intel_at_detection is null
+          or finding.intel_at_detection -> 'epss' = 'null'
+          or finding.intel_at_detection -> 'kev' = 'null'
+          or finding.intel_at_detection -> 'cvss' = 'null'
+        )
+      for no key update of finding skip locked
+    ),
+    known as (
+      select org_id, id, coalesce(intel_at_detection, ${asReported(db)}) as before, first_seen_at,
+        ${intelJson(db, db`finding`)}::jsonb as intel
+      from incomplete finding
+    ),
+    filled as (
+      select org_id, id, before,
+        before
+          || ${whereUnknown(db, db`'epss'`, db`intel -> 'epss'`)}
+          || ${whereUnknown(db, db`'cvss'`, db`intel -> 'cvss'`)}
+          || ${whereUnknown(db, db`'kev'`, kevAt(db, db`intel`, db`first_seen_at`))} as after
+      from known
+    ),
+    backfilled as (
+      update findings finding
+      set intel_at_detection = filled.after || '{"backfilled": true}'
+      from filled
+      where finding.org_id = filled.org_id
+        and finding.id = filled.id
+        and filled.after <> filled.before
+    )
+    select org_id, id
+    from batch
+    order by org_id desc, id desc
+    limit 1`
+  return last ?? null
+}
+
+function whereUnknown(db: Db, member: ReturnType<Db>, now: ReturnType<Db>) {
+  return db`
+    case
+      when before -> ${member} = 'null' and (${now}) <> 'null'
+      then jsonb_build_object(${member}, ${now})
+      else '{}'
+    end`
 }

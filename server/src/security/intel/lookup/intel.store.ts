@@ -4,9 +4,10 @@ import { asOfDate } from '../sources/intel-source.store.ts'
 import { packageKey, packageType, releaseOf } from '../sources/package-match.store.ts'
 
 /**
- * What is known today of the vulnerability that a row is about, as the specification's `intel`. `subject` is the alias of a
- * table with vuln_ids, package_name, package_version, purl, fixed_version, cvss_version, cvss_score and cvss_vector.
- * Most findings are of no vulnerability; for those nothing is looked up.
+ * The current intelligence about a row's vulnerability, as the specification's `intel`. `subject`
+ * is the alias of a table with vuln_ids, package_name, package_version, purl, fixed_version,
+ * cvss_version, cvss_score and cvss_vector. Most findings name no vulnerability; they need no
+ * lookup.
  */
 export function intelJson(db: Db, subject: ReturnType<Db>) {
   return db`
@@ -40,7 +41,7 @@ function shape(db: Db, { canonicalId, kev, epss, cvss, severity, withdrawn, hasF
     )`
 }
 
-/** What the report itself says. */
+/** The values that the report itself states. */
 function reported(db: Db, subject: ReturnType<Db>): Members {
   const [cvss, hasFix] = [reportedCvss(db, subject), db`${subject}.fixed_version is not null`]
   const none = nothing(db)
@@ -64,17 +65,17 @@ function lookedUp(db: Db, subject: ReturnType<Db>): Members {
   }
 }
 
-/** All ids of the row's vulnerability, through its aliases, and the one that stands for them. */
+/** All ids of the row's vulnerability, with aliases, and the canonical one. */
 function knownIds(db: Db, subject: ReturnType<Db>) {
   return db`(
-    select array_agg(coalesce(member.id, said.id)) || ${subject}.vuln_ids as ids,
+    select array_agg(coalesce(member.id, reported.id)) || ${subject}.vuln_ids as ids,
       coalesce(
-        min(coalesce(own.canonical_id, said.id)) filter (where coalesce(own.canonical_id, said.id) like 'CVE-%'),
-        min(coalesce(own.canonical_id, said.id)) filter (where coalesce(own.canonical_id, said.id) like 'GHSA-%'),
-        min(coalesce(own.canonical_id, said.id))
+        min(coalesce(own.canonical_id, reported.id)) filter (where coalesce(own.canonical_id, reported.id) like 'CVE-%'),
+        min(coalesce(own.canonical_id, reported.id)) filter (where coalesce(own.canonical_id, reported.id) like 'GHSA-%'),
+        min(coalesce(own.canonical_id, reported.id))
       ) as canonical_id
-    from (select regexp_replace(id, ${DISTRIBUTION_CVE}, '\\1') as id from unnest(${subject}.vuln_ids) id) said
-    left join vulnerability_aliases own on own.id = said.id
+    from (select regexp_replace(id, ${DISTRIBUTION_CVE}, '\\1') as id from unnest(${subject}.vuln_ids) id) reported
+    left join vulnerability_aliases own on own.id = reported.id
     left join vulnerability_aliases member on member.canonical_id = own.canonical_id
   )`
 }
@@ -101,7 +102,10 @@ function epssJson(db: Db) {
   )`
 }
 
-/** Of several advisories the one that says most: not withdrawn, with a severity, by the newest CVSS. */
+/**
+ * The most informative advisory: not withdrawn, with a severity, rated by the newest version of
+ * CVSS.
+ */
 function advisoryOf(db: Db) {
   return db`lateral (
     select modified, withdrawn, severity, cvss_version, cvss_score, cvss_vector
@@ -112,7 +116,9 @@ function advisoryOf(db: Db) {
   )`
 }
 
-/** By the newest version of CVSS. Of equal ones the advisory's, whose score is its vector's. */
+/**
+ * The rating with the newest version of CVSS; the advisory's if the report's has the same version.
+ */
 function cvssJson(db: Db, subject: ReturnType<Db>) {
   return db`
     case
@@ -134,7 +140,10 @@ function reportedCvss(db: Db, subject: ReturnType<Db>) {
     end`
 }
 
-/** The report names a fixed version, or an advisory has one for the package that its version can be brought up to. */
+/**
+ * True if the report names a fixed version, or an advisory lists one that is not older than the
+ * package.
+ */
 function isFixAvailable(db: Db, subject: ReturnType<Db>) {
   return db`(
     ${subject}.fixed_version is not null
@@ -148,7 +157,7 @@ function isFixAvailable(db: Db, subject: ReturnType<Db>) {
   )`
 }
 
-/** Once a statement, not once a row. */
+/** A subquery without outer references, so PostgreSQL runs it once per statement. */
 function sourceDate(db: Db, source: ReturnType<Db>) {
   return db`(select ${asOfDate(db)} from intel_sources where source = ${source})`
 }

@@ -1,19 +1,19 @@
 import { type JsonObject, objectOf, objectsOf, textOf } from '../../../platform/json/read-value.ts'
 import { boundedText, NAME_MAX, VERSION_MAX } from '../../vocabulary/bounded-text.ts'
 
-/** A package that an advisory knows a fixed version of. */
+/** A package for which an advisory lists a fixed version. */
 export type Fix = {
-  /** The type of its package URL. */
+  /** The package URL type. */
   type: string
   name: string
-  /** Every affected range ends in a fix. */
+  /** True if every affected range ends in a fixed version. */
   fixes_all: boolean
   fixed: string[]
 }
 
 /**
- * Types of package URLs by ecosystem. A distribution's fix is one of its release only, and its scanners name the fixed
- * version themselves, so those are left out.
+ * Package URL types by OSV ecosystem. Distributions are left out: their fixes apply to one release
+ * only, and their scanners report the fixed version themselves.
  */
 const TYPES = new Map([
   ['npm', 'npm'],
@@ -35,17 +35,19 @@ const TYPES = new Map([
 
 const AFFECTED_MAX = 1000
 
-/** The packages that an OSV record has a `fixed` event for (OSV schema, `affected[].ranges[].events`). */
+/**
+ * The packages with a `fixed` event in an OSV record (OSV schema, `affected[].ranges[].events`).
+ */
 export function fixesOf(record: JsonObject): Fix[] {
   const packages = new Map<string, Fix>()
   for (const affected of objectsOf(record.affected).slice(0, AFFECTED_MAX)) collect(affected, packages)
   return [...packages.values()].filter(({ fixed }) => fixed.length > 0)
 }
 
-/** Some databases write one `affected` for each range of a package. */
+/** Some databases write one `affected` entry per range, so entries of one package are combined. */
 function collect(affected: JsonObject, packages: Map<string, Fix>): void {
   const stated = objectOf(affected.package)
-  // Maven's ecosystem may name a registry after a colon.
+  // An ecosystem may be followed by a colon and a registry, as in Maven's.
   const type = TYPES.get(textOf(stated?.ecosystem)?.split(':', 1)[0] ?? '')
   const name = boundedText(textOf(stated?.name), NAME_MAX)
   if (type === undefined || name === null) return
@@ -56,7 +58,7 @@ function collect(affected: JsonObject, packages: Map<string, Fix>): void {
   packages.set(`${type}/${name}`, known)
 }
 
-/** A commit is no version of a package. */
+/** GIT ranges are skipped: their events are commits, not versions of a package. */
 function eventsOf(affected: JsonObject): { introduced: number; fixed: string[] } {
   const events = objectsOf(affected.ranges)
     .filter((range) => range.type !== 'GIT')

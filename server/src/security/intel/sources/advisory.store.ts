@@ -1,8 +1,9 @@
-import { type Copy, openCopy } from '../../../platform/db/copy-rows.ts'
+import { type Copy, fillCopy, openCopy } from '../../../platform/db/copy-rows.ts'
 import type { Tx } from '../../../platform/db/sql.ts'
+import type { ChangedAdvisories } from '../aliases/alias.store.ts'
 import { packageKey, releaseOf } from './package-match.store.ts'
 
-/** Columns of the temporary table that OSV records are copied into. */
+/** The columns of `incoming_advisories`. */
 export const ADVISORY_COLUMNS = [
   'id',
   'modified',
@@ -16,35 +17,43 @@ export const ADVISORY_COLUMNS = [
   'fixes',
 ] as const
 
-/** Opens the temporary table that OSV records are copied into. It ends with the transaction. */
-export async function copyAdvisories(tx: Tx): Promise<Copy> {
+/**
+ * The temporary table `incoming_advisories` holds all OSV records of an import. It ends with the
+ * transaction.
+ */
+export type IncomingAdvisories = { tx: Tx; holds: 'incoming advisories' }
+
+export async function copyAdvisories(tx: Tx, fill: (copy: Copy) => Promise<void>): Promise<IncomingAdvisories> {
   await tx`
     create temporary table incoming_advisories (
       id text collate "C", modified timestamptz(3), content_hash bytea, withdrawn boolean, severity text,
       cvss_version text, cvss_score real, cvss_vector text, aliases text[], fixes jsonb
     ) on commit drop`
-  return openCopy(tx, 'incoming_advisories', ADVISORY_COLUMNS)
+  await fillCopy(await openCopy(tx, 'incoming_advisories', ADVISORY_COLUMNS), fill)
+  return { tx, holds: 'incoming advisories' }
 }
 
 export type AdvisoryCounts = { added: number; changed: number; stored: number; newest: Date | null }
 
 /**
- * Stores the copied records that are new, or as new as the stored ones and different, and what they say is fixed. They
- * stand in `changed_advisories` until the transaction ends.
+ * Stores the incoming records and their fixes. Records that are older than the stored ones, or
+ * equal to them, are skipped.
  */
-export async function mergeAdvisories(tx: Tx): Promise<AdvisoryCounts> {
-  await selectChanged(tx)
-  await writeAdvisories(tx)
-  await replaceFixes(tx)
+export async function mergeAdvisories({
+  tx,
+}: IncomingAdvisories): Promise<{ changed: ChangedAdvisories; counts: AdvisoryCounts }> {
+  const changed = await selectChanged(tx)
+  await writeAdvisories(changed)
+  await replaceFixes(changed)
   const [counts] = await tx<[AdvisoryCounts]>`
     select count(*) filter (where is_new) as added, count(*) filter (where not is_new) as changed,
       (select count(*) from intel_advisories) as stored, max(modified) as newest
     from changed_advisories`
-  return counts
+  return { changed, counts }
 }
 
-/** Of several copies of one record the newest counts. */
-async function selectChanged(tx: Tx): Promise<void> {
+/** If the files contain several copies of a record, the newest counts. */
+async function selectChanged(tx: Tx): Promise<ChangedAdvisories> {
   await tx`analyze incoming_advisories`
   await tx`
     create temporary table changed_advisories on commit drop as
@@ -55,9 +64,10 @@ async function selectChanged(tx: Tx): Promise<void> {
       or (incoming.modified >= stored.modified and incoming.content_hash <> stored.content_hash)
     order by incoming.id, incoming.modified desc, incoming.content_hash`
   await tx`analyze changed_advisories`
+  return { tx, holds: 'changed advisories' }
 }
 
-async function writeAdvisories(tx: Tx): Promise<void> {
+async function writeAdvisories({ tx }: ChangedAdvisories): Promise<void> {
   await tx`
     insert into intel_advisories (
       id, modified, content_hash, withdrawn, severity, cvss_version, cvss_score, cvss_vector
@@ -70,8 +80,8 @@ async function writeAdvisories(tx: Tx): Promise<void> {
       cvss_vector = excluded.cvss_vector`
 }
 
-/** Two spellings of one package are one, and fixed where both are. */
-async function replaceFixes(tx: Tx): Promise<void> {
+/** Two spellings of a package's name are one package, which is fixed only if both entries are. */
+async function replaceFixes({ tx }: ChangedAdvisories): Promise<void> {
   await tx`
     delete from intel_fixes fix
     using changed_advisories changed

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { IntelError } from '../intel-error.ts'
 import { type EpssScore, parseEpss } from './epss.parser.ts'
+import { IntelError } from './intel-file.ts'
 
 const FACTS = '#model_version:v2025.03.14,score_date:2026-03-01T12:55:00Z'
 const HEADER = 'cve,epss,percentile'
@@ -24,7 +24,7 @@ async function* piecesOf(bytes: Buffer) {
 const refuses = (lines: string[], reason: RegExp) =>
   assert.rejects(read(lines), (error) => error instanceof IntelError && reason.test(error.message))
 
-test('scores are read with their date and model, whatever ends the lines', async () => {
+test('scores are read with their date and model, with either kind of line end', async () => {
   const scores = [{ cve_id: 'CVE-2021-44228', score: 0.94358, percentile: 0.99956 }]
   const facts = { version: 'v2025.03.14', as_of: new Date('2026-03-01T00:00:00Z') }
   for (const end of ['\n', '\r\n']) assert.deepEqual(await read([FACTS, HEADER, ROW], end), { scores, facts })
@@ -40,21 +40,21 @@ test('the older form of the date and the exponents of small scores are read', as
   assert.equal(facts.as_of.toISOString(), '2024-05-30T00:00:00.000Z')
 })
 
-test('a broken line is named by its number', async () => {
-  await refuses(['', HEADER, ROW], /^Line 1: it must name the score_date/)
-  await refuses([FACTS, 'cve,score', ROW], /^Line 2: it must be the header/)
-  await refuses([FACTS, HEADER, ROW, 'CVE-2020-1234,1.5,0'], /^Line 4: "1.5" is no number from 0 to 1/)
-  await refuses([FACTS, HEADER, ROW, 'CVE-2020-1234,0.5'], /^Line 4: "" is no number/)
-  await refuses([FACTS, HEADER, 'log4shell,0.5,0.5'], /^Line 3: it must be a CVE id/)
-  await refuses([FACTS, HEADER, `${ROW},1`], /^Line 3: it must be a CVE id, a score and a percentile/)
-  await refuses([FACTS, HEADER, ROW, ROW], /^Line 4: CVE-2021-44228 is there twice/)
+test('an error names the number of a broken line', async () => {
+  await refuses(['', HEADER, ROW], /^Line 1: expected a score_date/)
+  await refuses([FACTS, 'cve,score', ROW], /^Line 2: expected the header/)
+  await refuses([FACTS, HEADER, ROW, 'CVE-2020-1234,1.5,0'], /^Line 4: "1.5" is not a number from 0 to 1/)
+  await refuses([FACTS, HEADER, ROW, 'CVE-2020-1234,0.5'], /^Line 4: "" is not a number/)
+  await refuses([FACTS, HEADER, 'log4shell,0.5,0.5'], /^Line 3: expected a CVE id/)
+  await refuses([FACTS, HEADER, `${ROW},1`], /^Line 3: expected a CVE id, a score and a percentile/)
+  await refuses([FACTS, HEADER, ROW, ROW], /^Line 4: CVE-2021-44228 is listed twice/)
 })
 
-test('a file without scores is refused, so that it cannot empty what is stored', async () => {
+test('a file without scores is refused, so that it cannot delete the stored scores', async () => {
   await refuses([], /no scores/)
   await refuses([FACTS, HEADER], /no scores/)
 })
 
-test('a line without an end is refused before it fills the memory', async () => {
+test('an endless line is refused before it fills the memory', async () => {
   await refuses(['#'.repeat(20_000)], /longer than/)
 })

@@ -2,17 +2,20 @@ import { createWriteStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { ReadableStream } from 'node:stream/web'
-import { IntelError } from '../intel-error.ts'
+import { IntelError } from './intel-file.ts'
 
-/** OSV's archive of all ecosystems is the largest. */
+/** The largest file is OSV's archive of all ecosystems. */
 const SIZE_BYTES_MAX = 4 * 1024 ** 3
 const TIMEOUT_MS = 30 * 60_000
 const REDIRECTS_MAX = 5
 
-/** Fetches a file to a path. Only `hosts` are asked, also where an answer sends us on. Throws IntelError. */
+/**
+ * Downloads a file to a path. Every host, also of a redirect, must be in `hosts`. Throws
+ * IntelError.
+ */
 export async function fetchFile(url: string, path: string, hosts: readonly string[]): Promise<void> {
   const response = await follow(url, hosts, AbortSignal.timeout(TIMEOUT_MS))
-  if (response.body === null) throw new IntelError(`${url}: The answer is empty.`)
+  if (response.body === null) throw new IntelError(`${url}: The response has no body.`)
   const body = Readable.fromWeb(response.body as ReadableStream<Uint8Array>)
   await pipeline(body, bounded(url), createWriteStream(path, { mode: 0o600 }))
 }
@@ -21,20 +24,20 @@ async function follow(first: string, hosts: readonly string[], signal: AbortSign
   let url = first
   for (let redirects = 0; redirects <= REDIRECTS_MAX; redirects += 1) {
     const { host } = new URL(url)
-    if (!hosts.includes(host)) throw new IntelError(`${first}: It leads to the host ${host}, which is not allowed.`)
-    const response = await ask(url, signal)
+    if (!hosts.includes(host)) throw new IntelError(`${first}: The host ${host} is not allowed.`)
+    const response = await request(url, signal)
     const next = response.status >= 300 && response.status < 400 ? response.headers.get('location') : null
     if (next === null) return response
     url = new URL(next, url).href
   }
-  throw new IntelError(`${first}: It leads on more than ${REDIRECTS_MAX} times.`)
+  throw new IntelError(`${first}: There are more than ${REDIRECTS_MAX} redirects.`)
 }
 
-async function ask(url: string, signal: AbortSignal): Promise<Response> {
+async function request(url: string, signal: AbortSignal): Promise<Response> {
   const response = await fetch(url, { redirect: 'manual', signal }).catch((error) => {
-    throw new IntelError(`${url}: It cannot be fetched: ${error.cause?.message ?? error.message}.`)
+    throw new IntelError(`${url}: The request failed: ${error.cause?.message ?? error.message}.`)
   })
-  if (response.status >= 400) throw new IntelError(`${url}: The answer is ${response.status}.`)
+  if (response.status >= 400) throw new IntelError(`${url}: The server responded with status ${response.status}.`)
   return response
 }
 
@@ -43,7 +46,7 @@ function bounded(url: string) {
     let size = 0
     for await (const chunk of source) {
       size += chunk.length
-      if (size > SIZE_BYTES_MAX) throw new IntelError(`${url}: It is larger than ${SIZE_BYTES_MAX} bytes.`)
+      if (size > SIZE_BYTES_MAX) throw new IntelError(`${url}: The file is larger than ${SIZE_BYTES_MAX} bytes.`)
       yield chunk
     }
   }

@@ -1,77 +1,86 @@
 import type { Copy } from '../../../platform/db/copy-rows.ts'
 import type { CopyValue } from '../../../platform/db/copy-text.ts'
-import type { Tx } from '../../../platform/db/sql.ts'
-import { publish } from '../../../platform/queue/event.ts'
 import type { Services } from '../../../services.ts'
-import { IntelError } from '../intel-error.ts'
-import { intelImported } from './intel-imported.event.ts'
-import { lockSource, noteImport } from './intel-source.store.ts'
-import type { Changes, ImportOutcome, SourceFacts, SourceName } from './intel-source.ts'
-import { ReadingProgress, type Tell } from './reading-progress.ts'
+import { type EpssScore, parseEpss } from './epss.parser.ts'
+import { copyRecords, type FullSourceTable, replaceRecords } from './full-source.store.ts'
+import { dateOf, type ImportOutcome, importSource, type PrintLine, ReadingProgress } from './import-source.ts'
+import { type FileFacts, IntelError } from './intel-file.ts'
+import { type KevEntry, parseKev } from './kev.parser.ts'
+import { namingFile, readIntelFile } from './read-intel-file.ts'
 
-/** A source whose file holds all that it knows, and how it is read and stored. */
-export type FullSource<Row> = {
-  name: SourceName
-  /** What its rows are called. */
-  what: string
-  parse: (bytes: AsyncIterable<Uint8Array>) => AsyncGenerator<Row[], SourceFacts>
-  copy: (tx: Tx) => Promise<Copy>
-  toRow: (row: Row) => CopyValue[]
-  merge: (tx: Tx) => Promise<Changes>
+/** Imports CISA's catalog of known exploited vulnerabilities from a file. Throws IntelError. */
+export function importKev(services: Services, path: string, print: PrintLine): Promise<ImportOutcome> {
+  return importFullSource(services, KEV, path, print)
 }
 
-/**
- * Makes what is stored of a source what its file holds, in one transaction: a file that turns out broken, or is older
- * than what is stored, leaves everything as it was. Throws IntelError.
- */
-export async function importFullSource<Row>(
+/** Imports a day's EPSS scores from a file, compressed with gzip or not. Throws IntelError. */
+export function importEpss(services: Services, path: string, print: PrintLine): Promise<ImportOutcome> {
+  return importFullSource(services, EPSS, path, print)
+}
+
+/** A source whose files are complete: what a file does not contain is removed. */
+type FullSource<Row extends Record<keyof Row, CopyValue>> = {
+  name: 'kev' | 'epss'
+  /** What its records are called. */
+  noun: string
+  table: FullSourceTable['table']
+  columns: readonly (keyof Row & string)[]
+  parse: (bytes: AsyncIterable<Uint8Array>) => AsyncGenerator<Row[], FileFacts>
+}
+
+const KEV: FullSource<KevEntry> = {
+  name: 'kev',
+  noun: 'KEV entries',
+  table: 'intel_kev',
+  columns: ['cve_id', 'date_added', 'due_date', 'ransomware'],
+  parse: parseKev,
+}
+
+const EPSS: FullSource<EpssScore> = {
+  name: 'epss',
+  noun: 'EPSS scores',
+  table: 'intel_epss',
+  columns: ['cve_id', 'score', 'percentile'],
+  parse: parseEpss,
+}
+
+/** A file that is older than the stored data is refused, because it would undo a newer import. */
+function importFullSource<Row extends Record<keyof Row, CopyValue>>(
   services: Services,
   source: FullSource<Row>,
-  bytes: AsyncIterable<Uint8Array>,
-  tell: Tell,
+  path: string,
+  print: PrintLine,
 ): Promise<ImportOutcome> {
-  const progress = new ReadingProgress(source.what, tell)
-  return services.sql.begin(async (tx) => {
-    const storedAsOf = await lockSource(tx, source.name)
-    const facts = await copyFile(tx, source, bytes, progress)
-    refuseOlder(facts.as_of, storedAsOf)
-    const { records } = progress
-    const changes = await source.merge(tx)
-    await noteImport(tx, source.name, facts, records, services.clock.now())
-    await publish(tx, intelImported, { source: source.name })
-    const unchanged = records - changes.added - changes.changed
-    return { as_of: dayOf(facts.as_of), records, ...changes, unchanged }
-  })
+  const progress = new ReadingProgress(source.noun, print)
+  return namingFile(path, () =>
+    importSource(services, source.name, async (tx, storedAsOf) => {
+      const incoming = await copyRecords(tx, source, (copy) => copyFile(copy, source, path, progress))
+      refuseOlder(incoming.facts.as_of, storedAsOf)
+      const changes = await replaceRecords(incoming)
+      return { ...incoming.facts, read: progress.records, stored: progress.records, changes }
+    }),
+  )
 }
 
-async function copyFile<Row>(
-  tx: Tx,
-  source: FullSource<Row>,
-  bytes: AsyncIterable<Uint8Array>,
+async function copyFile<Row extends Record<keyof Row, CopyValue>>(
+  copy: Copy,
+  { columns, parse }: FullSource<Row>,
+  path: string,
   progress: ReadingProgress,
-): Promise<SourceFacts> {
-  const copy = await source.copy(tx)
-  try {
-    const batches = source.parse(bytes)
-    let step = await batches.next()
-    for (; !step.done; step = await batches.next()) {
-      await copy.write(step.value.map(source.toRow))
-      progress.add(step.value.length)
-    }
-    await copy.end()
-    progress.finished()
-    return step.value
-  } catch (error) {
-    await copy.abort(error as Error)
-    throw error
+): Promise<FileFacts> {
+  const batches = parse(readIntelFile(path))
+  let step = await batches.next()
+  for (; !step.done; step = await batches.next()) {
+    await copy.write(step.value.map((row) => columns.map((column) => row[column])))
+    progress.add(step.value.length)
   }
+  progress.finish()
+  return step.value
 }
 
 function refuseOlder(asOf: Date, storedAsOf: Date | null): void {
   if (storedAsOf === null || asOf >= storedAsOf) return
-  throw new IntelError(`It is as of ${dayOf(asOf)}; what is stored is newer, as of ${dayOf(storedAsOf)}.`)
-}
-
-function dayOf(at: Date): string {
-  return at.toISOString().slice(0, 10)
+  throw new IntelError(
+    `The file is dated ${dateOf(asOf)}, which is older than the stored data (${dateOf(storedAsOf)}).`,
+  )
 }

@@ -1,66 +1,55 @@
 import { hash } from 'node:crypto'
 import type { Copy } from '../../../platform/db/copy-rows.ts'
 import type { CopyValue } from '../../../platform/db/copy-text.ts'
-import type { Tx } from '../../../platform/db/sql.ts'
-import { publish } from '../../../platform/queue/event.ts'
 import type { Services } from '../../../services.ts'
 import { regroupAliases } from '../aliases/regroup-aliases.ts'
-import { IntelError } from '../intel-error.ts'
 import { ADVISORY_COLUMNS, copyAdvisories, mergeAdvisories } from './advisory.store.ts'
-import { intelImported } from './intel-imported.event.ts'
-import { lockSource, noteImport } from './intel-source.store.ts'
-import type { ImportOutcome } from './intel-source.ts'
-import { namingTheFile } from './naming-the-file.ts'
+import { type ImportOutcome, importSource, type PrintLine, ReadingProgress } from './import-source.ts'
+import { IntelError } from './intel-file.ts'
 import { type Advisory, parseOsv } from './osv.parser.ts'
+import { namingFile } from './read-intel-file.ts'
 import { readOsvFiles } from './read-osv-files.ts'
-import { ReadingProgress, type Tell } from './reading-progress.ts'
 
 const RECORDS_AT_ONCE = 200
 
 /**
- * Imports OSV records from files, directories and zip files, in one transaction. A record replaces an older one of its id,
- * with what that one said of aliases; records that the files do not hold stay. Throws IntelError, and then nothing changed.
+ * Imports OSV records from files, directories and zip files. A record replaces an older one with
+ * the same id and its aliases. Records that the files do not contain stay. Throws IntelError.
  */
-export function importOsv(services: Services, paths: string[], tell: Tell): Promise<ImportOutcome> {
-  const progress = new ReadingProgress('OSV records', tell)
-  return services.sql.begin(async (tx) => {
-    const storedAsOf = await lockSource(tx, 'osv')
-    await copyRecords(tx, paths, progress)
-    const { added, changed, stored, newest } = await mergeAdvisories(tx)
-    await regroupAliases(tx)
-    const asOf = later(storedAsOf, newest)
-    await noteImport(tx, 'osv', { version: null, as_of: asOf }, stored, services.clock.now())
-    await publish(tx, intelImported, { source: 'osv' })
-    const { records } = progress
-    const unchanged = records - added - changed
-    return { as_of: asOf.toISOString().slice(0, 10), records, added, changed, removed: 0, unchanged }
+export function importOsv(services: Services, paths: string[], print: PrintLine): Promise<ImportOutcome> {
+  const progress = new ReadingProgress('OSV records', print)
+  return importSource(services, 'osv', async (tx, storedAsOf) => {
+    const incoming = await copyAdvisories(tx, (copy) => copyPaths(copy, paths, progress))
+    const { changed, counts } = await mergeAdvisories(incoming)
+    await regroupAliases(changed)
+    const changes = { added: counts.added, changed: counts.changed, removed: 0 }
+    return {
+      version: null,
+      as_of: later(storedAsOf, counts.newest),
+      read: progress.records,
+      stored: counts.stored,
+      changes,
+    }
   })
 }
 
-async function copyRecords(tx: Tx, paths: string[], progress: ReadingProgress): Promise<void> {
-  const copy = await copyAdvisories(tx)
-  try {
-    for (const path of paths) await copyPath(copy, path, progress)
-    await copy.end()
-    progress.finished()
-  } catch (error) {
-    await copy.abort(error as Error)
-    throw error
-  }
+async function copyPaths(copy: Copy, paths: string[], progress: ReadingProgress): Promise<void> {
+  for (const path of paths) await copyPath(copy, path, progress)
+  progress.finish()
 }
 
 async function copyPath(copy: Copy, path: string, progress: ReadingProgress): Promise<void> {
   const before = progress.records
   let rows: CopyValue[][] = []
-  for await (const { place, text } of readOsvFiles(path)) {
-    const advisory = await namingTheFile(place, async () => parseOsv(text))
+  for await (const file of readOsvFiles(path)) {
+    const advisory = await namingFile(file.path, async () => parseOsv(file.text))
     progress.add(1)
     if (rows.push(toRow(advisory)) < RECORDS_AT_ONCE) continue
     await copy.write(rows)
     rows = []
   }
   await copy.write(rows)
-  if (progress.records === before) throw new IntelError(`${path}: There is no OSV record in it.`)
+  if (progress.records === before) throw new IntelError(`${path} contains no OSV records.`)
 }
 
 const CONTENT_HASH_BYTES = 16

@@ -1,9 +1,12 @@
 import type { Db, Tx } from '../../../platform/db/sql.ts'
-import type { SourceFacts, SourceName } from './intel-source.ts'
+import type { FileFacts } from './intel-file.ts'
+
+/** KEV and EPSS files are complete. OSV data arrives record by record. */
+export type SourceName = 'kev' | 'epss' | 'osv'
 
 /**
- * Holds a source until the transaction ends, so that a second import of it waits. Returns what it is as of; null before
- * its first import.
+ * Locks a source until the transaction ends, so that a second import of it waits. Returns the date
+ * of the stored data; null before the first import.
  */
 export async function lockSource(tx: Tx, source: SourceName): Promise<Date | null> {
   await tx`set local statement_timeout = 0`
@@ -15,11 +18,14 @@ export async function lockSource(tx: Tx, source: SourceName): Promise<Date | nul
   return row.as_of
 }
 
-/** Notes that a source was imported, and what it is as of now. */
-export async function noteImport(tx: Tx, source: SourceName, facts: SourceFacts, records: number, at: Date) {
+/** What is stored of a source after an import. */
+export type ImportedSource = FileFacts & { source: SourceName; records: number }
+
+export async function recordImport(tx: Tx, imported: ImportedSource, at: Date): Promise<void> {
+  const { source, as_of, version, records } = imported
   await tx`
     update intel_sources
-    set as_of = ${facts.as_of}, version = ${facts.version}, records = ${records}, imported_at = ${at}
+    set as_of = ${as_of}, version = ${version}, records = ${records}, imported_at = ${at}
     where source = ${source}`
 }
 
@@ -31,7 +37,7 @@ export type SourceStatus = {
   imported_at: Date | null
 }
 
-/** Every source, imported or not. */
+/** Lists every source, imported or not. */
 export async function listSources(db: Db): Promise<SourceStatus[]> {
   return db<SourceStatus[]>`
     select source, ${asOfDate(db)} as as_of, version, records, imported_at
@@ -39,7 +45,7 @@ export async function listSources(db: Db): Promise<SourceStatus[]> {
     order by source`
 }
 
-/** The day that a source is as of. */
+/** The date of a source's data. */
 export function asOfDate(db: Db) {
   return db`to_char(as_of at time zone 'UTC', 'YYYY-MM-DD')`
 }

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { IntelError } from '../intel-error.ts'
+import { IntelError } from './intel-file.ts'
 import { type KevEntry, parseKev } from './kev.parser.ts'
 
 const ENTRY = { cveID: 'CVE-2021-44228', dateAdded: '2021-12-10', dueDate: '2021-12-24' }
 
-const CATALOGUE = {
+const CATALOG = {
   title: 'CISA Catalog of Known Exploited Vulnerabilities',
   catalogVersion: '2026.03.01',
   dateReleased: '2026-03-01T15:00:14.2931Z',
@@ -13,8 +13,8 @@ const CATALOGUE = {
   vulnerabilities: [{ ...ENTRY, knownRansomwareCampaignUse: 'Known' }],
 }
 
-async function read(catalogue: unknown) {
-  const bytes = Buffer.from(typeof catalogue === 'string' ? catalogue : JSON.stringify(catalogue))
+async function read(catalog: unknown) {
+  const bytes = Buffer.from(typeof catalog === 'string' ? catalog : JSON.stringify(catalog))
   const batches = parseKev(piecesOf(bytes))
   const entries: KevEntry[] = []
   for (;;) {
@@ -28,34 +28,34 @@ async function* piecesOf(bytes: Buffer) {
   for (let at = 0; at < bytes.length; at += 50) yield bytes.subarray(at, at + 50)
 }
 
-const refuses = (catalogue: unknown, reason: RegExp) =>
-  assert.rejects(read(catalogue), (error) => error instanceof IntelError && reason.test(error.message))
+const refuses = (catalog: unknown, reason: RegExp) =>
+  assert.rejects(read(catalog), (error) => error instanceof IntelError && reason.test(error.message))
 
-test('an entry keeps its dates, and whether ransomware is known to use it', async () => {
-  const { entries, facts } = await read(CATALOGUE)
+test('an entry has its dates and whether it is known to be used by ransomware', async () => {
+  const { entries, facts } = await read(CATALOG)
   assert.deepEqual(entries, [
     { cve_id: 'CVE-2021-44228', date_added: '2021-12-10', due_date: '2021-12-24', ransomware: true },
   ])
   assert.deepEqual(facts, { version: '2026.03.01', as_of: new Date('2026-03-01T15:00:14.293Z') })
 })
 
-test('an unknown use is no ransomware, and a due date may be missing', async () => {
+test('unknown use by ransomware counts as no, and the due date is optional', async () => {
   const vulnerabilities = [{ ...ENTRY, dueDate: '', knownRansomwareCampaignUse: 'Unknown' }]
-  const { entries } = await read({ ...CATALOGUE, vulnerabilities })
+  const { entries } = await read({ ...CATALOG, vulnerabilities })
   assert.deepEqual([entries[0]?.ransomware, entries[0]?.due_date], [false, null])
 })
 
-test('a broken entry is named by its place and its id', async () => {
-  const second = (fields: object) => ({ ...CATALOGUE, vulnerabilities: [ENTRY, { ...ENTRY, ...fields }] })
+test('an error names the index and the id of a broken entry', async () => {
+  const second = (fields: object) => ({ ...CATALOG, vulnerabilities: [ENTRY, { ...ENTRY, ...fields }] })
   await refuses(second({ cveID: 'log4shell' }), /^vulnerabilities\[1\] has no CVE id/)
   await refuses(second({}), /^vulnerabilities\[1\] repeats CVE-2021-44228/)
   await refuses(second({ cveID: 'CVE-2022-1234', dateAdded: '2022-02-30' }), /\[1\] \(CVE-2022-1234\): dateAdded/)
   await refuses(second({ cveID: 'CVE-2022-1234', dueDate: 'soon' }), /\[1\] \(CVE-2022-1234\): dueDate/)
 })
 
-test('what is no catalogue is refused', async () => {
+test('a file that is not a catalog is refused', async () => {
   await refuses('{"vulnerabilities": [', /JSON/)
-  await refuses({ ...CATALOGUE, dateReleased: 'today' }, /dateReleased/)
-  await refuses({ ...CATALOGUE, vulnerabilities: [] }, /holds no vulnerabilities/)
+  await refuses({ ...CATALOG, dateReleased: 'today' }, /dateReleased/)
+  await refuses({ ...CATALOG, vulnerabilities: [] }, /contains no vulnerabilities/)
   await refuses([], /dateReleased/)
 })

@@ -4,9 +4,7 @@ import type { SelectedValue } from '../../../platform/json/json-selector.ts'
 import { memberOf, textOf } from '../../../platform/json/read-value.ts'
 import { selectJson } from '../../../platform/json/select-json.ts'
 import { isCveId } from '../../vocabulary/vulnerability-id.ts'
-import { IntelError } from '../intel-error.ts'
-import { calendarDateOf, timestampOf } from './calendar-date.ts'
-import type { SourceFacts } from './intel-source.ts'
+import { calendarDateOf, type FileFacts, IntelError, timestampOf } from './intel-file.ts'
 
 export type KevEntry = { cve_id: string; date_added: string; due_date: string | null; ransomware: boolean }
 
@@ -16,23 +14,24 @@ const LIMITS = { depthMax: 32, valueBytesMax: 256 * 1024 }
 const ENTRIES_MAX = 1_000_000
 
 /**
- * Reads CISA's catalogue of known exploited vulnerabilities (known_exploited_vulnerabilities_schema.json) and yields its
- * entries in batches; it returns what the catalogue says of itself. Throws IntelError, possibly after batches.
+ * Reads CISA's catalog of known exploited vulnerabilities
+ * (known_exploited_vulnerabilities_schema.json). Yields entries in batches and returns the
+ * catalog's version and date. Throws IntelError, possibly after some batches.
  */
-export async function* parseKev(source: AsyncIterable<Uint8Array>): AsyncGenerator<KevEntry[], SourceFacts> {
-  const catalogue = new Catalogue()
+export async function* parseKev(source: AsyncIterable<Uint8Array>): AsyncGenerator<KevEntry[], FileFacts> {
+  const catalog = new Catalog()
   try {
     for await (const values of selectJson(source, SELECTION, LIMITS)) {
-      const entries = catalogue.read(values)
+      const entries = catalog.read(values)
       if (entries.length > 0) yield entries
     }
   } catch (error) {
-    throw error instanceof JsonError ? new IntelError(`The catalogue cannot be read as JSON: ${error.message}`) : error
+    throw error instanceof JsonError ? new IntelError(`The catalog is not valid JSON: ${error.message}`) : error
   }
-  return catalogue.facts()
+  return catalog.facts()
 }
 
-class Catalogue {
+class Catalog {
   #version: string | null = null
   #released: Date | null = null
   readonly #seen = new Set<string>()
@@ -46,30 +45,32 @@ class Catalogue {
     })
   }
 
-  facts(): SourceFacts {
-    if (this.#released === null) throw new IntelError('The catalogue has no dateReleased; is it a KEV catalogue?')
-    if (this.#seen.size === 0) throw new IntelError('The catalogue holds no vulnerabilities.')
+  facts(): FileFacts {
+    if (this.#released === null) throw new IntelError('The file is not a KEV catalog: it has no valid dateReleased.')
+    if (this.#seen.size === 0) throw new IntelError('The catalog contains no vulnerabilities.')
     return { version: this.#version, as_of: this.#released }
   }
 
   #entry({ value, at: [index] }: SelectedValue): KevEntry {
-    const place = `vulnerabilities[${index}]`
+    const path = `vulnerabilities[${index}]`
     const id = memberOf(value, 'cveID')
-    if (!isCveId(id)) throw new IntelError(`${place} has no CVE id.`)
-    if (this.#seen.has(id)) throw new IntelError(`${place} repeats ${id}.`)
-    if (this.#seen.size >= ENTRIES_MAX) throw new IntelError(`${place} is one more than ${ENTRIES_MAX}.`)
+    if (!isCveId(id)) throw new IntelError(`${path} has no CVE id.`)
+    if (this.#seen.has(id)) throw new IntelError(`${path} repeats ${id}.`)
+    if (this.#seen.size >= ENTRIES_MAX)
+      throw new IntelError(`The catalog contains more than ${ENTRIES_MAX} vulnerabilities.`)
     this.#seen.add(id)
     return {
       cve_id: id,
-      date_added: requiredDate(value, 'dateAdded', place),
-      due_date: textOf(memberOf(value, 'dueDate')) === null ? null : requiredDate(value, 'dueDate', place),
+      date_added: requiredDate(value, 'dateAdded', path),
+      due_date: textOf(memberOf(value, 'dueDate')) === null ? null : requiredDate(value, 'dueDate', path),
       ransomware: memberOf(value, 'knownRansomwareCampaignUse') === 'Known',
     }
   }
 }
 
-function requiredDate(entry: unknown, member: string, place: string): string {
+/** `path` names the entry in messages. */
+function requiredDate(entry: unknown, member: string, path: string): string {
   const date = calendarDateOf(memberOf(entry, member))
-  if (date === null) throw new IntelError(`${place} (${memberOf(entry, 'cveID')}): ${member} is no date.`)
+  if (date === null) throw new IntelError(`${path} (${memberOf(entry, 'cveID')}): ${member} is not a valid date.`)
   return date
 }

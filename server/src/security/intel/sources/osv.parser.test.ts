@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { IntelError } from '../intel-error.ts'
+import { IntelError } from './intel-file.ts'
 import { parseOsv } from './osv.parser.ts'
 
 const RECORD = {
@@ -15,7 +15,7 @@ const V4 = 'CVSS:4.0/AV:N/AC:L/AT:N/PR:N/UI:N/VC:H/VI:H/VA:H/SC:N/SI:N/SA:N'
 
 const read = (fields: object = {}) => parseOsv(JSON.stringify({ ...RECORD, ...fields }))
 
-test('a record keeps what we use of it, with the score that its vector has', () => {
+test('the fields that are stored are read, with the score of the CVSS vector', () => {
   assert.deepEqual(read(), {
     id: 'GHSA-9v2f-6vcg-3hgv',
     modified: new Date('2024-07-03T20:05:21Z'),
@@ -29,14 +29,14 @@ test('a record keeps what we use of it, with the score that its vector has', () 
   })
 })
 
-test('the newest version of CVSS counts, wherever it stands', () => {
+test('the newest version of CVSS counts, at the record or at a package', () => {
   const { cvss_version, cvss_score } = read({ severity: [...RECORD.severity, { type: 'CVSS_V4', score: V4 }] })
   assert.deepEqual([cvss_version, cvss_score], ['4.0', 9.3])
   const { cvss_vector } = read({ affected: [{ severity: [{ type: 'CVSS_V4', score: V4 }] }] })
   assert.equal(cvss_vector, V4)
 })
 
-test("the database's word for the severity counts before the score; a record without either has none", () => {
+test('the severity that the database states takes precedence over the score; a record without either has none', () => {
   assert.equal(read({ database_specific: { severity: 'MODERATE' } }).severity, 'medium')
   assert.equal(read({ database_specific: {} }).severity, 'critical')
   assert.equal(read({ database_specific: {}, severity: [{ type: 'Ubuntu', score: 'low' }] }).severity, 'low')
@@ -44,18 +44,41 @@ test("the database's word for the severity counts before the score; a record wit
   assert.deepEqual([severity, cvss_version], [null, null])
 })
 
-test('a record with a time of withdrawal is withdrawn', () => {
+test('a record with a withdrawn time is withdrawn', () => {
   assert.equal(read({ withdrawn: '2024-08-01T00:00:00Z' }).withdrawn, true)
 })
 
-test('what is no record is refused with a reason', () => {
+test('a document that is not a record is refused with a reason', () => {
   const refuses = (text: string, reason: RegExp) =>
     assert.throws(
       () => parseOsv(text),
       (error) => error instanceof IntelError && reason.test(error.message),
     )
-  refuses('{"id":', /no JSON/)
+  refuses('{"id":', /not valid JSON/)
   refuses('[]', /no id/)
   refuses('{"id": "with space"}', /no id/)
-  refuses('{"id": "GHSA-1", "modified": "2024-07-03"}', /GHSA-1 has no time/)
+  refuses('{"id": "GHSA-1", "modified": "2024-07-03"}', /GHSA-1 has no valid modified time/)
+})
+
+const aliasesOf = (fields: object) => read({ aliases: undefined, ...fields }).aliases
+
+test('the aliases are the ids that the record lists, without its own', () => {
+  assert.deepEqual(aliasesOf({ id: 'GO-2024-1', aliases: ['GHSA-x', 'GO-2024-1', 'CVE-2024-1000', 7, ''] }), [
+    'CVE-2024-1000',
+    'GHSA-x',
+  ])
+})
+
+test('the only CVE id in upstream is an alias; several are not', () => {
+  assert.deepEqual(aliasesOf({ id: 'DEBIAN-CVE-2024-1000', upstream: ['CVE-2024-1000'] }), ['CVE-2024-1000'])
+  assert.deepEqual(aliasesOf({ id: 'CGA-1', upstream: ['GHSA-x', 'CVE-2024-1000'] }), ['CVE-2024-1000'])
+  assert.deepEqual(aliasesOf({ id: 'DSA-1', upstream: ['CVE-2024-1000', 'CVE-2024-1001'] }), [])
+})
+
+test('related ids are no aliases, and a list that is too long is ignored', () => {
+  assert.deepEqual(aliasesOf({ id: 'GHSA-x', related: ['CVE-2024-1000'] }), [])
+  assert.deepEqual(
+    aliasesOf({ id: 'A-1', aliases: Array.from({ length: 51 }, (_, at) => `CVE-2024-${1000 + at}`) }),
+    [],
+  )
 })

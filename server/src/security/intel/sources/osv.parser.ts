@@ -1,13 +1,11 @@
-import { type JsonObject, memberOf, objectOf, objectsOf, textOf } from '../../../platform/json/read-value.ts'
+import { arrayOf, type JsonObject, memberOf, objectOf, objectsOf, textOf } from '../../../platform/json/read-value.ts'
 import { type CvssVersion, cvssVectorOf } from '../../vocabulary/cvss-vector.ts'
 import { type Rating, type Severity, severityFields, severityInWords } from '../../vocabulary/severity.ts'
-import { IntelError } from '../intel-error.ts'
-import { aliasesOf } from './advisory-aliases.ts'
+import { isCveId } from '../../vocabulary/vulnerability-id.ts'
 import { type Fix, fixesOf } from './advisory-fixes.ts'
-import { advisoryIdOf } from './advisory-id.ts'
-import { timestampOf } from './calendar-date.ts'
+import { IntelError, timestampOf } from './intel-file.ts'
 
-/** What we keep of an OSV record. */
+/** The fields of an OSV record that are stored. */
 export type Advisory = {
   id: string
   modified: Date
@@ -24,15 +22,15 @@ export type Advisory = {
 const RATINGS_MAX = 100
 
 /**
- * Reads one record of the Open Source Vulnerability format (ossf.github.io/osv-schema). Throws IntelError where it is no
- * such record; whatever is odd inside is left out.
+ * Reads one record in the Open Source Vulnerability format (ossf.github.io/osv-schema). Invalid
+ * optional fields are skipped. Throws IntelError if the document is not an OSV record.
  */
 export function parseOsv(text: string): Advisory {
   const record = objectOf(parseJson(text))
-  const id = advisoryIdOf(record?.id)
-  if (record === null || id === null) throw new IntelError('It is no OSV record: it has no id.')
+  const id = idOf(record?.id)
+  if (record === null || id === null) throw new IntelError('The document is not an OSV record: it has no id.')
   const modified = timestampOf(record.modified)
-  if (modified === null) throw new IntelError(`${id} has no time at which it was modified.`)
+  if (modified === null) throw new IntelError(`${id} has no valid modified time.`)
   return {
     id,
     modified,
@@ -47,17 +45,17 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    throw new IntelError(`It is no JSON: ${(error as Error).message.slice(0, 200)}.`)
+    throw new IntelError(`The document is not valid JSON: ${(error as Error).message.slice(0, 200)}.`)
   }
 }
 
 type AdvisoryRating = Pick<Advisory, 'severity' | 'cvss_version' | 'cvss_score' | 'cvss_vector'>
 
-/** The database's own word for the severity counts before what the vectors score. */
+/** The severity that the database states takes precedence over the scores of CVSS vectors. */
 function ratingOf(record: JsonObject): AdvisoryRating {
   const stated = [record, ...objectsOf(record.affected)].flatMap(({ severity }) => objectsOf(severity))
-  const word = severityInWords(textOf(memberOf(record, 'database_specific', 'severity')))
-  const ratings = [inWords(word, true), ...stated.slice(0, RATINGS_MAX).map(readRating)]
+  const own = severityInWords(textOf(memberOf(record, 'database_specific', 'severity')))
+  const ratings = [inWords(own, true), ...stated.slice(0, RATINGS_MAX).map(readRating)]
   const { severity, cvss_version, cvss_score, cvss_vector } = severityFields(ratings)
   const isRated = cvss_version !== null || ratings.some((rating) => rating.severity !== null)
   return { severity: isRated ? severity : null, cvss_version, cvss_score, cvss_vector }
@@ -69,7 +67,10 @@ const VERSION_OF_TYPE = new Map<string, CvssVersion>([
   ['CVSS_V2', '2.0'],
 ])
 
-/** `severity[].score` is a vector, not a number; a distribution's own type has a word there. */
+/**
+ * `severity[].score` holds a CVSS vector. Types of a distribution hold a word such as `low`
+ * instead.
+ */
 function readRating({ type, score }: JsonObject): Rating {
   const version = VERSION_OF_TYPE.get(textOf(type) ?? '')
   if (version === undefined) return inWords(severityInWords(textOf(score)), false)
@@ -79,4 +80,33 @@ function readRating({ type, score }: JsonObject): Rating {
 
 function inWords(severity: Severity | null, isOwn: boolean): Rating {
   return { isOwn, severity, score: null, cvssVersion: null, vector: null }
+}
+
+const ALIASES_MAX = 50
+
+/**
+ * Other ids of the record's vulnerability: all of `aliases`, and the CVE id in `upstream` if it is
+ * the only one. Distributions list in `upstream` what an advisory fixes, so several ids are not
+ * aliases of it.
+ */
+function aliasesOf(id: string, { aliases, upstream }: JsonObject): string[] {
+  const found = new Set([...idsOf(aliases), ...onlyOne(idsOf(upstream))])
+  found.delete(id)
+  // A longer list is a collection. Treating it as aliases would join unrelated vulnerabilities.
+  return found.size > ALIASES_MAX ? [] : [...found].sort()
+}
+
+function onlyOne(upstream: string[]): string[] {
+  const cves = upstream.filter(isCveId)
+  const candidates = cves.length > 0 ? cves : upstream
+  return candidates.length === 1 ? candidates : []
+}
+
+function idsOf(value: unknown): string[] {
+  return arrayOf(value).flatMap((entry) => idOf(entry) ?? [])
+}
+
+/** An id of a vulnerability database, in its original case; null if the value is not one. */
+function idOf(value: unknown): string | null {
+  return typeof value === 'string' && /^[!-~]{1,200}$/.test(value) ? value : null
 }

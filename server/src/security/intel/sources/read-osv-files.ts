@@ -4,19 +4,18 @@ import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { crc32 } from 'node:zlib'
 import { type Entry, openPromise, type ZipFile } from 'yauzl'
-import { IntelError } from '../intel-error.ts'
-import { startsWith } from './open-intel-file.ts'
-import { readAhead } from './read-ahead.ts'
+import { IntelError } from './intel-file.ts'
+import { startsWith } from './read-intel-file.ts'
 
-/** The text of one OSV record, and where it stands. */
-export type OsvFile = { place: string; text: string }
+/** The text of one OSV record, and its path; in a zip file `archive: entry`. */
+export type OsvFile = { path: string; text: string }
 
 const RECORD_BYTES_MAX = 32 * 1024 * 1024
 const ENTRIES_MAX = 5_000_000
-/** The local header that a zip file begins with (APPNOTE.TXT §4.3.7). */
+/** The signature of a zip file's first local header (APPNOTE.TXT §4.3.7). */
 const ZIP_START = Buffer.from([0x50, 0x4b, 0x03, 0x04])
 
-/** Every OSV record at a path: one file, a directory's, or those of a zip file, one after the other. Throws IntelError. */
+/** Reads every OSV record at a path: a file, a directory or a zip file. Throws IntelError. */
 export async function* readOsvFiles(path: string): AsyncGenerator<OsvFile> {
   if ((await stat(path)).isDirectory()) yield* readDirectory(path)
   else if (await startsWith(path, ZIP_START)) yield* readZip(path)
@@ -37,14 +36,17 @@ function isRecordName(name: string): boolean {
   return name.endsWith('.json')
 }
 
-async function readRecordFile(place: string): Promise<OsvFile> {
-  // A byte more than is allowed tells a file that is too large.
-  const bytes = await buffer(createReadStream(place, { end: RECORD_BYTES_MAX }))
-  requireSize(place, bytes.length)
-  return { place, text: decode(place, bytes) }
+async function readRecordFile(path: string): Promise<OsvFile> {
+  // One byte over the limit is enough to detect a file that is too large.
+  const bytes = await buffer(createReadStream(path, { end: RECORD_BYTES_MAX }))
+  requireSize(path, bytes.length)
+  return { path, text: decode(path, bytes) }
 }
 
-/** Entries are read where they stand; nothing is unpacked to a place that an entry could name. */
+/**
+ * Entries are read in memory. Nothing is extracted, so an entry's name cannot write outside a
+ * directory.
+ */
 async function* readZip(path: string): AsyncGenerator<OsvFile> {
   const zip = await openZip(path)
   try {
@@ -62,15 +64,15 @@ async function* recordEntries(zip: ZipFile, path: string): AsyncGenerator<Entry>
   }
 }
 
-async function readEntry(zip: ZipFile, entry: Entry, place: string): Promise<OsvFile> {
-  // yauzl ends an entry that is longer than it says with an error.
-  requireSize(place, entry.uncompressedSize)
+async function readEntry(zip: ZipFile, entry: Entry, path: string): Promise<OsvFile> {
+  // yauzl fails on an entry that is longer than its header states.
+  requireSize(path, entry.uncompressedSize)
   try {
     const bytes = await buffer(await zip.openReadStreamPromise(entry))
-    if (crc32(bytes) !== entry.crc32) throw new Error('its checksum is wrong')
-    return { place, text: decode(place, bytes) }
+    if (crc32(bytes) !== entry.crc32) throw new Error('the checksum does not match')
+    return { path, text: decode(path, bytes) }
   } catch (error) {
-    throw error instanceof IntelError ? error : new IntelError(`${place} cannot be read: ${(error as Error).message}.`)
+    throw error instanceof IntelError ? error : new IntelError(`${path} cannot be read: ${(error as Error).message}.`)
   }
 }
 
@@ -88,14 +90,35 @@ function brokenZip(path: string, error: unknown): IntelError {
   return new IntelError(`${path} cannot be read as a zip file: ${(error as Error).message}.`)
 }
 
-function requireSize(place: string, sizeBytes: number): void {
-  if (sizeBytes > RECORD_BYTES_MAX) throw new IntelError(`${place} is larger than ${RECORD_BYTES_MAX} bytes.`)
+function requireSize(path: string, sizeBytes: number): void {
+  if (sizeBytes > RECORD_BYTES_MAX) throw new IntelError(`${path} is larger than ${RECORD_BYTES_MAX} bytes.`)
 }
 
-function decode(place: string, bytes: Buffer): string {
+function decode(path: string, bytes: Buffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {
-    throw new IntelError(`${place} is no UTF-8 text.`)
+    throw new IntelError(`${path} is not UTF-8 text.`)
   }
+}
+
+const AHEAD = 16
+
+/**
+ * Reads items and yields the results in order. Up to AHEAD reads run at once, because each mostly
+ * waits for I/O.
+ */
+async function* readAhead<Item, Result>(
+  items: AsyncIterable<Item>,
+  read: (item: Item) => Promise<Result>,
+): AsyncGenerator<Result> {
+  const begun: Promise<Result>[] = []
+  for await (const item of items) {
+    const reading = read(item)
+    // A failure is thrown when its turn comes.
+    reading.catch(() => {})
+    begun.push(reading)
+    if (begun.length >= AHEAD) yield await (begun.shift() as Promise<Result>)
+  }
+  for (const reading of begun) yield await reading
 }

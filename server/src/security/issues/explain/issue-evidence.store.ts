@@ -1,7 +1,6 @@
 import type { Db, Tx } from '../../../platform/db/sql.ts'
 import type { AliasAssertion } from '../../intel/aliases/alias-path.ts'
-import type { GroupingCode } from '../grouping/grouping-facts.ts'
-import type { Member } from '../grouping/member.ts'
+import type { GroupingCode, Member } from '../grouping/grouping-facts.ts'
 import { memberColumns } from '../writing/grouping.store.ts'
 import type { IssueExplanation } from './issue-explanation.schema.ts'
 
@@ -11,7 +10,7 @@ export type ExplainedIssue = Pick<IssueExplanation, 'status' | 'split_from' | 'm
   bucket: Buffer
 }
 
-/** An issue, listed or not, that the plan's retention still shows. */
+/** Finds an issue, listed or not, that was not created before `since`. */
 export async function findIssue(db: Db, orgId: string, id: string, since: Date): Promise<ExplainedIssue | null> {
   const [issue] = await db<ExplainedIssue[]>`
     select id, repository_no, bucket, status, split_from, merged_into
@@ -22,7 +21,7 @@ export async function findIssue(db: Db, orgId: string, id: string, since: Date):
   return issue ?? null
 }
 
-/** A stored finding with what a reader knows it by. */
+/** A stored finding with the scanner and report that it comes from. */
 export type Evidence = Member & {
   id: string
   issue_id: string
@@ -34,26 +33,28 @@ export type Evidence = Member & {
   grouped_at: string
 }
 
-/** Rows that are read, and how many there are. */
+/** The first rows, and how many there are in total. */
 export type Counted<Row> = { rows: Row[]; count: number }
 
-/** An issue's own findings, the oldest first. */
-export function readOwnFindings(tx: Tx, orgId: string, { id }: ExplainedIssue, limit: number) {
+const FINDINGS_READ_MAX = 1000
+
+/** Reads an issue's findings, oldest first. */
+export function readOwnFindings(tx: Tx, orgId: string, { id }: ExplainedIssue) {
   const which: ReturnType<Tx> = tx`issue.id = ${id}`
-  return readFindings(tx, orgId, which, limit)
+  return readFindings(tx, orgId, which)
 }
 
-/** Findings of the same bucket that are of other issues. */
-export function readNeighbours(tx: Tx, orgId: string, issue: ExplainedIssue, limit: number) {
+/** Reads the findings of other issues in the same bucket, oldest first. */
+export function readOtherFindings(tx: Tx, orgId: string, issue: ExplainedIssue) {
   const which: ReturnType<Tx> = tx`
     issue.repository_no = ${issue.repository_no}
     and issue.bucket = ${issue.bucket}
     and issue.merged_into is null
     and issue.id <> ${issue.id}`
-  return readFindings(tx, orgId, which, limit)
+  return readFindings(tx, orgId, which)
 }
 
-async function readFindings(tx: Tx, orgId: string, which: ReturnType<Tx>, limit: number): Promise<Counted<Evidence>> {
+async function readFindings(tx: Tx, orgId: string, which: ReturnType<Tx>): Promise<Counted<Evidence>> {
   const from = tx`
     from security_issues issue
     join findings finding on finding.org_id = issue.org_id and finding.issue_id = issue.id
@@ -63,7 +64,7 @@ async function readFindings(tx: Tx, orgId: string, which: ReturnType<Tx>, limit:
   const rows = await tx<Evidence[]>`
     select ${memberColumns(tx)}, stream.tool as scanner, stream.source, stream.category, stream.git_ref,
       rfc3339(finding.grouped_at) as grouped_at
-    from (select finding.org_id, finding.id ${from} order by finding.id limit ${limit}) picked
+    from (select finding.org_id, finding.id ${from} order by finding.id limit ${FINDINGS_READ_MAX}) picked
     join findings finding on finding.org_id = picked.org_id and finding.id = picked.id
     join security_issues issue on issue.org_id = finding.org_id and issue.id = finding.issue_id
     join finding_streams stream on stream.org_id = finding.org_id and stream.id = finding.stream_id
@@ -73,7 +74,7 @@ async function readFindings(tx: Tx, orgId: string, which: ReturnType<Tx>, limit:
 
 const ASSERTIONS_MAX = 10_000
 
-/** What is said within the groups of aliases that these ids stand for. */
+/** Reads the assertions about the aliases of these canonical ids. */
 export async function readGroupAssertions(db: Db, canonicalIds: readonly string[]): Promise<AliasAssertion[]> {
   return db<AliasAssertion[]>`
     select assertion.source, assertion.id, assertion.alias
@@ -82,17 +83,4 @@ export async function readGroupAssertions(db: Db, canonicalIds: readonly string[
     where member.canonical_id = any(${canonicalIds}::text[])
     order by assertion.id, assertion.alias, assertion.source
     limit ${ASSERTIONS_MAX}`
-}
-
-const EVENTS_MAX = 100
-
-/** What became of an issue and of those that it came from or took in, newest first. */
-export async function readHistory(db: Db, orgId: string, issueId: string): Promise<IssueExplanation['history']> {
-  return db<IssueExplanation['history']>`
-    select event, issue_id, other_issue_id, detail, rfc3339(at) as at
-    from issue_history
-    where org_id = ${orgId}
-      and (issue_id = ${issueId} or other_issue_id = ${issueId})
-    order by id desc
-    limit ${EVENTS_MAX}`
 }

@@ -1,39 +1,90 @@
 import { compareCanonical } from '../../intel/aliases/alias-groups.ts'
-import { type Assignment, assignIssues } from './assign-issues.ts'
-import type { GroupingReason } from './grouping-facts.ts'
+import type { GroupingReason, Member } from './grouping-facts.ts'
 import { linkBucket } from './link-bucket.ts'
 import { groupBy } from './links.ts'
-import type { Member } from './member.ts'
-import type { CanonicalId } from './vulnerability-names.ts'
+import type { CanonicalId } from './shared-names.ts'
+
+/**
+ * `issue_id` is null if the group needs a new issue, which was split from `split_from` if that is
+ * not null.
+ */
+export type Assignment = { issue_id: string | null; split_from: string | null }
 
 export type GroupMember = { member: Member; reason: GroupingReason }
 export type Group = Assignment & { bucket: string; members: GroupMember[] }
 
-/** The issues of these findings, which are all that stand in their buckets. */
+/** Groups findings into issues. They must be all findings of their buckets. */
 export function groupMembers(members: readonly Member[], canonicalId: CanonicalId): Group[] {
   const groups = [...groupBy(members, ({ bucket }) => bucket)].flatMap(([bucket, inBucket]) => {
     const links = linkBucket(inBucket, canonicalId)
-    return links.groups().map((numbers) => ({
+    return links.groups().map((indexes) => ({
       bucket,
-      members: numbers.map((at) => ({ member: inBucket[at] as Member, reason: links.reasonOf(at) })),
+      members: indexes.map((index) => ({ member: inBucket[index] as Member, reason: links.reasonOf(index) })),
     }))
   })
   const assignments = assignIssues(groups.map((group) => group.members.map(({ member }) => member)))
-  return groups.map((group, at) => ({ ...group, ...(assignments[at] as Assignment) }))
+  return groups.map((group, index) => ({ ...group, ...(assignments[index] as Assignment) }))
 }
 
-/** A finding is new, has changed, belonged to another issue, or to this one for another reason. */
-export function isAffected({ issue_id, members }: Group): boolean {
-  return members.some(
-    ({ member, reason }) =>
-      member.position !== null ||
-      member.issue_id !== issue_id ||
-      member.grouping_code !== reason.code ||
-      member.grouping_detail !== reason.detail,
-  )
+type Assigned = Pick<Member, 'id' | 'issue_id'>
+
+/**
+ * Assigns issues to groups. An issue stays with its oldest finding. If several issues meet in a
+ * group, the oldest is kept. If the findings of one issue are in several groups, the others get new
+ * issues. Ids sort by age.
+ */
+export function assignIssues(groups: readonly (readonly Assigned[])[]): Assignment[] {
+  const heirs = heirsOf(groups)
+  return groups.map((members, index) => {
+    const issues = [...new Set(members.flatMap(({ issue_id }) => issue_id ?? []))].sort()
+    const inherited = issues.find((issue) => heirs.get(issue) === index)
+    if (inherited !== undefined) return { issue_id: inherited, split_from: null }
+    return { issue_id: null, split_from: issues[0] ?? null }
+  })
 }
 
-/** All ids that a group's members name, each once, the best name first. */
+/** The index of the group with each issue's oldest finding. */
+function heirsOf(groups: readonly (readonly Assigned[])[]): Map<string, number> {
+  const oldest = new Map<string, { id: string; group: number }>()
+  for (const [group, members] of groups.entries()) {
+    for (const { id, issue_id } of members) {
+      if (id === null || issue_id === null) continue
+      const known = oldest.get(issue_id)
+      if (known === undefined || id < known.id) oldest.set(issue_id, { id, group })
+    }
+  }
+  return new Map([...oldest].map(([issue, { group }]) => [issue, group]))
+}
+
+/** An issue that was merged into another one, and the vulnerabilities that it was about. */
+export type MergedIssue = { id: string; merged_into: string; vuln_ids: string[] }
+
+/**
+ * Assigns merged issues to groups that split off again, if a merged issue was about the same
+ * vulnerabilities. So an alias that is withdrawn restores the issue that it had merged.
+ */
+export function reviveIssues(groups: readonly Group[], merged: readonly MergedIssue[]): Group[] {
+  const waiting = new Map(merged.map((issue) => [revivalKey(issue.merged_into, issue.vuln_ids), issue.id]))
+  return groups.map((group) => {
+    if (!isSplit(group)) return group
+    const key = revivalKey(group.split_from, vulnerabilityIdsOf(group))
+    const issueId = waiting.get(key)
+    if (issueId === undefined) return group
+    waiting.delete(key)
+    return { ...group, issue_id: issueId }
+  })
+}
+
+/** True for a group that splits off from an issue and has no issue yet. */
+export function isSplit(group: Group): group is Group & { split_from: string } {
+  return group.issue_id === null && group.split_from !== null
+}
+
+function revivalKey(from: string, ids: readonly string[]): string {
+  return JSON.stringify([from, ...ids])
+}
+
+/** All ids that a group's findings name, the best name first. */
 export function vulnerabilityIdsOf({ members }: Group): string[] {
   return [...new Set(members.flatMap(({ member }) => member.vuln_ids))].sort(compareCanonical)
 }

@@ -1,6 +1,8 @@
+import { hash, type KeyObject } from 'node:crypto'
 import type { FindingKind } from '../../vocabulary/finding-kind.ts'
+import type { Severity } from '../../vocabulary/severity.ts'
 
-/** What of a finding decides with which others it is one issue. */
+/** The fields of a finding that decide which other findings belong to the same issue. */
 export type GroupingFacts = {
   kind: FindingKind
   path: string | null
@@ -14,8 +16,9 @@ export type GroupingFacts = {
   secret_type: string | null
   resource_name: string | null
   /**
-   * Hex. Equal where one scanner says the same again, of another branch or in another category. Null where it is made of rule, file
-   * and message alone, or of a secret's commit: then equal ones at other lines are other findings.
+   * Hex. Equal if a scanner reports the finding again, for another branch or in another category.
+   * Null if it is made of rule, file and message alone, or of a secret's commit: equal ones on
+   * other lines are then different findings.
    */
   fingerprint: string | null
   /** Hex: a keyed hash of the flagged text. */
@@ -30,11 +33,47 @@ export const GROUPING_CODES = [
   'single',
 ] as const
 
-/** In the order in which the rules are asked: the first that holds is a finding's reason. */
+/** In the order of the rules: the first rule that matches is a finding's reason. */
 export type GroupingCode = (typeof GROUPING_CODES)[number]
 
-/** Why a finding belongs to its issue. `detail` is a sentence; null where it stands alone, for which there is only one. */
+/** Why a finding belongs to its issue. `detail` is a sentence; null for the code `single`. */
 export type GroupingReason = { code: GroupingCode; detail: string | null }
 
-export const ALONE_DETAIL = 'No other finding of the repository is the same.'
-export const ALONE: GroupingReason = { code: 'single', detail: null }
+/** The detail of the code `single`, which is not stored. */
+export const SINGLE_DETAIL = 'No other finding in the repository matches this one.'
+export const SINGLE: GroupingReason = { code: 'single', detail: null }
+
+/** A finding that is grouped: one that is stored, or a new one of a report. */
+export type Member = GroupingFacts & {
+  /** Ids sort by age. Null before the finding is stored. */
+  id: string | null
+  issue_id: string | null
+  bucket: string
+  /**
+   * The finding's position in the report; null if the report does not contain it or does not change
+   * it.
+   */
+  position: number | null
+  /** The stored reason. */
+  grouping_code: GroupingCode | null
+  grouping_detail: string | null
+  severity: Severity
+  is_open: boolean
+  is_tracked: boolean
+}
+
+/** Hashes a flagged text to hex. */
+export type ContextHash = (context: string) => string
+
+const CONTEXT_BYTES = 16
+
+/**
+ * Hashes flagged texts with a key, so that equal texts can be found but not read: a text may be a
+ * secret, and a short secret could be guessed from a plain hash. The key comes first and has a
+ * fixed length. Only half of the hash is kept, so that the hash of a longer text cannot be derived
+ * from it.
+ */
+export function contextHasher(key: KeyObject): ContextHash {
+  const prefix = key.export().toString('hex')
+  return (context) => hash('sha256', prefix + context, 'buffer').toString('hex', 0, CONTEXT_BYTES)
+}

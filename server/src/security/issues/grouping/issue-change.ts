@@ -1,58 +1,60 @@
-import type { PlacedGroup, StoredIssues } from './place-groups.ts'
+import type { DescribedGroup, StoredIssues } from './describe-groups.ts'
 
-/** What made groups change. */
+/** What changed the groups: a report, changed aliases, or a regroup by the current rules. */
 export type Cause = { by: 'report' | 'rules' } | { by: 'aliases'; source: string }
 
-/** An issue whose findings are another's now, or were another's before. */
+/**
+ * `merged`: the issue's findings moved to the other issue. `split`: they came from the other issue.
+ */
 export type IssueChange = { event: 'merged' | 'split'; issue_id: string; other_issue_id: string; detail: string }
 
 const APART = {
-  report: 'Its findings are not the same as those of the other issue any more.',
-  rules: 'By the rules of today its findings are not the same as those of the other issue.',
+  report: 'Its findings no longer match those of the other issue.',
+  rules: 'By the current rules, its findings do not match those of the other issue.',
 }
 
-/** Issues that were joined, the one that stays last, and issues that came apart, each with a sentence that says why. */
+/** The issues that were merged or split, each with a sentence that gives the reason. */
 export function issueChanges(
-  placed: readonly PlacedGroup[],
+  described: readonly DescribedGroup[],
   dissolved: readonly LeftIssue[],
   stored: StoredIssues,
   cause: Cause,
 ): IssueChange[] {
-  const names = new Map(placed.map(({ issue }) => [issue.id, issue.canonical_id]))
+  const names = new Map(described.map(({ issue }) => [issue.id, issue.canonical_id]))
   const nameOf = (id: string) => names.get(id) ?? stored.get(id)?.canonical_id ?? null
   const merged = dissolved.map(({ id, into, reason }): IssueChange => {
     const before = [stored.get(into)?.canonical_id, stored.get(id)?.canonical_id] as const
-    return { event: 'merged', issue_id: id, other_issue_id: into, detail: whyJoined(before, cause) ?? reason }
+    return { event: 'merged', issue_id: id, other_issue_id: into, detail: mergeDetail(before, cause) ?? reason }
   })
-  const split = placed.flatMap(({ group, issue }): IssueChange[] => {
+  const split = described.flatMap(({ group, issue }): IssueChange[] => {
     if (group.split_from === null) return []
     const now = [nameOf(group.split_from), issue.canonical_id] as const
-    return [{ event: 'split', issue_id: issue.id, other_issue_id: group.split_from, detail: whyApart(now, cause) }]
+    return [{ event: 'split', issue_id: issue.id, other_issue_id: group.split_from, detail: splitDetail(now, cause) }]
   })
   return [...merged, ...split]
 }
 
-/** An issue that findings have left, and the one that such findings are of now. */
+/** An issue that lost findings, and the issue that such findings moved to. */
 export type LeftIssue = { id: string; into: string; reason: string }
 
-export function leftIssues(placed: readonly PlacedGroup[]): LeftIssue[] {
+export function leftIssues(described: readonly DescribedGroup[]): LeftIssue[] {
   const left = new Map<string, { into: string; reason: string }>()
-  for (const { group, issue } of placed) {
+  for (const { group, issue } of described) {
     for (const { member, reason } of group.members) {
       if (member.issue_id === null || member.issue_id === issue.id) continue
       left.set(member.issue_id, { into: issue.id, reason: reason.detail ?? APART.report })
     }
   }
-  return [...left].map(([id, where]) => ({ id, ...where }))
+  return [...left].map(([id, target]) => ({ id, ...target }))
 }
 
 type Names = readonly [string | null | undefined, string | null | undefined]
 
-function whyJoined(names: Names, cause: Cause): string | null {
+function mergeDetail(names: Names, cause: Cause): string | null {
   return cause.by === 'aliases' && areTwo(names) ? `${names.join(' and ')} are aliases (${cause.source}).` : null
 }
 
-function whyApart(names: Names, cause: Cause): string {
+function splitDetail(names: Names, cause: Cause): string {
   if (cause.by !== 'aliases') return APART[cause.by]
   return areTwo(names) ? `${names.join(' and ')} are no longer aliases (${cause.source}).` : APART.report
 }

@@ -15,7 +15,7 @@ const groupsOf = (members: GroupingFacts[]) => linkBucket(members, canonicalId).
 const reasonOf = (members: GroupingFacts[], at = 0) => linkBucket(members, canonicalId).reasonOf(at)
 const isOne = (...members: GroupingFacts[]) => groupsOf(members).length === 1
 
-test('one vulnerability of a package is one issue, under any of its names', () => {
+test('findings of one vulnerability in a package are one issue, under any of its ids', () => {
   assert.ok(isOne(packageFacts(['CVE-2024-1000']), packageFacts(['GHSA-1']), packageFacts(['PYSEC-1'])))
   assert.ok(isOne(packageFacts(['CVE-2024-1000']), packageFacts(['DEBIAN-CVE-2024-1000'])))
   assert.ok(!isOne(packageFacts(['CVE-2024-1000']), packageFacts(['CVE-2024-2000'])))
@@ -25,19 +25,19 @@ test('one vulnerability of a package is one issue, under any of its names', () =
   })
 })
 
-test('an advisory of several vulnerabilities does not make one issue of them', () => {
+test('an advisory about several vulnerabilities does not join them', () => {
   const advisory = packageFacts(['RHSA-2024:1', 'CVE-2024-1000', 'CVE-2024-2000'])
   const [first, second] = [packageFacts(['CVE-2024-1000']), packageFacts(['CVE-2024-2000'])]
   assert.deepEqual(groupsOf([advisory, first, second]), [[0, 1], [2]])
 })
 
-test('an advisory that names one vulnerability is that one; two that only share their own id are one as well', () => {
+test('an advisory that names one vulnerability joins it; two findings with only the same advisory id are joined too', () => {
   assert.ok(isOne(packageFacts(['RHSA-2024:1', 'CVE-2024-1000']), packageFacts(['CVE-2024-1000'])))
   assert.ok(!isOne(packageFacts(['RHSA-2024:1', 'CVE-2024-1000']), packageFacts(['RHSA-2024:1', 'CVE-2024-2000'])))
   assert.ok(isOne(packageFacts(['RHSA-2024:1']), packageFacts(['RHSA-2024:1'])))
 })
 
-test('packages of one name in two ecosystems are apart; a scanner that names no ecosystem means the only one', () => {
+test('packages with one name in two ecosystems are apart; a finding without an ecosystem joins the only one', () => {
   const npm = packageFacts(['CVE-2024-1000'], { purl: 'pkg:npm/lodash@1' })
   const pypi = packageFacts(['CVE-2024-1000'], { purl: 'pkg:pypi/lodash@1' })
   const unknown = packageFacts(['CVE-2024-1000'])
@@ -46,14 +46,14 @@ test('packages of one name in two ecosystems are apart; a scanner that names no 
   assert.deepEqual(groupsOf([npm, unknown, pypi]).length, 3)
 })
 
-test('a package finding without a vulnerability is told by its rule: a license, a number of the vendor', () => {
+test('package findings without a vulnerability are joined by their rule', () => {
   const license = (rule: string) => packageFacts([], { kind: 'license', rule_id: rule })
   assert.ok(isOne(license('GPL-3.0'), license('GPL-3.0')))
   assert.ok(!isOne(license('GPL-3.0'), license('AGPL-3.0')))
   assert.equal(reasonOf([license('GPL-3.0'), license('GPL-3.0')]).detail, 'GPL-3.0 in the package lodash.')
 })
 
-test('code of one weakness is one issue where the flagged text is the same or the lines overlap', () => {
+test('findings of one weakness are one issue if the flagged text is the same or the lines overlap', () => {
   const at = (from: number, to: number, fields = {}) =>
     factsOf({ cwes: ['CWE-89'], start_line: from, end_line: to, ...fields })
   assert.ok(isOne(at(10, 14), at(14, 20)))
@@ -64,7 +64,7 @@ test('code of one weakness is one issue where the flagged text is the same or th
   assert.equal(reasonOf([at(1, 1, { context: 'aa' }), at(1, 1, { context: 'aa' })]).code, 'same_fingerprint')
 })
 
-test('rules of one family are one weakness, whatever their scanner puts before them', () => {
+test('rules of one family are one weakness, whatever the prefixes of their ids', () => {
   const by = (rule: string) => factsOf({ rule_id: rule, start_line: 3 })
   assert.ok(isOne(by('python.lang.security.exec-detected'), by('security/exec-detected')))
   assert.ok(isOne(by('S102'), by('B102')))
@@ -72,13 +72,13 @@ test('rules of one family are one weakness, whatever their scanner puts before t
   assert.ok(!isOne(by('exec-detected'), by('eval-detected')))
 })
 
-test('findings without lines and text are one only where one scanner says the same twice', () => {
+test('findings without lines and text are joined only if one scanner reports the same finding twice', () => {
   const somewhere = (fields = {}) => factsOf({ cwes: ['CWE-89'], ...fields })
   assert.ok(!isOne(somewhere(), somewhere()))
   assert.ok(isOne(somewhere({ fingerprint: 'f' }), somewhere({ fingerprint: 'f' })))
 })
 
-test('a secret is one issue wherever it stands; of secrets that no scanner gives, type and place count', () => {
+test('a secret is one issue in all files; without the text of the secret, type and location count', () => {
   const secret = (fields = {}) => factsOf({ kind: 'secret', secret_type: 'aws-key', ...fields })
   assert.equal(reasonOf([secret({ context: 'aa' }), secret({ context: 'aa', path: 'b.env' })]).code, 'same_secret')
   assert.ok(isOne(secret({ start_line: 4 }), secret({ start_line: 4 })))
@@ -86,7 +86,7 @@ test('a secret is one issue wherever it stands; of secrets that no scanner gives
   assert.ok(!isOne(secret({ start_line: 4 }), secret({ start_line: 4, secret_type: 'slack-token' })))
 })
 
-test('infrastructure and containers are told by resource and rule', () => {
+test('findings of infrastructure and containers are joined by resource and rule', () => {
   const of = (resource: string, rule: string, kind: GroupingFacts['kind'] = 'iac') =>
     factsOf({ kind, path: null, resource_name: resource, rule_id: rule })
   assert.ok(isOne(of('aws_s3_bucket.logs', 'AVD-AWS-0086'), of('aws_s3_bucket.logs', 'AVD-AWS-0086', 'container')))
@@ -94,7 +94,7 @@ test('infrastructure and containers are told by resource and rule', () => {
   assert.ok(!isOne(of('aws_s3_bucket.logs', 'AVD-AWS-0086'), of('aws_s3_bucket.data', 'AVD-AWS-0086')))
 })
 
-test('one file may have one mistake in several resources; a scanner that names no resource means the only one', () => {
+test('one weakness in several resources of a file is several issues; a finding without a resource joins the only one', () => {
   const at = (resource: string | null, line: number, fields = {}) =>
     factsOf({ kind: 'iac', rule_id: 'no-encryption', resource_name: resource, start_line: line, ...fields })
   assert.ok(isOne(at('aws_s3_bucket.logs', 1), at('aws_s3_bucket.logs', 9)))
@@ -146,7 +146,7 @@ function outcome(members: GroupingFacts[]): Map<GroupingFacts, { group: Set<Grou
 }
 
 for (const [which, bucket] of Object.entries(BUCKETS)) {
-  test(`the order in which findings ${which} come changes no group and no reason`, () => {
+  test(`the order of findings ${which} changes no group and no reason`, () => {
     const shuffled = bucket.chain((members) =>
       fc.tuple(fc.constant(members), fc.shuffledSubarray(members, { minLength: members.length })),
     )
@@ -158,7 +158,7 @@ for (const [which, bucket] of Object.entries(BUCKETS)) {
     )
   })
 
-  test(`every finding ${which} is in one group, and a second time gives the same`, () => {
+  test(`every finding ${which} is in exactly one group, and grouping again gives the same groups`, () => {
     fc.assert(
       fc.property(bucket, (members) => {
         const groups = groupsOf(members)
@@ -171,7 +171,7 @@ for (const [which, bucket] of Object.entries(BUCKETS)) {
     )
   })
 
-  test(`a finding ${which} stands alone where its reason is single, and only there`, () => {
+  test(`a finding ${which} is alone in its group if and only if its reason is single`, () => {
     fc.assert(
       fc.property(bucket, (members) => {
         for (const { group, reason } of outcome(members).values()) {
@@ -182,7 +182,7 @@ for (const [which, bucket] of Object.entries(BUCKETS)) {
   })
 }
 
-test('a further finding never separates what was one issue, where all are of one ecosystem', () => {
+test('another finding never splits an issue, if all findings are of one ecosystem', () => {
   const oneEcosystem = fc.array(inPackage(some('pkg:npm/lodash@1', null)), { minLength: 1, maxLength: 12 })
   fc.assert(
     fc.property(fc.oneof(oneEcosystem, fc.array(inFile, { minLength: 1, maxLength: 12 })), (members) => {

@@ -1,11 +1,11 @@
 import { isAboutPackage } from './bucket.ts'
 import type { GroupingFacts } from './grouping-facts.ts'
+import { linkByFingerprint, linkBySecret, linkByWeakness } from './link-locations.ts'
 import { linkByRule, linkByVulnerability } from './link-packages.ts'
-import { linkByFingerprint, linkBySecret, linkByWeakness } from './link-places.ts'
 import { Links } from './links.ts'
-import type { CanonicalId } from './vulnerability-names.ts'
+import type { CanonicalId } from './shared-names.ts'
 
-/** Which findings of one bucket are one issue. */
+/** Determines which findings of one bucket belong to one issue. */
 export function linkBucket(members: readonly GroupingFacts[], canonicalId: CanonicalId): Links {
   const links = new Links(members)
   applyRules(links, canonicalId)
@@ -13,8 +13,8 @@ export function linkBucket(members: readonly GroupingFacts[], canonicalId: Canon
 }
 
 /**
- * An ordered matcher whose first rule that holds is a finding's reason. The result depends on the set of findings alone,
- * not on the order in which they came.
+ * Applies all rules in order. The first rule that matches is a finding's reason. The result does
+ * not depend on the order of the findings.
  */
 export function applyRules(links: Links, canonicalId: CanonicalId): void {
   if (links.members.length < 2) return

@@ -1,37 +1,39 @@
 import type { GroupingFacts } from './grouping-facts.ts'
 import { apartBy, groupBy, type Links } from './links.ts'
-import { ecosystemOf } from './package-name.ts'
-import { type CanonicalId, vulnerabilityNames } from './vulnerability-names.ts'
+import { type CanonicalId, ecosystemOf, vulnerabilityNames } from './shared-names.ts'
 
-/** Findings in one package are one issue where they name one vulnerability, through its aliases. */
+/** Joins findings of one package that name the same vulnerability, also by aliases. */
 export function linkByVulnerability(links: Links, canonicalId: CanonicalId): void {
-  const named = [...links.members.keys()].flatMap((at) =>
-    vulnerabilityNames(links.factsOf(at).vuln_ids, canonicalId).map((name) => ({ at, name })),
+  const named = [...links.members.keys()].flatMap((index) =>
+    vulnerabilityNames(links.factsOf(index).vuln_ids, canonicalId).map((name) => ({ index, name })),
   )
   for (const [name, findings] of groupBy(named, (finding) => finding.name)) {
-    const numbers = findings.map(({ at }) => at)
-    for (const same of ofOneEcosystem(links, numbers)) {
-      links.join(same, 'same_vulnerability', { on: 'vulnerability', value: name }, (facts) =>
-        vulnerabilityDetail(facts, name),
-      )
+    const indexes = findings.map(({ index }) => index)
+    for (const same of byEcosystem(links, indexes)) {
+      const detailOf = (facts: GroupingFacts) => vulnerabilityDetail(facts, name)
+      links.join(same, { code: 'same_vulnerability', on: 'vulnerability', value: name, detailOf })
     }
   }
 }
 
-/** Where no vulnerability is named, the rule stands for it: a license, a vendor's own number. */
+/**
+ * Joins findings of one package that name no vulnerability by their rule, such as a license or a
+ * vendor's number.
+ */
 export function linkByRule(links: Links): void {
-  const unnamed = [...links.members.keys()].filter((at) => links.factsOf(at).vuln_ids.length === 0)
-  for (const [rule, numbers] of groupBy(unnamed, (at) => links.factsOf(at).rule_id)) {
+  const unnamed = [...links.members.keys()].filter((index) => links.factsOf(index).vuln_ids.length === 0)
+  for (const [rule, indexes] of groupBy(unnamed, (index) => links.factsOf(index).rule_id)) {
     if (rule === null) continue
-    for (const same of ofOneEcosystem(links, numbers)) {
-      links.join(same, 'same_fingerprint', { on: 'rule', value: rule }, (facts) => `${rule} ${subject(facts)}.`)
+    for (const same of byEcosystem(links, indexes)) {
+      const detailOf = (facts: GroupingFacts) => `${rule} ${subject(facts)}.`
+      links.join(same, { code: 'same_fingerprint', on: 'rule', value: rule, detailOf })
     }
   }
 }
 
-/** Two ecosystems may have a package of one name. */
-function ofOneEcosystem(links: Links, numbers: number[]): number[][] {
-  return apartBy(numbers, (at) => ecosystemOf(links.factsOf(at)))
+/** Packages of different ecosystems may have the same name. */
+function byEcosystem(links: Links, indexes: number[]): number[][] {
+  return apartBy(indexes, (index) => ecosystemOf(links.factsOf(index)))
 }
 
 function vulnerabilityDetail(facts: GroupingFacts, canonicalId: string): string {

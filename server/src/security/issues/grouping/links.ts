@@ -1,8 +1,5 @@
 import { DisjointSets } from '../../../platform/disjoint-sets.ts'
-import { ALONE, GROUPING_CODES, type GroupingFacts, type GroupingReason } from './grouping-facts.ts'
-
-/** States for one finding why it is one issue with others. */
-export type Detail = (facts: GroupingFacts) => string
+import { GROUPING_CODES, type GroupingCode, type GroupingFacts, type GroupingReason, SINGLE } from './grouping-facts.ts'
 
 export const MATCHED = [
   'vulnerability',
@@ -14,10 +11,22 @@ export const MATCHED = [
   'weakness_and_resource',
 ] as const
 
-/** What is equal, and the value where it is one that can be shown: no hash of what may be a secret. */
-export type Match = { on: (typeof MATCHED)[number]; value: string | null }
+/**
+ * A rule that matches findings, the value they share, and for each finding a sentence that states
+ * it.
+ */
+export type Match = {
+  code: GroupingCode
+  on: (typeof MATCHED)[number]
+  /** Null if the value must not be shown because it is a hash or a secret. */
+  value: string | null
+  detailOf: (facts: GroupingFacts) => string
+}
 
-/** Which findings of a bucket are one issue, and why each of them. */
+/**
+ * Which findings of a bucket belong to one issue, and why. Findings are named by their index in
+ * `members`.
+ */
 export class Links {
   readonly members: readonly GroupingFacts[]
   readonly #sets: DisjointSets
@@ -28,59 +37,88 @@ export class Links {
     this.#sets = new DisjointSets(members.length)
   }
 
-  /** Members, by their numbers, that are one issue for one reason, by a match; `detailOf` states it for each of them. */
-  join(numbers: readonly number[], code: GroupingReason['code'], _match: Match, detailOf: Detail): void {
-    const [first, ...others] = numbers
+  /** Joins findings by a match. */
+  join(indexes: readonly number[], match: Match): void {
+    const [first, ...others] = indexes
     if (first === undefined || others.length === 0) return
     for (const other of others) this.#sets.join(first, other)
-    for (const at of numbers) this.#note(at, code, detailOf)
+    for (const index of indexes) this.#addReason(index, match)
   }
 
-  factsOf(number: number): GroupingFacts {
-    return this.members[number] as GroupingFacts
+  factsOf(index: number): GroupingFacts {
+    return this.members[index] as GroupingFacts
   }
 
-  reasonOf(number: number): GroupingReason {
-    return this.#reasons[number] ?? ALONE
+  reasonOf(index: number): GroupingReason {
+    return this.#reasons[index] ?? SINGLE
   }
 
-  /** The numbers of the members of each issue. */
+  /** The indexes of the findings of each issue. */
   groups(): number[][] {
-    return [...groupBy(this.members.keys(), (at) => this.#sets.rootOf(at)).values()]
+    return [...groupBy(this.members.keys(), (index) => this.#sets.rootOf(index)).values()]
   }
 
-  /** The rule that is asked first counts, of one rule the first sentence: no order in which findings come changes it. */
-  #note(at: number, code: GroupingReason['code'], detailOf: Detail): void {
-    const noted = this.#reasons[at]
-    if (noted !== undefined && rankOf(noted.code) < rankOf(code)) return
-    const detail = detailOf(this.factsOf(at))
-    if (noted?.code !== code || detail < (noted.detail ?? '')) this.#reasons[at] = { code, detail }
+  /**
+   * Keeps the reason of the first rule, and of one rule the first sentence, whatever the order of
+   * the findings.
+   */
+  #addReason(index: number, { code, detailOf }: Match): void {
+    const present = this.#reasons[index]
+    if (present !== undefined && rankOf(present.code) < rankOf(code)) return
+    const detail = detailOf(this.factsOf(index))
+    if (present?.code !== code || detail < (present.detail ?? '')) this.#reasons[index] = { code, detail }
   }
 }
 
-/** The lower the earlier it is asked. */
-export function rankOf(code: GroupingReason['code']): number {
+/** A match of one finding, and the indexes of all findings that it joins. */
+export type RecordedMatch = Omit<Match, 'detailOf'> & { detail: string; indexes: readonly number[] }
+
+/** Links that keep every match of a finding, not only the reason. They explain an issue. */
+export class RecordedLinks extends Links {
+  readonly #matches: RecordedMatch[][]
+
+  constructor(members: readonly GroupingFacts[]) {
+    super(members)
+    this.#matches = members.map(() => [])
+  }
+
+  override join(indexes: readonly number[], match: Match): void {
+    super.join(indexes, match)
+    if (indexes.length < 2) return
+    const { detailOf, ...matched } = match
+    for (const index of indexes) {
+      this.#matches[index]?.push({ ...matched, detail: detailOf(this.factsOf(index)), indexes })
+    }
+  }
+
+  /** In the order of the rules. The first match is the finding's reason. */
+  matchesOf(index: number): RecordedMatch[] {
+    const matches = this.#matches[index] ?? []
+    return matches.sort((a, b) => rankOf(a.code) - rankOf(b.code) || (a.detail < b.detail ? -1 : 1))
+  }
+}
+
+function rankOf(code: GroupingCode): number {
   return GROUPING_CODES.indexOf(code)
 }
 
 /**
- * Members apart by what they name. One that names nothing belongs to the only name that others have; where they have several
- * nobody can tell.
+ * Separates findings by a name. Findings without a name join the only name that others have, and
+ * stay apart if there are several names.
  */
-export function apartBy(numbers: readonly number[], nameOf: (number: number) => string | null): number[][] {
-  const byName = groupBy(numbers, nameOf)
-  const isClear = byName.size - (byName.has(null) ? 1 : 0) <= 1
-  return isClear ? [[...numbers]] : [...byName.values()]
+export function apartBy(indexes: readonly number[], nameOf: (index: number) => string | null): number[][] {
+  const byName = groupBy(indexes, nameOf)
+  const isUnambiguous = byName.size - (byName.has(null) ? 1 : 0) <= 1
+  return isUnambiguous ? [[...indexes]] : [...byName.values()]
 }
 
-/** The things by a key of each. */
-export function groupBy<Thing, Key>(things: Iterable<Thing>, keyOf: (thing: Thing) => Key): Map<Key, Thing[]> {
-  const groups = new Map<Key, Thing[]>()
-  for (const thing of things) {
-    const key = keyOf(thing)
+export function groupBy<Item, Key>(items: Iterable<Item>, keyOf: (item: Item) => Key): Map<Key, Item[]> {
+  const groups = new Map<Key, Item[]>()
+  for (const item of items) {
+    const key = keyOf(item)
     const group = groups.get(key)
-    if (group) group.push(thing)
-    else groups.set(key, [thing])
+    if (group) group.push(item)
+    else groups.set(key, [item])
   }
   return groups
 }

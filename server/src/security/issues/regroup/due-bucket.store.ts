@@ -1,25 +1,30 @@
 import type { Db, Tx } from '../../../platform/db/sql.ts'
+import { takeAliasChanges } from '../../intel/aliases/alias.store.ts'
 import { DISTRIBUTION_CVE } from '../../vocabulary/vulnerability-id.ts'
 
 /**
- * Notes the buckets of all issues, of every organization, that name one of the import's `touched_ids`. They are all looked
- * through: looking ids up one by one takes longer from some hundred of them on.
+ * Notes the buckets of all issues, of every organization, that name an id whose aliases have
+ * changed. Reads all issues in one scan, which is faster than looking up more than a few hundred
+ * ids.
  */
-export async function noteDueBuckets(tx: Tx, source: string): Promise<void> {
+export async function noteDueBuckets(tx: Tx): Promise<void> {
+  await tx`set local statement_timeout = 0`
   await tx`
+    with changed as (${takeAliasChanges(tx)})
     insert into issue_regroup_due (org_id, repository_no, bucket, source)
-    select distinct issue.org_id, issue.repository_no, issue.bucket, ${source}
+    select distinct issue.org_id, issue.repository_no, issue.bucket, changed.source
     from security_issues issue
-    cross join unnest(issue.vuln_ids) said
-    join touched_ids touched on touched.id = regexp_replace(said, ${DISTRIBUTION_CVE}, '\\1')
-    where issue.merged_into is null
+    cross join unnest(issue.vuln_ids) vuln_id
+    join changed on changed.id = regexp_replace(vuln_id, ${DISTRIBUTION_CVE}, '\\1')
+    where exists (select from changed)
+      and issue.merged_into is null
       and issue.vuln_ids <> '{}'
     on conflict do nothing`
 }
 
 export type DueRepository = { org_id: string; repository_no: number; source: string }
 
-/** A repository with buckets that are to be grouped anew. */
+/** Returns a repository with buckets that are due to be regrouped. */
 export async function nextDueRepository(db: Db): Promise<DueRepository | null> {
   const [row] = await db<DueRepository[]>`
     select org_id, repository_no, source
@@ -31,7 +36,10 @@ export async function nextDueRepository(db: Db): Promise<DueRepository | null> {
 
 const BUCKETS_AT_ONCE = 1000
 
-/** Takes buckets of a repository off the list, as hex; with the transaction they are back on it when it fails. */
+/**
+ * Takes due buckets of a repository off the list, as hex. They are due again if the transaction
+ * fails.
+ */
 export async function takeDueBuckets(tx: Tx, { org_id, repository_no, source }: DueRepository): Promise<string[]> {
   const rows = await tx<{ bucket: string }[]>`
     delete from issue_regroup_due due

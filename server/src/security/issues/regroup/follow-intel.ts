@@ -1,9 +1,54 @@
+import type { Tx } from '../../../platform/db/sql.ts'
 import type { Services } from '../../../services.ts'
-import { refreshThreats } from './refresh-threats.ts'
-import { regroupDue } from './regroup-due.ts'
+import { holdIntel } from '../../intel/intel-hold.store.ts'
+import { lockRepository } from '../writing/grouping.store.ts'
+import { readStaleIssues, type StaleIssues, updateThreats } from '../writing/issue-threat.store.ts'
+import { type DueRepository, nextDueRepository, noteDueBuckets, takeDueBuckets } from './due-bucket.store.ts'
+import { regroupBuckets } from './regroup-buckets.ts'
 
-/** Hears that what is known of vulnerabilities has changed, and brings the issues in line with it. */
+/**
+ * Brings all issues in line with the intelligence after an import. It may be interrupted at any
+ * time: the next run continues with what is left.
+ */
 export async function followIntel(services: Services): Promise<void> {
   await refreshThreats(services)
+  await services.sql.begin(noteDueBuckets)
   await regroupDue(services)
+}
+
+/**
+ * Updates the KEV flag and EPSS score that issues are filtered and sorted by. Only issues that
+ * change are written, in short transactions beside the one that reads them.
+ */
+async function refreshThreats(services: Services): Promise<void> {
+  await services.sql.begin(async (tx) => {
+    for await (const parts of await readStaleIssues(tx)) {
+      for (const stale of parts) await refreshIssues(services, stale)
+    }
+  })
+}
+
+async function refreshIssues({ sql }: Services, { org_id, repository_no, issue_ids }: StaleIssues): Promise<void> {
+  await sql.begin(async (tx) => {
+    await lockRepository(tx, org_id, repository_no)
+    await holdIntel(tx)
+    await updateThreats(tx, org_id, issue_ids)
+  })
+}
+
+/** Regroups the due buckets, a part of one repository in each transaction. */
+async function regroupDue({ sql, clock }: Services): Promise<void> {
+  for (let next = await nextDueRepository(sql); next !== null; next = await nextDueRepository(sql)) {
+    const due = next
+    await sql.begin((tx) => regroupRepository(tx, due, clock.now()))
+  }
+}
+
+async function regroupRepository(tx: Tx, due: DueRepository, at: Date): Promise<void> {
+  await lockRepository(tx, due.org_id, due.repository_no)
+  // Held before any bucket is taken, to prevent a deadlock: this transaction would wait for an import,
+  // which waits for a job that takes alias changes, which waits for these buckets.
+  await holdIntel(tx)
+  const buckets = await takeDueBuckets(tx, due)
+  await regroupBuckets(tx, { ...due, at }, { buckets, cause: { by: 'aliases', source: due.source } })
 }

@@ -1,63 +1,71 @@
 import type { Tx } from '../../../platform/db/sql.ts'
 import { bucketOf } from '../grouping/bucket.ts'
-import { groupMembers } from '../grouping/group-members.ts'
+import type { DescribedGroup } from '../grouping/describe-groups.ts'
+import { groupMembers, isSplit, reviveIssues } from '../grouping/group-members.ts'
+import type { Member } from '../grouping/grouping-facts.ts'
 import type { Cause, IssueChange } from '../grouping/issue-change.ts'
-import type { Member } from '../grouping/member.ts'
-import type { PlacedGroup } from '../grouping/place-groups.ts'
-import type { MergeScope } from '../writing/grouping.store.ts'
-import { readMembers } from '../writing/grouping.store.ts'
+import { type MergeScope, readMembers } from '../writing/grouping.store.ts'
+import { dropGrouped, type Grouped } from '../writing/grouping-tables.store.ts'
 import { refreshIssues } from '../writing/issue-refresh.store.ts'
 import { readCanonicalNames } from '../writing/read-canonical-names.ts'
 import { writeGroups } from '../writing/write-groups.ts'
-import { forgetGroups, readIssues, readMerged } from './regroup.store.ts'
-import { isSplit, reviveIssues } from './revive-issues.ts'
+import { readIssues, readMerged } from './regroup.store.ts'
+
+/** `remember` is called before anything is written. */
+export type BucketsToRegroup = {
+  buckets: readonly string[]
+  cause: Cause
+  remember?: (grouped: Grouped) => Promise<void>
+}
 
 /**
- * `findings` are done: one that went to a bucket after these is looked at again. `moved` are of another issue now, `restated`
- * of the same one for another reason. `issues` were written.
+ * `findings` counts those that were regrouped: a finding that moves to a later bucket counts there.
+ * `moved` findings have another issue, `restated` ones another reason. `issues` were written.
  */
 export type Regrouped = { findings: number; moved: number; restated: number; issues: number; changes: IssueChange[] }
 
 /**
- * Groups what stands in some buckets of a repository by the rules and aliases of today, and writes only what differs.
- * The repository is locked. `remember` is called before, when `grouped` and `grouped_issues` say what is to become.
+ * Groups the findings of some buckets by the current rules and aliases, and writes what differs.
+ * The repository must be locked.
  */
 export async function regroupBuckets(
   tx: Tx,
   scope: MergeScope,
-  buckets: readonly string[],
-  cause: Cause,
-  remember?: () => Promise<void>,
+  { buckets, cause, remember }: BucketsToRegroup,
 ): Promise<Regrouped> {
-  const found = (await readMembers(tx, scope.org_id, scope.repository_no, buckets)).map(placeAnew)
+  const { org_id: orgId, repository_no: repositoryNo } = scope
+  const found = (await readMembers(tx, orgId, repositoryNo, buckets)).map(withCurrentBucket)
   const others = [...new Set(found.map(({ bucket }) => bucket))].filter(isNotIn(buckets))
-  const members = [...found, ...(await readMembers(tx, scope.org_id, scope.repository_no, others))]
+  const members = [...found, ...(await readMembers(tx, orgId, repositoryNo, others))]
   const canonicalId = await readCanonicalNames(tx, members)
-  const stored = await readIssues(tx, scope.org_id, scope.repository_no, [...buckets, ...others])
+  const stored = await readIssues(tx, scope, [...buckets, ...others])
   const grouped = groupMembers(members, canonicalId)
   const splitFrom = grouped.filter(isSplit).map((group) => group.split_from)
-  const groups = reviveIssues(grouped, await readMerged(tx, scope.org_id, splitFrom))
+  const groups = reviveIssues(grouped, await readMerged(tx, orgId, splitFrom))
   const written = await writeGroups(tx, scope, { groups, stored, canonicalId, cause, ...(remember && { remember }) })
-  await refreshIssues(tx, scope.org_id, [...written.touched, ...newIssues(written.placed)], scope.at)
-  await forgetGroups(tx)
+  await refreshIssues(tx, orgId, [...written.touched, ...newIssues(written.described)], scope.at)
+  await dropGrouped(written.grouped)
   return {
-    findings: countDone(found, buckets),
-    ...countMoves(written.placed),
-    issues: written.placed.length,
+    findings: countFinished(found, buckets),
+    ...countMoves(written.described),
+    issues: written.described.length,
     changes: written.changes,
   }
 }
 
-function newIssues(placed: readonly PlacedGroup[]): string[] {
-  return placed.flatMap(({ group, issue }) => (group.issue_id === null ? issue.id : []))
+function newIssues(described: readonly DescribedGroup[]): string[] {
+  return described.flatMap(({ group, issue }) => (group.issue_id === null ? issue.id : []))
 }
 
-/** By the rules of today it may be in another bucket; those that are stored there have their own turn. */
-function placeAnew(member: Member): Member {
+/**
+ * By the current rules a finding may belong to another bucket. Its findings are read too, and
+ * regrouped again later.
+ */
+function withCurrentBucket(member: Member): Member {
   return { ...member, bucket: bucketOf(member) }
 }
 
-function countDone(found: readonly Member[], buckets: readonly string[]): number {
+function countFinished(found: readonly Member[], buckets: readonly string[]): number {
   const last = buckets.at(-1) ?? ''
   return found.filter(({ bucket }) => bucket <= last).length
 }
@@ -67,13 +75,13 @@ function isNotIn(buckets: readonly string[]): (bucket: string) => boolean {
   return (bucket) => !known.has(bucket)
 }
 
-function countMoves(placed: readonly PlacedGroup[]): { moved: number; restated: number } {
-  const all = placed.flatMap(({ group, issue }) => group.members.map((of) => ({ ...of, issue })))
+function countMoves(described: readonly DescribedGroup[]): { moved: number; restated: number } {
+  const all = described.flatMap(({ group, issue }) => group.members.map((grouped) => ({ ...grouped, issue })))
   const isMoved = ({ member, issue }: (typeof all)[number]) => member.issue_id !== issue.id
   const isRestated = ({ member, reason }: (typeof all)[number]) =>
     member.grouping_code !== reason.code || member.grouping_detail !== reason.detail
   return {
     moved: all.filter(isMoved).length,
-    restated: all.filter((of) => !isMoved(of) && isRestated(of)).length,
+    restated: all.filter((grouped) => !isMoved(grouped) && isRestated(grouped)).length,
   }
 }

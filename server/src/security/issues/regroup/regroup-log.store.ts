@@ -1,10 +1,11 @@
 import type { Db, Tx } from '../../../platform/db/sql.ts'
+import type { Grouped } from '../writing/grouping-tables.store.ts'
 
-/** One batch of a run: what it changed can be undone at once. */
+/** One batch of a run. It is undone in one transaction. */
 export type Batch = { org_id: string; regroup_id: string; batch: number; repository_no: number }
 
-/** Notes findings and issues as they are, of which `grouped` and `grouped_issues` say that they will change. */
-export async function rememberBatch(tx: Tx, batch: Batch): Promise<void> {
+/** Saves the findings and issues that are about to change, as they are before it. */
+export async function rememberBatch({ tx }: Grouped, batch: Batch): Promise<void> {
   const { org_id, regroup_id, repository_no } = batch
   await tx`
     insert into issue_regroup_findings (
@@ -38,7 +39,7 @@ export async function rememberBatch(tx: Tx, batch: Batch): Promise<void> {
     left join security_issues issue on issue.org_id = ${org_id} and issue.id = touched.id`
 }
 
-/** The last batch of a run that is not undone. */
+/** Returns the last batch of a run that is not undone. */
 export async function lastBatch(db: Db, orgId: string, regroupId: string): Promise<Batch | null> {
   const [batch] = await db<Batch[]>`
     select org_id, regroup_id, batch, repository_no
@@ -50,7 +51,7 @@ export async function lastBatch(db: Db, orgId: string, regroupId: string): Promi
   return batch ?? null
 }
 
-/** Forgets a batch. Returns the issues that it was about. */
+/** Deletes a batch that was undone. Returns the ids of its issues. */
 export async function forgetBatch(tx: Tx, batch: Batch): Promise<string[]> {
   await tx`delete from issue_regroup_findings where ${ofBatch(tx, batch)}`
   const rows = await tx<{ issue_id: string }[]>`

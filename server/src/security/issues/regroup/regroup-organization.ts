@@ -1,23 +1,25 @@
+import { rolledBack } from '../../../platform/db/rolled-back.ts'
 import type { Tx } from '../../../platform/db/sql.ts'
 import { ApiError } from '../../../platform/http/errors.ts'
 import { newUuid } from '../../../platform/ids.ts'
 import type { Services } from '../../../services.ts'
 import type { IssueChange } from '../grouping/issue-change.ts'
-import { lockRepository } from '../writing/grouping.store.ts'
+import { lockRepository, type MergeScope } from '../writing/grouping.store.ts'
 import { nextBuckets, nextRepository } from './regroup.store.ts'
 import { type Regrouped, regroupBuckets } from './regroup-buckets.ts'
 import { rememberBatch } from './regroup-log.store.ts'
 import { lockRun, openRun, type RegroupRun, updateRun } from './regroup-run.store.ts'
 
-/** What is grouped in one short transaction. */
-export const ISSUES_AT_ONCE = 5000
+/** About as many issues as one short transaction can regroup. */
+const ISSUES_AT_ONCE = 5000
 
-/** Takes what each batch did, and how far the run is. */
+/** Called after each batch with the run's progress and the batch's changes. */
 export type Follow = (run: RegroupRun, changes: readonly IssueChange[]) => void
 
 /**
- * Computes every group of an organization with the rules of today, repository by repository in short transactions, and writes
- * what differs. A run that was interrupted goes on where it was. Throws 409 where one is being undone.
+ * Regroups all findings of an organization by the current rules, repository by repository in short
+ * transactions, and writes what differs. An interrupted run continues where it stopped. Throws 409
+ * if a run is being undone.
  */
 export async function regroupOrganization(
   services: Services,
@@ -27,28 +29,30 @@ export async function regroupOrganization(
 ): Promise<RegroupRun> {
   const { sql, clock } = services
   let run = await openRun(sql, orgId, newUuid(clock.now()), clock.now())
-  if (run.status === 'undoing')
-    throw new ApiError(
-      409,
-      'regroup_undone',
-      `The undoing of regroup ${run.id} is not finished: repeat --undo ${run.id}`,
-    )
+  if (run.status === 'undoing') {
+    const message = `Regroup ${run.id} is only partly undone. Run --undo ${run.id} again to finish it.`
+    throw new ApiError(409, 'regroup_undone', message)
+  }
   while (run.status === 'running') {
-    const { after, changes } = await sql.begin((tx) => regroupBatch(tx, orgId, run.id, issuesAtOnce, clock.now()))
+    const { after, changes } = await sql.begin((tx) =>
+      regroupBatch(tx, run.id, { orgId, issuesAtOnce, at: clock.now() }),
+    )
     run = after
     follow(run, changes)
   }
   return run
 }
 
+type BatchOptions = { orgId: string; issuesAtOnce: number; at: Date }
 type Step = { after: RegroupRun; changes: readonly IssueChange[] }
 
-/** The run's row is read again and locked: whoever else works on it has its turn before or after. */
-async function regroupBatch(tx: Tx, orgId: string, runId: string, issuesAtOnce: number, at: Date): Promise<Step> {
+/** Locks and reads the run again, so that several processes can take turns. */
+async function regroupBatch(tx: Tx, runId: string, options: BatchOptions): Promise<Step> {
+  const { orgId, at } = options
   const run = (await lockRun(tx, orgId, runId)) as RegroupRun
   if (run.status !== 'running') return { after: run, changes: [] }
   const repositoryNo = run.bucket === null ? await nextRepository(tx, orgId, run.repository_no) : run.repository_no
-  const step = repositoryNo === null ? finished(run) : await regroupNext(tx, orgId, run, repositoryNo, issuesAtOnce, at)
+  const step = repositoryNo === null ? finished(run) : await regroupNext(tx, run, repositoryNo, options)
   await updateRun(tx, orgId, step.after, at)
   return step
 }
@@ -57,26 +61,24 @@ function finished(run: RegroupRun): Step {
   return { after: { ...run, status: 'finished' }, changes: [] }
 }
 
-async function regroupNext(
-  tx: Tx,
-  orgId: string,
-  run: RegroupRun,
-  repositoryNo: number,
-  issuesAtOnce: number,
-  at: Date,
-): Promise<Step> {
+async function regroupNext(tx: Tx, run: RegroupRun, repositoryNo: number, options: BatchOptions): Promise<Step> {
+  const { orgId, issuesAtOnce, at } = options
+  const scope = { org_id: orgId, repository_no: repositoryNo, at }
   await lockRepository(tx, orgId, repositoryNo)
-  const buckets = await nextBuckets(tx, orgId, repositoryNo, run.bucket, issuesAtOnce)
+  const buckets = await nextBuckets(tx, scope, run.bucket, issuesAtOnce)
   const last = buckets.at(-1)
   if (last === undefined) return { after: { ...run, repository_no: repositoryNo, bucket: null }, changes: [] }
   const batch = { org_id: orgId, regroup_id: run.id, batch: run.batches + 1, repository_no: repositoryNo }
-  const scope = { org_id: orgId, repository_no: repositoryNo, at }
-  const done = await regroupBuckets(tx, scope, buckets, { by: 'rules' }, () => rememberBatch(tx, batch))
-  return { after: { ...addUp(run, done), repository_no: repositoryNo, bucket: last }, changes: done.changes }
+  const done = await regroupBuckets(tx, scope, {
+    buckets,
+    cause: { by: 'rules' },
+    remember: (grouped) => rememberBatch(grouped, batch),
+  })
+  return { after: { ...addCounts(run, done), repository_no: repositoryNo, bucket: last }, changes: done.changes }
 }
 
-/** Batches that wrote nothing are not counted. */
-export function addUp(run: RegroupRun, { findings, moved, restated, issues, changes }: Regrouped): RegroupRun {
+/** A batch that wrote nothing is not counted. */
+function addCounts(run: RegroupRun, { findings, moved, restated, issues, changes }: Regrouped): RegroupRun {
   const merged = changes.filter(({ event }) => event === 'merged').length
   return {
     ...run,
@@ -86,5 +88,37 @@ export function addUp(run: RegroupRun, { findings, moved, restated, issues, chan
     restated: run.restated + restated,
     merged: run.merged + merged,
     split: run.split + changes.length - merged,
+  }
+}
+
+const EMPTY_RUN: RegroupRun = {
+  ...{ id: '', status: 'running', repository_no: 0, bucket: null, batches: 0 },
+  ...{ findings: 0, moved: 0, restated: 0, merged: 0, split: 0 },
+}
+
+/**
+ * Shows what a new `regroupOrganization` would change. Each repository is regrouped in one
+ * transaction that is rolled back. Reports of the repository wait for it.
+ */
+export async function previewRegroup({ sql, clock }: Services, orgId: string, follow: Follow): Promise<RegroupRun> {
+  let run = EMPTY_RUN
+  for (let next = await nextRepository(sql, orgId, 0); next !== null; next = await nextRepository(sql, orgId, next)) {
+    const scope = { org_id: orgId, repository_no: next, at: clock.now() }
+    const start = { ...run, repository_no: next, bucket: null }
+    run = await rolledBack(sql, (tx) => previewRepository(tx, scope, start, follow))
+  }
+  return { ...run, status: 'finished' }
+}
+
+async function previewRepository(tx: Tx, scope: MergeScope, start: RegroupRun, follow: Follow): Promise<RegroupRun> {
+  await lockRepository(tx, scope.org_id, scope.repository_no)
+  let run = start
+  for (;;) {
+    const buckets = await nextBuckets(tx, scope, run.bucket, ISSUES_AT_ONCE)
+    const last = buckets.at(-1)
+    if (last === undefined) return run
+    const done = await regroupBuckets(tx, scope, { buckets, cause: { by: 'rules' } })
+    run = { ...addCounts(run, done), bucket: last }
+    follow(run, done.changes)
   }
 }

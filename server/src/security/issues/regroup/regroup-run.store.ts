@@ -1,10 +1,10 @@
 import type { Db, Tx } from '../../../platform/db/sql.ts'
 
-/** One time that an organization's groups are computed anew. What it counts is what it did so far. */
+/** A regroup of an organization, with its counts so far. */
 export type RegroupRun = {
   id: string
   status: 'running' | 'finished' | 'undoing' | 'undone'
-  /** Repositories up to this one are done; where there is a bucket, this one up to that. */
+  /** The last repository that was finished; if `bucket` is not null, this one up to that bucket. */
   repository_no: number
   bucket: string | null
   batches: number
@@ -15,7 +15,7 @@ export type RegroupRun = {
   split: number
 }
 
-/** The run that is under way in the organization, or a new one under this id. */
+/** Returns the organization's unfinished run, or creates one with this id. */
 export async function openRun(db: Db, orgId: string, id: string, at: Date): Promise<RegroupRun> {
   const [run] = await db<[RegroupRun]>`
     insert into issue_regroups as run (org_id, id, status, started_at, updated_at)
@@ -26,7 +26,7 @@ export async function openRun(db: Db, orgId: string, id: string, at: Date): Prom
   return run
 }
 
-/** The run, locked until the transaction ends. */
+/** Reads a run and locks it until the transaction ends. */
 export async function lockRun(tx: Tx, orgId: string, id: string): Promise<RegroupRun | null> {
   const [run] = await tx<RegroupRun[]>`
     select ${runColumns(tx)}
@@ -47,7 +47,10 @@ export async function updateRun(tx: Tx, orgId: string, run: RegroupRun, at: Date
       and id = ${run.id}`
 }
 
-/** A later run whose changes still stand, if any: it has to be undone before. */
+/**
+ * Returns the latest run after this one that is not undone and changed something. It must be undone
+ * first.
+ */
 export async function findLaterRun(db: Db, orgId: string, id: string): Promise<string | null> {
   const [later] = await db<{ id: string }[]>`
     select id

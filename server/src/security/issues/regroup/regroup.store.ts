@@ -1,15 +1,17 @@
-import type { Db, Tx } from '../../../platform/db/sql.ts'
-import type { StoredIssue } from '../grouping/place-groups.ts'
-import type { MergedIssue } from './revive-issues.ts'
+import type { Db } from '../../../platform/db/sql.ts'
+import type { StoredIssue } from '../grouping/describe-groups.ts'
+import type { MergedIssue } from '../grouping/group-members.ts'
+import type { MergeScope } from '../writing/grouping.store.ts'
+
+type Repository = Pick<MergeScope, 'org_id' | 'repository_no'>
 
 /**
- * The repository's next buckets after this one, as hex and in order, with about so many issues: one bucket is never divided.
- * None where there are no more.
+ * The repository's next buckets after this one, as hex and in order, with about `issuesAtOnce`
+ * issues. A bucket is never split. Empty at the end.
  */
 export async function nextBuckets(
   db: Db,
-  orgId: string,
-  repositoryNo: number,
+  { org_id: orgId, repository_no: repositoryNo }: Repository,
   after: string | null,
   issuesAtOnce: number,
 ): Promise<string[]> {
@@ -34,11 +36,10 @@ export async function nextBuckets(
   return rows.map(({ bucket }) => bucket)
 }
 
-/** What is stored of the issues of these buckets. */
+/** Reads the issues of these buckets, by id. */
 export async function readIssues(
   db: Db,
-  orgId: string,
-  repositoryNo: number,
+  { org_id: orgId, repository_no: repositoryNo }: Repository,
   buckets: readonly string[],
 ): Promise<Map<string, StoredIssue>> {
   const rows = await db<StoredIssue[]>`
@@ -52,7 +53,7 @@ export async function readIssues(
   return new Map(rows.map((row) => [row.id, row]))
 }
 
-/** Issues about vulnerabilities that were merged into these ones. */
+/** Reads the issues about vulnerabilities that were merged into these ones. */
 export async function readMerged(db: Db, orgId: string, into: readonly string[]): Promise<MergedIssue[]> {
   if (into.length === 0) return []
   return db<MergedIssue[]>`
@@ -68,12 +69,7 @@ export async function readMerged(db: Db, orgId: string, into: readonly string[])
     order by issue.id desc`
 }
 
-/** Ends what `writeGroups` left, for the next groups of the same transaction. */
-export async function forgetGroups(tx: Tx): Promise<void> {
-  await tx`drop table grouped, grouped_issues`
-}
-
-/** The organization's next repository that has reports, after this one. */
+/** The organization's next reported repository after this one. Null at the end. */
 export async function nextRepository(db: Db, orgId: string, after: number): Promise<number | null> {
   const [row] = await db<{ id: number }[]>`
     select id

@@ -3,7 +3,7 @@ import { type Batch, ofBatch } from './regroup-log.store.ts'
 
 const UNDONE = 'The regroup was undone.'
 
-/** Gives findings back to the issues that they were of, unless they have moved on since. */
+/** Moves findings back to their former issues, except those that have moved again since. */
 export async function returnFindings(tx: Tx, batch: Batch): Promise<void> {
   await tx`
     update findings finding
@@ -13,7 +13,7 @@ export async function returnFindings(tx: Tx, batch: Batch): Promise<void> {
     where finding.org_id = before.org_id
       and finding.id = before.finding_id
       and finding.issue_id = before.new_issue_id`
-  // What came to an issue that is about to go follows those that it came to.
+  // Findings that joined an issue which is removed below move to the issue that it came from.
   await tx`
     update findings finding
     set issue_id = coalesce(gone.merged_into, gone.split_from)
@@ -24,7 +24,7 @@ export async function returnFindings(tx: Tx, batch: Batch): Promise<void> {
       and finding.issue_id = gone.issue_id`
 }
 
-/** Makes issues what they were, merged or not; those that were not only where they have findings again. */
+/** Restores issues. One that was not merged before is restored only if it has findings again. */
 export async function returnIssues(tx: Tx, batch: Batch, at: Date): Promise<void> {
   await tx`
     with before as (
@@ -54,7 +54,10 @@ export async function returnIssues(tx: Tx, batch: Batch, at: Date): Promise<void
       and merged_into is null`
 }
 
-/** Removes the issues that the batch made, and keeps as merged ones those that others have come from or gone into since. */
+/**
+ * Deletes the issues that the batch created. Those that other issues refer to by now are kept as
+ * merged.
+ */
 export async function removeMadeIssues(tx: Tx, batch: Batch, at: Date): Promise<void> {
   await tx`
     with made as (
@@ -71,17 +74,20 @@ export async function removeMadeIssues(tx: Tx, batch: Batch, at: Date): Promise<
       from made
       where issue.org_id = made.org_id
         and issue.id = made.issue_id
-        and ${isNamed(tx)}
+        and ${isReferenced(tx)}
     )
     delete from security_issues issue
     using made
     where issue.org_id = made.org_id
       and issue.id = made.issue_id
-      and not ${isNamed(tx)}`
+      and not ${isReferenced(tx)}`
 }
 
-/** Another issue came from it or went into it, and is there. The history finds such issues quickly. */
-function isNamed(tx: Tx) {
+/**
+ * True if another issue was split from it or merged into it. The history has an index for this
+ * lookup.
+ */
+function isReferenced(tx: Tx) {
   return tx`exists (
     select from issue_history history
     join security_issues other on other.org_id = history.org_id and other.id = history.issue_id
@@ -91,7 +97,7 @@ function isNamed(tx: Tx) {
   )`
 }
 
-/** Notes where the findings of issues went that have none left. */
+/** Marks issues without findings as merged into the issue that the findings moved to. */
 export async function dissolveEmptied(tx: Tx, batch: Batch, at: Date): Promise<void> {
   await tx`
     update security_issues issue

@@ -10,9 +10,10 @@ import { findLaterRun, lockRun, type RegroupRun, updateRun } from './regroup-run
 import { dissolveEmptied, removeMadeIssues, returnFindings, returnIssues } from './undo-batch.store.ts'
 
 /**
- * Takes a regroup back, the last batch first, each in a transaction of its own: issues and the findings' reasons are what they
- * were before. What reports and imports have changed of findings since stays. Interrupted, it goes on where it was.
- * Throws 404 for an unknown run and 409 where a later one's changes still stand.
+ * Undoes a regroup batch by batch, the last one first, each in its own transaction. It restores
+ * issues and the findings' reasons. Later changes by reports and imports stay. An interrupted call
+ * continues where it stopped. Throws 404 for an unknown run, and 409 if a later run has not been
+ * undone.
  */
 export async function undoRegroup(
   services: Services,
@@ -31,9 +32,9 @@ export async function undoRegroup(
 
 async function startUndoing(tx: Tx, orgId: string, runId: string, at: Date): Promise<RegroupRun> {
   const run = await lockRun(tx, orgId, runId)
-  if (run === null) throw new ApiError(404, 'not_found', `There is no regroup "${runId}"`)
+  if (run === null) throw new ApiError(404, 'not_found', `Regroup "${runId}" does not exist.`)
   const later = await findLaterRun(tx, orgId, runId)
-  if (later !== null) throw new ApiError(409, 'later_regroup', `Regroup ${later} came later: undo it first`)
+  if (later !== null) throw new ApiError(409, 'later_regroup', `Undo the later regroup ${later} first.`)
   const undoing: RegroupRun = run.status === 'undone' ? run : { ...run, status: 'undoing' }
   await updateRun(tx, orgId, undoing, at)
   return undoing
@@ -43,13 +44,13 @@ async function undoBatch(tx: Tx, orgId: string, runId: string, at: Date): Promis
   const run = (await lockRun(tx, orgId, runId)) as RegroupRun
   if (run.status !== 'undoing') return run
   const batch = await lastBatch(tx, orgId, runId)
-  if (batch !== null) await takeBack(tx, batch, at)
+  if (batch !== null) await restoreBatch(tx, batch, at)
   const after: RegroupRun = batch === null ? { ...run, status: 'undone' } : { ...run, batches: batch.batch - 1 }
   await updateRun(tx, orgId, after, at)
   return after
 }
 
-async function takeBack(tx: Tx, batch: Batch, at: Date): Promise<void> {
+async function restoreBatch(tx: Tx, batch: Batch, at: Date): Promise<void> {
   await lockRepository(tx, batch.org_id, batch.repository_no)
   await holdIntel(tx)
   await returnFindings(tx, batch)

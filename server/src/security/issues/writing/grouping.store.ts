@@ -1,11 +1,13 @@
-import { type Copy, openCopy } from '../../../platform/db/copy-rows.ts'
 import type { Db, Tx } from '../../../platform/db/sql.ts'
-import type { Member } from '../grouping/member.ts'
+import type { Member } from '../grouping/grouping-facts.ts'
 
 /** The repository whose findings a transaction writes, and the time of the change. */
 export type MergeScope = { org_id: string; repository_no: number; at: Date }
 
-/** One writer at a time groups a repository's findings. It is locked before any of them is written, however long that takes. */
+/**
+ * Locks a repository, so that transactions that group its findings take turns. Waits without a
+ * timeout.
+ */
 export async function lockRepository(tx: Tx, orgId: string, repositoryNo: number): Promise<void> {
   await tx`set local statement_timeout = 0`
   await tx`
@@ -13,28 +15,6 @@ export async function lockRepository(tx: Tx, orgId: string, repositoryNo: number
     where org_id = ${orgId}
       and id = ${repositoryNo}
     for no key update`
-}
-
-/** Positions of the report's findings that are not stored yet. As one text, because there may be 100,000. */
-export async function readNewPositions(tx: Tx): Promise<number[]> {
-  const [row] = await tx<[{ positions: string | null }]>`
-    select string_agg(position::text, ',') as positions
-    from paired
-    where finding_id is null`
-  return row.positions === null ? [] : row.positions.split(',').map(Number)
-}
-
-export type ChangedFinding = { position: number; id: string; issue_id: string; bucket: string }
-
-/** Findings that are stored and of which the report says something new. */
-export async function readChanged(tx: Tx, orgId: string): Promise<ChangedFinding[]> {
-  return tx<ChangedFinding[]>`
-    select paired.position, finding.id, finding.issue_id, encode(issue.bucket, 'hex') as bucket
-    from paired
-    join findings finding on finding.org_id = ${orgId} and finding.id = paired.finding_id
-    join security_issues issue on issue.org_id = finding.org_id and issue.id = finding.issue_id
-    where paired.position is not null
-      and paired.is_changed`
 }
 
 export async function hasIssues(db: Db, orgId: string, repositoryNo: number): Promise<boolean> {
@@ -47,7 +27,7 @@ export async function hasIssues(db: Db, orgId: string, repositoryNo: number): Pr
   return rows.length > 0
 }
 
-/** Every finding that is stored in these buckets. */
+/** Reads all stored findings of these buckets. */
 export async function readMembers(
   db: Db,
   orgId: string,
@@ -66,7 +46,7 @@ export async function readMembers(
     join finding_streams stream on stream.org_id = finding.org_id and stream.id = finding.stream_id`
 }
 
-/** A `Member` of `finding`, its `issue` and its `stream`. */
+/** The columns of a `Member`, from the aliases `finding`, `issue` and `stream`. */
 export function memberColumns(db: Db) {
   return db`
     finding.id, finding.issue_id, finding.kind, finding.path, finding.start_line, finding.end_line,
@@ -83,33 +63,11 @@ export function memberColumns(db: Db) {
     finding.state = 'open' as is_open, stream.tracked as is_tracked, null as position`
 }
 
-/** The ids that stand for these ones' groups of aliases, for those that have any. */
+/** Reads the canonical ids of those ids that have aliases. */
 export async function readCanonicalIds(db: Db, ids: readonly string[]): Promise<Map<string, string>> {
   const rows = await db<{ id: string; canonical_id: string }[]>`
     select id, canonical_id
     from vulnerability_aliases
     where id = any(${ids}::text[])`
   return new Map(rows.map((row) => [row.id, row.canonical_id]))
-}
-
-/** Opens the temporary table that says which issue each finding belongs to, which more may be added to. It ends with the transaction. */
-export async function copyGrouped(tx: Tx): Promise<Copy> {
-  await tx`
-    create temporary table if not exists grouped (
-      position integer, finding_id uuid, issue_id uuid, grouping_code text, grouping_detail text
-    ) on commit drop`
-  return openCopy(tx, 'grouped', ['position', 'finding_id', 'issue_id', 'grouping_code', 'grouping_detail'])
-}
-
-/** Moves the stored findings that belong elsewhere now, or for another reason. */
-export async function updateGrouping(tx: Tx, orgId: string, at: Date): Promise<void> {
-  await tx`
-    update findings finding
-    set issue_id = grouped.issue_id, grouping_code = grouped.grouping_code,
-      grouping_detail = grouped.grouping_detail, grouped_at = ${at}
-    from grouped
-    where finding.org_id = ${orgId}
-      and finding.id = grouped.finding_id
-      and (finding.issue_id, finding.grouping_code, finding.grouping_detail)
-        is distinct from (grouped.issue_id, grouped.grouping_code, grouped.grouping_detail)`
 }

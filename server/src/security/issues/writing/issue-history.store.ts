@@ -1,7 +1,7 @@
 import type { Db } from '../../../platform/db/sql.ts'
 import type { IssueChange } from '../grouping/issue-change.ts'
 
-/** Notes what became of issues, and why. */
+/** Records that issues were merged or split. */
 export async function insertHistory(db: Db, orgId: string, changes: readonly IssueChange[], at: Date): Promise<void> {
   if (changes.length === 0) return
   await db`
@@ -11,4 +11,17 @@ export async function insertHistory(db: Db, orgId: string, changes: readonly Iss
       ${changes.map((change) => change.issue_id)}::uuid[], ${changes.map(({ event }) => event)}::text[],
       ${changes.map((change) => change.other_issue_id)}::uuid[], ${changes.map(({ detail }) => detail)}::text[]
     ) as change (issue_id, event, other_issue_id, detail)`
+}
+
+const EVENTS_MAX = 100
+
+/** Reads the merges and splits that concern an issue, newest first. */
+export async function readHistory(db: Db, orgId: string, issueId: string): Promise<(IssueChange & { at: string })[]> {
+  return db<(IssueChange & { at: string })[]>`
+    select event, issue_id, other_issue_id, detail, rfc3339(at) as at
+    from issue_history
+    where org_id = ${orgId}
+      and (issue_id = ${issueId} or other_issue_id = ${issueId})
+    order by id desc
+    limit ${EVENTS_MAX}`
 }

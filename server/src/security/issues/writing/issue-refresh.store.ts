@@ -1,49 +1,26 @@
 import type { Tx } from '../../../platform/db/sql.ts'
-import { SEVERITIES } from '../../vocabulary/severity.ts'
+import { rankOfSeverity } from '../../vocabulary/severity.store.ts'
+import { severityRank } from '../../vocabulary/severity.ts'
 
 export type NewIssues = { open: number; critical: number; high: number }
 
-/** Issues to look at besides those of findings that the report at hand no longer holds: these, and all of these streams. */
-export type TouchedIssues = { issueIds: readonly string[]; streamIds: readonly number[] }
-
-/** `refreshIssues` after a report, whose pairs are those of `pairIncoming`. */
-export async function refreshReported(
-  tx: Tx,
-  orgId: string,
-  { issueIds, streamIds }: TouchedIssues,
-  at: Date,
-): Promise<NewIssues> {
-  const touched: ReturnType<Tx> = tx`
-    select issue_id
-    from unnest(${issueIds}::uuid[]) issue_id
-    union
-    select finding.issue_id
-    from paired
-    join findings finding on finding.org_id = ${orgId} and finding.id = paired.finding_id
-    where paired.position is null
-    union
-    select issue_id
-    from findings
-    where org_id = ${orgId}
-      and stream_id = any(${streamIds}::bigint[])`
-  return refresh(tx, orgId, touched, at)
-}
-
 /**
- * Brings severity, status and listing of issues in line with their members, after these were written. Returns how many
- * became visible, as open ones.
+ * Updates severity, status and listing of issues after their findings were written. Returns how
+ * many issues were newly listed as open.
  */
 export async function refreshIssues(tx: Tx, orgId: string, issueIds: readonly string[], at: Date): Promise<NewIssues> {
-  return refresh(tx, orgId, tx`select distinct issue_id from unnest(${issueIds}::uuid[]) issue_id`, at)
+  return refreshTouched(tx, orgId, tx`select distinct issue_id from unnest(${issueIds}::uuid[]) issue_id`, at)
 }
 
-async function refresh(tx: Tx, orgId: string, touched: ReturnType<Tx>, at: Date): Promise<NewIssues> {
+/** `refreshIssues` for the issues that a query returns as `issue_id`. */
+export async function refreshTouched(tx: Tx, orgId: string, touched: ReturnType<Tx>, at: Date): Promise<NewIssues> {
+  const rank = rankOfSeverity(tx, tx`finding.severity`)
   const [row] = await tx<[NewIssues]>`
     with touched as (${touched}),
-    said as (
+    counted as (
       select finding.issue_id,
-        max(${severityRank(tx)}) filter (where finding.state = 'open' and stream.tracked) as worst_open,
-        max(${severityRank(tx)}) as worst,
+        max(${rank}) filter (where finding.state = 'open' and stream.tracked) as worst_open,
+        max(${rank}) as worst,
         bool_or(finding.state = 'dismissed') as has_dismissed,
         bool_or(stream.tracked) as listed
       from touched
@@ -51,28 +28,24 @@ async function refresh(tx: Tx, orgId: string, touched: ReturnType<Tx>, at: Date)
       join finding_streams stream on stream.org_id = finding.org_id and stream.id = finding.stream_id
       group by finding.issue_id
     ),
-    word as (
+    current as (
       select issue_id, coalesce(worst_open, worst) as severity, listed,
         case when worst_open is not null then 'open' when has_dismissed then 'dismissed' else 'fixed' end as status
-      from said
+      from counted
     ),
     refreshed as (
       update security_issues issue
-      set severity = word.severity, status = word.status, listed = word.listed, updated_at = ${at}
-      from word
-      join security_issues before on before.org_id = ${orgId} and before.id = word.issue_id
+      set severity = current.severity, status = current.status, listed = current.listed, updated_at = ${at}
+      from current
+      join security_issues before on before.org_id = ${orgId} and before.id = current.issue_id
       where issue.org_id = ${orgId}
-        and issue.id = word.issue_id
-        and (issue.severity, issue.status, issue.listed) is distinct from (word.severity, word.status, word.listed)
+        and issue.id = current.issue_id
+        and (issue.severity, issue.status, issue.listed) is distinct from (current.severity, current.status, current.listed)
       returning issue.severity, issue.status = 'open' and issue.listed and not before.listed as is_new
     )
-    select count(*) as open, count(*) filter (where severity = 4) as critical, count(*) filter (where severity = 3) as high
+    select count(*) as open, count(*) filter (where severity = ${severityRank('critical')}) as critical,
+      count(*) filter (where severity = ${severityRank('high')}) as high
     from refreshed
     where is_new`
   return row
-}
-
-/** 4 is critical, 0 is info. */
-function severityRank(tx: Tx) {
-  return tx`${SEVERITIES.length} - array_position(${SEVERITIES}::text[], finding.severity)`
 }

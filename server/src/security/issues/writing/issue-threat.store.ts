@@ -1,12 +1,15 @@
 import type { Db, Tx } from '../../../platform/db/sql.ts'
 import { threatsOf } from '../../intel/lookup/threat.store.ts'
 
-/** Issues of one repository whose `kev` or `epss` is not what is known today. */
+/** Issues of one repository whose `kev` or `epss` is outdated. */
 export type StaleIssues = { org_id: string; repository_no: number; issue_ids: string[] }
 
 const ISSUES_AT_ONCE = 10_000
 
-/** All of them, of every organization, in parts that are written in one transaction each, the news of exploits first. */
+/**
+ * Reads all outdated issues of every organization, in parts for one transaction each. Changes of
+ * KEV come first.
+ */
 export async function readStaleIssues(tx: Tx): Promise<AsyncIterable<StaleIssues[]>> {
   await tx`set local statement_timeout = 0`
   return tx<StaleIssues[]>`
@@ -20,7 +23,7 @@ export async function readStaleIssues(tx: Tx): Promise<AsyncIterable<StaleIssues
     order by is_kev_stale desc, org_id, repository_no, part`.cursor(1)
 }
 
-/** Brings `kev` and `epss` of issues in line with what is known today. */
+/** Updates `kev` and `epss` of these issues, if they are outdated. */
 export async function updateThreats(tx: Tx, orgId: string, issueIds: readonly string[]): Promise<void> {
   const these: ReturnType<Tx> = tx`issue.org_id = ${orgId} and issue.id = any(${issueIds}::uuid[])`
   await tx`

@@ -1,39 +1,10 @@
-import { type Copy, openCopy } from '../../../platform/db/copy-rows.ts'
-import type { CopyValue } from '../../../platform/db/copy-text.ts'
 import type { Tx } from '../../../platform/db/sql.ts'
 import { threatsOf } from '../../intel/lookup/threat.store.ts'
-import type { IssueRow } from '../grouping/describe-issue.ts'
+import type { Grouped } from './grouping-tables.store.ts'
 
-const COLUMNS = [
-  'id',
-  'is_new',
-  'bucket',
-  'kind',
-  'severity',
-  'status',
-  'listed',
-  'vuln_ids',
-  'canonical_id',
-  'split_from',
-] as const satisfies (keyof IssueRow)[]
-
-/** Opens the temporary table that issues are copied into by `toIssueFields`, empty. It ends with the transaction. */
-export async function copyIssues(tx: Tx): Promise<Copy> {
-  await tx`drop table if exists grouped_issues`
-  await tx`
-    create temporary table grouped_issues (
-      id uuid, is_new boolean, bucket bytea, kind text, severity smallint, status text, listed boolean, vuln_ids text[],
-      canonical_id text collate "C", split_from uuid
-    ) on commit drop`
-  return openCopy(tx, 'grouped_issues', COLUMNS)
-}
-
-export function toIssueFields(row: IssueRow): CopyValue[] {
-  return COLUMNS.map((column) => (column === 'bucket' ? Buffer.from(row.bucket, 'hex') : row[column]))
-}
-
-/** Makes the new issues, and notes of the others that they have other members now. */
-export async function writeIssues(tx: Tx, orgId: string, repositoryNo: number, at: Date): Promise<void> {
+/** Inserts the new issues of `grouped_issues`, and updates those whose members changed. */
+export async function writeIssues({ tx, scope }: Grouped): Promise<void> {
+  const { org_id: orgId, repository_no: repositoryNo, at } = scope
   await tx`
     insert into security_issues (
       org_id, id, repository_no, bucket, kind, severity, status, listed, vuln_ids, canonical_id, kev, epss, split_from,
@@ -60,7 +31,7 @@ function threatsOfGrouped(tx: Tx, orgId: string) {
   return threatsOf(tx, tx`select ${orgId}::uuid as org_id, id as issue_id, vuln_ids from grouped_issues`)
 }
 
-/** Notes where the members of issues went that have none left. */
+/** Marks issues that have lost all findings as merged into others. */
 export async function dissolveIssues(
   tx: Tx,
   orgId: string,

@@ -1,0 +1,55 @@
+import { Type } from 'typebox'
+import type { Tx } from '../../platform/db/sql.ts'
+import { notFound } from '../../platform/http/errors.ts'
+import { type Event, publish } from '../../platform/queue/event.ts'
+import type { Services } from '../../services.ts'
+import { markAnnounced, type ReportKey } from '../artifacts/artifact.store.ts'
+import { lockRunById } from '../runs/run.store.ts'
+import { lockReport } from './report.store.ts'
+
+type ReportChanged = { org_id: string; run_id: string }
+
+/** Published when a report, its attestations or its uploaded artifacts change. */
+export const reportChanged: Event<ReportChanged> = {
+  name: 'ci.report.changed',
+  payload: Type.Object({ org_id: Type.String(), run_id: Type.String() }),
+  // Changes of one run are serialized by its lock, so queueing the event once adds no waiting.
+  once: ({ org_id, run_id }) => `${org_id} ${run_id}`,
+}
+
+/**
+ * Published when a file that a scan or SBOM attestation names is uploaded, so that it can be read
+ * into findings.
+ */
+export const artifactCompleted: Event<{ org_id: string; artifact_id: string }> = {
+  name: 'ci.artifact.completed',
+  payload: Type.Object({ org_id: Type.String(), artifact_id: Type.String() }),
+}
+
+/**
+ * Runs `change` in a transaction that first locks the run, then the report. Throws 404 when either
+ * does not exist.
+ */
+export async function changeReport<Result>(
+  { sql }: Services,
+  report: ReportKey,
+  change: (tx: Tx) => Promise<Result>,
+): Promise<Result> {
+  return (await sql.begin(async (tx) => {
+    if ((await lockRunById(tx, report.org_id, report.run_id)) === null) throw notFound('run')
+    if ((await lockReport(tx, report)) === null) throw notFound('report of the run')
+    return change(tx)
+  })) as Result
+}
+
+/**
+ * Publishes that a report has changed, and which of its named artifacts are uploaded and can be
+ * read.
+ */
+export async function publishChange(tx: Tx, report: ReportKey): Promise<void> {
+  const { org_id, run_id } = report
+  for (const artifact_id of await markAnnounced(tx, report)) {
+    await publish(tx, artifactCompleted, { org_id, artifact_id })
+  }
+  await publish(tx, reportChanged, { org_id, run_id })
+}

@@ -1,0 +1,24 @@
+import type { EvidenceTerms } from '../policies/policy.schema.ts'
+import type { PolicyInput } from './policy-input.schema.ts'
+
+type Evidence = { trust: string; at: string }
+
+/**
+ * Returns the input with only the evidence that the terms accept: no self-reported evidence without
+ * `trust: any`, and nothing older than `max_age_ms`. Open findings and issues always stay, because
+ * removing them would make the repository look safer than it is.
+ */
+export function viewOf(input: PolicyInput, { trust, max_age_ms }: EvidenceTerms): PolicyInput {
+  const isTrusted = (item: { trust: string }) => trust === 'any' || item.trust !== 'self_reported'
+  const since = max_age_ms === null ? Number.NEGATIVE_INFINITY : Date.parse(input.now) - max_age_ms
+  const isAccepted = (item: Evidence) => isTrusted(item) && Date.parse(item.at) >= since
+  return {
+    ...input,
+    run: input.run !== null && isTrusted(input.run) ? input.run : null,
+    attempts: input.attempts.filter(isTrusted),
+    reports: input.reports.filter(isAccepted),
+    attestations: input.attestations.filter(isAccepted),
+    artifacts: input.artifacts.filter(isAccepted),
+    scans: input.scans.filter(isAccepted),
+  }
+}

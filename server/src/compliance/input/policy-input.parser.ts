@@ -1,0 +1,27 @@
+import { Ajv } from 'ajv'
+import { isTimestamp } from '../../platform/http/validation.ts'
+import { PolicyInput } from './policy-input.schema.ts'
+
+const MISTAKES_MAX = 20
+
+const ajv = new Ajv({ allErrors: true, strict: false })
+ajv.addFormat('date-time', { type: 'string', validate: isTimestamp })
+const check = ajv.compile<PolicyInput>(PolicyInput)
+
+/**
+ * Reads a policy input from JSON. Throws an error that lists each mistake with its JSON pointer.
+ */
+export function parsePolicyInput(text: string): PolicyInput {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (cause) {
+    throw new Error(`The input is not valid JSON: ${(cause as Error).message}`, { cause })
+  }
+  if (check(value)) return value
+  const mistakes = (check.errors ?? []).slice(0, MISTAKES_MAX).map(({ instancePath, message, params }) => {
+    const extra = 'additionalProperty' in params ? `: ${params.additionalProperty}` : ''
+    return `${instancePath || '/'} ${message}${extra}`
+  })
+  throw new Error(`The input does not match docs/policy-input.schema.json: ${mistakes.join('; ')}`)
+}

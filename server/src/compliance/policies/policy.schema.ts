@@ -1,0 +1,63 @@
+import { type Static, Type } from 'typebox'
+import { Closed, Nullable, OneOf } from '../../platform/http/schemas.ts'
+
+const PolicyMode = OneOf(['monitor', 'enforce'], {
+  description: '`enforce` can block a deployment. `monitor` only reports.',
+})
+export type PolicyMode = Static<typeof PolicyMode>
+
+const Globs = (description: string) => Nullable(Type.Array(Type.String(), { description }))
+
+const PolicyBindings = Closed({
+  environments: Globs('Globs of environment names. Null matches every environment.'),
+  repositories: Globs('Globs of repositories, with or without their host. Null matches every repository.'),
+  branches: Globs('Globs of branch names. Null matches every branch and tag.'),
+})
+export type PolicyBindings = Static<typeof PolicyBindings>
+
+const TERMS = {
+  trust: Nullable(OneOf(['any'], { description: '`any` also accepts self-reported evidence.' })),
+  max_age_ms: Nullable(
+    Type.Integer({ minimum: 1, description: 'Older evidence is ignored. Null accepts evidence of any age.' }),
+  ),
+}
+/** The conditions under which evidence counts for a rule, or for a whole policy in Rego. */
+export type EvidenceTerms = { trust: 'any' | null; max_age_ms: number | null }
+
+const CelRule = Closed({
+  rule: Type.String({ description: 'Id of the rule, unique within the policy.' }),
+  name: Type.String({ description: 'Name shown to people.' }),
+  expression: Type.String({ description: 'CEL expression over the policy input.' }),
+  blocking: Type.Boolean({ description: 'Whether `fail` or `error` blocks a deployment. Otherwise it only warns.' }),
+  reason: Nullable(Type.String({ description: 'Shown when the rule does not pass.' })),
+  ...TERMS,
+})
+export type CelRule = Static<typeof CelRule>
+
+const PolicyEngine = Type.Union([
+  Closed({ type: Type.Literal('cel'), rules: Type.Array(CelRule) }),
+  Closed({
+    type: Type.Literal('opa'),
+    decision: Type.String({ description: 'Path of the decision under /v1/data of the OPA server.' }),
+    ...TERMS,
+  }),
+  Closed({
+    type: Type.Literal('wasm'),
+    bundle: Type.String({ description: 'SHA-256 of the stored bundle.' }),
+    entrypoint: Type.String({ description: 'Entrypoint of the WebAssembly module.' }),
+    ...TERMS,
+  }),
+])
+export type PolicyEngine = Static<typeof PolicyEngine>
+
+/** A policy as stored in one of its versions. */
+export const PolicyDefinition = Closed({
+  name: Type.String({ description: 'Name of the policy, unique within the organization.' }),
+  mode: PolicyMode,
+  bindings: Nullable(PolicyBindings),
+  engine: PolicyEngine,
+})
+export type PolicyDefinition = Static<typeof PolicyDefinition>
+
+/** A policy compiled by `opa build -t wasm`: its WebAssembly module and its data. */
+export type PolicyBundle = { wasm: Uint8Array; data: unknown }

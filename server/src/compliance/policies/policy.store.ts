@@ -1,0 +1,116 @@
+import { Check } from 'typebox/value'
+import type { Db, Tx } from '../../platform/db/sql.ts'
+import { type PolicyBundle, PolicyDefinition, type PolicyMode } from './policy.schema.ts'
+
+export type PolicySummary = { id: string; name: string; version: number; mode: PolicyMode }
+
+/**
+ * The current version of a policy. `definition` is null if the stored definition cannot be read.
+ */
+export type Policy = PolicySummary & { definition: PolicyDefinition | null }
+
+/** Policies per organization. Every deployment is checked against all of them. */
+export const POLICIES_MAX = 500
+
+/** Locks the policy of that name until the transaction ends. Creates version 0 if it is new. */
+export async function lockPolicy(tx: Tx, orgId: string, name: string, newId: string, at: Date) {
+  const [row] = await tx<[{ id: string; version: number }]>`
+    insert into policies as policy (org_id, id, name, version, created_at, updated_at)
+    values (${orgId}, ${newId}, ${name}, 0, ${at}, ${at})
+    on conflict (org_id, name) do update
+    set name = excluded.name
+    returning id, version`
+  return row
+}
+
+/** Returns the content hash of a version, or null if there is none. Requires the policy lock. */
+export async function findContentHash(tx: Tx, orgId: string, policyId: string, version: number) {
+  const [row] = await tx<{ content_hash: Buffer }[]>`
+    select content_hash
+    from policy_versions
+    where org_id = ${orgId}
+      and policy_id = ${policyId}
+      and version = ${version}`
+  return row?.content_hash ?? null
+}
+
+export type NewVersion = { id: string; version: number; definition: PolicyDefinition; content_hash: Buffer }
+
+/** Stores a version and makes it the current one. Requires the policy lock. */
+export async function insertVersion(tx: Tx, orgId: string, policy: NewVersion, at: Date): Promise<void> {
+  await tx`
+    insert into policy_versions (org_id, policy_id, version, mode, definition, content_hash, created_at)
+    values (
+      ${orgId}, ${policy.id}, ${policy.version}, ${policy.definition.mode}, ${tx.json(policy.definition)},
+      ${policy.content_hash}, ${at}
+    )`
+  await tx`
+    update policies
+    set version = ${policy.version}, updated_at = ${at}
+    where org_id = ${orgId}
+      and id = ${policy.id}`
+}
+
+export async function countPolicies(db: Db, orgId: string): Promise<number> {
+  const [row] = await db<[{ count: number }]>`
+    select count(*) as count
+    from policies
+    where org_id = ${orgId}`
+  return row.count
+}
+
+/** Lists policies in their current versions, by name. A missing version counts as `enforce`. */
+export async function listPolicies(db: Db, orgId: string): Promise<Policy[]> {
+  const rows = await db<(PolicySummary & { definition: unknown })[]>`
+    select policy.id, policy.name, policy.version, coalesce(stored.mode, 'enforce') as mode, stored.definition
+    from policies policy
+    left join policy_versions stored
+      on stored.org_id = policy.org_id and stored.policy_id = policy.id and stored.version = policy.version
+    where policy.org_id = ${orgId}
+    order by policy.name
+    limit ${POLICIES_MAX}`
+  return rows.map((row) => ({ ...row, definition: Check(PolicyDefinition, row.definition) ? row.definition : null }))
+}
+
+export async function hasPolicies(db: Db, orgId: string): Promise<boolean> {
+  const rows = await db`
+    select
+    from policies
+    where org_id = ${orgId}
+    limit 1`
+  return rows.length > 0
+}
+
+const ORGANIZATIONS_MAX = 10_000
+
+export async function listOrganizationsWithPolicies(db: Db): Promise<string[]> {
+  const rows = await db<{ org_id: string }[]>`
+    select distinct org_id
+    from policies
+    order by org_id
+    limit ${ORGANIZATIONS_MAX}`
+  return rows.map(({ org_id }) => org_id)
+}
+
+/** Stores a bundle. Does nothing if it is already stored. */
+export async function insertBundle(
+  db: Db,
+  orgId: string,
+  { sha256, wasm, data }: PolicyBundle & { sha256: string },
+  at: Date,
+): Promise<void> {
+  await db`
+    insert into policy_bundles (org_id, sha256, wasm, data, created_at)
+    values (${orgId}, ${sha256}, ${wasm}, ${db.json(data as never)}, ${at})
+    on conflict do nothing`
+}
+
+/** Returns the bundle with that SHA-256, or null if it is not stored. */
+export async function findBundle(db: Db, orgId: string, sha256: string): Promise<PolicyBundle | null> {
+  const [row] = await db<PolicyBundle[]>`
+    select wasm, data
+    from policy_bundles
+    where org_id = ${orgId}
+      and sha256 = ${sha256}`
+  return row ?? null
+}

@@ -1,0 +1,145 @@
+import { type Static, Type } from 'typebox'
+import { DURATION_DAYS_MAX } from '../../platform/duration.ts'
+import { Closed, OneOf } from '../../platform/http/schemas.ts'
+
+const GLOBS_MAX = 50
+const RULES_MAX = 50
+const EXPRESSION_CHARS_MAX = 4000
+
+type TextOptions = { maxLength: number; examples: [string]; pattern?: string; format?: string }
+
+/** Not blank, and without U+0000 and lone surrogates, which PostgreSQL cannot store. */
+const STORABLE = '^(?=[\\s\\S]*\\S)[^\\u0000\\ud800-\\udfff]*$'
+
+/** A text field. `examples` is part of the message for a mistake. */
+const Text = (description: string, options: TextOptions) => Type.String({ description, pattern: STORABLE, ...options })
+
+const Path = (description: string) =>
+  Text(description, {
+    maxLength: 200,
+    examples: ['shiplock/release'],
+    pattern: '^[A-Za-z_][\\w-]*(?:/[A-Za-z_][\\w-]*)*$',
+  })
+
+const Globs = (description: string) =>
+  Type.Optional(
+    Type.Array(Type.String({ format: 'glob', examples: ['*'] }), { minItems: 1, maxItems: GLOBS_MAX, description }),
+  )
+
+const Bindings = Type.Object(
+  {
+    environments: Globs('Globs of the environments that the policy covers. Default: every environment.'),
+    repositories: Globs(
+      'Globs of the repositories that the policy covers, with or without their host. Default: every repository.',
+    ),
+    branches: Globs(
+      'Globs of the branches that the policy covers. Only `*` covers tags. Default: every branch and tag.',
+    ),
+  },
+  {
+    additionalProperties: false,
+    minProperties: 1,
+    description:
+      'What the policy covers. A deployment must match every list. Without bindings, a policy only covers the gates that name it.',
+  },
+)
+
+const TERMS = {
+  trust: Type.Optional(
+    OneOf(['any'], {
+      description: '`any` accepts evidence that CI jobs report about themselves. Default: such evidence is ignored.',
+    }),
+  ),
+  max_age: Type.Optional(
+    Type.String({
+      format: 'age',
+      pattern: '^[1-9][0-9]{0,5}[mhd]$',
+      examples: ['7d', '12h', '30m'],
+      description: `Maximum age of evidence in minutes (m), hours (h) or days (d), at most ${DURATION_DAYS_MAX}d. Older evidence is ignored. Default: no maximum.`,
+    }),
+  ),
+}
+
+const Rule = Closed(
+  {
+    rule: Text('Id of the rule, unique within the policy.', {
+      maxLength: 64,
+      examples: ['no-critical-findings'],
+      pattern: '^[a-z0-9][a-z0-9_.-]*$',
+    }),
+    name: Type.Optional(
+      Text('Name of the rule for people. Default: its id.', {
+        maxLength: 200,
+        examples: ['No critical finding is open'],
+      }),
+    ),
+    expression: Text(
+      'CEL expression over the policy input. `true` passes, `false` fails. A map sets status, reason and evidence.',
+      { maxLength: EXPRESSION_CHARS_MAX, examples: ['findings.open.critical == 0'], format: 'cel' },
+    ),
+    blocking: Type.Optional(
+      Type.Boolean({ description: 'Whether the rule blocks when it fails or has an error. Default: true.' }),
+    ),
+    reason: Type.Optional(
+      Text('Shown when the rule does not pass.', { maxLength: 500, examples: ['Critical findings are open.'] }),
+    ),
+    ...TERMS,
+  },
+  { description: 'A condition that must be true.' },
+)
+
+const HEAD = {
+  name: Text('Name of the policy, unique within the organization.', {
+    maxLength: 100,
+    examples: ['tests-passed'],
+    pattern: '^[\\p{L}\\p{N}][\\p{L}\\p{N} ._:/()+-]*$',
+  }),
+  mode: OneOf(['monitor', 'enforce'], {
+    description: '`enforce` blocks deployments that do not comply. `monitor` only reports.',
+  }),
+  bindings: Type.Optional(Bindings),
+}
+
+/** The names of the engines. A policy without `engine` uses the first one. */
+export const ENGINES = ['cel', 'opa', 'wasm'] as const
+const Engine = <const Name extends (typeof ENGINES)[number]>(name: Name, description: string) =>
+  Type.Literal(name, { description })
+
+const CelPolicy = Closed(
+  {
+    ...HEAD,
+    engine: Type.Optional(Engine('cel', 'Evaluates the rules as CEL expressions. This is the default.')),
+    rules: Type.Array(Rule, { minItems: 1, maxItems: RULES_MAX, description: 'The rules of the policy.' }),
+  },
+  { description: 'A policy with CEL rules.' },
+)
+
+const OpaPolicy = Closed(
+  {
+    ...HEAD,
+    engine: Engine('opa', 'Evaluates the policy on the OPA server at `SHIPLOCK_OPA_URL`.'),
+    decision: Path('Path of the decision under /v1/data of the OPA server.'),
+    ...TERMS,
+  },
+  { description: 'A policy that an OPA server evaluates.' },
+)
+
+const WasmPolicy = Closed(
+  {
+    ...HEAD,
+    engine: Engine('wasm', 'Evaluates a bundle that `opa build -t wasm` compiled to WebAssembly.'),
+    bundle: Text('Path of the bundle.tar.gz or policy.wasm, relative to the policy file.', {
+      maxLength: 500,
+      examples: ['bundle.tar.gz'],
+    }),
+    entrypoint: Path('Entrypoint of the module, as given to `opa build -e`.'),
+    ...TERMS,
+  },
+  { description: 'A policy compiled to WebAssembly.' },
+)
+
+/** A policy file, as people write it. Published as docs/policies/policy.schema.json. */
+export const PolicyFileSchema = Type.Union([CelPolicy, OpaPolicy, WasmPolicy])
+export type PolicyFileContent = Static<typeof PolicyFileSchema>
+
+export const POLICY_SCHEMAS = { cel: CelPolicy, opa: OpaPolicy, wasm: WasmPolicy }

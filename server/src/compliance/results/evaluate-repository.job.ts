@@ -1,0 +1,68 @@
+import { Type } from 'typebox'
+import type { Job } from '../../platform/queue/job.ts'
+import type { Services } from '../../services.ts'
+import { evaluatePolicy } from '../engines/evaluate-policy.ts'
+import type { PolicyInput } from '../input/policy-input.schema.ts'
+import { findBundle, listPolicies, type Policy } from '../policies/policy.store.ts'
+import { coversRepository } from '../policies/policy-binding.ts'
+import { type RuleVerdict, resultStatus, unreadablePolicy } from '../policies/policy-verdict.ts'
+import { hostlessName } from './known-repositories.ts'
+import { type RepositoryInputs, readRepositoryInputs } from './read-repository-inputs.ts'
+import { deleteHostlessResults, deleteOtherResults, type NewResult, upsertResults } from './result.store.ts'
+
+type Payload = { org_id: string; repository: string }
+
+/** Updates the results of a repository. Waiting jobs for one repository are merged. */
+export const evaluateRepositoryJob: Job<Services, Payload> = {
+  name: 'compliance.evaluate-repository',
+  payload: Type.Object({ org_id: Type.String(), repository: Type.String() }),
+  attemptsMax: 10,
+  once: ({ org_id, repository }) => `${org_id} ${repository}`,
+  run: (services, { org_id, repository }) => evaluateRepository(services, org_id, repository),
+}
+
+/** Stores a result for each policy that covers the repository. Deletes others (decisions §10). */
+export async function evaluateRepository(services: Services, orgId: string, repository: string): Promise<void> {
+  const { sql, clock } = services
+  const now = clock.now()
+  const stored = await listPolicies(sql, orgId)
+  const policies = stored.filter(({ definition }) => coversRepository(definition, repository))
+  const results: NewResult[] = []
+  if (policies.length > 0) {
+    const inputs = await readRepositoryInputs(sql, orgId, repository, now)
+    for (const policy of policies) results.push(await evaluate(services, orgId, policy, inputs))
+  }
+  const hostless = hostlessName(repository)
+  await sql.begin(async (tx) => {
+    if (hostless !== null) await deleteHostlessResults(tx, orgId, hostless)
+    await deleteOtherResults(tx, orgId, repository, results)
+    await upsertResults(tx, { org_id: orgId, repository, results, at: now })
+  })
+}
+
+async function evaluate(
+  services: Services,
+  orgId: string,
+  { id, name, definition }: Policy,
+  inputs: RepositoryInputs,
+): Promise<NewResult> {
+  const result = { policy_id: id, policy_name: name }
+  if (!definition?.bindings) return { ...result, ...evaluated(unreadablePolicy()) }
+  const input = await inputs(definition.bindings)
+  if (hasNoEvidence(input)) return { ...result, status: 'not_evaluated', details: [] }
+  const find = (sha256: string) => findBundle(services.sql, orgId, sha256)
+  return { ...result, ...evaluated(await evaluatePolicy(services, definition.engine, input, find)) }
+}
+
+/** Whether no run and no security report of the repository is known. */
+function hasNoEvidence({ run, scans }: PolicyInput): boolean {
+  return run === null && scans.length === 0
+}
+
+function evaluated(rules: RuleVerdict[]): Pick<NewResult, 'status' | 'details'> {
+  const details = rules.map(({ rule, status, reason, evidence }) => {
+    const texts = [reason, evidence].filter((text) => text !== null)
+    return { rule, result: status, evidence: texts.length === 0 ? null : texts.join(' · ') }
+  })
+  return { status: resultStatus(rules), details }
+}

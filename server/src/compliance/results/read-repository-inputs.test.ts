@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { chooseRun } from './read-repository-inputs.ts'
+
+const runOf = (id: string, ref: string | null) => ({ id, attempt: 1, ref })
+const RUNS = [
+  runOf('tag', 'refs/tags/v1'),
+  runOf('topic', 'refs/heads/topic'),
+  runOf('release', 'release/2'),
+  runOf('main', 'refs/heads/main'),
+  runOf('older', 'main'),
+]
+const bound = (branches: string[] | null) => ({ environments: null, repositories: null, branches })
+const chosen = (branches: string[] | null, tracked: string | null) =>
+  chooseRun(RUNS, bound(branches), tracked)?.id ?? null
+
+test('the newest run of a branch in the bindings is chosen, whatever branch is tracked', () => {
+  assert.equal(chosen(['release/*'], 'main'), 'release')
+  assert.equal(chosen(['main'], null), 'main')
+  assert.equal(chosen(['*'], 'main'), 'tag')
+})
+
+test('without branches in the bindings, the newest run of the tracked branch is chosen', () => {
+  assert.equal(chosen(null, 'main'), 'main')
+  assert.equal(chosen(null, 'refs/heads/topic'), 'topic')
+})
+
+test('without a tracked branch, the newest run is chosen', () => {
+  assert.equal(chosen(null, null), 'tag')
+})
+
+test('no run is chosen if none matches', () => {
+  assert.equal(chosen(['staging'], 'main'), null)
+  assert.equal(chosen(null, 'develop'), null)
+})

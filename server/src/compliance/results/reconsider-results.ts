@@ -1,0 +1,55 @@
+import { findRunRepository, listRunRepositories } from '../../ci/evidence/newest-runs.store.ts'
+import type { Db } from '../../platform/db/sql.ts'
+import { enqueue } from '../../platform/queue/enqueue.ts'
+import type { ScheduledJob } from '../../platform/queue/job.ts'
+import { listRepositories } from '../../repositories/repository.store.ts'
+import { findUploadSubject, listReportedNames } from '../../security/policy-facts/policy-repository.store.ts'
+import type { Services } from '../../services.ts'
+import { hasPolicies, listOrganizationsWithPolicies } from '../policies/policy.store.ts'
+import { evaluateRepositoryJob } from './evaluate-repository.job.ts'
+import { isNamed, knownRepositories } from './known-repositories.ts'
+
+const REPOSITORIES_MAX = 10_000
+
+/** Evaluates every repository once a day, because evidence expires without any event. */
+export const evaluateDaily: ScheduledJob<Services> = {
+  name: 'compliance.evaluate-daily',
+  schedule: '30 3 * * *',
+  run: (services) => reconsiderAll(services),
+}
+
+/** After a run ended or one of its jobs sent a report: evaluates the run's repository. */
+export async function reconsiderRun({ sql }: Services, { org_id, run_id }: { org_id: string; run_id: string }) {
+  if (!(await hasPolicies(sql, org_id))) return
+  const repository = await findRunRepository(sql, org_id, run_id)
+  if (repository !== null) await enqueue(sql, evaluateRepositoryJob, { org_id, repository })
+}
+
+/** After a security report was read: evaluates every repository of the report's name. */
+export async function reconsiderUpload({ sql }: Services, upload: { org_id: string; upload_id: string }) {
+  const { org_id, upload_id } = upload
+  if (!(await hasPolicies(sql, org_id))) return
+  const subject = await findUploadSubject(sql, org_id, upload_id)
+  if (subject === null) return
+  await enqueueAll(sql, org_id, (repository) => isNamed(repository, subject.name))
+}
+
+/** After a policy was applied: evaluates every repository of its organization. */
+export async function reconsiderOrganization({ sql }: Services, { org_id }: { org_id: string }): Promise<void> {
+  await enqueueAll(sql, org_id, () => true)
+}
+
+/** After vulnerability intelligence was imported, and once a day: evaluates every repository. */
+export async function reconsiderAll({ sql }: Services): Promise<void> {
+  for (const orgId of await listOrganizationsWithPolicies(sql)) await enqueueAll(sql, orgId, () => true)
+}
+
+async function enqueueAll(db: Db, org_id: string, isAffected: (repository: string) => boolean): Promise<void> {
+  const [runs, linked, reported] = await Promise.all([
+    listRunRepositories(db, org_id, REPOSITORIES_MAX),
+    listRepositories(db, org_id),
+    listReportedNames(db, org_id, REPOSITORIES_MAX),
+  ])
+  const repositories = knownRepositories({ runs, linked, reported }).filter(isAffected)
+  await Promise.all(repositories.map((repository) => enqueue(db, evaluateRepositoryJob, { org_id, repository })))
+}

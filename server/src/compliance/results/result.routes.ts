@@ -1,0 +1,31 @@
+import { listContext } from '../../access/retention.ts'
+import type { HttpServer } from '../../platform/http/http-server.ts'
+import { readPage, sendPage } from '../../platform/http/lists.ts'
+import { ListEnvelope } from '../../platform/http/schemas.ts'
+import type { Services } from '../../services.ts'
+import { ComplianceResult, ResultQuery } from './result.schema.ts'
+import { listResults } from './result.store.ts'
+
+export async function resultRoutes(app: HttpServer, services: Services): Promise<void> {
+  app.get(
+    '/v1/compliance/results',
+    {
+      config: { scope: 'read:compliance' },
+      schema: {
+        operationId: 'listComplianceResults',
+        summary: 'List compliance results',
+        description: 'Returns the latest result of each policy for each repository that it covers, newest first.',
+        tags: ['Compliance'],
+        querystring: ResultQuery,
+        response: { 200: ListEnvelope(ComplianceResult) },
+      },
+    },
+    async (request, reply) => {
+      const { query, actor } = request
+      const context = listContext(services, request)
+      const page = readPage(query, context)
+      const rows = await listResults(services.sql, actor.org_id, page, { status: query.status })
+      return sendPage(reply, rows, page, query, context)
+    },
+  )
+}

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { RequiredGate } from '../deployment-state.ts'
+import type { Answer } from './answer.store.ts'
+import { newlyApproved } from './answerable.ts'
+
+const RUN_KEY = 'run key'
+
+function gate(id: string, fields: Partial<RequiredGate> = {}): RequiredGate {
+  const asks = { required_approvals: 1, allow_api_keys: true, allow_run_creator: true, policies: [] }
+  return { id, name: id, ...asks, approved_at: null, ...fields }
+}
+
+function approvalOf(principal_id: string, fields: Partial<Answer> = {}): Answer {
+  const principal = { principal_type: 'api_key', principal_name: principal_id } as const
+  const content = { decision: 'approved', reason: '', comment: null, answered_at: new Date(0) } as const
+  return { id: principal_id, principal_id, ...principal, ...content, ...fields }
+}
+
+test('a gate is approved once it has the required number of approvals', () => {
+  const gates = [gate('one'), gate('two', { required_approvals: 2 })]
+  assert.deepEqual(newlyApproved(gates, [approvalOf('a')], null), ['one'])
+  assert.deepEqual(newlyApproved(gates, [approvalOf('a'), approvalOf('b')], null), ['one', 'two'])
+})
+
+test('a gate that does not allow API keys counts only the approvals of users', () => {
+  const people = [gate('people', { allow_api_keys: false })]
+  assert.deepEqual(newlyApproved(people, [approvalOf('a'), approvalOf('b')], null), [])
+  assert.deepEqual(newlyApproved(people, [approvalOf('ada', { principal_type: 'user' })], null), ['people'])
+})
+
+test('the credential that reported the run counts only if the gate allows it', () => {
+  const gates = [gate('lax'), gate('strict', { allow_run_creator: false })]
+  assert.deepEqual(newlyApproved(gates, [approvalOf(RUN_KEY)], RUN_KEY), ['lax'])
+  assert.deepEqual(newlyApproved(gates, [approvalOf(RUN_KEY), approvalOf('b')], RUN_KEY), ['lax', 'strict'])
+})
+
+test('a rejection approves no gate, and an approved gate is not returned again', () => {
+  assert.deepEqual(newlyApproved([gate('one')], [approvalOf('a', { decision: 'rejected' })], null), [])
+  assert.deepEqual(newlyApproved([gate('one', { approved_at: new Date(0) })], [approvalOf('a')], null), [])
+})

@@ -1,0 +1,113 @@
+import { recordAudit } from '../../audit/audit.store.ts'
+import type { Principal } from '../../audit/principal.ts'
+import type { PolicyEvaluation } from '../../compliance/policies/policy-verdict.ts'
+import type { Tx } from '../../platform/db/sql.ts'
+import type { Services } from '../../services.ts'
+import { auditOutcome, decideDeployment } from '../decide-deployment.ts'
+import type { DeploymentStatus } from '../deployment.schema.ts'
+import { approveRequiredGates } from '../deployment-state.store.ts'
+import { decided, OWN_RULE } from '../deployment-state.ts'
+import { writeEvaluation } from '../policy/evaluation.store.ts'
+import { blockingRules, isShown, toPolicyEvaluation } from '../policy/evaluation.ts'
+import { type Answer, appendApproval, insertAnswer, writeOverride } from './answer.store.ts'
+import { type AnswerContext, newlyApproved } from './answerable.ts'
+import { postAnswer } from './post-answer.job.ts'
+
+type Answering = { answer: Answer; evaluation: PolicyEvaluation | null }
+
+/**
+ * Stores an allowed answer with its audit entries, decides the deployment if the answer is the last
+ * one required, and queues the messages to the code host. The deployment is locked. Returns its
+ * status.
+ */
+export async function recordAnswer(
+  services: Services,
+  tx: Tx,
+  context: AnswerContext,
+  { answer, evaluation }: Answering,
+): Promise<DeploymentStatus> {
+  const { state } = context
+  const { decision, reason, answered_at: now } = answer
+  await insertAnswer(tx, state, answer)
+  await appendApproval(tx, state, toApproval(answer), now)
+  await auditOutcome(tx, state, { principal: principalOf(answer), outcome: decision, reason }, now)
+  if (evaluation) await recordEvaluation(tx, context, answer, evaluation)
+  const isLast = decision === 'rejected' || (await approveGates(tx, context, answer))
+  await postAnswer(services, tx, state, { answer_id: answer.id, isLast })
+  if (!isLast) return state.status
+  return decideDeployment(tx, state, decided(decision, `api_key:${answer.principal_name}`, noteOf(answer)), now)
+}
+
+/**
+ * Stores the evaluation that the answer was given after, and the override if the answer goes
+ * against it.
+ */
+async function recordEvaluation(
+  tx: Tx,
+  { state, runCredentialId }: AnswerContext,
+  answer: Answer,
+  evaluation: PolicyEvaluation,
+): Promise<void> {
+  const { reason, answered_at: now } = answer
+  if (isShown(evaluation)) await writeEvaluation(tx, state, toPolicyEvaluation(evaluation), now)
+  if (evaluation.decision !== 'block') return
+  const details = toOverride(answer, evaluation, answer.principal_id === runCredentialId)
+  await writeOverride(tx, state, details, now)
+  const object = { type: 'deployment', id: state.id }
+  const entry = { principal: principalOf(answer), action: 'deployment.override', object, reason, details }
+  await recordAudit(tx, state.org_id, entry, now)
+}
+
+/** Approves the required gates that now have enough approvals. Returns true if all are approved. */
+async function approveGates(tx: Tx, context: AnswerContext, answer: Answer): Promise<boolean> {
+  const { state, required, answers, runCredentialId } = context
+  const approved = newlyApproved(required, [...answers, answer], runCredentialId)
+  await approveRequiredGates(tx, state, approved, answer.answered_at)
+  return required.every(({ id, approved_at }) => approved_at !== null || approved.includes(id))
+}
+
+function principalOf({ principal_type, principal_id, principal_name }: Answer): Principal {
+  return { type: principal_type, id: principal_id, name: principal_name }
+}
+
+/** Converts an answer to its wire form in a deployment's `approvals`. */
+function toApproval(answer: Answer) {
+  return {
+    user_id: null,
+    email: null,
+    display_name: answer.principal_name,
+    decision: answer.decision,
+    principal: answer.principal_type,
+    gates: [OWN_RULE],
+    provider_account: null,
+    at: answer.answered_at,
+    note: noteOf(answer),
+  }
+}
+
+function noteOf({ reason, comment }: Answer): string {
+  return comment === null ? reason : `${reason}\n\n${comment}`
+}
+
+/** Converts an approval against blocking policies to the wire form of a deployment's `override`. */
+function toOverride(answer: Answer, evaluation: PolicyEvaluation, isRunCreator: boolean) {
+  const blocking = evaluation.policies.filter((policy) => policy.decision === 'block')
+  return {
+    at: answer.answered_at,
+    user_id: null,
+    email: null,
+    display_name: answer.principal_name,
+    reason: answer.reason,
+    self_override: isRunCreator,
+    gates: [OWN_RULE],
+    evaluation_id: evaluation.evaluation_id,
+    evaluated_at: evaluation.at,
+    policies: blocking.map((policy) => ({
+      id: policy.id,
+      name: policy.name,
+      version: policy.version,
+      decision: policy.decision,
+      rules: blockingRules(policy).map(({ rule, name, status, reason }) => ({ rule, name, status, reason })),
+    })),
+  }
+}

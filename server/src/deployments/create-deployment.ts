@@ -1,0 +1,51 @@
+import type { StoredRun } from '../ci/runs/run.store.ts'
+import type { Tx } from '../platform/db/sql.ts'
+import { branchName } from '../repositories/branch-name.ts'
+import { endWaiting } from './decide-deployment.ts'
+import { ANSWER_WITHIN_MS, type DeploymentKey, SUPERSEDED } from './deployment-state.ts'
+import { insertDeployment, linkAttempts, type NearestAttempts, type NewDeployment } from './new-deployment.store.ts'
+
+export type DeploymentRequest = DeploymentKey & {
+  environment: string
+  job: string | null
+  run: StoredRun
+  attempts: NearestAttempts
+}
+
+/**
+ * Creates the deployment that a gate is opened for, and links it to the deployments of the run's
+ * other attempts. The deployment of the previous attempt is cancelled if it still waits.
+ */
+export async function createDeployment(tx: Tx, request: DeploymentRequest, now: Date): Promise<void> {
+  const { org_id, attempts } = request
+  await insertDeployment(tx, toDeployment(request, now))
+  if (attempts.previous ?? attempts.next) await linkAttempts(tx, request, attempts, now)
+  if (attempts.previous) await endWaiting(tx, { org_id, id: attempts.previous }, SUPERSEDED, now)
+}
+
+function toDeployment({ org_id, id, environment, job, run, attempts }: DeploymentRequest, now: Date): NewDeployment {
+  return {
+    ...repositoryNames(run.repository),
+    org_id,
+    id,
+    environment,
+    workflow_name: run.pipeline_name,
+    pipeline_run_id: run.id,
+    job_id: job,
+    attempt: run.attempt,
+    previous_attempt_id: attempts.previous,
+    superseded_by_id: attempts.next,
+    branch: branchName(run.ref),
+    commit_sha: run.commit_sha,
+    author: run.actor,
+    html_url: run.url,
+    answer_until: new Date(now.getTime() + ANSWER_WITHIN_MS),
+    created_at: now,
+  }
+}
+
+/** Splits `host/owner/name` into the deployment's `repository` and `repository_full_name`. */
+function repositoryNames(repository: string) {
+  const fullName = repository.slice(repository.indexOf('/') + 1)
+  return { repository: fullName.slice(fullName.lastIndexOf('/') + 1), repository_full_name: fullName }
+}

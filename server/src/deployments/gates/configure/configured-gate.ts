@@ -1,0 +1,64 @@
+import { globMistake, matchesGlob } from '../../../platform/glob.ts'
+import { ApiError } from '../../../platform/http/errors.ts'
+import { matchesRepository } from '../../../repositories/repository-pattern.ts'
+
+/** What a configured gate covers, as globs; null matches everything. */
+export type GatePatterns = { environment: string; repository: string | null; branch: string | null }
+
+/** The input of `createGate`. */
+export type GateRequest = GatePatterns & {
+  name: string
+  /** How many different principals must approve. */
+  requiredApprovals: number
+  /** If false, only people can approve or reject. */
+  allowApiKeys: boolean
+  /** If false, the credential that reported the run cannot approve or reject. */
+  allowRunCreator: boolean
+  /** Names of policies to evaluate, in addition to those that cover the environment. */
+  policies: string[]
+}
+
+const NAME_CHARS_MAX = 100
+export const REQUIRED_APPROVALS_MAX = 20
+const POLICIES_MAX = 20
+
+/** Returns the request with trimmed, unique names. Throws 400 `invalid_request`. */
+export function requireGate(request: GateRequest): GateRequest {
+  const { requiredApprovals: approvals } = request
+  for (const field of ['environment', 'repository', 'branch'] as const) requireGlob(field, request[field])
+  if (!Number.isInteger(approvals) || approvals < 1 || approvals > REQUIRED_APPROVALS_MAX)
+    throw invalid(`A gate requires 1 to ${REQUIRED_APPROVALS_MAX} approvals`)
+  const policies = [...new Set(request.policies.map((name) => requireName('policy', name)))]
+  if (policies.length > POLICIES_MAX) throw invalid(`A gate can have at most ${POLICIES_MAX} policies`)
+  return { ...request, name: requireName('gate', request.name), policies }
+}
+
+function requireGlob(field: string, pattern: string | null): void {
+  const mistake = pattern === null ? null : globMistake(pattern)
+  if (mistake !== null) throw invalid(`The ${field} is not a valid pattern: ${mistake}`)
+}
+
+function requireName(of: string, name: string): string {
+  const trimmed = name.trim()
+  if (trimmed.length >= 1 && trimmed.length <= NAME_CHARS_MAX && !/\p{Cc}/u.test(trimmed)) return trimmed
+  throw invalid(`A ${of} name must have 1 to ${NAME_CHARS_MAX} characters and no control characters`)
+}
+
+function invalid(message: string): ApiError {
+  return new ApiError(400, 'invalid_request', message)
+}
+
+/**
+ * What a run asks to deploy. `repository` is `host/owner/name`; `branch` is null if the run's ref
+ * is not a branch.
+ */
+export type GateTarget = { environment: string; repository: string; branch: string | null }
+
+/** True if the gate covers the target, that is, if all its patterns match. */
+export function coversTarget(gate: GatePatterns, target: GateTarget): boolean {
+  return (
+    matchesGlob(gate.environment, target.environment) &&
+    (gate.repository === null || matchesRepository(gate.repository, target.repository)) &&
+    (gate.branch === null || (target.branch !== null && matchesGlob(gate.branch, target.branch)))
+  )
+}

@@ -1,0 +1,56 @@
+import type { PolicyEvaluation } from '../../compliance/policies/policy-verdict.ts'
+import type { RequiredGate } from '../deployment-state.ts'
+
+const NOTE_CHARS_MAX = 2000
+
+/**
+ * True if passing policies approve the gate: a gate that names policies, or that requires one
+ * approval only. A gate that names no policy and requires several approvals must be approved by
+ * principals.
+ */
+export function acceptsPolicies({ policies, required_approvals }: RequiredGate): boolean {
+  return policies.length > 0 || required_approvals === 1
+}
+
+/** False if no policy covers the deployment; such an evaluation is not shown. */
+export function isShown({ decision, policies }: PolicyEvaluation): boolean {
+  return decision !== 'none' || policies.length > 0
+}
+
+/** Why policies block the deployment, one reason a line; null if they do not block it. */
+export function blockingReasons({ decision, policies }: PolicyEvaluation): string | null {
+  if (decision !== 'block') return null
+  const reasons = policies.flatMap((policy) =>
+    blockingRules(policy).map(({ name, reason }) => `${policy.name}: ${reason ?? name}`),
+  )
+  return reasons.length > 0 ? reasons.join('\n').slice(0, NOTE_CHARS_MAX) : 'The policies could not be read.'
+}
+
+type Policy = PolicyEvaluation['policies'][number]
+
+/** The rules of a policy that block a deployment. */
+export function blockingRules({ mode, rules }: Policy): Policy['rules'] {
+  return mode === 'enforce'
+    ? rules.filter(({ status, blocking }) => blocking && status !== 'pass' && status !== 'warn')
+    : []
+}
+
+/**
+ * Converts an evaluation to its wire form on a deployment. `answered` is set when the deployment is
+ * decided.
+ */
+export function toPolicyEvaluation({ evaluation_id, at, decision, policies }: PolicyEvaluation) {
+  return {
+    evaluation_id,
+    at,
+    decision,
+    answered: null,
+    policies: policies.map((policy) => ({
+      id: policy.id,
+      name: policy.name,
+      version: policy.version,
+      mode: policy.mode,
+      decision: policy.decision,
+    })),
+  }
+}

@@ -1,0 +1,52 @@
+import { randomInt } from 'node:crypto'
+import type { Sql } from '../db/sql.ts'
+import type { Log } from '../log.ts'
+import type { Job } from './job.ts'
+import { failLostJob, findLostJobs, type LostJob, removeDeadJobs, requeueLostJob } from './job-locks.store.ts'
+
+/**
+ * A job may bring its worker down, for example by taking all memory. It is interrupted this often
+ * at most; failed tries are counted apart, by `attemptsMax`.
+ */
+export const INTERRUPTIONS_MAX = 10
+const PAUSE_MS_MAX = 10 * 60_000
+
+export type LostJobsOptions<Context> = { context: Context; jobs: Job<Context, never>[]; log: Log }
+
+/**
+ * Settles the jobs that nobody will touch again: those of workers that died are queued again, or
+ * given up after too many interruptions, and those that need no further try are removed.
+ */
+export async function settleLostJobs<Context>(sql: Sql, options: LostJobsOptions<Context>): Promise<void> {
+  for (const lost of await findLostJobs(sql)) {
+    await settle(sql, lost, options).catch((err) =>
+      options.log.error({ err, job: lost.name }, 'A lost job is not settled'),
+    )
+  }
+  await removeDeadJobs(
+    sql,
+    options.jobs.filter(({ once }) => once).map(({ name }) => name),
+  )
+}
+
+async function settle<Context>(sql: Sql, lost: LostJob, { context, jobs, log }: LostJobsOptions<Context>) {
+  const times = lost.interruptions + 1
+  if (times < INTERRUPTIONS_MAX) {
+    log.warn({ job: lost.name, worker: lost.locked_by, times }, 'A worker died; its job goes back to the queue')
+    return requeueLostJob(sql, lost, pauseMs(times))
+  }
+  log.error({ job: lost.name, times }, 'A worker died again while it ran this job; the job is given up')
+  const job = jobs.find(({ name }) => name === lost.name)
+  await job?.giveUp?.(context, lost.payload as never, { cause: 'interrupted', times })
+  await failLostJob(sql, lost)
+}
+
+/**
+ * None after the first interruption: most are a restart. Then it doubles. It is random within a
+ * factor of three, so that a job which only ran beside the one that brings the worker down gets
+ * time of its own.
+ */
+function pauseMs(times: number): number {
+  const pause = Math.min((2 ** (times - 1) - 1) * 1000, PAUSE_MS_MAX)
+  return Math.round(pause * (randomInt(50, 150) / 100))
+}

@@ -1,0 +1,54 @@
+import { EventEmitter } from 'node:events'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Runner, WorkerEvents } from 'graphile-worker'
+import type { Sql } from '../db/sql.ts'
+import { holdWorkerLock, returnJobs, setJobAside } from './job-locks.store.ts'
+
+/** The jobs of this worker, and the lock that says that the worker lives. */
+export class OwnJobs {
+  readonly events: WorkerEvents = new EventEmitter()
+  /** The queue starts no job before the lock is held. */
+  readonly plugin: GraphileConfig.Plugin = {
+    name: 'ShiplockWorkerLock',
+    version: '1.0.0',
+    worker: { hooks: { startWorker: () => this.hold() } },
+  }
+  readonly #locks: Sql
+  readonly #stopping = new AbortController()
+  #workerId = ''
+
+  constructor(locks: Sql) {
+    this.#locks = locks
+    this.events.on('pool:create', ({ workerPool }) => {
+      this.#workerId = workerPool.id
+    })
+  }
+
+  /** Takes the lock again where it was lost with its connection. */
+  hold(): Promise<void> {
+    return holdWorkerLock(this.#locks, this.#workerId)
+  }
+
+  /** Runs a job of this worker. A try that ends because the worker stops is not counted. */
+  async run(jobId: string, work: (stopping: AbortSignal) => Promise<void>): Promise<void> {
+    try {
+      await work(this.#stopping.signal)
+    } catch (error) {
+      if (!this.#stopping.signal.aborted) throw error
+      // When this fails, the database is away: the try is given back once the worker is gone.
+      await setJobAside(this.#locks, jobId, this.#workerId).catch(() => {})
+      throw new TryStopped('The worker stops; the job goes back to the queue', { cause: error })
+    }
+  }
+
+  /** Stops the jobs and gives back what has not ended when the time is over. */
+  async end(runner: Runner, timeoutMs: number): Promise<void> {
+    const ended = runner.stop().catch(() => {}) // It fails only where the runner has stopped by itself.
+    this.#stopping.abort(new TryStopped('The worker stops'))
+    await Promise.race([ended, delay(timeoutMs, undefined, { ref: false })])
+    await returnJobs(this.#locks, this.#workerId)
+  }
+}
+
+/** Ends a try without counting it. */
+export class TryStopped extends Error {}

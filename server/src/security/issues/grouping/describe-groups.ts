@@ -1,0 +1,108 @@
+import { newUuidSeries } from '../../../platform/ids.ts'
+import { compareCanonical } from '../../intel/aliases/alias-groups.ts'
+import { FINDING_KINDS, type FindingKind } from '../../vocabulary/finding-kind.ts'
+import { severityRank } from '../../vocabulary/severity.ts'
+import { type Group, vulnerabilityIdsOf } from './group-members.ts'
+import type { Member } from './grouping-facts.ts'
+import { type CanonicalId, vulnerabilityNames } from './shared-names.ts'
+
+export const ISSUE_STATUSES = ['open', 'fixed', 'dismissed'] as const
+export type IssueStatus = (typeof ISSUE_STATUSES)[number]
+
+/** The row of a group's issue. `severity`, `status` and `listed` are used for new issues only. */
+export type IssueRow = {
+  id: string
+  is_new: boolean
+  bucket: string
+  kind: FindingKind
+  severity: number
+  status: IssueStatus
+  listed: boolean
+  vuln_ids: string[]
+  canonical_id: string | null
+  split_from: string | null
+}
+
+/** The fields of stored issues that grouping can change, by id. */
+export type StoredIssue = Pick<IssueRow, 'id' | 'bucket' | 'kind' | 'vuln_ids' | 'canonical_id'>
+export type StoredIssues = ReadonlyMap<string, StoredIssue>
+
+/** `isWritten`: the issue is written too, not only the reasons of its findings. */
+export type DescribedGroup = { group: Group; issue: IssueRow; isWritten: boolean }
+
+/**
+ * Describes the groups that must be written, with new ids for new issues. Groups without a change
+ * are left out.
+ */
+export function describeGroups(
+  groups: readonly Group[],
+  stored: StoredIssues,
+  canonicalId: CanonicalId,
+  at: Date,
+): DescribedGroup[] {
+  const newId = newUuidSeries(at)
+  const left = issuesLeft(groups)
+  return groups.flatMap((group, index) => {
+    const known = group.issue_id === null ? undefined : stored.get(group.issue_id)
+    const isTouched = hasChangedMembers(group) || left.has(group.issue_id)
+    const isAffected = isTouched || hasChangedReasons(group)
+    if (!isAffected && known === undefined) return []
+    const issue = describeIssue(group, group.issue_id ?? newId(index), canonicalId)
+    const isWritten = isTouched || differs(issue, known)
+    return isWritten || isAffected ? [{ group, issue, isWritten }] : []
+  })
+}
+
+/** True if a finding is new, was changed by the report, or comes from another issue. */
+function hasChangedMembers({ issue_id, members }: Group): boolean {
+  return members.some(({ member }) => member.position !== null || member.issue_id !== issue_id)
+}
+
+function hasChangedReasons({ members }: Group): boolean {
+  return members.some(
+    ({ member, reason }) => member.grouping_code !== reason.code || member.grouping_detail !== reason.detail,
+  )
+}
+
+/** The issues that lost findings to other groups. */
+function issuesLeft(groups: readonly Group[]): Set<string | null> {
+  return new Set(
+    groups.flatMap(({ issue_id, members }) =>
+      members.flatMap(({ member }) => (member.issue_id === issue_id ? [] : member.issue_id)),
+    ),
+  )
+}
+
+function differs(issue: StoredIssue, known: StoredIssue | undefined): boolean {
+  return known !== undefined && digest(issue) !== digest(known)
+}
+
+function digest({ bucket, kind, vuln_ids: ids, canonical_id: name }: StoredIssue): string {
+  return JSON.stringify([bucket, kind, ids, name])
+}
+
+/**
+ * An issue that splits off is not listed yet, because the report may still close its findings. It
+ * is listed when it is refreshed with the other issues.
+ */
+function describeIssue(group: Group, id: string, canonicalId: CanonicalId): IssueRow {
+  const members = group.members.map(({ member }) => member)
+  const counting = members.filter((member) => member.is_open && member.is_tracked)
+  const ids = vulnerabilityIdsOf(group)
+  return {
+    id,
+    is_new: group.issue_id === null,
+    bucket: group.bucket,
+    kind: FINDING_KINDS.find((kind) => members.some((member) => member.kind === kind)) as FindingKind,
+    severity: worstRank(counting.length > 0 ? counting : members),
+    status: counting.length > 0 ? 'open' : members.some(({ is_open: isOpen }) => !isOpen) ? 'dismissed' : 'fixed',
+    listed: group.split_from === null && members.some((member) => member.is_tracked),
+    vuln_ids: ids,
+    canonical_id: vulnerabilityNames(ids, canonicalId).sort(compareCanonical)[0] ?? null,
+    split_from: group.split_from,
+  }
+}
+
+function worstRank(members: readonly Member[]): number {
+  return Math.max(...members.map(({ severity }) => severityRank(severity)))
+}

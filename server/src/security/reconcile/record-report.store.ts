@@ -1,0 +1,56 @@
+import { type NewIssues, refreshTouched } from '../issues/writing/issue-refresh.store.ts'
+import type { Written } from './finding-merge.store.ts'
+import type { StreamReport } from './finding-stream.store.ts'
+import type { Paired } from './paired.store.ts'
+import type { After } from './step.ts'
+
+/** The streams name the report as their newest. */
+export type Recorded = After<'record'> & { readonly paired: Paired }
+
+/** What the report itself states about the tool of a stream. */
+export type StreamUpdate = { id: number; tool_version: string | null; rules_named: number | null }
+
+/** Records the report as the newest of its streams. */
+export async function recordReport(
+  { paired }: Written,
+  report: StreamReport,
+  updates: readonly StreamUpdate[],
+): Promise<Recorded> {
+  const { tx, scope } = paired
+  await tx`
+    update finding_streams stream
+    set tool_version = updated.tool_version, rules_named = updated.rules_named, source = ${report.source},
+      origin = ${report.origin}, tracked = ${report.tracked}, git_ref = ${report.git_ref},
+      commit_sha = ${report.commit_sha}, reported_at = ${report.reported_at}, seen_at = ${scope.at}
+    from unnest(
+      ${updates.map(({ id }) => id)}::bigint[], ${updates.map(({ tool_version }) => tool_version)}::text[],
+      ${updates.map(({ rules_named }) => rules_named)}::integer[]
+    ) as updated (id, tool_version, rules_named)
+    where stream.org_id = ${scope.org_id}
+      and stream.id = updated.id`
+  return { paired } as Recorded
+}
+
+/** Issues to refresh in addition to those of findings that the report does not contain. */
+export type TouchedIssues = { issueIds: readonly string[]; streamIds: readonly number[] }
+
+/** Refreshes the issues that the report may have changed. Returns how many became visible and are open. */
+export async function refreshReported(
+  { paired: { tx, scope } }: Recorded,
+  { issueIds, streamIds }: TouchedIssues,
+): Promise<NewIssues> {
+  const touched: ReturnType<typeof tx> = tx`
+    select issue_id
+    from unnest(${issueIds}::uuid[]) issue_id
+    union
+    select finding.issue_id
+    from paired
+    join findings finding on finding.org_id = ${scope.org_id} and finding.id = paired.finding_id
+    where paired.position is null
+    union
+    select issue_id
+    from findings
+    where org_id = ${scope.org_id}
+      and stream_id = any(${streamIds}::bigint[])`
+  return refreshTouched(tx, scope.org_id, touched, scope.at)
+}

@@ -1,0 +1,89 @@
+import { Memo } from '../formats/report/memo.ts'
+import type { ParsedFinding } from '../formats/report/parsed-report.ts'
+import { bucketOf, isAboutPackage } from '../issues/grouping/bucket.ts'
+import type { ContextHash, GroupingFacts, Member } from '../issues/grouping/grouping-facts.ts'
+
+/** A finding's position in its report, and the keyed hash of its flagged text as hex. */
+export type AddedMember = { position: number; context: string | null }
+
+/**
+ * The findings of a report in the form that grouping reads, kept in memory while the report is parsed: a few hundred bytes
+ * each, for at most 100,000 findings.
+ */
+export class ReportMembers {
+  readonly #members: Member[] = []
+  readonly #isTracked: boolean
+  readonly #contextHash: ContextHash
+  readonly #buckets = new Memo<string>()
+
+  constructor(isTracked: boolean, contextHash: ContextHash) {
+    this.#isTracked = isTracked
+    this.#contextHash = contextHash
+  }
+
+  add(finding: ParsedFinding): AddedMember {
+    const position = this.#members.length
+    const context = finding.context === null ? null : this.#contextHash(finding.context)
+    const facts = groupingFacts(finding, context)
+    this.#members.push({
+      ...facts,
+      id: null,
+      issue_id: null,
+      bucket: this.#bucketOf(facts),
+      position,
+      grouping_code: null,
+      grouping_detail: null,
+      severity: finding.severity,
+      is_open: finding.state === 'open',
+      is_tracked: this.#isTracked,
+    })
+    return { position, context }
+  }
+
+  /** Reports have many findings in the same file, so the bucket of a file is computed once. */
+  #bucketOf(facts: GroupingFacts): string {
+    const { kind, path } = facts
+    const isInFile = path !== null && !isAboutPackage(kind) && kind !== 'secret'
+    return isInFile ? this.#buckets.get(`${kind} ${path}`, () => bucketOf(facts)) : bucketOf(facts)
+  }
+
+  /** The finding at a position of the report. `stored` is its row where it is stored already. */
+  get(position: number, stored?: Pick<Member, 'id' | 'issue_id'>): Member {
+    const member = this.#members[position] as Member
+    return stored ? { ...member, id: stored.id, issue_id: stored.issue_id } : member
+  }
+}
+
+function groupingFacts(finding: ParsedFinding, context: string | null): GroupingFacts {
+  return {
+    kind: finding.kind,
+    path: finding.path,
+    start_line: finding.start_line,
+    end_line: finding.end_line,
+    package_name: finding.package_name,
+    purl: finding.purl,
+    vuln_ids: shared(finding.vuln_ids),
+    cwes: shared(finding.cwes),
+    rule_id: finding.rule_id,
+    secret_type: finding.secret_type,
+    resource_name: finding.resource_name,
+    fingerprint: dependsOnPosition(finding) ? finding.fingerprint : null,
+    context,
+  }
+}
+
+/**
+ * False for fingerprints that are the same on other lines of the file: those made of rule, path and message, and those that
+ * Gitleaks makes of a secret's commit and author. `memberColumns` has the same rule for stored findings.
+ */
+function dependsOnPosition({ kind, fingerprint_method: method, start_line: line }: ParsedFinding): boolean {
+  if (line === null) return true
+  return method !== 'message' && !(kind === 'secret' && method === 'partialFingerprints')
+}
+
+const NONE: readonly string[] = []
+
+/** Most findings have no ids. They share one empty list. */
+function shared(ids: readonly string[]): readonly string[] {
+  return ids.length === 0 ? NONE : ids
+}

@@ -1,0 +1,68 @@
+import type { Tx } from '../../platform/db/sql.ts'
+import type { Services } from '../../services.ts'
+import { readReport } from '../formats/read-report.ts'
+import type { ReportFormat, ReportSource, ReportSummary } from '../formats/report/parsed-report.ts'
+import { contextHasher } from '../issues/grouping/grouping-facts.ts'
+import { type Incoming, openIncoming } from '../reconcile/incoming.store.ts'
+import { ReportMembers } from '../reconcile/report-members.ts'
+import { noteProgress, type UploadToRead } from './upload-state.store.ts'
+
+const PROGRESS_EVERY_MS = 1000
+
+export type UploadId = { org_id: string; id: string }
+export type ParsedReport = ReportSummary & { format: ReportFormat }
+
+type UploadToCopy = UploadId & Pick<UploadToRead, 'requested_format' | 'tracked'> & { source: ReportSource }
+
+/** Streams the findings of a report into the transaction while the report is being parsed. */
+export async function copyReport(
+  services: Services,
+  tx: Tx,
+  upload: UploadToCopy,
+): Promise<{ incoming: Incoming; report: ParsedReport }> {
+  const progress = new ParsingProgress(services, upload)
+  const copy = await openIncoming(tx, new ReportMembers(upload.tracked, contextHasher(services.contextKey)))
+  try {
+    const report = await readReport(upload.source, upload.requested_format, async (findings) => {
+      await copy.write(findings)
+      progress.add(findings.length)
+    })
+    return { incoming: await copy.end(), report }
+  } catch (error) {
+    await copy.abort(error as Error)
+    throw error
+  } finally {
+    await progress.settled()
+  }
+}
+
+/** Stores how many findings were parsed so far, on another connection and at most once a second. */
+class ParsingProgress {
+  readonly #services: Services
+  readonly #upload: UploadId
+  #findings = 0
+  #storedAt: number
+  #storing: Promise<void> = Promise.resolve()
+
+  constructor(services: Services, upload: UploadId) {
+    this.#services = services
+    this.#upload = upload
+    this.#storedAt = services.clock.now().getTime()
+  }
+
+  add(findings: number): void {
+    this.#findings += findings
+    const { sql, clock, log } = this.#services
+    const { org_id, id } = this.#upload
+    const now = clock.now()
+    if (now.getTime() - this.#storedAt < PROGRESS_EVERY_MS) return
+    this.#storedAt = now.getTime()
+    this.#storing = noteProgress(sql, org_id, id, this.#findings, now).catch((err) =>
+      log.warn({ err, upload_id: id }, 'Could not store the progress of an upload'),
+    )
+  }
+
+  settled(): Promise<void> {
+    return this.#storing
+  }
+}

@@ -1,0 +1,66 @@
+import { Readable } from 'node:stream'
+import { artifactKey } from '../../ci/artifacts/artifact-object.ts'
+import type { GiveUpCause } from '../../platform/queue/job.ts'
+import type { Services } from '../../services.ts'
+import { ReportError, type ReportSource } from '../formats/report/parsed-report.ts'
+import { applyReport } from './apply-report.ts'
+import type { ReadUploadPayload } from './read-upload.job.ts'
+import { reportKey } from './report-key.ts'
+import { markFailed, OUR_FAILURE, startParsing, type UploadToRead } from './upload-state.store.ts'
+
+/**
+ * Reads the file of a completed upload into findings. A file that cannot be read fails its upload.
+ * Throws, with nothing changed, when `stopping` is aborted.
+ */
+export async function readReportFile(
+  services: Services,
+  { org_id, upload_id }: ReadUploadPayload,
+  stopping?: AbortSignal,
+): Promise<void> {
+  const upload = await startParsing(services.sql, org_id, upload_id, services.clock.now())
+  if (!upload) return
+  const source = openUntilStopped(services, objectKey(org_id, upload_id, upload), stopping)
+  try {
+    await applyReport(services, { org_id, id: upload_id }, upload, source)
+  } catch (error) {
+    if (stopping?.aborted || !(error instanceof ReportError)) throw error
+    await fail(services, org_id, upload_id, { error: error.message, format: error.format })
+  }
+}
+
+/** Fails an upload whose job nobody will try again. Its file can be uploaded again. */
+export async function failUnreadReport(
+  services: Services,
+  { org_id, upload_id }: ReadUploadPayload,
+  reason: GiveUpCause,
+): Promise<void> {
+  const error =
+    reason.cause === 'interrupted'
+      ? `The report could not be read: reading it was interrupted ${reason.times} times.`
+      : OUR_FAILURE
+  await fail(services, org_id, upload_id, { error, format: null })
+}
+
+/** An artifact is read where its run keeps it. */
+function objectKey(orgId: string, uploadId: string, { artifact_id }: UploadToRead): string {
+  return artifact_id === null ? reportKey(orgId, uploadId) : artifactKey(orgId, artifact_id)
+}
+
+function openUntilStopped({ objects }: Services, key: string, stopping: AbortSignal | undefined): ReportSource {
+  if (!stopping) return { open: () => objects.read(key) }
+  return { open: () => Readable.from(objects.read(key), { signal: stopping, highWaterMark: 1 }), stopping }
+}
+
+/**
+ * Removes the uploaded file, which is of no more use. An artifact is stored under another key and
+ * stays.
+ */
+async function fail(
+  services: Services,
+  orgId: string,
+  id: string,
+  failure: Parameters<typeof markFailed>[3],
+): Promise<void> {
+  await markFailed(services.sql, orgId, id, failure, services.clock.now())
+  await services.objects.remove(reportKey(orgId, id))
+}

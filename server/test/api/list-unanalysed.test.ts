@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { listPipelineRuns } from '../../src/ci/pipeline-runs/pipeline-run.store.ts'
+import { listResults } from '../../src/compliance/results/result.store.ts'
+import { listDeployments } from '../../src/deployments/deployment.store.ts'
+import type { Sql } from '../../src/platform/db/sql.ts'
+import type { Page, PageRow } from '../../src/platform/http/lists.ts'
+import { lowestUuidAt } from '../../src/platform/ids.ts'
+import { listAlerts } from '../../src/security/alerts/alert.store.ts'
+import { listFindings } from '../../src/security/findings/finding.store.ts'
+import type { IssueSelection } from '../../src/security/issues/issue-facet.store.ts'
+import { listIssues } from '../../src/security/issues/issue-list.store.ts'
+import { type RepositoryQuery, selectRepositories } from '../../src/security/repositories/select-repositories.ts'
+import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
+import { RARE } from '../support/many-issues.ts'
+import { type PlanNode, plansOf } from '../support/query-plans.ts'
+import { insertUnanalysed, LARGE_TABLES } from '../support/unanalysed.ts'
+
+const ROWS = 20_000
+const REPOSITORIES = 200
+const LIMIT = 20
+const PAGE = LIMIT + 1
+/** A page's own rows, the newest of some facets or repositories that it is chosen from, and look-ups. */
+const ROWS_READ_MAX = 20 * PAGE
+
+let api: TestApi
+let caller: Caller
+
+before(async () => {
+  api = await startTestApi()
+  caller = await insertUnanalysed(api, ROWS, REPOSITORIES)
+})
+after(() => api?.close())
+
+type List = (sql: Sql) => Promise<PageRow[]>
+
+function page(after: Page['after'] = null): Page {
+  const until = api.clock.now()
+  return { since: new Date(0), until, retentionClamped: false, limit: LIMIT, asked: [null, null], after }
+}
+
+/** The last row of the previous page, in the middle of the list. */
+function middle(sort_value: number | null = null): Page['after'] {
+  const created_at = new Date(api.clock.now().getTime() - ROWS / 2)
+  return { created_at, id: lowestUuidAt(created_at), sort_value }
+}
+
+type Filter = RepositoryQuery & Omit<Partial<IssueSelection>, 'repositoryNos' | 'provider'>
+
+async function selectionOf({ repository, provider, ...filters }: Filter): Promise<IssueSelection> {
+  const query = { ...(repository && { repository }), ...(provider && { provider }) }
+  return {
+    ...(await selectRepositories(api.services.sql, caller.orgId, query)),
+    ...{ severity: null, status: null, kind: null, kev: null, epssMin: null, sort: 'newest' },
+    ...filters,
+  }
+}
+
+function findings(filter: Filter, after: () => Page['after'] = () => null): List {
+  return async (sql) => listFindings(sql, caller.orgId, page(after()), await selectionOf(filter))
+}
+
+function issues(filter: Filter, after: () => Page['after'] = () => null): List {
+  return async (sql) => listIssues(sql, caller.orgId, page(after()), await selectionOf(filter))
+}
+
+const LISTS: [title: string, list: List, rows?: number][] = [
+  ['findings', findings({})],
+  ['findings on a later page', findings({}, middle)],
+  ['findings of a repository', findings({ repository: 'acme/large-7' })],
+  ['findings of a repository on a later page', findings({ repository: 'acme/large-7' }, middle)],
+  ['findings of a repository with few', findings({ repository: 'acme/small' }), RARE],
+  ['findings of a provider', findings({ provider: 'github' })],
+  ['findings of a provider with few', findings({ provider: 'gitlab' }), RARE],
+  ['issues', issues({})],
+  ['issues on a later page', issues({}, middle)],
+  ['issues by severity', issues({ sort: 'severity' })],
+  ['issues by severity on a later page', issues({ sort: 'severity' }, () => middle(2))],
+  ['issues by EPSS score', issues({ sort: 'epss' })],
+  ['issues by EPSS score on a later page', issues({ sort: 'epss' }, () => middle(0.0002))],
+  ['issues of a severity', issues({ severity: 'high' })],
+  ['issues of a status', issues({ status: 'dismissed' }), RARE],
+  ['issues of a kind', issues({ kind: 'secret' })],
+  ['issues in KEV', issues({ kev: true })],
+  ['issues of a repository', issues({ repository: 'acme/large-7' })],
+  ['issues of a repository with few', issues({ repository: 'acme/small' }), RARE],
+  ['issues of a provider', issues({ provider: 'github' })],
+  ['issues of a provider with few', issues({ provider: 'gitlab' }), RARE],
+  ['runs', (sql) => listPipelineRuns(sql, caller.orgId, page(), { now: api.clock.now() })],
+  ['alerts', (sql) => listAlerts(sql, caller.orgId, page(), {})],
+  ['alerts of a status', (sql) => listAlerts(sql, caller.orgId, page(), { status: 'fixed' })],
+  ['alerts of a severity', (sql) => listAlerts(sql, caller.orgId, page(), { severity: 'low' })],
+  ['compliance results', (sql) => listResults(sql, caller.orgId, page(), {})],
+  ['compliance results of a status', (sql) => listResults(sql, caller.orgId, page(), { status: 'failing' })],
+  ['deployments', (sql) => listDeployments(sql, caller.orgId, page(), { filter: {}, now: api.clock.now() })],
+  [
+    'deployments of an environment',
+    (sql) => listDeployments(sql, caller.orgId, page(), { filter: { environment: 'rare' }, now: api.clock.now() }),
+  ],
+  [
+    'deployments of a status',
+    (sql) => listDeployments(sql, caller.orgId, page(), { filter: { status: 'success' }, now: api.clock.now() }),
+  ],
+]
+
+const TABLES = [...LARGE_TABLES, 'finding_streams', 'reported_repositories']
+
+/** The tables that the planner knows the size of. PostgreSQL has -1 where a table was never analysed. */
+async function analysedTables(): Promise<string[]> {
+  const rows = await api.services.sql<{ relname: string }[]>`
+    select relname
+    from pg_class
+    where relname = any(${TABLES})
+      and reltuples >= 0`
+  return rows.map(({ relname }) => relname)
+}
+
+function rowsRead(nodes: PlanNode[], table: string): number {
+  const scans = nodes.filter((node) => node['Relation Name'] === table)
+  const rows = scans.map((node) => (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops'])
+  return Math.round(rows.reduce((sum, of) => sum + of, 0))
+}
+
+async function assertReadsOnePage(list: List, found: number): Promise<void> {
+  const nodes = await plansOf(api, async (sql) => assert.equal((await list(sql)).length, found))
+  for (const table of LARGE_TABLES) {
+    const rows = rowsRead(nodes, table)
+    assert.ok(rows <= ROWS_READ_MAX, `${rows} rows of ${table}`)
+  }
+}
+
+for (const [title, list, found = PAGE] of LISTS) {
+  test(`where nothing was analysed, a list of ${title} reads one page`, async () => {
+    assert.deepEqual(await analysedTables(), [])
+    await assertReadsOnePage(list, found)
+  })
+}
+
+for (const [title, list, found = PAGE] of LISTS) {
+  test(`where only large tables were analysed, a list of ${title} reads one page`, async () => {
+    const { sql } = api.services
+    if ((await analysedTables()).length === 0) await sql`analyze ${sql(LARGE_TABLES)}`
+    assert.deepEqual(new Set(await analysedTables()), new Set(LARGE_TABLES))
+    await assertReadsOnePage(list, found)
+  })
+}

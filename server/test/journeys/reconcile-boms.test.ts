@@ -71,6 +71,6 @@ test('a document with a vulnerability that cannot be read closes nothing', async
   await report(vulnerable(3))
   const skipped = await report([...vulnerable(1), null])
   assert.equal(skipped.resolved, 0)
-  assert.match(skipped.warnings, /Vulnerability 2 is not an object/)
+  assert.match(skipped.warnings, /Vulnerability 2 is not an object; it was skipped\./)
   assert.deepEqual(await countStates(api, caller), { open: 3 })
 })

@@ -5,7 +5,7 @@ const SEVERITIES = ['critical', 'high', 'medium', 'low', 'info']
 const KINDS = ['code', 'dependency', 'secret', 'iac', 'container', 'license', 'other']
 const INTEGER_MAX = 2 ** 31 - 1
 
-/** The longest that each text may be, in UTF-16 code units; those without null must be there. */
+/** The maximal length of each text in UTF-16 code units. All but the required texts may be null. */
 const TEXTS: Partial<Record<keyof ParsedFinding, number>> = {
   tool: 300,
   tool_version: 100,
@@ -29,7 +29,9 @@ const REQUIRED = ['tool', 'title', 'fingerprint_method']
 const LISTS = { vuln_ids: 400, cwes: 20 } as const
 const ENTRIES_MAX = 200
 
-/** A finding as the database takes it: of known words, with bounded texts and numbers, and nothing that cannot be stored. */
+/**
+ * Checks that the database can store a finding: known severity and kind, bounded texts and numbers.
+ */
 export function assertBounded(finding: ParsedFinding): void {
   assert.ok(SEVERITIES.includes(finding.severity) && KINDS.includes(finding.kind), 'severity and kind')
   assert.ok(finding.state === 'open' || finding.state === 'dismissed', 'state')

@@ -1,6 +1,6 @@
 const PIECE = Buffer.alloc(1024 * 1024, 'x')
 
-/** Beginning and end of a document of each format; between them stand the elements of its main list. */
+/** The beginning and end of a document of each format, without the elements of its main list. */
 const FRAMES = {
   sarif: ['{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"x"}},"results":[', ']}]}'],
   cyclonedx: ['{"bomFormat":"CycloneDX","specVersion":"1.5","vulnerabilities":[', ']}'],
@@ -8,7 +8,7 @@ const FRAMES = {
   'spdx 3': ['{"@context":"https://spdx.org/rdf/3.0.1/spdx-context.jsonld","@graph":[', ']}'],
 } as const
 
-/** What stands in the list, and a member whose name and text are at hand. */
+/** The elements of the main list. */
 const ATTACKS: Record<string, () => Generator<string | Buffer>> = {
   *'200,000 open brackets'() {
     yield '['.repeat(200_000)
@@ -59,7 +59,7 @@ const ATTACKS: Record<string, () => Generator<string | Buffer>> = {
 
 export type HostileReport = { name: string; open: () => AsyncGenerator<Uint8Array> }
 
-/** Files made to bring a reader down, each made while it is read. */
+/** Files that attack a parser. Each is generated while it is read. */
 export function hostileReports(): HostileReport[] {
   return Object.entries(FRAMES).flatMap(([format, [begin, end]]) =>
     Object.entries(ATTACKS).map(([attack, elements]) => ({

@@ -1,7 +1,7 @@
 import { placesIn, type RawJson, type RawPlace, rawJson, rawText } from './raw-json.ts'
 import type { SeededRandom } from './seeded-random.ts'
 
-/** Values that programs trip over, each as the text of a document. */
+/** Values that often cause errors, as JSON texts. */
 const ODD_VALUES = [
   'null',
   'true',
@@ -49,15 +49,15 @@ const ODD_VALUES = [
 
 const ODD_NAMES = ['"__proto__"', '"constructor"', '"toString"', '""', '"\\u0000"', '"\\ud800"', `"${'n'.repeat(300)}"`]
 
-/** Bytes that mean something to JSON, and some that mean nothing anywhere. */
+/** Bytes with a meaning in JSON, and some that are invalid everywhere. */
 const ODD_BYTES = Buffer.from('{}[]",:\\0-+eE.tfnu\u0000\u0001\u007f\n\r\u00ff\u00c0', 'latin1')
 
-/** What one change adds at most. */
+/** The maximal length that one change adds. */
 const MORE_LENGTH_MAX = 2_000_000
 
 type Change = (document: RawJson, random: SeededRandom) => void
 
-/** Changes to what the document says; it stays JSON. */
+/** Changes after which the document is still JSON. */
 const CHANGES: Record<string, Change> = {
   replace: (document, random) => place(document, random).replace(random.pick(ODD_VALUES)),
   'long string': (document, random) => place(document, random).replace(`"${'x'.repeat(1 << random.below(18))}"`),
@@ -79,7 +79,7 @@ const CHANGES: Record<string, Change> = {
     }),
 }
 
-/** Changes to the bytes; it may be JSON no more. */
+/** Changes after which the document may not be JSON. */
 const DAMAGES: Record<string, (bytes: Buffer, random: SeededRandom) => Buffer> = {
   'cut off': (bytes, random) => bytes.subarray(0, random.below(bytes.length)),
   'flip a bit': (bytes, random) => {
@@ -109,7 +109,7 @@ const DAMAGES: Record<string, (bytes: Buffer, random: SeededRandom) => Buffer> =
 
 export type Mutated = { bytes: Buffer; changes: string[] }
 
-/** The document with a few changes, in half of all cases with damage to its bytes, and the names of what was done. */
+/** Makes a few changes to the document, and in half of all cases damages its bytes. */
 export function mutateJson(document: unknown, random: SeededRandom): Mutated {
   const raw = rawJson(document)
   const changes = Array.from({ length: random.below(5) }, () => random.pick(Object.keys(CHANGES)))
@@ -129,7 +129,7 @@ function wrap({ value, replace }: RawPlace, wrapped: (value: RawJson) => RawJson
   replace(wrapped(value))
 }
 
-/** Works on the members or elements of some object or array. */
+/** Changes the members or elements of a random object or array. */
 function entries(document: RawJson, random: SeededRandom, change: (list: unknown[], at: number) => void): void {
   const lists = [document, ...placesIn(document).map(({ value }) => value)].flatMap((value) => {
     const list = typeof value === 'string' ? [] : Array.isArray(value) ? value : value.members

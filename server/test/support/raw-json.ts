@@ -1,6 +1,6 @@
 /**
- * A JSON document as it is written: members keep their order, may stand twice, and what stands in them is text. So a test
- * can make documents that no program would write.
+ * A JSON document with its members in order, possibly repeated, and its values as text. Tests use it
+ * for documents that no program would write.
  */
 export type RawJson = string | RawJson[] | { members: [name: string, value: RawJson][] }
 
@@ -16,7 +16,7 @@ export function rawText(value: RawJson): string {
   return `{${value.members.map(([name, member]) => `${name}:${rawText(member)}`).join(',')}}`
 }
 
-/** Every place where a value stands, with what replaces it there. */
+/** A value in a document, and a function that replaces it. */
 export type RawPlace = { value: RawJson; replace: (value: RawJson) => void }
 
 export function placesIn(value: RawJson): RawPlace[] {

@@ -1,4 +1,4 @@
-// Reads each hostile report and says, one line of JSON per report, how that ended. Run with little memory.
+// Reads each hostile report and prints the outcome as one line of JSON. Run it with little memory.
 import { readReport } from '../../src/security/formats/read-report.ts'
 import { hostileReports } from './hostile-reports.ts'
 

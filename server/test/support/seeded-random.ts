@@ -1,4 +1,4 @@
-/** Chance that repeats itself: the same seed gives the same numbers (mulberry32). */
+/** Random numbers that are the same for the same seed (mulberry32). */
 export class SeededRandom {
   #state: number
 
@@ -6,7 +6,7 @@ export class SeededRandom {
     this.#state = seed >>> 0
   }
 
-  /** From 0 up to, but not including, 1. */
+  /** A number from 0 to less than 1. */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), this.#state | 1)
@@ -14,7 +14,7 @@ export class SeededRandom {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
 
-  /** An integer from 0 up to, but not including, `end`; 0 where there is none. */
+  /** An integer from 0 to less than `end`; 0 if there is none. */
   below(end: number): number {
     return Math.floor(this.next() * end)
   }

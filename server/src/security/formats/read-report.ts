@@ -18,9 +18,9 @@ const READERS: Record<ReportFormat, Reader> = {
 }
 
 /**
- * Reads a security report of any size and hands its findings out in batches; the next batch is made when the promise of the one
- * before is fulfilled. `format` other than `auto` is what the sender says it is; a file of another format is refused.
- * Throws ReportError, possibly after batches: what was handed out before then must not be kept.
+ * Reads a security report of any size and passes its findings on in batches, each after the promise
+ * for the last batch is fulfilled. Unless `format` is `auto`, a file of another format is refused.
+ * Throws ReportError, possibly after some batches, which must then be discarded.
  */
 export async function readReport(
   source: ReportSource,
@@ -33,13 +33,12 @@ export async function readReport(
     refuseUnlessStated(detected, format)
     return { ...(await READERS[detected].parse(source, onFindings)), format: detected }
   } catch (error) {
-    if (error instanceof JsonError)
-      throw new ReportError(`The file cannot be read as JSON: ${error.message}.`, detected)
-    throw error
+    if (!(error instanceof JsonError)) throw error
+    throw new ReportError(`The file cannot be read as JSON: ${error.message}.`, detected)
   }
 }
 
 function refuseUnlessStated(detected: ReportFormat, stated: 'auto' | ReportFormat): void {
   if (stated === 'auto' || stated === detected) return
-  throw new ReportError(`The file is ${READERS[detected].name}, not ${READERS[stated].name} as stated.`, detected)
+  throw new ReportError(`The file is ${READERS[detected].name}, but \`format\` is "${stated}".`, detected)
 }

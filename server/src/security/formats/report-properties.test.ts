@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { parseReport } from '../../../test/support/parse-report.ts'
 import type { JsonObject } from '../../platform/json/read-value.ts'
-import { readReport } from './read-report.ts'
 import type { ParsedFinding } from './report/parsed-report.ts'
 
 const FIXTURES = new URL('../../../test/fixtures/', import.meta.url)
 
-/** A real file of each format, and the list in it whose entries say what was found, each for itself. */
+/** Real files and the list in each whose entries have findings independently of each other. */
 const FILES: [string, (document: JsonObject) => unknown[]][] = [
   ['sarif/snyk.sarif', ({ runs }) => list(runs)[0]?.results as unknown[]],
   ['sarif/gitleaks.sarif', ({ runs }) => list(runs)[0]?.results as unknown[]],
@@ -35,21 +35,14 @@ function load(file: string, entriesOf: (document: JsonObject) => unknown[]) {
 }
 
 async function read(document: unknown): Promise<ParsedFinding[]> {
-  const findings: ParsedFinding[] = []
-  const open = async function* () {
-    yield Buffer.from(JSON.stringify(document))
-  }
-  await readReport({ open }, 'auto', async (batch) => {
-    findings.push(...batch)
-  })
-  return findings
+  return (await parseReport(document)).findings
 }
 
 const all = (count: number) => Array.from({ length: count }, (_, index) => index)
 const sorted = (findings: ParsedFinding[]) => findings.map((finding) => JSON.stringify(finding)).sort()
 
 for (const [file, entriesOf] of FILES) {
-  test(`${file}: in any order it says the same`, async () => {
+  test(`${file}: the findings do not depend on the order of the entries`, async () => {
     const { count, read } = load(file, entriesOf)
     const before = sorted(await read(all(count)))
     assert.ok(before.length > 0)
@@ -62,7 +55,7 @@ for (const [file, entriesOf] of FILES) {
 }
 
 for (const [file, entriesOf] of FILES.filter(([name]) => name !== 'spdx/vex-3.0.json')) {
-  test(`${file}: a part of it says its part, and what stands twice counts twice`, async () => {
+  test(`${file}: each entry has its own findings, and a repeated entry repeats them`, async () => {
     const { count, read } = load(file, entriesOf)
     const each = await Promise.all(all(count).map(async (index) => sorted(await read([index]))))
     const chosen = fc.array(fc.nat(count - 1), { maxLength: 2 * count })
@@ -75,7 +68,7 @@ for (const [file, entriesOf] of FILES.filter(([name]) => name !== 'spdx/vex-3.0.
   })
 }
 
-test('a report that was made again, at another time and with other ids for the same, says the same', async () => {
+test('a report that was generated again, with other times and UUIDs, has the same findings', async () => {
   const uuids = fc.uniqueArray(fc.uuid(), { minLength: 60, maxLength: 60 })
   await fc.assert(
     fc.asyncProperty(uuids, fc.date({ noInvalidDate: true }), async (ids, date) => {
@@ -91,7 +84,7 @@ test('a report that was made again, at another time and with other ids for the s
   )
 })
 
-/** With new UUIDs and times in it, the same for the same. */
+/** The text with new UUIDs and times; equal UUIDs stay equal. */
 function madeAgain(text: string, ids: string[], date: Date): string {
   const renamed = new Map<string, string>()
   const stamp = new Date(Math.abs(date.getTime()) % Date.UTC(2100)).toISOString()

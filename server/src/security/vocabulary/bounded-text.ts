@@ -1,16 +1,19 @@
-// Lengths in UTF-16 code units of the strings that leave a parser.
+import { textsOf } from '../../platform/json/read-value.ts'
+
+// The longest texts of a finding, in UTF-16 code units.
 export const TITLE_MAX = 500
 export const DESCRIPTION_MAX = 16 * 1024
 export const PATH_MAX = 1000
 export const RULE_ID_MAX = 300
-export const URL_MAX = 2048
+const URL_MAX = 2048
 export const NAME_MAX = 300
 export const VERSION_MAX = 100
 export const COMMENT_MAX = 2000
 
 /**
- * The text as PostgreSQL can store it, at most `max` long: without NUL, lone surrogates replaced, trimmed; null when
- * nothing is left. The cut text is a copy, because V8's slice would keep the whole original in memory.
+ * The text as PostgreSQL can store it, at most `max` long: without NUL, with lone surrogates
+ * replaced, trimmed; null if nothing is left. A shortened text is a copy, because the result of
+ * V8's slice would keep the original in memory.
  */
 export function boundedText(text: string | null, max: number): string | null {
   if (text === null) return null
@@ -24,14 +27,25 @@ export function boundedText(text: string | null, max: number): string | null {
   return clean === '' ? null : clean
 }
 
-/** The first line that holds something. */
+const LIST_LENGTH_MAX = 50
+const LIST_TEXT_MAX = 300
+
+/** The bounded texts of a list, like the tags of a rule. A single text is a list of one. */
+export function boundedTexts(value: unknown): string[] {
+  const texts = textsOf(value)
+    .slice(0, LIST_LENGTH_MAX)
+    .map((text) => boundedText(text, LIST_TEXT_MAX))
+  return texts.filter((text) => text !== null)
+}
+
+/** The first line that is not blank. */
 export function firstLine(text: string): string {
   const trimmed = text.trimStart()
   const end = trimmed.search(/[\r\n]/)
   return end < 0 ? trimmed : trimmed.slice(0, end)
 }
 
-/** An address that a person may be sent to: http or https only, and not too long to be whole. */
+/** An http or https URL that is safe to link to; null for any other text and for longer URLs. */
 export function webUrl(text: string | null): string | null {
   const url = boundedText(text, URL_MAX + 1)
   if (url === null || url.length > URL_MAX || !/^https?:\/\/[^\s]+$/i.test(url)) return null

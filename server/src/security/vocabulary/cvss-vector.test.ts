@@ -11,23 +11,23 @@ function score(text: string) {
   return vector === null ? null : cvssScoreOf(vector)
 }
 
-test('a vector tells its version, by its prefix, by its metrics, else as stated', () => {
+test('the version of a vector is in its prefix, else in its metrics, else the stated one', () => {
   assert.deepEqual(cvssVectorOf(`CVSS:3.0/${V3}`, '3.1'), { version: '3.0', vector: `CVSS:3.0/${V3}` })
   assert.deepEqual(cvssVectorOf(V3, '3.0'), { version: '3.0', vector: `CVSS:3.0/${V3}` })
   assert.deepEqual(cvssVectorOf(`(${V2})`, '3.1'), { version: '2.0', vector: V2 })
   assert.equal(cvssVectorOf(V4.slice('CVSS:4.0/'.length), null)?.version, '4.0')
 })
 
-test('a vector scores as its standard says', () => {
+test('a vector has the score of its standard', () => {
   assert.deepEqual([score(V3), score(V2), score(V4)], [9.8, 7.5, 9.3])
 })
 
-test('temporal metrics do not change the score, environmental ones do', () => {
+test('environmental metrics change the score, temporal metrics do not', () => {
   assert.equal(score(`CVSS:3.1/${V3}/E:P/RL:O`), 9.8)
   assert.equal(score(`CVSS:3.1/${V3}/MC:N/MI:N/MA:N`), 0)
 })
 
-test('what is no vector, or not a whole one, has no score', () => {
+test('an invalid or incomplete vector has no score', () => {
   const texts = ['', 'x', 'CVSS:3.1/', 'CVSS:3.1/AV:N/AC:L/PR:N/UI:N', `CVSS:9.9/${V3}`, `${V3.slice(0, -1)}Q`]
   assert.deepEqual(
     texts.map(score),

@@ -12,12 +12,13 @@ const CALCULATORS = {
   '2.0': calculator.Cvss2,
 }
 
-/** Metrics of the environment group: they change what the score is of. The temporal ones do not; tools score without them. */
+/** Metrics of the environmental group. They change the score; tools leave out temporal metrics. */
 const ENVIRONMENTAL = /\/(?:M[A-Z]{1,2}|[CIA]R):/
 
 /**
- * The vector in its standard's form: with its version before it, version 2 without. Tools also write `AV:N/…` for version 3, and
- * version 2 in parentheses; `stated` is the version that stands beside such a vector. Null when it is no vector.
+ * The vector in standard form: with the version as prefix, except in version 2. Tools also write
+ * version 3 without prefix and version 2 in parentheses. `stated` is the version that the report
+ * states for such a vector. Null for any other text.
  */
 export function cvssVectorOf(text: string | null, stated: CvssVersion | null): CvssVector | null {
   const [, prefix, metrics] =
@@ -34,13 +35,13 @@ function isVersion(version: string): version is CvssVersion {
   return Object.hasOwn(CALCULATORS, version)
 }
 
-/** Only version 2 has authentication (Au), only version 4 attack requirements (AT). */
+/** Only version 2 has Authentication (Au), and only version 4 has Attack Requirements (AT). */
 function versionByMetrics(metrics: string): CvssVersion | null {
   if (metrics.includes('Au:')) return '2.0'
   return metrics.includes('/AT:') ? '4.0' : null
 }
 
-/** The score that a vector has by its standard, 0 to 10; null when metrics are missing or unknown. */
+/** The score of a vector, from 0 to 10; null if it lacks metrics or has unknown ones. */
 export function cvssScoreOf({ version, vector }: CvssVector): number | null {
   try {
     const cvss = new CALCULATORS[version](vector)

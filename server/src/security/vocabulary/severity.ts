@@ -1,26 +1,109 @@
-/** Every severity, worst first (decisions §7). */
+import { boundedText, VERSION_MAX } from './bounded-text.ts'
+import { type CvssVector, type CvssVersion, cvssScoreOf } from './cvss-vector.ts'
+
+/** All severities, worst first (decisions §7). */
 export const SEVERITIES = ['critical', 'high', 'medium', 'low', 'info'] as const
 export type Severity = (typeof SEVERITIES)[number]
 
-/** The number that stands for a severity where severities are compared or stored: 4 is critical, 0 is info. */
+/** The number by which severities are compared and stored: 4 for critical to 0 for info. */
 export function severityRank(severity: Severity): number {
   return SEVERITIES.length - 1 - SEVERITIES.indexOf(severity)
 }
 
-/** The lowest score of each severity (CVSS 3.1 §5, and what `security-severity` in SARIF means). */
+/** The lowest score of each severity (CVSS 3.1 §5; `security-severity` in SARIF uses the same). */
 const SCORE_FLOORS: [number, Severity][] = [
   [9, 'critical'],
   [7, 'high'],
   [4, 'medium'],
 ]
 
-/** Severity of a score over 0 up to 10. */
+/** The severity of a score from 0 to 10. A score of 0 means that there is no severity. */
 export function severityOfScore(score: number): Severity {
-  return SCORE_FLOORS.find(([floor]) => score >= floor)?.[1] ?? 'low'
+  return SCORE_FLOORS.find(([floor]) => score >= floor)?.[1] ?? (score > 0 ? 'low' : 'info')
 }
 
-/** A score over 0 up to 10 as reports write it, a number or its text; anything else is no score. */
+/** A score from 0 to 10 as reports write it, as a number or as text; null for anything else. */
 export function scoreOf(value: unknown): number | null {
   const score = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
-  return typeof score === 'number' && score > 0 && score <= 10 ? score : null
+  // Math.abs turns -0 into 0.
+  return typeof score === 'number' && score >= 0 && score <= 10 ? Math.abs(score) : null
+}
+
+const WORDS: Record<string, Severity> = {
+  critical: 'critical',
+  high: 'high',
+  moderate: 'medium',
+  medium: 'medium',
+  low: 'low',
+  info: 'info',
+  none: 'info',
+}
+
+/** The severity that a word stands for; null for `unknown` and any other word. */
+export function severityInWords(text: string | null): Severity | null {
+  const word = text?.toLowerCase() ?? ''
+  return Object.hasOwn(WORDS, word) ? (WORDS[word] ?? null) : null
+}
+
+/** What one source says about the severity of a vulnerability. */
+export type Rating = {
+  /** True if the source is the one that found the vulnerability. */
+  isOwn: boolean
+  /** The severity in words, if the source states it. */
+  severity: Severity | null
+  /** From 0 to 10 on the scale of CVSS; null if the source uses another scale. */
+  score: number | null
+  cvssVersion: CvssVersion | null
+  vector: CvssVector | null
+}
+
+/** The severity of a finding and the scores that it is based on. */
+export type SeverityFields = {
+  severity: Severity
+  scanner_score: number | null
+  cvss_version: string | null
+  cvss_score: number | null
+  cvss_vector: string | null
+}
+
+/** CVSS versions by decreasing trust. A rating that does not use CVSS comes last. */
+const VERSION_ORDER: (CvssVersion | null)[] = ['4.0', '3.1', '3.0', '2.0', null]
+
+/** The severity of a vulnerability without ratings. It may be serious, so it is not `info`. */
+const UNRATED: Severity = 'medium'
+
+/**
+ * The severity by the most trusted rating: the one of the vulnerability's own source, else the
+ * newest CVSS version, else the worst, so that the order in the report does not matter. A rating
+ * counts by its severity in words, else by its score, else by the score of its vector.
+ */
+export function severityFields(ratings: readonly Rating[]): SeverityFields {
+  const byTrust = ratings.map(scored).sort(compareTrust)
+  const best = byTrust.find(({ severity }) => severity !== null)
+  const cvss = byTrust.find(({ cvssVersion, score, vector }) => cvssVersion !== null && (score ?? vector) !== null)
+  return {
+    severity: best?.severity ?? UNRATED,
+    scanner_score: best?.score ?? cvss?.score ?? null,
+    cvss_version: cvss?.cvssVersion ?? null,
+    cvss_score: cvss?.score ?? null,
+    cvss_vector: boundedText(cvss?.vector?.vector ?? null, VERSION_MAX * 3),
+  }
+}
+
+function scored(rating: Rating): Rating {
+  const score = rating.score ?? (rating.vector === null ? null : cvssScoreOf(rating.vector))
+  return { ...rating, score, severity: rating.severity ?? (score === null ? null : severityOfScore(score)) }
+}
+
+function compareTrust(a: Rating, b: Rating): number {
+  return (
+    Number(b.isOwn) - Number(a.isOwn) ||
+    VERSION_ORDER.indexOf(a.cvssVersion) - VERSION_ORDER.indexOf(b.cvssVersion) ||
+    rankOf(b) - rankOf(a) ||
+    (b.score ?? -1) - (a.score ?? -1)
+  )
+}
+
+function rankOf({ severity }: Rating): number {
+  return severity === null ? -1 : severityRank(severity)
 }

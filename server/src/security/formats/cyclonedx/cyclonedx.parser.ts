@@ -3,39 +3,39 @@ import type { SelectedValue } from '../../../platform/json/json-selector.ts'
 import { objectOf } from '../../../platform/json/read-value.ts'
 import { selectJson } from '../../../platform/json/select-json.ts'
 import { FindingBatch, type OnFindings } from '../report/finding-batch.ts'
-import { ReportError, type ReportSource, type ReportSummary, type ReportTool } from '../report/parsed-report.ts'
-import { ReportWarnings } from '../report/report-warnings.ts'
-import type { ComponentIndex } from './component-index.ts'
+import type { ReportSource, ReportSummary } from '../report/parsed-report.ts'
+import { EntryCount, ReportWarnings } from '../report/report-warnings.ts'
 import { readFindings } from './finding.ts'
 import { readComponents } from './read-components.ts'
-import { readDocument } from './read-document.ts'
+import { type CycloneDxDocument, readDocument } from './read-document.ts'
 
 const VULNERABILITIES = 'vulnerabilities[*]'
 
-/** Members of a vulnerability that no finding needs and that can be long. */
+/** Members of a vulnerability that can be long and that findings do not need. */
 const UNREAD_MEMBERS = ['credits', 'tools', 'properties', 'proofOfConcept', 'workaround']
 
 const SELECTION = selectionTree([VULNERABILITIES], { [VULNERABILITIES]: UNREAD_MEMBERS })
 
 /**
- * Reads a CycloneDX 1.x document of any size in up to three passes: what the document is and which components its vulnerabilities refer
- * to, then those components, then the vulnerabilities one by one. A document without vulnerabilities is read once.
- * Throws ReportError when the file is no CycloneDX that is read, JsonError when it is no JSON.
+ * Reads a CycloneDX 1.x document of any size in up to three passes: first its header and the
+ * references of its vulnerabilities, then the components they refer to, then the vulnerabilities. A
+ * document without vulnerabilities needs only the first pass. Throws ReportError if the file is not
+ * a supported CycloneDX document, JsonError if it is not JSON.
  */
 export async function parseCycloneDx(source: ReportSource, onFindings: OnFindings): Promise<ReportSummary> {
   const warnings = new ReportWarnings()
   const document = await readDocument(source, warnings)
   await readComponents(source, document.affected, warnings)
-  const reader = new VulnerabilityReader(document.tool, document.affected, warnings, onFindings)
+  const reader = new VulnerabilityReader(document, warnings, onFindings)
   if (document.vulnerabilities > 0) await readVulnerabilities(source, reader)
   await reader.batch.flush()
-  reader.refuseIfNoneWasReadable()
+  reader.entries.refuseIfNoneWasRead('vulnerabilities', 'cyclonedx')
   return {
-    // Only a document that speaks of vulnerabilities says that the others are gone.
+    // A document without a list of vulnerabilities closes no findings.
     tools: document.hasVulnerabilities ? [reader.batch.toolWithRules(document.tool)] : [],
     findings: reader.batch.count,
     components: document.components,
-    skipped: reader.skipped,
+    skipped: reader.entries.skipped,
     truncated: reader.batch.isTruncated,
     warnings: warnings.list(),
     category: null,
@@ -52,47 +52,30 @@ async function readVulnerabilities(source: ReportSource, reader: VulnerabilityRe
 
 class VulnerabilityReader {
   readonly batch: FindingBatch
-  readonly #tool: ReportTool
-  readonly #components: ComponentIndex
-  readonly #warnings: ReportWarnings
-  skipped = 0
-  #readable = 0
-  #firstSkip = ''
+  readonly entries: EntryCount
+  readonly #document: CycloneDxDocument
 
-  constructor(tool: ReportTool, components: ComponentIndex, warnings: ReportWarnings, onFindings: OnFindings) {
-    this.#tool = tool
-    this.#components = components
-    this.#warnings = warnings
+  constructor(document: CycloneDxDocument, warnings: ReportWarnings, onFindings: OnFindings) {
+    this.#document = document
+    this.entries = new EntryCount(warnings)
     this.batch = new FindingBatch(onFindings)
   }
 
   read({ at, value, isOversize }: SelectedValue): void {
     if (this.batch.isTruncated) return
     const vulnerability = objectOf(value)
-    const findings = vulnerability === null ? null : readFindings(this.#tool, this.#components, vulnerability)
+    const findings = vulnerability === null ? null : readFindings(this.#document, vulnerability)
     if (findings === null) {
-      this.#skip(at[0] as number, skipReason(isOversize, vulnerability !== null))
+      const reason = skipReason(isOversize, vulnerability !== null)
+      this.entries.addSkipped(`Vulnerability ${Number(at[0]) + 1} ${reason}`)
       return
     }
-    this.#readable++
+    this.entries.addRead()
     for (const finding of findings) this.batch.add(finding)
-  }
-
-  /** A document of unreadable vulnerabilities must not pass for an empty one, which would close every finding. */
-  refuseIfNoneWasReadable(): void {
-    if (this.skipped === 0 || this.#readable > 0) return
-    throw new ReportError(`None of the ${this.skipped} vulnerabilities could be read. ${this.#firstSkip}.`, 'cyclonedx')
-  }
-
-  #skip(index: number, reason: string): void {
-    this.skipped++
-    const warning = `Vulnerability ${index + 1} ${reason} and was skipped`
-    this.#firstSkip ||= warning
-    this.#warnings.add(warning)
   }
 }
 
 function skipReason(isOversize: boolean, isObject: boolean): string {
-  if (isOversize) return 'is very large'
+  if (isOversize) return 'is too large'
   return isObject ? 'has neither an id nor a description' : 'is not an object'
 }

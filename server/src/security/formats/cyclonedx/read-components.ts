@@ -1,23 +1,44 @@
+import { type SelectionNode, selectionTree } from '../../../platform/json/json-selection.ts'
 import type { SelectedValue } from '../../../platform/json/json-selector.ts'
-import { type JsonObject, textOf } from '../../../platform/json/read-value.ts'
+import { type JsonObject, objectsOf, textOf } from '../../../platform/json/read-value.ts'
 import { selectJson } from '../../../platform/json/select-json.ts'
-import type { Component } from '../report/dependency-finding.ts'
+import { boundedText, PATH_MAX } from '../../vocabulary/bounded-text.ts'
+import { withoutCheckout } from '../report/checkout-path.ts'
+import { type Component, componentOf } from '../report/dependency-finding.ts'
 import type { ReportSource } from '../report/parsed-report.ts'
 import type { ReportWarnings } from '../report/report-warnings.ts'
-import { readComponent } from './component.ts'
 import type { ComponentIndex } from './component-index.ts'
-import { nestedSelection } from './component-selection.ts'
 
-const PLACES = ['components[*]', 'services[*]', 'metadata.component']
+const LISTS = ['components[*]', 'services[*]', 'metadata.component']
 const MEMBERS = ['bom-ref', 'group', 'name', 'version', 'purl', 'properties', 'evidence.occurrences']
 const SELECTION = nestedSelection(
-  PLACES.flatMap((place) => [`${place}:type`, ...MEMBERS.map((member) => `${place}.${member}`)]),
+  LISTS.flatMap((list) => [`${list}:type`, ...MEMBERS.map((member) => `${list}.${member}`)]),
 )
 
-/** What is kept of all components together, in UTF-16 code units. */
+/** The length of all kept texts together, in UTF-16 code units. */
 const KEPT_TEXT_MAX = 32 * 1024 * 1024
 
-/** The second pass: the components, services and the document's own subject, as far as vulnerabilities refer to them. */
+/**
+ * A selection that also finds components and services nested in others at any depth, and components
+ * nested in the document's subject. They have the same path as at the top; the number of indexes
+ * tells the depth.
+ */
+export function nestedSelection(paths: readonly string[]): SelectionNode {
+  const tree = selectionTree(paths)
+  const subject = tree.members.get('metadata')?.members.get('component')
+  const components = tree.members.get('components')
+  const services = tree.members.get('services')
+  if (components !== undefined) {
+    components.element?.members.set('components', components)
+    subject?.members.set('components', components)
+  }
+  if (services !== undefined) services.element?.members.set('services', services)
+  return tree
+}
+
+/**
+ * The second pass: the components, services and document subject to which vulnerabilities refer.
+ */
 export async function readComponents(
   source: ReportSource,
   affected: ComponentIndex,
@@ -29,11 +50,11 @@ export async function readComponents(
   reader.closeFrom(0)
 }
 
-/** Puts components together from their members, which stand before and after the components nested in them. */
+/** Builds components from their members, which are before or after the nested components. */
 class ComponentReader {
   readonly #affected: ComponentIndex
   readonly #warnings: ReportWarnings
-  /** By depth: the components that are not yet over. The document's subject is at depth 0. */
+  /** The unfinished components by depth. The document's subject is at depth 0. */
   readonly #open: (JsonObject | undefined)[] = []
   #textLeft = KEPT_TEXT_MAX
 
@@ -64,10 +85,54 @@ class ComponentReader {
     const component = readComponent(members)
     this.#textLeft -= textLength(component)
     if (this.#textLeft >= 0) this.#affected.add(ref, component)
-    else this.#warnings.add('The vulnerable components have very long names; those of later ones were not read')
+    else this.#warnings.add('The names of the vulnerable components are too long together; some were not read.')
   }
 }
 
 function textLength({ name, version, purl, path }: Component): number {
   return [name, version, purl, path].reduce((sum, text) => sum + (text?.length ?? 0), 0)
+}
+
+/** A component. Its name includes the group, as in a package URL. */
+function readComponent(members: JsonObject): Component {
+  const name = textOf(members.name)
+  const group = textOf(members.group)
+  return componentOf({
+    name: name !== null && group !== null ? `${group}/${name}` : name,
+    version: textOf(members.version),
+    purl: textOf(members.purl),
+    path: pathOf(members),
+  })
+}
+
+/**
+ * Properties with the path of the file that declares the component: Trivy, cdxgen, Syft and Grype.
+ */
+const PATH_PROPERTIES = ['aquasecurity:trivy:FilePath', 'SrcFile', 'syft:location:0:path']
+
+/** The file that declares the component. The first of several by name: tools change their order. */
+function pathOf({ properties, occurrences }: JsonObject): string | null {
+  const stated = objectsOf(properties)
+  const candidates = [
+    ...PATH_PROPERTIES.map((name) => stated.filter((property) => property.name === name).map(({ value }) => value)),
+    objectsOf(occurrences).map(({ location }) => location),
+  ]
+  for (const values of candidates) {
+    const [path] = values
+      .map(textOf)
+      .filter((text) => text !== null)
+      .map((location) => withoutCheckout(withoutLine(location)))
+      .sort()
+    if (path !== undefined) return boundedText(path, PATH_MAX)
+  }
+  return null
+}
+
+/** The path of a location like `src/App.java#12`, as cdxgen writes it. */
+function withoutLine(location: string): string {
+  return location
+    .trim()
+    .replaceAll('\\', '/')
+    .replace(/[#:]\d{1,9}$/, '')
+    .replace(/^(?:\.\/)+/, '')
 }

@@ -1,12 +1,11 @@
 import type { SelectedValue } from '../../../platform/json/json-selector.ts'
-import { textOf } from '../../../platform/json/read-value.ts'
+import { type JsonObject, objectOf, objectsOf, textOf, textsOf } from '../../../platform/json/read-value.ts'
 import { selectJson } from '../../../platform/json/select-json.ts'
+import { boundedText, NAME_MAX, VERSION_MAX } from '../../vocabulary/bounded-text.ts'
 import { ReportError, type ReportSource, type ReportTool } from '../report/parsed-report.ts'
 import type { ReportWarnings } from '../report/report-warnings.ts'
 import { ComponentIndex } from './component-index.ts'
-import { nestedSelection } from './component-selection.ts'
-import { refuseUnlessRead } from './spec-version.ts'
-import { toolOf } from './tool.ts'
+import { nestedSelection } from './read-components.ts'
 
 const AFFECTED_REF = 'vulnerabilities[*].affects[*].ref'
 
@@ -27,13 +26,13 @@ export type CycloneDxDocument = {
   tool: ReportTool
   components: number
   vulnerabilities: number
-  /** False where the document has no member `vulnerabilities`: it then says nothing of them. */
+  /** False without the member `vulnerabilities`: the document then does not say what is fixed. */
   hasVulnerabilities: boolean
-  /** Knows which components vulnerabilities refer to; they are still to be read. */
+  /** Holds the references of vulnerabilities. Their components are read in the second pass. */
   affected: ComponentIndex
 }
 
-/** The first pass: what the document is. Also checks the grammar of the whole file. */
+/** The first pass: header, counts and references. It also checks the grammar of the whole file. */
 export async function readDocument(source: ReportSource, warnings: ReportWarnings): Promise<CycloneDxDocument> {
   const reader = new DocumentReader()
   for await (const batch of selectJson(source.open(), SELECTION)) for (const selected of batch) reader.read(selected)
@@ -56,7 +55,8 @@ class DocumentReader {
 
   finish(warnings: ReportWarnings): CycloneDxDocument {
     const header = (member: string) => this.#header.get(member)
-    refuseUnlessRead(header('bomFormat'), header('specVersion'), header('$schema'), warnings)
+    refuseUnlessCycloneDx(header('bomFormat'))
+    refuseUnlessSupported(versionOf(header('specVersion'), header('$schema')), warnings)
     this.#affected.serialNumber = textOf(header('serialNumber'))
     return {
       tool: toolOf(header('metadata.tools')),
@@ -72,8 +72,56 @@ class DocumentReader {
   }
 }
 
-/** What is there and cannot be read fails the document: without it, it would close findings or name their components otherwise. */
+/** A list that cannot be read fails the document, because an empty list would close findings. */
 function refuseUnlessArray(path: string, type: unknown): void {
   if (type === 'array' || type === 'null') return
-  throw new ReportError(`The document's \`${path.split(':')[0]}\` are not an array.`, 'cyclonedx')
+  throw new ReportError(`The member \`${path.split(':')[0]}\` is not an array.`, 'cyclonedx')
+}
+
+function refuseUnlessCycloneDx(bomFormat: unknown): void {
+  if (bomFormat === undefined || bomFormat === 'CycloneDX') return
+  throw new ReportError(`The \`bomFormat\` of the document is ${shown(bomFormat)}, not "CycloneDX".`, 'cyclonedx')
+}
+
+/** CycloneDX has a JSON format since version 1.2. */
+const MINOR_MIN = 2
+const MINOR_MAX = 7
+
+function refuseUnlessSupported(version: string | null, warnings: ReportWarnings): void {
+  if (version === null) throw new ReportError('The CycloneDX document has no `specVersion`.', 'cyclonedx')
+  const minor = Number(/^1\.(\d{1,3})$/.exec(version)?.[1] ?? 0)
+  if (minor < MINOR_MIN) {
+    const use = `use version 1.${MINOR_MIN} to 1.${MINOR_MAX}`
+    throw new ReportError(`The CycloneDX version ${shown(version)} is not supported; ${use}.`, 'cyclonedx')
+  }
+  if (minor <= MINOR_MAX) return
+  const read = `it was read as CycloneDX 1.${MINOR_MAX}`
+  warnings.add(`The document is CycloneDX ${version}, which is newer than CycloneDX 1.${MINOR_MAX}; ${read}.`)
+}
+
+/** In version 1.2, the version may be in the URL of the schema only. */
+function versionOf(specVersion: unknown, schema: unknown): string | null {
+  if (typeof specVersion === 'string' || typeof specVersion === 'number') return String(specVersion).trim()
+  const [, version = null] =
+    /\bbom-(\d{1,3}\.\d{1,3})[a-z.-]*\.schema\.json/i.exec(textsOf(schema)[0]?.slice(0, 500) ?? '') ?? []
+  return version
+}
+
+function shown(value: unknown): string {
+  return JSON.stringify(typeof value === 'string' ? value.slice(0, 30) : (value ?? null)).slice(0, 40)
+}
+
+/** The first named tool of `metadata.tools`; without one, the tool is `CycloneDX`. */
+function toolOf(tools: unknown): ReportTool {
+  const named = toolsIn(tools).find(({ name }) => textOf(name) !== null)
+  return {
+    name: boundedText(textOf(named?.name), NAME_MAX) ?? 'CycloneDX',
+    version: boundedText(textOf(named?.version), VERSION_MAX),
+  }
+}
+
+/** `metadata.tools` is a list up to version 1.4, and an object of components and services since. */
+function toolsIn(tools: unknown): JsonObject[] {
+  const object = objectOf(tools)
+  return object === null ? objectsOf(tools) : [...objectsOf(object.components), ...objectsOf(object.services)]
 }

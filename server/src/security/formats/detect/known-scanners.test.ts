@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readReport } from '../read-report.ts'
-import { SCANNERS } from './scanner-files.ts'
+import { SCANNERS } from './known-scanners.ts'
 
-/** What the scanners write, cut down to the members that tell it; texts are whole files. */
+/** Files of each scanner, reduced to the members that identify it. A text is a whole file. */
 const FILES: Record<string, unknown[]> = {
   Trivy: [
     { SchemaVersion: 2, ArtifactName: 'alpine', Results: [] },
@@ -145,17 +145,17 @@ const FILES: Record<string, unknown[]> = {
 }
 
 for (const [name, files] of Object.entries(FILES)) {
-  test(`the JSON of ${name} is refused with its name and the way to a format that is read`, async () => {
+  test(`the JSON of ${name} is refused with its name and advice`, async () => {
     for (const file of files) {
       const refusal = await refusalOf(file)
-      assert.ok(refusal.startsWith(`This is the JSON of ${name}, which is not read; `), refusal)
+      assert.ok(refusal.startsWith(`The file is in the JSON format of ${name}, which is not supported; `), refusal)
       assert.match(refusal, /sarif|cyclonedx|spdx/i)
       assert.match(refusal, /^[^\n]{30,300}\.$/)
     }
   })
 }
 
-test('every scanner that is known is tried', () => {
+test('every known scanner has a test', () => {
   assert.deepEqual(SCANNERS.map(([name]) => name).sort(), Object.keys(FILES).sort())
 })
 

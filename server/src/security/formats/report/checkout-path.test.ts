@@ -5,7 +5,7 @@ import { withoutCheckout } from './checkout-path.ts'
 /** Below the home directory of the account that a CI system runs as. */
 const inHome = (top: string, account: string, rest: string) => `/${top}/${account}/${rest}`
 
-test('a path in the checkout of a CI system is as in the repository', () => {
+test('a path in the checkout of a CI system becomes relative to the repository', () => {
   const checkouts = [
     '/github/workspace',
     '/__w/app/app',
@@ -26,7 +26,7 @@ test('a path in the checkout of a CI system is as in the repository', () => {
   for (const checkout of checkouts) assert.equal(withoutCheckout(`${checkout}/src/a.ts`), 'src/a.ts', checkout)
 })
 
-test('any other path stays as it is', () => {
+test('any other path is unchanged', () => {
   const paths = ['src/github/workspace/a.ts', '/usr/lib/a.so', '/github/workspace', 'builds/a/b/c.ts', 'D:/b/a.ts', '']
   for (const path of paths) assert.equal(withoutCheckout(path), path)
 })

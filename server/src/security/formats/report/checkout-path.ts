@@ -1,6 +1,6 @@
-/** Where CI systems check a repository out, unless told otherwise. */
+/** The default directories into which CI systems check out a repository. */
 const CHECKOUTS = [
-  // GitHub: a step in a container, a job in one, and runners of each system.
+  // GitHub: a container step, a container job, and runners of each operating system.
   /^\/github\/workspace\//,
   /^\/__w\/[^/]+\/[^/]+\//,
   /^\/(?:home|Users)\/runner\/work\/[^/]+\/[^/]+\//,
@@ -16,7 +16,7 @@ const CHECKOUTS = [
   /^\/drone\/src\//,
 ]
 
-/** An absolute path with `/` between names, as it is in the repository where it stands in a CI system's checkout. */
+/** The path from the top of the repository, if the path is in the checkout of a CI system. */
 export function withoutCheckout(path: string): string {
   for (const checkout of CHECKOUTS) {
     const [prefix] = checkout.exec(path) ?? []

@@ -7,24 +7,21 @@ import {
   VERSION_MAX,
 } from '../../vocabulary/bounded-text.ts'
 import { packageIdentity, parsePackageUrl } from '../../vocabulary/package-url.ts'
-import type { SeverityFields } from '../../vocabulary/rating.ts'
+import type { SeverityFields } from '../../vocabulary/severity.ts'
 import { dependencyIdentity } from './identity.ts'
 import type { ParsedFinding, ReportTool } from './parsed-report.ts'
 
-/** The component that a vulnerability is in, as its bill of materials states it. */
+/** A component with a vulnerability, as its bill of materials describes it. */
 export type Component = { name: string | null; version: string | null; purl: string | null; path: string | null }
 
 export const UNKNOWN_COMPONENT: Component = { name: null, version: null, purl: null, path: null }
 
 const PURL_MAX = NAME_MAX + VERSION_MAX
 
-/** A component of these statements: its package URL names it where there is one. */
-export function componentOf(stated: {
-  name: string | null
-  version: string | null
-  purl: string | null
-  path?: string | null
-}): Component {
+type StatedComponent = Omit<Component, 'path'> & { path?: string | null }
+
+/** A component with bounded texts. The name in its package URL counts before its stated name. */
+export function componentOf(stated: StatedComponent): Component {
   const parsed = stated.purl === null ? null : parsePackageUrl(stated.purl)
   return {
     name: boundedText(parsed?.name ?? stated.name, NAME_MAX),
@@ -34,21 +31,20 @@ export function componentOf(stated: {
   }
 }
 
-/** Qualifiers make a package URL long; what it names stands before them. */
+/** Without its qualifiers if it is too long: the package is named before them. */
 function boundedPurl(purl: string): string | null {
   return boundedText(purl.length > PURL_MAX ? (purl.split(/[?#]/, 1)[0] ?? purl) : purl, PURL_MAX)
 }
 
-/** Why a report itself says that a finding does not count. */
+/** Why the report itself dismisses a finding. */
 export type Dismissal = { reason: string; comment: string | null }
 
-/** What all findings of one vulnerability share. */
+/** What all findings of a vulnerability have in common. */
 export type Vulnerability = {
-  /** As the report writes it; null when it names none. */
+  /** The id as the report writes it; null if it has none. */
   id: string | null
-  /** The same one's ids, its own first. */
+  /** All ids of the vulnerability, its own id first. */
   ids: string[]
-  /** A short summary, where the report has one. */
   summary: string | null
   description: string | null
   url: string | null
@@ -56,7 +52,7 @@ export type Vulnerability = {
   severity: SeverityFields
 }
 
-export type DependencyFacts = {
+type DependencyFacts = {
   tool: ReportTool
   vulnerability: Vulnerability
   component: Component
@@ -64,7 +60,7 @@ export type DependencyFacts = {
   dismissal: Dismissal | null
 }
 
-/** A vulnerable component as a finding. */
+/** The finding for a vulnerable component. */
 export function dependencyFinding({
   tool,
   vulnerability,
@@ -107,7 +103,7 @@ function titleOf({ id, summary }: Vulnerability, { name }: Component): string {
   return boundedText(summary ?? plain, TITLE_MAX) ?? 'Vulnerability'
 }
 
-/** By what a vulnerability is known in the next report, where it has no id by what it says. */
+/** What identifies a vulnerability in the next report: its id, else its text. */
 function nameOf({ ids, summary, description }: Vulnerability): string | null {
   return ids[0] ?? summary ?? description
 }

@@ -1,23 +1,38 @@
-import { fingerprintAt, fingerprintOf } from './fingerprint.ts'
+import { hash } from 'node:crypto'
 
-/** What makes a finding the same one in the next report, by which method, and what of that does not depend on its place. */
-export type Identity = { fingerprint: string; fingerprint_method: string; relocation: string | null }
+/** What identifies a finding in the next report. */
+export type Identity = {
+  fingerprint: string
+  fingerprint_method: string
+  /** The fingerprint without the path, by which a finding is recognized in another file. */
+  relocation: string | null
+}
 
-/** Of what stands for its file only, and is recognized in another. */
-export function placedIdentity(method: string, path: string | null, parts: (string | null)[]): Identity {
+/**
+ * The SHA-256 of these parts, in hex. A part that is null differs from an empty one, and no two
+ * methods give the same fingerprint.
+ */
+export function fingerprintOf(method: string, parts: readonly (string | null)[]): string {
+  return hash('sha256', JSON.stringify([method, ...parts]), 'hex')
+}
+
+/** The identity of a finding that these parts identify within its file only. */
+export function identityInFile(method: string, path: string | null, parts: (string | null)[]): Identity {
   const anywhere = fingerprintOf(method, parts)
   return {
-    fingerprint: fingerprintAt(anywhere, path),
+    fingerprint: hash('sha256', anywhere + (path ?? ''), 'hex'),
     fingerprint_method: method,
     relocation: path === null ? null : anywhere,
   }
 }
 
-/** Of a vulnerability in a package: neither versions nor anything that is made anew for each report is part of it. */
+/**
+ * The identity of a vulnerability in a package, which is the same for all versions of the package.
+ */
 export function dependencyIdentity(
   packageIdentity: string | null,
   vulnerabilityId: string | null,
   path: string | null,
 ): Identity {
-  return placedIdentity('dependency', path, [packageIdentity, vulnerabilityId])
+  return identityInFile('dependency', path, [packageIdentity, vulnerabilityId])
 }

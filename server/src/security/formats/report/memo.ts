@@ -2,8 +2,8 @@ const ENTRIES_MAX = 2000
 const KEY_MAX = 500
 
 /**
- * Remembers what was made of a text. A report names the same few files and rules in very many results. Bounded in number and
- * length; what it holds is shared and must not be changed.
+ * A bounded cache of values by key, because many results of a report name the same few files and
+ * rules. The values are shared and must not be changed.
  */
 export class Memo<T extends NonNullable<unknown>> {
   readonly #known = new Map<string, T>()

@@ -1,19 +1,17 @@
 import type { FindingKind } from '../../vocabulary/finding-kind.ts'
 import type { Severity } from '../../vocabulary/severity.ts'
 
-/** What every parser of security reports returns, in whichever format the report was written. */
-
 export const REPORT_FORMATS = ['sarif', 'cyclonedx', 'spdx'] as const
 export type ReportFormat = (typeof REPORT_FORMATS)[number]
 
-/** Where a report's bytes come from. `open` may be called more than once and starts at the first byte each time. */
+/** The bytes of a report. Each call of `open` starts at the first byte. */
 export type ReportSource = {
   open(): AsyncIterable<Uint8Array>
   /** Aborted when reading must end at once. */
   stopping?: AbortSignal
 }
 
-/** One finding as a report states it. Strings are bounded, and free of NUL and lone surrogates. */
+/** A finding as a report states it. Its texts are bounded, without NUL and lone surrogates. */
 export type ParsedFinding = {
   tool: string
   tool_version: string | null
@@ -42,17 +40,17 @@ export type ParsedFinding = {
   cvss_version: string | null
   cvss_score: number | null
   cvss_vector: string | null
-  /** 32 bytes in hex. Equal findings of one report have equal fingerprints: each is handed out. */
+  /** 32 bytes in hex. Equal findings of a report have equal fingerprints. */
   fingerprint: string
   fingerprint_method: string
   /**
-   * 32 bytes in hex by which the finding is recognized where its place is all that changed: another file, or other lines in
-   * its text. Absent or null where nothing but the fingerprint identifies it.
+   * 32 bytes in hex that identify the finding after it moved to another file or line. Absent or
+   * null if only the fingerprint identifies it.
    */
   relocation?: string | null
   /**
-   * The flagged text without its white space: what other scanners flag as well. Of a secret it is the secret itself, so it is
-   * never stored, only its keyed hash.
+   * The flagged code without white space, by which findings of other scanners are matched. For a
+   * secret this is the secret itself, so only its keyed hash is stored.
    */
   context: string | null
 }
@@ -60,14 +58,20 @@ export type ParsedFinding = {
 export type ReportTool = {
   name: string
   version: string | null
-  /** How many rules it names: those that it declares or that its results name, whichever is more; of a bill of materials how many vulnerabilities. */
+  /**
+   * The number of rules that the tool declares or that its results name, whichever is more. For a
+   * bill of materials, the number of vulnerabilities.
+   */
   rules?: number
-  /** Why findings that the report does not hold may still be there, as a sentence; absent where the tool said all it had to say. */
+  /** Why the report may lack existing findings, as a sentence. Absent for a complete report. */
   incomplete?: string
 }
 
 export type ReportSummary = {
-  /** Every tool that the report speaks for, those without results included: such a report closes its tool's findings. */
+  /**
+   * The tools whose findings the report lists. A tool without findings is listed, too: all are
+   * fixed.
+   */
   tools: ReportTool[]
   findings: number
   components: number
@@ -77,7 +81,9 @@ export type ReportSummary = {
   category: string | null
 }
 
-/** The report cannot be read. The message is safe to show to whoever sent it; `format` is what was detected, if anything. */
+/**
+ * The report cannot be read. The message is meant for its sender. `format` is the detected format.
+ */
 export class ReportError extends Error {
   override readonly name = 'ReportError'
   readonly format: ReportFormat | null

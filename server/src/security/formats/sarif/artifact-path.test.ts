@@ -12,14 +12,14 @@ function runWith(bases: Record<string, ReturnType<typeof base>>, fields: Partial
 
 const path = (uri: string, uriBaseId: string | null = null, run = newRun()) => placeOf(run, base(uri, uriBaseId)).path
 
-test('a relative URI is a path, percent-decoded and without detours', () => {
+test('a relative URI becomes a percent-decoded and normalized path', () => {
   assert.equal(path('src/My%20File%2B.cs'), 'src/My File+.cs')
   assert.equal(path('./src//a/../b.ts'), 'src/b.ts')
   assert.equal(path('src\\win\\a.cs'), 'src/win/a.cs')
   assert.equal(path('100%/caf%C3%A9'), '100%/café')
 })
 
-test('no path climbs out, however it is written', () => {
+test('no path contains `..`, whatever its encoding', () => {
   for (const uri of ['../../etc/passwd', '%2e%2e/etc/passwd', 'a/..%2f..%2fetc/passwd', '..\\etc\\passwd']) {
     assert.ok(!path(uri)?.includes('..'), uri)
   }
@@ -30,36 +30,36 @@ test('no path climbs out, however it is written', () => {
   )
 })
 
-test('a path below the top of the repository is relative to it, absolute as the base may be', () => {
+test('a path below the top of the repository is relative to it, even with an absolute base', () => {
   const run = runWith({ '%SRCROOT%': base('file:///home/me/project/'), ROOTPATH: base('file:///') })
   assert.equal(path('src/a.ts', '%SRCROOT%', run), 'src/a.ts')
   assert.equal(path('src/a.ts', 'ROOTPATH', run), 'src/a.ts')
   assert.equal(path('src/a.ts', 'UNKNOWN', run), 'src/a.ts')
 })
 
-test('a base that stands in another contributes its own part', () => {
+test('a base below the top of the repository is part of the path', () => {
   const run = runWith({ PROJECTROOT: base('file://host/checkout/'), SRC: base(' src/', 'PROJECTROOT') })
   assert.equal(path('a.c', 'SRC', run), 'src/a.c')
 })
 
-test('bases that refer to one another in a circle end', () => {
+test('bases that refer to each other end after a bounded number of steps', () => {
   const run = runWith({ A: base('a/', 'B'), B: base('b/', 'A') })
   assert.match(path('x.c', 'A', run) ?? '', /x\.c$/)
 })
 
-test('an absolute file below a known top of the repository is relative to it', () => {
+test('an absolute path below the known top of the repository becomes relative to it', () => {
   const run = newRun()
   run.rootDirectories = ['/home/me/project']
   assert.equal(path('file:///home/me/project/src/a.ts', null, run), 'src/a.ts')
   assert.equal(path('file:///home/me/project2/a.ts', null, run), '/home/me/project2/a.ts')
 })
 
-test('the checkout directories of CI systems are cut off', () => {
+test('the checkout directory of a CI system is removed', () => {
   assert.equal(path('file:///builds/acme/repo/src/a.ts'), 'src/a.ts')
   assert.equal(path('file:///github/workspace/a.ts'), 'a.ts')
 })
 
-test("a tool's words for no file are no path", () => {
+test('the text by which Scorecard says that there is no file is not a path', () => {
   assert.equal(path('no file associated with this alert', '%SRCROOT%'), null)
 })
 
@@ -69,18 +69,18 @@ test('an absolute path without a scheme is treated like a file URI', () => {
   assert.equal(path('/src/a.ts'), '/src/a.ts')
 })
 
-test('file URIs are read in all their forms', () => {
+test('all forms of file URIs are supported', () => {
   assert.equal(path('file:///C:/dev/a.cs'), 'C:/dev/a.cs')
   assert.equal(path('file:////src/a.js'), '/src/a.js')
   assert.equal(path('file://host/share/a.js'), '/share/a.js')
   assert.equal(path('file:/src/a.js'), '/src/a.js')
 })
 
-test('an address that is no file is no path', () => {
+test('a web address is not a path', () => {
   assert.deepEqual(placeOf(newRun(), base('https://shop.example/a')), { path: null, address: 'https://shop.example/a' })
 })
 
-test('an artifact by index is resolved like one by URI', () => {
+test('an artifact index is resolved like a URI', () => {
   const run = { ...newRun(), artifacts: [base('src/a.ts', '%SRCROOT%')] }
   assert.equal(placeOf(run, { uri: null, uriBaseId: null, index: 0 }).path, 'src/a.ts')
   assert.equal(placeOf(run, { uri: null, uriBaseId: null, index: 7 }).path, null)

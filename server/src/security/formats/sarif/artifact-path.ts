@@ -1,19 +1,17 @@
 import { boundedText, PATH_MAX } from '../../vocabulary/bounded-text.ts'
+import { percentDecoded } from '../../vocabulary/package-url.ts'
 import { withoutCheckout } from '../report/checkout-path.ts'
-import type { ArtifactLocation, SarifRun } from './sarif-run.ts'
+import type { ArtifactLocation, ArtifactPlace, SarifRun } from './sarif-run.ts'
 
-/** Where an artifact is: a path, or for what is no file (a web page, an image) its address. */
-export type ArtifactPlace = { path: string | null; address: string | null }
-
-/** What OpenSSF Scorecard writes where it has no file. */
+/** OpenSSF Scorecard writes this for a result without a file. */
 const NO_FILE = 'no file associated with this alert'
 
 const NOWHERE: ArtifactPlace = { path: null, address: null }
 
-/** Bases may refer to bases (§3.14.14); a longer chain is a circle. */
+/** Bases may refer to other bases (§3.14.14). A longer chain is a cycle. */
 const BASE_CHAIN_MAX = 20
 
-/** Names by which tools call the top of the repository, without percent signs. */
+/** Names of bases that are the top of the repository, without percent signs. */
 const ROOT_BASES = new Set(
   'SRCROOT SRC_ROOT SOURCEROOT REPOROOT REPO_ROOT PROJECTROOT PROJECT_ROOT ROOTPATH ROOT_PATH ROOT WORKSPACE'.split(
     ' ',
@@ -24,7 +22,9 @@ export function isRootBase(run: SarifRun, id: string): boolean {
   return run.rootBases.has(id) || ROOT_BASES.has(id.replaceAll('%', '').toUpperCase())
 }
 
-/** Resolves an artifactLocation (§3.4): its own URI, else that of the run's artifact with its index. */
+/**
+ * Resolves an artifactLocation (§3.4): by its own URI, else by its index into the run's artifacts.
+ */
 export function placeOf(run: SarifRun, location: ArtifactLocation): ArtifactPlace {
   const indexed = location.index === null ? undefined : run.artifacts[location.index]
   const { uri, uriBaseId } = location.uri === null && indexed !== undefined ? indexed : location
@@ -38,12 +38,12 @@ function placeOfUri(run: SarifRun, uri: string, uriBaseId: string | null): Artif
   const scheme = schemeOf(resolved)
   if (scheme !== null && scheme !== 'file') return { path: null, address: boundedText(resolved, PATH_MAX) }
   const path = repositoryPath(run, scheme === 'file' ? filePath(resolved) : resolved)
-  // Below a base, `/src/a.c` means `src/a.c`: tools write the slash although §3.4.3 wants a relative reference.
+  // Below a base, `/src/a.c` means `src/a.c`, although §3.4.3 requires a relative reference.
   const isBelowBase = scheme === null && uriBaseId !== null
   return { path: boundedText(isBelowBase ? path.replace(/^\//, '') : path, PATH_MAX), address: null }
 }
 
-/** Prefixes the bases' URIs until one is the repository's top, absolute or unknown. Percent-encoding is kept. */
+/** Adds the URIs of the bases up to the top of the repository, an absolute or an unknown base. */
 function resolve(run: SarifRun, uri: string, uriBaseId: string | null): string {
   let resolved = uri.trim()
   let baseId = uriBaseId
@@ -58,7 +58,7 @@ function resolve(run: SarifRun, uri: string, uriBaseId: string | null): string {
   return resolved
 }
 
-/** With REPOROOT at /repo and SRCROOT at /repo/src, a path below SRCROOT begins with src. */
+/** True for SRCROOT at /repo/src if REPOROOT is at /repo: its paths begin with src. */
 function isInsideAnotherRoot(run: SarifRun, baseUri: string): boolean {
   const path = schemeOf(baseUri) === 'file' ? normalized(filePath(baseUri)) : ''
   return run.rootDirectories.some((root) => path !== root && path.startsWith(`${root}/`))
@@ -69,12 +69,12 @@ function joined(baseUri: string, uri: string): string {
   return `${baseUri.replace(/\/$/, '')}/${uri.replace(/^\/+/, '')}`
 }
 
-/** The scheme in lower case; a single letter is a Windows drive. */
+/** The scheme in lower case; null if there is none. A single letter is a Windows drive. */
 function schemeOf(uri: string): string | null {
   return /^([a-z][a-z0-9+.-]{1,30}):/i.exec(uri)?.[1]?.toLowerCase() ?? null
 }
 
-/** The path of a file URI (RFC 8089), its host dropped: `file:///C:/a` is `C:/a`. */
+/** The path of a file URI (RFC 8089) without its host: `C:/a` of `file:///C:/a`. */
 export function filePath(uri: string): string {
   const path = uri.replace(/^file:(?:\/\/[^/\\]*)?/i, '').replace(/^[/\\]+(?=[a-z](?::|%3a))/i, '')
   return path === '' ? '/' : path
@@ -87,9 +87,9 @@ function repositoryPath(run: SarifRun, path: string): string {
   return withoutCheckout(absolute)
 }
 
-/** Percent-decoded, with `/` between names, and without `.`, `..` or empty names: a path never climbs out. */
+/** Percent-decoded, with `/` as separator and without `.`, `..` and empty names. */
 export function normalized(path: string): string {
-  const decoded = percentDecoded(path).replaceAll('\\', '/')
+  const decoded = decodedSequences(path).replaceAll('\\', '/')
   const names: string[] = []
   for (const name of decoded.split('/')) {
     if (name === '..') names.pop()
@@ -98,13 +98,7 @@ export function normalized(path: string): string {
   return (decoded.startsWith('/') ? '/' : '') + names.join('/')
 }
 
-/** What is not valid percent-encoding stays: tools write file names with a bare percent sign. */
-function percentDecoded(text: string): string {
-  return text.replace(/(?:%[0-9a-f]{2})+/gi, (encoded) => {
-    try {
-      return decodeURIComponent(encoded)
-    } catch {
-      return encoded
-    }
-  })
+/** Invalid percent-encoding is kept: tools write file names with a bare percent sign. */
+function decodedSequences(text: string): string {
+  return text.replace(/(?:%[0-9a-f]{2})+/gi, percentDecoded)
 }

@@ -11,7 +11,7 @@ const identity = (result: object, facts: Partial<IdentifyingFacts> = {}) =>
 const method = (...args: Parameters<typeof identity>) => identity(...args).fingerprint_method
 const fingerprint = (...args: Parameters<typeof identity>) => identity(...args).fingerprint
 
-test('the most trusted statement decides: fingerprints, line hash, other partial ones, snippet, message', () => {
+test('the method by decreasing trust: fingerprints, line hash, other partial fingerprints, snippet, message', () => {
   const partialFingerprints = { other: 'p', 'primaryLocationLineHash/v1': 'h:1' }
   assert.equal(method({ fingerprints: { a: 'b' }, partialFingerprints }), 'fingerprints')
   assert.equal(method({ partialFingerprints }), 'primaryLocationLineHash')
@@ -20,35 +20,35 @@ test('the most trusted statement decides: fingerprints, line hash, other partial
   assert.equal(method({}, { context: null }), 'message')
 })
 
-test('a fingerprint is of bounded size', () => {
+test('a fingerprint has a bounded length', () => {
   assert.match(fingerprint({ fingerprints: { a: 'x'.repeat(100_000) } }), /^[0-9a-f]{64}$/)
 })
 
-test('a line hash is the same finding whatever stands beside it', () => {
+test('other partial fingerprints beside a line hash do not matter', () => {
   const withHash = (others: object) =>
     fingerprint({ partialFingerprints: { ...others, primaryLocationLineHash: 'h:1' } })
   assert.equal(withHash({}), withHash({ primaryLocationStartColumnFingerprint: '7' }))
 })
 
-test('equal partial fingerprints of other rules or files are other findings', () => {
+test('equal partial fingerprints of different rules or files are different findings', () => {
   const partial = { partialFingerprints: { primaryLocationLineHash: 'h' } }
   assert.notEqual(fingerprint(partial), fingerprint(partial, { path: 'b.ts' }))
   assert.notEqual(fingerprint(partial), fingerprint(partial, { ruleId: 'S' }))
 })
 
-test('a moved file keeps the findings whose tool gave them full fingerprints', () => {
+test('a full fingerprint identifies a finding in a moved file', () => {
   const full = { fingerprints: { a: 'b' } }
   assert.equal(fingerprint(full), fingerprint(full, { path: 'moved.ts', message: 'other' }))
 })
 
-test('white space in the snippet and the message beside it make no other finding', () => {
+test('with a snippet, the message is not part of the identity', () => {
   assert.equal(fingerprint({}), fingerprint({}, { message: 'other' }))
   assert.notEqual(fingerprint({}), fingerprint({}, { context: 'g(x)' }))
 })
 
 const relocation = (...args: Parameters<typeof identity>) => identity(...args).relocation
 
-test('what is identified in its file only is recognized in another', () => {
+test('a finding that is identified within its file has a relocation for other files', () => {
   const results = [
     {},
     { partialFingerprints: { primaryLocationLineHash: 'h' } },
@@ -64,7 +64,7 @@ test('what is identified in its file only is recognized in another', () => {
   assert.equal(relocation({}, { dependency: DEPENDENCY }), relocation({}, { dependency: DEPENDENCY, path: 'b.json' }))
 })
 
-test('a full fingerprint in which the path stands is recognized in another file by the flagged text', () => {
+test('a full fingerprint that contains the path is recognized in another file by the flagged code', () => {
   const before = { fingerprints: { 'matchBasedId/v1': 'of a.ts' } }
   const after = { fingerprints: { 'matchBasedId/v1': 'of moved.ts' } }
   assert.equal(relocation(before), relocation(after, { path: 'moved.ts' }))
@@ -72,7 +72,7 @@ test('a full fingerprint in which the path stands is recognized in another file 
   assert.notEqual(relocation(before, { context: null }), relocation(after, { context: null }))
 })
 
-test('a message with other numbers is recognized in its own file only, with other words nowhere', () => {
+test('a message with other numbers is recognized in the same file, a message with other words is not', () => {
   const message = (text: string, path = 'a.ts') => relocation({}, { context: null, message: text, path })
   assert.equal(message('Line 12 of 2026-01-01T10:00:00Z'), message('Line 7 of 2026-01-02T09:30:00Z'))
   assert.notEqual(message('Line 12'), message('Line 12', 'b.ts'))
@@ -83,17 +83,17 @@ test('a message with other numbers is recognized in its own file only, with othe
   )
 })
 
-test('the placeholder that Semgrep writes without a login is no fingerprint', () => {
+test('the placeholder that Semgrep writes without a login is not a fingerprint', () => {
   assert.equal(method({ fingerprints: { 'matchBasedId/v1': 'requires login' } }), 'snippet')
 })
 
-test('the order of the entries does not matter', () => {
+test('the order of the fingerprints does not matter', () => {
   const ordered = (fingerprints: object) => fingerprint({ fingerprints })
   assert.equal(ordered({ a: '1', b: '2' }), ordered({ b: '2', a: '1' }))
   assert.notEqual(ordered({ a: '1', b: '2' }), ordered({ a: '2', b: '1' }))
 })
 
-test('a vulnerable package is the same finding after an upgrade that does not fix it', () => {
+test('a vulnerable package is the same finding in another version', () => {
   const upgraded = { ...PACKAGE, version: '4.17.2', purl: 'pkg:npm/lodash@4.17.2' }
   const before = identity({}, { dependency: DEPENDENCY })
   assert.equal(before.fingerprint_method, 'dependency')
@@ -102,7 +102,7 @@ test('a vulnerable package is the same finding after an upgrade that does not fi
   assert.notDeepEqual(identity({}, { dependency: { ...DEPENDENCY, vulnerabilityId: 'CVE-2021-2' } }), before)
 })
 
-test('a fingerprint in which the line stands is recognized on another line, with another number in it not', () => {
+test('a fingerprint that contains the line is recognized on another line, but not with another number', () => {
   for (const member of ['fingerprints', 'partialFingerprints']) {
     const own = (value: string, line: number | null) =>
       relocation({ [member]: { 'cargo-deny/fingerprint': value } }, { context: null, line })
@@ -113,7 +113,7 @@ test('a fingerprint in which the line stands is recognized on another line, with
   }
 })
 
-test('of several versions of a fingerprint the newest identifies, also when the oldest changes or goes', () => {
+test('of several versions of a fingerprint the newest identifies the finding', () => {
   for (const member of ['fingerprints', 'partialFingerprints']) {
     const newest = (fingerprints: object) => fingerprint({ [member]: fingerprints })
     const before = newest({ 'hash/v1': 'a', 'hash/v2': 'b' })
@@ -123,7 +123,7 @@ test('of several versions of a fingerprint the newest identifies, also when the 
   }
 })
 
-test('a new version of a fingerprint beside the old one is recognized by the old one', () => {
+test('a finding is recognized by the oldest version of its fingerprint after the tool adds a new version', () => {
   const old = { 'hash/v1': 'a' }
   const both = { 'hash/v2': 'b', 'hash/v1': 'a' }
   const facts = { context: null }

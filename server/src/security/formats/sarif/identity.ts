@@ -1,28 +1,28 @@
 import { type JsonObject, objectOf, textOf } from '../../../platform/json/read-value.ts'
 import { packageIdentity } from '../../vocabulary/package-url.ts'
-import { fingerprintOf } from '../report/fingerprint.ts'
-import { dependencyIdentity, type Identity, placedIdentity } from '../report/identity.ts'
+import { dependencyIdentity, fingerprintOf, type Identity, identityInFile } from '../report/identity.ts'
 import type { PackageFacts } from './package-facts.ts'
 
 export type IdentifyingFacts = {
   ruleId: string | null
   path: string | null
-  /** The flagged text without its white space. */
+  /** The flagged code without white space. */
   context: string | null
   message: string
   line: number | null
-  /** Null unless the finding is about a vulnerable package. */
+  /** Null if the finding is not about a vulnerable package. */
   dependency: { package: PackageFacts; vulnerabilityId: string } | null
 }
 
-/** Values that tools write in place of a fingerprint: Semgrep without a login gives every result this one. */
+/** Values that are not fingerprints. Semgrep without a login writes this one for every result. */
 const NOT_FINGERPRINTS = new Set(['requires login'])
 
 const VERSION = /\/v(\d{1,6})$/
 
 /**
- * What makes this result the same finding in the next report, by decreasing trust. Lines and columns are never part of it.
- * A tool's fingerprint stands for its rule only, and a partial one (§3.27.17) for its file only: tools repeat them elsewhere.
+ * The identity of a result by the most trusted of its facts, never by lines and columns. Tools
+ * repeat fingerprints for other rules, so the rule is part of the identity. They repeat partial
+ * fingerprints (§3.27.17) in other files, so for these the path is part of it, too.
  */
 export function identityOf(result: JsonObject, facts: IdentifyingFacts): Identity {
   const { ruleId, path, context, dependency } = facts
@@ -32,7 +32,7 @@ export function identityOf(result: JsonObject, facts: IdentifyingFacts): Identit
     return dependencyIdentity(packageIdentity(dependency.package), dependency.vulnerabilityId, path)
   const partial = versionsOf(result.partialFingerprints)
   if (partial !== null) return partialIdentity(partial, facts)
-  if (context !== null) return placedIdentity('snippet', path, [ruleId, context])
+  if (context !== null) return identityInFile('snippet', path, [ruleId, context])
   return {
     fingerprint: fingerprintOf('message', [ruleId, path, facts.message]),
     fingerprint_method: 'message',
@@ -40,10 +40,9 @@ export function identityOf(result: JsonObject, facts: IdentifyingFacts): Identit
   }
 }
 
-/** Messages speak of lines, times and counts. Where these alone change, it is the same finding on other lines. */
+/** Lines, times and counts in a message. If only these change, the finding has moved. */
 const NUMBER = /\d+/g
 
-/** Of a tool's own full fingerprint, whatever the place. */
 function fullIdentity({ newest, oldest }: Versions, facts: IdentifyingFacts): Identity {
   const method = 'fingerprints'
   const fingerprint = fingerprintOf(method, [facts.ruleId, ...newest.flat()])
@@ -54,14 +53,14 @@ function partialIdentity({ newest, oldest }: Versions, facts: IdentifyingFacts):
   const { ruleId, path } = facts
   const method = 'partialFingerprints'
   const lineHash = newest.find(([name]) => name === LINE_HASH)
-  if (lineHash !== undefined) return placedIdentity(LINE_HASH, path, [ruleId, lineHash[1]])
-  const { fingerprint } = placedIdentity(method, path, [ruleId, ...newest.flat()])
+  if (lineHash !== undefined) return identityInFile(LINE_HASH, path, [ruleId, lineHash[1]])
+  const { fingerprint } = identityInFile(method, path, [ruleId, ...newest.flat()])
   return { fingerprint, fingerprint_method: method, relocation: ownRelocation(method, oldest, facts) }
 }
 
 /**
- * Some tools put path or line into their fingerprints, so that another place makes another one: the flagged text then tells, else
- * the fingerprint without the line.
+ * Some tools put the path or line into their fingerprints. After a move, the finding is recognized
+ * by the flagged code, else by the fingerprint without the line.
  */
 function ownRelocation(method: string, entries: Entry[], { ruleId, context, line }: IdentifyingFacts): string {
   if (context !== null) return fingerprintOf(`${method} by text`, [ruleId, context])
@@ -77,12 +76,13 @@ function withoutLine(value: string, line: number | null): string {
 const LINE_HASH = 'primaryLocationLineHash'
 
 type Entry = [name: string, value: string]
-/** The same list twice where nothing has several versions. */
+/** Both are the same list if no fingerprint has several versions. */
 type Versions = { newest: Entry[]; oldest: Entry[] }
 
 /**
- * Names and values, sorted by name; null where there are none. Of several versions of one fingerprint (`hash/v1`, `hash/v2`,
- * §3.27.16) the newest identifies. By the oldest it is recognized when a tool begins to write another one beside it.
+ * The fingerprints sorted by name; null if there are none. Of several versions (`hash/v1`,
+ * `hash/v2`, §3.27.16) the newest identifies the finding. The oldest recognizes it after a tool
+ * adds a version.
  */
 function versionsOf(fingerprints: unknown): Versions | null {
   const object = objectOf(fingerprints)

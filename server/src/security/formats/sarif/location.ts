@@ -1,23 +1,23 @@
 import { integerOf, type JsonObject, memberOf, objectOf, objectsOf, textOf } from '../../../platform/json/read-value.ts'
 import { boundedText, NAME_MAX, PATH_MAX } from '../../vocabulary/bounded-text.ts'
-import { type ArtifactPlace, placeOf } from './artifact-path.ts'
-import type { ArtifactLocation, SarifRun } from './sarif-run.ts'
+import { placeOf } from './artifact-path.ts'
+import type { ArtifactLocation, ArtifactPlace, SarifRun } from './sarif-run.ts'
 
 /** Where a result is. Lines count from 1. */
 export type Place = ArtifactPlace & {
   startLine: number | null
   endLine: number | null
   snippet: string | null
-  /** A logical location's name: a function, a package, a cloud resource. */
+  /** The name of the logical location: a function, a package, a cloud resource. */
   logicalName: string | null
 }
 
-/** Percent-encoding makes a path up to nine times as long. */
+/** Percent-encoding makes a path at most nine times as long. */
 const URI_MAX = 9 * PATH_MAX
-/** PostgreSQL's integer ends here. */
+/** The largest integer in PostgreSQL. */
 const LINE_MAX = 2 ** 31 - 1
 
-/** A location (§3.28). */
+/** Reads a location (§3.28). */
 export function readPlace(run: SarifRun, location: JsonObject): Place {
   const physical = objectOf(location.physicalLocation)
   const artifact = artifactLocation(physical?.artifactLocation)
@@ -25,7 +25,7 @@ export function readPlace(run: SarifRun, location: JsonObject): Place {
   return {
     ...placeOf(run, artifact),
     ...linesOf(region),
-    // cargo-deny has written the text itself where an object belongs.
+    // cargo-deny writes the text instead of an object.
     snippet: textOf(memberOf(region, 'snippet', 'text')) ?? textOf(region?.snippet),
     logicalName: logicalName(run, location),
   }
@@ -39,7 +39,7 @@ export function artifactLocation(value: unknown): ArtifactLocation {
   }
 }
 
-/** A region without an end line ends on the line where it starts (§3.30.7). */
+/** Without an end line, a region ends on its first line (§3.30.7). */
 function linesOf(region: JsonObject | null): { startLine: number | null; endLine: number | null } {
   const start = integerOf(region?.startLine, 1)
   if (start === null || start > LINE_MAX) return { startLine: null, endLine: null }
@@ -50,8 +50,7 @@ function logicalName(run: SarifRun, location: JsonObject): string | null {
   const [logical] = objectsOf(location.logicalLocations)
   if (logical === undefined) return null
   const index = integerOf(logical.index, 0)
-  const name = logicalLocationName(logical) ?? (index === null ? null : (run.logicalLocations[index] ?? null))
-  return name
+  return logicalLocationName(logical) ?? (index === null ? null : (run.logicalLocations[index] ?? null))
 }
 
 export function logicalLocationName(logical: unknown): string | null {

@@ -1,7 +1,7 @@
 import { boundedText, NAME_MAX, VERSION_MAX } from '../../vocabulary/bounded-text.ts'
 import { parsePackageUrl } from '../../vocabulary/package-url.ts'
 
-/** What is known about the vulnerable package. */
+/** What a report states about a vulnerable package. */
 export type PackageFacts = {
   name: string | null
   version: string | null
@@ -13,21 +13,21 @@ export const NO_PACKAGE: PackageFacts = { name: null, version: null, fixedVersio
 
 const TEXT_READ_MAX = 2000
 
-/** Lines in which scanners state the package, in messages and rule help. Trivy, Wiz and Grype share this form. */
+/** Lines about the package in messages and rule help of Trivy, Wiz and Grype. */
 const LINES: [keyof PackageFacts, RegExp][] = [
   ['name', /^(?:Package|Component): (.{1,300})$/im],
   ['version', /^(?:Installed version|Version): (.{1,100})$/im],
   ['fixedVersion', /^(?:Fixed Version|Fix Version): (.{1,100})$/im],
 ]
 
-/** Sentences in which scanners state package and version: osv-scanner, Grype. */
+/** Sentences about the package in messages of OSV-Scanner, Grype and others. */
 const SENTENCES = [
   /\bPackage '([^'\n]{1,300})@([^'@\n]{1,100})' is vulnerable\b/,
   / package: ([^\s,]{1,300}), version ([^\s,]{1,100}) was found\b/,
   /\bintroduces a vulnerable ([^\s]{1,300}) package\b/,
 ]
 
-/** Package facts that a message or help text states in a known form. */
+/** The package facts in a message or help text. */
 export function packageFactsIn(text: string | null): PackageFacts {
   if (text === null) return NO_PACKAGE
   const facts = { ...NO_PACKAGE }
@@ -41,7 +41,7 @@ export function packageFactsIn(text: string | null): PackageFacts {
   return bounded(facts)
 }
 
-/** Package facts of a package URL, or of `name@version` as Snyk writes it into a logical location. */
+/** The package facts in a package URL, or in `name@version` as Snyk writes it. */
 export function packageFactsOfName(text: string | null): PackageFacts {
   if (text === null || text.length > NAME_MAX + VERSION_MAX) return NO_PACKAGE
   const purl = parsePackageUrl(text)
@@ -50,9 +50,9 @@ export function packageFactsOfName(text: string | null): PackageFacts {
   return match === null ? NO_PACKAGE : bounded({ ...NO_PACKAGE, name: match[1] ?? null, version: match[2] ?? null })
 }
 
-/** The first statement of each fact wins. */
-export function mergedFacts(statements: readonly PackageFacts[]): PackageFacts {
-  const first = (fact: keyof PackageFacts) => statements.find((facts) => facts[fact] !== null)?.[fact] ?? null
+/** Takes each fact from the first source that states it. */
+export function mergedFacts(sources: readonly PackageFacts[]): PackageFacts {
+  const first = (fact: keyof PackageFacts) => sources.find((facts) => facts[fact] !== null)?.[fact] ?? null
   return { name: first('name'), version: first('version'), fixedVersion: first('fixedVersion'), purl: first('purl') }
 }
 

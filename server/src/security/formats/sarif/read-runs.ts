@@ -5,12 +5,12 @@ import { selectJson } from '../../../platform/json/select-json.ts'
 import { ReportError, type ReportSource } from '../report/parsed-report.ts'
 import type { ReportWarnings } from '../report/report-warnings.ts'
 import { filePath, isRootBase, normalized } from './artifact-path.ts'
-import { findRule } from './rule.ts'
+import { findRule } from './rule-reference.ts'
 import { RunBudget } from './run-budget.ts'
 import { RUN_MEMBERS } from './run-members.ts'
 import { newRun, type SarifRun } from './sarif-run.ts'
 import { kindOfScanner } from './scanner-kind.ts'
-import { cwesOfRule } from './taxon.ts'
+import { cwesOfRule } from './weakness.ts'
 
 const RUNS_MAX = 10_000
 const VERSION = '2.1.0'
@@ -26,13 +26,14 @@ const SELECTION = selectionTree([
   ...Object.keys(RUN_MEMBERS),
 ])
 
+/** A run; undefined if it is not an object. */
 export type ReadRun = SarifRun | undefined
-/** Where some of a run's results stand. */
-export type ResultSpan = JsonSpan & { run: number }
+/** Where some results of a run are in the file. */
+type ResultSpan = JsonSpan & { run: number }
 
 /**
- * The first pass over a SARIF file: everything that results refer to, wherever it stands, by index of the run; undefined where a run is no object.
- * Of the results it only finds the places, and checks the grammar of all else.
+ * The first pass over a SARIF file: reads all members of the runs to which results refer, and finds
+ * where the results are. It checks the grammar of everything but the results.
  */
 export async function readRuns(
   source: ReportSource,
@@ -52,7 +53,7 @@ class RunsReader {
   readonly #spans: ResultSpan[] = []
   #version: unknown
   #runsType: unknown
-  /** Results of an inline external property file (§3.13.5). */
+  /** True if an inline external property file has results (§3.13.5). */
   #hasOutsideResults = false
 
   constructor(warnings: ReportWarnings) {
@@ -62,7 +63,7 @@ class RunsReader {
 
   read({ path, at, value, isOversize }: SelectedValue): void {
     const [index = 0, ...below] = at as number[]
-    if (isOversize) this.#warnings.add(`${path} holds a very large value, which was not read`)
+    if (isOversize) this.#warnings.add(`The member ${path} is too large; it was not read.`)
     else if (path === 'version') this.#version = value
     else if (path === 'runs:type') this.#checkRuns(value)
     else if (path === 'runs[*]:type') this.#begin(index, value)
@@ -75,23 +76,24 @@ class RunsReader {
 
   finish(): { runs: ReadRun[]; spans: ResultSpan[] } {
     if (this.#version !== VERSION) throw new ReportError(versionRefusal(this.#version), 'sarif')
-    // §3.13.4 allows null where a run could not be made.
+    // §3.13.4 allows null for a report without runs.
     if (this.#runsType !== 'array' && this.#runsType !== 'null') {
-      throw new ReportError('The file is not a SARIF report: it has no array `runs`.', 'sarif')
+      throw new ReportError('The file is not a SARIF report: its member `runs` is not an array.', 'sarif')
     }
-    if (this.#hasOutsideResults) this.#warnings.add('The report keeps results outside of its runs, which were not read')
+    if (this.#hasOutsideResults) this.#warnings.add('The report has results outside its runs; they were not read.')
     for (const [index, run] of this.#runs.entries()) if (run !== undefined) this.#finishRun(run, index)
     return { runs: this.#runs, spans: this.#spans }
   }
 
-  /** Of members that stand twice nobody can tell which one is meant. */
+  /** A repeated member is refused, because tools disagree on which one counts. */
   #checkRuns(type: unknown): void {
-    if (this.#runsType !== undefined) throw new ReportError('The report has `runs` twice.', 'sarif')
+    if (this.#runsType !== undefined) throw new ReportError('The report has the member `runs` twice.', 'sarif')
     this.#runsType = type
   }
 
   #finishRun(run: SarifRun, index: number): void {
-    if (run.driver.name === null) this.#warnings.add(`Run ${index + 1} does not name its tool`)
+    if (run.driver.name === null)
+      this.#warnings.add(`Run ${index + 1} does not name its tool; the tool is shown as "unknown".`)
     run.hasOutsideResults = this.#hasOutsideResults
     finishRun(run)
   }
@@ -99,13 +101,13 @@ class RunsReader {
   #begin(index: number, type: unknown): void {
     if (index >= RUNS_MAX) throw new ReportError(`The SARIF report has more than ${RUNS_MAX} runs.`, 'sarif')
     this.#runs[index] = type === 'object' ? newRun() : undefined
-    if (type !== 'object') this.#warnings.add(`Run ${index + 1} is not an object and was skipped`)
+    if (type !== 'object') this.#warnings.add(`Run ${index + 1} is not an object; it was skipped.`)
   }
 
-  /** Results that are there and cannot be read fail the report: without them it would close its tool's findings. */
+  /** Unreadable results fail the report, because an empty list would close the tool's findings. */
   #checkResults(index: number, type: unknown): void {
     const run = this.#runs[index]
-    if (run?.hasResults) throw new ReportError(`Run ${index + 1} has \`results\` twice.`, 'sarif')
+    if (run?.hasResults) throw new ReportError(`Run ${index + 1} has the member \`results\` twice.`, 'sarif')
     if (run !== undefined && type === 'array') run.hasResults = true
     if (type === 'array' || type === 'null') return
     throw new ReportError(`The results of run ${index + 1} are not an array.`, 'sarif')
@@ -113,7 +115,7 @@ class RunsReader {
 
   #refuseExternalResults(index: number): never {
     throw new ReportError(
-      `Run ${index + 1} keeps its results in other files; have the tool write a single file.`,
+      `Run ${index + 1} has its results in other files; configure the tool to write a single file.`,
       'sarif',
     )
   }
@@ -121,10 +123,10 @@ class RunsReader {
 
 function versionRefusal(version: unknown): string {
   if (typeof version !== 'string') return 'The file has `runs` but no `version`, so it is not a SARIF 2.1.0 report.'
-  return `SARIF version ${JSON.stringify(version.slice(0, 30))} is not read; have the tool write SARIF ${VERSION}.`
+  return `The SARIF version ${JSON.stringify(version.slice(0, 30))} is not supported; use SARIF ${VERSION}.`
 }
 
-/** Draws the conclusions that need the whole run. */
+/** Sets the members that need the whole run. */
 function finishRun(run: SarifRun): void {
   run.tool.name = run.driver.name ?? 'unknown'
   run.kind = kindOfScanner(run.tool.name)
@@ -140,10 +142,13 @@ function finishRun(run: SarifRun): void {
   }
 }
 
-/** Absolute directories that are the top of the repository, outermost first. A scanner's working directory is the guess where none is told. */
+/**
+ * The absolute directories that are the top of the repository, outermost first. Without a stated
+ * one, the working directories of the scanner are assumed.
+ */
 function rootDirectoriesOf(run: SarifRun): string[] {
-  const told = [...run.uriBases].filter(([id]) => isRootBase(run, id)).map(([, base]) => base.uri)
-  const roots = absoluteDirectories(told)
+  const stated = [...run.uriBases].filter(([id]) => isRootBase(run, id)).map(([, base]) => base.uri)
+  const roots = absoluteDirectories(stated)
   return roots.length > 0 ? roots : absoluteDirectories(run.workingDirectories)
 }
 

@@ -1,13 +1,13 @@
 import { memberOf, objectOf, textOf } from '../../../platform/json/read-value.ts'
 import { boundedText, NAME_MAX, VERSION_MAX } from '../../vocabulary/bounded-text.ts'
-import { descriptorReference, guidOf } from './component-reference.ts'
 import { artifactLocation, logicalLocationName } from './location.ts'
 import { keepRule, readMessages } from './rule.ts'
+import { descriptorReference, guidOf } from './rule-reference.ts'
 import type { RunBudget } from './run-budget.ts'
 import { newComponent, newTaxonomy, type SarifComponent, type SarifRun, type SarifTaxonomy } from './sarif-run.ts'
 
-/** A selected value of a run. `at` holds the array indexes below the run. */
-export type RunMember = { run: SarifRun; at: number[]; value: unknown; budget: RunBudget }
+/** A selected value of a run. `at` holds the array indexes within the run. */
+type RunMember = { run: SarifRun; at: number[]; value: unknown; budget: RunBudget }
 
 const EXTENSIONS_MAX = 200
 const TAXONOMIES_MAX = 100
@@ -15,7 +15,7 @@ const TAXA_MAX = 5000
 const INVOCATIONS_MAX = 1000
 const URI_BASES_MAX = 1000
 
-/** What is read of a run beside its results, by path (§3.14). */
+/** Reads the members of a run other than its results, by path (§3.14). */
 export const RUN_MEMBERS: Record<string, (member: RunMember) => void> = {
   ...componentMembers('runs[*].tool.driver', ({ run }) => run.driver),
   ...componentMembers('runs[*].tool.extensions[*]', ({ run, at }) => extension(run, at[0])),
@@ -69,7 +69,7 @@ export const RUN_MEMBERS: Record<string, (member: RunMember) => void> = {
   },
 }
 
-/** The driver and its extensions are tool components alike (§3.19). */
+/** The members of a tool component: the driver or an extension (§3.19). */
 function componentMembers(
   path: string,
   componentOf: (member: RunMember) => SarifComponent,

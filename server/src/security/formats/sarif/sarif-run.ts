@@ -1,36 +1,36 @@
 import type { FindingKind } from '../../vocabulary/finding-kind.ts'
 import { Memo } from '../report/memo.ts'
 import type { ReportTool } from '../report/parsed-report.ts'
-import type { ArtifactPlace } from './artifact-path.ts'
-import type { DescriptorReference } from './component-reference.ts'
 import type { PackageFacts } from './package-facts.ts'
 
-/** What one run says beside its results, as far as results refer to it. Lists are sparse: what was not kept is a hole. */
+/** All of a run to which its results refer. The lists are sparse: a missing entry was not kept. */
 export type SarifRun = {
   tool: ReportTool
-  /** False where `results` is null or absent: the run did not scan (§3.14.23). */
+  /** False if `results` is null or absent: the run did not scan (§3.14.23). */
   hasResults: boolean
-  /** An invocation says of itself that it failed (§3.20.14). */
+  /** True if an invocation states that it failed (§3.20.14). */
   hasFailed: boolean
-  /** Some results of the report stand outside of its runs, and may be of this one. */
+  /** True if the report has results outside its runs, which may belong to this run. */
   hasOutsideResults: boolean
-  /** What the tool looks for, by its name. */
+  /** The kind of findings that the tool usually reports, by its name. */
   kind: FindingKind
   driver: SarifComponent
   extensions: SarifComponent[]
   artifacts: ArtifactLocation[]
   logicalLocations: (string | null)[]
   uriBases: Map<string, ArtifactLocation>
-  /** Names of the bases that are the top of the repository, and directories known to be it. */
+  /** The bases that are the top of the repository. */
   rootBases: Set<string>
+  /** The absolute directories that are the top of the repository. */
   rootDirectories: string[]
   workingDirectories: string[]
-  /** Places resolved before, and kinds told before, by what they were made of. */
+  /** Caches for results of the run. */
   places: Memo<ArtifactPlace>
   kinds: Memo<FindingKind>
   automationId: string | null
-  /** The levels that invocations set for rules (§3.20.5): as the report has them, and by invocation once all is read. */
+  /** The levels that invocations set for rules (§3.20.5). */
   overrides: LevelOverride[]
+  /** The same by invocation and rule, set after the whole run was read. */
   levelsByInvocation: Map<SarifRule, string>[]
   taxonomies: SarifTaxonomy[]
 }
@@ -48,7 +48,7 @@ export type SarifRule = {
   id: string | null
   guid: string | null
   name: string | null
-  /** Its short description, else the beginning of its full one. */
+  /** Its short description, else the beginning of its full description. */
   description: string | null
   helpUri: string | null
   level: string | null
@@ -59,7 +59,7 @@ export type SarifRule = {
   tags: string[]
   vulnIds: string[]
   taxa: DescriptorReference[]
-  /** As its properties state them; drawn from tags and taxa too once the run's taxonomies are known. */
+  /** At first from its properties only. Tags and taxa are added after the whole run was read. */
   cwes: string[]
   messages: Map<string, string>
   purls: string[]
@@ -67,8 +67,20 @@ export type SarifRule = {
   component: SarifComponent
 }
 
+/** A reference to a tool component (§3.54). */
+export type ComponentReference = { name: string | null; guid: string | null; index: number | null }
+/** A reference to a rule or taxon (reportingDescriptorReference, §3.52). */
+export type DescriptorReference = {
+  id: string | null
+  guid: string | null
+  index: number | null
+  component: ComponentReference | null
+}
+
+/** Where an artifact is: a path, or the address of a web page, an image and the like. */
+export type ArtifactPlace = { path: string | null; address: string | null }
 export type ArtifactLocation = { uri: string | null; uriBaseId: string | null; index: number | null }
-export type LevelOverride = { invocation: number; rule: DescriptorReference; level: string }
+type LevelOverride = { invocation: number; rule: DescriptorReference; level: string }
 export type SarifTaxonomy = { name: string | null; guid: string | null; taxonIds: string[] }
 
 export function newRun(): SarifRun {

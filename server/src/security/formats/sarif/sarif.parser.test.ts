@@ -1,27 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { readReport } from '../read-report.ts'
+import { parseReport } from '../../../../test/support/parse-report.ts'
 import type { ParsedFinding } from '../report/parsed-report.ts'
-
-async function read(document: unknown) {
-  const bytes = Buffer.from(typeof document === 'string' ? document : JSON.stringify(document))
-  const findings: ParsedFinding[] = []
-  const batches: number[] = []
-  const summary = await readReport(sourceOf(bytes), 'auto', async (batch) => {
-    findings.push(...batch)
-    batches.push(batch.length)
-  })
-  return { ...summary, count: summary.findings, findings, batches }
-}
-
-function sourceOf(bytes: Buffer) {
-  return {
-    async *open() {
-      yield bytes
-    },
-  }
-}
 
 function report(...runs: object[]) {
   return { runs: runs.map((run) => ({ tool: { driver: { name: 'Lint' } }, ...run })), version: '2.1.0' }
@@ -32,7 +13,7 @@ function result(fields: object = {}) {
 }
 
 async function readOne(fields: object, run: object = {}): Promise<ParsedFinding> {
-  const { findings } = await read(report({ results: [result(fields)], ...run }))
+  const { findings } = await parseReport(report({ results: [result(fields)], ...run }))
   assert.equal(findings.length, 1)
   return findings[0] as ParsedFinding
 }
@@ -41,7 +22,7 @@ const at = (uri: string, region: object = {}) => ({
   locations: [{ physicalLocation: { artifactLocation: { uri }, region } }],
 })
 
-test('rules are found although they stand after the results', async () => {
+test('rules are found even if they come after the results', async () => {
   const finding = await readOne(
     {},
     {
@@ -65,14 +46,19 @@ test('rules are found although they stand after the results', async () => {
   assert.deepEqual([finding.tool, finding.tool_version, finding.cwes], ['Lint', '3', ['CWE-79']])
 })
 
-test('a result that is no problem or is gone is no finding; one that is open or under review is', async () => {
+test('a security-severity of 0 makes a finding of severity info with the score 0', async () => {
+  const finding = await readOne({ level: 'error', properties: { 'security-severity': '0.0' } })
+  assert.deepEqual([finding.severity, finding.scanner_score], ['info', 0])
+})
+
+test('a result without a problem or with a fixed one is not a finding; an open or reviewed one is', async () => {
   const kinds = ['pass', 'notApplicable', 'informational', 'open', 'review', 'fail']
   const results = [...kinds.map((kind) => result({ kind })), result({ baselineState: 'absent' })]
-  const { count, skipped } = await read(report({ results }))
+  const { count, skipped } = await parseReport(report({ results }))
   assert.deepEqual([count, skipped], [3, 0])
 })
 
-test('a suppression without status dismisses, one under review or rejected keeps the finding open', async () => {
+test('an accepted suppression or one without status dismisses a finding, any other does not', async () => {
   const suppressed = async (...suppressions: object[]) => (await readOne({ suppressions })).state
   assert.equal(await suppressed(), 'open')
   assert.equal(await suppressed({ kind: 'inSource' }), 'dismissed')
@@ -81,12 +67,12 @@ test('a suppression without status dismisses, one under review or rejected keeps
   assert.equal(await suppressed({ kind: 'external', status: 'underReview' }), 'open')
 })
 
-test('a dismissal keeps the reason that the report gives', async () => {
+test('a dismissal includes the justification', async () => {
   const finding = await readOne({ suppressions: [{ kind: 'inSource', justification: 'test data' }] })
   assert.deepEqual([finding.dismiss_reason, finding.dismiss_comment], ['suppressed_in_source', 'test data'])
 })
 
-test('other locations are named in the description, at most ten of them', async () => {
+test('the description lists at most ten other locations', async () => {
   const locations = Array.from({ length: 13 }, (_, line) => at(`src/${line}.ts`, { startLine: line + 1 }).locations[0])
   const finding = await readOne({ locations })
   assert.deepEqual([finding.path, finding.start_line, finding.end_line], ['src/0.ts', 1, 1])
@@ -94,14 +80,14 @@ test('other locations are named in the description, at most ten of them', async 
   assert.match(finding.description ?? '', /src\/10\.ts:11\n- and 2 more$/)
 })
 
-test('a place that is no file is kept as a resource', async () => {
+test('a location that is not a file becomes the resource name', async () => {
   const logical = await readOne({ locations: [{ logicalLocations: [{ fullyQualifiedName: 'app::main' }] }] })
   assert.deepEqual([logical.path, logical.resource_name], [null, 'app::main'])
   assert.equal((await readOne(at('https://shop.example/login'))).resource_name, 'https://shop.example/login')
   assert.equal((await readOne({})).path, null)
 })
 
-test('of infrastructure a file and the cloud resource in it are kept, of code the file alone', async () => {
+test('a finding in infrastructure has a file and a resource, a finding in code only a file', async () => {
   const place = { ...at('main.tf').locations[0], logicalLocations: [{ fullyQualifiedName: 'aws_s3_bucket.logs' }] }
   const iac = await readOne({ locations: [place] }, { tool: { driver: { name: 'checkov' } } })
   assert.deepEqual([iac.path, iac.resource_name], ['main.tf', 'aws_s3_bucket.logs'])
@@ -110,8 +96,8 @@ test('of infrastructure a file and the cloud resource in it are kept, of code th
 
 const other = (fields: object) => ({ tool: { driver: { name: 'Other', semanticVersion: '1.2' } }, ...fields })
 
-test('two runs of one tool are one tool, and a tool that found nothing is spoken for', async () => {
-  const { tools, count } = await read(report({ results: [] }, { results: [] }, other({ results: [] })))
+test('two runs of a tool are listed once, and a tool without results is listed, too', async () => {
+  const { tools, count } = await parseReport(report({ results: [] }, { results: [] }, other({ results: [] })))
   assert.deepEqual(tools, [
     { name: 'Lint', version: null, rules: 0 },
     { name: 'Other', version: '1.2', rules: 0 },
@@ -119,37 +105,42 @@ test('two runs of one tool are one tool, and a tool that found nothing is spoken
   assert.equal(count, 0)
 })
 
-test('a run whose results are null or absent did not scan: the report does not speak for its tool', async () => {
-  const { tools } = await read(report({ results: null }, {}, other({ results: [] })))
+test('the tool of a run whose results are null or absent is not listed', async () => {
+  const { tools } = await parseReport(report({ results: null }, {}, other({ results: [] })))
   assert.deepEqual(
     tools.map(({ name }) => name),
     ['Other'],
   )
 })
 
-test('a tool that scanned in one run and not in another is incomplete, and so is one that says it failed', async () => {
-  const incomplete = async (...runs: object[]) => (await read(report(...runs))).tools.map((tool) => tool.incomplete)
+test('a tool is incomplete if one of its runs did not scan or failed', async () => {
+  const incomplete = async (...runs: object[]) =>
+    (await parseReport(report(...runs))).tools.map((tool) => tool.incomplete)
   const invocations = (...successes: unknown[]) => ({
     invocations: successes.map((executionSuccessful) => ({ executionSuccessful })),
   })
-  assert.match((await incomplete({ results: [] }, { results: null }))[0] ?? '', /did not scan/)
-  assert.match((await incomplete({ results: [], ...invocations(true, false) }))[0] ?? '', /not end successfully/)
+  assert.deepEqual(await incomplete({ results: [] }, { results: null }), [
+    'A run of the tool has no results, so it did not scan.',
+  ])
+  assert.deepEqual(await incomplete({ results: [], ...invocations(true, false) }), [
+    'The report says that the tool did not end successfully.',
+  ])
   assert.deepEqual(await incomplete({ results: [], ...invocations(true, undefined, 'false') }), [undefined])
   assert.equal((await incomplete({ results: [], ...invocations(false) }, other({ results: [] })))[1], undefined)
 })
 
-test('a run that cannot be read leaves every tool incomplete, because whose it was is not known', async () => {
+test('every tool is incomplete if a run cannot be read', async () => {
   for (const runs of [
     [{ results: [] }, null],
     [7, { results: [] }],
   ]) {
     const file = JSON.stringify({ version: '2.1.0', runs })
-    assert.match((await read(file)).tools[0]?.incomplete ?? '', /could not be read/)
+    assert.equal((await parseReport(file)).tools[0]?.incomplete, 'A run of the report could not be read.')
   }
 })
 
-test('a tool names the rules that it declares or those that its results name, whichever are more', async () => {
-  const rules = async (run: object) => (await read(report(run))).tools[0]?.rules
+test('the number of rules counts declared rules or rules that results name, whichever are more', async () => {
+  const rules = async (run: object) => (await parseReport(report(run))).tools[0]?.rules
   const declaring = (...ids: string[]) => ({ driver: { name: 'Lint', rules: ids.map((id) => ({ id })) } })
   const named = (...ids: string[]) => ids.map((ruleId) => result({ ruleId }))
   assert.equal(await rules({ results: named('a', 'a', 'b') }), 2)
@@ -160,54 +151,63 @@ test('a tool names the rules that it declares or those that its results name, wh
   assert.equal(await rules({ tool: { ...declaring('a'), extensions }, results: [] }), 2)
 })
 
-test('a bad result is skipped with a warning, and the good ones are kept', async () => {
-  const { count, skipped, warnings } = await read(report({ results: [null, result(), {}, 'text', result()] }))
+test('an invalid result is skipped with a warning, and valid ones are kept', async () => {
+  const { count, skipped, warnings } = await parseReport(report({ results: [null, result(), {}, 'text', result()] }))
   assert.deepEqual([count, skipped, warnings.length], [2, 3, 3])
-  assert.match(warnings[0] ?? '', /^Result 1 of run 1 is not an object/)
+  assert.equal(warnings[0], 'Result 1 of run 1 is not an object; it was skipped.')
+  assert.equal(warnings[1], 'Result 3 of run 1 has neither a message nor a rule; it was skipped.')
 })
 
-test('a report whose every result is bad fails, because as an empty one it would close every finding', async () => {
-  await assert.rejects(read(report({ results: [null, {}] })), {
+test('a report without any valid result is refused', async () => {
+  await assert.rejects(parseReport(report({ results: [null, {}] })), {
     name: 'ReportError',
-    message: /None of the report's 2 results/,
+    message: 'None of the results could be read (2 skipped). Result 1 of run 1 is not an object.',
   })
 })
 
-test('results that are there but cannot be read fail the report for the same reason', async () => {
-  await assert.rejects(read(report({ results: {} })), /results of run 1 are not an array/)
+test('a report whose results cannot be read is refused', async () => {
+  await assert.rejects(parseReport(report({ results: {} })), {
+    message: 'The results of run 1 are not an array.',
+  })
   const externalPropertyFileReferences = { results: [{ location: { uri: 'more.sarif-external-properties' } }] }
-  await assert.rejects(read(report({ externalPropertyFileReferences })), /Run 1 keeps its results in other files/)
+  await assert.rejects(parseReport(report({ externalPropertyFileReferences })), {
+    message: 'Run 1 has its results in other files; configure the tool to write a single file.',
+  })
 })
 
-test('members that stand twice fail the report where nobody can tell which results are meant', async () => {
+test('a report that repeats `results` or `runs` is refused', async () => {
   const run = (members: string) => `{"tool":{"driver":{"name":"t"}},${members}}`
   const twice = `"results":[${JSON.stringify(result())}],"results":[]`
-  await assert.rejects(read(`{"version":"2.1.0","runs":[${run(twice)}]}`), /Run 1 has `results` twice/)
-  await assert.rejects(read(`{"version":"2.1.0","runs":[${run('"results":[]')}],"runs":[]}`), /`runs` twice/)
+  await assert.rejects(parseReport(`{"version":"2.1.0","runs":[${run(twice)}]}`), {
+    message: 'Run 1 has the member `results` twice.',
+  })
+  await assert.rejects(parseReport(`{"version":"2.1.0","runs":[${run('"results":[]')}],"runs":[]}`), {
+    message: 'The report has the member `runs` twice.',
+  })
 })
 
-test('warnings are bounded and counted', async () => {
-  const { warnings } = await read(report({ results: [result(), ...Array(80).fill(null)] }))
+test('at most 50 warnings are listed, and the others are counted', async () => {
+  const { warnings } = await parseReport(report({ results: [result(), ...Array(80).fill(null)] }))
   assert.equal(warnings.length, 51)
-  assert.equal(warnings[50], '30 more warnings')
+  assert.equal(warnings[50], 'Further warnings that are not listed: 30.')
 })
 
-test('the first 100,000 findings are kept, in batches, and the report says that it was cut', async () => {
+test('only the first 100,000 findings are kept, in batches, and the report is marked as truncated', async () => {
   const results = Array(100_001).fill('{"ruleId":"a","message":{"text":"b"}}')
-  const { count, truncated, findings, batches } = await read(
+  const { count, truncated, findings, batches } = await parseReport(
     `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t"}},"results":[${results.join(',')}]}]}`,
   )
   assert.deepEqual([count, truncated, findings.length], [100_000, true, 100_000])
   assert.equal(Math.max(...batches), 500)
 })
 
-test('exactly 100,000 findings are not truncated', async () => {
+test('a report with exactly 100,000 findings is not truncated', async () => {
   const results = Array(100_000).fill('{"ruleId":"a","message":{"text":"b"}}')
-  const { truncated } = await read(`{"version":"2.1.0","runs":[{"results":[${results.join(',')}]}]}`)
+  const { truncated } = await parseReport(`{"version":"2.1.0","runs":[{"results":[${results.join(',')}]}]}`)
   assert.equal(truncated, false)
 })
 
-test('no string leaves with NUL or a lone surrogate, and none is longer than its bound', async () => {
+test('the texts of a finding are bounded, without NUL and lone surrogates', async () => {
   const bad = `\u0000a\ud800${'x'.repeat(20_000)}`
   const finding = await readOne({
     ruleId: bad,
@@ -222,14 +222,14 @@ test('no string leaves with NUL or a lone surrogate, and none is longer than its
   assert.ok((finding.path ?? '').length <= 1000)
 })
 
-test('only addresses of the web are handed on', async () => {
+test('only http and https URLs are kept', async () => {
   assert.equal((await readOne({ hostedViewerUri: 'javascript:alert(1)' })).native_url, null)
   assert.equal((await readOne({ hostedViewerUri: 'https://x.example/1' })).native_url, 'https://x.example/1')
 })
 
-test('the category is the automation id without its last part, where the runs agree', async () => {
+test('the category is the automation id without its last part, if the runs agree', async () => {
   const category = async (...ids: string[]) =>
-    (await read(report(...ids.map((id) => ({ automationDetails: { id } }))))).category
+    (await parseReport(report(...ids.map((id) => ({ automationDetails: { id } }))))).category
   assert.equal(await category('my analysis/tool/2021-02-01'), 'my-analysis/tool')
   assert.equal(await category('a/'), 'a')
   assert.equal(await category('no part'), null)
@@ -247,7 +247,7 @@ const PLUGIN = {
 }
 const WITH_PLUGIN = { tool: { driver: { name: 'Lint', rules: [{ id: 'R1' }] }, extensions: [PLUGIN] } }
 
-test("a result of an extension has its rule's message, level and weakness, by index, guid or name of the component", async () => {
+test('a result with a rule of an extension has the message, level and weakness of the rule', async () => {
   for (const toolComponent of [{ index: 0 }, { guid: PLUGIN.guid.toLowerCase() }, { name: 'Plugin' }]) {
     const of = (index: number, message: object) =>
       readOne({ ruleId: undefined, rule: { index, toolComponent }, message }, WITH_PLUGIN)
@@ -259,7 +259,7 @@ test("a result of an extension has its rule's message, level and weakness, by in
   }
 })
 
-test("an invocation's override gives the level of its own results, whether it names the rule by id or by index", async () => {
+test('an invocation overrides the level of a rule by id or index, for its own results', async () => {
   const override = (descriptor: object, level: string) => ({
     ruleConfigurationOverrides: [{ descriptor, configuration: { level } }],
   })
@@ -279,7 +279,7 @@ test("an invocation's override gives the level of its own results, whether it na
   assert.equal(await severity('R1', { invocationIndex: 0 }, { kind: 'review' }), 'info')
 })
 
-test("a base of the repository's top, also below another or only named as such, leaves the path from there", async () => {
+test('a path is relative to the base that is the top of the repository', async () => {
   const path = async (uri: string, uriBaseId: string, run: object) =>
     (await readOne({ locations: [{ physicalLocation: { artifactLocation: { uri, uriBaseId } } }] }, { ...run })).path
   const chain = {
@@ -295,30 +295,24 @@ test("a base of the repository's top, also below another or only named as such, 
   assert.equal(await path('c.ts', '%SRCROOT%', {}), 'c.ts')
 })
 
-test('results that stand outside of the runs are not read, and leave the tools incomplete', async () => {
+test('results outside the runs are not read, and the tools are incomplete', async () => {
   const inline = { runGuid: 'AAAA0000-0000-0000-0000-000000000001', results: [result()] }
   const outside = async (properties: object) =>
-    read({ ...report({ results: [] }), inlineExternalProperties: [properties] })
+    parseReport({ ...report({ results: [] }), inlineExternalProperties: [properties] })
   const { count, tools, warnings } = await outside(inline)
-  assert.deepEqual([count, tools[0]?.incomplete], [0, 'The report keeps results outside of its runs.'])
-  assert.match(warnings[0] ?? '', /outside of its runs/)
+  assert.deepEqual([count, tools[0]?.incomplete], [0, 'The report has results outside its runs.'])
+  assert.deepEqual(warnings, ['The report has results outside its runs; they were not read.'])
   assert.equal((await outside({ ...inline, results: [] })).tools[0]?.incomplete, undefined)
 })
 
-test('UTF-8 and UTF-16, with the marks of their order, are read alike', async () => {
+test('UTF-8 and UTF-16 with byte order marks are supported', async () => {
   const text = JSON.stringify(report({ results: [result({ message: { text: 'Größe 中文 😀' } })] }))
   const little = Buffer.from(`\ufeff${text}`, 'utf16le')
   const encoded = [Buffer.from(text), Buffer.from(`\ufeff${text}`), little, Buffer.from(little).swap16()]
-  for (const bytes of encoded) {
-    const findings: ParsedFinding[] = []
-    await readReport(sourceOf(bytes), 'auto', async (batch) => {
-      findings.push(...batch)
-    })
-    assert.equal(findings[0]?.title, 'Größe 中文 😀')
-  }
+  for (const bytes of encoded) assert.equal((await parseReport(bytes)).findings[0]?.title, 'Größe 中文 😀')
 })
 
-test('lines, order and repetition of results change no fingerprint', async () => {
+test('fingerprints do not depend on lines, order and repetition of results', async () => {
   const place = fc.record({
     rule: fc.constantFrom('A', 'B'),
     file: fc.constantFrom('x.ts', 'y.ts'),
@@ -331,8 +325,8 @@ test('lines, order and repetition of results change no fingerprint', async () =>
         places.map(({ rule, file, text, line }) =>
           result({ ruleId: rule, ...at(file, { startLine: 1 + line + offset, snippet: { text } }) }),
         )
-      const before = await read(report({ results: shown(0) }))
-      const after = await read(report({ results: shown(shift).reverse() }))
+      const before = await parseReport(report({ results: shown(0) }))
+      const after = await parseReport(report({ results: shown(shift).reverse() }))
       assert.deepEqual(fingerprints(after.findings), fingerprints(before.findings))
     }),
     { numRuns: 50 },
@@ -343,7 +337,7 @@ function fingerprints(findings: ParsedFinding[]): string[] {
   return findings.map(({ fingerprint }) => fingerprint).sort()
 }
 
-test('whatever is broken in a report, it is read or refused with a reason', async () => {
+test('a report with any damage is read or refused with a ReportError', async () => {
   const document = Buffer.from(
     JSON.stringify(
       report({
@@ -360,13 +354,15 @@ test('whatever is broken in a report, it is read or refused with a reason', asyn
         Buffer.from([byte]),
         document.subarray(position + cut),
       ])
-      await read(mutated.toString('latin1')).catch((error) => assert.equal(error.name, 'ReportError', error.stack))
+      await parseReport(mutated.toString('latin1')).catch((error) =>
+        assert.equal(error.name, 'ReportError', error.stack),
+      )
     }),
     { numRuns: 2000 },
   )
 })
 
-test('whatever stands in place of a member, the report is read or refused with a reason', async () => {
+test("any value of a result's member leaves the other results readable", async () => {
   const members = [
     'ruleId',
     'ruleIndex',
@@ -385,7 +381,7 @@ test('whatever stands in place of a member, the report is read or refused with a
   ]
   await fc.assert(
     fc.asyncProperty(fc.constantFrom(...members), fc.jsonValue(), async (member, value) => {
-      const { count, skipped } = await read(report({ results: [result(), result({ [member]: value })] }))
+      const { count, skipped } = await parseReport(report({ results: [result(), result({ [member]: value })] }))
       assert.ok(count + skipped >= 1)
     }),
     { numRuns: 500 },

@@ -1,16 +1,15 @@
 import { type Element, readSpans } from '../../../platform/json/read-spans.ts'
-import { type JsonObject, objectOf } from '../../../platform/json/read-value.ts'
+import { objectOf } from '../../../platform/json/read-value.ts'
 import { FindingBatch, type OnFindings } from '../report/finding-batch.ts'
-import { type ParsedFinding, ReportError, type ReportSource, type ReportSummary } from '../report/parsed-report.ts'
-import { reportCategory } from '../report/report-category.ts'
-import { ReportWarnings } from '../report/report-warnings.ts'
-import { isFinding, readFinding } from './finding.ts'
+import type { ParsedFinding, ReportSource, ReportSummary } from '../report/parsed-report.ts'
+import { EntryCount, ReportWarnings } from '../report/report-warnings.ts'
+import { readFinding } from './finding.ts'
 import { type ReadRun, readRuns } from './read-runs.ts'
-import { ruleReference } from './rule.ts'
-import type { SarifRun } from './sarif-run.ts'
-import { toolsOfRuns } from './tools-of-runs.ts'
+import { categoryOf, toolsOf } from './report-scope.ts'
+import { isFinding } from './result.ts'
+import { ruleReference } from './rule-reference.ts'
 
-/** Members of a result that no finding needs and that can be most of a report: the way to a problem, its fix, its pictures. */
+/** Members of a result that can be most of a report and that findings do not need. */
 const UNREAD_MEMBERS = [
   'codeFlows',
   'graphs',
@@ -25,68 +24,69 @@ const UNREAD_MEMBERS = [
 ]
 
 /**
- * Reads a SARIF 2.1.0 report of any size. Two passes, because a result's rule may stand after it: first what results refer to,
- * then the results one by one. Throws ReportError when the file is no SARIF 2.1.0, JsonError when it is no JSON.
+ * Reads a SARIF 2.1.0 report of any size in two passes, because a result's rule may come after it:
+ * first everything to which results refer, then the results.
+ * Throws ReportError if the file is not SARIF 2.1.0, JsonError if it is not JSON.
  */
 export async function parseSarif(source: ReportSource, onFindings: OnFindings): Promise<ReportSummary> {
   const warnings = new ReportWarnings()
   const { runs, spans } = await readRuns(source, warnings)
-  const results = new ResultReader(runs, warnings, onFindings)
+  const reader = new ResultReader(runs, warnings, onFindings)
   for await (const { span, elements } of readSpans(source.open(), spans, UNREAD_MEMBERS)) {
-    for (const element of elements) results.read(span.run, element)
-    await results.batch.flushFull()
-    if (results.batch.isTruncated) break
+    for (const element of elements) reader.read(span.run, element)
+    await reader.batch.flushFull()
+    if (reader.batch.isTruncated) break
   }
-  await results.batch.flush()
-  results.refuseIfNoneWasReadable()
+  await reader.batch.flush()
+  reader.results.refuseIfNoneWasRead('results', 'sarif')
   return {
-    tools: toolsOfRuns(runs, results.batch.namedRules),
-    findings: results.batch.count,
+    tools: toolsOf(runs, reader.batch.namedRules),
+    findings: reader.batch.count,
     components: 0,
-    skipped: results.skipped,
-    truncated: results.batch.isTruncated,
+    skipped: reader.results.skipped,
+    truncated: reader.batch.isTruncated,
     warnings: warnings.list(),
-    category: reportCategory(runs.map((run) => run?.automationId ?? null)),
+    category: categoryOf(runs),
   }
 }
 
 class ResultReader {
   readonly batch: FindingBatch
+  readonly results: EntryCount
   readonly #runs: ReadRun[]
-  readonly #warnings: ReportWarnings
-  skipped = 0
-  #readable = 0
   #run = 0
-  /** Counts the run's results from 1. */
-  #index = 0
-  #firstSkip = ''
+  /** The number of the result in its run, from 1. */
+  #number = 0
 
   constructor(runs: ReadRun[], warnings: ReportWarnings, onFindings: OnFindings) {
     this.#runs = runs
-    this.#warnings = warnings
+    this.results = new EntryCount(warnings)
     this.batch = new FindingBatch(onFindings)
   }
 
-  /** Reads the run's next result. */
+  /** Reads the next result of the run. */
   read(runIndex: number, { value, isOversize }: Element): void {
     if (this.batch.isTruncated) return
     if (runIndex !== this.#run) this.#enter(runIndex)
-    this.#index++
+    this.#number++
     const run = this.#runs[runIndex]
     const result = objectOf(value)
-    if (isOversize) this.#skip('is very large')
+    if (isOversize) this.#skip('is too large')
     else if (result === null || run === undefined) this.#skip('is not an object')
     else if (isFinding(result)) this.#add(readFinding(run, result))
-    else this.#pass(run, result)
+    else {
+      this.results.addRead()
+      this.batch.namedRules.add(run.tool.name, ruleReference(result).id)
+    }
   }
 
-  /** What results made their run remember ends with them: there may be very many runs. */
+  /** Clears what the results of the last run have cached: a report may have many runs. */
   #enter(runIndex: number): void {
     const left = this.#runs[this.#run]
     left?.places.clear()
     left?.kinds.clear()
     this.#run = runIndex
-    this.#index = 0
+    this.#number = 0
   }
 
   #add(finding: ParsedFinding | null): void {
@@ -94,25 +94,11 @@ class ResultReader {
       this.#skip('has neither a message nor a rule')
       return
     }
-    this.#readable++
+    this.results.addRead()
     this.batch.add(finding)
   }
 
-  #pass(run: SarifRun, result: JsonObject): void {
-    this.#readable++
-    this.batch.namedRules.add(run.tool.name, ruleReference(result).id)
-  }
-
-  /** A report of unreadable results must not pass for an empty one, which would close every finding. */
-  refuseIfNoneWasReadable(): void {
-    if (this.skipped === 0 || this.#readable > 0) return
-    throw new ReportError(`None of the report's ${this.skipped} results could be read. ${this.#firstSkip}.`, 'sarif')
-  }
-
   #skip(reason: string): void {
-    this.skipped++
-    const warning = `Result ${this.#index} of run ${this.#run + 1} ${reason} and was skipped`
-    this.#firstSkip ||= warning
-    this.#warnings.add(warning)
+    this.results.addSkipped(`Result ${this.#number} of run ${this.#run + 1} ${reason}`)
   }
 }

@@ -1,6 +1,6 @@
 import type { FindingKind } from '../../vocabulary/finding-kind.ts'
 
-/** Scanners whose name tells what they look for; a name matches when it contains the text. First match wins. */
+/** The kind of findings by a text in the name of the scanner. The first match counts. */
 const KINDS: [FindingKind, string[]][] = [
   [
     'iac',
@@ -64,13 +64,15 @@ const KINDS: [FindingKind, string[]][] = [
   ],
 ]
 
-/** What a scanner looks for by its name; `code` when the name does not tell. */
+/** The kind of findings that a scanner reports; `code` if its name is unknown. */
 export function kindOfScanner(tool: string): FindingKind {
   const name = tool.toLowerCase()
   return KINDS.find(([, names]) => names.some((known) => name.includes(known)))?.[0] ?? 'code'
 }
 
-/** Words with which scanners of several kinds mark a rule, in its name or tags (Trivy, Wiz, GitLab). */
+/**
+ * Names and tags of rules by which scanners of several kinds tell them apart: Trivy, Wiz, GitLab.
+ */
 const MARKS: Record<string, FindingKind> = {
   secret: 'secret',
   misconfiguration: 'iac',
@@ -78,7 +80,7 @@ const MARKS: Record<string, FindingKind> = {
   vulnerability: 'dependency',
 }
 
-/** What one rule of a scanner of several kinds looks for, by its name and tags; null when they do not tell. */
+/** The kind of findings of a rule by its name and tags; null if none of them is known. */
 export function kindOfMarks(marks: readonly string[]): FindingKind | null {
   for (const mark of marks) {
     const kind = Object.hasOwn(MARKS, mark.toLowerCase()) ? MARKS[mark.toLowerCase()] : undefined

@@ -1,4 +1,4 @@
-import { plainId } from '../../vocabulary/plain-id.ts'
+import { plainId } from '../../vocabulary/vulnerability-id.ts'
 
 /** A source asserts that two ids name one vulnerability. */
 export type AliasAssertion = { source: string; id: string; alias: string }

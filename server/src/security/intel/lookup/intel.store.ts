@@ -1,5 +1,5 @@
 import type { Db } from '../../../platform/db/sql.ts'
-import { plainIdOf } from '../../vocabulary/plain-id.store.ts'
+import { DISTRIBUTION_CVE } from '../../vocabulary/vulnerability-id.ts'
 import { asOfDate } from '../sources/intel-source.store.ts'
 import { packageKey, packageType, releaseOf } from '../sources/package-match.store.ts'
 
@@ -74,7 +74,7 @@ function knownIds(db: Db, subject: ReturnType<Db>) {
         min(coalesce(own.canonical_id, reported.id)) filter (where coalesce(own.canonical_id, reported.id) like 'GHSA-%'),
         min(coalesce(own.canonical_id, reported.id))
       ) as canonical_id
-    from (select ${plainIdOf(db, db`id`)} as id from unnest(${subject}.vuln_ids) id) reported
+    from (select regexp_replace(id, ${DISTRIBUTION_CVE}, '\\1') as id from unnest(${subject}.vuln_ids) id) reported
     left join vulnerability_aliases own on own.id = reported.id
     left join vulnerability_aliases member on member.canonical_id = own.canonical_id
   )`

@@ -1,5 +1,5 @@
 import type { Db } from '../../../platform/db/sql.ts'
-import { plainIdOf } from '../../vocabulary/plain-id.store.ts'
+import { DISTRIBUTION_CVE } from '../../vocabulary/vulnerability-id.ts'
 
 /**
  * Whether issues are in the KEV catalog, and their highest EPSS score, null if there is none.
@@ -10,7 +10,7 @@ export function threatsOf(db: Db, issues: ReturnType<Db>) {
   return db`(
     select named.org_id, named.issue_id, bool_or(kev.cve_id is not null) as kev, max(epss.score) as epss
     from (
-      select org_id, issue_id, ${plainIdOf(db, db`vuln_id`)} as id
+      select org_id, issue_id, regexp_replace(vuln_id, ${DISTRIBUTION_CVE}, '\\1') as id
       from (${issues}) issue
       cross join unnest(issue.vuln_ids) vuln_id
     ) named

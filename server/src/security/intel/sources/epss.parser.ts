@@ -1,4 +1,4 @@
-import { isCveId } from '../../vocabulary/cve-id.ts'
+import { isCveId } from '../../vocabulary/vulnerability-id.ts'
 import { calendarDateOf, type FileFacts, IntelError } from './intel-file.ts'
 
 export type EpssScore = { cve_id: string; score: number; percentile: number }

@@ -3,7 +3,7 @@ import { selectionTree } from '../../../platform/json/json-selection.ts'
 import type { SelectedValue } from '../../../platform/json/json-selector.ts'
 import { memberOf, textOf } from '../../../platform/json/read-value.ts'
 import { selectJson } from '../../../platform/json/select-json.ts'
-import { isCveId } from '../../vocabulary/cve-id.ts'
+import { isCveId } from '../../vocabulary/vulnerability-id.ts'
 import { calendarDateOf, type FileFacts, IntelError, timestampOf } from './intel-file.ts'
 
 export type KevEntry = { cve_id: string; date_added: string; due_date: string | null; ransomware: boolean }

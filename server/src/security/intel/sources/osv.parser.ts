@@ -1,8 +1,7 @@
 import { arrayOf, type JsonObject, memberOf, objectOf, objectsOf, textOf } from '../../../platform/json/read-value.ts'
-import { isCveId } from '../../vocabulary/cve-id.ts'
 import { type CvssVersion, cvssVectorOf } from '../../vocabulary/cvss-vector.ts'
-import { type Rating, severityFields, severityInWords } from '../../vocabulary/rating.ts'
-import type { Severity } from '../../vocabulary/severity.ts'
+import { type Rating, type Severity, severityFields, severityInWords } from '../../vocabulary/severity.ts'
+import { isCveId } from '../../vocabulary/vulnerability-id.ts'
 import { type Fix, fixesOf } from './advisory-fixes.ts'
 import { IntelError, timestampOf } from './intel-file.ts'
 

@@ -1,5 +1,5 @@
 import type { Services } from '../../../services.ts'
-import { plainId } from '../../vocabulary/plain-id.ts'
+import { plainId } from '../../vocabulary/vulnerability-id.ts'
 import { readCanonicalIds } from '../writing/grouping.store.ts'
 import { readHistory } from '../writing/issue-history.store.ts'
 import {

@@ -1,5 +1,5 @@
 import { type AliasAssertion, type AliasStep, aliasPath } from '../../intel/aliases/alias-path.ts'
-import { plainId } from '../../vocabulary/plain-id.ts'
+import { plainId } from '../../vocabulary/vulnerability-id.ts'
 import { type GroupingFacts, SINGLE_DETAIL } from '../grouping/grouping-facts.ts'
 import { applyRules } from '../grouping/link-bucket.ts'
 import { RecordedLinks, type RecordedMatch } from '../grouping/links.ts'

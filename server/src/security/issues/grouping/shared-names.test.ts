@@ -1,16 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { plainId } from '../../vocabulary/plain-id.ts'
 import { ecosystemOf, sharedPackageName, vulnerabilityNames } from './shared-names.ts'
 
 const canonicalId = (id: string) => (id === 'GHSA-1' ? 'CVE-2024-1000' : id)
 const namesOf = (...ids: string[]) => vulnerabilityNames(ids, canonicalId)
-
-test('the prefix of a distribution is removed from a CVE id; similar ids are kept', () => {
-  assert.equal(plainId('DEBIAN-CVE-2024-1000'), 'CVE-2024-1000')
-  assert.equal(plainId('ALPINE-CVE-2024-1000'), 'CVE-2024-1000')
-  for (const id of ['CVE-2024-1000', 'NOT-CVE-2024-1000', 'DEBIAN-CVE-24-1', 'DSA-1']) assert.equal(plainId(id), id)
-})
 
 test('ids of one vulnerability have one name', () => {
   assert.deepEqual(namesOf('GHSA-1', 'CVE-2024-1000', 'UBUNTU-CVE-2024-1000'), ['CVE-2024-1000'])

@@ -1,7 +1,7 @@
 // Scanners name the same vulnerability, package or rule differently. These are the forms in which
 // names are compared.
 import { parsePackageUrl } from '../../vocabulary/package-url.ts'
-import { plainId } from '../../vocabulary/plain-id.ts'
+import { plainId } from '../../vocabulary/vulnerability-id.ts'
 import type { GroupingFacts } from './grouping-facts.ts'
 
 /** The id that stands for an id's group of aliases. */

@@ -1,6 +1,6 @@
 import type { Db, Tx } from '../../../platform/db/sql.ts'
 import { takeAliasChanges } from '../../intel/aliases/alias.store.ts'
-import { plainIdOf } from '../../vocabulary/plain-id.store.ts'
+import { DISTRIBUTION_CVE } from '../../vocabulary/vulnerability-id.ts'
 
 /**
  * Notes the buckets of all issues, of every organization, that name an id whose aliases have
@@ -15,7 +15,7 @@ export async function noteDueBuckets(tx: Tx): Promise<void> {
     select distinct issue.org_id, issue.repository_no, issue.bucket, changed.source
     from security_issues issue
     cross join unnest(issue.vuln_ids) vuln_id
-    join changed on changed.id = ${plainIdOf(tx, tx`vuln_id`)}
+    join changed on changed.id = regexp_replace(vuln_id, ${DISTRIBUTION_CVE}, '\\1')
     where exists (select from changed)
       and issue.merged_into is null
       and issue.vuln_ids <> '{}'

@@ -1,6 +1,6 @@
 import type { Tx } from '../../../platform/db/sql.ts'
 import { holdIntel } from '../../intel/intel-hold.store.ts'
-import { plainId } from '../../vocabulary/plain-id.ts'
+import { plainId } from '../../vocabulary/vulnerability-id.ts'
 import type { GroupingFacts } from '../grouping/grouping-facts.ts'
 import type { CanonicalId } from '../grouping/shared-names.ts'
 import { readCanonicalIds } from './grouping.store.ts'

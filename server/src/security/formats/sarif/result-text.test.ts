@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { flaggedText, messageText } from './result-text.ts'
+import { readRule } from './rule.ts'
+import { newComponent, newRun } from './sarif-run.ts'
+
+const component = { ...newComponent(), messages: new Map([['shared', 'Shared {0}']]) }
+const rule = readRule({ id: 'R', messageStrings: { default: { text: '"{0}" in {1}, {0} again, {{0}}' } } }, component)
+const text = (message: unknown) => messageText(newRun(), message, rule)
+
+test('a message by id comes from the rule, else from its component, with its arguments', () => {
+  assert.equal(text({ id: 'default', arguments: ['x', 'y'] }), '"x" in y, x again, {0}')
+  assert.equal(text({ id: 'shared', arguments: ['z'] }), 'Shared z')
+  assert.equal(text({ id: 'unknown' }), null)
+})
+
+test('a placeholder without an argument is kept', () => {
+  assert.equal(text({ id: 'default', arguments: ['x'] }), '"x" in {1}, x again, {0}')
+})
+
+test('a text without arguments is unchanged, including braces', () => {
+  assert.equal(text({ text: 'use {{ a }} or {0}' }), 'use {{ a }} or {0}')
+})
+
+test('the placeholders of a text are replaced by its arguments', () => {
+  assert.equal(text({ text: '{0}{{}}', arguments: ['x'] }), 'x{}')
+})
+
+test('a message can be a plain text', () => {
+  assert.equal(text('Something is wrong'), 'Something is wrong')
+})
+
+test('a link to a location of the result becomes its text; any other link is kept', () => {
+  assert.equal(text({ text: 'Depends on a [user value](1) and [another](2).' }), 'Depends on a user value and another.')
+  assert.equal(text({ text: 'See [docs](https://x.example) and a[0](1)' }), 'See [docs](https://x.example) and a[0](1)')
+  assert.equal(text({ id: 'shared', arguments: ['[here](3)'] }), 'Shared here')
+})
+
+test('markdown is used if there is no text', () => {
+  assert.equal(text({ text: ' ', markdown: '**x**' }), '**x**')
+  assert.equal(text(null), null)
+})
+
+test('a text that repeats a long argument is bounded', () => {
+  const long = text({ text: '{0}'.repeat(100_000), arguments: ['x'.repeat(100_000)] })
+  assert.ok((long ?? '').length <= 16 * 1024)
+})
+
+test('flagged code has no white space, and white space alone is not code', () => {
+  assert.equal(flaggedText('  call( a,\n\tb )\n', false), 'call(a,b)')
+  assert.equal(flaggedText(' \n\t', false), null)
+  assert.equal(flaggedText(null, true), null)
+})
+
+test('the placeholders that tools write for hidden code are not code', () => {
+  for (const snippet of ['REDACTED', 'requires login']) {
+    assert.equal(flaggedText(snippet, false), null, snippet)
+    assert.equal(flaggedText(snippet, true), null, snippet)
+  }
+})
+
+test('a masked secret is not flagged code; other code with asterisks is', () => {
+  for (const snippet of ['********', 'password = "********"', 'key = REDACTED', 'AKIAIOSF...', 'AKIAIOSF…']) {
+    assert.equal(flaggedText(snippet, true), null, snippet)
+    assert.notEqual(flaggedText(snippet, false), null, snippet)
+  }
+})
+
+test('a complete secret is flagged code', () => {
+  assert.equal(flaggedText('AKIAIOSFODNN7EXAMPLE', true), 'AKIAIOSFODNN7EXAMPLE')
+})

@@ -1,0 +1,79 @@
+import { arrayOf, memberOf, textOf } from '../../../platform/json/read-value.ts'
+import { DESCRIPTION_MAX } from '../../vocabulary/bounded-text.ts'
+import type { Place } from './location.ts'
+import type { SarifRule, SarifRun } from './sarif-run.ts'
+
+/** A placeholder like `{0}`, or a doubled brace (§3.11.5). */
+const PLACEHOLDER = /\{\{|\}\}|\{(\d{1,4})\}/g
+
+/** A link to one of the result's own locations (§3.11.6), which works only within the report. */
+const OWN_LINK = /(?<![\w\])])\[([^[\]]{1,300})\]\(\d{1,9}\)/g
+
+/** The plain text of a result's message (§3.11); null if the report does not contain it. */
+export function messageText(run: SarifRun, message: unknown, rule: SarifRule | undefined): string | null {
+  const text = textWithLinks(run, message, rule)
+  return text?.includes('](') ? text.replace(OWN_LINK, '$1') : text
+}
+
+function textWithLinks(run: SarifRun, message: unknown, rule: SarifRule | undefined): string | null {
+  const args = arrayOf(memberOf(message, 'arguments'))
+  // §3.11 requires an object, but some tools write a plain text.
+  const own = textOf(memberOf(message, 'text')) ?? textOf(memberOf(message, 'markdown')) ?? textOf(message)
+  // Braces in a message without arguments are source code, not placeholders.
+  if (own !== null) return args.length === 0 ? own : filledIn(own, args)
+  const id = textOf(memberOf(message, 'id'))
+  const template =
+    id === null ? undefined : (rule?.messages.get(id) ?? (rule?.component ?? run.driver).messages.get(id))
+  return template === undefined ? null : filledIn(template, args)
+}
+
+/**
+ * Replaces the placeholders. Stops at the maximal length, because a text can repeat its arguments.
+ */
+function filledIn(template: string, args: unknown[]): string {
+  let text = ''
+  let from = 0
+  for (const match of template.matchAll(PLACEHOLDER)) {
+    text += template.slice(from, match.index) + replacement(match, args)
+    from = match.index + match[0].length
+    if (text.length > DESCRIPTION_MAX) return text.slice(0, DESCRIPTION_MAX)
+  }
+  return text + template.slice(from)
+}
+
+function replacement(match: RegExpExecArray, args: unknown[]): string {
+  if (match[1] === undefined) return match[0].charAt(0)
+  const argument = args[Number(match[1])]
+  return typeof argument === 'string' ? argument.slice(0, DESCRIPTION_MAX) : match[0]
+}
+
+/**
+ * The number of locations beside the first that a description lists. A result may have millions.
+ */
+export const OTHER_PLACES_MAX = 10
+
+/** A list of the places after the first one. `total` is the number of locations in the report. */
+export function otherPlaces(places: Place[], total: number): string {
+  if (total < 2) return ''
+  const names = places.slice(1).map((place) => {
+    const line = place.startLine === null ? '' : `:${place.startLine}`
+    return `${place.path ?? place.address ?? place.logicalName ?? 'unknown'}${line}`
+  })
+  const more = total > 1 + OTHER_PLACES_MAX ? `\n- and ${total - 1 - OTHER_PLACES_MAX} more` : ''
+  return `\n\nAlso at:\n- ${names.join('\n- ')}${more}`
+}
+
+/**
+ * What tools write instead of the flagged code: Gitleaks with `--redact`, Semgrep without a login.
+ */
+const WITHHELD = new Set(['REDACTED', 'requireslogin'])
+
+/** A secret that is partly replaced. Different secrets may look the same. */
+const MASKED = /\*{3}|REDACTED|(?:\.{3}|…)$/
+
+/** The flagged code without white space, by which it is recognized; null if the report hides it. */
+export function flaggedText(snippet: string | null, isSecret: boolean): string | null {
+  const text = snippet?.replace(/\s+/g, '') ?? ''
+  const isShown = text !== '' && !WITHHELD.has(text) && !(isSecret && MASKED.test(text))
+  return isShown ? text : null
+}

@@ -1,0 +1,101 @@
+import { type JsonObject, objectOf, textsOf } from '../../../platform/json/read-value.ts'
+import { boundedTexts } from '../../vocabulary/bounded-text.ts'
+import type { FindingKind } from '../../vocabulary/finding-kind.ts'
+import { vulnerabilityIds } from '../../vocabulary/vulnerability-id.ts'
+import type { Identity } from '../report/identity.ts'
+import { identityOf } from './identity.ts'
+import type { Place } from './location.ts'
+import { mergedFacts, NO_PACKAGE, type PackageFacts, packageFactsIn, packageFactsOfName } from './package-facts.ts'
+import { flaggedText } from './result-text.ts'
+import type { SarifRule, SarifRun } from './sarif-run.ts'
+import { kindOfMarks } from './scanner-kind.ts'
+
+type ResultFacts = {
+  run: SarifRun
+  result: JsonObject
+  rule: SarifRule | undefined
+  ruleId: string | null
+  message: string
+  place: Place | undefined
+}
+
+/** What a finding is about. */
+type Subject = {
+  kind: FindingKind
+  vulnIds: string[]
+  about: PackageFacts
+  /** The flagged code without white space. */
+  context: string | null
+  identity: Identity
+}
+
+export function subjectOf({ run, result, rule, ruleId, message, place }: ResultFacts): Subject {
+  const kind = kindOf(run, rule, ruleId)
+  const isDependency = kind === 'dependency'
+  const vulnIds = isDependency ? vulnerabilitiesOf(result, rule, ruleId) : []
+  const about = isDependency ? packageOf(result, rule, message, place?.logicalName ?? null) : NO_PACKAGE
+  const vulnerabilityId = vulnIds[0] ?? ruleId
+  const context = flaggedText(place?.snippet ?? null, kind === 'secret')
+  const isIdentified = isDependency && vulnerabilityId !== null && (about.purl ?? about.name) !== null
+  const identity = identityOf(result, {
+    ruleId,
+    path: place?.path ?? place?.address ?? place?.logicalName ?? null,
+    context,
+    message,
+    line: place?.startLine ?? null,
+    dependency: isIdentified ? { package: about, vulnerabilityId } : null,
+  })
+  return { kind, vulnIds, about, context, identity }
+}
+
+/** The kind by the marks of the rule, else by the name of the tool. */
+export function kindOf(run: SarifRun, rule: SarifRule | undefined, ruleId: string | null): FindingKind {
+  if (run.kind === 'dependency') return kindOfMarks([rule?.name ?? '', ...(rule?.tags ?? [])]) ?? 'dependency'
+  if (run.kind !== 'code') return run.kind
+  return run.kinds.get(ruleId ?? '', () => (isVulnerabilityId(ruleId) ? 'dependency' : 'code'))
+}
+
+function isVulnerabilityId(ruleId: string | null): boolean {
+  const [id] = vulnerabilityIds([ruleId ?? ''])
+  return id !== undefined && (ruleId ?? '').toUpperCase().startsWith(id.toUpperCase())
+}
+
+/** Properties with vulnerability ids. */
+const ID_PROPERTIES = ['cve', 'cves', 'vulnerabilityId', 'vulnerability_id', 'aliases', 'tags']
+
+/** The vulnerability ids of a dependency finding. The id of its rule is first. */
+export function vulnerabilitiesOf(result: JsonObject, rule: SarifRule | undefined, ruleId: string | null): string[] {
+  const properties = objectOf(result.properties)
+  const stated = ID_PROPERTIES.flatMap((name) => boundedTexts(properties?.[name]))
+  return [
+    ...new Set([
+      ...vulnerabilityIds([ruleId ?? '']),
+      ...(rule?.vulnIds ?? []),
+      ...vulnerabilityIds([...stated, ...(rule?.tags ?? [])]),
+    ]),
+  ]
+}
+
+/** The package of a dependency finding. Tools state it in different members. */
+export function packageOf(
+  result: JsonObject,
+  rule: SarifRule | undefined,
+  message: string,
+  logicalName: string | null,
+): PackageFacts {
+  const properties = objectOf(result.properties)
+  const purls = [...textsOf(properties?.purl), ...textsOf(properties?.purls)]
+  const own = mergedFacts([
+    packageFactsOfName(purls[0] ?? null),
+    packageFactsIn(message),
+    packageFactsOfName(logicalName),
+  ])
+  return rule === undefined ? own : mergedFacts([own, packageOfRule(rule, own.name)])
+}
+
+/** The package of the rule, unless the result names another one: packages may share a rule. */
+function packageOfRule(rule: SarifRule, name: string | null): PackageFacts {
+  const purl = rule.purls.length === 1 ? packageFactsOfName(rule.purls[0] ?? null) : NO_PACKAGE
+  const facts = mergedFacts([rule.package, purl])
+  return name === null || name === facts.name ? facts : NO_PACKAGE
+}

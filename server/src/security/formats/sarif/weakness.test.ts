@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ReportWarnings } from '../report/report-warnings.ts'
+import { keepRule } from './rule.ts'
+import { RunBudget } from './run-budget.ts'
+import { newRun } from './sarif-run.ts'
+import { cwesOf, cwesOfRule } from './weakness.ts'
+
+const TAXONOMIES = [
+  { name: 'OWASP', guid: null, taxonIds: ['1021'] },
+  { name: 'CWE', guid: 'cwe-guid', taxonIds: ['664', '22'] },
+]
+
+function cwes(result: object, rule: object | null = null): string[] {
+  const run = { ...newRun(), taxonomies: TAXONOMIES }
+  if (rule !== null) keepRule(run.driver, 0, { id: 'R', ...rule }, new RunBudget(new ReportWarnings()))
+  const [kept] = run.driver.rules
+  if (kept !== undefined) kept.cwes = cwesOfRule(run, kept)
+  return cwesOf(run, result as Record<string, unknown>, kept, 'R')
+}
+
+const ofRule = (rule: object) => cwes({}, rule)
+const related = (target: object) => ({ relationships: [{ target, kinds: ['superset'] }] })
+
+test('CWE ids are read from the tags of a rule, in any form', () => {
+  assert.deepEqual(ofRule({ properties: { tags: ['security', 'external/cwe/cwe-079', 'CWE-20: Improper'] } }), [
+    'CWE-79',
+    'CWE-20',
+  ])
+})
+
+test('CWE ids are read from relationships: the taxon by id or index, the taxonomy by name, index or guid', () => {
+  assert.deepEqual(ofRule(related({ id: '22', toolComponent: { name: 'CWE' } })), ['CWE-22'])
+  assert.deepEqual(ofRule(related({ id: '22', toolComponent: { index: 1 } })), ['CWE-22'])
+  assert.deepEqual(ofRule(related({ id: '22', toolComponent: { guid: 'CWE-GUID' } })), ['CWE-22'])
+  assert.deepEqual(ofRule(related({ index: 1, toolComponent: { name: 'CWE', index: 1 } })), ['CWE-22'])
+})
+
+test('a number in another taxonomy is not a CWE id', () => {
+  assert.deepEqual(ofRule(related({ id: '1021', toolComponent: { name: 'OWASP' } })), [])
+  assert.deepEqual(ofRule(related({ id: '1021' })), [])
+})
+
+test('the CWE taxonomy is known by its guid if the report does not contain it', () => {
+  const toolComponent = { guid: 'FFC64C90-42B6-44CE-8BEB-F6B7DAE649E5' }
+  assert.deepEqual(ofRule(related({ id: '89', toolComponent })), ['CWE-89'])
+})
+
+test('CWE ids are read from properties as texts, numbers or URLs', () => {
+  assert.deepEqual(ofRule({ properties: { cwe: ['CWE-798', 'CWE-259'] } }), ['CWE-798', 'CWE-259'])
+  assert.deepEqual(ofRule({ properties: { cwe: 78 } }), ['CWE-78'])
+  assert.deepEqual(ofRule({ properties: { cweId: '327' } }), ['CWE-327'])
+  assert.deepEqual(cwes({ properties: { cwe: 'https://cwe.mitre.org/data/definitions/614.html' } }), ['CWE-614'])
+  assert.deepEqual(ofRule({ properties: { cwe: { id: 1 } } }), [])
+})
+
+test('the CWE ids of a result come before those of its rule', () => {
+  const result = { taxa: [{ id: '22', toolComponent: { name: 'CWE' } }], properties: { tags: ['CWE-73'] } }
+  assert.deepEqual(cwes(result, { properties: { tags: ['CWE-20'] } }), ['CWE-22', 'CWE-73', 'CWE-20'])
+})
+
+test('without a rule, a rule id that is a CWE id counts', () => {
+  assert.deepEqual(cwesOf(newRun(), {}, undefined, 'CWE-209'), ['CWE-209'])
+  assert.deepEqual(cwes({}), [])
+})

@@ -1,0 +1,153 @@
+import { selectionTree } from '../../../platform/json/json-selection.ts'
+import type { SelectedValue } from '../../../platform/json/json-selector.ts'
+import { type JsonObject, memberOf, objectOf, objectsOf, textOf } from '../../../platform/json/read-value.ts'
+import { selectJson } from '../../../platform/json/select-json.ts'
+import { webUrl } from '../../vocabulary/bounded-text.ts'
+import { vulnerabilityIds } from '../../vocabulary/vulnerability-id.ts'
+import { type Component, componentOf, dependencyFinding } from '../report/dependency-finding.ts'
+import type { FindingBatch } from '../report/finding-batch.ts'
+import { type ParsedFinding, ReportError, type ReportSource, type ReportTool } from '../report/parsed-report.ts'
+import { EntryCount, type ReportWarnings } from '../report/report-warnings.ts'
+import { namedVulnerability, type SpdxContents, toolOfCreators } from './spdx-contents.ts'
+
+const PACKAGE = 'packages[*]'
+const REFERENCE = 'packages[*].externalRefs[*]'
+
+const HEADER = selectionTree(['spdxVersion', 'creationInfo.creators', 'packages:type', `${PACKAGE}:type`, REFERENCE])
+
+/** Members of a package that can be long and that findings do not need. */
+const UNREAD_MEMBERS = [
+  'hasFiles',
+  'checksums',
+  'annotations',
+  'attributionTexts',
+  'comment',
+  'copyrightText',
+  'description',
+  'licenseComments',
+  'licenseInfoFromFiles',
+  'sourceInfo',
+]
+const PACKAGES = selectionTree([PACKAGE], { [PACKAGE]: UNREAD_MEMBERS })
+
+const MINORS_READ = ['2', '3']
+
+/**
+ * Reads an SPDX 2.x document, a list of packages. The first pass reads the header and counts the
+ * packages. The second pass makes findings; it runs only if a package refers to vulnerabilities.
+ */
+export async function readPackages(
+  source: ReportSource,
+  batch: FindingBatch,
+  warnings: ReportWarnings,
+): Promise<SpdxContents> {
+  const header = new HeaderReader()
+  for await (const selected of selectJson(source.open(), HEADER)) for (const member of selected) header.read(member)
+  header.refuseUnlessSupported(warnings)
+  const { tool, hasStatements, packages } = header
+  const entries = new EntryCount(warnings)
+  if (hasStatements) await readFindings(source, tool, batch, entries)
+  return { tool, hasStatements, components: packages, skipped: entries.skipped, isIncomplete: false }
+}
+
+async function readFindings(
+  source: ReportSource,
+  tool: ReportTool,
+  batch: FindingBatch,
+  entries: EntryCount,
+): Promise<void> {
+  for await (const selected of selectJson(source.open(), PACKAGES)) {
+    for (const { at, value, isOversize } of selected) {
+      const entry = objectOf(value)
+      if (entry !== null) for (const finding of findingsOfPackage(tool, entry)) batch.add(finding)
+      else entries.addSkipped(`Package ${Number(at[0]) + 1} is ${isOversize ? 'too large' : 'not an object'}`)
+    }
+    await batch.flushFull()
+    if (batch.isTruncated) break
+  }
+}
+
+class HeaderReader {
+  tool: ReportTool = toolOfCreators(null)
+  packages = 0
+  hasStatements = false
+  #hasOthers = false
+  #version: unknown
+
+  read({ path, value }: SelectedValue): void {
+    if (path === 'spdxVersion') this.#version = value
+    else if (path === 'creationInfo.creators') this.tool = toolOfCreators(value)
+    else if (path === 'packages:type') refuseUnlessArray(value)
+    else if (path === REFERENCE) this.hasStatements ||= isStatement(value)
+    else if (value === 'object') this.packages++
+    else this.#hasOthers = true
+  }
+
+  refuseUnlessSupported(warnings: ReportWarnings): void {
+    if (this.packages === 0 && this.#hasOthers) {
+      throw new ReportError('The member `packages` contains no objects.', 'spdx')
+    }
+    const version = typeof this.#version === 'string' ? this.#version.trim().slice(0, 30) : null
+    if (version === null) throw new ReportError('The SPDX document has no `spdxVersion`.', 'spdx')
+    const minor = /^SPDX-2\.(\d{1,3})$/.exec(version)?.[1] ?? '0'
+    if (MINORS_READ.includes(minor)) return
+    if (Number(minor) < 2) {
+      const shown = JSON.stringify(version)
+      throw new ReportError(`The SPDX version ${shown} is not supported; use SPDX 2.2, 2.3 or 3.0.`, 'spdx')
+    }
+    warnings.add(`The document is ${version}, which is newer than SPDX 2.3; it was read as SPDX 2.3.`)
+  }
+}
+
+function refuseUnlessArray(type: unknown): void {
+  if (type === 'array' || type === 'null') return
+  throw new ReportError('The member `packages` of the SPDX document is not an array.', 'spdx')
+}
+
+/** The values that stand for "not stated" (SPDX 2.3 §7). */
+const NOT_STATED = new Set(['NOASSERTION', 'NONE'])
+
+/** Types of security references (SPDX 2.3 Annex F.2) that identify the package itself. */
+const IDENTIFYING = new Set(['cpe22type', 'cpe23type', 'swid'])
+
+/** True for an external reference that is about vulnerabilities, including a reference to a fix. */
+function isStatement(reference: unknown): boolean {
+  const category = textOf(memberOf(reference, 'referenceCategory'))?.trim().toUpperCase()
+  return category === 'SECURITY' && !IDENTIFYING.has(typeName(memberOf(reference, 'referenceType')))
+}
+
+/** One finding per security reference that names a vulnerability, except references to a fix. */
+function findingsOfPackage(tool: ReportTool, entry: JsonObject): ParsedFinding[] {
+  const references = objectsOf(entry.externalRefs)
+  const component = componentOfPackage(entry, references)
+  return references.flatMap((reference) => {
+    if (!isStatement(reference) || typeName(reference.referenceType) === 'fix') return []
+    const ids = vulnerabilityIds([textOf(reference.referenceLocator) ?? ''])
+    if (ids.length === 0) return []
+    const vulnerability = namedVulnerability(ids, {
+      description: textOf(reference.comment),
+      url: webUrl(textOf(reference.referenceLocator)),
+    })
+    return [dependencyFinding({ tool, vulnerability, component, fixedVersion: null, dismissal: null })]
+  })
+}
+
+function componentOfPackage(entry: JsonObject, references: JsonObject[]): Component {
+  const purl = references.find(({ referenceType }) => typeName(referenceType) === 'purl')
+  return componentOf({
+    name: statedText(entry.name),
+    version: statedText(entry.versionInfo),
+    purl: textOf(purl?.referenceLocator),
+  })
+}
+
+function statedText(value: unknown): string | null {
+  const text = textOf(value)
+  return text === null || NOT_STATED.has(text.trim().toUpperCase()) ? null : text
+}
+
+/** `advisory` of both `advisory` and `http://spdx.org/rdf/references/advisory`. */
+function typeName(referenceType: unknown): string {
+  const type = textOf(referenceType)?.slice(0, 300).trim().toLowerCase() ?? ''
+  return type.slice(type.lastIndexOf('/') + 1)
+}

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { cvssVectorOf } from './cvss-vector.ts'
+import { type Rating, scoreOf, severityFields, severityInWords, severityOfScore } from './severity.ts'
+
+const NONE: Rating = { isOwn: false, severity: null, score: null, cvssVersion: null, vector: null }
+const rating = (facts: Partial<Rating>): Rating => ({ ...NONE, ...facts })
+
+test('the newest CVSS version is trusted most and other ratings least, in any order', () => {
+  const ratings = [
+    rating({ severity: 'info' }),
+    rating({ cvssVersion: '2.0', severity: 'low' }),
+    rating({ cvssVersion: '4.0', severity: 'critical', score: 9.3 }),
+    rating({ cvssVersion: '3.1', severity: 'high' }),
+  ]
+  assert.equal(severityFields(ratings).severity, 'critical')
+  assert.deepEqual(severityFields(ratings.toReversed()), severityFields(ratings))
+  assert.equal(severityFields(ratings.slice(0, 2)).severity, 'low')
+})
+
+test('the severity by the finder counts first, and the CVSS score of others is kept', () => {
+  const fields = severityFields([
+    rating({ cvssVersion: '3.1', severity: 'critical', score: 9.8 }),
+    rating({ isOwn: true, severity: 'low' }),
+  ])
+  assert.deepEqual(fields, {
+    severity: 'low',
+    scanner_score: 9.8,
+    cvss_version: '3.1',
+    cvss_score: 9.8,
+    cvss_vector: null,
+  })
+})
+
+test('a rating without a severity counts by its score, one without a score by its vector', () => {
+  const vector = cvssVectorOf('CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H', null)
+  assert.equal(severityFields([rating({ cvssVersion: '3.1', score: 7.1 })]).severity, 'high')
+  assert.equal(severityFields([rating({ cvssVersion: '3.1', score: 0 })]).severity, 'info')
+  const byVector = severityFields([rating({ cvssVersion: '3.1', vector })])
+  assert.deepEqual([byVector.severity, byVector.cvss_score], ['critical', 9.8])
+})
+
+test('a vulnerability without ratings has the severity medium', () => {
+  assert.equal(severityFields([]).severity, 'medium')
+  assert.equal(severityFields([NONE]).severity, 'medium')
+})
+
+test('severities and scores are read as tools write them', () => {
+  assert.deepEqual(['Critical', 'moderate', 'none', 'unknown', 'constructor', null].map(severityInWords), [
+    'critical',
+    'medium',
+    'info',
+    null,
+    null,
+    null,
+  ])
+  assert.deepEqual([9.8, '6.8', 0, '', 11, -1, null].map(scoreOf), [9.8, 6.8, 0, null, null, null, null])
+  assert.deepEqual(['0', '0.0', -0].map(scoreOf), [0, 0, 0])
+  assert.deepEqual([10, 9, 8.9, 7, 4, 3.9, 0.1, 0].map(severityOfScore), [
+    'critical',
+    'critical',
+    'high',
+    'high',
+    'medium',
+    'low',
+    'low',
+    'info',
+  ])
+})

@@ -3,8 +3,8 @@ import type { Db, Tx } from '../../platform/db/sql.ts'
 export type RepositoryIdentity = { name: string; provider: string | null; provider_id: string | null }
 
 /**
- * The row of a repository as reports name it, made when it is new, locked until the transaction ends. The lock is what
- * makes counts per repository exact.
+ * The row of a repository as reports name it, made when it is new, locked until the transaction
+ * ends. The lock is what makes counts per repository exact.
  */
 export async function lockReportedRepository(tx: Tx, orgId: string, identity: RepositoryIdentity, at: Date) {
   const [row] = await tx<[{ id: number }]>`
@@ -37,8 +37,9 @@ export async function findReportedRepositories(db: Db, orgId: string, filter: Re
 }
 
 /**
- * The condition that a row's repository has this provider, as a look-up per row: `offset 0` keeps the
- * planner from joining all repositories of the provider first. `row` has org_id and repository_no.
+ * The condition that a row's repository has this provider, as a look-up per row: `offset 0` keeps
+ * the planner from joining all repositories of the provider first. `row` has org_id and
+ * repository_no.
  */
 export function ofProvider(db: Db, row: ReturnType<Db>, provider: string | null) {
   if (provider === null) return db``

@@ -4,12 +4,15 @@ import type { Services } from '../../services.ts'
 import { ReportError } from '../formats/report/parsed-report.ts'
 import { applyReport } from './apply-report.ts'
 import { type ReadUploadPayload, readUploadJob } from './read-upload-job.ts'
-import { reportKey } from './report-key.ts'
+import { reportKey } from './upload-file.ts'
 import { markFailed, startParsing, type UploadToRead } from './upload-state.store.ts'
 
-const GIVEN_UP = 'The report could not be read because of a failure on our side. Upload it again.'
+const GIVEN_UP = 'The report could not be read because of an internal error. Upload it again.'
 
-/** Reads a completed upload's file into findings. A file that cannot be read is its sender's matter: it ends in `failed`. */
+/**
+ * Reads the file of a completed upload into findings. An upload with an unreadable file fails and
+ * is not retried.
+ */
 export const readUpload: Job<Services, ReadUploadPayload> = {
   ...readUploadJob,
   async run(services, { org_id, upload_id }) {
@@ -28,12 +31,12 @@ export const readUpload: Job<Services, ReadUploadPayload> = {
   },
 }
 
-/** An artifact is read where its run keeps it. */
+/** The file of an upload from a CI report is the artifact itself. */
 function objectKey(orgId: string, uploadId: string, { artifact_id }: UploadToRead): string {
   return artifact_id === null ? reportKey(orgId, uploadId) : artifactKey(orgId, artifact_id)
 }
 
-/** What was uploaded to be read is of no use now. An artifact has another key and stays. */
+/** Marks the upload as failed and removes its file. An artifact has another key and is kept. */
 async function fail(
   services: Services,
   orgId: string,

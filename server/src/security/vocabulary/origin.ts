@@ -1,4 +1,6 @@
-/** How a report was submitted: in the console, through the API, or as an artifact of a CI report. */
+/**
+ * How a report was submitted: in the console, through the API, or as an artifact of a CI report.
+ */
 export const UPLOAD_ORIGINS = ['ui', 'api', 'report'] as const
 export type UploadOrigin = (typeof UPLOAD_ORIGINS)[number]
 

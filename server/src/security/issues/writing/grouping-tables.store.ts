@@ -14,7 +14,10 @@ declare const copied: unique symbol
  */
 export type Grouped = { readonly tx: Tx; readonly scope: MergeScope; readonly [copied]: true }
 
-/** Adds the findings of these groups to `grouped`, and fills `grouped_issues` with their changed issues alone. */
+/**
+ * Adds the findings of these groups to `grouped`, and fills `grouped_issues` with their changed
+ * issues alone.
+ */
 export async function copyGrouped(tx: Tx, scope: MergeScope, placed: readonly PlacedGroup[]): Promise<Grouped> {
   await copyIssues(tx, placed)
   await copyFindings(tx, placed)

@@ -6,7 +6,7 @@ const BRANCH_REF = 'refs/heads/'
  * other ref is no branch and gives null: a tag (`refs/tags/v1`), a merge request's merge commit
  * (`refs/pull/1/merge`), and an absent ref.
  *
- * The function `branch_name` of the database tells the streams of different refs apart. It has the
+ * The function `branch_name` of the database separates the streams of different refs. It has the
  * same rule for branches and returns other refs unchanged.
  */
 export function branchName(ref: string | null): string | null {

@@ -19,7 +19,7 @@ export type Paired = After<'pair'> & {
   readonly counts: readonly PairCounts[]
 }
 
-/** The number of findings of one stream by what the report says of them. */
+/** Numbers of findings of one stream. `absent` ones are stored and not in the report. */
 export type PairCounts = {
   stream_id: number
   fresh: number

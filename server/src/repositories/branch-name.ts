@@ -1,12 +1,12 @@
 const BRANCH_REF = 'refs/heads/'
 
 /**
- * The branch that a ref names, in the one form in which branches are compared: `refs/heads/main` and
- * `main` are both `main`. A ref that does not start with `refs/` is the name of a branch. Every other
- * ref is no branch and gives null: a tag (`refs/tags/v1`), a merge request's merge commit
+ * The branch that a ref names, in the one form in which branches are compared: `refs/heads/main`
+ * and `main` are both `main`. A ref that does not start with `refs/` is the name of a branch. Every
+ * other ref is no branch and gives null: a tag (`refs/tags/v1`), a merge request's merge commit
  * (`refs/pull/1/merge`), and an absent ref.
  *
- * The function `branch_name` of the database tells the streams of different refs apart. It has the
+ * The function `branch_name` of the database separates the streams of different refs. It has the
  * same rule for branches and returns other refs unchanged.
  */
 export function branchName(ref: string | null): string | null {

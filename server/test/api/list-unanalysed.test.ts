@@ -20,7 +20,10 @@ const ROWS = 20_000
 const REPOSITORIES = 200
 const LIMIT = 20
 const PAGE = LIMIT + 1
-/** A page's own rows, the newest of some facets or repositories that it is chosen from, and look-ups. */
+/**
+ * A page's own rows, the newest of some facets or repositories that it is chosen from, and
+ * look-ups.
+ */
 const ROWS_READ_MAX = 20 * PAGE
 
 let api: TestApi
@@ -105,7 +108,10 @@ const LISTS: [title: string, list: List, rows?: number][] = [
 
 const TABLES = [...LARGE_TABLES, 'finding_streams', 'reported_repositories']
 
-/** The tables that the planner knows the size of. PostgreSQL has -1 where a table was never analysed. */
+/**
+ * The tables that the planner knows the size of. PostgreSQL has -1 where a table was never
+ * analysed.
+ */
 async function analysedTables(): Promise<string[]> {
   const rows = await api.services.sql<{ relname: string }[]>`
     select relname

@@ -297,13 +297,13 @@ test("the plan's reports per run are read, the next one fails with the number, a
   const statuses = (await uploads()).map(({ status, error }) => [status, error])
   const refused = statuses.filter(([status]) => status === 'failed')
   assert.deepEqual([statuses.length, refused.length], [6, 2])
-  for (const [, error] of refused) assert.match(error, /few.*2 reports per run/)
+  for (const [, error] of refused) assert.equal(error, 'The plan few allows 2 security reports per run.')
 })
 
 test("a report over the plan's largest, and a plan that reads none, fail the upload and keep the artifact", async () => {
   for (const [plan, reason] of [
     ['short', /100 bytes/],
-    ['unread', /does not read/],
+    ['unread', /^The plan unread does not include security uploads\.$/],
   ] as const) {
     caller = await api.caller({ plan })
     await newRun()

@@ -1,13 +1,17 @@
 import type { TestApi } from './api.ts'
 
-/** How many rows have the rare values of `insertIssues`: dismissed issues, and issues of GitLab's one repository. */
+/**
+ * How many rows have the rare values of `insertIssues`: dismissed issues, and issues of GitLab's
+ * one repository.
+ */
 export const RARE = 3
 
 /**
- * Inserts issues with one finding each by SQL. Each issue is a millisecond older than the one before.
- * They have every severity. Half of them are about packages, all with an EPSS score, most of them
- * low, and one in a hundred with a KEV entry. They are spread over some repositories of GitHub, named
- * acme/large-0 and so on, and the rare ones are in acme/small of GitLab. Nothing is analysed.
+ * Inserts issues with one finding each by SQL. Each issue is a millisecond older than the one
+ * before. They have every severity. Half of them are about packages, all with an EPSS score, most
+ * of them low, and one in a hundred with a KEV entry. They are spread over some repositories of
+ * GitHub, named acme/large-0 and so on, and the rare ones are in acme/small of GitLab. Nothing is
+ * analysed.
  */
 export async function insertIssues(
   { services: { sql, clock } }: TestApi,

@@ -3,15 +3,18 @@ import { createRun } from './ci-runs.ts'
 import { configureGate, openGate } from './gates.ts'
 import { insertIssues } from './many-issues.ts'
 
-/** The tables that grow with use. The others stay so small that PostgreSQL never analyses them by itself. */
+/**
+ * The tables that grow with use. The others stay so small that PostgreSQL never analyses them by
+ * itself.
+ */
 export const LARGE_TABLES = [
   ...['findings', 'security_issues', 'ci_runs', 'deployments', 'security_alerts', 'compliance_results'],
   ...['vulnerability_aliases', 'intel_epss', 'intel_advisories'],
 ]
 
 /**
- * An organization with so many rows in every list. No table has planner statistics, and autovacuum is
- * off so that it stays that way.
+ * An organization with so many rows in every list. No table has planner statistics, and autovacuum
+ * is off so that it stays that way.
  */
 export async function insertUnanalysed(api: TestApi, rows: number, repositories: number): Promise<Caller> {
   await disableAutovacuum(api)
@@ -46,7 +49,10 @@ async function insertIntel({ services: { sql, clock } }: TestApi, rows: number):
     from generate_series(0, ${rows}::int - 1) nth`
 }
 
-/** Copies of a run and of its deployment, each a second older than the one before. One in a hundred deployments is rare. */
+/**
+ * Copies of a run and of its deployment, each a second older than the one before. One in a hundred
+ * deployments is rare.
+ */
 async function insertRuns(api: TestApi, caller: Caller, rows: number): Promise<void> {
   await configureGate(api, caller)
   const { id: run_id } = await createRun(api, caller)

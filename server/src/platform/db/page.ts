@@ -3,8 +3,9 @@ import { lowestUuidAt } from '../ids.ts'
 import type { Db } from './sql.ts'
 
 /**
- * The condition that makes a list one page: the window, and what stands after the page before. `table` is the list's
- * table or alias; it needs an index on (org_id, created_at, id) and an order by created_at desc, id desc.
+ * The condition that makes a list one page: the window, and what stands after the page before.
+ * `table` is the list's table or alias; it needs an index on (org_id, created_at, id) and an order
+ * by created_at desc, id desc.
  */
 export function pageOf(db: Db, page: Page, table: ReturnType<Db>) {
   const after = page.after
@@ -15,8 +16,8 @@ export function pageOf(db: Db, page: Page, table: ReturnType<Db>) {
 }
 
 /**
- * The same for a list whose ids are version 7 UUIDs of the time of creation: an index on (org_id, id)
- * and an order by id desc are enough.
+ * The same for a list whose ids are version 7 UUIDs of the time of creation: an index on (org_id,
+ * id) and an order by id desc are enough.
  */
 export function pageOfTimedIds(db: Db, page: Page, table: ReturnType<Db>) {
   const { from, before } = timedIdsOf(page)

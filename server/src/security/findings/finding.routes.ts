@@ -14,7 +14,9 @@ export async function findingRoutes(app: HttpServer, services: Services): Promis
       config: { scope: 'read:security' },
       schema: {
         operationId: 'listFindings',
-        summary: 'List raw findings of every source',
+        summary: 'List findings',
+        description:
+          'Returns every raw finding of every source, newest first. Findings of branches and fixed and dismissed findings are included.',
         tags: ['Findings and issues'],
         querystring: FindingQuery,
         response: { 200: ListEnvelope(Finding) },

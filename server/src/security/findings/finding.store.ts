@@ -30,8 +30,8 @@ export async function listFindings(
 }
 
 /**
- * The ids of the page. `limit` and `offset 0` keep the planner from joining anything before the page
- * is picked: without statistics of the joined tables it would read all findings.
+ * The ids of the page. `limit` and `offset 0` keep the planner from joining anything before the
+ * page is picked: without statistics of the joined tables it would read all findings.
  */
 function pickPage(db: Db, orgId: string, page: Page, { repositoryNos, provider }: RepositorySelection) {
   if (repositoryNos !== null) return pickOfRepositories(db, orgId, page, repositoryNos)

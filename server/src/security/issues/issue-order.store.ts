@@ -23,7 +23,10 @@ export type Order = {
   order: Expression
 }
 
-/** The parts of a sort order. An index holds each part in order. Ties are newest first. */
+/**
+ * The parts of a sorted list, each of which an index has in order. Of equal issues the newest is
+ * first.
+ */
 export function ordersOf(db: Db, sort: IssueSort, page: Page): Order[] {
   const { after } = page
   const order = byAge(db)

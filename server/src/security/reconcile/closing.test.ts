@@ -14,7 +14,7 @@ const REPORT: ReportToJudge = {
 
 const closing = (fields: Partial<ReportToJudge> = {}) => judgeClosing({ ...REPORT, ...fields }).closing
 
-test('more than half of 20 findings gone, with fewer rules: nothing closes but what was missing before', () => {
+test('a report without more than half of 20 findings and with fewer rules closes only what was missing before', () => {
   assert.equal(closing(), 'missing_before')
   assert.equal(
     judgeClosing(REPORT).warning,
@@ -23,25 +23,25 @@ test('more than half of 20 findings gone, with fewer rules: nothing closes but w
   )
 })
 
-test('half is not more than half, 19 are not 20, and as many rules are not fewer', () => {
+test('half of the findings, fewer than 20 findings, and as many rules are all closed', () => {
   assert.equal(closing({ missing: 10 }), 'all')
   assert.equal(closing({ open: 19, missing: 19 }), 'all')
   assert.equal(closing({ rules: 5 }), 'all')
   assert.equal(closing({ rules: 6 }), 'all')
 })
 
-test('where rules are not known, of the format or of the report before, all may be closed', () => {
+test('all findings are closed if the number of rules is unknown, in this report or in the previous one', () => {
   assert.equal(closing({ rules: null }), 'all')
   assert.equal(closing({ rulesBefore: null }), 'all')
 })
 
-test('what was missing before is agreed on and counts no more', () => {
+test('findings that were missing from the previous report too are not counted', () => {
   assert.equal(closing({ open: 100, missing: 95, missingBefore: 95 }), 'all')
   assert.equal(closing({ open: 100, missing: 97, missingBefore: 50 }), 'missing_before')
   assert.equal(closing({ open: 60, missing: 60, missingBefore: 41 }), 'all')
 })
 
-test('a report that does not say all closes nothing at all, and says why', () => {
+test('an incomplete report closes nothing, and the warning has the reason', () => {
   const verdict = judgeClosing({ ...REPORT, open: 1, missing: 1, missingBefore: 1, incomplete: 'It was cut.' })
   assert.deepEqual(verdict, { closing: 'none', warning: 'No findings of Lint were closed. It was cut.' })
 })

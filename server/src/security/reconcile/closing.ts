@@ -16,7 +16,9 @@ export type ReportToJudge = {
   rulesBefore: number | null
   /** Why the report may lack findings that its tool found, or null if it has them all. */
   incomplete: string | null
-  /** Open findings of the stream; of these, not in the report; of these, not in the previous one. */
+  /**
+   * Open findings of the stream; of these, not in the report; of these, not in the previous one.
+   */
   open: number
   missing: number
   missingBefore: number

@@ -4,7 +4,10 @@ import { kevAt } from '../intel/lookup/intel-at-detection.store.ts'
 import type { Paired } from './paired.store.ts'
 import type { After } from './step.ts'
 
-/** The temporary table `detected`: the intel of new findings by their position. Findings without intel have no row. */
+/**
+ * The temporary table `detected`: the intel of new findings by their position. Findings without
+ * intel have no row.
+ */
 export type Detected = After<'detect'> & { readonly tx: Tx; readonly at: Date }
 
 /**
@@ -46,8 +49,9 @@ function hasIntel(db: Db, intel: ReturnType<Db>) {
 }
 
 /**
- * The specification's `intel_at_detection` of a row of `incoming` joined with `detected`, or null if
- * nothing is known but what the report itself states. A KEV entry counts from the day it was added.
+ * The specification's `intel_at_detection` of a row of `incoming` joined with `detected`, or null
+ * if nothing is known but what the report itself states. A KEV entry counts from the day it was
+ * added.
  */
 export function detectedIntel({ tx, at }: Detected) {
   const intel: ReturnType<Tx> = tx`detected.intel`

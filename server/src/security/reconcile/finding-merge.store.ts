@@ -75,7 +75,10 @@ function dismissalSource(tx: Tx) {
   return tx`case when incoming.state = 'dismissed' then 'report' end`
 }
 
-/** Inserts the new findings with what is known of their vulnerabilities at this time. Returns their number. */
+/**
+ * Inserts the new findings with what is known of their vulnerabilities at this time. Returns their
+ * number.
+ */
 async function insertNew({ paired }: GroupedReport): Promise<number> {
   const { tx, scope } = paired
   const { org_id, repository_no, at } = scope
@@ -103,7 +106,10 @@ async function insertNew({ paired }: GroupedReport): Promise<number> {
   return rows.count
 }
 
-/** UUIDs of this time, in the order of the positions in the report: the list of findings is sorted by id. */
+/**
+ * UUIDs of this time, in the order of the positions in the report: the list of findings is sorted
+ * by id.
+ */
 function idsOf(tx: Tx, at: Date) {
   return tx`(${newUuidPrefix(at)} || lpad(to_hex(position), 8, '0'))::uuid`
 }
@@ -137,7 +143,10 @@ async function settleMissing(paired: Paired, streams: readonly { id: number; clo
   return row.resolved
 }
 
-/** Only open findings and those dismissed by a report can be closed, not those dismissed by a person. */
+/**
+ * Only open findings and those dismissed by a report can be closed, not those dismissed by a
+ * person.
+ */
 function isClosed(tx: Tx) {
   return tx`(
     (finding.state = 'open' or (finding.state = 'dismissed' and finding.dismissal_source = 'report'))

@@ -15,7 +15,9 @@ export type StreamReport = {
   reported_at: Date
 }
 
-/** `rules_named` is the number of rules that a report is compared with. Null where it is unknown. */
+/**
+ * `rules_named` is the number of rules that a report is compared with. Null where it is unknown.
+ */
 export type Stream = { id: number; tool: string; tracked: boolean; reported_at: Date; rules_named: number | null }
 
 /**

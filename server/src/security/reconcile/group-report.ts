@@ -40,7 +40,10 @@ export async function groupReport(paired: Paired): Promise<GroupedReport> {
   return { paired, touched, opened } as GroupedReport
 }
 
-/** The findings of the report that are new or changed, and the stored findings they may be grouped with. */
+/**
+ * The findings of the report that are new or changed, and the stored findings they may be grouped
+ * with.
+ */
 async function readMembersToGroup(paired: Paired): Promise<Member[]> {
   const positions = await readNewPositions(paired)
   const changed = await readChanged(paired)

@@ -5,7 +5,10 @@ import { INCOMING_COLUMNS, incomingLine } from './incoming-finding.ts'
 import type { ReportMembers } from './report-members.ts'
 import type { After } from './step.ts'
 
-/** The temporary table `incoming` with all findings of a report. The table exists until the transaction ends. */
+/**
+ * The temporary table `incoming` with all findings of a report. The table exists until the
+ * transaction ends.
+ */
 export type Incoming = After<'copy'> & { readonly tx: Tx; readonly members: ReportMembers }
 
 /** An open COPY into `incoming`. While it is open, the transaction cannot run other statements. */

@@ -9,7 +9,9 @@ const SKIPPED = 'Some results of the report were skipped, and the findings they 
 
 export type JudgedStream = { id: number; closing: Closing; warning: string | null; update: StreamUpdate }
 
-/** Decides for each stream which findings the report may close, and what is recorded of its tool. */
+/**
+ * Decides for each stream which findings the report may close, and what is recorded of its tool.
+ */
 export function judgeStreams(
   streams: readonly Stream[],
   counts: readonly PairCounts[],

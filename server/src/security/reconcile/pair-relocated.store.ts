@@ -5,15 +5,18 @@ export async function pairRelocated(tx: Tx, orgId: string): Promise<void> {
   await pairRest(tx, orgId, tx`relocation`)
 }
 
-/** Pairs findings of which only the message changed, where the message is part of the fingerprint. */
+/**
+ * Pairs findings of which only the message changed, where the message is part of the fingerprint.
+ */
 export async function pairReworded(tx: Tx, orgId: string): Promise<void> {
   const location = tx`jsonb_build_array(rule_id, path, start_line, end_line, resource_name)`
   await pairRest(tx, orgId, tx`case when fingerprint_method = 'message' and rule_id is not null then ${location} end`)
 }
 
 /**
- * Pairs the remaining findings of both sides by a key. Several findings with the same key are paired
- * only within one file and when both sides have equally many: otherwise the pairs are ambiguous.
+ * Pairs the remaining findings of both sides by a key. Several findings with the same key are
+ * paired only within one file and when both sides have equally many: otherwise the pairs are
+ * ambiguous.
  */
 async function pairRest(tx: Tx, orgId: string, key: ReturnType<Tx>): Promise<void> {
   await tx`

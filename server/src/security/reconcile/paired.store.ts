@@ -19,13 +19,15 @@ export type Paired = After<'pair'> & {
   readonly counts: readonly PairCounts[]
 }
 
-/** The number of findings of one stream by what the report says of them. */
+/** Numbers of findings of one stream. `absent` ones are stored and not in the report. */
 export type PairCounts = {
   stream_id: number
   fresh: number
   changed: number
   absent: number
-  /** Stored as open; of these, not in the report; and of these, not in the previous report either. */
+  /**
+   * Stored as open; of these, not in the report; and of these, not in the previous report either.
+   */
   open: number
   missing: number
   missing_before: number
@@ -84,7 +86,7 @@ async function pairByFingerprint(tx: Tx, orgId: string, streams: readonly Stream
       and stored.ordinal = reported.ordinal
     where reported.position is not null
       or stored.state <> 'fixed'`
-  // The index and the statistics keep the next statements fast when those of `findings` are outdated.
+  // They keep the next statements fast, even when the statistics of `findings` are outdated.
   await tx`create index on paired (finding_id)`
   await tx`analyze paired`
 }

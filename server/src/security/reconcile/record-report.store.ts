@@ -34,7 +34,10 @@ export async function recordReport(
 /** Issues to refresh in addition to those of findings that the report does not contain. */
 export type TouchedIssues = { issueIds: readonly string[]; streamIds: readonly number[] }
 
-/** Refreshes the issues that the report may have changed. Returns how many became visible and are open. */
+/**
+ * Refreshes the issues that the report may have changed. Returns how many became visible and are
+ * open.
+ */
 export async function refreshReported(
   { paired: { tx, scope } }: Recorded,
   { issueIds, streamIds }: TouchedIssues,

@@ -7,8 +7,8 @@ import type { ContextHash, GroupingFacts, Member } from '../issues/grouping/grou
 export type AddedMember = { position: number; context: string | null }
 
 /**
- * The findings of a report in the form that grouping reads, kept in memory while the report is parsed: a few hundred bytes
- * each, for at most 100,000 findings.
+ * The findings of a report in the form that grouping reads, kept in memory while the report is
+ * parsed: a few hundred bytes each, for at most 100,000 findings.
  */
 export class ReportMembers {
   readonly #members: Member[] = []
@@ -73,8 +73,9 @@ function groupingFacts(finding: ParsedFinding, context: string | null): Grouping
 }
 
 /**
- * False for fingerprints that are the same on other lines of the file: those made of rule, path and message, and those that
- * Gitleaks makes of a secret's commit and author. `memberColumns` has the same rule for stored findings.
+ * False for fingerprints that are the same on other lines of the file: those made of rule, path and
+ * message, and those that Gitleaks makes of a secret's commit and author. `memberColumns` has the
+ * same rule for stored findings.
  */
 function dependsOnPosition({ kind, fingerprint_method: method, start_line: line }: ParsedFinding): boolean {
   if (line === null) return true

@@ -3,8 +3,8 @@ import type { Db, Tx } from '../../platform/db/sql.ts'
 export type RepositoryIdentity = { name: string; provider: string | null; provider_id: string | null }
 
 /**
- * Returns the number of a reported repository, created if it is new. The row is locked until the
- * transaction ends, so that counts per repository are exact.
+ * The row of a repository as reports name it, made when it is new, locked until the transaction
+ * ends. The lock is what makes counts per repository exact.
  */
 export async function lockReportedRepository(tx: Tx, orgId: string, identity: RepositoryIdentity, at: Date) {
   const [row] = await tx<[{ id: number }]>`

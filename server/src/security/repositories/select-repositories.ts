@@ -13,12 +13,16 @@ export type RepositoryQuery = { repository?: string; provider?: Provider; reposi
 
 const FIELDS = { provider: '/query/provider', id: '/query/repository_id' }
 
-/** Lists read up to so many repositories one by one. With more, a scan soon fills a page. */
+/**
+ * Lists read so many repositories one by one. A page of a provider with more repositories is soon
+ * full.
+ */
 const REPOSITORIES_READ_MAX = 100
 
 /**
- * Selects the repositories of a list. Throws 400 `REPOSITORY_AMBIGUOUS` for a name without a provider
- * that several providers have, and 400 `invalid_request` for an id without a provider.
+ * The repositories that a query selects. Throws 400 `REPOSITORY_AMBIGUOUS` for a name without a
+ * provider that exists on several providers, and 400 `invalid_request` for an id without a
+ * provider.
  */
 export async function selectRepositories(db: Db, orgId: string, query: RepositoryQuery): Promise<RepositorySelection> {
   const { repository: name = null, provider = null, repository_id: id } = query

@@ -21,7 +21,7 @@ const ARTIFACT: ReadableArtifact = {
 
 const category = (change: Partial<ReadableArtifact> = {}) => artifactCategory({ ...ARTIFACT, ...change })
 
-test('a category can be read, and has the characters and the length of one (decisions §7)', () => {
+test('a category is readable, and has the allowed characters and length (decisions §7)', () => {
   assert.match(category(), /^ci\/build\/sast:[0-9a-f]{12}$/)
   const anyText = fc.string({ unit: 'grapheme', maxLength: 300 })
   fc.assert(
@@ -31,7 +31,7 @@ test('a category can be read, and has the characters and the length of one (deci
   )
 })
 
-test('the same job of another run, with other bytes, on another commit or branch, speaks for the same findings', () => {
+test('another run, file, commit or branch of the same job has the same category', () => {
   const again = { run_id: 'run_2', sha256: 'c'.repeat(64), size: 2, commit_sha: 'd'.repeat(40), ref: 'dev' }
   assert.equal(category(again), category())
   assert.equal(category({ matrix: { node: 24, os: 'linux' } }), category())
@@ -39,7 +39,7 @@ test('the same job of another run, with other bytes, on another commit or branch
   assert.equal(category({ matrix: {} }), category({ matrix: null }))
 })
 
-test('another pipeline, job, matrix, report or path does not', () => {
+test('another host, pipeline, job, matrix, report or path has another category', () => {
   const others: Partial<ReadableArtifact>[] = [
     {},
     { repository: 'gitlab.com/acme/api' },
@@ -54,7 +54,7 @@ test('another pipeline, job, matrix, report or path does not', () => {
   assert.equal(new Set(others.map(category)).size, others.length)
 })
 
-test('names that only differ in characters a category cannot hold are still two', () => {
+test('names that differ only in characters that a category cannot contain have different categories', () => {
   assert.notEqual(category({ job_name: 'a b' }), category({ job_name: 'a-b' }))
   const long = 'x'.repeat(120)
   assert.notEqual(category({ job_name: `${long}1` }), category({ job_name: `${long}2` }))

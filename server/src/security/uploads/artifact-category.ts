@@ -5,9 +5,10 @@ const CATEGORY_CHARS_MAX = 100
 const DIGEST_CHARS = 12
 
 /**
- * The category of a report that a job sends as an artifact: the same job of the same pipeline, with the same matrix
- * and path, speaks for the same findings; another one does not close them, nor does one of a repository of the same
- * name on another host, as long as both are known by their name alone. Made of a category's own characters.
+ * The category of a report that a job sends as an artifact. Reports of the same job and matrix of
+ * the same pipeline, with the same path, have the same category, so that only they close each
+ * other's findings. The host is a part of it, because repositories of the same name on two hosts
+ * are one repository until they are connected.
  */
 export function artifactCategory(artifact: ReadableArtifact): string {
   const { repository, pipeline_name, job_name, matrix, report_name, path } = artifact

@@ -5,7 +5,7 @@ import { findMismatch, type Mismatch } from '../../platform/objects/verify-objec
 import { enqueue } from '../../platform/queue/enqueue.ts'
 import type { Services } from '../../services.ts'
 import { readUploadJob } from './read-upload.job.ts'
-import { reportKey } from './report-key.ts'
+import { reportKey } from './upload-file.ts'
 import {
   findUploadToComplete,
   lockUploadToComplete,
@@ -16,13 +16,14 @@ import {
 import { findUploadJson } from './upload-view.store.ts'
 
 const REASONS = {
-  size_mismatch: 'size mismatch: the stored file has another size than was declared',
-  checksum_mismatch: 'checksum mismatch: the stored file has another SHA-256',
+  size_mismatch: 'size mismatch: the stored file does not have the declared size',
+  checksum_mismatch: 'checksum mismatch: the stored file does not have the declared SHA-256',
 }
 
 /**
- * Checks the stored file and queues it for reading, once, however often and however simultaneously it is called. An
- * upload past `pending` is returned as it is. Errors: 404; 409 `file_missing`, after which the upload is still pending.
+ * Checks the stored file and queues it for reading. Repeated and concurrent calls queue it once: an
+ * upload that is no longer pending is returned unchanged. Throws 404, and 409 `file_missing`, after
+ * which the upload is still pending.
  */
 export async function completeUpload(services: Services, actor: Actor, id: string): Promise<string> {
   const { sql, clock, objects } = services
@@ -31,7 +32,7 @@ export async function completeUpload(services: Services, actor: Actor, id: strin
   const upload = await findUploadToComplete(sql, actor.org_id, id)
   if (!upload) throw notFound('upload')
   if (awaitsFile(upload, now)) {
-    // Before anything is locked: a store that cannot tell checksums has the file read through.
+    // Not under a lock: an object store without checksums has to read the whole file.
     const mismatch = await findMismatch(objects, key, { sizeBytes: upload.size, sha256: upload.sha256 })
     const failed = await sql.begin((tx) => settle(tx, actor.org_id, id, mismatch, now))
     if (failed) await objects.remove(key)
@@ -39,11 +40,19 @@ export async function completeUpload(services: Services, actor: Actor, id: strin
   return (await findUploadJson(sql, actor.org_id, id, now)) as string
 }
 
-/** Whether this call is the one that ended the upload as failed. Another may have settled it meanwhile. */
+/**
+ * Queues the upload or marks it as failed, unless another call did. Returns whether this call
+ * marked it as failed.
+ */
 async function settle(tx: Tx, orgId: string, id: string, mismatch: Mismatch | null, now: Date): Promise<boolean> {
   const upload = await lockUploadToComplete(tx, orgId, id)
   if (!upload || !awaitsFile(upload, now)) return false
-  if (mismatch === 'missing') throw new ApiError(409, 'file_missing', 'The file has not been PUT yet.')
+  if (mismatch === 'missing')
+    throw new ApiError(
+      409,
+      'file_missing',
+      'The file has not been uploaded yet. PUT it, then complete the upload again.',
+    )
   if (mismatch !== null) {
     await markFailed(tx, orgId, id, { error: REASONS[mismatch], format: null }, now)
     return true

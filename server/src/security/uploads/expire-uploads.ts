@@ -1,5 +1,5 @@
 import type { Services } from '../../services.ts'
-import { reportKey } from './report-key.ts'
+import { reportKey } from './upload-file.ts'
 import { failExpiredUploads, failUnreadUploads } from './upload-state.store.ts'
 
 /** Fails uploads that were not completed within their 15 minutes, and removes their files. */

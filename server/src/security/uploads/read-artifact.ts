@@ -23,6 +23,8 @@ import {
 } from './upload.store.ts'
 import { markFailed } from './upload-state.store.ts'
 
+const FILENAME_CHARS_MAX = 200
+
 /**
  * Queues the reading of an artifact that a scan or SBOM attestation names, as an upload with the origin
  * `report`. An artifact that was read before is not read again: attestations that came since get its
@@ -38,9 +40,9 @@ export async function readArtifact(
     const artifact = await describeArtifact(tx, org_id, artifact_id)
     const organization = await findOrganizationById(tx, org_id)
     const plan = organization && services.plans.get(organization.plan)
-    const isEmpty = artifact?.size === 0 // no report, and no upload could say so: they have at least one byte
-    if (!artifact || !plan || isEmpty) return
-    const upload = await toUpload(tx, org_id, artifact_id, artifact, now)
+    // An empty artifact is no report, and an upload has at least one byte.
+    if (!artifact || artifact.size === 0 || !plan) return
+    const upload = await toUpload(tx, { orgId: org_id, id: artifact_id, artifact, now })
     const refusal = await findRefusal(tx, org_id, artifact, plan)
     const upload_id =
       (await insertUpload(tx, upload, now)) ?? (await requeueFailedArtifact(tx, org_id, artifact_id, now))
@@ -52,13 +54,9 @@ export async function readArtifact(
   })
 }
 
-async function toUpload(
-  tx: Tx,
-  orgId: string,
-  artifactId: string,
-  artifact: ReadableArtifact,
-  now: Date,
-): Promise<NewUploadRow> {
+type ArtifactToRead = { orgId: string; id: string; artifact: ReadableArtifact; now: Date }
+
+async function toUpload(tx: Tx, { orgId, id, artifact, now }: ArtifactToRead): Promise<NewUploadRow> {
   const repository = await resolveOnHost(tx, orgId, artifact.repository)
   await adoptNamed(tx, orgId, repository)
   return {
@@ -75,11 +73,14 @@ async function toUpload(
     commit_sha: artifact.commit_sha,
     tracked: artifact.event !== 'pull_request' && isTracked(artifact.ref, repository.tracked_branch),
     put_until: now,
-    artifact: { id: artifactId, runId: artifact.run_id },
+    artifact: { id, runId: artifact.run_id },
   }
 }
 
-/** A run says the host, so its repository is never ambiguous; one that is not connected is known by its name alone. */
+/**
+ * A run names the host, so its repository is never ambiguous. One that is not connected is known by
+ * name only.
+ */
 async function resolveOnHost(tx: Tx, orgId: string, address: string): Promise<ResolvedRepository> {
   const slash = address.indexOf('/')
   const name = address.slice(slash + 1)
@@ -89,15 +90,16 @@ async function resolveOnHost(tx: Tx, orgId: string, address: string): Promise<Re
   return resolveRepository(tx, orgId, { name: full_name, provider: provider as Provider, providerId: id })
 }
 
-const FILENAME_CHARS_MAX = 200
-
-/** Counted under the repository's lock, which `toUpload` took. */
+/**
+ * The error of an upload that the plan does not allow, or null. Counted under the lock that
+ * `toUpload` took.
+ */
 async function findRefusal(tx: Tx, orgId: string, artifact: ReadableArtifact, plan: Plan): Promise<string | null> {
-  if (!plan.features.includes('security_uploads')) return `The plan ${plan.name} does not read security reports.`
+  if (!plan.features.includes('security_uploads')) return `The plan ${plan.name} does not include security uploads.`
   if (artifact.size > plan.security_report_bytes_max) {
-    return `The plan ${plan.name} reads reports of up to ${plan.security_report_bytes_max} bytes.`
+    return `The plan ${plan.name} allows reports of up to ${plan.security_report_bytes_max} bytes.`
   }
   const max = plan.security_uploads_per_commit_max
   if ((await countRunUploads(tx, orgId, artifact.run_id)) < max) return null
-  return `The plan ${plan.name} reads ${max} reports per run.`
+  return `The plan ${plan.name} allows ${max} security reports per run.`
 }

@@ -5,7 +5,7 @@ import type { Services } from '../../services.ts'
 import { ReportError, type ReportSource } from '../formats/report/parsed-report.ts'
 import { applyReport } from './apply-report.ts'
 import type { ReadUploadPayload } from './read-upload.job.ts'
-import { reportKey } from './report-key.ts'
+import { reportKey } from './upload-file.ts'
 import { markFailed, OUR_FAILURE, startParsing, type UploadToRead } from './upload-state.store.ts'
 
 /**

@@ -34,7 +34,7 @@ export async function markQueued(db: Db, orgId: string, id: string, at: Date): P
       and id = ${id}`
 }
 
-/** Ends an upload that is not finished with the reason for its owner. */
+/** Marks an upload as failed, unless it has ended. The error is shown to users. */
 export async function markFailed(
   db: Db,
   orgId: string,
@@ -63,7 +63,9 @@ export type UploadToRead = {
   reported_at: Date
 }
 
-/** queued → parsing, or parsing again after a crash. Null when the upload has ended. */
+/**
+ * Marks an upload as parsing, again after an interruption. Returns null if the upload has ended.
+ */
 export async function startParsing(db: Db, orgId: string, id: string, at: Date): Promise<UploadToRead | null> {
   const [row] = await db<UploadToRead[]>`
     update security_uploads
@@ -87,7 +89,7 @@ export async function noteProgress(db: Db, orgId: string, id: string, findings: 
 
 export type FinishedUpload = {
   format: ReportFormat
-  /** What the report itself names. */
+  /** The category in the report itself. */
   category: string | null
   findings: number
   components: number
@@ -96,7 +98,10 @@ export type FinishedUpload = {
   outcome: ReconcileOutcome
 }
 
-/** parsing → finished. False when the upload ended meanwhile: the caller's transaction must not stand. */
+/**
+ * Marks an upload as finished. If it returns false, the upload has ended and the transaction must
+ * be rolled back.
+ */
 export async function markFinished(tx: Tx, orgId: string, id: string, result: FinishedUpload, at: Date) {
   const rows = await tx`
     update security_uploads

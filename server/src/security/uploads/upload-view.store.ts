@@ -2,7 +2,10 @@ import type { Db } from '../../platform/db/sql.ts'
 import type { ReconcileOutcome } from '../reconcile/reconcile-report.ts'
 import { UPLOAD_EXPIRED } from './upload-state.store.ts'
 
-/** An upload as JSON, or null. A pending upload past its time is shown as failed before the job marks it. */
+/**
+ * An upload as JSON, or null. A pending upload past its time is shown as failed before the job
+ * marks it.
+ */
 export async function findUploadJson(db: Db, orgId: string, id: string, now: Date): Promise<string | null> {
   const [row] = await db<{ json: string }[]>`
     select row_to_json(item)::text as json

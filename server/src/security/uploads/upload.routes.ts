@@ -18,7 +18,10 @@ export async function uploadRoutes(app: HttpServer, services: Services): Promise
       config: access,
       schema: {
         operationId: 'createSecurityUpload',
-        summary: 'Announce a SARIF, CycloneDX or SPDX report',
+        summary: 'Create a security upload',
+        description:
+          'Registers a SARIF, CycloneDX or SPDX report. PUT the file to the returned address, then complete the upload. ' +
+          'The same file for the same repository, category and ref returns the existing upload.',
         tags,
         body: NewSecurityUpload,
         response: { 200: Envelope(CreatedUpload), 201: Envelope(CreatedUpload) },
@@ -36,7 +39,10 @@ export async function uploadRoutes(app: HttpServer, services: Services): Promise
       config: access,
       schema: {
         operationId: 'completeSecurityUpload',
-        summary: 'Say that the file is there: it is checked and queued for reading',
+        summary: 'Complete an upload',
+        description:
+          'Checks the size and the checksum of the stored file and queues it for reading. ' +
+          'A file that does not match is deleted, and the upload fails. Repeated calls return the upload.',
         tags,
         params: UploadPath,
         response: { 200: Envelope(CompletedUpload) },
@@ -54,7 +60,8 @@ export async function uploadRoutes(app: HttpServer, services: Services): Promise
       config: access,
       schema: {
         operationId: 'getSecurityUpload',
-        summary: 'Read how an upload goes',
+        summary: 'Get a security upload',
+        description: 'Returns the upload with its status, and with the counts of its findings as they are read.',
         tags,
         params: UploadPath,
         response: { 200: Envelope(SecurityUpload) },

@@ -17,11 +17,13 @@ export type NewUploadRow = {
   commit_sha: string | null
   tracked: boolean
   put_until: Date
-  /** Where the file is an artifact of a job's report, and nobody has to PUT it. */
+  /** The artifact that has the file, for an upload from a CI report. Null if the file is PUT. */
   artifact: { id: string; runId: string } | null
 }
 
-/** Stores an upload, pending until its file is PUT. Null when the same file is there already, unless that one failed. */
+/**
+ * Inserts an upload. Returns its id, or null if the same file was uploaded before and did not fail.
+ */
 export async function insertUpload(db: Db, upload: NewUploadRow, at: Date): Promise<string | null> {
   const rows = await db`
     insert into security_uploads (
@@ -40,7 +42,7 @@ export async function insertUpload(db: Db, upload: NewUploadRow, at: Date): Prom
 
 export type StoredUpload = { id: string; status: string }
 
-/** The upload of the same file, locked until the transaction ends; failed ones do not count. */
+/** The upload of the same file that did not fail, locked until the transaction ends. */
 export async function lockSameFile(tx: Tx, upload: NewUploadRow): Promise<StoredUpload | null> {
   const [row] = await tx<StoredUpload[]>`
     select id, status
@@ -56,24 +58,32 @@ export async function lockSameFile(tx: Tx, upload: NewUploadRow): Promise<Stored
   return row ?? null
 }
 
-/** Gives a pending upload more time for its PUT, and the size that was announced last: one that was wrong can be put right. */
+/**
+ * Gives a pending upload more time for its PUT, and the newest size, so that a wrong size can be
+ * corrected.
+ */
 export async function extendPut(
   db: Db,
-  orgId: string,
-  id: string,
-  put: Pick<NewUploadRow, 'put_until' | 'size'>,
+  upload: Pick<NewUploadRow, 'org_id' | 'id' | 'put_until' | 'size'>,
   at: Date,
 ): Promise<void> {
   await db`
     update security_uploads
-    set put_until = ${put.put_until}, size = ${put.size}, updated_at = ${at}
-    where org_id = ${orgId}
-      and id = ${id}
+    set put_until = ${upload.put_until}, size = ${upload.size}, updated_at = ${at}
+    where org_id = ${upload.org_id}
+      and id = ${upload.id}
       and status = 'pending'`
 }
 
-/** Uploads that count for a commit, or, where none was sent, for the UTC day. Failed ones do not. */
-export async function countUploads(db: Db, orgId: string, repositoryNo: number, commitSha: string | null, day: Date) {
+/**
+ * Counts the uploads of a commit, or without a commit those since `since`. Failed ones do not
+ * count.
+ */
+export async function countUploads(
+  db: Db,
+  { org_id: orgId, repository_no: repositoryNo, commit_sha: commitSha }: NewUploadRow,
+  since: Date,
+): Promise<number> {
   const [row] = await db<[{ count: number }]>`
     select count(*) as count
     from security_uploads
@@ -82,11 +92,13 @@ export async function countUploads(db: Db, orgId: string, repositoryNo: number, 
       and commit_sha is not distinct from ${commitSha}::text
       and status <> 'failed'
       and origin <> 'report'
-      ${commitSha === null ? db`and created_at >= ${day}` : db``}`
+      ${commitSha === null ? db`and created_at >= ${since}` : db``}`
   return row.count
 }
 
-/** Uploads from reports of one run, which count apart from those that clients create. Failed ones do not. */
+/**
+ * Counts the uploads from reports of a run. They have their own limit. Failed ones do not count.
+ */
 export async function countRunUploads(db: Db, orgId: string, runId: string): Promise<number> {
   const [row] = await db<[{ count: number }]>`
     select count(*) as count
@@ -98,8 +110,8 @@ export async function countRunUploads(db: Db, orgId: string, runId: string): Pro
 }
 
 /**
- * Makes a finished upload the newest word of its stream again, and true, when another file was reported after it:
- * somebody went back. False when it still is the newest.
+ * Queues a finished upload again as the newest of its stream. Returns false if no other file was
+ * submitted after it.
  */
 export async function requeueOutdated(tx: Tx, orgId: string, id: string, at: Date): Promise<boolean> {
   const rows = await tx`

@@ -1,0 +1,30 @@
+import { invalidField } from '../../platform/http/errors.ts'
+import type { Services } from '../../services.ts'
+
+/** The type that every report is PUT with. Its format is detected from the contents. */
+const CONTENT_TYPE = 'application/json'
+
+/** The key of an upload's file in the object store. */
+export function reportKey(orgId: string, uploadId: string): string {
+  return `uploads/${orgId}/${uploadId}`
+}
+
+export type PutAddress = { url: string; headers: Record<string, string> }
+
+/** An address that accepts a PUT of exactly this file. */
+export async function presignReport(
+  { objects }: Services,
+  upload: { org_id: string; id: string; size: number; sha256: string },
+  now: Date,
+): Promise<PutAddress> {
+  const expected = { sizeBytes: upload.size, sha256: upload.sha256, contentType: CONTENT_TYPE }
+  const { url, headers } = await objects.presignPut(reportKey(upload.org_id, upload.id), expected, now)
+  return { url, headers }
+}
+
+/** The last part of a path with slashes or backslashes. Throws 400 if it is not a file name. */
+export function baseName(filename: string): string {
+  const name = filename.split(/[/\\]/).at(-1)?.trim() ?? ''
+  if (name === '' || name === '.' || name === '..') throw invalidField('/body/filename', 'must end with a file name')
+  return name
+}

@@ -1,4 +1,5 @@
-// Walks the newcomer's path: a fresh clone, `npm start`, the README's shell lines as they stand there, Ctrl-C.
+// Walks the newcomer's path: a fresh clone, `npm start`, the README's shell lines as they stand
+// there, Ctrl-C.
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'

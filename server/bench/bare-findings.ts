@@ -2,7 +2,9 @@ import type { Sql } from 'postgres'
 import { SINGLE_DETAIL } from '../src/security/issues/grouping/grouping-facts.ts'
 import type { Json } from '../test/support/json.ts'
 
-/** The newest 1,000 findings: rows, then objects of the form that GET /v1/security/findings answers. */
+/**
+ * The newest 1,000 findings: rows, then objects of the form that GET /v1/security/findings answers.
+ */
 export async function listFindings(sql: Sql, orgId: string) {
   const rows = await sql`
     select finding.id, stream.origin, stream.source, stream.tool, stream.tool_version, finding.kind, finding.type,

@@ -16,7 +16,9 @@ export async function createGateTables(sql: Sql): Promise<void> {
   await sql`create unlogged table if not exists bare_polls (gate_id uuid primary key, polls bigint not null)`
 }
 
-/** Reads the attestations of the run, looks at their status, and stores one row with the decision. */
+/**
+ * Reads the attestations of the run, looks at their status, and stores one row with the decision.
+ */
 export async function openGate(sql: Sql, { run_id, environment, job }: Record<string, Json>) {
   const attestations = await sql`
     select attestation.kind, attestation.name, attestation.status, attestation.data

@@ -32,7 +32,10 @@ const COLUMNS = [
   'updated_at',
 ]
 
-/** JSON.parse of the whole file, and COPY of the rows that we store of it into a table without indexes. */
+/**
+ * JSON.parse of the whole file, and COPY of the rows that we store of it into a table without
+ * indexes.
+ */
 export async function importReport(sql: Sql, file: string) {
   const { tool, results } = JSON.parse(await readFile(file, 'utf8')).runs[0]
   await sql`create table if not exists bare_findings (like findings)`

@@ -1,4 +1,5 @@
-// The baseline: node:http and postgres.js, and nothing that a product needs. No keys, no validation, no errors.
+// The baseline: node:http and postgres.js, and nothing that a product needs. No keys, no
+// validation, no errors.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import postgres from 'postgres'

@@ -10,7 +10,10 @@ type Upload = { id: string; status: string; error: string | null; counts: { crea
 /** A report's file: its bytes, or a stream of them where they are many. */
 export type ReportFile = { size: number; sha256: string; body: RequestInit['body'] }
 
-/** The three calls of an upload. Answers the milliseconds from the complete call until its findings can be read. */
+/**
+ * The three calls of an upload. Answers the milliseconds from the complete call until its findings
+ * can be read.
+ */
 export function importReport(ours: Server, report: Buffer, repository: string): Promise<number> {
   const sha256 = createHash('sha256').update(report).digest('hex')
   return importFile(ours, { size: report.length, sha256, body: new Uint8Array(report) }, repository)

@@ -5,11 +5,17 @@ import { pipeline } from 'node:stream/promises'
 import type { ReportFile } from './import-report.ts'
 
 const RESULTS = 100_000
-/** Where data comes from and flows to: most of what such a report is made of, and nothing that is kept. */
+/**
+ * Where data comes from and flows to: most of what such a report is made of, and nothing that is
+ * kept.
+ */
 const STEPS = 20
 const STEP_CHARS = 400
 
-/** Writes a SARIF report of about 1 GB to a file, as scanners that follow the flow of data do. Answers what opens it. */
+/**
+ * Writes a SARIF report of about 1 GB to a file, as scanners that follow the flow of data do.
+ * Answers what opens it.
+ */
 export async function writeLargeSarif(path: string): Promise<() => ReportFile> {
   const hash = createHash('sha256')
   let size = 0

@@ -5,8 +5,9 @@ const CONNECTIONS = 16
 export type Load = { method: 'GET' | 'POST'; url: string; seconds: number; headers?: Record<string, string> }
 
 /**
- * Requests a second over 16 connections that always have one request under way. `next` gives each request its own
- * key and body. Throws when an answer is not a success: a fast refusal would look like speed.
+ * Requests a second over 16 connections that always have one request under way. `next` gives each
+ * request its own key and body. Throws when an answer is not a success: a fast refusal would look
+ * like speed.
  */
 export async function requestsPerSecond(
   { url, method, seconds, headers = {} }: Load,
@@ -34,8 +35,8 @@ export type Message = { headers: Record<string, string>; body: string }
 export type Target = { path: string; headers?: Record<string, string> }
 
 /**
- * Milliseconds that 99 of 100 requests did not need more than, at a steady rate: one that has to wait because others
- * are slow counts from when it should have been sent.
+ * Milliseconds that 99 of 100 requests did not need more than, at a steady rate: one that has to
+ * wait because others are slow counts from when it should have been sent.
  */
 export async function latencyP99(
   { url, method, seconds, perSecond }: Load & { perSecond: number },

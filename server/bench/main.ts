@@ -1,4 +1,5 @@
-// `npm run bench`, `npm run bench -- [--json] [part of a benchmark's name]`. A missed bar is reported, not a failure.
+// `npm run bench`, `npm run bench -- [--json] [part of a benchmark's name]`. A missed bar is
+// reported, not a failure.
 import { writeFile } from 'node:fs/promises'
 import { type Benchmark, type Result, summarize } from './benchmark.ts'
 import { createCiReport } from './create-ci-report.bench.ts'

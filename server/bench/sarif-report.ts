@@ -1,6 +1,9 @@
 const RULES = 50
 
-/** A SARIF 2.1.0 report as a code scanner writes it, with so many results, all of them different. About 1 KB a result. */
+/**
+ * A SARIF 2.1.0 report as a code scanner writes it, with so many results, all of them different.
+ * About 1 KB a result.
+ */
 export function sarifReport(results: number): Buffer {
   const rules = Array.from({ length: RULES }, (_, at) => rule(at))
   const driver = { name: 'bench-scanner', version: '1.2.3', informationUri: 'https://scanner.example', rules }

@@ -7,7 +7,10 @@ import { openEmbeddedPostgres } from '../src/platform/db/embedded-postgres.ts'
 import { openSql, type Sql } from '../src/platform/db/sql.ts'
 import { BARE, SHIPLOCK, startProgram } from './child-program.ts'
 
-/** What the benchmarks share: one PostgreSQL with the durable settings, and on it our server and the bare one. */
+/**
+ * What the benchmarks share: one PostgreSQL with the durable settings, and on it our server and the
+ * bare one.
+ */
 export type Setting = {
   directory: string
   sql: Sql

@@ -6,8 +6,9 @@ const CHUNK = 100_000
 const DAYS = 300
 
 /**
- * Stores so many findings with their issues, as imports over 300 days would have left them: five tools in 200 repositories, four
- * issues for five findings, a fifth of them fixed, one in fifty dismissed. By SQL, because imports would take an hour.
+ * Stores so many findings with their issues, as imports over 300 days would have left them: five
+ * tools in 200 repositories, four issues for five findings, a fifth of them fixed, one in fifty
+ * dismissed. By SQL, because imports would take an hour.
  */
 export async function storeFindings(
   sql: Sql,

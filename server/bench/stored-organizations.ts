@@ -13,7 +13,10 @@ type Organizations = { large: StoredOrganization; small: StoredOrganization }
 
 const made = new WeakMap<Setting, Promise<Organizations>>()
 
-/** One organization with a million findings and one with ten thousand, made once for all benchmarks that ask. */
+/**
+ * One organization with a million findings and one with ten thousand, made once for all benchmarks
+ * that ask.
+ */
 export function largeAndSmall(setting: Setting): Promise<Organizations> {
   const known = made.get(setting)
   if (known) return known

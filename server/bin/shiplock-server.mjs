@@ -2,7 +2,10 @@
 // `npx shiplock-server <command>`: the server program. This file runs on Node 20, too.
 import { runProgram } from './supervise.mjs'
 
-/** npx changes to the directory of the nearest package. Relative paths refer to the user's directory. */
+/**
+ * npx changes to the directory of the nearest package. Relative paths refer to the user's
+ * directory.
+ */
 const cwd = (process.env.npm_command === 'exec' && process.env.INIT_CWD) || process.cwd()
 
 try {

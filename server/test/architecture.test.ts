@@ -113,7 +113,10 @@ test('what the rules allow is not reported', () => {
   assert.deepEqual(brokenRules(allowed), [])
 })
 
-/** Looking a key up needs its organization in the same round trip; a run shows the repository that it is linked to. */
+/**
+ * Looking a key up needs its organization in the same round trip; a run shows the repository that
+ * it is linked to.
+ */
 const READS_BESIDE = ['access organizations', 'ci repositories']
 
 test("a table is touched by its own slice's stores only", () => {

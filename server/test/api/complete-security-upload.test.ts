@@ -44,7 +44,9 @@ async function jobsOf(uploadId: string): Promise<number> {
   return row.count
 }
 
-/** Stores other bytes where the upload's file belongs, as a store that went wrong would have them. */
+/**
+ * Stores other bytes where the upload's file belongs, as a store that went wrong would have them.
+ */
 async function putOtherBytes(id: string, bytes: Buffer): Promise<void> {
   const expected = {
     sizeBytes: bytes.length,

@@ -61,7 +61,10 @@ test('another category, ref or format is counted with the rest', async () => {
   }
 })
 
-/** Uses everything up with uploads that are finished: those that nobody completes fail in time, and count no more. */
+/**
+ * Uses everything up with uploads that are finished: those that nobody completes fail in time, and
+ * count no more.
+ */
 async function finishAll(fields: Record<string, unknown> = {}): Promise<void> {
   for (let used = 0; used < PER_COMMIT_MAX; used += 1) {
     const upload = await uploadReport(api, caller, sarif([sarifResult(`rule-${++files}`)]), fields)

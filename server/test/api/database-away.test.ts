@@ -56,7 +56,10 @@ test('a key that is revoked after the database was away is refused at once', asy
   assert.equal(status, 401)
 })
 
-/** Asks again while the answer is `status`; the clock stands still, so nothing but news from the database changes it. */
+/**
+ * Asks again while the answer is `status`; the clock stands still, so nothing but news from the
+ * database changes it.
+ */
 async function untilNot(status: number, ask: () => Promise<Answer>): Promise<Answer> {
   const giveUp = AbortSignal.timeout(10_000)
   let answer = await ask()

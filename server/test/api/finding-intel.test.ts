@@ -42,7 +42,10 @@ async function importAdvisory(record: object): Promise<void> {
 
 type Reported = { id: string; purl?: string; ratings?: object[]; recommendation?: string }
 
-/** What the list shows of findings that one report of an organization of their own makes, by the vulnerability's id. */
+/**
+ * What the list shows of findings that one report of an organization of their own makes, by the
+ * vulnerability's id.
+ */
 async function intelOf(...reported: Reported[]): Promise<Record<string, ReturnType<typeof JSON.parse>>> {
   const caller = await api.caller()
   const components = reported.map(({ purl = 'pkg:npm/lib@1.5.0' }, at) => ({

@@ -44,8 +44,8 @@ async function planOf(query: RepositoryQuery, after: Page['after'] = null): Prom
 }
 
 /**
- * The page is read from this index in the order of its ids. Of several repositories each gives as many
- * rows as a page has, and only these are sorted.
+ * The page is read from this index in the order of its ids. Of several repositories each gives as
+ * many rows as a page has, and only these are sorted.
  */
 function assertReadBy(plan: PlanNode[], index: string, repositories = 0): void {
   // Intel is sorted too, but only looked up for findings that name a vulnerability.

@@ -325,7 +325,10 @@ function otherKey() {
   return createSecretKey(Buffer.alloc(32))
 }
 
-/** A limit on the size of files: a write past it ends short and then fails, as one past the last free block does. */
+/**
+ * A limit on the size of files: a write past it ends short and then fails, as one past the last
+ * free block does.
+ */
 async function withFullDiskAfter<Result>(roomBytes: number, act: () => Promise<Result>): Promise<Result> {
   const ignoreSignal = () => {}
   process.on('SIGXFSZ', ignoreSignal)

@@ -22,7 +22,10 @@ before(async () => {
 })
 after(() => api?.close())
 
-/** The services with an object store that hands out the last quarter of a report's results only once it is told. */
+/**
+ * The services with an object store that hands out the last quarter of a report's results only once
+ * it is told.
+ */
 function holdingBack(services: Services, released: Promise<void>, onHeld = () => {}): Services {
   let readings = 0
   async function* read(key: string) {

@@ -19,7 +19,9 @@ type Vulnerable = { name: string; id: string; manifest?: string; version?: strin
 
 let documents = 0
 
-/** What a CycloneDX document did: its references, serial number and times are made anew for each. */
+/**
+ * What a CycloneDX document did: its references, serial number and times are made anew for each.
+ */
 async function report(entries: (Vulnerable | null)[]) {
   api.clock.advance(1000)
   const made = ++documents

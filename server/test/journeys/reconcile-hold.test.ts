@@ -17,7 +17,10 @@ beforeEach(async () => {
 })
 
 let reports = 0
-/** What a report did and warned of. It comes a second after the one before; no two are the same file. */
+/**
+ * What a report did and warned of. It comes a second after the one before; no two are the same
+ * file.
+ */
 async function report(file: object) {
   api.clock.advance(1000)
   const upload = await uploadReport(api, caller, { ...file, properties: { number: ++reports } })

@@ -67,7 +67,10 @@ test('an object that S3 keeps no checksum of is read through instead', async () 
   assert.equal(await findMismatch(store, 's3/unchecked', other), 'checksum_mismatch')
 })
 
-/** What every method of a store with these options says, and whether a secret of it is told anywhere inside. */
+/**
+ * What every method of a store with these options says, and whether a secret of it is told anywhere
+ * inside.
+ */
 async function assertUnavailable(changed: Partial<S3StoreOptions>, reason: RegExp): Promise<void> {
   const wrong = new S3ObjectStore({ ...options, ...changed })
   const error = await wrong.check().then(

@@ -20,7 +20,10 @@ export function pathOf({ path, parameters = [] }: Operation, ids: Record<string,
   })
 }
 
-/** Calls an operation, unless `body` is given with one that is JSON but need not be valid: authorization comes first. */
+/**
+ * Calls an operation, unless `body` is given with one that is JSON but need not be valid:
+ * authorization comes first.
+ */
 export function callOperation(
   api: TestApi,
   operation: Operation,

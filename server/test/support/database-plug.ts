@@ -4,7 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestDatabase } from './database.ts'
 
-/** A database's address with a plug in the line. Pulled: connections break, and new ones are refused. */
+/**
+ * A database's address with a plug in the line. Pulled: connections break, and new ones are
+ * refused.
+ */
 export type DatabasePlug = {
   connection: TestDatabase['connection']
   pull(): Promise<void>

@@ -16,7 +16,10 @@ export type TestDatabase = {
   drop(): Promise<void>
 }
 
-/** A PostgreSQL server for tests, with a migrated template to clone; it and its data are gone after close. */
+/**
+ * A PostgreSQL server for tests, with a migrated template to clone; it and its data are gone after
+ * close.
+ */
 export type TestServer = { url: string; close(): Promise<void> }
 
 const TEMPLATE = 'template_shiplock'
@@ -48,7 +51,10 @@ export async function startTestServer(): Promise<TestServer> {
   }
 }
 
-/** A database of its own with the current schema. A file that is run by hand, without the runner, brings its server. */
+/**
+ * A database of its own with the current schema. A file that is run by hand, without the runner,
+ * brings its server.
+ */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const url = process.env.SHIPLOCK_TEST_DATABASE_URL
   const server = url ? { url, close: async () => {} } : await startTestServer()
@@ -71,7 +77,9 @@ async function createTemplate({ url, connection }: EmbeddedPostgres): Promise<vo
   await migrateQueue(url.replace(/[^/]*$/, TEMPLATE), createLog('silent'))
 }
 
-/** A template cannot be cloned while someone is connected to it, such as autovacuum; that passes. */
+/**
+ * A template cannot be cloned while someone is connected to it, such as autovacuum; that passes.
+ */
 async function cloneTemplate(sql: Sql, database: string): Promise<void> {
   for (;;) {
     try {

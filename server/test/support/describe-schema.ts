@@ -1,6 +1,9 @@
 import type { Sql } from '../../src/platform/db/sql.ts'
 
-/** The schema of a migrated database as SQL, in an order that does not depend on when something was created. */
+/**
+ * The schema of a migrated database as SQL, in an order that does not depend on when something was
+ * created.
+ */
 export async function describeSchema(sql: Sql): Promise<string> {
   const parts = [await describeTables(sql), await describeFunctions(sql), await describeTriggers(sql)].flat()
   return `-- Generated from the migrations by \`npm run schema --workspace server\`. Do not edit.\n\n${parts.join('\n\n')}\n`
@@ -74,7 +77,10 @@ async function describeTriggers(sql: Sql): Promise<string[]> {
   return rows.map((row) => row.text)
 }
 
-/** What this description would leave out without a word: views, free sequences, types and extensions. */
+/**
+ * What this description would leave out without a word: views, free sequences, types and
+ * extensions.
+ */
 export async function undescribedObjects(sql: Sql): Promise<string[]> {
   const rows = await sql<{ name: string }[]>`
     select format('%s %s', c.relkind, c.relname) as name

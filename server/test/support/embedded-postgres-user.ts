@@ -1,4 +1,5 @@
-// A process that uses a data directory until its standard input ends: `node embedded-postgres-user.ts <dataDir> [claim]`.
+// A process that uses a data directory until its standard input ends: `node
+// embedded-postgres-user.ts <dataDir> [claim]`.
 import { openEmbeddedPostgres } from '../../src/platform/db/embedded-postgres.ts'
 
 const [dataDir = '', claim] = process.argv.slice(2)

@@ -25,7 +25,10 @@ export async function statesByRule(api: TestApi, caller: Caller, query: Record<s
   return Object.fromEntries(findings.map(({ rule_id, state }) => [rule_id, state]).sort())
 }
 
-/** The organization's finding rows with the transaction that wrote each: an update, even to the same values, changes it. */
+/**
+ * The organization's finding rows with the transaction that wrote each: an update, even to the same
+ * values, changes it.
+ */
 export async function rowVersions({ services }: TestApi, { orgId }: Caller): Promise<Record<string, string>[]> {
   const rows = await services.sql<{ id: string; xmin: string }[]>`
     select id, xmin::text

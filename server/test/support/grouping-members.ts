@@ -3,7 +3,10 @@ import type { GroupingFacts, Member } from '../../src/security/issues/grouping/g
 
 let made = 0
 
-/** What grouping looks at of a code finding; `fields` replace members. Its fingerprint is its own unless given. */
+/**
+ * What grouping looks at of a code finding; `fields` replace members. Its fingerprint is its own
+ * unless given.
+ */
 export function factsOf(fields: Partial<GroupingFacts> = {}): GroupingFacts {
   made += 1
   return {

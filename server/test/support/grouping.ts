@@ -1,6 +1,9 @@
 import type { Caller, TestApi } from './api.ts'
 
-/** Everything that grouping has stored of an organization: which issue each finding is of and why, and every issue. */
+/**
+ * Everything that grouping has stored of an organization: which issue each finding is of and why,
+ * and every issue.
+ */
 export async function groupingOf({ services: { sql } }: TestApi, { orgId }: Caller) {
   const findings = await sql`
     select id, issue_id, grouping_code, grouping_detail, grouped_at

@@ -10,7 +10,10 @@ import {
   type PresignedPut,
 } from '../../src/platform/objects/object-store.ts'
 
-/** A store whose addresses work while it is open. Addresses are checked against the real clock, as a foreign store would. */
+/**
+ * A store whose addresses work while it is open. Addresses are checked against the real clock, as a
+ * foreign store would.
+ */
 export interface StoreUnderTest {
   store: ObjectStore
   close(): Promise<void>
@@ -29,7 +32,10 @@ export async function collect(bytes: AsyncIterable<Uint8Array>): Promise<Buffer>
   return Buffer.concat(await Readable.from(bytes).toArray())
 }
 
-/** Sends a body to a slot as a client would, with the slot's headers except where `headers` says otherwise. */
+/**
+ * Sends a body to a slot as a client would, with the slot's headers except where `headers` says
+ * otherwise.
+ */
 export async function send(
   { url, method, headers }: PresignedPut,
   body: Uint8Array,

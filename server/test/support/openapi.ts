@@ -30,7 +30,9 @@ export async function readOpenApi(api: TestApi): Promise<string> {
   return `${JSON.stringify({ ...body, servers: [{ url: DOCUMENTED_SERVER }] }, null, 2)}\n`
 }
 
-/** Every described operation, in the document's order. Security falls back to the document's own. */
+/**
+ * Every described operation, in the document's order. Security falls back to the document's own.
+ */
 export function operationsOf(document: OpenApiDocument): Operation[] {
   return Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({
@@ -42,7 +44,9 @@ export function operationsOf(document: OpenApiDocument): Operation[] {
   )
 }
 
-/** The operations that need an API key: all but the poll of a gate, which has a token of its own. */
+/**
+ * The operations that need an API key: all but the poll of a gate, which has a token of its own.
+ */
 export function keyedOperationsOf(document: OpenApiDocument): Operation[] {
   return operationsOf(document).filter(({ security }) => security.some((scheme) => 'apiKey' in scheme))
 }

@@ -3,7 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { BUILT_IN_PLANS, type Plan } from '../../src/organizations/plan.ts'
 
-/** A file for SHIPLOCK_PLANS_FILE: the built-in plans and those of `changes` by name, each made of the largest. */
+/**
+ * A file for SHIPLOCK_PLANS_FILE: the built-in plans and those of `changes` by name, each made of
+ * the largest.
+ */
 export async function writePlans(changes: Record<string, Partial<Plan>>) {
   const directory = await mkdtemp(join(tmpdir(), 'shiplock-plans-'))
   const file = join(directory, 'plans.json')

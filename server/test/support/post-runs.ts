@@ -1,5 +1,5 @@
-// Posts runs to a server that logs at its most detailed level, and prints the status of each response.
-// Each argument is the JSON of the fields that one run adds to a valid body.
+// Posts runs to a server that logs at its most detailed level, and prints the status of each
+// response. Each argument is the JSON of the fields that one run adds to a valid body.
 import { startTestApi } from './api.ts'
 import { postRun } from './ci-runs.ts'
 

@@ -5,8 +5,8 @@ import type { TestApi } from './api.ts'
 type Queued = { task_identifier: string; payload: object }
 
 /**
- * Works through what is queued, and what that queues, with the program's own jobs, one after the other.
- * Jobs called `lost` are taken off the queue and not run.
+ * Works through what is queued, and what that queues, with the program's own jobs, one after the
+ * other. Jobs called `lost` are taken off the queue and not run.
  */
 export async function drainQueue(api: TestApi, lost?: string): Promise<void> {
   for (let queued = await takeJobs(api); queued.length > 0; queued = await takeJobs(api)) {

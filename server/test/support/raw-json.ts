@@ -1,6 +1,6 @@
 /**
- * A JSON document with its members in order, possibly repeated, and its values as text. Tests use it
- * for documents that no program would write.
+ * A JSON document with its members in order, possibly repeated, and its values as text. Tests use
+ * it for documents that no program would write.
  */
 export type RawJson = string | RawJson[] | { members: [name: string, value: RawJson][] }
 

@@ -8,8 +8,9 @@ const CONCURRENCY = Math.min(4, Math.max(2, availableParallelism()))
 const ROOT = new URL('../../..', import.meta.url).pathname
 
 /**
- * Runs those of the files whose path has one of the command line's words in it, on a PostgreSQL server of their own.
- * Words that begin with a dash go to `node --test` as they are. Returns the exit code.
+ * Runs those of the files whose path has one of the command line's words in it, on a PostgreSQL
+ * server of their own. Words that begin with a dash go to `node --test` as they are. Returns the
+ * exit code.
  */
 export async function runTestFiles(
   { include, exclude }: { include: string; exclude: string[] },

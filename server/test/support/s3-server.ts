@@ -47,7 +47,10 @@ async function newOptions() {
   }
 }
 
-/** What S3 knows about objects beside their bytes stands in files too, as not every file system has extended attributes. */
+/**
+ * What S3 knows about objects beside their bytes stands in files too, as not every file system has
+ * extended attributes.
+ */
 async function spawnServer(program: string, directory: string, options: S3StoreOptions): Promise<ChildProcess> {
   const data = join(directory, 'data')
   const sidecar = join(directory, 'sidecar')

@@ -1,9 +1,14 @@
 import type { S3StoreOptions } from '../../src/platform/objects/s3-client.ts'
 
-/** The S3 server that `npm run test:s3` started for all test files of its run; null in `npm test`. */
+/**
+ * The S3 server that `npm run test:s3` started for all test files of its run; null in `npm test`.
+ */
 export const s3UnderTest: S3StoreOptions | null = JSON.parse(process.env.SHIPLOCK_TEST_S3 ?? 'null')
 
-/** For tests in which addresses expire by our clock: S3 looks at its own. The store's contract has them expire there. */
+/**
+ * For tests in which addresses expire by our clock: S3 looks at its own. The store's contract has
+ * them expire there.
+ */
 export const onTheServersClock = { skip: s3UnderTest ? 'S3 has a clock of its own' : false }
 
 export function requireS3(): S3StoreOptions {

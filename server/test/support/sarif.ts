@@ -1,4 +1,7 @@
-/** A SARIF result as a scanner writes it: a rule, a message and a line of a file. `fields` replace or add members. */
+/**
+ * A SARIF result as a scanner writes it: a rule, a message and a line of a file. `fields` replace
+ * or add members.
+ */
 export function sarifResult(ruleId: string, line = 1, fields: Record<string, unknown> = {}): Record<string, unknown> {
   return {
     ruleId,
@@ -12,7 +15,10 @@ export function sarifResult(ruleId: string, line = 1, fields: Record<string, unk
   }
 }
 
-/** A result whose own score gives its severity: 9.0 critical, 7.0 high, 4.0 medium, above 0 low (decisions §7). */
+/**
+ * A result whose own score gives its severity: 9.0 critical, 7.0 high, 4.0 medium, above 0 low
+ * (decisions §7).
+ */
 export function scoredResult(ruleId: string, score: number): Record<string, unknown> {
   return sarifResult(ruleId, 1, { properties: { 'security-severity': `${score}` } })
 }

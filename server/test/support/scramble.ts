@@ -2,7 +2,10 @@ import { refreshIssues } from '../../src/security/issues/writing/issue-refresh.s
 import type { Caller, TestApi } from './api.ts'
 import { SeededRandom } from './seeded-random.ts'
 
-/** Puts findings into any issues of their repository, and issues into any buckets: as if other rules had grouped them. */
+/**
+ * Puts findings into any issues of their repository, and issues into any buckets: as if other rules
+ * had grouped them.
+ */
 export async function scrambleGroups(api: TestApi, { orgId }: Caller, seed: number): Promise<void> {
   const random = new SeededRandom(seed)
   await api.services.sql.begin(async (tx) => {

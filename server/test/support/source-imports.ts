@@ -1,4 +1,7 @@
-/** One file of server/src: its path from there, its text without comments, and its lines as they are. */
+/**
+ * One file of server/src: its path from there, its text without comments, and its lines as they
+ * are.
+ */
 export type Source = { path: string; text: string; lines: readonly string[] }
 
 const IMPORT =

@@ -1,8 +1,8 @@
 import { importsOf, resolvePath, type Source } from './source-imports.ts'
 
 /**
- * A folder imports itself and the folders before it (ARCHITECTURE.md, "Strata"). A folder that is not
- * listed belongs to its nearest listed parent.
+ * A folder imports itself and the folders before it (ARCHITECTURE.md, "Strata"). A folder that is
+ * not listed belongs to its nearest listed parent.
  */
 const STRATA = [
   'platform',
@@ -98,7 +98,10 @@ function sqlOutsideStores({ path, text }: Source): string[] {
   return !allowed && SQL_TEMPLATE.test(text) ? [`${path} holds SQL: that belongs into a store`] : []
 }
 
-/** Parsers, schemas and stores touch no file and no socket; nor does a rule: a file named by a noun, without suffix. */
+/**
+ * Parsers, schemas and stores touch no file and no socket; nor does a rule: a file named by a noun,
+ * without suffix.
+ */
 function impureRule({ path, text }: Source): string[] {
   if (!path.includes('/') || path.startsWith('platform/') || path.startsWith('commands/')) return []
   const imported = importsOf(text).map(({ specifier }) => specifier)
@@ -119,7 +122,10 @@ function mayDoIo(path: string): boolean {
   return !path.includes('/formats/') && (name.endsWith('.job.ts') || USE_CASE.test(name))
 }
 
-/** Only the clock knows what time it is. How long something took on this machine is a measurement, and platform's own. */
+/**
+ * Only the clock knows what time it is. How long something took on this machine is a measurement,
+ * and platform's own.
+ */
 function readsTheTime({ path, text }: Source): string[] {
   if (path === 'platform/clock.ts' || path.startsWith('platform/db/embedded')) return []
   return WITHOUT_ARGUMENTS_NOW.test(text) ? [`${path} reads the time past the clock`] : []

@@ -1,5 +1,5 @@
-// The compiler is the test: `npm run typecheck` fails where a line below `@ts-expect-error` compiles.
-// The functions are never called.
+// The compiler is the test: `npm run typecheck` fails where a line below `@ts-expect-error`
+// compiles. The functions are never called.
 import type { Tx } from '../../src/platform/db/sql.ts'
 import { dropGrouped, updateGrouping } from '../../src/security/issues/writing/grouping-tables.store.ts'
 import { detectedIntel } from '../../src/security/reconcile/detected.store.ts'
@@ -43,10 +43,12 @@ export async function skipsSteps(incoming: Incoming, report: Report, scope: Scop
   await writeFindings(paired, [])
   // @ts-expect-error Nor does it help to look like a grouped report.
   await writeFindings({ paired, touched: [], opened: { open: 0, critical: 0, high: 0 } }, [])
-  // @ts-expect-error Findings must be written before the streams change, because they need the previous report's time.
+  // @ts-expect-error Findings must be written before the streams change, because they need the
+  // previous report's time.
   await recordReport(await groupReport(paired), report, [])
   const written = await writeFindings(await groupReport(paired), [])
-  // @ts-expect-error The streams must be updated before issues are refreshed, because issues read them.
+  // @ts-expect-error The streams must be updated before issues are refreshed, because issues read
+  // them.
   await refreshReported(written, TOUCHED)
   // @ts-expect-error Intel must be looked up before it is read.
   detectedIntel(paired)

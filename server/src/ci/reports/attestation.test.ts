@@ -5,14 +5,11 @@ import { type AttestationKind, type AttestationStatus, dataMistake, deriveStatus
 type Derived = Exclude<AttestationKind, 'custom'>
 
 const tests = (passed: number, failed: number, skipped: number, errors: number) => ({ passed, failed, skipped, errors })
-const scan = (critical: number, high: number, medium: number, low: number, failOn?: string) => ({
-  tool: 'scanner',
-  critical,
-  high,
-  medium,
-  low,
-  ...(failOn === undefined ? {} : { failOn }),
-})
+type ScanCounts = [critical: number, high: number, medium: number, low: number]
+
+function scan([critical, high, medium, low]: ScanCounts, failOn?: string) {
+  return { tool: 'scanner', critical, high, medium, low, ...(failOn === undefined ? {} : { failOn }) }
+}
 
 /** The rules of decisions §6, one case a line. */
 const STATUSES: [kind: Derived, data: object, status: AttestationStatus, why: string][] = [
@@ -30,16 +27,16 @@ const STATUSES: [kind: Derived, data: object, status: AttestationStatus, why: st
   ['coverage', { lines: 12 }, 'info', 'without a threshold'],
   ['sbom', { format: 'spdx', components: 0 }, 'info', 'always'],
   ['sbom', { format: 'spdx', components: 9, artifact: 'bom.json' }, 'info', 'until its file was read'],
-  ['scan', scan(0, 0, 0, 0), 'pass', 'nothing found'],
-  ['scan', scan(0, 0, 5, 5), 'pass', 'nothing at or above high, the default'],
-  ['scan', scan(0, 1, 0, 0), 'fail', 'high by default'],
-  ['scan', scan(1, 0, 0, 0), 'fail', 'critical by default'],
-  ['scan', scan(0, 9, 9, 9, 'critical'), 'pass', 'nothing critical'],
-  ['scan', scan(1, 0, 0, 0, 'critical'), 'fail', 'one critical'],
-  ['scan', scan(0, 9, 0, 0, 'high'), 'fail', 'high said'],
-  ['scan', scan(0, 0, 1, 0, 'medium'), 'fail', 'medium said'],
-  ['scan', scan(0, 0, 0, 1, 'medium'), 'pass', 'low is below medium'],
-  ['scan', scan(0, 0, 0, 1, 'low'), 'fail', 'low said'],
+  ['scan', scan([0, 0, 0, 0]), 'pass', 'nothing found'],
+  ['scan', scan([0, 0, 5, 5]), 'pass', 'nothing at or above high, the default'],
+  ['scan', scan([0, 1, 0, 0]), 'fail', 'high by default'],
+  ['scan', scan([1, 0, 0, 0]), 'fail', 'critical by default'],
+  ['scan', scan([0, 9, 9, 9], 'critical'), 'pass', 'nothing critical'],
+  ['scan', scan([1, 0, 0, 0], 'critical'), 'fail', 'one critical'],
+  ['scan', scan([0, 9, 0, 0], 'high'), 'fail', 'high said'],
+  ['scan', scan([0, 0, 1, 0], 'medium'), 'fail', 'medium said'],
+  ['scan', scan([0, 0, 0, 1], 'medium'), 'pass', 'low is below medium'],
+  ['scan', scan([0, 0, 0, 1], 'low'), 'fail', 'low said'],
 ]
 
 for (const [kind, data, status, why] of STATUSES) {
@@ -59,7 +56,7 @@ const FULL: Record<Derived, [required: string[], data: Record<string, unknown>]>
   sbom: [['format', 'components'], { format: 'cyclonedx', components: 3, artifact: 'bom.json' }],
   scan: [
     ['tool', 'critical', 'high', 'medium', 'low'],
-    { ...scan(0, 0, 0, 0, 'low'), artifact: 'a.sarif', format: 'sarif' },
+    { ...scan([0, 0, 0, 0], 'low'), artifact: 'a.sarif', format: 'sarif' },
   ],
 }
 

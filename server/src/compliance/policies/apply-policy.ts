@@ -43,7 +43,7 @@ export async function applyPolicy(
   const content_hash = hashOf(definition)
   const { name, mode, engine } = definition
   return sql.begin(async (tx) => {
-    const { id, version } = await lockPolicy(tx, orgId, name, newUuid(now), now)
+    const { id, version } = await lockPolicy(tx, orgId, { name, newId: newUuid(now) }, now)
     const stored = await findContentHash(tx, orgId, id, version)
     if (stored?.equals(content_hash)) return { id, name, version, mode, changed: false }
     if (version === 0) await refuseTooMany(tx, orgId)

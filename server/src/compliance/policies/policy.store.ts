@@ -13,7 +13,7 @@ export type Policy = PolicySummary & { definition: PolicyDefinition | null }
 export const POLICIES_MAX = 500
 
 /** Locks the policy of that name until the transaction ends. Creates version 0 if it is new. */
-export async function lockPolicy(tx: Tx, orgId: string, name: string, newId: string, at: Date) {
+export async function lockPolicy(tx: Tx, orgId: string, { name, newId }: { name: string; newId: string }, at: Date) {
   const [row] = await tx<[{ id: string; version: number }]>`
     insert into policies as policy (org_id, id, name, version, created_at, updated_at)
     values (${orgId}, ${newId}, ${name}, 0, ${at}, ${at})

@@ -5,7 +5,9 @@ import { ofProvider } from '../repositories/reported-repository.store.ts'
 import { type IssueSelection, pickByFacet } from './issue-facet.store.ts'
 import { issueJson } from './issue-json.store.ts'
 
-/** Lists a page of issues, plus one row if there is a next page. Only these are rendered as JSON. */
+/**
+ * Lists a page of issues, plus one row if there is a next page. Only these are rendered as JSON.
+ */
 export async function listIssues(db: Db, orgId: string, page: Page, selection: IssueSelection): Promise<PageRow[]> {
   const pick = isByAgeAlone(selection) ? pickByAge : pickByFacet
   return db<PageRow[]>`

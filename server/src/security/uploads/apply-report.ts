@@ -7,9 +7,9 @@ import type { Services } from '../../services.ts'
 import type { ReportSource } from '../formats/report/parsed-report.ts'
 import { type ReportToReconcile, reconcileReport } from '../reconcile/reconcile-report.ts'
 import { findingOrigin } from '../vocabulary/origin.ts'
-import { copyReport, type ParsedReport, type UploadId } from './copy-report.ts'
+import { copyReport, type ParsedReport } from './copy-report.ts'
 import type { ReportFigures } from './upload.store.ts'
-import { type FinishedUpload, markFinished, type UploadToRead } from './upload-state.store.ts'
+import { type FinishedUpload, markFinished, type UploadKey, type UploadToRead } from './upload-state.store.ts'
 
 type UploadFinished = { org_id: string; upload_id: string }
 
@@ -25,7 +25,7 @@ export const uploadFinished: Event<UploadFinished> = {
  */
 export async function applyReport(
   services: Services,
-  key: UploadId,
+  key: UploadKey,
   upload: UploadToRead,
   source: ReportSource,
 ): Promise<void> {
@@ -43,7 +43,7 @@ export async function applyReport(
 }
 
 /** The category that the upload states has priority over the category in the report. */
-function toReconcile({ org_id }: UploadId, upload: UploadToRead, report: ParsedReport): ReportToReconcile {
+function toReconcile({ org_id }: UploadKey, upload: UploadToRead, report: ParsedReport): ReportToReconcile {
   const { repository_no, git_ref, commit_sha, tracked, reported_at } = upload
   return {
     ...{ org_id, repository_no, git_ref, commit_sha, tracked, reported_at },
@@ -54,8 +54,8 @@ function toReconcile({ org_id }: UploadId, upload: UploadToRead, report: ParsedR
   }
 }
 
-async function finish(tx: Tx, key: UploadId, result: FinishedUpload, at: Date): Promise<void> {
-  const isOurs = await markFinished(tx, key.org_id, key.id, result, at)
+async function finish(tx: Tx, key: UploadKey, result: FinishedUpload, at: Date): Promise<void> {
+  const isOurs = await markFinished(tx, key, result, at)
   if (!isOurs) throw new Error(`Upload ${key.id} ended while its report was being processed`)
   await publish(tx, uploadFinished, { org_id: key.org_id, upload_id: key.id })
 }

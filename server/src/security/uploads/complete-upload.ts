@@ -11,6 +11,7 @@ import {
   lockUploadToComplete,
   markFailed,
   markQueued,
+  type UploadKey,
   type UploadToComplete,
 } from './upload-state.store.ts'
 import { findUploadJson } from './upload-view.store.ts'
@@ -28,14 +29,15 @@ const REASONS = {
 export async function completeUpload(services: Services, actor: Actor, id: string): Promise<string> {
   const { sql, clock, objects } = services
   const now = clock.now()
-  const key = reportKey(actor.org_id, id)
-  const upload = await findUploadToComplete(sql, actor.org_id, id)
+  const key = { org_id: actor.org_id, id }
+  const file = reportKey(actor.org_id, id)
+  const upload = await findUploadToComplete(sql, key)
   if (!upload) throw notFound('upload')
   if (awaitsFile(upload, now)) {
     // Not under a lock: an object store without checksums has to read the whole file.
-    const mismatch = await findMismatch(objects, key, { sizeBytes: upload.size, sha256: upload.sha256 })
-    const failed = await sql.begin((tx) => settle(tx, actor.org_id, id, mismatch, now))
-    if (failed) await objects.remove(key)
+    const mismatch = await findMismatch(objects, file, { sizeBytes: upload.size, sha256: upload.sha256 })
+    const failed = await sql.begin((tx) => settle(tx, key, mismatch, now))
+    if (failed) await objects.remove(file)
   }
   return (await findUploadJson(sql, actor.org_id, id, now)) as string
 }
@@ -44,8 +46,8 @@ export async function completeUpload(services: Services, actor: Actor, id: strin
  * Queues the upload or marks it as failed, unless another call did. Returns whether this call
  * marked it as failed.
  */
-async function settle(tx: Tx, orgId: string, id: string, mismatch: Mismatch | null, now: Date): Promise<boolean> {
-  const upload = await lockUploadToComplete(tx, orgId, id)
+async function settle(tx: Tx, key: UploadKey, mismatch: Mismatch | null, now: Date): Promise<boolean> {
+  const upload = await lockUploadToComplete(tx, key)
   if (!upload || !awaitsFile(upload, now)) return false
   if (mismatch === 'missing')
     throw new ApiError(
@@ -54,11 +56,11 @@ async function settle(tx: Tx, orgId: string, id: string, mismatch: Mismatch | nu
       'The file has not been uploaded yet. PUT it, then complete the upload again.',
     )
   if (mismatch !== null) {
-    await markFailed(tx, orgId, id, { error: REASONS[mismatch], format: null }, now)
+    await markFailed(tx, key, { error: REASONS[mismatch], format: null }, now)
     return true
   }
-  await markQueued(tx, orgId, id, now)
-  await enqueue(tx, readUploadJob, { org_id: orgId, upload_id: id })
+  await markQueued(tx, key, now)
+  await enqueue(tx, readUploadJob, { org_id: key.org_id, upload_id: key.id })
   return false
 }
 

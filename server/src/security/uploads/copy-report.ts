@@ -5,14 +5,13 @@ import type { ReportFormat, ReportSource, ReportSummary } from '../formats/repor
 import { contextHasher } from '../issues/grouping/grouping-facts.ts'
 import { type Incoming, openIncoming } from '../reconcile/incoming.store.ts'
 import { ReportMembers } from '../reconcile/report-members.ts'
-import { noteProgress, type UploadToRead } from './upload-state.store.ts'
+import { noteProgress, type UploadKey, type UploadToRead } from './upload-state.store.ts'
 
 const PROGRESS_EVERY_MS = 1000
 
-export type UploadId = { org_id: string; id: string }
 export type ParsedReport = ReportSummary & { format: ReportFormat }
 
-type UploadToCopy = UploadId & Pick<UploadToRead, 'requested_format' | 'tracked'> & { source: ReportSource }
+type UploadToCopy = UploadKey & Pick<UploadToRead, 'requested_format' | 'tracked'> & { source: ReportSource }
 
 /** Streams the findings of a report into the transaction while the report is being parsed. */
 export async function copyReport(
@@ -39,12 +38,12 @@ export async function copyReport(
 /** Stores how many findings were parsed so far, on another connection and at most once a second. */
 class ParsingProgress {
   readonly #services: Services
-  readonly #upload: UploadId
+  readonly #upload: UploadKey
   #findings = 0
   #storedAt: number
   #storing: Promise<void> = Promise.resolve()
 
-  constructor(services: Services, upload: UploadId) {
+  constructor(services: Services, upload: UploadKey) {
     this.#services = services
     this.#upload = upload
     this.#storedAt = services.clock.now().getTime()
@@ -53,11 +52,11 @@ class ParsingProgress {
   add(findings: number): void {
     this.#findings += findings
     const { sql, clock, log } = this.#services
-    const { org_id, id } = this.#upload
+    const { id } = this.#upload
     const now = clock.now()
     if (now.getTime() - this.#storedAt < PROGRESS_EVERY_MS) return
     this.#storedAt = now.getTime()
-    this.#storing = noteProgress(sql, org_id, id, this.#findings, now).catch((err) =>
+    this.#storing = noteProgress(sql, this.#upload, this.#findings, now).catch((err) =>
       log.warn({ err, upload_id: id }, 'Could not store the progress of an upload'),
     )
   }

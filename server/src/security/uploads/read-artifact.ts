@@ -26,9 +26,9 @@ import { markFailed } from './upload-state.store.ts'
 const FILENAME_CHARS_MAX = 200
 
 /**
- * Queues the reading of an artifact that a scan or SBOM attestation names, as an upload with the origin
- * `report`. An artifact that was read before is not read again: attestations that came since get its
- * figures. One whose reading failed is read again, because its sender has attested it again.
+ * Queues the reading of an artifact that a scan or SBOM attestation names, as an upload with the
+ * origin `report`. An artifact that was read before is not read again: attestations that came since
+ * get its figures. One whose reading failed is read again, because its sender has attested it again.
  */
 export async function readArtifact(
   services: Services,
@@ -50,7 +50,7 @@ export async function readArtifact(
       const figures = await findArtifactFigures(tx, org_id, artifact_id)
       if (figures !== null) await noteParsed(tx, { org_id, id: artifact_id }, figures, now)
     } else if (refusal === null) await enqueue(tx, readUploadJob, { org_id, upload_id })
-    else await markFailed(tx, org_id, upload_id, { error: refusal, format: null }, now)
+    else await markFailed(tx, { org_id, id: upload_id }, { error: refusal, format: null }, now)
   })
 }
 

@@ -6,7 +6,14 @@ import { ReportError, type ReportSource } from '../formats/report/parsed-report.
 import { applyReport } from './apply-report.ts'
 import type { ReadUploadPayload } from './read-upload.job.ts'
 import { reportKey } from './upload-file.ts'
-import { markFailed, OUR_FAILURE, startParsing, type UploadToRead } from './upload-state.store.ts'
+import {
+  markFailed,
+  OUR_FAILURE,
+  startParsing,
+  type UploadFailure,
+  type UploadKey,
+  type UploadToRead,
+} from './upload-state.store.ts'
 
 /**
  * Reads the file of a completed upload into findings. A file that cannot be read fails its upload.
@@ -17,14 +24,14 @@ export async function readReportFile(
   { org_id, upload_id }: ReadUploadPayload,
   stopping?: AbortSignal,
 ): Promise<void> {
-  const upload = await startParsing(services.sql, org_id, upload_id, services.clock.now())
+  const upload = await startParsing(services.sql, { org_id, id: upload_id }, services.clock.now())
   if (!upload) return
   const source = openUntilStopped(services, objectKey(org_id, upload_id, upload), stopping)
   try {
     await applyReport(services, { org_id, id: upload_id }, upload, source)
   } catch (error) {
     if (stopping?.aborted || !(error instanceof ReportError)) throw error
-    await fail(services, org_id, upload_id, { error: error.message, format: error.format })
+    await fail(services, { org_id, id: upload_id }, { error: error.message, format: error.format })
   }
 }
 
@@ -38,7 +45,7 @@ export async function failUnreadReport(
     reason.cause === 'interrupted'
       ? `The report could not be read: reading it was interrupted ${reason.times} times.`
       : OUR_FAILURE
-  await fail(services, org_id, upload_id, { error, format: null })
+  await fail(services, { org_id, id: upload_id }, { error, format: null })
 }
 
 /** An artifact is read where its run keeps it. */
@@ -55,12 +62,7 @@ function openUntilStopped({ objects }: Services, key: string, stopping: AbortSig
  * Removes the uploaded file, which is of no more use. An artifact is stored under another key and
  * stays.
  */
-async function fail(
-  services: Services,
-  orgId: string,
-  id: string,
-  failure: Parameters<typeof markFailed>[3],
-): Promise<void> {
-  await markFailed(services.sql, orgId, id, failure, services.clock.now())
-  await services.objects.remove(reportKey(orgId, id))
+async function fail(services: Services, key: UploadKey, failure: UploadFailure): Promise<void> {
+  await markFailed(services.sql, key, failure, services.clock.now())
+  await services.objects.remove(reportKey(key.org_id, key.id))
 }

@@ -5,48 +5,48 @@ import type { ReconcileOutcome } from '../reconcile/reconcile-report.ts'
 import type { UploadOrigin } from '../vocabulary/origin.ts'
 import { readUploadJob } from './read-upload.job.ts'
 
+/** What identifies an upload. */
+export type UploadKey = { org_id: string; id: string }
+
 export type UploadToComplete = { status: string; size: number; sha256: string; put_until: Date }
 
-export async function findUploadToComplete(db: Db, orgId: string, id: string): Promise<UploadToComplete | null> {
+export async function findUploadToComplete(db: Db, { org_id, id }: UploadKey): Promise<UploadToComplete | null> {
   const [row] = await db<UploadToComplete[]>`
     select status, size, sha256, put_until
     from security_uploads
-    where org_id = ${orgId}
+    where org_id = ${org_id}
       and id = ${id}`
   return row ?? null
 }
 
-export async function lockUploadToComplete(tx: Tx, orgId: string, id: string): Promise<UploadToComplete | null> {
+export async function lockUploadToComplete(tx: Tx, { org_id, id }: UploadKey): Promise<UploadToComplete | null> {
   const [row] = await tx<UploadToComplete[]>`
     select status, size, sha256, put_until
     from security_uploads
-    where org_id = ${orgId}
+    where org_id = ${org_id}
       and id = ${id}
     for update`
   return row ?? null
 }
 
-export async function markQueued(db: Db, orgId: string, id: string, at: Date): Promise<void> {
+export async function markQueued(db: Db, { org_id, id }: UploadKey, at: Date): Promise<void> {
   await db`
     update security_uploads
     set status = 'queued', updated_at = ${at}
-    where org_id = ${orgId}
+    where org_id = ${org_id}
       and id = ${id}`
 }
 
-/** Marks an upload as failed, unless it has ended. The error is shown to users. */
-export async function markFailed(
-  db: Db,
-  orgId: string,
-  id: string,
-  failure: { error: string; format: ReportFormat | null },
-  at: Date,
-): Promise<void> {
+/** Why an upload failed, as users read it, and the format that was detected, if any. */
+export type UploadFailure = { error: string; format: ReportFormat | null }
+
+/** Marks an upload as failed, unless it has ended. */
+export async function markFailed(db: Db, { org_id, id }: UploadKey, failure: UploadFailure, at: Date): Promise<void> {
   await db`
     update security_uploads
     set status = 'failed', error = ${failure.error}, format = ${failure.format}, findings = 0, components = 0,
       updated_at = ${at}
-    where org_id = ${orgId}
+    where org_id = ${org_id}
       and id = ${id}
       and status not in ('finished', 'failed')`
 }
@@ -66,11 +66,11 @@ export type UploadToRead = {
 /**
  * Marks an upload as parsing, again after an interruption. Returns null if the upload has ended.
  */
-export async function startParsing(db: Db, orgId: string, id: string, at: Date): Promise<UploadToRead | null> {
+export async function startParsing(db: Db, { org_id, id }: UploadKey, at: Date): Promise<UploadToRead | null> {
   const [row] = await db<UploadToRead[]>`
     update security_uploads
     set status = 'parsing', findings = 0, updated_at = ${at}
-    where org_id = ${orgId}
+    where org_id = ${org_id}
       and id = ${id}
       and status in ('queued', 'parsing')
     returning repository_no, requested_format, origin, category, git_ref, commit_sha, tracked, artifact_id,
@@ -78,11 +78,11 @@ export async function startParsing(db: Db, orgId: string, id: string, at: Date):
   return row ?? null
 }
 
-export async function noteProgress(db: Db, orgId: string, id: string, findings: number, at: Date): Promise<void> {
+export async function noteProgress(db: Db, { org_id, id }: UploadKey, findings: number, at: Date): Promise<void> {
   await db`
     update security_uploads
     set findings = ${findings}, updated_at = ${at}
-    where org_id = ${orgId}
+    where org_id = ${org_id}
       and id = ${id}
       and status = 'parsing'`
 }
@@ -102,13 +102,13 @@ export type FinishedUpload = {
  * Marks an upload as finished. If it returns false, the upload has ended and the transaction must
  * be rolled back.
  */
-export async function markFinished(tx: Tx, orgId: string, id: string, result: FinishedUpload, at: Date) {
+export async function markFinished(tx: Tx, { org_id, id }: UploadKey, result: FinishedUpload, at: Date) {
   const rows = await tx`
     update security_uploads
     set status = 'finished', format = ${result.format}, report_category = ${result.category},
       findings = ${result.findings}, components = ${result.components}, outcome = ${tx.json(result.outcome)},
       truncated = ${result.truncated}, warnings = ${result.warnings}, updated_at = ${at}
-    where org_id = ${orgId}
+    where org_id = ${org_id}
       and id = ${id}
       and status = 'parsing'`
   return rows.count === 1
@@ -120,8 +120,8 @@ export const UPLOAD_EXPIRED = 'upload expired'
 export const OUR_FAILURE = 'The report could not be read because of a failure on our side. Upload it again.'
 
 /** Fails pending uploads that nobody completed in time. Returns their ids. */
-export async function failExpiredUploads(db: Db, now: Date): Promise<{ org_id: string; id: string }[]> {
-  return db<{ org_id: string; id: string }[]>`
+export async function failExpiredUploads(db: Db, now: Date): Promise<UploadKey[]> {
+  return db<UploadKey[]>`
     update security_uploads upload
     set status = 'failed', error = ${UPLOAD_EXPIRED}, updated_at = upload.put_until
     from (
@@ -138,12 +138,13 @@ export async function failExpiredUploads(db: Db, now: Date): Promise<{ org_id: s
 }
 
 /**
- * Fails queued and parsing uploads that no job will read: theirs has used up its tries or is not there.
- * Status and job are always stored together, so one statement sees both or neither. Returns their ids.
+ * Fails queued and parsing uploads that no job will read: theirs has used up its tries or is not
+ * there. Status and job are always stored together, so one statement sees both or neither. Returns
+ * their ids.
  */
-export async function failUnreadUploads(db: Db, now: Date): Promise<{ org_id: string; id: string }[]> {
+export async function failUnreadUploads(db: Db, now: Date): Promise<UploadKey[]> {
   const isOwnJob: ReturnType<Db> = db`job.payload ->> 'upload_id' = upload.id`
-  return db<{ org_id: string; id: string }[]>`
+  return db<UploadKey[]>`
     update security_uploads upload
     set status = 'failed', error = ${OUR_FAILURE}, findings = 0, components = 0, updated_at = ${now}
     from (

@@ -46,8 +46,8 @@ async function regroupDue({ sql, clock }: Services): Promise<void> {
 
 async function regroupRepository(tx: Tx, due: DueRepository, at: Date): Promise<void> {
   await lockRepository(tx, due.org_id, due.repository_no)
-  // Held before any bucket is taken, to prevent a deadlock: this transaction would wait for an import,
-  // which waits for a job that takes alias changes, which waits for these buckets.
+  // Held before any bucket is taken, to prevent a deadlock: this transaction would wait for an
+  // import, which waits for a job that takes alias changes, which waits for these buckets.
   await holdIntel(tx)
   const buckets = await takeDueBuckets(tx, due)
   await regroupBuckets(tx, { ...due, at }, { buckets, cause: { by: 'aliases', source: due.source } })

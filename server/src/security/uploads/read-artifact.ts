@@ -28,7 +28,7 @@ const FILENAME_CHARS_MAX = 200
 /**
  * Queues the reading of an artifact that a scan or SBOM attestation names, as an upload with the
  * origin `report`. An artifact that was read before is not read again: attestations that came since
- * get its figures. One whose reading failed is read again, because its sender has attested it again.
+ * get its figures. One whose reading failed is read again, because it was attested again.
  */
 export async function readArtifact(
   services: Services,

@@ -1,5 +1,5 @@
 import type { Sql } from 'postgres'
-import { SINGLE_DETAIL } from '../src/security/issues/grouping/grouping-facts.ts'
+import { SINGLE_DETAIL } from '../src/security/vocabulary/grouping-reason.ts'
 import type { Json } from '../test/support/json.ts'
 
 /**

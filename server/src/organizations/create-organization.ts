@@ -1,8 +1,9 @@
+import type { Clock } from '../platform/clock.ts'
+import type { Sql } from '../platform/db/sql.ts'
 import { ApiError } from '../platform/http/errors.ts'
 import { newUuid } from '../platform/ids.ts'
-import type { Services } from '../services.ts'
 import { insertOrganization, type Organization } from './organization.store.ts'
-import { DEFAULT_PLAN, requireKnownPlan } from './plan.ts'
+import { DEFAULT_PLAN, type Plans, requireKnownPlan } from './plan.ts'
 
 export type NewOrganization = {
   slug: string
@@ -14,7 +15,7 @@ export type NewOrganization = {
 
 /** Creates an organization. Throws 400 for an invalid slug, name or plan, and 409 `slug_taken`. */
 export async function createOrganization(
-  { sql, clock, plans }: Pick<Services, 'sql' | 'clock' | 'plans'>,
+  { sql, clock, plans }: { sql: Sql; clock: Clock; plans: Plans },
   input: NewOrganization,
 ): Promise<Organization> {
   const now = clock.now()

@@ -3,9 +3,9 @@ import type { Db } from '../../platform/db/sql.ts'
 import type { Page, PageRow } from '../../platform/http/lists.ts'
 import { intelJson } from '../intel/lookup/intel.store.ts'
 import { asReported } from '../intel/lookup/intel-at-detection.store.ts'
-import { SINGLE_DETAIL } from '../issues/grouping/grouping-facts.ts'
 import { ofProvider } from '../repositories/reported-repository.store.ts'
 import type { RepositorySelection } from '../repositories/select-repositories.ts'
+import { SINGLE_DETAIL } from '../vocabulary/grouping-reason.ts'
 
 /** One page of findings, newest first, and one row more where there is a next page. */
 export async function listFindings(

@@ -1,6 +1,7 @@
 import type { Db, Tx } from '../../../platform/db/sql.ts'
 import type { AliasAssertion } from '../../intel/aliases/alias-path.ts'
-import type { GroupingCode, Member } from '../grouping/grouping-facts.ts'
+import type { GroupingCode } from '../../vocabulary/grouping-reason.ts'
+import type { Member } from '../grouping/grouping-facts.ts'
 import { memberColumns } from '../writing/grouping.store.ts'
 import type { IssueExplanation } from './issue-explanation.schema.ts'
 

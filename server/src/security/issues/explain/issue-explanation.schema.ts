@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox'
 import { Closed, Nullable, OneOf, Timestamp } from '../../../platform/http/schemas.ts'
 import { FINDING_KINDS } from '../../vocabulary/finding-kind.ts'
+import { GROUPING_CODES } from '../../vocabulary/grouping-reason.ts'
 import { ISSUE_STATUSES } from '../grouping/describe-groups.ts'
-import { GROUPING_CODES } from '../grouping/grouping-facts.ts'
 import { MATCHED } from '../grouping/links.ts'
 import { REJECTION_CODES } from './rejection.ts'
 

@@ -1,5 +1,6 @@
 import { compareCanonical } from '../../intel/aliases/alias-groups.ts'
-import type { GroupingReason, Member } from './grouping-facts.ts'
+import type { GroupingReason } from '../../vocabulary/grouping-reason.ts'
+import type { Member } from './grouping-facts.ts'
 import { linkBucket } from './link-bucket.ts'
 import { groupBy } from './links.ts'
 import type { CanonicalId } from './shared-names.ts'

@@ -1,5 +1,6 @@
 import { hash, type KeyObject } from 'node:crypto'
 import type { FindingKind } from '../../vocabulary/finding-kind.ts'
+import type { GroupingCode } from '../../vocabulary/grouping-reason.ts'
 import type { Severity } from '../../vocabulary/severity.ts'
 
 /** The fields of a finding that decide which other findings belong to the same issue. */
@@ -24,24 +25,6 @@ export type GroupingFacts = {
   /** Hex: a keyed hash of the flagged text. */
   context: string | null
 }
-
-export const GROUPING_CODES = [
-  'same_vulnerability',
-  'same_secret',
-  'same_fingerprint',
-  'same_location',
-  'single',
-] as const
-
-/** In the order of the rules: the first rule that matches is a finding's reason. */
-export type GroupingCode = (typeof GROUPING_CODES)[number]
-
-/** Why a finding belongs to its issue. `detail` is a sentence; null for the code `single`. */
-export type GroupingReason = { code: GroupingCode; detail: string | null }
-
-/** The detail of the code `single`, which is not stored. */
-export const SINGLE_DETAIL = 'No other finding in the repository matches this one.'
-export const SINGLE: GroupingReason = { code: 'single', detail: null }
 
 /** A finding that is grouped: one that is stored, or a new one of a report. */
 export type Member = GroupingFacts & {

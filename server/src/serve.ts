@@ -3,7 +3,7 @@ import type { Config } from './config.ts'
 import { type ChosenPort, choosePort, prepareToStop } from './platform/http/listener.ts'
 import type { Services } from './services.ts'
 
-export type Serving = {
+type Serving = {
   /** Closes the port, answers the requests in flight, and closes their connections. */
   close: () => Promise<void>
 }

@@ -77,7 +77,7 @@ const STEPS = 10
 const formatCount = new Intl.NumberFormat('en').format
 
 /** Shows progress: as a bar on a terminal, otherwise as one line for each tenth. */
-export class ProgressBar {
+class ProgressBar {
   readonly #what: string
   readonly #total: number
   readonly #say: (line: string) => void

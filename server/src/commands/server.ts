@@ -1,9 +1,9 @@
+import { requireMigrated } from '../bring-up-to-date.ts'
 import { withPort } from '../config.ts'
 import { openDatabase } from '../database.ts'
 import { openServices } from '../open-services.ts'
 import { chooseServerPort, serve } from '../serve.ts'
 import { type Context, defineCommand, stopSignal } from './command.ts'
-import { requireMigrated } from './require-migrated.ts'
 
 const CONNECTIONS = 16
 

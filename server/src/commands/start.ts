@@ -1,4 +1,4 @@
-import { createFirstOrganization, type FirstOrganization } from '../access/api-keys/create-first-organization.ts'
+import { createFirstOrganization, type FirstOrganization } from '../access/api-keys/manage-access.ts'
 import { bringUpToDate } from '../bring-up-to-date.ts'
 import { withPort } from '../config.ts'
 import { openDatabase } from '../database.ts'

@@ -5,7 +5,7 @@ import { endWaiting } from './decide-deployment.ts'
 import { ANSWER_WITHIN_MS, type DeploymentKey, SUPERSEDED } from './deployment-state.ts'
 import { insertDeployment, linkAttempts, type NearestAttempts, type NewDeployment } from './new-deployment.store.ts'
 
-export type DeploymentRequest = DeploymentKey & {
+type DeploymentRequest = DeploymentKey & {
   environment: string
   job: string | null
   run: StoredRun

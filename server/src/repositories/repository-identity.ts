@@ -1,3 +1,5 @@
+import { matchesGlob } from '../platform/glob.ts'
+
 /** The supported code hosts. */
 export const PROVIDERS = ['github', 'gitlab', 'bitbucket', 'azure'] as const
 export type Provider = (typeof PROVIDERS)[number]
@@ -52,4 +54,13 @@ export function isRepositoryName(provider: Provider, name: string): boolean {
 /** True for a host name in lower case, optionally with a port. */
 export function isHost(host: string): boolean {
   return HOST.test(host)
+}
+
+/**
+ * True if a glob matches a repository: its whole address `host/owner/name`, or the name without the
+ * host. Case is ignored, as on code hosts.
+ */
+export function matchesRepository(pattern: string, repository: string): boolean {
+  const [glob, address] = [pattern.toLowerCase(), repository.toLowerCase()]
+  return matchesGlob(glob, address) || matchesGlob(glob, address.slice(address.indexOf('/') + 1))
 }

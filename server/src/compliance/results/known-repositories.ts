@@ -1,5 +1,5 @@
 /** The names under which an organization's repositories are known, by source. */
-export type RepositoryNames = {
+type RepositoryNames = {
   /** `host/owner/name` from runs. */
   runs: string[]
   linked: { host: string; full_name: string }[]

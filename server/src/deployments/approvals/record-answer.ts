@@ -1,5 +1,5 @@
+import type { Principal } from '../../audit/audit.store.ts'
 import { recordAudit } from '../../audit/audit.store.ts'
-import type { Principal } from '../../audit/principal.ts'
 import type { PolicyEvaluation } from '../../compliance/policies/policy-verdict.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import type { Services } from '../../services.ts'

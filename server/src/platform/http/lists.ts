@@ -141,7 +141,7 @@ function binding(query: Record<string, unknown>, { route, orgId }: ListContext):
   return hash('sha256', JSON.stringify([route, orgId, sorted]), 'base64url')
 }
 
-export type SentPage = {
+type SentPage = {
   /** Up to `page.limit + 1` rows. The extra one shows that there is a next page. */
   rows: PageRow[]
   page: Page

@@ -67,3 +67,9 @@ function newNode(): SelectionNode {
     omitted: new Set(),
   }
 }
+
+/**
+ * The position of one or more adjacent elements of an array: from byte `from` to byte `to`
+ * (exclusive).
+ */
+export type JsonSpan = { from: number; to: number }

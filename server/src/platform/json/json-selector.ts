@@ -1,7 +1,6 @@
 import { JsonCapture } from './json-capture.ts'
 import { JsonKey } from './json-key.ts'
-import type { SelectionNode } from './json-selection.ts'
-import type { JsonSpan } from './json-span.ts'
+import type { JsonSpan, SelectionNode } from './json-selection.ts'
 
 export type JsonType = 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null'
 
@@ -14,7 +13,7 @@ export type SelectedValue = {
   isOversize: boolean
 }
 
-export type SelectorOptions = {
+type SelectorOptions = {
   valueBytesMax: number
   /** Parses a selected value's text. Throws JsonError with the position in the document. */
   parse: (text: string, offset: number) => unknown

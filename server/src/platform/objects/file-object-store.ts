@@ -3,7 +3,13 @@ import { mkdir, open, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { ignoreMissing } from '../files.ts'
 import { unavailable } from '../http/errors.ts'
-import { describeObjectFile, readObjectFile, writeObjectFile } from './object-file.ts'
+import {
+  describeObjectFile,
+  incomingDirectory,
+  readObjectFile,
+  sweepStaleTemporaryFiles,
+  writeObjectFile,
+} from './object-file.ts'
 import {
   assertObjectKey,
   type ByteRange,
@@ -15,9 +21,8 @@ import {
   type StoredObject,
 } from './object-store.ts'
 import { type GetGrant, openAddress, type PutGrant, putHeaders, sealAddress } from './signed-address.ts'
-import { incomingDirectory, sweepStaleTemporaryFiles } from './temporary-files.ts'
 
-export interface FileObjectStoreOptions {
+interface FileObjectStoreOptions {
   /** A directory for this store's files only. */
   directory: string
   /** The address by which clients reach the server, without a slash at its end. */

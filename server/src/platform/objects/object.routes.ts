@@ -11,7 +11,7 @@ import { bodyTooLarge, sizeMismatch } from './verified-body.ts'
 /** A PUT is aborted after this long without a byte. */
 const IDLE_TIMEOUT_MS = 60_000
 
-export type ObjectRoutesOptions = {
+type ObjectRoutesOptions = {
   objects: FileObjectStore
   clock: Clock
   idleTimeoutMs?: number

@@ -4,7 +4,7 @@ import { Closed, Nullable, OneOf, Timestamp } from '../../platform/http/schemas.
 import { PROVIDERS } from '../../repositories/repository-identity.ts'
 import { Intel, Location } from '../findings/finding.schema.ts'
 import { repositoryFilters } from '../repositories/repository.schema.ts'
-import { FINDING_KINDS } from '../vocabulary/finding-kind.ts'
+import { FINDING_KINDS } from '../vocabulary/finding.ts'
 import { SEVERITIES } from '../vocabulary/severity.ts'
 import { ISSUE_STATUSES } from './grouping/describe-groups.ts'
 

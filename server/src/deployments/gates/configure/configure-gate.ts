@@ -1,5 +1,5 @@
+import type { Principal } from '../../../audit/audit.store.ts'
 import { recordAudit } from '../../../audit/audit.store.ts'
-import type { Principal } from '../../../audit/principal.ts'
 import { sqlState, type Tx, UNIQUE_VIOLATION } from '../../../platform/db/sql.ts'
 import { ApiError, notFound } from '../../../platform/http/errors.ts'
 import { newUuid } from '../../../platform/ids.ts'

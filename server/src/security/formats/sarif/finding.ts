@@ -7,7 +7,7 @@ import {
   TITLE_MAX,
   webUrl,
 } from '../../vocabulary/bounded-text.ts'
-import type { FindingKind } from '../../vocabulary/finding-kind.ts'
+import type { FindingKind } from '../../vocabulary/finding.ts'
 import type { ParsedFinding } from '../report/parsed-report.ts'
 import { type Place, readPlace } from './location.ts'
 import { dismissalOf, levelOf, scannerScoreOf, severityOf } from './result.ts'

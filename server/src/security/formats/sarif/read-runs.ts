@@ -1,6 +1,6 @@
+import type { JsonSpan } from '../../../platform/json/json-selection.ts'
 import { selectionTree } from '../../../platform/json/json-selection.ts'
 import type { SelectedValue } from '../../../platform/json/json-selector.ts'
-import type { JsonSpan } from '../../../platform/json/json-span.ts'
 import { selectJson } from '../../../platform/json/select-json.ts'
 import { ReportError, type ReportSource } from '../report/parsed-report.ts'
 import type { ReportWarnings } from '../report/report-warnings.ts'

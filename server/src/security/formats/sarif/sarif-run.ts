@@ -1,4 +1,4 @@
-import type { FindingKind } from '../../vocabulary/finding-kind.ts'
+import type { FindingKind } from '../../vocabulary/finding.ts'
 import { Memo } from '../report/memo.ts'
 import type { ReportTool } from '../report/parsed-report.ts'
 import type { PackageFacts } from './package-facts.ts'

@@ -1,6 +1,6 @@
 import { type JsonObject, objectOf, textsOf } from '../../../platform/json/read-value.ts'
 import { boundedTexts } from '../../vocabulary/bounded-text.ts'
-import type { FindingKind } from '../../vocabulary/finding-kind.ts'
+import type { FindingKind } from '../../vocabulary/finding.ts'
 import { vulnerabilityIds } from '../../vocabulary/vulnerability-id.ts'
 import type { Identity } from '../report/identity.ts'
 import { identityOf } from './identity.ts'

@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto'
-import type { Copy } from '../../../platform/db/copy-rows.ts'
-import type { CopyValue } from '../../../platform/db/copy-text.ts'
+import type { Copy, CopyValue } from '../../../platform/db/copy-rows.ts'
 import type { Services } from '../../../services.ts'
 import { regroupAliases } from '../aliases/regroup-aliases.ts'
 import { ADVISORY_COLUMNS, copyAdvisories, mergeAdvisories } from './advisory.store.ts'

@@ -1,7 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { Closed, Nullable, OneOf, Timestamp } from '../../../platform/http/schemas.ts'
-import { FINDING_KINDS } from '../../vocabulary/finding-kind.ts'
-import { GROUPING_CODES } from '../../vocabulary/grouping-reason.ts'
+import { FINDING_KINDS, GROUPING_CODES } from '../../vocabulary/finding.ts'
 import { ISSUE_STATUSES } from '../grouping/describe-groups.ts'
 import { MATCHED } from '../grouping/links.ts'
 import { REJECTION_CODES } from './rejection.ts'

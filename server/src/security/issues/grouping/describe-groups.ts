@@ -1,6 +1,6 @@
 import { newUuidSeries } from '../../../platform/ids.ts'
 import { compareCanonical } from '../../intel/aliases/alias-groups.ts'
-import { FINDING_KINDS, type FindingKind } from '../../vocabulary/finding-kind.ts'
+import { FINDING_KINDS, type FindingKind } from '../../vocabulary/finding.ts'
 import { severityRank } from '../../vocabulary/severity.ts'
 import { type Group, vulnerabilityIdsOf } from './group-members.ts'
 import type { Member } from './grouping-facts.ts'

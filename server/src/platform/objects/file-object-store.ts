@@ -16,11 +16,10 @@ import {
   type ExpectedObject,
   ObjectNotFoundError,
   type ObjectStore,
-  type PresignedGet,
   type PresignedPut,
   type StoredObject,
 } from './object-store.ts'
-import { type GetGrant, openAddress, type PutGrant, putHeaders, sealAddress } from './signed-address.ts'
+import { openAddress, type PutGrant, putHeaders, sealAddress } from './signed-address.ts'
 
 interface FileObjectStoreOptions {
   /** A directory for this store's files only. */
@@ -36,7 +35,7 @@ export async function openFileObjectStore(options: FileObjectStoreOptions): Prom
   return new FileObjectStore(options)
 }
 
-/** Stores objects as files. The server itself serves them at signed addresses. */
+/** Stores objects as files. Clients PUT to the server itself, at signed addresses. */
 export class FileObjectStore implements ObjectStore {
   readonly #root: string
   readonly #baseUrl: string
@@ -55,19 +54,9 @@ export class FileObjectStore implements ObjectStore {
     return { method: 'PUT', headers: putHeaders(expected), ...sealAddress(this.#signingKey, this.#baseUrl, grant, now) }
   }
 
-  async presignGet(key: string, filename: string, now: Date): Promise<PresignedGet> {
-    assertObjectKey(key)
-    return sealAddress(this.#signingKey, this.#baseUrl, { method: 'GET', key, filename }, now)
-  }
-
   /** Verifies the token of a PUT address. Throws 403 if it is invalid or expired. */
   openPut(token: unknown, now: Date): PutGrant {
-    return openAddress<PutGrant>(this.#signingKey, 'PUT', token, now)
-  }
-
-  /** Verifies the token of a GET address. Throws 403 if it is invalid or expired. */
-  openGet(token: unknown, now: Date): GetGrant {
-    return openAddress<GetGrant>(this.#signingKey, 'GET', token, now)
+    return openAddress(this.#signingKey, token, now)
   }
 
   /**

@@ -1,7 +1,6 @@
-import { GetObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3'
+import { PutObjectCommand, type S3Client } from '@aws-sdk/client-s3'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
-import { attachmentDisposition } from './content-disposition.ts'
-import { ADDRESS_LIFETIME_MS, type ExpectedObject, type PresignedGet, type PresignedPut } from './object-store.ts'
+import { ADDRESS_LIFETIME_MS, type ExpectedObject, type PresignedPut } from './object-store.ts'
 
 type Place = { Bucket: string; Key: string }
 
@@ -27,26 +26,8 @@ export async function signPut(s3: S3Client, place: Place, expected: ExpectedObje
     ContentType: contentType,
     ChecksumSHA256: checksum,
   })
-  const url = await getSignedUrl(s3, put, { ...AS_SIGNED_HEADERS, ...validity(now) })
+  const expiresIn = ADDRESS_LIFETIME_MS / 1000
+  const url = await getSignedUrl(s3, put, { ...AS_SIGNED_HEADERS, signingDate: now, expiresIn })
   const headers = { 'Content-Type': contentType, [CHECKSUM_HEADER]: checksum }
-  return { method: 'PUT', url, headers, expires_at: expiry(now) }
-}
-
-/** Presigns a GET as a download, whatever its type: the object must never run as a page. */
-export async function signGet(s3: S3Client, place: Place, filename: string, now: Date): Promise<PresignedGet> {
-  const get = new GetObjectCommand({
-    ...place,
-    ResponseContentDisposition: attachmentDisposition(filename),
-    ResponseContentType: 'application/octet-stream',
-    ResponseCacheControl: 'private, no-store',
-  })
-  return { url: await getSignedUrl(s3, get, validity(now)), expires_at: expiry(now) }
-}
-
-function validity(now: Date) {
-  return { signingDate: now, expiresIn: ADDRESS_LIFETIME_MS / 1000 }
-}
-
-function expiry(now: Date): Date {
-  return new Date(now.getTime() + ADDRESS_LIFETIME_MS)
+  return { method: 'PUT', url, headers, expires_at: new Date(now.getTime() + ADDRESS_LIFETIME_MS) }
 }

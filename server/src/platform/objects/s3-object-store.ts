@@ -12,11 +12,10 @@ import {
   type ExpectedObject,
   ObjectNotFoundError,
   type ObjectStore,
-  type PresignedGet,
   type PresignedPut,
   type StoredObject,
 } from './object-store.ts'
-import { signGet, signPut } from './s3-address.ts'
+import { signPut } from './s3-address.ts'
 import { createS3Client, type S3StoreOptions } from './s3-client.ts'
 import { ignoreAbsent, isBehindTheEnd, orUnavailable, s3Failure } from './s3-errors.ts'
 
@@ -37,10 +36,6 @@ export class S3ObjectStore implements ObjectStore {
 
   async presignPut(key: string, expected: ExpectedObject, now: Date): Promise<PresignedPut> {
     return signPut(this.#s3, this.#place(key), expected, now)
-  }
-
-  async presignGet(key: string, filename: string, now: Date): Promise<PresignedGet> {
-    return signGet(this.#s3, this.#place(key), filename, now)
   }
 
   async stat(key: string): Promise<StoredObject | null> {

@@ -215,19 +215,6 @@ export function objectStoreContract(name: string, makeStore: () => Promise<Store
       assert.equal((await collect(store.read(key))).toString(), 'second')
     })
 
-    test('a range reads that part, and no further than the end', async () => {
-      const key = newKey()
-      await put(key, Buffer.from('0123456789'))
-      const part = async (offsetBytes: number, lengthBytes: number) =>
-        (await collect(store.read(key, { offsetBytes, lengthBytes }))).toString()
-      assert.equal(await part(0, 4), '0123')
-      assert.equal(await part(3, 1), '3')
-      assert.equal(await part(8, 100), '89')
-      assert.equal(await part(0, 10), '0123456789')
-      assert.equal(await part(10, 5), '')
-      assert.equal(await part(2, 0), '')
-    })
-
     test('reading can stop early and the object can be read again', async () => {
       const key = newKey()
       const bytes = randomBytes(2_000_000)

@@ -12,7 +12,6 @@ import {
 } from './object-file.ts'
 import {
   assertObjectKey,
-  type ByteRange,
   type ExpectedObject,
   ObjectNotFoundError,
   type ObjectStore,
@@ -72,13 +71,11 @@ export class FileObjectStore implements ObjectStore {
     return file && (await orUnavailable(describeObjectFile(file)))
   }
 
-  async *read(key: string, range?: ByteRange): AsyncIterable<Uint8Array> {
+  async *read(key: string): AsyncIterable<Uint8Array> {
     await using file = await this.#open(key)
     if (!file) throw new ObjectNotFoundError(key)
     const { sizeBytes } = await orUnavailable(describeObjectFile(file))
-    const start = range?.offsetBytes ?? 0
-    const end = Math.min(start + (range?.lengthBytes ?? sizeBytes), sizeBytes)
-    yield* readObjectFile(file, start, end)
+    yield* readObjectFile(file, sizeBytes)
   }
 
   async remove(key: string): Promise<void> {

@@ -88,17 +88,14 @@ export async function describeObjectFile(file: FileHandle): Promise<StoredObject
   return { sizeBytes, sha256: buffer.toString('hex') }
 }
 
-/**
- * Reads the bytes from `startBytes` to `endBytes` (exclusive), without the checksum. Reads one
- * chunk ahead.
- */
-export async function* readObjectFile(file: FileHandle, startBytes: number, endBytes: number) {
-  let at = startBytes
-  let reading = readChunk(file, at, endBytes)
-  while (at < endBytes) {
+/** Reads the object's bytes, without the checksum. Reads one chunk ahead. */
+export async function* readObjectFile(file: FileHandle, sizeBytes: number) {
+  let at = 0
+  let reading = readChunk(file, at, sizeBytes)
+  while (at < sizeBytes) {
     const chunk = await reading
     at += chunk.length
-    reading = readChunk(file, at, endBytes)
+    reading = readChunk(file, at, sizeBytes)
     reading.catch(() => {}) // it is thrown where `reading` is awaited, which may be never
     yield chunk
   }

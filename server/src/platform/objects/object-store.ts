@@ -23,12 +23,6 @@ export interface StoredObject {
   sha256: string | null
 }
 
-/** Part of an object. It is shorter if the object ends before. */
-export interface ByteRange {
-  offsetBytes: number
-  lengthBytes: number
-}
-
 /** Lifetime of a signed address (specification, "Limits"). */
 export const ADDRESS_LIFETIME_MS = 15 * 60_000
 
@@ -47,7 +41,7 @@ export interface ObjectStore {
   /** Returns null if nothing is stored. Does not read the object. */
   stat(key: string): Promise<StoredObject | null>
   /** Streams the bytes. Throws `ObjectNotFoundError` if nothing is stored. */
-  read(key: string, range?: ByteRange): AsyncIterable<Uint8Array>
+  read(key: string): AsyncIterable<Uint8Array>
   /** Removes the object if it exists. */
   remove(key: string): Promise<void>
   /** Removes the remains of transfers that were aborted long ago. */

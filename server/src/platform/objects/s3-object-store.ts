@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream'
 import {
   DeleteObjectCommand,
   GetObjectCommand,
@@ -8,7 +7,6 @@ import {
 } from '@aws-sdk/client-s3'
 import {
   assertObjectKey,
-  type ByteRange,
   type ExpectedObject,
   ObjectNotFoundError,
   type ObjectStore,
@@ -17,7 +15,7 @@ import {
 } from './object-store.ts'
 import { signPut } from './s3-address.ts'
 import { createS3Client, type S3StoreOptions } from './s3-client.ts'
-import { ignoreAbsent, isBehindTheEnd, orUnavailable, s3Failure } from './s3-errors.ts'
+import { ignoreAbsent, orUnavailable, s3Failure } from './s3-errors.ts'
 
 /** Contains a dot, so it cannot be an object's key. */
 const PROBE_KEY = '.shiplock-check'
@@ -46,9 +44,8 @@ export class S3ObjectStore implements ObjectStore {
     return { sizeBytes: answer.ContentLength, sha256: sha256Of(answer.ChecksumSHA256) }
   }
 
-  async *read(key: string, range?: ByteRange): AsyncIterable<Uint8Array> {
-    const isEmpty = range?.lengthBytes === 0 // which the header Range cannot say
-    const body = isEmpty ? await this.#nothingOf(key) : await this.#open(key, range)
+  async *read(key: string): AsyncIterable<Uint8Array> {
+    const body = await this.#open(key)
     try {
       yield* body
     } catch (error) {
@@ -70,32 +67,16 @@ export class S3ObjectStore implements ObjectStore {
   }
 
   /** Yields the body. Closes the connection when its reader stops early. */
-  async #open(key: string, range?: ByteRange): Promise<AsyncIterable<Uint8Array>> {
-    const get = new GetObjectCommand({ ...this.#place(key), ...(range && { Range: rangeHeader(range) }) })
-    const answer = await orUnavailable(ignoreAbsent(this.#s3.send(get)).catch(nothingBehindTheEnd))
+  async #open(key: string): Promise<AsyncIterable<Uint8Array>> {
+    const answer = await orUnavailable(ignoreAbsent(this.#s3.send(new GetObjectCommand(this.#place(key)))))
     if (!answer) throw new ObjectNotFoundError(key)
     return answer.Body as AsyncIterable<Uint8Array>
-  }
-
-  async #nothingOf(key: string): Promise<Uint8Array[]> {
-    if (!(await this.stat(key))) throw new ObjectNotFoundError(key)
-    return []
   }
 
   #place(key: string) {
     assertObjectKey(key)
     return { Bucket: this.#bucket, Key: key }
   }
-}
-
-/** Both ends are inclusive (RFC 9110 §14.1.2). */
-function rangeHeader({ offsetBytes, lengthBytes }: ByteRange): string {
-  return `bytes=${offsetBytes}-${offsetBytes + lengthBytes - 1}`
-}
-
-function nothingBehindTheEnd(error: unknown): { Body: AsyncIterable<Uint8Array> } {
-  if (isBehindTheEnd(error)) return { Body: Readable.from([]) }
-  throw error
 }
 
 function sha256Of(checksum: string | undefined): string | null {

@@ -1,4 +1,5 @@
 import { matchesGlob } from '../platform/glob.ts'
+import { UUID_PATTERN } from '../platform/ids.ts'
 
 /** The supported code hosts. */
 export const PROVIDERS = ['github', 'gitlab', 'bitbucket', 'azure'] as const
@@ -8,7 +9,7 @@ export type Provider = (typeof PROVIDERS)[number]
 type Naming = { host: string; id: RegExp; idForm: string; segmentsMax: number }
 
 const NUMBER = { id: /^[1-9]\d{0,18}$/, idForm: 'a number' }
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+const UUID = new RegExp(UUID_PATTERN)
 /** GitLab allows twenty levels of groups below the top one. */
 const GITLAB_SEGMENTS_MAX = 22
 

@@ -9,7 +9,7 @@ import { DEFAULT_PLAN, requireKnownPlan } from '../../organizations/plan.ts'
 import { refuseUnknownOrganization } from '../../organizations/require-organization.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import { ApiError, notFound } from '../../platform/http/errors.ts'
-import { newUuid } from '../../platform/ids.ts'
+import { isUuid, newUuid } from '../../platform/ids.ts'
 import type { Services } from '../../services.ts'
 import { requireScopes, SCOPES } from '../scopes.ts'
 import { type ApiKey, insertApiKey, markRevoked, notifyAccessChanged } from './api-key.store.ts'
@@ -52,11 +52,10 @@ function requireKeyName(name: string): string {
   throw new ApiError(400, 'invalid_request', `A key name must have 1 to ${NAME_CHARS_MAX} characters`)
 }
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-
 /** Revokes an API key on all running servers. Safe to repeat. Throws 400 and 404. */
 export async function revokeApiKey({ sql, clock }: Pick<Services, 'sql' | 'clock'>, id: string): Promise<ApiKey> {
-  if (!UUID.test(id)) throw new ApiError(400, 'invalid_request', `"${id.slice(0, 80)}" is not a key id (a UUID)`)
+  if (!isUuid(id.toLowerCase()))
+    throw new ApiError(400, 'invalid_request', `"${id.slice(0, 80)}" is not a key id (a UUID)`)
   const key = await markRevoked(sql, id, clock.now())
   if (!key) throw notFound('API key')
   return key

@@ -57,14 +57,14 @@ export type Page = {
    */
   asked: AskedWindow
   /** The last row of the previous page. */
-  after: Place | null
+  after: Position | null
 }
 
 /** A row's position in the list. `sort_value` is what the list is sorted by first, if anything. */
-export type Place = { created_at: Date; id: string; sort_value?: number | null }
+export type Position = { created_at: Date; id: string; sort_value?: number | null }
 
 /** A row as a store returns it: the wire form as JSON text, and its position. */
-export type PageRow = Place & { json: string }
+export type PageRow = Position & { json: string }
 
 type CursorPayload = {
   /** Hash of what the cursor is bound to: route, organization and filters. */

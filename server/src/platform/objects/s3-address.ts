@@ -2,7 +2,7 @@ import { PutObjectCommand, type S3Client } from '@aws-sdk/client-s3'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
 import { ADDRESS_LIFETIME_MS, type ExpectedObject, type PresignedPut } from './object-store.ts'
 
-type Place = { Bucket: string; Key: string }
+type ObjectLocation = { Bucket: string; Key: string }
 
 /** S3's checksum header. It is signed, so the store compares it with the body that arrives. */
 const CHECKSUM_HEADER = 'x-amz-checksum-sha256'
@@ -17,11 +17,16 @@ const AS_SIGNED_HEADERS = {
 }
 
 /** Presigns a PUT for exactly the expected bytes: length, type and SHA-256 are signed headers. */
-export async function signPut(s3: S3Client, place: Place, expected: ExpectedObject, now: Date): Promise<PresignedPut> {
+export async function signPut(
+  s3: S3Client,
+  location: ObjectLocation,
+  expected: ExpectedObject,
+  now: Date,
+): Promise<PresignedPut> {
   const { sizeBytes, sha256, contentType } = expected
   const checksum = Buffer.from(sha256, 'hex').toString('base64')
   const put = new PutObjectCommand({
-    ...place,
+    ...location,
     ContentLength: sizeBytes,
     ContentType: contentType,
     ChecksumSHA256: checksum,

@@ -33,11 +33,11 @@ export class S3ObjectStore implements ObjectStore {
   }
 
   async presignPut(key: string, expected: ExpectedObject, now: Date): Promise<PresignedPut> {
-    return signPut(this.#s3, this.#place(key), expected, now)
+    return signPut(this.#s3, this.#location(key), expected, now)
   }
 
   async stat(key: string): Promise<StoredObject | null> {
-    const head = new HeadObjectCommand({ ...this.#place(key), ChecksumMode: 'ENABLED' })
+    const head = new HeadObjectCommand({ ...this.#location(key), ChecksumMode: 'ENABLED' })
     const answer = await orUnavailable(ignoreAbsent(this.#s3.send(head)))
     if (!answer) return null
     if (answer.ContentLength === undefined) throw s3Failure(new Error('it does not say how long an object is'))
@@ -55,7 +55,7 @@ export class S3ObjectStore implements ObjectStore {
 
   /** S3 responds alike whether the object existed or not. */
   async remove(key: string): Promise<void> {
-    await orUnavailable(ignoreAbsent(this.#s3.send(new DeleteObjectCommand(this.#place(key)))))
+    await orUnavailable(ignoreAbsent(this.#s3.send(new DeleteObjectCommand(this.#location(key)))))
   }
 
   /** Does nothing: an object appears when it is complete, and we start no multipart uploads. */
@@ -68,12 +68,12 @@ export class S3ObjectStore implements ObjectStore {
 
   /** Yields the body. Closes the connection when its reader stops early. */
   async #open(key: string): Promise<AsyncIterable<Uint8Array>> {
-    const answer = await orUnavailable(ignoreAbsent(this.#s3.send(new GetObjectCommand(this.#place(key)))))
+    const answer = await orUnavailable(ignoreAbsent(this.#s3.send(new GetObjectCommand(this.#location(key)))))
     if (!answer) throw new ObjectNotFoundError(key)
     return answer.Body as AsyncIterable<Uint8Array>
   }
 
-  #place(key: string) {
+  #location(key: string) {
     assertObjectKey(key)
     return { Bucket: this.#bucket, Key: key }
   }

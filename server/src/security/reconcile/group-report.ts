@@ -5,6 +5,7 @@ import type { Member } from '../issues/grouping/grouping-facts.ts'
 import { hasIssues, readCanonicalNames, readMembers } from '../issues/writing/grouping.store.ts'
 import type { NewIssues } from '../issues/writing/issue-refresh.store.ts'
 import { writeGroups } from '../issues/writing/write-groups.ts'
+import { severityRank } from '../vocabulary/severity.ts'
 import type { After } from './incoming.store.ts'
 import { type ChangedFinding, hasPairs, type Paired, readChanged, readNewPositions } from './paired.store.ts'
 
@@ -61,8 +62,8 @@ function countOpened(opened: NewIssues, described: readonly DescribedGroup[]): v
   for (const { issue } of described) {
     if (!issue.is_new || !issue.listed || issue.status !== 'open') continue
     opened.open += 1
-    if (issue.severity === 4) opened.critical += 1
-    if (issue.severity === 3) opened.high += 1
+    if (issue.severity === severityRank('critical')) opened.critical += 1
+    if (issue.severity === severityRank('high')) opened.high += 1
   }
 }
 

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { Closed, Nullable, OneOf, Timestamp } from '../../../platform/http/schemas.ts'
+import { UUID_PATTERN } from '../../../platform/ids.ts'
 import { FINDING_KINDS, GROUPING_CODES } from '../../vocabulary/finding.ts'
 import { ISSUE_STATUSES } from '../grouping/describe-groups.ts'
 import { MATCHED } from '../grouping/links.ts'
@@ -12,7 +13,7 @@ const time = (description: string) => Type.String({ ...Timestamp, description })
 
 export const IssuePath = Closed({
   id: Type.String({
-    pattern: '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$',
+    pattern: UUID_PATTERN,
     description: 'Id of the issue.',
   }),
 })

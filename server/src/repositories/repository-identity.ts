@@ -52,6 +52,12 @@ export function isRepositoryName(provider: Provider, name: string): boolean {
   return segments.every((segment) => SEGMENT.test(segment) && segment !== '.' && segment !== '..')
 }
 
+/** Splits `host/owner/name` into the host and the name. An address without a slash is a name. */
+export function splitAddress(address: string): { host: string; name: string } {
+  const slash = address.indexOf('/')
+  return { host: address.slice(0, Math.max(0, slash)), name: address.slice(slash + 1) }
+}
+
 /** True for a host name in lower case, optionally with a port. */
 export function isHost(host: string): boolean {
   return HOST.test(host)
@@ -63,5 +69,5 @@ export function isHost(host: string): boolean {
  */
 export function matchesRepository(pattern: string, repository: string): boolean {
   const [glob, address] = [pattern.toLowerCase(), repository.toLowerCase()]
-  return matchesGlob(glob, address) || matchesGlob(glob, address.slice(address.indexOf('/') + 1))
+  return matchesGlob(glob, address) || matchesGlob(glob, splitAddress(address).name)
 }

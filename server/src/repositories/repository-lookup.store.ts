@@ -1,4 +1,5 @@
 import type { Db } from '../platform/db/sql.ts'
+import { splitAddress } from './repository-identity.ts'
 
 export type LinkedRepository = { provider: string; id: string; full_name: string; tracked_branch: string }
 
@@ -68,8 +69,7 @@ type LocatedRepository = {
  * reports.
  */
 export async function locateRepository(db: Db, orgId: string, address: string): Promise<LocatedRepository> {
-  const slash = address.indexOf('/')
-  if (!address.includes('/', slash + 1)) return { host: null, name: address, linked: null }
-  const [host, name] = [address.slice(0, slash), address.slice(slash + 1)]
+  const { host, name } = splitAddress(address)
+  if (!name.includes('/')) return { host: null, name: address, linked: null }
   return { host, name, linked: await findOnHost(db, orgId, host, name) }
 }

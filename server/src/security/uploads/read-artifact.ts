@@ -8,7 +8,7 @@ import type { Tx } from '../../platform/db/sql.ts'
 import { newHexId } from '../../platform/ids.ts'
 import { enqueue } from '../../platform/queue/job.ts'
 import { isTracked } from '../../repositories/branch-name.ts'
-import type { Provider } from '../../repositories/repository-identity.ts'
+import { type Provider, splitAddress } from '../../repositories/repository-identity.ts'
 import { findOnHost } from '../../repositories/repository-lookup.store.ts'
 import type { Services } from '../../services.ts'
 import { lockReportedRepository } from '../repositories/reported-repository.store.ts'
@@ -83,9 +83,8 @@ async function toUpload(tx: Tx, { orgId, id, artifact, now }: ArtifactToRead): P
  * name only.
  */
 async function resolveOnHost(tx: Tx, orgId: string, address: string): Promise<ResolvedRepository> {
-  const slash = address.indexOf('/')
-  const name = address.slice(slash + 1)
-  const linked = await findOnHost(tx, orgId, address.slice(0, slash), name)
+  const { host, name } = splitAddress(address)
+  const linked = await findOnHost(tx, orgId, host, name)
   if (!linked) return { name, provider: null, provider_id: null, tracked_branch: null, kept_under: [] }
   const { full_name, provider, id } = linked
   return resolveRepository(tx, orgId, { name: full_name, provider: provider as Provider, providerId: id })
@@ -116,7 +115,7 @@ const DIGEST_CHARS = 12
  */
 export function artifactCategory(artifact: ReadableArtifact): string {
   const { repository, pipeline_name, job_name, matrix, report_name, path } = artifact
-  const host = repository.split('/', 1)[0]
+  const { host } = splitAddress(repository)
   const identity = [host, pipeline_name, job_name, sortedMatrix(matrix), report_name, path]
   const digest = hash('sha256', JSON.stringify(identity), 'hex').slice(0, DIGEST_CHARS)
   const readable = `ci/${pipeline_name}/${job_name}`.replaceAll(/[^A-Za-z0-9._/:-]/g, '-')

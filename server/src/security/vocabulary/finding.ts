@@ -5,6 +5,9 @@
 export const FINDING_KINDS = ['code', 'dependency', 'secret', 'iac', 'container', 'license', 'other'] as const
 export type FindingKind = (typeof FINDING_KINDS)[number]
 
+export const ISSUE_STATUSES = ['open', 'fixed', 'dismissed'] as const
+export type IssueStatus = (typeof ISSUE_STATUSES)[number]
+
 /** How a report was submitted: in the console, by the API, or as an artifact of a CI report. */
 export const UPLOAD_ORIGINS = ['ui', 'api', 'report'] as const
 export type UploadOrigin = (typeof UPLOAD_ORIGINS)[number]

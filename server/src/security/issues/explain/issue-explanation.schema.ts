@@ -1,8 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { Closed, Nullable, OneOf, Timestamp } from '../../../platform/http/schemas.ts'
 import { UUID_PATTERN } from '../../../platform/ids.ts'
-import { FINDING_KINDS, GROUPING_CODES } from '../../vocabulary/finding.ts'
-import { ISSUE_STATUSES } from '../grouping/describe-groups.ts'
+import { FINDING_KINDS, GROUPING_CODES, ISSUE_STATUSES } from '../../vocabulary/finding.ts'
 import { MATCHED } from '../grouping/links.ts'
 import { REJECTION_CODES } from './rejection.ts'
 

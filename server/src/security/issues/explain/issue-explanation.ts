@@ -1,7 +1,7 @@
 import { type AliasAssertion, type AliasStep, aliasPath } from '../../intel/aliases/alias-path.ts'
 import { SINGLE_DETAIL } from '../../vocabulary/grouping-reason.ts'
 import { plainId } from '../../vocabulary/vulnerability-id.ts'
-import { type GroupingFacts } from '../grouping/grouping-facts.ts'
+import type { GroupingFacts } from '../grouping/grouping-facts.ts'
 import { applyRules } from '../grouping/link-bucket.ts'
 import { RecordedLinks, type RecordedMatch } from '../grouping/links.ts'
 import type { CanonicalId } from '../grouping/shared-names.ts'

@@ -1,6 +1,6 @@
 import { DisjointSets } from '../../../platform/disjoint-sets.ts'
 import { GROUPING_CODES, type GroupingCode, type GroupingReason, SINGLE } from '../../vocabulary/grouping-reason.ts'
-import { type GroupingFacts } from './grouping-facts.ts'
+import type { GroupingFacts } from './grouping-facts.ts'
 
 export const MATCHED = [
   'vulnerability',

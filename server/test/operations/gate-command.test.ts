@@ -80,7 +80,7 @@ test('a mistake is one line that says what is wrong', async () => {
   )
   await refused(2, /does not take an argument/m, ...create('--name', 'x', '--environment', 'x', '--allow-api-keys=no'))
   await refused(2, /^The environment is not a valid pattern: /m, ...create('--name', 'x', '--environment', '(a+)+*'))
-  await refused(1, /^There is no organization "nobody"/m, 'gate', 'list', '--org', 'nobody')
+  await refused(1, /^Organization "nobody" does not exist/m, 'gate', 'list', '--org', 'nobody')
   await refused(2, /is not a gate id/m, 'gate', 'delete', 'x')
   const { id } = await json(...create('--name', 'taken', '--environment', 'x'))
   await refused(1, /^A gate named "taken" already exists/m, ...create('--name', 'taken', '--environment', 'y'))

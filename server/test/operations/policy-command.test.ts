@@ -72,7 +72,7 @@ test('policy apply fails for a missing file and an unknown organization', async 
   assert.match(gone.stderr, /gone\.yaml/)
   const { code, stderr } = await run('apply', '--org', 'nobody', '--file', TESTS_PASSED)
   assert.equal(code, 1)
-  assert.match(stderr, /no organization "nobody"/)
+  assert.match(stderr, /Organization "nobody" does not exist/)
   assert.equal((await run('apply', '--org', 'acme')).code, 2)
 })
 

@@ -40,7 +40,13 @@ const STRATA = [
   'security/issues',
   'security/alerts',
   'security/policy-facts',
+  'compliance/policies',
+  'compliance/input',
+  'compliance/cel',
+  'compliance/engines',
+  'compliance/policy-file',
   'compliance',
+  'compliance/results',
   'deployments',
   'deployments/gates/configure',
   'deployments/policy',
@@ -49,14 +55,14 @@ const STRATA = [
   'provenance',
 ]
 const TOP = STRATA.length
-/** Settings and the shape of `Services`: types that every slice may name, platform excepted. */
+/** Types of settings and services. Every slice may import them, except platform. */
 const GROUND = ['config.ts', 'services.ts']
 
 const SQL_TEMPLATE = /\b(?:sql|tx|db)(?:<[^`;]{0,400}>)?\s*`/
 const IO_MODULES = /^node:(?:fs|net|http|https|tls|dgram|dns|child_process|worker_threads|cluster)(?:\/|$)/
 const WITHOUT_ARGUMENTS_NOW = /new Date\(\s*\)|\bDate\.now\(|\bDate\(\s*\)/
 
-/** Every broken rule as one sentence that begins with the file. */
+/** Each broken rule as one sentence that starts with the file. */
 export function brokenRules(sources: Source[]): string[] {
   return sources.flatMap((source) => [
     ...importsUpward(source),
@@ -74,14 +80,14 @@ function importsUpward({ path, text }: Source): string[] {
     const target = resolvePath(path, specifier)
     if (!target.endsWith('.ts') && !target.endsWith('.json')) return [`${path} imports ${specifier} without its ending`]
     if (path === 'config.ts' || (path === 'services.ts' && !typeOnly))
-      return [`${path} imports ${target}: it is ground`]
+      return [`${path} imports ${target}, but every slice imports ${path}`]
     if (path === 'services.ts') return []
     if (GROUND.includes(target) && !path.startsWith('platform/')) return []
-    return stratumOf(target) > stratumOf(path) ? [`${path} imports ${target}, which stands above it`] : []
+    return stratumOf(target) > stratumOf(path) ? [`${path} imports ${target}, which is in a higher stratum`] : []
   })
 }
 
-/** Throws for a folder that no stratum covers: it would stand above all others unnoticed. */
+/** Throws for a folder without a stratum, because nothing would limit its imports. */
 function stratumOf(path: string): number {
   let folder = path.includes('/') ? path.slice(0, path.lastIndexOf('/')) : 'commands'
   if (folder === 'commands') return TOP
@@ -95,18 +101,18 @@ function stratumOf(path: string): number {
 
 function sqlOutsideStores({ path, text }: Source): string[] {
   const allowed = path.endsWith('.store.ts') || path.startsWith('platform/db/') || path.startsWith('platform/queue/')
-  return !allowed && SQL_TEMPLATE.test(text) ? [`${path} holds SQL: that belongs into a store`] : []
+  return !allowed && SQL_TEMPLATE.test(text) ? [`${path} contains SQL, which belongs in a store`] : []
 }
 
 /**
- * Parsers, schemas and stores touch no file and no socket; nor does a rule: a file named by a noun,
- * without suffix.
+ * Parsers, schemas, stores and rules use neither files nor sockets. A rule is a file named by a
+ * noun, without a suffix.
  */
 function impureRule({ path, text }: Source): string[] {
   if (!path.includes('/') || path.startsWith('platform/') || path.startsWith('commands/')) return []
   const imported = importsOf(text).map(({ specifier }) => specifier)
   const broken = imported.filter((name) => IO_MODULES.test(name) && !mayDoIo(path))
-  if (!path.endsWith('.routes.ts') && path !== 'access/authorize.ts') {
+  if (!path.endsWith('.routes.ts')) {
     broken.push(
       ...importsOf(text).flatMap((found) => (found.specifier === 'fastify' && !found.typeOnly ? ['fastify'] : [])),
     )
@@ -123,19 +129,19 @@ function mayDoIo(path: string): boolean {
 }
 
 /**
- * Only the clock knows what time it is. How long something took on this machine is a measurement,
- * and platform's own.
+ * Only the clock reads the time. The embedded database is an exception: it measures how long its
+ * process takes.
  */
 function readsTheTime({ path, text }: Source): string[] {
   if (path === 'platform/clock.ts' || path.startsWith('platform/db/embedded')) return []
-  return WITHOUT_ARGUMENTS_NOW.test(text) ? [`${path} reads the time past the clock`] : []
+  return WITHOUT_ARGUMENTS_NOW.test(text) ? [`${path} reads the time without the clock`] : []
 }
 
 function meaninglessName({ path, text }: Source): string[] {
   const broken = /(?:^|\/)(?:index|utils?|helpers?|common|misc)(?:\/|\.ts$)/.test(path)
-    ? [`${path} has a name that says nothing`]
+    ? [`${path} has a name without meaning`]
     : []
-  if (/(?:^|\n)export (?:\*|(?:type )?\{[^}]*\}) from /.test(text)) broken.push(`${path} passes exports on: a barrel`)
+  if (/(?:^|\n)export (?:\*|(?:type )?\{[^}]*\}) from /.test(text)) broken.push(`${path} re-exports other files`)
   return broken
 }
 

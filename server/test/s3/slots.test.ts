@@ -22,7 +22,7 @@ test("with S3 in the settings the slot of an upload leads to the bucket, with S3
   assert.deepEqual(Object.keys(headers), ['Content-Type', 'x-amz-checksum-sha256'])
 })
 
-test('the API itself takes and hands out no files then: 404', async () => {
+test('the API itself accepts no files then: 404', async () => {
   for (const method of ['PUT', 'GET']) {
     assert.equal((await fetch(`${api.url}/storage/objects?token=x`, { method })).status, 404)
   }

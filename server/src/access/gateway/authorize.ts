@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify'
 import { type PlanFeature, smallestPlanWith } from '../../organizations/plan.ts'
 import { MINUTE_MS } from '../../platform/clock.ts'
 import { ApiError, GatewayRejection } from '../../platform/http/errors.ts'
@@ -37,7 +37,8 @@ export async function registerAuthorization(app: FastifyInstance, services: Serv
   const stopListening = await gateway.credentials.listen()
   app.addHook('onClose', stopListening)
   app.addHook('onRoute', (route) => {
-    if (!route.url.startsWith('/v1') || route.config?.scope || route.config?.public) return
+    if (!route.url.startsWith('/v1') || route.config?.public) return
+    if (route.config?.scope) return describeAccess(route)
     throw new Error(`${route.method} ${route.url} declares no scope: write config: { scope } or { public: true }`)
   })
   app.decorateRequest('actor', null as unknown as Actor)
@@ -49,6 +50,13 @@ export async function registerAuthorization(app: FastifyInstance, services: Serv
     requireFeature(request.actor, feature, services)
     limits.count(request.actor, limitedAs, services.clock.now(), reply)
   })
+}
+
+/** Adds the scope and the feature that a route requires to its description in OpenAPI. */
+function describeAccess({ method, config, schema }: RouteOptions): void {
+  if (method === 'HEAD' || !schema) return
+  const feature = config?.feature ? ` and a plan with the feature \`${config.feature}\`` : ''
+  schema.description = `${schema.description ?? ''}\n\nRequires the scope \`${config?.scope}\`${feature}.`.trim()
 }
 
 /**

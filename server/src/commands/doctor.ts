@@ -5,7 +5,8 @@ import { table } from './table.ts'
 
 export const doctor = defineCommand({
   name: 'doctor',
-  about: 'Checks the settings, database, migrations, object store, worker and clock. The server need not run.',
+  about:
+    'Checks the settings, database, migrations, object store, worker and clock. The server does not have to be running.',
   arguments: [],
   options: {},
   async run(context) {

@@ -25,7 +25,7 @@ export const intelImport = defineCommand({
     osv: {
       type: 'list',
       value: 'file.json|all.zip',
-      about: 'OSV records: a file, a directory or a zip file; may be repeated',
+      about: 'OSV records: a file, a directory or a zip file; can be repeated',
     },
   },
   async run(context, _given, files) {
@@ -54,7 +54,7 @@ async function importFiles(services: Services, { kev, epss, osv }: Files, print:
 
 export const intelStatus = defineCommand({
   name: 'intel status',
-  about: 'Shows which vulnerability intelligence is stored, and its dates.',
+  about: 'Shows the stored vulnerability intelligence with its dates.',
   arguments: [],
   options: {},
   async run(context) {

@@ -35,7 +35,7 @@ async function runUntilStopped({ readSettings, say, print }: Context): Promise<v
   })
   opened.defer(close)
   const applied = await bringUpToDate(services.sql, database, services.log)
-  if (applied.length > 0) say(`Migrated the database: ${applied.length} steps`)
+  if (applied.length > 0) say(`Migrated the database: applied ${applied.length} migrations`)
 
   const server = await serve(services, port)
   opened.defer(() => server.close())
@@ -48,7 +48,7 @@ async function runUntilStopped({ readSettings, say, print }: Context): Promise<v
   opened.defer(() => worker.close())
 
   await stopped
-  say('Stopping after the requests and jobs in flight')
+  say('Stopping: finishing the requests and jobs in progress')
   await Promise.all([server.close(), worker.close()])
 }
 
@@ -76,7 +76,7 @@ Create a first CI run:
     -H 'Content-Type: application/json' \\
     -d '${JSON.stringify(run)}'
 
-and list the runs:
+List the runs:
 
   curl -sS ${baseUrl}/v1/runs -H 'Authorization: Bearer ${key.key}'
 `

@@ -90,7 +90,7 @@ class Gateway {
     this.#touched.set(credential.id, minute)
     const { sql, log } = this.#services
     touchApiKey(sql, credential.organization.id, credential.id, new Date(minute)).catch((err) =>
-      log.warn({ err }, 'could not store last_used_at'),
+      log.warn({ err }, 'Could not store last_used_at'),
     )
   }
 }
@@ -119,5 +119,5 @@ function requireFeature({ plan }: Actor, feature: PlanFeature | undefined, { pla
   }
   if (!feature || plan.features.includes(feature)) return
   const requiredPlan = smallestPlanWith(plans, feature)
-  throw new ApiError(402, 'plan_required', `This requires the plan ${requiredPlan} or above.`, { requiredPlan })
+  throw new ApiError(402, 'plan_required', `This feature requires the plan ${requiredPlan} or above.`, { requiredPlan })
 }

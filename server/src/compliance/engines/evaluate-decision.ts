@@ -20,7 +20,7 @@ export async function evaluateDecision(
     return readVerdicts(await askOpa(config.opaUrl, decision, input))
   } catch (err) {
     if (!(err instanceof OpaError)) throw err
-    log.warn({ err, decision }, 'the OPA server gave no decision')
+    log.warn({ err, decision }, 'The OPA server returned no decision')
     return policyError(err.message)
   }
 }

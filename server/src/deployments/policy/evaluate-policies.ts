@@ -33,7 +33,7 @@ export async function evaluatePolicies(
       })
     })
   } catch (err) {
-    services.log.error({ err, deployment_id: state.id }, 'policy evaluation failed')
+    services.log.error({ err, deployment_id: state.id }, 'The evaluation of the policies failed')
     return { evaluation_id: newUuid(now), at: now, decision: 'block', policies: [] }
   }
 }

@@ -78,12 +78,12 @@ const NESTING_MAX = 64
  * surrogates, infinity.
  */
 function refuseUnstorable(value: unknown, path: string, depth = 0): void {
-  if (depth > NESTING_MAX) throw invalidField(path, `is nested deeper than ${NESTING_MAX} levels`)
+  if (depth > NESTING_MAX) throw invalidField(path, `must not be nested deeper than ${NESTING_MAX} levels`)
   if (typeof value === 'string' && (value.includes('\0') || !value.isWellFormed())) {
     throw invalidField(path, 'must not contain U+0000 or a lone surrogate')
   }
   if (value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY) {
-    throw invalidField(path, 'is a number outside the range of a double')
+    throw invalidField(path, 'must be a number within the range of a double')
   }
   if (typeof value !== 'object' || value === null) return
   for (const [name, inner] of Object.entries(value)) {

@@ -211,7 +211,7 @@ export class JsonScanner {
       const byte = chunk[at] as number
       if (byte === 0x22) return this.#endString(chunk, at)
       if (byte === 0x5c) at += 2
-      else if (byte < 0x20) this.#fail('A control character stands unescaped in a string', at)
+      else if (byte < 0x20) this.#fail('A string contains an unescaped control character', at)
       else at++
     }
     this.#isEscaped = at > length

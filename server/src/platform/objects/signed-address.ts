@@ -28,9 +28,16 @@ export function openAddress<Grant extends PutGrant | GetGrant>(
   now: Date,
 ): Grant {
   const grant = typeof token === 'string' ? openToken<Sealed<Grant>>(signingKey, token) : null
-  if (grant?.method !== method) throw invalidSignature('The address is not valid for this request.')
+  if (grant?.method !== method)
+    throw invalidSignature(
+      'The URL is not valid for this request. Send the request to the URL exactly as it was returned.',
+    )
   if (grant.expires_at_ms <= now.getTime())
-    throw new ApiError(403, 'url_expired', 'The address has expired. Request a new one.')
+    throw new ApiError(
+      403,
+      'url_expired',
+      'The URL has expired. Create the upload or add the artifact again to get a new one.',
+    )
   return grant
 }
 

@@ -20,7 +20,7 @@ export type LostJobsOptions<Context> = { context: Context; jobs: Job<Context, ne
 export async function settleLostJobs<Context>(sql: Sql, options: LostJobsOptions<Context>): Promise<void> {
   for (const lost of await findLostJobs(sql)) {
     await settle(sql, lost, options).catch((err) =>
-      options.log.error({ err, job: lost.name }, 'A lost job is not settled'),
+      options.log.error({ err, job: lost.name }, 'Could not settle a lost job'),
     )
   }
   await removeDeadJobs(
@@ -32,10 +32,10 @@ export async function settleLostJobs<Context>(sql: Sql, options: LostJobsOptions
 async function settle<Context>(sql: Sql, lost: LostJob, { context, jobs, log }: LostJobsOptions<Context>) {
   const times = lost.interruptions + 1
   if (times < INTERRUPTIONS_MAX) {
-    log.warn({ job: lost.name, worker: lost.locked_by, times }, 'A worker died; its job goes back to the queue')
+    log.warn({ job: lost.name, worker: lost.locked_by, times }, 'A worker died; its job is queued again')
     return requeueLostJob(sql, lost, pauseMs(times))
   }
-  log.error({ job: lost.name, times }, 'A worker died again while it ran this job; the job is given up')
+  log.error({ job: lost.name, times }, 'The job is given up, because its workers died too often')
   const job = jobs.find(({ name }) => name === lost.name)
   await job?.giveUp?.(context, lost.payload as never, { cause: 'interrupted', times })
   await failLostJob(sql, lost)

@@ -37,14 +37,14 @@ export class OwnJobs {
       if (!this.#stopping.signal.aborted) throw error
       // When this fails, the database is away: the try is given back once the worker is gone.
       await setJobAside(this.#locks, jobId, this.#workerId).catch(() => {})
-      throw new TryStopped('The worker stops; the job goes back to the queue', { cause: error })
+      throw new TryStopped('The worker is stopping; the job is queued again', { cause: error })
     }
   }
 
   /** Stops the jobs and gives back what has not ended when the time is over. */
   async end(runner: Runner, timeoutMs: number): Promise<void> {
     const ended = runner.stop().catch(() => {}) // It fails only where the runner has stopped by itself.
-    this.#stopping.abort(new TryStopped('The worker stops'))
+    this.#stopping.abort(new TryStopped('The worker is stopping'))
     await Promise.race([ended, delay(timeoutMs, undefined, { ref: false })])
     await returnJobs(this.#locks, this.#workerId)
   }

@@ -61,7 +61,7 @@ export async function startWorker<Context>(options: WorkerOptions<Context>): Pro
     await settleLostJobs(locks, options)
   }
   const timer = setInterval(() => {
-    settle().catch((err) => log.error({ err }, 'Lost jobs are not settled; trying again in 30 seconds'))
+    settle().catch((err) => log.error({ err }, 'Could not settle lost jobs; trying again in 30 seconds'))
   }, SETTLE_EVERY_MS)
   const stop = async (timeoutMs: number) => {
     clearInterval(timer)

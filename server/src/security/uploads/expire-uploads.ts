@@ -14,7 +14,8 @@ export async function expireUploads(services: Services): Promise<void> {
 export async function settleUnreadUploads(services: Services): Promise<void> {
   const { sql, clock, log } = services
   const uploads = await failUnreadUploads(sql, clock.now())
-  if (uploads.length > 0) log.error({ uploads: uploads.map(({ id }) => id) }, 'Uploads without a job have failed')
+  if (uploads.length > 0)
+    log.error({ uploads: uploads.map(({ id }) => id) }, 'Uploads that had no job were marked as failed')
   await removeFiles(services, uploads)
 }
 

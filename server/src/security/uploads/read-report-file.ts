@@ -43,7 +43,7 @@ export async function failUnreadReport(
 ): Promise<void> {
   const error =
     reason.cause === 'interrupted'
-      ? `The report could not be read: reading it was interrupted ${reason.times} times.`
+      ? `The report could not be read, because it was interrupted ${reason.times} times. Upload it again.`
       : OUR_FAILURE
   await fail(services, { org_id, id: upload_id }, { error, format: null })
 }

@@ -43,7 +43,7 @@ function outcomeCells({ as_of, records, added, changed, removed, unchanged }: Im
   return [as_of, ...[records, added, changed, removed, unchanged].map(String)]
 }
 
-/** Each file is an import of its own. If one fails, the imports before it stay. */
+/** Each file is imported separately. If one import fails, the earlier ones are kept. */
 async function importFiles(services: Services, { kev, epss, osv }: Files, print: PrintLine): Promise<Outcomes> {
   const outcomes: Outcomes = {}
   if (kev !== undefined) outcomes.kev = await importKev(services, kev, print)

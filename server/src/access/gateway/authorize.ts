@@ -60,7 +60,7 @@ function describeAccess({ method, config, schema }: RouteOptions): void {
 }
 
 /**
- * Checks the key and its scope. Its rejections have a body of their own, which never states the
+ * Checks the key and its scope. Its rejections have a body of their own, which never state the
  * reason.
  */
 class Gateway {

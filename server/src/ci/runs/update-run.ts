@@ -52,7 +52,7 @@ async function changeOpen(tx: Tx, key: AttemptKey, change: AttemptChange | null,
   if (isFinal(change.status)) await publish(tx, runFinished, { ...key, status: change.status })
 }
 
-/** The change that the body asks for; null when it asks for none. */
+/** The change that the body contains; null if it contains none. */
 function attemptChange(attempt: StoredAttempt, input: CiRunUpdate, now: Date): AttemptChange | null {
   if (input.status === undefined && input.url === undefined && input.completed_at === undefined) return null
   const status = input.status ?? attempt.status

@@ -3,7 +3,7 @@ import type { PolicyInput } from '../input/policy-input.schema.ts'
 import { policyError, type RuleVerdict } from '../policies/policy-verdict.ts'
 import { readVerdicts } from './read-verdicts.ts'
 
-/** OPA could not be reached or gave no usable answer. The message is shown to people. */
+/** OPA could not be reached or returned no usable answer. Users see the message. */
 class OpaError extends Error {}
 
 const TIMEOUT_MS = 2000

@@ -66,7 +66,7 @@ async function readContext(db: Db, state: DeploymentState): Promise<AnswerContex
 }
 
 /**
- * Approving against a blocking policy needs a scope of its own (specification, "Approve and reject
+ * Approving against a blocking policy requires another scope (specification, "Approve and reject
  * rules" 4).
  */
 function requireOverrideScope({ credential }: Actor, evaluation: PolicyEvaluation | null): void {

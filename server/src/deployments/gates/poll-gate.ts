@@ -60,7 +60,7 @@ export function preferredWaitSeconds(header: string | undefined): number | null 
 }
 
 /**
- * Returns the gate as soon as it no longer waits. Returns it as it is after `waitMs`, when `gone`
+ * Returns the gate as soon as it is decided. Returns it undecided after `waitMs`, when `gone`
  * aborts because the client has disconnected, or when the server stops.
  */
 export async function awaitDecision(

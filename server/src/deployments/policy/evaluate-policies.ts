@@ -7,7 +7,7 @@ import type { DeploymentState, RequiredGate } from '../deployment-state.ts'
 
 /**
  * Evaluates the policies of a deployment. Never throws: policies that cannot be read block
- * (specification, "Approve and reject rules" 4). Holds no lock, because a policy engine can be a
+ * (specification, "Approve and reject rules" 4). Takes no lock, because a policy engine can be a
  * remote server.
  */
 export async function evaluatePolicies(

@@ -34,7 +34,9 @@ const FRAMEWORK_ERRORS: Record<string, [status: number, code: string, message: s
   FST_ERR_MAX_PARAM_LENGTH: [404, 'not_found', 'This path does not exist.'],
 }
 
-/** Codes for what plugins refuse with a status of their own; any other 4xx is `invalid_request`. */
+/**
+ * Codes for the statuses with which plugins refuse requests; any other 4xx is `invalid_request`.
+ */
 const CODES_BY_STATUS: Record<number, string> = {
   404: 'not_found',
   405: 'method_not_allowed',

@@ -4,7 +4,8 @@ import type { FastifyInstance } from 'fastify'
 import { ApiError, invalidField, pointerToken } from './errors.ts'
 
 /**
- * A body without any of these holds nothing that `refuseUnstorable` refuses, and is not searched.
+ * A body without any of these contains nothing that `refuseUnstorable` refuses, and is not
+ * searched.
  */
 const SUSPICIOUS = new RegExp(
   [
@@ -60,7 +61,7 @@ function parseJson(text: string): unknown {
 }
 
 /**
- * Refuses query parameters that the database cannot store. A query can hold only one such
+ * Refuses query parameters that the database cannot store. A query can contain only one such
  * character: U+0000.
  */
 export function registerStorableQuery(app: FastifyInstance): void {

@@ -5,7 +5,7 @@ import type { JsonSpan } from './json-span.ts'
 
 export type JsonType = 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null'
 
-/** A selected value. `at` holds the array indexes and wildcard member names of its path. */
+/** A selected value. `at` contains the array indexes and wildcard member names of its path. */
 export type SelectedValue = {
   path: string
   at: (string | number)[]
@@ -24,8 +24,8 @@ export type SelectorOptions = {
 
 /**
  * Walks the selection along with the scanner and returns the selected values. A value at depth d is
- * in d open containers. The selection knows the outermost `#knownDepth` of them; below, only the
- * end of a captured value matters, so the rest costs next to nothing.
+ * in d open containers. The selection tracks the outermost `#knownDepth` of them. Below, only the
+ * end of a captured value matters, so the rest costs very little.
  */
 export class JsonSelector {
   readonly #capture: JsonCapture

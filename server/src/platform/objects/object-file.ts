@@ -79,7 +79,8 @@ async function giveName(root: string, temporary: string, path: string): Promise<
 }
 
 /**
- * Reads the object's size and checksum. The checksum is null if the file is too short to hold one.
+ * Reads the object's size and checksum. The checksum is null if the file is too short to contain
+ * one.
  */
 export async function describeObjectFile(file: FileHandle): Promise<StoredObject> {
   const { size } = await file.stat()

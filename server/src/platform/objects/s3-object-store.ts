@@ -52,7 +52,7 @@ export class S3ObjectStore implements ObjectStore {
   }
 
   async *read(key: string, range?: ByteRange): AsyncIterable<Uint8Array> {
-    const isEmpty = range?.lengthBytes === 0 // which the header Range cannot say
+    const isEmpty = range?.lengthBytes === 0 // which the header Range cannot express
     const body = isEmpty ? await this.#nothingOf(key) : await this.#open(key, range)
     try {
       yield* body

@@ -14,8 +14,8 @@ const PAUSE_MS_MAX = 10 * 60_000
 export type LostJobsOptions<Context> = { context: Context; jobs: Job<Context, never>[]; log: Log }
 
 /**
- * Settles the jobs that nobody will touch again: those of workers that died are queued again, or
- * given up after too many interruptions, and those that need no further try are removed.
+ * Settles the jobs that no worker will finish: jobs of workers that died are queued again, or given
+ * up after too many interruptions, and jobs that have failed for good are removed.
  */
 export async function settleLostJobs<Context>(sql: Sql, options: LostJobsOptions<Context>): Promise<void> {
   for (const lost of await findLostJobs(sql)) {
@@ -42,9 +42,9 @@ async function settle<Context>(sql: Sql, lost: LostJob, { context, jobs, log }: 
 }
 
 /**
- * None after the first interruption: most are a restart. Then it doubles. It is random within a
- * factor of three, so that a job which only ran beside the one that brings the worker down gets
- * time of its own.
+ * No pause after the first interruption, because most are a restart. Then it doubles. It is random
+ * within a factor of three, so that a job which only ran beside the job that crashes the worker
+ * starts at another time.
  */
 function pauseMs(times: number): number {
   const pause = Math.min((2 ** (times - 1) - 1) * 1000, PAUSE_MS_MAX)

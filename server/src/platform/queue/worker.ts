@@ -9,7 +9,7 @@ import { OwnJobs, TryStopped } from './own-jobs.ts'
 export type WorkerOptions<Context> = {
   /** The database's address in the form of libpq. */
   databaseUrl: string
-  /** The same database, for the locks that tell living workers from dead ones. */
+  /** The same database, for the locks that distinguish running workers from dead ones. */
   address: DatabaseAddress
   context: Context
   jobs: Job<Context, never>[]
@@ -19,7 +19,7 @@ export type WorkerOptions<Context> = {
 }
 
 export type RunningWorker = {
-  /** Settles when the worker has stopped; fails when it stopped by itself. */
+  /** Settles when the worker has stopped; fails if it stopped unexpectedly. */
   ended: Promise<void>
   /**
    * Takes no more jobs and aborts `stopping` of those in progress. Jobs that end by that, or that

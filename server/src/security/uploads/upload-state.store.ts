@@ -119,7 +119,7 @@ const SETTLED_AT_ONCE_MAX = 500
 export const UPLOAD_EXPIRED = 'upload expired'
 export const OUR_FAILURE = 'The report could not be read because of an internal error. Upload it again.'
 
-/** Fails pending uploads that nobody completed in time. Returns their ids. */
+/** Fails pending uploads that were not completed in time. Returns their ids. */
 export async function failExpiredUploads(db: Db, now: Date): Promise<UploadKey[]> {
   return db<UploadKey[]>`
     update security_uploads upload

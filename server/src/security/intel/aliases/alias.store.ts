@@ -3,14 +3,17 @@ import type { Db, Tx } from '../../../platform/db/sql.ts'
 import { awaitHolders } from '../intel-hold.store.ts'
 
 /**
- * The temporary table `changed_advisories` holds the OSV records that an import added or changed.
+ * The temporary table `changed_advisories` contains the OSV records that an import added or
+ * changed.
  */
 export type ChangedAdvisories = { tx: Tx; holds: 'changed advisories' }
 
-/** The temporary table `touched_ids` holds the ids in assertions that were added or withdrawn. */
+/**
+ * The temporary table `touched_ids` contains the ids in assertions that were added or withdrawn.
+ */
 export type TouchedIds = { tx: Tx; holds: 'touched ids' }
 
-/** `touched_ids` holds all ids of the groups, stored or new, that contain a touched id. */
+/** `touched_ids` contains all ids of the groups, stored or new, that contain a touched id. */
 export type TouchedGroups = { tx: Tx; holds: 'touched groups' }
 
 /**
@@ -125,7 +128,7 @@ export function takeAliasChanges(db: Db) {
 
 export type AliasCounts = { ids: number; groups: number }
 
-/** Counts the ids that have an alias, and the vulnerabilities that they stand for. */
+/** Counts the ids that have an alias, and the vulnerabilities that they identify. */
 export async function countAliases(db: Db): Promise<AliasCounts> {
   const [counts] = await db<[AliasCounts]>`
     select count(*) as ids, count(*) filter (where id = canonical_id) as groups

@@ -60,8 +60,8 @@ function describeAccess({ method, config, schema }: RouteOptions): void {
 }
 
 /**
- * Checks the key and its scope. Its rejections have a body of their own, which never state the
- * reason.
+ * Checks the key and its scope. The body of a rejection is not the error envelope, and never states
+ * the reason.
  */
 class Gateway {
   readonly credentials: CredentialCache

@@ -44,7 +44,7 @@ export class ComponentIndex {
   }
 
   /**
-   * The component of a reference. For a BOM-Link to another document, a component made from the
+   * The component of a reference. If it is not in this document, a component made from the
    * reference.
    */
   resolve(ref: string): Component {

@@ -33,12 +33,46 @@ import type { Services } from './services.ts'
 
 const DESCRIPTION = {
   title: 'Shiplock',
-  description: 'Records what a delivery pipeline builds and finds, and gates what it deploys.',
+  description: `Shiplock records the CI runs of a delivery pipeline and their results, reads security reports into findings and
+issues, evaluates policies, and approves or rejects deployments.
+
+- **Authentication**: send an API key of your organization as \`Authorization: Bearer <API key>\`. Each operation states
+  the scope that the key needs.
+- **Responses**: a single object is \`{ "data": … }\`, a list is \`{ "data": […], "next_cursor": …, "meta": … }\`. Lists
+  are sorted newest first. To get the next page, send \`next_cursor\` as \`cursor\`.
+- **Errors**: \`{ "error": { "code", "message", "details" } }\`, except for a rejected API key:
+  \`{ "message": "Unauthorized" }\` or \`{ "message": "Forbidden" }\`.
+- **Repeating requests**: every operation that creates an object can be repeated safely. The status is 201 if the object
+  was created and 200 if it existed.
+- **Times** are RFC 3339 with an offset in requests, and UTC with milliseconds in responses.
+- **Rate limits**: responses contain \`RateLimit-Limit\`, \`RateLimit-Remaining\` and \`RateLimit-Reset\`. A 429 contains
+  \`Retry-After\` in seconds.`,
   version: '1.0.0',
   securitySchemes: {
-    apiKey: { type: 'http', scheme: 'bearer', description: 'An API key of an organization: `shl_live_…`.' },
-    pollToken: { type: 'http', scheme: 'bearer', description: 'The poll token of a deployment gate: `shl_gate_…`.' },
+    apiKey: {
+      type: 'http',
+      scheme: 'bearer',
+      description: 'An API key of an organization: `shl_live_…` for production, `shl_dev_…` for development.',
+    },
+    pollToken: {
+      type: 'http',
+      scheme: 'bearer',
+      description: 'The poll token of a deployment gate, as returned by openCiGate: `shl_gate_…`.',
+    },
   },
+  tags: [
+    {
+      name: 'CI ingestion',
+      description: 'Create and update CI runs, and send job reports, attestations and artifacts.',
+    },
+    { name: 'Pipeline runs', description: 'Read the pipeline runs of every source.' },
+    { name: 'Security uploads', description: 'Upload SARIF, CycloneDX and SPDX reports.' },
+    { name: 'Findings and issues', description: 'Read raw findings, and the issues that they are grouped into.' },
+    { name: 'Security alerts', description: 'Read the security alerts of connected code hosts.' },
+    { name: 'Compliance', description: 'Read the results of policies for repositories.' },
+    { name: 'Deployments', description: 'Read, approve and reject deployments.' },
+    { name: 'Deployment gates', description: 'Open deployment gates from CI jobs, and poll their decisions.' },
+  ],
 } as const
 
 /** Schemas that OpenAPI lists by name under `components/schemas`. */

@@ -4,13 +4,13 @@ import { startWorker } from './platform/queue/worker.ts'
 import type { Services } from './services.ts'
 
 type Working = {
-  /** Settles when the worker has stopped; fails when it stopped by itself. */
+  /** Settles when the worker has stopped; fails if it stopped unexpectedly. */
   ended: Promise<void>
   close: () => Promise<void>
 }
 
 const JOBS_AT_ONCE = 2
-/** How long jobs in progress may take to end after a stop was asked for. */
+/** How long jobs in progress may take to end after a stop was requested. */
 const STOP_TIMEOUT_MS = 10_000
 
 /**

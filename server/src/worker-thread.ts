@@ -11,7 +11,7 @@ const CONNECTIONS = 4
 // On Linux, each thread has its own priority. Requests come before background jobs.
 if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
 
-if (!parentPort) throw new Error('This module runs as a thread: see work-in-thread.ts.')
+if (!parentPort) throw new Error('This module must run as a worker thread; see work-in-thread.ts.')
 const { config, database } = workerData as WorkerThreadData
 const { services, close } = await openServices(config, database, {
   applicationName: 'shiplock worker',

@@ -49,6 +49,22 @@ test('every operation has an id of its own, a summary, a tag and a key', () => {
   assert.equal(new Set(operations.map((operation) => operation.operationId)).size, operations.length)
 })
 
+test('every operation, parameter, response and field has a description', () => {
+  for (const { operationId, description, parameters = [], responses } of operationsOf(document)) {
+    assert.ok(description, `${operationId} has no description`)
+    for (const { name, description } of parameters) assert.ok(description, `${operationId} does not describe ${name}`)
+    for (const [status, response] of Object.entries(responses)) {
+      assert.notEqual(response.description, 'Default Response', `${operationId} does not describe its ${status}`)
+    }
+  }
+  visit(document, ({ properties = {} }) => {
+    for (const [name, field] of Object.entries<Json>(properties)) {
+      const isEnvelope = name === 'data' || name === 'error'
+      assert.ok(field.description || field.$ref || isEnvelope, `${name} has no description: ${JSON.stringify(field)}`)
+    }
+  })
+})
+
 test('every path is under /v1 and every operation describes its failures', () => {
   for (const { method, path, operationId, responses } of operationsOf(document)) {
     assert.match(path, /^\/v1\//)
@@ -61,13 +77,13 @@ test('every path is under /v1 and every operation describes its failures', () =>
 
 test('a field with a default is not required of the client', () => {
   visit(document, (schema) => {
-    for (const name of schema.required) {
+    for (const name of schema.required ?? []) {
       assert.equal(schema.properties?.[name]?.default, undefined, `${name} has a default and is required`)
     }
   })
 })
 
-test('shared shapes stand once, under components/schemas', () => {
+test('shared schemas are listed once, under components/schemas', () => {
   for (const name of ['Error', 'GatewayRejection', 'CiRun', 'PipelineRun']) {
     assert.equal(document.components.schemas[name]?.type, 'object', name)
   }
@@ -79,6 +95,6 @@ test('shared shapes stand once, under components/schemas', () => {
 
 function visit(value: unknown, see: (schema: Json) => void): void {
   if (typeof value !== 'object' || value === null) return
-  if (Array.isArray((value as Json).required)) see(value)
+  if ((value as Json).properties) see(value)
   for (const inner of Object.values(value)) visit(inner, see)
 }

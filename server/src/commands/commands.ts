@@ -30,7 +30,7 @@ export const COMMANDS = {
     load: async () => (await import('./intel.ts')).intelImport,
   },
   'intel status': {
-    about: 'show what intelligence is stored and its date',
+    about: 'show the stored intelligence with its dates',
     load: async () => (await import('./intel.ts')).intelStatus,
   },
   'policy apply': {

@@ -21,7 +21,8 @@ export type Finding = { check: string; ok: boolean; detail: string; url?: string
 
 export const doctor = defineCommand({
   name: 'doctor',
-  about: 'Checks the settings, database, migrations, object store, worker and clock. The server need not run.',
+  about:
+    'Checks the settings, database, migrations, object store, worker and clock. The server does not have to be running.',
   arguments: [],
   options: {},
   async run(context) {

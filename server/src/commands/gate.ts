@@ -17,17 +17,29 @@ export const gateCreate = defineCommand({
   options: {
     org: ORG,
     name: { type: 'text', value: 'N', about: 'the name of the gate', required: true },
-    environment: { type: 'text', value: 'GLOB', about: 'environments that the gate covers', required: true },
-    repository: { type: 'text', value: 'GLOB', about: 'cover only these repositories: owner/name or host/owner/name' },
-    branch: { type: 'text', value: 'GLOB', about: 'cover only runs of these branches' },
-    approvals: { type: 'text', value: 'N', about: 'number of different principals that must approve (default: 1)' },
-    'allow-api-keys': { type: 'flag', value: '', about: 'let API keys approve and reject; otherwise only people can' },
+    environment: { type: 'text', value: 'GLOB', about: 'the environments that the gate covers', required: true },
+    repository: {
+      type: 'text',
+      value: 'GLOB',
+      about: 'the repositories that the gate covers: owner/name or host/owner/name (default: all)',
+    },
+    branch: {
+      type: 'text',
+      value: 'GLOB',
+      about: 'the branches that the gate covers (default: all branches and tags)',
+    },
+    approvals: { type: 'text', value: 'N', about: 'the number of different principals that must approve (default: 1)' },
+    'allow-api-keys': {
+      type: 'flag',
+      value: '',
+      about: 'accept answers from API keys; without it, only people can approve and reject',
+    },
     'refuse-run-creator': {
       type: 'flag',
       value: '',
       about: 'do not accept an answer from the credential that created the run',
     },
-    policy: { type: 'list', value: 'NAME', about: 'a policy that the gate evaluates; repeat for each' },
+    policy: { type: 'list', value: 'NAME', about: 'a policy that the gate evaluates; can be repeated' },
   },
   async run(context, _given, options) {
     const request = {
@@ -56,7 +68,7 @@ export const gateList = defineCommand({
   async run(context, _given, { org }) {
     const gates = await administer(context, async ({ sql }) => listGates(sql, (await requireOrganization(sql, org)).id))
     const heading = ['ID', 'NAME', 'ENVIRONMENT', 'REPOSITORY', 'BRANCH', 'APPROVALS', 'API KEYS', 'POLICIES']
-    context.print({ json: gates, text: table(heading, gates.map(toRow), `The organization ${org} has no gates yet.`) })
+    context.print({ json: gates, text: table(heading, gates.map(toRow), `The organization ${org} has no gates.`) })
   },
 })
 

@@ -25,7 +25,7 @@ export const intelImport = defineCommand({
     osv: {
       type: 'list',
       value: 'file.json|all.zip',
-      about: 'OSV records: a file, a directory or a zip file; may be repeated',
+      about: 'OSV records: a file, a directory or a zip file; can be repeated',
     },
   },
   async run(context, _given, files) {
@@ -43,7 +43,7 @@ function outcomeCells({ as_of, records, added, changed, removed, unchanged }: Im
   return [as_of, ...[records, added, changed, removed, unchanged].map(String)]
 }
 
-/** Each file is an import of its own. If one fails, the imports before it stay. */
+/** Each file is imported separately. If one import fails, the earlier ones are kept. */
 async function importFiles(services: Services, { kev, epss, osv }: Files, print: PrintLine): Promise<Outcomes> {
   const outcomes: Outcomes = {}
   if (kev !== undefined) outcomes.kev = await importKev(services, kev, print)
@@ -54,7 +54,7 @@ async function importFiles(services: Services, { kev, epss, osv }: Files, print:
 
 export const intelStatus = defineCommand({
   name: 'intel status',
-  about: 'Shows which vulnerability intelligence is stored, and its dates.',
+  about: 'Shows the stored vulnerability intelligence with its dates.',
   arguments: [],
   options: {},
   async run(context) {

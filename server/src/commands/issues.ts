@@ -15,11 +15,11 @@ const CHANGES_SHOWN_MAX = 100
 export const issuesRegroup = defineCommand({
   name: 'issues regroup',
   about:
-    'Regroups all findings into unique issues by the current rules, while the server runs. An interrupted run continues.',
+    'Regroups all findings into unique issues by the current rules. The server can be running. Run it again to continue an interrupted regroup.',
   arguments: [],
   options: {
     org: { type: 'text', value: '<slug>', about: 'the organization', required: true },
-    'dry-run': { type: 'flag', value: '', about: 'only show what would change' },
+    'dry-run': { type: 'flag', value: '', about: 'show the changes without writing them' },
     undo: { type: 'text', value: '<regroup>', about: 'undo the regroup with this id' },
   },
   async run(context, _given, { org, undo, 'dry-run': isDry }) {
@@ -56,10 +56,10 @@ function regroupOutput({ id, ...run }: RegroupRun, changes: IssueChange[], isDry
   const more = merged + split - changes.length
   const rows = changes.map((change) => [change.event, change.issue_id, change.other_issue_id, change.detail])
   const lines = [
-    ...(rows.length === 0 ? [] : [table(['EVENT', 'ISSUE', 'OTHER ISSUE', 'WHY'], rows, '')]),
-    ...(more > 0 ? [`and ${more} more`] : []),
+    ...(rows.length === 0 ? [] : [table(['EVENT', 'ISSUE', 'OTHER ISSUE', 'REASON'], rows, '')]),
+    ...(more > 0 ? [`and ${more} more changes`] : []),
     `${findings} findings regrouped: ${moved} moved to another issue, ${restated} with a new reason. ${merged} issues merged, ${split} split.`,
-    isDry ? 'Dry run: nothing was written.' : `To undo it: issues regroup --undo ${id}`,
+    isDry ? 'Dry run: nothing was written.' : `To undo it, run: issues regroup --org <slug> --undo ${id}`,
   ]
   const counts = { findings, moved, restated, merged, split }
   return {

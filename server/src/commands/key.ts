@@ -16,11 +16,11 @@ export const keyCreate = defineCommand({
   arguments: [],
   options: {
     org: ORG,
-    name: { type: 'text', value: 'N', about: 'what the key is for', required: true },
+    name: { type: 'text', value: 'N', about: 'the name of the key', required: true },
     scope: {
       type: 'list',
       value: 'S',
-      about: `a scope of the key; repeat for each: ${SCOPES.join(', ')}`,
+      about: `a scope of the key; can be repeated: ${SCOPES.join(', ')}`,
       required: true,
     },
     environment: {
@@ -31,7 +31,7 @@ export const keyCreate = defineCommand({
     'expires-in': {
       type: 'text',
       value: '90d',
-      about: 'lifetime in days (90d), hours (12h) or minutes (30m) (default: no expiry)',
+      about: 'the lifetime in days (90d), hours (12h) or minutes (30m) (default: no expiry)',
     },
   },
   async run(context, _given, options) {
@@ -62,7 +62,7 @@ export const keyList = defineCommand({
       listApiKeys(sql, (await requireOrganization(sql, org)).id),
     )
     const heading = ['ID', 'NAME', 'ENVIRONMENT', 'EXPIRES', 'REVOKED', 'LAST USED', 'SCOPES']
-    context.print({ json: keys, text: table(heading, keys.map(toRow), `The organization ${org} has no API keys yet.`) })
+    context.print({ json: keys, text: table(heading, keys.map(toRow), `The organization ${org} has no API keys.`) })
   },
 })
 

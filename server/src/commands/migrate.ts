@@ -6,7 +6,8 @@ import { defineCommand } from './command.ts'
 
 export const migrateDatabase = defineCommand({
   name: 'migrate',
-  about: 'Migrates the database to the current schema. Run it before server and worker; start migrates by itself.',
+  about:
+    'Migrates the database to the current schema. Run it before "server" and "worker". "start" migrates the database itself.',
   arguments: [],
   options: {},
   async run({ readSettings, say, print }) {

@@ -40,7 +40,7 @@ export const orgList = defineCommand({
     const rows = organizations.map(({ slug, name, plan, id }) => [slug, name, plan, id])
     context.print({
       json: organizations,
-      text: table(['SLUG', 'NAME', 'PLAN', 'ID'], rows, 'There are no organizations yet.'),
+      text: table(['SLUG', 'NAME', 'PLAN', 'ID'], rows, 'There are no organizations.'),
     })
   },
 })

@@ -39,11 +39,11 @@ const refusals: Record<string, [args: string[], message: RegExp]> = {
   'a missing argument': [['--name', 'n'], /^<slug> is missing$/],
   'an argument too many': [['a', 'b', '--name', 'n'], /^Unexpected argument 'b'$/],
   'a missing option': [['a'], /^--name N is missing$/],
-  'an empty value': [['a', '--name', ''], /^--name needs a value$/],
+  'an empty value': [['a', '--name', ''], /^--name must have a value$/],
   'an option without value': [['a', '--name'], /--name.* argument missing$/],
   'a second value instead of the first': [
     ['a', '--name', 'n', '--plan', 'x', '--plan', 'y'],
-    /^--plan is given more than once$/,
+    /^--plan can be given only once$/,
   ],
   'an unknown option': [['a', '--nam', 'n'], /^Unknown option '--nam'$/],
   'another option where a value belongs': [['a', '--name', '--plan', 'x'], /^Option '--name' argument is ambiguous$/],

@@ -56,9 +56,9 @@ function readOption(name: string, option: Option, given: (string | boolean)[] = 
   if (option.type === 'flag') return given.length > 0
   const values = given as string[]
   if (option.required && values.length === 0) throw new UsageError(`--${name} ${option.value} is missing`)
-  if (values.includes('')) throw new UsageError(`--${name} needs a value`)
+  if (values.includes('')) throw new UsageError(`--${name} must have a value`)
   if (option.type === 'list') return values
-  if (values.length > 1) throw new UsageError(`--${name} is given more than once`)
+  if (values.length > 1) throw new UsageError(`--${name} can be given only once`)
   return values[0]
 }
 

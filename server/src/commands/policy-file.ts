@@ -14,7 +14,7 @@ import { table } from './table.ts'
 export const FILE = {
   type: 'text',
   value: 'policy.yaml',
-  about: 'path of the policy file; docs/policies.md describes its format',
+  about: 'the policy file; docs/policies.md describes its format',
   required: true,
 } as const
 
@@ -41,7 +41,7 @@ export const policyTest = defineCommand({
     input: {
       type: 'text',
       value: 'input.json',
-      about: 'path of the policy input; policy input-schema prints its format',
+      about: 'the policy input; "policy input-schema" prints its JSON Schema',
       required: true,
     },
   },

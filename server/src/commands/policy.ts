@@ -7,11 +7,11 @@ import { defineCommand } from './command.ts'
 import { FILE, readFileOrSay } from './policy-file.ts'
 import { table } from './table.ts'
 
-const ORG = { type: 'text', value: '<slug>', about: 'slug of the organization', required: true } as const
+const ORG = { type: 'text', value: '<slug>', about: 'the organization', required: true } as const
 
 export const policyApply = defineCommand({
   name: 'policy apply',
-  about: 'Creates a policy, or a new version of it if the file has changed.',
+  about: 'Creates a policy, or a new version of an existing policy if its file has changed.',
   arguments: [],
   options: { org: ORG, file: FILE },
   async run(context, _given, { org, file }) {
@@ -37,7 +37,7 @@ export const policyList = defineCommand({
     )
     const json = policies.map(({ id, name, version, mode }) => ({ id, name, version, mode }))
     const rows = json.map(({ id, name, version, mode }) => [name, `${version}`, mode, id])
-    const text = table(['NAME', 'VERSION', 'MODE', 'ID'], rows, `Organization ${org} has no policies.`)
+    const text = table(['NAME', 'VERSION', 'MODE', 'ID'], rows, `The organization ${org} has no policies.`)
     context.print({ json, text })
   },
 })

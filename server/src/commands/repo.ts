@@ -10,7 +10,7 @@ const ORG = { type: 'text', value: '<slug>', about: 'the organization', required
 
 export const repoLink = defineCommand({
   name: 'repo link',
-  about: 'Links a repository of a code host that is not connected. Linking the same id again renames it.',
+  about: 'Links a repository of a code host that is not connected. If its id is already linked, updates its name.',
   arguments: [],
   options: {
     org: ORG,

@@ -25,5 +25,5 @@ async function runUntilStopped({ readSettings, say, print }: Context): Promise<v
   print({ json: { url: config.baseUrl }, text: '' })
   say(`Shiplock is listening at ${config.baseUrl}`)
   await stopped
-  say('Stopping after the requests in flight')
+  say('Stopping: answering the requests in progress')
 }

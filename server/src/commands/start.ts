@@ -25,7 +25,7 @@ async function runUntilStopped({ readSettings, say, print }: Context): Promise<v
   const { services, port } = await openApi(settings, database, opened)
   const { config } = services
   const applied = await bringUpToDate(services.sql, database, services.log)
-  if (applied.length > 0) say(`Migrated the database: ${applied.length} steps`)
+  if (applied.length > 0) say(`Migrated the database: applied ${applied.length} migrations`)
 
   const server = await serve(services, port)
   opened.defer(() => server.close())
@@ -38,7 +38,7 @@ async function runUntilStopped({ readSettings, say, print }: Context): Promise<v
   opened.defer(() => worker.close())
 
   await stopped
-  say('Stopping after the requests and jobs in flight')
+  say('Stopping: finishing the requests and jobs in progress')
   await Promise.all([server.close(), worker.close()])
 }
 
@@ -66,7 +66,7 @@ Create a first CI run:
     -H 'Content-Type: application/json' \\
     -d '${JSON.stringify(run)}'
 
-and list the runs:
+List the runs:
 
   curl -sS ${baseUrl}/v1/runs -H 'Authorization: Bearer ${key.key}'
 `

@@ -26,7 +26,7 @@ async function runUntilStopped({ readSettings, say, print }: Context): Promise<v
   opened.defer(() => thread.close())
   await thread.ready
   print({ json: { working: true }, text: '' })
-  say('Shiplock is working on background jobs')
+  say('Shiplock is running background jobs')
   await stopped
-  say('Stopping after the jobs in flight are finished or released')
+  say('Stopping: finishing or releasing the jobs in progress')
 }

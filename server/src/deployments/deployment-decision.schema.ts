@@ -5,91 +5,121 @@ export function nullableText(description: string) {
   return Nullable(Type.String({ description }))
 }
 
-const Gates = Type.Array(Type.String(), { description: 'Protection rules concerned, for example `customRule`.' })
+const Gates = Type.Array(Type.String(), {
+  description: 'The protection rules that this decision answers, such as `customRule`.',
+})
 
 /** The user or API key of an approval or override. */
 const person = {
-  user_id: nullableText('Id of the user; null for an API key.'),
-  email: nullableText('Email address of the user; null for an API key.'),
-  display_name: nullableText('Name of the user or of the API key.'),
+  user_id: nullableText('The id of the user. Null for an API key.'),
+  email: nullableText('The email address of the user. Null for an API key.'),
+  display_name: nullableText('The name of the user or of the API key.'),
 }
 
 /** A review on the code host. */
 export const Review = Closed({
-  reviewer: Type.String({ description: 'Login of the reviewer.' }),
-  avatar_url: nullableText("URL of the reviewer's avatar."),
-  state: Type.String({ description: 'State of the review.' }),
-  comment: nullableText('Comment of the reviewer.'),
-  reviewed_at: Nullable(Timestamp),
+  reviewer: Type.String({ description: 'The login of the reviewer.' }),
+  avatar_url: nullableText("The URL of the reviewer's avatar."),
+  state: Type.String({ description: 'The state of the review.' }),
+  comment: nullableText('The comment of the reviewer.'),
+  reviewed_at: Nullable({ ...Timestamp, description: 'When the reviewer answered.' }),
 })
 
 /** An approval or rejection. */
 export const Approval = Closed({
   ...person,
-  decision: Type.String({ description: '`approved` or `rejected`.' }),
-  principal: Type.String({ description: 'Who decided: `api_key` or `user`.' }),
+  decision: Type.String({ description: 'The decision: `approved` or `rejected`.' }),
+  principal: Type.String({ description: 'The type of the principal that decided: `api_key` or `user`.' }),
   gates: Gates,
   provider_account: Nullable(
     Closed(
-      { provider: Type.String(), login: Type.String() },
-      { description: "The user's account on the code host; null for an API key." },
+      {
+        provider: Type.String({ description: 'The code host.' }),
+        login: Type.String({ description: 'The login of the account.' }),
+      },
+      { description: "The user's account on the code host. Null for an API key." },
     ),
   ),
-  at: Timestamp,
-  note: nullableText('Reason and comment.'),
+  at: { ...Timestamp, description: 'When the decision was made.' },
+  note: nullableText('The reason and the comment.'),
 })
 
 export const Bypass = Closed(
   {
-    at: Timestamp,
-    from: Type.String({ description: 'Status before the bypass.' }),
-    to: Type.String({ description: 'Status after the bypass.' }),
-    actor: nullableText('Login of the person or bot that bypassed the protection rules.'),
+    at: { ...Timestamp, description: 'When the protection rules were bypassed.' },
+    from: Type.String({ description: 'The status before the bypass.' }),
+    to: Type.String({ description: 'The status after the bypass.' }),
+    actor: nullableText('The login of the person or bot that bypassed the protection rules.'),
     gates: Gates,
-    policies: Type.Array(Type.String(), { description: 'Names of the policies that were bypassed.' }),
+    policies: Type.Array(Type.String(), { description: 'The names of the policies that were bypassed.' }),
   },
-  { description: 'Set when the deployment started on the code host without the decision of its protection rules.' },
+  { description: 'The bypass of the protection rules on the code host. Null if they were not bypassed.' },
 )
 
 const policy = {
-  id: Type.String(),
-  name: Type.String(),
-  version: Type.Integer({ description: 'Version of the policy that was evaluated.' }),
+  id: Type.String({ description: 'The id of the policy.' }),
+  name: Type.String({ description: 'The name of the policy.' }),
+  version: Type.Integer({ description: 'The version of the policy that was evaluated.' }),
 }
-const PolicyDecision = Type.String({ description: '`approve`, `block` or `warn`.' })
+const PolicyDecision = Type.String({ description: 'The decision of the policy: `approve`, `block` or `warn`.' })
 
 const OverriddenRule = Closed({
-  rule: Type.String({ description: 'Rule id.' }),
-  name: nullableText('Display name of the rule.'),
-  status: Type.String({ description: '`fail` or `error`.' }),
-  reason: nullableText('Why the rule did not pass.'),
+  rule: Type.String({ description: 'The id of the rule within its policy.' }),
+  name: nullableText('The display name of the rule.'),
+  status: Type.String({ description: 'The result of the rule: `fail` or `error`.' }),
+  reason: nullableText('The reason why the rule did not pass.'),
 })
 
 export const Override = Closed(
   {
-    at: Timestamp,
+    at: { ...Timestamp, description: 'When the policies were overridden.' },
     ...person,
-    reason: Type.String({ description: 'Why the policies were overridden.' }),
+    reason: Type.String({ description: 'The reason for the override.' }),
     self_override: Type.Boolean({
-      description: 'True if the credential that reported the run also overrode the policies.',
+      description: 'Whether the credential that created the run also overrode the policies.',
     }),
     gates: Gates,
-    evaluation_id: nullableText('Evaluation that was overridden.'),
-    evaluated_at: Nullable(Timestamp),
-    policies: Type.Array(Closed({ ...policy, decision: PolicyDecision, rules: Type.Array(OverriddenRule) }), {
-      description: 'The blocking policies, with the rules that did not pass.',
-    }),
+    evaluation_id: nullableText('The id of the evaluation that was overridden.'),
+    evaluated_at: Nullable({ ...Timestamp, description: 'When the policies were evaluated.' }),
+    policies: Type.Array(
+      Closed({
+        ...policy,
+        decision: PolicyDecision,
+        rules: Type.Array(OverriddenRule, { description: 'The rules that did not pass.' }),
+      }),
+      {
+        description: 'The policies that were overridden.',
+      },
+    ),
   },
-  { description: 'Set when the deployment was approved although a policy blocked it.' },
+  { description: 'The approval that overrode a blocking policy. Null if no policy was overridden.' },
 )
 
 export const PolicyEvaluation = Closed(
   {
-    evaluation_id: Type.String(),
-    at: Timestamp,
-    decision: Type.String({ description: '`approve`, `block`, or `none` when no policy is enforced.' }),
-    answered: nullableText("How the service's own protection rule was answered afterwards; null while it is pending."),
-    policies: Type.Array(Closed({ ...policy, mode: OneOf(['monitor', 'enforce']), decision: PolicyDecision })),
+    evaluation_id: Type.String({ description: 'The id of the evaluation.' }),
+    at: { ...Timestamp, description: 'When the policies were evaluated.' },
+    decision: Type.String({
+      description:
+        'The decision of all policies: `approve`, `block`, or `none` if no enforced policy covers the deployment.',
+    }),
+    answered: nullableText(
+      "The answer that the service's own protection rule received: `approved` or `rejected`. Null while it is pending.",
+    ),
+    policies: Type.Array(
+      Closed({
+        ...policy,
+        mode: OneOf(['monitor', 'enforce'], {
+          description: '`enforce` can block a deployment. `monitor` only reports.',
+        }),
+        decision: PolicyDecision,
+      }),
+      {
+        description: 'The decision of each policy.',
+      },
+    ),
   },
-  { description: 'Latest evaluation of the policies that cover the deployment.' },
+  {
+    description: 'The latest evaluation of the policies that cover the deployment. Null if they were never evaluated.',
+  },
 )

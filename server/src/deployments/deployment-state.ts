@@ -78,15 +78,15 @@ export const EXPIRED: Outcome = {
     status: 'expired',
     decision: 'rejected',
     decided_by: 'expiry',
-    note: 'Nobody approved or rejected the deployment within 12 hours.',
+    note: 'The deployment was not approved or rejected within 12 hours.',
   },
 }
 
-export const SUPERSEDED = cancelled('A higher attempt of the run has opened the same gate.')
+export const SUPERSEDED = cancelled('A higher attempt of the run opened a gate for the same environment and job.')
 
 /** A run that ended without success cannot deploy. */
 export function runEnded(runStatus: string): Outcome {
-  return cancelled(`The run has finished as ${runStatus}.`)
+  return cancelled(`The run has finished with the status ${runStatus}.`)
 }
 
 function cancelled(note: string): Outcome {

@@ -20,7 +20,7 @@ export async function deploymentRoutes(app: HttpServer, services: Services): Pro
         description: 'Returns the deployments of the organization, newest first.',
         tags: ['Deployments'],
         querystring: DeploymentQuery,
-        response: { 200: ListEnvelope(Deployment) },
+        response: { 200: ListEnvelope(Deployment, 'A page of deployments.') },
       },
     },
     async (request, reply) => {
@@ -46,9 +46,10 @@ export async function deploymentRoutes(app: HttpServer, services: Services): Pro
       schema: {
         operationId: 'getDeployment',
         summary: 'Get a deployment',
+        description: 'Returns a deployment with its reviews, approvals and latest policy evaluation.',
         tags: ['Deployments'],
         params: DeploymentPath,
-        response: { 200: Envelope(Deployment) },
+        response: { 200: Envelope(Deployment, 'The deployment.') },
       },
     },
     async (request, reply) => {

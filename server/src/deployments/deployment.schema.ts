@@ -15,7 +15,7 @@ export const DEPLOYMENT_STATUSES = [
   'rolled_back',
 ] as const
 
-export const DeploymentStatus = OneOf(DEPLOYMENT_STATUSES)
+const DeploymentStatus = OneOf(DEPLOYMENT_STATUSES, { description: 'The status of the deployment.' })
 export type DeploymentStatus = Static<typeof DeploymentStatus>
 
 /** A name to compare with. PostgreSQL text can contain any character except U+0000. */
@@ -25,24 +25,27 @@ function exactName(maxLength: number, description: string) {
 
 export const DeploymentQuery = pageQuery(100, 50, {
   ...windowFilters,
-  status: Type.Optional(OneOf(DEPLOYMENT_STATUSES, { description: 'Only deployments with this status.' })),
-  environment: exactName(100, 'Exact environment name, across all repositories and workflows.'),
+  status: Type.Optional(OneOf(DEPLOYMENT_STATUSES, { description: 'Return only deployments with this status.' })),
+  environment: exactName(
+    100,
+    'Return only deployments to the environment with exactly this name, across all repositories and workflows.',
+  ),
   repository: Type.Optional(
     Type.String({
       maxLength: 300,
       pattern: '^[^/\\u0000]+(?:/[^/\\u0000]+)+$',
-      description: 'Exact repository name as `owner/repo`. Case-sensitive.',
+      description: 'Return only deployments of the repository with exactly this name, as `owner/name`. Case-sensitive.',
     }),
   ),
   workflow: exactName(
     300,
-    'Exact display name of the workflow. Names are not unique: combine it with `repository` or `workflow_path`.',
+    'Return only deployments of workflows with exactly this display name. Names are not unique. Combine it with `repository` or `workflow_path`.',
   ),
-  workflow_path: exactName(500, 'Exact path of the workflow file.'),
+  workflow_path: exactName(500, 'Return only deployments of the workflow file with exactly this path.'),
 })
 
 export const DeploymentPath = Closed({
-  id: Type.String({ ...ItemId, description: 'Deployment id.' }),
+  id: Type.String({ ...ItemId, description: 'The id of the deployment.' }),
 })
 
 function time(description: string) {
@@ -54,64 +57,66 @@ function names(description: string) {
 }
 
 const ExternalCustomRule = Closed({
-  app_id: Type.String({ description: 'Id of the app on the code host.' }),
-  slug: Type.String({ description: 'URL name of the app on the code host.' }),
+  app_id: Type.String({ description: 'The id of the app on the code host.' }),
+  slug: Type.String({ description: 'The slug of the app on the code host.' }),
 })
 
 /** The deployment of one commit to one environment (specification, "Deployment"). */
 export const Deployment = Closed(
   {
-    id: Type.String(),
-    org_id: Type.String({ description: 'Organization that the deployment belongs to.' }),
-    repository: Type.String({ description: 'Repository name without its owner.' }),
-    repository_full_name: Type.String({ description: 'Repository name as `owner/repo`.' }),
-    environment: Type.String({ description: 'Environment that is deployed to.' }),
+    id: Type.String({ description: 'The id of the deployment.' }),
+    org_id: Type.String({ description: 'The id of the organization.' }),
+    repository: Type.String({ description: 'The name of the repository without its owner.' }),
+    repository_full_name: Type.String({ description: 'The repository as `owner/name`.' }),
+    environment: Type.String({ description: 'The environment to deploy to.' }),
     status: DeploymentStatus,
-    workflow_name: nullableText('Display name of the workflow or pipeline.'),
-    workflow_path: nullableText('Path of the workflow file.'),
-    provider: nullableText('Code host of the deployment; `other` for deployments created by opening a gate.'),
-    github_run_id: Nullable(Type.Integer({ description: 'Id of the workflow run on GitHub.' })),
-    branch: nullableText("Branch that is deployed; null when the run's ref is a tag or missing."),
-    commit_sha: Type.String({ description: 'Commit that is deployed.' }),
-    commit_message: nullableText('Message of the commit.'),
-    release_name: nullableText('Name of the release.'),
-    author: nullableText('Login of the person or bot that started the run.'),
-    author_avatar_url: nullableText("URL of the author's avatar."),
-    version: nullableText('Version that is deployed.'),
-    required_reviewers: names('Logins of the reviewers that the code host requires.'),
-    required_reviewer_teams: names('Teams whose members the code host requires as reviewers.'),
-    pipeline_run_id: nullableText('Id of the run that deploys.'),
-    deployed_at: time('When the deployment succeeded.'),
-    rollback_at: time('When the deployment was rolled back.'),
-    callback_url: nullableText('URL at which the code host receives the decision.'),
-    html_url: nullableText('URL of the run in the CI system.'),
-    job_id: nullableText('Job that deploys.'),
-    environment_url: nullableText('URL of the deployed environment.'),
-    protection_rule_type: nullableText(
-      "First of `protection_rule_types`; `customRule` is the service's own protection rule.",
+    workflow_name: nullableText('The display name of the workflow or pipeline.'),
+    workflow_path: nullableText('The path of the workflow file in the repository.'),
+    provider: nullableText(
+      'The code host of the repository. `other` for deployments that were created by opening a gate.',
     ),
-    protection_rule_types: names('Protection rules of the environment.'),
-    gated: Type.Boolean({ description: 'True if the deployment has protection rules.' }),
-    reviewers_state: nullableText("State of the code host's required reviewers; null when it requires none."),
+    github_run_id: Nullable(Type.Integer({ description: 'The id of the workflow run on GitHub.' })),
+    branch: nullableText('The branch that is deployed, without `refs/heads/`. Null if the run has a tag or no ref.'),
+    commit_sha: Type.String({ description: 'The commit that is deployed.' }),
+    commit_message: nullableText('The message of the commit.'),
+    release_name: nullableText('The name of the release.'),
+    author: nullableText('The login of the person or bot that started the run.'),
+    author_avatar_url: nullableText("The URL of the author's avatar."),
+    version: nullableText('The version that is deployed.'),
+    required_reviewers: names('The logins of the reviewers that the code host requires.'),
+    required_reviewer_teams: names('The names of the teams that the code host requires as reviewers.'),
+    pipeline_run_id: nullableText('The id of the run that deploys.'),
+    deployed_at: time('When the deployment succeeded. Null until then.'),
+    rollback_at: time('When the deployment was rolled back. Null unless it was.'),
+    callback_url: nullableText('The URL to which the decision is posted on the code host.'),
+    html_url: nullableText('The URL of the run in its CI system.'),
+    job_id: nullableText('The id of the job that deploys.'),
+    environment_url: nullableText('The URL of the deployed environment.'),
+    protection_rule_type: nullableText(
+      "The first of `protection_rule_types`. `customRule` is the service's own protection rule.",
+    ),
+    protection_rule_types: names('The protection rules of the environment.'),
+    gated: Type.Boolean({ description: 'Whether the deployment has protection rules.' }),
+    reviewers_state: nullableText("The state of the code host's required reviewers. Null if it requires none."),
     custom_rule_state: nullableText(
-      "State of the service's own protection rule: `pending`, `approved`, `rejected`, `expired` or `cancelled`.",
+      "The state of the service's own protection rule: `pending`, `approved`, `rejected`, `expired` or `cancelled`. Null if the deployment does not have this rule.",
     ),
     custom_rule_awaiting: nullableText(
-      "What the service's own protection rule waits for, for example `manual_decision_required`.",
+      "The reason why the service's own protection rule is pending, such as `manual_decision_required`. Null if it is not.",
     ),
-    attempt: Type.Integer({ description: 'Attempt of the run that deploys.' }),
-    previous_attempt_id: nullableText('Deployment of the previous attempt of the same run.'),
-    superseded_by_id: nullableText('Deployment of a higher attempt that replaces this one.'),
-    created_at: Timestamp,
-    updated_at: Timestamp,
+    attempt: Type.Integer({ description: 'The attempt of the run that deploys.' }),
+    previous_attempt_id: nullableText('The id of the deployment of the previous attempt of the run.'),
+    superseded_by_id: nullableText('The id of the deployment of a higher attempt that replaces this one.'),
+    created_at: Type.String({ ...Timestamp, description: 'When the deployment was created.' }),
+    updated_at: Type.String({ ...Timestamp, description: 'When the deployment was last updated.' }),
     reviews: Type.Array(Review, { description: 'Reviews on the code host.' }),
     approvals: Type.Array(Approval, { description: 'Approvals and rejections, oldest first.' }),
     external_custom_rules: Type.Array(ExternalCustomRule, {
-      description: 'Protection rules of other apps on the code host.',
+      description: 'The protection rules of other apps on the code host.',
     }),
     bypass: Nullable(Bypass),
     override: Nullable(Override),
     policy_evaluation: Nullable(PolicyEvaluation),
   },
-  { $id: 'Deployment' },
+  { $id: 'Deployment', description: 'The deployment of one commit to one environment.' },
 )

@@ -31,7 +31,7 @@ for (const status of ['failure', 'cancelled', 'timed_out', 'skipped']) {
     const polled = (await pollGate(api, gate)).body.data
     const { decision, decided_by, note } = polled
     assert.deepEqual([polled.status, decision, decided_by], ['cancelled', 'rejected', 'run'])
-    assert.equal(note, `The run has finished as ${status}.`)
+    assert.equal(note, `The run has finished with the status ${status}.`)
     const deployment = await getDeployment(api, caller, gate.deployment_id)
     assert.deepEqual([deployment.status, deployment.custom_rule_state], ['cancelled', 'cancelled'])
     assertError(await answer(api, caller, gate.deployment_id, 'approve'), 409, 'already_decided')

@@ -110,7 +110,7 @@ test('a report that brings its worker down again and again fails with a reason, 
   const upload = await workUntilSettled(id)
   assert.deepEqual(
     [upload.status, upload.error],
-    ['failed', 'The report could not be read: reading it was interrupted 10 times.'],
+    ['failed', 'The report could not be read, because it was interrupted 10 times. Upload it again.'],
   )
   assert.equal(await api.services.objects.stat(reportKey(caller.orgId, id)), null)
   await assertReadAgain(SMALL)
@@ -126,7 +126,7 @@ test('a report whose reading fails every time fails after five tries, and can be
   const objects = Object.create(api.services.objects, { read: { value: read } })
   const upload = await workUntilSettled(id, { ...api.services, objects })
   assert.deepEqual([upload.status, tries], ['failed', 5])
-  assert.match(upload.error, /failure on our side/)
+  assert.match(upload.error, /because of an internal error/)
   await assertReadAgain(SMALL)
 })
 
@@ -142,7 +142,7 @@ for (const [lost, loseJob] of [
       await settleUploads()
       const upload = await getUpload(api, caller, id)
       assert.equal(upload.status, 'failed')
-      assert.match(upload.error, /failure on our side\. Upload it again\.$/)
+      assert.match(upload.error, /because of an internal error\. Upload it again\.$/)
       assert.equal(await api.services.objects.stat(reportKey(caller.orgId, id)), null)
       await assertReadAgain(SMALL)
     })

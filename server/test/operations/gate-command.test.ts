@@ -56,7 +56,7 @@ test('gate create, list and delete answer with gates', async () => {
   assert.deepEqual(await json('gate', 'list', '--org', 'default'), [created])
   assert.deepEqual(await json('gate', 'delete', id), { id, name: 'EU' })
   assert.deepEqual(await json('gate', 'list', '--org', 'default'), [])
-  await refused(1, /^No such gate/m, 'gate', 'delete', id)
+  await refused(1, /^The gate does not exist/m, 'gate', 'delete', id)
 })
 
 test('unless told otherwise a gate covers every repository and branch, takes one approval, and that of people only', async () => {

@@ -1,7 +1,7 @@
 import type { TestApi } from './api.ts'
 import type { Json } from './json.ts'
 
-/** Where the default settings serve; a test's own port has no place in a committed file. */
+/** Where the default settings serve; the port of a test is not committed. */
 const DOCUMENTED_SERVER = 'http://127.0.0.1:8420'
 
 export type Operation = {
@@ -9,11 +9,18 @@ export type Operation = {
   path: string
   operationId: string
   summary: string
+  description?: string
   tags: string[]
   security: object[]
-  parameters?: { name: string; in: string; required?: boolean; schema: { type?: string; pattern?: string } }[]
+  parameters?: {
+    name: string
+    in: string
+    required?: boolean
+    description?: string
+    schema: { type?: string; pattern?: string }
+  }[]
   requestBody?: unknown
-  responses: Record<string, unknown>
+  responses: Record<string, Json>
 }
 
 export type OpenApiDocument = {

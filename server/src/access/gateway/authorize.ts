@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify'
 import { type PlanFeature, smallestPlanWith } from '../../organizations/plan.ts'
 import { MINUTE_MS } from '../../platform/clock.ts'
 import { ApiError, GatewayRejection } from '../../platform/http/errors.ts'
@@ -37,7 +37,8 @@ export async function registerAuthorization(app: FastifyInstance, services: Serv
   const stopListening = await gateway.credentials.listen()
   app.addHook('onClose', stopListening)
   app.addHook('onRoute', (route) => {
-    if (!route.url.startsWith('/v1') || route.config?.scope || route.config?.public) return
+    if (!route.url.startsWith('/v1') || route.config?.public) return
+    if (route.config?.scope) return describeAccess(route)
     throw new Error(`${route.method} ${route.url} declares no scope: write config: { scope } or { public: true }`)
   })
   app.decorateRequest('actor', null as unknown as Actor)
@@ -51,9 +52,16 @@ export async function registerAuthorization(app: FastifyInstance, services: Serv
   })
 }
 
+/** Adds the scope and the feature that a route requires to its description in OpenAPI. */
+function describeAccess({ method, config, schema }: RouteOptions): void {
+  if (method === 'HEAD' || !schema) return
+  const feature = config?.feature ? ` and a plan with the feature \`${config.feature}\`` : ''
+  schema.description = `${schema.description ?? ''}\n\nRequires the scope \`${config?.scope}\`${feature}.`.trim()
+}
+
 /**
- * Checks the key and its scope. Its rejections have a body of their own, which never states the
- * reason.
+ * Checks the key and its scope. The body of a rejection is not the error envelope, and never states
+ * the reason.
  */
 class Gateway {
   readonly credentials: CredentialCache
@@ -82,7 +90,7 @@ class Gateway {
     this.#touched.set(credential.id, minute)
     const { sql, log } = this.#services
     touchApiKey(sql, credential.organization.id, credential.id, new Date(minute)).catch((err) =>
-      log.warn({ err }, 'could not store last_used_at'),
+      log.warn({ err }, 'Could not store last_used_at'),
     )
   }
 }
@@ -111,5 +119,5 @@ function requireFeature({ plan }: Actor, feature: PlanFeature | undefined, { pla
   }
   if (!feature || plan.features.includes(feature)) return
   const requiredPlan = smallestPlanWith(plans, feature)
-  throw new ApiError(402, 'plan_required', `This requires the plan ${requiredPlan} or above.`, { requiredPlan })
+  throw new ApiError(402, 'plan_required', `This feature requires the plan ${requiredPlan} or above.`, { requiredPlan })
 }

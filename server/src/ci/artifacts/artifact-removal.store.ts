@@ -74,8 +74,7 @@ export async function deleteUnfinished(tx: Tx, putUntilMax: Date): Promise<numbe
 }
 
 /**
- * Schedules the removal of the objects, for the time when nobody can PUT to their addresses any
- * more.
+ * Schedules the removal of the objects for the time when their upload slots have expired.
  */
 export async function abandonArtifacts(tx: Tx, orgId: string, artifacts: AbandonedArtifact[]): Promise<void> {
   if (artifacts.length === 0) return

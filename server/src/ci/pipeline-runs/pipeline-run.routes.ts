@@ -17,10 +17,10 @@ export async function pipelineRunRoutes(app: HttpServer, services: Services): Pr
       schema: {
         operationId: 'listRuns',
         summary: 'List pipeline runs',
-        description: 'Pipeline runs of every source, newest first.',
+        description: 'Returns the pipeline runs of every source, newest first.',
         tags: ['Pipeline runs'],
         querystring: PipelineRunQuery,
-        response: { 200: ListEnvelope(PipelineRun) },
+        response: { 200: ListEnvelope(PipelineRun, 'A page of pipeline runs.') },
       },
     },
     async (request, reply) => {
@@ -39,10 +39,10 @@ export async function pipelineRunRoutes(app: HttpServer, services: Services): Pr
       schema: {
         operationId: 'getRun',
         summary: 'Get a pipeline run',
-        description: 'Returns 404 for a run that is older than the data retention of the plan.',
+        description: 'Returns a pipeline run with all its attempts.',
         tags: ['Pipeline runs'],
         params: PipelineRunPath,
-        response: { 200: Envelope(PipelineRun) },
+        response: { 200: Envelope(PipelineRun, 'The pipeline run.') },
       },
     },
     async (request, reply) => {

@@ -5,41 +5,56 @@ import { RUN_STATUSES } from '../runs/run-status.ts'
 
 const Text = (description?: string) => Nullable(Type.String(description === undefined ? {} : { description }))
 const Whole = (description?: string) => Nullable(Type.Integer(description === undefined ? {} : { description }))
-const CompletedAt = Nullable({ ...Timestamp, description: 'Null until the status is final.' })
-const DurationSeconds = Whole('Whole seconds from `started_at` to `completed_at`.')
+const CompletedAt = Nullable({ ...Timestamp, description: 'When the attempt finished. Null until then.' })
+const DurationSeconds = Whole('The number of whole seconds from `started_at` to `completed_at`.')
 
 export const PipelineRunQuery = pageQuery(100, 50, {
   ...windowFilters,
-  status: Type.Optional(OneOf(RUN_STATUSES, { description: 'Returns only runs with this status.' })),
+  status: Type.Optional(OneOf(RUN_STATUSES, { description: 'Return only runs with this status.' })),
 })
 
 export const PipelineRunPath = Closed({ id: { ...ItemId, description: 'The id of the run.' } })
 
 const Attempt = Closed({
-  number: Type.Integer(),
-  status: OneOf(RUN_STATUSES),
-  started_at: Timestamp,
+  number: Type.Integer({ description: 'The number of the attempt.' }),
+  status: OneOf(RUN_STATUSES, { description: 'The status of the attempt.' }),
+  started_at: { ...Timestamp, description: 'When the attempt started.' },
   completed_at: CompletedAt,
   duration_seconds: DurationSeconds,
-  triggered_by: Text('The login or name of whoever started the attempt.'),
+  triggered_by: Text('The login or name of the user or service that started the attempt.'),
 })
 
-const PullRequest = Nullable(Closed({ number: Type.Integer(), url: Text() }))
+const PullRequest = (description: string) =>
+  Nullable(
+    Closed(
+      {
+        number: Type.Integer({ description: 'The number of the pull request.' }),
+        url: Text('The URL of the pull request.'),
+      },
+      { description },
+    ),
+  )
 
 const Trigger = Closed(
   {
-    event: Type.String({ description: 'The event, as the source names it.' }),
+    event: Type.String({ description: 'The event, as the source of the run names it.' }),
     kind: Type.String({ description: 'The kind of the event, such as `push`.' }),
-    actor: Text(),
-    pull_request: PullRequest,
-    merged_pull_request: PullRequest,
+    actor: Text('The user or service that caused the event.'),
+    pull_request: PullRequest('The pull request that the run belongs to.'),
+    merged_pull_request: PullRequest('The pull request whose merge started the run.'),
   },
-  { description: 'What started the run.' },
+  { description: 'The event that started the run.' },
 )
 
 const Azure = Closed(
-  { orgName: Text(), projectId: Text(), repositoryId: Text(), repositoryType: Text(), result: Text() },
-  { description: 'Fields of runs from Azure DevOps.' },
+  {
+    orgName: Text('The name of the Azure DevOps organization.'),
+    projectId: Text('The id of the project.'),
+    repositoryId: Text('The id of the repository on the code host.'),
+    repositoryType: Text('The type of the repository, as Azure DevOps names it.'),
+    result: Text('The result of the run, as Azure DevOps names it.'),
+  },
+  { description: 'Additional fields of runs from Azure DevOps. Null for other runs.' },
 )
 
 /**
@@ -48,51 +63,57 @@ const Azure = Closed(
  */
 export const PipelineRun = Closed(
   {
-    id: Type.String(),
-    provider: Type.String({ description: 'The source of the run; `other` for runs created through the API.' }),
+    id: Type.String({ description: 'The id of the run.' }),
+    provider: Type.String({ description: 'The source of the run. `other` for runs created through this API.' }),
     sso_organization_id: Text('The id of the organization at the identity provider.'),
-    github_run_id: Whole(),
+    github_run_id: Whole('The id of the workflow run on GitHub.'),
     workflow_name: Type.String({ description: 'The name of the workflow or pipeline.' }),
     workflow_path: Text('The path of the workflow file in the repository.'),
     status: OneOf(RUN_STATUSES, { description: 'The status of the newest attempt.' }),
-    repository_id: Whole("The provider's id of the repository."),
+    repository_id: Whole('The id of the repository on the code host.'),
     repository_name: Type.String({ description: 'The name of the repository without its owner.' }),
-    repository_full_name: Type.String({ description: '`owner/name`.' }),
-    repository_owner_id: Whole(),
-    repository_owner_login: Type.String(),
-    branch: Text('The name of the branch, without `refs/heads/`. Null for a tag.'),
-    commit_sha: Type.String(),
-    commit_message: Text(),
-    release_name: Text(),
-    author_id: Whole("The provider's id of the author of the commit."),
-    author_login: Text(),
-    author_avatar_url: Text(),
-    event_type: Type.String({ description: 'The event that started the run.' }),
+    repository_full_name: Type.String({ description: 'The repository as `owner/name`.' }),
+    repository_owner_id: Whole('The id of the owner of the repository on the code host.'),
+    repository_owner_login: Type.String({ description: 'The login of the owner of the repository.' }),
+    branch: Text('The branch, without `refs/heads/`. Null if the run has a tag or no ref.'),
+    commit_sha: Type.String({ description: 'The full SHA of the commit.' }),
+    commit_message: Text('The message of the commit.'),
+    release_name: Text('The name of the release.'),
+    author_id: Whole('The id of the author of the commit on the code host.'),
+    author_login: Text('The login of the author of the commit.'),
+    author_avatar_url: Text("The URL of the author's avatar."),
+    event_type: Type.String({ description: 'The type of the event that started the run, such as `push`.' }),
     started_at: { ...Timestamp, description: 'When the newest attempt started.' },
     completed_at: CompletedAt,
     duration_seconds: DurationSeconds,
-    html_url: Text('The page of the run in its CI system.'),
+    html_url: Text('The URL of the run in its CI system.'),
     job_dependencies: Type.Record(Type.String(), Type.Array(Type.String()), {
-      description: 'For each job, the names of the jobs that it needs.',
+      description: 'The names of the jobs that each job depends on, by the name of the job.',
     }),
     run_number: Whole('The number of the run in its workflow.'),
     run_attempt: Type.Integer({ description: 'The number of the newest attempt.' }),
     attempts: Type.Array(Attempt, { description: 'Every attempt, oldest first.' }),
     trigger: Trigger,
-    actor_login: Text('The login or name of whoever started the newest attempt.'),
-    actor_name: Text(),
-    actor_avatar_url: Text(),
-    actor_url: Text(),
-    importance_score: Nullable(Type.Number()),
-    anomaly_reasons: Type.Array(Type.String()),
-    failure_category: Text('The kind of failure, for a failed run.'),
-    failure_excerpt: Text('The part of the log that shows the failure.'),
-    failure_recurrence: Whole('How often this failure has occurred.'),
+    actor_login: Text('The login or name of the user or service that started the newest attempt.'),
+    actor_name: Text('The display name of the user who started the newest attempt.'),
+    actor_avatar_url: Text("The URL of the user's avatar."),
+    actor_url: Text('The URL of the user on the code host.'),
+    importance_score: Nullable(
+      Type.Number({ description: 'A score of how important the run is. Null if it was not computed.' }),
+    ),
+    anomaly_reasons: Type.Array(Type.String(), { description: 'The reasons why the run is unusual.' }),
+    failure_category: Text('The category of the failure. Null unless the run failed.'),
+    failure_excerpt: Text('An excerpt of the log that shows the failure.'),
+    failure_recurrence: Whole('The number of times that this failure has occurred.'),
     azure: Nullable(Azure),
-    ci_system: Text('The CI system of a run that was created through the API.'),
-    trust: Type.String({ description: '`self_reported` for runs created through the API.' }),
-    created_at: Timestamp,
-    updated_at: Timestamp,
+    ci_system: Text('The CI system, such as `buildkite`. Null unless the run was created through this API.'),
+    trust: Type.String({ description: 'The trust level. `self_reported` for runs created through this API.' }),
+    created_at: { ...Timestamp, description: 'When the run was created.' },
+    updated_at: { ...Timestamp, description: 'When the run was last updated.' },
   },
-  { $id: 'PipelineRun' },
+  {
+    $id: 'PipelineRun',
+    description:
+      'A pipeline run of any source, with all its attempts. Fields that the source does not provide are null or empty.',
+  },
 )

@@ -63,5 +63,5 @@ export async function addArtifacts(services: Services, actor: Actor, path: Repor
 }
 
 function tooMany(field: 'attestations' | 'artifacts', max: number) {
-  return invalidField(`/body/${field}`, `must not bring the report above ${max} ${field}`)
+  return invalidField(`/body/${field}`, `must not increase the number of ${field} of the report above ${max}`)
 }

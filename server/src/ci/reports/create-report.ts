@@ -58,7 +58,8 @@ async function lockAttempt(tx: Tx, { org_id }: Actor, runId: string, asked: numb
   const newest = await lockRunById(tx, org_id, runId)
   if (newest === null) throw notFound('run')
   const attempt = asked ?? newest
-  if (!(await attemptExists(tx, { org_id, run_id: runId, attempt }))) throw notFound(`attempt ${attempt} of the run`)
+  if (!(await attemptExists(tx, { org_id, run_id: runId, attempt })))
+    throw notFound(`attempt with the number ${attempt}`)
   return attempt
 }
 

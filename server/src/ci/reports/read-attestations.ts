@@ -25,7 +25,7 @@ export function readAttestations(items: AttestationItem[], now: Date): ReadAttes
     const pointer = `/body/attestations/${index}`
     const kind = readKind(item.kind, pointer)
     const identity = JSON.stringify([kind, item.name])
-    if (seen.has(identity)) throw invalidField(`${pointer}/name`, `occurs twice in this request for the kind ${kind}`)
+    if (seen.has(identity)) throw invalidField(`${pointer}/name`, `must be unique within the kind ${kind}`)
     seen.add(identity)
     const mistake = dataMistake(kind, item.data)
     if (mistake) throw invalidField(`${pointer}/data${mistake.path}`, mistake.message)
@@ -42,7 +42,7 @@ export function readAttestations(items: AttestationItem[], now: Date): ReadAttes
 
 function readKind(kind: string, pointer: string): AttestationKind {
   if (REFUSED_KINDS.includes(kind)) {
-    throw new ApiError(400, 'kind_not_allowed', `Attestations of the kind ${kind} cannot be sent.`, { kind })
+    throw new ApiError(400, 'kind_not_allowed', `Clients cannot send attestations of the kind ${kind}.`, { kind })
   }
   if ((ATTESTATION_KINDS as readonly string[]).includes(kind)) return kind as AttestationKind
   throw invalidField(`${pointer}/kind`, `must be one of ${ATTESTATION_KINDS.join(', ')}`)
@@ -68,7 +68,10 @@ function readStatus(
 function customStatus({ status, data }: AttestationItem, pointer: string): AttestationStatus {
   const sent = status ?? (data as { status?: unknown }).status
   if (isStatus(sent)) return sent
-  throw invalidField(`${pointer}/status`, `is required for the kind custom: ${ATTESTATION_STATUSES.join(', ')}`)
+  throw invalidField(
+    `${pointer}/status`,
+    `is required for the kind custom and must be one of ${ATTESTATION_STATUSES.join(', ')}`,
+  )
 }
 
 function isStatus(value: unknown): value is AttestationStatus {

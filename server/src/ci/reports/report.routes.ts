@@ -29,12 +29,18 @@ export async function reportRoutes(app: HttpServer, services: Services): Promise
         operationId: 'createCiReport',
         summary: 'Create a job report',
         description:
-          'Stores the results of one job (201) and returns one upload slot for each artifact. A report of the same ' +
-          'attempt, job, matrix and name replaces the earlier one (200). Safe to repeat.',
+          'Stores the results of one job and returns an upload slot for each artifact. Send each file to its slot with a ' +
+          'PUT request, then complete the artifacts. A report with the same attempt, job, matrix and name replaces the ' +
+          'existing one: attestations and artifacts that it does not contain are deleted. Safe to repeat.\n\nErrors: 400 ' +
+          '`kind_not_allowed` for attestations of the kinds `provenance` and `ownership`. 404 `not_found` if the run or ' +
+          'the attempt does not exist.',
         tags,
         params: ReportsPath,
         body: NewCiReport,
-        response: { 200: Envelope(CiReportResult), 201: Envelope(CiReportResult) },
+        response: {
+          200: Envelope(CiReportResult, 'The report replaced an existing one.'),
+          201: Envelope(CiReportResult, 'The report was created.'),
+        },
       },
     },
     async (request, reply) => {
@@ -53,11 +59,13 @@ export async function reportRoutes(app: HttpServer, services: Services): Promise
       schema: {
         operationId: 'addCiAttestations',
         summary: 'Add attestations to a report',
-        description: 'Replaces attestations with the same kind and name, and adds the others. Deletes none.',
+        description:
+          'Replaces the attestations of the report that have the same kind and name, and adds the others. No attestation ' +
+          'is deleted. Safe to repeat.\n\nErrors: 400 `kind_not_allowed` for the kinds `provenance` and `ownership`.',
         tags,
         params: ReportPath,
         body: NewAttestations,
-        response: { 200: Envelope(AttestationsResult) },
+        response: { 200: Envelope(AttestationsResult, 'The attestations were stored.') },
       },
     },
     async ({ actor, params, body }) => ({ data: await addAttestations(services, actor, params, body.attestations) }),
@@ -72,12 +80,12 @@ export async function reportRoutes(app: HttpServer, services: Services): Promise
         operationId: 'addCiArtifacts',
         summary: 'Add artifacts to a report',
         description:
-          'Returns one upload slot for each file. A different file at a path that the report already has replaces the ' +
-          'stored one. Send each file with a PUT request, then complete the artifacts.',
+          'Returns an upload slot for each artifact. Send each file to its slot with a PUT request, then complete the ' +
+          'artifacts. A different file with the path of an existing artifact replaces it. Safe to repeat.',
         tags,
         params: ReportPath,
         body: NewArtifacts,
-        response: { 200: Envelope(ArtifactsResult) },
+        response: { 200: Envelope(ArtifactsResult, 'The upload slots of the artifacts.') },
       },
     },
     async ({ actor, params, body }) => ({ data: await addArtifacts(services, actor, params, body.artifacts) }),
@@ -92,12 +100,12 @@ export async function reportRoutes(app: HttpServer, services: Services): Promise
         operationId: 'completeCiArtifacts',
         summary: 'Complete artifacts',
         description:
-          'Compares each uploaded file with its declared size and checksum, and deletes files that do not match. ' +
-          'Safe to repeat.',
+          'Compares each file with its declared size and checksum, and deletes files that do not match. An artifact whose ' +
+          'file has not been sent is `missing` and can be completed later. Safe to repeat.',
         tags,
         params: ReportPath,
         body: CompletedArtifacts,
-        response: { 200: Envelope(CompletionResult) },
+        response: { 200: Envelope(CompletionResult, 'The result for each artifact.') },
       },
     },
     async ({ actor, params, body }) => ({ data: await completeArtifacts(services, actor, params, body.artifact_ids) }),

@@ -23,7 +23,7 @@ const JobMatrix = Type.Unsafe<Matrix>({
   maxProperties: MATRIX_KEYS_MAX,
   propertyNames: { maxLength: 100 },
   additionalProperties: { type: ['string', 'number', 'boolean', 'null'], maxLength: 500 },
-  description: 'The values that tell jobs of one matrix apart, such as `{"os": "linux", "node": 24}`.',
+  description: 'The matrix values of the job, such as `{"os": "linux", "node": 24}`.',
 })
 
 const Job = Closed(
@@ -34,34 +34,38 @@ const Job = Closed(
       Type.String({
         maxLength: 200,
         description:
-          'The machine that ran the job. A report from another runner that replaces this one gets a warning.',
+          'The name of the machine that ran the job. If a report of another runner is replaced, the response contains a warning.',
       }),
     ),
   },
-  { description: 'The job whose results the report contains.' },
+  { description: 'The job that the report belongs to.' },
 )
 
 const AttestationItem = Closed({
   kind: Type.String({
     minLength: 1,
     maxLength: 50,
-    description: '`test-results`, `coverage`, `sbom`, `scan` or `custom`.',
+    description: 'The kind of the attestation: `test-results`, `coverage`, `sbom`, `scan` or `custom`.',
   }),
-  name: Name({ description: 'Kind and name identify an attestation in its report.' }),
+  name: Name({ description: 'The name of the attestation. Kind and name identify an attestation within its report.' }),
   data: Type.Object(
     {},
-    { additionalProperties: true, description: 'At most 64 KiB of JSON. The required fields depend on the kind.' },
+    {
+      additionalProperties: true,
+      description: 'The data of the attestation, at most 64 KiB of JSON. The required fields depend on the kind.',
+    },
   ),
   status: Type.Optional(
     OneOf(ATTESTATION_STATUSES, {
-      description: 'Required for `custom`. For every other kind it is derived from `data`.',
+      description:
+        'The status of the attestation. Required for `custom`. For every other kind, it is derived from `data`.',
     }),
   ),
 })
 export type AttestationItem = Static<typeof AttestationItem>
 
 const Attestations = (options: { minItems?: number; default?: [] }) =>
-  Type.Array(AttestationItem, { maxItems: ATTESTATIONS_MAX, ...options })
+  Type.Array(AttestationItem, { maxItems: ATTESTATIONS_MAX, description: 'The attestations of the job.', ...options })
 
 /** Body of createCiReport. */
 export const NewCiReport = Closed({
@@ -69,12 +73,16 @@ export const NewCiReport = Closed({
     Type.Integer({
       minimum: 1,
       maximum: 999,
-      description: 'The attempt that the job belongs to. Defaults to the newest.',
+      description: 'The attempt that the job belongs to. Defaults to the newest attempt.',
     }),
   ),
   job: Job,
-  name: Type.Optional(Name({ default: 'default', description: 'Tells several reports of one job apart.' })),
-  summary: Type.Optional(Type.String({ maxLength: SUMMARY_BYTES_MAX, description: 'Markdown, at most 1 MiB.' })),
+  name: Type.Optional(
+    Name({ default: 'default', description: 'The name of the report. It separates several reports of one job.' }),
+  ),
+  summary: Type.Optional(
+    Type.String({ maxLength: SUMMARY_BYTES_MAX, description: 'The summary of the job in Markdown, at most 1 MiB.' }),
+  ),
   attestations: Type.Optional(Attestations({ default: [] })),
   artifacts: Type.Optional(Artifacts({ default: [] })),
 })
@@ -85,12 +93,12 @@ export type NewCiReport = Static<typeof NewCiReport> &
 /** Body of addCiAttestations. */
 export const NewAttestations = Closed({ attestations: Attestations({ minItems: 1 }) })
 
-export const ReportsPath = Closed({ run_id: { ...ItemId, description: 'The id of the CI run.' } })
+export const ReportsPath = Closed({ run_id: { ...ItemId, description: 'The id of the run.' } })
 export const ReportPath = Closed({
   ...ReportsPath.properties,
   report_id: Type.String({
     pattern: '^[1-9]\\d{0,2}-[0-9a-f]{24}$',
-    description: 'The id of the report, from createCiReport.',
+    description: 'The id of the report, as returned by createCiReport.',
   }),
 })
 export type ReportPath = Static<typeof ReportPath>
@@ -98,22 +106,29 @@ export type ReportPath = Static<typeof ReportPath>
 /** Response of createCiReport (specification, "CI report result"). */
 export const CiReportResult = Closed(
   {
-    report_id: Type.String({ description: 'The same for every report of one attempt, job, matrix and name.' }),
-    run_id: Type.String(),
-    attempt: Type.Integer(),
-    url: Type.String({ description: 'The page of the report in Shiplock.' }),
-    trust: Type.String({ description: '`self_reported` for reports created through this API.' }),
+    report_id: Type.String({
+      description: 'The id of the report. It is the same for every report with the same attempt, job, matrix and name.',
+    }),
+    run_id: Type.String({ description: 'The id of the run.' }),
+    attempt: Type.Integer({ description: 'The attempt that the report belongs to.' }),
+    url: Type.String({ description: 'The URL of the report in the console.' }),
+    trust: Type.String({ description: 'The trust level. `self_reported` for reports created through this API.' }),
     ...uploadsAndSkipped,
   },
-  { $id: 'CiReportResult' },
+  { $id: 'CiReportResult', description: 'A stored job report, with the upload slots of its artifacts.' },
 )
 
 /** Response of addCiAttestations. */
 export const AttestationsResult = Closed({
-  report_id: Type.String(),
+  report_id: Type.String({ description: 'The id of the report.' }),
   attestations: Type.Array(
-    Closed({ id: Type.String(), kind: Type.String(), name: Type.String(), status: OneOf(ATTESTATION_STATUSES) }),
+    Closed({
+      id: Type.String({ description: 'The id of the attestation.' }),
+      kind: Type.String({ description: 'The kind of the attestation.' }),
+      name: Type.String({ description: 'The name of the attestation.' }),
+      status: OneOf(ATTESTATION_STATUSES, { description: 'The status of the attestation.' }),
+    }),
     { description: 'The attestations of the request, in the same order.' },
   ),
-  warnings: Type.Array(Type.String()),
+  warnings: Type.Array(Type.String(), { description: 'Sentences that state what the client should check.' }),
 })

@@ -42,7 +42,7 @@ export async function createRun(
     if (day_number === null) break
     intake.numbers.forget(credential, now)
   }
-  const message = `This key has created its ${NEW_RUNS_PER_DAY_MAX} new runs of the day.`
+  const message = `The key has reached its limit of ${NEW_RUNS_PER_DAY_MAX} new runs per UTC day.`
   throw rateLimited(message, { limit: NEW_RUNS_PER_DAY_MAX, resetAt: nextUtcDayStart(now), now })
 }
 
@@ -63,7 +63,7 @@ async function insertCounted(tx: Tx, { org_id, plan }: Actor, run: NewRun, max: 
   const [inserted] = await insertRuns(tx, [run])
   if (!inserted) return null
   if (await useMonthly(tx, org_id, { metric: 'ci_runs', amount: 1, month: utcMonthStart(now), max })) return inserted
-  const message = `The plan ${plan.name} includes ${max} runs a month.`
+  const message = `The organization has reached the limit of its plan ${plan.name}: ${max} new runs per month.`
   throw rateLimited(message, { limit: max, resetAt: nextUtcMonthStart(now), now, reason: 'MONTHLY_RUNS' })
 }
 
@@ -100,7 +100,7 @@ async function startQueued(tx: Tx, key: AttemptKey, now: Date): Promise<void> {
 }
 
 function attemptOutdated(attempt: number, newest: number): ApiError {
-  const message = `Attempt ${attempt} is older than the newest attempt of the run, ${newest}.`
+  const message = `Attempt ${attempt} is lower than the newest attempt of the run, ${newest}.`
   return new ApiError(409, 'attempt_outdated', message, { newestAttempt: newest })
 }
 

@@ -15,8 +15,8 @@ export type InsertedRun = { id: string; linked_repository: LinkedRepository | nu
 
 /**
  * Inserts runs, each with its first attempt, and returns the inserted ones. A run is left out when
- * it exists already or when another process has used its day number; `lockRun` tells which. Rows
- * are inserted in a fixed order, so that two calls cannot deadlock.
+ * it exists already or when another process has used its day number; `lockRun` finds out which.
+ * Rows are inserted in a fixed order, so that two calls cannot deadlock.
  */
 export async function insertRuns(db: Db, runs: readonly NewRun[]): Promise<InsertedRun[]> {
   return db<InsertedRun[]>`
@@ -54,7 +54,7 @@ const DAY_NUMBERS_AT_ONCE = 500
 
 /**
  * Numbers from 1 to `max` that no run of the credential has on that day, in random order so that
- * processes seldom collide.
+ * processes rarely collide.
  */
 export async function findFreeDayNumbers(
   db: Db,

@@ -22,11 +22,17 @@ export async function runRoutes(app: HttpServer, services: Services): Promise<vo
         operationId: 'createCiRun',
         summary: 'Create a CI run',
         description:
-          'Creates a run (201), adds an attempt to a stored run (201), or returns the attempt that is stored already ' +
-          '(200). A run is identified by `ci_system` and `external_run_id`. Safe to repeat.',
+          'Creates a run (201), adds an attempt to an existing run (201), or returns an existing attempt unchanged (200). ' +
+          '`ci_system` and `external_run_id` identify a run. An existing attempt only changes from `queued` to ' +
+          '`in_progress`. Safe to repeat.\n\nErrors: 409 `attempt_outdated` if a higher attempt exists. 429 ' +
+          '`rate_limited` if the key has created 2,000 runs on this UTC day, or if the organization has reached the ' +
+          'monthly limit of its plan.',
         tags: ['CI ingestion'],
         body: NewCiRun,
-        response: { 200: Envelope(CiRun), 201: Envelope(CiRun) },
+        response: {
+          200: Envelope(CiRun, 'The existing attempt of the run.'),
+          201: Envelope(CiRun, 'The run or attempt was created.'),
+        },
       },
     },
     async (request, reply) => {
@@ -43,12 +49,13 @@ export async function runRoutes(app: HttpServer, services: Services): Promise<vo
         operationId: 'updateCiRun',
         summary: 'Update a CI run',
         description:
-          'Updates one attempt of a run. A finished attempt cannot change: the same final status returns the run ' +
-          'unchanged, any other change is 409 `run_finished`.',
+          'Updates the status, URL or completion time of one attempt of a run. A final status finishes the attempt. ' +
+          'Sending the same final status again returns the run unchanged.\n\nErrors: 404 `not_found` if the run or the ' +
+          'attempt does not exist. 409 `run_finished` for any other change of a finished attempt.',
         tags: ['CI ingestion'],
         params: RunPath,
         body: CiRunUpdate,
-        response: { 200: Envelope(CiRun) },
+        response: { 200: Envelope(CiRun, 'The updated run.') },
       },
     },
     async (request, reply) =>

@@ -21,7 +21,7 @@ const RunUrl = Type.String({
   maxLength: 2048,
   pattern: HTTP_URL,
   description:
-    'The page of the run in its CI system: an http or https URL without credentials, white space or control characters.',
+    'The URL of the run in its CI system: http or https, without credentials, white space and control characters.',
 })
 
 /** Body of createCiRun. */
@@ -36,35 +36,43 @@ export const NewCiRun = Closed({
       minimum: 1,
       maximum: 999,
       default: 1,
-      description: 'A higher number than the newest attempt adds an attempt to the run. A lower number is an error.',
+      description:
+        'The number of the attempt. A higher number than the newest adds an attempt to the run. A lower number is 409 `attempt_outdated`.',
     }),
   ),
   repository: Type.String({
     minLength: 1,
     maxLength: 300,
-    description: 'A URL, an scp-style address or `host/owner/name`. A URL with credentials is refused.',
+    description: 'The repository as a URL, an scp-style address or `host/owner/name`, without credentials.',
   }),
   commit_sha: Type.String({
     pattern: '^(?:[0-9a-f]{40}|[0-9a-f]{64})$',
-    description: 'The full SHA-1 or SHA-256 of the commit.',
+    description: 'The full SHA of the commit, in lowercase hexadecimal.',
   }),
   ref: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 255, description: 'Branch or tag, with or without `refs/heads/`.' }),
+    Type.String({
+      minLength: 1,
+      maxLength: 255,
+      description: 'The branch or tag. Send a tag as `refs/tags/<name>`: a name without `refs/` is a branch.',
+    }),
   ),
   pipeline_name: Type.String({ minLength: 1, maxLength: 200, description: 'The name of the pipeline or workflow.' }),
   url: Type.Optional(RunUrl),
   status: Type.Optional(
     OneOf(['in_progress', 'queued'], {
       default: 'in_progress',
-      description: 'To start a queued run, create it again with `in_progress`.',
+      description: 'The initial status. To start a queued run, create it again with `in_progress`.',
     }),
   ),
-  started_at: Type.Optional({ ...Timestamp, description: 'When the attempt started. Defaults to now.' }),
+  started_at: Type.Optional({
+    ...Timestamp,
+    description: 'When the attempt started. Defaults to the time of the request.',
+  }),
   actor: Type.Optional(
     Type.String({
       minLength: 1,
       maxLength: 200,
-      description: 'Who or what started the run. Never used for billing or approvals.',
+      description: 'The user or service that started the attempt. Not used for billing or approvals.',
     }),
   ),
   event: Type.Optional(OneOf(EVENTS, { default: 'other', description: 'The event that started the run.' })),
@@ -73,7 +81,7 @@ export const NewCiRun = Closed({
       minimum: 5,
       maximum: 4320,
       default: 360,
-      description: 'Minutes from creation until an attempt that is still open becomes `timed_out`.',
+      description: 'The number of minutes after which an attempt that has not finished becomes `timed_out`.',
     }),
   ),
 })
@@ -84,57 +92,65 @@ export type NewCiRun = Static<typeof NewCiRun> &
 /** Body of updateCiRun. */
 export const CiRunUpdate = Closed({
   attempt: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 999, description: 'The attempt to update. Defaults to the newest.' }),
+    Type.Integer({ minimum: 1, maximum: 999, description: 'The attempt to update. Defaults to the newest attempt.' }),
   ),
   status: Type.Optional(
-    OneOf(RUN_STATUSES, { description: 'A final status finishes the attempt. A finished attempt cannot change.' }),
+    OneOf(RUN_STATUSES, {
+      description: 'The new status. Every status except `queued` and `in_progress` is final and finishes the attempt.',
+    }),
   ),
   completed_at: Type.Optional({
     ...Timestamp,
-    description: 'When the attempt finished. Requires a final status, and defaults to now with one.',
+    description: 'When the attempt finished. Requires a final status. Defaults to the time of the request.',
   }),
   url: Type.Optional(RunUrl),
 })
 export type CiRunUpdate = Static<typeof CiRunUpdate>
 
-export const RunPath = Closed({ run_id: { ...ItemId, description: 'The id of the CI run.' } })
+export const RunPath = Closed({ run_id: { ...ItemId, description: 'The id of the run.' } })
 
 const LinkedRepository = Closed(
-  { provider: Type.String(), id: Type.String({ description: "The provider's id of the repository." }) },
-  { description: 'The repository of a connected provider with the same host and name.' },
+  {
+    provider: Type.String({ description: 'The code host of the repository.' }),
+    id: Type.String({ description: 'The id of the repository on the code host.' }),
+  },
+  { description: 'The linked repository with the same host and name. Null if there is none.' },
 )
 
 const Credential = Closed(
-  { type: Type.String({ description: '`api_key`.' }), name: Type.String() },
+  {
+    type: Type.String({ description: 'The type of the credential: `api_key`.' }),
+    name: Type.String({ description: 'The name of the credential.' }),
+  },
   { description: 'The credential that created the run.' },
 )
 
 /** Response of createCiRun and updateCiRun (specification, "CI run"). */
 export const CiRun = Closed(
   {
-    id: Type.String(),
-    provider: Type.String({ description: '`other` for runs created through this API.' }),
+    id: Type.String({ description: 'The id of the run.' }),
+    provider: Type.String({ description: 'The source of the run. `other` for runs created through this API.' }),
     ci_system: Type.String({ description: CI_SYSTEM }),
     ci_system_name: Nullable(Type.String({ description: 'The display name of the CI system.' })),
     external_run_id: Type.String({ description: EXTERNAL_RUN_ID }),
     attempt: Type.Integer({ minimum: 1, maximum: 999, description: 'The attempt that this object describes.' }),
-    repository: Type.String({ description: '`host/owner/name`, whatever form the request used.' }),
-    commit_sha: Type.String(),
-    ref: Nullable(Type.String({ description: 'Branch or tag, as sent.' })),
-    pipeline_name: Type.String(),
-    url: Nullable(Type.String({ description: 'The page of the run in its CI system.' })),
+    repository: Type.String({ description: 'The repository as `host/owner/name`.' }),
+    commit_sha: Type.String({ description: 'The full SHA of the commit.' }),
+    ref: Nullable(Type.String({ description: 'The branch or tag, as sent.' })),
+    pipeline_name: Type.String({ description: 'The name of the pipeline or workflow.' }),
+    url: Nullable(Type.String({ description: 'The URL of the run in its CI system.' })),
     status: OneOf(RUN_STATUSES, { description: 'The status of the attempt.' }),
-    started_at: Timestamp,
-    completed_at: Nullable({ ...Timestamp, description: 'Null until the attempt has a final status.' }),
-    actor: Nullable(Type.String({ description: 'Who or what started the run, as sent.' })),
+    started_at: { ...Timestamp, description: 'When the attempt started.' },
+    completed_at: Nullable({ ...Timestamp, description: 'When the attempt finished. Null until then.' }),
+    actor: Nullable(Type.String({ description: 'The user or service that started the attempt, as sent.' })),
     event: OneOf(EVENTS, { description: 'The event that started the run.' }),
-    deadline_at: { ...Timestamp, description: 'When the attempt becomes `timed_out` if it is still open.' },
-    trust: Type.String({ description: '`self_reported` for runs created through this API.' }),
+    deadline_at: { ...Timestamp, description: 'When the attempt becomes `timed_out` unless it has finished.' },
+    trust: Type.String({ description: 'The trust level. `self_reported` for runs created through this API.' }),
     linked_repository: Nullable(LinkedRepository),
     credential: Credential,
-    app_url: Type.String({ description: 'The page of the run in Shiplock.' }),
-    created_at: Timestamp,
-    updated_at: Timestamp,
+    app_url: Type.String({ description: 'The URL of the run in the console.' }),
+    created_at: { ...Timestamp, description: 'When the run was created.' },
+    updated_at: { ...Timestamp, description: 'When the run was last updated.' },
   },
-  { $id: 'CiRun' },
+  { $id: 'CiRun', description: 'A CI run with one of its attempts.' },
 )

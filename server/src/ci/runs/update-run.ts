@@ -43,7 +43,7 @@ export async function updateRun(
     if (newest === null) throw notFound('run')
     const key = { org_id: actor.org_id, run_id: runId, attempt: input.attempt ?? newest }
     const attempt = await findAttempt(tx, key, now)
-    if (!attempt) throw notFound(`attempt ${key.attempt} of the run`)
+    if (!attempt) throw notFound(`attempt with the number ${key.attempt}`)
     if (isFinal(attempt.status)) refuseChange(attempt, input)
     else await changeOpen(tx, key, attemptChange(attempt, input, now), now)
     return readRun(tx, key, now)
@@ -53,7 +53,7 @@ export async function updateRun(
 /** Throws 409 unless the body repeats what is stored. */
 function refuseChange(attempt: StoredAttempt, input: CiRunUpdate): void {
   if (input.status === undefined ? isRepetition(attempt, input) : input.status === attempt.status) return
-  const message = `The attempt has finished as ${attempt.status} and cannot change.`
+  const message = `The attempt has finished with the status ${attempt.status} and cannot change. Create a new attempt.`
   throw new ApiError(409, 'run_finished', message, { status: attempt.status })
 }
 
@@ -68,7 +68,7 @@ async function changeOpen(tx: Tx, key: AttemptKey, change: AttemptChange | null,
   if (isFinal(change.status)) await publish(tx, runFinished, { ...key, status: change.status })
 }
 
-/** The change that the body asks for; null when it asks for none. */
+/** The change that the body contains; null if it contains none. */
 function attemptChange(attempt: StoredAttempt, input: CiRunUpdate, now: Date): AttemptChange | null {
   if (input.status === undefined && input.url === undefined && input.completed_at === undefined) return null
   const status = input.status ?? attempt.status

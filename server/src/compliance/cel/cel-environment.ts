@@ -40,7 +40,7 @@ export function celInput(input: PolicyInput): Record<string, unknown> {
   return Object.fromEntries(members.map(([name, read]) => [name, read(input[name as keyof PolicyInput])]))
 }
 
-/** Returns the CEL type for a part of the input. Registers a type of its own for each object. */
+/** Returns the CEL type for a part of the input. Registers a separate type for each object. */
 function celType(path: string, schema: SchemaNode): CelType {
   if (schema.anyOf) return nullableType(path, schema.anyOf)
   if (schema.properties) return objectType(path, schema.properties)

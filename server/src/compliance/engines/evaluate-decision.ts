@@ -3,7 +3,7 @@ import type { PolicyInput } from '../input/policy-input.schema.ts'
 import { policyError, type RuleVerdict } from '../policies/policy-verdict.ts'
 import { readVerdicts } from './read-verdicts.ts'
 
-/** OPA could not be reached or gave no usable answer. The message is shown to people. */
+/** OPA could not be reached or returned no usable answer. Users see the message. */
 class OpaError extends Error {}
 
 const TIMEOUT_MS = 2000
@@ -20,7 +20,7 @@ export async function evaluateDecision(
     return readVerdicts(await askOpa(config.opaUrl, decision, input))
   } catch (err) {
     if (!(err instanceof OpaError)) throw err
-    log.warn({ err, decision }, 'the OPA server gave no decision')
+    log.warn({ err, decision }, 'The OPA server returned no decision')
     return policyError(err.message)
   }
 }

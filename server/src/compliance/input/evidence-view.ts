@@ -5,8 +5,8 @@ type Evidence = { trust: string; at: string }
 
 /**
  * Returns the input with only the evidence that the terms accept: no self-reported evidence without
- * `trust: any`, and nothing older than `max_age_ms`. Open findings and issues always stay, because
- * removing them would make the repository look safer than it is.
+ * `trust: any`, and nothing older than `max_age_ms`. Open findings and issues are always kept,
+ * because removing them would make the repository look safer than it is.
  */
 export function viewOf(input: PolicyInput, { trust, max_age_ms }: EvidenceTerms): PolicyInput {
   const isTrusted = (item: { trust: string }) => trust === 'any' || item.trust !== 'self_reported'

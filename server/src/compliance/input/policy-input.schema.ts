@@ -6,102 +6,104 @@ const Text = (description: string) => Type.String({ description })
 const Count = (description: string) => Type.Integer({ minimum: 0, description })
 const Time = (description: string) => Type.String({ ...TIMESTAMP, description })
 const Trust = Text(
-  'Who reported it: `self_reported` by a CI job, `uploaded` by an API client as a security report, `provider` by the code host.',
+  'The trust level: `self_reported` by a CI job, `uploaded` by an API client, or reported by the code host (`provider`).',
 )
 
 const Run = Closed(
   {
-    id: Text('Id of the run.'),
-    provider: Text('Code host that the run belongs to.'),
-    ci_system: Text('CI system that reported the run.'),
-    external_run_id: Text('Id of the run in the CI system.'),
-    repository: Text('Repository as `host/owner/name`.'),
-    ref: Nullable(Text('Git ref as reported by the run.')),
-    branch: Nullable(Text('Branch name. Null if the ref is a tag.')),
-    commit_sha: Text('Commit that the run built.'),
-    pipeline_name: Text('Name of the pipeline.'),
-    event: Text('Event that started the run, such as `push`.'),
-    attempt: Count('Number of the attempt, from 1.'),
-    status: Text('Status of the attempt, such as `in_progress` or `success`.'),
-    actor: Nullable(Text('User or service that started the run.')),
+    id: Text('The id of the run.'),
+    provider: Text('The source of the run. `other` for runs created through the API.'),
+    ci_system: Text('The CI system, such as `buildkite`.'),
+    external_run_id: Text('The id of the run in its CI system.'),
+    repository: Text('The repository as `host/owner/name`.'),
+    ref: Nullable(Text('The branch or tag, as sent.')),
+    branch: Nullable(Text('The branch, without `refs/heads/`. Null if the run has a tag or no ref.')),
+    commit_sha: Text('The full SHA of the commit.'),
+    pipeline_name: Text('The name of the pipeline or workflow.'),
+    event: Text('The event that started the run, such as `push`.'),
+    attempt: Count('The number of the attempt, from 1.'),
+    status: Text('The status of the attempt, such as `in_progress` or `success`.'),
+    actor: Nullable(Text('The user or service that started the attempt.')),
     started_at: Time('When the attempt started.'),
-    completed_at: Nullable(Time('When the attempt ended.')),
+    completed_at: Nullable(Time('When the attempt finished. Null until then.')),
     trust: Trust,
   },
   { description: 'The CI run. Null if there is none, or if the rule does not accept its trust.' },
 )
 
 const Attempt = Closed({
-  number: Count('Number of the attempt, from 1.'),
-  status: Text('Status of the attempt, such as `in_progress` or `success`.'),
+  number: Count('The number of the attempt, from 1.'),
+  status: Text('The status of the attempt, such as `in_progress` or `success`.'),
   started_at: Time('When the attempt started.'),
-  completed_at: Nullable(Time('When the attempt ended.')),
+  completed_at: Nullable(Time('When the attempt finished. Null until then.')),
   trust: Trust,
 })
 
 const Report = Closed({
-  id: Text('Id of the report.'),
-  job: Text('Name of the job that sent the report.'),
-  name: Text('Name of the report.'),
+  id: Text('The id of the report.'),
+  job: Text('The name of the job that sent the report.'),
+  name: Text('The name of the report.'),
   matrix: Nullable(
-    Type.Record(Type.String(), Type.Unknown(), { description: 'Matrix values of the job, such as `{"os": "linux"}`.' }),
+    Type.Record(Type.String(), Type.Unknown(), {
+      description: 'The matrix values of the job, such as `{"os": "linux"}`.',
+    }),
   ),
-  runner: Nullable(Text('Name of the machine that ran the job.')),
+  runner: Nullable(Text('The name of the machine that ran the job.')),
   at: Time('When the report was last changed.'),
   trust: Trust,
 })
 
 const Attestation = Closed({
-  report_id: Text('Id of the report that contains the attestation.'),
-  job: Text('Name of the job that sent the attestation.'),
-  kind: Text('`test-results`, `coverage`, `sbom`, `scan` or `custom`.'),
-  name: Text('Name of the attestation.'),
-  status: Text('`pass`, `fail`, `warn` or `info`.'),
+  report_id: Text('The id of the report that contains the attestation.'),
+  job: Text('The name of the job that sent the attestation.'),
+  kind: Text('The kind of the attestation: `test-results`, `coverage`, `sbom`, `scan` or `custom`.'),
+  name: Text('The name of the attestation.'),
+  status: Text('The status of the attestation: `pass`, `fail`, `warn` or `info`.'),
   data: Type.Record(Type.String(), Type.Unknown(), {
-    description: 'Data as the job sent it. Numbers are doubles in CEL.',
+    description: 'The data of the attestation, as the job sent it. Numbers are doubles in CEL.',
   }),
   at: Time('When the attestation was last sent.'),
   trust: Trust,
 })
 
 const Artifact = Closed({
-  path: Text('Path of the artifact within the report.'),
-  size: Count('Size in bytes.'),
-  sha256: Text('SHA-256 of the content, in lowercase hexadecimal.'),
+  path: Text('The path of the artifact within the report.'),
+  size: Count('The size of the file in bytes.'),
+  sha256: Text('The SHA-256 checksum of the file in lowercase hexadecimal.'),
   at: Time('When the artifact was added.'),
   trust: Trust,
 })
 
 const Scan = Closed({
-  tool: Text('Name of the scanner.'),
-  category: Nullable(Text('Category that tells reports of one scanner apart.')),
-  ref: Nullable(Text('Branch or other ref that was scanned.')),
-  commit_sha: Nullable(Text('Commit that was scanned.')),
+  tool: Text('The name of the scanner.'),
+  category: Nullable(Text('The category of the report. It separates several reports of one scanner.')),
+  ref: Nullable(Text('The branch or tag that was scanned.')),
+  commit_sha: Nullable(Text('The commit that was scanned.')),
   at: Time('When the report was read.'),
   trust: Trust,
 })
 
 const SeverityCounts = Closed(
   {
-    critical: Count('Number with severity critical.'),
-    high: Count('Number with severity high.'),
-    medium: Count('Number with severity medium.'),
-    low: Count('Number with severity low.'),
-    info: Count('Number with severity info.'),
+    critical: Count('The number with the severity `critical`.'),
+    high: Count('The number with the severity `high`.'),
+    medium: Count('The number with the severity `medium`.'),
+    low: Count('The number with the severity `low`.'),
+    info: Count('The number with the severity `info`.'),
   },
-  { description: 'Number of open ones by severity.' },
+  { description: 'The numbers of open ones by severity.' },
 )
 
-/** Rules see these counts whatever `trust` and `max_age` they have. */
+/** The `trust` and `max_age` of a rule do not limit these counts. */
 const openCounts = (description: string) =>
   Closed(
     {
       open: SeverityCounts,
-      known_exploited: Count("Number of open ones in CISA's catalog of known exploited vulnerabilities."),
+      known_exploited: Count("The number of open ones in CISA's catalog of Known Exploited Vulnerabilities (KEV)."),
       max_epss: Type.Number({
         minimum: 0,
         maximum: 1,
-        description: 'Highest EPSS score of the open ones. 0 if none has a score.',
+        description: 'The highest EPSS score of the open ones. 0 if none has a score.',
       }),
     },
     { description },
@@ -109,10 +111,10 @@ const openCounts = (description: string) =>
 
 const Deployment = Closed(
   {
-    id: Text('Id of the deployment.'),
-    branch: Nullable(Text('Branch that is deployed. Null for a tag.')),
-    commit_sha: Text('Commit that is deployed.'),
-    attempt: Count('Attempt of the run that asks for the deployment.'),
+    id: Text('The id of the deployment.'),
+    branch: Nullable(Text('The branch that is deployed. Null for a tag.')),
+    commit_sha: Text('The commit that is deployed.'),
+    attempt: Count('The attempt of the run that deploys.'),
   },
   { description: 'The deployment. Null when a compliance result is evaluated.' },
 )
@@ -120,26 +122,29 @@ const Deployment = Closed(
 /** The document that every policy engine evaluates. Published as docs/policy-input.schema.json. */
 export const PolicyInput = Closed({
   now: Time('When the policy is evaluated.'),
-  repository: Text('Repository as `host/owner/name`.'),
+  repository: Text('The repository as `host/owner/name`.'),
   run: Nullable(Run),
-  attempts: Type.Array(Attempt, { description: 'Attempts of the run.' }),
-  reports: Type.Array(Report, { description: "Job reports of the run's attempt." }),
+  attempts: Type.Array(Attempt, { description: 'The attempts of the run.' }),
+  reports: Type.Array(Report, { description: "The job reports of the run's attempt." }),
   attestations: Type.Array(Attestation, {
-    description: "Attestations of the run's attempt: failed ones first, then the newest; at most 1,000.",
+    description: "The attestations of the run's attempt, at most 1,000: failed ones first, then the newest.",
   }),
-  artifacts: Type.Array(Artifact, { description: "Completed artifacts of the run's attempt; at most 1,000." }),
+  artifacts: Type.Array(Artifact, { description: "The completed artifacts of the run's attempt, at most 1,000." }),
   scans: Type.Array(Scan, {
     description:
-      "The newest security report of every scanner and category, of the run's branch or else of the tracked branch.",
+      "The newest security report of each scanner and category, for the run's branch or else for the tracked branch.",
   }),
-  findings: openCounts('Open findings of the reports in `scans`.'),
-  issues: openCounts('Open issues of the repository.'),
+  findings: openCounts('The open findings of the reports in `scans`.'),
+  issues: openCounts('The open issues of the repository.'),
   deployment: Nullable(Deployment),
   environment: Nullable(
-    Closed({ name: Text('Name of the environment.') }, { description: 'The target environment of the deployment.' }),
+    Closed(
+      { name: Text('The name of the environment.') },
+      { description: 'The target environment of the deployment.' },
+    ),
   ),
   truncated: Type.Array(Type.String(), {
-    description: 'Names of the lists that are incomplete. `data` stands for the data of attestations.',
+    description: 'The names of the lists that are incomplete. `data` means the data of attestations.',
   }),
 })
 export type PolicyInput = Static<typeof PolicyInput>

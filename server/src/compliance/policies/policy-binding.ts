@@ -24,7 +24,7 @@ export function coversRepository(definition: Definition | null, repository: stri
   return definition.bindings.repositories?.some((pattern) => matchesRepository(pattern, repository)) ?? true
 }
 
-/** Whether bindings cover a branch. Null stands for a tag, which only `*` matches. */
+/** Whether bindings cover a branch. Null means a tag, which only `*` matches. */
 export function coversBranch({ branches }: PolicyBindings, branch: string | null): boolean {
   return branches === null || matchesAnyGlob(branches, branch ?? '')
 }

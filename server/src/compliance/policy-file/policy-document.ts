@@ -9,7 +9,7 @@ type Position = Pick<PolicyMistake, 'line' | 'column'>
 const STACK_OVERFLOW = /call stack|stack overflow/i
 const START: Position = { line: 1, column: 1 }
 
-/** A YAML document as a plain value that knows the position of each of its parts. */
+/** A YAML document as a plain value, with the position of each of its parts. */
 export class PolicyDocument {
   readonly value: unknown
   readonly #document: Document

@@ -55,33 +55,36 @@ const TERMS = {
       format: 'age',
       pattern: '^[1-9][0-9]{0,5}[mhd]$',
       examples: ['7d', '12h', '30m'],
-      description: `Maximum age of evidence in minutes (m), hours (h) or days (d), at most ${DURATION_DAYS_MAX}d. Older evidence is ignored. Default: no maximum.`,
+      description: `The maximum age of evidence in minutes (m), hours (h) or days (d), at most ${DURATION_DAYS_MAX}d. Older evidence is ignored. Default: no maximum.`,
     }),
   ),
 }
 
 const Rule = Closed(
   {
-    rule: Text('Id of the rule, unique within the policy.', {
+    rule: Text('The id of the rule, unique within the policy.', {
       maxLength: 64,
       examples: ['no-critical-findings'],
       pattern: '^[a-z0-9][a-z0-9_.-]*$',
     }),
     name: Type.Optional(
-      Text('Name of the rule for people. Default: its id.', {
+      Text('The display name of the rule. Default: its id.', {
         maxLength: 200,
         examples: ['No critical finding is open'],
       }),
     ),
     expression: Text(
-      'CEL expression over the policy input. `true` passes, `false` fails. A map sets status, reason and evidence.',
+      'A CEL expression over the policy input. `true` passes, `false` fails. A map sets the status, reason and evidence.',
       { maxLength: EXPRESSION_CHARS_MAX, examples: ['findings.open.critical == 0'], format: 'cel' },
     ),
     blocking: Type.Optional(
       Type.Boolean({ description: 'Whether the rule blocks when it fails or has an error. Default: true.' }),
     ),
     reason: Type.Optional(
-      Text('Shown when the rule does not pass.', { maxLength: 500, examples: ['Critical findings are open.'] }),
+      Text('The reason to show if the rule does not pass.', {
+        maxLength: 500,
+        examples: ['Critical findings are open.'],
+      }),
     ),
     ...TERMS,
   },
@@ -89,7 +92,7 @@ const Rule = Closed(
 )
 
 const HEAD = {
-  name: Text('Name of the policy, unique within the organization.', {
+  name: Text('The name of the policy, unique within the organization.', {
     maxLength: 100,
     examples: ['tests-passed'],
     pattern: '^[\\p{L}\\p{N}][\\p{L}\\p{N} ._:/()+-]*$',
@@ -118,7 +121,7 @@ const OpaPolicy = Closed(
   {
     ...HEAD,
     engine: Engine('opa', 'Evaluates the policy on the OPA server at `SHIPLOCK_OPA_URL`.'),
-    decision: Path('Path of the decision under /v1/data of the OPA server.'),
+    decision: Path('The path of the decision under /v1/data of the OPA server.'),
     ...TERMS,
   },
   { description: 'A policy that an OPA server evaluates.' },
@@ -128,11 +131,11 @@ const WasmPolicy = Closed(
   {
     ...HEAD,
     engine: Engine('wasm', 'Evaluates a bundle that `opa build -t wasm` compiled to WebAssembly.'),
-    bundle: Text('Path of the bundle.tar.gz or policy.wasm, relative to the policy file.', {
+    bundle: Text('The path of the bundle.tar.gz or policy.wasm, relative to the policy file.', {
       maxLength: 500,
       examples: ['bundle.tar.gz'],
     }),
-    entrypoint: Path('Entrypoint of the module, as given to `opa build -e`.'),
+    entrypoint: Path('The entrypoint of the module, as given to `opa build -e`.'),
     ...TERMS,
   },
   { description: 'A policy compiled to WebAssembly.' },

@@ -77,7 +77,7 @@ function isUnquoted(data: unknown): boolean {
 
 const NOUNS: Record<string, string> = { glob: 'a glob', age: 'an age', cel: 'a CEL expression' }
 
-/** Says which values a schema accepts, as the end of a sentence. */
+/** States which values a schema accepts, as the end of a sentence. */
 function requirement({ type, const: only, enum: values, format, maxLength, maxItems, examples }: Schema): string {
   if (only !== undefined) return `must be ${either(ENGINES)}`
   if (values) return `must be ${either(values)}`

@@ -17,7 +17,7 @@ export async function resultRoutes(app: HttpServer, services: Services): Promise
         description: 'Returns the latest result of each policy for each repository that it covers, newest first.',
         tags: ['Compliance'],
         querystring: ResultQuery,
-        response: { 200: ListEnvelope(ComplianceResult) },
+        response: { 200: ListEnvelope(ComplianceResult, 'A page of compliance results.') },
       },
     },
     async (request, reply) => {

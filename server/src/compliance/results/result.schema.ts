@@ -15,9 +15,9 @@ const Text = (description: string) => Type.String({ description })
 const Time = (description: string) => Type.String({ ...TIMESTAMP, description })
 
 const RuleResult = Closed({
-  rule: Text('Id of the rule within its policy.'),
+  rule: Text('The id of the rule within its policy.'),
   result: OneOf(['pass', 'fail', 'warn', 'error'], {
-    description: '`error` means that the rule could not be evaluated.',
+    description: 'The result of the rule. `error` means that it could not be evaluated.',
   }),
   evidence: Nullable(Text('The reason for the result and the values that it is based on.')),
 })
@@ -25,18 +25,18 @@ const RuleResult = Closed({
 /** The latest result of one policy for one repository (specification, "Compliance result"). */
 export const ComplianceResult = Closed(
   {
-    id: Text('Id of the result.'),
-    org_id: Text('Id of the organization.'),
-    policy_id: Text('Id of the policy.'),
-    policy_name: Text('Name of the policy.'),
+    id: Text('The id of the result.'),
+    org_id: Text('The id of the organization.'),
+    policy_id: Text('The id of the policy.'),
+    policy_name: Text('The name of the policy.'),
     status: OneOf(RESULT_STATUSES, {
       description:
-        '`failing`: a blocking rule fails or cannot be evaluated. `warning`: another rule does not pass. `passing`: every rule passes. `not_evaluated`: no run and no security report of the repository is known.',
+        '`failing` if a blocking rule fails or cannot be evaluated, `warning` if another rule does not pass, `passing` if every rule passes, `not_evaluated` if the repository has no run and no security report.',
     }),
-    details: Type.Array(RuleResult, { description: 'The result of each rule. Empty if not evaluated.' }),
-    repository: Text('Repository as `host/owner/name`, or `owner/name` if its host is not known.'),
-    evaluated_at: Nullable(Time('When the policy was last evaluated. Null if never.')),
-    created_at: Time('When the result was first stored.'),
+    details: Type.Array(RuleResult, { description: 'The result of each rule. Empty if `status` is `not_evaluated`.' }),
+    repository: Text('The repository as `host/owner/name`, or as `owner/name` if the host is not known.'),
+    evaluated_at: Nullable(Time('When the policy was last evaluated. Null if it was never evaluated.')),
+    created_at: Time('When the result was created.'),
     updated_at: Time('When the result was last updated.'),
   },
   { $id: 'ComplianceResult', description: 'The latest result of one policy for one repository.' },

@@ -66,7 +66,7 @@ async function readContext(db: Db, state: DeploymentState): Promise<AnswerContex
 }
 
 /**
- * Approving against a blocking policy needs a scope of its own (specification, "Approve and reject
+ * Approving against a blocking policy requires another scope (specification, "Approve and reject
  * rules" 4).
  */
 function requireOverrideScope({ credential }: Actor, evaluation: PolicyEvaluation | null): void {
@@ -90,7 +90,7 @@ async function answerLocked(
   const now = services.clock.now()
   refuseUnanswerable(context, given, now)
   if (await hasRunEndedBadly(tx, state, now))
-    throw new ApiError(409, 'run_finished', 'The run has ended without success and cannot deploy.')
+    throw new ApiError(409, 'run_finished', 'The run has finished without success and cannot deploy.')
   const answer = { ...given, id: newUuid(now), answered_at: now }
   return recordAnswer(services, tx, context, { answer, evaluation })
 }

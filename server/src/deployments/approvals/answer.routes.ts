@@ -16,11 +16,17 @@ export async function answerRoutes(app: HttpServer, services: Services): Promise
         operationId: 'approveDeployment',
         summary: 'Approve a deployment',
         description:
-          "Approves the service's own protection rule. Required reviewers on the code host must still review. If a policy blocks the deployment, the key also needs the scope `write:compliance-override`.",
+          "Approves the service's own protection rule. Reviewers that the code host requires must still approve there. If a " +
+          'policy blocks the deployment, the key also needs the scope `write:compliance-override`, and the approval is ' +
+          'recorded as an override.\n\nErrors: 400 `reason_required` if the reason does not have 10 to 500 characters. 403 ' +
+          '`insufficient_scope` if a policy blocks the deployment. 409 `already_decided` if the deployment is decided or ' +
+          'the key has answered it, `not_gated` if it does not wait for this rule, `reviewer_gate_requires_human` if only ' +
+          'a person can answer, `run_creator_refused` if the gate does not accept the key that created the run, ' +
+          '`run_finished` if the run has ended without success.',
         tags: ['Deployments'],
         params: DeploymentPath,
         body: NewAnswer,
-        response: { 200: Envelope(Approved) },
+        response: { 200: Envelope(Approved, 'The approval was recorded.') },
       },
     },
     async ({ actor, params, body }) => {
@@ -37,11 +43,16 @@ export async function answerRoutes(app: HttpServer, services: Services): Promise
       schema: {
         operationId: 'rejectDeployment',
         summary: 'Reject a deployment',
-        description: "Rejects the service's own protection rule. A single rejection is final.",
+        description:
+          "Rejects the service's own protection rule. A single rejection is final.\n\nErrors: 400 `reason_required` if the " +
+          'reason does not have 10 to 500 characters. 409 `already_decided` if the deployment is decided or the key has ' +
+          'answered it, `not_gated` if it does not wait for this rule, `reviewer_gate_requires_human` if only a person ' +
+          'can answer, `run_creator_refused` if the gate does not accept the key that created the run, `run_finished` if ' +
+          'the run has ended without success.',
         tags: ['Deployments'],
         params: DeploymentPath,
         body: NewAnswer,
-        response: { 200: Envelope(Rejected) },
+        response: { 200: Envelope(Rejected, 'The rejection was recorded.') },
       },
     },
     async ({ actor, params, body }) => {

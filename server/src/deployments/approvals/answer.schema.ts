@@ -9,17 +9,22 @@ import { DEPLOYMENT_STATUSES } from '../deployment.schema.ts'
 export const NewAnswer = Closed({
   reason: Type.Optional(
     Type.String({
-      description:
-        'Why the deployment is approved or rejected: 10 to 500 characters. Required when an API key answers.',
+      description: 'The reason for the decision, 10 to 500 characters. An API key must send one.',
     }),
   ),
-  comment: Type.Optional(Type.String({ maxLength: 1000, description: 'Further remarks.' })),
+  comment: Type.Optional(Type.String({ maxLength: 1000, description: 'A comment in addition to the reason.' })),
 })
 export type NewAnswer = Static<typeof NewAnswer>
 
 const Status = OneOf(DEPLOYMENT_STATUSES, {
-  description: 'Status of the deployment. It stays `pending_approval` while other approvals are required.',
+  description: 'The status of the deployment. It stays `pending_approval` while other approvals are required.',
 })
 
-export const Approved = Closed({ approved: Type.Literal(true), status: Status })
-export const Rejected = Closed({ rejected: Type.Literal(true), status: Status })
+export const Approved = Closed({
+  approved: Type.Literal(true, { description: 'The approval was recorded.' }),
+  status: Status,
+})
+export const Rejected = Closed({
+  rejected: Type.Literal(true, { description: 'The rejection was recorded.' }),
+  status: Status,
+})

@@ -24,7 +24,7 @@ export function requireReason(reason: string | undefined): string {
   const trimmed = reason?.trim() ?? ''
   const chars = [...trimmed].length
   if (chars >= REASON_CHARS_MIN && chars <= REASON_CHARS_MAX) return trimmed
-  const message = `An API key must give a reason of ${REASON_CHARS_MIN} to ${REASON_CHARS_MAX} characters.`
+  const message = `Send a reason of ${REASON_CHARS_MIN} to ${REASON_CHARS_MAX} characters.`
   throw new ApiError(400, 'reason_required', message, { minLength: REASON_CHARS_MIN, maxLength: REASON_CHARS_MAX })
 }
 
@@ -80,11 +80,11 @@ function alreadyDecided(message: string, details = {}): ApiError {
 }
 
 function requiresHuman(): ApiError {
-  const message = 'Only a person can approve or reject what this deployment still waits for.'
+  const message = 'Only a person can answer the remaining gates of this deployment.'
   return new ApiError(409, 'reviewer_gate_requires_human', message)
 }
 
 function runCreatorRefused(): ApiError {
-  const message = 'The credential that reported the run cannot approve or reject this gate.'
+  const message = 'The gate does not accept the key that created the run. Use another key.'
   return new ApiError(409, 'run_creator_refused', message)
 }

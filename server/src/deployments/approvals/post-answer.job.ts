@@ -67,7 +67,7 @@ async function postOnce(services: Services, payload: Payload, part: PostedPart, 
 const HEADINGS = { approved: 'Approved', rejected: 'Rejected' }
 
 /**
- * The Markdown comment on an API key's answer: says that a key answered, and quotes its reason
+ * The Markdown comment on an API key's answer: states that a key answered, and quotes its reason
  * (specification, "Approve and reject rules" 1). Text of the caller is quoted line by line, so that
  * it cannot leave the quotation.
  */

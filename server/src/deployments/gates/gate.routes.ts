@@ -28,10 +28,17 @@ export async function gateRoutes(app: HttpServer, services: Services): Promise<v
         operationId: 'openCiGate',
         summary: 'Open a deployment gate',
         description:
-          'Creates a deployment that waits for approval. Returns 200 and the existing gate if one was opened for the same run, attempt, environment and job.',
+          'Creates a deployment that waits for the approval of every configured gate that covers it (201). If a gate was ' +
+          'opened for the same run, attempt, environment and job, it is returned with the same poll token (200). Poll ' +
+          'the gate until it is decided, and deploy only if `decision` is `approved`.\n\nErrors: 404 `not_found` if the ' +
+          'run or the attempt does not exist. 409 `gate_not_configured` if no configured gate covers the deployment. ' +
+          '409 `run_finished` if the attempt has finished.',
         tags: ['Deployment gates'],
         body: NewGate,
-        response: { 200: Envelope(OpenedGate), 201: Envelope(OpenedGate) },
+        response: {
+          200: Envelope(OpenedGate, 'The existing gate.'),
+          201: Envelope(OpenedGate, 'The gate was opened.'),
+        },
       },
     },
     async (request, reply) => {
@@ -50,12 +57,14 @@ export async function gateRoutes(app: HttpServer, services: Services): Promise<v
         operationId: 'getCiGate',
         summary: 'Poll a deployment gate',
         description:
-          'Authenticated with the poll token that opening the gate returned. A gate can be polled at most 12 times a minute.',
+          'Returns the gate with its decision. Authenticate with the poll token that openCiGate returned, which is valid for ' +
+          '12 hours. Wait `poll_after_seconds` between polls.\n\nErrors: 429 `rate_limited` if the gate is polled more than ' +
+          '12 times a minute.',
         tags: ['Deployment gates'],
         security: [{ pollToken: [] }],
         params: GatePath,
         headers: PollHeaders,
-        response: { 200: Envelope(DeploymentGate) },
+        response: { 200: Envelope(DeploymentGate, 'The gate.') },
       },
     },
     async (request, reply) => {

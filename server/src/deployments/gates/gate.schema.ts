@@ -6,26 +6,26 @@ const ENVIRONMENT_CHARS_MAX = 100
 
 /** Body of openCiGate. */
 export const NewGate = Closed({
-  run_id: Type.String({ ...ItemId, description: 'Run that deploys.' }),
+  run_id: Type.String({ ...ItemId, description: 'The id of the run that deploys.' }),
   attempt: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 999, default: 1, description: 'Attempt of the run that deploys.' }),
+    Type.Integer({ minimum: 1, maximum: 999, default: 1, description: 'The attempt of the run that deploys.' }),
   ),
   environment: Type.String({
     minLength: 1,
     maxLength: ENVIRONMENT_CHARS_MAX,
-    description: 'Environment to deploy to.',
+    description: 'The environment to deploy to.',
   }),
   gate_id: Type.Optional(
     Type.String({
       ...ItemId,
       description:
-        'Id of a configured gate that must cover the environment. All other gates that cover it must approve, too.',
+        'The id of a configured gate that must cover the environment. All other gates that cover it must also approve.',
     }),
   ),
   job: Type.Optional(
     Type.String({
       pattern: '^[A-Za-z0-9_.-]{1,100}$',
-      description: 'Separates the gates of two jobs that deploy to the same environment.',
+      description: 'The job that deploys. It separates the gates of two jobs that deploy to the same environment.',
     }),
   ),
 })
@@ -35,7 +35,7 @@ export type NewGate = Static<typeof NewGate> & { attempt: number }
 export const GatePath = Closed({
   gate_id: Type.String({
     pattern: UUID_PATTERN,
-    description: 'The `gate_id` that opening the gate returned.',
+    description: 'The id of the opened gate, as returned by openCiGate.',
   }),
 })
 
@@ -43,45 +43,56 @@ export const GatePath = Closed({
 export const PollHeaders = Type.Object({
   prefer: Type.Optional(
     Type.String({
-      description: '`wait=N` (RFC 7240): respond as soon as the gate is decided, or after N seconds. N is at most 20.',
+      description:
+        '`wait=N` (RFC 7240): send the response as soon as the gate is decided, or after N seconds, at most 20.',
     }),
   ),
 })
 
 const gateFields = {
-  gate_id: Type.String({ description: 'Id of the opened gate.' }),
-  deployment_id: Type.String({ description: 'Deployment that the gate was opened for.' }),
-  environment: Type.String({ description: 'Environment to deploy to.' }),
+  gate_id: Type.String({ description: 'The id of the opened gate.' }),
+  deployment_id: Type.String({ description: 'The id of the deployment that the gate was opened for.' }),
+  environment: Type.String({ description: 'The environment to deploy to.' }),
   gate: Closed(
-    { id: Type.String(), name: Type.String() },
-    { description: 'The first configured gate that has not approved yet; the first one when all have approved.' },
+    {
+      id: Type.String({ description: 'The id of the configured gate.' }),
+      name: Type.String({ description: 'The name of the configured gate.' }),
+    },
+    { description: 'The first configured gate that has not approved yet, or the first one if all have approved.' },
   ),
-  decision: OneOf(['pending', 'approved', 'rejected'], { description: 'Deploy only if this is `approved`.' }),
+  decision: OneOf(['pending', 'approved', 'rejected'], {
+    description: 'The decision. Deploy only if it is `approved`.',
+  }),
   status: OneOf(['waiting', 'decided', 'expired', 'cancelled'], {
     description:
-      '`expired` after 12 hours without a decision; `cancelled` if the run ended without success or was superseded.',
+      '`waiting` until the gate is decided. `expired` after 12 hours without a decision. `cancelled` if the run ended without success or was superseded by a higher attempt.',
   }),
   decided_by: Nullable(
     Type.String({
-      description: 'Who decided, for example `api_key:<name>`, `policy`, `run` or `expiry`; null while waiting.',
+      description:
+        'Who decided: for example `api_key:<name>`, `policy`, `run` or `expiry`. Null while the gate is waiting.',
     }),
   ),
-  note: Nullable(Type.String({ description: 'Reason for the decision, or why policies block the deployment.' })),
-  url: Type.String({ description: 'Page of the deployment in the console.' }),
-  poll_after_seconds: Type.Integer({ description: 'Seconds to wait before the next poll.' }),
+  note: Nullable(
+    Type.String({
+      description: 'The reason for the decision. While the gate is waiting, the policy rules that block it.',
+    }),
+  ),
+  url: Type.String({ description: 'The URL of the deployment in the console.' }),
+  poll_after_seconds: Type.Integer({ description: 'The number of seconds to wait before the next poll.' }),
 }
 
 /** Response of getCiGate (specification, "Deployment gate"). */
-export const DeploymentGate = Closed(gateFields, { $id: 'DeploymentGate' })
+export const DeploymentGate = Closed(gateFields, { $id: 'DeploymentGate', description: 'An opened deployment gate.' })
 export type DeploymentGate = Static<typeof DeploymentGate>
 
 /** Response of openCiGate. */
 export const OpenedGate = Closed(
   {
     ...gateFields,
-    poll_token: Type.String({ description: 'Bearer token that polls this gate. It gives no other access.' }),
+    poll_token: Type.String({ description: 'The bearer token that polls this gate. It gives no other access.' }),
     expires_at: Type.String({ ...Timestamp, description: 'When the poll token expires.' }),
   },
-  { $id: 'OpenedGate' },
+  { $id: 'OpenedGate', description: 'An opened deployment gate with its poll token.' },
 )
 export type OpenedGate = Static<typeof OpenedGate>

@@ -66,7 +66,7 @@ async function findOrCreate(
   ])
   if (newest === null) throw notFound('run')
   if (opened !== null) return reopen(services, tx, opened)
-  if (run === null) throw notFound(`attempt ${attempt} of the run`)
+  if (run === null) throw notFound(`attempt with the number ${attempt}`)
   if (isFinal(run.status)) throw runFinished(run)
   const required = requireCovering(gates, key.environment, run, gateId)
   return create(services, tx, { key, run, attempts, required }, now)
@@ -105,7 +105,12 @@ function tokenOf({ pollTokenKey }: Services, { id, poll_token_issued_at: issuedA
 }
 
 function runFinished({ status }: StoredRun): ApiError {
-  return new ApiError(409, 'run_finished', `The attempt has finished as ${status} and cannot deploy.`, { status })
+  return new ApiError(
+    409,
+    'run_finished',
+    `The attempt has finished with the status ${status} and cannot deploy. Create a new attempt.`,
+    { status },
+  )
 }
 
 /**

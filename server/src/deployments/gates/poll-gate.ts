@@ -39,7 +39,7 @@ function requireAllowance(
   const resetSeconds = Math.max(1, Math.ceil((resetAt.getTime() - now.getTime()) / 1000))
   report({ limit: POLLS_PER_MINUTE_MAX, remaining: POLLS_PER_MINUTE_MAX - polls.length, resetSeconds })
   if (is_admitted) return
-  const message = `A gate can be polled at most ${POLLS_PER_MINUTE_MAX} times a minute.`
+  const message = `A gate can be polled at most ${POLLS_PER_MINUTE_MAX} times a minute. Wait poll_after_seconds between polls.`
   throw rateLimited(message, { limit: POLLS_PER_MINUTE_MAX, resetAt, now })
 }
 
@@ -60,7 +60,7 @@ export function preferredWaitSeconds(header: string | undefined): number | null 
 }
 
 /**
- * Returns the gate as soon as it no longer waits. Returns it as it is after `waitMs`, when `gone`
+ * Returns the gate as soon as it is decided. Returns it undecided after `waitMs`, when `gone`
  * aborts because the client has disconnected, or when the server stops.
  */
 export async function awaitDecision(

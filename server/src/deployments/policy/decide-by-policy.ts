@@ -18,8 +18,8 @@ const REASON_CHARS_MAX = 1000
 
 /**
  * Evaluates the policies of a waiting deployment and approves it if they all pass. The evaluation
- * runs without a lock and the decision is made under it, so a decision that was made in between
- * stands. Safe to repeat.
+ * runs without a lock and the approval under it, so an answer that arrived in between is kept. Safe
+ * to repeat.
  */
 export async function decideByPolicy(services: Services, deployment: DeploymentKey): Promise<void> {
   const { sql, clock } = services

@@ -7,7 +7,7 @@ import type { DeploymentState, RequiredGate } from '../deployment-state.ts'
 
 /**
  * Evaluates the policies of a deployment. Never throws: policies that cannot be read block
- * (specification, "Approve and reject rules" 4). Holds no lock, because a policy engine can be a
+ * (specification, "Approve and reject rules" 4). Takes no lock, because a policy engine can be a
  * remote server.
  */
 export async function evaluatePolicies(
@@ -33,7 +33,7 @@ export async function evaluatePolicies(
       })
     })
   } catch (err) {
-    services.log.error({ err, deployment_id: state.id }, 'policy evaluation failed')
+    services.log.error({ err, deployment_id: state.id }, 'The evaluation of the policies failed')
     return { evaluation_id: newUuid(now), at: now, decision: 'block', policies: [] }
   }
 }

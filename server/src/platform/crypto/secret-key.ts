@@ -16,7 +16,7 @@ const FILE_NAME = 'secret-key'
  * same one. Throws if the secret is shorter than 32 characters.
  */
 export async function loadSecretKey(configured: string | undefined, dataDirectory: string): Promise<KeyObject> {
-  if (configured !== undefined) return toSecretKey(configured, 'The secret key in the settings')
+  if (configured !== undefined) return toSecretKey(configured, 'SHIPLOCK_SECRET_KEY')
   const path = join(dataDirectory, FILE_NAME)
   return toSecretKey((await readIfThere(path)) ?? (await keepNewSecret(dataDirectory, path)), path)
 }

@@ -3,7 +3,7 @@ import { lowestUuidAt } from '../ids.ts'
 import type { Db } from './sql.ts'
 
 /**
- * The condition that makes a list one page: the window, and what stands after the page before.
+ * The condition that selects one page of a list: the time window, and the rows after the last page.
  * `table` is the list's table or alias; it needs an index on (org_id, created_at, id) and an order
  * by created_at desc, id desc.
  */

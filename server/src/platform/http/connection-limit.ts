@@ -18,7 +18,7 @@ export function limitConnectionsPerAddress(server: Server, max: number, log: Log
       socket.destroy()
       if (performance.now() - warnedAtMs < MINUTE_MS) return
       warnedAtMs = performance.now()
-      return void log.warn({ address, max }, 'Too many open connections from one address; new ones are closed')
+      return void log.warn({ address, max }, 'Too many open connections from one address; further ones are closed')
     }
     openByAddress.set(address, open + 1)
     socket.once('close', () => release(openByAddress, address))

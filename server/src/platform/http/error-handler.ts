@@ -30,11 +30,13 @@ const FRAMEWORK_ERRORS: Record<string, [status: number, code: string, message: s
   ],
   FST_ERR_CTP_BODY_TOO_LARGE: [413, 'payload_too_large', 'The body exceeds the size limit of this route.'],
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: [400, 'invalid_request', 'The length of the body differs from Content-Length.'],
-  FST_ERR_BAD_URL: [400, 'invalid_request', 'The address is not valid percent-encoding.'],
-  FST_ERR_MAX_PARAM_LENGTH: [404, 'not_found', 'There is nothing at this address.'],
+  FST_ERR_BAD_URL: [400, 'invalid_request', 'The path contains invalid percent-encoding.'],
+  FST_ERR_MAX_PARAM_LENGTH: [404, 'not_found', 'This path does not exist.'],
 }
 
-/** Codes for what plugins refuse with a status of their own; any other 4xx is `invalid_request`. */
+/**
+ * Codes for the statuses with which plugins refuse requests; any other 4xx is `invalid_request`.
+ */
 const CODES_BY_STATUS: Record<number, string> = {
   404: 'not_found',
   405: 'method_not_allowed',
@@ -60,7 +62,7 @@ function hasClientLeft({ raw }: FastifyRequest): boolean {
 
 function clientLeft(request: FastifyRequest): ApiError {
   request.log.debug({ request_id: request.id }, 'The client closed the connection before the end of the body')
-  return new ApiError(400, 'invalid_request', 'The body is incomplete.')
+  return new ApiError(400, 'invalid_request', 'The connection was closed before the end of the body.')
 }
 
 /**

@@ -45,7 +45,7 @@ export function pointerToken(name: string): string {
 }
 
 export function notFound(what: string): ApiError {
-  return new ApiError(404, 'not_found', `No such ${what}.`)
+  return new ApiError(404, 'not_found', `The ${what} does not exist.`)
 }
 
 /** A limit that resets at `resetAt`. `reason` is shown in the error's details. */

@@ -4,7 +4,8 @@ import type { FastifyInstance } from 'fastify'
 import { ApiError, invalidField, pointerToken } from './errors.ts'
 
 /**
- * A body without any of these holds nothing that `refuseUnstorable` refuses, and is not searched.
+ * A body without any of these contains nothing that `refuseUnstorable` refuses, and is not
+ * searched.
  */
 const SUSPICIOUS = new RegExp(
   [
@@ -60,7 +61,7 @@ function parseJson(text: string): unknown {
 }
 
 /**
- * Refuses query parameters that the database cannot store. A query can hold only one such
+ * Refuses query parameters that the database cannot store. A query can contain only one such
  * character: U+0000.
  */
 export function registerStorableQuery(app: FastifyInstance): void {
@@ -78,12 +79,12 @@ const NESTING_MAX = 64
  * surrogates, infinity.
  */
 function refuseUnstorable(value: unknown, path: string, depth = 0): void {
-  if (depth > NESTING_MAX) throw invalidField(path, `is nested deeper than ${NESTING_MAX} levels`)
+  if (depth > NESTING_MAX) throw invalidField(path, `must not be nested deeper than ${NESTING_MAX} levels`)
   if (typeof value === 'string' && (value.includes('\0') || !value.isWellFormed())) {
     throw invalidField(path, 'must not contain U+0000 or a lone surrogate')
   }
   if (value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY) {
-    throw invalidField(path, 'is a number outside the range of a double')
+    throw invalidField(path, 'must be a number within the range of a double')
   }
   if (typeof value !== 'object' || value === null) return
   for (const [name, inner] of Object.entries(value)) {

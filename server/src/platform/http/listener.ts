@@ -13,9 +13,8 @@ export type ChosenPort = {
 }
 
 /**
- * A given port is left alone until `listen`, so that clients are refused, and never reset, while
- * the server starts. Port 0 becomes a free port, which is held until then: nobody else can take
- * it, and no client knows its number yet.
+ * A given port is not opened until `listen`, so that clients are refused, and never reset, while
+ * the server starts. Port 0 becomes a free port, which is reserved until then.
  */
 export async function choosePort(host: string, port: number): Promise<ChosenPort> {
   if (port !== 0) return { number: port, listen: (server) => listen(server, { host, port }), release: async () => {} }
@@ -54,8 +53,8 @@ const IDLE_CHECK_MS = 50
 
 /**
  * Prepares the server to close once every request in flight is answered. The port is closed first.
- * Responses then say `Connection: close`, also to requests that still arrive on open connections.
- * Register it after all routes: what their `preClose` hooks release is answered first.
+ * Responses then contain `Connection: close`, also to requests that still arrive on open
+ * connections. Register it after all routes: what their `preClose` hooks release is answered first.
  */
 export async function prepareToStop(app: HttpServer, { idleGraceMs, drainMs }: StopOptions) {
   const { server } = app

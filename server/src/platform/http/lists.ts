@@ -14,7 +14,12 @@ const CURSOR_CHARS_MAX = 2048
 export function pageQuery<Filters extends TProperties>(limitMax: number, limitDefault: number, filters: Filters) {
   return Closed({
     limit: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: limitMax, default: limitDefault, description: 'Items per page.' }),
+      Type.Integer({
+        minimum: 1,
+        maximum: limitMax,
+        default: limitDefault,
+        description: 'The maximum number of items per page.',
+      }),
     ),
     cursor: Type.Optional(
       Type.String({
@@ -32,10 +37,16 @@ export const windowFilters = {
   since: Type.Optional(
     Type.String({
       format: 'date-time',
-      description: 'Earliest creation time. The default is the start of the data retention.',
+      description:
+        'Return only items that were created at or after this time. Defaults to the start of the data retention.',
     }),
   ),
-  until: Type.Optional(Type.String({ format: 'date-time', description: 'Latest creation time. The default is now.' })),
+  until: Type.Optional(
+    Type.String({
+      format: 'date-time',
+      description: 'Return only items that were created at or before this time. Defaults to now.',
+    }),
+  ),
 }
 
 const AnyPageQuery = pageQuery(1, 1, windowFilters)
@@ -95,7 +106,7 @@ function freshWindow(query: AnyPageQuery, { now, retentionDays }: ListContext) {
   const retainedSince = new Date(now.getTime() - retentionDays * DAY_MS)
   const asked = query.since === undefined ? null : new Date(query.since)
   const until = query.until === undefined ? now : new Date(query.until)
-  if (asked && asked > until) throw invalidField('/query/since', 'is later than until')
+  if (asked && asked > until) throw invalidField('/query/since', 'must not be later than until')
   const retentionClamped = asked !== null && asked < retainedSince
   return {
     since: asked && !retentionClamped ? asked : retainedSince,

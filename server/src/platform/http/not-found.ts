@@ -22,9 +22,13 @@ export function registerNotFound(app: FastifyInstance): void {
 function noSuchRoute(methodsByPath: MethodsByPath, request: FastifyRequest, reply: FastifyReply): ApiError {
   const path = request.url.split('?', 1)[0] ?? ''
   const allowed = [...methodsByPath].find(([pattern]) => matches(pattern, path))?.[1]
-  if (!allowed) return new ApiError(404, 'not_found', 'There is nothing at this address.')
+  if (!allowed) return new ApiError(404, 'not_found', 'This path does not exist.')
   reply.header('allow', [...allowed].sort().join(', '))
-  return new ApiError(405, 'method_not_allowed', `This address does not support ${request.method}.`)
+  return new ApiError(
+    405,
+    'method_not_allowed',
+    `This path does not support ${request.method}. Use a method that the Allow header lists.`,
+  )
 }
 
 function remember(methodsByPath: MethodsByPath, { url, method }: RouteOptions): void {

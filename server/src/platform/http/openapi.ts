@@ -5,19 +5,22 @@ import { ErrorResponse, GatewayRejectionResponse } from './schemas.ts'
 
 /** The shared schema and the description of each error status. */
 const ERROR_RESPONSES: Record<string, [schema: string, description: string]> = {
-  400: ['Error', 'The request is not valid.'],
-  401: ['GatewayRejection', 'The key is missing or not accepted. The body never says which.'],
-  402: ['Error', 'The plan of the organization does not include this feature.'],
-  403: ['GatewayRejection', 'The key does not have the required scope.'],
-  404: ['Error', 'The organization has no such item within its data retention.'],
-  429: ['Error', 'Too many requests. Retry after the seconds in `Retry-After`.'],
-  500: ['Error', 'An internal error.'],
-  503: ['Error', 'The database or the object store is unreachable.'],
+  400: [
+    'Error',
+    'The request is not valid: `invalid_request`, `invalid_json` or `invalid_cursor`, or an error of this operation.',
+  ],
+  401: ['GatewayRejection', 'The credential is missing or not valid. The body does not state the reason.'],
+  402: ['Error', '`plan_required`: the plan of the organization does not include API access or this feature.'],
+  403: ['GatewayRejection', 'The API key does not have the scope that this operation requires.'],
+  404: ['Error', '`not_found`: the organization has no such object within its data retention.'],
+  429: ['Error', '`rate_limited`: too many requests. Wait for the number of seconds in `Retry-After`.'],
+  500: ['Error', '`internal_error`: the server failed.'],
+  503: ['Error', '`unavailable`: the database or the object store cannot be reached.'],
 }
 const WRITE_ERROR_RESPONSES: typeof ERROR_RESPONSES = {
-  409: ['Error', 'The request conflicts with the stored state; `error.code` gives the reason.'],
-  413: ['Error', 'The body exceeds the size limit of this route.'],
-  415: ['Error', 'The body is not application/json.'],
+  409: ['Error', 'The request conflicts with the stored state. `error.code` states the reason.'],
+  413: ['Error', '`payload_too_large`: the body exceeds the size limit of this operation.'],
+  415: ['Error', '`unsupported_media_type`: the body is not `application/json`.'],
 }
 
 /** Allows only resources of this server. It does not force TLS: that is the operator's decision. */
@@ -28,13 +31,14 @@ type ApiDescription = {
   description: string
   version: string
   serverUrl: string
+  tags: readonly { name: string; description: string }[]
   /** By name, in OpenAPI's form. The first one applies to every route that names no other. */
   securitySchemes: Record<string, { type: 'http'; scheme: 'bearer'; description: string }>
 }
 
 /** Describes every route as OpenAPI 3.1 (`GET /v1/openapi.json`) and as web pages (`/docs`). */
 export async function registerOpenApi(app: FastifyInstance, api: ApiDescription): Promise<void> {
-  const { title, description, version, serverUrl, securitySchemes } = api
+  const { title, description, version, serverUrl, tags, securitySchemes } = api
   for (const schema of [ErrorResponse, GatewayRejectionResponse]) app.addSchema(schema)
   app.addHook('onRoute', addErrorResponses)
   await app.register(swagger, {
@@ -42,6 +46,7 @@ export async function registerOpenApi(app: FastifyInstance, api: ApiDescription)
       openapi: '3.1.0',
       info: { title, description, version, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
       servers: [{ url: serverUrl }],
+      tags: [...tags],
       security: Object.keys(securitySchemes)
         .slice(0, 1)
         .map((name) => ({ [name]: [] })),

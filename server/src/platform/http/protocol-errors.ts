@@ -43,7 +43,7 @@ function protocolError({ headers, httpVersion }: IncomingMessage): ApiError | un
 }
 
 const CLIENT_ERRORS: Record<string, [status: number, message: string]> = {
-  ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request took too long to arrive.'],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request did not arrive in time.'],
   HPE_HEADER_OVERFLOW: [431, 'The headers are too large.'],
 }
 

@@ -1,6 +1,6 @@
 import { type IncomingMessage, type Server, ServerResponse } from 'node:http'
 
-/** How much of a body is read and thrown away after its request was answered. */
+/** How much of a body is read and discarded after its request was answered. */
 const DISCARD_BYTES_MAX = 64 * 2 ** 20
 const DISCARD_MS_MAX = 30_000
 const DISCARD_IDLE_MS_MAX = 5_000

@@ -26,10 +26,10 @@ const SPAN_BYTES = 64 * 1024
 const LITERAL_TYPES: Record<string, JsonType> = { true: 'boolean', false: 'boolean', null: 'null' }
 
 /**
- * Scans JSON text (RFC 8259) chunk by chunk, checks its grammar, and tells the selector where
- * values start and end. Time is linear in the bytes, and memory does not depend on them. Escapes
- * and UTF-8 are checked by whoever parses a value. So is the grammar inside of selected values and
- * of spans, which are skimmed.
+ * Scans JSON text (RFC 8259) chunk by chunk, checks its grammar, and passes the selector the
+ * start and end of each value. Time is linear in the size of the text, and memory is constant.
+ * Escapes, UTF-8, and the grammar inside selected values and spans are checked when these are
+ * parsed.
  */
 export class JsonScanner {
   readonly #selector: JsonSelector
@@ -211,7 +211,7 @@ export class JsonScanner {
       const byte = chunk[at] as number
       if (byte === 0x22) return this.#endString(chunk, at)
       if (byte === 0x5c) at += 2
-      else if (byte < 0x20) this.#fail('A control character stands unescaped in a string', at)
+      else if (byte < 0x20) this.#fail('A string contains an unescaped control character', at)
       else at++
     }
     this.#isEscaped = at > length

@@ -4,7 +4,7 @@ import type { JsonSpan, SelectionNode } from './json-selection.ts'
 
 export type JsonType = 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null'
 
-/** A selected value. `keys` holds the array indexes and wildcard member names of its path. */
+/** A selected value. `keys` contains the array indexes and wildcard member names of its path. */
 export type SelectedValue = {
   path: string
   keys: (string | number)[]
@@ -23,8 +23,8 @@ type SelectorOptions = {
 
 /**
  * Walks the selection along with the scanner and returns the selected values. A value at depth d is
- * in d open containers. The selection knows the outermost `#knownDepth` of them; below, only the
- * end of a captured value matters, so the rest costs next to nothing.
+ * in d open containers. The selection tracks the outermost `#knownDepth` of them. Below, only the
+ * end of a captured value matters, so the rest costs very little.
  */
 export class JsonSelector {
   readonly #capture: JsonCapture

@@ -1,8 +1,8 @@
 import type { Db, Tx } from '../db/sql.ts'
 
 /**
- * Objects that no row refers to any more. They are removed at `remove_after`, when nobody can PUT
- * to their address any more.
+ * Objects that no row refers to. They are removed at `remove_after`, when their upload slots have
+ * expired.
  */
 export async function abandonObjects(tx: Tx, objects: { object_key: string; remove_after: Date }[]): Promise<void> {
   await tx`

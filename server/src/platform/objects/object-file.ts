@@ -78,7 +78,8 @@ async function giveName(root: string, temporary: string, path: string): Promise<
 }
 
 /**
- * Reads the object's size and checksum. The checksum is null if the file is too short to hold one.
+ * Reads the object's size and checksum. The checksum is null if the file is too short to contain
+ * one.
  */
 export async function describeObjectFile(file: FileHandle): Promise<StoredObject> {
   const { size } = await file.stat()
@@ -106,7 +107,7 @@ async function readChunk(file: FileHandle, at: number, endBytes: number): Promis
   const chunk = Buffer.allocUnsafe(Math.min(READ_CHUNK_BYTES, endBytes - at))
   if (chunk.length === 0) return chunk
   const { bytesRead } = await file.read(chunk, 0, chunk.length, at)
-  if (bytesRead === 0) throw new Error('The object file was cut short while it was read.')
+  if (bytesRead === 0) throw new Error('The object file was truncated while it was read.')
   return chunk.subarray(0, bytesRead)
 }
 

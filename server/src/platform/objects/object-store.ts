@@ -63,5 +63,5 @@ const KEY = /^[A-Za-z0-9_-]{1,64}(?:\/[A-Za-z0-9_-]{1,64}){0,7}$/
  * empty segments and escapes, a key cannot leave the directory of the store or name its own files.
  */
 export function assertObjectKey(key: string): void {
-  if (!KEY.test(key)) throw new TypeError(`Not an object key: ${JSON.stringify(key.slice(0, 100))}`)
+  if (!KEY.test(key)) throw new TypeError(`This is not an object key: ${JSON.stringify(key.slice(0, 100))}`)
 }

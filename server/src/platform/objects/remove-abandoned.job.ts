@@ -42,7 +42,7 @@ async function removeBatch({ sql, objects, clock, log }: Context): Promise<numbe
     )
     if (failed.length > 0) {
       const err = removals.find((removal) => removal.status === 'rejected')?.reason
-      log.warn({ err, objects: failed.length }, 'Objects could not be removed; retrying in an hour')
+      log.warn({ err, objects: failed.length }, 'Could not remove objects; trying again in an hour')
       await postponeAbandonedObjects(tx, failed, new Date(now - TRANSFER_MS_MAX + RETRY_AFTER_MS))
     }
     return keys.length

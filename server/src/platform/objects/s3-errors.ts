@@ -23,8 +23,8 @@ export async function ignoreAbsent<Result>(request: Promise<Result>): Promise<Re
 }
 
 /**
- * Responses to HEAD have no body and say `NotFound` instead of `NoSuchKey`. A missing bucket is a
- * failure.
+ * Responses to HEAD have no body and contain `NotFound` instead of `NoSuchKey`. A missing bucket is
+ * a failure.
  */
 function isAbsent(error: unknown): boolean {
   return error instanceof S3ServiceException && (error.name === 'NoSuchKey' || error.name === 'NotFound')

@@ -41,7 +41,7 @@ export class S3ObjectStore implements ObjectStore {
     const head = new HeadObjectCommand({ ...this.#location(key), ChecksumMode: 'ENABLED' })
     const answer = await orUnavailable(ignoreAbsent(this.#s3.send(head)))
     if (!answer) return null
-    if (answer.ContentLength === undefined) throw s3Failure(new Error('it does not say how long an object is'))
+    if (answer.ContentLength === undefined) throw s3Failure(new Error('the response has no Content-Length'))
     return { sizeBytes: answer.ContentLength, sha256: sha256Of(answer.ChecksumSHA256) }
   }
 

@@ -20,9 +20,16 @@ export function sealAddress(signingKey: KeyObject, baseUrl: string, grant: PutGr
 /** Returns what the token permits. Throws 403 `invalid_signature` or `url_expired`. */
 export function openAddress(signingKey: KeyObject, token: unknown, now: Date): PutGrant {
   const grant = typeof token === 'string' ? openToken<Sealed>(signingKey, token) : null
-  if (grant?.method !== 'PUT') throw invalidSignature('The address is not valid for this request.')
+  if (grant?.method !== 'PUT')
+    throw invalidSignature(
+      'The URL is not valid for this request. Send the request to the URL exactly as it was returned.',
+    )
   if (grant.expires_at_ms <= now.getTime())
-    throw new ApiError(403, 'url_expired', 'The address has expired. Request a new one.')
+    throw new ApiError(
+      403,
+      'url_expired',
+      'The URL has expired. Create the upload or add the artifact again to get a new one.',
+    )
   return grant
 }
 

@@ -21,7 +21,11 @@ export async function* verifiedBody(body: AsyncIterable<Uint8Array>, expected: E
   if (receivedBytes < expected.sizeBytes) throw sizeMismatch(expected.sizeBytes, receivedBytes)
   const checksum = hash.digest()
   if (checksum.toString('hex') !== expected.sha256) {
-    throw new ApiError(400, 'checksum_mismatch', 'The SHA-256 of the body differs from the announced one.')
+    throw new ApiError(
+      400,
+      'checksum_mismatch',
+      'The SHA-256 of the body differs from the declared one. Send the declared file.',
+    )
   }
   yield checksum
 }
@@ -43,6 +47,6 @@ async function* unlessBrokenOff(body: AsyncIterable<Uint8Array>) {
   try {
     yield* body
   } catch (cause) {
-    throw new ApiError(400, 'size_mismatch', 'The body is incomplete.').causedBy(cause)
+    throw new ApiError(400, 'size_mismatch', 'The body is shorter than Content-Length.').causedBy(cause)
   }
 }

@@ -1,7 +1,7 @@
 import type { Sql } from '../db/sql.ts'
 
 /**
- * A worker holds an advisory lock as long as it lives, in a number space of our own ("work"). The
+ * A worker holds an advisory lock as long as it runs, in a separate number space ("work"). The
  * queue marks the jobs in progress with the id of their worker, so a job whose worker holds no lock
  * is lost. How often a job was lost is counted in `flags` of its row.
  */
@@ -82,8 +82,8 @@ export async function returnJobs(sql: Sql, workerId: string): Promise<void> {
 }
 
 /**
- * Removes jobs with tries used up that nobody needs: those of a debounced kind that a newer job
- * with the same key has replaced, and those that failed more than a week ago.
+ * Removes jobs that have used up their tries and are not needed: debounced jobs that a newer job
+ * with the same key has replaced, and jobs that failed more than a week ago.
  */
 export async function removeDeadJobs(sql: Sql, debounced: string[]): Promise<void> {
   await sql`

@@ -23,7 +23,7 @@ export type Job<Context, Payload = unknown> = {
    */
   run(context: Context, payload: Payload, stopping?: AbortSignal): Promise<void>
   /**
-   * Called when nobody will try the job again, so that nobody waits for it. Must be safe to call
+   * Called when the job will not be tried again, so that nothing waits for it. Must be safe to call
    * twice.
    */
   giveUp?(context: Context, payload: Payload, cause: GiveUpCause): Promise<void>

@@ -14,13 +14,13 @@ const PAUSE_MS_MAX = 10 * 60_000
 type LostJobsOptions<Context> = { context: Context; jobs: Job<Context, never>[]; log: Log }
 
 /**
- * Settles the jobs that nobody will touch again: those of workers that died are queued again, or
- * given up after too many interruptions, and those that need no further try are removed.
+ * Settles the jobs that no worker will finish: jobs of workers that died are queued again, or given
+ * up after too many interruptions, and jobs that have failed for good are removed.
  */
 export async function settleLostJobs<Context>(sql: Sql, options: LostJobsOptions<Context>): Promise<void> {
   for (const lost of await findLostJobs(sql)) {
     await settle(sql, lost, options).catch((err) =>
-      options.log.error({ err, job: lost.name }, 'A lost job is not settled'),
+      options.log.error({ err, job: lost.name }, 'Could not settle a lost job'),
     )
   }
   await removeDeadJobs(
@@ -32,19 +32,19 @@ export async function settleLostJobs<Context>(sql: Sql, options: LostJobsOptions
 async function settle<Context>(sql: Sql, lost: LostJob, { context, jobs, log }: LostJobsOptions<Context>) {
   const times = lost.interruptions + 1
   if (times < INTERRUPTIONS_MAX) {
-    log.warn({ job: lost.name, worker: lost.locked_by, times }, 'A worker died; its job goes back to the queue')
+    log.warn({ job: lost.name, worker: lost.locked_by, times }, 'A worker died; its job is queued again')
     return requeueLostJob(sql, lost, pauseMs(times))
   }
-  log.error({ job: lost.name, times }, 'A worker died again while it ran this job; the job is given up')
+  log.error({ job: lost.name, times }, 'The job is given up, because its workers died too often')
   const job = jobs.find(({ name }) => name === lost.name)
   await job?.giveUp?.(context, lost.payload as never, { cause: 'interrupted', times })
   await failLostJob(sql, lost)
 }
 
 /**
- * None after the first interruption: most are a restart. Then it doubles. It is random within a
- * factor of three, so that a job which only ran beside the one that brings the worker down gets
- * time of its own.
+ * No pause after the first interruption, because most are a restart. Then it doubles. It is random
+ * within a factor of three, so that a job which only ran beside the job that crashes the worker
+ * starts at another time.
  */
 function pauseMs(times: number): number {
   const pause = Math.min((2 ** (times - 1) - 1) * 1000, PAUSE_MS_MAX)

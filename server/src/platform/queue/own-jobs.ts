@@ -4,7 +4,7 @@ import type { Runner, WorkerEvents } from 'graphile-worker'
 import type { Sql } from '../db/sql.ts'
 import { holdWorkerLock, returnJobs, setJobAside } from './job-locks.store.ts'
 
-/** The jobs of this worker, and the lock that says that the worker lives. */
+/** The jobs of this worker, and the lock that shows that the worker is running. */
 export class OwnJobs {
   readonly events: WorkerEvents = new EventEmitter()
   /** The queue starts no job before the lock is held. */
@@ -35,16 +35,16 @@ export class OwnJobs {
       await work(this.#stopping.signal)
     } catch (error) {
       if (!this.#stopping.signal.aborted) throw error
-      // When this fails, the database is away: the try is given back once the worker is gone.
+      // If this fails, the database is unreachable: the try is returned when the worker has ended.
       await setJobAside(this.#locks, jobId, this.#workerId).catch(() => {})
-      throw new TryStopped('The worker stops; the job goes back to the queue', { cause: error })
+      throw new TryStopped('The worker is stopping; the job is queued again', { cause: error })
     }
   }
 
-  /** Stops the jobs and gives back what has not ended when the time is over. */
+  /** Stops the jobs, and returns those that have not ended in time to the queue. */
   async end(runner: Runner, timeoutMs: number): Promise<void> {
-    const ended = runner.stop().catch(() => {}) // It fails only where the runner has stopped by itself.
-    this.#stopping.abort(new TryStopped('The worker stops'))
+    const ended = runner.stop().catch(() => {}) // It fails only if the runner has already stopped.
+    this.#stopping.abort(new TryStopped('The worker is stopping'))
     await Promise.race([ended, delay(timeoutMs, undefined, { ref: false })])
     await returnJobs(this.#locks, this.#workerId)
   }

@@ -9,7 +9,7 @@ import { OwnJobs, TryStopped } from './own-jobs.ts'
 type WorkerOptions<Context> = {
   /** The database's address in the form of libpq. */
   databaseUrl: string
-  /** The same database, for the locks that tell living workers from dead ones. */
+  /** The same database, for the locks that distinguish running workers from dead ones. */
   address: DatabaseAddress
   context: Context
   jobs: Job<Context, never>[]
@@ -19,7 +19,7 @@ type WorkerOptions<Context> = {
 }
 
 type RunningWorker = {
-  /** Settles when the worker has stopped; fails when it stopped by itself. */
+  /** Settles when the worker has stopped; fails if it stopped unexpectedly. */
   ended: Promise<void>
   /**
    * Takes no more jobs and aborts `stopping` of those in progress. Jobs that end by that, or that
@@ -61,7 +61,7 @@ export async function startWorker<Context>(options: WorkerOptions<Context>): Pro
     await settleLostJobs(locks, options)
   }
   const timer = setInterval(() => {
-    settle().catch((err) => log.error({ err }, 'Lost jobs are not settled; trying again in 30 seconds'))
+    settle().catch((err) => log.error({ err }, 'Could not settle lost jobs; trying again in 30 seconds'))
   }, SETTLE_EVERY_MS)
   const stop = async (timeoutMs: number) => {
     clearInterval(timer)

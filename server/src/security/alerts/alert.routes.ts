@@ -17,9 +17,10 @@ export async function alertRoutes(app: HttpServer, services: Services): Promise<
       schema: {
         operationId: 'listAlerts',
         summary: 'List security alerts',
+        description: 'Returns the alerts of connected code hosts, newest first.',
         tags: ['Security alerts'],
         querystring: AlertQuery,
-        response: { 200: ListEnvelope(Alert) },
+        response: { 200: ListEnvelope(Alert, 'A page of alerts.') },
       },
     },
     async (request, reply) => {
@@ -39,9 +40,10 @@ export async function alertRoutes(app: HttpServer, services: Services): Promise<
       schema: {
         operationId: 'getAlert',
         summary: 'Get a security alert',
+        description: 'Returns an alert of a connected code host.',
         tags: ['Security alerts'],
         params: AlertPath,
-        response: { 200: Envelope(Alert) },
+        response: { 200: Envelope(Alert, 'The alert.') },
       },
     },
     async (request, reply) => {

@@ -16,10 +16,12 @@ export async function findingRoutes(app: HttpServer, services: Services): Promis
         operationId: 'listFindings',
         summary: 'List findings',
         description:
-          'Returns every raw finding of every source, newest first. Findings of branches and fixed and dismissed findings are included.',
+          'Returns the raw findings of every source, newest first, including those of branches and those that are fixed or ' +
+          'dismissed.\n\nErrors: 400 `REPOSITORY_AMBIGUOUS` if the repository name exists on more than one code host and ' +
+          '`provider` is missing.',
         tags: ['Findings and issues'],
         querystring: FindingQuery,
-        response: { 200: ListEnvelope(Finding) },
+        response: { 200: ListEnvelope(Finding, 'A page of findings.') },
       },
     },
     async (request, reply) => {

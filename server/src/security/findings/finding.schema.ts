@@ -28,147 +28,146 @@ function TimeOf(description: string) {
 export const Location = Nullable(
   Closed(
     {
-      path: Type.String({ description: 'Path of the file, relative to the root of the repository.' }),
-      start_line: Nullable(Type.Integer({ description: 'First line, counted from 1.' })),
-      end_line: Nullable(Type.Integer({ description: 'Last line.' })),
+      path: Type.String({ description: 'The path of the file, relative to the root of the repository.' }),
+      start_line: Nullable(Type.Integer({ description: 'The first line of the problem, counted from 1.' })),
+      end_line: Nullable(Type.Integer({ description: 'The last line of the problem.' })),
     },
-    { description: 'Where the problem is in the code. Null if it is in no file.' },
+    { description: 'The location of the problem in the code. Null if it is not in a file.' },
   ),
 )
 
 const Cvss = Nullable(
   Closed(
     {
-      version: Text('Version of CVSS, such as `3.1`.'),
-      score: Score('Base score from 0 to 10.'),
-      vector: Text('Vector string.'),
+      version: Text('The version of CVSS, such as `3.1`.'),
+      score: Score('The base score from 0 to 10.'),
+      vector: Text('The CVSS vector.'),
     },
-    { description: 'Rating by the Common Vulnerability Scoring System.' },
+    { description: 'The CVSS (Common Vulnerability Scoring System) rating. Null if none is known.' },
   ),
 )
 
 const Epss = Nullable(
   Closed(
     {
-      score: Score('Probability of exploitation within 30 days, from 0 to 1.'),
-      percentile: Score('Share of all vulnerabilities with the same or a lower score, from 0 to 1.'),
-      date: Text('Day of the score.'),
+      score: Score('The probability of exploitation within 30 days, from 0 to 1.'),
+      percentile: Score('The share of all vulnerabilities with the same or a lower score, from 0 to 1.'),
+      date: Text('The day of the score.'),
     },
-    { description: 'Score of the Exploit Prediction Scoring System. Null without a score.' },
+    { description: 'The EPSS (Exploit Prediction Scoring System) score. Null if none is known.' },
   ),
 )
 
-/** What is known of the vulnerability today (specification, "Raw finding"). */
+/** The vulnerability intelligence of today (specification, "Raw finding"). */
 export const Intel = Closed(
   {
-    canonical_id: Text('The id under which the vulnerability is known: a CVE id where there is one.'),
+    canonical_id: Text('The preferred id of the vulnerability: its CVE id if it has one.'),
     kev: Nullable(
       Closed(
         {
-          cve_id: Type.String({ description: 'CVE id of the entry.' }),
-          date_added: Text('Day on which the entry was added.'),
-          due_date: Text('Day by which US federal agencies must fix the vulnerability.'),
+          cve_id: Type.String({ description: 'The CVE id of the entry.' }),
+          date_added: Text('The day on which the entry was added to the catalog.'),
+          due_date: Text('The day by which US federal agencies must fix the vulnerability.'),
           ransomware: Flag('Whether ransomware campaigns are known to use the vulnerability.'),
         },
-        { description: "Entry in CISA's catalog of Known Exploited Vulnerabilities. Null without an entry." },
+        { description: "The entry in CISA's catalog of Known Exploited Vulnerabilities (KEV). Null if there is none." },
       ),
     ),
     epss: Epss,
     cvss: Cvss,
-    advisory_severity: Text('Severity in the advisory.'),
-    withdrawn: Nullable(Flag('Whether the advisory was withdrawn. Null without an advisory.')),
-    fix_available: Flag('Whether a fixed version is known.'),
+    advisory_severity: Text('The severity that the advisory states.'),
+    withdrawn: Nullable(Flag('Whether the advisory was withdrawn. Null if there is no advisory.')),
+    fix_available: Flag('Whether a version that fixes the vulnerability is known.'),
     as_of: Closed(
       {
-        kev: Text('Day of the imported KEV catalog.'),
-        epss: Text('Day of the imported EPSS scores.'),
-        advisory: Text('Day on which the advisory was last changed.'),
+        kev: Text('The release day of the imported KEV catalog.'),
+        epss: Text('The day of the imported EPSS scores.'),
+        advisory: Text('The day on which the advisory was last changed.'),
       },
-      { description: 'How recent each source is. Null where nothing was imported.' },
+      { description: 'The date of the data from each source. Null if the source was never imported.' },
     ),
   },
-  { description: 'What is known of the vulnerability today.' },
+  { description: 'The vulnerability intelligence of today.' },
 )
 
 const IntelAtDetection = Closed(
   {
     at: TimeOf('When the finding was first seen.'),
-    severity: OneOf(SEVERITIES, { description: 'Severity at that time.' }),
-    scanner_score: Score('Score of the scanner.'),
+    severity: OneOf(SEVERITIES, { description: 'The severity at that time.' }),
+    scanner_score: Score('The score that the scanner reported.'),
     cvss: Cvss,
     epss: Epss,
     kev: Nullable(
       Closed(
-        { date_added: Text('Day on which the KEV entry was added.') },
-        { description: 'The KEV entry at that time. Null without an entry.' },
+        { date_added: Text('The day on which the entry was added to the catalog.') },
+        { description: 'The KEV entry at that time. Null if there was none.' },
       ),
     ),
-    fix_available: Flag('Whether a fixed version was known.'),
-    backfilled: Flag('Whether values that were unknown at that time were added later.'),
+    fix_available: Flag('Whether a version that fixes the vulnerability was known.'),
+    backfilled: Flag('Whether unknown values were filled in by a later import.'),
   },
-  { description: 'What was known of the vulnerability when the finding was first seen.' },
+  { description: 'The vulnerability intelligence at the time when the finding was first seen.' },
 )
 
 const GroupingReason = Nullable(
   Closed(
     {
-      code: Type.String({ description: 'Why the finding belongs to its issue, such as `same_vulnerability`.' }),
+      code: Type.String({ description: 'The code of the reason, such as `same_vulnerability`.' }),
       detail: Text('The reason as a sentence.'),
       at: TimeOf('When the finding was added to its issue.'),
     },
-    { description: 'Why the finding belongs to its issue.' },
+    { description: 'The reason why the finding belongs to its issue.' },
   ),
 )
 
 export const Finding = Closed(
   {
-    id: Type.String({ description: 'UUID of the finding.' }),
+    id: Type.String({ description: 'The id of the finding.' }),
     origin: OneOf(FINDING_ORIGINS, {
-      description:
-        'What the finding comes from: `alert` of a code host, `upload` of a report, or `report` of a CI job.',
+      description: 'The origin of the finding: an `alert` of the code host, an `upload`, or a `report` of a CI job.',
     }),
-    source: OneOf(REPORT_FORMATS, { description: 'Format of the report.' }),
-    scanner: Type.String({ description: 'Name of the tool that reported the finding.' }),
-    scanner_version: Text('Version of the tool.'),
-    kind: OneOf(FINDING_KINDS, { description: 'What the finding is about.' }),
-    type: Text('A finer type, as the scanner names it.'),
-    severity: OneOf(SEVERITIES),
+    source: OneOf(REPORT_FORMATS, { description: 'The format of the report.' }),
+    scanner: Type.String({ description: 'The name of the scanner that reported the finding.' }),
+    scanner_version: Text('The version of the scanner.'),
+    kind: OneOf(FINDING_KINDS, { description: 'The kind of the problem.' }),
+    type: Text('The type of the problem, as the scanner reports it.'),
+    severity: OneOf(SEVERITIES, { description: 'The severity of the finding.' }),
     state: OneOf(['open', 'fixed', 'dismissed'], {
       description:
-        '`fixed` when a newer report does not contain the finding, `dismissed` by a person or by the report.',
+        '`fixed` if a newer report does not contain the finding. `dismissed` if a person or the report dismissed it.',
     }),
-    title: Type.String(),
-    description: Text('The full text of the scanner.'),
-    native_url: Text('Page of the finding or its rule on the site of the scanner.'),
+    title: Type.String({ description: 'The title of the finding.' }),
+    description: Text('The description that the scanner reported.'),
+    native_url: Text("The URL of the finding or of its rule on the scanner's site."),
     repository: Type.String({ description: 'The repository as `owner/name`.' }),
-    provider: Nullable(OneOf(PROVIDERS, { description: 'The code host. Null until it is known.' })),
-    repository_id: Text("The provider's id of the repository. Null until it is known."),
-    commit_sha: Text('The last scanned commit that had the finding.'),
+    provider: Nullable(OneOf(PROVIDERS, { description: 'The code host of the repository. Null if it is not known.' })),
+    repository_id: Text('The id of the repository on the code host. Null if it is not known.'),
+    commit_sha: Text('The last commit whose scan contained the finding.'),
     git_ref: Text('The branch or tag that was scanned.'),
     category: Text('The category of the report.'),
-    tracked: Flag('Whether the finding opens an issue.'),
+    tracked: Flag('Whether the finding can open an issue.'),
     location: Location,
-    package_name: Text('Name of the vulnerable package.'),
-    package_version: Text('Version of the vulnerable package.'),
-    fixed_version: Text('First version without the vulnerability, as the scanner names it.'),
-    purl: Text('Package URL of the vulnerable package.'),
-    vuln_ids: Type.Array(Type.String(), { description: 'Ids of the vulnerability, such as CVE and GHSA ids.' }),
-    cwes: Type.Array(Type.String(), { description: 'Weaknesses, such as `CWE-79`.' }),
-    rule_id: Text('Id of the rule of the scanner.'),
-    secret_type: Text('Type of a leaked secret.'),
-    resource_name: Text('Name of the affected resource, such as a cloud resource or an image.'),
-    first_seen_at: TimeOf('When a report contained the finding for the first time.'),
-    last_seen_at: TimeOf('When a report contained the finding for the last time.'),
-    issue_id: Text('The issue that the finding belongs to.'),
+    package_name: Text('The name of the vulnerable package.'),
+    package_version: Text('The version of the vulnerable package.'),
+    fixed_version: Text('The first version that fixes the vulnerability, as the scanner reports it.'),
+    purl: Text('The package URL of the vulnerable package.'),
+    vuln_ids: Type.Array(Type.String(), { description: 'The ids of the vulnerability, such as CVE and GHSA ids.' }),
+    cwes: Type.Array(Type.String(), { description: 'The CWE ids of the weakness, such as `CWE-79`.' }),
+    rule_id: Text("The id of the scanner's rule."),
+    secret_type: Text('The type of the leaked secret.'),
+    resource_name: Text('The name of the affected resource, such as a cloud resource or an image.'),
+    first_seen_at: TimeOf('When the finding was first seen.'),
+    last_seen_at: TimeOf('When the finding was last seen.'),
+    issue_id: Text('The id of the issue that the finding belongs to.'),
     grouping_reason: GroupingReason,
-    category_reason: Text('Always null at present.'),
-    dismiss_reason: Text('Why the finding was dismissed.'),
-    dismiss_comment: Text('Comment on the dismissal.'),
-    dismissed_by_name: Text('Who dismissed the finding. Null for a dismissal by a report.'),
+    category_reason: Text('Reserved. Always null.'),
+    dismiss_reason: Text('The reason for the dismissal.'),
+    dismiss_comment: Text('The comment on the dismissal.'),
+    dismissed_by_name: Text('The name of the person who dismissed the finding. Null if the report dismissed it.'),
     dismissed_at: Nullable(TimeOf('When the finding was dismissed.')),
-    dismissal_source: Text('What dismissed the finding: `report` for a suppression in the report.'),
+    dismissal_source: Text('The source of the dismissal, such as `report` for a suppression in the report.'),
     intel: Intel,
     intel_at_detection: IntelAtDetection,
   },
-  { $id: 'Finding' },
+  { $id: 'Finding', description: 'A raw finding: one problem as one scanner reports it.' },
 )

@@ -10,8 +10,8 @@ export async function holdIntel(tx: Tx): Promise<void> {
 }
 
 /**
- * Waits for the transactions that hold a table of intelligence, and makes others wait until this
- * transaction ends. Readers do not wait.
+ * Waits for the transactions that have locked a table of intelligence, and makes others wait until
+ * this transaction ends. Readers do not wait.
  */
 export async function awaitHolders(tx: Tx, table: 'vulnerability_aliases' | 'intel_kev' | 'intel_epss'): Promise<void> {
   await tx`lock table ${tx(table)} in exclusive mode`

@@ -20,7 +20,7 @@ export type IssueSelection = RepositorySelection & {
 
 /**
  * Selects the ids of one page with their sort values. Each combination of the filters with few
- * values is a facet, and an index holds the issues of each facet in order. The first issues of all
+ * values is a facet, and an index lists the issues of each facet in order. The first issues of all
  * facets contain the page, so rare filters are as fast as frequent ones.
  */
 export function pickByFacet(db: Db, orgId: string, page: Page, selection: IssueSelection) {

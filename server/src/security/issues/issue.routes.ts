@@ -21,9 +21,13 @@ export async function issueRoutes(app: HttpServer, services: Services): Promise<
       schema: {
         operationId: 'listIssues',
         summary: 'List issues',
+        description:
+          'Returns unique issues: findings of the same problem from all scanners, branches and categories, grouped into ' +
+          'one issue. An issue is listed if at least one of its findings is tracked.\n\nErrors: 400 ' +
+          '`REPOSITORY_AMBIGUOUS` if the repository name exists on more than one code host and `provider` is missing.',
         tags: ['Findings and issues'],
         querystring: IssueQuery,
-        response: { 200: ListEnvelope(Issue) },
+        response: { 200: ListEnvelope(Issue, 'A page of issues.') },
       },
     },
     async (request, reply) => {
@@ -42,10 +46,13 @@ export async function issueRoutes(app: HttpServer, services: Services): Promise<
       config: { scope: 'read:security', feature: 'unique_issues' },
       schema: {
         operationId: 'explainIssue',
-        summary: 'Explain how an issue was grouped',
+        summary: 'Explain an issue',
+        description:
+          'Returns the findings of the issue with the rules that grouped them, similar findings that belong to other ' +
+          'issues with the reason, and the merges and splits of the issue.',
         tags: ['Findings and issues'],
         params: IssuePath,
-        response: { 200: Envelope(IssueExplanation) },
+        response: { 200: Envelope(IssueExplanation, 'The explanation.') },
       },
     },
     async (request) => {

@@ -16,7 +16,7 @@ export type IssueSort = (typeof ISSUE_SORTS)[number]
 
 export const IssueQuery = pageQuery(1000, 100, {
   ...repositoryFilters,
-  severity: Type.Optional(OneOf(SEVERITIES, { description: 'Return only issues of this severity.' })),
+  severity: Type.Optional(OneOf(SEVERITIES, { description: 'Return only issues with this severity.' })),
   status: Type.Optional(OneOf(ISSUE_STATUSES, { description: 'Return only issues with this status.' })),
   kind: Type.Optional(OneOf(FINDING_KINDS, { description: 'Return only issues of this kind.' })),
   kev: Type.Optional(
@@ -35,60 +35,60 @@ export const IssueQuery = pageQuery(1000, 100, {
     OneOf(ISSUE_SORTS, {
       default: 'newest',
       description:
-        'Sort order: newest first, worst severity first, or highest EPSS score first. Ties are newest first.',
+        'The sort order: newest, worst severity or highest EPSS score first. Equal issues are sorted newest first.',
     }),
   ),
 })
 
 const IssueSource = Closed(
   {
-    source: Type.String({ description: 'Format of the reports.' }),
-    scanner: Type.String({ description: 'Name of the scanner.' }),
-    count: count('Number of findings from this source.'),
-    open: count('Number of open findings from this source.'),
+    source: Type.String({ description: 'The format of the reports.' }),
+    scanner: Type.String({ description: 'The name of the scanner.' }),
+    count: count('The number of findings from this source.'),
+    open: count('The number of open findings from this source.'),
   },
-  { description: 'A scanner in one report format.' },
+  { description: 'A scanner and the format of its reports.' },
 )
 
 /** Findings that are about the same problem, as one issue (specification, "Issue"). */
 export const Issue = Closed(
   {
-    id: Type.String({ description: 'Id of the issue.' }),
+    id: Type.String({ description: 'The id of the issue.' }),
     synthetic: Type.Boolean({ description: 'True if the issue has only one finding.' }),
-    kind: OneOf(FINDING_KINDS, { description: 'Kind of the problem.' }),
-    type: text('Type of the worst open finding, as its scanner reports it.'),
-    title: Type.String({ description: 'Title of the worst open finding.' }),
-    description: text('Description of the worst open finding.'),
+    kind: OneOf(FINDING_KINDS, { description: 'The kind of the problem.' }),
+    type: text('The type of the worst open finding, as its scanner reports it.'),
+    title: Type.String({ description: 'The title of the worst open finding.' }),
+    description: text('The description of the worst open finding.'),
     severity: OneOf(SEVERITIES, {
-      description: 'Severity of the worst open finding, or of the worst finding if none is open.',
+      description: 'The severity of the worst open finding, or of the worst finding if none is open.',
     }),
     status: OneOf(ISSUE_STATUSES, {
       description:
-        '`open` while a finding is open on the tracked branch. Otherwise `dismissed` if a finding is dismissed, else `fixed`.',
+        '`open` if a tracked finding is open. Otherwise `dismissed` if a finding is dismissed, and `fixed` if none is.',
     }),
-    repository: Type.String({ description: 'Full name of the repository.' }),
-    provider: Nullable(OneOf(PROVIDERS), { description: "The repository's code host; null if it is not known." }),
-    repository_id: text("The code host's id of the repository."),
-    package_name: text('Name of the affected package.'),
-    package_version: text('Version of the affected package.'),
-    purl: text('Package URL of the affected package.'),
-    vuln_ids: Type.Array(Type.String(), { description: 'Ids of the vulnerability, from all findings.' }),
-    cwes: Type.Array(Type.String(), { description: 'CWE ids of the weakness, from all findings.' }),
+    repository: Type.String({ description: 'The repository as `owner/name`.' }),
+    provider: Nullable(OneOf(PROVIDERS), { description: 'The code host of the repository. Null if it is not known.' }),
+    repository_id: text('The id of the repository on the code host. Null if it is not known.'),
+    package_name: text('The name of the vulnerable package.'),
+    package_version: text('The version of the vulnerable package.'),
+    purl: text('The package URL of the vulnerable package.'),
+    vuln_ids: Type.Array(Type.String(), { description: 'The ids of the vulnerability, from all findings.' }),
+    cwes: Type.Array(Type.String(), { description: 'The CWE ids of the weakness, from all findings.' }),
     location: Location,
-    resource_name: text('Name of the affected cloud resource.'),
+    resource_name: text('The name of the affected resource, such as a cloud resource or an image.'),
     first_seen_at: time('When a finding of the issue was first seen.'),
     last_seen_at: time('When a finding of the issue was last seen.'),
     sources: Type.Array(IssueSource, { description: 'The scanners that report the issue.' }),
-    member_count: count('Number of findings in the issue.'),
-    source_count: count('Number of sources.'),
-    open_member_count: count('Number of findings that are open on the tracked branch.'),
-    split_from: text('Id of the issue that this issue was split from.'),
-    dismiss_reason: text('Reason of the last dismissal, if the issue is dismissed.'),
-    dismiss_comment: text('Comment of the last dismissal.'),
-    dismissed_by_name: text('Who dismissed the finding last.'),
+    member_count: count('The number of findings in the issue.'),
+    source_count: count('The number of entries in `sources`.'),
+    open_member_count: count('The number of tracked findings that are open.'),
+    split_from: text('The id of the issue that this issue was split from. Null if it was not split.'),
+    dismiss_reason: text('The reason for the last dismissal, if the issue is dismissed.'),
+    dismiss_comment: text('The comment on the last dismissal.'),
+    dismissed_by_name: text('The name of the person who dismissed a finding last.'),
     dismissed_at: Nullable(Timestamp, { description: 'When a finding was last dismissed.' }),
-    updated_at: time('When the issue last changed.'),
+    updated_at: time('When the issue was last updated.'),
     intel: Intel,
   },
-  { $id: 'Issue' },
+  { $id: 'Issue', description: 'A unique issue: the findings of one problem.' },
 )

@@ -5,8 +5,8 @@ import { readSecurityFacts, type SecurityFacts } from './policy-facts.store.ts'
 import { findRepositoryNos } from './policy-repository.store.ts'
 
 /**
- * Counts what is open on a branch of the repository `host/owner/name`; null stands for the tracked
- * branch.
+ * Counts the open findings and issues of a branch of the repository `host/owner/name`; null means
+ * the tracked branch.
  */
 export async function readPolicyFacts(
   db: Db,

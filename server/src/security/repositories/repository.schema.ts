@@ -16,8 +16,10 @@ export function RepositoryId(description: string) {
 /** Filters of a list by repository (specification, GET /v1/security/findings). */
 export const repositoryFilters = {
   repository: Type.Optional(
-    RepositoryName('A repository as `owner/name`. Requires `provider` if the name exists on more than one provider.'),
+    RepositoryName(
+      'The repository as `owner/name`. Requires `provider` if the name exists on more than one code host.',
+    ),
   ),
   provider: Type.Optional(OneOf(PROVIDERS, { description: 'The code host of the repository.' })),
-  repository_id: Type.Optional(RepositoryId("The provider's id of the repository. Requires `provider`.")),
+  repository_id: Type.Optional(RepositoryId('The id of the repository on the code host. Requires `provider`.')),
 }

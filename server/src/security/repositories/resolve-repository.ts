@@ -85,7 +85,7 @@ function toResolved(linked: LinkedRepository, named: LinkedRepository[]): Resolv
 }
 
 export function ambiguous(name: string, providers: string[]): ApiError {
-  const message = `Several repositories are named ${name}. Send provider and repositoryId.`
+  const message = `More than one code host has a repository named ${name}. Send its provider and id.`
   return new ApiError(400, 'REPOSITORY_AMBIGUOUS', message, {
     reason: 'REPOSITORY_AMBIGUOUS',
     providers: [...new Set(providers)],

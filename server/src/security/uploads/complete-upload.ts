@@ -52,7 +52,7 @@ async function settle(tx: Tx, key: UploadKey, mismatch: Mismatch | null, now: Da
     throw new ApiError(
       409,
       'file_missing',
-      'The file has not been uploaded yet. PUT it, then complete the upload again.',
+      'The file has not been sent. Send it with a PUT request, then complete the upload again.',
     )
   if (mismatch !== null) {
     await markFailed(tx, key, { error: REASONS[mismatch], format: null }, now)

@@ -99,7 +99,12 @@ async function refuseOverQuota(tx: Tx, { plan }: Actor, row: NewUploadRow, now: 
   const reason = 'UPLOADS_PER_COMMIT'
   const message = `The plan ${plan.name} allows ${limit} security uploads per repository and`
   if (row.commit_sha !== null) throw usedUp(`${message} commit.`, { limit, resetAt: null, reason })
-  throw rateLimited(`${message} day where no commitSha is sent.`, { limit, resetAt: nextUtcDayStart(now), now, reason })
+  throw rateLimited(`${message} UTC day if no commitSha is sent.`, {
+    limit,
+    resetAt: nextUtcDayStart(now),
+    now,
+    reason,
+  })
 }
 
 /**

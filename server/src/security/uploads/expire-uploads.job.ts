@@ -4,8 +4,8 @@ import { reportKey } from './upload-file.ts'
 import { failExpiredUploads, failUnreadUploads } from './upload-state.store.ts'
 
 /**
- * Runs every minute and ends the uploads that nobody will touch again. Reads do not depend on it
- * for pending uploads: one past its time reads as failed.
+ * Runs every minute and fails the uploads that no client or worker will finish. Reads of pending
+ * uploads do not depend on it: an expired upload is read as failed.
  */
 export const expireUploadsJob: ScheduledJob<Services> = {
   name: 'security.expire-uploads',

@@ -35,7 +35,7 @@ export async function readReportFile(
   }
 }
 
-/** Fails an upload whose job nobody will try again. Its file can be uploaded again. */
+/** Fails an upload whose job will not be tried again. Its file can be uploaded again. */
 export async function failUnreadReport(
   services: Services,
   { org_id, upload_id }: ReadUploadPayload,
@@ -43,7 +43,7 @@ export async function failUnreadReport(
 ): Promise<void> {
   const error =
     reason.cause === 'interrupted'
-      ? `The report could not be read: reading it was interrupted ${reason.times} times.`
+      ? `The report could not be read, because it was interrupted ${reason.times} times. Upload it again.`
       : OUR_FAILURE
   await fail(services, { org_id, id: upload_id }, { error, format: null })
 }
@@ -59,8 +59,8 @@ function openUntilStopped({ objects }: Services, key: string, stopping: AbortSig
 }
 
 /**
- * Removes the uploaded file, which is of no more use. An artifact is stored under another key and
- * stays.
+ * Removes the uploaded file, which is no longer needed. An artifact is stored under another key and
+ * is kept.
  */
 async function fail(services: Services, key: UploadKey, failure: UploadFailure): Promise<void> {
   await markFailed(services.sql, key, failure, services.clock.now())

@@ -117,9 +117,9 @@ export async function markFinished(tx: Tx, { org_id, id }: UploadKey, result: Fi
 const SETTLED_AT_ONCE_MAX = 500
 /** The error of an upload that was still pending after its 15 minutes (decisions §7). */
 export const UPLOAD_EXPIRED = 'upload expired'
-export const OUR_FAILURE = 'The report could not be read because of a failure on our side. Upload it again.'
+export const OUR_FAILURE = 'The report could not be read because of an internal error. Upload it again.'
 
-/** Fails pending uploads that nobody completed in time. Returns their ids. */
+/** Fails pending uploads that were not completed in time. Returns their ids. */
 export async function failExpiredUploads(db: Db, now: Date): Promise<UploadKey[]> {
   return db<UploadKey[]>`
     update security_uploads upload

@@ -20,11 +20,17 @@ export async function uploadRoutes(app: HttpServer, services: Services): Promise
         operationId: 'createSecurityUpload',
         summary: 'Create a security upload',
         description:
-          'Registers a SARIF, CycloneDX or SPDX report. PUT the file to the returned address, then complete the upload. ' +
-          'The same file for the same repository, category and ref returns the existing upload.',
+          'Registers a SARIF, CycloneDX or SPDX report (201). Send the file to the returned URL with a PUT request, then ' +
+          'complete the upload. The same file for the same repository, category and ref returns the existing upload ' +
+          '(200). Safe to repeat.\n\nErrors: 400 `REPOSITORY_AMBIGUOUS` if the repository name exists on more than one ' +
+          'code host and `provider` is missing. 413 `payload_too_large` if the plan does not allow a file of this size. ' +
+          '429 `rate_limited` if the repository and commit have reached the limit of the plan.',
         tags,
         body: NewSecurityUpload,
-        response: { 200: Envelope(CreatedUpload), 201: Envelope(CreatedUpload) },
+        response: {
+          200: Envelope(CreatedUpload, 'The existing upload.'),
+          201: Envelope(CreatedUpload, 'The upload was created.'),
+        },
       },
     },
     async (request, reply) => {
@@ -39,13 +45,14 @@ export async function uploadRoutes(app: HttpServer, services: Services): Promise
       config: access,
       schema: {
         operationId: 'completeSecurityUpload',
-        summary: 'Complete an upload',
+        summary: 'Complete a security upload',
         description:
-          'Checks the size and the checksum of the stored file and queues it for reading. ' +
-          'A file that does not match is deleted, and the upload fails. Repeated calls return the upload.',
+          'Compares the file with its declared size and checksum, and queues it for reading. If the file does not match, ' +
+          'it is deleted and the upload fails. An upload that was completed before is returned unchanged. Safe to ' +
+          'repeat.\n\nErrors: 409 `file_missing` if the file has not been sent. The upload stays `pending`.',
         tags,
         params: UploadPath,
-        response: { 200: Envelope(CompletedUpload) },
+        response: { 200: Envelope(CompletedUpload, 'The upload.') },
       },
     },
     async (request, reply) => {
@@ -61,10 +68,11 @@ export async function uploadRoutes(app: HttpServer, services: Services): Promise
       schema: {
         operationId: 'getSecurityUpload',
         summary: 'Get a security upload',
-        description: 'Returns the upload with its status, and with the counts of its findings as they are read.',
+        description:
+          'Returns the upload with its status and counts. While it is `parsing`, the counts show the progress.',
         tags,
         params: UploadPath,
-        response: { 200: Envelope(SecurityUpload) },
+        response: { 200: Envelope(SecurityUpload, 'The upload.') },
       },
     },
     async (request, reply) => {

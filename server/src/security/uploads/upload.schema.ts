@@ -12,45 +12,64 @@ export const NewSecurityUpload = Closed({
   filename: Type.String({
     minLength: 1,
     maxLength: 200,
-    description: 'Name of the report file. Only the base name is kept.',
+    description: 'The name of the report file. Only the base name is kept.',
   }),
-  size: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'Exact size of the file in bytes.' }),
-  sha256: Type.String({ pattern: '^[0-9a-f]{64}$', description: 'SHA-256 of the file in lowercase hex.' }),
+  size: Type.Integer({
+    minimum: 1,
+    maximum: Number.MAX_SAFE_INTEGER,
+    description: 'The exact size of the file in bytes.',
+  }),
+  sha256: Type.String({
+    pattern: '^[0-9a-f]{64}$',
+    description: 'The SHA-256 checksum of the file in lowercase hexadecimal.',
+  }),
   format: Type.Optional(
     OneOf(['auto', ...REPORT_FORMATS], {
       default: 'auto',
-      description: 'Format of the report. `auto` detects it from the contents. A file of another format fails.',
+      description:
+        'The format of the report. `auto` detects it from the contents. An upload fails if its file has another format.',
     }),
   ),
-  repository: RepositoryName('The scanned repository as `owner/name`.'),
+  repository: RepositoryName('The repository as `owner/name`.'),
   provider: Type.Optional(
     Nullable(
       OneOf(PROVIDERS, {
-        description: 'The code host. Required if the name exists on more than one provider of the organization.',
+        description:
+          'The code host of the repository. Required if the name exists on more than one code host of the organization.',
       }),
     ),
   ),
   repositoryId: Type.Optional(
-    Nullable(RepositoryId("The provider's id of the repository. Requires `provider`. By default found by name.")),
+    Nullable(
+      RepositoryId(
+        'The id of the repository on the code host. Requires `provider`. Defaults to the id of the repository with this name.',
+      ),
+    ),
   ),
   category: Type.Optional(
     Type.String({
       maxLength: 100,
       pattern: '^[A-Za-z0-9._/:-]*$',
       description:
-        'Separates several reports of one tool for the same repository and ref. A report closes only findings of its own category.',
+        'Separates several reports of one scanner for the same repository and ref. A report closes only findings of its own category.',
     }),
   ),
   gitRef: Type.Optional(
-    Type.String({ maxLength: 255, description: 'Branch or tag that was scanned. Empty means the tracked branch.' }),
+    Type.String({
+      maxLength: 255,
+      description: 'The branch or tag that was scanned. Defaults to the tracked branch of the repository.',
+    }),
   ),
   commitSha: Type.Optional(
-    Type.String({ pattern: '^[0-9a-f]{7,40}$', description: 'Commit that was scanned, as full or abbreviated SHA.' }),
+    Type.String({
+      pattern: '^[0-9a-f]{7,40}$',
+      description: 'The commit that was scanned, as a full or abbreviated SHA.',
+    }),
   ),
   tracked: Type.Optional(
     Type.Boolean({
       description:
-        'Whether the findings open issues. By default they do if `gitRef` is the tracked branch of the repository.',
+        'Whether the findings can open issues. Defaults to true if `gitRef` is the tracked branch of the repository.',
     }),
   ),
 })
@@ -67,60 +86,72 @@ function Count(description: string) {
 
 const Counts = Closed(
   {
-    findings: Count('Findings in the report. While the upload is `parsing`, those that were read so far.'),
-    created: Count('Findings that the report contains for the first time.'),
-    updated: Count('Stored findings that the report changed or reopened.'),
-    unchanged: Count('Stored findings that the report did not change.'),
-    resolved: Count('Stored findings that were closed because the report does not contain them.'),
-    components: Count('Components or packages in a bill of materials.'),
+    findings: Count(
+      'The number of findings in the report. While the upload is `parsing`, the number that was read so far.',
+    ),
+    created: Count('The number of findings that were stored for the first time.'),
+    updated: Count('The number of stored findings that the report changed or reopened.'),
+    unchanged: Count('The number of stored findings that the report contains and did not change.'),
+    resolved: Count('The number of stored findings that were closed because the report does not contain them.'),
+    components: Count('The number of components or packages in a bill of materials.'),
     openBySeverity: Closed(
       {
-        critical: Count('Open critical findings.'),
-        high: Count('Open high findings.'),
-        medium: Count('Open medium findings.'),
-        low: Count('Open low findings.'),
+        critical: Count('The number of critical findings.'),
+        high: Count('The number of high findings.'),
+        medium: Count('The number of medium findings.'),
+        low: Count('The number of low findings.'),
       },
-      { description: "All open findings of the report's tools, category and ref after the report was processed." },
+      {
+        description:
+          "All findings of the report's scanners, category and ref that are open after the report was processed.",
+      },
     ),
-    newIssues: Count('Issues that the report opened.'),
-    newCritical: Count('Critical issues that the report opened.'),
-    newHigh: Count('High issues that the report opened.'),
+    newIssues: Count('The number of issues that the report opened.'),
+    newCritical: Count('The number of critical issues that the report opened.'),
+    newHigh: Count('The number of high issues that the report opened.'),
   },
-  { description: 'What the report contains and changed. Complete when the upload is `finished`.' },
+  { description: 'The contents of the report and the changes that it made. Complete when the upload is `finished`.' },
 )
 
 export const SecurityUpload = Closed(
   {
-    id: Type.String({ description: '32 lowercase hex characters.' }),
+    id: Type.String({ description: 'The id of the upload.' }),
     origin: OneOf(UPLOAD_ORIGINS, {
-      description: 'How the report was submitted: `ui` in the console, `api` with this API, `report` by a CI report.',
+      description:
+        'How the file was sent: with the console (`ui`), with this API (`api`) or as an artifact of a CI report (`report`).',
     }),
     status: OneOf(UPLOAD_STATUSES, {
       description:
-        '`pending` until the upload is completed, `queued` until a worker reads the file, `parsing` while it does, then `finished` or `failed`.',
+        '`pending` until the upload is completed, `queued` until a worker reads the file, `parsing` while a worker reads it, then `finished` or `failed`.',
     }),
-    format: Nullable(OneOf(REPORT_FORMATS, { description: 'The detected format. Null until it is known.' })),
-    filename: Type.String({ description: 'Base name of the file.' }),
-    size: Type.Integer({ description: 'Size of the file in bytes.' }),
-    repository: Type.String({ description: 'The scanned repository as `owner/name`.' }),
-    provider: Nullable(OneOf(PROVIDERS, { description: 'The code host. Null until it is known.' })),
-    repository_id: Nullable(
-      Type.String({ description: "The provider's id of the repository. Null until it is known." }),
+    format: Nullable(
+      OneOf(REPORT_FORMATS, { description: 'The detected format of the report. Null until it is detected.' }),
     ),
-    category: Nullable(Type.String({ description: 'The category of the upload, or the one in the report.' })),
-    git_ref: Nullable(Type.String({ description: 'The ref that was scanned. Null if it is unknown.' })),
-    commit_sha: Nullable(Type.String({ description: 'The commit that was scanned. Null if it is unknown.' })),
-    tracked: Type.Boolean({ description: 'Whether the findings open issues.' }),
+    filename: Type.String({ description: 'The base name of the report file.' }),
+    size: Type.Integer({ description: 'The size of the file in bytes.' }),
+    repository: Type.String({ description: 'The repository as `owner/name`.' }),
+    provider: Nullable(OneOf(PROVIDERS, { description: 'The code host of the repository. Null if it is not known.' })),
+    repository_id: Nullable(
+      Type.String({ description: 'The id of the repository on the code host. Null if it is not known.' }),
+    ),
+    category: Nullable(
+      Type.String({ description: 'The category of the report, as sent or as the report itself states it.' }),
+    ),
+    git_ref: Nullable(Type.String({ description: 'The branch or tag that was scanned. Null if it is not known.' })),
+    commit_sha: Nullable(Type.String({ description: 'The commit that was scanned. Null if it is not known.' })),
+    tracked: Type.Boolean({ description: 'Whether the findings can open issues.' }),
     counts: Counts,
-    truncated: Type.Boolean({ description: 'Whether the report has more findings than the limit of 100,000.' }),
-    warnings: Type.Array(Type.String(), {
-      description: 'What was skipped or not closed, and why. For people to read.',
+    truncated: Type.Boolean({
+      description: 'True if the report has more than 100,000 findings. Only the first 100,000 are stored.',
     }),
-    error: Nullable(Type.String({ description: 'Why the upload failed. Null unless it is `failed`.' })),
-    created_at: Timestamp,
-    updated_at: Timestamp,
+    warnings: Type.Array(Type.String(), {
+      description: 'Sentences that state which parts of the report were skipped, and why findings were not closed.',
+    }),
+    error: Nullable(Type.String({ description: 'The reason for the failure. Null unless `status` is `failed`.' })),
+    created_at: { ...Timestamp, description: 'When the upload was created.' },
+    updated_at: { ...Timestamp, description: 'When the upload was last updated.' },
   },
-  { $id: 'SecurityUpload' },
+  { $id: 'SecurityUpload', description: 'An uploaded security report.' },
 )
 
 export const CreatedUpload = Closed({
@@ -128,10 +159,18 @@ export const CreatedUpload = Closed({
   put: Nullable(
     Closed(
       {
-        url: Type.String({ description: 'Where to PUT the file within 15 minutes. Send no API key.' }),
-        headers: Type.Record(Type.String(), Type.String(), { description: 'Headers to send with the PUT request.' }),
+        url: Type.String({
+          description:
+            'The presigned URL. Send the file to it with a PUT request within 15 minutes, without an API key.',
+        }),
+        headers: Type.Record(Type.String(), Type.String(), {
+          description: 'The headers of the PUT request. Send them exactly as they are.',
+        }),
       },
-      { description: 'How to send the file. Null if the same file was uploaded before: nothing needs to be sent.' },
+      {
+        description:
+          'The PUT request that sends the file. Null if the file is stored already and does not need to be sent.',
+      },
     ),
   ),
 })

@@ -15,7 +15,7 @@ export function cwesIn(texts: readonly string[]): string[] {
   return [...cwes].slice(0, CWES_MAX)
 }
 
-/** The text of a member that holds a CWE id, which may be the bare number. */
+/** The text of a member that contains a CWE id, which may be the bare number. */
 export function cweText(value: unknown): string {
   const text = typeof value === 'string' || typeof value === 'number' ? String(value) : ''
   return /^\d+$/.test(text) ? `CWE-${text}` : text

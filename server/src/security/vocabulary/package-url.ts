@@ -6,8 +6,8 @@ type PackageUrl = { name: string; version: string | null; withoutVersion: string
 const DISTRIBUTION_TYPES = new Set(['alpm', 'apk', 'deb', 'rpm'])
 
 /**
- * Parses a package URL (purl-spec); null for any other text. The name is as people write it, with
- * the namespace if that is part of the name: `@angular/core`, `org.apache/log4j`, `openssl`.
+ * Parses a package URL (purl-spec); null for any other text. The name is in its usual spelling,
+ * with the namespace if that is part of the name: `@angular/core`, `org.apache/log4j`, `openssl`.
  * `withoutVersion` is in canonical form, equal for all spellings of a package.
  */
 export function parsePackageUrl(text: string): PackageUrl | null {
@@ -30,7 +30,7 @@ export function packageIdentity({ purl, name }: { purl: string | null; name: str
 }
 
 /**
- * The library knows which spellings each type of package treats as equal: on PyPI, `Foo_Bar` is
+ * The library defines which spellings are equal for each type of package: on PyPI, `Foo_Bar` is
  * `foo-bar`. It does not get the version, because it refuses versions that tools write, like Go's
  * `v1`.
  */

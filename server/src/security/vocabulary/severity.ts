@@ -39,13 +39,13 @@ const WORDS: Record<string, Severity> = {
   none: 'info',
 }
 
-/** The severity that a word stands for; null for `unknown` and any other word. */
+/** The severity that a term names; null for `unknown` and any other term. */
 export function severityInWords(text: string | null): Severity | null {
   const word = text?.toLowerCase() ?? ''
   return Object.hasOwn(WORDS, word) ? (WORDS[word] ?? null) : null
 }
 
-/** What one source says about the severity of a vulnerability. */
+/** The rating of a vulnerability by one source. */
 export type Rating = {
   /** True if the source is the one that found the vulnerability. */
   isOwn: boolean

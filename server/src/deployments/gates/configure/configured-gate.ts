@@ -49,8 +49,8 @@ function invalid(message: string): ApiError {
 }
 
 /**
- * What a run asks to deploy. `repository` is `host/owner/name`; `branch` is null if the run's ref
- * is not a branch.
+ * The target that a run deploys to. `repository` is `host/owner/name`; `branch` is null if the
+ * run's ref is not a branch.
  */
 type GateTarget = { environment: string; repository: string; branch: string | null }
 

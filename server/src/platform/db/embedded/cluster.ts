@@ -20,7 +20,7 @@ const SETTINGS_FILE = 'shiplock.conf'
 
 /**
  * The cluster is a directory of mode 0700 with the data files and the socket. Local connections are
- * trusted: whoever can enter the directory can read the data files anyway.
+ * trusted: a user who can enter the directory can read the data files anyway.
  */
 const INITDB = [
   ['-D', WORKING_DIRECTORY, '-U', ROLE, '--auth=trust', '--no-instructions'],

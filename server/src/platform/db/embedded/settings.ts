@@ -17,7 +17,7 @@ const durable = {
   fsync: 'on',
   synchronous_commit: 'on',
   full_page_writes: 'on',
-  wal_compression: 'pglz', // the only method that the bundled build knows
+  wal_compression: 'pglz', // the only method that the bundled build supports
   max_wal_size: '2GB',
   checkpoint_timeout: '15min',
   max_connections: 100,

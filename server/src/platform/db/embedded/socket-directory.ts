@@ -20,7 +20,7 @@ export async function socketDirectory(cluster: string): Promise<string> {
   return (await isSound(known, cluster)) ? known : createLink(cluster)
 }
 
-/** Accepts only a link in a directory that nobody else can change, and that still leads here. */
+/** Accepts only a link to the cluster, in a directory that no other user can access. */
 async function isSound(link: string, cluster: string): Promise<boolean> {
   try {
     const { uid, mode } = await lstat(dirname(link))

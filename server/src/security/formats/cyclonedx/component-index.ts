@@ -43,7 +43,10 @@ export class ComponentIndex {
     this.#numbers.set(keyOf(ref), this.#components.add([name, version, purl, path]))
   }
 
-  /** The component of a reference. In a BOM-Link to another document, what the reference says. */
+  /**
+   * The component of a reference. If it is not in this document, a component made from the
+   * reference.
+   */
   resolve(ref: string): Component {
     const link = bomLinkOf(ref)
     const isElsewhere = link !== null && link.serialNumber !== this.#ownSerial

@@ -64,7 +64,7 @@ export function affectedComponents(vulnerability: JsonObject): Affected[] {
 }
 
 /**
- * True if the report says that this version of the component is unaffected. If the version is
+ * True if the report states that this version of the component is unaffected. If the version is
  * unknown, all stated versions must be unaffected. Other unaffected versions are those with the
  * fix, and ranges are not evaluated: an error there would hide a vulnerability.
  */
@@ -83,8 +83,8 @@ const VERSIONS =
 const ONLY_VERSION = /^v?(\d[\w.+:~-]{0,80})$/
 
 /**
- * The versions to which a recommendation says to upgrade; null if it is not clear. Trivy writes one
- * clause for each vulnerable package, of which the one that names this package counts.
+ * The versions to which a recommendation advises to upgrade; null if it is not clear. Trivy writes
+ * one clause for each vulnerable package, of which the one that names this package counts.
  */
 export function fixedVersionIn(recommendation: string | null, packageName: string | null): string | null {
   const text = recommendation?.slice(0, RECOMMENDATION_READ_MAX).trim() ?? ''
@@ -96,7 +96,9 @@ export function fixedVersionIn(recommendation: string | null, packageName: strin
   return clause === undefined ? null : versionsIn(clause)
 }
 
-/** A number without a dot is a version only after that word: not in "Upgrade to 64-bit". */
+/**
+ * A number without a dot is a version only after the word "version": not in "Upgrade to 64-bit".
+ */
 function versionsIn(clause: string): string | null {
   const [, word, versions = ''] = VERSIONS.exec(clause) ?? []
   const isVersion = versions.includes('.') || (word !== undefined && versions !== '')

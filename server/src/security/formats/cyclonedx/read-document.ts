@@ -26,9 +26,9 @@ export type CycloneDxDocument = {
   tool: ReportTool
   components: number
   vulnerabilities: number
-  /** False without the member `vulnerabilities`: the document then does not say what is fixed. */
+  /** False without the member `vulnerabilities`: the document then does not state what is fixed. */
   hasVulnerabilities: boolean
-  /** Holds the references of vulnerabilities. Their components are read in the second pass. */
+  /** The references of vulnerabilities. Their components are read in the second pass. */
   affected: ComponentIndex
 }
 

@@ -40,7 +40,7 @@ export class EntryCount {
     this.#read++
   }
 
-  /** Counts a skipped entry. `reason` says which entry it is and why, without a full stop. */
+  /** Counts a skipped entry. `reason` names the entry and the cause, without a full stop. */
   addSkipped(reason: string): void {
     this.skipped++
     this.#firstSkip ||= `${reason}.`

@@ -32,7 +32,7 @@ function declaredRules({ driver, extensions }: SarifRun): string[] {
 }
 
 function whyIncomplete(runs: SarifRun[], isCut: boolean): string | null {
-  if (runs.some((run) => run.hasFailed)) return 'The report says that the tool did not end successfully.'
+  if (runs.some((run) => run.hasFailed)) return 'The report states that the tool did not finish successfully.'
   if (runs.some((run) => !run.hasResults)) return 'A run of the tool has no results, so it did not scan.'
   if (runs.some((run) => run.hasOutsideResults)) return 'The report has results outside its runs.'
   return isCut ? 'A run of the report could not be read.' : null

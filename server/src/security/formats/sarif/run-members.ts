@@ -6,7 +6,7 @@ import { descriptorReference, guidOf } from './rule-reference.ts'
 import type { RunBudget } from './run-budget.ts'
 import { newComponent, newTaxonomy, type SarifComponent, type SarifRun, type SarifTaxonomy } from './sarif-run.ts'
 
-/** A selected value of a run. `at` holds the array indexes within the run. */
+/** A selected value of a run. `indexes` are the array indexes within the run. */
 type RunMember = { run: SarifRun; indexes: number[]; value: unknown; budget: RunBudget }
 
 const EXTENSIONS_MAX = 200

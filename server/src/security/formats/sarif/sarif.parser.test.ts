@@ -123,7 +123,7 @@ test('a tool is incomplete if one of its runs did not scan or failed', async () 
     'A run of the tool has no results, so it did not scan.',
   ])
   assert.deepEqual(await incomplete({ results: [], ...invocations(true, false) }), [
-    'The report says that the tool did not end successfully.',
+    'The report states that the tool did not finish successfully.',
   ])
   assert.deepEqual(await incomplete({ results: [], ...invocations(true, undefined, 'false') }), [undefined])
   assert.equal((await incomplete({ results: [], ...invocations(false) }, other({ results: [] })))[1], undefined)

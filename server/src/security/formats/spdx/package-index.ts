@@ -14,11 +14,11 @@ type StoredPackage = {
   name: string | null
   version: string | null
   purl: string | null
-  /** Numbers of elements of class ExternalIdentifier, one of which may hold its package URL. */
+  /** Numbers of elements of class ExternalIdentifier, one of which may contain its package URL. */
   identifiers: number[]
 }
 
-/** The packages with statements. Some writers put a package's URL into an element of its own. */
+/** The packages with statements. Some writers put a package's URL into a separate element. */
 export class PackageIndex {
   readonly #ids: ElementIds
   readonly #wanted: ReadonlySet<number>
@@ -30,7 +30,7 @@ export class PackageIndex {
   readonly #purls = new Map<number, number>()
   #textLeft = KEPT_TEXT_MAX
 
-  /** `wanted` holds the numbers of the packages among `ids`. */
+  /** `wanted` contains the numbers of the packages among `ids`. */
   constructor(ids: ElementIds, wanted: ReadonlySet<number>) {
     this.#ids = ids
     this.#wanted = wanted

@@ -104,7 +104,7 @@ function refuseUnlessArray(type: unknown): void {
   throw new ReportError('The member `packages` of the SPDX document is not an array.', 'spdx')
 }
 
-/** The values that stand for "not stated" (SPDX 2.3 §7). */
+/** The values that mean "not stated" (SPDX 2.3 §7). */
 const NOT_STATED = new Set(['NOASSERTION', 'NONE'])
 
 /** Types of security references (SPDX 2.3 Annex F.2) that identify the package itself. */

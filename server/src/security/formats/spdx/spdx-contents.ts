@@ -7,7 +7,7 @@ import type { ReportTool } from '../report/parsed-report.ts'
 /** What a document of either major version contains beside its findings. */
 export type SpdxContents = {
   tool: ReportTool
-  /** True if the document says anything about vulnerabilities. */
+  /** True if the document contains statements about vulnerabilities. */
   hasStatements: boolean
   components: number
   skipped: number

@@ -3,7 +3,8 @@ import type { Db, Tx } from '../../../platform/db/sql.ts'
 import { awaitHolders } from '../intel-hold.store.ts'
 
 /**
- * The temporary table `changed_advisories` holds the OSV records that an import added or changed.
+ * The temporary table `changed_advisories` contains the OSV records that an import added or
+ * changed.
  */
 export type ChangedAdvisories = { tx: Tx; holds: 'changed advisories' }
 
@@ -125,7 +126,7 @@ export function takeAliasChanges(db: Db) {
 
 type AliasCounts = { ids: number; groups: number }
 
-/** Counts the ids that have an alias, and the vulnerabilities that they stand for. */
+/** Counts the ids that have an alias, and the vulnerabilities that they identify. */
 export async function countAliases(db: Db): Promise<AliasCounts> {
   const [counts] = await db<[AliasCounts]>`
     select count(*) as ids, count(*) filter (where id = canonical_id) as groups

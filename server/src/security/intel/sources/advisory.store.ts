@@ -18,7 +18,7 @@ export const ADVISORY_COLUMNS = [
 ] as const
 
 /**
- * The temporary table `incoming_advisories` holds all OSV records of an import. It ends with the
+ * The temporary table `incoming_advisories` contains all OSV records of an import. It ends with the
  * transaction.
  */
 type IncomingAdvisories = { tx: Tx; holds: 'incoming advisories' }

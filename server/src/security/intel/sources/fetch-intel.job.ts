@@ -49,7 +49,7 @@ async function fetchSource(services: Services, hosts: readonly string[], { url, 
     const path = join(directory, basename(new URL(url).pathname) || 'file')
     await fetchFile(url, path, hosts)
     await importFile(services, path)
-    services.log.info({ url }, 'intelligence imported')
+    services.log.info({ url }, 'Vulnerability intelligence was imported')
   } finally {
     await rm(directory, { recursive: true, force: true })
   }

@@ -7,7 +7,8 @@ import type { Changes } from './import-source.ts'
 export type FullSourceTable = { table: 'intel_kev' | 'intel_epss'; columns: readonly string[] }
 
 /**
- * The temporary table `incoming_records` holds all records of a file. It ends with the transaction.
+ * The temporary table `incoming_records` contains all records of a file. It ends with the
+ * transaction.
  */
 type IncomingRecords<Facts> = FullSourceTable & { tx: Tx; facts: Facts; holds: 'incoming records' }
 
@@ -23,7 +24,7 @@ export async function copyRecords<Facts>(
 
 /**
  * Replaces the stored records with the incoming ones. Equal records are not written. Waits for
- * transactions that hold the table (`intel-hold.store.ts`).
+ * transactions that have locked the table (`intel-hold.store.ts`).
  */
 export async function replaceRecords({ tx, table, columns }: IncomingRecords<unknown>): Promise<Changes> {
   await tx`analyze incoming_records`

@@ -68,7 +68,7 @@ const VERSION_OF_TYPE = new Map<string, CvssVersion>([
 ])
 
 /**
- * `severity[].score` holds a CVSS vector. Types of a distribution hold a word such as `low`
+ * `severity[].score` is a CVSS vector. Types of a distribution have a term such as `low`
  * instead.
  */
 function readRating({ type, score }: JsonObject): Rating {

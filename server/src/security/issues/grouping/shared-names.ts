@@ -4,7 +4,7 @@ import { parsePackageUrl } from '../../vocabulary/package-url.ts'
 import { plainId } from '../../vocabulary/vulnerability-id.ts'
 import type { GroupingFacts } from './grouping-facts.ts'
 
-/** The id that stands for an id's group of aliases. */
+/** The id that represents an id's group of aliases. */
 export type CanonicalId = (id: string) => string
 
 /**

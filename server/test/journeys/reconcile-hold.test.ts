@@ -104,7 +104,7 @@ test('each tool of a report is judged for itself', async () => {
 
 const UNSUCCESSFUL = { invocations: [{ executionSuccessful: false }] }
 const notClosing: [string, file: object, warning: RegExp][] = [
-  ['says that it failed', sarif([sarifResult('new')], 'Linter', UNSUCCESSFUL), /not end successfully/],
+  ['says that it failed', sarif([sarifResult('new')], 'Linter', UNSUCCESSFUL), /did not finish successfully/],
   ['holds results that cannot be read', sarif([sarifResult('new'), 7]), /skipped/],
   ['did not scan in every run', sarifReport([sarifRun([sarifResult('new')]), sarifRun(null)]), /did not scan/],
   ['holds a run that cannot be read', sarifReport([sarifRun([sarifResult('new')]), 7]), /could not be read/],

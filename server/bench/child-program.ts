@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 
 /** A server in a process of its own, as its users run it. */
-export type ChildProgram<Ready> = {
+type ChildProgram<Ready> = {
   /** The JSON line that it printed when it was ready. */
   ready: Ready
   /** SIGTERM, and waits for the end. */

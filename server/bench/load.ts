@@ -2,7 +2,7 @@ import autocannon from 'autocannon'
 
 const CONNECTIONS = 16
 
-export type Load = { method: 'GET' | 'POST'; url: string; seconds: number; headers?: Record<string, string> }
+type Load = { method: 'GET' | 'POST'; url: string; seconds: number; headers?: Record<string, string> }
 
 /**
  * Requests a second over 16 connections that always have one request under way. `next` gives each

@@ -22,8 +22,8 @@ async function main(args: string[]): Promise<number> {
   return call(command, args.slice(name.split(' ').length))
 }
 
-function isHelp(word: string): boolean {
-  return word === '--help' || word === '-h' || word === 'help'
+function isHelp(argument: string): boolean {
+  return argument === '--help' || argument === '-h' || argument === 'help'
 }
 
 /** The command's name: one word, such as `start`, or two, such as `org create`. */

@@ -28,9 +28,9 @@ export function commandHelp(command: AnyCommand): string {
 }
 
 function usageOf({ name, arguments: names, options }: AnyCommand): string {
-  const words = Object.entries(options).map(([option, { value, required, type }]) => {
-    const word = `--${option} ${value}${type === 'list' ? ' …' : ''}`.trimEnd()
-    return required ? word : `[${word}]`
+  const usages = Object.entries(options).map(([option, { value, required, type }]) => {
+    const usage = `--${option} ${value}${type === 'list' ? ' …' : ''}`.trimEnd()
+    return required ? usage : `[${usage}]`
   })
-  return [PROGRAM, name, ...names.map((argument) => `<${argument}>`), ...words, '[--json]'].join(' ')
+  return [PROGRAM, name, ...names.map((argument) => `<${argument}>`), ...usages, '[--json]'].join(' ')
 }

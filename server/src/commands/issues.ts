@@ -82,7 +82,7 @@ class ProgressBar {
   readonly #total: number
   readonly #say: (line: string) => void
   readonly #isDrawn = process.stderr.isTTY === true
-  #told = 0
+  #printedStep = 0
 
   constructor(what: string, total: number, say: (line: string) => void) {
     this.#what = what
@@ -100,8 +100,8 @@ class ProgressBar {
       return
     }
     const step = Math.floor(share * STEPS)
-    if (step > this.#told) this.#say(text)
-    this.#told = step
+    if (step > this.#printedStep) this.#say(text)
+    this.#printedStep = step
   }
 
   end(): void {

@@ -23,7 +23,7 @@ import { s3Environment, s3UnderTest } from './s3-under-test.ts'
 const START = s3UnderTest ? new Date().toISOString() : '2026-03-04T05:06:07.890Z'
 
 /** A clock that stands still until it is told to move. */
-export class FrozenClock implements Clock {
+class FrozenClock implements Clock {
   #now: Date
 
   constructor(start = START) {
@@ -41,7 +41,7 @@ export class FrozenClock implements Clock {
 
 export type Caller = { orgId: string; slug: string; keyId: string; key: string }
 
-export type CallerOptions = {
+type CallerOptions = {
   plan?: string
   scopes?: readonly Scope[]
   environment?: 'production' | 'development'
@@ -52,7 +52,7 @@ export type CallerOptions = {
 
 export type Answer = { status: number; headers: Headers; body: Json; text: string }
 
-export type RequestOptions = {
+type RequestOptions = {
   key?: string
   body?: unknown
   headers?: Record<string, string>
@@ -71,7 +71,7 @@ export type TestApi = {
   close(): Promise<void>
 }
 
-export type TestApiOptions = {
+type TestApiOptions = {
   env?: Record<string, string>
   /** Another API over the same data. */
   beside?: TestApi

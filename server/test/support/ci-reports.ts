@@ -4,7 +4,7 @@ import type { Answer, Caller, TestApi } from './api.ts'
 import type { Json } from './json.ts'
 
 /** The path parameters of a report. The result of createCiReport has both. */
-export type ReportName = { run_id: string; report_id: string }
+type ReportName = { run_id: string; report_id: string }
 export type Slot = { artifact_id: string; path: string; url: string; method: string; headers: Record<string, string> }
 export type Artifact = { path: string; size: number; sha256: string }
 

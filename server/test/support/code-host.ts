@@ -1,6 +1,6 @@
 import type { CodeHost, HostDecision, HostDeployment } from '../../src/codehosts/code-host.ts'
 
-export type Posted =
+type Posted =
   | { kind: 'decision'; deployment: HostDeployment; decision: HostDecision; key: string }
   | { kind: 'comment'; deployment: HostDeployment; text: string; key: string }
 

@@ -20,7 +20,7 @@ export type TestDatabase = {
  * A PostgreSQL server for tests, with a migrated template to clone; it and its data are gone after
  * close.
  */
-export type TestServer = { url: string; close(): Promise<void> }
+type TestServer = { url: string; close(): Promise<void> }
 
 const TEMPLATE = 'template_shiplock'
 const OBJECT_IN_USE = '55006'

@@ -57,7 +57,7 @@ const ATTACKS: Record<string, () => Generator<string | Buffer>> = {
   },
 }
 
-export type HostileReport = { name: string; open: () => AsyncGenerator<Uint8Array> }
+type HostileReport = { name: string; open: () => AsyncGenerator<Uint8Array> }
 
 /** Files that attack a parser. Each is generated while it is read. */
 export function hostileReports(): HostileReport[] {

@@ -5,7 +5,7 @@ import { homedir } from 'node:os'
 import { basename, join } from 'node:path'
 
 /** A program that tests run against, and that Go builds from its source. */
-export type GoProgram = {
+type GoProgram = {
   /** Its import path; the last part is the program's name. */
   package: string
   version: string

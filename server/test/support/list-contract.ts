@@ -6,7 +6,7 @@ import type { Json } from './json.ts'
 import { uploadReport } from './reports.ts'
 import { sarif, sarifResult } from './sarif.ts'
 
-export type ListContract = {
+type ListContract = {
   path: string
   limitDefault: number
   limitMax: number

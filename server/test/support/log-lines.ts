@@ -1,7 +1,7 @@
 import { EventEmitter, once } from 'node:events'
 import pino from 'pino'
 
-export type LogLine = { level: number; msg: string }
+type LogLine = { level: number; msg: string }
 
 /** A log of all levels that keeps its lines. */
 export function logLines() {

@@ -14,7 +14,7 @@ import {
  * A store whose addresses work while it is open. Addresses are checked against the real clock, as a
  * foreign store would.
  */
-export interface StoreUnderTest {
+interface StoreUnderTest {
   store: ObjectStore
   close(): Promise<void>
 }

@@ -8,7 +8,7 @@ const MAIN = new URL('../../src/main.ts', import.meta.url).pathname
 // biome-ignore lint/suspicious/noExplicitAny: tests look into what a command printed as they like
 type Printed = any
 
-export type Ended = { code: number | null; stdout: string; stderr: string; json: Printed }
+type Ended = { code: number | null; stdout: string; stderr: string; json: Printed }
 
 /** Runs the server program to its end. Settings of the caller's own environment do not reach it. */
 export async function runProgram(dataDir: string, args: string[], env: Record<string, string> = {}): Promise<Ended> {

@@ -11,7 +11,7 @@ import { freePort } from './free-port.ts'
 import { installS3Server } from './install-s3-server.ts'
 
 /** A real S3 server on loopback with one empty bucket; it and its data are gone after close. */
-export type S3Server = { options: S3StoreOptions; close(): Promise<void> }
+type S3Server = { options: S3StoreOptions; close(): Promise<void> }
 
 const POLL_MS = 50
 const START_MS_MAX = 30_000

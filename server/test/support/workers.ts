@@ -9,7 +9,7 @@ const WAITS_MS_MAX = 60_000
  * A worker in a process of its own, on the data of the test's API. `await using` kills what still
  * runs.
  */
-export type WorkerProcess = AsyncDisposable & {
+type WorkerProcess = AsyncDisposable & {
   /** Sends the signal and waits for the end. Returns the exit code, which is null after a kill. */
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | null>
 }
@@ -31,7 +31,7 @@ export function startWorkerProcess(api: TestApi): WorkerProcess {
  * Keeps workers from writing what they have read: they wait in the middle of a report for a lock
  * that the test holds. A process that is killed meanwhile leaves its session waiting.
  */
-export type ReportLock = AsyncDisposable & { untilWaiting(sessions: number): Promise<void>; release(): Promise<void> }
+type ReportLock = AsyncDisposable & { untilWaiting(sessions: number): Promise<void>; release(): Promise<void> }
 
 export async function holdReports(api: TestApi): Promise<ReportLock> {
   const holder = await api.services.sql.reserve()

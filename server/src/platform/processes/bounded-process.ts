@@ -99,9 +99,9 @@ function collectParts<Part>(child: ChildProcess, timeoutMs: number): Promise<Bou
     resolve({ parts, interrupted })
   }
   const take = (message: unknown) => {
-    const said = message as ProcessMessage<Part>
-    if (said.end) finish(null)
-    else parts.push(said.part)
+    const received = message as ProcessMessage<Part>
+    if (received.end) finish(null)
+    else parts.push(received.part)
   }
   const died = () => finish('died')
   const timer = setTimeout(() => finish('timeout'), timeoutMs)

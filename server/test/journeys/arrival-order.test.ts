@@ -92,7 +92,7 @@ test('reports that arrive at the same moment end in the same issues', async () =
   assert.deepEqual(await partition(caller), wanted)
 })
 
-test('a finding that its tool no longer makes one with others leaves no trace of them', async () => {
+test('a finding that its tool no longer groups with others has no reference to them', async () => {
   const between = REPORTS[5] as (typeof REPORTS)[number]
   const without = await partition(await uploadAll(REPORTS.filter((report) => report !== between)))
   const caller = await uploadAll(REPORTS)

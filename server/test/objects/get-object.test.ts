@@ -38,7 +38,7 @@ describe('GET /storage/objects', () => {
     assert.ok(!text.includes('a/gone'))
   })
 
-  test('405 for HEAD, which would read the whole file for nothing', async () => {
+  test('405 for HEAD, which would read the whole file without need', async () => {
     const { url } = await server.store.presignGet('a/page', 'page.html', new Date())
     assert.equal((await fetch(url, { method: 'HEAD' })).status, 405)
   })

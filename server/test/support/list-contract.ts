@@ -107,12 +107,12 @@ const idsOf = ({ body }: Answer): string[] => body.data.map((item: Json) => item
 function testPages(list: ListUnderTest): void {
   const { limitDefault, limitMax } = list.contract
 
-  test('200 with an empty page where there is nothing', async () => {
+  test('200 with an empty page if there are no items', async () => {
     const { status, body } = await list.get(await list.caller())
     assert.deepEqual([status, body], [200, { data: [], next_cursor: null, meta: list.wholeWindow() }])
   })
 
-  test(`${limitDefault} items by default, and as many as limit says up to ${limitMax}`, async () => {
+  test(`${limitDefault} items by default, and up to ${limitMax} with limit`, async () => {
     const caller = await list.storing(limitDefault + 1)
     const all = await list.ids(caller, { limit: String(limitMax) })
     assert.equal(all.length, limitDefault + 1)
@@ -248,7 +248,7 @@ function testWindow(list: ListUnderTest): void {
 function testParameters(list: ListUnderTest): void {
   const { limitMax, hasWindow } = list.contract
 
-  test('400 for a limit that is no plain integer in its range', async () => {
+  test('400 for a limit that is not a plain integer in its range', async () => {
     const caller = await list.caller()
     for (const limit of [...ODD_LIMITS, String(limitMax + 1)]) {
       assertInvalid(await list.get(caller, { limit }), '/query/limit')

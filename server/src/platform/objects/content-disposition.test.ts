@@ -24,7 +24,7 @@ test('only the base name is kept, whichever slash leads to it', () => {
   }
 })
 
-test('a name that leaves nothing is called download', () => {
+test('an empty name becomes download', () => {
   for (const name of ['', '/', '..', '. .', '\r\n', 'a/'])
     assert.match(attachmentDisposition(name), /filename="download";/)
 })

@@ -29,7 +29,7 @@ test('size and checksum that the store tells are compared without reading', asyn
   assert.equal(await found({ ...EXPECTED, sha256: '0'.repeat(64) }), 'checksum_mismatch')
 })
 
-test('the object is read through where the store cannot tell its checksum', async () => {
+test('the whole object is read if the store does not return its checksum', async () => {
   const found = (bytes?: Uint8Array) =>
     findMismatch(storeOf({ sizeBytes: FILE.length, sha256: null }, bytes), 'key', EXPECTED)
   assert.equal(await found(FILE), null)

@@ -1,5 +1,5 @@
 import type { Sql } from 'postgres'
-import { SINGLE_DETAIL } from '../src/security/vocabulary/grouping-reason.ts'
+import { SINGLE_DETAIL } from '../src/security/vocabulary/finding.ts'
 import type { Json } from '../test/support/json.ts'
 
 /**

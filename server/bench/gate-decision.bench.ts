@@ -1,4 +1,4 @@
-import { COMMAND_LINE } from '../src/audit/principal.ts'
+import { COMMAND_LINE } from '../src/audit/audit.store.ts'
 import { applyPolicy } from '../src/compliance/policies/apply-policy.ts'
 import { systemClock } from '../src/platform/clock.ts'
 import type { Services } from '../src/services.ts'

@@ -1,4 +1,4 @@
-import { COMMAND_LINE } from '../src/audit/principal.ts'
+import { COMMAND_LINE } from '../src/audit/audit.store.ts'
 import { createGate } from '../src/deployments/gates/configure/configure-gate.ts'
 import { systemClock } from '../src/platform/clock.ts'
 import { newRun } from './ci-runs.ts'

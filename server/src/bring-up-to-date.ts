@@ -1,3 +1,4 @@
+import { PROGRAM } from './commands/command.ts'
 import type { Database } from './database.ts'
 import { migrate, pendingMigrations } from './platform/db/migrate.ts'
 import type { Sql } from './platform/db/sql.ts'
@@ -23,4 +24,14 @@ export async function bringUpToDate(sql: Sql, database: Pick<Database, 'url'>, l
   const { migrateQueue } = await import('./platform/queue/worker.ts')
   await migrateQueue(database.url, log)
   return [...applied, QUEUE]
+}
+
+/**
+ * Fails unless the database is migrated. `server` and `worker` never migrate it themselves: several
+ * may run.
+ */
+export async function requireMigrated(sql: Sql): Promise<void> {
+  const pending = await pendingUpdates(sql)
+  if (pending.length === 0) return
+  throw new Error(`The database is not up to date (${pending.join(', ')}); run: ${PROGRAM} migrate`)
 }

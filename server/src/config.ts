@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 export type Environment = 'production' | 'development'
 
 /** A bucket of an S3-compatible store. Objects are stored in it instead of the data directory. */
-export type S3Settings = Readonly<{
+type S3Settings = Readonly<{
   /** null: Amazon's endpoint of the region. */
   endpoint: string | null
   bucket: string

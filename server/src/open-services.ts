@@ -12,9 +12,9 @@ import { openFileObjectStore } from './platform/objects/file-object-store.ts'
 import type { ObjectStore } from './platform/objects/object-store.ts'
 import type { Services } from './services.ts'
 
-export type OpenServices = { services: Services; close: () => Promise<void> }
+type OpenServices = { services: Services; close: () => Promise<void> }
 
-export type OpenOptions = {
+type OpenOptions = {
   applicationName: string
   connections: number
   clock?: Clock

@@ -1,11 +1,25 @@
 import { createApp } from './app.ts'
-import type { Config } from './config.ts'
+import { type Config, withPort } from './config.ts'
+import type { Database } from './database.ts'
+import { openServices } from './open-services.ts'
 import { type ChosenPort, choosePort, prepareToStop } from './platform/http/listener.ts'
 import type { Services } from './services.ts'
 
-export type Serving = {
+type Serving = {
   /** Closes the port, answers the requests in flight, and closes their connections. */
   close: () => Promise<void>
+}
+
+const CONNECTIONS = 16
+
+/** Reserves the server's port and opens the services of the API. `opened` closes both. */
+export async function openApi(settings: Config, database: Database, opened: AsyncDisposableStack) {
+  const port = await chooseServerPort(settings)
+  opened.defer(() => port.release())
+  const options = { applicationName: 'shiplock api', connections: CONNECTIONS }
+  const { services, close } = await openServices(withPort(settings, port.number), database, options)
+  opened.defer(close)
+  return { services, port }
 }
 
 /** How long requests in flight may take after a stop was requested (operating guide). */
@@ -27,7 +41,7 @@ export async function serve(services: Services, port: ChosenPort, idleGraceMs = 
 }
 
 /** Port 0 of the settings becomes a free port. */
-export function chooseServerPort(config: Config): Promise<ChosenPort> {
+function chooseServerPort(config: Config): Promise<ChosenPort> {
   return choosePort(config.host, config.port).catch((cause) => Promise.reject(portFailure(config, cause)))
 }
 

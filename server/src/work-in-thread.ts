@@ -6,7 +6,7 @@ import type { Log } from './platform/log.ts'
 
 export type WorkerThreadData = { config: Config; database: Pick<Database, 'url' | 'address'> }
 
-export type ThreadOptions = {
+type ThreadOptions = {
   log: Log
   /** The thread's main module. */
   module?: URL
@@ -14,7 +14,7 @@ export type ThreadOptions = {
   stopTimeoutMs?: number
 }
 
-export type WorkingThread = {
+type WorkingThread = {
   /** Resolves when the thread starts to process jobs. */
   ready: Promise<void>
   close: () => Promise<void>

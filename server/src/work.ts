@@ -3,7 +3,7 @@ import { jobs, scheduledJobs } from './jobs.ts'
 import { startWorker } from './platform/queue/worker.ts'
 import type { Services } from './services.ts'
 
-export type Working = {
+type Working = {
   /** Settles when the worker has stopped; fails if it stopped unexpectedly. */
   ended: Promise<void>
   close: () => Promise<void>

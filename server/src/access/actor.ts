@@ -1,5 +1,8 @@
+import type { FastifyRequest } from 'fastify'
 import type { Organization } from '../organizations/organization.store.ts'
 import type { Plan } from '../organizations/plan.ts'
+import type { ListContext } from '../platform/http/lists.ts'
+import type { Services } from '../services.ts'
 import type { Scope } from './scopes.ts'
 
 /** The authenticated caller: an organization and the credential that it used. */
@@ -8,4 +11,11 @@ export type Actor = {
   organization: Organization
   plan: Plan
   credential: { type: 'api_key'; id: string; name: string; scopes: readonly Scope[] }
+}
+
+/** The context of a list request. Cursors are bound to its route and organization. */
+export function listContext({ clock, cursorKey }: Services, request: FastifyRequest): ListContext {
+  const { org_id, plan } = request.actor
+  const route = request.routeOptions.url ?? ''
+  return { route, orgId: org_id, retentionDays: plan.retention_days, now: clock.now(), key: cursorKey }
 }

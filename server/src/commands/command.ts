@@ -1,4 +1,5 @@
 import type { Config } from '../config.ts'
+import { DURATION_DAYS_MAX, durationMs } from '../platform/duration.ts'
 
 /** The name of the program on the command line. */
 export const PROGRAM = 'shiplock-server'
@@ -17,7 +18,7 @@ export type Options = Readonly<Record<string, Option>>
 export type OptionValue = string | string[] | boolean | undefined
 
 /** The values of a command's options, by name. */
-export type OptionValues<Of extends Options> = {
+type OptionValues<Of extends Options> = {
   [Name in keyof Of]: Of[Name]['type'] extends 'list'
     ? string[]
     : Of[Name]['type'] extends 'flag'
@@ -74,4 +75,18 @@ export function stopSignal(): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => resolve())
   })
+}
+
+/** The value of an option with a fixed set of values. Throws a `UsageError` that lists them. */
+export function requireOneOf<Choice extends string>(option: string, text: string, choices: readonly Choice[]): Choice {
+  const choice = choices.find((known) => known === text)
+  if (choice !== undefined) return choice
+  throw new UsageError(`--${option} must be one of ${choices.join(', ')}, not "${text}"`)
+}
+
+/** Converts `90d`, `12h` or `30m` to milliseconds; at most ten years. Throws a `UsageError`. */
+export function parseDuration(option: string, text: string): number {
+  const ms = durationMs(text)
+  if (ms !== null) return ms
+  throw new UsageError(`--${option} must be a time like 90d, 12h or 30m, at most ${DURATION_DAYS_MAX}d, not "${text}"`)
 }

@@ -44,11 +44,11 @@ export const COMMANDS = {
   },
   'policy schema': {
     about: 'print the JSON Schema of policy files',
-    load: async () => (await import('./policy-schema.ts')).policySchema,
+    load: async () => (await import('./policy-file.ts')).policySchema,
   },
   'policy input-schema': {
     about: 'print the JSON Schema of the policy input',
-    load: async () => (await import('./policy-schema.ts')).policyInputSchema,
+    load: async () => (await import('./policy-file.ts')).policyInputSchema,
   },
   'issues regroup': {
     about: 'recompute all unique issues',

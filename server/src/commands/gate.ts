@@ -1,4 +1,4 @@
-import { COMMAND_LINE } from '../audit/principal.ts'
+import { COMMAND_LINE } from '../audit/audit.store.ts'
 import { createGate, deleteGate } from '../deployments/gates/configure/configure-gate.ts'
 import { type ConfiguredGate, listGates } from '../deployments/gates/configure/configured-gate.store.ts'
 import { REQUIRED_APPROVALS_MAX } from '../deployments/gates/configure/configured-gate.ts'

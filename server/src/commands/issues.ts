@@ -1,4 +1,5 @@
 import { requireOrganization } from '../organizations/require-organization.ts'
+import { isUuid } from '../platform/ids.ts'
 import type { IssueChange } from '../security/issues/grouping/issue-change.ts'
 import { countFindings } from '../security/issues/regroup/regroup.store.ts'
 import { previewRegroup, regroupOrganization } from '../security/issues/regroup/regroup-organization.ts'
@@ -10,7 +11,6 @@ import { defineCommand, type Output, UsageError } from './command.ts'
 import { table } from './table.ts'
 
 const CHANGES_SHOWN_MAX = 100
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 export const issuesRegroup = defineCommand({
   name: 'issues regroup',
@@ -24,7 +24,7 @@ export const issuesRegroup = defineCommand({
   },
   async run(context, _given, { org, undo, 'dry-run': isDry }) {
     if (undo !== undefined && isDry) throw new UsageError('--undo and --dry-run cannot be combined')
-    if (undo !== undefined && !UUID.test(undo)) throw new UsageError(`"${undo}" is not the id of a regroup`)
+    if (undo !== undefined && !isUuid(undo)) throw new UsageError(`"${undo}" is not the id of a regroup`)
     const output = await administer(context, async (services) => {
       const { id } = await requireOrganization(services.sql, org)
       if (undo !== undefined) return undoOutput(await undoRegroup(services, id, undo, () => {}))
@@ -77,7 +77,7 @@ const STEPS = 10
 const formatCount = new Intl.NumberFormat('en').format
 
 /** Shows progress: as a bar on a terminal, otherwise as one line for each tenth. */
-export class ProgressBar {
+class ProgressBar {
   readonly #what: string
   readonly #total: number
   readonly #say: (line: string) => void

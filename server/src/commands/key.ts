@@ -4,8 +4,7 @@ import { SCOPES } from '../access/scopes.ts'
 import type { Environment } from '../config.ts'
 import { requireOrganization } from '../organizations/require-organization.ts'
 import { administer } from './administer.ts'
-import { defineCommand } from './command.ts'
-import { parseDuration, requireOneOf } from './option-values.ts'
+import { defineCommand, parseDuration, requireOneOf } from './command.ts'
 import { table } from './table.ts'
 
 const ENVIRONMENTS: readonly Environment[] = ['production', 'development']

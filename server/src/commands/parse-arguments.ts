@@ -1,7 +1,7 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { type AnyCommand, type Option, type OptionValue, UsageError } from './command.ts'
 
-export type ParsedArguments = {
+type ParsedArguments = {
   help: boolean
   json: boolean
   given: Record<string, string>

@@ -1,8 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { evaluatePolicy } from '../compliance/engines/evaluate-policy.ts'
 import { parsePolicyInput } from '../compliance/input/policy-input.parser.ts'
+import { PolicyInput } from '../compliance/input/policy-input.schema.ts'
 import type { PolicyToApply } from '../compliance/policies/apply-policy.ts'
 import { decide, type RuleVerdict } from '../compliance/policies/policy-verdict.ts'
+import { PolicyFileSchema } from '../compliance/policy-file/policy-file.schema.ts'
 import { PolicyFileError } from '../compliance/policy-file/policy-mistake.ts'
 import { readPolicyFile } from '../compliance/policy-file/read-policy-file.ts'
 import { createLog } from '../platform/log.ts'
@@ -61,4 +63,38 @@ const HEADING = ['', 'RULE', 'WHY']
 function toRow({ rule, status, blocking, reason, evidence }: RuleVerdict): string[] {
   const texts = [reason, evidence].filter((text) => text !== null).join(' · ')
   return [blocking ? status : `${status} (not blocking)`, rule, texts.replaceAll(/\s+/g, ' ')]
+}
+
+/** The JSON Schemas for people who write policies, as published in docs/. */
+export const PUBLISHED_SCHEMAS = {
+  policyFile: published('Shiplock policy file', PolicyFileSchema),
+  policyInput: published('Shiplock policy input', PolicyInput),
+}
+
+function published(title: string, schema: object): object {
+  return { $schema: 'https://json-schema.org/draft/2020-12/schema', title, ...schema }
+}
+
+export const policySchema = defineCommand({
+  name: 'policy schema',
+  about: 'Prints the JSON Schema of policy files. Editors use it to complete and check them.',
+  arguments: [],
+  options: {},
+  async run(context) {
+    context.print(output(PUBLISHED_SCHEMAS.policyFile))
+  },
+})
+
+export const policyInputSchema = defineCommand({
+  name: 'policy input-schema',
+  about: 'Prints the JSON Schema of the policy input, which every rule evaluates.',
+  arguments: [],
+  options: {},
+  async run(context) {
+    context.print(output(PUBLISHED_SCHEMAS.policyInput))
+  },
+})
+
+function output(schema: object) {
+  return { json: schema, text: JSON.stringify(schema, null, 2) }
 }

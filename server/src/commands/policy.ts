@@ -1,4 +1,4 @@
-import { COMMAND_LINE } from '../audit/principal.ts'
+import { COMMAND_LINE } from '../audit/audit.store.ts'
 import { applyPolicy } from '../compliance/policies/apply-policy.ts'
 import { listPolicies } from '../compliance/policies/policy.store.ts'
 import { requireOrganization } from '../organizations/require-organization.ts'

@@ -3,8 +3,7 @@ import { linkRepository } from '../repositories/link-repository.ts'
 import { listRepositories } from '../repositories/repository.store.ts'
 import { PROVIDERS } from '../repositories/repository-identity.ts'
 import { administer } from './administer.ts'
-import { defineCommand } from './command.ts'
-import { requireOneOf } from './option-values.ts'
+import { defineCommand, requireOneOf } from './command.ts'
 import { table } from './table.ts'
 
 const ORG = { type: 'text', value: '<slug>', about: 'the organization', required: true } as const

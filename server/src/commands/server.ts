@@ -1,11 +1,7 @@
-import { withPort } from '../config.ts'
+import { requireMigrated } from '../bring-up-to-date.ts'
 import { openDatabase } from '../database.ts'
-import { openServices } from '../open-services.ts'
-import { chooseServerPort, serve } from '../serve.ts'
+import { openApi, serve } from '../serve.ts'
 import { type Context, defineCommand, stopSignal } from './command.ts'
-import { requireMigrated } from './require-migrated.ts'
-
-const CONNECTIONS = 16
 
 export const server = defineCommand({
   name: 'server',
@@ -21,14 +17,8 @@ async function runUntilStopped({ readSettings, say, print }: Context): Promise<v
   await using opened = new AsyncDisposableStack()
   const database = await openDatabase(settings, say)
   opened.defer(() => database.close())
-  const port = await chooseServerPort(settings)
-  opened.defer(() => port.release())
-  const config = withPort(settings, port.number)
-  const { services, close } = await openServices(config, database, {
-    applicationName: 'shiplock api',
-    connections: CONNECTIONS,
-  })
-  opened.defer(close)
+  const { services, port } = await openApi(settings, database, opened)
+  const { config } = services
   await requireMigrated(services.sql)
   const api = await serve(services, port)
   opened.defer(() => api.close())

@@ -1,13 +1,9 @@
-import { createFirstOrganization, type FirstOrganization } from '../access/api-keys/create-first-organization.ts'
+import { createFirstOrganization, type FirstOrganization } from '../access/api-keys/manage-access.ts'
 import { bringUpToDate } from '../bring-up-to-date.ts'
-import { withPort } from '../config.ts'
 import { openDatabase } from '../database.ts'
-import { openServices } from '../open-services.ts'
-import { chooseServerPort, serve } from '../serve.ts'
+import { openApi, serve } from '../serve.ts'
 import { workInThread } from '../work-in-thread.ts'
 import { type Context, defineCommand, stopSignal } from './command.ts'
-
-const CONNECTIONS = 16
 
 export const start = defineCommand({
   name: 'start',
@@ -26,14 +22,8 @@ async function runUntilStopped({ readSettings, say, print }: Context): Promise<v
   const database = await openDatabase(settings, say)
   opened.defer(() => database.close())
   await database.claim()
-  const port = await chooseServerPort(settings)
-  opened.defer(() => port.release())
-  const config = withPort(settings, port.number)
-  const { services, close } = await openServices(config, database, {
-    applicationName: 'shiplock api',
-    connections: CONNECTIONS,
-  })
-  opened.defer(close)
+  const { services, port } = await openApi(settings, database, opened)
+  const { config } = services
   const applied = await bringUpToDate(services.sql, database, services.log)
   if (applied.length > 0) say(`Migrated the database: applied ${applied.length} migrations`)
 

@@ -1,9 +1,9 @@
+import { requireMigrated } from '../bring-up-to-date.ts'
 import { openDatabase } from '../database.ts'
 import { openSql } from '../platform/db/sql.ts'
 import { createLog } from '../platform/log.ts'
 import { workInThread } from '../work-in-thread.ts'
 import { type Context, defineCommand, stopSignal } from './command.ts'
-import { requireMigrated } from './require-migrated.ts'
 
 export const worker = defineCommand({
   name: 'worker',

@@ -1,11 +1,12 @@
 import type { StoredRun } from '../ci/runs/run.store.ts'
 import type { Tx } from '../platform/db/sql.ts'
 import { branchName } from '../repositories/branch-name.ts'
+import { splitAddress } from '../repositories/repository-identity.ts'
 import { endWaiting } from './decide-deployment.ts'
 import { ANSWER_WITHIN_MS, type DeploymentKey, SUPERSEDED } from './deployment-state.ts'
 import { insertDeployment, linkAttempts, type NearestAttempts, type NewDeployment } from './new-deployment.store.ts'
 
-export type DeploymentRequest = DeploymentKey & {
+type DeploymentRequest = DeploymentKey & {
   environment: string
   job: string | null
   run: StoredRun
@@ -46,6 +47,6 @@ function toDeployment({ org_id, id, environment, job, run, attempts }: Deploymen
 
 /** Splits `host/owner/name` into the deployment's `repository` and `repository_full_name`. */
 function repositoryNames(repository: string) {
-  const fullName = repository.slice(repository.indexOf('/') + 1)
+  const { name: fullName } = splitAddress(repository)
   return { repository: fullName.slice(fullName.lastIndexOf('/') + 1), repository_full_name: fullName }
 }

@@ -1,5 +1,4 @@
-import { recordAudit } from '../audit/audit.store.ts'
-import { type Principal, SYSTEM } from '../audit/principal.ts'
+import { type Principal, recordAudit, SYSTEM } from '../audit/audit.store.ts'
 import type { Tx } from '../platform/db/sql.ts'
 import type { DeploymentStatus } from './deployment.schema.ts'
 import { lockDeployment, settleDeployment, settleGate } from './deployment-state.store.ts'
@@ -29,7 +28,7 @@ export async function decideDeployment(
 
 const VERBS = { approved: 'approve', rejected: 'reject', expired: 'expire', cancelled: 'cancel' }
 
-export type AuditedOutcome = {
+type AuditedOutcome = {
   principal: Principal
   outcome: Outcome['custom_rule_state']
   reason: string | null

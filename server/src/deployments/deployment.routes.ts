@@ -1,4 +1,5 @@
-import { listContext, retainedSince } from '../access/retention.ts'
+import { listContext } from '../access/actor.ts'
+import { retainedSince } from '../organizations/plan.ts'
 import { notFound } from '../platform/http/errors.ts'
 import type { HttpServer } from '../platform/http/http-server.ts'
 import { readPage, sendPage } from '../platform/http/lists.ts'

@@ -5,7 +5,7 @@ import { newUuid } from '../platform/ids.ts'
 import { insertOrganization, type Organization } from './organization.store.ts'
 import { DEFAULT_PLAN, type Plans, requireKnownPlan } from './plan.ts'
 
-export type NewOrganization = {
+type NewOrganization = {
   slug: string
   /** The default is the slug. */
   name?: string | undefined
@@ -31,7 +31,7 @@ const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/
 const NAME_CHARS_MAX = 200
 
 /** Validates the short name that commands use. Throws 400. */
-export function requireSlug(slug: string): string {
+function requireSlug(slug: string): string {
   if (SLUG.test(slug)) return slug
   throw invalid('A slug must have 1 to 63 lowercase letters, digits and hyphens, and must not start with a hyphen')
 }

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../platform/clock.ts'
 import { ApiError } from '../platform/http/errors.ts'
 
 export const PLAN_FEATURES = ['api_access', 'security_uploads', 'unique_issues', 'signed_statements'] as const
@@ -87,4 +88,9 @@ export function requireKnownPlan(plans: Plans, name: string): string {
     'invalid_request',
     `Plan "${name}" does not exist; the plans are ${[...plans.keys()].join(', ')}`,
   )
+}
+
+/** The oldest creation time within the data retention of a plan. */
+export function retainedSince(plan: Plan, now: Date): Date {
+  return new Date(now.getTime() - plan.retention_days * DAY_MS)
 }

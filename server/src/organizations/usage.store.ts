@@ -1,9 +1,9 @@
 import type { Tx } from '../platform/db/sql.ts'
 
 /** What a plan may limit per month. */
-export type Metric = 'ci_runs' | 'artifact_bytes'
+type Metric = 'ci_runs' | 'artifact_bytes'
 
-export type Use = { metric: Metric; amount: number; month: Date; max: number }
+type Use = { metric: Metric; amount: number; month: Date; max: number }
 
 /**
  * Adds a use in the transaction that causes it. Returns false, and adds nothing, if it would exceed

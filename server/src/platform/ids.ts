@@ -2,6 +2,15 @@ import { randomBytes, randomInt } from 'node:crypto'
 import { monotonicFactory } from 'ulid'
 import { v7 } from 'uuid'
 
+/** The canonical form of a UUID of any version. */
+export const UUID_PATTERN = '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$'
+const UUID = new RegExp(UUID_PATTERN)
+
+/** Whether a text is a UUID in its canonical form: lower case, with hyphens. */
+export function isUuid(text: string): boolean {
+  return UUID.test(text)
+}
+
 const nextUlid = monotonicFactory(randomFraction)
 let pool = randomBytes(4096)
 let used = 0
@@ -31,7 +40,7 @@ export function newUuid(at: Date): string {
   return v7({ msecs: at.getTime() })
 }
 
-/** Returns 32 random lowercase hexadecimal characters: the id of a security upload. */
+/** Returns 32 random lowercase hexadecimal characters. */
 export function newHexId(): string {
   return randomBytes(16).toString('hex')
 }

@@ -1,3 +1,6 @@
+import { matchesGlob } from '../platform/glob.ts'
+import { UUID_PATTERN } from '../platform/ids.ts'
+
 /** The supported code hosts. */
 export const PROVIDERS = ['github', 'gitlab', 'bitbucket', 'azure'] as const
 export type Provider = (typeof PROVIDERS)[number]
@@ -6,7 +9,7 @@ export type Provider = (typeof PROVIDERS)[number]
 type Naming = { host: string; id: RegExp; idForm: string; segmentsMax: number }
 
 const NUMBER = { id: /^[1-9]\d{0,18}$/, idForm: 'a number' }
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+const UUID = new RegExp(UUID_PATTERN)
 /** GitLab allows twenty levels of groups below the top one. */
 const GITLAB_SEGMENTS_MAX = 22
 
@@ -49,7 +52,22 @@ export function isRepositoryName(provider: Provider, name: string): boolean {
   return segments.every((segment) => SEGMENT.test(segment) && segment !== '.' && segment !== '..')
 }
 
+/** Splits `host/owner/name` into the host and the name. An address without a slash is a name. */
+export function splitAddress(address: string): { host: string; name: string } {
+  const slash = address.indexOf('/')
+  return { host: address.slice(0, Math.max(0, slash)), name: address.slice(slash + 1) }
+}
+
 /** True for a host name in lower case, optionally with a port. */
 export function isHost(host: string): boolean {
   return HOST.test(host)
+}
+
+/**
+ * True if a glob matches a repository: its whole address `host/owner/name`, or the name without the
+ * host. Case is ignored, as on code hosts.
+ */
+export function matchesRepository(pattern: string, repository: string): boolean {
+  const [glob, address] = [pattern.toLowerCase(), repository.toLowerCase()]
+  return matchesGlob(glob, address) || matchesGlob(glob, splitAddress(address).name)
 }

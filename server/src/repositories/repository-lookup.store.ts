@@ -1,4 +1,5 @@
 import type { Db } from '../platform/db/sql.ts'
+import { splitAddress } from './repository-identity.ts'
 
 export type LinkedRepository = { provider: string; id: string; full_name: string; tracked_branch: string }
 
@@ -53,4 +54,22 @@ export async function findOnHost(
     order by provider, id
     limit 1`
   return row ?? null
+}
+
+type LocatedRepository = {
+  host: string | null
+  /** The name without the host. */
+  name: string
+  /** The linked repository with this address. */
+  linked: LinkedRepository | null
+}
+
+/**
+ * Finds the linked repository at `host/owner/name`. An address of two parts has no host, as in
+ * reports.
+ */
+export async function locateRepository(db: Db, orgId: string, address: string): Promise<LocatedRepository> {
+  const { host, name } = splitAddress(address)
+  if (!name.includes('/')) return { host: null, name: address, linked: null }
+  return { host, name, linked: await findOnHost(db, orgId, host, name) }
 }

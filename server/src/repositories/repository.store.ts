@@ -16,7 +16,7 @@ export type RepositoryLink = Pick<Repository, 'provider' | 'id' | 'full_name'> &
   tracked_branch: string | null
 }
 
-export type LinkDefaults = Pick<Repository, 'host' | 'tracked_branch' | 'created_at'>
+type LinkDefaults = Pick<Repository, 'host' | 'tracked_branch' | 'created_at'>
 
 const REPOSITORIES_LISTED_MAX = 10_000
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
-import type { Actor } from '../../src/access/actor.ts'
-import { artifactAddress, artifactKey } from '../../src/ci/artifacts/artifact-object.ts'
+import { artifactKey } from '../../src/ci/artifacts/artifact-object.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { assertError, assertInvalid } from '../support/assert-error.ts'
 import {
@@ -18,7 +17,6 @@ import {
 import { createRun } from '../support/ci-runs.ts'
 import type { Json } from '../support/json.ts'
 import { expectationOf } from '../support/object-store-contract.ts'
-import { onTheServersClock } from '../support/s3-under-test.ts'
 
 const FILE = 'the bytes of the file'
 
@@ -189,36 +187,4 @@ test('404 for a report of another organization or run; an artifact of another re
   const { body } = await postComplete(api, caller, other, ids)
   assert.deepEqual(body.data.results[0].status, 'missing')
   await assertCompleted(api, caller, report, slot.artifact_id)
-})
-
-/** The actor of a request by the caller. Downloads have no route yet. */
-const actorOf = ({ orgId }: Caller) => ({ org_id: orgId }) as Actor
-
-test('an uploaded artifact can be downloaded under its file name', async () => {
-  const id = await uploadArtifact(api, caller, report, 'dist/app 1.tar', FILE)
-  const { url, expires_at } = await artifactAddress(api.services, actorOf(caller), id)
-  assert.equal(expires_at.getTime(), api.clock.now().getTime() + 15 * 60_000)
-  const response = await fetch(url)
-  assert.equal(response.status, 200)
-  assert.match(response.headers.get('content-disposition') ?? '', /^attachment; filename="app 1\.tar"/)
-  assert.equal(await response.text(), FILE)
-})
-
-test('the URL of a download is valid for 15 minutes', onTheServersClock, async () => {
-  const id = await uploadArtifact(api, caller, report, 'file', FILE)
-  const { url } = await artifactAddress(api.services, actorOf(caller), id)
-  api.clock.advance(15 * 60_000 - 1)
-  assert.equal((await fetch(url)).status, 200)
-  api.clock.advance(1)
-  assert.equal((await fetch(url)).status, 403)
-})
-
-test("404 for another organization's artifact, an unknown one and one that is not uploaded", async () => {
-  const slot = await openSlot('pending')
-  await putArtifact(slot, FILE)
-  const id = await uploadArtifact(api, caller, report, 'file', FILE)
-  const notFound = { status: 404, code: 'not_found' }
-  await assert.rejects(artifactAddress(api.services, actorOf(await api.caller()), id), notFound)
-  await assert.rejects(artifactAddress(api.services, actorOf(caller), 'nobody'), notFound)
-  await assert.rejects(artifactAddress(api.services, actorOf(caller), slot.artifact_id), notFound)
 })

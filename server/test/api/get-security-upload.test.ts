@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
-import { expireUploads } from '../../src/security/uploads/expire-uploads.ts'
+import { expireUploads } from '../../src/security/uploads/expire-uploads.job.ts'
 import { reportKey } from '../../src/security/uploads/upload-file.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { assertError, assertInvalid } from '../support/assert-error.ts'

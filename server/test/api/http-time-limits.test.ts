@@ -80,6 +80,17 @@ for (const length of ['content-length: 100', 'transfer-encoding: chunked']) {
   })
 }
 
+test('a body that no route reads and that never arrives ends nothing', { timeout: 20_000 }, async () => {
+  await start({ bodyMs: 100 })
+  const [unread, slow] = [await open(), await open()]
+  unread.write('GET /slow HTTP/1.1\r\nhost: test\r\ncontent-length: 5\r\n\r\n')
+  slow.write(`${POST}content-length: 5\r\n\r\n`)
+  assert.match(await text(slow), /^HTTP\/1.1 408 /) // the time limit of the other request is over, too
+  running.release()
+  assert.match(String((await once(unread, 'data'))[0]), /^HTTP\/1.1 200 /)
+  unread.destroy()
+})
+
 test('a body that arrives in time, in pieces, is read', async () => {
   await start({ bodyMs: 20_000 })
   const socket = await open()

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { rm, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { sweepStaleTemporaryFiles } from '../../src/platform/objects/temporary-files.ts'
+import { sweepStaleTemporaryFiles } from '../../src/platform/objects/object-file.ts'
 import { incomingFiles, startFileStore } from '../support/file-store-server.ts'
 import { collect, expectationOf, send } from '../support/object-store-contract.ts'
 

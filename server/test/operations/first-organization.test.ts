@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createFirstOrganization } from '../../src/access/api-keys/create-first-organization.ts'
+import { createFirstOrganization } from '../../src/access/api-keys/manage-access.ts'
 import { firstSteps } from '../../src/commands/start.ts'
 import { startTestApi } from '../support/api.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { Errors } from 'typebox/value'
-import type { Principal } from '../../src/audit/principal.ts'
+import type { Principal } from '../../src/audit/audit.store.ts'
 import { Deployment } from '../../src/deployments/deployment.schema.ts'
 import { createGate } from '../../src/deployments/gates/configure/configure-gate.ts'
 import type { GateRequest } from '../../src/deployments/gates/configure/configured-gate.ts'

@@ -1,4 +1,4 @@
-import { COMMAND_LINE } from '../../src/audit/principal.ts'
+import { COMMAND_LINE } from '../../src/audit/audit.store.ts'
 import { evaluatePolicy } from '../../src/compliance/engines/evaluate-policy.ts'
 import type { PolicyInput } from '../../src/compliance/input/policy-input.schema.ts'
 import { emptyInput } from '../../src/compliance/input/policy-input.schema.ts'

@@ -1,4 +1,4 @@
-import { PUBLISHED_SCHEMAS } from '../../src/commands/policy-schema.ts'
+import { PUBLISHED_SCHEMAS } from '../../src/commands/policy-file.ts'
 
 const DOCS = new URL('../../../docs/', import.meta.url)
 

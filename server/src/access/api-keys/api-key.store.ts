@@ -29,7 +29,7 @@ export type StoredCredential = {
   organization: Organization
 }
 
-export type NewApiKey = Omit<ApiKey, 'revoked_at' | 'last_used_at'> & { key_sha256: Buffer }
+type NewApiKey = Omit<ApiKey, 'revoked_at' | 'last_used_at'> & { key_sha256: Buffer }
 
 const KEYS_LISTED_MAX = 1000
 

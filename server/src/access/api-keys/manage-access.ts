@@ -1,16 +1,21 @@
 import type { Environment } from '../../config.ts'
-import { type Organization, updatePlan } from '../../organizations/organization.store.ts'
-import { requireKnownPlan } from '../../organizations/plan.ts'
+import {
+  insertOrganization,
+  listOrganizations,
+  type Organization,
+  updatePlan,
+} from '../../organizations/organization.store.ts'
+import { DEFAULT_PLAN, requireKnownPlan } from '../../organizations/plan.ts'
 import { refuseUnknownOrganization } from '../../organizations/require-organization.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import { ApiError, notFound } from '../../platform/http/errors.ts'
-import { newUuid } from '../../platform/ids.ts'
+import { isUuid, newUuid } from '../../platform/ids.ts'
 import type { Services } from '../../services.ts'
-import { requireScopes } from '../scopes.ts'
+import { requireScopes, SCOPES } from '../scopes.ts'
 import { type ApiKey, insertApiKey, markRevoked, notifyAccessChanged } from './api-key.store.ts'
 import { generateApiKey, hashApiKey } from './api-key.ts'
 
-export type ApiKeyRequest = {
+type ApiKeyRequest = {
   name: string
   scopes: readonly string[]
   environment: Environment
@@ -22,7 +27,7 @@ export type ApiKeyRequest = {
 /**
  * A new key with its secret. Only the hash of the secret is stored, so it can be shown once only.
  */
-export type NewKey = Pick<ApiKey, 'id' | 'name' | 'scopes' | 'environment' | 'expires_at'> & { key: string }
+type NewKey = Pick<ApiKey, 'id' | 'name' | 'scopes' | 'environment' | 'expires_at'> & { key: string }
 
 const NAME_CHARS_MAX = 100
 
@@ -47,11 +52,10 @@ function requireKeyName(name: string): string {
   throw new ApiError(400, 'invalid_request', `A key name must have 1 to ${NAME_CHARS_MAX} characters`)
 }
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-
 /** Revokes an API key on all running servers. Safe to repeat. Throws 400 and 404. */
 export async function revokeApiKey({ sql, clock }: Pick<Services, 'sql' | 'clock'>, id: string): Promise<ApiKey> {
-  if (!UUID.test(id)) throw new ApiError(400, 'invalid_request', `"${id.slice(0, 80)}" is not a key id (a UUID)`)
+  if (!isUuid(id.toLowerCase()))
+    throw new ApiError(400, 'invalid_request', `"${id.slice(0, 80)}" is not a key id (a UUID)`)
   const key = await markRevoked(sql, id, clock.now())
   if (!key) throw notFound('API key')
   return key
@@ -72,5 +76,33 @@ export async function changePlan(
     if (!organization) return refuseUnknownOrganization(slug)
     await notifyAccessChanged(tx)
     return organization
+  })
+}
+
+const SLUG = 'default'
+
+export type FirstOrganization = { organization: Organization; key: NewKey }
+
+/**
+ * Creates the organization `default` with one key that has all scopes. Returns null if an
+ * organization exists already, or if another server creates it at the same time: the unique slug
+ * lets only one succeed.
+ */
+export async function createFirstOrganization(services: Services): Promise<FirstOrganization | null> {
+  const { sql, clock, config } = services
+  const now = clock.now()
+  return sql.begin(async (tx) => {
+    if ((await listOrganizations(tx)).length > 0) return null
+    const wanted = { id: newUuid(now), slug: SLUG, name: SLUG, plan: DEFAULT_PLAN }
+    const organization = await insertOrganization(tx, wanted, now)
+    if (!organization) return null
+    const request = {
+      name: 'first key',
+      scopes: SCOPES,
+      environment: config.environment,
+      createdBy: 'start',
+      lifetimeMs: null,
+    }
+    return { organization, key: await createApiKey(tx, organization.id, request, now) }
   })
 }

@@ -1,8 +1,6 @@
 import type { Actor } from '../../access/actor.ts'
-import { notFound } from '../../platform/http/errors.ts'
-import type { PresignedGet } from '../../platform/objects/object-store.ts'
 import type { Services } from '../../services.ts'
-import { type ArtifactRow, findUploaded } from './artifact.store.ts'
+import type { ArtifactRow } from './artifact.store.ts'
 
 /** Artifacts are stored as plain bytes, whatever their format. */
 const CONTENT_TYPE = 'application/octet-stream'
@@ -22,17 +20,4 @@ export async function signSlots({ objects }: Services, actor: Actor, artifacts: 
       return { artifact_id: id, path, url, method, headers, expires_at: expires_at.toISOString() }
     }),
   )
-}
-
-/**
- * A URL that downloads an uploaded artifact of the organization, valid for 15 minutes. Throws 404.
- */
-export async function artifactAddress(
-  { sql, objects, clock }: Services,
-  actor: Actor,
-  id: string,
-): Promise<PresignedGet> {
-  const artifact = await findUploaded(sql, actor.org_id, id)
-  if (!artifact) throw notFound('artifact')
-  return objects.presignGet(artifactKey(actor.org_id, id), artifact.path.split('/').at(-1) ?? id, clock.now())
 }

@@ -33,17 +33,6 @@ export async function findArtifactsById(db: Db, report: ReportKey, ids: string[]
       and id = any(${ids})`
 }
 
-/** An artifact that has been uploaded, for a download. */
-export async function findUploaded(db: Db, orgId: string, id: string): Promise<{ path: string } | null> {
-  const [row] = await db<{ path: string }[]>`
-    select path
-    from ci_artifacts
-    where org_id = ${orgId}
-      and id = ${id}
-      and status = 'uploaded'`
-  return row ?? null
-}
-
 /**
  * Bytes that count toward the quota of a run: files that are uploaded, and slots that are still
  * open.

@@ -2,6 +2,7 @@ import type { Actor } from '../../access/actor.ts'
 import { useMonthly } from '../../organizations/usage.store.ts'
 import { utcMonthStart } from '../../platform/clock.ts'
 import type { Tx } from '../../platform/db/sql.ts'
+import { invalidRequest } from '../../platform/http/errors.ts'
 import { newUuid } from '../../platform/ids.ts'
 import { ADDRESS_LIFETIME_MS } from '../../platform/objects/object-store.ts'
 import type { ArtifactItem, Skipped } from './artifact.schema.ts'
@@ -15,8 +16,8 @@ import {
 } from './artifact.store.ts'
 import { deleteArtifacts } from './artifact-removal.store.ts'
 
-export type ReservationRequest = { actor: Actor; report: ReportKey; items: ArtifactItem[]; now: Date }
-export type Reserved = { slots: ArtifactRow[]; skipped: Skipped[] }
+type ReservationRequest = { actor: Actor; report: ReportKey; items: ArtifactItem[]; now: Date }
+type Reserved = { slots: ArtifactRow[]; skipped: Skipped[] }
 
 /**
  * Decides for each file, in the order of the request, whether it gets a slot, and opens the slots.
@@ -97,4 +98,32 @@ class Reservation {
     const use = { metric: 'artifact_bytes', amount: item.size, month: utcMonthStart(this.#now), max } as const
     return (await useMonthly(this.#tx, org_id, use)) ? null : 'monthly_quota'
   }
+}
+
+const CHARS_MAX = 500
+
+/** Throws 400 `invalid_request` that names each path that is not valid or that occurs twice. */
+export function refuseBadPaths(items: ArtifactItem[]): void {
+  const seen = new Set<string>()
+  const errors = items.flatMap(({ path }, index) => {
+    const mistake = artifactPathMistake(path) ?? (seen.has(path) ? 'occurs twice in this request' : null)
+    seen.add(path)
+    return mistake === null ? [] : [{ path: `/body/artifacts/${index}/path`, message: mistake }]
+  })
+  if (errors.length > 0) throw invalidRequest(errors)
+}
+
+/**
+ * The error message for a path that is not relative, `/`-separated and 1 to 500 characters long;
+ * otherwise null.
+ */
+export function artifactPathMistake(path: string): string | null {
+  if (path === '' || [...path].length > CHARS_MAX) return `must have 1 to ${CHARS_MAX} characters`
+  if (/\p{Cc}/u.test(path)) return 'must not contain control characters'
+  if (path.includes('\\')) return 'must use / as the separator'
+  if (path.startsWith('/') || /^[A-Za-z]:/.test(path)) return 'must be relative'
+  if (path.split('/').some((segment) => segment === '' || segment === '.' || segment === '..')) {
+    return 'must not contain an empty segment, . or ..'
+  }
+  return null
 }

@@ -4,8 +4,7 @@ import type { Services } from '../../services.ts'
 import type { ArtifactItem } from '../artifacts/artifact.schema.ts'
 import { countArtifacts } from '../artifacts/artifact.store.ts'
 import { signSlots } from '../artifacts/artifact-object.ts'
-import { refuseBadPaths } from '../artifacts/artifact-path.ts'
-import { reserveArtifacts } from '../artifacts/reserve-artifacts.ts'
+import { refuseBadPaths, reserveArtifacts } from '../artifacts/reserve-artifacts.ts'
 import {
   type AttestationRow,
   countAttestations,

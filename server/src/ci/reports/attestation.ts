@@ -7,7 +7,7 @@ export const ATTESTATION_KINDS = ['test-results', 'coverage', 'sbom', 'scan', 'c
 export type AttestationKind = (typeof ATTESTATION_KINDS)[number]
 /** Kinds that only Shiplock or a provider can attest (specification, createCiReport). */
 export const REFUSED_KINDS = ['provenance', 'ownership']
-export const DATA_BYTES_MAX = 64 * 1024
+const DATA_BYTES_MAX = 64 * 1024
 /** More than any real report needs, and low enough that serializing cannot overflow the stack. */
 const DATA_NESTING_MAX = 64
 

@@ -4,9 +4,8 @@ import type { Tx } from '../../platform/db/sql.ts'
 import { invalidField, notFound } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
 import { signSlots } from '../artifacts/artifact-object.ts'
-import { refuseBadPaths } from '../artifacts/artifact-path.ts'
 import { deleteOtherArtifacts } from '../artifacts/artifact-removal.store.ts'
-import { reserveArtifacts } from '../artifacts/reserve-artifacts.ts'
+import { refuseBadPaths, reserveArtifacts } from '../artifacts/reserve-artifacts.ts'
 import { lockRunById } from '../runs/run.store.ts'
 import { attemptExists } from '../runs/run-attempt.store.ts'
 import { deleteOtherAttestations, upsertAttestations } from './attestation.store.ts'
@@ -87,9 +86,13 @@ const DIGEST_CHARS = 24
  * the keys of the matrix does not matter.
  */
 export function reportId({ runId, attempt, jobName, matrix, name }: ReportIdentity): string {
-  const sorted = Object.entries(matrix ?? {}).sort(([a], [b]) => (a < b ? -1 : 1))
-  const digest = hash('sha256', JSON.stringify([runId, attempt, jobName, sorted, name]), 'hex')
+  const digest = hash('sha256', JSON.stringify([runId, attempt, jobName, sortedMatrix(matrix), name]), 'hex')
   return `${attempt}-${digest.slice(0, DIGEST_CHARS)}`
+}
+
+/** The entries of a matrix in the order of their keys: equal matrices give equal entries. */
+export function sortedMatrix(matrix: object | null): [string, unknown][] {
+  return Object.entries(matrix ?? {}).sort(([a], [b]) => (a < b ? -1 : 1))
 }
 
 function otherRunner(report: ReportRow, before: string | null): string[] {

@@ -12,7 +12,7 @@ import {
 } from './attestation.ts'
 import type { AttestationItem } from './report.schema.ts'
 
-export type ReadAttestations = { rows: AttestationRow[]; warnings: string[] }
+type ReadAttestations = { rows: AttestationRow[]; warnings: string[] }
 
 /**
  * Validates the attestations of a body and derives their statuses. Errors: 400 `kind_not_allowed`,

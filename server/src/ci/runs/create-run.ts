@@ -13,7 +13,7 @@ import { lockRun, readRun, type StoredRun } from './run.store.ts'
 import { type AttemptRow, findAttempt, insertAttempt, updateAttempt } from './run-attempt.store.ts'
 import { NEW_RUNS_PER_DAY_MAX, type RunIntake } from './run-intake.ts'
 
-export type CreatedRun = { run: StoredRun; created: boolean }
+type CreatedRun = { run: StoredRun; created: boolean }
 
 /** Day numbers collide more than once or twice only when the limit of the day is near. */
 const COLLISIONS_MAX = 50

@@ -2,7 +2,7 @@ import { publish } from '../../platform/queue/event.ts'
 import type { ScheduledJob } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
 import { settleEarlierAttempts, settleNewestAttempts } from './attempt-deadline.store.ts'
-import { runFinished } from './run-finished.event.ts'
+import { runFinished } from './update-run.ts'
 
 /**
  * Runs every minute: sets open attempts past their deadline to `timed_out` (decisions §5). Reads do

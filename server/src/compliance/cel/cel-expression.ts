@@ -5,7 +5,7 @@ import { celEnvironment } from './cel-environment.ts'
 import { decisiveValues } from './decisive-values.ts'
 
 /** A mistake in an expression. `offset` counts UTF-16 code units from its start. */
-export type ExpressionMistake = { message: string; offset: number }
+type ExpressionMistake = { message: string; offset: number }
 
 /** The types that a rule may have. `dyn` is only known at evaluation. */
 const RESULT_TYPES = ['bool', 'dyn', 'map<string, string>', 'map<string, dyn>']

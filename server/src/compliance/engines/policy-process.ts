@@ -1,12 +1,12 @@
-import { serveQuestions } from '../../platform/processes/serve-questions.ts'
+import { type LoadedPolicy, loadPolicy } from '@open-policy-agent/opa-wasm'
+import { serveQuestions } from '../../platform/processes/bounded-process.ts'
 import { celInput } from '../cel/cel-environment.ts'
 import { evaluateExpression } from '../cel/cel-expression.ts'
 import { viewOf } from '../input/evidence-view.ts'
 import type { PolicyInput } from '../input/policy-input.schema.ts'
-import type { CelRule, EvidenceTerms } from '../policies/policy.schema.ts'
+import type { CelRule, EvidenceTerms, PolicyBundle } from '../policies/policy.schema.ts'
 import type { RuleAnswer } from '../policies/policy-verdict.ts'
-import { answerModule } from './answer-module.ts'
-import type { Part, Question } from './policy-questions.ts'
+import type { ModuleAnswer, ModuleQuestion, Part, Question } from './policy-questions.ts'
 
 /** Entry point of the child process that runs organizations' rules and modules within limits. */
 serveQuestions<Question, Part>(async function* (question) {
@@ -36,4 +36,43 @@ function withHint(answer: RuleAnswer, { trust }: EvidenceTerms, input: PolicyInp
   const isIgnored = trust !== 'any' && input.run?.trust === 'self_reported'
   if (answer.status !== 'error' || !isIgnored) return answer
   return { ...answer, reason: `${answer.reason}. ${HINT}` }
+}
+
+/** In pages of 64 KiB. The maximum is 128 MiB. */
+const MEMORY = { initial: 16, maximum: 2048 }
+const LOADED_MAX = 20
+const KEPT_BYTES_MAX = 16 * 1024 * 1024
+const loaded = new Map<string, LoadedPolicy>()
+
+/** Evaluates a WebAssembly policy in the child process (OPA documentation, "WebAssembly"). */
+async function answerModule(question: Omit<ModuleQuestion, 'type'>): Promise<ModuleAnswer> {
+  const { sha256, bundle, entrypoint, input } = question
+  if (bundle === null && !loaded.has(sha256)) return { type: 'unknown' }
+  try {
+    const policy = loaded.get(sha256) ?? (await load(bundle as PolicyBundle))
+    if (!Object.hasOwn(policy.entrypoints, entrypoint)) return refuse(entrypoint, policy.entrypoints)
+    const [answer] = policy.evaluate(input, entrypoint) as { result?: unknown }[]
+    keep(sha256, policy)
+    return { type: 'result', result: answer?.result }
+  } catch (error) {
+    return { type: 'failed', reason: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+async function load({ wasm, data }: PolicyBundle): Promise<LoadedPolicy> {
+  const policy = await loadPolicy(wasm as Uint8Array<ArrayBuffer>, MEMORY)
+  policy.setData(data as object)
+  return policy
+}
+
+/** Keeps the modules used last. Drops large ones, because their memory never shrinks. */
+function keep(sha256: string, policy: LoadedPolicy): void {
+  loaded.delete(sha256)
+  if (policy.mem.buffer.byteLength <= KEPT_BYTES_MAX) loaded.set(sha256, policy)
+  for (const [oldest] of loaded) if (loaded.size > LOADED_MAX) loaded.delete(oldest)
+}
+
+function refuse(entrypoint: string, entrypoints: object): ModuleAnswer {
+  const known = Object.keys(entrypoints).join(', ')
+  return { type: 'failed', reason: `no entrypoint ${entrypoint}; the entrypoints are ${known}` }
 }

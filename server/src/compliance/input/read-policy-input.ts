@@ -6,7 +6,7 @@ import { readPolicyFacts } from '../../security/policy-facts/read-policy-facts.t
 import type { PolicyInput } from './policy-input.schema.ts'
 
 /** What the policies evaluate: a repository with one of its runs and, if any, a deployment. */
-export type PolicySubject = {
+type PolicySubject = {
   org_id: string
   repository: string
   branch: string | null

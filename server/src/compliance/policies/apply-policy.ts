@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { Type } from 'typebox'
+import type { Principal } from '../../audit/audit.store.ts'
 import { type AuditEntry, recordAudit } from '../../audit/audit.store.ts'
-import type { Principal } from '../../audit/principal.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { ApiError } from '../../platform/http/errors.ts'
 import { newUuid } from '../../platform/ids.ts'

@@ -1,5 +1,5 @@
 import { matchesAnyGlob } from '../../platform/glob.ts'
-import { matchesRepository } from '../../repositories/repository-pattern.ts'
+import { matchesRepository } from '../../repositories/repository-identity.ts'
 import type { PolicyBindings, PolicyDefinition } from './policy.schema.ts'
 
 type Definition = Pick<PolicyDefinition, 'bindings'>

@@ -73,6 +73,11 @@ export function resultStatus(rules: readonly RuleVerdict[]): 'passing' | 'failin
   return rules.every(({ status }) => status === 'pass') ? 'passing' : 'warning'
 }
 
+/** The rules that block a deployment. A policy in `monitor` never blocks. */
+export function blockingRules({ mode, rules }: PolicyVerdict): RuleVerdict[] {
+  return mode === 'enforce' ? rules.filter(isBlocking) : []
+}
+
 function isBlocking({ status, blocking }: RuleVerdict): boolean {
   return blocking && (status === 'fail' || status === 'error')
 }

@@ -2,7 +2,7 @@ import { Check } from 'typebox/value'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import { type PolicyBundle, PolicyDefinition, type PolicyMode } from './policy.schema.ts'
 
-export type PolicySummary = { id: string; name: string; version: number; mode: PolicyMode }
+type PolicySummary = { id: string; name: string; version: number; mode: PolicyMode }
 
 /**
  * The current version of a policy. `definition` is null if the stored definition cannot be read.
@@ -34,7 +34,7 @@ export async function findContentHash(tx: Tx, orgId: string, policyId: string, v
   return row?.content_hash ?? null
 }
 
-export type NewVersion = { id: string; version: number; definition: PolicyDefinition; content_hash: Buffer }
+type NewVersion = { id: string; version: number; definition: PolicyDefinition; content_hash: Buffer }
 
 /** Stores a version and makes it the current one. Requires the policy lock. */
 export async function insertVersion(tx: Tx, orgId: string, policy: NewVersion, at: Date): Promise<void> {

@@ -6,7 +6,7 @@ import { POLICY_SCHEMAS, type PolicyFileContent } from './policy-file.schema.ts'
 import { FORMATS, mistakeMessage, PolicyFileError, type PolicyMistake } from './policy-mistake.ts'
 
 /** A policy file whose bundle, if any, has not been read. `file` is relative to the policy file. */
-export type PolicyFile = Omit<PolicyDefinition, 'engine'> & {
+type PolicyFile = Omit<PolicyDefinition, 'engine'> & {
   engine: Exclude<PolicyEngine, { type: 'wasm' }> | WasmFile
 }
 export type WasmFile = EvidenceTerms & { type: 'wasm'; file: string; entrypoint: string }

@@ -1,5 +1,7 @@
+import { splitAddress } from '../../repositories/repository-identity.ts'
+
 /** The names under which an organization's repositories are known, by source. */
-export type RepositoryNames = {
+type RepositoryNames = {
   /** `host/owner/name` from runs. */
   runs: string[]
   linked: { host: string; full_name: string }[]
@@ -18,7 +20,7 @@ export function knownRepositories({ runs, linked, reported }: RepositoryNames): 
     const key = address.toLowerCase()
     if (!addresses.has(key)) addresses.set(key, address)
   }
-  const names = new Set([...addresses.keys()].map(nameOf))
+  const names = new Set([...addresses.keys()].map((address) => splitAddress(address).name))
   const unhosted = reported.filter((name) => !names.has(name.toLowerCase()))
   return [...addresses.values(), ...unhosted]
 }
@@ -26,15 +28,11 @@ export function knownRepositories({ runs, linked, reported }: RepositoryNames): 
 /** Whether a report with this repository name is about the repository. */
 export function isNamed(repository: string, name: string): boolean {
   const known = repository.toLowerCase()
-  return known === name.toLowerCase() || nameOf(known) === name.toLowerCase()
+  return known === name.toLowerCase() || splitAddress(known).name === name.toLowerCase()
 }
 
 /** Returns `owner/name` of `host/owner/name`, or null if the repository's host is not known. */
 export function hostlessName(repository: string): string | null {
-  const name = nameOf(repository)
+  const { name } = splitAddress(repository)
   return name.includes('/') ? name : null
-}
-
-function nameOf(address: string): string {
-  return address.slice(address.indexOf('/') + 1)
 }

@@ -1,7 +1,7 @@
 import { findNewestRuns, type RunName } from '../../ci/evidence/newest-runs.store.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import { branchName } from '../../repositories/branch-name.ts'
-import { locateRepository } from '../../repositories/locate-repository.ts'
+import { locateRepository } from '../../repositories/repository-lookup.store.ts'
 import type { PolicyInput } from '../input/policy-input.schema.ts'
 import { readPolicyInput } from '../input/read-policy-input.ts'
 import type { PolicyBindings } from '../policies/policy.schema.ts'

@@ -1,7 +1,7 @@
 import { findRunRepository, listRunRepositories } from '../../ci/evidence/newest-runs.store.ts'
 import type { Db } from '../../platform/db/sql.ts'
-import { enqueue } from '../../platform/queue/enqueue.ts'
 import type { ScheduledJob } from '../../platform/queue/job.ts'
+import { enqueue } from '../../platform/queue/job.ts'
 import { listRepositories } from '../../repositories/repository.store.ts'
 import { findUploadSubject, listReportedNames } from '../../security/policy-facts/policy-repository.store.ts'
 import type { Services } from '../../services.ts'

@@ -1,4 +1,4 @@
-import { listContext } from '../../access/retention.ts'
+import { listContext } from '../../access/actor.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { readPage, sendPage } from '../../platform/http/lists.ts'
 import { ListEnvelope } from '../../platform/http/schemas.ts'

@@ -41,7 +41,7 @@ export type NewResult = {
   details: { rule: string; result: RuleStatus; evidence: string | null }[]
 }
 
-export type RepositoryResults = { org_id: string; repository: string; results: NewResult[]; at: Date }
+type RepositoryResults = { org_id: string; repository: string; results: NewResult[]; at: Date }
 
 /** Stores a repository's results in place of earlier ones. A result with a later time is kept. */
 export async function upsertResults(tx: Tx, { org_id, repository, results, at }: RepositoryResults): Promise<void> {

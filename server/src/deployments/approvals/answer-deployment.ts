@@ -1,7 +1,7 @@
 import type { Actor } from '../../access/actor.ts'
-import { retainedSince } from '../../access/retention.ts'
 import { findRunCredential } from '../../ci/runs/run.store.ts'
 import type { PolicyEvaluation } from '../../compliance/policies/policy-verdict.ts'
+import { retainedSince } from '../../organizations/plan.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import { ApiError, notFound } from '../../platform/http/errors.ts'
 import { newUuid } from '../../platform/ids.ts'

@@ -56,13 +56,13 @@ export async function writeOverride(tx: Tx, { org_id, id }: DeploymentKey, overr
       and id = ${id}`
 }
 
-export type AnswerKey = { org_id: string; answer_id: string }
+type AnswerKey = { org_id: string; answer_id: string }
 
 /** The two messages about an answer that are posted to the code host. */
 export type PostedPart = 'comment' | 'decision'
 
 /** An answer with its deployment. `isPosted` is true if the code host has accepted the part. */
-export type Posting = { provider: string; deployment: HostDeployment; answer: Answer; isPosted: boolean }
+type Posting = { provider: string; deployment: HostDeployment; answer: Answer; isPosted: boolean }
 
 type PostingRow = Answer & HostDeployment & { provider: string; is_posted: boolean }
 

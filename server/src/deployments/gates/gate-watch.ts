@@ -65,7 +65,7 @@ export class GateWatch {
 }
 
 /** The changes of one gate as one request sees them, from `watch` until `stop`. */
-export class GateChanges {
+class GateChanges {
   readonly stop: () => void
   #arrived = Promise.withResolvers<void>()
 

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { Closed, ItemId, Nullable, OneOf, Timestamp } from '../../platform/http/schemas.ts'
+import { UUID_PATTERN } from '../../platform/ids.ts'
 
 const ENVIRONMENT_CHARS_MAX = 100
 
@@ -33,7 +34,7 @@ export type NewGate = Static<typeof NewGate> & { attempt: number }
 
 export const GatePath = Closed({
   gate_id: Type.String({
-    pattern: '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$',
+    pattern: UUID_PATTERN,
     description: 'The id of the opened gate, as returned by openCiGate.',
   }),
 })

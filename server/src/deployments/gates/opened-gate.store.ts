@@ -6,7 +6,7 @@ import type { ConfiguredGate } from './configure/configured-gate.store.ts'
 /** Identifies an opened gate. `job` is empty when the request named none. */
 export type OpenedGateKey = { org_id: string; run_id: string; attempt: number; environment: string; job: string }
 
-export type NewOpenedGate = OpenedGateKey & {
+type NewOpenedGate = OpenedGateKey & {
   id: string
   deployment_id: string
   poll_token_sha256: Buffer

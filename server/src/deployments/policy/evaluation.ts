@@ -1,4 +1,4 @@
-import type { PolicyEvaluation } from '../../compliance/policies/policy-verdict.ts'
+import { blockingRules, type PolicyEvaluation } from '../../compliance/policies/policy-verdict.ts'
 import type { RequiredGate } from '../deployment-state.ts'
 
 const NOTE_CHARS_MAX = 2000
@@ -24,15 +24,6 @@ export function blockingReasons({ decision, policies }: PolicyEvaluation): strin
     blockingRules(policy).map(({ name, reason }) => `${policy.name}: ${reason ?? name}`),
   )
   return reasons.length > 0 ? reasons.join('\n').slice(0, NOTE_CHARS_MAX) : 'The policies could not be read.'
-}
-
-type Policy = PolicyEvaluation['policies'][number]
-
-/** The rules of a policy that block a deployment. */
-export function blockingRules({ mode, rules }: Policy): Policy['rules'] {
-  return mode === 'enforce'
-    ? rules.filter(({ status, blocking }) => blocking && status !== 'pass' && status !== 'warn')
-    : []
 }
 
 /**

@@ -13,7 +13,7 @@ export function randomBase62(chars: number): string {
 export function toBase62(bytes: Buffer, chars: number): string {
   let rest = BigInt(`0x${bytes.toString('hex')}`)
   let text = ''
-  for (let place = 0; place < chars; place += 1) {
+  for (let digit = 0; digit < chars; digit += 1) {
     text = BASE62[Number(rest % 62n)] + text
     rest /= 62n
   }

@@ -1,5 +1,5 @@
 /** A connection through a Unix socket. Absent parts keep their defaults. */
-export type SocketEndpoint = {
+type SocketEndpoint = {
   /** The socket's directory. */
   host: string
   port?: number

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import { join as joinPath, resolve } from 'node:path'
-import { accountFor } from './embedded/account.ts'
 import { findBinaries } from './embedded/binaries.ts'
+import { accountFor } from './embedded/child-process.ts'
 import { ensureCluster, ROLE } from './embedded/cluster.ts'
 import { connectOrStart } from './embedded/connect-or-start.ts'
 import { type SocketConnection, urlOf } from './embedded/membership.ts'
@@ -29,7 +29,7 @@ export type EmbeddedPostgres = {
   close(): Promise<void>
 }
 
-export type EmbeddedPostgresOptions = {
+type EmbeddedPostgresOptions = {
   dataDir: string
   /** Receives one sentence about what is being waited for. */
   say?: (line: string) => void

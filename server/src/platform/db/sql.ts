@@ -9,7 +9,7 @@ export type Db = Sql | Tx
 /** How to reach a PostgreSQL: a URL, or the parts of one with a socket's directory as the host. */
 export type DatabaseAddress = string | { host: string; port: number; database: string; user: string }
 
-export type SqlOptions = {
+type SqlOptions = {
   max: number
   applicationName: string
   statementTimeoutMs?: number
@@ -60,3 +60,15 @@ export function sqlState(error: unknown): string | null {
 }
 
 export const UNIQUE_VIOLATION = '23505'
+
+/** The server's version in PostgreSQL's numbering: `180004` is 18.4. */
+export async function serverVersion(sql: Sql): Promise<number> {
+  const [row] = await sql<[{ version: number }]>`select current_setting('server_version_num')::int as version`
+  return row.version
+}
+
+/** The current time of the database server, not the start of the transaction. */
+export async function serverTime(sql: Sql): Promise<Date> {
+  const [row] = await sql<[{ at: Date }]>`select clock_timestamp() as at`
+  return row.at
+}

@@ -1,4 +1,4 @@
-export type ErrorDetails = Record<string, unknown>
+type ErrorDetails = Record<string, unknown>
 
 /** An error that the caller may see. It is sent as the error envelope (specification, "Errors"). */
 export class ApiError extends Error {
@@ -49,7 +49,7 @@ export function notFound(what: string): ApiError {
 }
 
 /** A limit that resets at `resetAt`. `reason` is shown in the error's details. */
-export type ReachedLimit = { limit: number; resetAt: Date; now: Date; reason?: string }
+type ReachedLimit = { limit: number; resetAt: Date; now: Date; reason?: string }
 
 const UNAVAILABLE_RETRY_SECONDS = 5
 

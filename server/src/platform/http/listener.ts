@@ -42,7 +42,7 @@ async function listen(server: NetServer, where: { host: string; port: number } |
   })
 }
 
-export type StopOptions = {
+type StopOptions = {
   /** How long idle connections stay open for a request that is already on its way. */
   idleGraceMs: number
   /** How long requests in flight may take. */

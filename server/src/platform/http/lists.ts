@@ -68,14 +68,14 @@ export type Page = {
    */
   asked: AskedWindow
   /** The last row of the previous page. */
-  after: Place | null
+  after: Position | null
 }
 
 /** A row's position in the list. `sort_value` is what the list is sorted by first, if anything. */
-export type Place = { created_at: Date; id: string; sort_value?: number | null }
+export type Position = { created_at: Date; id: string; sort_value?: number | null }
 
 /** A row as a store returns it: the wire form as JSON text, and its position. */
-export type PageRow = Place & { json: string }
+export type PageRow = Position & { json: string }
 
 type CursorPayload = {
   /** Hash of what the cursor is bound to: route, organization and filters. */
@@ -152,7 +152,7 @@ function binding(query: Record<string, unknown>, { route, orgId }: ListContext):
   return hash('sha256', JSON.stringify([route, orgId, sorted]), 'base64url')
 }
 
-export type SentPage = {
+type SentPage = {
   /** Up to `page.limit + 1` rows. The extra one shows that there is a next page. */
   rows: PageRow[]
   page: Page

@@ -26,7 +26,7 @@ const WRITE_ERROR_RESPONSES: typeof ERROR_RESPONSES = {
 /** Allows only resources of this server. It does not force TLS: that is the operator's decision. */
 const DOCS_CSP = "default-src 'self'; img-src 'self' data:; object-src 'none'; frame-ancestors 'self'; base-uri 'self'"
 
-export type ApiDescription = {
+type ApiDescription = {
   title: string
   description: string
   version: string

@@ -4,7 +4,7 @@ import { collectDefaultMetrics, Histogram, Registry } from 'prom-client'
 /**
  * A dependency that must work before the server can answer requests. `check` throws if it does not.
  */
-export type ReadinessCheck = { name: string; check: () => Promise<void> }
+type ReadinessCheck = { name: string; check: () => Promise<void> }
 
 const CHECK_TIMEOUT_MS = 3000
 

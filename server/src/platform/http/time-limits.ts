@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import { ApiError } from './errors.ts'
 import { hasUnreadBody } from './unread-body.ts'
@@ -27,12 +28,21 @@ export function registerBodyTimeout(app: FastifyInstance, bodyMsMax: number): vo
     const { raw } = request
     if (raw.headers.expect !== undefined && raw.httpVersion === '1.1') reply.raw.writeContinue()
     if (hasUnreadBody(raw) && !request.routeOptions.config.longBody) {
-      // The reader of the body listens for this event, stops reading, and passes the error on.
-      const timer = setTimeout(() => raw.emit('error', tooSlow(bodyMsMax)), bodyMsMax)
+      const timer = setTimeout(() => interrupt(raw, tooSlow(bodyMsMax)), bodyMsMax)
       for (const event of ['end', 'close']) raw.once(event, () => clearTimeout(timer))
+      // A request whose response has ended is not closed with its connection.
+      reply.raw.once('close', () => clearTimeout(timer))
     }
     done()
   })
+}
+
+/**
+ * The reader of the body listens for this event, stops reading, and passes the error on. A body
+ * that no route reads has no listener, and Node would end the process.
+ */
+function interrupt(raw: IncomingMessage, error: ApiError): void {
+  if (raw.listenerCount('error') > 0) raw.emit('error', error)
 }
 
 function tooSlow(bodyMsMax: number): ApiError {

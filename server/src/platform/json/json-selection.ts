@@ -26,8 +26,8 @@ export type SelectionNode = {
 export function selectionTree(paths: readonly string[], omit: Record<string, readonly string[]> = {}): SelectionNode {
   const root = newNode()
   for (const path of paths) {
-    const [place = '', wanted] = path.split(':')
-    const node = nodeAt(root, place)
+    const [location = '', wanted] = path.split(':')
+    const node = nodeAt(root, location)
     if (wanted === 'type') node.typePath = path
     else if (wanted === 'span') node.spanPath = path
     else node.valuePath = path
@@ -36,9 +36,9 @@ export function selectionTree(paths: readonly string[], omit: Record<string, rea
   return root
 }
 
-function nodeAt(root: SelectionNode, place: string): SelectionNode {
+function nodeAt(root: SelectionNode, location: string): SelectionNode {
   let node = root
-  for (const step of place.split(/\.|(?=\[\*\])/).filter((part) => part !== '')) node = child(node, step)
+  for (const step of location.split(/\.|(?=\[\*\])/).filter((part) => part !== '')) node = child(node, step)
   return node
 }
 
@@ -67,3 +67,9 @@ function newNode(): SelectionNode {
     omitted: new Set(),
   }
 }
+
+/**
+ * The position of one or more adjacent elements of an array: from byte `from` to byte `to`
+ * (exclusive).
+ */
+export type JsonSpan = { from: number; to: number }

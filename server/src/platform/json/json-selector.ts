@@ -1,20 +1,19 @@
 import { JsonCapture } from './json-capture.ts'
 import { JsonKey } from './json-key.ts'
-import type { SelectionNode } from './json-selection.ts'
-import type { JsonSpan } from './json-span.ts'
+import type { JsonSpan, SelectionNode } from './json-selection.ts'
 
 export type JsonType = 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null'
 
-/** A selected value. `at` contains the array indexes and wildcard member names of its path. */
+/** A selected value. `keys` contains the array indexes and wildcard member names of its path. */
 export type SelectedValue = {
   path: string
-  at: (string | number)[]
+  keys: (string | number)[]
   value: unknown
   /** The value exceeds the size limit; `value` is undefined. */
   isOversize: boolean
 }
 
-export type SelectorOptions = {
+type SelectorOptions = {
   valueBytesMax: number
   /** Parses a selected value's text. Throws JsonError with the position in the document. */
   parse: (text: string, offset: number) => unknown
@@ -184,7 +183,7 @@ export class JsonSelector {
   }
 
   #select(path: string, value: unknown, isOversize = false): void {
-    const at = this.#labels.slice(1, this.#knownDepth + 1).filter((label) => label !== null)
-    this.#selected.push({ path, at, value, isOversize })
+    const keys = this.#labels.slice(1, this.#knownDepth + 1).filter((label) => label !== null)
+    this.#selected.push({ path, keys, value, isOversize })
   }
 }

@@ -1,8 +1,8 @@
 import { decodeText } from './decode-text.ts'
+import { JsonError } from './json-error.ts'
 import { JsonScanner } from './json-scanner.ts'
-import { selectionTree } from './json-selection.ts'
+import { type JsonSpan, selectionTree } from './json-selection.ts'
 import { JsonSelector, type SelectedValue } from './json-selector.ts'
-import { cutSpans, type JsonSpan } from './json-span.ts'
 import { DEFAULT_LIMITS, type JsonLimits, parseJson } from './select-json.ts'
 
 /**
@@ -13,7 +13,7 @@ const OPEN = Buffer.from('[')
 const CLOSE = Buffer.from(']')
 
 export type Element = Pick<SelectedValue, 'value' | 'isOversize'>
-export type SpanElements<T> = { span: T; elements: Element[] }
+type SpanElements<T> = { span: T; elements: Element[] }
 
 /**
  * Reads the elements whose spans `selectJson` found. The text between them is not looked at.
@@ -96,4 +96,30 @@ class LargeSpan {
     this.#scanner.end()
     return this.take()
   }
+}
+
+type SpanPiece<T extends JsonSpan> = { span: T; bytes: Buffer; isLast: boolean }
+
+/**
+ * Yields the spans of a text, piece by piece. They must be in its order. Throws JsonError if it
+ * ends early.
+ */
+async function* cutSpans<T extends JsonSpan>(
+  text: AsyncIterable<Buffer>,
+  spans: readonly T[],
+): AsyncGenerator<SpanPiece<T>> {
+  let offset = 0
+  let next = 0
+  for await (const chunk of text) {
+    const end = offset + chunk.length
+    for (let span = spans[next]; span !== undefined && span.from < end; span = spans[next]) {
+      const isLast = span.to <= end
+      yield { span, bytes: chunk.subarray(Math.max(span.from - offset, 0), span.to - offset), isLast }
+      if (!isLast) break
+      next++
+    }
+    if (next === spans.length) return
+    offset = end
+  }
+  if (next < spans.length) throw new JsonError('The text ends in the middle of the document', offset)
 }

@@ -20,7 +20,7 @@ async function select(json: string | Uint8Array, paths: string[], omit = {}, pie
 }
 
 async function values(json: string, paths: string[], omit = {}, pieceBytes = 3) {
-  return (await select(json, paths, omit, pieceBytes)).map(({ at, value }) => [at, value])
+  return (await select(json, paths, omit, pieceBytes)).map(({ keys, value }) => [keys, value])
 }
 
 test('elements are handed out one by one with the indexes on the way to them', async () => {

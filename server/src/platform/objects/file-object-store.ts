@@ -3,21 +3,24 @@ import { mkdir, open, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { ignoreMissing } from '../files.ts'
 import { unavailable } from '../http/errors.ts'
-import { describeObjectFile, readObjectFile, writeObjectFile } from './object-file.ts'
+import {
+  describeObjectFile,
+  incomingDirectory,
+  readObjectFile,
+  sweepStaleTemporaryFiles,
+  writeObjectFile,
+} from './object-file.ts'
 import {
   assertObjectKey,
-  type ByteRange,
   type ExpectedObject,
   ObjectNotFoundError,
   type ObjectStore,
-  type PresignedGet,
   type PresignedPut,
   type StoredObject,
 } from './object-store.ts'
-import { type GetGrant, openAddress, type PutGrant, putHeaders, sealAddress } from './signed-address.ts'
-import { incomingDirectory, sweepStaleTemporaryFiles } from './temporary-files.ts'
+import { openAddress, type PutGrant, putHeaders, sealAddress } from './signed-address.ts'
 
-export interface FileObjectStoreOptions {
+interface FileObjectStoreOptions {
   /** A directory for this store's files only. */
   directory: string
   /** The address by which clients reach the server, without a slash at its end. */
@@ -31,7 +34,7 @@ export async function openFileObjectStore(options: FileObjectStoreOptions): Prom
   return new FileObjectStore(options)
 }
 
-/** Stores objects as files. The server itself serves them at signed addresses. */
+/** Stores objects as files. Clients PUT to the server itself, at signed addresses. */
 export class FileObjectStore implements ObjectStore {
   readonly #root: string
   readonly #baseUrl: string
@@ -50,19 +53,9 @@ export class FileObjectStore implements ObjectStore {
     return { method: 'PUT', headers: putHeaders(expected), ...sealAddress(this.#signingKey, this.#baseUrl, grant, now) }
   }
 
-  async presignGet(key: string, filename: string, now: Date): Promise<PresignedGet> {
-    assertObjectKey(key)
-    return sealAddress(this.#signingKey, this.#baseUrl, { method: 'GET', key, filename }, now)
-  }
-
   /** Verifies the token of a PUT address. Throws 403 if it is invalid or expired. */
   openPut(token: unknown, now: Date): PutGrant {
-    return openAddress<PutGrant>(this.#signingKey, 'PUT', token, now)
-  }
-
-  /** Verifies the token of a GET address. Throws 403 if it is invalid or expired. */
-  openGet(token: unknown, now: Date): GetGrant {
-    return openAddress<GetGrant>(this.#signingKey, 'GET', token, now)
+    return openAddress(this.#signingKey, token, now)
   }
 
   /**
@@ -78,13 +71,11 @@ export class FileObjectStore implements ObjectStore {
     return file && (await orUnavailable(describeObjectFile(file)))
   }
 
-  async *read(key: string, range?: ByteRange): AsyncIterable<Uint8Array> {
+  async *read(key: string): AsyncIterable<Uint8Array> {
     await using file = await this.#open(key)
     if (!file) throw new ObjectNotFoundError(key)
     const { sizeBytes } = await orUnavailable(describeObjectFile(file))
-    const start = range?.offsetBytes ?? 0
-    const end = Math.min(start + (range?.lengthBytes ?? sizeBytes), sizeBytes)
-    yield* readObjectFile(file, start, end)
+    yield* readObjectFile(file, sizeBytes)
   }
 
   async remove(key: string): Promise<void> {

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises'
+import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { syncDirectory } from '../files.ts'
+import { ignoreMissing, syncDirectory } from '../files.ts'
 import type { ExpectedObject, StoredObject } from './object-store.ts'
-import { incomingDirectory } from './temporary-files.ts'
 import { CHECKSUM_BYTES, verifiedBody } from './verified-body.ts'
 
 const WRITE_BATCH_BYTES = 256 * 1024
@@ -90,17 +89,14 @@ export async function describeObjectFile(file: FileHandle): Promise<StoredObject
   return { sizeBytes, sha256: buffer.toString('hex') }
 }
 
-/**
- * Reads the bytes from `startBytes` to `endBytes` (exclusive), without the checksum. Reads one
- * chunk ahead.
- */
-export async function* readObjectFile(file: FileHandle, startBytes: number, endBytes: number) {
-  let at = startBytes
-  let reading = readChunk(file, at, endBytes)
-  while (at < endBytes) {
+/** Reads the object's bytes, without the checksum. Reads one chunk ahead. */
+export async function* readObjectFile(file: FileHandle, sizeBytes: number) {
+  let at = 0
+  let reading = readChunk(file, at, sizeBytes)
+  while (at < sizeBytes) {
     const chunk = await reading
     at += chunk.length
-    reading = readChunk(file, at, endBytes)
+    reading = readChunk(file, at, sizeBytes)
     reading.catch(() => {}) // it is thrown where `reading` is awaited, which may be never
     yield chunk
   }
@@ -113,4 +109,30 @@ async function readChunk(file: FileHandle, at: number, endBytes: number): Promis
   const { bytesRead } = await file.read(chunk, 0, chunk.length, at)
   if (bytesRead === 0) throw new Error('The object file was truncated while it was read.')
   return chunk.subarray(0, bytesRead)
+}
+
+const STALE_AFTER_MS = 60 * 60_000
+
+/**
+ * The directory of bodies that are not verified yet. Its name starts with a dot, so no key leads to
+ * it.
+ */
+export function incomingDirectory(root: string): string {
+  return join(root, '.incoming')
+}
+
+/**
+ * Removes temporary files that a crash left behind: those not written to for an hour. `root` is the
+ * directory of the file store. Returns the number of removed files.
+ */
+export async function sweepStaleTemporaryFiles(root: string, now: Date): Promise<number> {
+  const directory = incomingDirectory(root)
+  let removed = 0
+  for (const name of (await ignoreMissing(readdir(directory))) ?? []) {
+    const file = await ignoreMissing(stat(join(directory, name)))
+    if (!file || now.getTime() - file.mtimeMs <= STALE_AFTER_MS) continue
+    await rm(join(directory, name), { force: true })
+    removed += 1
+  }
+  return removed
 }

@@ -14,11 +14,6 @@ export interface PresignedPut {
   expires_at: Date
 }
 
-export interface PresignedGet {
-  url: string
-  expires_at: Date
-}
-
 /**
  * A stored object. `sha256` (hex) is the checksum that the store verified; null if the store does
  * not know it.
@@ -26,12 +21,6 @@ export interface PresignedGet {
 export interface StoredObject {
   sizeBytes: number
   sha256: string | null
-}
-
-/** Part of an object. It is shorter if the object ends before. */
-export interface ByteRange {
-  offsetBytes: number
-  lengthBytes: number
 }
 
 /** Lifetime of a signed address (specification, "Limits"). */
@@ -49,15 +38,10 @@ export interface ObjectStore {
    * `now`.
    */
   presignPut(key: string, expected: ExpectedObject, now: Date): Promise<PresignedPut>
-  /**
-   * Returns an address that serves the object as a download named `filename`, for 15 minutes from
-   * `now`.
-   */
-  presignGet(key: string, filename: string, now: Date): Promise<PresignedGet>
   /** Returns null if nothing is stored. Does not read the object. */
   stat(key: string): Promise<StoredObject | null>
   /** Streams the bytes. Throws `ObjectNotFoundError` if nothing is stored. */
-  read(key: string, range?: ByteRange): AsyncIterable<Uint8Array>
+  read(key: string): AsyncIterable<Uint8Array>
   /** Removes the object if it exists. */
   remove(key: string): Promise<void>
   /** Removes the remains of transfers that were aborted long ago. */

@@ -1,8 +1,6 @@
-import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Clock } from '../clock.ts'
-import { ApiError, notFound } from '../http/errors.ts'
-import { attachmentDisposition } from './content-disposition.ts'
+import { ApiError } from '../http/errors.ts'
 import type { FileObjectStore } from './file-object-store.ts'
 import type { ExpectedObject } from './object-store.ts'
 import { invalidSignature, putHeaders, STORAGE_PATH } from './signed-address.ts'
@@ -11,7 +9,7 @@ import { bodyTooLarge, sizeMismatch } from './verified-body.ts'
 /** A PUT is aborted after this long without a byte. */
 const IDLE_TIMEOUT_MS = 60_000
 
-export type ObjectRoutesOptions = {
+type ObjectRoutesOptions = {
   objects: FileObjectStore
   clock: Clock
   idleTimeoutMs?: number
@@ -20,9 +18,9 @@ export type ObjectRoutesOptions = {
 type TokenQuery = { Querystring: { token?: unknown } }
 
 /**
- * `PUT` and `GET /storage/objects?token=…`, at the addresses that the file store signs. The token
- * is the permission; no API key is needed. Register them as a plugin, so that bodies arrive unread
- * and without a size limit.
+ * `PUT /storage/objects?token=…`, at the addresses that the file store signs. The token is the
+ * permission; no API key is needed. Register it as a plugin, so that bodies arrive unread and
+ * without a size limit.
  */
 export async function objectRoutes(app: FastifyInstance, options: ObjectRoutesOptions): Promise<void> {
   const { objects, clock, idleTimeoutMs = IDLE_TIMEOUT_MS } = options
@@ -37,21 +35,6 @@ export async function objectRoutes(app: FastifyInstance, options: ObjectRoutesOp
     // Keeps the connection open if reading stops early, so that the client can be told why.
     await objects.write(key, expected, request.raw.iterator({ destroyOnReturn: false }))
     return reply.code(200).send()
-  })
-
-  // Always a download: a file that a client uploaded must never run as a page of this server.
-  app.get<TokenQuery>(STORAGE_PATH, { exposeHeadRoute: false }, async (request, reply) => {
-    const { key, filename } = objects.openGet(request.query.token, clock.now())
-    const stored = await objects.stat(key)
-    if (!stored) throw notFound('object')
-    reply.headers({
-      'content-type': 'application/octet-stream',
-      'content-length': stored.sizeBytes,
-      'content-disposition': attachmentDisposition(filename),
-      'x-content-type-options': 'nosniff',
-      'cache-control': 'private, no-store',
-    })
-    return reply.send(Readable.from(objects.read(key), { objectMode: false }))
   })
 }
 

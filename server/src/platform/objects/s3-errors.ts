@@ -30,11 +30,6 @@ function isAbsent(error: unknown): boolean {
   return error instanceof S3ServiceException && (error.name === 'NoSuchKey' || error.name === 'NotFound')
 }
 
-/** A range that starts after the end (RFC 9110 §15.5.17). */
-export function isBehindTheEnd(error: unknown): boolean {
-  return error instanceof S3ServiceException && error.$metadata.httpStatusCode === 416
-}
-
 /**
  * Converts every failure of the store to a 503, because the caller did nothing wrong. The cause is
  * rewritten: the errors of the SDK contain the whole response, which may repeat key ids and

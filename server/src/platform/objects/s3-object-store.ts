@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream'
 import {
   DeleteObjectCommand,
   GetObjectCommand,
@@ -6,19 +5,18 @@ import {
   PutObjectCommand,
   type S3Client,
 } from '@aws-sdk/client-s3'
+import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
 import {
+  ADDRESS_LIFETIME_MS,
   assertObjectKey,
-  type ByteRange,
   type ExpectedObject,
   ObjectNotFoundError,
   type ObjectStore,
-  type PresignedGet,
   type PresignedPut,
   type StoredObject,
 } from './object-store.ts'
-import { signGet, signPut } from './s3-address.ts'
 import { createS3Client, type S3StoreOptions } from './s3-client.ts'
-import { ignoreAbsent, isBehindTheEnd, orUnavailable, s3Failure } from './s3-errors.ts'
+import { ignoreAbsent, orUnavailable, s3Failure } from './s3-errors.ts'
 
 /** Contains a dot, so it cannot be an object's key. */
 const PROBE_KEY = '.shiplock-check'
@@ -36,24 +34,19 @@ export class S3ObjectStore implements ObjectStore {
   }
 
   async presignPut(key: string, expected: ExpectedObject, now: Date): Promise<PresignedPut> {
-    return signPut(this.#s3, this.#place(key), expected, now)
-  }
-
-  async presignGet(key: string, filename: string, now: Date): Promise<PresignedGet> {
-    return signGet(this.#s3, this.#place(key), filename, now)
+    return signPut(this.#s3, this.#location(key), expected, now)
   }
 
   async stat(key: string): Promise<StoredObject | null> {
-    const head = new HeadObjectCommand({ ...this.#place(key), ChecksumMode: 'ENABLED' })
+    const head = new HeadObjectCommand({ ...this.#location(key), ChecksumMode: 'ENABLED' })
     const answer = await orUnavailable(ignoreAbsent(this.#s3.send(head)))
     if (!answer) return null
     if (answer.ContentLength === undefined) throw s3Failure(new Error('the response has no Content-Length'))
     return { sizeBytes: answer.ContentLength, sha256: sha256Of(answer.ChecksumSHA256) }
   }
 
-  async *read(key: string, range?: ByteRange): AsyncIterable<Uint8Array> {
-    const isEmpty = range?.lengthBytes === 0 // which the header Range cannot express
-    const body = isEmpty ? await this.#nothingOf(key) : await this.#open(key, range)
+  async *read(key: string): AsyncIterable<Uint8Array> {
+    const body = await this.#open(key)
     try {
       yield* body
     } catch (error) {
@@ -63,7 +56,7 @@ export class S3ObjectStore implements ObjectStore {
 
   /** S3 responds alike whether the object existed or not. */
   async remove(key: string): Promise<void> {
-    await orUnavailable(ignoreAbsent(this.#s3.send(new DeleteObjectCommand(this.#place(key)))))
+    await orUnavailable(ignoreAbsent(this.#s3.send(new DeleteObjectCommand(this.#location(key)))))
   }
 
   /** Does nothing: an object appears when it is complete, and we start no multipart uploads. */
@@ -75,34 +68,53 @@ export class S3ObjectStore implements ObjectStore {
   }
 
   /** Yields the body. Closes the connection when its reader stops early. */
-  async #open(key: string, range?: ByteRange): Promise<AsyncIterable<Uint8Array>> {
-    const get = new GetObjectCommand({ ...this.#place(key), ...(range && { Range: rangeHeader(range) }) })
-    const answer = await orUnavailable(ignoreAbsent(this.#s3.send(get)).catch(nothingBehindTheEnd))
+  async #open(key: string): Promise<AsyncIterable<Uint8Array>> {
+    const answer = await orUnavailable(ignoreAbsent(this.#s3.send(new GetObjectCommand(this.#location(key)))))
     if (!answer) throw new ObjectNotFoundError(key)
     return answer.Body as AsyncIterable<Uint8Array>
   }
 
-  async #nothingOf(key: string): Promise<Uint8Array[]> {
-    if (!(await this.stat(key))) throw new ObjectNotFoundError(key)
-    return []
-  }
-
-  #place(key: string) {
+  #location(key: string) {
     assertObjectKey(key)
     return { Bucket: this.#bucket, Key: key }
   }
 }
 
-/** Both ends are inclusive (RFC 9110 §14.1.2). */
-function rangeHeader({ offsetBytes, lengthBytes }: ByteRange): string {
-  return `bytes=${offsetBytes}-${offsetBytes + lengthBytes - 1}`
-}
-
-function nothingBehindTheEnd(error: unknown): { Body: AsyncIterable<Uint8Array> } {
-  if (isBehindTheEnd(error)) return { Body: Readable.from([]) }
-  throw error
-}
-
 function sha256Of(checksum: string | undefined): string | null {
   return checksum && WHOLE_SHA256.test(checksum) ? Buffer.from(checksum, 'base64').toString('hex') : null
+}
+
+type ObjectLocation = { Bucket: string; Key: string }
+
+/** S3's checksum header. It is signed, so the store compares it with the body that arrives. */
+const CHECKSUM_HEADER = 'x-amz-checksum-sha256'
+
+/**
+ * By default the SDK moves the checksum to the query, where clients need not send it, and does not
+ * sign the type.
+ */
+const AS_SIGNED_HEADERS = {
+  unhoistableHeaders: new Set([CHECKSUM_HEADER]),
+  signableHeaders: new Set(['content-type']),
+}
+
+/** Presigns a PUT for exactly the expected bytes: length, type and SHA-256 are signed headers. */
+async function signPut(
+  s3: S3Client,
+  location: ObjectLocation,
+  expected: ExpectedObject,
+  now: Date,
+): Promise<PresignedPut> {
+  const { sizeBytes, sha256, contentType } = expected
+  const checksum = Buffer.from(sha256, 'hex').toString('base64')
+  const put = new PutObjectCommand({
+    ...location,
+    ContentLength: sizeBytes,
+    ContentType: contentType,
+    ChecksumSHA256: checksum,
+  })
+  const expiresIn = ADDRESS_LIFETIME_MS / 1000
+  const url = await getSignedUrl(s3, put, { ...AS_SIGNED_HEADERS, signingDate: now, expiresIn })
+  const headers = { 'Content-Type': contentType, [CHECKSUM_HEADER]: checksum }
+  return { method: 'PUT', url, headers, expires_at: new Date(now.getTime() + ADDRESS_LIFETIME_MS) }
 }

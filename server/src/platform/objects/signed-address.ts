@@ -8,27 +8,19 @@ export const STORAGE_PATH = '/storage/objects'
 
 /** What an address permits. These names are part of the signed token. */
 export type PutGrant = { method: 'PUT'; key: string; expected: ExpectedObject }
-export type GetGrant = { method: 'GET'; key: string; filename: string }
-type Sealed<Grant> = Grant & { expires_at_ms: number }
+type Sealed = PutGrant & { expires_at_ms: number }
 
 /** Returns an address with this grant and the time of its expiry. */
-export function sealAddress(signingKey: KeyObject, baseUrl: string, grant: PutGrant | GetGrant, now: Date) {
+export function sealAddress(signingKey: KeyObject, baseUrl: string, grant: PutGrant, now: Date) {
   const expires_at = new Date(now.getTime() + ADDRESS_LIFETIME_MS)
-  const token = sealToken(signingKey, { ...grant, expires_at_ms: expires_at.getTime() } satisfies Sealed<typeof grant>)
+  const token = sealToken(signingKey, { ...grant, expires_at_ms: expires_at.getTime() } satisfies Sealed)
   return { url: `${baseUrl}${STORAGE_PATH}?token=${token}`, expires_at }
 }
 
-/**
- * Returns what the token permits for this method. Throws 403 `invalid_signature` or `url_expired`.
- */
-export function openAddress<Grant extends PutGrant | GetGrant>(
-  signingKey: KeyObject,
-  method: Grant['method'],
-  token: unknown,
-  now: Date,
-): Grant {
-  const grant = typeof token === 'string' ? openToken<Sealed<Grant>>(signingKey, token) : null
-  if (grant?.method !== method)
+/** Returns what the token permits. Throws 403 `invalid_signature` or `url_expired`. */
+export function openAddress(signingKey: KeyObject, token: unknown, now: Date): PutGrant {
+  const grant = typeof token === 'string' ? openToken<Sealed>(signingKey, token) : null
+  if (grant?.method !== 'PUT')
     throw invalidSignature(
       'The URL is not valid for this request. Send the request to the URL exactly as it was returned.',
     )

@@ -1,12 +1,11 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import type { ProcessMessage } from './serve-questions.ts'
 
 /** Why an answer is incomplete. */
-export type Interruption = 'timeout' | 'died'
+type Interruption = 'timeout' | 'died'
 
 /** The parts of an answer in order, and why the rest is missing. */
-export type BoundedAnswer<Part> = { parts: Part[]; interrupted: Interruption | null }
+type BoundedAnswer<Part> = { parts: Part[]; interrupted: Interruption | null }
 
 const MEMORY_MB_MAX = 256
 
@@ -108,4 +107,26 @@ function collectParts<Part>(child: ChildProcess, timeoutMs: number): Promise<Bou
   const timer = setTimeout(() => finish('timeout'), timeoutMs)
   child.on('message', take).once('exit', died)
   return promise
+}
+
+/**
+ * A message to a `BoundedProcess`: a part of an answer, or its end. The first message means
+ * "ready".
+ */
+type ProcessMessage<Part> = { end: false; part: Part } | { end: true }
+
+/**
+ * Answers the questions of a `BoundedProcess`, part by part. An error ends the process, and so does
+ * the end of the parent. Signals that reach both are ignored, because the parent finishes its work
+ * first.
+ */
+export function serveQuestions<Question, Part>(answer: (question: Question) => AsyncIterable<Part>): void {
+  const say = (message: ProcessMessage<Part>) => process.send?.(message)
+  process.on('message', async (question: Question) => {
+    for await (const part of answer(question)) say({ end: false, part })
+    say({ end: true })
+  })
+  process.on('disconnect', () => process.exit())
+  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => {})
+  say({ end: true })
 }

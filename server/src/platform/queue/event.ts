@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox'
 import type { Db } from '../db/sql.ts'
-import { enqueue } from './enqueue.ts'
 import type { Job } from './job.ts'
+import { enqueue } from './job.ts'
 
 /**
  * Something that happened in a slice. Slices above it subscribe without the slice knowing them. The

@@ -1,4 +1,5 @@
 import type { TSchema } from 'typebox'
+import type { Db } from '../db/sql.ts'
 
 /** A kind of background job. `Context` is what the program passes to every job. */
 export type Job<Context, Payload = unknown> = {
@@ -35,4 +36,22 @@ export type GiveUpCause = { cause: 'failed' } | { cause: 'interrupted'; times: n
 export type ScheduledJob<Context> = Pick<Job<Context>, 'name' | 'run'> & {
   /** crontab(5) notation, in UTC. */
   schedule: string
+}
+
+/**
+ * Queues a job in the caller's transaction: the change that causes the job and the job are stored
+ * together.
+ */
+export async function enqueue<Payload extends object>(
+  db: Db,
+  job: Pick<Job<never, Payload>, 'name' | 'attemptsMax' | 'once'>,
+  payload: Payload,
+): Promise<void> {
+  await db`
+    select graphile_worker.add_job(
+      ${job.name}::text,
+      ${db.json(payload as never)}::json,
+      max_attempts => ${job.attemptsMax}::int,
+      job_key => ${job.once ? `${job.name} ${job.once(payload)}` : null}::text
+    )`
 }

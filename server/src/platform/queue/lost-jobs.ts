@@ -11,7 +11,7 @@ import { failLostJob, findLostJobs, type LostJob, removeDeadJobs, requeueLostJob
 export const INTERRUPTIONS_MAX = 10
 const PAUSE_MS_MAX = 10 * 60_000
 
-export type LostJobsOptions<Context> = { context: Context; jobs: Job<Context, never>[]; log: Log }
+type LostJobsOptions<Context> = { context: Context; jobs: Job<Context, never>[]; log: Log }
 
 /**
  * Settles the jobs that no worker will finish: jobs of workers that died are queued again, or given

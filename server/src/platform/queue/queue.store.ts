@@ -6,7 +6,7 @@ export async function queueIsMissing(sql: Sql): Promise<boolean> {
   return row.missing
 }
 
-export type QueueStatus = {
+type QueueStatus = {
   /** Jobs that are due. */
   waiting: number
   running: number
@@ -36,7 +36,7 @@ export async function queueStatus(sql: Sql): Promise<QueueStatus> {
   return row
 }
 
-export type ScheduledRun = { name: string; last_execution: Date | null }
+type ScheduledRun = { name: string; last_execution: Date | null }
 
 /** When each scheduled job was last started; null when it never was. */
 export async function scheduledRuns(sql: Sql): Promise<ScheduledRun[]> {

@@ -6,7 +6,7 @@ import type { Job, ScheduledJob } from './job.ts'
 import { settleLostJobs } from './lost-jobs.ts'
 import { OwnJobs, TryStopped } from './own-jobs.ts'
 
-export type WorkerOptions<Context> = {
+type WorkerOptions<Context> = {
   /** The database's address in the form of libpq. */
   databaseUrl: string
   /** The same database, for the locks that distinguish running workers from dead ones. */
@@ -18,7 +18,7 @@ export type WorkerOptions<Context> = {
   concurrency: number
 }
 
-export type RunningWorker = {
+type RunningWorker = {
   /** Settles when the worker has stopped; fails if it stopped unexpectedly. */
   ended: Promise<void>
   /**

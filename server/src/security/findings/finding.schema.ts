@@ -4,8 +4,7 @@ import { Closed, Nullable, OneOf, Timestamp } from '../../platform/http/schemas.
 import { PROVIDERS } from '../../repositories/repository-identity.ts'
 import { REPORT_FORMATS } from '../formats/report/parsed-report.ts'
 import { repositoryFilters } from '../repositories/repository.schema.ts'
-import { FINDING_KINDS } from '../vocabulary/finding-kind.ts'
-import { FINDING_ORIGINS } from '../vocabulary/origin.ts'
+import { FINDING_KINDS, FINDING_ORIGINS } from '../vocabulary/finding.ts'
 import { SEVERITIES } from '../vocabulary/severity.ts'
 
 export const FindingQuery = pageQuery(1000, 100, repositoryFilters)

@@ -5,7 +5,7 @@ import { intelJson } from '../intel/lookup/intel.store.ts'
 import { asReported } from '../intel/lookup/intel-at-detection.store.ts'
 import { ofProvider } from '../repositories/reported-repository.store.ts'
 import type { RepositorySelection } from '../repositories/select-repositories.ts'
-import { SINGLE_DETAIL } from '../vocabulary/grouping-reason.ts'
+import { SINGLE_DETAIL } from '../vocabulary/finding.ts'
 
 /** One page of findings, newest first, and one row more where there is a next page. */
 export async function listFindings(

@@ -4,9 +4,8 @@ import { Closed, Nullable, OneOf, Timestamp } from '../../platform/http/schemas.
 import { PROVIDERS } from '../../repositories/repository-identity.ts'
 import { Intel, Location } from '../findings/finding.schema.ts'
 import { repositoryFilters } from '../repositories/repository.schema.ts'
-import { FINDING_KINDS } from '../vocabulary/finding-kind.ts'
+import { FINDING_KINDS, ISSUE_STATUSES } from '../vocabulary/finding.ts'
 import { SEVERITIES } from '../vocabulary/severity.ts'
-import { ISSUE_STATUSES } from './grouping/describe-groups.ts'
 
 const text = (description: string) => Nullable(Type.String(), { description })
 const count = (description: string) => Type.Integer({ minimum: 0, description })

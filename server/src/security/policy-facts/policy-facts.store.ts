@@ -2,10 +2,10 @@ import type { Db } from '../../platform/db/sql.ts'
 import { countBySeverity, rankOfSeverity } from '../vocabulary/severity.store.ts'
 import type { Severity } from '../vocabulary/severity.ts'
 
-export type OpenFigures = { open: Record<Severity, number>; known_exploited: number; max_epss: number }
+type OpenFigures = { open: Record<Severity, number>; known_exploited: number; max_epss: number }
 
 /** The last report of a tool, and how far its source can be trusted. `at` is an RFC 3339 time. */
-export type ScanFacts = {
+type ScanFacts = {
   tool: string
   category: string | null
   ref: string | null

@@ -2,7 +2,7 @@ import type { Db } from '../../platform/db/sql.ts'
 
 const MATCHES_MAX = 100
 
-export type RepositoryAtHost = {
+type RepositoryAtHost = {
   /** The name without the host. */
   name: string
   /** The linked repository with this address. */

@@ -1,6 +1,6 @@
 import type { Db } from '../../platform/db/sql.ts'
-import { locateRepository } from '../../repositories/locate-repository.ts'
 import { defaultHost, PROVIDERS } from '../../repositories/repository-identity.ts'
+import { locateRepository } from '../../repositories/repository-lookup.store.ts'
 import { readSecurityFacts, type SecurityFacts } from './policy-facts.store.ts'
 import { findRepositoryNos } from './policy-repository.store.ts'
 

@@ -1,14 +1,14 @@
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import { intelJson } from '../intel/lookup/intel.store.ts'
 import { kevAt } from '../intel/lookup/intel-at-detection.store.ts'
+import type { After } from './incoming.store.ts'
 import type { Paired } from './paired.store.ts'
-import type { After } from './step.ts'
 
 /**
  * The temporary table `detected`: the intel of new findings by their position. Findings without
  * intel have no row.
  */
-export type Detected = After<'detect'> & { readonly tx: Tx; readonly at: Date }
+type Detected = After<'detect'> & { readonly tx: Tx; readonly at: Date }
 
 /**
  * Looks up what is known of the vulnerabilities of new findings. Findings with the same

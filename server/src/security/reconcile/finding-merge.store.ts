@@ -1,11 +1,11 @@
 import type { Tx } from '../../platform/db/sql.ts'
 import { newUuidPrefix } from '../../platform/ids.ts'
 import { asReported } from '../intel/lookup/intel-at-detection.store.ts'
-import type { Closing } from './closing.ts'
 import { detectedIntel, lookUpDetected } from './detected.store.ts'
 import type { GroupedReport } from './group-report.ts'
+import type { After } from './incoming.store.ts'
+import type { Closing } from './judge-streams.ts'
 import { hasPairs, type Paired } from './paired.store.ts'
-import type { After } from './step.ts'
 
 /** How many findings were written. */
 export type Written = After<'write'> & {

@@ -1,6 +1,6 @@
 import type { Tx } from '../../platform/db/sql.ts'
 import type { ReportFormat } from '../formats/report/parsed-report.ts'
-import type { FindingOrigin } from '../vocabulary/origin.ts'
+import type { FindingOrigin } from '../vocabulary/finding.ts'
 
 /** The facts of a report that its streams store. */
 export type StreamReport = {

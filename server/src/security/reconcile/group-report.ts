@@ -2,12 +2,12 @@ import { bucketBatches } from '../issues/grouping/bucket.ts'
 import type { DescribedGroup } from '../issues/grouping/describe-groups.ts'
 import { groupMembers } from '../issues/grouping/group-members.ts'
 import type { Member } from '../issues/grouping/grouping-facts.ts'
-import { hasIssues, readMembers } from '../issues/writing/grouping.store.ts'
+import { hasIssues, readCanonicalNames, readMembers } from '../issues/writing/grouping.store.ts'
 import type { NewIssues } from '../issues/writing/issue-refresh.store.ts'
-import { readCanonicalNames } from '../issues/writing/read-canonical-names.ts'
 import { writeGroups } from '../issues/writing/write-groups.ts'
+import { severityRank } from '../vocabulary/severity.ts'
+import type { After } from './incoming.store.ts'
 import { type ChangedFinding, hasPairs, type Paired, readChanged, readNewPositions } from './paired.store.ts'
-import type { After } from './step.ts'
 
 /**
  * The temporary table `grouped` has the issue of every new and every changed finding of the report.
@@ -62,8 +62,8 @@ function countOpened(opened: NewIssues, described: readonly DescribedGroup[]): v
   for (const { issue } of described) {
     if (!issue.is_new || !issue.listed || issue.status !== 'open') continue
     opened.open += 1
-    if (issue.severity === 4) opened.critical += 1
-    if (issue.severity === 3) opened.high += 1
+    if (issue.severity === severityRank('critical')) opened.critical += 1
+    if (issue.severity === severityRank('high')) opened.high += 1
   }
 }
 

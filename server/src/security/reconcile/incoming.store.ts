@@ -1,9 +1,20 @@
-import { openCopy } from '../../platform/db/copy-rows.ts'
+import { hash } from 'node:crypto'
+import { copyBytes, copyField, openCopy } from '../../platform/db/copy-rows.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import type { ParsedFinding } from '../formats/report/parsed-report.ts'
-import { INCOMING_COLUMNS, incomingLine } from './incoming-finding.ts'
-import type { ReportMembers } from './report-members.ts'
-import type { After } from './step.ts'
+import type { AddedMember, ReportMembers } from './report-members.ts'
+
+declare const step: unique symbol
+
+/**
+ * Marks the result of a step of the reconciliation. The steps share temporary tables, so their
+ * order matters: each step takes the result of the step before it, and only its own function makes
+ * that result. A wrong order does not compile.
+ *
+ * `openIncoming` → `pairReport` → `groupReport` → `writeFindings` → `recordReport` →
+ * `refreshReported`
+ */
+export type After<Step extends string> = { readonly [step]: Step }
 
 /**
  * The temporary table `incoming` with all findings of a report. The table exists until the
@@ -12,7 +23,7 @@ import type { After } from './step.ts'
 export type Incoming = After<'copy'> & { readonly tx: Tx; readonly members: ReportMembers }
 
 /** An open COPY into `incoming`. While it is open, the transaction cannot run other statements. */
-export type IncomingCopy = {
+type IncomingCopy = {
   write(findings: readonly ParsedFinding[]): Promise<void>
   end(): Promise<Incoming>
   abort(reason: Error): Promise<void>
@@ -40,4 +51,65 @@ export async function openIncoming(tx: Tx, members: ReportMembers): Promise<Inco
     },
     abort: copy.abort,
   }
+}
+
+/** The columns of a stored finding that a later report can change. */
+const CONTENT = [
+  'kind',
+  'type',
+  'severity',
+  'state',
+  'dismiss_reason',
+  'dismiss_comment',
+  'title',
+  'description',
+  'native_url',
+  'path',
+  'start_line',
+  'end_line',
+  'package_name',
+  'package_version',
+  'fixed_version',
+  'purl',
+  'vuln_ids',
+  'cwes',
+  'rule_id',
+  'secret_type',
+  'resource_name',
+  'scanner_score',
+  'cvss_version',
+  'cvss_score',
+  'cvss_vector',
+] as const satisfies (keyof ParsedFinding)[]
+
+/** The columns of the temporary table `incoming`. */
+const INCOMING_COLUMNS = [
+  'position',
+  'tool',
+  'fingerprint',
+  'fingerprint_method',
+  'relocation',
+  'context',
+  'content_hash',
+  ...CONTENT,
+] as const
+
+/** 16 bytes are enough to compare the findings of one stream. */
+const SHORT_HASH_HEX = 32
+
+/** A finding as a line in PostgreSQL's COPY text format. */
+function incomingLine(finding: ParsedFinding, { position, context }: AddedMember): string {
+  let content = ''
+  // Appending to a string is faster here than joining an array.
+  for (const column of CONTENT) content += `\t${copyField(finding[column])}`
+  const fields = [
+    position,
+    copyField(finding.tool),
+    copyBytes(finding.fingerprint),
+    finding.fingerprint_method,
+    copyBytes(finding.relocation?.slice(0, SHORT_HASH_HEX) ?? null),
+    copyBytes(context),
+    copyBytes(hash('sha256', content, 'hex').slice(0, SHORT_HASH_HEX)),
+  ]
+  return fields.join('\t') + content
 }

@@ -1,10 +1,9 @@
 import type { Tx } from '../../platform/db/sql.ts'
 import type { MergeScope } from '../issues/writing/grouping.store.ts'
 import type { Stream } from './finding-stream.store.ts'
-import type { Incoming } from './incoming.store.ts'
+import type { After, Incoming } from './incoming.store.ts'
 import { pairRelocated, pairReworded } from './pair-relocated.store.ts'
 import type { ReportMembers } from './report-members.ts'
-import type { After } from './step.ts'
 
 /**
  * The temporary table `paired`. A row without `finding_id` is a new finding of the report, and one

@@ -35,7 +35,7 @@ export type ReconcileOutcome = {
 }
 
 /** `at` is the time that was stored with the changes. */
-export type Reconciled = { outcome: ReconcileOutcome; warnings: string[]; at: Date }
+type Reconciled = { outcome: ReconcileOutcome; warnings: string[]; at: Date }
 
 /**
  * Brings the stored findings of a report's streams in line with the report. Streams that have a

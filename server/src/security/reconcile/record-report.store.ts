@@ -1,14 +1,12 @@
 import { type NewIssues, refreshTouched } from '../issues/writing/issue-refresh.store.ts'
 import type { Written } from './finding-merge.store.ts'
 import type { StreamReport } from './finding-stream.store.ts'
+import type { After } from './incoming.store.ts'
+import type { StreamUpdate } from './judge-streams.ts'
 import type { Paired } from './paired.store.ts'
-import type { After } from './step.ts'
 
 /** The streams name the report as their newest. */
-export type Recorded = After<'record'> & { readonly paired: Paired }
-
-/** What the report itself states about the tool of a stream. */
-export type StreamUpdate = { id: number; tool_version: string | null; rules_named: number | null }
+type Recorded = After<'record'> & { readonly paired: Paired }
 
 /** Records the report as the newest of its streams. */
 export async function recordReport(

@@ -16,9 +16,9 @@ export async function lockReportedRepository(tx: Tx, orgId: string, identity: Re
   return row.id
 }
 
-export type ReportedRepository = RepositoryIdentity & { id: number }
+type ReportedRepository = RepositoryIdentity & { id: number }
 
-export type RepositoryFilter = { name: string | null; provider: string | null; providerId: string | null }
+type RepositoryFilter = { name: string | null; provider: string | null; providerId: string | null }
 
 const MATCHES_MAX = 1000
 

@@ -1,6 +1,6 @@
 import type { Db } from '../../platform/db/sql.ts'
-import { ApiError } from '../../platform/http/errors.ts'
-import type { Provider } from '../../repositories/repository-identity.ts'
+import { ApiError, invalidField } from '../../platform/http/errors.ts'
+import { normalizeRepositoryId, type Provider, repositoryIdForm } from '../../repositories/repository-identity.ts'
 import {
   findById,
   findByName,
@@ -8,9 +8,8 @@ import {
   type LinkedRepository,
 } from '../../repositories/repository-lookup.store.ts'
 import type { RepositoryIdentity } from './reported-repository.store.ts'
-import { requireRepositoryId } from './repository-id.ts'
 
-export type RepositoryReference = { name: string; provider: Provider | null; providerId: string | null }
+type RepositoryReference = { name: string; provider: Provider | null; providerId: string | null }
 
 export type ResolvedRepository = RepositoryIdentity & {
   tracked_branch: string | null
@@ -91,4 +90,19 @@ export function ambiguous(name: string, providers: string[]): ApiError {
     reason: 'REPOSITORY_AMBIGUOUS',
     providers: [...new Set(providers)],
   })
+}
+
+/**
+ * Returns a provider's id of a repository in the form that is stored, so that all spellings name
+ * the same repository. Throws 400 that names the field of the request.
+ */
+export function requireRepositoryId(
+  provider: Provider | null,
+  id: string,
+  fields: { provider: string; id: string },
+): string {
+  if (provider === null) throw invalidField(fields.provider, 'is required with a repository id')
+  const stored = normalizeRepositoryId(provider, id)
+  if (stored === null) throw invalidField(fields.id, `must be ${repositoryIdForm(provider)} if provider is ${provider}`)
+  return stored
 }

@@ -2,8 +2,7 @@ import type { Db } from '../../platform/db/sql.ts'
 import type { Provider } from '../../repositories/repository-identity.ts'
 import { findByName } from '../../repositories/repository-lookup.store.ts'
 import { findReportedRepositories } from './reported-repository.store.ts'
-import { requireRepositoryId } from './repository-id.ts'
-import { ambiguous } from './resolve-repository.ts'
+import { ambiguous, requireRepositoryId } from './resolve-repository.ts'
 
 /** The repositories of a list: some of them, all of a provider, or all if both are null. */
 export type RepositorySelection = { repositoryNos: number[] | null; provider: string | null }

@@ -2,10 +2,9 @@ import type { Actor } from '../../access/actor.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { ApiError, notFound } from '../../platform/http/errors.ts'
 import { findMismatch, type Mismatch } from '../../platform/objects/verify-object.ts'
-import { enqueue } from '../../platform/queue/enqueue.ts'
+import { enqueue } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
-import { readUploadJob } from './read-upload.job.ts'
-import { reportKey } from './upload-file.ts'
+import { readUploadJob, reportKey } from './upload-file.ts'
 import {
   findUploadToComplete,
   lockUploadToComplete,

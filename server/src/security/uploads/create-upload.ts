@@ -1,17 +1,16 @@
 import type { Actor } from '../../access/actor.ts'
 import { nextUtcDayStart, utcDayStart } from '../../platform/clock.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import { ApiError, rateLimited } from '../../platform/http/errors.ts'
+import { ApiError, invalidField, rateLimited } from '../../platform/http/errors.ts'
 import { newHexId } from '../../platform/ids.ts'
 import { ADDRESS_LIFETIME_MS } from '../../platform/objects/object-store.ts'
-import { enqueue } from '../../platform/queue/enqueue.ts'
+import { enqueue } from '../../platform/queue/job.ts'
 import { isTracked } from '../../repositories/branch-name.ts'
 import type { Services } from '../../services.ts'
 import { lockReportedRepository } from '../repositories/reported-repository.store.ts'
 import { type ResolvedRepository, resolveRepository } from '../repositories/resolve-repository.ts'
 import { adoptNamed } from '../repositories/seen-repository.store.ts'
-import { expireUploads } from './expire-uploads.ts'
-import { readUploadJob } from './read-upload.job.ts'
+import { expireUploads } from './expire-uploads.job.ts'
 import type { NewSecurityUpload } from './upload.schema.ts'
 import {
   countUploads,
@@ -21,7 +20,7 @@ import {
   type NewUploadRow,
   requeueOutdated,
 } from './upload.store.ts'
-import { baseName, type PutAddress, presignReport } from './upload-file.ts'
+import { type PutAddress, presignReport, readUploadJob } from './upload-file.ts'
 import { findUploadJson } from './upload-view.store.ts'
 
 const USED_UP_RETRY_SECONDS = 24 * 60 * 60
@@ -76,6 +75,13 @@ async function register(services: Services, tx: Tx, { actor, row, now }: Registr
  */
 async function readAgainIfOutdated(tx: Tx, orgId: string, id: string, now: Date): Promise<void> {
   if (await requeueOutdated(tx, orgId, id, now)) await enqueue(tx, readUploadJob, { org_id: orgId, upload_id: id })
+}
+
+/** The last part of a path with slashes or backslashes. Throws 400 if it is not a file name. */
+function baseName(filename: string): string {
+  const name = filename.split(/[/\\]/).at(-1)?.trim() ?? ''
+  if (name === '' || name === '.' || name === '..') throw invalidField('/body/filename', 'must end with a file name')
+  return name
 }
 
 function refuseTooLarge({ plan }: Actor, size: number): void {

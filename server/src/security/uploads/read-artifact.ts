@@ -1,19 +1,19 @@
+import { hash } from 'node:crypto'
 import { noteParsed } from '../../ci/reports/attestation.store.ts'
+import { sortedMatrix } from '../../ci/reports/create-report.ts'
 import { describeArtifact, type ReadableArtifact } from '../../ci/reports/report.store.ts'
 import { findOrganizationById } from '../../organizations/organization.store.ts'
 import type { Plan } from '../../organizations/plan.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { newHexId } from '../../platform/ids.ts'
-import { enqueue } from '../../platform/queue/enqueue.ts'
+import { enqueue } from '../../platform/queue/job.ts'
 import { isTracked } from '../../repositories/branch-name.ts'
-import type { Provider } from '../../repositories/repository-identity.ts'
+import { type Provider, splitAddress } from '../../repositories/repository-identity.ts'
 import { findOnHost } from '../../repositories/repository-lookup.store.ts'
 import type { Services } from '../../services.ts'
 import { lockReportedRepository } from '../repositories/reported-repository.store.ts'
 import { type ResolvedRepository, resolveRepository } from '../repositories/resolve-repository.ts'
 import { adoptNamed } from '../repositories/seen-repository.store.ts'
-import { artifactCategory } from './artifact-category.ts'
-import { readUploadJob } from './read-upload.job.ts'
 import {
   countRunUploads,
   findArtifactFigures,
@@ -21,6 +21,7 @@ import {
   type NewUploadRow,
   requeueFailedArtifact,
 } from './upload.store.ts'
+import { readUploadJob } from './upload-file.ts'
 import { markFailed } from './upload-state.store.ts'
 
 const FILENAME_CHARS_MAX = 200
@@ -82,9 +83,8 @@ async function toUpload(tx: Tx, { orgId, id, artifact, now }: ArtifactToRead): P
  * name only.
  */
 async function resolveOnHost(tx: Tx, orgId: string, address: string): Promise<ResolvedRepository> {
-  const slash = address.indexOf('/')
-  const name = address.slice(slash + 1)
-  const linked = await findOnHost(tx, orgId, address.slice(0, slash), name)
+  const { host, name } = splitAddress(address)
+  const linked = await findOnHost(tx, orgId, host, name)
   if (!linked) return { name, provider: null, provider_id: null, tracked_branch: null, kept_under: [] }
   const { full_name, provider, id } = linked
   return resolveRepository(tx, orgId, { name: full_name, provider: provider as Provider, providerId: id })
@@ -102,4 +102,22 @@ async function findRefusal(tx: Tx, orgId: string, artifact: ReadableArtifact, pl
   const max = plan.security_uploads_per_commit_max
   if ((await countRunUploads(tx, orgId, artifact.run_id)) < max) return null
   return `The plan ${plan.name} allows ${max} security reports per run.`
+}
+
+const CATEGORY_CHARS_MAX = 100
+const DIGEST_CHARS = 12
+
+/**
+ * The category of a report that a job sends as an artifact. Reports of the same job and matrix of
+ * the same pipeline, with the same path, have the same category, so that only they close each
+ * other's findings. The host is a part of it, because repositories of the same name on two hosts
+ * are one repository until they are connected.
+ */
+export function artifactCategory(artifact: ReadableArtifact): string {
+  const { repository, pipeline_name, job_name, matrix, report_name, path } = artifact
+  const { host } = splitAddress(repository)
+  const identity = [host, pipeline_name, job_name, sortedMatrix(matrix), report_name, path]
+  const digest = hash('sha256', JSON.stringify(identity), 'hex').slice(0, DIGEST_CHARS)
+  const readable = `ci/${pipeline_name}/${job_name}`.replaceAll(/[^A-Za-z0-9._/:-]/g, '-')
+  return `${readable.slice(0, CATEGORY_CHARS_MAX - DIGEST_CHARS - 1)}:${digest}`
 }

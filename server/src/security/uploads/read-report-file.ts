@@ -4,7 +4,7 @@ import type { GiveUpCause } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
 import { ReportError, type ReportSource } from '../formats/report/parsed-report.ts'
 import { applyReport } from './apply-report.ts'
-import type { ReadUploadPayload } from './read-upload.job.ts'
+import type { ReadUploadPayload } from './upload-file.ts'
 import { reportKey } from './upload-file.ts'
 import {
   markFailed,

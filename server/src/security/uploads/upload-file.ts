@@ -1,4 +1,4 @@
-import { invalidField } from '../../platform/http/errors.ts'
+import { type Static, Type } from 'typebox'
 import type { Services } from '../../services.ts'
 
 /** The type that every report is PUT with. Its format is detected from the contents. */
@@ -22,9 +22,14 @@ export async function presignReport(
   return { url, headers }
 }
 
-/** The last part of a path with slashes or backslashes. Throws 400 if it is not a file name. */
-export function baseName(filename: string): string {
-  const name = filename.split(/[/\\]/).at(-1)?.trim() ?? ''
-  if (name === '' || name === '.' || name === '..') throw invalidField('/body/filename', 'must end with a file name')
-  return name
+const ReadUploadPayload = Type.Object({ org_id: Type.String(), upload_id: Type.String() })
+export type ReadUploadPayload = Static<typeof ReadUploadPayload>
+
+/**
+ * Queued when an upload is complete. `read-report-file.ts` does the work: the API does not load it.
+ */
+export const readUploadJob = {
+  name: 'security.read-upload',
+  payload: ReadUploadPayload,
+  attemptsMax: 5,
 }

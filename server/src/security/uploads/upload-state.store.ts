@@ -2,8 +2,8 @@ import type { Db, Tx } from '../../platform/db/sql.ts'
 import { hasLiveJob } from '../../platform/queue/queue.store.ts'
 import type { ReportFormat } from '../formats/report/parsed-report.ts'
 import type { ReconcileOutcome } from '../reconcile/reconcile-report.ts'
-import type { UploadOrigin } from '../vocabulary/origin.ts'
-import { readUploadJob } from './read-upload.job.ts'
+import type { UploadOrigin } from '../vocabulary/finding.ts'
+import { readUploadJob } from './upload-file.ts'
 
 /** What identifies an upload. */
 export type UploadKey = { org_id: string; id: string }

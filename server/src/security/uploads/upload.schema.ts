@@ -3,9 +3,9 @@ import { Closed, Nullable, OneOf, Timestamp } from '../../platform/http/schemas.
 import { PROVIDERS } from '../../repositories/repository-identity.ts'
 import { REPORT_FORMATS } from '../formats/report/parsed-report.ts'
 import { RepositoryId, RepositoryName } from '../repositories/repository.schema.ts'
-import { UPLOAD_ORIGINS } from '../vocabulary/origin.ts'
+import { UPLOAD_ORIGINS } from '../vocabulary/finding.ts'
 
-export const UPLOAD_STATUSES = ['pending', 'queued', 'parsing', 'finished', 'failed'] as const
+const UPLOAD_STATUSES = ['pending', 'queued', 'parsing', 'finished', 'failed'] as const
 
 /** Body of createSecurityUpload. */
 export const NewSecurityUpload = Closed({

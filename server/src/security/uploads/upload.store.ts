@@ -1,7 +1,7 @@
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { ReportFormat } from '../formats/report/parsed-report.ts'
 import type { SeverityCounts } from '../reconcile/finding-stream.store.ts'
-import type { UploadOrigin } from '../vocabulary/origin.ts'
+import type { UploadOrigin } from '../vocabulary/finding.ts'
 
 export type NewUploadRow = {
   org_id: string
@@ -40,7 +40,7 @@ export async function insertUpload(db: Db, upload: NewUploadRow, at: Date): Prom
   return rows.count === 1 ? upload.id : null
 }
 
-export type StoredUpload = { id: string; status: string }
+type StoredUpload = { id: string; status: string }
 
 /** The upload of the same file that did not fail, locked until the transaction ends. */
 export async function lockSameFile(tx: Tx, upload: NewUploadRow): Promise<StoredUpload | null> {

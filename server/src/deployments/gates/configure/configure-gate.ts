@@ -1,8 +1,8 @@
+import type { Principal } from '../../../audit/audit.store.ts'
 import { recordAudit } from '../../../audit/audit.store.ts'
-import type { Principal } from '../../../audit/principal.ts'
 import { sqlState, type Tx, UNIQUE_VIOLATION } from '../../../platform/db/sql.ts'
 import { ApiError, notFound } from '../../../platform/http/errors.ts'
-import { newUuid } from '../../../platform/ids.ts'
+import { isUuid, newUuid } from '../../../platform/ids.ts'
 import type { Services } from '../../../services.ts'
 import {
   type ConfiguredGate,
@@ -54,8 +54,6 @@ function toGate({ requiredApprovals, allowApiKeys, allowRunCreator, ...gate }: G
   }
 }
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-
 /**
  * Deletes a configured gate. Deployments that already require it keep requiring it. Throws 400 and
  * 404.
@@ -65,7 +63,8 @@ export async function deleteGate(
   principal: Principal,
   id: string,
 ): Promise<{ id: string; name: string }> {
-  if (!UUID.test(id)) throw new ApiError(400, 'invalid_request', `"${id.slice(0, 80)}" is not a gate id (a UUID)`)
+  if (!isUuid(id.toLowerCase()))
+    throw new ApiError(400, 'invalid_request', `"${id.slice(0, 80)}" is not a gate id (a UUID)`)
   return sql.begin(async (tx) => {
     const removed = await removeGate(tx, id)
     if (!removed) throw notFound('gate')

@@ -1,9 +1,9 @@
 import { globMistake, matchesGlob } from '../../../platform/glob.ts'
 import { ApiError } from '../../../platform/http/errors.ts'
-import { matchesRepository } from '../../../repositories/repository-pattern.ts'
+import { matchesRepository } from '../../../repositories/repository-identity.ts'
 
 /** What a configured gate covers, as globs; null matches everything. */
-export type GatePatterns = { environment: string; repository: string | null; branch: string | null }
+type GatePatterns = { environment: string; repository: string | null; branch: string | null }
 
 /** The input of `createGate`. */
 export type GateRequest = GatePatterns & {
@@ -52,7 +52,7 @@ function invalid(message: string): ApiError {
  * The target that a run deploys to. `repository` is `host/owner/name`; `branch` is null if the
  * run's ref is not a branch.
  */
-export type GateTarget = { environment: string; repository: string; branch: string | null }
+type GateTarget = { environment: string; repository: string; branch: string | null }
 
 /** True if the gate covers the target, that is, if all its patterns match. */
 export function coversTarget(gate: GatePatterns, target: GateTarget): boolean {

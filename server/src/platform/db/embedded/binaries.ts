@@ -2,7 +2,7 @@ import { chmod, cp, lstat, mkdir, mkdtemp, readdir, readFile, rename, rm, symlin
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Account } from './account.ts'
+import type { Account } from './child-process.ts'
 import { run } from './child-process.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { appendFile, chmod, chown, mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import type { Account } from './account.ts'
+import type { Account } from './child-process.ts'
 import { isAlive, run, WORKING_DIRECTORY } from './child-process.ts'
 import { type PostgresSettings, settingsFile } from './settings.ts'
 

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { open, readFile, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Account } from './account.ts'
+import type { Account } from './child-process.ts'
 import { childOptions, run, WORKING_DIRECTORY } from './child-process.ts'
 
 const LOG_BYTES_MAX = 5 * 1024 * 1024

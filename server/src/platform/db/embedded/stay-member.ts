@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Membership } from './membership.ts'
 
 /** A membership that is renewed when its connection is lost, until it is closed. */
-export type LastingMembership = {
+type LastingMembership = {
   /**
    * Returns undefined if the claim succeeded, otherwise the process id of its holder (0 if
    * unknown).

@@ -16,12 +16,12 @@ const NOT_FOUND = -1
  */
 export class ComponentIndex {
   readonly #components = new JsonStore()
-  /** The place of each component in the store, by the key of its `bom-ref`. */
-  readonly #places = new Map<string, number>()
+  /** The number of each component in the store, by the key of its `bom-ref`. */
+  readonly #numbers = new Map<string, number>()
   #ownSerial: string | null = null
 
   get isEmpty(): boolean {
-    return this.#places.size === 0
+    return this.#numbers.size === 0
   }
 
   set serialNumber(serialNumber: string | null) {
@@ -31,16 +31,16 @@ export class ComponentIndex {
   /** Adds the reference of a vulnerability. */
   want(ref: string): void {
     const key = keyOf(bomLinkOf(ref)?.ref ?? ref)
-    if (this.#places.size < FINDINGS_MAX && !this.#places.has(key)) this.#places.set(key, NOT_FOUND)
+    if (this.#numbers.size < FINDINGS_MAX && !this.#numbers.has(key)) this.#numbers.set(key, NOT_FOUND)
   }
 
   /** True if the component is still needed. The first of several with the same `bom-ref` counts. */
   wants(ref: string): boolean {
-    return this.#places.get(keyOf(ref)) === NOT_FOUND
+    return this.#numbers.get(keyOf(ref)) === NOT_FOUND
   }
 
   add(ref: string, { name, version, purl, path }: Component): void {
-    this.#places.set(keyOf(ref), this.#components.add([name, version, purl, path]))
+    this.#numbers.set(keyOf(ref), this.#components.add([name, version, purl, path]))
   }
 
   /**
@@ -55,9 +55,9 @@ export class ComponentIndex {
   }
 
   #find(ref: string): Component | null {
-    const place = this.#places.get(keyOf(ref)) ?? NOT_FOUND
-    if (place === NOT_FOUND) return null
-    const [name, version, purl, path] = this.#components.get(place) as [string, string, string, string]
+    const number = this.#numbers.get(keyOf(ref)) ?? NOT_FOUND
+    if (number === NOT_FOUND) return null
+    const [name, version, purl, path] = this.#components.get(number) as [string, string, string, string]
     return { name, version, purl, path }
   }
 }

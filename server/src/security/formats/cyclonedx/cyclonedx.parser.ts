@@ -61,13 +61,13 @@ class VulnerabilityReader {
     this.batch = new FindingBatch(onFindings)
   }
 
-  read({ at, value, isOversize }: SelectedValue): void {
+  read({ keys, value, isOversize }: SelectedValue): void {
     if (this.batch.isTruncated) return
     const vulnerability = objectOf(value)
     const findings = vulnerability === null ? null : readFindings(this.#document, vulnerability)
     if (findings === null) {
       const reason = skipReason(isOversize, vulnerability !== null)
-      this.entries.addSkipped(`Vulnerability ${Number(at[0]) + 1} ${reason}`)
+      this.entries.addSkipped(`Vulnerability ${Number(keys[0]) + 1} ${reason}`)
       return
     }
     this.entries.addRead()

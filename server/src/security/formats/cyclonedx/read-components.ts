@@ -63,8 +63,8 @@ class ComponentReader {
     this.#warnings = warnings
   }
 
-  read({ path, at, value }: SelectedValue): void {
-    const depth = at.length
+  read({ path, keys, value }: SelectedValue): void {
+    const depth = keys.length
     if (path.endsWith(':type')) {
       this.closeFrom(depth)
       this.#open[depth] = {}

@@ -69,19 +69,19 @@ async function refuseOtherThanJson(source: ReportSource): Promise<void> {
   if (description !== null) throw new ReportError(`The file is not JSON: it is ${description}.`)
 }
 
-function formatOf({ path, at, value }: SelectedValue): ReportFormat | null {
-  if (path === '*:type') return at[0] === 'runs' && value === 'array' ? 'sarif' : null
+function formatOf({ path, keys, value }: SelectedValue): ReportFormat | null {
+  if (path === '*:type') return keys[0] === 'runs' && value === 'array' ? 'sarif' : null
   const texts = textsOf(value)
   return MARKS.find(([member, pattern]) => member === path && texts.some((text) => pattern.test(text)))?.[2] ?? null
 }
 
 /** Adds a member as `a`, `a.b`, `a[].b` or `[].b`. */
-function remember(members: Set<string>, { path, at }: SelectedValue): void {
+function remember(members: Set<string>, { path, keys }: SelectedValue): void {
   if (members.size >= MEMBERS_MAX) return
-  if (path === '*:type') members.add(`${at[0]}`)
-  else if (path === '*.*:type') members.add(`${at[0]}.${at[1]}`)
-  else if (path === '*[*].*:type') members.add(`${at[0]}[].${at[2]}`)
-  else if (path === '[*].*:type') members.add(`[].${at[1]}`)
+  if (path === '*:type') members.add(`${keys[0]}`)
+  else if (path === '*.*:type') members.add(`${keys[0]}.${keys[1]}`)
+  else if (path === '*[*].*:type') members.add(`${keys[0]}[].${keys[2]}`)
+  else if (path === '[*].*:type') members.add(`[].${keys[1]}`)
   else if (path.endsWith(':type')) members.add(path.slice(0, -':type'.length))
 }
 
@@ -119,7 +119,7 @@ const HEAD_BYTES = 2048
  * Describes a file by its first bytes, as UTF-8, for the end of a sentence; null if it may be JSON.
  */
 function describeBytes(head: Buffer): string | null {
-  const signature = SIGNATURES.find(([, bytes]) => bytes.every((byte, at) => head[at] === byte))
+  const signature = SIGNATURES.find(([, bytes]) => bytes.every((byte, index) => head[index] === byte))
   if (signature !== undefined) return signature[0]
   if (head[0] === 0 || head[1] === 0) return 'binary, or UTF-16 without a byte order mark'
   const text = head.toString('utf8').trimStart().toLowerCase()

@@ -1,4 +1,4 @@
-import type { FindingKind } from '../../vocabulary/finding-kind.ts'
+import type { FindingKind } from '../../vocabulary/finding.ts'
 import type { Severity } from '../../vocabulary/severity.ts'
 
 export const REPORT_FORMATS = ['sarif', 'cyclonedx', 'spdx'] as const

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { placeOf } from './artifact-path.ts'
+import { locateFile } from './artifact-path.ts'
 import { newRun, type SarifRun } from './sarif-run.ts'
 
 const base = (uri: string | null, uriBaseId: string | null = null) => ({ uri, uriBaseId, index: null })
@@ -10,7 +10,8 @@ function runWith(bases: Record<string, ReturnType<typeof base>>, fields: Partial
   return { ...newRun(), uriBases: new Map(Object.entries(bases)), ...fields }
 }
 
-const path = (uri: string, uriBaseId: string | null = null, run = newRun()) => placeOf(run, base(uri, uriBaseId)).path
+const path = (uri: string, uriBaseId: string | null = null, run = newRun()) =>
+  locateFile(run, base(uri, uriBaseId)).path
 
 test('a relative URI becomes a percent-decoded and normalized path', () => {
   assert.equal(path('src/My%20File%2B.cs'), 'src/My File+.cs')
@@ -77,11 +78,14 @@ test('all forms of file URIs are supported', () => {
 })
 
 test('a web address is not a path', () => {
-  assert.deepEqual(placeOf(newRun(), base('https://shop.example/a')), { path: null, address: 'https://shop.example/a' })
+  assert.deepEqual(locateFile(newRun(), base('https://shop.example/a')), {
+    path: null,
+    address: 'https://shop.example/a',
+  })
 })
 
 test('an artifact index is resolved like a URI', () => {
   const run = { ...newRun(), artifacts: [base('src/a.ts', '%SRCROOT%')] }
-  assert.equal(placeOf(run, { uri: null, uriBaseId: null, index: 0 }).path, 'src/a.ts')
-  assert.equal(placeOf(run, { uri: null, uriBaseId: null, index: 7 }).path, null)
+  assert.equal(locateFile(run, { uri: null, uriBaseId: null, index: 0 }).path, 'src/a.ts')
+  assert.equal(locateFile(run, { uri: null, uriBaseId: null, index: 7 }).path, null)
 })

@@ -1,12 +1,12 @@
 import { boundedText, PATH_MAX } from '../../vocabulary/bounded-text.ts'
 import { percentDecoded } from '../../vocabulary/package-url.ts'
 import { withoutCheckout } from '../report/checkout-path.ts'
-import type { ArtifactLocation, ArtifactPlace, SarifRun } from './sarif-run.ts'
+import type { ArtifactLocation, FileLocation, SarifRun } from './sarif-run.ts'
 
 /** OpenSSF Scorecard writes this for a result without a file. */
 const NO_FILE = 'no file associated with this alert'
 
-const NOWHERE: ArtifactPlace = { path: null, address: null }
+const NOWHERE: FileLocation = { path: null, address: null }
 
 /** Bases may refer to other bases (§3.14.14). A longer chain is a cycle. */
 const BASE_CHAIN_MAX = 20
@@ -25,15 +25,15 @@ export function isRootBase(run: SarifRun, id: string): boolean {
 /**
  * Resolves an artifactLocation (§3.4): by its own URI, else by its index into the run's artifacts.
  */
-export function placeOf(run: SarifRun, location: ArtifactLocation): ArtifactPlace {
+export function locateFile(run: SarifRun, location: ArtifactLocation): FileLocation {
   const indexed = location.index === null ? undefined : run.artifacts[location.index]
   const { uri, uriBaseId } = location.uri === null && indexed !== undefined ? indexed : location
   if (uri === null || uri === NO_FILE) return NOWHERE
   const key = `${uriBaseId?.length ?? ''} ${uriBaseId} ${uri}`
-  return run.places.get(key, () => placeOfUri(run, uri, uriBaseId))
+  return run.fileLocations.get(key, () => locateUri(run, uri, uriBaseId))
 }
 
-function placeOfUri(run: SarifRun, uri: string, uriBaseId: string | null): ArtifactPlace {
+function locateUri(run: SarifRun, uri: string, uriBaseId: string | null): FileLocation {
   const resolved = resolve(run, uri, uriBaseId)
   const scheme = schemeOf(resolved)
   if (scheme !== null && scheme !== 'file') return { path: null, address: boundedText(resolved, PATH_MAX) }

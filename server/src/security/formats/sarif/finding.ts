@@ -7,11 +7,11 @@ import {
   TITLE_MAX,
   webUrl,
 } from '../../vocabulary/bounded-text.ts'
-import type { FindingKind } from '../../vocabulary/finding-kind.ts'
+import type { FindingKind } from '../../vocabulary/finding.ts'
 import type { ParsedFinding } from '../report/parsed-report.ts'
-import { type Place, readPlace } from './location.ts'
+import { type ResultLocation, readLocation } from './location.ts'
 import { dismissalOf, levelOf, scannerScoreOf, severityOf } from './result.ts'
-import { messageText, OTHER_PLACES_MAX, otherPlaces } from './result-text.ts'
+import { messageText, OTHER_LOCATIONS_MAX, otherLocations } from './result-text.ts'
 import { findRule, ruleReference } from './rule-reference.ts'
 import type { SarifRun } from './sarif-run.ts'
 import { subjectOf } from './subject.ts'
@@ -25,12 +25,12 @@ export function readFinding(run: SarifRun, result: JsonObject): ParsedFinding | 
   const message = messageText(run, result.message, rule) ?? rule?.description ?? rule?.name ?? ruleId
   if (message === null) return null
   const locations = objectsOf(result.locations)
-  const places = locations.slice(0, 1 + OTHER_PLACES_MAX).map((location) => readPlace(run, location))
-  const [place] = places
-  const path = place?.path ?? null
+  const resolved = locations.slice(0, 1 + OTHER_LOCATIONS_MAX).map((location) => readLocation(run, location))
+  const [location] = resolved
+  const path = location?.path ?? null
   const score = scannerScoreOf(result, rule)
   const dismissal = dismissalOf(result)
-  const { kind, vulnIds, about, context, identity } = subjectOf({ run, result, rule, ruleId, message, place })
+  const { kind, vulnIds, about, context, identity } = subjectOf({ run, result, rule, ruleId, message, location })
   // Spreading parts into this object would take longer than making them. Reports have many results.
   return {
     tool: run.tool.name,
@@ -42,11 +42,11 @@ export function readFinding(run: SarifRun, result: JsonObject): ParsedFinding | 
     dismiss_reason: dismissal?.reason ?? null,
     dismiss_comment: dismissal?.comment ?? null,
     title: boundedText(firstLine(rule?.description ?? message), TITLE_MAX) ?? ruleId ?? run.tool.name,
-    description: boundedText(message + otherPlaces(places, locations.length), DESCRIPTION_MAX),
+    description: boundedText(message + otherLocations(resolved, locations.length), DESCRIPTION_MAX),
     native_url: webUrl(textOf(result.hostedViewerUri)) ?? rule?.helpUri ?? null,
     path,
-    start_line: path === null ? null : (place?.startLine ?? null),
-    end_line: path === null ? null : (place?.endLine ?? null),
+    start_line: path === null ? null : (location?.startLine ?? null),
+    end_line: path === null ? null : (location?.endLine ?? null),
     package_name: about.name,
     package_version: about.version,
     fixed_version: about.fixedVersion,
@@ -55,7 +55,7 @@ export function readFinding(run: SarifRun, result: JsonObject): ParsedFinding | 
     cwes: cwesOf(run, result, rule, ruleId),
     rule_id: ruleId,
     secret_type: kind === 'secret' ? boundedText(ruleId ?? rule?.name ?? null, RULE_ID_MAX) : null,
-    resource_name: resourceOf(place, kind),
+    resource_name: resourceOf(location, kind),
     scanner_score: score,
     cvss_version: rule?.cvssVersion ?? null,
     cvss_score: rule?.cvssScore ?? null,
@@ -68,8 +68,8 @@ export function readFinding(run: SarifRun, result: JsonObject): ParsedFinding | 
 }
 
 /** A logical location is a cloud resource in infrastructure, and a function or the like in code. */
-function resourceOf(place: Place | undefined, kind: FindingKind): string | null {
-  if (place === undefined) return null
-  if (place.path === null) return place.address ?? place.logicalName
-  return kind === 'iac' || kind === 'container' ? place.logicalName : null
+function resourceOf(location: ResultLocation | undefined, kind: FindingKind): string | null {
+  if (location === undefined) return null
+  if (location.path === null) return location.address ?? location.logicalName
+  return kind === 'iac' || kind === 'container' ? location.logicalName : null
 }

@@ -1,10 +1,10 @@
 import { integerOf, type JsonObject, memberOf, objectOf, objectsOf, textOf } from '../../../platform/json/read-value.ts'
 import { boundedText, NAME_MAX, PATH_MAX } from '../../vocabulary/bounded-text.ts'
-import { placeOf } from './artifact-path.ts'
-import type { ArtifactLocation, ArtifactPlace, SarifRun } from './sarif-run.ts'
+import { locateFile } from './artifact-path.ts'
+import type { ArtifactLocation, FileLocation, SarifRun } from './sarif-run.ts'
 
 /** Where a result is. Lines count from 1. */
-export type Place = ArtifactPlace & {
+export type ResultLocation = FileLocation & {
   startLine: number | null
   endLine: number | null
   snippet: string | null
@@ -18,12 +18,12 @@ const URI_MAX = 9 * PATH_MAX
 const LINE_MAX = 2 ** 31 - 1
 
 /** Reads a location (§3.28). */
-export function readPlace(run: SarifRun, location: JsonObject): Place {
+export function readLocation(run: SarifRun, location: JsonObject): ResultLocation {
   const physical = objectOf(location.physicalLocation)
   const artifact = artifactLocation(physical?.artifactLocation)
   const region = objectOf(physical?.region)
   return {
-    ...placeOf(run, artifact),
+    ...locateFile(run, artifact),
     ...linesOf(region),
     // cargo-deny writes the text instead of an object.
     snippet: textOf(memberOf(region, 'snippet', 'text')) ?? textOf(region?.snippet),

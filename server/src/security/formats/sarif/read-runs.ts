@@ -1,6 +1,6 @@
+import type { JsonSpan } from '../../../platform/json/json-selection.ts'
 import { selectionTree } from '../../../platform/json/json-selection.ts'
 import type { SelectedValue } from '../../../platform/json/json-selector.ts'
-import type { JsonSpan } from '../../../platform/json/json-span.ts'
 import { selectJson } from '../../../platform/json/select-json.ts'
 import { ReportError, type ReportSource } from '../report/parsed-report.ts'
 import type { ReportWarnings } from '../report/report-warnings.ts'
@@ -61,8 +61,8 @@ class RunsReader {
     this.#budget = new RunBudget(warnings)
   }
 
-  read({ path, at, value, isOversize }: SelectedValue): void {
-    const [index = 0, ...below] = at as number[]
+  read({ path, keys, value, isOversize }: SelectedValue): void {
+    const [index = 0, ...below] = keys as number[]
     if (isOversize) this.#warnings.add(`The member ${path} is too large; it was not read.`)
     else if (path === 'version') this.#version = value
     else if (path === 'runs:type') this.#checkRuns(value)
@@ -71,7 +71,7 @@ class RunsReader {
     else if (path === 'runs[*].results[*]:span') this.#spans.push({ run: index, ...(value as JsonSpan) })
     else if (path === 'runs[*].externalPropertyFileReferences.results:type') this.#refuseExternalResults(index)
     else if (path === 'inlineExternalProperties[*].results[*]:type') this.#hasOutsideResults = true
-    else RUN_MEMBERS[path]?.({ run: this.#runs[index] as SarifRun, at: below, value, budget: this.#budget })
+    else RUN_MEMBERS[path]?.({ run: this.#runs[index] as SarifRun, indexes: below, value, budget: this.#budget })
   }
 
   finish(): { runs: ReadRun[]; spans: ResultSpan[] } {

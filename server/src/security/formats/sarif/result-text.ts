@@ -1,6 +1,6 @@
 import { arrayOf, memberOf, textOf } from '../../../platform/json/read-value.ts'
 import { DESCRIPTION_MAX } from '../../vocabulary/bounded-text.ts'
-import type { Place } from './location.ts'
+import type { ResultLocation } from './location.ts'
 import type { SarifRule, SarifRun } from './sarif-run.ts'
 
 /** A placeholder like `{0}`, or a doubled brace (§3.11.5). */
@@ -50,16 +50,16 @@ function replacement(match: RegExpExecArray, args: unknown[]): string {
 /**
  * The number of locations beside the first that a description lists. A result may have millions.
  */
-export const OTHER_PLACES_MAX = 10
+export const OTHER_LOCATIONS_MAX = 10
 
-/** A list of the places after the first one. `total` is the number of locations in the report. */
-export function otherPlaces(places: Place[], total: number): string {
+/** Lists the locations after the first one. `total` is the number of locations in the report. */
+export function otherLocations(locations: ResultLocation[], total: number): string {
   if (total < 2) return ''
-  const names = places.slice(1).map((place) => {
-    const line = place.startLine === null ? '' : `:${place.startLine}`
-    return `${place.path ?? place.address ?? place.logicalName ?? 'unknown'}${line}`
+  const names = locations.slice(1).map((location) => {
+    const line = location.startLine === null ? '' : `:${location.startLine}`
+    return `${location.path ?? location.address ?? location.logicalName ?? 'unknown'}${line}`
   })
-  const more = total > 1 + OTHER_PLACES_MAX ? `\n- and ${total - 1 - OTHER_PLACES_MAX} more` : ''
+  const more = total > 1 + OTHER_LOCATIONS_MAX ? `\n- and ${total - 1 - OTHER_LOCATIONS_MAX} more` : ''
   return `\n\nAlso at:\n- ${names.join('\n- ')}${more}`
 }
 

@@ -6,8 +6,8 @@ import { descriptorReference, guidOf } from './rule-reference.ts'
 import type { RunBudget } from './run-budget.ts'
 import { newComponent, newTaxonomy, type SarifComponent, type SarifRun, type SarifTaxonomy } from './sarif-run.ts'
 
-/** A selected value of a run. `at` contains the array indexes within the run. */
-type RunMember = { run: SarifRun; at: number[]; value: unknown; budget: RunBudget }
+/** A selected value of a run. `indexes` are the array indexes within the run. */
+type RunMember = { run: SarifRun; indexes: number[]; value: unknown; budget: RunBudget }
 
 const EXTENSIONS_MAX = 200
 const TAXONOMIES_MAX = 100
@@ -18,7 +18,7 @@ const URI_BASES_MAX = 1000
 /** Reads the members of a run other than its results, by path (§3.14). */
 export const RUN_MEMBERS: Record<string, (member: RunMember) => void> = {
   ...componentMembers('runs[*].tool.driver', ({ run }) => run.driver),
-  ...componentMembers('runs[*].tool.extensions[*]', ({ run, at }) => extension(run, at[0])),
+  ...componentMembers('runs[*].tool.extensions[*]', ({ run, indexes }) => extension(run, indexes[0])),
   'runs[*].tool.driver.version': ({ run, value }) => {
     run.tool.version = versionOf(value) ?? run.tool.version
   },
@@ -28,11 +28,11 @@ export const RUN_MEMBERS: Record<string, (member: RunMember) => void> = {
   'runs[*].automationDetails.id': ({ run, value }) => {
     run.automationId = boundedText(textOf(value), NAME_MAX)
   },
-  'runs[*].artifacts[*].location': ({ run, at: [index = 0], value, budget }) => {
+  'runs[*].artifacts[*].location': ({ run, indexes: [index = 0], value, budget }) => {
     const location = artifactLocation(value)
     if (budget.hasRoomForName(location.uri ?? '')) run.artifacts[index] = location
   },
-  'runs[*].logicalLocations[*]': ({ run, at: [index = 0], value, budget }) => {
+  'runs[*].logicalLocations[*]': ({ run, indexes: [index = 0], value, budget }) => {
     const name = logicalLocationName(value)
     if (budget.hasRoomForName(name ?? '')) run.logicalLocations[index] = name
   },
@@ -52,18 +52,18 @@ export const RUN_MEMBERS: Record<string, (member: RunMember) => void> = {
     const { uri } = artifactLocation(value)
     if (uri !== null && run.workingDirectories.length < INVOCATIONS_MAX) run.workingDirectories.push(uri)
   },
-  'runs[*].invocations[*].ruleConfigurationOverrides[*]': ({ run, at: [invocation = 0], value }) => {
+  'runs[*].invocations[*].ruleConfigurationOverrides[*]': ({ run, indexes: [invocation = 0], value }) => {
     const level = boundedText(textOf(memberOf(value, 'configuration', 'level')), VERSION_MAX)
     if (level === null || run.overrides.length === INVOCATIONS_MAX) return
     run.overrides.push({ invocation, rule: descriptorReference(objectOf(memberOf(value, 'descriptor'))), level })
   },
-  'runs[*].taxonomies[*].name': ({ run, at, value }) => {
-    taxonomy(run, at[0]).name = boundedText(textOf(value), NAME_MAX)
+  'runs[*].taxonomies[*].name': ({ run, indexes, value }) => {
+    taxonomy(run, indexes[0]).name = boundedText(textOf(value), NAME_MAX)
   },
-  'runs[*].taxonomies[*].guid': ({ run, at, value }) => {
-    taxonomy(run, at[0]).guid = guidOf(value)
+  'runs[*].taxonomies[*].guid': ({ run, indexes, value }) => {
+    taxonomy(run, indexes[0]).guid = guidOf(value)
   },
-  'runs[*].taxonomies[*].taxa[*].id': ({ run, at: [index, taxon = 0], value }) => {
+  'runs[*].taxonomies[*].taxa[*].id': ({ run, indexes: [index, taxon = 0], value }) => {
     const id = boundedText(textOf(value), VERSION_MAX)
     if (id !== null && taxon < TAXA_MAX) taxonomy(run, index).taxonIds[taxon] = id
   },
@@ -85,7 +85,7 @@ function componentMembers(
       componentOf(member).messages = readMessages(member.value)
     },
     [`${path}.rules[*]`]: (member) => {
-      keepRule(componentOf(member), member.at.at(-1) ?? 0, member.value, member.budget)
+      keepRule(componentOf(member), member.indexes.at(-1) ?? 0, member.value, member.budget)
     },
   }
 }

@@ -1,4 +1,4 @@
-import type { FindingKind } from '../../vocabulary/finding-kind.ts'
+import type { FindingKind } from '../../vocabulary/finding.ts'
 import { Memo } from '../report/memo.ts'
 import type { ReportTool } from '../report/parsed-report.ts'
 import type { PackageFacts } from './package-facts.ts'
@@ -25,7 +25,7 @@ export type SarifRun = {
   rootDirectories: string[]
   workingDirectories: string[]
   /** Caches for results of the run. */
-  places: Memo<ArtifactPlace>
+  fileLocations: Memo<FileLocation>
   kinds: Memo<FindingKind>
   automationId: string | null
   /** The levels that invocations set for rules (§3.20.5). */
@@ -78,7 +78,7 @@ export type DescriptorReference = {
 }
 
 /** Where an artifact is: a path, or the address of a web page, an image and the like. */
-export type ArtifactPlace = { path: string | null; address: string | null }
+export type FileLocation = { path: string | null; address: string | null }
 export type ArtifactLocation = { uri: string | null; uriBaseId: string | null; index: number | null }
 type LevelOverride = { invocation: number; rule: DescriptorReference; level: string }
 export type SarifTaxonomy = { name: string | null; guid: string | null; taxonIds: string[] }
@@ -98,7 +98,7 @@ export function newRun(): SarifRun {
     rootBases: new Set(),
     rootDirectories: [],
     workingDirectories: [],
-    places: new Memo(),
+    fileLocations: new Memo(),
     kinds: new Memo(),
     automationId: null,
     overrides: [],

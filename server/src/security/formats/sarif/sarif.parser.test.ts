@@ -88,10 +88,10 @@ test('a location that is not a file becomes the resource name', async () => {
 })
 
 test('a finding in infrastructure has a file and a resource, a finding in code only a file', async () => {
-  const place = { ...at('main.tf').locations[0], logicalLocations: [{ fullyQualifiedName: 'aws_s3_bucket.logs' }] }
-  const iac = await readOne({ locations: [place] }, { tool: { driver: { name: 'checkov' } } })
+  const location = { ...at('main.tf').locations[0], logicalLocations: [{ fullyQualifiedName: 'aws_s3_bucket.logs' }] }
+  const iac = await readOne({ locations: [location] }, { tool: { driver: { name: 'checkov' } } })
   assert.deepEqual([iac.path, iac.resource_name], ['main.tf', 'aws_s3_bucket.logs'])
-  assert.equal((await readOne({ locations: [place] })).resource_name, null)
+  assert.equal((await readOne({ locations: [location] })).resource_name, null)
 })
 
 const other = (fields: object) => ({ tool: { driver: { name: 'Other', semanticVersion: '1.2' } }, ...fields })
@@ -313,16 +313,16 @@ test('UTF-8 and UTF-16 with byte order marks are supported', async () => {
 })
 
 test('fingerprints do not depend on lines, order and repetition of results', async () => {
-  const place = fc.record({
+  const location = fc.record({
     rule: fc.constantFrom('A', 'B'),
     file: fc.constantFrom('x.ts', 'y.ts'),
     text: fc.constantFrom('p()', 'q( )'),
     line: fc.nat(50),
   })
   await fc.assert(
-    fc.asyncProperty(fc.array(place, { minLength: 1 }), fc.nat(100), async (places, shift) => {
+    fc.asyncProperty(fc.array(location, { minLength: 1 }), fc.nat(100), async (locations, shift) => {
       const shown = (offset: number) =>
-        places.map(({ rule, file, text, line }) =>
+        locations.map(({ rule, file, text, line }) =>
           result({ ruleId: rule, ...at(file, { startLine: 1 + line + offset, snippet: { text } }) }),
         )
       const before = await parseReport(report({ results: shown(0) }))

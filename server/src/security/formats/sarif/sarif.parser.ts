@@ -83,7 +83,7 @@ class ResultReader {
   /** Clears what the results of the last run have cached: a report may have many runs. */
   #enter(runIndex: number): void {
     const left = this.#runs[this.#run]
-    left?.places.clear()
+    left?.fileLocations.clear()
     left?.kinds.clear()
     this.#run = runIndex
     this.#number = 0

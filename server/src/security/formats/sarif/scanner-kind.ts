@@ -1,4 +1,4 @@
-import type { FindingKind } from '../../vocabulary/finding-kind.ts'
+import type { FindingKind } from '../../vocabulary/finding.ts'
 
 /** The kind of findings by a text in the name of the scanner. The first match counts. */
 const KINDS: [FindingKind, string[]][] = [

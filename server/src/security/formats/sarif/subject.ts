@@ -1,10 +1,10 @@
 import { type JsonObject, objectOf, textsOf } from '../../../platform/json/read-value.ts'
 import { boundedTexts } from '../../vocabulary/bounded-text.ts'
-import type { FindingKind } from '../../vocabulary/finding-kind.ts'
+import type { FindingKind } from '../../vocabulary/finding.ts'
 import { vulnerabilityIds } from '../../vocabulary/vulnerability-id.ts'
 import type { Identity } from '../report/identity.ts'
 import { identityOf } from './identity.ts'
-import type { Place } from './location.ts'
+import type { ResultLocation } from './location.ts'
 import { mergedFacts, NO_PACKAGE, type PackageFacts, packageFactsIn, packageFactsOfName } from './package-facts.ts'
 import { flaggedText } from './result-text.ts'
 import type { SarifRule, SarifRun } from './sarif-run.ts'
@@ -16,7 +16,7 @@ type ResultFacts = {
   rule: SarifRule | undefined
   ruleId: string | null
   message: string
-  place: Place | undefined
+  location: ResultLocation | undefined
 }
 
 /** What a finding is about. */
@@ -29,20 +29,20 @@ type Subject = {
   identity: Identity
 }
 
-export function subjectOf({ run, result, rule, ruleId, message, place }: ResultFacts): Subject {
+export function subjectOf({ run, result, rule, ruleId, message, location }: ResultFacts): Subject {
   const kind = kindOf(run, rule, ruleId)
   const isDependency = kind === 'dependency'
   const vulnIds = isDependency ? vulnerabilitiesOf(result, rule, ruleId) : []
-  const about = isDependency ? packageOf(result, rule, message, place?.logicalName ?? null) : NO_PACKAGE
+  const about = isDependency ? packageOf(result, rule, message, location?.logicalName ?? null) : NO_PACKAGE
   const vulnerabilityId = vulnIds[0] ?? ruleId
-  const context = flaggedText(place?.snippet ?? null, kind === 'secret')
+  const context = flaggedText(location?.snippet ?? null, kind === 'secret')
   const isIdentified = isDependency && vulnerabilityId !== null && (about.purl ?? about.name) !== null
   const identity = identityOf(result, {
     ruleId,
-    path: place?.path ?? place?.address ?? place?.logicalName ?? null,
+    path: location?.path ?? location?.address ?? location?.logicalName ?? null,
     context,
     message,
-    line: place?.startLine ?? null,
+    line: location?.startLine ?? null,
     dependency: isIdentified ? { package: about, vulnerabilityId } : null,
   })
   return { kind, vulnIds, about, context, identity }

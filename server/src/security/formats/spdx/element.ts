@@ -45,7 +45,7 @@ export class ElementIds {
   readonly #ids = new JsonStore()
   /** The number of each id, by the id's hash. */
   readonly #numbers = new Map<string, number>()
-  /** The place of each id in the store, by number. */
+  /** The number of each id's value in the store, by the number of the id. */
   readonly #stored: number[] = []
 
   /** The number of an id. An unknown id gets a new number. */

@@ -30,12 +30,12 @@ export class GraphReader {
     this.elements = new EntryCount(warnings)
   }
 
-  read({ path, at, value }: SelectedValue): void {
+  read({ path, keys, value }: SelectedValue): void {
     const element = objectOf(value)
     if (path === '@context') this.#context = value
     else if (path === '@graph:type') this.#graphType = value
     else if (element !== null) this.#add(element)
-    else this.elements.addSkipped(`Element ${Number(at[0] ?? 0) + 1} is too large or not an object`)
+    else this.elements.addSkipped(`Element ${Number(keys[0] ?? 0) + 1} is too large or not an object`)
   }
 
   refuseUnlessGraph(): void {

@@ -23,9 +23,9 @@ export class PackageIndex {
   readonly #ids: ElementIds
   readonly #wanted: ReadonlySet<number>
   readonly #store = new JsonStore()
-  /** The place of each package in the store, by the number of its id. */
+  /** The number of each package in the store, by the number of its id. */
   readonly #packages = new Map<number, number>()
-  /** The ids of elements of class ExternalIdentifier, and the place of each one's package URL. */
+  /** The ids of elements of class ExternalIdentifier, and the number of each one's package URL. */
   readonly #identifiers = new ElementIds()
   readonly #purls = new Map<number, number>()
   #textLeft = KEPT_TEXT_MAX

@@ -57,10 +57,10 @@ async function readFindings(
   entries: EntryCount,
 ): Promise<void> {
   for await (const selected of selectJson(source.open(), PACKAGES)) {
-    for (const { at, value, isOversize } of selected) {
+    for (const { keys, value, isOversize } of selected) {
       const entry = objectOf(value)
       if (entry !== null) for (const finding of findingsOfPackage(tool, entry)) batch.add(finding)
-      else entries.addSkipped(`Package ${Number(at[0]) + 1} is ${isOversize ? 'too large' : 'not an object'}`)
+      else entries.addSkipped(`Package ${Number(keys[0]) + 1} is ${isOversize ? 'too large' : 'not an object'}`)
     }
     await batch.flushFull()
     if (batch.isTruncated) break

@@ -26,11 +26,11 @@ export function toolOfCreators(creators: unknown): ReportTool {
 /** Name and version of `syft-1.50.0` or `Tool: syft-1.50.0`. Without a name the tool is `SPDX`. */
 export function toolOfName(text: string | null): ReportTool {
   const name = text?.slice(0, NAME_READ_MAX).replace(TOOL, '').trim() ?? ''
-  const at = name.search(/[-\s]v?\d/)
-  if (at <= 0) return { name: boundedText(name, NAME_MAX) ?? 'SPDX', version: null }
+  const end = name.search(/[-\s]v?\d/)
+  if (end <= 0) return { name: boundedText(name, NAME_MAX) ?? 'SPDX', version: null }
   return {
-    name: boundedText(name.slice(0, at), NAME_MAX) ?? 'SPDX',
-    version: boundedText(name.slice(at + 1).replace(/^v(?=\d)/, ''), VERSION_MAX),
+    name: boundedText(name.slice(0, end), NAME_MAX) ?? 'SPDX',
+    version: boundedText(name.slice(end + 1).replace(/^v(?=\d)/, ''), VERSION_MAX),
   }
 }
 

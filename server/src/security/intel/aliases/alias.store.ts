@@ -8,13 +8,11 @@ import { awaitHolders } from '../intel-hold.store.ts'
  */
 export type ChangedAdvisories = { tx: Tx; holds: 'changed advisories' }
 
-/**
- * The temporary table `touched_ids` contains the ids in assertions that were added or withdrawn.
- */
-export type TouchedIds = { tx: Tx; holds: 'touched ids' }
+/** The temporary table `touched_ids` holds the ids in assertions that were added or withdrawn. */
+type TouchedIds = { tx: Tx; holds: 'touched ids' }
 
-/** `touched_ids` contains all ids of the groups, stored or new, that contain a touched id. */
-export type TouchedGroups = { tx: Tx; holds: 'touched groups' }
+/** `touched_ids` holds all ids of the groups, stored or new, that contain a touched id. */
+type TouchedGroups = { tx: Tx; holds: 'touched groups' }
 
 /**
  * Stores the aliases that the changed OSV records assert, and deletes those that they no longer
@@ -73,7 +71,7 @@ export async function touchWholeGroups({ tx }: TouchedIds): Promise<TouchedGroup
   return { tx, holds: 'touched groups' }
 }
 
-export type Assertion = { id: string; alias: string }
+type Assertion = { id: string; alias: string }
 
 const ASSERTIONS_AT_ONCE = 20_000
 
@@ -126,7 +124,7 @@ export function takeAliasChanges(db: Db) {
     returning source, id`
 }
 
-export type AliasCounts = { ids: number; groups: number }
+type AliasCounts = { ids: number; groups: number }
 
 /** Counts the ids that have an alias, and the vulnerabilities that they identify. */
 export async function countAliases(db: Db): Promise<AliasCounts> {

@@ -21,7 +21,7 @@ export const ADVISORY_COLUMNS = [
  * The temporary table `incoming_advisories` contains all OSV records of an import. It ends with the
  * transaction.
  */
-export type IncomingAdvisories = { tx: Tx; holds: 'incoming advisories' }
+type IncomingAdvisories = { tx: Tx; holds: 'incoming advisories' }
 
 export async function copyAdvisories(tx: Tx, fill: (copy: Copy) => Promise<void>): Promise<IncomingAdvisories> {
   await tx`
@@ -33,7 +33,7 @@ export async function copyAdvisories(tx: Tx, fill: (copy: Copy) => Promise<void>
   return { tx, holds: 'incoming advisories' }
 }
 
-export type AdvisoryCounts = { added: number; changed: number; stored: number; newest: Date | null }
+type AdvisoryCounts = { added: number; changed: number; stored: number; newest: Date | null }
 
 /**
  * Stores the incoming records and their fixes. Records that are older than the stored ones, or

@@ -10,7 +10,7 @@ export type FullSourceTable = { table: 'intel_kev' | 'intel_epss'; columns: read
  * The temporary table `incoming_records` contains all records of a file. It ends with the
  * transaction.
  */
-export type IncomingRecords<Facts> = FullSourceTable & { tx: Tx; facts: Facts; holds: 'incoming records' }
+type IncomingRecords<Facts> = FullSourceTable & { tx: Tx; facts: Facts; holds: 'incoming records' }
 
 export async function copyRecords<Facts>(
   tx: Tx,

@@ -1,5 +1,4 @@
-import type { Copy } from '../../../platform/db/copy-rows.ts'
-import type { CopyValue } from '../../../platform/db/copy-text.ts'
+import type { Copy, CopyValue } from '../../../platform/db/copy-rows.ts'
 import type { Services } from '../../../services.ts'
 import { type EpssScore, parseEpss } from './epss.parser.ts'
 import { copyRecords, type FullSourceTable, replaceRecords } from './full-source.store.ts'

@@ -1,8 +1,14 @@
 import { hash } from 'node:crypto'
-import type { Copy } from '../../../platform/db/copy-rows.ts'
-import type { CopyValue } from '../../../platform/db/copy-text.ts'
+import type { Copy, CopyValue } from '../../../platform/db/copy-rows.ts'
 import type { Services } from '../../../services.ts'
-import { regroupAliases } from '../aliases/regroup-aliases.ts'
+import {
+  type ChangedAdvisories,
+  readAssertions,
+  replaceAssertions,
+  replaceGroups,
+  touchWholeGroups,
+} from '../aliases/alias.store.ts'
+import { AliasGroups } from '../aliases/alias-groups.ts'
 import { ADVISORY_COLUMNS, copyAdvisories, mergeAdvisories } from './advisory.store.ts'
 import { type ImportOutcome, importSource, type PrintLine, ReadingProgress } from './import-source.ts'
 import { IntelError } from './intel-file.ts'
@@ -67,4 +73,18 @@ function toRow(advisory: Advisory): CopyValue[] {
 
 function later(one: Date | null, other: Date | null): Date {
   return new Date(Math.max(one?.getTime() ?? 0, other?.getTime() ?? 0))
+}
+
+/**
+ * Brings the groups of aliases in line with the changed OSV records. Groups that the records do not
+ * concern are not read. The changes are recorded for `issues/regroup`, which regroups the issues
+ * that they concern.
+ */
+async function regroupAliases(changed: ChangedAdvisories): Promise<void> {
+  const touched = await touchWholeGroups(await replaceAssertions(changed))
+  const groups = new AliasGroups()
+  for await (const assertions of readAssertions(touched)) {
+    for (const { id, alias } of assertions) groups.join(id, alias)
+  }
+  await replaceGroups(touched, groups.entries())
 }

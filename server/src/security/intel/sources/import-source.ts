@@ -1,9 +1,17 @@
+import { Type } from 'typebox'
 import type { Tx } from '../../../platform/db/sql.ts'
+import type { Event } from '../../../platform/queue/event.ts'
 import { publish } from '../../../platform/queue/event.ts'
 import type { Services } from '../../../services.ts'
 import type { FileFacts } from './intel-file.ts'
-import { intelImported } from './intel-imported.event.ts'
 import { lockSource, recordImport, type SourceName } from './intel-source.store.ts'
+
+/** Published by every import of vulnerability intelligence. It concerns all organizations. */
+export const intelImported: Event<{ source: string }> = {
+  name: 'security.intel.imported',
+  payload: Type.Object({ source: Type.String() }),
+  once: () => 'any',
+}
 
 /** How many records an import changed. */
 export type Changes = { added: number; changed: number; removed: number }

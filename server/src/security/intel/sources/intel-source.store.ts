@@ -19,7 +19,7 @@ export async function lockSource(tx: Tx, source: SourceName): Promise<Date | nul
 }
 
 /** What is stored of a source after an import. */
-export type ImportedSource = FileFacts & { source: SourceName; records: number }
+type ImportedSource = FileFacts & { source: SourceName; records: number }
 
 export async function recordImport(tx: Tx, imported: ImportedSource, at: Date): Promise<void> {
   const { source, as_of, version, records } = imported
@@ -29,7 +29,7 @@ export async function recordImport(tx: Tx, imported: ImportedSource, at: Date): 
     where source = ${source}`
 }
 
-export type SourceStatus = {
+type SourceStatus = {
   source: SourceName
   as_of: string | null
   version: string | null

@@ -51,7 +51,7 @@ class Catalog {
     return { version: this.#version, as_of: this.#released }
   }
 
-  #entry({ value, at: [index] }: SelectedValue): KevEntry {
+  #entry({ value, keys: [index] }: SelectedValue): KevEntry {
     const path = `vulnerabilities[${index}]`
     const id = memberOf(value, 'cveID')
     if (!isCveId(id)) throw new IntelError(`${path} has no CVE id.`)

@@ -8,7 +8,7 @@ import { IntelError } from './intel-file.ts'
 import { startsWith } from './read-intel-file.ts'
 
 /** The text of one OSV record, and its path; in a zip file `archive: entry`. */
-export type OsvFile = { path: string; text: string }
+type OsvFile = { path: string; text: string }
 
 const RECORD_BYTES_MAX = 32 * 1024 * 1024
 const ENTRIES_MAX = 5_000_000

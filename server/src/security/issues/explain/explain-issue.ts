@@ -1,11 +1,11 @@
 import type { Services } from '../../../services.ts'
 import { plainId } from '../../vocabulary/vulnerability-id.ts'
 import { readCanonicalIds } from '../writing/grouping.store.ts'
-import { readHistory } from '../writing/issue-history.store.ts'
 import {
   type Evidence,
   findIssue,
   readGroupAssertions,
+  readHistory,
   readOtherFindings,
   readOwnFindings,
 } from './issue-evidence.store.ts'

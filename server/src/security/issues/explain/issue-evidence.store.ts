@@ -1,11 +1,12 @@
 import type { Db, Tx } from '../../../platform/db/sql.ts'
 import type { AliasAssertion } from '../../intel/aliases/alias-path.ts'
-import type { GroupingCode } from '../../vocabulary/grouping-reason.ts'
+import type { GroupingCode } from '../../vocabulary/finding.ts'
 import type { Member } from '../grouping/grouping-facts.ts'
+import type { IssueChange } from '../grouping/issue-change.ts'
 import { memberColumns } from '../writing/grouping.store.ts'
 import type { IssueExplanation } from './issue-explanation.schema.ts'
 
-export type ExplainedIssue = Pick<IssueExplanation, 'status' | 'split_from' | 'merged_into'> & {
+type ExplainedIssue = Pick<IssueExplanation, 'status' | 'split_from' | 'merged_into'> & {
   id: string
   repository_no: number
   bucket: Buffer
@@ -35,7 +36,7 @@ export type Evidence = Member & {
 }
 
 /** The first rows, and how many there are in total. */
-export type Counted<Row> = { rows: Row[]; count: number }
+type Counted<Row> = { rows: Row[]; count: number }
 
 const FINDINGS_READ_MAX = 1000
 
@@ -84,4 +85,17 @@ export async function readGroupAssertions(db: Db, canonicalIds: readonly string[
     where member.canonical_id = any(${canonicalIds}::text[])
     order by assertion.id, assertion.alias, assertion.source
     limit ${ASSERTIONS_MAX}`
+}
+
+const EVENTS_MAX = 100
+
+/** Reads the merges and splits that concern an issue, newest first. */
+export async function readHistory(db: Db, orgId: string, issueId: string): Promise<(IssueChange & { at: string })[]> {
+  return db<(IssueChange & { at: string })[]>`
+    select event, issue_id, other_issue_id, detail, rfc3339(at) as at
+    from issue_history
+    where org_id = ${orgId}
+      and (issue_id = ${issueId} or other_issue_id = ${issueId})
+    order by id desc
+    limit ${EVENTS_MAX}`
 }

@@ -1,8 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { Closed, Nullable, OneOf, Timestamp } from '../../../platform/http/schemas.ts'
-import { FINDING_KINDS } from '../../vocabulary/finding-kind.ts'
-import { GROUPING_CODES } from '../../vocabulary/grouping-reason.ts'
-import { ISSUE_STATUSES } from '../grouping/describe-groups.ts'
+import { UUID_PATTERN } from '../../../platform/ids.ts'
+import { FINDING_KINDS, GROUPING_CODES, ISSUE_STATUSES } from '../../vocabulary/finding.ts'
 import { MATCHED } from '../grouping/links.ts'
 import { REJECTION_CODES } from './rejection.ts'
 
@@ -13,7 +12,7 @@ const time = (description: string) => Type.String({ ...Timestamp, description })
 
 export const IssuePath = Closed({
   id: Type.String({
-    pattern: '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$',
+    pattern: UUID_PATTERN,
     description: 'The id of the issue.',
   }),
 })

@@ -1,5 +1,5 @@
 import { type AliasAssertion, type AliasStep, aliasPath } from '../../intel/aliases/alias-path.ts'
-import { SINGLE_DETAIL } from '../../vocabulary/grouping-reason.ts'
+import { SINGLE_DETAIL } from '../../vocabulary/finding.ts'
 import { plainId } from '../../vocabulary/vulnerability-id.ts'
 import type { GroupingFacts } from '../grouping/grouping-facts.ts'
 import { applyRules } from '../grouping/link-bucket.ts'
@@ -13,7 +13,7 @@ const MEMBERS_MAX = 100
 const REJECTED_MAX = 20
 const MATCHING_MAX = 20
 
-export type Aliases = { canonicalId: CanonicalId; assertions: readonly AliasAssertion[] }
+type Aliases = { canonicalId: CanonicalId; assertions: readonly AliasAssertion[] }
 
 /**
  * Applies the rules to the findings of an issue (`own`) and to the others in its bucket, and

@@ -12,7 +12,7 @@ export const REJECTION_CODES = [
 ] as const
 
 /** Why a finding of the same package, file or resource does not belong to an issue. */
-export type Rejection = { code: (typeof REJECTION_CODES)[number]; detail: string }
+type Rejection = { code: (typeof REJECTION_CODES)[number]; detail: string }
 
 /** Determines why the rules did not join findings with the members of an issue. */
 export class Rejections {

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { FindingKind } from '../../vocabulary/finding-kind.ts'
+import type { FindingKind } from '../../vocabulary/finding.ts'
 import type { GroupingFacts, Member } from './grouping-facts.ts'
 import { groupBy } from './links.ts'
 import { sharedPackageName } from './shared-names.ts'

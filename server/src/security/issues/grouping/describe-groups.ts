@@ -1,13 +1,11 @@
 import { newUuidSeries } from '../../../platform/ids.ts'
 import { compareCanonical } from '../../intel/aliases/alias-groups.ts'
-import { FINDING_KINDS, type FindingKind } from '../../vocabulary/finding-kind.ts'
+import type { IssueStatus } from '../../vocabulary/finding.ts'
+import { FINDING_KINDS, type FindingKind } from '../../vocabulary/finding.ts'
 import { severityRank } from '../../vocabulary/severity.ts'
 import { type Group, vulnerabilityIdsOf } from './group-members.ts'
 import type { Member } from './grouping-facts.ts'
 import { type CanonicalId, vulnerabilityNames } from './shared-names.ts'
-
-export const ISSUE_STATUSES = ['open', 'fixed', 'dismissed'] as const
-export type IssueStatus = (typeof ISSUE_STATUSES)[number]
 
 /** The row of a group's issue. `severity`, `status` and `listed` are used for new issues only. */
 export type IssueRow = {

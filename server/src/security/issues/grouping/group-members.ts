@@ -1,5 +1,5 @@
 import { compareCanonical } from '../../intel/aliases/alias-groups.ts'
-import type { GroupingReason } from '../../vocabulary/grouping-reason.ts'
+import type { GroupingReason } from '../../vocabulary/finding.ts'
 import type { Member } from './grouping-facts.ts'
 import { linkBucket } from './link-bucket.ts'
 import { groupBy } from './links.ts'
@@ -9,9 +9,9 @@ import type { CanonicalId } from './shared-names.ts'
  * `issue_id` is null if the group needs a new issue, which was split from `split_from` if that is
  * not null.
  */
-export type Assignment = { issue_id: string | null; split_from: string | null }
+type Assignment = { issue_id: string | null; split_from: string | null }
 
-export type GroupMember = { member: Member; reason: GroupingReason }
+type GroupMember = { member: Member; reason: GroupingReason }
 export type Group = Assignment & { bucket: string; members: GroupMember[] }
 
 /** Groups findings into issues. They must be all findings of their buckets. */

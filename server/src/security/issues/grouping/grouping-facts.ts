@@ -1,6 +1,5 @@
 import { hash, type KeyObject } from 'node:crypto'
-import type { FindingKind } from '../../vocabulary/finding-kind.ts'
-import type { GroupingCode } from '../../vocabulary/grouping-reason.ts'
+import type { FindingKind, GroupingCode } from '../../vocabulary/finding.ts'
 import type { Severity } from '../../vocabulary/severity.ts'
 
 /** The fields of a finding that decide which other findings belong to the same issue. */

@@ -35,7 +35,7 @@ export function issueChanges(
 }
 
 /** An issue that lost findings, and the issue that such findings moved to. */
-export type LeftIssue = { id: string; into: string; reason: string }
+type LeftIssue = { id: string; into: string; reason: string }
 
 export function leftIssues(described: readonly DescribedGroup[]): LeftIssue[] {
   const left = new Map<string, { into: string; reason: string }>()

@@ -1,5 +1,5 @@
 import { DisjointSets } from '../../../platform/disjoint-sets.ts'
-import { GROUPING_CODES, type GroupingCode, type GroupingReason, SINGLE } from '../../vocabulary/grouping-reason.ts'
+import { GROUPING_CODES, type GroupingCode, type GroupingReason, SINGLE } from '../../vocabulary/finding.ts'
 import type { GroupingFacts } from './grouping-facts.ts'
 
 export const MATCHED = [

@@ -4,15 +4,14 @@ import type { DescribedGroup } from '../grouping/describe-groups.ts'
 import { groupMembers, isSplit, reviveIssues } from '../grouping/group-members.ts'
 import type { Member } from '../grouping/grouping-facts.ts'
 import type { Cause, IssueChange } from '../grouping/issue-change.ts'
-import { type MergeScope, readMembers } from '../writing/grouping.store.ts'
+import { type MergeScope, readCanonicalNames, readMembers } from '../writing/grouping.store.ts'
 import { dropGrouped, type Grouped } from '../writing/grouping-tables.store.ts'
 import { refreshIssues } from '../writing/issue-refresh.store.ts'
-import { readCanonicalNames } from '../writing/read-canonical-names.ts'
 import { writeGroups } from '../writing/write-groups.ts'
 import { readIssues, readMerged } from './regroup.store.ts'
 
 /** `remember` is called before anything is written. */
-export type BucketsToRegroup = {
+type BucketsToRegroup = {
   buckets: readonly string[]
   cause: Cause
   remember?: (grouped: Grouped) => Promise<void>

@@ -1,5 +1,5 @@
-import { rolledBack } from '../../../platform/db/rolled-back.ts'
 import type { Tx } from '../../../platform/db/sql.ts'
+import { rolledBack } from '../../../platform/db/transaction.ts'
 import { ApiError } from '../../../platform/http/errors.ts'
 import { newUuid } from '../../../platform/ids.ts'
 import type { Services } from '../../../services.ts'
@@ -14,7 +14,7 @@ import { lockRun, openRun, type RegroupRun, updateRun } from './regroup-run.stor
 const ISSUES_AT_ONCE = 5000
 
 /** Called after each batch with the run's progress and the batch's changes. */
-export type Follow = (run: RegroupRun, changes: readonly IssueChange[]) => void
+type Follow = (run: RegroupRun, changes: readonly IssueChange[]) => void
 
 /**
  * Regroups all findings of an organization by the current rules, repository by repository in short

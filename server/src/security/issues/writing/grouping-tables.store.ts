@@ -1,5 +1,5 @@
+import type { CopyValue } from '../../../platform/db/copy-rows.ts'
 import { copyAll, openCopy } from '../../../platform/db/copy-rows.ts'
-import type { CopyValue } from '../../../platform/db/copy-text.ts'
 import type { Tx } from '../../../platform/db/sql.ts'
 import type { DescribedGroup, IssueRow } from '../grouping/describe-groups.ts'
 import type { MergeScope } from './grouping.store.ts'

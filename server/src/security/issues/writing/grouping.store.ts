@@ -1,5 +1,8 @@
 import type { Db, Tx } from '../../../platform/db/sql.ts'
-import type { Member } from '../grouping/grouping-facts.ts'
+import { holdIntel } from '../../intel/intel-hold.store.ts'
+import { plainId } from '../../vocabulary/vulnerability-id.ts'
+import type { GroupingFacts, Member } from '../grouping/grouping-facts.ts'
+import type { CanonicalId } from '../grouping/shared-names.ts'
 
 /** The repository whose findings a transaction writes, and the time of the change. */
 export type MergeScope = { org_id: string; repository_no: number; at: Date }
@@ -70,4 +73,16 @@ export async function readCanonicalIds(db: Db, ids: readonly string[]): Promise<
     from vulnerability_aliases
     where id = any(${ids}::text[])`
   return new Map(rows.map((row) => [row.id, row.canonical_id]))
+}
+
+/**
+ * Reads the canonical ids of the vulnerabilities that findings name. They do not change until the
+ * transaction ends.
+ */
+export async function readCanonicalNames(tx: Tx, facts: readonly GroupingFacts[]): Promise<CanonicalId> {
+  const ids = [...new Set(facts.flatMap((finding) => finding.vuln_ids.map(plainId)))]
+  if (ids.length === 0) return (id) => id
+  await holdIntel(tx)
+  const canonicalIds = await readCanonicalIds(tx, ids)
+  return (id) => canonicalIds.get(id) ?? id
 }

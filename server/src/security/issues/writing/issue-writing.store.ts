@@ -1,5 +1,6 @@
-import type { Tx } from '../../../platform/db/sql.ts'
+import type { Db, Tx } from '../../../platform/db/sql.ts'
 import { threatsOf } from '../../intel/lookup/threat.store.ts'
+import type { IssueChange } from '../grouping/issue-change.ts'
 import type { Grouped } from './grouping-tables.store.ts'
 
 /** Inserts the new issues of `grouped_issues`, and updates those whose members changed. */
@@ -46,4 +47,16 @@ export async function dissolveIssues(
       as gone (id, into_id)
     where issue.org_id = ${orgId}
       and issue.id = gone.id`
+}
+
+/** Records that issues were merged or split. */
+export async function insertHistory(db: Db, orgId: string, changes: readonly IssueChange[], at: Date): Promise<void> {
+  if (changes.length === 0) return
+  await db`
+    insert into issue_history (org_id, issue_id, at, event, other_issue_id, detail)
+    select ${orgId}, issue_id, ${at}, event, other_issue_id, detail
+    from unnest(
+      ${changes.map((change) => change.issue_id)}::uuid[], ${changes.map(({ event }) => event)}::text[],
+      ${changes.map((change) => change.other_issue_id)}::uuid[], ${changes.map(({ detail }) => detail)}::text[]
+    ) as change (issue_id, event, other_issue_id, detail)`
 }

@@ -5,11 +5,10 @@ import { type Cause, type IssueChange, issueChanges, leftIssues } from '../group
 import type { CanonicalId } from '../grouping/shared-names.ts'
 import type { MergeScope } from './grouping.store.ts'
 import { copyGrouped, type Grouped, updateGrouping } from './grouping-tables.store.ts'
-import { insertHistory } from './issue-history.store.ts'
-import { dissolveIssues, writeIssues } from './issue-writing.store.ts'
+import { dissolveIssues, insertHistory, writeIssues } from './issue-writing.store.ts'
 
 /** The groups to write. Issues in `stored` are also written if only their own fields changed. */
-export type Regrouping = {
+type Regrouping = {
   groups: readonly Group[]
   stored: StoredIssues
   canonicalId: CanonicalId
@@ -19,7 +18,7 @@ export type Regrouping = {
 }
 
 /** `touched` are the stored issues that gained, lost or changed findings. */
-export type WrittenGroups = { described: DescribedGroup[]; touched: string[]; changes: IssueChange[]; grouped: Grouped }
+type WrittenGroups = { described: DescribedGroup[]; touched: string[]; changes: IssueChange[]; grouped: Grouped }
 
 /**
  * Writes the issues of changed groups and moves stored findings to their new issues. The temporary

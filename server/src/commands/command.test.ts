@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { UsageError } from './command.ts'
-import { parseDuration } from './option-values.ts'
+import { parseDuration, UsageError } from './command.ts'
 
 test('days, hours and minutes are read, up to ten years', () => {
   assert.equal(parseDuration('expires-in', '90d'), 7_776_000_000)

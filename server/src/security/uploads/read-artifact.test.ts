@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import type { ReadableArtifact } from '../../ci/reports/report.store.ts'
-import { artifactCategory } from './artifact-category.ts'
+import { artifactCategory } from './read-artifact.ts'
 
 const ARTIFACT: ReadableArtifact = {
   path: 'reports/semgrep.sarif',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { copyBytes, copyField, copyFields } from './copy-text.ts'
+import { copyBytes, copyField, copyFields } from './copy-rows.ts'
 
 test('what separates fields and lines is escaped within them', () => {
   assert.equal(copyField('a\tb\nc\rd\\e'), 'a\\tb\\nc\\rd\\\\e')

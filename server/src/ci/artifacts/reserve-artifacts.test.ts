@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { artifactPathMistake } from './artifact-path.ts'
+import { artifactPathMistake } from './reserve-artifacts.ts'
 
 const TAKEN = [
   'a',

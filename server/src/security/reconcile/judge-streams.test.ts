@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { judgeClosing, type ReportToJudge } from './closing.ts'
+import { judgeClosing, type ReportToJudge } from './judge-streams.ts'
 
 const REPORT: ReportToJudge = {
   tool: 'Lint',

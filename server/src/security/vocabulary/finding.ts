@@ -1,0 +1,40 @@
+/**
+ * All kinds of findings (decisions §7). An issue with findings of several kinds has the kind that
+ * comes first here.
+ */
+export const FINDING_KINDS = ['code', 'dependency', 'secret', 'iac', 'container', 'license', 'other'] as const
+export type FindingKind = (typeof FINDING_KINDS)[number]
+
+export const ISSUE_STATUSES = ['open', 'fixed', 'dismissed'] as const
+export type IssueStatus = (typeof ISSUE_STATUSES)[number]
+
+/** How a report was submitted: in the console, by the API, or as an artifact of a CI report. */
+export const UPLOAD_ORIGINS = ['ui', 'api', 'report'] as const
+export type UploadOrigin = (typeof UPLOAD_ORIGINS)[number]
+
+/** What a finding comes from: an alert of a code host, an uploaded report, or a CI report. */
+export const FINDING_ORIGINS = ['alert', 'upload', 'report'] as const
+export type FindingOrigin = (typeof FINDING_ORIGINS)[number]
+
+/** The origin of the findings of an upload. */
+export function findingOrigin(origin: UploadOrigin): FindingOrigin {
+  return origin === 'report' ? 'report' : 'upload'
+}
+
+export const GROUPING_CODES = [
+  'same_vulnerability',
+  'same_secret',
+  'same_fingerprint',
+  'same_location',
+  'single',
+] as const
+
+/** In the order of the rules: the first rule that matches is a finding's reason. */
+export type GroupingCode = (typeof GROUPING_CODES)[number]
+
+/** Why a finding belongs to its issue. `detail` is a sentence; null for the code `single`. */
+export type GroupingReason = { code: GroupingCode; detail: string | null }
+
+/** The detail of the code `single`, which is not stored. */
+export const SINGLE_DETAIL = 'No other finding in the repository matches this one.'
+export const SINGLE: GroupingReason = { code: 'single', detail: null }

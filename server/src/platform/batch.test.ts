@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Batch } from './batch.ts'
 
-/** A batch whose goes are recorded and end when the test says so. */
+/** A batch whose runs are recorded and end when the test ends them. */
 function heldBatch() {
   const goes: { items: number[]; end: () => void }[] = []
   const batch = new Batch<number, string>(

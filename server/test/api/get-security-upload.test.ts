@@ -106,7 +106,7 @@ test('counts contain the changes of the report and the open findings by severity
   })
 })
 
-/** Files that end as failed, and what their upload says then. */
+/** Files that cannot be read, and the errors of their uploads. */
 const UNREADABLE: [
   name: string,
   file: string | Buffer | object,

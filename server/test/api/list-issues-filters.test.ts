@@ -14,7 +14,7 @@ const SEVERITIES = ['critical', 'high', 'medium', 'low', 'info']
 let api: TestApi
 let caller: Caller
 let all: Json[]
-/** EPSS scores and KEV as they stand on the issues: what is imported is another test's concern. */
+/** Sets EPSS scores and KEV on the issues directly. Other tests cover the import. */
 let threats: Map<string, { epss: number; kev: boolean }>
 
 before(async () => {

@@ -109,7 +109,7 @@ test('findings are created in the order in which reports lock their stream, not 
   assert.equal((await listFindings(api, caller))[0].first_seen_at, api.clock.now().toISOString())
 })
 
-/** Asks until somebody waits for a lock of this database. */
+/** Polls until a session waits for a lock of this database. */
 async function untilWaiting(): Promise<void> {
   for (let polls = 0; polls < POLLS_MAX; polls += 1) {
     const waiting = await api.services.sql`

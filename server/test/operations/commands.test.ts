@@ -24,7 +24,7 @@ const refused = (code: number, line: RegExp, ...args: string[]) => assertRefused
 
 const runs = (key: string) => fetch(`${running.ready.url}/v1/runs`, { headers: { authorization: `Bearer ${key}` } })
 
-/** A change is told by NOTIFY, which takes a moment but no fixed one. */
+/** A change is sent by NOTIFY, which takes a short time of no fixed length. */
 async function untilStatus(key: string, status: number): Promise<void> {
   while ((await runs(key)).status !== status);
 }

@@ -103,12 +103,12 @@ test('SIGTERM lets a request in progress finish, exits with 0 and leaves no proc
   running.child.kill('SIGINT') // an impatient second signal
   await assert.rejects(untilRefused())
   request.end(body)
-  assert.equal(await answered, 400) // a blank is no part of a run id, which only someone who read the body knows
+  assert.equal(await answered, 400) // a run id cannot contain a space, which the server only knows after it has read the body
   assert.equal(await stopped, 0)
   assert.ok(!existsSync(postmaster()))
 })
 
-/** Asks until nobody listens any more. */
+/** Polls until the port is closed. */
 async function untilRefused(): Promise<never> {
   for (;;) await (await fetch(`${running.ready.url}/healthz`, { headers: { connection: 'close' } })).text()
 }

@@ -41,7 +41,7 @@ const DAY_MS = 86_400_000
 const ODD_LIMITS = ['', '0', '-1', '1.5', '1.0', 'many', '1e1', '0x10', ' 1', '+1', 'Infinity', '1e400']
 const ODD_TIMES = ['', '2026-03-04', '2026-03-04T00:00:00', 'yesterday', '1772582400', '0000-01-01T00:00:00Z']
 
-/** What every list promises (decisions §4). Each test has an organization of its own. */
+/** The guarantees of every list (decisions §4). Each test has its own organization. */
 export function testListContract(contract: ListContract): void {
   describe(`GET ${contract.path} as a list`, () => {
     const list = new ListUnderTest(contract)

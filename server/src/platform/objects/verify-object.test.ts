@@ -8,7 +8,7 @@ const FILE = Buffer.from('a file')
 const SHA256 = createHash('sha256').update(FILE).digest('hex')
 const EXPECTED = { sizeBytes: FILE.length, sha256: SHA256 }
 
-/** A store that says `stored` of its object, and has `bytes` where it has any. */
+/** A store whose `stat` returns `stored`, and that contains `bytes` unless they are null. */
 function storeOf(stored: StoredObject | null, bytes?: Uint8Array): ObjectStore {
   return {
     stat: async () => stored,

@@ -1,4 +1,4 @@
-// Walks the newcomer's path: a fresh clone, `npm start`, the README's shell lines as they stand
+// Walks the newcomer's path: a fresh clone, `npm start`, the README's shell lines as they are written
 // there, Ctrl-C.
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -26,9 +26,10 @@ try {
     '"status":"queued"',
     '"cwes":["CWE-22"]',
   ]) {
-    if (!output.includes(expected)) throw new Error(`the README's lines did not answer ${expected}:\n${output}`)
+    if (!output.includes(expected))
+      throw new Error(`the output of the README's commands does not contain ${expected}:\n${output}`)
   }
-  console.log("the README's lines answer as it says")
+  console.log("the README's commands work as described")
 } finally {
   await stop()
   rmSync(clone, { recursive: true, force: true })

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 
-/** A server in a process of its own, as its users run it. */
+/** A server in a separate process, as users run it. */
 type ChildProgram<Ready> = {
   /** The JSON line that it printed when it was ready. */
   ready: Ready
@@ -37,7 +37,7 @@ export async function startProgram<Ready>(
   }
 }
 
-/** Fails with what the program said on standard error when it ends without a line. */
+/** Fails with the standard error of the program if it ends without printing a line. */
 async function firstLine({ stdout, stderr }: ChildProcess): Promise<string> {
   if (!stdout || !stderr) throw new Error('the program has no output')
   let said = ''

@@ -35,7 +35,7 @@ export const gatePolls: Benchmark<Setting> = {
   },
 }
 
-/** Gates of one run, told apart by job, that nobody answers. */
+/** Undecided gates of one run, one for each job. */
 async function openGates(setting: Setting): Promise<Gate[]> {
   await configureGate(setting, 'waiting', [])
   const run_id = await createRun(setting)

@@ -4,7 +4,7 @@ import { systemClock } from '../src/platform/clock.ts'
 import { newRun } from './ci-runs.ts'
 import type { Setting } from './setting.ts'
 
-/** A configured gate over one environment; `policies` it asks by name. */
+/** A configured gate that covers one environment and evaluates `policies`, given by name. */
 export async function configureGate({ sql, ours }: Setting, environment: string, policies: string[]): Promise<void> {
   const covers = { environment, repository: null, branch: null }
   const asks = { requiredApprovals: 1, allowApiKeys: true, allowRunCreator: true, policies }

@@ -7,7 +7,7 @@ import { storeFindings } from './stored-findings.ts'
 export const LARGE = 1_000_000
 export const SMALL = 10_000
 
-/** An organization with findings, and a key of its own. */
+/** An organization with findings and an API key. */
 export type StoredOrganization = { id: string; url: string; key: string }
 type Organizations = { large: StoredOrganization; small: StoredOrganization }
 

@@ -111,7 +111,7 @@ export async function createApp(services: Services): Promise<HttpServer> {
   await app.register(deploymentRoutes, services)
   await app.register(answerRoutes, services)
   await app.register(gateRoutes, services)
-  // The file store has no server of its own.
+  // The file store has no separate server.
   const { objects, clock } = services
   if (objects instanceof FileObjectStore) await app.register(objectRoutes, { objects, clock })
   return app

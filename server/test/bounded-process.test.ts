@@ -5,7 +5,7 @@ import { BoundedProcess } from '../src/platform/processes/bounded-process.ts'
 const PATIENT_MS = 10_000
 const answering = new BoundedProcess<unknown, string>(new URL('./support/answering-process.ts', import.meta.url))
 
-test('an answer comes part by part, in its order', async () => {
+test('an answer is returned in parts, in order', async () => {
   assert.deepEqual(await answering.ask(['a', 'b'], PATIENT_MS), { parts: ['a', 'b'], interrupted: null })
 })
 
@@ -18,7 +18,7 @@ test('questions at the same instant are answered one after the other, each with 
   )
 })
 
-test('what takes too long is ended, keeps its parts, and the next question is answered', async () => {
+test('a question that takes too long is ended with its parts so far, and the next question is answered', async () => {
   const [endless, next] = await Promise.all([
     answering.ask(['a', 'endless', 'b'], 300),
     answering.ask(['c'], PATIENT_MS),
@@ -27,7 +27,7 @@ test('what takes too long is ended, keeps its parts, and the next question is an
   assert.deepEqual(next, { parts: ['c'], interrupted: null })
 })
 
-test('what needs too much memory ends its process and nothing else', async () => {
+test('a task that needs too much memory ends only its own process', async () => {
   const greedy = await answering.ask(['a', 'greedy'], 60_000)
   assert.deepEqual(greedy, { parts: ['a'], interrupted: 'died' })
   assert.deepEqual((await answering.ask(['b'], PATIENT_MS)).parts, ['b'])

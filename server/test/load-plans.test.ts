@@ -40,7 +40,7 @@ const MISTAKES: [title: string, content: unknown, message: RegExp][] = [
   ['a name twice', [PLAN, PLAN], /free/],
 ]
 for (const [title, content, message] of MISTAKES) {
-  test(`a plans file with ${title} is refused with the setting's name and the place`, async () => {
+  test(`a plans file with ${title} is refused with the name of the setting and the position`, async () => {
     const file = await plansFile(content)
     await assert.rejects(
       loadPlans(file),
@@ -49,6 +49,6 @@ for (const [title, content, message] of MISTAKES) {
   })
 }
 
-test('a plans file that is not there is named', async () => {
+test('a missing plans file is named', async () => {
   await assert.rejects(loadPlans(join(directory, 'none.json')), /SHIPLOCK_PLANS_FILE.*none\.json/)
 })

@@ -38,7 +38,7 @@ test('redocly finds no error in openapi.json', async () => {
   assert.deepEqual(JSON.parse(stdout).problems, [])
 })
 
-test('every operation has an id of its own, a summary, a tag and a key', () => {
+test('every operation has a unique id, a summary, a tag and a security scheme', () => {
   const operations = operationsOf(document)
   for (const { method, path, operationId, summary, tags, security } of operations) {
     assert.match(operationId ?? '', /^[a-z][A-Za-z]+$/, `${method} ${path} has no operationId`)

@@ -79,7 +79,7 @@ for (const [name, changes] of Object.entries(EXAMPLES)) {
   })
 
   for (const [what, change, decision] of changes) {
-    test(`${name} comes to ${decision} on ${what}, with a reason`, async () => {
+    test(`${name} returns ${decision} for ${what}, with a reason`, async () => {
       const rules = await verdictsOf(read(name), { ...GOOD, ...change(GOOD) })
       assert.equal(decide('enforce', rules), decision)
       for (const { status, reason } of rules) if (status !== 'pass') assert.ok(reason)

@@ -25,7 +25,7 @@ test('400 for a parameter that a route does not know, on every route: a misspelt
   }
 })
 
-test('400 for a parameter of a route that takes everything in its body', async () => {
+test('400 for a query parameter of a route whose fields are all in the body', async () => {
   const run = {
     ci_system: 'jenkins',
     external_run_id: '1',

@@ -1,4 +1,4 @@
-// Runs what asks a real OPA: `npm run test:opa`, with arguments as `npm test` takes them.
+// Runs the tests that use a real OPA server: `npm run test:opa`, with arguments as `npm test` takes them.
 
 import { installOpa } from './support/opa.ts'
 import { runTestFiles } from './support/run-test-files.ts'

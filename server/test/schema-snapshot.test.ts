@@ -17,12 +17,12 @@ after(async () => {
   await database?.drop()
 })
 
-test('schema.sql is what the migrations make', async () => {
+test('schema.sql is the result of the migrations', async () => {
   const committed = await readFile(new URL('../schema.sql', import.meta.url), 'utf8')
   assert.equal(await describeSchema(sql), committed, 'regenerate it: npm run schema --workspace server')
 })
 
-test('the migrations make nothing that schema.sql does not show', async () => {
+test('schema.sql shows everything that the migrations create', async () => {
   assert.deepEqual(await undescribedObjects(sql), [])
 })
 

@@ -9,7 +9,7 @@ test('days, hours and minutes are read, up to ten years', () => {
   assert.equal(parseDuration('expires-in', '3650d'), 315_360_000_000)
 })
 
-test('what is no duration, is nothing or is longer than ten years is refused', () => {
+test('a value that is not a duration, is zero or exceeds ten years is refused', () => {
   for (const text of ['', '0d', '-1d', '90', '1.5h', '90 d', '1w', 'd', '3651d', '999999d', '9999999m'])
     assert.throws(() => parseDuration('expires-in', text), UsageError, text)
 })

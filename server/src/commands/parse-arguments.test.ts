@@ -26,12 +26,12 @@ test('arguments and options are read by name, lists keep every value', () => {
   })
 })
 
-test('a flag is there or not, and takes no value', () => {
+test('a flag is true or false, and accepts no value', () => {
   assert.equal(parseArguments(command, ['acme', '--name=A', '--force']).options.force, true)
   assert.throws(() => parseArguments(command, ['acme', '--name=A', '--force=yes']), UsageError)
 })
 
-test('--help asks for nothing else', () => {
+test('--help requires no other option', () => {
   assert.equal(parseArguments(command, ['--help']).help, true)
 })
 

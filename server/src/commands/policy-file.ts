@@ -65,7 +65,7 @@ function toRow({ rule, status, blocking, reason, evidence }: RuleVerdict): strin
   return [blocking ? status : `${status} (not blocking)`, rule, texts.replaceAll(/\s+/g, ' ')]
 }
 
-/** The JSON Schemas for people who write policies, as published in docs/. */
+/** The JSON Schemas for authors of policies, as published in docs/. */
 export const PUBLISHED_SCHEMAS = {
   policyFile: published('Shiplock policy file', PolicyFileSchema),
   policyInput: published('Shiplock policy input', PolicyInput),

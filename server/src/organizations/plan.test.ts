@@ -32,7 +32,7 @@ test("a self-hoster's organization is enterprise unless told otherwise", () => {
   assert.equal(DEFAULT_PLAN, 'enterprise')
 })
 
-test('the plan to ask for is the smallest that has the feature', () => {
+test('the required plan is the smallest that has the feature', () => {
   assert.equal(smallestPlanWith(PLANS, 'api_access'), 'team')
   assert.equal(smallestPlanWith(PLANS, 'security_uploads'), 'team')
   assert.equal(smallestPlanWith(PLANS, 'unique_issues'), 'business')

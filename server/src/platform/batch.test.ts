@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Batch } from './batch.ts'
 
-/** A batch whose goes are recorded and end when the test says so. */
+/** A batch whose runs are recorded and end when the test ends them. */
 function heldBatch() {
   const goes: { items: number[]; end: () => void }[] = []
   const batch = new Batch<number, string>(
@@ -13,7 +13,7 @@ function heldBatch() {
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 
-test('what is asked for at the same time is done in one go, and each gets its own answer', async () => {
+test('calls at the same time run as one batch, and each receives its own result', async () => {
   const { batch, goes } = heldBatch()
   const answers = Promise.all([batch.add(1), batch.add(2), batch.add(3)])
   await nextTurn()
@@ -25,7 +25,7 @@ test('what is asked for at the same time is done in one go, and each gets its ow
   assert.deepEqual(await answers, ['1', '2', '3'])
 })
 
-test('one alone does not wait for company, and who comes later waits only while all goes are taken', async () => {
+test('a single call does not wait, and a later call waits only while all batches are running', async () => {
   const { batch, goes } = heldBatch()
   const answers: Promise<string>[] = []
   for (const item of [1, 2, 3, 4, 5]) {

@@ -27,13 +27,13 @@ for (const [pattern, matching, other] of MATCHES) {
   })
 }
 
-test('a pattern that could run away, or that means something else elsewhere, is refused with a reason', () => {
+test('a pattern that can take excessive time, or that other tools read differently, is refused with a reason', () => {
   const refused = ['', 'x'.repeat(GLOB_CHARS_MAX + 1), '*a*a*a*b', '(a*)+', '[0-9]*', 'v{1..3}', '{a,b', '{a,{b}}*']
   refused.push('**/a/**/b/**', '{a}{b}{c}', 'a|b*', '\\*', '{a*,b*}c*d*')
   for (const pattern of refused) assert.equal(typeof globMistake(pattern), 'string', pattern)
 })
 
-test('a refused pattern with wildcards matches nothing but itself', () => {
+test('a refused pattern with wildcards matches only itself', () => {
   for (const pattern of ['(a*)+', '*a*a*a*b', '[0-9]*']) {
     assert.equal(matchesGlob(pattern, 'aaab'), false)
     assert.equal(matchesGlob(pattern, pattern), true)
@@ -42,7 +42,7 @@ test('a refused pattern with wildcards matches nothing but itself', () => {
 
 const part = fc.string({ unit: fc.constantFrom('a', 'b', '*', '?', '/', '{', '}', ',', '-'), maxLength: 30 })
 
-test('no pattern that is accepted takes long on a text made to mislead it', () => {
+test('every accepted pattern is fast on adversarial text', () => {
   const texts = ['a'.repeat(299), 'a/'.repeat(149), 'ab'.repeat(149), 'aa/'.repeat(99)].map((text) => `${text}c`)
   fc.assert(
     fc.property(part, (pattern) => {

@@ -24,7 +24,7 @@ test('run ids of later instants sort after those of earlier ones', () => {
   assert.ok(newRunId(new Date(NOW.getTime() + 1)) > earlier)
 })
 
-test('a UUID is of version 7 and holds the time to the millisecond', () => {
+test('a UUID has version 7 and contains the time in milliseconds', () => {
   fc.assert(
     fc.property(fc.date({ min: new Date(0), max: new Date('9999-12-31T23:59:59.999Z'), noInvalidDate: true }), (at) => {
       const id = newUuid(at)

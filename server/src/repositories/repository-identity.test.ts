@@ -4,7 +4,7 @@ import { isHost, isRepositoryName, normalizeRepositoryId, PROVIDERS } from './re
 
 const UUID = '0f0e0d0c-0b0a-4908-8706-050403020100'
 
-test('a GitHub or GitLab id is a number, written as it is', () => {
+test('a GitHub or GitLab id is a number in its canonical form', () => {
   for (const provider of ['github', 'gitlab'] as const) {
     assert.equal(normalizeRepositoryId(provider, '1296269'), '1296269')
     for (const wrong of ['', '0', '-1', '007', '1.5', UUID, '9'.repeat(20)])

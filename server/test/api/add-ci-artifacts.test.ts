@@ -129,7 +129,7 @@ async function assertRefusedToReplace(slot: Slot, bytes: string): Promise<void> 
 }
 
 test(
-  'a slot takes its file for 15 minutes and not a moment longer; asking again opens it again',
+  'a slot accepts its file for 15 minutes; adding the artifact again opens it again',
   onTheServersClock,
   async () => {
     const early = await openSlot(FILE, 'early')

@@ -44,7 +44,7 @@ test('200 with report_id and id, kind, name and status of each, in the order of 
   for (const { id, kind } of body.data.attestations) assert.equal(id, ids.get(kind))
 })
 
-test('the data is kept as it was sent', async () => {
+test('the data is stored as sent', async () => {
   await add(...KINDS.map(([item]) => item))
   const data = new Map((await stored()).map((item) => [item.kind, item.data]))
   for (const [item] of KINDS) assert.deepEqual(data.get(item.kind), item.data)

@@ -117,7 +117,7 @@ test('200 unchanged past pending: queued, finished and failed', async () => {
   assert.equal(await jobsOf(id), 1)
 })
 
-test('200 with a failed upload after its 15 minutes, though the file is there; nothing is queued', async () => {
+test('200 with a failed upload after its 15 minutes, even if the file was sent; nothing is queued', async () => {
   const id = await createAndPut()
   api.clock.advance(15 * 60_000)
   const { status, body } = await complete(id)
@@ -125,7 +125,7 @@ test('200 with a failed upload after its 15 minutes, though the file is there; n
   assert.equal(await jobsOf(id), 0)
 })
 
-test("404 for an unknown id and for another organization's, which stays as it was", async () => {
+test("404 for an unknown id and for another organization's upload, which does not change", async () => {
   assertError(await complete('0'.repeat(32)), 404, 'not_found')
   const id = await createAndPut()
   assertError(await complete(id, await api.caller()), 404, 'not_found')
@@ -138,7 +138,7 @@ test('400 for an id that is not 32 lowercase hex characters', async () => {
   }
 })
 
-test('402 when the organization has no plan for uploads any more, 200 on team', async () => {
+test('402 after the organization changed to a plan without uploads, 200 on team', async () => {
   const team = await api.caller({ plan: 'team' })
   const created = await createUpload(api, team, FILE)
   await putFile(created, FILE)

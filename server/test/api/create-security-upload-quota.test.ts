@@ -74,7 +74,7 @@ async function finishAll(fields: Record<string, unknown> = {}): Promise<void> {
 
 const advanceTo = (time: string) => api.clock.advance(Date.parse(time) - api.clock.now().getTime())
 
-test('without commitSha the UTC day is counted, and the next one starts anew', async () => {
+test('without commitSha, uploads are counted per UTC day', async () => {
   await finishAll()
   const details = assertError(await create(), 429, 'rate_limited')
   assert.equal(details.resetAt, '2026-03-05T00:00:00.000Z')
@@ -84,7 +84,7 @@ test('without commitSha the UTC day is counted, and the next one starts anew', a
   assert.equal((await create()).status, 201)
 })
 
-test('a commit that is used up stays so on the next day', async () => {
+test('the limit of a commit does not reset on the next day', async () => {
   await finishAll({ commitSha: COMMIT })
   api.clock.advance(24 * HOUR_MS)
   assertError(await create({ commitSha: COMMIT }), 429, 'rate_limited')

@@ -131,7 +131,7 @@ test("another organization's identical file is its own upload", async () => {
   assert.notEqual(other.body.data.upload.id, id)
 })
 
-test('a size that was declared wrongly can be put right while the upload is pending', async () => {
+test('a wrong size can be corrected while the upload is pending', async () => {
   const wrong = await create({ size: FILE.length + 1 })
   const right = await create()
   assert.equal(right.status, 200)

@@ -76,7 +76,7 @@ test('no provider has the repository: it is kept under its name alone', async ()
   assert.deepEqual(await resolve({ repository: 'group/sub/app' }), [null, null, 'group/sub/app'])
 })
 
-test("another organization's repositories decide nothing", async () => {
+test('repositories of another organization have no effect', async () => {
   await link(api, await api.caller(), { provider: 'github', id: '1', name: 'acme/app' })
   assert.deepEqual(await resolve({ repository: 'acme/app' }), [null, null, 'acme/app'])
 })
@@ -107,7 +107,7 @@ test("repositoryId has the provider's form: a number, a project id, a UUID or a 
   }
 })
 
-test('an id of a linked repository is that repository, whatever name is sent beside it', async () => {
+test('the id of a linked repository identifies it, even if another name is sent', async () => {
   await link(api, caller, { provider: 'github', id: '9', name: 'acme/renamed' })
   const fields = { repository: 'acme/app', provider: 'github', repositoryId: '9' }
   assert.deepEqual(await resolve(fields), ['github', '9', 'acme/renamed'])
@@ -142,7 +142,7 @@ test('a report kept under its name alone follows when the repository is seen, an
   assert.deepEqual([read.body.data.provider, read.body.data.repository_id], ['github', '1'])
 })
 
-test('what was kept under the name alone and without a ref is the tracked branch once the repository is seen', async () => {
+test('reports by name and without a ref belong to the tracked branch once the repository is linked', async () => {
   const report = (rules: string[], options: Record<string, unknown> = {}) => {
     api.clock.advance(1)
     return uploadReport(api, caller, sarif(rules.map((rule) => sarifResult(rule))), options)
@@ -155,7 +155,7 @@ test('what was kept under the name alone and without a ref is the tracked branch
   assert.equal(again.id, unseen.id)
 })
 
-test('what two providers have under one name stays where it was kept before either was seen', async () => {
+test('uploads by name stay under the name when two providers turn out to have it', async () => {
   await uploadReport(api, caller, sarif([sarifResult('a')]))
   await link(api, caller, { provider: 'github', id: '1', name: 'acme/app' })
   await link(api, caller, { provider: 'gitlab', id: '2', name: 'acme/app' })

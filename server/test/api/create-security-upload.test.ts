@@ -72,7 +72,7 @@ test('201 with an address and two headers, one of them the SHA-256 in base64, th
   })
 })
 
-test('400 when a required field is missing, an unknown one is there, or the body is no object', async () => {
+test('400 for a missing required field, an unknown field, and a body that is not an object', async () => {
   for (const field of ['filename', 'size', 'sha256', 'repository']) {
     assertInvalid(await create({ [field]: undefined }), `/body/${field}`)
   }
@@ -113,7 +113,7 @@ for (const [field, taken, refused] of BOUNDS) {
   })
 }
 
-test('400 when a text holds U+0000, which nothing can store', async () => {
+test('400 for a text with U+0000, which cannot be stored', async () => {
   for (const field of ['filename', 'repository', 'gitRef']) {
     assertInvalid(await create({ [field]: 'a/b\0c' }), `/body/${field}`)
   }
@@ -147,7 +147,7 @@ test("413 payload_too_large one byte over the plan's limit, 201 at it", async ()
   }
 })
 
-test('the fields of the body come back on the upload', async () => {
+test('the upload contains the fields of the body', async () => {
   const upload = await created({ category: 'lint/web', gitRef: 'refs/tags/v1', commitSha: 'abcdef0', tracked: false })
   assert.equal(upload.category, 'lint/web')
   assert.equal(upload.git_ref, 'refs/tags/v1')

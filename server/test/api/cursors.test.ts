@@ -63,7 +63,7 @@ test('a page may have another limit than the one before', async () => {
   assert.deepEqual([body.data.map((run: Json) => run.id), body.next_cursor], [ids.slice(2), null])
 })
 
-test('a later page may repeat the window as it was asked for, as meta shows it, or leave it out', async () => {
+test('a later page may repeat the window as sent, repeat it as returned in meta, or omit it', async () => {
   const asked = { since: '2026-03-01T02:00:00+02:00', until: '2026-04-01T00:00:00Z' }
   const { caller, page, cursor } = await firstPage(asked)
   const { since, until } = page.body.meta
@@ -95,7 +95,7 @@ for (const [title, first, second] of OTHERS) {
   })
 }
 
-test("400 invalid_cursor for another organization's cursor; another key of the same may go on", async () => {
+test("400 invalid_cursor for another organization's cursor; another key of the same organization can use it", async () => {
   const { caller, cursor } = await firstPage()
   assertError(await list(await api.caller(), { cursor }), 400, 'invalid_cursor')
   assert.equal((await list(await api.caller({ orgId: caller.orgId }), { cursor })).status, 200)
@@ -121,7 +121,7 @@ test('400 invalid_cursor for a cursor of another server’s secret', async () =>
   }
 })
 
-test('400 invalid_cursor when any one character is changed, added or taken away', async () => {
+test('400 invalid_cursor when a character is changed, added or removed', async () => {
   const { caller, cursor } = await firstPage()
   const changed = [...cursor].map((char, at) => cursor.slice(0, at) + (char === 'A' ? 'B' : 'A') + cursor.slice(at + 1))
   const [payload, mac] = cursor.split('.') as [string, string]
@@ -131,7 +131,7 @@ test('400 invalid_cursor when any one character is changed, added or taken away'
   }
 })
 
-test('a cursor lives for 24 hours, and each page gives a new one', async () => {
+test('a cursor is valid for 24 hours, and each page returns a new one', async () => {
   const { caller, cursor } = await firstPage()
   api.clock.advance(DAY_MS - 1)
   const second = await list(caller, { cursor })

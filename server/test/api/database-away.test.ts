@@ -26,7 +26,7 @@ after(async () => {
   await api?.close()
 })
 
-test('503 unavailable with Retry-After while the database is away, and 200 as soon as it is back', async () => {
+test('503 unavailable with Retry-After while the database is unreachable, and 200 as soon as it is reachable', async () => {
   const [used, unused] = [await api.caller(), await api.caller()]
   assert.equal((await cut.request('GET', '/v1/runs', used.key)).status, 200)
   await plug.pull()
@@ -46,7 +46,7 @@ test('503 unavailable with Retry-After while the database is away, and 200 as so
   assert.equal(status, 200)
 })
 
-test('a key that is revoked after the database was away is refused at once', async () => {
+test('a key that is revoked after the database was unreachable is refused at once', async () => {
   const { key, keyId } = await api.caller()
   await plug.pull()
   await plug.push()

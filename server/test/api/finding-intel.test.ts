@@ -118,7 +118,7 @@ test('cvss is of the newest version that the report or the advisory has', async 
   assert.deepEqual(other['GHSA-cvss-cvss-0002'].cvss, { version: '4.0', score: 9.3, vector: V4 })
 })
 
-test('withdrawn is true where every advisory of the vulnerability is, and a withdrawn one says nothing beside another', async () => {
+test('withdrawn is true if every advisory of the vulnerability is withdrawn; otherwise withdrawn advisories are ignored', async () => {
   await importAdvisory({
     ...{ id: 'GHSA-with-draw-0001', aliases: ['CVE-2024-2000'], withdrawn: '2024-01-01T00:00:00Z' },
     database_specific: { severity: 'CRITICAL' },
@@ -129,7 +129,7 @@ test('withdrawn is true where every advisory of the vulnerability is, and a with
   assert.deepEqual([intel.withdrawn, intel.advisory_severity], [false, 'low'])
 })
 
-test('a fix is available where a fixed version lies ahead of the one that is there, in its own package', async () => {
+test('a fix is available if a fixed version of the same package is newer than the installed one', async () => {
   const range = (events: object[]) => ({ ranges: [{ type: 'SEMVER', events }] })
   const closed = range([{ introduced: '0' }, { fixed: '1.10.0' }])
   const partly = range([{ introduced: '0' }, { fixed: '1.10.0' }, { introduced: '2.0.0' }])
@@ -168,7 +168,7 @@ test('intelligence is the same for every organization, and a finding of no vulne
   )
 })
 
-test('a list reads intelligence by its keys, and nothing of the tables else', async () => {
+test('a list reads intelligence only by its keys', async () => {
   const { sql } = api.services
   const caller = await api.caller()
   const results = Array.from({ length: 200 }, (_, at) => sarifResult(`CVE-2024-${5000 + at}`))

@@ -30,7 +30,7 @@ test('200 with the upload itself as data', async () => {
   assert.deepEqual([status, body], [200, { data: created.body.data.upload }])
 })
 
-test("404 for an unknown id and for another organization's, 400 for what is no id", async () => {
+test("404 for an unknown id and for another organization's, 400 for an invalid id", async () => {
   const { id } = (await createUpload(api, caller, FILE)).body.data.upload
   assertError(await get('f'.repeat(32)), 404, 'not_found')
   assertError(await get(id, await api.caller()), 404, 'not_found')
@@ -58,7 +58,7 @@ test('creating a pending upload again gives it another 15 minutes', async () => 
   assert.equal((await getUpload(api, caller, id)).status, 'failed')
 })
 
-test('an expired upload reads the same before and after it was swept, and its file is gone then', async () => {
+test('an expired upload is returned the same before and after the sweep, which removes its file', async () => {
   const created = await createUpload(api, caller, FILE)
   await putFile(created, FILE)
   const { id } = created.body.data.upload
@@ -70,7 +70,7 @@ test('an expired upload reads the same before and after it was swept, and its fi
   assert.equal(await api.services.objects.stat(reportKey(caller.orgId, id)), null)
 })
 
-test('counts tell what the report did and how the findings stand by severity', async () => {
+test('counts contain the changes of the report and the open findings by severity', async () => {
   const results = [9.8, 9.1, 7.5, 5.0, 5.1, 0.5].map((score, index) => scoredResult(`r${index}`, score))
   const upload = await uploadReport(api, caller, sarif(results))
   assert.deepEqual([upload.status, upload.format, upload.error], ['finished', 'sarif', null])
@@ -106,7 +106,7 @@ test('counts tell what the report did and how the findings stand by severity', a
   })
 })
 
-/** Files that end as failed, and what their upload says then. */
+/** Files that cannot be read, and the errors of their uploads. */
 const UNREADABLE: [
   name: string,
   file: string | Buffer | object,
@@ -152,7 +152,7 @@ const UNREADABLE: [
 ]
 
 for (const [name, file, options, error, format] of UNREADABLE) {
-  test(`failed with the reason: ${name}; findings stay as they were, and the file is deleted`, async () => {
+  test(`failed with the reason: ${name}; findings do not change, and the file is deleted`, async () => {
     await uploadReport(api, caller, FILE)
     api.clock.advance(1)
     const upload = await uploadReport(api, caller, file, options)

@@ -99,7 +99,7 @@ test('HEAD answers as GET does, without the body', async () => {
   }
 })
 
-test('what a machine asks for needs no key', async () => {
+test('health checks and metrics need no key', async () => {
   for (const path of ['/healthz', '/readyz', '/metrics', '/v1/openapi.json', '/docs']) {
     assert.equal((await api.request('GET', path)).status, 200, path)
   }

@@ -108,7 +108,7 @@ for (const [title, text] of [
 
 const UNSTORABLE_NUMBERS = ['1e400', '-1e400', '1.5E+400', '1e0999', `1${'0'.repeat(400)}`, `${'9'.repeat(250)}e99`]
 for (const number of UNSTORABLE_NUMBERS) {
-  test(`400 that names the field for the number ${number.slice(0, 10)}, which no double can hold`, async () => {
+  test(`400 that names the field for the number ${number.slice(0, 10)}, which exceeds the range of a double`, async () => {
     const attestation = { kind: 'custom', name: 'x', data: { status: 'pass', deep: [{ value: 0 }] } }
     const body = JSON.stringify({ attestations: [attestation] }).replace('"value":0', `"value": ${number}`)
     const answer = await api.request('POST', '/v1/ci/runs/run_x/reports', { key: caller.key, body })
@@ -132,7 +132,7 @@ for (const type of [
   })
 }
 
-test('201 for text in any script, kept as it is', async () => {
+test('201 for text in any script, which is stored unchanged', async () => {
   const pipeline_name = 'Über 流水线 🚀 \\u0000 \u2028'
   const { status, body } = await postRun(api, caller, { pipeline_name })
   assert.deepEqual([status, body.data.pipeline_name], [201, pipeline_name])

@@ -35,7 +35,7 @@ for (const id of ['Z'.repeat(65), 'a b', 'a/b', 'a,b', '"a"', 'é']) {
   })
 }
 
-test('every response has a request id of its own', async () => {
+test('every response has a different request id', async () => {
   const paths = ['/v1/runs', '/v1/runs', '/v1/runs/none', '/v1/nothing', '/v1/runs?x=1', '/healthz', '/v1/openapi.json']
   const ids = await Promise.all(paths.map((path) => requestIdOf(path)))
   assert.equal(new Set(ids.filter(Boolean)).size, paths.length)
@@ -56,7 +56,7 @@ test('bytes that are no HTTP get the error envelope and a request id too', async
   }
 })
 
-test('times leave in UTC with milliseconds and Z, whatever offset they came with', async () => {
+test('times are returned in UTC with milliseconds and Z, for any offset in the request', async () => {
   const run = await createRun(api, caller, { started_at: '2026-01-02T03:04:05+05:30' })
   assert.equal(run.started_at, '2026-01-01T21:34:05.000Z')
   const { body } = await api.request('GET', '/v1/runs', { key: caller.key })
@@ -82,7 +82,7 @@ test('responses are JSON in UTF-8, errors included', async () => {
   }
 })
 
-test('500 internal_error says nothing about the cause, and the next request is served', async () => {
+test('500 internal_error does not reveal the cause, and the next request succeeds', async () => {
   const broken = await startTestApi({ env: { SHIPLOCK_LOG_LEVEL: 'silent' } })
   try {
     const { key } = await broken.caller()

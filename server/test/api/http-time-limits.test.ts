@@ -127,7 +127,7 @@ async function untilAdmitted(): Promise<void> {
   }
 }
 
-test('a stop closes the port, and answers what is in flight and what still arrives with Connection: close', {
+test('a stop closes the port, and answers requests in progress and requests on open connections with Connection: close', {
   timeout: 10_000,
 }, async () => {
   await start({}, 20_000)

@@ -61,7 +61,7 @@ async function detectedOf(caller: Caller, id: string) {
   return findings.find(({ rule_id }) => rule_id === id).intel_at_detection
 }
 
-test('what is known when a finding is first seen stays, whatever is imported later', async () => {
+test('the intelligence at detection does not change with later imports', async () => {
   const caller = await api.caller()
   await importScores('2026-01-02', 'CVE-2026-1000,0.25,0.5')
   await importOsv(
@@ -95,7 +95,7 @@ test('what is known when a finding is first seen stays, whatever is imported lat
   assert.deepEqual(await detectedOf(caller, 'CVE-2026-1000'), detected)
 })
 
-test('what was not known then is added by the next import, and marked so', async () => {
+test('unknown values are added by the next import, which sets backfilled', async () => {
   const caller = await api.caller()
   await report(caller, 'CVE-2026-2000')
   const unknown = await detectedOf(caller, 'CVE-2026-2000')
@@ -110,7 +110,7 @@ test('what was not known then is added by the next import, and marked so', async
   })
 })
 
-test('a vulnerability was in the catalogue at detection only where it had been added by then', async () => {
+test('a vulnerability has a KEV entry at detection only if the entry had been added by then', async () => {
   const caller = await api.caller()
   await report(caller, 'CVE-2026-3000', 'CVE-2026-3001')
   await importCatalogue('2026-02-01T00:00:00Z', 'CVE-2026-3000', '2020-05-05')

@@ -31,7 +31,7 @@ testListContract({
   },
 })
 
-test('an alert leaves with every field as it is stored, alone and in the list', async () => {
+test('an alert is returned with every stored field, alone and in the list', async () => {
   const caller = await api.caller()
   const { path, start_line, end_line, ...columns } = FULL
   await insertAlert(caller, FULL)
@@ -51,7 +51,7 @@ test('what an alert does not have is null, and its references are an empty list'
   assert.deepEqual([alert.location, alert.fixed_at, alert.cve_id, alert.references], [null, null, null, []])
 })
 
-test('status and severity each keep what equals them, and both together what equals both', async () => {
+test('status and severity filter exactly, alone and together', async () => {
   const caller = await api.caller()
   await insertAlert(caller, { id: 'a', status: 'open', severity: 'high' })
   await insertAlert(caller, { id: 'b', status: 'open', severity: 'low' })

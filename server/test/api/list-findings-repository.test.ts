@@ -35,7 +35,7 @@ test('same-named repositories on two providers never mix', async () => {
   assert.deepEqual(await rules({}), ['on-github', 'on-gitlab'])
 })
 
-test('the same results of same-named repositories are findings of their own, and close none of each other', async () => {
+test('equal results of repositories with the same name are separate findings and do not close each other', async () => {
   await report('shared', { provider: 'github', repositoryId: '1' })
   const second = await report('shared', { provider: 'gitlab', repositoryId: '2' })
   assert.equal(second.counts.created, 1)
@@ -69,7 +69,7 @@ test('400 REPOSITORY_AMBIGUOUS for a name that reports gave to two providers, wi
   assert.equal((await get('repository=acme/app&provider=github')).status, 200)
 })
 
-test('400 REPOSITORY_AMBIGUOUS for a name that two connected providers have, whoever sent reports so far', async () => {
+test('400 REPOSITORY_AMBIGUOUS for a name that two connected providers have, even if only one has reports', async () => {
   await link(api, caller, { provider: 'github', id: '1', name: 'acme/app' })
   await link(api, caller, { provider: 'gitlab', id: '2', name: 'acme/app' })
   await report('a', { provider: 'github' })

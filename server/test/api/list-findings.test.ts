@@ -113,7 +113,7 @@ test('every field of a raw finding', async () => {
   })
 })
 
-test('findings and uploads are what openapi.json says', async () => {
+test('findings and uploads match openapi.json', async () => {
   const document = (await api.request('GET', '/v1/openapi.json')).body
   const ajv = new Ajv2020({ strict: false })
   ajv.addFormat('date-time', fullFormats['date-time'])

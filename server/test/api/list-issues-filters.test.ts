@@ -14,7 +14,7 @@ const SEVERITIES = ['critical', 'high', 'medium', 'low', 'info']
 let api: TestApi
 let caller: Caller
 let all: Json[]
-/** EPSS scores and KEV as they stand on the issues: what is imported is another test's concern. */
+/** Sets EPSS scores and KEV on the issues directly. Other tests cover the import. */
 let threats: Map<string, { epss: number; kev: boolean }>
 
 before(async () => {
@@ -70,7 +70,7 @@ async function walk(query: Query, limit: number): Promise<string[]> {
   return seen
 }
 
-test('the issues at hand are of every sort that filters tell apart', () => {
+test('the test data contains an issue for every filter value', () => {
   const counted = (name: string) => new Set(all.map((issue) => issue[name])).size
   assert.deepEqual(['severity', 'status', 'kind', 'provider'].map(counted), [5, 3, 3, 2])
   assert.equal(all.length, 600)

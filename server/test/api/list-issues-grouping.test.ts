@@ -50,7 +50,7 @@ test('one vulnerability of a package by three scanners is one issue of three sou
   }
 })
 
-test('another package, another ecosystem and another vulnerability are issues of their own', async () => {
+test('another package, another ecosystem and another vulnerability are separate issues', async () => {
   await report(
     [packageResult('CVE-2021-1001', 'pkg:npm/requests@1'), packageResult('CVE-2021-1002', 'pkg:npm/requests@1')],
     'Grype',
@@ -125,7 +125,7 @@ test('one secret in two files by two scanners is one issue, two secrets of one f
   assert.equal((await listIssues(api, caller)).length, 2)
 })
 
-test('secrets that a report does not show are told by type and place, whatever it writes in their place', async () => {
+test('secrets that a report redacts are identified by type and location, with any placeholder', async () => {
   const redacted = (uri: string, line: number) => ({
     ...codeResult('generic-api-key', uri, [line, line], 'REDACTED'),
     partialFingerprints: { commitSha: 'a1b2c3d', author: 'Ada' },

@@ -72,7 +72,7 @@ for (const [title, selection] of FACETED) {
   })
 }
 
-test('what is rare is found without looking at anything else', async () => {
+test('rare values are found without reading other rows', async () => {
   const scans = assertReadBy(await scansOf({ status: 'dismissed' }), 'security_issues_by_facet')
   const rows = scans.reduce((sum, node) => sum + Math.round(node['Actual Rows'] * node['Actual Loops']), 0)
   assert.ok(rows <= RARE + 1, `${rows} rows`)
@@ -88,7 +88,7 @@ test('of a repository, or of a provider with few of them, it reads only their is
   }
 })
 
-test('so it is of a repository that PostgreSQL has not counted yet, which takes it for as large as any', async () => {
+test('the same holds for a repository without planner statistics', async () => {
   const { sql } = api.services
   const [large] = await sql`select id from reported_repositories where name = 'acme/large-0'`
   const [small] = await sql`select id from reported_repositories where name = 'acme/small'`

@@ -101,7 +101,7 @@ test('every field of an issue of two members by two scanners', async () => {
   })
 })
 
-test('an issue speaks with the words of its worst open member', async () => {
+test('the texts of an issue come from its worst open member', async () => {
   const caller = await api.caller()
   await uploadReport(api, caller, bom('Mild', LODASH, [{ id: 'CVE-2021-1001', severity: 'low' }]))
   await uploadReport(api, caller, bom('Harsh', LODASH, [{ id: 'CVE-2021-1001', severity: 'critical' }]))
@@ -115,7 +115,7 @@ test('an issue speaks with the words of its worst open member', async () => {
   ])
 })
 
-test("a fix and a CVSS score that any member tells are the issue's, and so is what is known of the vulnerability", async () => {
+test('an issue has the fix and the CVSS score of any member, and the intelligence of its vulnerability', async () => {
   const caller = await api.caller()
   const vector = 'CVSS:3.1/AV:N/AC:H/PR:N/UI:N/S:U/C:L/I:N/A:N'
   const mild = {
@@ -139,7 +139,7 @@ test("a fix and a CVSS score that any member tells are the issue's, and so is wh
   assert.deepEqual([intel.canonical_id, intel.kev.date_added], ['CVE-2021-1001', '2026-01-01'])
 })
 
-test('what an issue does not have is null, its ids are empty lists, and a finding that stands alone makes it synthetic', async () => {
+test('missing values of an issue are null or empty lists, and an issue with one finding is synthetic', async () => {
   const caller = await api.caller()
   await uploadReport(api, caller, sarif([sarifResult('rule', 3, { locations: [] })]))
   const issue = await onlyIssue(api, caller)
@@ -148,7 +148,7 @@ test('what an issue does not have is null, its ids are empty lists, and a findin
   assert.deepEqual([issue.synthetic, issue.member_count, issue.source_count], [true, 1, 1])
 })
 
-test('newest first, and page by page nothing twice and nothing left out', async () => {
+test('newest first, and each issue exactly once over all pages', async () => {
   const caller = await api.caller()
   await uploadReport(
     api,
@@ -217,7 +217,7 @@ test('an issue is dismissed where every member is, with the reason, and open whi
   assert.equal(issue.dismissed_at, api.clock.now().toISOString())
 })
 
-test('what is only noted for a branch opens no issue until the tracked branch has it, but its findings name one', async () => {
+test('untracked findings open no issue until the tracked branch has the problem, but have an issue_id', async () => {
   const caller = await api.caller()
   await link(api, caller, { provider: 'github', id: '11', name: 'acme/app' })
   const upload = await uploadReport(api, caller, sarif([sarifResult('rule')]), { gitRef: 'feature' })

@@ -161,7 +161,7 @@ describe('PUT /storage/objects', { timeout: 30_000 }, () => {
     await assertNothingStored()
   })
 
-  test('bytes are on the disk while the rest is still to come, past every limit on bodies of the API', async () => {
+  test('bytes are written to disk as they arrive, beyond the body limits of the API', async () => {
     const bytes = randomBytes(3_000_000)
     const { outgoing, response } = begin(await slot(bytes))
     outgoing.write(bytes.subarray(0, 2_000_000))
@@ -221,7 +221,7 @@ describe('PUT /storage/objects', { timeout: 30_000 }, () => {
     assert.equal((await response).statusCode, 200)
   })
 
-  test('503 unavailable with Retry-After when the disk refuses, and no path in the answer', async () => {
+  test('503 unavailable with Retry-After when writing fails, without a path in the response', async () => {
     const bytes = Buffer.from('refused')
     await rename(join(server.directory, '.incoming'), join(server.directory, '.moved'))
     const response = await send(await slot(bytes), bytes)
@@ -244,7 +244,7 @@ describe('PUT /storage/objects', { timeout: 30_000 }, () => {
     ['in the middle of the body', 1_000_000],
     ['at its very end', 2_999_990],
   ] as const) {
-    test(`503 unavailable when the disk is full ${where}, and nothing half written`, {
+    test(`503 unavailable when the disk is full ${where}, and no partial file`, {
       skip: !canLimitFileSize(),
     }, async () => {
       const bytes = randomBytes(3_000_000)

@@ -18,7 +18,7 @@ before(async () => {
 })
 after(() => api?.close())
 
-/** What four tools say of one repository, and a second, changed report of two of them. */
+/** Reports of four tools on one repository, and a second, changed report of two of them. */
 const REPORTS: [report: object, options?: UploadOptions][] = [
   [bom('Trivy', LODASH, [{ id: 'CVE-2024-1000' }, { id: 'CVE-2024-2000' }])],
   [sarif([packageResult('CVE-2024-1000', LODASH), packageResult('GHSA-2222-2222-2222', LODASH)], 'Grype')],
@@ -51,7 +51,7 @@ const REPORTS: [report: object, options?: UploadOptions][] = [
 
 type Finding = Awaited<ReturnType<typeof listFindings>>[number]
 
-/** Which findings are one issue and why, by what they say. */
+/** The groups of findings and their reasons, by the content of the findings. */
 async function partition(caller: Caller): Promise<string[]> {
   const findings: Finding[] = await listFindings(api, caller)
   return [...Map.groupBy(findings, ({ issue_id }) => issue_id).values()]
@@ -92,7 +92,7 @@ test('reports that arrive at the same moment end in the same issues', async () =
   assert.deepEqual(await partition(caller), wanted)
 })
 
-test('a finding that its tool no longer makes one with others leaves no trace of them', async () => {
+test('a finding that its tool no longer groups with others has no reference to them', async () => {
   const between = REPORTS[5] as (typeof REPORTS)[number]
   const without = await partition(await uploadAll(REPORTS.filter((report) => report !== between)))
   const caller = await uploadAll(REPORTS)

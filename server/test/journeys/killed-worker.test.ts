@@ -102,7 +102,7 @@ test('a report whose reading was stopped five times and killed five times is rea
   assert.deepEqual(await countStates(api, caller), { fixed: 1, open: RESULTS })
 })
 
-test('a report that brings its worker down again and again fails with a reason, and can be uploaded again', async () => {
+test('a report that crashes its worker repeatedly fails with a reason, and can be uploaded again', async () => {
   const id = await queueUpload(SMALL)
   await api.services.sql`
     update graphile_worker._private_jobs

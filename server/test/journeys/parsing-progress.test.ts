@@ -69,7 +69,7 @@ test('while a report is being parsed its upload shows the findings read so far; 
   assert.deepEqual([whole.status, whole.counts.findings, whole.counts.created], ['finished', RESULTS, RESULTS])
 })
 
-test('reading that is stopped ends at once, changes nothing, and can be done again', async () => {
+test('reading that is stopped ends at once, changes nothing, and can be repeated', async () => {
   caller = await api.caller()
   const id = await queueUpload(Buffer.from(JSON.stringify(sarif([sarifResult('a'), sarifResult('b')]))))
   const stop = new AbortController()

@@ -208,7 +208,7 @@ test('simultaneous evaluations leave one result for each policy and repository',
   assert.equal((await results()).length, 2)
 })
 
-test('a stored policy that cannot be read is failing, and the evidence says what to do', async () => {
+test('a stored policy that cannot be read is failing, and the evidence states what to do', async () => {
   await createRun(api, caller)
   const { id } = await apply(api, caller, TESTS_PASSED)
   await api.services.sql`

@@ -47,7 +47,7 @@ async function report(entries: (Vulnerable | null)[]) {
 const vulnerable = (count: number, fields: Partial<Vulnerable> = {}): Vulnerable[] =>
   Array.from({ length: count }, (_, at) => ({ name: `package-${at}`, id: `CVE-2020-${1000 + at}`, ...fields }))
 
-test('the same document made again, in another order, changes nothing', async () => {
+test('the same document, generated again in another order, changes nothing', async () => {
   await report(vulnerable(5))
   const again = await report(vulnerable(5).reverse())
   assert.deepEqual(again, { created: 0, updated: 0, unchanged: 5, resolved: 0, warnings: '' })

@@ -58,7 +58,7 @@ test('a suppression without status counts, one under review or rejected does not
   }
 })
 
-test("a report's own dismissal goes with it: open when no longer suppressed, dismissed again, fixed when gone", async () => {
+test('a dismissal by a report follows the report: open when no longer suppressed, dismissed again, fixed when absent', async () => {
   await report([suppressed()])
   await report([sarifResult('a')])
   const open = await only()
@@ -69,7 +69,7 @@ test("a report's own dismissal goes with it: open when no longer suppressed, dis
   assert.equal((await only()).state, 'fixed')
 })
 
-test("a person's dismissal outlives reports that hold the finding, changed or not", async () => {
+test('a dismissal by a person is kept when later reports contain the finding, changed or not', async () => {
   await report([sarifResult('a')])
   await dismiss()
   const dismissedAt = api.clock.now().toISOString()
@@ -99,7 +99,7 @@ test("a person's dismissal outlives a suppression in the report, and its end", a
   assert.deepEqual([(await only()).state, (await only()).dismissal_source], ['dismissed', 'shiplock'])
 })
 
-test("a person's dismissal outlives the finding's absence, which is no resolution; it was last seen before", async () => {
+test('a dismissal by a person is kept while the finding is absent, which does not resolve it', async () => {
   await report([sarifResult('a')], { commitSha: 'aaaaaaa' })
   await dismiss()
   const seenAt = (await only()).last_seen_at

@@ -54,7 +54,7 @@ test('the same content again in other bytes agrees, and closes them', async () =
   assert.equal(again.warnings, '')
 })
 
-test('a full report after a held one closes nothing, and all is open and seen now', async () => {
+test('a complete report after a held one closes nothing, and all findings are open and seen now', async () => {
   await report(FULL)
   const commits = { versionControlProvenance: [] }
   await report(FEW)
@@ -77,7 +77,7 @@ test('after a held report only what is missing again is closed', async () => {
   assert.deepEqual([other.resolved, other.open], [33, 7])
 })
 
-test('as many rules as before, declared or named, close what is gone', async () => {
+test('a report with as many rules as before, declared or named, closes the absent findings', async () => {
   const declared = { tool: { driver: { name: 'Linter', rules: rules(0, 40).map(({ ruleId }) => ({ id: ruleId })) } } }
   await report(FULL)
   assert.equal((await report(sarif(rules(0, 5), 'Linter', declared))).resolved, 35)
@@ -86,14 +86,14 @@ test('as many rules as before, declared or named, close what is gone', async () 
   assert.equal((await report(sarif([...rules(0, 5), ...passed]))).resolved, 35)
 })
 
-test('half of a stream, and all of one of fewer than 20, may be closed at once', async () => {
+test('half of a stream, and all of a stream with fewer than 20 findings, can be closed at once', async () => {
   await report(FULL)
   assert.equal((await report(sarif(rules(0, 20)))).resolved, 20)
   assert.equal((await report(sarif(rules(0, 19)))).resolved, 1)
   assert.equal((await report(sarif([]))).resolved, 19)
 })
 
-test('each tool of a report is judged for itself', async () => {
+test('each tool of a report is judged separately', async () => {
   const both = (one: number, two: number) =>
     sarifReport([sarifRun(rules(0, one), 'One'), sarifRun(rules(100, 100 + two), 'Two')])
   await report(both(30, 30))

@@ -77,7 +77,7 @@ test('a directory that is renamed keeps all its findings', async () => {
   assert.deepEqual((await openOnes()).map(({ id }) => id).sort(), ids)
 })
 
-test('where nobody can tell which moved where, nothing is taken for moved', async () => {
+test('if it is ambiguous which finding moved where, none is treated as moved', async () => {
   const at = (...files: string[]) => files.map((file) => shown({ file, snippet: 'eval(x)' }))
   await report(at('a.ts', 'b.ts'))
   assert.deepEqual(await report(at('c.ts', 'd.ts')), { ...NOTHING, created: 2, resolved: 2 })
@@ -102,7 +102,7 @@ test('a fixed finding is not what appears elsewhere later', async () => {
   assert.deepEqual(await countStates(api, caller), { fixed: 1, open: 1 })
 })
 
-test('of two equal findings in a file one moves, the other stays', async () => {
+test('of two equal findings in a file, one can move and the other stay', async () => {
   const twin = shown({ snippet: 'eval(x)' })
   await report([twin, twin])
   assert.deepEqual(await report([twin, shown({ file: 'b.ts', snippet: 'eval(x)' })]), {
@@ -125,7 +125,7 @@ test("a person's dismissal moves with the finding", async () => {
   assert.deepEqual(await countStates(api, caller), { dismissed: 1 })
 })
 
-test('messages that name lines and times make no new finding when these change, in one file as many as there are', async () => {
+test('changed lines and times in messages create no new findings, if a file has as many as before', async () => {
   const longLines = (offset: number, day: string) =>
     [10, 20, 30].map((line) =>
       shown({ line: line + offset, message: `Line ${line + offset} is too long (checked at ${day}T10:00:00Z)` }),
@@ -137,7 +137,7 @@ test('messages that name lines and times make no new finding when these change, 
   assert.deepEqual(after, before)
 })
 
-test('where the message alone tells findings apart, other words at the same place make no new finding', async () => {
+test('if only the message identifies findings, another message at the same location creates no new finding', async () => {
   const say = (word: string) => [
     shown({ line: 3, message: `${word} input` }),
     shown({ line: 3, message: `${word} query` }),
@@ -172,7 +172,7 @@ const placed = fc.record({
 })
 const source = fc.array(placed, { minLength: 1, maxLength: 12 })
 
-test('property: blank lines above, in any order, with other messages where there is a snippet: nothing comes or goes', async () => {
+test('property: blank lines above, in any order, with other messages beside a snippet: no finding is created or closed', async () => {
   await fc.assert(
     fc.asyncProperty(source, fc.nat(200), fc.boolean(), async (places, blankLines, isReversed) => {
       caller = await api.caller()
@@ -197,7 +197,7 @@ test('property: blank lines above, in any order, with other messages where there
   )
 })
 
-test('property: a part of a report keeps exactly its part open, and the whole brings the rest back', async () => {
+test('property: a part of a report keeps exactly its findings open, and the complete report reopens the others', async () => {
   await fc.assert(
     fc.asyncProperty(source, fc.infiniteStream(fc.boolean()), async (places, kept) => {
       caller = await api.caller()

@@ -37,7 +37,7 @@ async function queue(file: object, options: Record<string, unknown> = {}) {
 const letters = ['a', 'b', 'c', 'd']
 const subset = fc.subarray(letters)
 
-test('two equal results stay two, and one after another goes and comes', async () => {
+test('two equal results stay two findings, and are closed and reopened one by one', async () => {
   const twin = sarifResult('twin')
   for (const [round, copies] of [2, 3, 1, 2].entries()) {
     api.clock.advance(1000)
@@ -72,7 +72,7 @@ test('property: a report in any order writes nothing, equal results included', a
   )
 })
 
-test('property: after any series of reports, open is what the newest holds, and every count adds up', async () => {
+test('property: after any series of reports, the open findings are those of the newest report, and the counts add up', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(subset, { minLength: 1, maxLength: 5 }), async (reports) => {
       caller = await api.caller()
@@ -101,7 +101,7 @@ test('property: after any series of reports, open is what the newest holds, and 
   )
 })
 
-test('an older upload that is read after a newer one changes nothing, and says so', async () => {
+test('an older upload that is read after a newer one changes nothing and has a warning', async () => {
   const older = await queue(sarif([sarifResult('gone')]))
   const newer = await queue(sarif([sarifResult('here')]))
   await newer.read()
@@ -115,7 +115,7 @@ test('an older upload that is read after a newer one changes nothing, and says s
   assert.equal(counts.openBySeverity.medium, 1)
 })
 
-test('of an older upload read late, only the tools that a newer report spoke of are passed over', async () => {
+test('of an older upload read late, only the tools of newer reports are skipped', async () => {
   const older = await queue(
     sarifReport([sarifRun([sarifResult('one-old')], 'One'), sarifRun([sarifResult('two')], 'Two')]),
   )
@@ -127,7 +127,7 @@ test('of an older upload read late, only the tools that a newer report spoke of 
   assert.deepEqual([counts.findings, counts.created, counts.updated + counts.unchanged], [2, 1, 1])
 })
 
-test('two uploads of one stream that are read at the same instant end as the newer one says', async () => {
+test('after two uploads of one stream are read at the same time, the newer one applies', async () => {
   for (let round = 0; round < 5; round += 1) {
     caller = await api.caller()
     const shared = Array.from({ length: 20 }, (_, index) => sarifResult(`shared${index}`))

@@ -28,7 +28,7 @@ async function report(rules: string[], options: Record<string, unknown> = {}, ru
   return uploadReport(api, caller, sarif(results, 'Linter', run), options)
 }
 
-test('main and refs/heads/main are one stream; uploads and findings show the ref as it was sent', async () => {
+test('main and refs/heads/main are one stream; uploads and findings show the ref as sent', async () => {
   const short = await report(['a', 'b'], { gitRef: 'main' })
   const long = await report(['a'], { gitRef: 'refs/heads/main' })
   assert.deepEqual([long.counts.created, long.counts.unchanged, long.counts.resolved], [0, 1, 1])
@@ -38,7 +38,7 @@ test('main and refs/heads/main are one stream; uploads and findings show the ref
   assert.deepEqual(await statesByRule(api, caller), { a: 'open', b: 'fixed', tag: 'open' })
 })
 
-test('the same file for the other name of a branch is the same upload, and the newest word again', async () => {
+test('the same file for the other form of a branch is the same upload, and becomes the newest report again', async () => {
   const first = await report(['a', 'b'], { gitRef: 'main' })
   await report(['a'], { gitRef: 'refs/heads/main' })
   api.clock.advance(1000)
@@ -48,7 +48,7 @@ test('the same file for the other name of a branch is the same upload, and the n
   assert.deepEqual(await statesByRule(api, caller), { a: 'open', b: 'open' })
 })
 
-test('what was kept without a ref follows the tracked branch, whichever of its names came first', async () => {
+test('reports without a ref belong to the tracked branch, in either form of its name', async () => {
   await report(['a', 'b'])
   await report(['c'], { gitRef: 'refs/heads/trunk' })
   await link(api, caller, { provider: 'github', id: '1', name: 'acme/app', trackedBranch: 'trunk' })
@@ -58,7 +58,7 @@ test('what was kept without a ref follows the tracked branch, whichever of its n
 
 const NAMED = { automationDetails: { id: 'nightly/linux/2026-03-04' } }
 
-test('the category that a report names itself shows on its upload and its findings, and makes the stream', async () => {
+test('the category that a report states is shown on its upload and findings, and determines the stream', async () => {
   const named = await report(['a'], {}, NAMED)
   assert.equal(named.category, 'nightly/linux')
   assert.equal((await listFindings(api, caller))[0].category, 'nightly/linux')
@@ -68,7 +68,7 @@ test('the category that a report names itself shows on its upload and its findin
   assert.equal((await report([], {})).category, null)
 })
 
-test('a file whose category is its own is still the same file without one, and the newest word again', async () => {
+test('a file that states its own category is the same upload without one, and becomes the newest report again', async () => {
   const first = await report(['a'], {}, NAMED)
   assert.equal((await report(['a'], {}, NAMED)).id, first.id)
   await report(['b'], { category: 'nightly/linux' })
@@ -86,7 +86,7 @@ test('findings that are only noted for their branch open no issue', async () => 
   assert.deepEqual([newIssues, newCritical, newHigh], [2, 1, 1])
 })
 
-test('findings are created when their stream is theirs: after what waited longer, not when their file was opened', async () => {
+test('findings are created in the order in which reports lock their stream, not in which files are opened', async () => {
   api.clock.advance(1000)
   const bytes = Buffer.from(JSON.stringify(sarif([sarifResult('a')])))
   const created = await createUpload(api, caller, bytes)
@@ -109,7 +109,7 @@ test('findings are created when their stream is theirs: after what waited longer
   assert.equal((await listFindings(api, caller))[0].first_seen_at, api.clock.now().toISOString())
 })
 
-/** Asks until somebody waits for a lock of this database. */
+/** Polls until a session waits for a lock of this database. */
 async function untilWaiting(): Promise<void> {
   for (let polls = 0; polls < POLLS_MAX; polls += 1) {
     const waiting = await api.services.sql`

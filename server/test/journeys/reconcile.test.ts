@@ -71,7 +71,7 @@ test('the same content in other bytes writes no finding row and closes nothing',
   assert.deepEqual(await rowVersions(api, caller), before)
 })
 
-test('a finding that is still there was last seen now, by the newest commit', async () => {
+test('a finding that is still present was last seen now, by the newest commit', async () => {
   await report(sarif([sarifResult('a')]), { commitSha: 'aaaaaaa' })
   const first = await only()
   await report(sarif([sarifResult('a'), sarifResult('b')]), { commitSha: 'bbbbbbb' })
@@ -85,7 +85,7 @@ test('a finding that is still there was last seen now, by the newest commit', as
   assert.deepEqual([b.state, b.commit_sha], ['fixed', 'bbbbbbb'])
 })
 
-test('a finding that is gone is fixed; back it is open, the same finding with its first_seen_at kept', async () => {
+test('an absent finding is fixed; when it returns, the same finding is open with its first_seen_at', async () => {
   await report(sarif([sarifResult('a')]))
   const first = await only()
   assert.deepEqual(await outcome(sarif([])), { created: 0, updated: 0, unchanged: 0, resolved: 1 })
@@ -98,7 +98,7 @@ test('a finding that is gone is fixed; back it is open, the same finding with it
   assert.deepEqual([again.id, again.state, again.first_seen_at], [first.id, 'open', first.first_seen_at])
 })
 
-test('a line that moved is no new finding, and is shown where it is now', async () => {
+test('a moved line is not a new finding, and is shown at its new location', async () => {
   await report(sarif([sarifResult('a', 1)]))
   assert.deepEqual(await outcome(sarif([sarifResult('a', 40)])), { created: 0, updated: 1, unchanged: 0, resolved: 0 })
   assert.deepEqual((await only()).location, { path: 'src/a.ts', start_line: 40, end_line: 40 })
@@ -112,7 +112,7 @@ test('severity at detection stays what it was when the severity changes', async 
   assert.equal(finding.intel_at_detection.at, finding.first_seen_at)
 })
 
-test('a tool that is named with no results closes its findings, another tool, category, ref or repository none', async () => {
+test('a tool without results closes its own findings, and none of another tool, category, ref or repository', async () => {
   const untouched: [file: object, options: object][] = [
     [sarif([sarifResult('other-tool')], 'Other'), {}],
     [sarif([sarifResult('other-category')]), { category: 'x' }],
@@ -146,7 +146,7 @@ test('two tools in one file are two streams, and runs of one tool are one', asyn
   assert.deepEqual(await statesByRule(api, caller), { a: 'open', b: 'open', c: 'fixed' })
 })
 
-test('results that report no problem, or that a baseline calls absent, are no findings', async () => {
+test('results that report no problem, or that the baseline marks as absent, are not findings', async () => {
   const kinds = ['pass', 'notApplicable', 'informational'].map((kind) => sarifResult(kind, 1, { kind }))
   const kept = ['fail', 'open', 'review'].map((kind) => sarifResult(kind, 1, { kind }))
   const absent = sarifResult('absent', 1, { baselineState: 'absent' })
@@ -155,7 +155,7 @@ test('results that report no problem, or that a baseline calls absent, are no fi
   assert.deepEqual(Object.keys(await statesByRule(api, caller)), ['fail', 'open', 'plain', 'review'])
 })
 
-test('a broken report leaves everything as it was, also when it breaks after thousands of good results', async () => {
+test('a broken report changes nothing, even if it breaks after thousands of valid results', async () => {
   await report(sarif([sarifResult('a')]))
   const before = await rowVersions(api, caller)
   const many = JSON.stringify(sarif(Array.from({ length: 5000 }, (_, index) => sarifResult(`r${index}`))))
@@ -173,7 +173,7 @@ test('a broken report leaves everything as it was, also when it breaks after tho
   assert.equal((await only()).state, 'open')
 })
 
-test('a report of which no result can be read fails, and closes nothing', async () => {
+test('a report whose results cannot be read fails, and closes nothing', async () => {
   await report(sarif([sarifResult('a')]))
   const upload = await report(sarif([7, null, {}]))
   assert.deepEqual([upload.status, (await only()).state], ['failed', 'open'])

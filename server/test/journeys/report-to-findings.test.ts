@@ -128,7 +128,7 @@ for (const [format, file, components] of [
   })
 }
 
-test("an attestation's figures are kept as sent, and the parsed ones stand beside them", async () => {
+test("an attestation's figures are stored as sent, and the parsed figures beside them", async () => {
   const sent = await send({ attestations: [scan({ artifact: 'x.sarif', low: 9 }), sbom({ artifact: 'bom.json' })] })
   const file = JSON.stringify(sarif([scoredResult('a', 9.8), scoredResult('b', 5), scoredResult('c', 5)]))
   await uploadArtifact(api, caller, sent, 'x.sarif', file)
@@ -184,7 +184,7 @@ test('also when the attestation comes after the completion', async () => {
   assert.deepEqual(await statesByRule(api, caller), { a: 'open' })
 })
 
-test('an attestation that names a file which was read before learns what was read in it', async () => {
+test('an attestation that names a file which was read before receives the parsed figures', async () => {
   const sent = await send({ attestations: [scan({ artifact: 'bom.json' })] })
   await uploadArtifact(api, caller, sent, 'bom.json', BOM)
   await drainQueue(api)
@@ -222,7 +222,7 @@ test('an sbom whose figures are sent again stays pass while its file stays, and 
   assert.deepEqual([status, parsed], ['info', null])
 })
 
-test('what was read in a file does not outlive it: other bytes at its path make the sbom info until they are read', async () => {
+test('parsed figures belong to their file: another file at its path makes the sbom info until it is read', async () => {
   const sent = await send({ attestations: [sbom({ artifact: 'bom.json' })] })
   await uploadArtifact(api, caller, sent, 'bom.json', BOM)
   await drainQueue(api)
@@ -278,7 +278,7 @@ test('a file whose reading failed is read when it is attested again', async () =
   assert.equal((await attestation(sent, 'image')).status, 'pass')
 })
 
-test('a named file of no bytes is not read, and no job stumbles over it', async () => {
+test('an empty file is not read and fails no job', async () => {
   const sent = await send({ attestations: [scan({ artifact: 'empty.sarif' })] })
   await uploadArtifact(api, caller, sent, 'empty.sarif', '')
   await drainQueue(api)
@@ -345,7 +345,7 @@ test("another job's, matrix's, report's, file's, pipeline's or branch's report c
   assert.deepEqual(await countStates(api, caller), { open: 7 })
 })
 
-test('a repository that is connected later keeps what was found before: the next run closes it', async () => {
+test('a repository that is connected later keeps its earlier findings, and the next run can close them', async () => {
   await reportScan(['a', 'b'])
   await link(api, caller, { provider: 'github', id: '1', name: 'acme/api' })
   await newRun()

@@ -19,7 +19,7 @@ async function* inChunks(...texts: string[]) {
   for (const text of texts) yield Buffer.from(text)
 }
 
-test('a body is stopped at the first byte too many, however it arrives', () =>
+test('a body is stopped at the first byte beyond its size, in any chunks', () =>
   withStore(async (store, directory) => {
     let chunksTaken = 0
     const endless = async function* () {
@@ -36,7 +36,7 @@ test('a body is stopped at the first byte too many, however it arrives', () =>
     assert.deepEqual(await incomingFiles(directory), [])
   }))
 
-test('a body that ends early, differs or throws leaves nothing', () =>
+test('a body that ends early, differs or throws leaves no file', () =>
   withStore(async (store, directory) => {
     const expected = expectationOf(Buffer.from('123456'))
     const failing = async function* () {
@@ -50,7 +50,7 @@ test('a body that ends early, differs or throws leaves nothing', () =>
     assert.deepEqual(await incomingFiles(directory), [])
   }))
 
-test('a file that was cut short or replaced by hand no longer has the checksum that was stored', () =>
+test('a truncated or replaced file does not have the stored checksum', () =>
   withStore(async (store, directory) => {
     const text = 'x'.repeat(100)
     const expected = expectationOf(Buffer.from(text))

@@ -35,7 +35,7 @@ async function rows(): Promise<string[]> {
   return found.map(({ object_key }) => object_key)
 }
 
-test('the object of an artifact that a report no longer names goes an hour after nobody can begin a PUT any more', async () => {
+test('the object of an artifact that a report no longer names is removed an hour after its slot has expired', async () => {
   const dropped = await uploadArtifact(api, caller, report, 'dropped', 'old')
   const kept = await uploadArtifact(api, caller, report, 'kept', 'bytes')
   await send([artifactOf('kept', 'bytes')])
@@ -47,7 +47,7 @@ test('the object of an artifact that a report no longer names goes an hour after
   assert.deepEqual([await isStored(dropped), await isStored(kept), await rows()], [false, true, []])
 })
 
-test('so does that of a file which another one replaced', async () => {
+test('the object of a replaced file is removed as well', async () => {
   const old = await uploadArtifact(api, caller, report, 'a', 'old')
   const fresh = await uploadArtifact(api, caller, report, 'a', 'new')
   api.clock.advance(75 * MINUTE_MS)
@@ -55,7 +55,7 @@ test('so does that of a file which another one replaced', async () => {
   assert.deepEqual([await isStored(old), await isStored(fresh)], [false, true])
 })
 
-test('and what is PUT to a slot after its artifact was dropped or rejected', async () => {
+test('a file that is PUT after its artifact was dropped or rejected is removed as well', async () => {
   const [slot] = (await send([artifactOf('a', 'bytes')])).uploads
   await send([])
   assert.equal((await putArtifact(slot, 'bytes')).status, 200)
@@ -76,7 +76,7 @@ test('and what is PUT to a slot after its artifact was dropped or rejected', asy
   )
 })
 
-test('more than one batch goes in one run, and two workers at once do not meet', async () => {
+test('one run removes more than one batch, and two workers at once do not conflict', async () => {
   const past = new Date(api.clock.now().getTime() - 60 * MINUTE_MS)
   await api.services.sql`
     insert into abandoned_objects (object_key, remove_after)
@@ -88,7 +88,7 @@ test('more than one batch goes in one run, and two workers at once do not meet',
   assert.deepEqual([removed.length, new Set(removed).size, await rows()], [230, 230, []])
 })
 
-test('what the store does not remove is tried again in an hour, and holds up nothing else', async () => {
+test('an object that the store does not remove is tried again in an hour and does not delay the others', async () => {
   const past = new Date(api.clock.now().getTime() - 61 * MINUTE_MS)
   await api.services.sql`
     insert into abandoned_objects (object_key, remove_after)
@@ -111,11 +111,11 @@ test('what the store does not remove is tried again in an hour, and holds up not
   assert.deepEqual(await rows(), [])
 })
 
-test('the clock starts it', () => {
+test('the job is scheduled', () => {
   assert.ok(scheduledJobs.includes(removeAbandoned))
 })
 
-test('a slot that nobody completed goes a day after its end, with what was PUT for it; others stay', async () => {
+test('a slot that was not completed is removed with its file a day after it expired; others are kept', async () => {
   const kept = await uploadArtifact(api, caller, report, 'kept', 'bytes')
   const [slot] = (await send([artifactOf('kept', 'bytes'), artifactOf('put, not completed', 'more')])).uploads
   assert.equal((await putArtifact(slot, 'more')).status, 200)

@@ -58,7 +58,7 @@ const OPERATIONS: [name: string, run: (store: S3ObjectStore) => Promise<unknown>
 ]
 
 for (const [name, run] of OPERATIONS) {
-  test(`${name}: 503 when nobody listens`, async () => {
+  test(`${name}: 503 when the port is closed`, async () => {
     await assertUnavailable(run(storeAt(await freePort(), 5_000)))
   })
 
@@ -82,7 +82,7 @@ for (const [name, run] of OPERATIONS) {
   })
 }
 
-test('a failure that passes is not noticed', async () => {
+test('a temporary failure is retried', async () => {
   let requests = 0
   const store = await storeThat((_, response) => {
     requests += 1
@@ -91,7 +91,7 @@ test('a failure that passes is not noticed', async () => {
   assert.deepEqual(await store.stat('key'), { sizeBytes: 7, sha256: null })
 })
 
-test('a body that breaks off is a 503 and no shorter object', async () => {
+test('an interrupted body is a 503 and not a shorter object', async () => {
   const store = await storeThat((_, response) => {
     response.writeHead(200, { 'content-length': 10 }).write('12345', () => response.destroy())
   })
@@ -111,13 +111,13 @@ test('a reader that stops early closes the connection, so that the rest is not s
   assert.equal(await closed.promise, false)
 })
 
-test('a checksum of parts, which is not one of the whole, is not taken for one', async () => {
+test('a checksum of parts is not used as the checksum of the object', async () => {
   const headers = { 'content-length': 7, 'x-amz-checksum-sha256': `${'A'.repeat(43)}=-3` }
   const store = await storeThat((_, response) => response.writeHead(200, headers).end())
   assert.deepEqual(await store.stat('key'), { sizeBytes: 7, sha256: null })
 })
 
-test('what a store tells about our credentials goes into no error', async () => {
+test('what a store returns about our credentials is not part of any error', async () => {
   const body =
     '<Error><Code>SignatureDoesNotMatch</Code><Message>No</Message>' +
     '<AWSAccessKeyId>key-id</AWSAccessKeyId><SignatureProvided>5160</SignatureProvided></Error>'

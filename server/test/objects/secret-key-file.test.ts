@@ -18,7 +18,7 @@ async function load(directory: string, configured?: string): Promise<string> {
   return (await loadSecretKey(configured, directory)).export().toString()
 }
 
-test('a secret is made once, kept, and readable by its owner alone', () =>
+test('a secret is created once, kept, and readable only by its owner', () =>
   withDirectory(async (directory) => {
     const secret = await load(directory)
     assert.equal(secret.length, 43)
@@ -46,7 +46,7 @@ test('a configured secret is used instead, and nothing is written', () =>
     assert.deepEqual(await readdir(directory), [])
   }))
 
-test('a kept secret that was emptied or cut short is an error, and is not replaced', () =>
+test('a stored secret that was emptied or truncated is an error, and is not replaced', () =>
   withDirectory(async (directory) => {
     await writeFile(join(directory, 'secret-key'), 'short\n')
     await assert.rejects(load(directory), /secret-key must have at least 32 characters/)

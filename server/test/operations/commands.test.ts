@@ -24,12 +24,12 @@ const refused = (code: number, line: RegExp, ...args: string[]) => assertRefused
 
 const runs = (key: string) => fetch(`${running.ready.url}/v1/runs`, { headers: { authorization: `Bearer ${key}` } })
 
-/** A change is told by NOTIFY, which takes a moment but no fixed one. */
+/** A change is sent by NOTIFY, which takes a short time of no fixed length. */
 async function untilStatus(key: string, status: number): Promise<void> {
   while ((await runs(key)).status !== status);
 }
 
-test('org create, set-plan and list answer with organizations, and a plan counts at once on a running server', async () => {
+test('org create, set-plan and list print organizations, and a running server applies a plan at once', async () => {
   const created = await json('org', 'create', 'acme', '--name', 'Acme Inc.', '--plan', 'team')
   assert.deepEqual({ ...created, id: '' }, { id: '', slug: 'acme', name: 'Acme Inc.', plan: 'team' })
   const { key } = await json('key', 'create', '--org', 'acme', '--name', 'ci', '--scope', 'read:pipelines')
@@ -96,7 +96,7 @@ test('doctor answers ok for every part, with the address of the database', async
   assert.match(findings[1]?.url ?? '', /^postgres:\/\/shiplock@/)
 })
 
-test('doctor exits with 1 and names what is wrong, and never shows a password', async () => {
+test('doctor exits with 1 and names each failed check, and never shows a password', async () => {
   const wrong = await runProgram(dataDir, ['doctor', '--json'], { SHIPLOCK_PORT: 'x', SHIPLOCK_LOG_LEVEL: 'y' })
   assert.equal(wrong.code, 1)
   assert.match(wrong.json[0].detail, /SHIPLOCK_PORT.*SHIPLOCK_LOG_LEVEL/)
@@ -107,7 +107,7 @@ test('doctor exits with 1 and names what is wrong, and never shows a password', 
   assert.doesNotMatch(away.stdout + away.stderr, /hunter2/)
 })
 
-test('every mistake in the settings is told at once, one line each', async () => {
+test('every mistake in the settings is reported at once, one line each', async () => {
   const { code, stderr } = await runProgram(dataDir, ['start'], { SHIPLOCK_PORT: 'x', SHIPLOCK_LOG_LEVEL: 'y' })
   assert.equal(code, 1)
   assert.deepEqual(
@@ -131,7 +131,7 @@ test('a wrong command, flag or value is exit code 2 and one line', async () => {
   await refused(2, /^A slug must have/, 'org', 'create', 'Not A Slug')
 })
 
-test('--help lists every command, and each command tells its own options', async () => {
+test('--help lists every command, and the --help of a command lists its options', async () => {
   const { code, stdout } = await runProgram(dataDir, ['--help'])
   assert.equal(code, 0)
   for (const name of ['start', 'server', 'worker', 'migrate', 'org set-plan', 'key revoke', 'repo link', 'doctor'])
@@ -139,7 +139,7 @@ test('--help lists every command, and each command tells its own options', async
   assert.match((await runProgram(dataDir, ['key', 'create', '--help'])).stdout, /--expires-in 90d/)
 })
 
-test('without a running server the commands bring and stop PostgreSQL themselves; server and worker ask for migrate first', async () => {
+test('without a running server, the commands start and stop PostgreSQL; server and worker require migrate first', async () => {
   const fresh = mkdtempSync(join(tmpdir(), 'shiplock-commands-'))
   try {
     for (const command of ['server', 'worker']) {

@@ -36,7 +36,7 @@ afterEach(async () => {
   for (const server of opened) await server.close()
 })
 
-test('two processes that make the database at the same moment share one server, and the last to leave stops it', async () => {
+test('two processes that create the database at the same time share one server, and the last process stops it', async () => {
   const [first, second] = await Promise.all([startUser(), startUser()])
   const server = serverPid()
 
@@ -56,7 +56,7 @@ test('the server that a killed process left running is adopted, with its claim f
   assert.equal(serverPid(), server)
 })
 
-test('committed rows are there after everything was killed', async () => {
+test('committed rows are kept after all processes were killed', async () => {
   const before = await open()
   await query(before, 'create table kept (id int)')
   await query(before, 'insert into kept values (1), (2)')
@@ -68,7 +68,7 @@ test('committed rows are there after everything was killed', async () => {
   assert.notEqual(serverPid(), killed)
 })
 
-test('a user of a server that was killed starts it again by itself', async () => {
+test('a process whose PostgreSQL was killed starts it again', async () => {
   const said = Promise.withResolvers<string>()
   const user = await openEmbeddedPostgres({ dataDir, say: (line) => line.includes('again') && said.resolve(line) })
   opened.push(user)
@@ -105,7 +105,7 @@ test('a second claim on the data directory is refused with the process id of the
   })
 })
 
-test('what an interrupted initialisation left is removed, and never taken for a cluster', async () => {
+test('the remains of an interrupted initialization are removed and never used as a cluster', async () => {
   const ended = spawn('/bin/true')
   await once(ended, 'exit')
   dataDir = join(root, 'interrupted')

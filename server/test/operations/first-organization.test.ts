@@ -4,7 +4,7 @@ import { createFirstOrganization } from '../../src/access/api-keys/manage-access
 import { firstSteps } from '../../src/commands/start.ts'
 import { startTestApi } from '../support/api.ts'
 
-test('of servers that start at once on one empty database, one makes the first organization and its key', async () => {
+test('of several servers that start at once on an empty database, one creates the first organization and its key', async () => {
   const api = await startTestApi()
   try {
     const made = await Promise.all([1, 2, 3, 4].map(() => createFirstOrganization(api.services)))

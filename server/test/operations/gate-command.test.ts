@@ -35,7 +35,7 @@ async function call(method: string, path: string, body: object): Promise<{ statu
 
 const create = (...args: string[]) => ['gate', 'create', '--org', 'default', ...args]
 
-test('gate create, list and delete answer with gates', async () => {
+test('gate create, list and delete print gates', async () => {
   const all = ['--repository', 'acme/*', '--branch', 'release/**', '--approvals', '2', '--allow-api-keys']
   const created = await json(
     ...create('--name', 'EU', '--environment', 'eu-*', ...all, '--policy', 'tested', '--policy', 'scanned'),
@@ -59,7 +59,7 @@ test('gate create, list and delete answer with gates', async () => {
   await refused(1, /^The gate does not exist/m, 'gate', 'delete', id)
 })
 
-test('unless told otherwise a gate covers every repository and branch, takes one approval, and that of people only', async () => {
+test('by default, a gate covers every repository and branch and requires one approval by a person', async () => {
   const {
     id,
     created_at: _,
@@ -71,7 +71,7 @@ test('unless told otherwise a gate covers every repository and branch, takes one
   await json('gate', 'delete', id)
 })
 
-test('a mistake is one line that says what is wrong', async () => {
+test('a mistake is reported in one line', async () => {
   await refused(2, /^--environment GLOB is missing/m, ...create('--name', 'x'))
   await refused(
     2,
@@ -87,7 +87,7 @@ test('a mistake is one line that says what is wrong', async () => {
   await json('gate', 'delete', id)
 })
 
-test('a gate that is created holds back deployments of the running server at once, until a key lets them out', async () => {
+test('a created gate blocks deployments on the running server at once, until a key approves them', async () => {
   const { id } = await json(...create('--name', 'Production', '--environment', 'prod*', '--allow-api-keys'))
   const run = await call('POST', '/v1/ci/runs', {
     ci_system: 'jenkins',

@@ -46,7 +46,7 @@ async function postRun(externalRunId: string): Promise<string> {
   return ((await response.json()) as { data: { id: string } }).data.id
 }
 
-test('the first start makes the organization default with a key that works for every call', async () => {
+test('the first start creates the organization default with a key that works for every operation', async () => {
   assert.equal(running.ready.organization.slug, 'default')
   assert.equal(running.ready.organization.plan, 'enterprise')
   const id = await postRun('1')
@@ -89,7 +89,7 @@ test('a taken port is named in one line, and PostgreSQL is stopped again', async
   }
 })
 
-test('SIGTERM lets a request in flight finish, ends with 0 and leaves nothing running', async () => {
+test('SIGTERM lets a request in progress finish, exits with 0 and leaves no process running', async () => {
   const body = JSON.stringify({ ...RUN, external_run_id: 'in flight' })
   const request = httpRequest(`${running.ready.url}/v1/ci/runs`, {
     method: 'POST',
@@ -103,23 +103,23 @@ test('SIGTERM lets a request in flight finish, ends with 0 and leaves nothing ru
   running.child.kill('SIGINT') // an impatient second signal
   await assert.rejects(untilRefused())
   request.end(body)
-  assert.equal(await answered, 400) // a blank is no part of a run id, which only someone who read the body knows
+  assert.equal(await answered, 400) // a run id cannot contain a space, which the server only knows after it has read the body
   assert.equal(await stopped, 0)
   assert.ok(!existsSync(postmaster()))
 })
 
-/** Asks until nobody listens any more. */
+/** Polls until the port is closed. */
 async function untilRefused(): Promise<never> {
   for (;;) await (await fetch(`${running.ready.url}/healthz`, { headers: { connection: 'close' } })).text()
 }
 
-test('the next start keeps the data and makes no second key', async () => {
+test('the next start keeps the data and creates no second key', async () => {
   running = await startProgram(dataDir)
   assert.deepEqual(Object.keys(running.ready), ['url'])
   assert.equal((await runIds()).length, 1)
 })
 
-test('after kill -9 the next start recovers by itself, with all that was answered for', async () => {
+test('after kill -9, the next start recovers everything that was confirmed', async () => {
   const id = await postRun('2')
   await running.stop('SIGKILL')
   running = await startProgram(dataDir)

@@ -7,7 +7,7 @@ import { readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { workInThread } from '../../src/work-in-thread.ts'
 
-test('a thread that dies is started again, and stops when it is asked to', async () => {
+test('a thread that dies is started again, and stops on request', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'shiplock-thread-'))
   const config = readConfig({ SHIPLOCK_DATA_DIR: dataDir })
   const module = new URL('../support/dying-thread.ts', import.meta.url)

@@ -79,7 +79,7 @@ async function dieWithEveryJob(): Promise<void> {
 
 const settle = (context: Partial<Recorder> = {}) => settleLostJobs(sql, { context: { ...IDLE, ...context }, jobs, log })
 
-test('a job that a dead worker held is run by the next worker at once', async () => {
+test('a job of a dead worker is run by the next worker at once', async () => {
   await enqueue(sql, count, { n: 1 })
   await dieWithEveryJob()
   const { promise: ran, resolve } = Promise.withResolvers<number>()
@@ -122,7 +122,7 @@ test('after the last failed try the job is given up, once', async () => {
   assert.deepEqual((await queueStatus(sql)).failed_names, ['test.count'])
 })
 
-test('an interrupted try is no failed one: a job fails as often as before, however often its worker died', async () => {
+test('an interrupted try does not count as failed, no matter how often the worker died', async () => {
   await enqueue(sql, count, { n: 4 })
   for (let times = 1; times < INTERRUPTIONS_MAX; times += 1) {
     await dieWithEveryJob()
@@ -134,7 +134,7 @@ test('an interrupted try is no failed one: a job fails as often as before, howev
   }
 })
 
-test('a job that was interrupted too often is given up, and says so', async () => {
+test('a job that was interrupted too often is given up, and the log states it', async () => {
   await enqueue(sql, count, { n: 5 })
   await sql`update graphile_worker._private_jobs set flags = ${sql.json({ interruptions: INTERRUPTIONS_MAX - 1 })}`
   await dieWithEveryJob()
@@ -173,7 +173,7 @@ test('two workers that find the same lost job count one interruption', async () 
   assert.deepEqual([job?.attempts, job?.flags], [0, { interruptions: 1 }])
 })
 
-test('a job that ends because its worker stops keeps its try and its place in line', async () => {
+test('a job that ends because its worker stops keeps its try and its position in the queue', async () => {
   const started = Promise.withResolvers<void>()
   const worker = await start({
     ran: (_, stopping) => {
@@ -217,7 +217,7 @@ test('a job that a stopping worker had set aside when it was killed goes back to
   assert.deepEqual([job?.attempts, job?.locked_by], [0, null])
 })
 
-test('a debounced job that was running when its worker died, and was queued again meanwhile, is no failed job', async () => {
+test('a debounced job that was running when its worker died, and was queued again meanwhile, is not a failed job', async () => {
   await enqueue(sql, countOnce, { n: 12 })
   await dieWithEveryJob()
   await enqueue(sql, countOnce, { n: 13 })

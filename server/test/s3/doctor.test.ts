@@ -16,12 +16,12 @@ async function doctorOnObjects(bucket: string) {
   return json.find(({ check }: { check: string }) => check === 'objects')
 }
 
-test('the doctor says that the bucket can be written to', async () => {
+test('doctor reports that the bucket can be written to', async () => {
   const { ok, detail } = await doctorOnObjects(requireS3().bucket)
   assert.deepEqual([ok, detail], [true, `the bucket ${requireS3().bucket} can be written to`])
 })
 
-test('the doctor says why the bucket cannot be written to', async () => {
+test('doctor reports why the bucket cannot be written to', async () => {
   const { ok, detail } = await doctorOnObjects('no-such-bucket')
   assert.equal(ok, false)
   assert.match(detail, /NoSuchBucket/)

@@ -17,7 +17,7 @@ objectStoreContract('S3', async () => ({ store, close: async () => {} }))
 
 const slotFor = (key: string) => store.presignPut(key, expectationOf(FILE), new Date())
 
-test("the checksum goes under S3's own name, and length, type and checksum are signed headers", async () => {
+test("the checksum has S3's header name, and length, type and checksum are signed headers", async () => {
   const { url, headers } = await slotFor('s3/headers')
   assert.deepEqual(headers, {
     'Content-Type': 'application/octet-stream',
@@ -29,14 +29,14 @@ test("the checksum goes under S3's own name, and length, type and checksum are s
   assert.equal(searchParams.get('X-Amz-Expires'), '900')
 })
 
-test("the file store's header is no checksum to S3", async () => {
+test('S3 does not accept the checksum header of the file store', async () => {
   const slot = await slotFor('s3/neutral-header')
   const { 'x-amz-checksum-sha256': checksum, ...others } = slot.headers
   const headers = { ...others, 'x-storage-checksum-sha256': checksum as string }
   assert.equal((await send({ ...slot, headers }, FILE)).status, 403)
 })
 
-test('the address of one object does not open another', async () => {
+test('the URL of one object does not give access to another', async () => {
   const slot = await slotFor('s3/mine')
   const url = slot.url.replace('/s3/mine?', '/s3/yours?')
   assert.notEqual(url, slot.url)
@@ -44,7 +44,7 @@ test('the address of one object does not open another', async () => {
   assert.equal(await store.stat('s3/yours'), null)
 })
 
-test('a longer or shorter body is refused before its bytes count, a different one by its checksum', async () => {
+test('a longer or shorter body is refused by its length, a different one by its checksum', async () => {
   const slot = await slotFor('s3/refused')
   assert.equal((await send(slot, Buffer.from('a longer file'))).status, 403)
   assert.equal((await send(slot, Buffer.from('short'))).status, 403)
@@ -53,7 +53,7 @@ test('a longer or shorter body is refused before its bytes count, a different on
   assert.match(await different.text(), /<Code>(BadDigest|XAmzContentChecksumMismatch)<\/Code>/)
 })
 
-test('an object that S3 keeps no checksum of is read through instead', async () => {
+test('an object for which S3 has no checksum is read completely', async () => {
   const put = new PutObjectCommand({
     Bucket: options.bucket,
     Key: 's3/unchecked',
@@ -85,12 +85,12 @@ async function assertUnavailable(changed: Partial<S3StoreOptions>, reason: RegEx
     assert.ok(!told.includes(secret), told)
 }
 
-test('wrong credentials are a 503 that tells no secret, not even to the log', async () => {
+test('wrong credentials are a 503 without secrets, also in the log', async () => {
   await assertUnavailable({ secretAccessKey: 'hunter2-hunter2' }, /SignatureDoesNotMatch/)
   await assertUnavailable({ accessKeyId: 'nobody' }, /InvalidAccessKeyId|XAdminUserNotFound/)
 })
 
-test('a bucket that does not exist is a 503 that says so, and no object that is missing', async () => {
+test('a bucket that does not exist is a 503, not a missing object', async () => {
   await assertUnavailable({ bucket: 'no-such-bucket' }, /NoSuchBucket/)
   const read = new S3ObjectStore({ ...options, bucket: 'no-such-bucket' }).read('s3/any')[Symbol.asyncIterator]()
   await assert.rejects(read.next(), { status: 503 })

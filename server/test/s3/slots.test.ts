@@ -15,20 +15,20 @@ before(async () => {
 })
 after(() => api?.close())
 
-test("with S3 in the settings the slot of an upload leads to the bucket, with S3's header", async () => {
+test("with S3 configured, the slot of an upload is a URL of the bucket, with S3's header", async () => {
   const { url, headers } = (await createUpload(api, caller, FILE)).body.data.put
   assert.ok(api.services.objects instanceof S3ObjectStore)
   assert.ok(url.startsWith(`${requireS3().endpoint}/${requireS3().bucket}/`))
   assert.deepEqual(Object.keys(headers), ['Content-Type', 'x-amz-checksum-sha256'])
 })
 
-test('the API itself accepts no files then: 404', async () => {
+test('with S3 configured, the storage routes of the API are 404', async () => {
   for (const method of ['PUT', 'GET']) {
     assert.equal((await fetch(`${api.url}/storage/objects?token=x`, { method })).status, 404)
   }
 })
 
-test('409 file_missing after a PUT that S3 refused, queued after one that it took', async () => {
+test('409 file_missing after a PUT that S3 refused, queued after one that it accepted', async () => {
   const created = await createUpload(api, caller, FILE)
   const complete = () =>
     api.request('POST', `/v1/security/uploads/${created.body.data.upload.id}/complete`, { key: caller.key })

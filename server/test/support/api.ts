@@ -19,10 +19,10 @@ import { createTestDatabase } from './database.ts'
 import type { Json } from './json.ts'
 import { s3Environment, s3UnderTest } from './s3-under-test.ts'
 
-/** A foreign store has its own clock, and takes no address that was given out in another year. */
+/** A real S3 store has its own clock, and accepts no URL that was signed in another year. */
 const START = s3UnderTest ? new Date().toISOString() : '2026-03-04T05:06:07.890Z'
 
-/** A clock that stands still until it is told to move. */
+/** A clock that moves only with `advance`. */
 class FrozenClock implements Clock {
   #now: Date
 
@@ -58,7 +58,7 @@ type RequestOptions = {
   headers?: Record<string, string>
 }
 
-/** The API on a port of its own, over a database of its own. */
+/** The API on its own port and its own database. */
 export type TestApi = {
   url: string
   clock: FrozenClock

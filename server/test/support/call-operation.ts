@@ -9,7 +9,7 @@ const SAMPLE_IDS = [
   'run_00000000000000000000000000',
 ]
 
-/** The operation's path with ids of the form that it asks for, or with those given. */
+/** The path of the operation, with ids of the required form or with the given ones. */
 export function pathOf({ path, parameters = [] }: Operation, ids: Record<string, string> = {}): string {
   return path.replace(/\{(\w+)\}/g, (_, name: string) => {
     const pattern = parameters.find((parameter) => parameter.in === 'path' && parameter.name === name)?.schema.pattern

@@ -4,7 +4,7 @@ type Posted =
   | { kind: 'decision'; deployment: HostDeployment; decision: HostDecision; key: string }
   | { kind: 'comment'; deployment: HostDeployment; text: string; key: string }
 
-/** A code host that stores each message once per key, and fails as often as the test asks. */
+/** A code host that stores each message once per key, and fails as often as the test requires. */
 export class FakeCodeHost implements CodeHost {
   readonly posted: Posted[] = []
   /** Number of calls, including failed ones. */

@@ -3,7 +3,7 @@ import { appendFileSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parentPort, workerData } from 'node:worker_threads'
 
-// A thread of jobs that dies the first time, and the second time works until it is told to stop.
+// A worker thread that dies the first time. The second time, it works until it is stopped.
 const starts = join(workerData.config.dataDir, 'starts')
 appendFileSync(starts, 'x')
 if (readFileSync(starts, 'utf8') === 'x') throw new Error('died')

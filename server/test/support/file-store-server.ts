@@ -9,7 +9,7 @@ import { createLog, type Log } from '../../src/platform/log.ts'
 import { openFileObjectStore } from '../../src/platform/objects/file-object-store.ts'
 import { objectRoutes } from '../../src/platform/objects/object.routes.ts'
 
-/** A file store in a directory of its own, behind an HTTP server like the real one. */
+/** A file store in its own directory, behind an HTTP server like the real one. */
 export async function startFileStore({
   clock = systemClock,
   idleTimeoutMs = 60_000,
@@ -35,7 +35,7 @@ export async function startFileStore({
   return { store, directory, port: port.number, signingKey, close }
 }
 
-/** Names of the files that hold a body which has not been checked yet. */
+/** Names of the files with a body that has not been checked yet. */
 export async function incomingFiles(directory: string): Promise<string[]> {
   return await readdir(join(directory, '.incoming'))
 }

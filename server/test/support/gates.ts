@@ -11,7 +11,7 @@ import type { Json } from './json.ts'
 const TEST: Principal = { type: 'command_line', id: null, name: 'test' }
 
 /**
- * Configures a gate for `production` that one API key can approve, unless `fields` say otherwise.
+ * Configures a gate for `production` that one API key can approve, unless `fields` override it.
  */
 export function configureGate({ services }: TestApi, { orgId }: Caller, fields: Partial<GateRequest> = {}) {
   return createGate(services, orgId, TEST, {

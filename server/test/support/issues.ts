@@ -38,7 +38,7 @@ export function packageResult(ruleId: string, purl: string, properties: Record<s
   return { ruleId, message: { text: `${ruleId} in ${purl}` }, properties: { purl, ...properties } }
 }
 
-/** A SARIF result about lines of a file, with the text that stands there. */
+/** A SARIF result for lines of a file, with the text of these lines. */
 export function codeResult(ruleId: string, uri: string, [startLine, endLine]: [number, number], text?: string) {
   const region = { startLine, endLine, ...(text !== undefined && { snippet: { text } }) }
   return {

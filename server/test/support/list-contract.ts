@@ -41,7 +41,7 @@ const DAY_MS = 86_400_000
 const ODD_LIMITS = ['', '0', '-1', '1.5', '1.0', 'many', '1e1', '0x10', ' 1', '+1', 'Infinity', '1e400']
 const ODD_TIMES = ['', '2026-03-04', '2026-03-04T00:00:00', 'yesterday', '1772582400', '0000-01-01T00:00:00Z']
 
-/** What every list promises (decisions §4). Each test has an organization of its own. */
+/** The guarantees of every list (decisions §4). Each test has its own organization. */
 export function testListContract(contract: ListContract): void {
   describe(`GET ${contract.path} as a list`, () => {
     const list = new ListUnderTest(contract)
@@ -107,12 +107,12 @@ const idsOf = ({ body }: Answer): string[] => body.data.map((item: Json) => item
 function testPages(list: ListUnderTest): void {
   const { limitDefault, limitMax } = list.contract
 
-  test('200 with an empty page where there is nothing', async () => {
+  test('200 with an empty page if there are no items', async () => {
     const { status, body } = await list.get(await list.caller())
     assert.deepEqual([status, body], [200, { data: [], next_cursor: null, meta: list.wholeWindow() }])
   })
 
-  test(`${limitDefault} items by default, and as many as limit says up to ${limitMax}`, async () => {
+  test(`${limitDefault} items by default, and up to ${limitMax} with limit`, async () => {
     const caller = await list.storing(limitDefault + 1)
     const all = await list.ids(caller, { limit: String(limitMax) })
     assert.equal(all.length, limitDefault + 1)
@@ -248,7 +248,7 @@ function testWindow(list: ListUnderTest): void {
 function testParameters(list: ListUnderTest): void {
   const { limitMax, hasWindow } = list.contract
 
-  test('400 for a limit that is no plain integer in its range', async () => {
+  test('400 for a limit that is not a plain integer in its range', async () => {
     const caller = await list.caller()
     for (const limit of [...ODD_LIMITS, String(limitMax + 1)]) {
       assertInvalid(await list.get(caller, { limit }), '/query/limit')

@@ -116,7 +116,7 @@ export function objectStoreContract(name: string, makeStore: () => Promise<Store
       assert.equal((await collect(store.read(key))).toString(), 'the same')
     })
 
-    test('a file of no bytes is a file', async () => {
+    test('an empty file can be stored', async () => {
       const key = newKey()
       await put(key, Buffer.alloc(0))
       assert.deepEqual(await store.stat(key), { sizeBytes: 0, sha256: sha256(Buffer.alloc(0)) })
@@ -129,7 +129,7 @@ export function objectStoreContract(name: string, makeStore: () => Promise<Store
       ['different', 'expecteD'],
       ['empty', ''],
     ] as const) {
-      test(`a body that is ${what} is refused and leaves nothing`, async () => {
+      test(`a body that is ${what} is refused and not stored`, async () => {
         const key = newKey()
         assertRefused(await send(await slot(key, Buffer.from('expected')), Buffer.from(body)))
         assert.equal(await store.stat(key), null)
@@ -182,7 +182,7 @@ export function objectStoreContract(name: string, makeStore: () => Promise<Store
       assert.equal(await store.stat(key), null)
     })
 
-    test('an address to put does not read', async () => {
+    test('a URL for PUT cannot be used for GET', async () => {
       const key = newKey()
       const bytes = Buffer.from('one way')
       const address = await slot(key, bytes)
@@ -232,7 +232,7 @@ export function objectStoreContract(name: string, makeStore: () => Promise<Store
       await assert.rejects(collect(store.read(key)), ObjectNotFoundError)
     })
 
-    test('a removed object is gone, and removing again is no error', async () => {
+    test('a removed object does not exist, and removing it again is not an error', async () => {
       const key = newKey()
       await put(key, Buffer.from('gone'))
       await store.remove(key)
@@ -251,7 +251,7 @@ export function objectStoreContract(name: string, makeStore: () => Promise<Store
       }
     })
 
-    test('a store that can be reached says so', async () => {
+    test('check succeeds when the store is reachable', async () => {
       await store.check()
     })
   })

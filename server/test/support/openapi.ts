@@ -52,7 +52,7 @@ export function operationsOf(document: OpenApiDocument): Operation[] {
 }
 
 /**
- * The operations that need an API key: all but the poll of a gate, which has a token of its own.
+ * The operations that need an API key: all but the poll of a gate, which has a separate token.
  */
 export function keyedOperationsOf(document: OpenApiDocument): Operation[] {
   return operationsOf(document).filter(({ security }) => security.some((scheme) => 'apiKey' in scheme))

@@ -8,7 +8,10 @@ export async function printedBy(dataDir: string, args: string[]) {
   return json
 }
 
-/** A refused command prints nothing, and one line that says why. */
+/**
+ * A refused command prints nothing on standard output, and one line with the reason on standard
+ * error.
+ */
 export async function assertRefused(dataDir: string, code: number, line: RegExp, args: string[]): Promise<void> {
   const ended = await runProgram(dataDir, args)
   assert.equal(ended.code, code, ended.stderr)

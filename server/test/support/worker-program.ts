@@ -2,7 +2,7 @@ import { readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { workInThread } from '../../src/work-in-thread.ts'
 
-// A worker in a process of its own, on a test's database and data directory, until it is stopped or
+// A worker in a separate process, on a test's database and data directory, until it is stopped or
 // killed.
 const { settings, database } = JSON.parse(process.argv[2] as string)
 const config = readConfig(settings)

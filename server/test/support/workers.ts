@@ -6,7 +6,7 @@ const PROGRAM = new URL('./worker-program.ts', import.meta.url).pathname
 const WAITS_MS_MAX = 60_000
 
 /**
- * A worker in a process of its own, on the data of the test's API. `await using` kills what still
+ * A worker in a separate process, on the data of the test's API. `await using` kills what still
  * runs.
  */
 type WorkerProcess = AsyncDisposable & {

@@ -22,7 +22,7 @@ test('a key of one environment is none of the other', () => {
   assert.ok(!isApiKey(generateApiKey('development'), 'production'))
 })
 
-test('the checksum is the CRC-32 of all that stands before it', () => {
+test('the checksum is the CRC-32 of the preceding characters', () => {
   assert.ok(isApiKey(KNOWN, 'production'))
 })
 

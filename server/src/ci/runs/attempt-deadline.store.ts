@@ -4,7 +4,8 @@ import type { Db } from '../../platform/db/sql.ts'
 export type AttemptKey = { org_id: string; run_id: string; attempt: number }
 
 /**
- * The alias of the row that holds an attempt: `run` for the newest, `attempt` for a row of its own.
+ * The alias of the row that holds an attempt: `run` for the newest attempt, `attempt` for an
+ * earlier one.
  */
 export type AttemptTable = 'run' | 'attempt'
 

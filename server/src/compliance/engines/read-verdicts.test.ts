@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readVerdicts } from './read-verdicts.ts'
 
-test('a rule is blocking and named by its id unless the decision says otherwise', () => {
+test('by default, a rule is blocking and its id is its name', () => {
   const result = [
     { rule: 'a', status: 'pass', reason: 'not shown' },
     { rule: 'b', name: 'B', status: 'fail', blocking: false, reason: 'why', evidence: { open: 2 } },

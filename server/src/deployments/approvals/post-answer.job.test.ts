@@ -13,7 +13,7 @@ const ANSWER = {
   answered_at: new Date(0),
 } as const
 
-test('the comment says that an API key answered and quotes its reason', () => {
+test('the comment states that an API key answered and quotes its reason', () => {
   const text = 'Approved through Shiplock by the API key **release bot**, not by a person.\n\n> It was announced.'
   assert.equal(commentText(ANSWER), text)
 })

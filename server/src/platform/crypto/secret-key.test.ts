@@ -14,7 +14,7 @@ test('one secret and one purpose give the same key on every machine', () => {
   assert.equal(hex(deriveKey(secret, 'cursors')), '7a032de8cbcbb343dc4aa816233a2e7f8f2b30a42a325206c30bb5dc77e0ebd5')
 })
 
-test('every purpose has a key of its own, and none is the secret', () => {
+test('each purpose has a different key, and none is the secret', () => {
   const keys = [secret, deriveKey(secret, 'cursors'), deriveKey(secret, 'uploads'), deriveKey(secret, '')].map(hex)
   assert.equal(new Set(keys).size, keys.length)
 })

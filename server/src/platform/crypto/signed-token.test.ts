@@ -12,7 +12,7 @@ function seal(text: string, by: KeyObject = key): string {
   return `${encoded}.${createHmac('sha256', by).update(encoded).digest('base64url')}`
 }
 
-test('a payload comes back as it was sealed', () => {
+test('opening a token returns the sealed payload', () => {
   fc.assert(
     fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (drawn) => {
       const payload = JSON.parse(JSON.stringify(drawn)) as object

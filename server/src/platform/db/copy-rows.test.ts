@@ -7,7 +7,7 @@ test('what separates fields and lines is escaped within them', () => {
   assert.equal(copyFields(['\t', '', '\\N', null, 1.5, false]), '\\t\t\t\\\\N\t\\N\t1.5\tfalse')
 })
 
-test('lists are array literals, whatever stands in them', () => {
+test('lists are array literals with any content', () => {
   assert.equal(copyField([]), '{}')
   assert.equal(copyField(['CWE-79', 'a"b', 'c\\d', '{,}', 'NULL']), '{"CWE-79","a\\\\"b","c\\\\\\\\d","{,}","NULL"}')
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readSocketUrl, withoutPassword } from './database-url.ts'
 
-test('the password is gone, wherever libpq takes one', () => {
+test('the password is removed from every part where libpq accepts one', () => {
   const addresses = [
     'postgres://shiplock:hunter2@db.example:5432/shiplock',
     'postgres://shiplock:hunter2@db.example/shiplock?sslmode=require',
@@ -14,7 +14,7 @@ test('the password is gone, wherever libpq takes one', () => {
   for (const address of addresses) assert.doesNotMatch(withoutPassword(address), /hunt|er2/)
 })
 
-test('what psql needs stays', () => {
+test('the parameters that psql needs are kept', () => {
   assert.equal(
     withoutPassword('postgres://shiplock:secret@/shiplock?host=/data&password=secret'),
     'postgres://shiplock@/shiplock?host=%2Fdata',
@@ -47,7 +47,7 @@ for (const [url, endpoint] of SOCKETS) {
   })
 }
 
-test('parameters of the connection stay, and no other address is one of a socket', () => {
+test('connection parameters are kept, and only socket addresses are converted', () => {
   const parameters = readSocketUrl('postgres:///d?host=/data&application_name=x')?.parameters
   assert.equal(String(parameters), 'application_name=x')
   for (const url of [

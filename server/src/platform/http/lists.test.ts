@@ -64,7 +64,7 @@ test('a since later than until is refused, one at the same instant is not', () =
   assert.equal(refusal({ limit: 1, since: '2026-03-01T00:00:00.001Z', until: at }), 'invalid_request')
 })
 
-test('the row too many becomes a cursor that starts after the last row shown', () => {
+test('the extra row becomes a cursor that starts after the last returned row', () => {
   const query = { limit: 2 }
   const { data, next_cursor } = send(ROWS, query)
   assert.deepEqual(data, [{ n: 3 }, { n: 2 }])
@@ -73,7 +73,7 @@ test('the row too many becomes a cursor that starts after the last row shown', (
   assert.equal(send(ROWS.slice(0, 2), query).next_cursor, null)
 })
 
-test('the cursor of a sorted list holds the exact value by which its last row stands there', () => {
+test('the cursor of a sorted list contains the exact sort value of the last row', () => {
   fc.assert(
     fc.property(fc.double({ min: 0, max: 1, noNaN: true }), (value) => {
       const { next_cursor } = send(
@@ -86,7 +86,7 @@ test('the cursor of a sorted list holds the exact value by which its last row st
   )
 })
 
-test('a cursor keeps the window of page 1 while time goes on', () => {
+test('a cursor keeps the window of page 1 as time passes', () => {
   const { next_cursor, meta } = send(ROWS, { limit: 2 })
   const later = { ...CONTEXT, now: new Date(NOW.getTime() + DAY_MS - 1) }
   const page = readPage({ limit: 2, cursor: next_cursor }, later)

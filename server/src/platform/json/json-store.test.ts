@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { JsonStore } from './json-store.ts'
 
-test('values come back as they were, also when there are many', () => {
+test('values are returned unchanged, even if there are many', () => {
   const store = new JsonStore()
   const values = Array.from({ length: 50_000 }, (_, index) => [index, `wörd-${'x'.repeat(index % 97)}\u0000`, null])
   const numbers = values.map((value) => store.add(value))

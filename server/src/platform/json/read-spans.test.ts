@@ -37,13 +37,13 @@ test('elements of every sort are read, and arrays elsewhere are not', async () =
   assert.deepEqual(await values(json), [1, ']', { a: [2, '}'] }, [3], null, true])
 })
 
-test('an empty array has no elements, and neither has what is no array', async () => {
+test('an empty array and a value that is not an array have no elements', async () => {
   for (const list of ['[]', '[ \n ]', '{"0":1}', 'null', '"[1]"']) {
     assert.deepEqual(await values(`{"list":${list}}`), [], list)
   }
 })
 
-test('whatever the elements and the pieces they come in, they are those of JSON.parse', async () => {
+test('any elements in any chunks are equal to those of JSON.parse', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.jsonValue()),
@@ -86,7 +86,7 @@ test('broken text is refused with the byte where it breaks', async () => {
   }
 })
 
-test('many elements come in several spans, none is lost and none comes twice', async () => {
+test('many elements are returned in several spans, each exactly once', async () => {
   const list = Array.from({ length: 20_000 }, (_, at) => (at % 7 === 0 ? at : { at, text: 'ü]}' }))
   const bytes = Buffer.from(JSON.stringify({ list }, null, 1))
   const spans = await spansOf(bytes, 1000)
@@ -104,7 +104,7 @@ test('a large element is read without what is omitted, one over the bound is rep
   )
 })
 
-test('nesting over the bound is an error that says so', async () => {
+test('nesting over the limit is an error that names the limit', async () => {
   await assert.rejects(elements(`{"list":[${'['.repeat(200_000)}`), /nested too deeply/)
   await assert.rejects(elements(`{"list":[1,${'[{"a":'.repeat(20)}1`), /nested too deeply/)
   const allowed = `${'['.repeat(30)}${']'.repeat(30)}`
@@ -118,7 +118,7 @@ test('a file that ends before its spans when it is read again is refused', async
   await assert.rejects(again.next(), { name: 'JsonError' })
 })
 
-test('of spans that were all read, nothing more of the file is asked for', async () => {
+test('the file is not read beyond the last span', async () => {
   let pieces = 0
   async function* endless() {
     yield Buffer.from('{"list":[{}],"more":[')

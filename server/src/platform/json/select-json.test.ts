@@ -32,7 +32,7 @@ test('elements are handed out one by one with the indexes on the way to them', a
   ])
 })
 
-test('a type is told without reading the value, and wildcard members are told by name', async () => {
+test('a type is returned without its value, and wildcard members are returned with their names', async () => {
   const json = '{"a":[1],"b":{"c":null},"d":"e","f":-1.5e3,"g":true}'
   assert.deepEqual(await values(json, ['*:type', 'd']), [
     [['a'], 'array'],
@@ -69,7 +69,7 @@ test('a value over the bound is reported and not kept, and its neighbours are re
   )
 })
 
-test('nesting over the bound is an error that says so', async () => {
+test('nesting over the limit is an error that names the limit', async () => {
   await assert.rejects(select('['.repeat(33), []), /nested too deeply/)
   await assert.rejects(select(`{"a":${'['.repeat(200_000)}`, ['b'], {}, 65_536), /nested too deeply/)
   assert.deepEqual(await select('['.repeat(32) + ']'.repeat(32), []), [])
@@ -123,7 +123,7 @@ test('an early end of reading closes the source', async () => {
   assert.equal(isClosed, true)
 })
 
-test('whatever the document and the pieces it comes in, its values are those of JSON.parse', async () => {
+test('the values of any document in any chunks are equal to those of JSON.parse', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.jsonValue()),
@@ -159,7 +159,7 @@ test('a mutated document is refused exactly when JSON.parse refuses it', async (
   )
 })
 
-test('at a first look, what is not selected is passed over and the selected values are the same', async () => {
+test('with isRestSkimmed, unselected values are not checked and the selected values are the same', async () => {
   const json = '{"skip":{"a":["}",{"b":"\\"]"}]},"want":[1,{"c":"x"}],"more":[[[{}]]]}'
   for (let piece = 1; piece < json.length; piece++) {
     const limits = { depthMax: 32, valueBytesMax: 1000, isRestSkimmed: true }

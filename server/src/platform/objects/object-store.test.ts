@@ -9,7 +9,7 @@ test('one to eight segments of letters, digits, _ and - are a key', () => {
   for (const key of keys) assert.doesNotThrow(() => assertObjectKey(key), key)
 })
 
-test('anything that could name another place is not a key', () => {
+test('a string that could name another path is not a key', () => {
   const others = [
     '',
     '/',

@@ -8,7 +8,7 @@ const FILE = Buffer.from('a file')
 const SHA256 = createHash('sha256').update(FILE).digest('hex')
 const EXPECTED = { sizeBytes: FILE.length, sha256: SHA256 }
 
-/** A store that says `stored` of its object, and has `bytes` where it has any. */
+/** A store whose `stat` returns `stored`, and that contains `bytes` unless they are null. */
 function storeOf(stored: StoredObject | null, bytes?: Uint8Array): ObjectStore {
   return {
     stat: async () => stored,
@@ -29,7 +29,7 @@ test('size and checksum that the store tells are compared without reading', asyn
   assert.equal(await found({ ...EXPECTED, sha256: '0'.repeat(64) }), 'checksum_mismatch')
 })
 
-test('the object is read through where the store cannot tell its checksum', async () => {
+test('the whole object is read if the store does not return its checksum', async () => {
   const found = (bytes?: Uint8Array) =>
     findMismatch(storeOf({ sizeBytes: FILE.length, sha256: null }, bytes), 'key', EXPECTED)
   assert.equal(await found(FILE), null)

@@ -236,7 +236,7 @@ const vulnerable = fc.record({
   isNested: fc.boolean(),
 })
 
-/** A document of these, with references and serial number made anew. */
+/** A document with these vulnerabilities, and with new references and a new serial number. */
 function documentOf(entries: Vulnerable[], refs: string[], version: string | null) {
   const component = ({ name, version: own }: { name: string; version: string }, ref: string) => ({
     'bom-ref': ref,

@@ -60,7 +60,7 @@ test('the checkout directory of a CI system is removed', () => {
   assert.equal(path('file:///github/workspace/a.ts'), 'a.ts')
 })
 
-test('the text by which Scorecard says that there is no file is not a path', () => {
+test('the text that Scorecard writes for a missing file is not a path', () => {
   assert.equal(path('no file associated with this alert', '%SRCROOT%'), null)
 })
 

@@ -215,7 +215,7 @@ test('a vulnerability in another document is named by its address, one without a
   assert.deepEqual(warnings, ['Statements that do not name a vulnerability were skipped (1 in total).'])
 })
 
-test('a package URL can be in an identifier of the package or in an element of its own', async () => {
+test('a package URL can be in an identifier of the package or in a separate element', async () => {
   const { software_packageUrl: _, ...bare } = PACKAGE
   const inPlace = { ...bare, externalIdentifier: [{ externalIdentifierType: 'packageUrl', identifier: 'pkg:npm/x@1' }] }
   const apart = { ...bare, externalIdentifier: ['i1'] }

@@ -30,7 +30,7 @@ test('the shortest path is returned, whatever the order of the assertions', () =
   assert.deepEqual(aliasPath(assertions.toReversed(), 'A', 'CVE-1'), shortest)
 })
 
-test('the prefix of a distribution is a step of its own', () => {
+test('the prefix of a distribution is a separate step', () => {
   assert.deepEqual(aliasPath([asserted('osv', 'CVE-2024-1000', 'GHSA-1')], 'DEBIAN-CVE-2024-1000', 'GHSA-1'), [
     { from: 'DEBIAN-CVE-2024-1000', to: 'CVE-2024-1000', source: 'name' },
     { from: 'CVE-2024-1000', to: 'GHSA-1', source: 'osv' },

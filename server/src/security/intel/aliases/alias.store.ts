@@ -8,10 +8,12 @@ import { awaitHolders } from '../intel-hold.store.ts'
  */
 export type ChangedAdvisories = { tx: Tx; holds: 'changed advisories' }
 
-/** The temporary table `touched_ids` holds the ids in assertions that were added or withdrawn. */
+/**
+ * The temporary table `touched_ids` contains the ids in assertions that were added or withdrawn.
+ */
 type TouchedIds = { tx: Tx; holds: 'touched ids' }
 
-/** `touched_ids` holds all ids of the groups, stored or new, that contain a touched id. */
+/** `touched_ids` contains all ids of the groups, stored or new, that contain a touched id. */
 type TouchedGroups = { tx: Tx; holds: 'touched groups' }
 
 /**

@@ -143,6 +143,18 @@ test('417 and 400 without Host have the envelope and a request id', async () => 
   }
 })
 
+test('bytes after a request that are not HTTP do not replace its answer, and end the connection', async () => {
+  const body = JSON.stringify({ filename: 'a', size: 1, sha256: '0'.repeat(64), repository: 'acme/app' })
+  const head = `host: test\r\nauthorization: Bearer ${caller.key}\r\ncontent-type: application/json`
+  const request = `POST /v1/security/uploads HTTP/1.1\r\n${head}\r\ncontent-length: ${body.length}\r\n\r\n${body}`
+  const socket = await opened()
+  socket.write(`${request}not HTTP\r\n\r\n`)
+  const answer = await text(socket)
+  assert.match(answer, /^HTTP\/1.1 201 /)
+  assert.match(answer, /^connection: close$/im)
+  assert.equal(answer.match(/^HTTP\/1.1 /gm)?.length, 1)
+})
+
 test('a refused request with Expect: 100-continue is not told to continue', async () => {
   const head = 'host: test\r\nexpect: 100-continue\r\ncontent-length: 5000000\r\ncontent-type: application/json'
   const socket = await opened()

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { expireUploadsJob } from '../../src/security/uploads/expire-uploads.job.ts'
+import { readReportFile } from '../../src/security/uploads/read-report-file.ts'
 import { reportKey } from '../../src/security/uploads/upload-file.ts'
 import type { Services } from '../../src/services.ts'
 import { work } from '../../src/work.ts'
@@ -127,6 +128,15 @@ test('a report whose reading fails every time fails after five tries, and can be
   const upload = await workUntilSettled(id, { ...api.services, objects })
   assert.deepEqual([upload.status, tries], ['failed', 5])
   assert.match(upload.error, /because of an internal error/)
+  await assertReadAgain(SMALL)
+})
+
+test('a report whose stored file is gone fails at the first try, and can be uploaded again', async () => {
+  const id = await queueUpload(SMALL)
+  await api.services.objects.remove(reportKey(caller.orgId, id))
+  await readReportFile(api.services, { org_id: caller.orgId, upload_id: id })
+  const upload = await getUpload(api, caller, id)
+  assert.deepEqual([upload.status, upload.error], ['failed', 'The uploaded file is no longer stored. Upload it again.'])
   await assertReadAgain(SMALL)
 })
 

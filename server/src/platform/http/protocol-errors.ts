@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type IncomingMessage, STATUS_CODES } from 'node:http'
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { ApiError } from './errors.ts'
@@ -49,10 +49,12 @@ const CLIENT_ERRORS: Record<string, [status: number, message: string]> = {
 
 /**
  * Answers bytes that are not an HTTP request. No reply object exists yet, so this writes the
- * envelope itself.
+ * envelope itself. Where a complete request came before those bytes, its answer is the last one.
  */
 export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return
+  const pending = pendingResponse(socket)
+  if (pending) return void closeAfter(pending, socket)
   const [status, message] = CLIENT_ERRORS[error.code ?? ''] ?? [400, 'This is not a valid HTTP request.']
   const body = JSON.stringify({ error: { code: 'invalid_request', message, details: {} } })
   if (!socket.writable) return void socket.destroy()
@@ -64,4 +66,17 @@ export function answerClientError(error: NodeJS.ErrnoException, socket: Socket):
     'connection: close',
   ]
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy())
+}
+
+/** The response that is not finished yet, to a request that has arrived completely. */
+function pendingResponse(socket: Socket): ServerResponse | null {
+  const response = (socket as { _httpMessage?: ServerResponse | null })._httpMessage
+  return response?.req.complete ? response : null
+}
+
+/** Node reports each further piece of bytes that are not HTTP; the first one is enough. */
+function closeAfter(response: ServerResponse, socket: Socket): void {
+  if (!response.shouldKeepAlive) return
+  response.shouldKeepAlive = false
+  response.once('finish', () => socket.end())
 }

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import { artifactKey } from '../../ci/artifacts/artifact-object.ts'
+import { ObjectNotFoundError } from '../../platform/objects/object-store.ts'
 import type { GiveUpCause } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
 import { ReportError, type ReportSource } from '../formats/report/parsed-report.ts'
@@ -14,6 +15,8 @@ import {
   type UploadKey,
   type UploadToRead,
 } from './upload-state.store.ts'
+
+const FILE_GONE = 'The uploaded file is no longer stored. Upload it again.'
 
 /**
  * Reads the file of a completed upload into findings. A file that cannot be read fails its upload.
@@ -30,9 +33,17 @@ export async function readReportFile(
   try {
     await applyReport(services, { org_id, id: upload_id }, upload, source)
   } catch (error) {
-    if (stopping?.aborted || !(error instanceof ReportError)) throw error
-    await fail(services, { org_id, id: upload_id }, { error: error.message, format: error.format })
+    const failure = stopping?.aborted ? null : failureOf(error)
+    if (failure === null) throw error
+    await fail(services, { org_id, id: upload_id }, failure)
   }
+}
+
+/** What the uploader is told. Null for a failure of ours, after which the job is tried again. */
+function failureOf(error: unknown): UploadFailure | null {
+  if (error instanceof ReportError) return { error: error.message, format: error.format }
+  if (error instanceof ObjectNotFoundError) return { error: FILE_GONE, format: null }
+  return null
 }
 
 /** Fails an upload whose job will not be tried again. Its file can be uploaded again. */

@@ -73,9 +73,10 @@ for (const field of ['ci_system', 'external_run_id', 'repository', 'commit_sha',
   })
 }
 
-test('400 that does not repeat the credentials of a url', async () => {
+test('400 that says what a url must be, and does not repeat its credentials', async () => {
   const answer = await postRun(api, caller, { url: 'https://user:hunter2@ci.example/1' })
   assertInvalid(answer, '/body/url')
+  assert.match(answer.body.error.message, /^\/body\/url: is not valid\. .*http or https, without credentials/)
   assert.doesNotMatch(answer.text, /hunter2/)
 })
 

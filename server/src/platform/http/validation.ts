@@ -78,6 +78,7 @@ function createAjv(options: { coerceTypes: boolean }): Ajv {
     allErrors: false,
     strict: false,
     strictNumbers: true,
+    verbose: true, // for the description of the field
   })
   ajv.addFormat('date-time', { type: 'string', validate: isTimestamp })
   ajv.addFormat('uuid', fullFormats.uuid as RegExp)
@@ -126,6 +127,14 @@ function toFieldError(error: ErrorObject, where: string): FieldError {
     return { path: `${at}/${pointerToken(params.additionalProperty)}`, message }
   }
   if (params.format === 'date-time') return { path: at, message: TIMESTAMP_FORM }
+  if (error.keyword === 'pattern') return { path: at, message: patternMessage(error) }
   if (params.allowedValues) return { path: at, message: `must be one of ${params.allowedValues.join(', ')}` }
   return { path: at, message: error.message ?? 'is not valid' }
+}
+
+/** A pattern alone is hard to read, so the description of the field comes first. */
+function patternMessage({ params, parentSchema }: ErrorObject): string {
+  const description = parentSchema?.description as string | undefined
+  const pattern = `must match the pattern ${params.pattern}`
+  return description === undefined ? pattern : `is not valid. ${description} It ${pattern}`
 }

@@ -65,7 +65,7 @@ async function insertRuns(api: TestApi, caller: Caller, rows: number): Promise<v
       from ci_runs run
       cross join generate_series(1, ${rows}::int) nth
       cross join lateral jsonb_populate_record(run, jsonb_build_object(
-        'id', run.id || '_' || nth, 'external_run_id', 'copy_' || nth, 'day', run.day - nth / 100,
+        'id', run.id || '_' || nth, 'external_run_id', 'copy_' || nth, 'day', run.day - 1 - nth / 100,
         'day_number', nth % 100 + 2, 'created_at', run.created_at - nth * interval '1 second'
       )) copy
       returning org_id, id

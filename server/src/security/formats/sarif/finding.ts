@@ -47,6 +47,8 @@ export function readFinding(run: SarifRun, result: JsonObject): ParsedFinding | 
     path,
     start_line: path === null ? null : (location?.startLine ?? null),
     end_line: path === null ? null : (location?.endLine ?? null),
+    start_column: null,
+    end_column: null,
     package_name: about.name,
     package_version: about.version,
     fixed_version: about.fixedVersion,
@@ -63,6 +65,7 @@ export function readFinding(run: SarifRun, result: JsonObject): ParsedFinding | 
     fingerprint: identity.fingerprint,
     fingerprint_method: identity.fingerprint_method,
     relocation: identity.relocation,
+    similarity: null,
     context,
   }
 }

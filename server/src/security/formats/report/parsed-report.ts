@@ -27,6 +27,9 @@ export type ParsedFinding = {
   path: string | null
   start_line: number | null
   end_line: number | null
+  /** Columns count from 1. */
+  start_column: number | null
+  end_column: number | null
   package_name: string | null
   package_version: string | null
   fixed_version: string | null
@@ -53,6 +56,8 @@ export type ParsedFinding = {
    * secret this is the secret itself, so only its keyed hash is stored.
    */
   context: string | null
+  /** A sketch of the flagged text, by which its edited versions are recognised. Never of secrets. */
+  similarity: string | null
 }
 
 export type ReportTool = {

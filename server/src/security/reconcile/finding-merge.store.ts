@@ -40,10 +40,11 @@ async function updateChanged({ paired }: GroupedReport): Promise<number> {
   const rows = await tx`
     update findings finding
     set fingerprint = incoming.fingerprint, fingerprint_method = incoming.fingerprint_method,
-      relocation = incoming.relocation, context = incoming.context, ordinal = paired.ordinal, content_hash = incoming.content_hash,
-      kind = incoming.kind, type = incoming.type, severity = incoming.severity, title = incoming.title,
+      relocation = incoming.relocation, similarity = incoming.similarity, context = incoming.context,
+      ordinal = paired.ordinal, content_hash = incoming.content_hash, kind = incoming.kind, type = incoming.type, severity = incoming.severity, title = incoming.title,
       description = incoming.description, native_url = incoming.native_url, path = incoming.path,
-      start_line = incoming.start_line, end_line = incoming.end_line, package_name = incoming.package_name,
+      start_line = incoming.start_line, end_line = incoming.end_line, start_column = incoming.start_column,
+      end_column = incoming.end_column, package_name = incoming.package_name,
       package_version = incoming.package_version, fixed_version = incoming.fixed_version, purl = incoming.purl,
       vuln_ids = incoming.vuln_ids, cwes = incoming.cwes, rule_id = incoming.rule_id,
       secret_type = incoming.secret_type, resource_name = incoming.resource_name,
@@ -85,16 +86,16 @@ async function insertNew({ paired }: GroupedReport): Promise<number> {
   const detected = await lookUpDetected(paired)
   const rows = await tx`
     insert into findings (
-      org_id, id, stream_id, repository_no, fingerprint, fingerprint_method, relocation, context, ordinal, content_hash,
-      kind, type, severity, state, title, description, native_url, path, start_line, end_line, package_name,
-      package_version, fixed_version, purl, vuln_ids, cwes, rule_id, secret_type, resource_name, scanner_score,
-      cvss_version, cvss_score, cvss_vector, intel_at_detection, issue_id, grouping_code, grouping_detail,
-      grouped_at, dismiss_reason, dismiss_comment, dismissed_at, dismissal_source, first_seen_at, created_at, updated_at
-    )
-    select ${org_id}, ${idsOf(tx, at)}, stream_id, ${repository_no}, fingerprint, fingerprint_method, relocation, context, ordinal,
+      org_id, id, stream_id, repository_no, fingerprint, fingerprint_method, relocation, similarity, context, ordinal,
       content_hash, kind, type, severity, state, title, description, native_url, path, start_line, end_line,
-      package_name, package_version, fixed_version, purl, vuln_ids, cwes, rule_id, secret_type, resource_name,
-      scanner_score, cvss_version, cvss_score, cvss_vector, ${detectedIntel(detected)}, grouped.issue_id, grouping_code,
+      start_column, end_column, package_name, package_version, fixed_version, purl, vuln_ids, cwes, rule_id,
+      secret_type, resource_name, scanner_score, cvss_version, cvss_score, cvss_vector, intel_at_detection, issue_id,
+      grouping_code, grouping_detail, grouped_at, dismiss_reason, dismiss_comment, dismissed_at, dismissal_source, first_seen_at, created_at, updated_at
+    )
+    select ${org_id}, ${idsOf(tx, at)}, stream_id, ${repository_no}, fingerprint, fingerprint_method, relocation,
+      similarity, context, ordinal, content_hash, kind, type, severity, state, title, description, native_url, path, start_line, end_line,
+      start_column, end_column, package_name, package_version, fixed_version, purl, vuln_ids, cwes, rule_id,
+      secret_type, resource_name, scanner_score, cvss_version, cvss_score, cvss_vector, ${detectedIntel(detected)}, grouped.issue_id, grouping_code,
       grouping_detail, ${at}::timestamptz, dismiss_reason, dismiss_comment,
       case when state = 'dismissed' then ${at}::timestamptz end, ${dismissalSource(tx)}, ${at}::timestamptz,
       ${at}::timestamptz, ${at}::timestamptz

@@ -57,7 +57,9 @@ function minhash(text: string): string {
     const bin = hash % BINS
     if (hash < (smallest[bin] ?? 0)) smallest[bin] = hash
   }
-  return Array.from(smallest, (hash) => (hash === 0xffffffff ? '0' : (1 + (scrambled(hash) % 15)).toString(16))).join('')
+  return Array.from(smallest, (hash) => (hash === 0xffffffff ? '0' : (1 + (scrambled(hash) % 15)).toString(16))).join(
+    '',
+  )
 }
 
 /** The finalizer of MurmurHash3. */

@@ -96,8 +96,8 @@ export function dependencyFinding({
     secret_type: null,
     resource_name: null,
     ...dependencyIdentity(packageIdentity(component), nameOf(vulnerability), component.path),
-    context: null,
     similarity: null,
+    context: null,
   }
 }
 

@@ -27,7 +27,7 @@ export type ParsedFinding = {
   path: string | null
   start_line: number | null
   end_line: number | null
-  /** Columns count from 1. */
+  /** Columns count from 1. `end_column` is the column after the last character, as in SARIF. */
   start_column: number | null
   end_column: number | null
   package_name: string | null
@@ -51,13 +51,13 @@ export type ParsedFinding = {
    * null if only the fingerprint identifies it.
    */
   relocation?: string | null
+  /** At most 32 bytes in hex. Similar flagged texts have similar values. Null for secrets. */
+  similarity: string | null
   /**
    * The flagged code without white space, by which findings of other scanners are matched. For a
    * secret this is the secret itself, so only its keyed hash is stored.
    */
   context: string | null
-  /** A sketch of the flagged text, by which its edited versions are recognised. Never of secrets. */
-  similarity: string | null
 }
 
 export type ReportTool = {

@@ -30,7 +30,14 @@ export function readFinding(run: SarifRun, result: JsonObject): ParsedFinding | 
   const path = location?.path ?? null
   const score = scannerScoreOf(result, rule)
   const dismissal = dismissalOf(result)
-  const { kind, vulnIds, about, context, similarity, identity } = subjectOf({ run, result, rule, ruleId, message, location })
+  const { kind, vulnIds, about, context, similarity, identity } = subjectOf({
+    run,
+    result,
+    rule,
+    ruleId,
+    message,
+    location,
+  })
   // Spreading parts into this object would take longer than making them. Reports have many results.
   return {
     tool: run.tool.name,
@@ -65,8 +72,8 @@ export function readFinding(run: SarifRun, result: JsonObject): ParsedFinding | 
     fingerprint: identity.fingerprint,
     fingerprint_method: identity.fingerprint_method,
     relocation: identity.relocation,
-    context,
     similarity,
+    context,
   }
 }
 

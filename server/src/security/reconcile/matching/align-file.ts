@@ -5,7 +5,8 @@ import { addFreePairs, byLine, type FileFindings, LinePairs } from './line-pairs
 import { matchGaps } from './match-gaps.ts'
 import { type Methods, matchLines } from './match-lines.ts'
 import { groupedBy, type Matching } from './matching.ts'
-import { contentOf, type IdentityMethod, type TrackedFinding } from './tracked-finding.ts'
+import type { IdentityMethod } from '../../vocabulary/finding.ts'
+import { contentOf, type TrackedFinding } from './tracked-finding.ts'
 
 /** The evidence that a moved block needs: more than one text. */
 const BLOCK_MIN = 10
@@ -77,12 +78,7 @@ function anchorsOutside(anchors: readonly LinePair[], chain: readonly LinePair[]
   return anchors.filter(({ from, to }) => lines.get(from) !== to)
 }
 
-function matchAlong(
-  matching: Matching,
-  file: FileFindings,
-  chain: readonly LinePair[],
-  methods: Methods,
-): void {
+function matchAlong(matching: Matching, file: FileFindings, chain: readonly LinePair[], methods: Methods): void {
   const stored = new Map(byLine(matching.stored, file.stored))
   const reported = new Map(byLine(matching.reported, file.reported))
   for (const { from, to } of chain) {
@@ -91,12 +87,7 @@ function matchAlong(
 }
 
 /** Blocks that moved to another place of the file are further chains of equal findings. */
-function matchBlocks(
-  matching: Matching,
-  file: FileFindings,
-  anchors: LinePair[],
-  method: IdentityMethod,
-): void {
+function matchBlocks(matching: Matching, file: FileFindings, anchors: LinePair[], method: IdentityMethod): void {
   let outside = anchors
   for (let block = 0; block < BLOCKS_MAX; block++) {
     const pairs = new LinePairs()
@@ -116,7 +107,9 @@ function matchMoved(matching: Matching, file: FileFindings, method: IdentityMeth
     const others = reported.get(content) ?? []
     if (others.length !== indexes.length) continue
     const targets = byLine(matching.reported, others).flatMap(([, at]) => at)
-    for (const [rank, from] of byLine(matching.stored, indexes).flatMap(([, at]) => at).entries()) {
+    for (const [rank, from] of byLine(matching.stored, indexes)
+      .flatMap(([, at]) => at)
+      .entries()) {
       const to = targets[rank]
       if (to !== undefined) matching.match([from, to], method)
     }

@@ -42,11 +42,7 @@ export function addFreePairs(pairs: LinePairs, matching: Matching, file: FileFin
 type Group = { stored: LineFindings[]; reported: LineFindings[] }
 type LineFindings = [line: number, indexes: number[]]
 
-function commonGroups(
-  matching: Matching,
-  file: FileFindings,
-  keyOf: (finding: TrackedFinding) => string,
-): Group[] {
+function commonGroups(matching: Matching, file: FileFindings, keyOf: (finding: TrackedFinding) => string): Group[] {
   const reported = freeInLines(matching, 'reported', file.reported, keyOf)
   return [...freeInLines(matching, 'stored', file.stored, keyOf)].flatMap(([key, indexes]) => {
     const others = reported.get(key)

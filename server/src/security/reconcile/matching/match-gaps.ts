@@ -2,7 +2,8 @@ import { evidenceOf } from './evidence.ts'
 import type { LinePair } from './frontier.ts'
 import type { FileFindings } from './line-pairs.ts'
 import { groupedBy, type Matching } from './matching.ts'
-import { type IdentityMethod, type Pair, ruleOf, type TrackedFinding } from './tracked-finding.ts'
+import type { IdentityMethod } from '../../vocabulary/finding.ts'
+import { type Pair, ruleOf, type TrackedFinding } from './tracked-finding.ts'
 
 /** The findings of one rule between two lines that are compared with each other. */
 const COMPARED_MAX = 200
@@ -67,7 +68,10 @@ function candidateOf(matching: Matching, pair: Pair, { before, after }: Gap): Ca
     Math.abs(offset - (before.to - before.from)),
     after === null ? Number.POSITIVE_INFINITY : Math.abs(offset - (after.to - after.from)),
   )
-  const { likeness } = evidenceOf(matching.stored[pair[0]] as TrackedFinding, matching.reported[pair[1]] as TrackedFinding)
+  const { likeness } = evidenceOf(
+    matching.stored[pair[0]] as TrackedFinding,
+    matching.reported[pair[1]] as TrackedFinding,
+  )
   if (!isPlausible(likeness, distance)) return []
   return [{ pair, score: 10 * (likeness ?? 0) - Math.log2(1 + distance) }]
 }

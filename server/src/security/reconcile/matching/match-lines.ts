@@ -1,7 +1,8 @@
 import { evidenceOf, isSameContent } from './evidence.ts'
 import type { Matching } from './matching.ts'
 import { groupedBy } from './matching.ts'
-import { type IdentityMethod, type Pair, ruleOf, type TrackedFinding } from './tracked-finding.ts'
+import type { IdentityMethod } from '../../vocabulary/finding.ts'
+import { type Pair, ruleOf, type TrackedFinding } from './tracked-finding.ts'
 
 /** More findings of one line are matched by their fingerprints only. */
 const COMPARED_MAX = 30

@@ -1,4 +1,5 @@
-import type { IdentityMethod, Match, Pair, TrackedFinding } from './tracked-finding.ts'
+import type { IdentityMethod } from '../../vocabulary/finding.ts'
+import type { Match, Pair, TrackedFinding } from './tracked-finding.ts'
 
 type Side = 'stored' | 'reported'
 

@@ -66,7 +66,9 @@ export class RenameEvidence {
   #pathsByKey(side: 'stored' | 'reported', paths: Paths, keyOf: (finding: TrackedFinding) => string) {
     const findings = this.#matching[side]
     const byKey = groupedBy([...paths.values()].flat(), (index) => keyOf(findings[index] as TrackedFinding))
-    return new Map([...byKey].map(([key, indexes]) => [key, groupedBy(indexes, (index) => findings[index]?.path ?? null)]))
+    return new Map(
+      [...byKey].map(([key, indexes]) => [key, groupedBy(indexes, (index) => findings[index]?.path ?? null)]),
+    )
   }
 
   /** Files with the same last names, of which there are few. */

@@ -1,4 +1,4 @@
-import type { FindingKind } from '../../vocabulary/finding.ts'
+import type { FindingKind, IdentityMethod } from '../../vocabulary/finding.ts'
 
 /** What the matching rules read of a finding, stored or reported. */
 export type TrackedFinding = {
@@ -18,16 +18,6 @@ export type TrackedFinding = {
   similarity: string | null
   title: string
 }
-
-/** How a stored finding was recognised in a report. */
-export type IdentityMethod =
-  | 'new'
-  | 'same_fingerprint'
-  | 'same_place'
-  | 'edited_in_place'
-  | 'moved_in_file'
-  | 'file_renamed'
-  | 'moved_to_file'
 
 /** Indexes of the two findings. */
 export type Match = { stored: number; reported: number; method: IdentityMethod }

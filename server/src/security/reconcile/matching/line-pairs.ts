@@ -33,7 +33,10 @@ export class LinePairs {
 export function addFreePairs(pairs: LinePairs, matching: Matching, file: FileFindings, by: 'rule' | 'content'): void {
   const groups = commonGroups(matching, file, by === 'rule' ? ruleOf : contentOf)
   const total = groups.reduce((sum, { stored, reported }) => sum + stored.length * reported.length, 0)
-  if (total > PAIRS_MAX && by === 'rule') return addFreePairs(pairs, matching, file, 'content')
+  if (total > PAIRS_MAX && by === 'rule') {
+    addFreePairs(pairs, matching, file, 'content')
+    return
+  }
   const share = Math.min(1, PAIRS_MAX / Math.max(1, total))
   for (const group of groups) addGroup(pairs, matching, group, share)
 }

@@ -46,17 +46,17 @@ export class RenameEvidence {
     return [...this.#candidates.values()]
   }
 
-  #compareContents(keyOf: (finding: TrackedFinding) => string, valueOf: (finding: TrackedFinding) => number): void {
+  #compareContents(keyOf: (finding: TrackedFinding) => string, worthOf: (finding: TrackedFinding) => number): void {
     const arrived = this.#pathsByKey('reported', this.#appeared, keyOf)
     for (const [key, departed] of this.#pathsByKey('stored', this.#vanished, keyOf)) {
       const others = arrived.get(key)
       if (others === undefined || departed.size > FILES_MAX || others.size > FILES_MAX) continue
       const rarity = 1 / Math.max(departed.size, others.size)
       for (const [from, stored] of departed) {
-        const value = valueOf(this.#matching.stored[stored[0] as number] as TrackedFinding)
+        const worth = worthOf(this.#matching.stored[stored[0] as number] as TrackedFinding)
         for (const [to, reported] of others) {
           const candidate = this.#candidate(from, to)
-          candidate.score += value * rarity * Math.min(stored.length, reported.length)
+          candidate.score += worth * rarity * Math.min(stored.length, reported.length)
           candidate.sharesContent = true
         }
       }

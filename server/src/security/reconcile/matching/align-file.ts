@@ -1,11 +1,10 @@
-import { evidenceOf } from './evidence.ts'
+import type { IdentityMethod } from '../../vocabulary/finding.ts'
+import type { ComparedFile } from './compared-file.ts'
 import type { LinePair } from './frontier.ts'
 import { bestChain } from './line-chain.ts'
-import { addFreePairs, byLine, type FileFindings, LinePairs } from './line-pairs.ts'
+import { LinePairs } from './line-pairs.ts'
 import { matchGaps } from './match-gaps.ts'
-import { type Methods, matchLines } from './match-lines.ts'
-import { groupedBy, type Matching } from './matching.ts'
-import type { IdentityMethod } from '../../vocabulary/finding.ts'
+import { matchAlong } from './match-lines.ts'
 import { contentOf, type TrackedFinding } from './tracked-finding.ts'
 
 /** The evidence that a moved block needs: more than one text. */
@@ -15,61 +14,65 @@ const BLOCKS_MAX = 20
 /** Findings that are matched with certainty count more than what the rules find. */
 const CERTAINTY = 4
 
+export type FileMethods = { same: IdentityMethod; edited: IdentityMethod; moved: IdentityMethod }
+
 /**
  * Matches the free findings of a file: along the lines that kept their order, between them, and in
  * blocks that moved.
  */
-export function alignFile(matching: Matching, file: FileFindings, methods: FileMethods): void {
-  matchUnplaced(matching, file, methods.same)
-  const pairs = new LinePairs()
-  const anchors = anchorsOf(matching, file)
-  for (const { from, to, weight } of anchors) pairs.add(from, to, weight)
-  addFreePairs(pairs, matching, file, 'rule')
-  const { pairs: chain } = bestChain(pairs.sorted(), 0)
-  matchAlong(matching, file, chain, methods)
-  matchGaps(matching, file, chain, methods.edited)
-  matchBlocks(matching, file, anchorsOutside(anchors, chain), methods.moved)
-  matchMoved(matching, file, methods.moved)
+export function alignFile(file: ComparedFile, methods: FileMethods): void {
+  matchInOrder(file, methods.same, unplacedContent)
+  const anchors = anchorsOf(file)
+  const { pairs: chain } = bestChain(pairsOf(file, anchors, 'rule'), 0)
+  matchAlong(file, chain, methods)
+  matchGaps(file, chain, methods.edited)
+  matchBlocks(file, anchorsOutside(anchors, chain), methods.moved)
+  matchInOrder(file, methods.moved, contentOf)
 }
 
-export type FileMethods = { same: IdentityMethod; edited: IdentityMethod; moved: IdentityMethod }
+function unplacedContent(finding: TrackedFinding): string | null {
+  return finding.start_line === null ? contentOf(finding) : null
+}
 
-/** Findings without a line are in the order of the report. */
-function matchUnplaced(matching: Matching, file: FileFindings, method: IdentityMethod): void {
-  const reported = freeByContent(matching, 'reported', file.reported, isUnplaced)
-  for (const [content, indexes] of freeByContent(matching, 'stored', file.stored, isUnplaced)) {
+/** Equal findings without other evidence are in the same order, if there are equally many. */
+function matchInOrder(
+  file: ComparedFile,
+  method: IdentityMethod,
+  keyOf: (finding: TrackedFinding) => string | null,
+): void {
+  const { matching } = file
+  const reported = file.freeBy('reported', keyOf)
+  for (const [content, indexes] of file.freeBy('stored', keyOf)) {
     const others = reported.get(content) ?? []
-    for (const [rank, from] of indexes.slice(0, others.length).entries()) {
-      matching.match([from, others[rank] as number], method)
+    if (others.length !== indexes.length) continue
+    const targets = inOrder(matching.reported, others)
+    for (const [rank, from] of inOrder(matching.stored, indexes).entries()) {
+      matching.match([from, targets[rank] as number], method)
     }
   }
 }
 
-function isUnplaced({ start_line }: TrackedFinding): boolean {
-  return start_line === null
+function inOrder(findings: readonly TrackedFinding[], indexes: readonly number[]): number[] {
+  return [...indexes].sort((a, b) => (findings[a]?.start_line ?? 0) - (findings[b]?.start_line ?? 0))
 }
 
-function freeByContent(
-  matching: Matching,
-  side: 'stored' | 'reported',
-  indexes: readonly number[],
-  isWanted: (finding: TrackedFinding) => boolean,
-): Map<string, number[]> {
-  return groupedBy(indexes, (index) => {
-    const finding = matching[side][index] as TrackedFinding
-    return matching.isFree(side, index) && isWanted(finding) ? contentOf(finding) : null
-  })
+function pairsOf(file: ComparedFile, anchors: readonly LinePair[], by: 'rule' | 'content'): LinePair[] {
+  const pairs = new LinePairs(file)
+  for (const anchor of anchors) pairs.add(anchor)
+  pairs.addFree(by)
+  return pairs.sorted()
 }
 
 /** The lines of findings that are matched already. */
-function anchorsOf(matching: Matching, { stored, reported }: FileFindings): LinePair[] {
-  const inFile = new Set(reported)
-  return stored.flatMap((index) => {
-    const from = matching.stored[index] as TrackedFinding
+export function anchorsOf(file: ComparedFile): LinePair[] {
+  const { matching } = file
+  const inFile = new Set(file.reported)
+  return file.stored.flatMap((index) => {
     const partner = matching.partnerOf('stored', index)
-    const to = matching.reported[partner]
-    if (to === undefined || !inFile.has(partner) || from.start_line === null || to.start_line === null) return []
-    return [{ from: from.start_line, to: to.start_line, weight: evidenceOf(from, to).weight + CERTAINTY }]
+    const from = matching.stored[index]?.start_line ?? null
+    const to = matching.reported[partner]?.start_line ?? null
+    if (from === null || to === null || !inFile.has(partner)) return []
+    return [{ from, to, weight: file.evidence([index, partner]).weight + CERTAINTY }]
   })
 }
 
@@ -78,40 +81,13 @@ function anchorsOutside(anchors: readonly LinePair[], chain: readonly LinePair[]
   return anchors.filter(({ from, to }) => lines.get(from) !== to)
 }
 
-function matchAlong(matching: Matching, file: FileFindings, chain: readonly LinePair[], methods: Methods): void {
-  const stored = new Map(byLine(matching.stored, file.stored))
-  const reported = new Map(byLine(matching.reported, file.reported))
-  for (const { from, to } of chain) {
-    matchLines(matching, stored.get(from) ?? [], reported.get(to) ?? [], methods)
-  }
-}
-
-/** Blocks that moved to another place of the file are further chains of equal findings. */
-function matchBlocks(matching: Matching, file: FileFindings, anchors: LinePair[], method: IdentityMethod): void {
+/** Blocks that moved to another place are further chains of equal findings. */
+export function matchBlocks(file: ComparedFile, anchors: LinePair[], method: IdentityMethod): void {
   let outside = anchors
   for (let block = 0; block < BLOCKS_MAX; block++) {
-    const pairs = new LinePairs()
-    for (const { from, to, weight } of outside) pairs.add(from, to, weight)
-    addFreePairs(pairs, matching, file, 'content')
-    const chain = bestChain(pairs.sorted(), null)
+    const chain = bestChain(pairsOf(file, outside, 'content'), null)
     if (chain.score < BLOCK_MIN) return
-    matchAlong(matching, file, chain.pairs, { same: method, edited: null })
+    matchAlong(file, chain.pairs, { same: method, edited: null })
     outside = anchorsOutside(outside, chain.pairs)
-  }
-}
-
-/** Equal findings that are left moved, if there are equally many of them. */
-function matchMoved(matching: Matching, file: FileFindings, method: IdentityMethod): void {
-  const reported = freeByContent(matching, 'reported', file.reported, () => true)
-  for (const [content, indexes] of freeByContent(matching, 'stored', file.stored, () => true)) {
-    const others = reported.get(content) ?? []
-    if (others.length !== indexes.length) continue
-    const targets = byLine(matching.reported, others).flatMap(([, at]) => at)
-    for (const [rank, from] of byLine(matching.stored, indexes)
-      .flatMap(([, at]) => at)
-      .entries()) {
-      const to = targets[rank]
-      if (to !== undefined) matching.match([from, to], method)
-    }
   }
 }

@@ -12,6 +12,9 @@ export function editCost(lines: number): number {
  */
 const WIDTHS = [1, 8, 64, 2 ** 32]
 
+/** Of equally good chains, the one is taken in which lines were added or removed as late as possible. */
+const TIE = 1e-9
+
 /** The ends of chains so far, among which the best one for the next pair is looked for. */
 export class Frontier {
   readonly scores: Float64Array
@@ -34,7 +37,7 @@ export class Frontier {
         const last = this.#ranges[level]?.get(near)?.lastBefore(pair.to) ?? -1
         if (last === -1) continue
         const score = (this.scores[last] ?? 0) - editCost(offset - this.#offset(last))
-        if (score > best.score) best = { score, last }
+        if (score > best.score - TIE) best = { score, last }
       }
     }
     return best

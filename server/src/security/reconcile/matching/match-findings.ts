@@ -1,4 +1,5 @@
 import { alignFile, type FileMethods } from './align-file.ts'
+import { ComparedFile } from './compared-file.ts'
 import { groupedBy, Matching } from './matching.ts'
 import { matchElsewhere } from './match-elsewhere.ts'
 import { renamedFiles } from './renamed-files.ts'
@@ -21,10 +22,10 @@ export function matchFindings(
   const before = byPath(stored)
   const after = byPath(reported)
   for (const [path, indexes] of before) {
-    alignFile(matching, { stored: indexes, reported: after.get(path) ?? [] }, SAME_FILE)
+    alignFile(new ComparedFile(matching, indexes, after.get(path) ?? []), SAME_FILE)
   }
   for (const { from, to } of renamedFiles(matching)) {
-    alignFile(matching, { stored: before.get(from) ?? [], reported: after.get(to) ?? [] }, RENAMED_FILE)
+    alignFile(new ComparedFile(matching, before.get(from) ?? [], after.get(to) ?? []), RENAMED_FILE)
   }
   matchElsewhere(matching)
   return matching.matches

@@ -1,9 +1,7 @@
-import { evidenceOf } from './evidence.ts'
+import type { ComparedFile } from './compared-file.ts'
 import type { LinePair } from './frontier.ts'
-import type { FileFindings } from './line-pairs.ts'
-import { groupedBy, type Matching } from './matching.ts'
 import type { IdentityMethod } from '../../vocabulary/finding.ts'
-import { type Pair, ruleOf, type TrackedFinding } from './tracked-finding.ts'
+import { isOfPackage, type Pair, ruleOf, type TrackedFinding } from './tracked-finding.ts'
 
 /** The findings of one rule between two lines that are compared with each other. */
 const COMPARED_MAX = 200
@@ -12,28 +10,21 @@ const COMPARED_MAX = 200
  * Matches edited findings: those of one rule between two neighbours that kept their order, if the
  * text is alike or the line is where the neighbours predict it.
  */
-export function matchGaps(
-  matching: Matching,
-  file: FileFindings,
-  chain: readonly LinePair[],
-  method: IdentityMethod,
-): void {
-  const reported = freeByRule(matching, 'reported', file.reported)
-  for (const [rule, indexes] of freeByRule(matching, 'stored', file.stored)) {
+export function matchGaps(file: ComparedFile, chain: readonly LinePair[], method: IdentityMethod): void {
+  const { matching } = file
+  const reported = file.freeBy('reported', ruleOfPlaced)
+  for (const [rule, indexes] of file.freeBy('stored', ruleOfPlaced)) {
     const others = (reported.get(rule) ?? []).slice(0, COMPARED_MAX)
     const candidates = indexes.slice(0, COMPARED_MAX).flatMap((from) => {
       const gap = gapAt(chain, lineOf(matching.stored, from))
-      return others.flatMap((to) => candidateOf(matching, [from, to], gap))
+      return others.flatMap((to) => candidateOf(file, [from, to], gap))
     })
     for (const { pair } of candidates.sort((a, b) => b.score - a.score)) matching.match(pair, method)
   }
 }
 
-function freeByRule(matching: Matching, side: 'stored' | 'reported', indexes: readonly number[]) {
-  return groupedBy(indexes, (index) => {
-    const finding = matching[side][index] as TrackedFinding
-    return matching.isFree(side, index) && finding.start_line !== null ? ruleOf(finding) : null
-  })
+function ruleOfPlaced(finding: TrackedFinding): string | null {
+  return finding.start_line === null || isOfPackage(finding) ? null : ruleOf(finding)
 }
 
 function lineOf(findings: readonly TrackedFinding[], index: number): number {
@@ -59,7 +50,8 @@ function gapAt(chain: readonly LinePair[], line: number): Gap {
 
 type Candidate = { pair: Pair; score: number }
 
-function candidateOf(matching: Matching, pair: Pair, { before, after }: Gap): Candidate[] {
+function candidateOf(file: ComparedFile, pair: Pair, { before, after }: Gap): Candidate[] {
+  const { matching } = file
   const from = lineOf(matching.stored, pair[0])
   const to = lineOf(matching.reported, pair[1])
   if (to < before.to || to > (after?.to ?? Number.POSITIVE_INFINITY)) return []
@@ -68,10 +60,7 @@ function candidateOf(matching: Matching, pair: Pair, { before, after }: Gap): Ca
     Math.abs(offset - (before.to - before.from)),
     after === null ? Number.POSITIVE_INFINITY : Math.abs(offset - (after.to - after.from)),
   )
-  const { likeness } = evidenceOf(
-    matching.stored[pair[0]] as TrackedFinding,
-    matching.reported[pair[1]] as TrackedFinding,
-  )
+  const { likeness } = file.evidence(pair)
   if (!isPlausible(likeness, distance)) return []
   return [{ pair, score: 10 * (likeness ?? 0) - Math.log2(1 + distance) }]
 }

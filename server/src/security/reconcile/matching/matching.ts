@@ -1,7 +1,7 @@
 import type { IdentityMethod } from '../../vocabulary/finding.ts'
 import type { Match, Pair, TrackedFinding } from './tracked-finding.ts'
 
-type Side = 'stored' | 'reported'
+export type Side = 'stored' | 'reported'
 
 /** Both sides of a comparison, and which findings are matched so far. */
 export class Matching {
@@ -35,12 +35,6 @@ export class Matching {
   /** The matched finding on the other side, or -1. */
   partnerOf(side: Side, index: number): number {
     return this.#partners[side][index] ?? -1
-  }
-
-  /** The free findings of a side, by a key; those without one are left out. */
-  freeBy<Key>(side: Side, keyOf: (finding: TrackedFinding) => Key | null): Map<Key, number[]> {
-    const free = this[side].flatMap((_, index) => (this.isFree(side, index) ? [index] : []))
-    return groupedBy(free, (index) => keyOf(this[side][index] as TrackedFinding))
   }
 
   #join(stored: number, reported: number): void {

@@ -6,6 +6,7 @@ export type TrackedFinding = {
   start_line: number | null
   end_line: number | null
   start_column: number | null
+  end_column: number | null
   rule_id: string | null
   kind: FindingKind
   resource_name: string | null

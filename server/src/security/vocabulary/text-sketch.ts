@@ -84,6 +84,13 @@ function sharedRuns(a: string, b: string): number {
   return filled === 0 ? 0 : shared / filled
 }
 
+/** The number of different runs in a text, up to 48. Short texts have few of them. */
+export function richness(sketch: string): number {
+  let filled = 0
+  for (let index = 2 * HASH_DIGITS; index < sketch.length; index++) if (sketch.charCodeAt(index) !== EMPTY_BIN) filled++
+  return filled
+}
+
 function sameHash(a: string, b: string, from: number): boolean {
   const hash = a.slice(from, from + HASH_DIGITS)
   return hash !== UNKNOWN && hash === b.slice(from, from + HASH_DIGITS)

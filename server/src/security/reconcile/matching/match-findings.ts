@@ -27,7 +27,7 @@ export function matchFindings(
   for (const { from, to } of renamedFiles(matching)) {
     alignFile(new ComparedFile(matching, before.get(from) ?? [], after.get(to) ?? []), RENAMED_FILE)
   }
-  matchElsewhere(matching)
+  matchElsewhere(matching, before, after)
   return matching.matches
 }
 

@@ -2,9 +2,6 @@ import { groupedBy, type Matching } from './matching.ts'
 import { type FilePair, RenameEvidence } from './rename-evidence.ts'
 import { folderPairs } from './renamed-folders.ts'
 
-/** One unmistakable finding is enough, or several ones. */
-const SCORE_MIN = 2
-
 /** The files that were renamed: all findings left an old path and arrived at a new one. */
 export function renamedFiles(matching: Matching): FilePair[] {
   const vanished = pathsOfOneSide(matching, 'stored', 'reported')
@@ -13,7 +10,7 @@ export function renamedFiles(matching: Matching): FilePair[] {
   const candidates = new RenameEvidence(matching, vanished, appeared).candidates()
   const paths = new OneToOne()
   for (const pair of folderPairs(candidates, [...vanished.keys()], new Set(appeared.keys()))) paths.add(pair)
-  for (const pair of candidates.sort((a, b) => b.score - a.score)) if (pair.score >= SCORE_MIN) paths.add(pair)
+  for (const pair of candidates.sort((a, b) => b.score - a.score)) if (pair.isLikely) paths.add(pair)
   return paths.pairs
 }
 

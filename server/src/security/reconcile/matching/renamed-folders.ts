@@ -28,7 +28,7 @@ export function folderPairs(
 function folderRenames(candidates: readonly RenameCandidate[]): FolderRename[] {
   const renames = new Map<string, FolderRename>()
   for (const candidate of candidates) {
-    const folder = changedFolder(candidate)
+    const folder = candidate.isAlike ? changedFolder(candidate) : null
     if (folder === null) continue
     const key = `${folder.from}\n${folder.to}`
     const rename = renames.get(key) ?? { ...folder, score: 0, files: 0 }

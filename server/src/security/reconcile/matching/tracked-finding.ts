@@ -1,3 +1,4 @@
+import { richness } from '../../vocabulary/text-sketch.ts'
 import type { FindingKind, IdentityMethod } from '../../vocabulary/finding.ts'
 
 /** What the matching rules read of a finding, stored or reported. */
@@ -42,4 +43,12 @@ export function isOfPackage({ kind }: TrackedFinding): boolean {
 /** Whether its identity is a text or a fingerprint of the tool, not just a message. */
 export function hasContent({ fingerprint_method }: TrackedFinding): boolean {
   return fingerprint_method !== 'message'
+}
+
+/** Texts with fewer different runs of characters are common: `import os`. */
+const RICH = 20
+
+/** Whether its text means the same finding wherever it is. Tools' own fingerprints count as long. */
+export function isUnmistakable(finding: TrackedFinding): boolean {
+  return hasContent(finding) && (finding.similarity === null || richness(finding.similarity) >= RICH)
 }

@@ -32,6 +32,7 @@ const STRATA = [
   'security/repositories',
   'security/issues/grouping',
   'security/issues/writing',
+  'security/reconcile/matching',
   'security/reconcile',
   'security/uploads',
   'security/findings',

@@ -1,7 +1,7 @@
 import type { Tx } from '../../platform/db/sql.ts'
 import type { IdentityMethod } from '../vocabulary/finding.ts'
 import type { After } from './incoming.store.ts'
-import type { TrackedFinding } from './matching/match-findings.ts'
+import type { TrackedFinding } from './matching/tracked-finding.ts'
 import type { ExactPairs } from './pair-exactly.store.ts'
 import { countPairs, type Pairs } from './paired.store.ts'
 

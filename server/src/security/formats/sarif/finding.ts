@@ -30,7 +30,14 @@ export function readFinding(run: SarifRun, result: JsonObject): ParsedFinding | 
   const path = location?.path ?? null
   const score = scannerScoreOf(result, rule)
   const dismissal = dismissalOf(result)
-  const { kind, vulnIds, about, context, identity } = subjectOf({ run, result, rule, ruleId, message, location })
+  const { kind, vulnIds, about, context, similarity, identity } = subjectOf({
+    run,
+    result,
+    rule,
+    ruleId,
+    message,
+    location,
+  })
   // Spreading parts into this object would take longer than making them. Reports have many results.
   return {
     tool: run.tool.name,
@@ -47,8 +54,8 @@ export function readFinding(run: SarifRun, result: JsonObject): ParsedFinding | 
     path,
     start_line: path === null ? null : (location?.startLine ?? null),
     end_line: path === null ? null : (location?.endLine ?? null),
-    start_column: null,
-    end_column: null,
+    start_column: path === null ? null : (location?.startColumn ?? null),
+    end_column: path === null ? null : (location?.endColumn ?? null),
     package_name: about.name,
     package_version: about.version,
     fixed_version: about.fixedVersion,
@@ -65,7 +72,7 @@ export function readFinding(run: SarifRun, result: JsonObject): ParsedFinding | 
     fingerprint: identity.fingerprint,
     fingerprint_method: identity.fingerprint_method,
     relocation: identity.relocation,
-    similarity: null,
+    similarity,
     context,
   }
 }

@@ -1,92 +1,37 @@
-import type { FindingKind, IdentityMethod } from '../../vocabulary/finding.ts'
+import { alignFile, type FileMethods } from './align-file.ts'
+import { ComparedFile } from './compared-file.ts'
+import { groupedBy, Matching } from './matching.ts'
+import { matchElsewhere } from './match-elsewhere.ts'
+import { renamedFiles } from './renamed-files.ts'
+import type { Match, Pair, TrackedFinding } from './tracked-finding.ts'
 
-/** What the matching rules read of a finding, stored or reported. */
-export type TrackedFinding = {
-  path: string | null
-  start_line: number | null
-  end_line: number | null
-  start_column: number | null
-  rule_id: string | null
-  kind: FindingKind
-  resource_name: string | null
-  /** Hex prefixes. Equal fingerprints: the same rule and text, or the tool's own fingerprint. */
-  fingerprint: string
-  fingerprint_method: string
-  relocation: string | null
-  similarity: string | null
-  title: string
-}
+/** Within one file, an equal finding is told apart by its neighbours. */
+const SAME_FILE: FileMethods = { same: 'same_place', edited: 'edited_in_place', moved: 'moved_in_file' }
+const RENAMED_FILE: FileMethods = { same: 'file_renamed', edited: 'file_renamed', moved: 'file_renamed' }
 
-/** Indexes of the two findings. */
-export type Match = { stored: number; reported: number; method: IdentityMethod }
-
-type Key = (finding: TrackedFinding) => string | null
-
-/** Pairs the findings that the anchors leave. One stream at a time. */
+/**
+ * Finds the stored findings of one stream in a report. `anchors` are matched already. First come
+ * the findings of each file, then those of renamed files, then what moved to another file.
+ */
 export function matchFindings(
   stored: readonly TrackedFinding[],
   reported: readonly TrackedFinding[],
-  anchors: readonly (readonly [number, number])[],
+  anchors: readonly Pair[],
 ): Match[] {
-  const matches: Match[] = []
-  const isPaired = [new Set(anchors.map(([from]) => from)), new Set(anchors.map(([, to]) => to))] as const
-  const pair = (key: Key, canDiffer: boolean, method: (from: TrackedFinding, to: TrackedFinding) => IdentityMethod) => {
-    const arrived = groups(reported, isPaired[1], key)
-    for (const [value, departed] of groups(stored, isPaired[0], key)) {
-      const others = arrived.get(value) ?? []
-      if (!canDiffer && others.length !== departed.length) continue
-      for (const [rank, from] of departed.slice(0, others.length).entries()) {
-        const to = others[rank] as number
-        const [before, after] = [stored[from] as TrackedFinding, reported[to] as TrackedFinding]
-        if (!canDiffer && others.length > 1 && before.path !== after.path) continue
-        isPaired[0].add(from)
-        isPaired[1].add(to)
-        matches.push({ stored: from, reported: to, method: method(before, after) })
-      }
-    }
+  const matching = new Matching(stored, reported, anchors)
+  const before = byPath(stored)
+  const after = byPath(reported)
+  for (const [path, indexes] of before) {
+    alignFile(new ComparedFile(matching, indexes, after.get(path) ?? []), SAME_FILE)
   }
-  pair(
-    ({ path, start_line, fingerprint }) => JSON.stringify([path, start_line, fingerprint]),
-    true,
-    () => 'same_place',
-  )
-  pair(
-    ({ path, fingerprint }) => JSON.stringify([path, fingerprint]),
-    true,
-    () => 'same_place',
-  )
-  pair(
-    ({ fingerprint }) => fingerprint,
-    false,
-    () => 'moved_to_file',
-  )
-  pair(
-    ({ relocation }) => relocation,
-    false,
-    (from, to) => (from.path === to.path ? 'moved_in_file' : 'moved_to_file'),
-  )
-  pair(placeOf, false, () => 'edited_in_place')
-  return matches
-}
-
-function placeOf({ fingerprint_method: method, rule_id, path, start_line, end_line, resource_name }: TrackedFinding) {
-  if (method !== 'message' || rule_id === null) return null
-  return JSON.stringify([rule_id, path, start_line, end_line, resource_name])
-}
-
-function groups(findings: readonly TrackedFinding[], paired: ReadonlySet<number>, key: Key): Map<string, number[]> {
-  const found = new Map<string, number[]>()
-  for (const [index, finding] of findings.entries()) {
-    const value = paired.has(index) ? null : key(finding)
-    if (value === null) continue
-    const group = found.get(value)
-    if (group === undefined) found.set(value, [index])
-    else group.push(index)
+  for (const { from, to } of renamedFiles(matching)) {
+    alignFile(new ComparedFile(matching, before.get(from) ?? [], after.get(to) ?? []), RENAMED_FILE)
   }
-  for (const group of found.values()) group.sort((a, b) => lineOf(findings, a) - lineOf(findings, b))
-  return found
+  matchElsewhere(matching, before, after)
+  return matching.matches
 }
 
-function lineOf(findings: readonly TrackedFinding[], index: number): number {
-  return findings[index]?.start_line ?? 0
+/** Indexes of findings by path. */
+function byPath(findings: readonly TrackedFinding[]): Map<string, number[]> {
+  return groupedBy([...findings.keys()], (index) => findings[index]?.path ?? '')
 }

@@ -1,0 +1,93 @@
+import type { IdentityMethod } from '../../vocabulary/finding.ts'
+import type { ComparedFile } from './compared-file.ts'
+import type { LinePair } from './frontier.ts'
+import { bestChain } from './line-chain.ts'
+import { LinePairs } from './line-pairs.ts'
+import { matchGaps } from './match-gaps.ts'
+import { matchAlong } from './match-lines.ts'
+import { contentOf, type TrackedFinding } from './tracked-finding.ts'
+
+/** The evidence that a moved block needs: more than one text. */
+const BLOCK_MIN = 10
+/** The blocks that are looked for in one file. */
+const BLOCKS_MAX = 20
+/** Findings that are matched with certainty count more than what the rules find. */
+const CERTAINTY = 4
+
+export type FileMethods = { same: IdentityMethod; edited: IdentityMethod; moved: IdentityMethod }
+
+/**
+ * Matches the free findings of a file: along the lines that kept their order, between them, and in
+ * blocks that moved.
+ */
+export function alignFile(file: ComparedFile, methods: FileMethods): void {
+  matchInOrder(file, methods.same, unplacedContent)
+  const anchors = anchorsOf(file)
+  const { pairs: chain } = bestChain(pairsOf(file, anchors, 'rule'), 0)
+  matchAlong(file, chain, methods)
+  matchGaps(file, chain, methods.edited)
+  matchBlocks(file, anchorsOutside(anchors, chain), methods.moved)
+  matchInOrder(file, methods.moved, contentOf)
+}
+
+function unplacedContent(finding: TrackedFinding): string | null {
+  return finding.start_line === null ? contentOf(finding) : null
+}
+
+/** Equal findings without other evidence are in the same order, if there are equally many. */
+function matchInOrder(
+  file: ComparedFile,
+  method: IdentityMethod,
+  keyOf: (finding: TrackedFinding) => string | null,
+): void {
+  const { matching } = file
+  const reported = file.freeBy('reported', keyOf)
+  for (const [content, indexes] of file.freeBy('stored', keyOf)) {
+    const others = reported.get(content) ?? []
+    if (others.length !== indexes.length) continue
+    const targets = inOrder(matching.reported, others)
+    for (const [rank, from] of inOrder(matching.stored, indexes).entries()) {
+      matching.match([from, targets[rank] as number], method)
+    }
+  }
+}
+
+function inOrder(findings: readonly TrackedFinding[], indexes: readonly number[]): number[] {
+  return [...indexes].sort((a, b) => (findings[a]?.start_line ?? 0) - (findings[b]?.start_line ?? 0))
+}
+
+function pairsOf(file: ComparedFile, anchors: readonly LinePair[], by: 'rule' | 'content'): LinePair[] {
+  const pairs = new LinePairs(file)
+  for (const anchor of anchors) pairs.add(anchor)
+  pairs.addFree(by)
+  return pairs.sorted()
+}
+
+/** The lines of findings that are matched already. */
+export function anchorsOf(file: ComparedFile): LinePair[] {
+  const { matching } = file
+  const inFile = new Set(file.reported)
+  return file.stored.flatMap((index) => {
+    const partner = matching.partnerOf('stored', index)
+    const from = matching.stored[index]?.start_line ?? null
+    const to = matching.reported[partner]?.start_line ?? null
+    if (from === null || to === null || !inFile.has(partner)) return []
+    return [{ from, to, weight: file.evidence([index, partner]).weight + CERTAINTY }]
+  })
+}
+
+function anchorsOutside(anchors: readonly LinePair[], chain: readonly LinePair[]): LinePair[] {
+  const lines = new Map(chain.map(({ from, to }) => [from, to]))
+  return anchors.filter(({ from, to }) => lines.get(from) !== to)
+}
+
+/** Blocks that moved to another place are further chains of equal findings. */
+export function matchBlocks(file: ComparedFile, anchors: LinePair[], method: IdentityMethod): void {
+  let outside = anchors
+  for (let block = 0; block < BLOCKS_MAX; block++) {
+    const chain = bestChain(pairsOf(file, outside, 'content'), null)
+    if (chain.score < BLOCK_MIN) return
+    matchAlong(file, chain.pairs, { same: method, edited: null })
+    outside = anchorsOutside(outside, chain.pairs)
+  }
+}

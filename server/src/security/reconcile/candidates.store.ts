@@ -42,11 +42,12 @@ export async function readReportedCandidates({ tx }: ExactPairs, streamIds: numb
 }
 
 /** A certain pair: the finding of the report, and where the stored one is. */
-type CertainPair = ReportedCandidate & {
+export type CertainPair = ReportedCandidate & {
   finding_id: string
   from_start_line: number | null
   from_end_line: number | null
   from_start_column: number | null
+  from_end_column: number | null
 }
 
 /** A file of a stream. The path is empty for findings that are not in a file. */
@@ -60,7 +61,7 @@ export async function readCertainPairs(
   return tx<CertainPair[]>`
     select paired.stream_id, position, paired.finding_id, ${trackedColumns(tx, tx`incoming`)},
       finding.start_line as from_start_line, finding.end_line as from_end_line,
-      finding.start_column as from_start_column
+      finding.start_column as from_start_column, finding.end_column as from_end_column
     from unnest(
       ${files.map(({ stream_id }) => stream_id)}::bigint[], ${files.map(({ path }) => path)}::text[]
     ) as file (stream_id, path)
@@ -73,7 +74,8 @@ export async function readCertainPairs(
 /** Half of the hashes as hex. This is enough to compare the findings of one stream. */
 function trackedColumns(tx: Tx, of: ReturnType<Tx>) {
   return tx`
-    ${of}.path, ${of}.start_line, ${of}.end_line, ${of}.start_column, ${of}.rule_id, ${of}.kind, ${of}.resource_name,
+    ${of}.path, ${of}.start_line, ${of}.end_line, ${of}.start_column, ${of}.end_column, ${of}.rule_id,
+    ${of}.kind, ${of}.resource_name,
     encode(substring(${of}.fingerprint for 16), 'hex') as fingerprint, ${of}.fingerprint_method,
     encode(${of}.relocation, 'hex') as relocation, encode(${of}.similarity, 'hex') as similarity, ${of}.title`
 }

@@ -1,5 +1,6 @@
 import {
   type CandidateMatch,
+  type CertainPair,
   type MatchedPairs,
   type ReportedCandidate,
   readCertainPairs,
@@ -33,10 +34,21 @@ async function readCandidates(exact: ExactPairs, streamIds: number[]): Promise<M
   const compared = [...byStream.values()].filter(({ stored, reported }) => stored.length > 0 && reported.length > 0)
   for (const pair of await readCertainPairs(exact, filesOf(compared))) {
     const { stored, reported, anchors } = of(pair)
-    const { from_start_line: start_line, from_end_line: end_line, from_start_column: start_column } = pair
-    anchors.push([stored.push({ ...pair, start_line, end_line, start_column }) - 1, reported.push(pair) - 1])
+    anchors.push([stored.push(storedOf(pair)) - 1, reported.push(pair) - 1])
   }
   return byStream
+}
+
+/** The stored finding of a certain pair, at its own place. */
+function storedOf(pair: CertainPair): StoredCandidate {
+  const { from_start_line, from_end_line, from_start_column, from_end_column } = pair
+  return {
+    ...pair,
+    start_line: from_start_line,
+    end_line: from_end_line,
+    start_column: from_start_column,
+    end_column: from_end_column,
+  }
 }
 
 /** The files of these findings. */

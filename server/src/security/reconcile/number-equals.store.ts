@@ -1,4 +1,4 @@
-import type { Paired, Pairs } from './paired.store.ts'
+import { hasPairs, type Paired, type Pairs } from './paired.store.ts'
 import type { ReopenedPairs } from './reopened.store.ts'
 
 /**
@@ -7,10 +7,8 @@ import type { ReopenedPairs } from './reopened.store.ts'
  * fingerprint. It is above all stored ones, so that rows can be written in any order.
  */
 export async function numberEquals(reopened: ReopenedPairs): Promise<Paired> {
-  const { tx, scope, earlier, counts } = reopened
-  const ids = earlier.map(({ id }) => id)
-  const isToNumber = counts.some((of) => ids.includes(of.stream_id) && (of.fresh > 0 || of.changed > 0))
-  if (isToNumber) {
+  const { tx, scope, earlier } = reopened
+  if (earlier.length > 0 && (hasPairs(reopened, 'fresh') || hasPairs(reopened, 'changed'))) {
     await tx`
       update paired
       set ordinal = numbered.ordinal
@@ -29,7 +27,6 @@ export async function numberEquals(reopened: ReopenedPairs): Promise<Paired> {
           limit 1
         ) highest on true
         where paired.ordinal is not null
-          and paired.stream_id = any(${ids})
       ) numbered
       where paired.position = numbered.position`
   }

@@ -14,20 +14,21 @@ const BLOCKS_MAX = 20
 /** Findings that are matched with certainty count more than what the rules find. */
 const CERTAINTY = 4
 
-export type FileMethods = { same: IdentityMethod; edited: IdentityMethod; moved: IdentityMethod }
-
-/**
- * Matches the free findings of a file: along the lines that kept their order, between them, and in
- * blocks that moved.
- */
-export function alignFile(file: ComparedFile, methods: FileMethods): void {
-  matchInOrder(file, methods.same, unplacedContent)
+/** Matches the findings of a file whose content is the same: in their order, and in blocks that moved. */
+export function matchSame(file: ComparedFile, inOrder: IdentityMethod, moved: IdentityMethod): void {
+  matchInOrder(file, inOrder, unplacedContent)
   const anchors = anchorsOf(file)
   const { pairs: chain } = bestChain(pairsOf(file, anchors, 'rule'), 0)
+  matchAlong(file, chain, { same: inOrder, edited: null })
+  matchBlocks(file, anchorsOutside(anchors, chain), moved)
+  matchInOrder(file, moved, contentOf)
+}
+
+/** Matches edited findings of a file: along the lines that kept their order, and between them. */
+export function matchEdited(file: ComparedFile, methods: { same: IdentityMethod; edited: IdentityMethod }): void {
+  const { pairs: chain } = bestChain(pairsOf(file, anchorsOf(file), 'rule'), 0)
   matchAlong(file, chain, methods)
-  matchGaps(file, chain, methods.edited)
-  matchBlocks(file, anchorsOutside(anchors, chain), methods.moved)
-  matchInOrder(file, methods.moved, contentOf)
+  matchGaps(file, chain, methods)
 }
 
 function unplacedContent(finding: TrackedFinding): string | null {

@@ -5,7 +5,7 @@ import { bestChain } from './line-chain.ts'
 import { LinePairs } from './line-pairs.ts'
 import { matchGaps } from './match-gaps.ts'
 import { matchAlong } from './match-lines.ts'
-import { contentOf, type TrackedFinding } from './tracked-finding.ts'
+import { contentOf, hasContent, placedContentOf, type TrackedFinding } from './tracked-finding.ts'
 
 /** The evidence that a moved block needs: more than one text. */
 const BLOCK_MIN = 10
@@ -21,7 +21,7 @@ export function matchSame(file: ComparedFile, inOrder: IdentityMethod, moved: Id
   const { pairs: chain } = bestChain(pairsOf(file, anchors, 'rule'), 0)
   matchAlong(file, chain, { same: inOrder, edited: null })
   matchBlocks(file, anchorsOutside(anchors, chain), moved)
-  matchInOrder(file, moved, contentOf)
+  matchInOrder(file, moved, movableContent)
 }
 
 /** Matches edited findings of a file: along the lines that kept their order, and between them. */
@@ -33,6 +33,11 @@ export function matchEdited(file: ComparedFile, methods: { same: IdentityMethod;
 
 function unplacedContent(finding: TrackedFinding): string | null {
   return finding.start_line === null ? contentOf(finding) : null
+}
+
+/** A message alone is moved only with a flagged code of the same column and length. */
+function movableContent(finding: TrackedFinding): string {
+  return hasContent(finding) ? contentOf(finding) : placedContentOf(finding)
 }
 
 /** Equal findings without other evidence are in the same order, if there are equally many. */

@@ -66,8 +66,8 @@ function candidateOf(file: ComparedFile, pair: Pair, { before, after }: Gap): Ca
     Math.abs(offset - (before.to - before.from)),
     after === null ? Number.POSITIVE_INFINITY : Math.abs(offset - (after.to - after.from)),
   )
-  const { likeness, isSame } = file.evidence(pair)
-  if (!isPlausible(likeness, distance)) return []
+  const { likeness, isSame, isInPlace } = file.evidence(pair)
+  if (!isPlausible(likeness, isInPlace ? distance / 3 : distance)) return []
   return [{ pair, isSame, score: 10 * (likeness ?? 0) - Math.log2(1 + distance) }]
 }
 

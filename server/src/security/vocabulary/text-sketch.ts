@@ -1,14 +1,14 @@
 /**
  * A sketch of a text: 32 bytes in hex by which two versions of the text are compared without
  * storing either. It consists of a hash of the first line (8 digits), a hash of the text around it
- * (8 digits), and a minhash of its runs of four characters (48 digits). Zeros mean "unknown".
+ * (8 digits), and a minhash of its runs of three characters (48 digits). Zeros mean "unknown".
  */
 export function sketchOf(text: string, surroundings: string | null): string {
   return headHash(text) + (surroundings === null ? UNKNOWN : shortHash(normalized(surroundings))) + minhash(text)
 }
 
 export type TextLikeness = {
-  /** The share of common runs of four characters, from 0 to 1. */
+  /** The share of common runs of three characters, from 0 to 1. */
   text: number
   /** Both texts have several lines and begin with the same one. */
   sameHead: boolean
@@ -23,7 +23,7 @@ export function likeness(a: string, b: string): TextLikeness {
 const HASH_DIGITS = 8
 const UNKNOWN = '0'.repeat(HASH_DIGITS)
 const BINS = 48
-const RUN = 4
+const RUN = 3
 /** Longer texts are compared by their beginning. */
 const TEXT_MAX = 4000
 

@@ -5,7 +5,7 @@ import { bestChain } from './line-chain.ts'
 import { LinePairs } from './line-pairs.ts'
 import { matchGaps } from './match-gaps.ts'
 import { matchAlong } from './match-lines.ts'
-import { contentOf, type TrackedFinding } from './tracked-finding.ts'
+import { contentOf, hasContent, placedContentOf, type TrackedFinding } from './tracked-finding.ts'
 
 /** The evidence that a moved block needs: more than one text. */
 const BLOCK_MIN = 10
@@ -14,24 +14,30 @@ const BLOCKS_MAX = 20
 /** Findings that are matched with certainty count more than what the rules find. */
 const CERTAINTY = 4
 
-export type FileMethods = { same: IdentityMethod; edited: IdentityMethod; moved: IdentityMethod }
-
-/**
- * Matches the free findings of a file: along the lines that kept their order, between them, and in
- * blocks that moved.
- */
-export function alignFile(file: ComparedFile, methods: FileMethods): void {
-  matchInOrder(file, methods.same, unplacedContent)
+/** Matches the findings of a file whose content is the same: in their order, and in blocks that moved. */
+export function matchSame(file: ComparedFile, inOrder: IdentityMethod, moved: IdentityMethod): void {
+  matchInOrder(file, inOrder, unplacedContent)
   const anchors = anchorsOf(file)
   const { pairs: chain } = bestChain(pairsOf(file, anchors, 'rule'), 0)
+  matchAlong(file, chain, { same: inOrder, edited: null })
+  matchBlocks(file, anchorsOutside(anchors, chain), moved)
+  matchInOrder(file, moved, movableContent)
+}
+
+/** Matches edited findings of a file: along the lines that kept their order, and between them. */
+export function matchEdited(file: ComparedFile, methods: { same: IdentityMethod; edited: IdentityMethod }): void {
+  const { pairs: chain } = bestChain(pairsOf(file, anchorsOf(file), 'rule'), 0)
   matchAlong(file, chain, methods)
-  matchGaps(file, chain, methods.edited)
-  matchBlocks(file, anchorsOutside(anchors, chain), methods.moved)
-  matchInOrder(file, methods.moved, contentOf)
+  matchGaps(file, chain, methods)
 }
 
 function unplacedContent(finding: TrackedFinding): string | null {
   return finding.start_line === null ? contentOf(finding) : null
+}
+
+/** A message alone is moved only with a flagged code of the same column and length. */
+function movableContent(finding: TrackedFinding): string {
+  return hasContent(finding) ? contentOf(finding) : placedContentOf(finding)
 }
 
 /** Equal findings without other evidence are in the same order, if there are equally many. */

@@ -1,25 +1,25 @@
 import { likeness } from '../../vocabulary/text-sketch.ts'
 import { groupedBy, type Matching, type Side } from './matching.ts'
-import { contentOf, hasContent, type Pair, type TrackedFinding } from './tracked-finding.ts'
+import { contentOf, hasContent, type Pair, placedContentOf, shapeOf, type TrackedFinding } from './tracked-finding.ts'
 
 /** How much speaks for two findings of one rule being the same. */
 export type Evidence = {
   weight: number
   isSame: boolean
+  /** Whether the column and the length of the flagged code are the same. */
+  isInPlace: boolean
   /** How alike the flagged texts are, from 0 to 1; null if a text is unknown. */
   likeness: number | null
 }
 
-const EQUAL_TEXT = 8
-const EQUAL_MESSAGE = 4
-/** What is left of both if the file is full of equal findings. */
-const COMMON_TEXT = 3
-const COMMON_MESSAGE = 1.2
+/** The weight of equal findings: if there is one on each side, and if there are very many. */
+const EQUAL_TEXT = { one: 8, many: 3 }
+const EQUAL_MESSAGE = { one: 6, many: 1.8 }
+const EQUAL_MESSAGE_ELSEWHERE = { one: 3, many: 1 }
 const RULE_ONLY = 1
 const LIKE_TEXT = 5
 const SAME_SURROUNDINGS = 2
-const SAME_COLUMN = 0.5
-const SAME_EXTENT = 0.5
+const SAME_PLACE = 0.8
 
 /** The findings of a file before and after a change, as indexes. */
 export class ComparedFile {
@@ -32,22 +32,20 @@ export class ComparedFile {
     this.matching = matching
     this.stored = stored
     this.reported = reported
-    this.#counts = { stored: this.#countContents('stored'), reported: this.#countContents('reported') }
+    this.#counts = { stored: this.#countKeys('stored'), reported: this.#countKeys('reported') }
   }
 
   evidence([from, to]: Pair): Evidence {
     const stored = this.matching.stored[from] as TrackedFinding
     const reported = this.matching.reported[to] as TrackedFinding
-    const position = samePosition(stored, reported)
+    const isInPlace = shapeOf(stored) === shapeOf(reported)
     if (isSameContent(stored, reported)) {
-      return {
-        weight: this.#equality(stored) + position + sameSurroundings(stored, reported),
-        isSame: true,
-        likeness: 1,
-      }
+      const likeness = hasContent(stored) ? 1 : null
+      return { weight: this.#equality(stored, reported, isInPlace), isSame: true, isInPlace, likeness }
     }
-    const alike = textLikeness(stored, reported)
-    return { weight: RULE_ONLY + position + LIKE_TEXT * (alike ?? 0), isSame: false, likeness: alike }
+    const likeness = textLikeness(stored, reported)
+    const weight = RULE_ONLY + (isInPlace ? SAME_PLACE : 0) + LIKE_TEXT * (likeness ?? 0)
+    return { weight, isSame: false, isInPlace, likeness }
   }
 
   /** The free findings of a side, by a key; those without one are left out. */
@@ -58,33 +56,33 @@ export class ComparedFile {
     )
   }
 
-  /** Equal content says the less, the more findings of the file have it. */
-  #equality(finding: TrackedFinding): number {
-    const content = contentOf(finding)
-    const pairs = (this.#counts.stored.get(content) ?? 1) * (this.#counts.reported.get(content) ?? 1)
-    const [most, least] = hasContent(finding) ? [EQUAL_TEXT, COMMON_TEXT] : [EQUAL_MESSAGE, COMMON_MESSAGE]
-    return Math.max(least, most - 0.4 * Math.log2(pairs))
+  /** Equal findings say the less, the more of them the file has. */
+  #equality(stored: TrackedFinding, reported: TrackedFinding, isInPlace: boolean): number {
+    if (hasContent(stored)) {
+      const place = isInPlace ? SAME_PLACE : 0
+      return this.#rarity(contentOf(stored), EQUAL_TEXT) + place + sameSurroundings(stored, reported)
+    }
+    if (isInPlace) return this.#rarity(placedContentOf(stored), EQUAL_MESSAGE)
+    return this.#rarity(contentOf(stored), EQUAL_MESSAGE_ELSEWHERE)
   }
 
-  #countContents(side: Side): Map<string, number> {
-    const byContent = groupedBy(this[side], (index) => contentOf(this.matching[side][index] as TrackedFinding))
-    return new Map([...byContent].map(([content, { length }]) => [content, length]))
+  #rarity(key: string, { one, many }: { one: number; many: number }): number {
+    const pairs = (this.#counts.stored.get(key) ?? 1) * (this.#counts.reported.get(key) ?? 1)
+    return Math.max(many, one - 0.4 * Math.log2(pairs))
+  }
+
+  #countKeys(side: Side): Map<string, number> {
+    const counts = new Map<string, number>()
+    for (const index of this[side]) {
+      const finding = this.matching[side][index] as TrackedFinding
+      for (const key of [contentOf(finding), placedContentOf(finding)]) counts.set(key, (counts.get(key) ?? 0) + 1)
+    }
+    return counts
   }
 }
 
 export function isSameContent(stored: TrackedFinding, reported: TrackedFinding): boolean {
   return stored.fingerprint === reported.fingerprint || contentOf(stored) === contentOf(reported)
-}
-
-/** The column of an unchanged line stays, and so does the length of the flagged code. */
-function samePosition(stored: TrackedFinding, reported: TrackedFinding): number {
-  if (stored.start_column === null || reported.start_column === null) return 0
-  const column = stored.start_column === reported.start_column ? SAME_COLUMN : 0
-  return column + (extentOf(stored) === extentOf(reported) ? SAME_EXTENT : 0)
-}
-
-function extentOf({ start_line, end_line, start_column, end_column }: TrackedFinding): string {
-  return `${(end_line ?? 0) - (start_line ?? 0)}:${(end_column ?? 0) - (start_column ?? 0)}`
 }
 
 /** Equal texts are told apart by the lines around them. */

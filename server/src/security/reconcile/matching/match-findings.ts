@@ -1,17 +1,14 @@
-import { alignFile, type FileMethods } from './align-file.ts'
+import { matchEdited, matchSame } from './align-file.ts'
 import { ComparedFile } from './compared-file.ts'
 import { groupedBy, Matching } from './matching.ts'
 import { matchElsewhere } from './match-elsewhere.ts'
 import { renamedFiles } from './renamed-files.ts'
 import type { Match, Pair, TrackedFinding } from './tracked-finding.ts'
 
-/** Within one file, an equal finding is told apart by its neighbours. */
-const SAME_FILE: FileMethods = { same: 'same_place', edited: 'edited_in_place', moved: 'moved_in_file' }
-const RENAMED_FILE: FileMethods = { same: 'file_renamed', edited: 'file_renamed', moved: 'file_renamed' }
-
 /**
- * Finds the stored findings of one stream in a report. `anchors` are matched already. First come
- * the findings of each file, then those of renamed files, then what moved to another file.
+ * Finds the stored findings of one stream in a report. `anchors` are matched already. Findings with
+ * the same content come first: in their file, in renamed files, then in other files. Edited ones
+ * are looked for among the rest.
  */
 export function matchFindings(
   stored: readonly TrackedFinding[],
@@ -19,15 +16,15 @@ export function matchFindings(
   anchors: readonly Pair[],
 ): Match[] {
   const matching = new Matching(stored, reported, anchors)
-  const before = byPath(stored)
-  const after = byPath(reported)
-  for (const [path, indexes] of before) {
-    alignFile(new ComparedFile(matching, indexes, after.get(path) ?? []), SAME_FILE)
-  }
-  for (const { from, to } of renamedFiles(matching)) {
-    alignFile(new ComparedFile(matching, before.get(from) ?? [], after.get(to) ?? []), RENAMED_FILE)
-  }
+  const [before, after] = [byPath(stored), byPath(reported)]
+  const compared = (from: string, to: string) => new ComparedFile(matching, before.get(from) ?? [], after.get(to) ?? [])
+  const files = [...before.keys()].filter((path) => after.has(path)).map((path) => compared(path, path))
+  for (const file of files) matchSame(file, 'same_place', 'moved_in_file')
+  const renamed = renamedFiles(matching).map(({ from, to }) => compared(from, to))
+  for (const file of renamed) matchSame(file, 'file_renamed', 'file_renamed')
   matchElsewhere(matching, before, after)
+  for (const file of files) matchEdited(file, { same: 'same_place', edited: 'edited_in_place' })
+  for (const file of renamed) matchEdited(file, { same: 'file_renamed', edited: 'file_renamed' })
   return matching.matches
 }
 

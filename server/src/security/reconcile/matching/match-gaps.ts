@@ -1,6 +1,6 @@
 import type { ComparedFile } from './compared-file.ts'
-import type { LinePair } from './frontier.ts'
 import type { IdentityMethod } from '../../vocabulary/finding.ts'
+import type { LinePair } from './frontier.ts'
 import { isOfPackage, type Pair, ruleOf, type TrackedFinding } from './tracked-finding.ts'
 
 /** The findings of one rule between two lines that are compared with each other. */
@@ -10,7 +10,11 @@ const COMPARED_MAX = 200
  * Matches edited findings: those of one rule between two neighbours that kept their order, if the
  * text is alike or the line is where the neighbours predict it.
  */
-export function matchGaps(file: ComparedFile, chain: readonly LinePair[], method: IdentityMethod): void {
+export function matchGaps(
+  file: ComparedFile,
+  chain: readonly LinePair[],
+  methods: { same: IdentityMethod; edited: IdentityMethod },
+): void {
   const { matching } = file
   const reported = file.freeBy('reported', ruleOfPlaced)
   for (const [rule, indexes] of file.freeBy('stored', ruleOfPlaced)) {
@@ -19,7 +23,9 @@ export function matchGaps(file: ComparedFile, chain: readonly LinePair[], method
       const gap = gapAt(chain, lineOf(matching.stored, from))
       return others.flatMap((to) => candidateOf(file, [from, to], gap))
     })
-    for (const { pair } of candidates.sort((a, b) => b.score - a.score)) matching.match(pair, method)
+    for (const { pair, isSame } of candidates.sort((a, b) => b.score - a.score)) {
+      matching.match(pair, isSame ? methods.same : methods.edited)
+    }
   }
 }
 
@@ -48,7 +54,7 @@ function gapAt(chain: readonly LinePair[], line: number): Gap {
   return { before: chain[isAtLine ? low : low - 1] ?? TOP, after: chain[low] ?? null }
 }
 
-type Candidate = { pair: Pair; score: number }
+type Candidate = { pair: Pair; isSame: boolean; score: number }
 
 function candidateOf(file: ComparedFile, pair: Pair, { before, after }: Gap): Candidate[] {
   const { matching } = file
@@ -60,9 +66,9 @@ function candidateOf(file: ComparedFile, pair: Pair, { before, after }: Gap): Ca
     Math.abs(offset - (before.to - before.from)),
     after === null ? Number.POSITIVE_INFINITY : Math.abs(offset - (after.to - after.from)),
   )
-  const { likeness } = file.evidence(pair)
-  if (!isPlausible(likeness, distance)) return []
-  return [{ pair, score: 10 * (likeness ?? 0) - Math.log2(1 + distance) }]
+  const { likeness, isSame, isInPlace } = file.evidence(pair)
+  if (!isPlausible(likeness, isInPlace ? distance / 3 : distance)) return []
+  return [{ pair, isSame, score: 10 * (likeness ?? 0) - Math.log2(1 + distance) }]
 }
 
 function isPlausible(likeness: number | null, distance: number): boolean {

@@ -35,6 +35,15 @@ export function contentOf({ relocation, fingerprint }: TrackedFinding): string {
   return relocation ?? fingerprint
 }
 
+/** The column and length of the flagged code, which stay when lines are added before it. */
+export function shapeOf({ start_line, end_line, start_column, end_column }: TrackedFinding): string {
+  return `${start_column}:${(end_line ?? 0) - (start_line ?? 0)}:${end_column}`
+}
+
+export function placedContentOf(finding: TrackedFinding): string {
+  return `${contentOf(finding)} ${shapeOf(finding)}`
+}
+
 /** Packages and licenses are identified by their names, never by a place. */
 export function isOfPackage({ kind }: TrackedFinding): boolean {
   return kind === 'dependency' || kind === 'license'

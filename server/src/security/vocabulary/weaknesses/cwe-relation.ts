@@ -35,11 +35,25 @@ export function cweDistance(a: string, b: string): 0 | 1 | 2 | null {
   return a === b ? 0 : (stepsUp(a, b) ?? stepsUp(b, a))
 }
 
+/**
+ * The CWEs above one in the research view, at most two steps up and never through a class, pillar,
+ * category or view.
+ */
+export function ancestorsOf(cwe: string): string[] {
+  return isTooGeneral(cwe) ? [] : levelsAbove(cwe).flat()
+}
+
 function stepsUp(from: string, to: string): 1 | 2 | null {
-  let reached = [from]
+  const level = levelsAbove(from).findIndex((cwes) => cwes.includes(to))
+  return level < 0 ? null : ((level + 1) as 1 | 2)
+}
+
+function levelsAbove(cwe: string): string[][] {
+  const levels: string[][] = []
+  let reached = [cwe]
   for (let steps = 1; steps <= STEPS_MAX; steps++) {
-    reached = reached.flatMap((cwe) => WEAKNESSES.get(cwe)?.parents ?? []).filter((cwe) => !isTooGeneral(cwe))
-    if (reached.includes(to)) return steps as 1 | 2
+    reached = reached.flatMap((each) => WEAKNESSES.get(each)?.parents ?? []).filter((each) => !isTooGeneral(each))
+    levels.push(reached)
   }
-  return null
+  return levels
 }

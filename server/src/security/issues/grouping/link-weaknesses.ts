@@ -52,7 +52,7 @@ function candidatesOf(links: Links, resources: readonly (Resource | null)[]): Ca
 }
 
 /** How many neighbors a finding is compared with, so that many at one line take linear time. */
-const NEIGHBORS_MAX = 32
+const NEIGHBORS_MAX = 12
 
 function findPairs(candidates: readonly Candidate[]): Pair[] {
   const pairs: Pair[] = []

@@ -39,7 +39,7 @@ export type Config = Readonly<{
   connectionsPerAddressMax: number
   /** null: the built-in plans. */
   plansFile: string | null
-  /** A file that extends the built-in map of equivalent scanner rules; null: only the built-in map. */
+  /** A file that extends the map of equivalent scanner rules; null: only the built-in map. */
   ruleMapFile: string | null
   /** null: a key is generated and kept in the data directory. */
   secretKey: string | null

@@ -22,7 +22,7 @@ export const RuleGroup = Type.Object(
 )
 export type RuleGroup = Static<typeof RuleGroup>
 
-/** The format of a rule map: of each built-in file, and of the file that `SHIPLOCK_RULE_MAP` names. */
+/** The format of a rule map: of the built-in files, and of the file that `SHIPLOCK_RULE_MAP` names. */
 export const RuleMapFile = Type.Object(
   {
     /** Groups of rules for code. */

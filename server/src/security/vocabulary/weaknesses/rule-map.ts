@@ -71,9 +71,14 @@ function keyOf({ tool, rule }: RuleName): string {
 function spellingEntries(spellings: NonNullable<RuleMapFile['spellings']>): [string, RuleName][] {
   return Object.entries(spellings).flatMap(([tool, rules]) =>
     Object.entries(rules).flatMap(([rule, others]) =>
-      others.map((other): [string, RuleName] => [keyOf({ tool, rule: other }), { tool, rule }]),
+      others.map((other): [string, RuleName] => [keyOf(writtenName(tool, other)), writtenName(tool, rule)]),
     ),
   )
+}
+
+/** The name of a rule by its name in a rule map, which may be any spelling that tools use. */
+function writtenName(tool: string, rule: string): RuleName {
+  return ruleNames(tool, rule, null)[0] as RuleName
 }
 
 function groupsById(groups: readonly RuleGroup[]): Map<string, RuleGroup> {
@@ -85,10 +90,12 @@ function groupsById(groups: readonly RuleGroup[]): Map<string, RuleGroup> {
 function indexByRule(groups: ReadonlyMap<string, RuleGroup>): GroupIndex {
   const index = new Map<string, string[]>()
   for (const [id, { rules }] of groups) {
-    for (const name of Object.entries(rules).flatMap(([tool, ids]) => ids.map((rule) => ({ tool, rule })))) {
-      const known = index.get(keyOf(name))
-      if (known) known.push(id)
-      else index.set(keyOf(name), [id])
+    for (const key of Object.entries(rules).flatMap(([tool, ids]) =>
+      ids.map((rule) => keyOf(writtenName(tool, rule))),
+    )) {
+      const known = index.get(key)
+      if (known === undefined) index.set(key, [id])
+      else if (!known.includes(id)) known.push(id)
     }
   }
   return index

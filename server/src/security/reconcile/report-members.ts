@@ -53,6 +53,12 @@ export class ReportMembers {
     return this.#buckets.get(place, () => bucketOf(facts, this.rules))
   }
 
+  /** Assigns the findings to the streams of their tools, which are known once the report was read. */
+  assignStreams(streams: readonly { id: number; tool: string }[]): void {
+    const ids = new Map(streams.map(({ id, tool }) => [tool, id]))
+    for (const member of this.#members) member.stream_id = ids.get(member.tool) ?? 0
+  }
+
   /** The finding at a position of the report. `stored` is its row where it is stored already. */
   get(position: number, stored?: Pick<Member, 'id' | 'issue_id'>): Member {
     const member = this.#members[position] as Member
@@ -64,6 +70,7 @@ function groupingFacts(finding: ParsedFinding, context: string | null): Grouping
   return {
     kind: finding.kind,
     tool: finding.tool,
+    stream_id: 0,
     path: finding.path,
     start_line: finding.start_line,
     end_line: finding.end_line,

@@ -25,6 +25,8 @@ export function readLocation(run: SarifRun, location: JsonObject): ResultLocatio
   return {
     ...locateFile(run, artifact),
     ...linesOf(region),
+    // kube-score writes the line of a resource as its context.
+    ...(integerOf(region?.startLine, 1) === null && linesOf(objectOf(physical?.contextRegion))),
     // cargo-deny writes the text instead of an object.
     snippet: textOf(memberOf(region, 'snippet', 'text')) ?? textOf(region?.snippet),
     logicalName: logicalName(run, location),

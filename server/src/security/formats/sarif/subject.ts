@@ -6,9 +6,9 @@ import type { Identity } from '../report/identity.ts'
 import { identityOf } from './identity.ts'
 import type { ResultLocation } from './location.ts'
 import { mergedFacts, NO_PACKAGE, type PackageFacts, packageFactsIn, packageFactsOfName } from './package-facts.ts'
-import { flaggedText } from './result-text.ts'
+import { flaggedText, isCutKey } from './result-text.ts'
 import type { SarifRule, SarifRun } from './sarif-run.ts'
-import { kindOfMarks } from './scanner-kind.ts'
+import { kindOfMarks, kindOfRule } from './scanner-kind.ts'
 
 type ResultFacts = {
   run: SarifRun
@@ -24,7 +24,7 @@ type Subject = {
   kind: FindingKind
   vulnIds: string[]
   about: PackageFacts
-  /** The flagged code without white space. */
+  /** The flagged code without white space; null if different code may look the same. */
   context: string | null
   identity: Identity
 }
@@ -45,14 +45,16 @@ export function subjectOf({ run, result, rule, ruleId, message, location }: Resu
     line: location?.startLine ?? null,
     dependency: isIdentified ? { package: about, vulnerabilityId } : null,
   })
-  return { kind, vulnIds, about, context, identity }
+  return { kind, vulnIds, about, context: isCutKey(context) ? null : context, identity }
 }
 
 /** The kind by the marks of the rule, else by the name of the tool. */
 export function kindOf(run: SarifRun, rule: SarifRule | undefined, ruleId: string | null): FindingKind {
   if (run.kind === 'dependency') return kindOfMarks([rule?.name ?? '', ...(rule?.tags ?? [])]) ?? 'dependency'
   if (run.kind !== 'code') return run.kind
-  return run.kinds.get(ruleId ?? '', () => (isVulnerabilityId(ruleId) ? 'dependency' : 'code'))
+  return run.kinds.get(ruleId ?? '', () =>
+    isVulnerabilityId(ruleId) ? 'dependency' : (kindOfRule(ruleId ?? '') ?? 'code'),
+  )
 }
 
 function isVulnerabilityId(ruleId: string | null): boolean {

@@ -7,6 +7,8 @@ export type GroupingFacts = {
   kind: FindingKind
   /** The name of the scanner, as in its report. */
   tool: string
+  /** The scanner's reports of one branch and category. It lists a finding in each only once. */
+  stream_id: number
   path: string | null
   start_line: number | null
   end_line: number | null

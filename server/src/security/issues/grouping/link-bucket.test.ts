@@ -225,6 +225,7 @@ const inPackage = (purl: fc.Arbitrary<string | null>) =>
     .map((fields) => packageFacts(fields.vuln_ids, fields))
 const inFile = fc
   .record({
+    stream_id: some(1, 2, 3),
     tool: some('Bandit', 'Semgrep OSS', 'CodeQL', 'defsec'),
     kind: some<GroupingFacts['kind']>('code', 'code', 'iac'),
     cwes: fc.subarray(['CWE-89', 'CWE-79', 'CWE-94', 'CWE-95', 'CWE-693']),

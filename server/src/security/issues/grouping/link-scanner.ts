@@ -19,19 +19,56 @@ export function linkByScanner(links: Links, resources: readonly (Resource | null
   }
 }
 
-/** Joins findings of one scanner that have the same fingerprint. */
+/**
+ * Joins findings of one scanner that have the same fingerprint, which may be that of equal
+ * statements of a file: those that one report lists at several lines stay apart.
+ */
 export function linkByFingerprint(links: Links): void {
   for (const [fingerprint, indexes] of groupBy(links.members.keys(), (index) => links.factsOf(index).fingerprint)) {
     if (fingerprint === null || indexes.length < 2) continue
-    for (const same of groupBy(indexes, (index) => links.ruleOf(index).scanner).values()) {
-      joinByResource(links, same, {
-        code: 'same_fingerprint',
-        on: 'fingerprint',
-        value: null,
-        detailOf: (facts) => `${facts.rule_id ?? 'The same finding'} for the same code of ${fileOf(facts)}.`,
-      })
+    for (const ofScanner of groupBy(indexes, (index) => links.ruleOf(index).scanner).values()) {
+      for (const same of sameStatements(links, ofScanner)) joinByResource(links, same, SAME_FINGERPRINT)
     }
   }
+}
+
+const SAME_FINGERPRINT: Match = {
+  code: 'same_fingerprint',
+  on: 'fingerprint',
+  value: null,
+  detailOf: (facts) => `${facts.rule_id ?? 'The same finding'} for the same code of ${fileOf(facts)}.`,
+}
+
+/**
+ * Separates equal statements: by their order if every report lists as many of them, else by their
+ * lines.
+ */
+function sameStatements(links: Links, indexes: readonly number[]): number[][] {
+  const placesByStream = [...groupBy(indexes, (index) => links.factsOf(index).stream_id).values()].map((ofStream) => ({
+    ofStream,
+    places: numbered(ofStream.map((index) => placeOf(links.factsOf(index)))),
+  }))
+  const count = placesByStream[0]?.places.size
+  const isAligned = placesByStream.every(({ places }) => places.size === count)
+  const placed = placesByStream.flatMap(({ ofStream, places }) =>
+    ofStream.map((index) => {
+      const place = placeOf(links.factsOf(index))
+      return { index, place: isAligned ? `${places.get(place)}` : place }
+    }),
+  )
+  return [...groupBy(placed, ({ place }) => place).values()].map((same) => same.map(({ index }) => index))
+}
+
+/** The rank of each text among all different ones. */
+function numbered(texts: readonly string[]): Map<string, number> {
+  return new Map([...new Set(texts)].sort().map((text, rank) => [text, rank]))
+}
+
+const LINE_DIGITS = 10
+
+/** Sorts by line in each file. */
+function placeOf({ path, start_line: from }: GroupingFacts): string {
+  return `${path ?? ''}\n${`${from ?? 0}`.padStart(LINE_DIGITS, '0')}`
 }
 
 function linkEqualRules(links: Links, indexes: number[], resources: readonly (Resource | null)[]): void {

@@ -14,6 +14,7 @@ const bucketOf = (kind: 'code' | 'dependency' | 'secret') =>
     fc.record({
       kind: fc.constant(kind),
       tool: fc.constantFrom('One', 'Two', 'Three'),
+      stream_id: fc.constantFrom(1, 2),
       wrapped_rule: fc.constant(null),
       path: fc.constant('src/a.ts'),
       start_line: some(1, 4, 8),

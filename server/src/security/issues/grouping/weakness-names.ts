@@ -11,7 +11,8 @@ const CREDENTIAL_CWES = new Set(['CWE-798', 'CWE-259', 'CWE-321'])
  */
 export function isSecret({ kind, cwes }: Pick<GroupingFacts, 'kind' | 'cwes'>, rule: KnownRule): boolean {
   if (kind === 'secret') return true
-  return (kind === 'code' || kind === 'other') && [...cwes, ...rule.cwes].some((cwe) => CREDENTIAL_CWES.has(cwe))
+  if (kind === 'dependency' || kind === 'license') return false
+  return cwes.some((cwe) => CREDENTIAL_CWES.has(cwe)) || rule.cwes.some((cwe) => CREDENTIAL_CWES.has(cwe))
 }
 
 /** Whether a finding is about a declared resource instead of a statement. */

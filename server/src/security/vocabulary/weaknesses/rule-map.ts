@@ -36,8 +36,8 @@ export class RuleMap {
   }
 
   /** The ids of the groups in `controls` that contain a rule of a report. */
-  controlsOfRule(tool: string, ruleId: string): readonly string[] {
-    return this.#groupsOf(this.#controlsByRule, ruleNames(tool, ruleId, null))
+  controlsOfRule(tool: string, ruleId: string, message: string | null = null): readonly string[] {
+    return this.#groupsOf(this.#controlsByRule, ruleNames(tool, ruleId, message))
   }
 
   /**

@@ -5,14 +5,15 @@ export type RuleName = { tool: string; rule: string }
 
 /**
  * The names that a rule of a report may have in rule maps, the most specific first. The message of
- * the result is needed for golangci-lint, which writes the name of a linter as rule.
+ * the result is needed if a tool writes the same rule for several checks: golangci-lint writes the
+ * name of the linter.
  */
 export function ruleNames(toolName: string, ruleId: string, message: string | null): RuleName[] {
   const tool = canonicalTool(toolName)
   const wrapped = wrappedRule(tool, ruleId.trim(), message)
   if (wrapped !== null) return ruleNames(wrapped.tool, wrapped.rule, message)
   const spell = Object.hasOwn(SPELLINGS, tool) ? SPELLINGS[tool] : undefined
-  return (spell?.(ruleId.trim()) ?? [ruleId.trim()]).map((rule) => ({ tool, rule }))
+  return (spell?.(ruleId.trim(), message) ?? [ruleId.trim()]).map((rule) => ({ tool, rule }))
 }
 
 const GOLANGCI_MESSAGE = /^(?:gosec: )?(G\d{3}|SA\d{4}|ST\d{4}|S\d{4}|QF\d{4})\b/
@@ -36,12 +37,13 @@ function wrappedRule(tool: string, ruleId: string, message: string | null): Rule
 }
 
 /** The spellings of a rule id of one tool. */
-const SPELLINGS: Record<string, (ruleId: string) => string[]> = {
+const SPELLINGS: Record<string, (ruleId: string, message: string | null) => string[]> = {
   bandit: (ruleId) => [/^B\d{3}/.exec(ruleId)?.[0] ?? ruleId],
   checkov: (ruleId) => [/CKV2?_[A-Z0-9]+_\d+/.exec(ruleId)?.[0] ?? ruleId],
   eslint: spellingsOfEslint,
   gosec: (ruleId) => [/G\d{3}/.exec(ruleId)?.[0] ?? ruleId],
   hadolint: (ruleId) => [/(?:DL|SC)\d{4}/.exec(ruleId)?.[0] ?? ruleId],
+  'kube-linter': spellingsOfKubeLinter,
   semgrep: spellingsOfSemgrep,
   'snyk-code': (ruleId) => [ruleId.replace(/\/test$/, '')],
   sonarqube: (ruleId) => [ruleId.replace(/^typescript:/, 'javascript:')],
@@ -53,6 +55,12 @@ const SPELLINGS: Record<string, (ruleId: string) => string[]> = {
 function spellingsOfEslint(ruleId: string): string[] {
   const rule = ruleId.replace(/^(@[^/]+\/)?eslint-plugin-/, '$1')
   return rule.includes('/') ? [rule] : [rule, `security/${rule}`]
+}
+
+/** KubeLinter has one check for requests and limits. Its message states what is missing. */
+function spellingsOfKubeLinter(ruleId: string, message: string | null): string[] {
+  const missing = /\bhas (?:cpu|memory) (request|limit)\b/.exec(message ?? '')?.[1]
+  return missing === undefined ? [ruleId] : [`${ruleId}:${missing}`, ruleId]
 }
 
 const SEMGREP_SEGMENTS_MAX = 40
@@ -73,7 +81,7 @@ function spellingsOfSemgrep(ruleId: string): string[] {
     .concat(rule)
 }
 
-const TRIVY_ID = /^(?:AVD-)?([A-Z]+)-(\d{4})$/
+const TRIVY_ID = /^(?:AVD-)?([A-Z]+)-(\d{4,5})$/
 /** Older versions of Trivy wrote KSV012 and DS002. AWS017 is an older id of another check. */
 const TRIVY_SHORT_ID = /^(KSV|KCV|DS)-?(\d{1,4})$/
 

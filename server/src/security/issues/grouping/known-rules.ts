@@ -62,9 +62,10 @@ export class KnownRules {
 
 /**
  * Bandit gives imports (B401 to B415) the CWE of what the module may be used for, and a program
- * that is started without its full path (B607) the CWE of command injection.
+ * that is started without its full path (B607) the CWE of command injection. Ruff has the same
+ * rules.
  */
-const IMPRECISE_CWES = /^bandit b(?:4\d\d|607)$/
+const IMPRECISE_CWES = /^(?:bandit b|ruff s)(?:4\d\d|607)$/
 
 /**
  * The last part of a rule id, because scanners put languages and plugins before it, as in

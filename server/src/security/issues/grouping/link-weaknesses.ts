@@ -32,7 +32,9 @@ export function linkByWeakness(links: Links, resources: readonly (Resource | nul
   if (scanners.size < 2) return
   const pairs = findPairs(candidatesOf(links, resources)).sort(byReliability)
   const groups = new ScannerGroups(links)
-  for (const { one, other } of pairs) groups.join(one.index, other.index)
+  for (const { one, other } of pairs) {
+    groups.join(one.index, other.index, one.key.by === 'group' ? one.key.name : null)
+  }
   for (const pair of pairs) {
     const indexes = [pair.one.index, pair.other.index] as const
     if (groups.areJoined(...indexes)) links.join(indexes, matchOf(pair, links))

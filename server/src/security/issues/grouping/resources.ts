@@ -38,8 +38,13 @@ export function resourcesOf(members: readonly GroupingFacts[]): (Resource | null
   const declared: Span[] = []
   for (const span of spans.sort((a, b) => byNesting(a, b) || byName(resources[a.index], resources[b.index]))) {
     while (declared.length > 0 && (declared.at(-1) as Span).to < span.from) declared.pop()
-    if (resources[span.index] !== null) declared.push(span)
-    else resources[span.index] = resources[innermost(declared, span)] ?? null
+    const outer = resources[innermost(declared, span)] ?? null
+    const own = resources[span.index] ?? null
+    if (own === null) resources[span.index] = outer
+    else {
+      if (own.type === null && outer?.name === own.name) resources[span.index] = outer
+      declared.push(span)
+    }
   }
   return resources
 }

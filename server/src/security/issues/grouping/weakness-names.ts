@@ -31,9 +31,8 @@ const PRECISE_CLASSES = new Set(['CWE-77', 'CWE-327', 'CWE-330'])
  * where a CWE covers many controls.
  */
 export function comparableCwes(facts: Pick<GroupingFacts, 'kind' | 'cwes'>, rule: KnownRule): string[] {
-  if (isConfiguration(facts)) return []
-  const stated = rule.hasPreciseCwes ? facts.cwes : []
-  return [...new Set([...stated, ...rule.cwes])].filter((cwe) => PRECISE_CLASSES.has(cwe) || !isTooGeneral(cwe))
+  if (isConfiguration(facts) || !rule.hasPreciseCwes) return []
+  return [...new Set([...facts.cwes, ...rule.cwes])].filter((cwe) => PRECISE_CLASSES.has(cwe) || !isTooGeneral(cwe))
 }
 
 /**

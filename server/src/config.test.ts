@@ -26,6 +26,7 @@ test('an empty environment gives the defaults of the operating guide', () => {
     rateLimitPerMinute: 600,
     connectionsPerAddressMax: 500,
     plansFile: null,
+    ruleMapFile: null,
     secretKey: null,
     s3: null,
     opaUrl: null,

@@ -39,6 +39,8 @@ export type Config = Readonly<{
   connectionsPerAddressMax: number
   /** null: the built-in plans. */
   plansFile: string | null
+  /** A file that extends the map of equivalent scanner rules; null: only the built-in map. */
+  ruleMapFile: string | null
   /** null: a key is generated and kept in the data directory. */
   secretKey: string | null
   /** null: files under the data directory. */
@@ -81,6 +83,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     rateLimitPerMinute: read.integer('SHIPLOCK_RATE_LIMIT_PER_MINUTE', 600, 0, 1_000_000),
     connectionsPerAddressMax: read.integer('SHIPLOCK_CONNECTIONS_PER_ADDRESS', 500, 0, 1_000_000),
     plansFile: read.text('SHIPLOCK_PLANS_FILE'),
+    ruleMapFile: read.text('SHIPLOCK_RULE_MAP'),
     secretKey: read.secret('SHIPLOCK_SECRET_KEY', SECRET_KEY_CHARS_MIN),
     s3: readS3(read),
     opaUrl: read.httpUrl('SHIPLOCK_OPA_URL'),

@@ -10,6 +10,7 @@ import { openSql } from './platform/db/sql.ts'
 import { createLog, type Log } from './platform/log.ts'
 import { openFileObjectStore } from './platform/objects/file-object-store.ts'
 import type { ObjectStore } from './platform/objects/object-store.ts'
+import { loadRuleMap } from './security/vocabulary/weaknesses/load-rule-map.ts'
 import type { Services } from './services.ts'
 
 type OpenServices = { services: Services; close: () => Promise<void> }
@@ -35,6 +36,7 @@ export async function openServices(
 ): Promise<OpenServices> {
   const log = options.log ?? createLog(config.logLevel)
   const plans = await loadPlans(config.plansFile)
+  const ruleMap = await loadRuleMap(config.ruleMapFile)
   const secret = await loadSecretKey(config.secretKey ?? undefined, config.dataDir)
   const objects = await openObjects(config, deriveKey(secret, 'object addresses'))
   const sql = openSql(database.address, { max: options.connections, applicationName: options.applicationName })
@@ -42,6 +44,7 @@ export async function openServices(
     config,
     log,
     plans,
+    ruleMap,
     objects,
     sql,
     clock: options.clock ?? systemClock,

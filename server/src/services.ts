@@ -6,6 +6,7 @@ import type { Clock } from './platform/clock.ts'
 import type { Sql } from './platform/db/sql.ts'
 import type { Log } from './platform/log.ts'
 import type { ObjectStore } from './platform/objects/object-store.ts'
+import type { RuleMap } from './security/vocabulary/weaknesses/rule-map.ts'
 
 /** What use cases and routes need. `openServices` creates it once per process. */
 export type Services = Readonly<{
@@ -15,6 +16,8 @@ export type Services = Readonly<{
   sql: Sql
   objects: ObjectStore
   plans: Plans
+  /** Which rules of different scanners report the same weakness. */
+  ruleMap: RuleMap
   /** Signs list cursors. */
   cursorKey: KeyObject
   /** Hashes the flagged text of findings, which may be a secret. */

@@ -75,21 +75,31 @@ test('each member has the rule that matched, the value, the other findings and t
   ])
 })
 
+const SHELL = 'python.lang.security.audit.subprocess-shell-true'
+const withCwe = (cwe: string, result: object) => ({ ...result, properties: { cwe } })
+
 test("a member's reason is that of its finding, which is its first match", async () => {
-  await report([codeResult('js/sqli', 'a.ts', [1, 3], 'query(x)')], 'One')
-  await report([codeResult('py/sqli', 'a.ts', [2, 5], 'query(x)')], 'Two')
+  await report([withCwe('CWE-78', codeResult('B602', 'a.py', [1, 3]))], 'Bandit')
+  await report([withCwe('CWE-78', codeResult(SHELL, 'a.py', [2, 5]))], 'Semgrep OSS')
   const findings = await listFindings(api, caller)
   for (const { finding_id, reason, matches } of (await explainOnly()).members) {
     assert.deepEqual(reason, findings.find(({ id }) => id === finding_id).grouping_reason)
     assert.deepEqual(
-      matches.map(({ code, on }: Json) => [code, on]),
+      matches.map(({ on, value, detail: text }: Json) => [on, value, text]),
       [
-        ['same_fingerprint', 'weakness_and_code'],
-        ['same_location', 'weakness_and_lines'],
+        [
+          'weakness_and_lines',
+          'python-subprocess-shell',
+          `Bandit B602 and Semgrep OSS ${SHELL} are one weakness by the rule map (python-subprocess-shell), at overlapping lines of a.py.`,
+        ],
+        [
+          'weakness_and_lines',
+          'CWE-78',
+          `Bandit B602 and Semgrep OSS ${SHELL} both report CWE-78, at overlapping lines of a.py.`,
+        ],
       ],
     )
     assert.deepEqual([matches[0].code, matches[0].detail], [reason.code, reason.detail])
-    assert.equal(matches[0].value, 'rule sqli')
   }
 })
 
@@ -118,18 +128,33 @@ test('findings of the same package are rejected with what differs, the most simi
 })
 
 test('findings of the same file are rejected for their weakness or their location', async () => {
-  await report([codeResult('sqli', 'a.ts', [1, 2], 'one()')], 'One')
-  await report([codeResult('sqli', 'a.ts', [8, 9], 'two()')], 'Two')
-  await report([codeResult('xss', 'a.ts', [1, 2])], 'Three')
-  await report([codeResult('sqli', 'b.ts', [1, 2])], 'Four')
+  await report([withCwe('CWE-89', codeResult('sqli', 'a.ts', [1, 2], 'one()'))], 'One')
+  await report([withCwe('CWE-89', codeResult('sqli', 'a.ts', [8, 9], 'two()'))], 'Two')
+  await report([withCwe('CWE-79', codeResult('xss', 'a.ts', [1, 2]))], 'Three')
+  await report([withCwe('CWE-89', codeResult('sqli', 'b.ts', [1, 2]))], 'Four')
   const { rejected } = await explain(await issueOf('One'))
   assert.deepEqual(
     rejected.map(({ scanner, code, detail }: Json) => [scanner, code, detail]),
     [
-      ['Two', 'other_place', 'Different location: rule sqli at lines 8 to 9.'],
-      ['Three', 'other_weakness', 'Different weakness: rule xss instead of rule sqli.'],
+      ['Three', 'other_weakness', 'Different weakness: CWE-79 instead of CWE-89.'],
+      ['Two', 'other_place', 'Different location: CWE-89 at lines 8 to 9.'],
     ],
   )
+})
+
+test('the nearest findings are rejected first, however many are stored before them', async () => {
+  const far = Array.from({ length: 1500 }, (_, at) => codeResult(`far${at}`, 'a.ts', [at + 100, at + 100]))
+  await report(far, 'Far')
+  await report([codeResult('B602', 'a.ts', [20, 20]), codeResult('B607', 'a.ts', [20, 20])], 'Bandit')
+  await report([codeResult('near', 'a.ts', [24, 24]), codeResult('nearer', 'a.ts', [17, 17])], 'Near')
+  const [shell] = await api.services.sql`
+    select issue_id from findings where org_id = ${caller.orgId} and rule_id = 'B602'`
+  const { rejected, rejected_count } = await explain(shell?.issue_id)
+  assert.deepEqual(
+    rejected.slice(0, 4).map(({ facts }: Json) => facts.rule_id),
+    ['B607', 'nearer', 'near', 'far0'],
+  )
+  assert.equal(rejected_count, 1503)
 })
 
 test('at most 20 rejected findings are shown, and all are counted', async () => {
@@ -157,12 +182,12 @@ test('neither a secret nor a hash of it is shown', async () => {
 })
 
 test('both issues of a merge show it in their history', async () => {
-  await report([codeResult('sqli', 'a.ts', [1, 2], 'one()')], 'One')
+  await report([codeResult('sql-injection', 'a.ts', [1, 2], 'one()')], 'One')
   api.clock.advance(1000)
-  await report([codeResult('sqli', 'a.ts', [8, 9], 'two()')], 'Two')
+  await report([codeResult('sql-injection', 'a.ts', [8, 9], 'two()')], 'Two')
   const [staying, leaving] = [await issueOf('One'), await issueOf('Two')]
   api.clock.advance(1000)
-  await report([codeResult('sqli', 'a.ts', [1, 9], 'both()')], 'Three')
+  await report([codeResult('sql-injection', 'a.ts', [1, 9], 'both()')], 'Three')
   const stayed = await explain(staying)
   const left = await explain(leaving)
   assert.deepEqual([stayed.member_count, stayed.merged_into, left.merged_into], [3, null, staying])

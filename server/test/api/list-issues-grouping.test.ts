@@ -65,7 +65,7 @@ test('another package, another ecosystem and another vulnerability are separate 
 
 test('newIssues counts what a report splits off and leaves open, not what it closes at once', async () => {
   const marked = (name: string, lines: [number, number]) => ({
-    ...codeResult('no-eval', 'src/a.ts', lines),
+    ...codeResult('no-eval', 'src/a.ts', lines, 'eval(x)'),
     fingerprints: { name },
   })
   await report([marked('a', [1, 4]), marked('b', [4, 8]), marked('c', [8, 12])], 'One')
@@ -97,12 +97,12 @@ test('a weakness that two tools see at overlapping lines is one issue, at lines 
   assert.equal((await listIssues(api, caller)).length, 3)
 })
 
-test('a weakness of the same code at other lines is one issue', async () => {
+test('the same code at other lines is another issue', async () => {
   const code = 'db.query("select " + input)'
   await report([codeResult('js/sql-injection', 'src/db.ts', [10, 10], code)], 'One')
   await report([codeResult('security/sql-injection', 'src/db.ts', [30, 30], `  ${code}\n`)], 'Two')
-  assert.equal((await onlyIssue(api, caller)).source_count, 2)
-  assert.deepEqual(await codes(), ['same_fingerprint', 'same_fingerprint'])
+  assert.equal((await listIssues(api, caller)).length, 2)
+  assert.deepEqual(await codes(), ['single', 'single'])
 })
 
 test('one message of a rule at three places of a file is three issues, by two tools at one place one', async () => {
@@ -125,7 +125,7 @@ test('one secret in two files by two scanners is one issue, two secrets of one f
   assert.equal((await listIssues(api, caller)).length, 2)
 })
 
-test('secrets that a report redacts are identified by type and location, with any placeholder', async () => {
+test('secrets that a report redacts are identified by their lines, with any placeholder', async () => {
   const redacted = (uri: string, line: number) => ({
     ...codeResult('generic-api-key', uri, [line, line], 'REDACTED'),
     partialFingerprints: { commitSha: 'a1b2c3d', author: 'Ada' },
@@ -133,8 +133,61 @@ test('secrets that a report redacts are identified by type and location, with an
   await report([redacted('a.env', 1), redacted('a.env', 9), redacted('b.env', 1)], 'gitleaks')
   assert.deepEqual(await codes(), ['single', 'single', 'single'])
   await report([codeResult('generic-api-key', 'b.env', [1, 1], 'token = "*******"')], 'ggshield')
-  assert.deepEqual(await codes(), ['same_location', 'same_location', 'single', 'single'])
+  assert.deepEqual(await codes(), ['same_secret', 'same_secret', 'single', 'single'])
   assert.equal((await listIssues(api, caller)).length, 3)
+})
+
+const SHELL = 'python.lang.security.audit.subprocess-shell-true'
+const withCwe = (cwe: string, result: object) => ({ ...result, properties: { cwe } })
+/** The rules of the findings of each issue, sorted. */
+const rulesByIssue = async () => {
+  const byIssue = Map.groupBy(await listFindings(api, caller), ({ issue_id }) => issue_id)
+  return [...byIssue.values()].map((findings) => findings.map(({ rule_id }) => rule_id).sort()).sort()
+}
+
+test('rules that the rule map equates are one issue; two rules of one scanner are two issues', async () => {
+  await report([withCwe('CWE-78', codeResult('B602', 'a.py', [7, 7])), codeResult('B607', 'a.py', [7, 7])], 'Bandit')
+  await report([codeResult('S602', 'a.py', [7, 7]), codeResult('S607', 'a.py', [7, 7])], 'ruff')
+  const local = `home.ci.semgrep-rules.${SHELL}`
+  await report([withCwe('CWE-78', codeResult(local, 'a.py', [7, 9]))], 'Semgrep OSS')
+  assert.deepEqual(await rulesByIssue(), [
+    ['B602', 'S602', local],
+    ['B607', 'S607'],
+  ])
+})
+
+test('gosec that golangci-lint runs is the same scanner', async () => {
+  const code = 'os.Open(name)'
+  await report([codeResult('G304', 'a.go', [7, 7], code), codeResult('G306', 'a.go', [7, 7], code)], 'gosec')
+  const wrapped = { ...codeResult('gosec', 'a.go', [7, 7], code), message: { text: 'G304: Potential file inclusion' } }
+  await report([wrapped], 'golangci-lint')
+  assert.deepEqual(await rulesByIssue(), [['G304', 'gosec'], ['G306']])
+})
+
+test("a secret and a scanner for code's finding of it are one issue of kind secret", async () => {
+  await report([codeResult('generic-api-key', 'a.py', [7, 7], 'tr0ub4dor')], 'gitleaks')
+  await report([withCwe('CWE-259', codeResult('B105', 'a.py', [7, 7], 'password = "tr0ub4dor"'))], 'Bandit')
+  const semgrep = 'generic.secrets.security.detected-generic-secret.detected-generic-secret'
+  await report([codeResult(semgrep, 'a.py', [6, 8])], 'Semgrep OSS')
+  const { kind, member_count } = await onlyIssue(api, caller)
+  assert.deepEqual([kind, member_count], ['secret', 3])
+  const findings = await listFindings(api, caller)
+  assert.equal(findings.find(({ scanner }) => scanner === 'Semgrep OSS')?.kind, 'secret')
+})
+
+test('findings about one control of one resource are one issue, wherever the scanners place them', async () => {
+  const block = (name: string) => `resource "aws_s3_bucket" "${name}" {\n  bucket = "x"\n}`
+  const checkov = (name: string, from: number) => codeResult('CKV_AWS_19', 'main.tf', [from, from + 9], block(name))
+  await report([checkov('logs', 1), checkov('data', 20)], 'checkov')
+  await report([codeResult('aws-s3-enable-bucket-encryption', 'main.tf', [4, 4])], 'defsec')
+  const inData = { ...codeResult('AVD-AWS-0088', 'main.tf', [1, 10]), message: { text: 'aws_s3_bucket[data] is open' } }
+  await report([inData], 'tfsec')
+  assert.deepEqual(await rulesByIssue(), [
+    ['AVD-AWS-0088', 'CKV_AWS_19'],
+    ['CKV_AWS_19', 'aws-s3-enable-bucket-encryption'],
+  ])
+  const findings = await listFindings(api, caller)
+  assert.ok(findings.every(({ kind }) => kind === 'iac'))
 })
 
 test('findings of two repositories are never one issue', async () => {

@@ -42,8 +42,20 @@ const REPORTS: [report: object, options?: UploadOptions][] = [
       'Semgrep',
     ),
   ],
-  // Of lines that lie between those of two others, which are one issue only by it.
-  [sarif([codeResult('other/sql-injection', 'src/db.ts', [18, 51])], 'Sonar')],
+  // Overlaps the lines of two findings of CodeQL, and is joined with only one of them.
+  [sarif([codeResult('other/sql-injection', 'src/db.ts', [16, 50])], 'Sonar')],
+  [sarif([codeResult('sql-injection', 'src/db.ts', [12, 12])], 'Fluid')],
+  [
+    sarif(
+      ['B602', 'B607', 'B603'].map((rule) => ({
+        ...codeResult(rule, 'run.py', [7, 7]),
+        properties: { cwe: 'CWE-78' },
+      })),
+      'Bandit',
+    ),
+  ],
+  [sarif([{ ...codeResult('py/command-line-injection', 'run.py', [7, 8]), properties: { cwe: 'CWE-78' } }], 'CodeQL')],
+  [sarif([codeResult('S602', 'run.py', [7, 7])], 'ruff')],
   [sarif([codeResult('aws-key', 'a.env', [1, 1], SECRET)], 'gitleaks')],
   [sarif([codeResult('AWS', 'b.env', [7, 7], SECRET), codeResult('AWS', 'b.env', [9, 9])], 'trufflehog')],
   [sarif([codeResult('js/xss', 'src/db.ts', [11, 12])], 'CodeQL'), { category: 'nightly' }],

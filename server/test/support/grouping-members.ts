@@ -1,4 +1,5 @@
 import { bucketOf } from '../../src/security/issues/grouping/bucket.ts'
+import { RULES } from './rule-names.ts'
 import type { GroupingFacts, Member } from '../../src/security/issues/grouping/grouping-facts.ts'
 
 let made = 0
@@ -10,7 +11,8 @@ let made = 0
 export function factsOf(fields: Partial<GroupingFacts> = {}): GroupingFacts {
   made += 1
   return {
-    ...{ kind: 'code', path: 'src/db.ts', start_line: null, end_line: null, package_name: null, purl: null },
+    ...{ kind: 'code', tool: 'Scanner', stream_id: made, path: 'src/db.ts', start_line: null, end_line: null },
+    ...{ package_name: null, purl: null, wrapped_rule: null },
     ...{ vuln_ids: [], cwes: [], rule_id: null, secret_type: null, resource_name: null, context: null },
     fingerprint: `fingerprint ${made}`,
     ...fields,
@@ -27,7 +29,7 @@ export function packageFacts(vulnIds: string[], fields: Partial<GroupingFacts> =
 export function memberOf(facts: GroupingFacts, id: string | null = null, issueId: string | null = null): Member {
   return {
     ...facts,
-    ...{ id, issue_id: issueId, bucket: bucketOf(facts), position: id === null ? made : null },
+    ...{ id, issue_id: issueId, bucket: bucketOf(facts, RULES), position: id === null ? made : null },
     ...{ grouping_code: null, grouping_detail: null, severity: 'high', is_open: true, is_tracked: true },
   }
 }

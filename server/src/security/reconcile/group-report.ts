@@ -31,7 +31,7 @@ export async function groupReport(paired: Paired): Promise<GroupedReport> {
   const members = isNews ? await readMembersToGroup(paired) : []
   const canonicalId = await readCanonicalNames(paired.tx, members)
   for (const batch of bucketBatches(members)) {
-    const groups = groupMembers(batch, canonicalId)
+    const groups = groupMembers(batch, { canonicalId, rules: paired.members.rules })
     const regrouping = { groups, stored: new Map(), canonicalId, cause: { by: 'report' } } as const
     const written = await writeGroups(paired.tx, paired.scope, regrouping)
     touched.push(...written.touched, ...splitOff(written.described))

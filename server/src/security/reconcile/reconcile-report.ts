@@ -68,6 +68,7 @@ async function mergeReport(
 ): Promise<Merged> {
   const scope: MergeScope = { org_id: report.org_id, repository_no: report.repository_no, at }
   await lockRepository(incoming.tx, report.org_id, report.repository_no)
+  incoming.members.assignStreams(streams)
   const paired = await pairReport(incoming, scope, streams)
   const judged = judgeStreams(streams, paired.counts, report.summary)
   const grouped = await groupReport(paired)

@@ -1,7 +1,9 @@
 import { Memo } from '../formats/report/memo.ts'
 import type { ParsedFinding } from '../formats/report/parsed-report.ts'
 import { bucketOf, isAboutPackage } from '../issues/grouping/bucket.ts'
-import type { ContextHash, GroupingFacts, Member } from '../issues/grouping/grouping-facts.ts'
+import { type ContextHash, type GroupingFacts, type Member, wrappedRule } from '../issues/grouping/grouping-facts.ts'
+import type { KnownRules } from '../issues/grouping/known-rules.ts'
+import { isSecret } from '../issues/grouping/weakness-names.ts'
 
 /** A finding's position in its report, and the keyed hash of its flagged text as hex. */
 export type AddedMember = { position: number; context: string | null }
@@ -11,12 +13,14 @@ export type AddedMember = { position: number; context: string | null }
  * parsed: a few hundred bytes each, for at most 100,000 findings.
  */
 export class ReportMembers {
+  readonly rules: KnownRules
   readonly #members: Member[] = []
   readonly #isTracked: boolean
   readonly #contextHash: ContextHash
   readonly #buckets = new Memo<string>()
 
-  constructor(isTracked: boolean, contextHash: ContextHash) {
+  constructor(isTracked: boolean, contextHash: ContextHash, rules: KnownRules) {
+    this.rules = rules
     this.#isTracked = isTracked
     this.#contextHash = contextHash
   }
@@ -43,8 +47,16 @@ export class ReportMembers {
   /** Reports have many findings in the same file, so the bucket of a file is computed once. */
   #bucketOf(facts: GroupingFacts): string {
     const { kind, path } = facts
-    const isInFile = path !== null && !isAboutPackage(kind) && kind !== 'secret'
-    return isInFile ? this.#buckets.get(`${kind} ${path}`, () => bucketOf(facts)) : bucketOf(facts)
+    const isInFile = path !== null && !isAboutPackage(kind)
+    if (!isInFile) return bucketOf(facts, this.rules)
+    const place = isSecret(facts, this.rules.of(facts)) ? '' : path
+    return this.#buckets.get(place, () => bucketOf(facts, this.rules))
+  }
+
+  /** Assigns the findings to the streams of their tools, which are known once the report was read. */
+  assignStreams(streams: readonly { id: number; tool: string }[]): void {
+    const ids = new Map(streams.map(({ id, tool }) => [tool, id]))
+    for (const member of this.#members) member.stream_id = ids.get(member.tool) ?? 0
   }
 
   /** The finding at a position of the report. `stored` is its row where it is stored already. */
@@ -57,6 +69,8 @@ export class ReportMembers {
 function groupingFacts(finding: ParsedFinding, context: string | null): GroupingFacts {
   return {
     kind: finding.kind,
+    tool: finding.tool,
+    stream_id: 0,
     path: finding.path,
     start_line: finding.start_line,
     end_line: finding.end_line,
@@ -65,6 +79,7 @@ function groupingFacts(finding: ParsedFinding, context: string | null): Grouping
     vuln_ids: shared(finding.vuln_ids),
     cwes: shared(finding.cwes),
     rule_id: finding.rule_id,
+    wrapped_rule: wrappedRule(finding.tool, finding.title),
     secret_type: finding.secret_type,
     resource_name: finding.resource_name,
     fingerprint: dependsOnPosition(finding) ? finding.fingerprint : null,

@@ -3,6 +3,7 @@ import type { Services } from '../../services.ts'
 import { readReport } from '../formats/read-report.ts'
 import type { ReportFormat, ReportSource, ReportSummary } from '../formats/report/parsed-report.ts'
 import { contextHasher } from '../issues/grouping/grouping-facts.ts'
+import { KnownRules } from '../issues/grouping/known-rules.ts'
 import { type Incoming, openIncoming } from '../reconcile/incoming.store.ts'
 import { ReportMembers } from '../reconcile/report-members.ts'
 import { noteProgress, type UploadKey, type UploadToRead } from './upload-state.store.ts'
@@ -20,7 +21,9 @@ export async function copyReport(
   upload: UploadToCopy,
 ): Promise<{ incoming: Incoming; report: ParsedReport }> {
   const progress = new ParsingProgress(services, upload)
-  const copy = await openIncoming(tx, new ReportMembers(upload.tracked, contextHasher(services.contextKey)))
+  const rules = new KnownRules(services.ruleMap)
+  const members = new ReportMembers(upload.tracked, contextHasher(services.contextKey), rules)
+  const copy = await openIncoming(tx, members)
   try {
     const report = await readReport(upload.source, upload.requested_format, async (findings) => {
       await copy.write(findings)

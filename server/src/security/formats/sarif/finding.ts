@@ -1,20 +1,15 @@
 import { type JsonObject, objectsOf, textOf } from '../../../platform/json/read-value.ts'
-import {
-  boundedText,
-  DESCRIPTION_MAX,
-  firstLine,
-  RULE_ID_MAX,
-  TITLE_MAX,
-  webUrl,
-} from '../../vocabulary/bounded-text.ts'
+import { boundedText, DESCRIPTION_MAX, RULE_ID_MAX, webUrl } from '../../vocabulary/bounded-text.ts'
 import type { FindingKind } from '../../vocabulary/finding.ts'
 import type { ParsedFinding } from '../report/parsed-report.ts'
 import { type ResultLocation, readLocation } from './location.ts'
 import { dismissalOf, levelOf, scannerScoreOf, severityOf } from './result.ts'
 import { messageText, OTHER_LOCATIONS_MAX, otherLocations } from './result-text.ts'
+import { resourceNameOf } from './resource-name.ts'
 import { findRule, ruleReference } from './rule-reference.ts'
 import type { SarifRun } from './sarif-run.ts'
 import { subjectOf } from './subject.ts'
+import { titleOf } from './title.ts'
 import { cwesOf } from './weakness.ts'
 
 /** The finding of a result (§3.27); null if the result has neither a message nor a rule. */
@@ -48,7 +43,7 @@ export function readFinding(run: SarifRun, result: JsonObject): ParsedFinding | 
     state: dismissal === null ? 'open' : 'dismissed',
     dismiss_reason: dismissal?.reason ?? null,
     dismiss_comment: dismissal?.comment ?? null,
-    title: boundedText(firstLine(rule?.description ?? message), TITLE_MAX) ?? ruleId ?? run.tool.name,
+    title: titleOf({ rule, ruleId, message, path }) ?? ruleId ?? run.tool.name,
     description: boundedText(message + otherLocations(resolved, locations.length), DESCRIPTION_MAX),
     native_url: webUrl(textOf(result.hostedViewerUri)) ?? rule?.helpUri ?? null,
     path,
@@ -64,7 +59,7 @@ export function readFinding(run: SarifRun, result: JsonObject): ParsedFinding | 
     cwes: cwesOf(run, result, rule, ruleId),
     rule_id: ruleId,
     secret_type: kind === 'secret' ? boundedText(ruleId ?? rule?.name ?? null, RULE_ID_MAX) : null,
-    resource_name: resourceOf(location, kind),
+    resource_name: resourceOf(location, kind, message),
     scanner_score: score,
     cvss_version: rule?.cvssVersion ?? null,
     cvss_score: rule?.cvssScore ?? null,
@@ -78,8 +73,8 @@ export function readFinding(run: SarifRun, result: JsonObject): ParsedFinding | 
 }
 
 /** A logical location is a cloud resource in infrastructure, and a function or the like in code. */
-function resourceOf(location: ResultLocation | undefined, kind: FindingKind): string | null {
+function resourceOf(location: ResultLocation | undefined, kind: FindingKind, message: string): string | null {
   if (location === undefined) return null
   if (location.path === null) return location.address ?? location.logicalName
-  return kind === 'iac' || kind === 'container' ? location.logicalName : null
+  return kind === 'iac' || kind === 'container' ? resourceNameOf({ ...location, message }) : null
 }

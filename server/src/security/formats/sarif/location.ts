@@ -31,6 +31,8 @@ export function readLocation(run: SarifRun, location: JsonObject): ResultLocatio
     ...linesOf(region),
     startColumn: columnOf(region?.startColumn),
     endColumn: columnOf(region?.endColumn),
+    // kube-score writes the line of a resource as its context.
+    ...(integerOf(region?.startLine, 1) === null && linesOf(objectOf(physical?.contextRegion))),
     // cargo-deny writes the text instead of an object.
     snippet: textOf(memberOf(region, 'snippet', 'text')) ?? textOf(region?.snippet),
     surroundings: textOf(memberOf(physical?.contextRegion, 'snippet', 'text')),

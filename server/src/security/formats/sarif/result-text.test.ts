@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { flaggedText, messageText } from './result-text.ts'
+import { flaggedText, isCutKey, messageText } from './result-text.ts'
 import { readRule } from './rule.ts'
 import { newComponent, newRun } from './sarif-run.ts'
 
@@ -68,4 +68,11 @@ test('a masked secret is not flagged code; other code with asterisks is', () => 
 
 test('a complete secret is flagged code', () => {
   assert.equal(flaggedText('AKIAIOSFODNN7EXAMPLE', true), 'AKIAIOSFODNN7EXAMPLE')
+})
+
+test('the beginning of a private key is not compared, because many keys begin the same', () => {
+  assert.equal(isCutKey('-----BEGINOPENSSHPRIVATEKEY-----b3BlbnNzaC1rZXktdjEAAAAA'), true)
+  assert.equal(isCutKey('-----BEGINRSAPRIVATEKEY-----MIIC-----ENDRSAPRIVATEKEY-----'), false)
+  assert.equal(isCutKey('AKIAIOSFODNN7EXAMPLE'), false)
+  assert.equal(isCutKey(null), false)
 })

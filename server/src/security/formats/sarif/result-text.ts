@@ -77,3 +77,8 @@ export function flaggedText(snippet: string | null, isSecret: boolean): string |
   const isShown = text !== '' && !WITHHELD.has(text) && !(isSecret && MASKED.test(text))
   return isShown ? text : null
 }
+
+/** Whether a text is only the beginning of a private key, which is the same for many keys. */
+export function isCutKey(text: string | null): boolean {
+  return text !== null && text.startsWith('-----BEGIN') && !text.includes('-----END')
+}

@@ -1,4 +1,5 @@
 import type { FindingKind } from '../../vocabulary/finding.ts'
+import { stableRuleId } from '../../vocabulary/weaknesses/stable-rule-id.ts'
 
 /** The kind of findings by a text in the name of the scanner. The first match counts. */
 const KINDS: [FindingKind, string[]][] = [
@@ -8,11 +9,17 @@ const KINDS: [FindingKind, string[]][] = [
       'snyk iac',
       'checkov',
       'tfsec',
+      'defsec',
       'kics',
       'terrascan',
       'trivy config',
       'kubescape',
       'kube-linter',
+      'kube-score',
+      'kubesec',
+      'kubeaudit',
+      'datree',
+      'prowler',
       'cfn-lint',
       'cfn_nag',
       'tflint',
@@ -87,4 +94,16 @@ export function kindOfMarks(marks: readonly string[]): FindingKind | null {
     if (kind !== undefined) return kind
   }
   return null
+}
+
+/** Directories of Semgrep's registry with rules for secrets and for infrastructure. */
+const RULE_DIRECTORIES: [FindingKind, RegExp][] = [
+  ['secret', /(?:^|\.)secrets\.|\.detected-[\w-]*(?:key|token|secret|credential|password|hash|url|account)[\w-]*$/],
+  ['iac', /^(?:terraform|dockerfile|json\.aws|yaml\.(?:kubernetes|docker-compose|argo))\./],
+]
+
+/** The kind of findings of a rule of a scanner for code; null if its id does not tell. */
+export function kindOfRule(ruleId: string): FindingKind | null {
+  const stable = stableRuleId(ruleId)
+  return RULE_DIRECTORIES.find(([, pattern]) => pattern.test(stable))?.[0] ?? null
 }

@@ -7,9 +7,9 @@ import type { Identity } from '../report/identity.ts'
 import { identityOf } from './identity.ts'
 import type { ResultLocation } from './location.ts'
 import { mergedFacts, NO_PACKAGE, type PackageFacts, packageFactsIn, packageFactsOfName } from './package-facts.ts'
-import { flaggedText } from './result-text.ts'
+import { flaggedText, isCutKey } from './result-text.ts'
 import type { SarifRule, SarifRun } from './sarif-run.ts'
-import { kindOfMarks } from './scanner-kind.ts'
+import { kindOfMarks, kindOfRule } from './scanner-kind.ts'
 
 type ResultFacts = {
   run: SarifRun
@@ -25,7 +25,7 @@ type Subject = {
   kind: FindingKind
   vulnIds: string[]
   about: PackageFacts
-  /** The flagged code without white space. */
+  /** The flagged code without white space; null if different code may look the same. */
   context: string | null
   /** The sketch of the flagged code; null for a secret. */
   similarity: string | null
@@ -48,7 +48,14 @@ export function subjectOf({ run, result, rule, ruleId, message, location }: Resu
     line: location?.startLine ?? null,
     dependency: isIdentified ? { package: about, vulnerabilityId } : null,
   })
-  return { kind, vulnIds, about, context, similarity: similarityOf(kind, context, location), identity }
+  return {
+    kind,
+    vulnIds,
+    about,
+    context: isCutKey(context) ? null : context,
+    similarity: similarityOf(kind, context, location),
+    identity,
+  }
 }
 
 function similarityOf(kind: FindingKind, context: string | null, location: ResultLocation | undefined): string | null {
@@ -60,7 +67,9 @@ function similarityOf(kind: FindingKind, context: string | null, location: Resul
 export function kindOf(run: SarifRun, rule: SarifRule | undefined, ruleId: string | null): FindingKind {
   if (run.kind === 'dependency') return kindOfMarks([rule?.name ?? '', ...(rule?.tags ?? [])]) ?? 'dependency'
   if (run.kind !== 'code') return run.kind
-  return run.kinds.get(ruleId ?? '', () => (isVulnerabilityId(ruleId) ? 'dependency' : 'code'))
+  return run.kinds.get(ruleId ?? '', () =>
+    isVulnerabilityId(ruleId) ? 'dependency' : (kindOfRule(ruleId ?? '') ?? 'code'),
+  )
 }
 
 function isVulnerabilityId(ruleId: string | null): boolean {

@@ -1,5 +1,6 @@
 import type { Services } from '../../../services.ts'
 import { plainId } from '../../vocabulary/vulnerability-id.ts'
+import { KnownRules } from '../grouping/known-rules.ts'
 import { readCanonicalIds } from '../writing/grouping.store.ts'
 import {
   type Evidence,
@@ -17,7 +18,7 @@ import { explainGroup } from './issue-explanation.ts'
  * has no such issue, or if it was created before `since`.
  */
 export async function explainIssue(
-  { sql }: Services,
+  { sql, ruleMap }: Services,
   orgId: string,
   id: string,
   since: Date,
@@ -27,12 +28,12 @@ export async function explainIssue(
     if (issue === null) return null
     const own = await readOwnFindings(tx, orgId, issue)
     const isMerged = issue.merged_into !== null
-    const others = isMerged ? { rows: [], count: 0 } : await readOtherFindings(tx, orgId, issue)
+    const others = isMerged ? { rows: [], count: 0 } : await readOtherFindings(tx, orgId, issue, own.rows)
     const ids = plainIdsOf([...own.rows, ...others.rows])
     const canonicalIds = await readCanonicalIds(tx, ids)
     const assertions = await readGroupAssertions(tx, [...new Set(canonicalIds.values())])
     const canonicalId = (vulnId: string) => canonicalIds.get(vulnId) ?? vulnId
-    const group = explainGroup(own.rows, others.rows, { canonicalId, assertions })
+    const group = explainGroup(own.rows, others.rows, { canonicalId, assertions, rules: new KnownRules(ruleMap) })
     const { status, split_from, merged_into } = issue
     const history = await readHistory(tx, orgId, id)
     const counts = { member_count: own.count, rejected_count: others.count }

@@ -46,20 +46,44 @@ const FINDINGS_READ_MAX = 1000
 /** Reads an issue's findings, oldest first. */
 export function readOwnFindings(tx: Tx, orgId: string, { id }: ExplainedIssue) {
   const which: ReturnType<Tx> = tx`issue.id = ${id}`
-  return readFindings(tx, orgId, which)
+  return readFindings(tx, orgId, which, tx`finding.id`)
 }
 
-/** Reads the findings of other issues in the same bucket, oldest first. */
-export function readOtherFindings(tx: Tx, orgId: string, issue: ExplainedIssue) {
+const SPANS_COMPARED_MAX = 20
+
+/**
+ * Reads the findings of other issues in the same bucket: the nearest to the issue's findings first,
+ * in lines of the same file, then oldest first.
+ */
+export function readOtherFindings(tx: Tx, orgId: string, issue: ExplainedIssue, own: readonly Evidence[]) {
   const which: ReturnType<Tx> = tx`
     issue.repository_no = ${issue.repository_no}
     and issue.bucket = ${issue.bucket}
     and issue.merged_into is null
     and issue.id <> ${issue.id}`
-  return readFindings(tx, orgId, which)
+  return readFindings(tx, orgId, which, tx`${linesFrom(tx, own)}, finding.id`)
 }
 
-async function readFindings(tx: Tx, orgId: string, which: ReturnType<Tx>): Promise<Counted<Evidence>> {
+/** The number of lines from the first of these findings; null in other files and without lines. */
+function linesFrom(tx: Tx, own: readonly Evidence[]) {
+  const spans = own.filter(({ path, start_line: from }) => path !== null && from !== null).slice(0, SPANS_COMPARED_MAX)
+  return tx`(
+    select min(greatest(0, finding.start_line - span.to_line,
+      span.from_line - coalesce(finding.end_line, finding.start_line)))
+    from unnest(
+      ${spans.map(({ path }) => path)}::text[], ${spans.map(({ start_line: from }) => from)}::integer[],
+      ${spans.map(({ start_line: from, end_line: to }) => to ?? from)}::integer[]
+    ) as span (path, from_line, to_line)
+    where span.path = finding.path
+  )`
+}
+
+async function readFindings(
+  tx: Tx,
+  orgId: string,
+  which: ReturnType<Tx>,
+  order: ReturnType<Tx>,
+): Promise<Counted<Evidence>> {
   const from = tx`
     from security_issues issue
     join findings finding on finding.org_id = issue.org_id and finding.issue_id = issue.id
@@ -69,7 +93,7 @@ async function readFindings(tx: Tx, orgId: string, which: ReturnType<Tx>): Promi
   const rows = await tx<Evidence[]>`
     select ${memberColumns(tx)}, stream.tool as scanner, stream.source, stream.category, stream.git_ref,
       rfc3339(finding.grouped_at) as grouped_at, ${identityJson(tx)} as identity
-    from (select finding.org_id, finding.id ${from} order by finding.id limit ${FINDINGS_READ_MAX}) picked
+    from (select finding.org_id, finding.id ${from} order by ${order} limit ${FINDINGS_READ_MAX}) picked
     join findings finding on finding.org_id = picked.org_id and finding.id = picked.id
     join security_issues issue on issue.org_id = finding.org_id and issue.id = finding.issue_id
     join finding_streams stream on stream.org_id = finding.org_id and stream.id = finding.stream_id

@@ -111,7 +111,7 @@ export const IssueExplanation = Closed(
     member_count: count('The number of findings in the issue.'),
     rejected: Type.Array(Rejected, {
       description:
-        'Findings of the same package, file or resource that belong to other issues, most similar first, at most 20.',
+        'The nearest findings of the same package, file or resource that belong to other issues, at most 20. In a file, the findings at the fewest lines from the issue come first, and of these the ones with the most similar weakness. Findings of secrets are compared with all secrets of the repository.',
     }),
     rejected_count: count('The number of findings of the same package, file or resource that belong to other issues.'),
     history: Type.Array(Event, { description: 'Merges and splits of the issue, newest first, at most 100.' }),

@@ -2,18 +2,17 @@ import { type AliasAssertion, type AliasStep, aliasPath } from '../../intel/alia
 import { SINGLE_DETAIL } from '../../vocabulary/finding.ts'
 import { plainId } from '../../vocabulary/vulnerability-id.ts'
 import type { GroupingFacts } from '../grouping/grouping-facts.ts'
-import { applyRules } from '../grouping/link-bucket.ts'
+import { applyRules, type Names } from '../grouping/link-bucket.ts'
 import { RecordedLinks, type RecordedMatch } from '../grouping/links.ts'
-import type { CanonicalId } from '../grouping/shared-names.ts'
 import type { Evidence } from './issue-evidence.store.ts'
 import type { IssueExplanation } from './issue-explanation.schema.ts'
-import { REJECTION_CODES, Rejections } from './rejection.ts'
+import { Rejections } from './rejection.ts'
 
 const MEMBERS_MAX = 100
 const REJECTED_MAX = 20
 const MATCHING_MAX = 20
 
-type Aliases = { canonicalId: CanonicalId; assertions: readonly AliasAssertion[] }
+type Known = Names & { assertions: readonly AliasAssertion[] }
 
 /**
  * Applies the rules to the findings of an issue (`own`) and to the others in its bucket, and
@@ -22,11 +21,11 @@ type Aliases = { canonicalId: CanonicalId; assertions: readonly AliasAssertion[]
 export function explainGroup(
   own: readonly Evidence[],
   others: readonly Evidence[],
-  aliases: Aliases,
+  known: Known,
 ): Pick<IssueExplanation, 'is_current' | 'members' | 'rejected'> {
   const findings = [...own, ...others]
-  const links = new RecordedLinks(findings)
-  applyRules(links, aliases.canonicalId)
+  const links = new RecordedLinks(findings, known.rules)
+  applyRules(links, known.canonicalId)
   const ids = findings.map(({ id }) => id)
   return {
     is_current: isOneGroup(links.groups(), own.length),
@@ -38,20 +37,20 @@ export function explainGroup(
         detail: finding.grouping_detail ?? SINGLE_DETAIL,
         at: finding.grouped_at,
       },
-      matches: links.matchesOf(index).map((match) => explainMatch(match, finding, ids, aliases)),
+      matches: links.matchesOf(index).map((match) => explainMatch(match, finding, ids, known)),
     })),
-    rejected: rejected(own, others, aliases.canonicalId),
+    rejected: rejected(own, others, known),
   }
 }
 
-/** The most similar findings that do not belong to the issue. */
-function rejected(own: readonly Evidence[], others: readonly Evidence[], canonicalId: CanonicalId) {
-  const rejections = new Rejections(own, canonicalId)
+/** The nearest findings that do not belong to the issue: by lines, then by weakness. */
+function rejected(own: readonly Evidence[], others: readonly Evidence[], names: Names) {
+  const rejections = new Rejections(own, names)
   return others
-    .map((finding) => ({ finding, rejection: rejections.of(finding) }))
-    .sort((a, b) => REJECTION_CODES.indexOf(a.rejection.code) - REJECTION_CODES.indexOf(b.rejection.code))
+    .map((finding) => ({ finding, ...rejections.of(finding) }))
+    .sort((a, b) => (a.lines === b.lines ? a.weakness - b.weakness : a.lines - b.lines))
     .slice(0, REJECTED_MAX)
-    .map(({ finding, rejection }) => ({ ...evidenceFields(finding), issue_id: finding.issue_id, ...rejection }))
+    .map(({ finding, code, detail }) => ({ ...evidenceFields(finding), issue_id: finding.issue_id, code, detail }))
 }
 
 /** True if the issue's findings, which come first, are exactly one group. */
@@ -63,15 +62,15 @@ function explainMatch(
   { code, on, value, detail, indexes }: RecordedMatch,
   { id, vuln_ids }: Evidence,
   ids: readonly string[],
-  aliases: Aliases,
+  known: Known,
 ) {
   const others = indexes.map((index) => ids[index] as string).filter((other) => other !== id)
-  const path = on === 'vulnerability' && value !== null ? shortestPath(value, vuln_ids, aliases) : []
+  const path = on === 'vulnerability' && value !== null ? shortestPath(value, vuln_ids, known) : []
   return { code, detail, on, value, alias_path: path, with: others.slice(0, MATCHING_MAX), with_count: others.length }
 }
 
 /** The shortest path of aliases from any of the ids that a finding names. */
-function shortestPath(name: string, ids: readonly string[], { canonicalId, assertions }: Aliases): AliasStep[] {
+function shortestPath(name: string, ids: readonly string[], { canonicalId, assertions }: Known): AliasStep[] {
   const paths = ids
     .filter((id) => canonicalId(plainId(id)) === name)
     .flatMap((id) => {

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { RULES } from '../../../../test/support/rule-names.ts'
 import type { GroupingFacts } from '../grouping/grouping-facts.ts'
 import { Rejections } from './rejection.ts'
 
 const NONE: GroupingFacts = {
-  ...{ kind: 'dependency', path: null, start_line: null, end_line: null, package_name: 'lib', purl: null },
+  ...{ kind: 'dependency', tool: 'Scanner', stream_id: 1, wrapped_rule: null },
+  ...{ path: null, start_line: null, end_line: null, package_name: 'lib', purl: null },
   ...{
     vuln_ids: [],
     cwes: [],
@@ -17,8 +19,12 @@ const NONE: GroupingFacts = {
 }
 const facts = (fields: Partial<GroupingFacts>): GroupingFacts => ({ ...NONE, ...fields })
 const canonicalId = (id: string) => (id === 'GHSA-1' ? 'CVE-2024-1000' : id)
-const rejection = (finding: Partial<GroupingFacts>, ...members: Partial<GroupingFacts>[]) =>
-  new Rejections(members.map(facts), canonicalId).of(facts(finding))
+const nearness = (finding: Partial<GroupingFacts>, ...members: Partial<GroupingFacts>[]) =>
+  new Rejections(members.map(facts), { canonicalId, rules: RULES }).of(facts(finding))
+const rejection = (finding: Partial<GroupingFacts>, ...members: Partial<GroupingFacts>[]) => {
+  const { code, detail } = nearness(finding, ...members)
+  return { code, detail }
+}
 
 test('a different vulnerability, compared by canonical ids', () => {
   assert.deepEqual(rejection({ vuln_ids: ['CVE-2024-2000'] }, { vuln_ids: ['GHSA-1'] }), {
@@ -50,18 +56,40 @@ test('no vulnerability although the issue has one; a different rule if neither h
   })
 })
 
+const at = (tool: string, rule_id: string, start_line: number | null, fields: Partial<GroupingFacts> = {}) =>
+  ({ kind: 'code', path: 'a.ts', tool, rule_id, start_line, end_line: start_line, ...fields }) as const
+
 test('a different weakness in code, or the same weakness at a different location', () => {
-  const at = (rule_id: string, start_line: number | null, end_line: number | null) =>
-    ({ kind: 'code', path: 'a.ts', rule_id, start_line, end_line }) as const
-  assert.equal(rejection(at('xss', 1, 1), at('sqli', 1, 1)).code, 'other_weakness')
-  const details = [at('xss', 7, 9), at('xss', 7, 7), at('xss', null, null)].map(
-    (finding) => rejection(finding, at('js/xss', 1, 1)).detail,
+  const issue = at('Bandit', 'B602', 1, { cwes: ['CWE-78'] })
+  assert.deepEqual(rejection(at('CodeQL', 'py/xss', 1, { cwes: ['CWE-79'] }), issue), {
+    code: 'other_weakness',
+    detail: 'Different weakness: CWE-79 instead of python-subprocess-shell, CWE-78.',
+  })
+  const details = [{ end_line: 9 }, {}, { start_line: null }].map(
+    (fields) => rejection(at('CodeQL', 'py/shell', 7, { cwes: ['CWE-78'], ...fields }), issue).detail,
   )
   assert.deepEqual(details, [
-    'Different location: rule xss at lines 7 to 9.',
-    'Different location: rule xss at line 7.',
-    'Different location: rule xss without line numbers.',
+    'Different location: CWE-78 at lines 7 to 9.',
+    'Different location: CWE-78 at line 7.',
+    'Different location: CWE-78 without line numbers.',
   ])
+})
+
+test('a different rule of the same scanner at one line', () => {
+  const issue = at('Bandit', 'B602', 1, { cwes: ['CWE-78'] })
+  assert.deepEqual(rejection(at('Bandit', 'B605', 1, { cwes: ['CWE-78'] }), issue), {
+    code: 'other_rule',
+    detail: 'Different rule of the same scanner: Bandit B605 instead of Bandit B602.',
+  })
+})
+
+test('the distance in lines is that to the nearest finding of the issue in the same file', () => {
+  const issue = [at('One', 'x', 1, { end_line: 4 }), at('One', 'x', 40)]
+  const lines = (fields: Partial<GroupingFacts>) => nearness(at('Two', 'y', 7, fields), ...issue).lines
+  assert.deepEqual(
+    [lines({}), lines({ start_line: 3 }), lines({ start_line: 35, end_line: 38 }), lines({ path: 'b.ts' })],
+    [3, 0, 2, Number.POSITIVE_INFINITY],
+  )
 })
 
 test('the detail lists at most three names', () => {

@@ -1,6 +1,10 @@
 import { isAboutPackage } from '../grouping/bucket.ts'
 import type { GroupingFacts } from '../grouping/grouping-facts.ts'
-import { type CanonicalId, ecosystemOf, vulnerabilityNames, weaknessesOf } from '../grouping/shared-names.ts'
+import type { KnownRules } from '../grouping/known-rules.ts'
+import { ecosystemOf, vulnerabilityNames } from '../grouping/shared-names.ts'
+import { areComparable, SHARED, type WeaknessKey, weaknessKeys } from '../grouping/shared-weaknesses.ts'
+import type { Names } from '../grouping/link-bucket.ts'
+import { comparableCwes, isSecret } from '../grouping/weakness-names.ts'
 
 /** In the order of similarity, the most similar first. */
 export const REJECTION_CODES = [
@@ -14,31 +18,49 @@ export const REJECTION_CODES = [
 /** Why a finding of the same package, file or resource does not belong to an issue. */
 type Rejection = { code: (typeof REJECTION_CODES)[number]; detail: string }
 
+/**
+ * How near a rejected finding is to the issue: by lines (0 if they overlap, infinite in another
+ * file), then by weakness.
+ */
+type Nearness = { lines: number; weakness: number }
+
 /** Determines why the rules did not join findings with the members of an issue. */
 export class Rejections {
-  readonly #canonicalId: CanonicalId
+  readonly #names: Names
+  readonly #members: readonly GroupingFacts[]
   readonly #vulnerabilities: ReadonlySet<string>
-  readonly #rules: ReadonlySet<string>
+  readonly #ruleIds: ReadonlySet<string>
   readonly #ecosystems: ReadonlySet<string>
-  readonly #weaknesses: ReadonlySet<string>
+  readonly #keys: ReadonlyMap<string, WeaknessKey[]>
 
-  constructor(members: readonly GroupingFacts[], canonicalId: CanonicalId) {
-    this.#canonicalId = canonicalId
-    this.#vulnerabilities = new Set(members.flatMap((facts) => vulnerabilityNames(facts.vuln_ids, canonicalId)))
-    this.#rules = new Set(members.flatMap(({ rule_id: rule }) => rule ?? []))
+  constructor(members: readonly GroupingFacts[], names: Names) {
+    this.#names = names
+    this.#members = members
+    this.#vulnerabilities = new Set(members.flatMap((facts) => vulnerabilityNames(facts.vuln_ids, names.canonicalId)))
+    this.#ruleIds = new Set(members.flatMap(({ rule_id: rule }) => rule ?? []))
     this.#ecosystems = new Set(members.map(ecosystemName))
-    this.#weaknesses = new Set(members.flatMap(weaknessesOf))
+    this.#keys = Map.groupBy(
+      members.flatMap((facts) => keysOf(facts, names.rules)),
+      nameOf,
+    )
   }
 
-  of(finding: GroupingFacts): Rejection {
-    return isAboutPackage(finding.kind) ? this.#inPackage(finding) : this.#inFile(finding)
+  of(finding: GroupingFacts): Rejection & Nearness {
+    if (isAboutPackage(finding.kind)) {
+      const rejection = this.#inPackage(finding)
+      return { ...rejection, lines: 0, weakness: REJECTION_CODES.indexOf(rejection.code) }
+    }
+    const lines = Math.min(...this.#members.map((member) => distance(finding, member)))
+    const shared = this.#sharedWith(finding)
+    const weakness = shared === null ? SHARED.length : SHARED.indexOf(shared.by)
+    return { ...this.#inFile(finding, shared, lines), lines, weakness }
   }
 
   #inPackage(finding: GroupingFacts): Rejection {
-    const names = vulnerabilityNames(finding.vuln_ids, this.#canonicalId)
+    const names = vulnerabilityNames(finding.vuln_ids, this.#names.canonicalId)
     const isNamed = names.length > 0 || this.#vulnerabilities.size > 0
     const own = new Set(isNamed ? names : [finding.rule_id ?? []].flat())
-    const theirs = isNamed ? this.#vulnerabilities : this.#rules
+    const theirs = isNamed ? this.#vulnerabilities : this.#ruleIds
     const shared = own.intersection(theirs)
     if (shared.size > 0) {
       const ecosystems = `${ecosystemName(finding)} instead of ${listed(this.#ecosystems)}`
@@ -50,15 +72,59 @@ export class Rejections {
       : { code: 'other_rule', detail: `Different rule: ${difference}.` }
   }
 
-  #inFile(finding: GroupingFacts): Rejection {
-    const own = new Set(weaknessesOf(finding))
-    const shared = own.intersection(this.#weaknesses)
-    if (shared.size > 0) {
-      return { code: 'other_place', detail: `Different location: ${listed(shared)} ${locationOf(finding)}.` }
+  #inFile(finding: GroupingFacts, shared: WeaknessKey | null, lines: number): Rejection {
+    if (shared === null) {
+      const difference = `${this.#weaknessesOf([finding])} instead of ${this.#weaknessesOf(this.#members)}`
+      return { code: 'other_weakness', detail: `Different weakness: ${difference}.` }
     }
-    const difference = `${listed(own)} instead of ${listed(this.#weaknesses)}`
-    return { code: 'other_weakness', detail: `Different weakness: ${difference}.` }
+    const rules = this.#names.rules
+    const own = this.#members.filter((member) => rules.of(member).scanner === rules.of(finding).scanner)
+    if (lines === 0 && finding.resource_name === null && own.length > 0) {
+      const theirs = listed(new Set(own.map((member) => rules.of(member).label)))
+      const detail = `Different rule of the same scanner: ${rules.of(finding).label} instead of ${theirs}.`
+      return { code: 'other_rule', detail }
+    }
+    return { code: 'other_place', detail: `Different location: ${shared.name} ${locationOf(finding)}.` }
   }
+
+  /** The most reliable property that a finding shares with a member of the issue. */
+  #sharedWith(finding: GroupingFacts): WeaknessKey | null {
+    const shared = keysOf(finding, this.#names.rules).filter((key) =>
+      this.#keys.get(nameOf(key))?.some((own) => areComparable(own, key)),
+    )
+    return shared.sort((a, b) => SHARED.indexOf(a.by) - SHARED.indexOf(b.by))[0] ?? null
+  }
+
+  #weaknessesOf(findings: readonly GroupingFacts[]): string {
+    return listed(
+      new Set(
+        findings.flatMap((facts) => {
+          const rule = this.#names.rules.of(facts)
+          const names = [...rule.groups, ...comparableCwes(facts, rule)]
+          return names.length > 0 ? names : [rule.label]
+        }),
+      ),
+    )
+  }
+}
+
+/** Also the rule itself, by which a scanner's own findings are compared. */
+function keysOf(facts: GroupingFacts, rules: KnownRules): WeaknessKey[] {
+  const rule = rules.of(facts)
+  const keys = weaknessKeys(rule, comparableCwes(facts, rule))
+  if (isSecret(facts, rule)) keys.push({ by: 'group', name: 'a secret', role: 'equal' })
+  return [...keys, { by: 'name', name: rule.label, role: 'equal' }]
+}
+
+function nameOf({ by, name }: WeaknessKey): string {
+  return `${by} ${name}`
+}
+
+/** The number of lines from one finding to the other; infinite in another file or without lines. */
+function distance(one: GroupingFacts, other: GroupingFacts): number {
+  if (one.path !== other.path || one.start_line === null || other.start_line === null) return Number.POSITIVE_INFINITY
+  const [oneEnd, otherEnd] = [one.end_line ?? one.start_line, other.end_line ?? other.start_line]
+  return Math.max(0, one.start_line - otherEnd, other.start_line - oneEnd)
 }
 
 function ecosystemName(facts: GroupingFacts): string {

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { factsOf, packageFacts } from '../../../../test/support/grouping-members.ts'
-import { bucketBatches, bucketOf } from './bucket.ts'
-import type { Member } from './grouping-facts.ts'
+import { RULES } from '../../../../test/support/rule-names.ts'
+import { bucketBatches, bucketOf as bucketBy } from './bucket.ts'
+import type { GroupingFacts, Member } from './grouping-facts.ts'
+
+const bucketOf = (facts: GroupingFacts) => bucketBy(facts, RULES)
 
 test('versions and manifests of a package share a bucket; another package and the license have other buckets', () => {
   const lodash = packageFacts(['CVE-2024-1000'], { purl: 'pkg:npm/lodash@4.17.20', path: 'package-lock.json' })
@@ -11,18 +14,19 @@ test('versions and manifests of a package share a bucket; another package and th
   assert.notEqual(bucketOf(lodash), bucketOf(packageFacts([], { kind: 'license' })))
 })
 
-test('a secret whose text is reported has its own bucket, whatever the file', () => {
-  const secret = (fields: object) => bucketOf(factsOf({ kind: 'secret', ...fields }))
-  assert.equal(secret({ context: 'aa', path: 'a.env' }), secret({ context: 'aa', path: 'b.env' }))
-  assert.notEqual(secret({ context: 'aa' }), secret({ context: 'bb' }))
-  assert.notEqual(secret({ path: 'a.env' }), secret({ path: 'b.env' }))
+test('all secrets of a repository share a bucket, also those that a rule for code finds', () => {
+  const secret = bucketOf(factsOf({ kind: 'secret', path: 'a.env' }))
+  assert.equal(secret, bucketOf(factsOf({ kind: 'secret', path: 'b.env', context: 'bb' })))
+  assert.equal(secret, bucketOf(factsOf({ tool: 'Bandit', rule_id: 'B105', cwes: ['CWE-259'] })))
+  assert.equal(secret, bucketOf(factsOf({ tool: 'Gosec', rule_id: 'G101', cwes: ['CWE-798'] })))
+  assert.notEqual(secret, bucketOf(factsOf({ path: 'a.env', cwes: ['CWE-312'] })))
 })
 
-test('a file and a resource of the same name have two buckets; infrastructure and containers share one', () => {
+test('a file and a resource of the same name have two buckets; code, infrastructure and containers share one', () => {
   const iac = factsOf({ kind: 'iac', path: 'Dockerfile' })
   assert.equal(bucketOf(iac), bucketOf(factsOf({ kind: 'container', path: 'Dockerfile' })))
   assert.notEqual(bucketOf(iac), bucketOf(factsOf({ kind: 'iac', path: null, resource_name: 'Dockerfile' })))
-  assert.notEqual(bucketOf(iac), bucketOf(factsOf({ kind: 'code', path: 'Dockerfile' })))
+  assert.equal(bucketOf(iac), bucketOf(factsOf({ kind: 'code', path: 'Dockerfile' })))
 })
 
 function member(bucket: number, id: string | null = null): Member {

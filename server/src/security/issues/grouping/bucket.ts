@@ -1,43 +1,37 @@
 import { hash } from 'node:crypto'
 import type { FindingKind } from '../../vocabulary/finding.ts'
 import type { GroupingFacts, Member } from './grouping-facts.ts'
+import type { KnownRules } from './known-rules.ts'
 import { groupBy } from './links.ts'
 import { sharedPackageName } from './shared-names.ts'
+import { isSecret } from './weakness-names.ts'
 
 const BUCKET_BYTES = 16
 
 /**
- * The package, secret, file or resource that a finding is in, within its repository, as hex. Only
- * findings of one bucket are compared: findings of two buckets never belong to one issue.
+ * The package, file or resource that a finding is in, within its repository, as hex; one bucket for
+ * all secrets of the repository, because a secret may be in several files. Only findings of one
+ * bucket are compared: findings of two buckets never belong to one issue.
  */
-export function bucketOf(facts: GroupingFacts): string {
+export function bucketOf(facts: GroupingFacts, rules: KnownRules): string {
   // Not sliced from the longer text, which V8 would keep in memory as long as its part.
-  return hash('sha256', JSON.stringify(keyOf(facts)), 'buffer').toString('hex', 0, BUCKET_BYTES)
+  return hash('sha256', JSON.stringify(keyOf(facts, rules)), 'buffer').toString('hex', 0, BUCKET_BYTES)
 }
 
-function keyOf(facts: GroupingFacts): (string | null)[] {
+/**
+ * Code and configuration share the bucket of their file: scanners disagree on whether a Dockerfile
+ * is infrastructure or a container, and scanners for code have rules for infrastructure.
+ */
+function keyOf(facts: GroupingFacts, rules: KnownRules): (string | null)[] {
   const packageName = sharedPackageName(facts)
   if (isAboutPackage(facts.kind) && packageName !== null) return [facts.kind, packageName]
-  if (facts.kind === 'secret' && facts.context !== null) return ['secret', facts.context]
-  return [FAMILIES[facts.kind], facts.path ?? facts.resource_name, facts.path === null ? 'resource' : 'file']
+  if (isSecret(facts, rules.of(facts))) return ['secrets']
+  const place = isAboutPackage(facts.kind) ? facts.kind : 'place'
+  return [place, facts.path ?? facts.resource_name, facts.path === null ? 'resource' : 'file']
 }
 
 export function isAboutPackage(kind: FindingKind): boolean {
   return kind === 'dependency' || kind === 'license'
-}
-
-/**
- * Scanners disagree on whether a Dockerfile is infrastructure or a container, and on what is not
- * code.
- */
-const FAMILIES: Record<FindingKind, string> = {
-  code: 'code',
-  other: 'code',
-  iac: 'configuration',
-  container: 'configuration',
-  secret: 'secret place',
-  dependency: 'dependency',
-  license: 'license',
 }
 
 const MEMBERS_AT_ONCE = 20_000

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { memberOf, packageFacts } from '../../../../test/support/grouping-members.ts'
+import { RULES } from '../../../../test/support/rule-names.ts'
 import { describeGroups, type StoredIssue } from './describe-groups.ts'
 import { groupMembers } from './group-members.ts'
 import type { Member } from './grouping-facts.ts'
@@ -22,7 +23,7 @@ function apart(): [Member, Member] {
 
 /** The same findings as one issue. */
 function together(): Member[] {
-  return groupMembers(apart(), asAliases).flatMap(({ members }) =>
+  return groupMembers(apart(), { canonicalId: asAliases, rules: RULES }).flatMap(({ members }) =>
     members.map(({ member, reason }) => ({
       ...{ ...member, issue_id: 'A' },
       ...{ grouping_code: reason.code, grouping_detail: reason.detail },
@@ -36,13 +37,13 @@ const issue = (id: string, vulnIds: string[], bucket = apart()[0].bucket): [stri
 ]
 
 test('groups without a change are left out', () => {
-  const groups = groupMembers(apart(), asNamed)
+  const groups = groupMembers(apart(), { canonicalId: asNamed, rules: RULES })
   const stored = new Map([issue('A', ['CVE-2024-1000']), issue('B', ['GHSA-2'])])
   assert.deepEqual(describeGroups(groups, stored, asNamed, AT), [])
 })
 
 test('an issue whose own fields change is written although its findings do not change', () => {
-  const groups = groupMembers(apart(), asNamed)
+  const groups = groupMembers(apart(), { canonicalId: asNamed, rules: RULES })
   const stored = new Map([issue('A', ['CVE-2024-1000', 'GHSA-9']), issue('B', ['GHSA-2'])])
   const placed = describeGroups(groups, stored, asNamed, AT)
   assert.deepEqual(
@@ -53,7 +54,10 @@ test('an issue whose own fields change is written although its findings do not c
 
 test('if only a reason changes, the finding is written and the issue is not', () => {
   const [first, second] = together() as [Member, Member]
-  const groups = groupMembers([first, { ...second, grouping_detail: 'In other words.' }], asAliases)
+  const groups = groupMembers([first, { ...second, grouping_detail: 'In other words.' }], {
+    canonicalId: asAliases,
+    rules: RULES,
+  })
   assert.deepEqual(
     describeGroups(groups, new Map(), asAliases, AT).map(({ isWritten }) => isWritten),
     [false],
@@ -62,14 +66,19 @@ test('if only a reason changes, the finding is written and the issue is not', ()
 
 test('merges and splits state the aliases and their source', () => {
   const stored = new Map([issue('A', ['CVE-2024-1000']), issue('B', ['GHSA-2'])])
-  const joined = describeGroups(groupMembers(apart(), asAliases), stored, asAliases, AT)
+  const joined = describeGroups(groupMembers(apart(), { canonicalId: asAliases, rules: RULES }), stored, asAliases, AT)
   assert.deepEqual(issueChanges(joined, leftIssues(joined), stored, OSV), [
     {
       ...{ event: 'merged', issue_id: 'B', other_issue_id: 'A' },
       detail: 'CVE-2024-1000 and GHSA-2 are aliases (osv).',
     },
   ])
-  const parted = describeGroups(groupMembers(together(), asNamed), new Map(), asNamed, AT)
+  const parted = describeGroups(
+    groupMembers(together(), { canonicalId: asNamed, rules: RULES }),
+    new Map(),
+    asNamed,
+    AT,
+  )
   const [split, ...others] = issueChanges(parted, [], new Map(), OSV)
   assert.deepEqual([split?.event, split?.other_issue_id, others], ['split', 'A', []])
   assert.equal(split?.detail, 'CVE-2024-1000 and GHSA-2 are no longer aliases (osv).')

@@ -1,7 +1,7 @@
 import { newUuidSeries } from '../../../platform/ids.ts'
 import { compareCanonical } from '../../intel/aliases/alias-groups.ts'
 import type { IssueStatus } from '../../vocabulary/finding.ts'
-import { FINDING_KINDS, type FindingKind } from '../../vocabulary/finding.ts'
+import type { FindingKind } from '../../vocabulary/finding.ts'
 import { severityRank } from '../../vocabulary/severity.ts'
 import { type Group, vulnerabilityIdsOf } from './group-members.ts'
 import type { Member } from './grouping-facts.ts'
@@ -91,7 +91,7 @@ function describeIssue(group: Group, id: string, canonicalId: CanonicalId): Issu
     id,
     is_new: group.issue_id === null,
     bucket: group.bucket,
-    kind: FINDING_KINDS.find((kind) => members.some((member) => member.kind === kind)) as FindingKind,
+    kind: KINDS_OF_ISSUES.find((kind) => members.some((member) => member.kind === kind)) as FindingKind,
     severity: worstRank(counting.length > 0 ? counting : members),
     status: counting.length > 0 ? 'open' : members.some(({ is_open: isOpen }) => !isOpen) ? 'dismissed' : 'fixed',
     listed: group.split_from === null && members.some((member) => member.is_tracked),
@@ -100,6 +100,12 @@ function describeIssue(group: Group, id: string, canonicalId: CanonicalId): Issu
     split_from: group.split_from,
   }
 }
+
+/**
+ * An issue with findings of several kinds has the kind that comes first here: the most specific
+ * one.
+ */
+const KINDS_OF_ISSUES: FindingKind[] = ['dependency', 'license', 'secret', 'iac', 'container', 'code', 'other']
 
 function worstRank(members: readonly Member[]): number {
   return Math.max(...members.map(({ severity }) => severityRank(severity)))

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { memberOf, packageFacts } from '../../../../test/support/grouping-members.ts'
+import { RULES } from '../../../../test/support/rule-names.ts'
 import { assignIssues, groupMembers, reviveIssues } from './group-members.ts'
 
 const of = (id: string | null, issueId: string | null) => ({ id, issue_id: issueId })
@@ -63,7 +64,7 @@ test('no issue is assigned twice, every issue with findings is kept, and the ord
 
 test('a group that splits off gets the issue back that was merged, once, and only if the vulnerabilities are the same', () => {
   const members = [memberOf(packageFacts(['CVE-2024-1000']), '1', 'A'), memberOf(packageFacts(['GHSA-2']), '2', 'A')]
-  const groups = groupMembers(members, (id) => id)
+  const groups = groupMembers(members, { canonicalId: (id) => id, rules: RULES })
   const revived = (id: string, mergedInto: string, vulnId: string) =>
     reviveIssues(groups, [{ id, merged_into: mergedInto, vuln_ids: [vulnId] }]).map(({ issue_id }) => issue_id)
   assert.deepEqual(revived('B', 'A', 'GHSA-2'), ['A', 'B'])

@@ -1,9 +1,8 @@
 import { compareCanonical } from '../../intel/aliases/alias-groups.ts'
 import type { GroupingReason } from '../../vocabulary/finding.ts'
 import type { Member } from './grouping-facts.ts'
-import { linkBucket } from './link-bucket.ts'
+import { linkBucket, type Names } from './link-bucket.ts'
 import { groupBy } from './links.ts'
-import type { CanonicalId } from './shared-names.ts'
 
 /**
  * `issue_id` is null if the group needs a new issue, which was split from `split_from` if that is
@@ -15,9 +14,9 @@ type GroupMember = { member: Member; reason: GroupingReason }
 export type Group = Assignment & { bucket: string; members: GroupMember[] }
 
 /** Groups findings into issues. They must be all findings of their buckets. */
-export function groupMembers(members: readonly Member[], canonicalId: CanonicalId): Group[] {
+export function groupMembers(members: readonly Member[], names: Names): Group[] {
   const groups = [...groupBy(members, ({ bucket }) => bucket)].flatMap(([bucket, inBucket]) => {
-    const links = linkBucket(inBucket, canonicalId)
+    const links = linkBucket(inBucket, names)
     return links.groups().map((indexes) => ({
       bucket,
       members: indexes.map((index) => ({ member: inBucket[index] as Member, reason: links.reasonOf(index) })),

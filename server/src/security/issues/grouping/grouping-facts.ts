@@ -5,6 +5,10 @@ import type { Severity } from '../../vocabulary/severity.ts'
 /** The fields of a finding that decide which other findings belong to the same issue. */
 export type GroupingFacts = {
   kind: FindingKind
+  /** The name of the scanner, as in its report. */
+  tool: string
+  /** The scanner's reports of one branch and category. It lists a finding in each only once. */
+  stream_id: number
   path: string | null
   start_line: number | null
   end_line: number | null
@@ -13,6 +17,11 @@ export type GroupingFacts = {
   vuln_ids: readonly string[]
   cwes: readonly string[]
   rule_id: string | null
+  /**
+   * The beginning of the message if the scanner writes the rule of another scanner there; else
+   * null.
+   */
+  wrapped_rule: string | null
   secret_type: string | null
   resource_name: string | null
   /**
@@ -42,6 +51,15 @@ export type Member = GroupingFacts & {
   severity: Severity
   is_open: boolean
   is_tracked: boolean
+}
+
+/** Scanners that run others and name the other's rule at the beginning of the message. */
+export const WRAPPING_TOOL = 'golangci'
+export const WRAPPED_RULE_MAX = 12
+
+/** `GroupingFacts.wrapped_rule`. `memberColumns` has the same rule for stored findings. */
+export function wrappedRule(tool: string, message: string): string | null {
+  return tool.toLowerCase().startsWith(WRAPPING_TOOL) ? message.slice(0, WRAPPED_RULE_MAX) : null
 }
 
 /** Hashes a flagged text to hex. */

@@ -1,14 +1,22 @@
 import { isAboutPackage } from './bucket.ts'
 import type { GroupingFacts } from './grouping-facts.ts'
-import { linkByFingerprint, linkBySecret, linkByWeakness } from './link-locations.ts'
+import type { KnownRules } from './known-rules.ts'
 import { linkByRule, linkByVulnerability } from './link-packages.ts'
+import { linkByFingerprint, linkByScanner } from './link-scanner.ts'
+import { linkSecrets } from './link-secrets.ts'
+import { linkByWeakness } from './link-weaknesses.ts'
 import { Links } from './links.ts'
+import { resourcesOf } from './resources.ts'
 import type { CanonicalId } from './shared-names.ts'
+import { isSecret } from './weakness-names.ts'
+
+/** The names under which vulnerabilities and rules are compared. */
+export type Names = { canonicalId: CanonicalId; rules: KnownRules }
 
 /** Determines which findings of one bucket belong to one issue. */
-export function linkBucket(members: readonly GroupingFacts[], canonicalId: CanonicalId): Links {
-  const links = new Links(members)
-  applyRules(links, canonicalId)
+export function linkBucket(members: readonly GroupingFacts[], names: Names): Links {
+  const links = new Links(members, names.rules)
+  applyRules(links, names.canonicalId)
   return links
 }
 
@@ -18,10 +26,16 @@ export function linkBucket(members: readonly GroupingFacts[], canonicalId: Canon
  */
 export function applyRules(links: Links, canonicalId: CanonicalId): void {
   if (links.members.length < 2) return
-  const { kind, context } = links.factsOf(0)
+  const first = links.factsOf(0)
   linkByVulnerability(links, canonicalId)
-  if (kind === 'secret' && context !== null) linkBySecret(links)
   linkByFingerprint(links)
-  if (isAboutPackage(kind)) linkByRule(links)
-  else linkByWeakness(links)
+  if (isAboutPackage(first.kind)) linkByRule(links)
+  else if (isSecret(first, links.ruleOf(0))) linkSecrets(links)
+  else linkByPlace(links)
+}
+
+function linkByPlace(links: Links): void {
+  const resources = resourcesOf(links.members)
+  linkByScanner(links, resources)
+  linkByWeakness(links, resources)
 }

@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import type { GroupingFacts } from './grouping-facts.ts'
 import { applyRules, linkBucket } from './link-bucket.ts'
 import { RecordedLinks } from './links.ts'
+import { RULES } from '../../../../test/support/rule-names.ts'
 
 const some = <Value>(...values: Value[]) => fc.option(fc.constantFrom(...values), { nil: null })
 
@@ -12,6 +13,9 @@ const bucketOf = (kind: 'code' | 'dependency' | 'secret') =>
   fc.array(
     fc.record({
       kind: fc.constant(kind),
+      tool: fc.constantFrom('One', 'Two', 'Three'),
+      stream_id: fc.constantFrom(1, 2),
+      wrapped_rule: fc.constant(null),
       path: fc.constant('src/a.ts'),
       start_line: some(1, 4, 8),
       end_line: some(4, 9),
@@ -19,7 +23,7 @@ const bucketOf = (kind: 'code' | 'dependency' | 'secret') =>
       purl: some('pkg:npm/lib@1', 'pkg:pypi/lib@1'),
       vuln_ids: fc.subarray(['CVE-2024-1000', 'CVE-2024-2000', 'GHSA-1', 'RHSA-2024:1']),
       cwes: fc.subarray(['CWE-79', 'CWE-89']),
-      rule_id: some('js/xss', 'py/xss', 'sqli'),
+      rule_id: some('js/dom-xss', 'py/dom-xss', 'sqli'),
       secret_type: fc.constant(null),
       resource_name: some('bucket', 'queue'),
       fingerprint: some('aa', 'bb', 'cc'),
@@ -34,8 +38,8 @@ for (const kind of ['code', 'dependency', 'secret'] as const) {
   test(`recorded links of ${kind} findings give the same groups, and the first match of each finding is its reason`, () => {
     fc.assert(
       fc.property(bucketOf(kind), (members) => {
-        const links = linkBucket(members, canonicalId)
-        const recorded = new RecordedLinks(members)
+        const links = linkBucket(members, { canonicalId, rules: RULES })
+        const recorded = new RecordedLinks(members, RULES)
         applyRules(recorded, canonicalId)
         assert.deepEqual(recorded.groups(), links.groups())
         for (const at of members.keys()) {
@@ -50,7 +54,7 @@ for (const kind of ['code', 'dependency', 'secret'] as const) {
   test(`the findings of a ${kind} group are connected by recorded matches`, () => {
     fc.assert(
       fc.property(bucketOf(kind), (members) => {
-        const recorded = new RecordedLinks(members)
+        const recorded = new RecordedLinks(members, RULES)
         applyRules(recorded, canonicalId)
         const groups = recorded.groups()
         for (const [at] of members.entries()) {

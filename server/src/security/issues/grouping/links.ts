@@ -1,11 +1,13 @@
 import { DisjointSets } from '../../../platform/disjoint-sets.ts'
 import { GROUPING_CODES, type GroupingCode, type GroupingReason, SINGLE } from '../../vocabulary/finding.ts'
 import type { GroupingFacts } from './grouping-facts.ts'
+import type { KnownRule, KnownRules } from './known-rules.ts'
 
 export const MATCHED = [
   'vulnerability',
   'rule',
   'secret',
+  'secret_and_lines',
   'fingerprint',
   'weakness_and_code',
   'weakness_and_lines',
@@ -30,11 +32,14 @@ export type Match = {
  */
 export class Links {
   readonly members: readonly GroupingFacts[]
+  readonly #rules: KnownRule[] = []
+  readonly #known: KnownRules
   readonly #sets: DisjointSets
   readonly #reasons: (GroupingReason | undefined)[] = []
 
-  constructor(members: readonly GroupingFacts[]) {
+  constructor(members: readonly GroupingFacts[], rules: KnownRules) {
     this.members = members
+    this.#known = rules
     this.#sets = new DisjointSets(members.length)
   }
 
@@ -48,6 +53,11 @@ export class Links {
 
   factsOf(index: number): GroupingFacts {
     return this.members[index] as GroupingFacts
+  }
+
+  ruleOf(index: number): KnownRule {
+    this.#rules[index] ??= this.#known.of(this.factsOf(index))
+    return this.#rules[index]
   }
 
   reasonOf(index: number): GroupingReason {
@@ -78,8 +88,8 @@ export type RecordedMatch = Omit<Match, 'detailOf'> & { detail: string; indexes:
 export class RecordedLinks extends Links {
   readonly #matches: RecordedMatch[][]
 
-  constructor(members: readonly GroupingFacts[]) {
-    super(members)
+  constructor(members: readonly GroupingFacts[], rules: KnownRules) {
+    super(members, rules)
     this.#matches = members.map(() => [])
   }
 

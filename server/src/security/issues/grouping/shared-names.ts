@@ -1,5 +1,5 @@
-// Scanners name the same vulnerability, package or rule differently. These are the forms in which
-// names are compared.
+// Scanners name the same vulnerability or package differently. These are the forms in which names
+// are compared.
 import { parsePackageUrl } from '../../vocabulary/package-url.ts'
 import { plainId } from '../../vocabulary/vulnerability-id.ts'
 import type { GroupingFacts } from './grouping-facts.ts'
@@ -41,36 +41,4 @@ export function sharedPackageName({ purl, package_name: name }: Package): string
 /** The ecosystem of a package: the type in its package URL, or null without one. */
 export function ecosystemOf({ purl }: Pick<Package, 'purl'>): string | null {
   return /^pkg:\/{0,2}([a-z0-9.+-]{1,50})\//i.exec(purl ?? '')?.[1]?.toLowerCase() ?? null
-}
-
-/**
- * Rules that other scanners adopted from Bandit with their number: ruff's S102 is Bandit's B102.
- */
-const BANDIT_RULE = /^[sb](\d{3})$/
-
-/** Older versions of Trivy prefix ids with the name of their database: `AVD-AWS-0088`. */
-const DATABASE = /^avd-(?=[a-z]+-\d)/
-
-/**
- * What the ids of equivalent rules have in common: the last part. Scanners put languages, plugins
- * and vendors before it, as in `python.lang.security.exec-detected`, `security/detect-eval` and
- * `js/xss`.
- */
-function ruleFamily(ruleId: string): string {
-  const last =
-    ruleId
-      .toLowerCase()
-      .split(/[./:]/)
-      .findLast((part) => /[a-z]/.test(part)) ?? ruleId.toLowerCase()
-  const number = BANDIT_RULE.exec(last)?.[1]
-  return number === undefined ? last.replace(DATABASE, '') : `bandit ${number}`
-}
-
-/**
- * The weaknesses of a finding: its CWEs and the family of its rule. Findings that share one are
- * comparable.
- */
-export function weaknessesOf({ cwes, rule_id, secret_type }: GroupingFacts): string[] {
-  const rule = secret_type ?? rule_id
-  return rule === null ? [...cwes] : [...cwes, `rule ${ruleFamily(rule)}`]
 }

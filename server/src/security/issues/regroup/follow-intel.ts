@@ -1,6 +1,7 @@
 import type { Tx } from '../../../platform/db/sql.ts'
 import type { Services } from '../../../services.ts'
 import { holdIntel } from '../../intel/intel-hold.store.ts'
+import { KnownRules } from '../grouping/known-rules.ts'
 import { lockRepository } from '../writing/grouping.store.ts'
 import { readStaleIssues, type StaleIssues, updateThreats } from '../writing/issue-threat.store.ts'
 import { type DueRepository, nextDueRepository, noteDueBuckets, takeDueBuckets } from './due-bucket.store.ts'
@@ -37,18 +38,19 @@ async function refreshIssues({ sql }: Services, { org_id, repository_no, issue_i
 }
 
 /** Regroups the due buckets, a part of one repository in each transaction. */
-async function regroupDue({ sql, clock }: Services): Promise<void> {
+async function regroupDue({ sql, clock, ruleMap }: Services): Promise<void> {
+  const rules = new KnownRules(ruleMap)
   for (let next = await nextDueRepository(sql); next !== null; next = await nextDueRepository(sql)) {
     const due = next
-    await sql.begin((tx) => regroupRepository(tx, due, clock.now()))
+    await sql.begin((tx) => regroupRepository(tx, due, rules, clock.now()))
   }
 }
 
-async function regroupRepository(tx: Tx, due: DueRepository, at: Date): Promise<void> {
+async function regroupRepository(tx: Tx, due: DueRepository, rules: KnownRules, at: Date): Promise<void> {
   await lockRepository(tx, due.org_id, due.repository_no)
   // Held before any bucket is taken, to prevent a deadlock: this transaction would wait for an
   // import, which waits for a job that takes alias changes, which waits for these buckets.
   await holdIntel(tx)
   const buckets = await takeDueBuckets(tx, due)
-  await regroupBuckets(tx, { ...due, at }, { buckets, cause: { by: 'aliases', source: due.source } })
+  await regroupBuckets(tx, { ...due, at }, { buckets, rules, cause: { by: 'aliases', source: due.source } })
 }

@@ -4,6 +4,7 @@ import type { DescribedGroup } from '../grouping/describe-groups.ts'
 import { groupMembers, isSplit, reviveIssues } from '../grouping/group-members.ts'
 import type { Member } from '../grouping/grouping-facts.ts'
 import type { Cause, IssueChange } from '../grouping/issue-change.ts'
+import type { KnownRules } from '../grouping/known-rules.ts'
 import { type MergeScope, readCanonicalNames, readMembers } from '../writing/grouping.store.ts'
 import { dropGrouped, type Grouped } from '../writing/grouping-tables.store.ts'
 import { refreshIssues } from '../writing/issue-refresh.store.ts'
@@ -14,6 +15,7 @@ import { readIssues, readMerged } from './regroup.store.ts'
 type BucketsToRegroup = {
   buckets: readonly string[]
   cause: Cause
+  rules: KnownRules
   remember?: (grouped: Grouped) => Promise<void>
 }
 
@@ -30,15 +32,15 @@ export type Regrouped = { findings: number; moved: number; restated: number; iss
 export async function regroupBuckets(
   tx: Tx,
   scope: MergeScope,
-  { buckets, cause, remember }: BucketsToRegroup,
+  { buckets, cause, rules, remember }: BucketsToRegroup,
 ): Promise<Regrouped> {
   const { org_id: orgId, repository_no: repositoryNo } = scope
-  const found = (await readMembers(tx, orgId, repositoryNo, buckets)).map(withCurrentBucket)
+  const found = (await readMembers(tx, orgId, repositoryNo, buckets)).map((member) => withCurrentBucket(member, rules))
   const others = [...new Set(found.map(({ bucket }) => bucket))].filter(isNotIn(buckets))
   const members = [...found, ...(await readMembers(tx, orgId, repositoryNo, others))]
   const canonicalId = await readCanonicalNames(tx, members)
   const stored = await readIssues(tx, scope, [...buckets, ...others])
-  const grouped = groupMembers(members, canonicalId)
+  const grouped = groupMembers(members, { canonicalId, rules })
   const splitFrom = grouped.filter(isSplit).map((group) => group.split_from)
   const groups = reviveIssues(grouped, await readMerged(tx, orgId, splitFrom))
   const written = await writeGroups(tx, scope, { groups, stored, canonicalId, cause, ...(remember && { remember }) })
@@ -60,8 +62,8 @@ function newIssues(described: readonly DescribedGroup[]): string[] {
  * By the current rules a finding may belong to another bucket. Its findings are read too, and
  * regrouped again later.
  */
-function withCurrentBucket(member: Member): Member {
-  return { ...member, bucket: bucketOf(member) }
+function withCurrentBucket(member: Member, rules: KnownRules): Member {
+  return { ...member, bucket: bucketOf(member, rules) }
 }
 
 function countFinished(found: readonly Member[], buckets: readonly string[]): number {

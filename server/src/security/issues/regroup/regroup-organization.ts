@@ -4,6 +4,7 @@ import { ApiError } from '../../../platform/http/errors.ts'
 import { newUuid } from '../../../platform/ids.ts'
 import type { Services } from '../../../services.ts'
 import type { IssueChange } from '../grouping/issue-change.ts'
+import { KnownRules } from '../grouping/known-rules.ts'
 import { lockRepository, type MergeScope } from '../writing/grouping.store.ts'
 import { nextBuckets, nextRepository } from './regroup.store.ts'
 import { type Regrouped, regroupBuckets } from './regroup-buckets.ts'
@@ -28,6 +29,7 @@ export async function regroupOrganization(
   issuesAtOnce = ISSUES_AT_ONCE,
 ): Promise<RegroupRun> {
   const { sql, clock } = services
+  const rules = new KnownRules(services.ruleMap)
   let run = await openRun(sql, orgId, newUuid(clock.now()), clock.now())
   if (run.status === 'undoing') {
     const message = `Regroup ${run.id} is only partly undone. Run --undo ${run.id} again to finish it.`
@@ -35,7 +37,7 @@ export async function regroupOrganization(
   }
   while (run.status === 'running') {
     const { after, changes } = await sql.begin((tx) =>
-      regroupBatch(tx, run.id, { orgId, issuesAtOnce, at: clock.now() }),
+      regroupBatch(tx, run.id, { orgId, rules, issuesAtOnce, at: clock.now() }),
     )
     run = after
     follow(run, changes)
@@ -43,7 +45,7 @@ export async function regroupOrganization(
   return run
 }
 
-type BatchOptions = { orgId: string; issuesAtOnce: number; at: Date }
+type BatchOptions = { orgId: string; rules: KnownRules; issuesAtOnce: number; at: Date }
 type Step = { after: RegroupRun; changes: readonly IssueChange[] }
 
 /** Locks and reads the run again, so that several processes can take turns. */
@@ -62,7 +64,7 @@ function finished(run: RegroupRun): Step {
 }
 
 async function regroupNext(tx: Tx, run: RegroupRun, repositoryNo: number, options: BatchOptions): Promise<Step> {
-  const { orgId, issuesAtOnce, at } = options
+  const { orgId, rules, issuesAtOnce, at } = options
   const scope = { org_id: orgId, repository_no: repositoryNo, at }
   await lockRepository(tx, orgId, repositoryNo)
   const buckets = await nextBuckets(tx, scope, run.bucket, issuesAtOnce)
@@ -71,6 +73,7 @@ async function regroupNext(tx: Tx, run: RegroupRun, repositoryNo: number, option
   const batch = { org_id: orgId, regroup_id: run.id, batch: run.batches + 1, repository_no: repositoryNo }
   const done = await regroupBuckets(tx, scope, {
     buckets,
+    rules,
     cause: { by: 'rules' },
     remember: (grouped) => rememberBatch(grouped, batch),
   })
@@ -100,24 +103,36 @@ const EMPTY_RUN: RegroupRun = {
  * Shows what a new `regroupOrganization` would change. Each repository is regrouped in one
  * transaction that is rolled back. Reports of the repository wait for it.
  */
-export async function previewRegroup({ sql, clock }: Services, orgId: string, follow: Follow): Promise<RegroupRun> {
+export async function previewRegroup(
+  { sql, clock, ruleMap }: Services,
+  orgId: string,
+  follow: Follow,
+): Promise<RegroupRun> {
+  const rules = new KnownRules(ruleMap)
   let run = EMPTY_RUN
   for (let next = await nextRepository(sql, orgId, 0); next !== null; next = await nextRepository(sql, orgId, next)) {
     const scope = { org_id: orgId, repository_no: next, at: clock.now() }
     const start = { ...run, repository_no: next, bucket: null }
-    run = await rolledBack(sql, (tx) => previewRepository(tx, scope, start, follow))
+    run = await rolledBack(sql, (tx) => previewRepository(tx, { scope, rules }, start, follow))
   }
   return { ...run, status: 'finished' }
 }
 
-async function previewRepository(tx: Tx, scope: MergeScope, start: RegroupRun, follow: Follow): Promise<RegroupRun> {
+type Preview = { scope: MergeScope; rules: KnownRules }
+
+async function previewRepository(
+  tx: Tx,
+  { scope, rules }: Preview,
+  start: RegroupRun,
+  follow: Follow,
+): Promise<RegroupRun> {
   await lockRepository(tx, scope.org_id, scope.repository_no)
   let run = start
   for (;;) {
     const buckets = await nextBuckets(tx, scope, run.bucket, ISSUES_AT_ONCE)
     const last = buckets.at(-1)
     if (last === undefined) return run
-    const done = await regroupBuckets(tx, scope, { buckets, cause: { by: 'rules' } })
+    const done = await regroupBuckets(tx, scope, { buckets, rules, cause: { by: 'rules' } })
     run = { ...addCounts(run, done), bucket: last }
     follow(run, done.changes)
   }

@@ -1,7 +1,7 @@
 import type { Db, Tx } from '../../../platform/db/sql.ts'
 import { holdIntel } from '../../intel/intel-hold.store.ts'
 import { plainId } from '../../vocabulary/vulnerability-id.ts'
-import type { GroupingFacts, Member } from '../grouping/grouping-facts.ts'
+import { type GroupingFacts, type Member, WRAPPED_RULE_MAX, WRAPPING_TOOL } from '../grouping/grouping-facts.ts'
 import type { CanonicalId } from '../grouping/shared-names.ts'
 
 /** The repository whose findings a transaction writes, and the time of the change. */
@@ -52,9 +52,12 @@ export async function readMembers(
 /** The columns of a `Member`, from the aliases `finding`, `issue` and `stream`. */
 export function memberColumns(db: Db) {
   return db`
-    finding.id, finding.issue_id, finding.kind, finding.path, finding.start_line, finding.end_line,
+    finding.id, finding.issue_id, finding.kind, stream.tool, stream.id as stream_id, finding.path, finding.start_line, finding.end_line,
     finding.package_name, finding.purl, finding.vuln_ids, finding.cwes, finding.rule_id, finding.secret_type,
     finding.resource_name,
+    case
+      when stream.tool ilike ${`${WRAPPING_TOOL}%`} then left(finding.title, ${WRAPPED_RULE_MAX})
+    end as wrapped_rule,
     case
       when finding.start_line is null
         or finding.fingerprint_method <> 'message'

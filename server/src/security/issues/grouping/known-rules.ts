@@ -1,0 +1,78 @@
+import type { RuleMap } from '../../vocabulary/weaknesses/rule-map.ts'
+import { ruleNames } from '../../vocabulary/weaknesses/rule-name.ts'
+import { stableRuleId } from '../../vocabulary/weaknesses/stable-rule-id.ts'
+import type { GroupingFacts } from './grouping-facts.ts'
+
+/** What is known about the rule of a finding. */
+export type KnownRule = {
+  /** Equal for all editions of a scanner, and for a scanner that another one runs. */
+  scanner: string
+  /** Equal for all spellings of a rule id. */
+  rule: string
+  /** The scanner and the rule as a sentence names them. */
+  label: string
+  /** The groups of the rule map that contain the rule. */
+  groups: readonly string[]
+  /** The CWEs of these groups. */
+  cwes: readonly string[]
+  /** The name that scanners share which adopt a rule from each other; null if it says too little. */
+  sharedName: string | null
+  /** False if the CWEs that the scanner states are not those of the code that it flags. */
+  hasPreciseCwes: boolean
+}
+
+type RuleFacts = Pick<GroupingFacts, 'tool' | 'rule_id' | 'wrapped_rule'>
+
+/** Looks rules up in the rule map, each only once. */
+export class KnownRules {
+  readonly #map: RuleMap
+  readonly #known = new Map<string, Map<string, KnownRule>>()
+
+  constructor(map: RuleMap) {
+    this.#map = map
+  }
+
+  of({ tool, rule_id: ruleId, wrapped_rule: wrapped }: RuleFacts): KnownRule {
+    const ofTool = this.#known.get(tool) ?? new Map<string, KnownRule>()
+    if (ofTool.size === 0) this.#known.set(tool, ofTool)
+    const id = ruleId ?? ''
+    const key = wrapped === null ? id : `${id}\n${wrapped}`
+    const known = ofTool.get(key)
+    if (known !== undefined) return known
+    const rule = this.#lookUp(tool, stableRuleId(id), wrapped)
+    ofTool.set(key, rule)
+    return rule
+  }
+
+  #lookUp(tool: string, ruleId: string, wrapped: string | null): KnownRule {
+    const weaknesses = this.#map.weaknessesOfRule(tool, ruleId, wrapped)
+    const controls = this.#map.controlsOfRule(tool, ruleId)
+    const rule = this.#map.canonicalRule(tool, ruleId, wrapped)
+    return {
+      scanner: ruleNames(tool, ruleId, wrapped)[0]?.tool ?? tool,
+      rule,
+      label: ruleId === '' ? tool : `${tool} ${ruleId}`,
+      groups: [...weaknesses, ...controls],
+      cwes: [...new Set(weaknesses.flatMap((id) => this.#map.weaknesses.get(id)?.cwes ?? []))],
+      sharedName: sharedNameOf(ruleId),
+      hasPreciseCwes: !IMPRECISE_CWES.test(rule),
+    }
+  }
+}
+
+/**
+ * Bandit gives imports (B401 to B415) the CWE of what the module may be used for, and a program
+ * that is started without its full path (B607) the CWE of command injection. Ruff has the same
+ * rules.
+ */
+const IMPRECISE_CWES = /^(?:bandit b|ruff s)(?:4\d\d|607)$/
+
+/**
+ * The last part of a rule id, because scanners put languages and plugins before it, as in
+ * `security/detect-eval-with-expression`. A single word or a number names different rules in
+ * different scanners.
+ */
+function sharedNameOf(ruleId: string): string | null {
+  const last = ruleId.toLowerCase().split(/[./:]/).at(-1) ?? ''
+  return /^[a-z]+(?:[-_][a-z0-9]+)+$/.test(last) && !/\d{3}/.test(last) ? last.replaceAll('_', '-') : null
+}

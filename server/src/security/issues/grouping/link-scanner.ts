@@ -1,0 +1,154 @@
+import type { GroupingFacts } from './grouping-facts.ts'
+import { apartBy, groupBy, type Links, type Match } from './links.ts'
+import type { Resource } from './resources.ts'
+import { overlappingRuns, spanOf } from './spans.ts'
+
+/**
+ * Joins findings of one scanner that report one thing more than once: for several branches or
+ * categories, or by rules that are equivalent. Other findings of one scanner never belong to one
+ * issue, because the scanner itself tells them apart.
+ */
+export function linkByScanner(links: Links, resources: readonly (Resource | null)[]): void {
+  const byScanner = groupBy(links.members.keys(), (index) => links.ruleOf(index).scanner)
+  for (const ofScanner of byScanner.values()) {
+    if (ofScanner.length < 2) continue
+    for (const ofFile of groupBy(ofScanner, (index) => links.factsOf(index).path).values()) {
+      linkEqualRules(links, ofFile, resources)
+      linkEquivalentRules(links, ofFile)
+    }
+  }
+}
+
+/**
+ * Joins findings of one scanner that have the same fingerprint, which may be that of equal
+ * statements of a file: those that one report lists at several lines stay apart.
+ */
+export function linkByFingerprint(links: Links): void {
+  for (const [fingerprint, indexes] of groupBy(links.members.keys(), (index) => links.factsOf(index).fingerprint)) {
+    if (fingerprint === null || indexes.length < 2) continue
+    for (const ofScanner of groupBy(indexes, (index) => links.ruleOf(index).scanner).values()) {
+      for (const same of sameStatements(links, ofScanner)) joinByResource(links, same, SAME_FINGERPRINT)
+    }
+  }
+}
+
+const SAME_FINGERPRINT: Match = {
+  code: 'same_fingerprint',
+  on: 'fingerprint',
+  value: null,
+  detailOf: (facts) => `${facts.rule_id ?? 'The same finding'} for the same code of ${fileOf(facts)}.`,
+}
+
+/**
+ * Separates equal statements: by their order if every report lists as many of them, else by their
+ * lines.
+ */
+function sameStatements(links: Links, indexes: readonly number[]): number[][] {
+  const placesByStream = [...groupBy(indexes, (index) => links.factsOf(index).stream_id).values()].map((ofStream) => ({
+    ofStream,
+    places: numbered(ofStream.map((index) => placeOf(links.factsOf(index)))),
+  }))
+  const count = placesByStream[0]?.places.size
+  const isAligned = placesByStream.every(({ places }) => places.size === count)
+  const placed = placesByStream.flatMap(({ ofStream, places }) =>
+    ofStream.map((index) => {
+      const place = placeOf(links.factsOf(index))
+      return { index, place: isAligned ? `${places.get(place)}` : place }
+    }),
+  )
+  return [...groupBy(placed, ({ place }) => place).values()].map((same) => same.map(({ index }) => index))
+}
+
+/** The rank of each text among all different ones. */
+function numbered(texts: readonly string[]): Map<string, number> {
+  return new Map([...new Set(texts)].sort().map((text, rank) => [text, rank]))
+}
+
+const LINE_DIGITS = 10
+
+/** Sorts by line in each file. */
+function placeOf({ path, start_line: from }: GroupingFacts): string {
+  return `${path ?? ''}\n${`${from ?? 0}`.padStart(LINE_DIGITS, '0')}`
+}
+
+function linkEqualRules(links: Links, indexes: number[], resources: readonly (Resource | null)[]): void {
+  for (const same of groupBy(indexes, (index) => links.ruleOf(index).rule).values()) {
+    if (same.length < 2) continue
+    linkByCode(links, same)
+    linkByLines(links, same)
+    linkByResource(links, same, resources)
+  }
+}
+
+/** The same text on other lines is another finding. */
+function linkByCode(links: Links, indexes: number[]): void {
+  for (const [context, same] of groupBy(indexes, (index) => links.factsOf(index).context)) {
+    if (context === null || same.length < 2) continue
+    for (const run of overlappingRuns(same.flatMap((index) => spanOf(links.factsOf(index), index) ?? []))) {
+      joinByResource(links, run, {
+        code: 'same_fingerprint',
+        on: 'weakness_and_code',
+        value: links.ruleOf(run[0] as number).rule,
+        detailOf: (facts) => `${facts.rule_id} for the same code at one place in ${fileOf(facts)}.`,
+      })
+    }
+  }
+}
+
+/** Without the flagged text, findings of one rule at exactly the same lines are one. */
+function linkByLines(links: Links, indexes: number[]): void {
+  const untold = indexes.filter((index) => links.factsOf(index).context === null)
+  const linesOf = ({ start_line: from, end_line: to }: GroupingFacts) =>
+    from === null ? null : `${from} ${to ?? from}`
+  for (const [lines, same] of groupBy(untold, (index) => linesOf(links.factsOf(index)))) {
+    if (lines === null) continue
+    joinByResource(links, same, {
+      code: 'same_location',
+      on: 'weakness_and_lines',
+      value: links.ruleOf(same[0] as number).rule,
+      detailOf: (facts) => `${facts.rule_id} at the same lines of ${fileOf(facts)}.`,
+    })
+  }
+}
+
+function linkByResource(links: Links, indexes: number[], resources: readonly (Resource | null)[]): void {
+  for (const [name, same] of groupBy(indexes, (index) => resources[index]?.name ?? null)) {
+    if (name === null || same.length < 2) continue
+    for (const ofType of apartBy(same, (index) => resources[index]?.type ?? null)) {
+      links.join(ofType, {
+        code: 'same_location',
+        on: 'weakness_and_resource',
+        value: links.ruleOf(ofType[0] as number).rule,
+        detailOf: (facts) => `${facts.rule_id} in the resource ${facts.resource_name ?? name}.`,
+      })
+    }
+  }
+}
+
+/** Joins findings at overlapping lines whose rules are in one group of the rule map. */
+function linkEquivalentRules(links: Links, indexes: number[]): void {
+  const grouped = indexes.flatMap((index) => links.ruleOf(index).groups.map((group) => ({ index, group })))
+  for (const [group, findings] of groupBy(grouped, (finding) => finding.group)) {
+    const rules = new Set(findings.map(({ index }) => links.ruleOf(index).rule))
+    if (rules.size < 2) continue
+    const spans = findings.flatMap(({ index }) => spanOf(links.factsOf(index), index) ?? [])
+    for (const run of overlappingRuns(spans)) {
+      if (new Set(run.map((index) => links.ruleOf(index).rule)).size < 2) continue
+      joinByResource(links, run, {
+        code: 'same_location',
+        on: 'weakness_and_lines',
+        value: group,
+        detailOf: (facts) => `${facts.rule_id} is an equivalent rule at overlapping lines of ${fileOf(facts)}.`,
+      })
+    }
+  }
+}
+
+/** A file may declare several resources with the same weakness. */
+function joinByResource(links: Links, indexes: number[], match: Match): void {
+  for (const same of apartBy(indexes, (index) => links.factsOf(index).resource_name)) links.join(same, match)
+}
+
+export function fileOf({ path, resource_name }: GroupingFacts): string {
+  return path ?? resource_name ?? 'the repository'
+}

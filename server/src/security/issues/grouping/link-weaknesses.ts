@@ -1,0 +1,142 @@
+import type { KnownRule } from './known-rules.ts'
+import { fileOf } from './link-scanner.ts'
+import { groupBy, type Links, type Match } from './links.ts'
+import { isSameResource, type Resource } from './resources.ts'
+import { ScannerGroups } from './scanner-groups.ts'
+import { areComparable, SHARED, type WeaknessKey, weaknessKeys } from './shared-weaknesses.ts'
+import { overlappingPairs, pairsOf, type Span, spanDifference, spanOf } from './spans.ts'
+import { broaderCwes, comparableCwes } from './weakness-names.ts'
+
+/** A finding and one property by which it is compared with findings of other scanners. */
+type Candidate = {
+  index: number
+  key: WeaknessKey
+  rule: KnownRule
+  cwes: readonly string[]
+  span: Span | null
+  resource: Resource | null
+  /** Equal only for findings that are the same in everything that is compared. */
+  order: string
+}
+
+/** Two findings of different scanners with one weakness at one place. */
+type Pair = { one: Candidate; other: Candidate; difference: number }
+
+/**
+ * Joins findings of different scanners that report one weakness at one place: the most reliable
+ * pairs first, and never two findings of one scanner that the scanner tells apart. So the groups do
+ * not depend on the order of the findings.
+ */
+export function linkByWeakness(links: Links, resources: readonly (Resource | null)[]): void {
+  const scanners = new Set(links.members.keys().map((index) => links.ruleOf(index).scanner))
+  if (scanners.size < 2) return
+  const pairs = findPairs(candidatesOf(links, resources)).sort(byReliability)
+  const groups = new ScannerGroups(links)
+  for (const { one, other } of pairs) {
+    groups.join(one.index, other.index, one.key.by === 'group' ? one.key.name : null)
+  }
+  for (const pair of pairs) {
+    const indexes = [pair.one.index, pair.other.index] as const
+    if (groups.areJoined(...indexes)) links.join(indexes, matchOf(pair, links))
+  }
+}
+
+function candidatesOf(links: Links, resources: readonly (Resource | null)[]): Candidate[] {
+  return links.members.flatMap((facts, index) => {
+    const rule = links.ruleOf(index)
+    const cwes = comparableCwes(facts, rule)
+    const span = spanOf(facts, index)
+    const { context, fingerprint } = facts
+    const order = JSON.stringify([rule.rule, span?.from ?? 0, span?.to ?? 0, context, fingerprint, rule.label])
+    const resource = resources[index] ?? null
+    return weaknessKeys(rule, cwes).map((key) => ({ index, key, rule, cwes, span, resource, order }))
+  })
+}
+
+/** How many neighbors a finding is compared with, so that many at one line take linear time. */
+const NEIGHBORS_MAX = 12
+
+function findPairs(candidates: readonly Candidate[]): Pair[] {
+  const pairs: Pair[] = []
+  for (const sharing of groupBy(candidates, ({ key }) => `${key.by} ${key.name}`).values()) {
+    if (new Set(sharing.map(({ rule }) => rule.scanner)).size < 2) continue
+    sharing.sort(byPlace)
+    for (const [one, other] of pairsAtOnePlace(sharing)) {
+      if (one.rule.scanner !== other.rule.scanner && areComparable(one.key, other.key)) pairs.push(ordered(one, other))
+    }
+  }
+  return pairs
+}
+
+/** The pairs in one resource, at overlapping lines, or both without lines. */
+function* pairsAtOnePlace(candidates: readonly Candidate[]): Generator<[Candidate, Candidate]> {
+  const located = candidates.filter(({ span }) => span !== null)
+  for (const [one, other] of overlappingPairs(located, NEIGHBORS_MAX)) {
+    if (one.resource === null || other.resource === null) yield [one, other]
+  }
+  for (const [one, other] of pairsOf(
+    candidates.filter(({ span }) => span === null),
+    NEIGHBORS_MAX,
+  )) {
+    if (one.resource === null || other.resource === null) yield [one, other]
+  }
+  for (const [name, inResource] of groupBy(candidates, ({ resource }) => resource?.name)) {
+    if (name === undefined) continue
+    for (const [one, other] of pairsOf(inResource, NEIGHBORS_MAX)) {
+      if (isSameResource(one.resource as Resource, other.resource as Resource)) yield [one, other]
+    }
+  }
+}
+
+function ordered(one: Candidate, other: Candidate): Pair {
+  const difference = one.span && other.span ? spanDifference(one.span, other.span) : 0
+  return one.order < other.order ? { one, other, difference } : { one: other, other: one, difference }
+}
+
+function byPlace(a: Candidate, b: Candidate): number {
+  return (a.span?.from ?? 0) - (b.span?.from ?? 0) || compare(a.order, b.order)
+}
+
+function byReliability(a: Pair, b: Pair): number {
+  return (
+    SHARED.indexOf(a.one.key.by) - SHARED.indexOf(b.one.key.by) ||
+    a.difference - b.difference ||
+    compare(a.one.order, b.one.order) ||
+    compare(a.other.order, b.other.order) ||
+    compare(a.one.key.name, b.one.key.name)
+  )
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b)
+}
+
+function matchOf({ one, other }: Pair, links: Links): Match {
+  const resource = one.resource !== null && other.resource !== null ? resourceName(links, one, other) : null
+  const file = fileOf(links.factsOf(one.index))
+  const place = resource === null ? `at overlapping lines of ${file}` : `in the resource ${resource}`
+  const detail = `${weaknessSentence(one, other)}, ${one.span === null && resource === null ? `in ${file}` : place}.`
+  return {
+    code: 'same_location',
+    on: resource === null ? 'weakness_and_lines' : 'weakness_and_resource',
+    value: one.key.name,
+    detailOf: () => detail,
+  }
+}
+
+/** The name as one of the findings states it. */
+function resourceName(links: Links, one: Candidate, other: Candidate): string {
+  const stated = [one, other].flatMap(({ index }) => links.factsOf(index).resource_name ?? [])
+  return stated.sort((a, b) => a.length - b.length || compare(a, b))[0] ?? (one.resource as Resource).name
+}
+
+function weaknessSentence(one: Candidate, other: Candidate): string {
+  const { by, name, role } = one.key
+  const both = `${one.rule.label} and ${other.rule.label}`
+  if (by === 'group') return `${both} are one weakness by the rule map (${name})`
+  if (by === 'name') return `${both} are rules with the same name`
+  if (by === 'cwe') return `${both} both report ${name}`
+  const narrower = role === 'narrower' ? one : other
+  const cwe = narrower.cwes.find((each) => broaderCwes(each).includes(name))
+  return `${both} report ${name} and its more specific form ${cwe}`
+}

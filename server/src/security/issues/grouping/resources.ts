@@ -1,0 +1,72 @@
+import type { GroupingFacts } from './grouping-facts.ts'
+import { type Span, spanOf } from './spans.ts'
+import { isConfiguration } from './weakness-names.ts'
+
+/** A declared resource: `aws_s3_bucket.logs` has the type `aws_s3_bucket` and the name `logs`. */
+export type Resource = { type: string | null; name: string }
+
+/** Indexes of modules (`module.logs[0]`) and of counted resources (`logs["eu"]`). */
+const INDEX = /\[[^\]]*\]/g
+const MODULE = /^(?:module\.[^.]+\.)+/
+
+/** The type and name in the name of a resource, in lower case. */
+export function parseResource(text: string): Resource {
+  const address = text
+    .toLowerCase()
+    .replaceAll(INDEX, '')
+    .replace(MODULE, '')
+    .replace(/^resource\./, '')
+  const parts = address.split(/[./]/).filter((part) => part !== '' && part !== 'default')
+  const name = parts.at(-1) ?? address
+  return { type: parts.length > 1 ? (parts[0] ?? null) : null, name }
+}
+
+/** Whether two names mean one resource. A name without a type means a resource of any type. */
+export function isSameResource(one: Resource, other: Resource): boolean {
+  return one.name === other.name && (one.type === null || other.type === null || one.type === other.type)
+}
+
+/**
+ * The resource of each configuration finding: the one that it names, else the innermost one whose
+ * declaration contains its lines, as other findings of the file tell.
+ */
+export function resourcesOf(members: readonly GroupingFacts[]): (Resource | null)[] {
+  const resources = members.map((facts) =>
+    facts.resource_name !== null && isConfiguration(facts) ? parseResource(facts.resource_name) : null,
+  )
+  const spans = members.flatMap((facts, index) => (isConfiguration(facts) ? (spanOf(facts, index) ?? []) : []))
+  const declared: Span[] = []
+  for (const span of spans.sort((a, b) => byNesting(a, b) || byName(resources[a.index], resources[b.index]))) {
+    while (declared.length > 0 && (declared.at(-1) as Span).to < span.from) declared.pop()
+    const outer = resources[innermost(declared, span)] ?? null
+    const own = resources[span.index] ?? null
+    if (own === null) resources[span.index] = outer
+    else {
+      if (own.type === null && outer?.name === own.name) resources[span.index] = outer
+      declared.push(span)
+    }
+  }
+  return resources
+}
+
+/** Outer declarations first. */
+function byNesting(one: Span, other: Span): number {
+  return one.from - other.from || other.to - one.to
+}
+
+/** Findings that name their resource first. */
+function byName(one: Resource | null | undefined, other: Resource | null | undefined): number {
+  if (!one || !other) return Number(!one) - Number(!other)
+  return one.name < other.name ? -1 : Number(one.name > other.name)
+}
+
+const DEPTH_MAX = 20
+
+/** The index of the finding whose lines contain these ones; -1 if there is none. */
+function innermost(declared: readonly Span[], { to }: Span): number {
+  for (let at = declared.length - 1; at >= Math.max(0, declared.length - DEPTH_MAX); at--) {
+    const outer = declared[at] as Span
+    if (outer.to >= to) return outer.index
+  }
+  return -1
+}

@@ -1,0 +1,61 @@
+import type { GroupingFacts } from './grouping-facts.ts'
+
+/** The lines of a finding, and its number among the findings that are grouped. */
+export type Span = { index: number; from: number; to: number }
+
+/** The lines of a finding; null without lines. */
+export function spanOf(facts: Pick<GroupingFacts, 'start_line' | 'end_line'>, index: number): Span | null {
+  const { start_line: from, end_line: to } = facts
+  return from === null ? null : { index, from, to: Math.max(from, to ?? from) }
+}
+
+/** Runs of findings in which each overlaps one before it. */
+export function overlappingRuns(spans: readonly Span[]): number[][] {
+  const runs: number[][] = []
+  let end = -1
+  for (const { index, from, to } of spans.toSorted((a, b) => a.from - b.from)) {
+    if (from > end) runs.push([index])
+    else runs.at(-1)?.push(index)
+    end = Math.max(end, to)
+  }
+  return runs
+}
+
+/**
+ * The pairs of items whose lines overlap. Each item is compared with at most `limit` items before
+ * it, so that many items at one line take linear time. The items must be sorted by their first
+ * line.
+ */
+export function* overlappingPairs<Item extends { span: Span | null }>(
+  items: readonly Item[],
+  limit: number,
+): Generator<[Item, Item]> {
+  const open: Item[] = []
+  for (const item of items) {
+    const near: Item[] = []
+    while (near.length < limit) {
+      const last = open.pop()
+      if (last === undefined) break
+      if (isOverlapping(last, item)) near.push(last)
+    }
+    for (const other of near) yield [other, item]
+    open.push(...near.reverse(), item)
+  }
+}
+
+/** Whether the lines of an item overlap those of an item that does not begin before it. */
+function isOverlapping(one: { span: Span | null }, other: { span: Span | null }): boolean {
+  return one.span !== null && other.span !== null && one.span.to >= other.span.from
+}
+
+/** The pairs of items of which at most `limit` - 1 are between. */
+export function* pairsOf<Item>(items: readonly Item[], limit: number): Generator<[Item, Item]> {
+  for (const [index, item] of items.entries()) {
+    for (const other of items.slice(Math.max(0, index - limit), index)) yield [other, item]
+  }
+}
+
+/** How far apart two spans begin and end. */
+export function spanDifference(one: Span, other: Span): number {
+  return Math.abs(one.from - other.from) + Math.abs(one.to - other.to)
+}

@@ -1,0 +1,54 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Value } from 'typebox/value'
+import { RuleMapFile } from './rule-map.schema.ts'
+import { RuleMap } from './rule-map.ts'
+
+const BUILT_IN = join(import.meta.dirname, 'rule-map')
+
+/**
+ * Returns the built-in rule map, extended by the groups of `file`, if given. A group of the file
+ * replaces the built-in group with the same id. Throws an error that names the first mistake.
+ */
+export async function loadRuleMap(file: string | null): Promise<RuleMap> {
+  const names = (await readdir(BUILT_IN)).filter((name) => name.endsWith('.json')).sort()
+  const builtIn = await Promise.all(names.map((name) => readRuleMapFile(join(BUILT_IN, name))))
+  if (file === null) return new RuleMap(builtIn)
+  try {
+    return new RuleMap([...builtIn, await readRuleMapFile(file)])
+  } catch (cause) {
+    throw new Error(`SHIPLOCK_RULE_MAP ${(cause as Error).message}`, { cause })
+  }
+}
+
+async function readRuleMapFile(file: string): Promise<RuleMapFile> {
+  const content = await readJson(file)
+  if (Value.Check(RuleMapFile, content)) return refuseDuplicates(file, content)
+  const [mistake] = Value.Errors(RuleMapFile, content)
+  const path = mistake?.instancePath || '/'
+  throw new Error(`${file}: ${entryAt(content, path)}${path} ${mistake?.message}`)
+}
+
+async function readJson(file: string): Promise<unknown> {
+  try {
+    return JSON.parse(await readFile(file, 'utf8'))
+  } catch (cause) {
+    throw new Error(`${file}: ${(cause as Error).message}`, { cause })
+  }
+}
+
+/** Names the group that a JSON pointer leads into, so that nobody has to count groups. */
+function entryAt(content: unknown, pointer: string): string {
+  const [, list = '', index = ''] = pointer.split('/')
+  const id = (content as Record<string, { id?: unknown }[]> | null)?.[list]?.[Number(index)]?.id
+  return typeof id === 'string' ? `group "${id}": ` : ''
+}
+
+function refuseDuplicates(file: string, content: RuleMapFile): RuleMapFile {
+  for (const list of [content.weaknesses ?? [], content.controls ?? []]) {
+    const ids = list.map(({ id }) => id)
+    const duplicate = ids.find((id, index) => ids.indexOf(id) !== index)
+    if (duplicate !== undefined) throw new Error(`${file}: two groups have the id "${duplicate}"`)
+  }
+  return content
+}

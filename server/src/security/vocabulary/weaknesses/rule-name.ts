@@ -1,0 +1,91 @@
+import { canonicalTool, KNOWN_TOOLS } from './tool-name.ts'
+
+/** A rule as rule maps write it. */
+export type RuleName = { tool: string; rule: string }
+
+/**
+ * The names that a rule of a report may have in rule maps, the most specific first. The message of
+ * the result is needed if a tool writes the same rule for several checks: golangci-lint writes the
+ * name of the linter.
+ */
+export function ruleNames(toolName: string, ruleId: string, message: string | null): RuleName[] {
+  const tool = canonicalTool(toolName)
+  const wrapped = wrappedRule(tool, ruleId.trim(), message)
+  if (wrapped !== null) return ruleNames(wrapped.tool, wrapped.rule, message)
+  const spell = Object.hasOwn(SPELLINGS, tool) ? SPELLINGS[tool] : undefined
+  return (spell?.(ruleId.trim(), message) ?? [ruleId.trim()]).map((rule) => ({ tool, rule }))
+}
+
+const GOLANGCI_MESSAGE = /^(?:gosec: )?(G\d{3}|SA\d{4}|ST\d{4}|S\d{4}|QF\d{4})\b/
+
+/** The rule of another tool that a tool runs: gosec in golangci-lint, or Bandit in SonarQube. */
+function wrappedRule(tool: string, ruleId: string, message: string | null): RuleName | null {
+  if (tool === 'golangci-lint') {
+    const named = /(?:^|[:/ ])(G\d{3}|SA\d{4})$/.exec(ruleId)?.[1]
+    const rule = named ?? GOLANGCI_MESSAGE.exec(message ?? '')?.[1]
+    if (rule !== undefined) return { tool: rule.startsWith('G') ? 'gosec' : 'staticcheck', rule }
+  }
+  const [, linter, rule] = /^(?:external_)?([a-z]+(?:[_-][a-z]+)*?)(?:_repo)?[.:](.+)$/.exec(ruleId) ?? []
+  if (linter === undefined || rule === undefined) return null
+  const isWrapper =
+    (tool === 'semgrep' && !rule.includes('.')) || (tool === 'sonarqube' && ruleId.startsWith('external_'))
+  const wrapped = canonicalTool(linter.replaceAll('_', '-'))
+  // GitLab's Semgrep rules have a number at their end: bandit.B602-1.
+  if (isWrapper && wrapped !== tool && KNOWN_TOOLS.has(wrapped))
+    return { tool: wrapped, rule: rule.replace(/-\d+$/, '') }
+  return null
+}
+
+/** The spellings of a rule id of one tool. */
+const SPELLINGS: Record<string, (ruleId: string, message: string | null) => string[]> = {
+  bandit: (ruleId) => [/^B\d{3}/.exec(ruleId)?.[0] ?? ruleId],
+  checkov: (ruleId) => [/CKV2?_[A-Z0-9]+_\d+/.exec(ruleId)?.[0] ?? ruleId],
+  eslint: spellingsOfEslint,
+  gosec: (ruleId) => [/G\d{3}/.exec(ruleId)?.[0] ?? ruleId],
+  hadolint: (ruleId) => [/(?:DL|SC)\d{4}/.exec(ruleId)?.[0] ?? ruleId],
+  'kube-linter': spellingsOfKubeLinter,
+  semgrep: spellingsOfSemgrep,
+  'snyk-code': (ruleId) => [ruleId.replace(/\/test$/, '')],
+  sonarqube: (ruleId) => [ruleId.replace(/^typescript:/, 'javascript:')],
+  trivy: spellingsOfTrivy,
+  zizmor: (ruleId) => [ruleId.replace(/^zizmor\//, '')],
+}
+
+/** GitLab leaves out the name of the plugin, and some formats write its package. */
+function spellingsOfEslint(ruleId: string): string[] {
+  const rule = ruleId.replace(/^(@[^/]+\/)?eslint-plugin-/, '$1')
+  return rule.includes('/') ? [rule] : [rule, `security/${rule}`]
+}
+
+/** KubeLinter has one check for requests and limits. Its message states what is missing. */
+function spellingsOfKubeLinter(ruleId: string, message: string | null): string[] {
+  const missing = /\bhas (?:cpu|memory) (request|limit)\b/.exec(message ?? '')?.[1]
+  return missing === undefined ? [ruleId] : [`${ruleId}:${missing}`, ruleId]
+}
+
+const SEMGREP_SEGMENTS_MAX = 40
+
+/**
+ * An id of Semgrep consists of the directories of the rule, from the directory where Semgrep ran,
+ * the name of the file (only if the rules come from the registry), and the rule. Rule maps write
+ * the directories within the registry and the rule.
+ */
+function spellingsOfSemgrep(ruleId: string): string[] {
+  const segments = ruleId.split('.').slice(-SEMGREP_SEGMENTS_MAX)
+  const rule = segments.pop() as string
+  return segments
+    .flatMap((_, start) => {
+      const directories = segments.slice(start)
+      return [directories, directories.slice(0, -1)].map((path) => [...path, rule].join('.'))
+    })
+    .concat(rule)
+}
+
+const TRIVY_ID = /^(?:AVD-)?([A-Z]+)-(\d{4,5})$/
+/** Older versions of Trivy wrote KSV012 and DS002. AWS017 is an older id of another check. */
+const TRIVY_SHORT_ID = /^(KSV|KCV|DS)-?(\d{1,4})$/
+
+function spellingsOfTrivy(ruleId: string): string[] {
+  const [, provider, number] = TRIVY_ID.exec(ruleId) ?? TRIVY_SHORT_ID.exec(ruleId) ?? []
+  return provider === undefined || number === undefined ? [ruleId] : [`${provider}-${number.padStart(4, '0')}`]
+}

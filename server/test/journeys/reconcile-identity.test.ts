@@ -160,13 +160,20 @@ test('a finding whose code is edited in place keeps its id, and a second edit is
   assert.equal((await shown()).at, api.clock.now().toISOString())
 })
 
-test('a finding that moved within its file keeps its identity as long as later matches are exact', async () => {
+test('an exact match at another line leaves the identity as it is', async () => {
   const [a, b] = marks(['a', 5], ['b', 15]) as [Placed, Placed]
   await report([a, b])
   assert.equal((await report([a, { ...b, line: 16 }])).updated, 1)
   for (const { identity, first_seen_at } of await openOnes()) {
     assert.deepEqual(identity, { method: 'new', matched_from: null, at: first_seen_at })
   }
+  const moved = { ...b, file: 'lib/b.ts' }
+  await report([a, moved])
+  const [recognized] = (await openOnes()).filter(({ location }) => location.path === 'lib/b.ts')
+  await report([a, { ...moved, line: 40 }])
+  const [later] = (await openOnes()).filter(({ location }) => location.path === 'lib/b.ts')
+  assert.deepEqual(recognized.identity.matched_from, { path: 'src/a.ts', start_line: 16 })
+  assert.deepEqual(later.identity, recognized.identity)
 })
 
 test('a closed finding that returns is the same one, wherever it is in its file', async () => {

@@ -67,8 +67,7 @@ export async function readCertainPairs(
     ) as file (stream_id, path)
     join incoming on coalesce(incoming.path, '') = file.path
     join paired using (position, stream_id)
-    join findings finding on finding.org_id = ${scope.org_id} and finding.id = paired.finding_id
-    order by position`
+    join findings finding on finding.org_id = ${scope.org_id} and finding.id = paired.finding_id`
 }
 
 /** Half of the hashes as hex. This is enough to compare the findings of one stream. */

@@ -19,14 +19,14 @@ import type { ExactPairs } from './pair-exactly.store.ts'
  */
 export async function matchCandidates(exact: ExactPairs): Promise<MatchedPairs> {
   const streamIds = exact.counts.filter(({ fresh, absent }) => fresh > 0 && absent > 0).map((of) => of.stream_id)
-  const byStream = streamIds.length === 0 ? [] : [...(await readCandidates(exact, streamIds)).values()]
+  const byStream = streamIds.length > 0 ? await readCandidates(exact, streamIds) : []
   return writeMatches(exact, byStream.flatMap(matchStream))
 }
 
-/** The findings of one stream to match, and their certain neighbours as pairs of indexes. */
+/** The findings of one stream to match. `anchors` are certain pairs of the same files, as indexes. */
 type Candidates = { stored: StoredCandidate[]; reported: ReportedCandidate[]; anchors: [number, number][] }
 
-async function readCandidates(exact: ExactPairs, streamIds: number[]): Promise<Map<number, Candidates>> {
+async function readCandidates(exact: ExactPairs, streamIds: number[]): Promise<Candidates[]> {
   const byStream = new Map<number, Candidates>(streamIds.map((id) => [id, { stored: [], reported: [], anchors: [] }]))
   const of = ({ stream_id: id }: { stream_id: number }) => byStream.get(id) as Candidates
   for (const finding of await readStoredCandidates(exact, streamIds)) of(finding).stored.push(finding)
@@ -36,7 +36,7 @@ async function readCandidates(exact: ExactPairs, streamIds: number[]): Promise<M
     const { stored, reported, anchors } = of(pair)
     anchors.push([stored.push(storedOf(pair)) - 1, reported.push(pair) - 1])
   }
-  return byStream
+  return compared
 }
 
 /** The stored finding of a certain pair, at its own place. */

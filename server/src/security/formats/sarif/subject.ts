@@ -45,7 +45,7 @@ export function subjectOf({ run, result, rule, ruleId, message, location }: Resu
     line: location?.startLine ?? null,
     dependency: isIdentified ? { package: about, vulnerabilityId } : null,
   })
-  return { kind, vulnIds, about, context: isCutKey(context) ? null : context, identity }
+  return { kind, vulnIds, about, context: context !== null && isCutKey(context) ? null : context, identity }
 }
 
 /** The kind by the marks of the rule, else by the name of the tool. */

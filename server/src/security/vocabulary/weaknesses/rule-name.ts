@@ -16,24 +16,29 @@ export function ruleNames(toolName: string, ruleId: string, message: string | nu
   return (spell?.(ruleId.trim(), message) ?? [ruleId.trim()]).map((rule) => ({ tool, rule }))
 }
 
-const GOLANGCI_MESSAGE = /^(?:gosec: )?(G\d{3}|SA\d{4}|ST\d{4}|S\d{4}|QF\d{4})\b/
-
 /** The rule of another tool that a tool runs: gosec in golangci-lint, or Bandit in SonarQube. */
 function wrappedRule(tool: string, ruleId: string, message: string | null): RuleName | null {
-  if (tool === 'golangci-lint') {
-    const named = /(?:^|[:/ ])(G\d{3}|SA\d{4})$/.exec(ruleId)?.[1]
-    const rule = named ?? GOLANGCI_MESSAGE.exec(message ?? '')?.[1]
-    if (rule !== undefined) return { tool: rule.startsWith('G') ? 'gosec' : 'staticcheck', rule }
-  }
-  const [, linter, rule] = /^(?:external_)?([a-z]+(?:[_-][a-z]+)*?)(?:_repo)?[.:](.+)$/.exec(ruleId) ?? []
-  if (linter === undefined || rule === undefined) return null
-  const isWrapper =
-    (tool === 'semgrep' && !rule.includes('.')) || (tool === 'sonarqube' && ruleId.startsWith('external_'))
-  const wrapped = canonicalTool(linter.replaceAll('_', '-'))
-  // GitLab's Semgrep rules have a number at their end: bandit.B602-1.
-  if (isWrapper && wrapped !== tool && KNOWN_TOOLS.has(wrapped))
-    return { tool: wrapped, rule: rule.replace(/-\d+$/, '') }
+  if (tool === 'golangci-lint') return linterRule(ruleId) ?? linterRule(message ?? '')
+  if (tool === 'semgrep') return namedRule(tool, /^([a-z_]+)\.([^.]+?)(?:-\d+)?$/.exec(ruleId))
+  if (tool === 'sonarqube') return namedRule(tool, /^external_([a-z_-]+?)(?:_repo)?:(.+)$/.exec(ruleId))
   return null
+}
+
+/** The rule of gosec or Staticcheck with which a text starts, perhaps after the linter's name. */
+function linterRule(text: string): RuleName | null {
+  const rule = /^(?:[a-z]+[:/ ] ?)?(G\d{3}|SA\d{4})\b/.exec(text)?.[1]
+  return rule === undefined ? null : { tool: rule.startsWith('G') ? 'gosec' : 'staticcheck', rule }
+}
+
+/**
+ * The rule that a match names: the tool, and its rule. GitLab's rules for Semgrep are of this form,
+ * with a number at their end: bandit.B602-1.
+ */
+function namedRule(wrapper: string, match: RegExpExecArray | null): RuleName | null {
+  const [, name, rule] = match ?? []
+  if (name === undefined || rule === undefined) return null
+  const tool = canonicalTool(name.replaceAll('_', '-'))
+  return tool !== wrapper && KNOWN_TOOLS.has(tool) ? { tool, rule } : null
 }
 
 /** The spellings of a rule id of one tool. */

@@ -53,7 +53,7 @@ export class ReportMembers {
     return this.#buckets.get(place, () => bucketOf(facts, this.rules))
   }
 
-  /** Assigns the findings to the streams of their tools, which are known once the report was read. */
+  /** Assigns the findings to the streams of their tools, which are known after parsing. */
   assignStreams(streams: readonly { id: number; tool: string }[]): void {
     const ids = new Map(streams.map(({ id, tool }) => [tool, id]))
     for (const member of this.#members) member.stream_id = ids.get(member.tool) ?? 0

@@ -15,7 +15,7 @@ export type KnownRule = {
   groups: readonly string[]
   /** The CWEs of these groups. */
   cwes: readonly string[]
-  /** The name that scanners share which adopt a rule from each other; null if it says too little. */
+  /** The name that scanners share if they adopt a rule; null if it says too little. */
   sharedName: string | null
   /** False if the CWEs that the scanner states are not those of the code that it flags. */
   hasPreciseCwes: boolean

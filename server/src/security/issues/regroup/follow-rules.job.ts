@@ -20,7 +20,7 @@ export const followRules: ScheduledJob<Services> = {
   },
 }
 
-/** An unfinished run may have applied the earlier rules to some repositories, so another follows. */
+/** An unfinished run may have applied the earlier rules to some repositories: another follows. */
 async function regroupOutdated(services: Services, orgId: string, stopping?: AbortSignal): Promise<void> {
   const follow = () => stopping?.throwIfAborted()
   if (await hasUnfinishedRun(services.sql, orgId)) await regroupOrganization(services, orgId, follow)

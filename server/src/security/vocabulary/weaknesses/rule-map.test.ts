@@ -71,12 +71,20 @@ for (const [tool, ruleId, group] of CONTROLS) {
   })
 }
 
-test('the message tells the checks of KubeLinter apart that have one name', () => {
-  const groupsOf = (message: string | null) => builtIn.controlsOfRule('kube-linter', 'unset-cpu-requirements', message)
-  assert.deepEqual(groupsOf('container "server" has cpu limit 0'), ['kubernetes-cpu-limit'])
-  assert.deepEqual(groupsOf('container "server" has cpu request 0'), ['kubernetes-cpu-request'])
-  assert.deepEqual(groupsOf(null), [])
-})
+const RESOURCE_MESSAGES: [tool: string, ruleId: string, message: string | null, groups: string[]][] = [
+  ['kube-linter', 'unset-cpu-requirements', 'container "a" has cpu limit 0', ['kubernetes-cpu-limit']],
+  ['kube-linter', 'unset-cpu-requirements', 'container "a" has cpu request 0', ['kubernetes-cpu-request']],
+  ['kube-linter', 'unset-memory-requirements', 'container "a" has memory limit 0', ['kubernetes-memory-limit']],
+  ['kube-score', 'container-resources', 'CPU limit is not set', ['kubernetes-cpu-limit']],
+  ['kube-score', 'container-resources', 'Memory request is not set', ['kubernetes-memory-request']],
+  ['kube-score', 'container-resources', null, []],
+]
+
+for (const [tool, ruleId, message, groups] of RESOURCE_MESSAGES) {
+  test(`${ruleId} of ${tool} with the message ${message} checks ${groups[0] ?? 'nothing known'}`, () => {
+    assert.deepEqual(builtIn.controlsOfRule(tool, ruleId, message), groups)
+  })
+}
 
 test('a rule that is not in the map has no groups', () => {
   for (const [tool, ruleId] of [

@@ -41,6 +41,8 @@ function namedRule(wrapper: string, match: RegExpExecArray | null): RuleName | n
   return tool !== wrapper && KNOWN_TOOLS.has(tool) ? { tool, rule } : null
 }
 
+const RESOURCE_CHECKS = new Set(['unset-cpu-requirements', 'unset-memory-requirements', 'container-resources'])
+
 /** The spellings of a rule id of one tool. */
 const SPELLINGS: Record<string, (ruleId: string, message: string | null) => string[]> = {
   bandit: (ruleId) => [/^B\d{3}/.exec(ruleId)?.[0] ?? ruleId],
@@ -48,7 +50,8 @@ const SPELLINGS: Record<string, (ruleId: string, message: string | null) => stri
   eslint: spellingsOfEslint,
   gosec: (ruleId) => [/G\d{3}/.exec(ruleId)?.[0] ?? ruleId],
   hadolint: (ruleId) => [/(?:DL|SC)\d{4}/.exec(ruleId)?.[0] ?? ruleId],
-  'kube-linter': spellingsOfKubeLinter,
+  'kube-linter': spellingsOfResources,
+  'kube-score': spellingsOfResources,
   semgrep: spellingsOfSemgrep,
   'snyk-code': (ruleId) => [ruleId.replace(/\/test$/, '')],
   sonarqube: (ruleId) => [ruleId.replace(/^typescript:/, 'javascript:')],
@@ -62,10 +65,14 @@ function spellingsOfEslint(ruleId: string): string[] {
   return rule.includes('/') ? [rule] : [rule, `security/${rule}`]
 }
 
-/** KubeLinter has one check for requests and limits. Its message states what is missing. */
-function spellingsOfKubeLinter(ruleId: string, message: string | null): string[] {
-  const missing = /\bhas (?:cpu|memory) (request|limit)\b/.exec(message ?? '')?.[1]
-  return missing === undefined ? [ruleId] : [`${ruleId}:${missing}`, ruleId]
+/**
+ * KubeLinter and kube-score have one check for requests and limits. The message states what is
+ * missing, as in "container has cpu limit 0" or "Memory request is not set".
+ */
+function spellingsOfResources(ruleId: string, message: string | null): string[] {
+  if (!RESOURCE_CHECKS.has(ruleId)) return [ruleId]
+  const [, resource = '', bound] = /\b(cpu|memory) (request|limit)\b/i.exec(message ?? '') ?? []
+  return bound === undefined ? [ruleId] : [`${ruleId}:${resource.toLowerCase()}-${bound.toLowerCase()}`]
 }
 
 const SEMGREP_SEGMENTS_MAX = 40

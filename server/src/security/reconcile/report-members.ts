@@ -1,7 +1,7 @@
 import { Memo } from '../formats/report/memo.ts'
 import type { ParsedFinding } from '../formats/report/parsed-report.ts'
 import { bucketOf, isAboutPackage } from '../issues/grouping/bucket.ts'
-import { type ContextHash, type GroupingFacts, type Member, wrappedRule } from '../issues/grouping/grouping-facts.ts'
+import { type ContextHash, type GroupingFacts, type Member, ruleMessage } from '../issues/grouping/grouping-facts.ts'
 import type { KnownRules } from '../issues/grouping/known-rules.ts'
 import { isSecret } from '../issues/grouping/weakness-names.ts'
 
@@ -79,7 +79,7 @@ function groupingFacts(finding: ParsedFinding, context: string | null): Grouping
     vuln_ids: shared(finding.vuln_ids),
     cwes: shared(finding.cwes),
     rule_id: finding.rule_id,
-    wrapped_rule: wrappedRule(finding.tool, finding.title),
+    message: ruleMessage(finding.tool, finding.description),
     secret_type: finding.secret_type,
     resource_name: finding.resource_name,
     fingerprint: dependsOnPosition(finding) ? finding.fingerprint : null,

@@ -78,6 +78,13 @@ const RESOURCE_MESSAGES: [tool: string, ruleId: string, message: string | null, 
   ['kube-score', 'container-resources', 'CPU limit is not set', ['kubernetes-cpu-limit']],
   ['kube-score', 'container-resources', 'Memory request is not set', ['kubernetes-memory-request']],
   ['kube-score', 'container-resources', null, []],
+  ['kube-score', 'pod-probes', 'Container is missing a readinessProbe', ['kubernetes-readiness-probe']],
+  [
+    'kube-score',
+    'container-security-context-user-group-id',
+    'The container running with a low group ID',
+    ['kubernetes-high-gid'],
+  ],
 ]
 
 for (const [tool, ruleId, message, groups] of RESOURCE_MESSAGES) {

@@ -41,7 +41,15 @@ function namedRule(wrapper: string, match: RegExpExecArray | null): RuleName | n
   return tool !== wrapper && KNOWN_TOOLS.has(tool) ? { tool, rule } : null
 }
 
-const RESOURCE_CHECKS = new Set(['unset-cpu-requirements', 'unset-memory-requirements', 'container-resources'])
+const REQUIREMENT = /\b(?<subject>cpu|memory) (?<check>request|limit)\b/i
+/** What messages of checks for several things state. */
+const CHECKS = new Map([
+  ['unset-cpu-requirements', REQUIREMENT],
+  ['unset-memory-requirements', REQUIREMENT],
+  ['container-resources', REQUIREMENT],
+  ['container-security-context-user-group-id', /\blow (?<subject>user|group) (?<check>id)\b/i],
+  ['pod-probes', /\b(?<subject>readiness|liveness)(?<check>probe)\b/i],
+])
 
 /** The spellings of a rule id of one tool. */
 const SPELLINGS: Record<string, (ruleId: string, message: string | null) => string[]> = {
@@ -50,8 +58,8 @@ const SPELLINGS: Record<string, (ruleId: string, message: string | null) => stri
   eslint: spellingsOfEslint,
   gosec: (ruleId) => [/G\d{3}/.exec(ruleId)?.[0] ?? ruleId],
   hadolint: (ruleId) => [/(?:DL|SC)\d{4}/.exec(ruleId)?.[0] ?? ruleId],
-  'kube-linter': spellingsOfResources,
-  'kube-score': spellingsOfResources,
+  'kube-linter': spellingsOfChecks,
+  'kube-score': spellingsOfChecks,
   semgrep: spellingsOfSemgrep,
   'snyk-code': (ruleId) => [ruleId.replace(/\/test$/, '')],
   sonarqube: (ruleId) => [ruleId.replace(/^typescript:/, 'javascript:')],
@@ -66,13 +74,12 @@ function spellingsOfEslint(ruleId: string): string[] {
 }
 
 /**
- * KubeLinter and kube-score have one check for requests and limits. The message states what is
- * missing, as in "container has cpu limit 0" or "Memory request is not set".
+ * KubeLinter and kube-score have one check for several things. The message states what is missing,
+ * as in "container has cpu limit 0" or "Container is missing a readinessProbe".
  */
-function spellingsOfResources(ruleId: string, message: string | null): string[] {
-  if (!RESOURCE_CHECKS.has(ruleId)) return [ruleId]
-  const [, resource = '', bound] = /\b(cpu|memory) (request|limit)\b/i.exec(message ?? '') ?? []
-  return bound === undefined ? [ruleId] : [`${ruleId}:${resource.toLowerCase()}-${bound.toLowerCase()}`]
+function spellingsOfChecks(ruleId: string, message: string | null): string[] {
+  const stated = CHECKS.get(ruleId)?.exec(message ?? '')?.groups
+  return stated === undefined ? [ruleId] : [`${ruleId}:${stated.subject}-${stated.check}`.toLowerCase()]
 }
 
 const SEMGREP_SEGMENTS_MAX = 40

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { globSync } from 'node:fs'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
@@ -119,6 +119,13 @@ test('a file replaces a built-in group with the same id', async () => {
   const map = await loadRuleMap(await ruleMapFile({ weaknesses: [{ ...OWN, id: 'python-sql-string' }] }))
   assert.deepEqual(map.weaknessesOfRule('ruff', 'S608'), [])
   assert.deepEqual(map.weaknessesOfRule('Bandit', 'B608'), ['python-sql-string'])
+})
+
+test('the example of the operations guide is valid', async () => {
+  const guide = await readFile(join(import.meta.dirname, '../../../../../docs/operations.md'), 'utf8')
+  const example = /A rule map is a JSON object.*?```json\n(.*?)```/s.exec(guide)?.[1]
+  const map = await loadRuleMap(await ruleMapFile(example))
+  assert.deepEqual(map.weaknessesOfRule('semgrep', 'company.unsafe-query'), ['company-unsafe-query'])
 })
 
 const MISTAKES: [title: string, content: unknown, message: RegExp][] = [

@@ -26,6 +26,7 @@ async function readBuiltIn(): Promise<RuleMapFile[]> {
   return Promise.all(names.map(async (name) => (await readJson(join(BUILT_IN, name))) as RuleMapFile))
 }
 
+/** Reads and validates one file. */
 export async function readRuleMapFile(file: string): Promise<RuleMapFile> {
   const content = await readJson(file)
   if (Value.Check(RuleMapFile, content)) return refuseDuplicates(file, content)
@@ -42,7 +43,7 @@ async function readJson(file: string): Promise<unknown> {
   }
 }
 
-/** Names the group that a JSON pointer leads into, so that nobody has to count groups. */
+/** The id of the group that a JSON pointer leads into, as the start of a message. */
 function entryAt(content: unknown, pointer: string): string {
   const [, list = '', index = ''] = pointer.split('/')
   const id = (content as Record<string, { id?: unknown }[]> | null)?.[list]?.[Number(index)]?.id

@@ -5,8 +5,8 @@ export type RuleName = { tool: string; rule: string }
 
 /**
  * The names that a rule of a report may have in rule maps, the most specific first. The message of
- * the result is needed if a tool writes the same rule for several checks: golangci-lint writes the
- * name of the linter.
+ * the result is needed if a tool writes the same rule for several checks. golangci-lint, for
+ * example, writes the name of the linter.
  */
 export function ruleNames(toolName: string, ruleId: string, message: string | null): RuleName[] {
   const tool = canonicalTool(toolName)

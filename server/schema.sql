@@ -540,6 +540,12 @@ create table issue_regroups (
 );
 CREATE UNIQUE INDEX issue_regroups_unfinished ON public.issue_regroups USING btree (org_id) WHERE (status = ANY (ARRAY['running'::text, 'undoing'::text]));
 
+create table issue_rule_changes (
+  org_id uuid not null,
+  constraint issue_rule_changes_pkey PRIMARY KEY (org_id),
+  constraint issue_rule_changes_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id)
+);
+
 create table monthly_usage (
   org_id uuid not null,
   month date not null,

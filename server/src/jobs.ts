@@ -27,6 +27,7 @@ import { backfillDetection } from './security/intel/lookup/intel-at-detection.st
 import { fetchIntelDaily } from './security/intel/sources/fetch-intel.job.ts'
 import { intelImported } from './security/intel/sources/import-source.ts'
 import { followIntel } from './security/issues/regroup/follow-intel.ts'
+import { followRules } from './security/issues/regroup/follow-rules.job.ts'
 import { uploadFinished } from './security/uploads/apply-report.ts'
 import { expireUploadsJob } from './security/uploads/expire-uploads.job.ts'
 import { readArtifact } from './security/uploads/read-artifact.ts'
@@ -53,6 +54,7 @@ export const scheduledJobs: ScheduledJob<Services>[] = [
   settleOverdueRuns,
   forgetUnfinishedArtifacts,
   expireUploadsJob,
+  followRules,
   settleDeployments,
   fetchIntelDaily,
   evaluateDaily,

@@ -12,7 +12,7 @@ export function factsOf(fields: Partial<GroupingFacts> = {}): GroupingFacts {
   made += 1
   return {
     ...{ kind: 'code', tool: 'Scanner', stream_id: made, path: 'src/db.ts', start_line: null, end_line: null },
-    ...{ package_name: null, purl: null, wrapped_rule: null },
+    ...{ package_name: null, purl: null, message: null },
     ...{ vuln_ids: [], cwes: [], rule_id: null, secret_type: null, resource_name: null, context: null },
     fingerprint: `fingerprint ${made}`,
     ...fields,

@@ -1,7 +1,7 @@
 import { Memo } from '../formats/report/memo.ts'
 import type { ParsedFinding } from '../formats/report/parsed-report.ts'
 import { bucketOf, isAboutPackage } from '../issues/grouping/bucket.ts'
-import { type ContextHash, type GroupingFacts, type Member, wrappedRule } from '../issues/grouping/grouping-facts.ts'
+import { type ContextHash, type GroupingFacts, type Member, ruleMessage } from '../issues/grouping/grouping-facts.ts'
 import type { KnownRules } from '../issues/grouping/known-rules.ts'
 import { isSecret } from '../issues/grouping/weakness-names.ts'
 
@@ -53,7 +53,7 @@ export class ReportMembers {
     return this.#buckets.get(place, () => bucketOf(facts, this.rules))
   }
 
-  /** Assigns the findings to the streams of their tools, which are known once the report was read. */
+  /** Assigns the findings to the streams of their tools, which are known after parsing. */
   assignStreams(streams: readonly { id: number; tool: string }[]): void {
     const ids = new Map(streams.map(({ id, tool }) => [tool, id]))
     for (const member of this.#members) member.stream_id = ids.get(member.tool) ?? 0
@@ -79,7 +79,7 @@ function groupingFacts(finding: ParsedFinding, context: string | null): Grouping
     vuln_ids: shared(finding.vuln_ids),
     cwes: shared(finding.cwes),
     rule_id: finding.rule_id,
-    wrapped_rule: wrappedRule(finding.tool, finding.title),
+    message: ruleMessage(finding.tool, finding.description),
     secret_type: finding.secret_type,
     resource_name: finding.resource_name,
     fingerprint: dependsOnPosition(finding) ? finding.fingerprint : null,

@@ -79,6 +79,6 @@ export function flaggedText(snippet: string | null, isSecret: boolean): string |
 }
 
 /** Whether a text is only the beginning of a private key, which is the same for many keys. */
-export function isCutKey(text: string | null): boolean {
-  return text !== null && text.startsWith('-----BEGIN') && !text.includes('-----END')
+export function isCutKey(text: string): boolean {
+  return text.startsWith('-----BEGIN') && !text.includes('-----END')
 }

@@ -52,7 +52,7 @@ export function subjectOf({ run, result, rule, ruleId, message, location }: Resu
     kind,
     vulnIds,
     about,
-    context: isCutKey(context) ? null : context,
+    context: context !== null && isCutKey(context) ? null : context,
     similarity: similarityOf(kind, context, location),
     identity,
   }

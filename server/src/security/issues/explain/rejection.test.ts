@@ -5,7 +5,7 @@ import type { GroupingFacts } from '../grouping/grouping-facts.ts'
 import { Rejections } from './rejection.ts'
 
 const NONE: GroupingFacts = {
-  ...{ kind: 'dependency', tool: 'Scanner', stream_id: 1, wrapped_rule: null },
+  ...{ kind: 'dependency', tool: 'Scanner', stream_id: 1, message: null },
   ...{ path: null, start_line: null, end_line: null, package_name: 'lib', purl: null },
   ...{
     vuln_ids: [],

@@ -17,11 +17,8 @@ export type GroupingFacts = {
   vuln_ids: readonly string[]
   cwes: readonly string[]
   rule_id: string | null
-  /**
-   * The beginning of the message if the scanner writes the rule of another scanner there; else
-   * null.
-   */
-  wrapped_rule: string | null
+  /** The beginning of the message, if the scanner has rules that say too little without it. */
+  message: string | null
   secret_type: string | null
   resource_name: string | null
   /**
@@ -53,13 +50,17 @@ export type Member = GroupingFacts & {
   is_tracked: boolean
 }
 
-/** Scanners that run others and name the other's rule at the beginning of the message. */
-export const WRAPPING_TOOL = 'golangci'
-export const WRAPPED_RULE_MAX = 12
+/**
+ * Scanners with rules that say too little without the message: one that runs other linters, and two
+ * with rules that check several things.
+ */
+export const SPEAKING_TOOLS = ['golangci', 'kube-linter', 'kubelinter', 'kube-score']
+export const MESSAGE_MAX = 80
 
-/** `GroupingFacts.wrapped_rule`. `memberColumns` has the same rule for stored findings. */
-export function wrappedRule(tool: string, message: string): string | null {
-  return tool.toLowerCase().startsWith(WRAPPING_TOOL) ? message.slice(0, WRAPPED_RULE_MAX) : null
+/** `GroupingFacts.message`. `memberColumns` has the same rule for stored findings. */
+export function ruleMessage(tool: string, message: string | null): string | null {
+  const name = tool.toLowerCase()
+  return SPEAKING_TOOLS.some((known) => name.startsWith(known)) ? (message?.slice(0, MESSAGE_MAX) ?? null) : null
 }
 
 /** Hashes a flagged text to hex. */

@@ -15,13 +15,13 @@ export type KnownRule = {
   groups: readonly string[]
   /** The CWEs of these groups. */
   cwes: readonly string[]
-  /** The name that scanners share which adopt a rule from each other; null if it says too little. */
+  /** The name that scanners share if they adopt a rule; null if it says too little. */
   sharedName: string | null
   /** False if the CWEs that the scanner states are not those of the code that it flags. */
   hasPreciseCwes: boolean
 }
 
-type RuleFacts = Pick<GroupingFacts, 'tool' | 'rule_id' | 'wrapped_rule'>
+type RuleFacts = Pick<GroupingFacts, 'tool' | 'rule_id' | 'message'>
 
 /** Looks rules up in the rule map, each only once. */
 export class KnownRules {
@@ -32,24 +32,24 @@ export class KnownRules {
     this.#map = map
   }
 
-  of({ tool, rule_id: ruleId, wrapped_rule: wrapped }: RuleFacts): KnownRule {
+  of({ tool, rule_id: ruleId, message }: RuleFacts): KnownRule {
     const ofTool = this.#known.get(tool) ?? new Map<string, KnownRule>()
     if (ofTool.size === 0) this.#known.set(tool, ofTool)
     const id = ruleId ?? ''
-    const key = wrapped === null ? id : `${id}\n${wrapped}`
+    const key = message === null ? id : `${id}\n${message}`
     const known = ofTool.get(key)
     if (known !== undefined) return known
-    const rule = this.#lookUp(tool, stableRuleId(id), wrapped)
+    const rule = this.#lookUp(tool, stableRuleId(id), message)
     ofTool.set(key, rule)
     return rule
   }
 
-  #lookUp(tool: string, ruleId: string, wrapped: string | null): KnownRule {
-    const weaknesses = this.#map.weaknessesOfRule(tool, ruleId, wrapped)
-    const controls = this.#map.controlsOfRule(tool, ruleId)
-    const rule = this.#map.canonicalRule(tool, ruleId, wrapped)
+  #lookUp(tool: string, ruleId: string, message: string | null): KnownRule {
+    const weaknesses = this.#map.weaknessesOfRule(tool, ruleId, message)
+    const controls = this.#map.controlsOfRule(tool, ruleId, message)
+    const rule = this.#map.canonicalRule(tool, ruleId, message)
     return {
-      scanner: ruleNames(tool, ruleId, wrapped)[0]?.tool ?? tool,
+      scanner: ruleNames(tool, ruleId, message)[0]?.tool ?? tool,
       rule,
       label: ruleId === '' ? tool : `${tool} ${ruleId}`,
       groups: [...weaknesses, ...controls],

@@ -121,7 +121,7 @@ test("a CWE that a scanner states for a module's import is not compared", () => 
 test('editions of a scanner and scanners that run it are one scanner', () => {
   const at = { cwes: ['CWE-22'], context: 'aa' }
   assert.ok(isOne(by('Semgrep OSS', 'a.b', 4, at), by('semgrep', 'a.b', 4, at)))
-  const wrapped = by('golangci-lint', 'gosec', 4, { ...at, wrapped_rule: 'G304: Potent' })
+  const wrapped = by('golangci-lint', 'gosec', 4, { ...at, message: 'G304: Potent' })
   assert.ok(isOne(by('gosec', 'G304', 4, at), wrapped))
   assert.ok(!isOne(by('gosec', 'G305', 4, at), wrapped))
 })

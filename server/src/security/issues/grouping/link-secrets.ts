@@ -1,7 +1,7 @@
 import { groupBy, type Links } from './links.ts'
 import { overlappingRuns, spanOf } from './spans.ts'
 
-/** Joins findings of a repository's secrets: of the same secret, or of secrets at the same lines. */
+/** Joins findings of the same secret, and findings of secrets at overlapping lines. */
 export function linkSecrets(links: Links): void {
   linkByText(links)
   linkByLines(links)

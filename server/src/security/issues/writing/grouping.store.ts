@@ -1,7 +1,7 @@
 import type { Db, Tx } from '../../../platform/db/sql.ts'
 import { holdIntel } from '../../intel/intel-hold.store.ts'
 import { plainId } from '../../vocabulary/vulnerability-id.ts'
-import { type GroupingFacts, type Member, WRAPPED_RULE_MAX, WRAPPING_TOOL } from '../grouping/grouping-facts.ts'
+import { type GroupingFacts, MESSAGE_MAX, type Member, SPEAKING_TOOLS } from '../grouping/grouping-facts.ts'
 import type { CanonicalId } from '../grouping/shared-names.ts'
 
 /** The repository whose findings a transaction writes, and the time of the change. */
@@ -56,8 +56,9 @@ export function memberColumns(db: Db) {
     finding.package_name, finding.purl, finding.vuln_ids, finding.cwes, finding.rule_id, finding.secret_type,
     finding.resource_name,
     case
-      when stream.tool ilike ${`${WRAPPING_TOOL}%`} then left(finding.title, ${WRAPPED_RULE_MAX})
-    end as wrapped_rule,
+      when stream.tool ilike any(${SPEAKING_TOOLS.map((name) => `${name}%`)}::text[])
+      then left(finding.description, ${MESSAGE_MAX})
+    end as message,
     case
       when finding.start_line is null
         or finding.fingerprint_method <> 'message'

@@ -15,21 +15,19 @@ export const RuleGroup = Type.Object(
     ),
     /** The documents that the group was compiled from, as URLs or titles. */
     sources: Type.Array(Type.String({ minLength: 1, maxLength: 500 }), { minItems: 1 }),
-    /** True: all rules are of one tool, which itself calls them equivalent. */
-    one_tool: Type.Optional(Type.Boolean()),
   },
   { additionalProperties: false },
 )
 export type RuleGroup = Static<typeof RuleGroup>
 
-/** The format of a rule map: of the built-in files, and of the file that `SHIPLOCK_RULE_MAP` names. */
+/** The format of the built-in files, and of the file that `SHIPLOCK_RULE_MAP` names. */
 export const RuleMapFile = Type.Object(
   {
     /** Groups of rules for code. */
     weaknesses: Type.Optional(Type.Array(RuleGroup)),
     /** Groups of rules for infrastructure as code. */
     controls: Type.Optional(Type.Array(RuleGroup)),
-    /** Other spellings of a rule, by tool and rule. */
+    /** Other names that a tool itself has for a rule, by tool and rule. */
     spellings: Type.Optional(
       Type.Record(
         Type.String(),

@@ -35,7 +35,10 @@ export class RuleMap {
     return this.#groupsOf(this.#weaknessesByRule, ruleNames(tool, ruleId, message))
   }
 
-  /** The ids of the groups in `controls` that contain a rule of a report. */
+  /**
+   * The ids of the groups in `controls` that contain a rule of a report. `message` is the message
+   * of the result, which states the missing request or limit if KubeLinter or kube-score ran.
+   */
   controlsOfRule(tool: string, ruleId: string, message: string | null = null): readonly string[] {
     return this.#groupsOf(this.#controlsByRule, ruleNames(tool, ruleId, message))
   }
@@ -63,7 +66,7 @@ export class RuleMap {
   }
 }
 
-/** Tools disagree on the case of their own ids. */
+/** Rules are found in any case, because tools write their ids in upper and lower case. */
 function keyOf({ tool, rule }: RuleName): string {
   return `${tool} ${rule}`.toLowerCase()
 }

@@ -5,8 +5,8 @@ export type RuleName = { tool: string; rule: string }
 
 /**
  * The names that a rule of a report may have in rule maps, the most specific first. The message of
- * the result is needed if a tool writes the same rule for several checks: golangci-lint writes the
- * name of the linter.
+ * the result is needed if a tool writes the same rule for several checks. golangci-lint, for
+ * example, writes the name of the linter.
  */
 export function ruleNames(toolName: string, ruleId: string, message: string | null): RuleName[] {
   const tool = canonicalTool(toolName)
@@ -16,25 +16,40 @@ export function ruleNames(toolName: string, ruleId: string, message: string | nu
   return (spell?.(ruleId.trim(), message) ?? [ruleId.trim()]).map((rule) => ({ tool, rule }))
 }
 
-const GOLANGCI_MESSAGE = /^(?:gosec: )?(G\d{3}|SA\d{4}|ST\d{4}|S\d{4}|QF\d{4})\b/
-
 /** The rule of another tool that a tool runs: gosec in golangci-lint, or Bandit in SonarQube. */
 function wrappedRule(tool: string, ruleId: string, message: string | null): RuleName | null {
-  if (tool === 'golangci-lint') {
-    const named = /(?:^|[:/ ])(G\d{3}|SA\d{4})$/.exec(ruleId)?.[1]
-    const rule = named ?? GOLANGCI_MESSAGE.exec(message ?? '')?.[1]
-    if (rule !== undefined) return { tool: rule.startsWith('G') ? 'gosec' : 'staticcheck', rule }
-  }
-  const [, linter, rule] = /^(?:external_)?([a-z]+(?:[_-][a-z]+)*?)(?:_repo)?[.:](.+)$/.exec(ruleId) ?? []
-  if (linter === undefined || rule === undefined) return null
-  const isWrapper =
-    (tool === 'semgrep' && !rule.includes('.')) || (tool === 'sonarqube' && ruleId.startsWith('external_'))
-  const wrapped = canonicalTool(linter.replaceAll('_', '-'))
-  // GitLab's Semgrep rules have a number at their end: bandit.B602-1.
-  if (isWrapper && wrapped !== tool && KNOWN_TOOLS.has(wrapped))
-    return { tool: wrapped, rule: rule.replace(/-\d+$/, '') }
+  if (tool === 'golangci-lint') return linterRule(ruleId) ?? linterRule(message ?? '')
+  if (tool === 'semgrep') return namedRule(tool, /^([a-z_]+)\.([^.]+?)(?:-\d+)?$/.exec(ruleId))
+  if (tool === 'sonarqube') return namedRule(tool, /^external_([a-z_-]+?)(?:_repo)?:(.+)$/.exec(ruleId))
   return null
 }
+
+/** The rule of gosec or Staticcheck with which a text starts, perhaps after the linter's name. */
+function linterRule(text: string): RuleName | null {
+  const rule = /^(?:[a-z]+[:/ ] ?)?(G\d{3}|SA\d{4})\b/.exec(text)?.[1]
+  return rule === undefined ? null : { tool: rule.startsWith('G') ? 'gosec' : 'staticcheck', rule }
+}
+
+/**
+ * The rule that a match names: the tool, and its rule. GitLab's rules for Semgrep are of this form,
+ * with a number at their end: bandit.B602-1.
+ */
+function namedRule(wrapper: string, match: RegExpExecArray | null): RuleName | null {
+  const [, name, rule] = match ?? []
+  if (name === undefined || rule === undefined) return null
+  const tool = canonicalTool(name.replaceAll('_', '-'))
+  return tool !== wrapper && KNOWN_TOOLS.has(tool) ? { tool, rule } : null
+}
+
+const REQUIREMENT = /\b(?<subject>cpu|memory) (?<check>request|limit)\b/i
+/** What messages of checks for several things state. */
+const CHECKS = new Map([
+  ['unset-cpu-requirements', REQUIREMENT],
+  ['unset-memory-requirements', REQUIREMENT],
+  ['container-resources', REQUIREMENT],
+  ['container-security-context-user-group-id', /\blow (?<subject>user|group) (?<check>id)\b/i],
+  ['pod-probes', /\b(?<subject>readiness|liveness)(?<check>probe)\b/i],
+])
 
 /** The spellings of a rule id of one tool. */
 const SPELLINGS: Record<string, (ruleId: string, message: string | null) => string[]> = {
@@ -43,7 +58,8 @@ const SPELLINGS: Record<string, (ruleId: string, message: string | null) => stri
   eslint: spellingsOfEslint,
   gosec: (ruleId) => [/G\d{3}/.exec(ruleId)?.[0] ?? ruleId],
   hadolint: (ruleId) => [/(?:DL|SC)\d{4}/.exec(ruleId)?.[0] ?? ruleId],
-  'kube-linter': spellingsOfKubeLinter,
+  'kube-linter': spellingsOfChecks,
+  'kube-score': spellingsOfChecks,
   semgrep: spellingsOfSemgrep,
   'snyk-code': (ruleId) => [ruleId.replace(/\/test$/, '')],
   sonarqube: (ruleId) => [ruleId.replace(/^typescript:/, 'javascript:')],
@@ -57,10 +73,13 @@ function spellingsOfEslint(ruleId: string): string[] {
   return rule.includes('/') ? [rule] : [rule, `security/${rule}`]
 }
 
-/** KubeLinter has one check for requests and limits. Its message states what is missing. */
-function spellingsOfKubeLinter(ruleId: string, message: string | null): string[] {
-  const missing = /\bhas (?:cpu|memory) (request|limit)\b/.exec(message ?? '')?.[1]
-  return missing === undefined ? [ruleId] : [`${ruleId}:${missing}`, ruleId]
+/**
+ * KubeLinter and kube-score have one check for several things. The message states what is missing,
+ * as in "container has cpu limit 0" or "Container is missing a readinessProbe".
+ */
+function spellingsOfChecks(ruleId: string, message: string | null): string[] {
+  const stated = CHECKS.get(ruleId)?.exec(message ?? '')?.groups
+  return stated === undefined ? [ruleId] : [`${ruleId}:${stated.subject}-${stated.check}`.toLowerCase()]
 }
 
 const SEMGREP_SEGMENTS_MAX = 40

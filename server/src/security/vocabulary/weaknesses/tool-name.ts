@@ -63,6 +63,7 @@ const NAMES_IN_REPORTS = Object.entries(TOOL_NAMES)
  */
 export function canonicalTool(name: string): string {
   const lower = name.trim().toLowerCase()
+  if (KNOWN_TOOLS.has(lower)) return lower
   const known = NAMES_IN_REPORTS.find(
     ({ name }) => lower.startsWith(name) && !/^[a-z0-9]/.test(lower.slice(name.length)),
   )

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, test } from 'node:test'
+import { followRules } from '../../src/security/issues/regroup/follow-rules.job.ts'
+import { regroupOrganization } from '../../src/security/issues/regroup/regroup-organization.ts'
+import { undoRegroup } from '../../src/security/issues/regroup/undo-regroup.ts'
+import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
+import { groupingOf } from '../support/grouping.ts'
+import { codeResult } from '../support/issues.ts'
+import { uploadReport } from '../support/reports.ts'
+import { sarif } from '../support/sarif.ts'
+import { scrambleGroups } from '../support/scramble.ts'
+
+let api: TestApi
+let caller: Caller
+
+before(async () => {
+  api = await startTestApi()
+})
+after(() => api?.close())
+beforeEach(async () => {
+  caller = await api.caller()
+  for (const [tool, rule] of [
+    ['Bandit', 'B602'],
+    ['ruff', 'S602'],
+  ] as const) {
+    await uploadReport(api, caller, sarif([codeResult(rule, 'a.py', [7, 7]), codeResult(rule, 'b.py', [7, 7])], tool))
+    api.clock.advance(1)
+  }
+})
+
+const outdate = () => api.services.sql`insert into issue_rule_changes (org_id) values (${caller.orgId})`
+const runs = () => api.services.sql<{ id: string; status: string }[]>`
+  select id, status from issue_regroups where org_id = ${caller.orgId} order by id`
+const follow = () => followRules.run(api.services, {})
+/** Which finding is in which issue, by the findings of each. */
+const issues = async () => {
+  const { findings } = await groupingOf(api, caller)
+  const groups = Map.groupBy(findings, ({ issue_id }) => issue_id)
+  return [...groups.values()].map((members) => members.map(({ id }) => id))
+}
+
+test('findings that were grouped by earlier rules are regrouped once, and it can be undone', async () => {
+  const wanted = await issues()
+  await scrambleGroups(api, caller, 1)
+  const scrambled = await groupingOf(api, caller)
+  await outdate()
+  await follow()
+  assert.deepEqual(await issues(), wanted)
+  const [run] = await runs()
+  await undoRegroup(api.services, caller.orgId, run?.id as string, () => {})
+  assert.deepEqual((await groupingOf(api, caller)).findings, scrambled.findings)
+  await follow()
+  assert.deepEqual(
+    (await runs()).map(({ status }) => status),
+    ['undone'],
+  )
+})
+
+test('an organization without earlier rules is not regrouped', async () => {
+  await follow()
+  assert.equal((await runs()).length, 0)
+})
+
+test('an interrupted run is finished, and all findings are regrouped by the current rules after it', async () => {
+  const wanted = await issues()
+  await outdate()
+  const interrupt = () => {
+    throw new Error('interrupted')
+  }
+  await assert.rejects(regroupOrganization(api.services, caller.orgId, interrupt, 1))
+  await scrambleGroups(api, caller, 2)
+  await follow()
+  assert.deepEqual(
+    (await runs()).map(({ status }) => status),
+    ['running'],
+  )
+  api.clock.advance(3 * 60_000)
+  await follow()
+  assert.deepEqual(
+    (await runs()).map(({ status }) => status),
+    ['finished', 'finished'],
+  )
+  assert.deepEqual(await issues(), wanted)
+})
+
+test('the job stops between two batches when its worker stops', async () => {
+  await outdate()
+  await assert.rejects(followRules.run(api.services, {}, AbortSignal.abort(new Error('stopping'))), /stopping/)
+  assert.deepEqual(
+    (await runs()).map(({ status }) => status),
+    ['running'],
+  )
+})

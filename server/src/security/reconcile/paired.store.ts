@@ -7,9 +7,10 @@ import type { ReportMembers } from './report-members.ts'
 
 /**
  * The temporary table `paired`. A row without `finding_id` is a new finding of the report, and one
- * without `position` is a stored finding that the report does not contain. Fixed findings that the
- * report does not contain have no row. The table has few columns because most reports bring no
- * news: statements look up the rest in `incoming` and `findings`.
+ * without `position` is a stored finding that the report does not contain. Findings that the report
+ * does not contain have no row if they are fixed or if the tool could not read their file. The
+ * table has few columns because most reports bring no news: statements look up the rest in
+ * `incoming` and `findings`.
  */
 export type Paired = After<'pair'> & {
   readonly tx: Tx
@@ -32,8 +33,15 @@ export type PairCounts = {
   missing_before: number
 }
 
+/** A stream with the paths of the files that its tool could not read. */
+type ReportedStream = Stream & { unscanned?: readonly string[] }
+
 /** Pairs the findings of the report with the stored findings of its streams. */
-export async function pairReport(incoming: Incoming, scope: MergeScope, streams: readonly Stream[]): Promise<Paired> {
+export async function pairReport(
+  incoming: Incoming,
+  scope: MergeScope,
+  streams: readonly ReportedStream[],
+): Promise<Paired> {
   const { tx, members } = incoming
   await pairByFingerprint(tx, scope.org_id, streams)
   let counts: readonly PairCounts[] = await countPairs(tx)
@@ -42,6 +50,7 @@ export async function pairReport(incoming: Incoming, scope: MergeScope, streams:
     await pairMore(tx, scope.org_id)
     counts = await countPairs(tx)
   }
+  if (await keepUnscanned(tx, scope.org_id, streams)) counts = await countPairs(tx)
   return { tx, scope, members, counts } as Paired
 }
 
@@ -99,6 +108,25 @@ async function countPairs(tx: Tx): Promise<PairCounts[]> {
       count(*) filter (where was_open and position is null and was_missing) as missing_before
     from paired
     group by stream_id`
+}
+
+/**
+ * Leaves stored findings as they are if the tool could not read their files: they are neither
+ * missing nor fixed. Returns whether there are any.
+ */
+async function keepUnscanned(tx: Tx, orgId: string, streams: readonly ReportedStream[]): Promise<boolean> {
+  const unscanned = streams.flatMap(({ id, unscanned: paths = [] }) => paths.map((path) => ({ id, path })))
+  if (unscanned.length === 0) return false
+  const rows = await tx`
+    delete from paired
+    using unnest(${unscanned.map(({ id }) => id)}::bigint[], ${unscanned.map(({ path }) => path)}::text[])
+      as unscanned (stream_id, path), findings finding
+    where paired.position is null
+      and paired.stream_id = unscanned.stream_id
+      and finding.org_id = ${orgId}
+      and finding.id = paired.finding_id
+      and finding.path = unscanned.path`
+  return rows.count > 0
 }
 
 /** Positions of the report's new findings. Read as one string, because there may be 100,000. */

@@ -1,0 +1,52 @@
+import { commonNames, isWithin } from './file-path.ts'
+
+/** Directories that are usually at the top of a repository and seldom above it. */
+const TOP_DIRECTORIES = new Set(
+  'src lib libs test tests spec packages apps cmd pkg internal vendor node_modules venv .venv .github'.split(' '),
+)
+
+/** What is usual at the top of a repository, in lower case. */
+const TOP_NAMES = new Set([
+  ...TOP_DIRECTORIES,
+  ...'app bin config docs examples public scripts server tools web .circleci .gitlab-ci.yml'.split(' '),
+  ...'build.gradle cargo.toml composer.json dockerfile gemfile go.mod index.js main.tf makefile'.split(' '),
+  ...'package.json package-lock.json pom.xml pyproject.toml readme.md requirements.txt setup.py tsconfig.json'.split(
+    ' ',
+  ),
+])
+
+/** Directories of a machine that contain a `src` or `lib` of the machine. */
+const OF_MACHINE = new Set(['usr', 'var', 'local', 'go'])
+
+/**
+ * The directory that is most likely the top of the repository, by its paths alone: the common
+ * directory of those within `outermost`, but only down to a directory that is usual in a
+ * repository. Null if that is the root of the machine.
+ */
+export function topDirectory(paths: readonly string[], outermost: string): string | null {
+  const inside = paths.filter((path) => isWithin(path, outermost))
+  const common = commonNames(inside)
+  const top = looksLikeTop(inside, common.join('/')) ? common : common.slice(0, endOfTop(common))
+  return top.join('/') || null
+}
+
+function looksLikeTop(paths: readonly string[], directory: string): boolean {
+  const children = new Set(
+    paths.map(
+      (path) =>
+        path
+          .slice(directory.length + 1)
+          .split('/', 1)[0]
+          ?.toLowerCase() ?? '',
+    ),
+  )
+  return [...children].filter((child) => TOP_NAMES.has(child)).length > 1
+}
+
+/** The names from a usual one on are in the repository. It is never checked out to the root. */
+function endOfTop(names: readonly string[]): number {
+  const end = names.findIndex(
+    (name, at) => at > 1 && TOP_DIRECTORIES.has(name.toLowerCase()) && !OF_MACHINE.has(names[at - 1] as string),
+  )
+  return end === -1 ? names.length : end
+}

@@ -1,0 +1,38 @@
+import { memberOf, objectsOf, textOf } from '../../../platform/json/read-value.ts'
+import { artifactLocation } from './location.ts'
+import type { ArtifactLocation } from './sarif-run.ts'
+
+/** True if a notification (§3.58) is an error, so that the analysis is incomplete. */
+export function isError(notification: unknown): boolean {
+  return memberOf(notification, 'level') === 'error'
+}
+
+/** Semgrep's notification of a file that it could not parse, a warning without a location. */
+const SEMGREP_PARSE_ERROR = /^(?:Syntax|Lexical) error at line (.+?):\d+:/
+
+const FILES_MAX = 10
+
+/**
+ * The files that the tool could not read, by one of its notifications. ESLint, Bandit and CodeQL
+ * write an error with the location of each one.
+ */
+export function filesOfError(notification: unknown): ArtifactLocation[] {
+  if (!isError(notification)) return fileOfSemgrep(notification)
+  return objectsOf(memberOf(notification, 'locations'))
+    .slice(0, FILES_MAX)
+    .map((location) => artifactLocation(memberOf(location, 'physicalLocation', 'artifactLocation')))
+    .filter(({ uri, index }) => uri !== null || index !== null)
+}
+
+function fileOfSemgrep(notification: unknown): ArtifactLocation[] {
+  const [, path] = SEMGREP_PARSE_ERROR.exec(textOf(memberOf(notification, 'message', 'text')) ?? '') ?? []
+  return path === undefined ? [] : [artifactLocation({ uri: path })]
+}
+
+/** Rules of Python linters for a file that is not Python, after which no other rule is run. */
+const PARSE_ERROR_RULES = new Set(['invalid-syntax', 'syntax-error', 'E999', 'E0001'])
+
+/** True if a result of this rule means that its file could not be parsed. Ruff writes such results. */
+export function isParseError(ruleId: string | null): boolean {
+  return ruleId !== null && PARSE_ERROR_RULES.has(ruleId)
+}

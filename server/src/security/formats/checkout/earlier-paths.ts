@@ -13,12 +13,14 @@ export type Fit = {
 export class EarlierPaths {
   readonly #files = new Set<string>()
   readonly #directories = new Set<string>()
+  #lengthMax = 0
 
   constructor(paths: Iterable<string>) {
     for (const path of paths) {
       if (isAbsolutePath(path)) continue
       const end = path.lastIndexOf('/')
       this.#files.add(path)
+      this.#lengthMax = Math.max(this.#lengthMax, path.length)
       if (end > 0) this.#directories.add(path.slice(0, end))
     }
   }
@@ -40,13 +42,14 @@ export class EarlierPaths {
     for (const path of paths) {
       if (!isWithin(path, directory)) continue
       score.total++
+      const end = path.lastIndexOf('/') - directory.length - 1
+      if (end > this.#lengthMax) continue
       const rest = path.slice(directory.length + 1)
-      const end = rest.lastIndexOf('/')
       if (this.#files.has(rest)) {
         score.names += 2 * rest.split('/').length
         score.files++
-        score.isDeep ||= end !== -1
-      } else if (this.#directories.has(rest.slice(0, end))) score.names += rest.split('/').length - 1
+        score.isDeep ||= end > 0
+      } else if (end > 0 && this.#directories.has(rest.slice(0, end))) score.names += rest.split('/').length - 1
     }
     return score
   }

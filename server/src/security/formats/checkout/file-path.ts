@@ -1,5 +1,5 @@
 /** Directories below this depth are not compared. */
-const DEPTH_MAX = 64
+const DEPTH_MAX = 32
 
 /** True for `/a` and `C:/a`. The path must be normalized. */
 export function isAbsolutePath(path: string): boolean {

@@ -56,11 +56,13 @@ function declaredRules({ driver, extensions }: SarifRun): string[] {
   return [driver, ...extensions].flatMap((component) => [...component.rulesById.keys()])
 }
 
-const FAILED =
-  'The report states that the tool did not finish successfully, and not only because of files that it names.'
+const FAILED = 'The report states that the tool did not finish successfully'
 
 function whyIncomplete(runs: SarifRun[], isCut: boolean): string | null {
-  if (runs.some(hasFailedWhole)) return FAILED
+  if (runs.some(hasFailedWhole)) {
+    const namesFiles = runs.some(({ unreadFiles }) => unreadFiles.size > 0)
+    return namesFiles ? `${FAILED}, and not only because of the files that it names.` : `${FAILED}.`
+  }
   if (runs.some(({ hasManyUnreadFiles }) => hasManyUnreadFiles)) return MANY_UNSCANNED
   if (runs.some((run) => !run.hasResults)) return 'A run of the tool has no results, so it did not scan.'
   if (runs.some((run) => run.hasOutsideResults)) return 'The report has results outside its runs.'
@@ -90,7 +92,7 @@ export function unscannedWarning({ name, unscanned = [] }: ReportTool): string |
   if (unscanned.length === 0) return null
   const shown = unscanned.slice(0, SHOWN_MAX).map(shortened).join(', ')
   const more = unscanned.length > SHOWN_MAX ? ` and ${unscanned.length - SHOWN_MAX} more` : ''
-  return `The report states that ${shortened(name)} could not read ${shown}${more}. Findings in these files were not closed.`
+  return `The report states that ${shortened(name)} could not scan ${shown}${more}. Findings in these files were not closed.`
 }
 
 function shortened(text: string): string {

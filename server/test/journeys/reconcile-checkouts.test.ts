@@ -178,7 +178,10 @@ test('a file that Ruff could not parse, which it states as a result, keeps its f
   await report([result('src/a.py'), result('src/b.py'), result('src/c.py')])
   const broken = await report([result('src/a.py'), result('src/b.py', 'invalid-syntax')])
   assert.deepEqual([broken.created, broken.resolved], [1, 1])
-  assert.deepEqual((await report([result('src/a.py')])).resolved, 2)
+  assert.equal((await report([result('src/a.py')])).resolved, 2)
+  const text = 'Cannot use `match` statement on Python 3.8 (syntax was added in Python 3.10)'
+  const newer = { ...result('src/a.py', 'invalid-syntax'), message: { text } }
+  assert.equal((await report([newer])).resolved, 1)
 })
 
 test('more unparsed files than the limit close nothing', async () => {

@@ -47,14 +47,17 @@ test('a package with the name of the repository is in the checkout', () => {
   assert.deepEqual(infer(['/srv/app/app/a.py'], { name: 'acme/app' }), ['/srv/app', 'guess'])
 })
 
-test('a name that is in the checkout or only similar is a guess', () => {
+test('a name after a directory that is usual in a repository, or a similar name, is a guess', () => {
   const name = 'acme/app'
-  assert.deepEqual(infer(['/ci/ws/services/app/a.ts'], { name }), ['/ci/ws/services/app', 'guess'])
+  assert.deepEqual(infer(['/home/me/src/app/lib/a.ts', '/home/me/src/app/package.json'], { name }), [
+    '/home/me/src/app',
+    'guess',
+  ])
   assert.deepEqual(infer(['/var/lib/jenkins/workspace/app_main/src/a.ts'], { name }), [
     '/var/lib/jenkins/workspace/app_main',
     'guess',
   ])
-  assert.deepEqual(infer(['/scan/acme__app/src/a.ts'], { name }), ['/scan/acme__app', 'guess'])
+  assert.deepEqual(infer(['/scan/acme__app/src/a.ts'], { name }), ['/scan/acme__app'])
 })
 
 const ANY_CHECKOUTS = [
@@ -128,6 +131,29 @@ test('headers and libraries outside the checkout do not change it', () => {
   assert.deepEqual(infer(paths, { name: 'acme/app' }), ['/tmp/ci/app'])
   assert.deepEqual(infer(paths), ['/tmp/ci/app', 'guess'])
   assert.deepEqual(infer(outside, { name: 'acme/app' }), [])
+})
+
+test('a package with the name of the repository is not the checkout if other files are next to it', () => {
+  const name = 'acme/app'
+  const inPackage = ['/tmp/q/app/a.py', '/tmp/q/app/b.py', '/tmp/q/app/c.py']
+  assert.deepEqual(infer([...inPackage, '/tmp/q/demos/d.py'], { name }), ['/tmp/q', 'guess'])
+  assert.deepEqual(infer(['/tmp/q/src/app/a.py', '/tmp/q/src/app/b.py'], { name }), ['/tmp/q', 'guess'])
+  assert.deepEqual(
+    infer(
+      inPackage.map((path) => path.replace('/q/', '/acme-app/')),
+      { name },
+    ),
+    ['/tmp/acme-app'],
+  )
+})
+
+test('an earlier guess that was too deep is corrected when files next to it appear', () => {
+  const inDemos = ['/w/ci/demos/a.py', '/w/ci/demos/b.py', '/w/ci/demos/c.py']
+  const paths = ['a.py', 'b.py', 'c.py']
+  assert.deepEqual(infer(inDemos, { paths }), ['/w/ci/demos'])
+  assert.deepEqual(infer([...inDemos, '/w/ci/core/d.py'], { paths }), ['/w/ci', 'guess'])
+  const top = [...paths, 'setup.py', 'tests/t.py']
+  assert.deepEqual(infer([...inDemos, '/w/ci/core/d.py'], { paths: top }), ['/w/ci/demos'])
 })
 
 test('a directory with the name of the repository that only some paths share is not the checkout', () => {

@@ -1,5 +1,5 @@
 import { EarlierPaths } from './earlier-paths.ts'
-import { isWithin, sharedDirectories } from './file-path.ts'
+import { hasNeighbours, isWithin, sharedDirectories } from './file-path.ts'
 import { namedDirectory } from './repository-name.ts'
 import { topDirectory } from './top-directory.ts'
 
@@ -54,8 +54,7 @@ export function inferCheckout(paths: readonly string[], evidence: Evidence): Che
 }
 
 function guess(paths: readonly string[]): Checkout {
-  const outermost = sharedDirectories(paths).find((directory) => !directory.endsWith(':'))
-  const top = outermost === undefined ? null : topDirectory(paths, outermost)
+  const top = topDirectory(paths)
   return { directories: top === null ? [] : [top], isGuess: true }
 }
 
@@ -64,20 +63,30 @@ type Explained = { directory: string; isCertain: boolean }
 function explainedDirectory(paths: readonly string[], evidence: Evidence, earlier: EarlierPaths): Explained | null {
   const shared = sharedDirectories(paths)
   const fit = earlier.fit(paths, shared)
-  if (fit?.isOfMostFiles && fit.isCertain) return fit
+  if (fit?.isOfMostFiles && fit.isCertain) return earlier.looksLikeTop() ? fit : widened(fit, paths)
   const named = evidence.name === null ? null : namedDirectory(paths, shared, evidence.name)
   const ranIn = shared.find((directory) => evidence.workingDirectories.includes(directory))
-  if (ranIn === undefined) return named ?? fit
+  if (ranIn === undefined) return named ?? (fit && widened(fit, paths))
   return named !== null && isWithin(ranIn, named.directory) ? named : { directory: ranIn, isCertain: true }
+}
+
+/**
+ * An earlier guess is too deep if it was made when only one folder of the repository had findings.
+ * Then other files of the report are next to it.
+ */
+function widened(found: Explained, paths: readonly string[]): Explained {
+  const isTooDeep = hasNeighbours(found.directory, paths)
+  const top = isTooDeep ? topDirectory(paths) : null
+  return top !== null && isWithin(found.directory, top) ? { directory: top, isCertain: false } : found
 }
 
 /** Headers and libraries of the machine that scanned. They are not part of any checkout. */
 const SYSTEM =
   /^(?:\/(?:usr\/(?:local\/)?(?:include|lib(?:32|64|exec)?|share)|lib(?:32|64)?|etc|nix\/store|System|Library|Applications)|[a-z]:\/(?:Program Files(?: \(x86\))?|ProgramData|Windows))\//i
 
-/** Installed packages, which are in the checkout or in a cache outside of it. */
+/** Installed packages and hidden directories, which may be outside of the checkout. */
 const INSTALLED =
-  /\/(?:node_modules|bower_components|(?:site|dist)-packages|\.cargo|\.rustup|\.m2|\.gradle|\.nuget|hostedtoolcache|pkg\/mod)\//
+  /\/(?:node_modules|bower_components|(?:site|dist)-packages|hostedtoolcache|pkg\/mod|\.(?!github\/|gitlab\/|circleci\/)[^/]+)\//
 
 /** The paths that say something about the checkout. */
 function ownPaths(paths: readonly string[]): string[] {

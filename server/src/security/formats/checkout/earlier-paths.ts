@@ -1,4 +1,5 @@
 import { isAbsolutePath, isWithin } from './file-path.ts'
+import { areTopNames } from './top-directory.ts'
 
 /** A directory below which a report has paths that the repository already has. */
 export type Fit = {
@@ -23,6 +24,11 @@ export class EarlierPaths {
       this.#lengthMax = Math.max(this.#lengthMax, path.length)
       if (end > 0) this.#directories.add(path.slice(0, end))
     }
+  }
+
+  /** True if their first names are those of a whole repository, not of one folder. */
+  looksLikeTop(): boolean {
+    return areTopNames(this.#files)
   }
 
   /** The directory below which most names agree; the outermost of several. Null if none agrees. */

@@ -43,3 +43,15 @@ export function commonNames(paths: readonly string[]): string[] {
   }
   return common ?? []
 }
+
+/** At least one in this number of paths must be next to a directory. */
+const NEIGHBOURS_MIN = 10
+
+/**
+ * True if a tenth of the paths are outside of the directory, and all have a directory in common
+ * that is not at the root of a machine.
+ */
+export function hasNeighbours(directory: string, paths: readonly string[]): boolean {
+  const outside = paths.filter((path) => !isWithin(path, directory))
+  return outside.length * NEIGHBOURS_MIN >= paths.length && commonNames(paths).length > 2
+}

@@ -1,4 +1,4 @@
-import { commonNames, isWithin } from './file-path.ts'
+import { commonNames, isWithin, sharedDirectories } from './file-path.ts'
 
 /** Directories that are usually at the top of a repository and seldom above it. */
 const TOP_DIRECTORIES = new Set(
@@ -19,32 +19,35 @@ const TOP_NAMES = new Set([
 const OF_MACHINE = new Set(['usr', 'var', 'local', 'go'])
 
 /**
- * The directory that is most likely the top of the repository, by its paths alone: the common
- * directory of those within `outermost`, but only down to a directory that is usual in a
+ * The directory that is most likely the top of the repository, by its paths alone: their common
+ * directory, apart from those in another top directory of the machine, but only down to a directory that is usual in a
  * repository. Null if that is the root of the machine.
  */
-export function topDirectory(paths: readonly string[], outermost: string): string | null {
+export function topDirectory(paths: readonly string[]): string | null {
+  const outermost = sharedDirectories(paths).find((directory) => !directory.endsWith(':'))
+  if (outermost === undefined) return null
   const inside = paths.filter((path) => isWithin(path, outermost))
   const common = commonNames(inside)
-  const top = looksLikeTop(inside, common.join('/')) ? common : common.slice(0, endOfTop(common))
+  const top = hasTopNames(inside, common.join('/')) ? common : common.slice(0, endOfTop(common))
   return top.join('/') || null
 }
 
-function looksLikeTop(paths: readonly string[], directory: string): boolean {
-  const children = new Set(
-    paths.map(
-      (path) =>
-        path
-          .slice(directory.length + 1)
-          .split('/', 1)[0]
-          ?.toLowerCase() ?? '',
-    ),
-  )
-  return [...children].filter((child) => TOP_NAMES.has(child)).length > 1
+/** True if at least two files or directories in the directory are usual at the top of a repository. */
+export function hasTopNames(paths: readonly string[], directory: string): boolean {
+  return areTopNames(paths.map((path) => path.slice(directory.length + 1)))
 }
 
-/** The names from a usual one on are in the repository. It is never checked out to the root. */
-function endOfTop(names: readonly string[]): number {
+/** True if these relative paths begin with at least two names that are usual in a repository. */
+export function areTopNames(paths: Iterable<string>): boolean {
+  const names = new Set([...paths].map((path) => path.split('/', 1)[0]?.toLowerCase() ?? ''))
+  return [...names].filter((name) => TOP_NAMES.has(name)).length > 1
+}
+
+/**
+ * The number of directories before the first one that is usual in a repository. The root of the
+ * machine and the directory after it never count.
+ */
+export function endOfTop(names: readonly string[]): number {
   const end = names.findIndex(
     (name, at) => at > 1 && TOP_DIRECTORIES.has(name.toLowerCase()) && !OF_MACHINE.has(names[at - 1] as string),
   )

@@ -1,4 +1,5 @@
 import { memberOf, objectsOf, textOf } from '../../../platform/json/read-value.ts'
+import type { ParsedFinding } from '../report/parsed-report.ts'
 import { artifactLocation } from './location.ts'
 import type { ArtifactLocation } from './sarif-run.ts'
 
@@ -32,7 +33,10 @@ function fileOfSemgrep(notification: unknown): ArtifactLocation[] {
 /** Rules of Python linters for a file that is not Python, after which no other rule is run. */
 const PARSE_ERROR_RULES = new Set(['invalid-syntax', 'syntax-error', 'E999', 'E0001'])
 
-/** True if a result of this rule means that its file could not be parsed. Ruff writes such results. */
-export function isParseError(ruleId: string | null): boolean {
-  return ruleId !== null && PARSE_ERROR_RULES.has(ruleId)
+/** Ruff's message for syntax that is valid in a newer version of Python. All rules are run. */
+const NEWER_SYNTAX = /^Cannot use .+ on Python \d/
+
+/** True if a finding means that its file could not be parsed. Ruff reports this as a result. */
+export function isParseError({ rule_id, description }: ParsedFinding): boolean {
+  return rule_id !== null && PARSE_ERROR_RULES.has(rule_id) && !NEWER_SYNTAX.test(description ?? '')
 }

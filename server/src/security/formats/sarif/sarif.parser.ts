@@ -114,7 +114,7 @@ class ResultReader {
     }
     this.results.addRead()
     this.batch.add(finding)
-    if (isParseError(finding.rule_id)) this.#unparsed.add(finding.tool, finding.path)
+    if (isParseError(finding)) this.#unparsed.add(finding.tool, finding.path)
   }
 
   #skip(reason: string): void {

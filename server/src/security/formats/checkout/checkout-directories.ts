@@ -1,6 +1,6 @@
 import { isAbsolutePath, isWithin } from './file-path.ts'
 
-/** The directories of the scanning machines into which the repository of a report was checked out. */
+/** The directories of the scanning machines into which a report's repository was checked out. */
 export class CheckoutDirectories {
   #directories: readonly string[] | null = null
   /** True once an absolute path was looked up while the directories were not known. */

@@ -61,5 +61,5 @@ export class EarlierPaths {
   }
 }
 
-/** How much agrees below a directory: names of directories and files, and whole files of `total`. */
+/** What agrees below a directory: names of directories and files, and whole files of `total`. */
 type Score = { names: number; files: number; total: number; isDeep: boolean }

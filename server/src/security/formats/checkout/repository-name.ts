@@ -4,13 +4,13 @@ import { endOfTop, hasTopNames } from './top-directory.ts'
 /** A directory that has the name of the repository. It is uncertain if there are several. */
 export type NamedDirectory = { directory: string; isCertain: boolean }
 
-/** GitHub's runners check out to `<work>/<name>/<name>`. Their work directory has one of these names. */
+/** GitHub's runners check out to `<work>/<name>/<name>`. These are names of the work directory. */
 const RUNNER_WORK = new Set(['work', '_work', '__w', 'a'])
 
 /**
  * The directory above most of these paths that has the name of the repository (`group/app`), or a
- * longer name: `group-app`, `app_main`, `app@2`. Null if there is none. `shared` are
- * all directories above most of the paths.
+ * longer name: `group-app`, `app_main`, `app@2`. Null if there is none. `shared` are all
+ * directories above most of the paths.
  */
 export function namedDirectory(
   paths: readonly string[],

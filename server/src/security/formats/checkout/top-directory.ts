@@ -2,13 +2,15 @@ import { commonNames, isWithin, sharedDirectories } from './file-path.ts'
 
 /** Directories that are usually at the top of a repository and seldom above it. */
 const TOP_DIRECTORIES = new Set(
-  'src lib libs test tests spec packages apps cmd pkg internal vendor node_modules venv .venv .github'.split(' '),
+  'src lib libs test tests spec docs examples packages apps cmd pkg internal vendor node_modules venv .venv .github'.split(
+    ' ',
+  ),
 )
 
 /** What is usual at the top of a repository, in lower case. */
 const TOP_NAMES = new Set([
   ...TOP_DIRECTORIES,
-  ...'app bin config docs examples public scripts server tools web .circleci .gitlab-ci.yml'.split(' '),
+  ...'.circleci .gitlab-ci.yml'.split(' '),
   ...'build.gradle cargo.toml composer.json dockerfile gemfile go.mod index.js main.tf makefile'.split(' '),
   ...'package.json package-lock.json pom.xml pyproject.toml readme.md requirements.txt setup.py tsconfig.json'.split(
     ' ',
@@ -19,9 +21,9 @@ const TOP_NAMES = new Set([
 const OF_MACHINE = new Set(['usr', 'var', 'local', 'go'])
 
 /**
- * The directory that is most likely the top of the repository, by its paths alone: their common
- * directory, apart from those in another top directory of the machine, but only down to a directory that is usual in a
- * repository. Null if that is the root of the machine.
+ * The directory that is most likely the top of the repository, by its paths alone: the common
+ * directory of those that are in one directory of the machine, but only down to a directory that is
+ * usual in a repository. Null if that is the root of the machine.
  */
 export function topDirectory(paths: readonly string[]): string | null {
   const outermost = sharedDirectories(paths).find((directory) => !directory.endsWith(':'))
@@ -32,7 +34,7 @@ export function topDirectory(paths: readonly string[]): string | null {
   return top.join('/') || null
 }
 
-/** True if at least two files or directories in the directory are usual at the top of a repository. */
+/** True if at least two names in the directory are usual at the top of a repository. */
 export function hasTopNames(paths: readonly string[], directory: string): boolean {
   return areTopNames(paths.map((path) => path.slice(directory.length + 1)))
 }

@@ -176,7 +176,7 @@ function finishRun(run: SarifRun): void {
   }
 }
 
-/** The absolute directories that the report states as the top of the repository, outermost first. */
+/** The directories that the report states as the top of the repository, outermost first. */
 function rootDirectoriesOf(run: SarifRun): string[] {
   return directoriesOf([...run.uriBases].filter(([id]) => isRootBase(run, id)).map(([, base]) => base.uri))
 }

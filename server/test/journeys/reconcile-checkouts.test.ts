@@ -184,6 +184,16 @@ test('a file that Ruff could not parse, which it states as a result, keeps its f
   assert.equal((await report([newer])).resolved, 1)
 })
 
+test('a report with an unparsed file does not lower the number of rules that the next report is compared with', async () => {
+  const rules = (from: number, to: number) =>
+    Array.from({ length: to - from }, (_, index) => result(`${from + index}.js`, `rule-${from + index}`))
+  await report(rules(0, 40))
+  assert.equal((await report(rules(0, 20), failed(false, named('error', at('20.js'))))).resolved, 19)
+  const held = await report(rules(100, 120))
+  assert.equal(held.resolved, 0)
+  assert.match(held.warnings.join(), /^21 of 21 open findings .* names 20 rules\. The previous report named 40\./)
+})
+
 test('more unparsed files than the limit close nothing', async () => {
   await report([result('a.py'), result('b.py')])
   const files = Array.from({ length: 1001 }, (_, number) => named('error', at(`f${number}.py`)))

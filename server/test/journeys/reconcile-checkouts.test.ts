@@ -199,7 +199,7 @@ test('more unparsed files than the limit close nothing', async () => {
   const files = Array.from({ length: 1001 }, (_, number) => named('error', at(`f${number}.py`)))
   const { resolved, warnings } = await report([result('a.py')], failed(true, ...files))
   assert.equal(resolved, 0)
-  assert.match(warnings.join(), /No findings of ESLint were closed\. The tool could not read more than 1000 files\./)
+  assert.match(warnings.join(), /No findings of ESLint were closed\. The tool could not scan more than 1000 files\./)
 })
 
 test('absolute paths of unparsed files alone are resolved as well', async () => {

@@ -8,7 +8,7 @@ import type { ReportMembers } from './report-members.ts'
 /**
  * The temporary table `paired`. A row without `finding_id` is a new finding of the report, and one
  * without `position` is a stored finding that the report does not contain. Findings that the report
- * does not contain have no row if they are fixed or if the tool could not read their file. The
+ * does not contain have no row if they are fixed or if the tool could not scan their file. The
  * table has few columns because most reports bring no news: statements look up the rest in
  * `incoming` and `findings`.
  */
@@ -33,7 +33,7 @@ export type PairCounts = {
   missing_before: number
 }
 
-/** A stream with the paths of the files that its tool could not read. */
+/** A stream with the paths of the files that its tool could not scan. */
 type ReportedStream = Stream & { unscanned?: readonly string[] }
 
 /** Pairs the findings of the report with the stored findings of its streams. */
@@ -111,7 +111,7 @@ async function countPairs(tx: Tx): Promise<PairCounts[]> {
 }
 
 /**
- * Leaves stored findings as they are if the tool could not read their files: they are neither
+ * Leaves stored findings as they are if the tool could not scan their files: they are neither
  * missing nor fixed. Returns whether there are any.
  */
 async function keepUnscanned(tx: Tx, orgId: string, streams: readonly ReportedStream[]): Promise<boolean> {

@@ -66,7 +66,7 @@ export type ReportTool = {
   /** Why the report may lack existing findings, as a sentence. Absent for a complete report. */
   incomplete?: string
   /**
-   * Paths of files that the tool could not read. The report does not close their findings. Absent
+   * Paths of files that the tool could not scan. The report does not close their findings. Absent
    * if there are none.
    */
   unscanned?: string[]

@@ -18,7 +18,7 @@ export async function inferReportCheckout(
 ): Promise<Checkout> {
   const paths = new ReportPaths()
   const runs = report.runs.filter((run) => run !== undefined)
-  for (const run of runs) for (const file of run.unreadFiles.values()) paths.add(locateFile(run, file).path)
+  for (const run of runs) for (const file of run.unscannedFiles.values()) paths.add(locateFile(run, file).path)
   for await (const { span, elements } of readResults(source, report.spans)) {
     const run = report.runs[span.run]
     if (run !== undefined) for (const { value } of elements) paths.add(pathOfResult(run, value))

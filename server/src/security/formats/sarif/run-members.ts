@@ -1,7 +1,7 @@
 import { memberOf, objectOf, textOf } from '../../../platform/json/read-value.ts'
 import { boundedText, NAME_MAX, VERSION_MAX } from '../../vocabulary/bounded-text.ts'
 import { artifactLocation, logicalLocationName } from './location.ts'
-import { filesOfError, isError } from './notification.ts'
+import { filesOfError, isError } from './scan-error.ts'
 import { keepRule, readMessages } from './rule.ts'
 import { descriptorReference, guidOf } from './rule-reference.ts'
 import type { RunBudget } from './run-budget.ts'
@@ -22,7 +22,7 @@ const TAXONOMIES_MAX = 100
 const TAXA_MAX = 5000
 const INVOCATIONS_MAX = 1000
 const URI_BASES_MAX = 1000
-const UNREAD_FILES_MAX = 1000
+const UNSCANNED_FILES_MAX = 1000
 
 /** Reads the members of a run other than its results, by path (§3.14). */
 export const RUN_MEMBERS: Record<string, (member: RunMember) => void> = {
@@ -115,10 +115,10 @@ function keepError({ run, indexes: [index], value, budget }: RunMember): void {
   else invocation.errorsInFiles++
   for (const file of files) {
     const key = JSON.stringify(file)
-    if (run.unreadFiles.has(key)) continue
-    const hasRoom = run.unreadFiles.size < UNREAD_FILES_MAX && budget.hasRoomForName(key)
-    if (hasRoom) run.unreadFiles.set(key, file)
-    else run.hasManyUnreadFiles = true
+    if (run.unscannedFiles.has(key)) continue
+    const hasRoom = run.unscannedFiles.size < UNSCANNED_FILES_MAX && budget.hasRoomForName(key)
+    if (hasRoom) run.unscannedFiles.set(key, file)
+    else run.hasManyUnscannedFiles = true
   }
 }
 

@@ -13,10 +13,10 @@ export type SarifRun = {
   isEmpty: boolean
   /** What the invocations state of failures, by index. */
   invocations: Invocation[]
-  /** The files that the tool could not read, by an error that it states. */
-  unreadFiles: Map<string, ArtifactLocation>
-  /** True if the tool could not read more files than are kept. */
-  hasManyUnreadFiles: boolean
+  /** The files that the tool could not scan, by an error that it states. */
+  unscannedFiles: Map<string, ArtifactLocation>
+  /** True if the tool could not scan more files than are kept. */
+  hasManyUnscannedFiles: boolean
   /** True if the report has results outside its runs, which may belong to this run. */
   hasOutsideResults: boolean
   /** The kind of findings that the tool usually reports, by its name. */
@@ -100,8 +100,8 @@ export function newRun(checkout = new CheckoutDirectories()): SarifRun {
     hasResults: false,
     isEmpty: true,
     invocations: [],
-    unreadFiles: new Map(),
-    hasManyUnreadFiles: false,
+    unscannedFiles: new Map(),
+    hasManyUnscannedFiles: false,
     hasOutsideResults: false,
     kind: 'code',
     driver: newComponent(),

@@ -5,10 +5,10 @@ import { FindingBatch, type OnFindings } from '../report/finding-batch.ts'
 import type { ParsedFinding, ReportSource, ReportSummary } from '../report/parsed-report.ts'
 import { EntryCount, ReportWarnings } from '../report/report-warnings.ts'
 import { readFinding } from './finding.ts'
-import { isParseError } from './notification.ts'
+import { isParseError } from './scan-error.ts'
 import { type ReadRuns, readResults, readRuns } from './read-runs.ts'
 import { checkoutWarning, inferReportCheckout } from './report-checkout.ts'
-import { categoryOf, toolsOf, UnparsedFiles, unscannedWarning } from './report-scope.ts'
+import { categoryOf, toolsOf, UnscannedFiles, unscannedWarning } from './report-scope.ts'
 import { isFinding } from './result.ts'
 import { ruleReference } from './rule-reference.ts'
 
@@ -61,7 +61,7 @@ class ResultReader {
   readonly batch: FindingBatch
   readonly results: EntryCount
   readonly #report: ReadRuns
-  readonly #unparsed = new UnparsedFiles()
+  readonly #unscanned = new UnscannedFiles()
   #run = 0
   /** The number of the result in its run, from 1. */
   #number = 0
@@ -95,7 +95,7 @@ class ResultReader {
   }
 
   tools() {
-    return toolsOf(this.#report.runs, { rules: this.batch.namedRules, unparsed: this.#unparsed })
+    return toolsOf(this.#report.runs, { rules: this.batch.namedRules, unscanned: this.#unscanned })
   }
 
   /** Clears what the results of the last run have cached: a report may have many runs. */
@@ -114,7 +114,7 @@ class ResultReader {
     }
     this.results.addRead()
     this.batch.add(finding)
-    if (isParseError(finding)) this.#unparsed.add(finding.tool, finding.path)
+    if (isParseError(finding)) this.#unscanned.add(finding.tool, finding.path)
   }
 
   #skip(reason: string): void {

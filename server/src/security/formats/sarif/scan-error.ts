@@ -8,19 +8,16 @@ export function isError(notification: unknown): boolean {
   return memberOf(notification, 'level') === 'error'
 }
 
-/** Semgrep's notification of a file that it could not parse, a warning without a location. */
+/** Semgrep's message about a file that it could not parse: a warning without a location. */
 const SEMGREP_PARSE_ERROR = /^(?:Syntax|Lexical) error at line (.+?):\d+:/
 
-const FILES_MAX = 10
-
 /**
- * The files that the tool could not read, by one of its notifications. ESLint, Bandit and CodeQL
- * write an error with the location of each one.
+ * The files that the tool could not scan, by one of its notifications. ESLint, Bandit and CodeQL
+ * write an error with the location of each file.
  */
 export function filesOfError(notification: unknown): ArtifactLocation[] {
   if (!isError(notification)) return fileOfSemgrep(notification)
   return objectsOf(memberOf(notification, 'locations'))
-    .slice(0, FILES_MAX)
     .map((location) => artifactLocation(memberOf(location, 'physicalLocation', 'artifactLocation')))
     .filter(({ uri, index }) => uri !== null || index !== null)
 }

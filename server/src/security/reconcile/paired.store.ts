@@ -2,6 +2,7 @@ import type { Tx } from '../../platform/db/sql.ts'
 import type { MergeScope } from '../issues/writing/grouping.store.ts'
 import type { Stream } from './finding-stream.store.ts'
 import type { After, Incoming } from './incoming.store.ts'
+import { keepUnscanned, type ReportedStream } from './keep-unscanned.store.ts'
 import { pairRelocated, pairReworded } from './pair-relocated.store.ts'
 import type { ReportMembers } from './report-members.ts'
 
@@ -32,9 +33,6 @@ export type PairCounts = {
   missing: number
   missing_before: number
 }
-
-/** A stream with the paths of the files that its tool could not scan. */
-type ReportedStream = Stream & { unscanned?: readonly string[] }
 
 /** Pairs the findings of the report with the stored findings of its streams. */
 export async function pairReport(
@@ -108,25 +106,6 @@ async function countPairs(tx: Tx): Promise<PairCounts[]> {
       count(*) filter (where was_open and position is null and was_missing) as missing_before
     from paired
     group by stream_id`
-}
-
-/**
- * Leaves stored findings as they are if the tool could not scan their files: they are neither
- * missing nor fixed. Returns whether there are any.
- */
-async function keepUnscanned(tx: Tx, orgId: string, streams: readonly ReportedStream[]): Promise<boolean> {
-  const unscanned = streams.flatMap(({ id, unscanned: paths = [] }) => paths.map((path) => ({ id, path })))
-  if (unscanned.length === 0) return false
-  const rows = await tx`
-    delete from paired
-    using unnest(${unscanned.map(({ id }) => id)}::bigint[], ${unscanned.map(({ path }) => path)}::text[])
-      as unscanned (stream_id, path), findings finding
-    where paired.position is null
-      and paired.stream_id = unscanned.stream_id
-      and finding.org_id = ${orgId}
-      and finding.id = paired.finding_id
-      and finding.path = unscanned.path`
-  return rows.count > 0
 }
 
 /** Positions of the report's new findings. Read as one string, because there may be 100,000. */

@@ -33,7 +33,10 @@ test('rows are stored when the COPY has ended, also if there are none', async ()
 
 test('a row that PostgreSQL refuses ends the COPY with its message, whichever row it is', async () => {
   const many = Array.from({ length: 200_000 }, (_, number) => [`${number}`])
-  for (const rows of [[['1'], ['no number']], [['no number'], ...many]]) {
+  for (const rows of [
+    [['1'], ['no number']],
+    [['no number'], ...many],
+  ]) {
     await assert.rejects(copied(rows), /invalid input syntax for type integer: "no number"/)
   }
   assert.equal(await copied([['1']]), 1)

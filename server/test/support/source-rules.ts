@@ -20,6 +20,7 @@ const STRATA = [
   'ci/evidence',
   'security/vocabulary',
   'security/formats/report',
+  'security/formats/checkout',
   'security/formats/sarif',
   'security/formats/cyclonedx',
   'security/formats/spdx',

@@ -6,10 +6,10 @@ import type { ReportMembers } from './report-members.ts'
 
 /**
  * The temporary table `paired`. A row without `finding_id` is a new finding of the report, and one
- * without `position` is a stored finding that the report does not contain. Fixed findings that the
- * report does not contain have no row. `ordinal` is null for findings that keep theirs. The table
- * has few columns because most reports bring no news: statements look up the rest in `incoming` and
- * `findings`.
+ * without `position` is a stored finding that the report does not contain. Findings that the report
+ * does not contain have no row if they are fixed or if the tool could not scan their file.
+ * `ordinal` is null for findings that keep theirs. The table has few columns because most reports
+ * bring no news: statements look up the rest in `incoming` and `findings`.
  */
 export type Pairs = {
   readonly tx: Tx

@@ -70,6 +70,11 @@ export type ReportTool = {
   rules?: number
   /** Why the report may lack existing findings, as a sentence. Absent for a complete report. */
   incomplete?: string
+  /**
+   * Paths of files that the tool could not scan. The report does not close their findings. Absent
+   * if there are none.
+   */
+  unscanned?: string[]
 }
 
 export type ReportSummary = {

@@ -1,5 +1,5 @@
-import { richness } from '../../vocabulary/text-sketch.ts'
 import type { FindingKind, IdentityMethod } from '../../vocabulary/finding.ts'
+import { richness } from '../../vocabulary/text-sketch.ts'
 
 /** What the matching rules read of a finding, stored or reported. */
 export type TrackedFinding = {

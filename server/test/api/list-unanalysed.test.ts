@@ -8,10 +8,12 @@ import type { Page, PageRow } from '../../src/platform/http/lists.ts'
 import { lowestUuidAt } from '../../src/platform/ids.ts'
 import { listAlerts } from '../../src/security/alerts/alert.store.ts'
 import { listFindings } from '../../src/security/findings/finding.store.ts'
+import type { FindingSelection } from '../../src/security/findings/finding-page.store.ts'
 import type { IssueSelection } from '../../src/security/issues/issue-facet.store.ts'
 import { listIssues } from '../../src/security/issues/issue-list.store.ts'
 import { type RepositoryQuery, selectRepositories } from '../../src/security/repositories/select-repositories.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
+import { ALL_FINDINGS } from '../support/findings.ts'
 import { RARE } from '../support/many-issues.ts'
 import { type PlanNode, plansOf } from '../support/query-plans.ts'
 import { insertUnanalysed, LARGE_TABLES } from '../support/unanalysed.ts'
@@ -59,8 +61,15 @@ async function selectionOf({ repository, provider, ...filters }: Filter): Promis
   }
 }
 
-function findings(filter: Filter, after: () => Page['after'] = () => null): List {
-  return async (sql) => listFindings(sql, caller.orgId, page(after()), await selectionOf(filter))
+type FindingFilter = RepositoryQuery & Omit<Partial<FindingSelection>, 'repositoryNos' | 'provider'>
+
+function findings(filter: FindingFilter, after: () => Page['after'] = () => null): List {
+  const { repository, provider, ...filters } = filter
+  const query = { ...(repository && { repository }), ...(provider && { provider }) }
+  return async (sql) => {
+    const repositories = await selectRepositories(api.services.sql, caller.orgId, query)
+    return listFindings(sql, caller.orgId, page(after()), { ...ALL_FINDINGS, ...repositories, ...filters })
+  }
 }
 
 function issues(filter: Filter, after: () => Page['after'] = () => null): List {
@@ -75,6 +84,27 @@ const LISTS: [title: string, list: List, rows?: number][] = [
   ['findings of a repository with few', findings({ repository: 'acme/small' }), RARE],
   ['findings of a provider', findings({ provider: 'github' })],
   ['findings of a provider with few', findings({ provider: 'gitlab' }), RARE],
+  ['findings of a state', findings({ state: 'open' })],
+  ['findings of a rare state', findings({ state: 'dismissed' }), RARE],
+  ['findings of a rare state on a later page', findings({ state: 'dismissed' }, middle), 1],
+  ['findings of a severity', findings({ severity: 'high' })],
+  ['findings of a severity that no finding has', findings({ severity: 'critical' }), 0],
+  ['findings of a kind', findings({ kind: 'dependency' })],
+  ['findings of a kind that no finding has', findings({ kind: 'license' }), 0],
+  ['findings of a state, a severity and a kind', findings({ state: 'fixed', severity: 'high', kind: 'code' })],
+  ['findings of a state in a repository', findings({ state: 'open', repository: 'acme/large-7' })],
+  ['findings of a rare state of a provider', findings({ state: 'dismissed', provider: 'gitlab' }), 0],
+  ['findings of a rare scanner', findings({ scanner: 'Rare' }), RARE],
+  ['findings of no scanner', findings({ scanner: 'rare' }), 0],
+  ['findings of a rare category', findings({ category: 'rare' }), RARE],
+  ['findings of a rare branch', findings({ gitRef: 'rare' }), RARE],
+  ['findings of a scanner in a repository', findings({ scanner: 'Scanner', repository: 'acme/large-7' })],
+  ['findings in a frequent directory', findings({ path: 'src/' })],
+  ['findings in a rare directory', findings({ path: 'legacy' }), RARE],
+  ['findings in a rare file', findings({ path: 'legacy/old.ts' }), RARE],
+  ['findings in a rare file of a state', findings({ path: 'legacy/old.ts', state: 'open' }), 0],
+  ['findings of no issue', findings({ issueId: '00000000-0000-7000-8000-000000000000' }), 0],
+  ['findings first seen since now', findings({ firstSeenSince: new Date(8640000000000000) }), 0],
   ['issues', issues({})],
   ['issues on a later page', issues({}, middle)],
   ['issues by severity', issues({ sort: 'severity' })],

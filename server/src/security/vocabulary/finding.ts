@@ -5,6 +5,9 @@
 export const FINDING_KINDS = ['code', 'dependency', 'secret', 'iac', 'container', 'license', 'other'] as const
 export type FindingKind = (typeof FINDING_KINDS)[number]
 
+export const FINDING_STATES = ['open', 'fixed', 'dismissed'] as const
+export type FindingState = (typeof FINDING_STATES)[number]
+
 export const ISSUE_STATUSES = ['open', 'fixed', 'dismissed'] as const
 export type IssueStatus = (typeof ISSUE_STATUSES)[number]
 

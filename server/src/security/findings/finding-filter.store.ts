@@ -1,0 +1,108 @@
+import type { Db } from '../../platform/db/sql.ts'
+import { ofProvider } from '../repositories/reported-repository.store.ts'
+import type { RepositorySelection } from '../repositories/select-repositories.ts'
+import { FINDING_KINDS, FINDING_STATES, type FindingKind, type FindingState } from '../vocabulary/finding.ts'
+import { SEVERITIES, type Severity } from '../vocabulary/severity.ts'
+
+type FacetFilters = { state: FindingState | null; severity: Severity | null; kind: FindingKind | null }
+type StreamFilters = { scanner: string | null; category: string | null; gitRef: string | null }
+
+/** The filters of a list of findings besides those by repository. Null for none. */
+export type FindingFilters = FacetFilters &
+  StreamFilters & {
+    /** A file or a directory. */
+    path: string | null
+    issueId: string | null
+    firstSeenSince: Date | null
+  }
+
+export function narrowsFacets({ state, severity, kind }: FacetFilters): boolean {
+  return state !== null || severity !== null || kind !== null
+}
+
+export function narrowsStreams({ scanner, category, gitRef }: StreamFilters): boolean {
+  return scanner !== null || category !== null || gitRef !== null
+}
+
+/** The facets that the filters select. */
+export function facetsOf(db: Db, { state, severity, kind }: FacetFilters) {
+  return db`
+    select finding_facet(state, severity, kind) as no
+    from unnest(${state === null ? FINDING_STATES : [state]}::text[]) state
+    cross join unnest(${severity === null ? SEVERITIES : [severity]}::text[]) severity
+    cross join unnest(${kind === null ? FINDING_KINDS : [kind]}::text[]) kind`
+}
+
+/** The condition that a row has one of these facets. */
+export function ofFacets(db: Db, row: ReturnType<Db>, filters: FacetFilters) {
+  return narrowsFacets(filters) ? db`and ${row}.facet = any(array(${facetsOf(db, filters)}))` : db``
+}
+
+type StreamSelection = RepositorySelection & StreamFilters
+
+/** The ids of the streams that the filters select. */
+export function streamsOf(db: Db, orgId: string, selection: StreamSelection) {
+  return db`
+    select stream.id
+    from finding_streams stream
+    where stream.org_id = ${orgId}
+      ${streamConditions(db, selection)}`
+}
+
+/**
+ * The condition that `finding` is of one of these streams, as a look-up per row: `offset 0` keeps
+ * the planner from joining all streams.
+ */
+export function ofStreams(db: Db, orgId: string, selection: StreamSelection) {
+  const { repositoryNos, provider } = selection
+  if (repositoryNos === null && provider === null && !narrowsStreams(selection)) return db``
+  return db`
+    and exists (
+      select from finding_streams stream
+      where stream.org_id = ${orgId}
+        and stream.id = finding.stream_id
+        ${streamConditions(db, selection)}
+      offset 0
+    )`
+}
+
+function streamConditions(db: Db, selection: StreamSelection) {
+  const { repositoryNos, provider, scanner, category, gitRef } = selection
+  return db`
+    ${repositoryNos === null ? db`` : db`and stream.repository_no = any(${repositoryNos}::bigint[])`}
+    ${ofProvider(db, db`stream`, provider)}
+    ${scanner === null ? db`` : db`and stream.tool = ${scanner}`}
+    ${category === null ? db`` : db`and stream.category = ${category}`}
+    ${gitRef === null ? db`` : db`and branch_name(stream.git_ref) = branch_name(${gitRef})`}`
+}
+
+/**
+ * The paths of the file or directory with this path, as ranges in the order of their bytes:
+ * `range.first`, and `range.beyond` after the last.
+ */
+export function pathRanges(db: Db, path: string) {
+  const ranges = rangesOf(path)
+  return db`(
+    select first collate "C" as first, beyond collate "C" as beyond
+    from unnest(${ranges.map(([first]) => first)}::text[], ${ranges.map(([, beyond]) => beyond)}::text[])
+      as bounds (first, beyond)
+  ) range`
+}
+
+/** A path that ends with a slash names a directory. `0` is the character after the slash. */
+function rangesOf(path: string): [first: string, beyond: string][] {
+  const name = path.replace(/\/+$/, '')
+  const below: [string, string] = [`${name}/`, `${name}0`]
+  return name === path ? [[path, `${path}\u0001`], below] : [below]
+}
+
+/** The condition that `finding` is in the file or directory with this path. */
+export function ofPath(db: Db, path: string | null) {
+  if (path === null) return db``
+  return db`
+    and exists (
+      select from ${pathRanges(db, path)}
+      where finding.path collate "C" >= range.first
+        and finding.path collate "C" < range.beyond
+    )`
+}

@@ -6,6 +6,7 @@ import type { RepositorySelection } from '../repositories/select-repositories.ts
 import {
   facetsOf,
   type FindingFilters,
+  isOfAllStreams,
   narrowsFacets,
   narrowsStreams,
   ofFacets,
@@ -14,29 +15,32 @@ import {
   pathRanges,
   streamsOf,
 } from './finding-filter.store.ts'
+import { type IdRange, newestOf, newestOfMany, ofOrganization, readList } from './finding-lists.store.ts'
 
 export type FindingSelection = RepositorySelection & FindingFilters
 
-/** What a page is picked from. Ids are version 7 UUIDs, so `from` and `before` are times as well. */
-type Pick = { orgId: string; from: string; before: string; limit: number; selection: FindingSelection }
-
-type Expression = ReturnType<typeof ofPath>
+/** `limit` is the number of ids to pick: one more than the page has, to see whether another follows. */
+type Pick = IdRange & { orgId: string; limit: number; selection: FindingSelection }
 
 /**
  * The ids of a page, and one more where there is a next page. Each way to pick them reads an index
  * in the order of the ids or reads only findings that match the most selective filter, so that a
  * rare value does not read all findings of the organization.
  */
-export function pickPage(db: Db, orgId: string, page: Page, selection: FindingSelection): Expression {
+export function pickPage(db: Db, orgId: string, page: Page, selection: FindingSelection) {
   const { from, before } = timedIdsOf(seenSince(page, selection.firstSeenSince))
   const pick: Pick = { orgId, from, before, limit: page.limit + 1, selection }
   if (selection.issueId !== null) return pickOfIssue(db, pick, selection.issueId)
-  if (selection.path !== null) return pickByPath(db, pick, selection.path)
-  const hasFacets = narrowsFacets(selection)
-  const isOfSome = selection.repositoryNos !== null || selection.provider !== null
-  if (narrowsStreams(selection) || (hasFacets && isOfSome)) return pickByStream(db, pick)
-  if (hasFacets) return pickByFacet(db, pick)
-  return selection.repositoryNos === null ? pickByAge(db, pick) : pickByRepository(db, pick, selection.repositoryNos)
+  if (!narrowsFacets(selection)) return pickOfAnyFacet(db, pick)
+  if (selection.path === null && isOfAllStreams(selection)) return pickByFacet(db, pick)
+  return pickOfRareFacets(db, pick)
+}
+
+function pickOfAnyFacet(db: Db, pick: Pick) {
+  const { path, repositoryNos } = pick.selection
+  if (path !== null) return pickByPath(db, pick, path)
+  if (narrowsStreams(pick.selection)) return pickByStream(db, pick)
+  return repositoryNos === null ? pickByAge(db, pick) : pickByRepository(db, pick, repositoryNos)
 }
 
 /** A finding is created when it is first seen. */
@@ -58,81 +62,62 @@ function pickByAge(db: Db, { orgId, from, before, limit, selection }: Pick) {
 
 function pickByRepository(db: Db, pick: Pick, repositoryNos: number[]) {
   const lists = db`unnest(${repositoryNos}::bigint[]) list (no)`
-  return newestOf(db, { ...pick, lists, column: db`repository_no`, condition: db`` })
+  return newestOf(db, { ...pick, lists, column: db`repository_no`, condition: ofOrganization(db, pick.orgId) })
 }
 
 function pickByFacet(db: Db, pick: Pick) {
   const lists = db`(${facetsOf(db, pick.selection)}) list (no)`
-  return newestOfMany(db, { ...pick, lists, column: db`facet`, condition: db`` })
+  return newestOfMany(db, { ...pick, lists, column: db`facet`, condition: ofOrganization(db, pick.orgId) })
 }
 
+/** The streams are of the organization. Its id is not repeated, so that no other index is usable. */
 function pickByStream(db: Db, pick: Pick) {
   const lists = db`(${streamsOf(db, pick.orgId, pick.selection)}) list (no)`
-  return newestOfMany(db, {
-    ...pick,
-    lists,
-    column: db`stream_id`,
-    condition: ofFacets(db, db`finding`, pick.selection),
-  })
+  const condition = ofFacets(db, db`finding`, pick.selection)
+  return newestOfMany(db, { ...pick, lists, column: db`stream_id`, condition })
 }
 
-/** Lists of findings in the order of their ids, one for each number, by an index on the column. */
-type Lists = Omit<Pick, 'selection'> & { lists: Expression; column: Expression; condition: Expression }
+/** Facets with fewer findings are rare. */
+const RARE = 5000
 
 /**
- * The newest of each list, and of these the newest. Number and id are compared and sorted as one
- * row, although the number is constant: only one index has this order, so the planner needs no
- * statistics to choose it.
+ * If the facets are rare, all their findings are checked. Otherwise the streams or the path are
+ * read, where findings of these facets are then not rare either.
  */
-function newestOf(db: Db, { lists, limit, ...list }: Lists, floor: Expression = db`${list.from}::uuid`) {
+function pickOfRareFacets(db: Db, pick: Pick) {
+  const { orgId, from, before, limit, selection } = pick
+  const list = { from, before, column: db`facet`, condition: ofOrganization(db, pick.orgId) }
   return db`
-    select found.id
-    from ${lists}
-    cross join lateral (
-      ${readList(db, list, floor)}
-      limit ${limit}
-    ) found
-    order by found.id desc
-    limit ${limit}`
-}
-
-/**
- * The same for many lists. To read few rows, it first looks for an id that all ids of the page
- * reach: if `lists` have their nth newest finding at or after an id, `lists` times n findings are.
- */
-function newestOfMany(db: Db, { limit, ...list }: Lists) {
-  const nth = Math.ceil(Math.sqrt(limit))
-  const lists = Math.ceil(limit / nth)
-  const floor = db`coalesce((select id from page_floor), ${list.from}::uuid)`
-  return db`
-    with list as materialized (
-      select no
-      from ${list.lists}
-    ),
-    page_floor as materialized (
+    with rare as materialized (
       select found.id
-      from list
+      from (${facetsOf(db, selection)}) list (no)
       cross join lateral (
-        ${readList(db, list, db`${list.from}::uuid`)}
-        limit 1
-        offset ${nth - 1}
+        ${readList(db, list)}
+        limit ${RARE}
       ) found
-      order by found.id desc
-      limit 1
-      offset ${lists - 1}
+      limit ${RARE}
     )
-    ${newestOf(db, { ...list, limit, lists: db`list` }, floor)}`
-}
-
-function readList(db: Db, { orgId, column, before, condition }: Omit<Lists, 'lists' | 'limit'>, floor: Expression) {
-  return db`
-    select finding.id
-    from findings finding
-    where finding.org_id = ${orgId}
-      and (finding.${column}, finding.id) >= (list.no, ${floor})
-      and (finding.${column}, finding.id) < (list.no, ${before}::uuid)
-      ${condition}
-    order by finding.${column} desc, finding.id desc`
+    select id
+    from (
+      select finding.id
+      from rare
+      cross join lateral (
+        select finding.id, finding.path, finding.stream_id
+        from findings finding
+        where finding.org_id = ${orgId}
+          and finding.id = rare.id
+        offset 0
+      ) finding
+      where (select count(*) from rare) < ${RARE}
+        ${ofPath(db, selection.path)}
+        ${ofStreams(db, orgId, selection)}
+      union all
+      select id
+      from (${selection.path === null ? pickByStream(db, pick) : pickByPath(db, pick, selection.path)}) common
+      where (select count(*) from rare) = ${RARE}
+    ) found
+    order by id desc
+    limit ${limit}`
 }
 
 /** So many of the newest findings are searched for a path, for each row of a page. */

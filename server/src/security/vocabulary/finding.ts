@@ -15,6 +15,9 @@ export type IssueStatus = (typeof ISSUE_STATUSES)[number]
 export const UPLOAD_ORIGINS = ['ui', 'api', 'report'] as const
 export type UploadOrigin = (typeof UPLOAD_ORIGINS)[number]
 
+export const UPLOAD_STATUSES = ['pending', 'queued', 'parsing', 'finished', 'failed'] as const
+export type UploadStatus = (typeof UPLOAD_STATUSES)[number]
+
 /** What a finding comes from: an alert of a code host, an uploaded report, or a CI report. */
 export const FINDING_ORIGINS = ['alert', 'upload', 'report'] as const
 export type FindingOrigin = (typeof FINDING_ORIGINS)[number]

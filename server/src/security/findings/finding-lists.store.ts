@@ -1,22 +1,19 @@
 import type { Db } from '../../platform/db/sql.ts'
 
-/** Ids from `from` up to but not including `before`. */
-export type IdRange = { from: string; before: string }
+/** Findings of an organization with ids from `from` up to but not including `before`. */
+export type IdRange = { orgId: string; from: string; before: string }
 
-type Expression = ReturnType<typeof ofOrganization>
+type Expression = ReturnType<typeof everyFinding>
 
-/**
- * A list of findings has the same number in a column, which an index has in the order of the ids.
- * `condition` is a further condition on `finding`.
- */
-type List = IdRange & { column: Expression; condition: Expression }
+/** The findings with one number in the column `by`. `condition` is a further one on `finding`. */
+type List = IdRange & { by: 'facet' | 'repository_no' | 'stream_id'; condition: Expression }
 
-export function ofOrganization(db: Db, orgId: string) {
-  return db`and finding.org_id = ${orgId}`
-}
-
-/** `lists` is a table named `list` with the numbers in its column `no`. */
+/** `lists` is a table named `list` that has the numbers in its column `no`. */
 type Lists = List & { lists: Expression; limit: number }
+
+export function everyFinding(db: Db) {
+  return db``
+}
 
 /** The ids of the newest findings of all lists: the newest of each list, and of these the newest. */
 export function newestOf(db: Db, { lists, limit, ...list }: Lists, lowest = db`${list.from}::uuid`) {
@@ -58,17 +55,37 @@ export function newestOfMany(db: Db, { limit, ...list }: Lists) {
     ${newestOf(db, { ...list, limit, lists: db`list` }, db`coalesce((select id from lowest), ${list.from}::uuid)`)}`
 }
 
-/**
- * The ids of the list with the number `list.no`, newest first. Number and id are compared and
- * sorted as one row, although the number is constant: only one index has this order, so the planner
- * needs no statistics to choose it.
- */
-export function readList(db: Db, { column, from, before, condition }: List, lowest = db`${from}::uuid`) {
+/** The ids of the list with the number `list.no`, newest first. */
+export function readList(db: Db, { orgId, by, from, before, condition }: List, lowest = db`${from}::uuid`) {
+  const where = by === 'stream_id' ? inStream : inOrganization
   return db`
     select finding.id
     from findings finding
-    where (finding.${column}, finding.id) >= (list.no, ${lowest})
-      and (finding.${column}, finding.id) < (list.no, ${before}::uuid)
+    where ${where(db, { orgId, column: db`finding.${db(by)}`, lowest, before })}
       ${condition}
-    order by finding.${column} desc, finding.id desc`
+    order by finding.${db(by)} desc, finding.id desc`
+}
+
+type Range = { orgId: string; column: ReturnType<Db>; lowest: Expression; before: string }
+
+/**
+ * Number and id are compared and sorted as one row, although the number is constant: only one index
+ * has this order, so the planner needs no statistics to choose it.
+ */
+function inOrganization(db: Db, { orgId, column, lowest, before }: Range) {
+  return db`
+    finding.org_id = ${orgId}
+    and (${column}, finding.id) >= (list.no, ${lowest})
+    and (${column}, finding.id) < (list.no, ${before}::uuid)`
+}
+
+/**
+ * Several indexes start with organization and stream. A stream belongs to one organization, and
+ * without the id of the organization only `findings_by_stream` is usable.
+ */
+function inStream(db: Db, { column, lowest, before }: Range) {
+  return db`
+    ${column} = list.no
+    and finding.id >= ${lowest}
+    and finding.id < ${before}::uuid`
 }

@@ -15,12 +15,12 @@ import {
   pathRanges,
   streamsOf,
 } from './finding-filter.store.ts'
-import { type IdRange, newestOf, newestOfMany, ofOrganization, readList } from './finding-lists.store.ts'
+import { type IdRange, newestOf, newestOfMany, everyFinding, readList } from './finding-lists.store.ts'
 
 export type FindingSelection = RepositorySelection & FindingFilters
 
 /** `limit` is the number of ids to pick: one more than the page has, to see whether another follows. */
-type Pick = IdRange & { orgId: string; limit: number; selection: FindingSelection }
+type Pick = IdRange & { limit: number; selection: FindingSelection }
 
 /**
  * The ids of a page, and one more where there is a next page. Each way to pick them reads an index
@@ -62,19 +62,18 @@ function pickByAge(db: Db, { orgId, from, before, limit, selection }: Pick) {
 
 function pickByRepository(db: Db, pick: Pick, repositoryNos: number[]) {
   const lists = db`unnest(${repositoryNos}::bigint[]) list (no)`
-  return newestOf(db, { ...pick, lists, column: db`repository_no`, condition: ofOrganization(db, pick.orgId) })
+  return newestOf(db, { ...pick, lists, by: 'repository_no', condition: everyFinding(db) })
 }
 
 function pickByFacet(db: Db, pick: Pick) {
   const lists = db`(${facetsOf(db, pick.selection)}) list (no)`
-  return newestOfMany(db, { ...pick, lists, column: db`facet`, condition: ofOrganization(db, pick.orgId) })
+  return newestOfMany(db, { ...pick, lists, by: 'facet', condition: everyFinding(db) })
 }
 
-/** The streams are of the organization. Its id is not repeated, so that no other index is usable. */
 function pickByStream(db: Db, pick: Pick) {
   const lists = db`(${streamsOf(db, pick.orgId, pick.selection)}) list (no)`
   const condition = ofFacets(db, db`finding`, pick.selection)
-  return newestOfMany(db, { ...pick, lists, column: db`stream_id`, condition })
+  return newestOfMany(db, { ...pick, lists, by: 'stream_id', condition })
 }
 
 /** Facets with fewer findings are rare. */
@@ -86,7 +85,7 @@ const RARE = 5000
  */
 function pickOfRareFacets(db: Db, pick: Pick) {
   const { orgId, from, before, limit, selection } = pick
-  const list = { from, before, column: db`facet`, condition: ofOrganization(db, pick.orgId) }
+  const list = { orgId, from, before, by: 'facet', condition: everyFinding(db) } as const
   return db`
     with rare as materialized (
       select found.id

@@ -12,6 +12,8 @@ import type { FindingSelection } from '../../src/security/findings/finding-page.
 import type { IssueSelection } from '../../src/security/issues/issue-facet.store.ts'
 import { listIssues } from '../../src/security/issues/issue-list.store.ts'
 import { type RepositoryQuery, selectRepositories } from '../../src/security/repositories/select-repositories.ts'
+import { listUploads } from '../../src/security/uploads/upload-view.store.ts'
+import type { UploadStatus } from '../../src/security/vocabulary/finding.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { ALL_FINDINGS } from '../support/findings.ts'
 import { RARE } from '../support/many-issues.ts'
@@ -79,6 +81,14 @@ function issues(filter: Filter, after: () => Page['after'] = () => null): List {
   return async (sql) => listIssues(sql, caller.orgId, page(after()), await selectionOf(filter))
 }
 
+function uploads(filter: RepositoryQuery & { status?: UploadStatus }): List {
+  const { status = null, ...query } = filter
+  return async (sql) => {
+    const repositories = await selectRepositories(api.services.sql, caller.orgId, query)
+    return listUploads(sql, caller.orgId, page(), { ...repositories, status, now: api.clock.now() })
+  }
+}
+
 const LISTS: [title: string, list: List, rows?: number, readMax?: number][] = [
   ['findings', findings({})],
   ['findings on a later page', findings({}, middle)],
@@ -128,6 +138,13 @@ const LISTS: [title: string, list: List, rows?: number, readMax?: number][] = [
   ['issues of a repository with few', issues({ repository: 'acme/small' }), RARE],
   ['issues of a provider', issues({ provider: 'github' })],
   ['issues of a provider with few', issues({ provider: 'gitlab' }), RARE],
+  ['uploads', uploads({})],
+  ['uploads of a status', uploads({ status: 'finished' })],
+  ['uploads of a rare status', uploads({ status: 'failed' }), 20],
+  ['uploads of a status that no upload has', uploads({ status: 'parsing' }), 0],
+  ['uploads of a repository', uploads({ repository: 'acme/large-7' })],
+  ['uploads of a repository and a status', uploads({ repository: 'acme/large-7', status: 'finished' })],
+  ['uploads of a provider', uploads({ provider: 'github' })],
   ['runs', (sql) => listPipelineRuns(sql, caller.orgId, page(), { now: api.clock.now() })],
   ['alerts', (sql) => listAlerts(sql, caller.orgId, page(), {})],
   ['alerts of a status', (sql) => listAlerts(sql, caller.orgId, page(), { status: 'fixed' })],

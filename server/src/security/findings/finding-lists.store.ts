@@ -11,11 +11,12 @@ type List = IdRange & { by: 'facet' | 'repository_no' | 'stream_id'; condition: 
 /** `lists` is a table named `list` that has the numbers in its column `no`. */
 type Lists = List & { lists: Expression; limit: number }
 
+/** No further condition. */
 export function everyFinding(db: Db) {
   return db``
 }
 
-/** The ids of the newest findings of all lists: the newest of each list, and of these the newest. */
+/** The newest ids of all lists: the newest of each list, and of these the newest. */
 export function newestOf(db: Db, { lists, limit, ...list }: Lists, lowest = db`${list.from}::uuid`) {
   return db`
     select found.id

@@ -19,13 +19,13 @@ import { type IdRange, newestOf, newestOfMany, everyFinding, readList } from './
 
 export type FindingSelection = RepositorySelection & FindingFilters
 
-/** `limit` is the number of ids to pick: one more than the page has, to see whether another follows. */
+/** `limit` is one more than the page has, which shows whether another page follows. */
 type Pick = IdRange & { limit: number; selection: FindingSelection }
 
 /**
- * The ids of a page, and one more where there is a next page. Each way to pick them reads an index
- * in the order of the ids or reads only findings that match the most selective filter, so that a
- * rare value does not read all findings of the organization.
+ * Selects the ids of one page, and one more if there is a next page. Each way reads an index in the
+ * order of the ids, or only findings that match a selective filter, so that a rare value does not
+ * read all findings of the organization.
  */
 export function pickPage(db: Db, orgId: string, page: Page, selection: FindingSelection) {
   const { from, before } = timedIdsOf(seenSince(page, selection.firstSeenSince))
@@ -80,8 +80,8 @@ function pickByStream(db: Db, pick: Pick) {
 const RARE = 5000
 
 /**
- * If the facets are rare, all their findings are checked. Otherwise the streams or the path are
- * read, where findings of these facets are then not rare either.
+ * Rare facets: all their findings are compared with the other filters. Other facets: the findings
+ * of the streams or of the path are read, newest first.
  */
 function pickOfRareFacets(db: Db, pick: Pick) {
   const { orgId, from, before, limit, selection } = pick

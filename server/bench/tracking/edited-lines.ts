@@ -1,69 +1,20 @@
-import { claim, doubt, type FileLines, type Gap, gapsOf, isTrivial, squeeze } from './file-lines.ts'
+import { breakLines } from './broken-lines.ts'
+import { doubt, edit, type FileLines, type Gap, gapsOf, isTrivial } from './file-lines.ts'
+import { freeLines, type Line, similarity, withoutBrackets } from './line-text.ts'
 
 const SIMILAR = 0.6
 /** Below this, a deleted and an added line have nothing in common. */
 const DOUBTFUL = 0.25
 const LARGEST_GAP = 60_000
-/** Characters without white space, and lines, that a statement in other lines has. */
-const SHORTEST_BREAK = 12
-const LONGEST_BREAK = 40
 /** A line this much less similar is not a rival for a pair. */
 const MARGIN = 0.03
 
-type Line = { line: number; text: string; pairs: Map<string, number>; size: number }
 type Candidates = { olds: Line[]; news: Line[]; similarity: (oldAt: number, newAt: number) => number }
 
 /** Pairs the lines that were edited in place: first those that were only broken or joined. */
 export function editLines(file: FileLines): void {
   for (const gap of gapsOf(file)) breakLines(file, gap)
   for (const gap of gapsOf(file)) editGap(file, gap)
-}
-
-/**
- * Lines that have the same text on both sides in other lines: each line becomes the line its first
- * character is in.
- */
-function breakLines(file: FileLines, gap: Gap): void {
-  const { olds, news } = freeLines(file, gap, (text) => squeeze(text) !== '')
-  for (let oldAt = 0, newAt = 0; oldAt < olds.length; oldAt += 1) {
-    for (let start = newAt; start < news.length; start += 1) {
-      const [oldEnd, newEnd] = equalTextEnd({
-        olds: olds.slice(oldAt, oldAt + LONGEST_BREAK),
-        news: news.slice(start, start + LONGEST_BREAK),
-      })
-      if (oldEnd === 0) continue
-      pairBroken(file, olds.slice(oldAt, oldAt + oldEnd), news.slice(start, start + newEnd))
-      oldAt += oldEnd - 1
-      newAt = start + newEnd
-      break
-    }
-  }
-}
-
-/** How many lines of both sides, from the first, have the same text. Zero when none do. */
-function equalTextEnd({ olds, news }: { olds: Line[]; news: Line[] }): [number, number] {
-  let [oldText, newText] = [olds[0]?.text ?? '', news[0]?.text ?? '']
-  let [oldEnd, newEnd] = [1, 1]
-  while (oldText !== newText) {
-    const oldShorter = oldText.length < newText.length
-    const next = oldShorter ? olds[oldEnd++] : news[newEnd++]
-    if (next === undefined || !(oldShorter ? newText.startsWith(oldText) : oldText.startsWith(newText))) return [0, 0]
-    if (oldShorter) oldText += next.text
-    else newText += next.text
-  }
-  return oldText.length < SHORTEST_BREAK ? [0, 0] : [oldEnd, newEnd]
-}
-
-function pairBroken(file: FileLines, olds: Line[], news: Line[]): void {
-  let newAt = 0
-  let newEnd = news[0]?.text.length ?? 0
-  let offset = 0
-  for (const old of olds) {
-    while (offset >= newEnd && newAt + 1 < news.length) newEnd += news[++newAt]?.text.length ?? 0
-    claim(file, old.line, news[newAt]?.line ?? 0, 'edited')
-    offset += old.text.length
-  }
-  for (const { line } of news) file.claimed.add(line)
 }
 
 function editGap(file: FileLines, gap: Gap): void {
@@ -87,9 +38,21 @@ function settle(file: FileLines, candidates: Candidates, pairs: Map<number, numb
     const paired = newAt === undefined ? 0 : candidates.similarity(oldAt, newAt)
     const target = candidates.news[newAt ?? -1]
     if (target !== undefined && rival < paired - MARGIN && !hasRival(candidates, pairs, oldAt)) {
-      claim(file, line, target.line, 'edited')
+      const start = statementStart(candidates, [oldAt, newAt ?? 0], taken)
+      edit(file, line, [start, target.line - start + 1])
     } else if (target !== undefined || rival >= DOUBTFUL) doubt(file, line)
   }
+}
+
+/** The line at which a statement begins that was edited and broken into several lines. */
+function statementStart({ olds, news }: Candidates, [oldAt, newAt]: [number, number], taken: Set<number>): number {
+  const text = withoutBrackets(olds[oldAt]?.text ?? '')
+  let start = newAt
+  for (let before = newAt - 1; before >= 0 && !taken.has(before); before -= 1) {
+    const head = news.slice(before, newAt).map((line) => withoutBrackets(line.text))
+    if (text.startsWith(head.join(''))) start = before
+  }
+  return news[start]?.line ?? 0
 }
 
 /** Whether an old line without a partner is as similar to the new line of this pair. */
@@ -119,34 +82,4 @@ function bestAlignment({ olds, news, similarity: of }: Candidates): Map<number, 
     else newAt += 1
   }
   return pairs
-}
-
-function freeLines(file: FileLines, gap: Gap, wanted: (text: string) => boolean): { olds: Line[]; news: Line[] } {
-  const olds = file.oldLines.slice(gap.oldFrom - 1, gap.oldTo - 1).flatMap((text, at) => {
-    const line = gap.oldFrom + at
-    return file.targets.has(line) || !wanted(text) ? [] : [lineOf(line, text)]
-  })
-  const news = file.newLines.slice(gap.newFrom - 1, gap.newTo - 1).flatMap((text, at) => {
-    const line = gap.newFrom + at
-    return file.claimed.has(line) || !wanted(text) ? [] : [lineOf(line, text)]
-  })
-  return { olds, news }
-}
-
-function lineOf(line: number, source: string): Line {
-  const text = squeeze(source)
-  const pairs = new Map<string, number>()
-  for (let at = 0; at + 1 < text.length; at += 1) {
-    const pair = text.slice(at, at + 2)
-    pairs.set(pair, (pairs.get(pair) ?? 0) + 1)
-  }
-  return { line, text, pairs, size: Math.max(0, text.length - 1) }
-}
-
-/** The share of pairs of characters that two lines have in common, from 0 to 1. */
-function similarity(a: Line, b: Line): number {
-  if (a.text === b.text) return 1
-  let common = 0
-  for (const [pair, count] of a.pairs) common += Math.min(count, b.pairs.get(pair) ?? 0)
-  return (2 * common) / Math.max(1, a.size + b.size)
 }

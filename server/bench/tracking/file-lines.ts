@@ -2,7 +2,8 @@ import type { Hunk } from './git-files.ts'
 
 /** What became of a line of the old text. A line that is none of these was deleted. */
 export type LineFate = 'kept' | 'edited' | 'moved' | 'unsure'
-export type LineTarget = { fate: LineFate; path: string; line: number }
+/** `lines`: how many lines of the new text a broken line takes up. */
+export type LineTarget = { fate: LineFate; path: string; line: number; lines: number }
 
 /** The two texts of one file and what is known of the lines of the old one. Lines are 1-based. */
 export type FileLines = {
@@ -24,15 +25,20 @@ export function fileLines(from: string | null, to: string | null, texts: readonl
   return { from, to, oldLines: linesOf(oldText), newLines: linesOf(newText), targets: new Map(), claimed: new Set() }
 }
 
-export function claim(file: FileLines, oldLine: number, newLine: number, fate: 'kept' | 'edited'): void {
-  file.targets.set(oldLine, { fate, path: file.to ?? '', line: newLine })
+export function keep(file: FileLines, oldLine: number, newLine: number): void {
+  file.targets.set(oldLine, { fate: 'kept', path: file.to ?? '', line: newLine, lines: 1 })
   file.claimed.add(newLine)
+}
+
+export function edit(file: FileLines, oldLine: number, [newLine, lines]: readonly [number, number]): void {
+  file.targets.set(oldLine, { fate: 'edited', path: file.to ?? '', line: newLine, lines })
+  for (let at = 0; at < lines; at += 1) file.claimed.add(newLine + at)
 }
 
 /** Marks a line as unsure. Lines without a word are left out: nothing is found in them. */
 export function doubt(file: FileLines, oldLine: number): void {
   if (isTrivial(file.oldLines[oldLine - 1] ?? '')) file.targets.delete(oldLine)
-  else file.targets.set(oldLine, { fate: 'unsure', path: '', line: 0 })
+  else file.targets.set(oldLine, { fate: 'unsure', path: '', line: 0, lines: 0 })
 }
 
 /** A line without a word of three characters, such as a closing bracket. */

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -29,37 +29,50 @@ export function changedFiles(gitDirectory: string, from: string, to: string): Ch
   )
 }
 
-/** The text of a file at a commit. Null when the repository does not have it. */
-export function readFileAt(gitDirectory: string, commit: string, path: string): string | null {
-  try {
-    return git(gitDirectory, ['cat-file', 'blob', `${commit}:${path}`])
-  } catch {
-    return null
-  }
+/** Texts of files at a commit, in the order of the paths. Null when the repository does not have one. */
+export function readFilesAt(gitDirectory: string, commit: string, paths: string[]): (string | null)[] {
+  const input = paths.map((path) => `${commit}:${path}\n`).join('')
+  const answer = run([`--git-dir=${gitDirectory}`, 'cat-file', '--batch'], input)
+  let at = 0
+  return paths.map(() => {
+    const end = answer.indexOf('\n', at)
+    const [, type, size] = answer.toString('utf8', at, end).split(' ').slice(-3)
+    const start = end + 1
+    at = type === 'blob' ? start + Number(size) + 1 : start
+    return type === 'blob' ? answer.toString('utf8', start, at - 1) : null
+  })
 }
 
-/** Compares two texts with every algorithm. Returns one list of hunks per algorithm. */
-export function compareTexts(oldText: string, newText: string): Hunk[][] {
+/** Compares pairs of texts with every algorithm. Returns, per pair, one list of hunks per algorithm. */
+export function compareTexts(pairs: (readonly [oldText: string, newText: string])[]): Hunk[][][] {
   const directory = mkdtempSync(join(tmpdir(), 'line-map-'))
   try {
-    const files = [join(directory, 'old'), join(directory, 'new')] as const
-    writeFileSync(files[0], oldText)
-    writeFileSync(files[1], newText)
-    return ALGORITHMS.map((options) => parseHunks(compareFiles(options, files)))
+    for (const side of ['old', 'new']) mkdirSync(join(directory, side))
+    for (const [at, [oldText, newText]] of pairs.entries()) {
+      writeFileSync(join(directory, 'old', `${at}`), oldText)
+      writeFileSync(join(directory, 'new', `${at}`), newText)
+    }
+    const comparisons = ALGORITHMS.map((options) => hunksByFile(compareDirectories(options, directory)))
+    return pairs.map((_, at) => comparisons.map((hunks) => hunks.get(at) ?? []))
   } finally {
     rmSync(directory, { recursive: true })
   }
 }
 
-function compareFiles(options: readonly string[], files: readonly [string, string]): string {
-  const plain = ['--no-index', '-U0', '--text', '--no-color', '--no-ext-diff', '--inter-hunk-context=0']
+function compareDirectories(options: readonly string[], directory: string): string {
+  const plain = ['--no-index', '--no-renames', '-U0', '--text', '--no-color', '--no-ext-diff', '--inter-hunk-context=0']
   try {
-    return run(['diff', ...plain, ...options, ...files])
+    return run(['diff', ...plain, ...options, join(directory, 'old'), join(directory, 'new')]).toString('utf8')
   } catch (error) {
-    const { status, stdout } = error as { status: number; stdout: string }
+    const { status, stdout } = error as { status: number; stdout: Buffer }
     if (status !== 1) throw error
-    return stdout
+    return stdout.toString('utf8')
   }
+}
+
+function hunksByFile(diff: string): Map<number, Hunk[]> {
+  const parts = diff.split(/^diff --git .*\/(\d+)"?$/m)
+  return new Map(parts.flatMap((name, at) => (at % 2 === 1 ? [[Number(name), parseHunks(parts[at + 1] ?? '')]] : [])))
 }
 
 function parseHunks(diff: string): Hunk[] {
@@ -112,9 +125,9 @@ function unreadablePaths(gitDirectory: string, commits: string[]): string[] {
 }
 
 function git(gitDirectory: string, args: string[]): string {
-  return run([`--git-dir=${gitDirectory}`, '-c', 'core.quotePath=false', ...args])
+  return run([`--git-dir=${gitDirectory}`, '-c', 'core.quotePath=false', ...args]).toString('utf8')
 }
 
-function run(args: string[]): string {
-  return execFileSync('git', args, { encoding: 'utf8', maxBuffer: LARGEST_OUTPUT, stdio: ['ignore', 'pipe', 'ignore'] })
+function run(args: string[], input = ''): Buffer {
+  return execFileSync('git', args, { input, maxBuffer: LARGEST_OUTPUT, stdio: ['pipe', 'pipe', 'ignore'] })
 }

@@ -1,27 +1,31 @@
-import { agreedPairs, claim, doubt, type FileLines, gapsOf, isTrivial, squeeze } from './file-lines.ts'
-import { compareTexts } from './git-files.ts'
+import { agreedPairs, doubt, edit, type FileLines, gapsOf, isTrivial, keep, squeeze } from './file-lines.ts'
+import { compareTexts, type Hunk } from './git-files.ts'
 
 /** Pairs lines of equal text, then lines of equal text but for white space, quotes and commas. */
-export function keepLines(file: FileLines): void {
-  if (file.from === null || file.to === null) return
-  const { pairs, disputed } = agreedPairs(
-    compareTexts(textOf(file.oldLines), textOf(file.newLines)),
-    file.oldLines.length,
-  )
-  for (const [oldLine, newLine] of pairs) claim(file, oldLine, newLine, 'kept')
-  for (const line of disputed) doubt(file, line)
-  doubtSlidingLines(file)
-  if (gapsOf(file).length > 0) keepReformattedLines(file)
+export function keepLines(files: FileLines[]): void {
+  const both = files.filter(({ from, to }) => from !== null && to !== null)
+  const comparisons = compareTexts(both.map(({ oldLines, newLines }) => [textOf(oldLines), textOf(newLines)]))
+  for (const [at, file] of both.entries()) keepEqualLines(file, comparisons[at] ?? [])
+  const changed = both.filter((file) => gapsOf(file).length > 0)
+  const squeezed = (lines: string[]) => textOf(lines.map(squeeze))
+  const reformatted = compareTexts(changed.map(({ oldLines, newLines }) => [squeezed(oldLines), squeezed(newLines)]))
+  for (const [at, file] of changed.entries()) keepReformattedLines(file, reformatted[at] ?? [])
 }
 
-function keepReformattedLines(file: FileLines): void {
-  const comparisons = compareTexts(textOf(file.oldLines.map(squeeze)), textOf(file.newLines.map(squeeze)))
+function keepEqualLines(file: FileLines, comparisons: Hunk[][]): void {
+  const { pairs, disputed } = agreedPairs(comparisons, file.oldLines.length)
+  for (const [oldLine, newLine] of pairs) keep(file, oldLine, newLine)
+  for (const line of disputed) doubt(file, line)
+  doubtSlidingLines(file)
+}
+
+function keepReformattedLines(file: FileLines, comparisons: Hunk[][]): void {
   const { pairs, disputed } = agreedPairs(comparisons, file.oldLines.length)
   for (const gap of gapsOf(file)) {
     for (let line = gap.oldFrom; line < gap.oldTo; line += 1) {
       const target = pairs.get(line) ?? 0
       const free = target >= gap.newFrom && target < gap.newTo && !file.claimed.has(target)
-      if (free && !isTrivial(file.oldLines[line - 1] ?? '')) claim(file, line, target, 'edited')
+      if (free && !isTrivial(file.oldLines[line - 1] ?? '')) edit(file, line, [target, 1])
     }
   }
   for (const line of disputed) if (!file.targets.has(line)) doubt(file, line)

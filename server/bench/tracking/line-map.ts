@@ -1,6 +1,6 @@
 import { editLines } from './edited-lines.ts'
 import { type FileLines, fileLines } from './file-lines.ts'
-import { type ChangedFile, changedFiles, readFileAt } from './git-files.ts'
+import { type ChangedFile, changedFiles, readFilesAt } from './git-files.ts'
 import { keepLines } from './kept-lines.ts'
 import { doubtCopiedLines, moveLines } from './moved-lines.ts'
 
@@ -9,7 +9,8 @@ type Run = [oldStart: number, newStart: number, length: number]
 export type FileMap = {
   to: string | null
   kept: Run[]
-  edited: [oldLine: number, newLine: number][]
+  /** Lines that were edited, and how many lines of the new text they take up. */
+  edited: [oldLine: number, newLine: number, lines: number][]
   moved: [...Run, path: string][]
   unsure: [oldStart: number, length: number][]
 }
@@ -20,21 +21,27 @@ export type Step = { from: string; to: string; oldPaths: Set<string>; newPaths: 
 export function mapStep(gitDirectory: string, step: Step): StepMap {
   const changed = changedFiles(gitDirectory, step.from, step.to)
   const followed = changed.filter(({ from, to }) => step.oldPaths.has(from ?? '') || step.newPaths.has(to ?? ''))
-  const files = followed.map((file) => readFile(gitDirectory, step, file))
-  for (const file of files) keepLines(file)
+  const files = readFiles(gitDirectory, step, followed)
+  keepLines(files)
   moveLines(files)
   for (const file of files) editLines(file)
   doubtCopiedLines(files)
   const touched = new Set(changed.map(({ from }) => from))
   const untouched = [...step.oldPaths].filter((path) => !touched.has(path))
-  const unchanged = untouched.flatMap((path) => unchangedFile(path, readFileAt(gitDirectory, step.from, path)))
+  const texts = readFilesAt(gitDirectory, step.from, untouched)
+  const unchanged = untouched.flatMap((path, at) => unchangedFile(path, texts[at] ?? null))
   return { files: { ...Object.fromEntries(unchanged), ...mapsOf(files) } }
 }
 
-function readFile(gitDirectory: string, step: Step, { from, to }: ChangedFile): FileLines {
-  const oldText = from === null ? '' : (readFileAt(gitDirectory, step.from, from) ?? '')
-  const newText = to === null ? '' : (readFileAt(gitDirectory, step.to, to) ?? '')
-  return fileLines(from, to, [oldText, newText])
+function readFiles(gitDirectory: string, step: Step, changed: ChangedFile[]): FileLines[] {
+  const pathsOn = (side: 'from' | 'to') => changed.flatMap((file) => file[side] ?? [])
+  const textsOn = (side: 'from' | 'to') => {
+    const paths = pathsOn(side)
+    const texts = readFilesAt(gitDirectory, step[side], paths)
+    return new Map(paths.map((path, at) => [path, texts[at] ?? '']))
+  }
+  const [olds, news] = [textsOn('from'), textsOn('to')]
+  return changed.map(({ from, to }) => fileLines(from, to, [olds.get(from ?? '') ?? '', news.get(to ?? '') ?? '']))
 }
 
 /** Returns nothing for a path that is no file of the repository. */
@@ -52,7 +59,7 @@ function mapOf(file: FileLines): FileMap {
   for (let line = 1; line <= file.oldLines.length; line += 1) {
     const target = file.targets.get(line)
     if (target?.fate === 'kept') extend(map.kept, line, target.line)
-    if (target?.fate === 'edited') map.edited.push([line, target.line])
+    if (target?.fate === 'edited') map.edited.push([line, target.line, target.lines])
     if (target?.fate === 'moved') extendMoved(map.moved, line, target)
     if (target?.fate === 'unsure') extendUnsure(map.unsure, line)
   }

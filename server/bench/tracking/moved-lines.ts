@@ -29,7 +29,7 @@ function moveBlock(from: Place, to: Place): void {
     const [oldLine, newLine] = [from.line + at, to.line + at]
     if (text === undefined || text.trim() !== to.file.newLines[newLine - 1]?.trim()) return
     if (isClaimed(from.file, oldLine) || to.file.claimed.has(newLine)) return
-    from.file.targets.set(oldLine, { fate: 'moved', path: to.file.to ?? '', line: newLine })
+    from.file.targets.set(oldLine, { fate: 'moved', path: to.file.to ?? '', line: newLine, lines: 1 })
     to.file.claimed.add(newLine)
   }
 }

@@ -17,7 +17,7 @@ test('a line changed in one word is edited', () => {
     { 'a.txt': words('alpha', 'run(command, shell=True)', 'charlie') },
     { 'a.txt': words('alpha', 'run(command, shell=True, check=True)', 'charlie') },
   )
-  assert.deepEqual(maps['a.txt']?.edited, [[2, 2]])
+  assert.deepEqual(maps['a.txt']?.edited, [[2, 2, 1]])
 })
 
 test('a statement broken into several lines is edited to its first line', () => {
@@ -25,7 +25,7 @@ test('a statement broken into several lines is edited to its first line', () => 
     { 'a.txt': words('alpha', "run('first argument', second, third)", 'charlie') },
     { 'a.txt': words('alpha', 'run(', '    "first argument",', '    second,', '    third,', ')', 'charlie') },
   )
-  assert.deepEqual(maps['a.txt']?.edited, [[2, 2]])
+  assert.deepEqual(maps['a.txt']?.edited, [[2, 2, 4]])
   assert.deepEqual(maps['a.txt']?.kept, [
     [1, 1, 1],
     [3, 7, 1],

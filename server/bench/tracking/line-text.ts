@@ -2,9 +2,19 @@ import { type FileLines, type Gap, squeeze } from './file-lines.ts'
 
 /** Statements that begin with other words are less similar. */
 const OTHER_FIRST_WORD = 0.85
+/** Two values of one key are similar, whatever the values. */
+const SAME_KEY = 0.65
+const KEY = /^[\s-]*["']?([\w./-]+)["']?\s*(?::|=(?!=))\s*\S/
 
 /** A line without what formatters change, and its pairs of characters with their counts. */
-export type Line = { line: number; text: string; firstWord: string; pairs: Map<string, number>; size: number }
+export type Line = {
+  line: number
+  text: string
+  firstWord: string
+  key: string | null
+  pairs: Map<string, number>
+  size: number
+}
 
 /** Lines of both sides of a gap of which nothing is known yet. */
 export function freeLines(
@@ -31,7 +41,7 @@ function lineOf(line: number, source: string): Line {
     pairs.set(pair, (pairs.get(pair) ?? 0) + 1)
   }
   const firstWord = /\w+/.exec(source)?.[0] ?? ''
-  return { line, text, firstWord, pairs, size: Math.max(0, text.length - 1) }
+  return { line, text, firstWord, key: KEY.exec(source)?.[1] ?? null, pairs, size: Math.max(0, text.length - 1) }
 }
 
 /** The share of pairs of characters that two lines have in common, from 0 to 1. */
@@ -40,6 +50,7 @@ export function similarity(a: Line, b: Line): number {
   let common = 0
   for (const [pair, count] of a.pairs) common += Math.min(count, b.pairs.get(pair) ?? 0)
   const share = (2 * common) / Math.max(1, a.size + b.size)
+  if (a.key !== null && a.key === b.key) return SAME_KEY + share * (1 - SAME_KEY)
   return a.firstWord === b.firstWord ? share : share * OTHER_FIRST_WORD
 }
 

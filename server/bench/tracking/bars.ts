@@ -1,0 +1,53 @@
+import { f1Of, type IdentityScore, precisionOf } from './identity-score.ts'
+import type { IssueScore } from './issue-score.ts'
+
+/** What the figures have to reach. */
+export const BARS = {
+  identity: { unchangedF1: 0.998, withEditsF1: 0.99, precision: 0.999 },
+  /** Code and secrets, across scanners and within one. */
+  issues: { precision: 0.97, recall: 0.9 },
+  infrastructure: { precision: 0.97, recall: 0.8 },
+}
+
+export type Figures = { all: Scores; byTool: Map<string, Scores>; issues: Map<string, IssueScore> }
+
+/** One score per tracker. */
+export type Scores = { shiplock: IdentityScore; github: IdentityScore; defectDojo: IdentityScore }
+
+/** One sentence for each figure that is below its bar. */
+export function missedBars({ all, byTool, issues }: Figures): string[] {
+  return [
+    ...missedByIdentity(all.shiplock),
+    ...[...byTool].flatMap(([tool, scores]) => missedByTool(tool, scores)),
+    ...[...issues].flatMap(([kind, score]) => missedByIssues(kind, score)),
+  ]
+}
+
+function missedByIdentity({ unchanged, withEdits }: IdentityScore): string[] {
+  const { unchangedF1, withEditsF1, precision } = BARS.identity
+  return [
+    ...below('Identity F1, unchanged text', f1Of(unchanged), unchangedF1),
+    ...below('Identity F1, with edits', f1Of(withEdits), withEditsF1),
+    ...below('Identity precision, unchanged text', precisionOf(unchanged), precision),
+    ...below('Identity precision, with edits', precisionOf(withEdits), precision),
+  ]
+}
+
+function missedByTool(tool: string, { shiplock, github }: Scores): string[] {
+  return [
+    ...below(`${tool}: F1, unchanged text, beside GitHub`, f1Of(shiplock.unchanged), f1Of(github.unchanged)),
+    ...below(`${tool}: F1, with edits, beside GitHub`, f1Of(shiplock.withEdits), f1Of(github.withEdits)),
+  ]
+}
+
+function missedByIssues(kind: string, { precision, recall }: IssueScore): string[] {
+  const bar = kind === 'infrastructure as code' ? BARS.infrastructure : BARS.issues
+  return [
+    ...below(`Issues, ${kind}: precision`, precision, bar.precision),
+    ...below(`Issues, ${kind}: recall`, recall, bar.recall),
+  ]
+}
+
+function below(name: string, value: number, bar: number): string[] {
+  return value < bar ? [`${name}: ${value.toFixed(4)} is below ${bar.toFixed(4)}`] : []
+}

@@ -1,30 +1,31 @@
 import { f1Of, type IdentityScore, precisionOf } from './identity-score.ts'
 import type { IssueScore } from './issue-score.ts'
+import type { PairGroup } from './judged-pairs.ts'
 
 /** What the figures have to reach. */
-export const BARS = {
-  identity: { unchangedF1: 0.998, withEditsF1: 0.99, precision: 0.999 },
-  /** Code and secrets, across scanners and within one. */
-  issues: { precision: 0.97, recall: 0.9 },
-  infrastructure: { precision: 0.97, recall: 0.8 },
+const IDENTITY = { unchangedF1: 0.998, withEditsF1: 0.99, precision: 0.999 }
+const ISSUES: Record<PairGroup, { precision: number; recall: number }> = {
+  'code and secrets': { precision: 0.97, recall: 0.9 },
+  'infrastructure as code': { precision: 0.97, recall: 0.8 },
+  'one scanner': { precision: 0.97, recall: 0 },
 }
 
-export type Figures = { all: Scores; byTool: Map<string, Scores>; issues: Map<string, IssueScore> }
+type Figures = { all: Scores; byTool: Map<string, Scores>; issues: Map<PairGroup, IssueScore> }
 
 /** One score per tracker. */
-export type Scores = { shiplock: IdentityScore; github: IdentityScore; defectDojo: IdentityScore }
+type Scores = { shiplock: IdentityScore; github: IdentityScore; defectDojo: IdentityScore }
 
 /** One sentence for each figure that is below its bar. */
 export function missedBars({ all, byTool, issues }: Figures): string[] {
   return [
     ...missedByIdentity(all.shiplock),
     ...[...byTool].flatMap(([tool, scores]) => missedByTool(tool, scores)),
-    ...[...issues].flatMap(([kind, score]) => missedByIssues(kind, score)),
+    ...[...issues].flatMap(([group, score]) => missedByIssues(group, score)),
   ]
 }
 
 function missedByIdentity({ unchanged, withEdits }: IdentityScore): string[] {
-  const { unchangedF1, withEditsF1, precision } = BARS.identity
+  const { unchangedF1, withEditsF1, precision } = IDENTITY
   return [
     ...below('Identity F1, unchanged text', f1Of(unchanged), unchangedF1),
     ...below('Identity F1, with edits', f1Of(withEdits), withEditsF1),
@@ -40,11 +41,10 @@ function missedByTool(tool: string, { shiplock, github }: Scores): string[] {
   ]
 }
 
-function missedByIssues(kind: string, { precision, recall }: IssueScore): string[] {
-  const bar = kind === 'infrastructure as code' ? BARS.infrastructure : BARS.issues
+function missedByIssues(group: PairGroup, { precision, recall }: IssueScore): string[] {
   return [
-    ...below(`Issues, ${kind}: precision`, precision, bar.precision),
-    ...below(`Issues, ${kind}: recall`, recall, bar.recall),
+    ...below(`Issues, ${group}: precision`, precision, ISSUES[group].precision),
+    ...below(`Issues, ${group}: recall`, recall, ISSUES[group].recall),
   ]
 }
 

@@ -15,10 +15,9 @@ export type JudgedPair = {
   why: string
 }
 
-export const PAIR_GROUPS = ['code and secrets', 'infrastructure as code', 'one scanner'] as const
-export type PairGroup = (typeof PAIR_GROUPS)[number]
+/** Rows of the table. The first two are about pairs of different scanners. */
+export type PairGroup = 'code and secrets' | 'infrastructure as code' | 'one scanner'
 
-/** Which row of the table a pair belongs to. Pairs of one scanner are a row of their own. */
 export function groupOf({ kind, a, b }: Pick<JudgedPair, 'kind' | 'a' | 'b'>): PairGroup {
   if (a.tool === b.tool) return 'one scanner'
   return kind === 'iac' ? 'infrastructure as code' : 'code and secrets'

@@ -74,7 +74,7 @@ function readResult({ tool: { driver } }: SarifRun, result: SarifResult, checkou
 
 /** The path below the checkout directory, without a scheme, percent-encoding and leading `./`. */
 export function relativePath(uri: string, checkout: string): string {
-  const path = decoded(uri.replace(/^file:\/\//, ''))
+  const path = decoded(uri.replace(/^file:\/\/(?:\/(?=[A-Z]:))?/, ''))
   const below = checkout !== '' && path.startsWith(`${checkout}/`) ? path.slice(checkout.length + 1) : path
   return below.replace(/^(?:\.\/)+/, '')
 }

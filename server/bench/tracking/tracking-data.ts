@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { brotliDecompressSync, constants } from 'node:zlib'
-import type { LineMap } from './line-map.ts'
+import type { FileMap } from './line-fate.ts'
 import { type ReportedResult, readResults, type SarifLog } from './reported-result.ts'
 
 /** Histories of public repositories; sources.json names their origin and licenses. */
@@ -13,7 +13,7 @@ export type History = {
   repository: string
   commits: string[]
   /** Step n leads from commit n to commit n + 1. */
-  steps: { files: Record<string, LineMap> }[]
+  steps: { files: Record<string, FileMap> }[]
   scans: Scan[]
 }
 

@@ -1,4 +1,4 @@
-import { type Fate, fateOf, type LineMap } from './line-map.ts'
+import { type Fate, fateOf, type FileMap } from './line-fate.ts'
 import { inColumnOrder, type ReportedResult } from './reported-result.ts'
 
 /** The truth about one finding of the earlier report. */
@@ -20,7 +20,7 @@ type Placed = { fate: Exclude<Fate, { is: 'gone' | 'unsure' }>; old: number }
  * result of the same rule at the mapped line.
  */
 export function truePairs(
-  files: Record<string, LineMap>,
+  files: Record<string, FileMap>,
   before: readonly ReportedResult[],
   after: readonly ReportedResult[],
 ): Truth[] {

@@ -1,5 +1,5 @@
 /** Where the lines of one file went in one step. All lines count from 1. */
-export type LineMap = {
+export type FileMap = {
   /** The file's path after the step; null if it was deleted. */
   to: string | null
   /** Unchanged text, as [old start, new start, length]. */
@@ -24,7 +24,7 @@ export type Lines = { first: number | null; last: number | null }
  * Where a finding is expected after the step, by its first line. It is `kept` only if all its lines
  * were kept together. Without its first line, the truth is unknown unless all its lines are gone.
  */
-export function fateOf(map: LineMap | undefined, { first, last }: Lines): Fate {
+export function fateOf(map: FileMap | undefined, { first, last }: Lines): Fate {
   if (map === undefined) return { is: 'unsure' }
   if (first === null) return map.to === null ? { is: 'gone' } : { is: 'kept', path: map.to, line: null }
   const end = last ?? first
@@ -35,7 +35,7 @@ export function fateOf(map: LineMap | undefined, { first, last }: Lines): Fate {
   return fateElsewhere(map, first, end)
 }
 
-function fateElsewhere(map: LineMap, first: number, end: number): Fate {
+function fateElsewhere(map: FileMap, first: number, end: number): Fate {
   const edited = map.edited.find(([old]) => old === first)
   if (edited !== undefined && map.to !== null) return { is: 'edited', path: map.to, line: edited[1] }
   const moved = map.moved.find(([start, , length]) => start <= first && first < start + length)
@@ -47,12 +47,12 @@ function fateElsewhere(map: LineMap, first: number, end: number): Fate {
   return partsRemain ? { is: 'unsure' } : { is: 'gone' }
 }
 
-function keptLine(map: LineMap, old: number): number | null {
+function keptLine(map: FileMap, old: number): number | null {
   const range = map.kept.find(([start, , length]) => start <= old && old < start + length)
   return range === undefined ? null : range[1] + old - range[0]
 }
 
-function isKeptWhole(map: LineMap, first: number, end: number): boolean {
+function isKeptWhole(map: FileMap, first: number, end: number): boolean {
   const offset = (keptLine(map, first) ?? first) - first
   for (let line = first; line <= end; line++) if (keptLine(map, line) !== line + offset) return false
   return true

@@ -22,8 +22,8 @@ test('a kept line is at its new line in the new file', () => {
 
 test('several lines are kept only together', () => {
   assert.deepEqual(fate(2, 4), { is: 'kept', path: 'new.py', line: 5 })
-  assert.deepEqual(fate(4, 5), { is: 'edited', path: 'new.py', line: 7 })
-  assert.deepEqual(fate(12, 14), { is: 'edited', path: 'new.py', line: 20 })
+  assert.deepEqual(fate(4, 5), { is: 'edited', path: 'new.py', line: 7, until: 8 })
+  assert.deepEqual(fate(12, 14), { is: 'edited', path: 'new.py', line: 20, until: 21 })
 })
 
 test('two kept ranges with the same distance are one', () => {
@@ -38,8 +38,36 @@ test('two kept ranges with the same distance are one', () => {
 })
 
 test('edited and moved lines are at their new places', () => {
-  assert.deepEqual(fate(5), { is: 'edited', path: 'new.py', line: 8 })
+  assert.deepEqual(fate(5), { is: 'edited', path: 'new.py', line: 8, until: 20 })
   assert.deepEqual(fate(7), { is: 'moved', path: 'other.py', line: 102 })
+})
+
+test('an edited line may extend to the next line that some old line became', () => {
+  const until = (map: Partial<FileMap>) => {
+    const found = fateOf({ ...MAP, kept: [], moved: [], edited: [[5, 8]], ...map }, { first: 5, last: 5 })
+    return found.is === 'edited' ? found.until : null
+  }
+  assert.equal(until({ kept: [[6, 11, 2]] }), 11)
+  assert.equal(
+    until({
+      edited: [
+        [5, 8],
+        [7, 10],
+        [3, 4],
+      ],
+    }),
+    10,
+  )
+  assert.equal(
+    until({
+      moved: [
+        [9, 12, 1, 'new.py'],
+        [10, 9, 1, 'other.py'],
+      ],
+    }),
+    12,
+  )
+  assert.equal(until({}), Number.POSITIVE_INFINITY)
 })
 
 test('a line in no list is gone', () => {

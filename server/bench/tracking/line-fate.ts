@@ -12,9 +12,13 @@ export type FileMap = {
   unsure: [number, number][]
 }
 
-/** What became of the flagged lines. */
+/**
+ * What became of the flagged lines. A formatter may have made several lines of an edited one: the
+ * lines before `until` can be part of it.
+ */
 export type Fate =
-  | { is: 'kept' | 'edited' | 'moved'; path: string; line: number | null }
+  | { is: 'kept' | 'moved'; path: string; line: number | null }
+  | { is: 'edited'; path: string; line: number; until: number }
   | { is: 'gone' }
   | { is: 'unsure' }
 
@@ -30,14 +34,15 @@ export function fateOf(map: FileMap | undefined, { first, last }: Lines): Fate {
   const end = last ?? first
   if (map.unsure.some(([start, length]) => start <= end && start + length > first)) return { is: 'unsure' }
   const line = keptLine(map, first)
-  if (line !== null && map.to !== null)
-    return { is: isKeptWhole(map, first, end) ? 'kept' : 'edited', path: map.to, line }
-  return fateElsewhere(map, first, end)
+  if (line === null || map.to === null) return fateElsewhere(map, first, end)
+  if (isKeptWhole(map, first, end)) return { is: 'kept', path: map.to, line }
+  return { is: 'edited', path: map.to, line, until: line + 1 }
 }
 
 function fateElsewhere(map: FileMap, first: number, end: number): Fate {
   const edited = map.edited.find(([old]) => old === first)
-  if (edited !== undefined && map.to !== null) return { is: 'edited', path: map.to, line: edited[1] }
+  if (edited !== undefined && map.to !== null)
+    return { is: 'edited', path: map.to, line: edited[1], until: nextMapped(map, edited[1]) }
   const moved = map.moved.find(([start, , length]) => start <= first && first < start + length)
   if (moved !== undefined) return { is: 'moved', path: moved[3], line: moved[1] + first - moved[0] }
   const partsRemain =
@@ -56,4 +61,12 @@ function isKeptWhole(map: FileMap, first: number, end: number): boolean {
   const offset = (keptLine(map, first) ?? first) - first
   for (let line = first; line <= end; line++) if (keptLine(map, line) !== line + offset) return false
   return true
+}
+
+/** The first later line of the new file that some old line became. */
+function nextMapped(map: FileMap, line: number): number {
+  const kept = map.kept.flatMap(([, start, length]) => (start + length > line + 1 ? [Math.max(start, line + 1)] : []))
+  const edited = map.edited.flatMap(([, to]) => (to > line ? [to] : []))
+  const moved = map.moved.flatMap(([, to, , path]) => (to > line && path === map.to ? [to] : []))
+  return Math.min(...kept, ...edited, ...moved)
 }

@@ -44,6 +44,13 @@ test('a region that ends before a line does not include it', () => {
   assert.deepEqual(targets(before, [result(11)], { kept: [[1, 11, 1]] }), ['edited 0'])
 })
 
+test('a finding is unsure if its rule is violated on a line that the edited line became', () => {
+  const map: Partial<FileMap> = { kept: [[2, 15, 9]], edited: [[1, 11]] }
+  assert.deepEqual(targets([result(1)], [result(14)], map), ['unsure null'])
+  assert.deepEqual(targets([result(1)], [result(15)], map), ['gone null'])
+  assert.deepEqual(targets([result(1)], [result(14, { rule: 'S' })], map), ['gone null'])
+})
+
 test('only a file with another path is renamed', () => {
   const after = [result(11), result(11, { path: 'b.py' }), result(50, { path: 'b.py' })]
   const renamed = (map: Partial<FileMap>) => truePairs({ 'a.py': { ...LOWER, ...map } }, [result(1)], after)[0]

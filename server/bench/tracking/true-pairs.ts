@@ -30,7 +30,27 @@ export function truePairs(
   const candidates = Map.groupBy(after.keys(), (index) => placeKey(after[index] as ReportedResult))
   const groups = Map.groupBy(placed, ({ fate, old }) => placeKey({ ...fate, rule: before[old]?.rule ?? '' }))
   for (const [key, group] of groups) pairAtPlace({ before, after, truths }, group, candidates.get(key) ?? [])
+  for (const { fate, old } of placed)
+    if (truths[old] === GONE && isInEditedLines(fate, before[old], after)) truths[old] = UNSURE
   return truths
+}
+
+/** Whether the rule is violated on a line that may be part of the edited line. */
+function isInEditedLines(
+  fate: Placed['fate'],
+  old: ReportedResult | undefined,
+  after: readonly ReportedResult[],
+): boolean {
+  if (fate.is !== 'edited') return false
+  const { path, line, until } = fate
+  return after.some(
+    (result) =>
+      result.rule === old?.rule &&
+      result.path === path &&
+      result.startLine !== null &&
+      result.startLine > line &&
+      result.startLine < until,
+  )
 }
 
 type Reports = { before: readonly ReportedResult[]; after: readonly ReportedResult[]; truths: Truth[] }

@@ -4,6 +4,8 @@ import type { Json } from '../test/support/json.ts'
 import type { Setting } from './setting.ts'
 
 const POLL_MS = 5
+/** A report of 1 GB needs a few minutes. */
+const IMPORT_MS_MAX = 15 * 60_000
 
 type Upload = { id: string; status: string; error: string | null; counts: { created: number } }
 
@@ -53,10 +55,12 @@ export async function importFile({ url, key }: Server, report: ReportFile, decla
 }
 
 async function finished(read: () => Promise<Upload>): Promise<void> {
-  for (;;) {
+  const startedAt = performance.now()
+  while (performance.now() - startedAt < IMPORT_MS_MAX) {
     const { status, error } = await read()
     if (status === 'finished') return
     if (status === 'failed') throw new Error(`the import failed: ${error}`)
     await delay(POLL_MS)
   }
+  throw new Error(`the import did not end within ${IMPORT_MS_MAX / 60_000} minutes`)
 }

@@ -8,7 +8,7 @@ import { brotliCompressSync, constants } from 'node:zlib'
 import { LineHashes, lineHashOf } from './line-hash.ts'
 import { DATA, hashFile, readHistory, repositoriesOf, type ScanReport } from './tracking-data.ts'
 
-const FILE_BYTES_MAX = 256 * 2 ** 20
+const BYTES_MAX = 2 ** 30
 const WINDOW_BITS = 24
 
 const [gitDirectories, data = DATA] = process.argv.slice(2)
@@ -23,23 +23,29 @@ for (const repository of repositoriesOf({ data, repository: null, tool: null }))
 }
 
 function hashesOf(gitDirectory: string, { commit, results }: ScanReport): (string | null)[] {
-  const files = new Map<string, LineHashes | null>()
-  return results.map((result) => {
-    if (result.path === '') return null
-    if (!files.has(result.path)) files.set(result.path, readFile(gitDirectory, commit, result.path))
-    return lineHashOf(result, files.get(result.path) ?? null)
-  })
+  const paths = [...new Set(results.map(({ path }) => path))].filter((path) => path !== '' && !path.includes('\n'))
+  const files = new Map(readFiles(gitDirectory, commit, paths).map((text, index) => [paths[index], text]))
+  const hashes = new Map([...files].map(([path, text]) => [path, text === null ? null : new LineHashes(text)]))
+  return results.map((result) => lineHashOf(result, hashes.get(result.path) ?? null))
 }
 
-/** Null if the commit has no such file: some scanners report files that they generate. */
-function readFile(gitDirectory: string, commit: string, path: string): LineHashes | null {
-  const git = ['--git-dir', gitDirectory, 'show', `${commit}:${path}`]
-  try {
-    const text = execFileSync('git', git, { maxBuffer: FILE_BYTES_MAX, stdio: ['ignore', 'pipe', 'ignore'] })
-    return new LineHashes(text.toString('utf8'))
-  } catch {
-    return null
-  }
+/** Null for paths that the commit does not have: some scanners report files that they generate. */
+function readFiles(gitDirectory: string, commit: string, paths: readonly string[]): (string | null)[] {
+  const input = paths.map((path) => `${commit}:${path}\n`).join('')
+  const output = execFileSync('git', ['--git-dir', gitDirectory, 'cat-file', '--batch'], {
+    input,
+    maxBuffer: BYTES_MAX,
+  })
+  let at = 0
+  return paths.map(() => {
+    const start = output.indexOf('\n', at) + 1
+    const header = output.toString('utf8', at, start)
+    const size = / blob (\d+)\n$/.exec(header)?.[1]
+    at = start
+    if (size === undefined) return null
+    at += Number(size) + 1
+    return output.toString('utf8', start, start + Number(size))
+  })
 }
 
 function pack(text: string): Buffer {

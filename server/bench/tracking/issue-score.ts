@@ -1,5 +1,5 @@
-import { groupOf, type JudgedPair, type JudgedResult, type PairGroup } from './judged-pairs.ts'
 import { type Counts, precisionOf, recallOf } from './identity-score.ts'
+import { groupOf, type JudgedPair, type JudgedResult, type PairGroup } from './judged-pairs.ts'
 import type { StoredFinding } from './shiplock-findings.ts'
 
 /** What Shiplock says about a judged pair; null if one of the two is not among the findings. */

@@ -8,8 +8,9 @@ import { type Answer, isWrong } from './issue-score.ts'
 import { readJudgedPairs } from './judged-pairs.ts'
 import { type LocatedMiss, measureIdentity, type ScanScore } from './measure-identity.ts'
 import { measureIssues } from './measure-issues.ts'
-import { DATA, repositoriesOf, type Selection } from './tracking-data.ts'
-import { summarize, toMarkdown, toTables, type TrackingReport } from './tracking-report.ts'
+import { DATA_DIRECTORY } from './packed-data.ts'
+import { repositoriesOf, type Selection } from './tracking-data.ts'
+import { summarize, type TrackingReport, toMarkdown, toTables } from './tracking-report.ts'
 
 const USAGE = `Usage: npm run bench:tracking -- [options]
   --repository <name>  only repositories with this in their name
@@ -38,7 +39,7 @@ function readOptions() {
 }
 
 async function main(): Promise<void> {
-  const { data = DATA, repository = null, tool = null } = options
+  const { data = DATA_DIRECTORY, repository = null, tool = null } = options
   const selection: Selection = { data, repository, tool }
   const repositories = repositoriesOf(selection)
   if (repositories.length === 0) throw new Error(`No repository of ${data} has "${repository}" in its name`)

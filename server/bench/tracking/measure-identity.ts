@@ -1,9 +1,9 @@
 import type { Shiplock } from '../setting.ts'
 import { defectDojoIds } from './defectdojo-findings.ts'
 import { githubAlertIds } from './github-alerts.ts'
-import { addScores, type Ids, type IdentityScore, type Miss, scoreStep } from './identity-score.ts'
+import { addScores, type IdentityScore, type Ids, type Miss, scoreStep } from './identity-score.ts'
 import { UploadedRepository } from './shiplock-findings.ts'
-import { checkoutOf, type History, readHistory, type Scan, type ScanReport, type Selection } from './tracking-data.ts'
+import { type History, readHistory, type Scan, type ScanReport, type Selection } from './tracking-data.ts'
 import { truePairs } from './true-pairs.ts'
 
 export type Tracker = 'shiplock' | 'github' | 'defectDojo'
@@ -32,8 +32,7 @@ export async function measureIdentity(
   repository: string,
 ): Promise<ScanScore[]> {
   const history = readHistory(selection, repository)
-  const named = { repository, checkout: checkoutOf(selection.data, repository) }
-  const uploaded = await UploadedRepository.create(shiplock, 'identity', named)
+  const uploaded = await UploadedRepository.create(shiplock, 'identity', history)
   const ids = new Map<Scan, Map<number, Ids>>(history.scans.map((scan) => [scan, new Map()]))
   for (const n of history.commits.keys()) {
     for (const scan of history.scans) {

@@ -2,7 +2,7 @@ import type { Shiplock } from '../setting.ts'
 import { type Answer, answer } from './issue-score.ts'
 import type { JudgedPair } from './judged-pairs.ts'
 import { type StoredFinding, UploadedRepository } from './shiplock-findings.ts'
-import { checkoutOf, readHistory, type Selection } from './tracking-data.ts'
+import { readHistory, type Selection } from './tracking-data.ts'
 
 /** Uploads all reports of each judged commit of a repository, and asks for the pairs' issues. */
 export async function measureIssues(
@@ -15,8 +15,7 @@ export async function measureIssues(
   const answers: Answer[] = []
   for (const [commit, judged] of Map.groupBy(pairs, (pair) => pair.commit)) {
     const n = history.commits.findIndex((sha) => sha.startsWith(commit))
-    const named = { repository, checkout: checkoutOf(data, repository) }
-    const uploaded = await UploadedRepository.create(shiplock, `issues-${commit.slice(0, 7)}`, named)
+    const uploaded = await UploadedRepository.create(shiplock, `issues-${commit.slice(0, 7)}`, history)
     const tools: string[] = []
     for (const { tool, reports } of history.scans) {
       const report = reports.get(n)

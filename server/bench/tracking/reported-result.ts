@@ -95,12 +95,16 @@ function cweOf(tags: readonly string[]): number {
   return 0
 }
 
-/** Indexes of these results in the order of their columns, then of their messages. */
-export function inColumnOrder(results: readonly ReportedResult[], indexes = [...results.keys()]): number[] {
+/** Indexes of these results in the order of their lines, columns and messages. */
+export function inPlaceOrder(results: readonly ReportedResult[], indexes = [...results.keys()]): number[] {
   return indexes.toSorted((a, b) => compare(results[a] as ReportedResult, results[b] as ReportedResult))
 }
 
 function compare(a: ReportedResult, b: ReportedResult): number {
-  const columns = (a.startColumn ?? 0) - (b.startColumn ?? 0) || (a.endColumn ?? 0) - (b.endColumn ?? 0)
-  return columns || (a.message < b.message ? -1 : a.message > b.message ? 1 : 0)
+  return (
+    (a.startLine ?? 0) - (b.startLine ?? 0) ||
+    (a.startColumn ?? 0) - (b.startColumn ?? 0) ||
+    (a.endColumn ?? 0) - (b.endColumn ?? 0) ||
+    (a.message < b.message ? -1 : a.message > b.message ? 1 : 0)
+  )
 }

@@ -1,9 +1,9 @@
-import { type Server, importReport } from '../import-report.ts'
+import { importReport, type Server } from '../import-report.ts'
 import type { Shiplock } from '../setting.ts'
 import { createOrganization } from '../stored-organizations.ts'
 import type { Ids } from './identity-score.ts'
-import { inColumnOrder, type Place, relativePath } from './reported-result.ts'
-import type { ScanReport } from './tracking-data.ts'
+import { inPlaceOrder, type Place, relativePath } from './reported-result.ts'
+import type { History, ScanReport } from './tracking-data.ts'
 
 const SLUG_MAX = 63
 
@@ -18,21 +18,21 @@ export class UploadedRepository {
   readonly #name: string
   readonly #checkout: string
 
-  private constructor({ sql, ours }: Shiplock, organization: { id: string; key: string }, named: Named) {
+  private constructor({ sql, ours }: Shiplock, organization: { id: string; key: string }, history: History) {
     this.#server = { url: ours.url, key: organization.key }
     this.#sql = sql
     this.#orgId = organization.id
-    this.#name = named.repository.replace('__', '/')
-    this.#checkout = named.checkout
+    this.#name = history.repository.replace('__', '/')
+    this.#checkout = history.checkout
   }
 
   /** `purpose` distinguishes the organizations of one repository. */
-  static async create(shiplock: Shiplock, purpose: string, named: Named): Promise<UploadedRepository> {
-    const slug = `${purpose}-${named.repository}`
+  static async create(shiplock: Shiplock, purpose: string, history: History): Promise<UploadedRepository> {
+    const slug = `${purpose}-${history.repository}`
       .toLowerCase()
       .replace(/[^a-z0-9]+/g, '-')
       .slice(0, SLUG_MAX)
-    return new UploadedRepository(shiplock, await createOrganization(shiplock.sql, slug), named)
+    return new UploadedRepository(shiplock, await createOrganization(shiplock.sql, slug), history)
   }
 
   async upload(tool: string, { commit, sarif }: ScanReport): Promise<void> {
@@ -59,15 +59,13 @@ export class UploadedRepository {
   async ids(tool: string, { results }: ScanReport): Promise<Ids> {
     const stored = Map.groupBy(await this.findings(tool), lineKey)
     const ids = results.map((): string | null => null)
-    for (const index of inColumnOrder(results)) {
+    for (const index of inPlaceOrder(results)) {
       const finding = stored.get(lineKey(results[index] as Place))?.shift()
       ids[index] = finding?.id ?? null
     }
     return ids
   }
 }
-
-type Named = { repository: string; checkout: string }
 
 /** Findings of one rule on one line are told apart by their order in the line. */
 function lineKey({ rule, path, startLine }: Place): string {

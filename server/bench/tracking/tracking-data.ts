@@ -1,16 +1,14 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { brotliDecompressSync, constants } from 'node:zlib'
-import type { FileMap } from './line-fate.ts'
+import type { FileMap } from './line-map.ts'
+import { type PackedReport, readPacked, readPackedLines, readSource, readSources, toolsOf } from './packed-data.ts'
 import { type ReportedResult, readResults, type SarifLog } from './reported-result.ts'
-
-/** Histories of public repositories; sources.json names their origin and licenses. */
-export const DATA = fileURLToPath(new URL('./data/', import.meta.url))
 
 /** A repository's reports of consecutive commits, and where each line went between them. */
 export type History = {
   repository: string
+  /** The directory in which the scanners saw the repository. Some write it before every path. */
+  checkout: string
   commits: string[]
   /** Step n leads from commit n to commit n + 1. */
   steps: { files: Record<string, FileMap> }[]
@@ -24,18 +22,14 @@ export type ScanReport = {
   commit: string
   sarif: SarifLog
   results: ReportedResult[]
-  /** By result: GitHub's hash of the flagged line; null if the result has no line. */
+  /** By result: GitHub's hash of the flagged line; null if it is not known. */
   lineHashes: (string | null)[]
 }
 
+/** Which part of the data is measured. Null selects everything. */
 export type Selection = { data: string; repository: string | null; tool: string | null }
 
-type Sources = { repositories: Record<string, { checkout: string }> }
-type ReportLine = { n: number; commit: string; sarif: SarifLog }
 type HashLine = { n: number; hashes: (string | null)[] }
-
-const REPORTS = '.jsonl.br'
-const HASHES = '.hashes.jsonl.br'
 
 /** Names of the selected repositories, as `owner__name`. */
 export function repositoriesOf({ data, repository }: Selection): string[] {
@@ -46,58 +40,27 @@ export function repositoriesOf({ data, repository }: Selection): string[] {
 /** Reads one repository. Memory holds one at a time, because its reports may be large. */
 export function readHistory({ data, tool }: Selection, repository: string): History {
   const directory = join(data, repository)
-  const checkout = checkoutOf(data, repository)
-  const lines = JSON.parse(unpack(join(directory, 'lines.json.br'))) as Pick<History, 'commits' | 'steps'>
-  const scans = toolsIn(directory)
+  const { checkout } = readSource(repository, data)
+  const lines = JSON.parse(readPacked(join(directory, 'lines.json.br'))) as Pick<History, 'commits' | 'steps'>
+  const scans = toolsOf(repository, data)
     .filter((name) => tool === null || name === tool)
     .map((name) => ({ tool: name, reports: readReports(directory, name, checkout) }))
-  return { repository, commits: lines.commits, steps: lines.steps, scans }
+  return { repository, checkout, commits: lines.commits, steps: lines.steps, scans }
 }
 
-/** The directory in which the scanners saw the repository. Some write it before every path. */
-export function checkoutOf(data: string, repository: string): string {
-  return readSources(data).repositories[repository]?.checkout ?? ''
-}
-
-export function toolsIn(directory: string): string[] {
-  return readdirSync(directory)
-    .filter((file) => file.endsWith(REPORTS) && !file.endsWith(HASHES))
-    .map((file) => file.slice(0, -REPORTS.length))
-    .sort()
-}
-
-/** One object per line. */
-export function readLines<Line>(path: string): Line[] {
-  return unpack(path)
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => JSON.parse(line) as Line)
-}
-
-export function reportFile(directory: string, tool: string): string {
-  return join(directory, tool + REPORTS)
-}
-
+/** Where collect-line-hashes.ts writes the line hashes of a tool's results. */
 export function hashFile(directory: string, tool: string): string {
-  return join(directory, tool + HASHES)
+  return join(directory, `${tool}.hashes.jsonl.br`)
 }
 
 function readReports(directory: string, tool: string, checkout: string): Map<number, ScanReport> {
-  const hashes = existsSync(hashFile(directory, tool)) ? readLines<HashLine>(hashFile(directory, tool)) : []
+  const hashes = existsSync(hashFile(directory, tool)) ? readPackedLines<HashLine>(hashFile(directory, tool)) : []
   const hashesOf = new Map(hashes.map((line) => [line.n, line.hashes]))
+  const reports = readPackedLines<PackedReport<SarifLog>>(join(directory, `${tool}.jsonl.br`))
   return new Map(
-    readLines<ReportLine>(reportFile(directory, tool)).map(({ n, commit, sarif }) => {
+    reports.map(({ n, commit, sarif }) => {
       const results = readResults(sarif, checkout)
       return [n, { commit, sarif, results, lineHashes: hashesOf.get(n) ?? results.map(() => null) }]
     }),
   )
-}
-
-function readSources(data: string): Sources {
-  return JSON.parse(readFileSync(join(data, 'sources.json'), 'utf8'))
-}
-
-function unpack(path: string): string {
-  const params = { [constants.BROTLI_DECODER_PARAM_LARGE_WINDOW]: 1 }
-  return brotliDecompressSync(readFileSync(path), { params }).toString('utf8')
 }

@@ -1,10 +1,10 @@
 import type { Machine } from '../machine.ts'
 import { markdownTable } from '../report.ts'
+import { missedBars } from './bars.ts'
 import { type Counts, f1Of, precisionOf, recallOf, type Share } from './identity-score.ts'
 import { type Answer, type IssueScore, scoreIssues } from './issue-score.ts'
 import type { PairGroup } from './judged-pairs.ts'
 import { addTrackers, type ScanScore, TRACKERS, type Tracker } from './measure-identity.ts'
-import { missedBars } from './bars.ts'
 
 export type TrackingReport = {
   scans: ScanScore[]

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { addScores, f1Of, precisionOf, recallOf, scoreStep } from './identity-score.ts'
-import type { Truth } from './true-pairs.ts'
+import { addScores, f1Of, precisionOf, recallOf, scoreStep } from '../../bench/tracking/identity-score.ts'
+import type { Truth } from '../../bench/tracking/true-pairs.ts'
 
 const truth = (is: Truth['is'], to: number | null = null, isRenamed = false): Truth => ({ is, to, isRenamed })
 const counts = (truePositives: number, falsePositives: number, falseNegatives: number) => ({

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readResults, relativePath } from './reported-result.ts'
+import { readResults, relativePath } from '../../bench/tracking/reported-result.ts'
 
 test('paths are relative to the checkout directory, however the scanner writes them', () => {
   const written = ['a/b.py', './a/b.py', '/work/app/a/b.py', 'file:///work/app/a/b.py']

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { LineHashes, lineHashOf } from './line-hash.ts'
-import { readResults } from './reported-result.ts'
+import { LineHashes, lineHashOf } from '../../bench/tracking/line-hash.ts'
+import { readResults } from '../../bench/tracking/reported-result.ts'
 
 function hashes(text: string): (string | null)[] {
   const file = new LineHashes(text)

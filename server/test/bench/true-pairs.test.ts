@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { FileMap } from './line-fate.ts'
-import type { ReportedResult } from './reported-result.ts'
-import { truePairs } from './true-pairs.ts'
+import type { FileMap } from '../../bench/tracking/line-map.ts'
+import type { ReportedResult } from '../../bench/tracking/reported-result.ts'
+import { truePairs } from '../../bench/tracking/true-pairs.ts'
 
 function result(startLine: number, fields: Partial<ReportedResult> = {}): ReportedResult {
   const place = { path: 'a.py', startLine, endLine: startLine, startColumn: null, endColumn: null }
@@ -44,11 +44,16 @@ test('a region that ends before a line does not include it', () => {
   assert.deepEqual(targets(before, [result(11)], { kept: [[1, 11, 1]] }), ['edited 0'])
 })
 
-test('a finding is unsure if its rule is violated on a line that the edited line became', () => {
-  const map: Partial<FileMap> = { kept: [[2, 15, 9]], edited: [[1, 11]] }
-  assert.deepEqual(targets([result(1)], [result(14)], map), ['unsure null'])
+test('a finding may be on any of the lines into which its line was broken', () => {
+  const map: Partial<FileMap> = { kept: [[2, 15, 9]], edited: [[1, 11, 4]] }
+  assert.deepEqual(targets([result(1)], [result(14)], map), ['edited 0'])
   assert.deepEqual(targets([result(1)], [result(15)], map), ['gone null'])
   assert.deepEqual(targets([result(1)], [result(14, { rule: 'S' })], map), ['gone null'])
+  const both = [result(1, { startColumn: 40 }), result(1, { startColumn: 5 })]
+  assert.deepEqual(targets(both, [result(13), result(12)], map), ['edited 0', 'edited 1'])
+  assert.deepEqual(targets([result(1)], [result(12, { message: 'B' }), result(13, { message: 'B' })], map), [
+    'unsure null',
+  ])
 })
 
 test('only a file with another path is renamed', () => {

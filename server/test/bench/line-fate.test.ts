@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type FileMap, fateOf } from './line-fate.ts'
+import { fateOf } from '../../bench/tracking/line-fate.ts'
+import type { FileMap } from '../../bench/tracking/line-map.ts'
 
-/** Lines 1 to 4 are kept three lines lower, 5 is edited, 6 to 7 are in another file, 8 is unsure. */
+/** Lines 1 to 4 are kept three lines lower, 5 became the lines 8 to 10, 6 to 7 are in another file, 8 is unsure. */
 const MAP: FileMap = {
   to: 'new.py',
   kept: [
     [1, 4, 4],
     [12, 20, 2],
   ],
-  edited: [[5, 8]],
+  edited: [[5, 8, 3]],
   moved: [[6, 101, 2, 'other.py']],
   unsure: [[8, 1]],
 }
@@ -17,11 +18,11 @@ const MAP: FileMap = {
 const fate = (first: number | null, last = first, map: FileMap | undefined = MAP) => fateOf(map, { first, last })
 
 test('a kept line is at its new line in the new file', () => {
-  assert.deepEqual(fate(3), { is: 'kept', path: 'new.py', line: 6 })
+  assert.deepEqual(fate(3), { is: 'kept', path: 'new.py', line: 6, until: 7 })
 })
 
 test('several lines are kept only together', () => {
-  assert.deepEqual(fate(2, 4), { is: 'kept', path: 'new.py', line: 5 })
+  assert.deepEqual(fate(2, 4), { is: 'kept', path: 'new.py', line: 5, until: 6 })
   assert.deepEqual(fate(4, 5), { is: 'edited', path: 'new.py', line: 7, until: 8 })
   assert.deepEqual(fate(12, 14), { is: 'edited', path: 'new.py', line: 20, until: 21 })
 })
@@ -38,36 +39,8 @@ test('two kept ranges with the same distance are one', () => {
 })
 
 test('edited and moved lines are at their new places', () => {
-  assert.deepEqual(fate(5), { is: 'edited', path: 'new.py', line: 8, until: 20 })
-  assert.deepEqual(fate(7), { is: 'moved', path: 'other.py', line: 102 })
-})
-
-test('an edited line may extend to the next line that some old line became', () => {
-  const until = (map: Partial<FileMap>) => {
-    const found = fateOf({ ...MAP, kept: [], moved: [], edited: [[5, 8]], ...map }, { first: 5, last: 5 })
-    return found.is === 'edited' ? found.until : null
-  }
-  assert.equal(until({ kept: [[6, 11, 2]] }), 11)
-  assert.equal(
-    until({
-      edited: [
-        [5, 8],
-        [7, 10],
-        [3, 4],
-      ],
-    }),
-    10,
-  )
-  assert.equal(
-    until({
-      moved: [
-        [9, 12, 1, 'new.py'],
-        [10, 9, 1, 'other.py'],
-      ],
-    }),
-    12,
-  )
-  assert.equal(until({}), Number.POSITIVE_INFINITY)
+  assert.deepEqual(fate(5), { is: 'edited', path: 'new.py', line: 8, until: 11 })
+  assert.deepEqual(fate(7), { is: 'moved', path: 'other.py', line: 102, until: 103 })
 })
 
 test('a line in no list is gone', () => {
@@ -83,12 +56,12 @@ test('the truth is unknown on unsure lines, and where only later lines remain', 
 })
 
 test('a finding without a line goes with its file', () => {
-  assert.deepEqual(fate(null), { is: 'kept', path: 'new.py', line: null })
+  assert.deepEqual(fate(null), { is: 'kept', path: 'new.py', line: null, until: 0 })
   assert.deepEqual(fateOf({ ...MAP, to: null }, { first: null, last: null }), { is: 'gone' })
 })
 
 test('lines of a deleted file are gone unless they moved', () => {
   const deleted: FileMap = { ...MAP, to: null, kept: [], edited: [] }
   assert.deepEqual(fateOf(deleted, { first: 1, last: 1 }), { is: 'gone' })
-  assert.deepEqual(fateOf(deleted, { first: 6, last: 6 }), { is: 'moved', path: 'other.py', line: 101 })
+  assert.deepEqual(fateOf(deleted, { first: 6, last: 6 }), { is: 'moved', path: 'other.py', line: 101, until: 102 })
 })

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Answer, answer, scoreIssues } from './issue-score.ts'
-import type { JudgedPair } from './judged-pairs.ts'
-import type { StoredFinding } from './shiplock-findings.ts'
+import { type Answer, answer, scoreIssues } from '../../bench/tracking/issue-score.ts'
+import type { JudgedPair } from '../../bench/tracking/judged-pairs.ts'
+import type { StoredFinding } from '../../bench/tracking/shiplock-findings.ts'
 
 const judged = (tool: string, rule = 'R') => ({ tool, rule, path: 'a.py', start_line: 3, end_line: 4 })
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { missedBars } from './bars.ts'
-import { noScore } from './identity-score.ts'
+import { missedBars } from '../../bench/tracking/bars.ts'
+import { noScore } from '../../bench/tracking/identity-score.ts'
 
 function score(truePositives: number, falsePositives: number, falseNegatives: number) {
   const counts = { truePositives, falsePositives, falseNegatives }

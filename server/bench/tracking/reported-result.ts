@@ -9,6 +9,7 @@ type SarifRun = {
 type SarifRule = { id: string; properties?: { tags?: string[] } }
 
 type SarifResult = {
+  baselineState?: string
   ruleId?: string
   rule?: { id?: string }
   ruleIndex?: number
@@ -48,9 +49,17 @@ export type ReportedResult = Place & {
   ownLineHash: string | null
 }
 
+/** Kinds of results that are not problems (§3.27.9). */
+const NO_PROBLEM = ['pass', 'notApplicable', 'informational']
+
 /** The problems of a report, in its order. Paths are relative to the checkout directory. */
 export function readResults(sarif: SarifLog, checkout: string): ReportedResult[] {
-  return sarif.runs.flatMap((run) => (run.results ?? []).map((result) => readResult(run, result, checkout)))
+  return sarif.runs.flatMap((run) => {
+    const problems = (run.results ?? []).filter(
+      ({ kind = 'fail', baselineState }) => !NO_PROBLEM.includes(kind) && baselineState !== 'absent',
+    )
+    return problems.map((result) => readResult(run, result, checkout))
+  })
 }
 
 function readResult({ tool: { driver } }: SarifRun, result: SarifResult, checkout: string): ReportedResult {

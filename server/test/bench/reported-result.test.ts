@@ -28,3 +28,12 @@ test('results of all runs are read in order, with the rule by id or by index', (
     ['by-id', 'by-index', 'by-reference'],
   )
 })
+
+test('results that are not problems are left out', () => {
+  const kinds = ['pass', 'fail', 'informational', 'notApplicable', 'open', 'review']
+  const results = [...kinds.map((kind) => ({ ruleId: kind, kind })), { ruleId: 'gone', baselineState: 'absent' }]
+  assert.deepEqual(
+    readResults({ runs: [{ tool: { driver: { name: 'T' } }, results }] }, '').map(({ rule }) => rule),
+    ['fail', 'open', 'review'],
+  )
+})

@@ -41,8 +41,9 @@ function missedByTool(tool: string, { shiplock, github }: Scores): string[] {
   ]
 }
 
-function missedByIssues(group: PairGroup, { precision, recall }: IssueScore): string[] {
+function missedByIssues(group: PairGroup, { precision, recall, missing }: IssueScore): string[] {
   return [
+    ...(missing > 0 ? [`Issues, ${group}: ${missing} pairs are not among the findings`] : []),
     ...below(`Issues, ${group}: precision`, precision, ISSUES[group].precision),
     ...below(`Issues, ${group}: recall`, recall, ISSUES[group].recall),
   ]

@@ -54,3 +54,18 @@ function isKeptWhole(map: FileMap, first: number, end: number): boolean {
   for (let line = first; line <= end; line++) if (keptLine(map, line) !== line + offset) return false
   return true
 }
+
+/** The lines of the new file that stand where a deleted line was, without `after` and `before`. */
+export type Gap = { path: string; after: number; before: number }
+
+/** Null if the whole file was deleted. */
+export function gapOf(map: FileMap, line: number): Gap | null {
+  if (map.to === null) return null
+  const blocks = [
+    ...map.kept.map(([old, to, length]) => ({ first: old, last: old + length - 1, to, end: to + length - 1 })),
+    ...map.edited.map(([old, to, lines]) => ({ first: old, last: old, to, end: to + lines - 1 })),
+  ]
+  const after = blocks.filter(({ last }) => last < line).sort((a, b) => b.last - a.last)[0]
+  const before = blocks.filter(({ first }) => first > line).sort((a, b) => a.first - b.first)[0]
+  return { path: map.to, after: after?.end ?? 0, before: before?.to ?? Number.POSITIVE_INFINITY }
+}

@@ -104,7 +104,7 @@ Written by \`npm run bench:tracking -- --write\` on ${date}: ${cores} cores (${p
 
 Reports of public repositories are uploaded commit by commit; \`data/sources.json\` names repositories, scanners and
 licenses. The truth comes from line maps between the commits, on which several of git's diff algorithms agree. ${unsure} findings
-on lines where they disagree are left out. "Findings" counts those of one report that the next report contains.
+are left out: on lines where they disagree, or where new text with a new result of the same rule replaces them. "Findings" counts those of one report that the next report contains.
 
 - Shiplock: uploads to a server with a PostgreSQL of its own. A finding is recognized if its id is the same.
 - GitHub: code scanning by its documentation. An alert is one tool, rule, path and \`primaryLocationLineHash\`, which the

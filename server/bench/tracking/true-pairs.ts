@@ -1,4 +1,4 @@
-import { fateOf, type NewPlace } from './line-fate.ts'
+import { fateOf, gapOf, type NewPlace } from './line-fate.ts'
 import type { FileMap } from './line-map.ts'
 import { inPlaceOrder, type ReportedResult } from './reported-result.ts'
 
@@ -32,7 +32,25 @@ export function truePairs(files: Record<string, FileMap>, before: Results, after
     const there = candidates.filter((index) => isAt(place, after[index]?.startLine ?? null))
     pairAtPlace({ before, after, truths }, new Map(group), there)
   }
+  const claimed = new Set(truths.map(({ to }) => to))
+  const unclaimed = after.filter((_, index) => !claimed.has(index))
+  for (const [old, fate] of fates.entries())
+    if (fate.is === 'gone' && isReplaced(files, before[old], unclaimed)) truths[old] = UNSURE
   return truths
+}
+
+/**
+ * Whether new text stands where the finding was, and a new result of its rule is in it. Whether
+ * this is the same finding, edited, is a matter of opinion.
+ */
+function isReplaced(files: Record<string, FileMap>, old: ReportedResult | undefined, unclaimed: Results): boolean {
+  const map = files[old?.path ?? '']
+  const gap = map === undefined || old?.startLine == null ? null : gapOf(map, old.startLine)
+  if (gap === null) return false
+  return unclaimed.some(({ rule, path, startLine }) => {
+    const isThere = startLine !== null && startLine > gap.after && startLine < gap.before
+    return isThere && rule === old?.rule && path === gap.path
+  })
 }
 
 type Reports = { before: Results; after: Results; truths: Truth[] }

@@ -49,3 +49,11 @@ test('infrastructure as code needs less recall, pairs of one scanner only precis
   assert.deepEqual(names(missedBars({ all, byTool: new Map(), issues: issues(0.85) })), ['Issues, code and secrets'])
   assert.equal(missedBars({ all, byTool: new Map(), issues: issues(1, 0.96) }).length, 3)
 })
+
+test('every judged pair has to be among the findings', () => {
+  const score = { truePositives: 1, falsePositives: 0, falseNegatives: 0, pairs: 2, precision: 1, recall: 1 }
+  const missed = (missing: number) =>
+    missedBars({ all, byTool: new Map(), issues: new Map([['code and secrets', { ...score, missing }]]) })
+  assert.deepEqual(missed(0), [])
+  assert.deepEqual(missed(1), ['Issues, code and secrets: 1 pairs are not among the findings'])
+})

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { fateOf } from '../../bench/tracking/line-fate.ts'
+import { fateOf, gapOf } from '../../bench/tracking/line-fate.ts'
 import type { FileMap } from '../../bench/tracking/line-map.ts'
 
 /** Lines 1 to 4 are kept three lines lower, 5 became the lines 8 to 10, 6 to 7 are in another file, 8 is unsure. */
@@ -64,4 +64,14 @@ test('lines of a deleted file are gone unless they moved', () => {
   const deleted: FileMap = { ...MAP, to: null, kept: [], edited: [] }
   assert.deepEqual(fateOf(deleted, { first: 1, last: 1 }), { is: 'gone' })
   assert.deepEqual(fateOf(deleted, { first: 6, last: 6 }), { is: 'moved', path: 'other.py', line: 101, until: 102 })
+})
+
+test('the gap of a deleted line is between the lines next to it', () => {
+  assert.deepEqual(gapOf(MAP, 9), { path: 'new.py', after: 10, before: 20 })
+  assert.deepEqual(gapOf({ ...MAP, edited: [], kept: [] }, 9), {
+    path: 'new.py',
+    after: 0,
+    before: Number.POSITIVE_INFINITY,
+  })
+  assert.equal(gapOf({ ...MAP, to: null }, 9), null)
 })

@@ -56,6 +56,22 @@ test('a finding may be on any of the lines into which its line was broken', () =
   ])
 })
 
+test('a finding is unsure if new text with a new result of its rule stands where it was', () => {
+  const map: Partial<FileMap> = {
+    kept: [
+      [1, 1, 3],
+      [8, 10, 20],
+    ],
+  }
+  assert.deepEqual(targets([result(5)], [result(7)], map), ['unsure null'])
+  assert.deepEqual(targets([result(5)], [result(12)], map), ['gone null'])
+  assert.deepEqual(targets([result(5)], [result(7, { rule: 'S' })], map), ['gone null'])
+  assert.deepEqual(targets([result(5), result(6)], [result(7)], { ...map, edited: [[6, 7, 1]] }), [
+    'gone null',
+    'edited 0',
+  ])
+})
+
 test('only a file with another path is renamed', () => {
   const after = [result(11), result(11, { path: 'b.py' }), result(50, { path: 'b.py' })]
   const renamed = (map: Partial<FileMap>) => truePairs({ 'a.py': { ...LOWER, ...map } }, [result(1)], after)[0]

@@ -15,7 +15,7 @@ export type Evidence = {
 /** The weight of equal findings: if there is one on each side, and if there are very many. */
 const EQUAL_TEXT = { one: 8, many: 3 }
 const EQUAL_MESSAGE = { one: 6, many: 1.8 }
-const EQUAL_MESSAGE_ELSEWHERE = { one: 3, many: 1 }
+const EQUAL_MESSAGE_ELSEWHERE = { one: 3, many: 0.4 }
 const RULE_ONLY = 1
 const LIKE_TEXT = 5
 const SAME_SURROUNDINGS = 2

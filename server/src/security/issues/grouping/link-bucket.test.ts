@@ -177,6 +177,13 @@ test('findings of infrastructure and containers are joined by resource and contr
   )
 })
 
+test('a control of the whole file is one issue, whatever the lines', () => {
+  const at = (tool: string, rule: string, from: number) =>
+    factsOf({ kind: 'iac', path: 'Dockerfile', tool, rule_id: rule, start_line: from, end_line: from })
+  assert.ok(isOne(at('Trivy', 'DS-0002', 1), at('KICS', 'fd54f200-402c-4333-a5a4-36ef6709af2f', 33)))
+  assert.ok(!isOne(at('hadolint', 'DL3020', 1), at('Trivy', 'DS-0005', 33)))
+})
+
 test('findings of one rule at several lines of a resource are one issue; the resource is known from any scanner', () => {
   const rule = (from: number, fields = {}) =>
     factsOf({ kind: 'iac', tool: 'defsec', rule_id: 'no-public-egress', start_line: from, end_line: from, ...fields })

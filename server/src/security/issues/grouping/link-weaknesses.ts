@@ -1,7 +1,7 @@
 import type { KnownRule } from './known-rules.ts'
 import { fileOf } from './link-scanner.ts'
 import { groupBy, type Links, type Match } from './links.ts'
-import { isSameResource, type Resource } from './resources.ts'
+import { FILE, isSameResource, type Resource } from './resources.ts'
 import { ScannerGroups } from './scanner-groups.ts'
 import { areComparable, SHARED, type WeaknessKey, weaknessKeys } from './shared-weaknesses.ts'
 import { overlappingPairs, pairsOf, type Span, spanDifference, spanOf } from './spans.ts'
@@ -112,16 +112,22 @@ function compare(a: string, b: string): number {
 }
 
 function matchOf({ one, other }: Pair, links: Links): Match {
-  const resource = one.resource !== null && other.resource !== null ? resourceName(links, one, other) : null
-  const file = fileOf(links.factsOf(one.index))
-  const place = resource === null ? `at overlapping lines of ${file}` : `in the resource ${resource}`
-  const detail = `${weaknessSentence(one, other)}, ${one.span === null && resource === null ? `in ${file}` : place}.`
+  const isInResource = one.resource !== null && other.resource !== null
+  const detail = `${weaknessSentence(one, other)}, ${placeName(one, other, links)}.`
   return {
     code: 'same_location',
-    on: resource === null ? 'weakness_and_lines' : 'weakness_and_resource',
+    on: isInResource ? 'weakness_and_resource' : 'weakness_and_lines',
     value: one.key.name,
     detailOf: () => detail,
   }
+}
+
+function placeName(one: Candidate, other: Candidate, links: Links): string {
+  const file = fileOf(links.factsOf(one.index))
+  if (one.resource !== null && other.resource !== null && one.resource !== FILE) {
+    return `in the resource ${resourceName(links, one, other)}`
+  }
+  return one.span === null || one.resource === FILE ? `in ${file}` : `at overlapping lines of ${file}`
 }
 
 /** The name as one of the findings states it. */

@@ -123,7 +123,10 @@ test('editions of a scanner and scanners that run it are one scanner', () => {
   assert.ok(isOne(by('Semgrep OSS', 'a.b', 4, at), by('semgrep', 'a.b', 4, at)))
   const wrapped = by('golangci-lint', 'gosec', 4, { ...at, message: 'G304: Potent' })
   assert.ok(isOne(by('gosec', 'G304', 4, at), wrapped))
+  assert.ok(isOne(by('gosec', 'G304', 4, { ...at, context: 'bb' }), wrapped))
   assert.ok(!isOne(by('gosec', 'G305', 4, at), wrapped))
+  assert.ok(isOne(by('Semgrep', 'bandit.B602-1', 4), bandit('B602', 4)))
+  assert.ok(!isOne(by('Semgrep', 'bandit.B605-1', 4, { cwes: ['CWE-78'] }), bandit('B602', 4)))
 })
 
 test('a rule id means one rule on every machine', () => {
@@ -216,9 +219,9 @@ test('20,000 findings at one line are grouped in linear time', () => {
   const members = Array.from({ length: 20_000 }, (_, at) =>
     by(`Tool ${at % 40}`, `rule ${at}`, 1, { cwes: ['CWE-89', 'CWE-79', 'CWE-95'] }),
   )
-  const start = performance.now()
+  const start = process.cpuUsage()
   const groups = groupsOf(members)
-  assert.ok(performance.now() - start < 10_000)
+  assert.ok(process.cpuUsage(start).user < 10_000_000)
   assert.ok(groups.length < members.length)
 })
 

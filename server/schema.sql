@@ -377,14 +377,23 @@ create table findings (
   last_commit_sha text,
   created_at timestamp(3) with time zone not null,
   updated_at timestamp(3) with time zone not null,
+  start_column integer,
+  end_column integer,
+  similarity bytea,
+  identity_method text,
+  identity_from jsonb,
+  identity_at timestamp(3) with time zone,
   constraint findings_pkey PRIMARY KEY (org_id, id),
   constraint findings_org_id_issue_id_fkey FOREIGN KEY (org_id, issue_id) REFERENCES security_issues(org_id, id),
   constraint findings_check CHECK (((grouping_detail IS NULL) = (grouping_code = 'single'::text))),
   constraint findings_context_check CHECK ((length(context) = 16)),
   constraint findings_grouping_code_check CHECK ((grouping_code = ANY (ARRAY['same_vulnerability'::text, 'same_fingerprint'::text, 'same_location'::text, 'same_secret'::text, 'single'::text]))),
+  constraint findings_identity CHECK ((((identity_method IS NULL) = (identity_at IS NULL)) AND ((identity_from IS NULL) OR (identity_method IS NOT NULL)))),
+  constraint findings_identity_method_check CHECK ((identity_method = ANY (ARRAY['same_fingerprint'::text, 'same_place'::text, 'edited_in_place'::text, 'moved_in_file'::text, 'file_renamed'::text, 'moved_to_file'::text]))),
   constraint findings_kind_check CHECK ((kind = ANY (ARRAY['code'::text, 'dependency'::text, 'secret'::text, 'iac'::text, 'container'::text, 'license'::text, 'other'::text]))),
   constraint findings_ordinal_check CHECK ((ordinal >= 0)),
   constraint findings_severity_check CHECK ((severity = ANY (ARRAY['critical'::text, 'high'::text, 'medium'::text, 'low'::text, 'info'::text]))),
+  constraint findings_similarity_check CHECK ((length(similarity) <= 32)),
   constraint findings_state_check CHECK ((state = ANY (ARRAY['open'::text, 'fixed'::text, 'dismissed'::text])))
 );
 CREATE UNIQUE INDEX findings_by_identity ON public.findings USING btree (org_id, stream_id, fingerprint, ordinal);

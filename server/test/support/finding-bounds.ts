@@ -51,6 +51,7 @@ export function assertBounded(finding: ParsedFinding): void {
   }
   assert.match(finding.fingerprint, /^[0-9a-f]{64}$/)
   assert.match(finding.relocation ?? '0'.repeat(64), /^[0-9a-f]{64}$/)
+  assert.match(finding.similarity ?? '', /^(?:[0-9a-f]{2}){0,32}$/)
 }
 
 export function assertSummaryBounded(summary: ReportSummary): void {
@@ -66,11 +67,16 @@ export function assertSummaryBounded(summary: ReportSummary): void {
   assert.match(summary.category ?? 'none', /^[A-Za-z0-9._/:-]{1,100}$/)
 }
 
-function assertLines({ path, start_line: start, end_line: end }: ParsedFinding): void {
+function assertLines(finding: ParsedFinding): void {
+  const { path, start_line: start, end_line: end } = finding
   if (start === null) assert.equal(end, null)
   else {
     assert.ok(path !== null && Number.isSafeInteger(start) && start >= 1, 'start_line')
     assert.ok(end !== null && end >= start && end <= INTEGER_MAX, 'end_line')
+  }
+  for (const column of [finding.start_column, finding.end_column]) {
+    if (column === null) continue
+    assert.ok(start !== null && Number.isSafeInteger(column) && column >= 1 && column <= INTEGER_MAX, 'column')
   }
 }
 

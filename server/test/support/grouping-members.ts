@@ -1,6 +1,6 @@
 import { bucketOf } from '../../src/security/issues/grouping/bucket.ts'
-import { RULES } from './rule-names.ts'
 import type { GroupingFacts, Member } from '../../src/security/issues/grouping/grouping-facts.ts'
+import { RULES } from './rule-names.ts'
 
 let made = 0
 

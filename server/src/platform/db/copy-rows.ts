@@ -19,8 +19,9 @@ export type Copy = {
 
 /** Starts COPY … FROM STDIN in text format. `table` and `columns` must never come from input. */
 export async function openCopy(tx: Tx, table: string, columns: readonly string[]): Promise<Copy> {
-  const stream: Writable = await tx.unsafe(`copy ${table} (${columns.join(', ')}) from stdin`).writable()
-  const done = finished(stream)
+  const query = tx.unsafe(`copy ${table} (${columns.join(', ')}) from stdin`)
+  const stream: Writable = await query.writable()
+  const done = Promise.race([finished(stream), refusalOf(query)])
   done.catch(() => {})
   const writeLines = async (lines: readonly string[]) => {
     if (lines.length === 0) return
@@ -40,6 +41,21 @@ export async function openCopy(tx: Tx, table: string, columns: readonly string[]
       await done.catch(() => {})
     },
   }
+}
+
+/**
+ * Rejects when PostgreSQL refuses the rows. After the last row, postgres.js reports this to the
+ * query only, which has settled by then: the stream would neither finish nor fail.
+ */
+function refusalOf(query: object): Promise<never> {
+  return new Promise((_, reject) => {
+    const { reject: settle } = query as { reject: (error: Error) => void }
+    const refuse = (error: Error) => {
+      settle(error)
+      reject(error)
+    }
+    Object.assign(query, { reject: refuse })
+  })
 }
 
 const ROWS_AT_ONCE = 5000

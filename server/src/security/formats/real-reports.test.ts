@@ -11,7 +11,8 @@ const read = (file: string) => parseReport(readFileSync(new URL(file, FIXTURES))
 const expected = <T>(folder: string): Record<string, T> =>
   JSON.parse(readFileSync(new URL(`${folder}/expected.json`, FIXTURES), 'utf8'))
 
-type SarifFigures = { results: number; not_findings: number; dismissed: number; tools: string[] }
+/** `warning` is how the warning about the report begins, if there is one. */
+type SarifFigures = { results: number; not_findings: number; dismissed: number; tools: string[]; warning?: string }
 
 /** Its run has no results, so its tool is not listed. */
 const DID_NOT_SCAN = 'no-results.sarif'
@@ -26,7 +27,13 @@ for (const [file, figures] of Object.entries(expected<SarifFigures>('sarif'))) {
       report.tools.map(({ name }) => name),
       file === DID_NOT_SCAN ? [] : figures.tools,
     )
-    assert.deepEqual([report.skipped, report.truncated, report.warnings], [0, false, []])
+    assert.deepEqual([report.skipped, report.truncated], [0, false])
+    const { warning } = figures
+    assert.equal(report.warnings.length, warning === undefined ? 0 : 1)
+    assert.ok(
+      report.warnings.every((text) => text.startsWith(`${warning} `)),
+      report.warnings.join(),
+    )
   })
 }
 

@@ -40,15 +40,17 @@ async function updateChanged({ paired }: GroupedReport): Promise<number> {
   const rows = await tx`
     update findings finding
     set fingerprint = incoming.fingerprint, fingerprint_method = incoming.fingerprint_method,
-      relocation = incoming.relocation, context = incoming.context, ordinal = paired.ordinal, content_hash = incoming.content_hash,
-      kind = incoming.kind, type = incoming.type, severity = incoming.severity, title = incoming.title,
+      relocation = incoming.relocation, similarity = incoming.similarity, context = incoming.context,
+      ordinal = coalesce(paired.ordinal, finding.ordinal),
+      content_hash = incoming.content_hash, kind = incoming.kind, type = incoming.type, severity = incoming.severity, title = incoming.title,
       description = incoming.description, native_url = incoming.native_url, path = incoming.path,
-      start_line = incoming.start_line, end_line = incoming.end_line, package_name = incoming.package_name,
+      start_line = incoming.start_line, end_line = incoming.end_line, start_column = incoming.start_column,
+      end_column = incoming.end_column, package_name = incoming.package_name,
       package_version = incoming.package_version, fixed_version = incoming.fixed_version, purl = incoming.purl,
       vuln_ids = incoming.vuln_ids, cwes = incoming.cwes, rule_id = incoming.rule_id,
       secret_type = incoming.secret_type, resource_name = incoming.resource_name,
       scanner_score = incoming.scanner_score, cvss_version = incoming.cvss_version, cvss_score = incoming.cvss_score,
-      cvss_vector = incoming.cvss_vector, last_seen_at = null, last_commit_sha = null, updated_at = ${at},
+      cvss_vector = incoming.cvss_vector, ${recognized(tx, at)}, last_seen_at = null, last_commit_sha = null, updated_at = ${at},
       intel_at_detection = coalesce(finding.intel_at_detection, ${asReported(tx)}),
       (state, dismiss_reason, dismiss_comment, dismissal_source, dismissed_at) = (
         select choice.state, choice.dismiss_reason, choice.dismiss_comment, choice.dismissal_source, choice.dismissed_at
@@ -70,6 +72,21 @@ async function updateChanged({ paired }: GroupedReport): Promise<number> {
   return rows.count
 }
 
+/**
+ * How the finding was recognized, and its place before the update. An exact match leaves the stored
+ * values.
+ */
+function recognized(tx: Tx, at: Date) {
+  return tx`
+      identity_method = coalesce(paired.identity_method, finding.identity_method),
+      identity_at = case when paired.identity_method is null then finding.identity_at else ${at}::timestamptz end,
+      identity_from = case
+        when paired.identity_method is null then finding.identity_from
+        when finding.path is not null
+        then jsonb_build_object('path', finding.path, 'start_line', finding.start_line)
+      end`
+}
+
 /** The report itself dismisses a finding by a SARIF suppression or a VEX statement. */
 function dismissalSource(tx: Tx) {
   return tx`case when incoming.state = 'dismissed' then 'report' end`
@@ -85,16 +102,16 @@ async function insertNew({ paired }: GroupedReport): Promise<number> {
   const detected = await lookUpDetected(paired)
   const rows = await tx`
     insert into findings (
-      org_id, id, stream_id, repository_no, fingerprint, fingerprint_method, relocation, context, ordinal, content_hash,
-      kind, type, severity, state, title, description, native_url, path, start_line, end_line, package_name,
-      package_version, fixed_version, purl, vuln_ids, cwes, rule_id, secret_type, resource_name, scanner_score,
-      cvss_version, cvss_score, cvss_vector, intel_at_detection, issue_id, grouping_code, grouping_detail,
-      grouped_at, dismiss_reason, dismiss_comment, dismissed_at, dismissal_source, first_seen_at, created_at, updated_at
-    )
-    select ${org_id}, ${idsOf(tx, at)}, stream_id, ${repository_no}, fingerprint, fingerprint_method, relocation, context, ordinal,
+      org_id, id, stream_id, repository_no, fingerprint, fingerprint_method, relocation, similarity, context, ordinal,
       content_hash, kind, type, severity, state, title, description, native_url, path, start_line, end_line,
-      package_name, package_version, fixed_version, purl, vuln_ids, cwes, rule_id, secret_type, resource_name,
-      scanner_score, cvss_version, cvss_score, cvss_vector, ${detectedIntel(detected)}, grouped.issue_id, grouping_code,
+      start_column, end_column, package_name, package_version, fixed_version, purl, vuln_ids, cwes, rule_id,
+      secret_type, resource_name, scanner_score, cvss_version, cvss_score, cvss_vector, intel_at_detection, issue_id,
+      grouping_code, grouping_detail, grouped_at, dismiss_reason, dismiss_comment, dismissed_at, dismissal_source, first_seen_at, created_at, updated_at
+    )
+    select ${org_id}, ${idsOf(tx, at)}, stream_id, ${repository_no}, fingerprint, fingerprint_method, relocation,
+      similarity, context, ordinal, content_hash, kind, type, severity, state, title, description, native_url, path, start_line, end_line,
+      start_column, end_column, package_name, package_version, fixed_version, purl, vuln_ids, cwes, rule_id,
+      secret_type, resource_name, scanner_score, cvss_version, cvss_score, cvss_vector, ${detectedIntel(detected)}, grouped.issue_id, grouping_code,
       grouping_detail, ${at}::timestamptz, dismiss_reason, dismiss_comment,
       case when state = 'dismissed' then ${at}::timestamptz end, ${dismissalSource(tx)}, ${at}::timestamptz,
       ${at}::timestamptz, ${at}::timestamptz

@@ -35,12 +35,12 @@ export async function openIncoming(tx: Tx, members: ReportMembers): Promise<Inco
   await tx`set local work_mem = '64MB'`
   await tx`
     create temporary table incoming (
-      position integer, tool text, fingerprint bytea, fingerprint_method text, relocation bytea,
-      context bytea, content_hash bytea, kind text, type text, severity text, state text, dismiss_reason text, dismiss_comment text,
-      title text, description text, native_url text, path text, start_line integer, end_line integer,
-      package_name text, package_version text, fixed_version text, purl text, vuln_ids text[], cwes text[],
-      rule_id text, secret_type text, resource_name text, scanner_score real, cvss_version text, cvss_score real,
-      cvss_vector text
+      position integer, tool text, fingerprint bytea, fingerprint_method text, relocation bytea, similarity bytea,
+      context bytea, content_hash bytea, kind text, type text, severity text, state text, dismiss_reason text,
+      dismiss_comment text, title text, description text, native_url text, path text, start_line integer,
+      end_line integer, start_column integer, end_column integer, package_name text, package_version text,
+      fixed_version text, purl text, vuln_ids text[], cwes text[], rule_id text, secret_type text, resource_name text,
+      scanner_score real, cvss_version text, cvss_score real, cvss_vector text
     ) on commit drop`
   const copy = await openCopy(tx, 'incoming', INCOMING_COLUMNS)
   return {
@@ -67,6 +67,8 @@ const CONTENT = [
   'path',
   'start_line',
   'end_line',
+  'start_column',
+  'end_column',
   'package_name',
   'package_version',
   'fixed_version',
@@ -89,6 +91,7 @@ const INCOMING_COLUMNS = [
   'fingerprint',
   'fingerprint_method',
   'relocation',
+  'similarity',
   'context',
   'content_hash',
   ...CONTENT,
@@ -102,14 +105,17 @@ function incomingLine(finding: ParsedFinding, { position, context }: AddedMember
   let content = ''
   // Appending to a string is faster here than joining an array.
   for (const column of CONTENT) content += `\t${copyField(finding[column])}`
+  const relocation = copyBytes(finding.relocation?.slice(0, SHORT_HASH_HEX) ?? null)
+  const similarity = copyBytes(finding.similarity)
   const fields = [
     position,
     copyField(finding.tool),
     copyBytes(finding.fingerprint),
     finding.fingerprint_method,
-    copyBytes(finding.relocation?.slice(0, SHORT_HASH_HEX) ?? null),
+    relocation,
+    similarity,
     copyBytes(context),
-    copyBytes(hash('sha256', content, 'hex').slice(0, SHORT_HASH_HEX)),
+    copyBytes(hash('sha256', relocation + similarity + content, 'hex').slice(0, SHORT_HASH_HEX)),
   ]
   return fields.join('\t') + content
 }

@@ -50,7 +50,8 @@ function whyIncomplete(report: ReportSummary, tool: ReportTool): string | null {
  */
 function rulesToCompare({ rules_named: before }: Stream, tool: ReportTool, closing: Closing): number | null {
   const rules = tool.rules ?? null
-  const isKept = closing !== 'all' && before !== null && before >= (rules ?? 0)
+  const closesAll = closing === 'all' && tool.unscanned === undefined
+  const isKept = !closesAll && before !== null && before >= (rules ?? 0)
   return isKept ? before : rules
 }
 

@@ -13,7 +13,8 @@ import {
 import { groupReport } from './group-report.ts'
 import type { Incoming } from './incoming.store.ts'
 import { judgeStreams } from './judge-streams.ts'
-import { hasPairs, pairReport } from './paired.store.ts'
+import { pairReport } from './pair-report.ts'
+import { hasPairs } from './paired.store.ts'
 import { recordReport, refreshReported, type TouchedIssues } from './record-report.store.ts'
 
 const OUTDATED =
@@ -68,7 +69,7 @@ async function mergeReport(
   const scope: MergeScope = { org_id: report.org_id, repository_no: report.repository_no, at }
   await lockRepository(incoming.tx, report.org_id, report.repository_no)
   incoming.members.assignStreams(streams)
-  const paired = await pairReport(incoming, scope, streams)
+  const paired = await pairReport(incoming, scope, withUnscanned(streams, report.summary))
   const judged = judgeStreams(streams, paired.counts, report.summary)
   const grouped = await groupReport(paired)
   const written = await writeFindings(grouped, judged)
@@ -86,6 +87,11 @@ async function mergeReport(
     ...newIssues(grouped.opened, shown),
     warnings: judged.flatMap(({ warning }) => warning ?? []),
   }
+}
+
+function withUnscanned(streams: readonly Stream[], { tools }: ReportSummary) {
+  const unscanned = new Map(tools.map((tool) => [tool.name, tool.unscanned ?? []]))
+  return streams.map((stream) => ({ ...stream, unscanned: unscanned.get(stream.tool) ?? [] }))
 }
 
 const NONE: NewIssues = { open: 0, critical: 0, high: 0 }

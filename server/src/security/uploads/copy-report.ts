@@ -1,18 +1,20 @@
 import type { Tx } from '../../platform/db/sql.ts'
 import type { Services } from '../../services.ts'
 import { readReport } from '../formats/read-report.ts'
-import type { ReportFormat, ReportSource, ReportSummary } from '../formats/report/parsed-report.ts'
+import type { ParsedFinding, ReportFormat, ReportSource, ReportSummary } from '../formats/report/parsed-report.ts'
 import { contextHasher } from '../issues/grouping/grouping-facts.ts'
 import { KnownRules } from '../issues/grouping/known-rules.ts'
 import { type Incoming, openIncoming } from '../reconcile/incoming.store.ts'
 import { ReportMembers } from '../reconcile/report-members.ts'
+import { readKnownRepository } from './known-repository.store.ts'
 import { noteProgress, type UploadKey, type UploadToRead } from './upload-state.store.ts'
 
 const PROGRESS_EVERY_MS = 1000
 
 export type ParsedReport = ReportSummary & { format: ReportFormat }
 
-type UploadToCopy = UploadKey & Pick<UploadToRead, 'requested_format' | 'tracked'> & { source: ReportSource }
+type UploadToCopy = UploadKey &
+  Pick<UploadToRead, 'repository_no' | 'requested_format' | 'tracked'> & { source: ReportSource }
 
 /** Streams the findings of a report into the transaction while the report is being parsed. */
 export async function copyReport(
@@ -25,10 +27,13 @@ export async function copyReport(
   const members = new ReportMembers(upload.tracked, contextHasher(services.contextKey), rules)
   const copy = await openIncoming(tx, members)
   try {
-    const report = await readReport(upload.source, upload.requested_format, async (findings) => {
+    const onFindings = async (findings: ParsedFinding[]) => {
       await copy.write(findings)
       progress.add(findings.length)
-    })
+    }
+    // On another connection, because the transaction is busy with the copy.
+    const readRepository = () => readKnownRepository(services.sql, upload.org_id, upload.repository_no)
+    const report = await readReport(upload.source, upload.requested_format, onFindings, readRepository)
     return { incoming: await copy.end(), report }
   } catch (error) {
     await copy.abort(error as Error)

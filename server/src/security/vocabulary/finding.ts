@@ -35,3 +35,19 @@ export type GroupingReason = { code: GroupingCode; detail: string | null }
 /** The detail of the code `single`, which is not stored. */
 export const SINGLE_DETAIL = 'No other finding in the repository matches this one.'
 export const SINGLE: GroupingReason = { code: 'single', detail: null }
+
+export const IDENTITY_METHODS = [
+  'new',
+  'same_fingerprint',
+  'same_place',
+  'edited_in_place',
+  'moved_in_file',
+  'file_renamed',
+  'moved_to_file',
+] as const
+
+/**
+ * How a finding of a report was recognized as a stored one. `new` is for findings that were only
+ * ever matched exactly; it is not stored.
+ */
+export type IdentityMethod = (typeof IDENTITY_METHODS)[number]

@@ -2,6 +2,8 @@ import { hash } from 'node:crypto'
 import { JsonStore } from '../../../platform/json/json-store.ts'
 import { boundedText, NAME_MAX } from '../../vocabulary/bounded-text.ts'
 import { percentDecoded } from '../../vocabulary/package-url.ts'
+import { inferCheckout, type KnownRepository } from '../checkout/checkout.ts'
+import { CheckoutDirectories, ReportPaths } from '../checkout/checkout-directories.ts'
 import { type Component, componentOf, UNKNOWN_COMPONENT } from '../report/dependency-finding.ts'
 import { FINDINGS_MAX } from '../report/finding-batch.ts'
 
@@ -15,6 +17,8 @@ const NOT_FOUND = -1
  * findings.
  */
 export class ComponentIndex {
+  readonly paths = new ReportPaths()
+  readonly #checkout = new CheckoutDirectories()
   readonly #components = new JsonStore()
   /** The number of each component in the store, by the key of its `bom-ref`. */
   readonly #numbers = new Map<string, number>()
@@ -26,6 +30,20 @@ export class ComponentIndex {
 
   set serialNumber(serialNumber: string | null) {
     this.#ownSerial = serialNumber?.toLowerCase().replace(/^urn:uuid:/, '') ?? null
+  }
+
+  /**
+   * Infers the checkout that is removed from the paths of components. A guess is not used: the
+   * absolute paths of many documents are paths in an image.
+   */
+  setCheckout({ name, paths }: KnownRepository): void {
+    const known = [...paths, ...this.paths.relative]
+    const { directories, isGuess } = inferCheckout([...this.paths.absolute], {
+      name,
+      paths: known,
+      workingDirectories: [],
+    })
+    this.#checkout.set(isGuess ? [] : directories)
   }
 
   /** Adds the reference of a vulnerability. */
@@ -40,6 +58,7 @@ export class ComponentIndex {
   }
 
   add(ref: string, { name, version, purl, path }: Component): void {
+    this.paths.add(path)
     this.#numbers.set(keyOf(ref), this.#components.add([name, version, purl, path]))
   }
 
@@ -57,8 +76,8 @@ export class ComponentIndex {
   #find(ref: string): Component | null {
     const number = this.#numbers.get(keyOf(ref)) ?? NOT_FOUND
     if (number === NOT_FOUND) return null
-    const [name, version, purl, path] = this.#components.get(number) as [string, string, string, string]
-    return { name, version, purl, path }
+    const [name, version, purl, path] = this.#components.get(number) as [string, string, string, string | null]
+    return { name, version, purl, path: path === null ? null : this.#checkout.relative(path) }
   }
 }
 

@@ -18,7 +18,7 @@ async function readOne(vulnerability: object = {}, component: object = {}): Prom
     components: [{ ...COMPONENT, ...component }],
     vulnerabilities: [{ ...VULNERABILITY, ...vulnerability }],
   })
-  const { findings } = await parseReport(document)
+  const { findings } = await parseReport(document, undefined, { name: 'acme/app', paths: [] })
   assert.equal(findings.length, 1)
   return findings[0] as ParsedFinding
 }
@@ -121,6 +121,7 @@ test('the path comes from the properties of known tools, else from the evidence,
   assert.equal(await path(property('aquasecurity:trivy:FilePath', 'app/package-lock.json')), 'app/package-lock.json')
   assert.equal(await path(property('SrcFile', '/builds/acme/app/pom.xml')), 'pom.xml')
   assert.equal(await path(property('syft:location:0:path', '/lib/apk/db/installed')), '/lib/apk/db/installed')
+  assert.equal(await path(property('syft:location:0:path', '/srv/x/package.json')), '/srv/x/package.json')
   const occurrences = [{ location: './src/b.java#12' }, { location: 'src/a.java#7' }]
   assert.equal(await path({ evidence: { occurrences } }), 'src/a.java')
   assert.equal(await path({}), null)

@@ -2,6 +2,7 @@ import { selectionTree } from '../../../platform/json/json-selection.ts'
 import type { SelectedValue } from '../../../platform/json/json-selector.ts'
 import { objectOf } from '../../../platform/json/read-value.ts'
 import { selectJson } from '../../../platform/json/select-json.ts'
+import type { ReadRepository } from '../checkout/checkout.ts'
 import { FindingBatch, type OnFindings } from '../report/finding-batch.ts'
 import type { ReportSource, ReportSummary } from '../report/parsed-report.ts'
 import { EntryCount, ReportWarnings } from '../report/report-warnings.ts'
@@ -22,10 +23,15 @@ const SELECTION = selectionTree([VULNERABILITIES], { [VULNERABILITIES]: UNREAD_M
  * document without vulnerabilities needs only the first pass. Throws ReportError if the file is not
  * a supported CycloneDX document, JsonError if it is not JSON.
  */
-export async function parseCycloneDx(source: ReportSource, onFindings: OnFindings): Promise<ReportSummary> {
+export async function parseCycloneDx(
+  source: ReportSource,
+  onFindings: OnFindings,
+  readRepository: ReadRepository,
+): Promise<ReportSummary> {
   const warnings = new ReportWarnings()
   const document = await readDocument(source, warnings)
   await readComponents(source, document.affected, warnings)
+  if (document.affected.paths.absolute.size > 0) document.affected.setCheckout(await readRepository())
   const reader = new VulnerabilityReader(document, warnings, onFindings)
   if (document.vulnerabilities > 0) await readVulnerabilities(source, reader)
   await reader.batch.flush()

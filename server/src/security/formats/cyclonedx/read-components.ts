@@ -3,7 +3,6 @@ import type { SelectedValue } from '../../../platform/json/json-selector.ts'
 import { type JsonObject, objectsOf, textOf } from '../../../platform/json/read-value.ts'
 import { selectJson } from '../../../platform/json/select-json.ts'
 import { boundedText, PATH_MAX } from '../../vocabulary/bounded-text.ts'
-import { withoutCheckout } from '../report/checkout-path.ts'
 import { type Component, componentOf } from '../report/dependency-finding.ts'
 import type { ReportSource } from '../report/parsed-report.ts'
 import type { ReportWarnings } from '../report/report-warnings.ts'
@@ -121,7 +120,7 @@ function pathOf({ properties, occurrences }: JsonObject): string | null {
     const [path] = values
       .map(textOf)
       .filter((text) => text !== null)
-      .map((location) => withoutCheckout(withoutLine(location)))
+      .map(withoutLine)
       .sort()
     if (path !== undefined) return boundedText(path, PATH_MAX)
   }

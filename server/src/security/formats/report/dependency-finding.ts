@@ -84,6 +84,8 @@ export function dependencyFinding({
     path: component.path,
     start_line: null,
     end_line: null,
+    start_column: null,
+    end_column: null,
     package_name: component.name,
     package_version: component.version,
     fixed_version: boundedText(fixedVersion, VERSION_MAX),
@@ -94,6 +96,7 @@ export function dependencyFinding({
     secret_type: null,
     resource_name: null,
     ...dependencyIdentity(packageIdentity(component), nameOf(vulnerability), component.path),
+    similarity: null,
     context: null,
   }
 }

@@ -27,6 +27,9 @@ export type ParsedFinding = {
   path: string | null
   start_line: number | null
   end_line: number | null
+  /** Columns count from 1. `end_column` is the column after the last character, as in SARIF. */
+  start_column: number | null
+  end_column: number | null
   package_name: string | null
   package_version: string | null
   fixed_version: string | null
@@ -48,6 +51,8 @@ export type ParsedFinding = {
    * null if only the fingerprint identifies it.
    */
   relocation?: string | null
+  /** At most 32 bytes in hex. Similar flagged texts have similar values. Null for secrets. */
+  similarity: string | null
   /**
    * The flagged code without white space, by which findings of other scanners are matched. For a
    * secret this is the secret itself, so only its keyed hash is stored.
@@ -65,6 +70,11 @@ export type ReportTool = {
   rules?: number
   /** Why the report may lack existing findings, as a sentence. Absent for a complete report. */
   incomplete?: string
+  /**
+   * Paths of files that the tool could not scan. The report does not close their findings. Absent
+   * if there are none.
+   */
+  unscanned?: string[]
 }
 
 export type ReportSummary = {

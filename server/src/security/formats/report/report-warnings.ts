@@ -19,6 +19,10 @@ export class ReportWarnings {
     else this.#dropped++
   }
 
+  addUnlessNull(message: string | null): void {
+    if (message !== null) this.add(message)
+  }
+
   list(): string[] {
     if (this.#dropped === 0) return [...this.#messages]
     return [...this.#messages, `Further warnings that are not listed: ${this.#dropped}.`]

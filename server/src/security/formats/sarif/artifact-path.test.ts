@@ -55,9 +55,31 @@ test('an absolute path below the known top of the repository becomes relative to
   assert.equal(path('file:///home/me/project2/a.ts', null, run), '/home/me/project2/a.ts')
 })
 
-test('the checkout directory of a CI system is removed', () => {
-  assert.equal(path('file:///builds/acme/repo/src/a.ts'), 'src/a.ts')
-  assert.equal(path('file:///github/workspace/a.ts'), 'a.ts')
+function runIn(...directories: string[]): SarifRun {
+  const run = newRun()
+  run.checkout.set(directories)
+  return run
+}
+
+test('the inferred checkout directory is removed, however a tool writes it', () => {
+  const run = runIn('/builds/acme/repo', 'C:/agent/_work/7/s')
+  assert.equal(path('file:///builds/acme/repo/src/a.ts', null, run), 'src/a.ts')
+  assert.equal(path('file:///builds/acme/repository/a.ts', null, run), '/builds/acme/repository/a.ts')
+  assert.equal(path('/builds/acme/./x/../repo/src/../../repo/a.ts', null, run), 'a.ts')
+  for (const uri of ['C:\\agent\\_work\\7\\s\\a.ts', 'file:///c%3A/agent/_work/7/s/a.ts', 'c:/agent/_work/7/s/a.ts']) {
+    assert.equal(path(uri, null, run), 'a.ts', uri)
+  }
+  assert.equal(path('/builds/acme/repo', null, run), '/builds/acme/repo')
+})
+
+test('the checkout is wanted once an absolute path is not explained', () => {
+  const run = newRun()
+  run.rootDirectories = ['/home/me/project']
+  for (const uri of ['src/a.ts', '../a.ts', 'https://shop.example/a', 'file:///home/me/project/a.ts'])
+    path(uri, null, run)
+  assert.equal(run.checkout.isWanted, false)
+  path('/other/a.ts', null, run)
+  assert.equal(run.checkout.isWanted, true)
 })
 
 test('the text that Scorecard writes for a missing file is not a path', () => {
@@ -65,7 +87,7 @@ test('the text that Scorecard writes for a missing file is not a path', () => {
 })
 
 test('an absolute path without a scheme is treated like a file URI', () => {
-  assert.equal(path('/github/workspace/src/a.ts'), 'src/a.ts')
+  assert.equal(path('/github/workspace/src/a.ts', null, runIn('/github/workspace')), 'src/a.ts')
   assert.equal(path('/src/a.ts', '%SRCROOT%'), 'src/a.ts')
   assert.equal(path('/src/a.ts'), '/src/a.ts')
 })

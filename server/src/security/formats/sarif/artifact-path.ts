@@ -1,6 +1,5 @@
 import { boundedText, PATH_MAX } from '../../vocabulary/bounded-text.ts'
 import { percentDecoded } from '../../vocabulary/package-url.ts'
-import { withoutCheckout } from '../report/checkout-path.ts'
 import type { ArtifactLocation, FileLocation, SarifRun } from './sarif-run.ts'
 
 /** OpenSSF Scorecard writes this for a result without a file. */
@@ -75,7 +74,7 @@ function schemeOf(uri: string): string | null {
 }
 
 /** The path of a file URI (RFC 8089) without its host: `C:/a` of `file:///C:/a`. */
-export function filePath(uri: string): string {
+function filePath(uri: string): string {
   const path = uri.replace(/^file:(?:\/\/[^/\\]*)?/i, '').replace(/^[/\\]+(?=[a-z](?::|%3a))/i, '')
   return path === '' ? '/' : path
 }
@@ -84,18 +83,32 @@ function repositoryPath(run: SarifRun, path: string): string {
   const absolute = normalized(path)
   const root = run.rootDirectories.find((directory) => absolute.startsWith(`${directory}/`))
   if (root !== undefined) return absolute.slice(root.length + 1)
-  return withoutCheckout(absolute)
+  return run.checkout.relative(absolute)
+}
+
+/** The absolute directories among these URIs, outermost first. */
+export function directoriesOf(uris: readonly (string | null)[]): string[] {
+  const files = uris.filter((uri) => uri !== null && /^file:/i.test(uri.trim())) as string[]
+  const directories = new Set(files.map((uri) => normalized(filePath(uri.trim()))))
+  return [...directories].filter((directory) => directory !== '/').sort((a, b) => a.length - b.length)
 }
 
 /** Percent-decoded, with `/` as separator and without `.`, `..` and empty names. */
-export function normalized(path: string): string {
-  const decoded = decodedSequences(path).replaceAll('\\', '/')
+function normalized(path: string): string {
+  const decoded = decodedSequences(path)
+    .replaceAll('\\', '/')
+    .replace(/^[a-z](?=:\/)/, upperCase)
   const names: string[] = []
   for (const name of decoded.split('/')) {
     if (name === '..') names.pop()
     else if (name !== '' && name !== '.') names.push(name)
   }
   return (decoded.startsWith('/') ? '/' : '') + names.join('/')
+}
+
+/** Windows does not distinguish the letters of drives, and tools write both. */
+function upperCase(drive: string): string {
+  return drive.toUpperCase()
 }
 
 /** Invalid percent-encoding is kept: tools write file names with a bare percent sign. */

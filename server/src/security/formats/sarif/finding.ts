@@ -3,9 +3,9 @@ import { boundedText, DESCRIPTION_MAX, RULE_ID_MAX, webUrl } from '../../vocabul
 import type { FindingKind } from '../../vocabulary/finding.ts'
 import type { ParsedFinding } from '../report/parsed-report.ts'
 import { type ResultLocation, readLocation } from './location.ts'
+import { resourceNameOf } from './resource-name.ts'
 import { dismissalOf, levelOf, scannerScoreOf, severityOf } from './result.ts'
 import { messageText, OTHER_LOCATIONS_MAX, otherLocations } from './result-text.ts'
-import { resourceNameOf } from './resource-name.ts'
 import { findRule, ruleReference } from './rule-reference.ts'
 import type { SarifRun } from './sarif-run.ts'
 import { subjectOf } from './subject.ts'
@@ -25,7 +25,14 @@ export function readFinding(run: SarifRun, result: JsonObject): ParsedFinding | 
   const path = location?.path ?? null
   const score = scannerScoreOf(result, rule)
   const dismissal = dismissalOf(result)
-  const { kind, vulnIds, about, context, identity } = subjectOf({ run, result, rule, ruleId, message, location })
+  const { kind, vulnIds, about, context, similarity, identity } = subjectOf({
+    run,
+    result,
+    rule,
+    ruleId,
+    message,
+    location,
+  })
   // Spreading parts into this object would take longer than making them. Reports have many results.
   return {
     tool: run.tool.name,
@@ -42,6 +49,8 @@ export function readFinding(run: SarifRun, result: JsonObject): ParsedFinding | 
     path,
     start_line: path === null ? null : (location?.startLine ?? null),
     end_line: path === null ? null : (location?.endLine ?? null),
+    start_column: path === null ? null : (location?.startColumn ?? null),
+    end_column: path === null ? null : (location?.endColumn ?? null),
     package_name: about.name,
     package_version: about.version,
     fixed_version: about.fixedVersion,
@@ -58,6 +67,7 @@ export function readFinding(run: SarifRun, result: JsonObject): ParsedFinding | 
     fingerprint: identity.fingerprint,
     fingerprint_method: identity.fingerprint_method,
     relocation: identity.relocation,
+    similarity,
     context,
   }
 }

@@ -17,6 +17,9 @@ export type IdentifyingFacts = {
 /** Values that are not fingerprints. Semgrep without a login writes this one for every result. */
 const NOT_FINGERPRINTS = new Set(['requires login'])
 
+/** Semgrep ends a hash with the number of the equal result in its file. */
+const INDEX = /^([0-9a-f]{32,128})_\d{1,6}$/
+
 const VERSION = /\/v(\d{1,6})$/
 
 /**
@@ -36,7 +39,7 @@ export function identityOf(result: JsonObject, facts: IdentifyingFacts): Identit
   return {
     fingerprint: fingerprintOf('message', [ruleId, path, facts.message]),
     fingerprint_method: 'message',
-    relocation: fingerprintOf('message anywhere', [ruleId, path, facts.message.replace(NUMBER, '#')]),
+    relocation: fingerprintOf('message anywhere', [ruleId, facts.message.replace(NUMBER, '#')]),
   }
 }
 
@@ -53,7 +56,7 @@ function partialIdentity({ newest, oldest }: Versions, facts: IdentifyingFacts):
   const { ruleId, path } = facts
   const method = 'partialFingerprints'
   const lineHash = newest.find(([name]) => name === LINE_HASH)
-  if (lineHash !== undefined) return identityInFile(LINE_HASH, path, [ruleId, lineHash[1]])
+  if (lineHash !== undefined) return identityInFile(LINE_HASH, path, [ruleId, lineHash[1].replace(RANK, ':1')])
   const { fingerprint } = identityInFile(method, path, [ruleId, ...newest.flat()])
   return { fingerprint, fingerprint_method: method, relocation: ownRelocation(method, oldest, facts) }
 }
@@ -74,6 +77,9 @@ function withoutLine(value: string, line: number | null): string {
 }
 
 const LINE_HASH = 'primaryLocationLineHash'
+
+/** The number of an equal line in its file. It changes when an earlier one is removed. */
+const RANK = /:\d+$/
 
 type Entry = [name: string, value: string]
 /** Both are the same list if no fingerprint has several versions. */
@@ -100,7 +106,7 @@ function entryOf(key: string, value: string | null): VersionedEntry[] {
   if (value === null || NOT_FINGERPRINTS.has(value)) return []
   const suffix = VERSION.exec(key)
   const name = suffix === null ? key : key.slice(0, suffix.index)
-  return [{ name, version: Number(suffix?.[1] ?? -1), value }]
+  return [{ name, version: Number(suffix?.[1] ?? -1), value: value.replace(INDEX, '$1_0') }]
 }
 
 type VersionedEntry = { name: string; version: number; value: string }

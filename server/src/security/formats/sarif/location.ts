@@ -3,11 +3,15 @@ import { boundedText, NAME_MAX, PATH_MAX } from '../../vocabulary/bounded-text.t
 import { locateFile } from './artifact-path.ts'
 import type { ArtifactLocation, FileLocation, SarifRun } from './sarif-run.ts'
 
-/** Where a result is. Lines count from 1. */
+/** Where a result is. Lines and columns count from 1. */
 export type ResultLocation = FileLocation & {
   startLine: number | null
   endLine: number | null
+  startColumn: number | null
+  endColumn: number | null
   snippet: string | null
+  /** The flagged code with the lines around it. */
+  surroundings: string | null
   /** The name of the logical location: a function, a package, a cloud resource. */
   logicalName: string | null
 }
@@ -15,7 +19,7 @@ export type ResultLocation = FileLocation & {
 /** Percent-encoding makes a path at most nine times as long. */
 const URI_MAX = 9 * PATH_MAX
 /** The largest integer in PostgreSQL. */
-const LINE_MAX = 2 ** 31 - 1
+const INTEGER_MAX = 2 ** 31 - 1
 
 /** Reads a location (§3.28). */
 export function readLocation(run: SarifRun, location: JsonObject): ResultLocation {
@@ -25,10 +29,13 @@ export function readLocation(run: SarifRun, location: JsonObject): ResultLocatio
   return {
     ...locateFile(run, artifact),
     ...linesOf(region),
+    startColumn: columnOf(region?.startColumn),
+    endColumn: columnOf(region?.endColumn),
     // kube-score writes the line of a resource as its context.
     ...(integerOf(region?.startLine, 1) === null && linesOf(objectOf(physical?.contextRegion))),
     // cargo-deny writes the text instead of an object.
     snippet: textOf(memberOf(region, 'snippet', 'text')) ?? textOf(region?.snippet),
+    surroundings: textOf(memberOf(physical?.contextRegion, 'snippet', 'text')),
     logicalName: logicalName(run, location),
   }
 }
@@ -44,8 +51,13 @@ export function artifactLocation(value: unknown): ArtifactLocation {
 /** Without an end line, a region ends on its first line (§3.30.7). */
 function linesOf(region: JsonObject | null): { startLine: number | null; endLine: number | null } {
   const start = integerOf(region?.startLine, 1)
-  if (start === null || start > LINE_MAX) return { startLine: null, endLine: null }
-  return { startLine: start, endLine: Math.min(integerOf(region?.endLine, start) ?? start, LINE_MAX) }
+  if (start === null || start > INTEGER_MAX) return { startLine: null, endLine: null }
+  return { startLine: start, endLine: Math.min(integerOf(region?.endLine, start) ?? start, INTEGER_MAX) }
+}
+
+function columnOf(value: unknown): number | null {
+  const column = integerOf(value, 1)
+  return column === null || column > INTEGER_MAX ? null : column
 }
 
 function logicalName(run: SarifRun, location: JsonObject): string | null {

@@ -1,10 +1,12 @@
 import type { JsonSpan } from '../../../platform/json/json-selection.ts'
 import { selectionTree } from '../../../platform/json/json-selection.ts'
 import type { SelectedValue } from '../../../platform/json/json-selector.ts'
+import { readSpans } from '../../../platform/json/read-spans.ts'
 import { selectJson } from '../../../platform/json/select-json.ts'
+import { CheckoutDirectories } from '../checkout/checkout-directories.ts'
 import { ReportError, type ReportSource } from '../report/parsed-report.ts'
 import type { ReportWarnings } from '../report/report-warnings.ts'
-import { filePath, isRootBase, normalized } from './artifact-path.ts'
+import { directoriesOf, isRootBase } from './artifact-path.ts'
 import { findRule } from './rule-reference.ts'
 import { RunBudget } from './run-budget.ts'
 import { RUN_MEMBERS } from './run-members.ts'
@@ -15,30 +17,50 @@ import { cwesOfRule } from './weakness.ts'
 const RUNS_MAX = 10_000
 const VERSION = '2.1.0'
 
-const SELECTION = selectionTree([
-  'version',
-  'runs:type',
-  'runs[*]:type',
-  'runs[*].results:type',
-  'runs[*].results[*]:span',
-  'runs[*].externalPropertyFileReferences.results:type',
-  'inlineExternalProperties[*].results[*]:type',
-  ...Object.keys(RUN_MEMBERS),
-])
+const UNREAD_NOTIFICATION_MEMBERS = ['exception', 'relatedLocations', 'properties']
+
+const SELECTION = selectionTree(
+  [
+    'version',
+    'runs:type',
+    'runs[*]:type',
+    'runs[*].results:type',
+    'runs[*].results[*]:span',
+    'runs[*].externalPropertyFileReferences.results:type',
+    'inlineExternalProperties[*].results[*]:type',
+    ...Object.keys(RUN_MEMBERS),
+  ],
+  {
+    'runs[*].invocations[*].toolExecutionNotifications[*]': UNREAD_NOTIFICATION_MEMBERS,
+    'runs[*].invocations[*].toolConfigurationNotifications[*]': UNREAD_NOTIFICATION_MEMBERS,
+  },
+)
+
+/** Members of a result that can be most of a report and that findings do not need. */
+const UNREAD_MEMBERS = [
+  'codeFlows',
+  'graphs',
+  'graphTraversals',
+  'stacks',
+  'fixes',
+  'relatedLocations',
+  'attachments',
+  'webRequest',
+  'webResponse',
+  'analysisTarget',
+]
 
 /** A run; undefined if it is not an object. */
 export type ReadRun = SarifRun | undefined
 /** Where some results of a run are in the file. */
 type ResultSpan = JsonSpan & { run: number }
+export type ReadRuns = { runs: ReadRun[]; spans: ResultSpan[]; checkout: CheckoutDirectories }
 
 /**
  * The first pass over a SARIF file: reads all members of the runs to which results refer, and finds
  * where the results are. It checks the grammar of everything but the results.
  */
-export async function readRuns(
-  source: ReportSource,
-  warnings: ReportWarnings,
-): Promise<{ runs: ReadRun[]; spans: ResultSpan[] }> {
+export async function readRuns(source: ReportSource, warnings: ReportWarnings): Promise<ReadRuns> {
   const reader = new RunsReader(warnings)
   for await (const batch of selectJson(source.open(), SELECTION)) {
     for (const selected of batch) reader.read(selected)
@@ -46,9 +68,15 @@ export async function readRuns(
   return reader.finish()
 }
 
+/** A pass over the results of the runs. */
+export function readResults(source: ReportSource, spans: readonly ResultSpan[]) {
+  return readSpans(source.open(), spans, UNREAD_MEMBERS)
+}
+
 class RunsReader {
   readonly #warnings: ReportWarnings
   readonly #budget: RunBudget
+  readonly #checkout = new CheckoutDirectories()
   readonly #runs: ReadRun[] = []
   readonly #spans: ResultSpan[] = []
   #version: unknown
@@ -68,13 +96,13 @@ class RunsReader {
     else if (path === 'runs:type') this.#checkRuns(value)
     else if (path === 'runs[*]:type') this.#begin(index, value)
     else if (path === 'runs[*].results:type') this.#checkResults(index, value)
-    else if (path === 'runs[*].results[*]:span') this.#spans.push({ run: index, ...(value as JsonSpan) })
+    else if (path === 'runs[*].results[*]:span') this.#keepSpan(index, value as JsonSpan)
     else if (path === 'runs[*].externalPropertyFileReferences.results:type') this.#refuseExternalResults(index)
     else if (path === 'inlineExternalProperties[*].results[*]:type') this.#hasOutsideResults = true
     else RUN_MEMBERS[path]?.({ run: this.#runs[index] as SarifRun, indexes: below, value, budget: this.#budget })
   }
 
-  finish(): { runs: ReadRun[]; spans: ResultSpan[] } {
+  finish(): ReadRuns {
     if (this.#version !== VERSION) throw new ReportError(versionRefusal(this.#version), 'sarif')
     // §3.13.4 allows null for a report without runs.
     if (this.#runsType !== 'array' && this.#runsType !== 'null') {
@@ -82,7 +110,7 @@ class RunsReader {
     }
     if (this.#hasOutsideResults) this.#warnings.add('The report has results outside its runs; they were not read.')
     for (const [index, run] of this.#runs.entries()) if (run !== undefined) this.#finishRun(run, index)
-    return { runs: this.#runs, spans: this.#spans }
+    return { runs: this.#runs, spans: this.#spans, checkout: this.#checkout }
   }
 
   /** A repeated member is refused, because tools disagree on which one counts. */
@@ -100,7 +128,7 @@ class RunsReader {
 
   #begin(index: number, type: unknown): void {
     if (index >= RUNS_MAX) throw new ReportError(`The SARIF report has more than ${RUNS_MAX} runs.`, 'sarif')
-    this.#runs[index] = type === 'object' ? newRun() : undefined
+    this.#runs[index] = type === 'object' ? newRun(this.#checkout) : undefined
     if (type !== 'object') this.#warnings.add(`Run ${index + 1} is not an object; it was skipped.`)
   }
 
@@ -111,6 +139,12 @@ class RunsReader {
     if (run !== undefined && type === 'array') run.hasResults = true
     if (type === 'array' || type === 'null') return
     throw new ReportError(`The results of run ${index + 1} are not an array.`, 'sarif')
+  }
+
+  #keepSpan(index: number, span: JsonSpan): void {
+    const run = this.#runs[index]
+    if (run !== undefined) run.isEmpty = false
+    this.#spans.push({ run: index, ...span })
   }
 
   #refuseExternalResults(index: number): never {
@@ -142,18 +176,7 @@ function finishRun(run: SarifRun): void {
   }
 }
 
-/**
- * The absolute directories that are the top of the repository, outermost first. Without a stated
- * one, the working directories of the scanner are assumed.
- */
+/** The directories that the report states as the top of the repository, outermost first. */
 function rootDirectoriesOf(run: SarifRun): string[] {
-  const stated = [...run.uriBases].filter(([id]) => isRootBase(run, id)).map(([, base]) => base.uri)
-  const roots = absoluteDirectories(stated)
-  return roots.length > 0 ? roots : absoluteDirectories(run.workingDirectories)
-}
-
-function absoluteDirectories(uris: (string | null)[]): string[] {
-  const files = uris.filter((uri) => uri !== null && /^file:/i.test(uri.trim())) as string[]
-  const directories = new Set(files.map((uri) => normalized(filePath(uri.trim()))))
-  return [...directories].filter((directory) => directory !== '/').sort((a, b) => a.length - b.length)
+  return directoriesOf([...run.uriBases].filter(([id]) => isRootBase(run, id)).map(([, base]) => base.uri))
 }

@@ -1,41 +1,102 @@
 import type { NamedRules } from '../report/finding-batch.ts'
 import type { ReportTool } from '../report/parsed-report.ts'
+import { locateFile } from './artifact-path.ts'
 import type { ReadRun } from './read-runs.ts'
 import type { SarifRun } from './sarif-run.ts'
+
+/** The number of files whose findings are kept while those of other files are closed. */
+const UNSCANNED_MAX = 1000
+const MANY_UNSCANNED = `The tool could not scan more than ${UNSCANNED_MAX} files.`
+
+/** By tool, the files of which a result states that they could not be parsed. */
+export class UnscannedFiles {
+  readonly #byTool = new Map<string, Set<string>>()
+
+  /** Files beyond the limit are not kept: then the report closes nothing of the tool. */
+  add(tool: string, path: string | null): void {
+    const files = this.#byTool.get(tool) ?? new Set()
+    if (path !== null && files.size <= UNSCANNED_MAX) this.#byTool.set(tool, files.add(path))
+  }
+
+  of(tool: string): Iterable<string> {
+    return this.#byTool.get(tool) ?? []
+  }
+}
+
+/** What the results of a report add to the statements about its tools. */
+type ResultFacts = { rules: NamedRules; unscanned: UnscannedFiles }
 
 /**
  * The tools whose findings the report lists: those with a run that scanned. A run whose `results`
  * is null or absent did not scan (§3.14.23).
  */
-export function toolsOf(runs: readonly ReadRun[], named: NamedRules): ReportTool[] {
+export function toolsOf(runs: readonly ReadRun[], facts: ResultFacts): ReportTool[] {
   const readable = runs.filter((run) => run !== undefined)
   const isCut = readable.length < runs.length
   return [...Map.groupBy(readable, (run) => run.tool.name).values()]
     .filter((ofTool) => ofTool.some((run) => run.hasResults))
-    .map((ofTool) => toolOf(ofTool, isCut, named))
+    .map((ofTool) => toolOf(ofTool, isCut, facts))
 }
 
-function toolOf(runs: SarifRun[], isCut: boolean, named: NamedRules): ReportTool {
+function toolOf(runs: SarifRun[], isCut: boolean, { rules, unscanned: byResults }: ResultFacts): ReportTool {
   const { name, version } = (runs[0] as SarifRun).tool
   const declared = new Set(runs.flatMap(declaredRules))
-  const incomplete = whyIncomplete(runs, isCut)
-  return {
-    name,
-    version,
-    rules: Math.max(declared.size, named.count(name)),
-    ...(incomplete === null ? {} : { incomplete }),
-  }
+  const named = { name, version, rules: Math.max(declared.size, rules.count(name)) }
+  const unscanned = new Set([...runs.flatMap(unscannedPaths), ...byResults.of(name)])
+  const incomplete = whyIncomplete(runs, isCut) ?? (unscanned.size > UNSCANNED_MAX ? MANY_UNSCANNED : null)
+  if (incomplete !== null) return { ...named, incomplete }
+  return unscanned.size === 0 ? named : { ...named, unscanned: [...unscanned] }
+}
+
+function unscannedPaths(run: SarifRun): string[] {
+  return [...run.unscannedFiles.values()].flatMap((file) => locateFile(run, file).path ?? [])
 }
 
 function declaredRules({ driver, extensions }: SarifRun): string[] {
   return [driver, ...extensions].flatMap((component) => [...component.rulesById.keys()])
 }
 
+const FAILED = 'The report states that the tool did not finish successfully'
+
 function whyIncomplete(runs: SarifRun[], isCut: boolean): string | null {
-  if (runs.some((run) => run.hasFailed)) return 'The report states that the tool did not finish successfully.'
+  if (runs.some(hasFailedWhole)) {
+    const namesFiles = runs.some(({ unscannedFiles }) => unscannedFiles.size > 0)
+    return namesFiles ? `${FAILED}, and not only because of the files that it names.` : `${FAILED}.`
+  }
+  if (runs.some(({ hasManyUnscannedFiles }) => hasManyUnscannedFiles)) return MANY_UNSCANNED
   if (runs.some((run) => !run.hasResults)) return 'A run of the tool has no results, so it did not scan.'
   if (runs.some((run) => run.hasOutsideResults)) return 'The report has results outside its runs.'
   return isCut ? 'A run of the report could not be read.' : null
+}
+
+/**
+ * True if an invocation failed for another reason than files that it could not scan. A tool that
+ * found nothing in any file may have read none of them.
+ */
+function hasFailedWhole(run: SarifRun): boolean {
+  const failed = run.invocations.filter((invocation) => invocation?.hasFailed)
+  if (failed.length === 0) return false
+  const isUnresolved = [...run.unscannedFiles.values()].some((file) => locateFile(run, file).path === null)
+  return (
+    run.isEmpty ||
+    isUnresolved ||
+    failed.some(({ errorsInFiles, otherErrors }) => errorsInFiles === 0 || otherErrors > 0)
+  )
+}
+
+const SHOWN_MAX = 3
+const SHOWN_CHARS_MAX = 40
+
+/** What the sender of a report should know of the files that a tool could not scan. */
+export function unscannedWarning({ name, unscanned = [] }: ReportTool): string | null {
+  if (unscanned.length === 0) return null
+  const shown = unscanned.slice(0, SHOWN_MAX).map(shortened).join(', ')
+  const more = unscanned.length > SHOWN_MAX ? ` and ${unscanned.length - SHOWN_MAX} more` : ''
+  return `The report states that ${shortened(name)} could not scan ${shown}${more}. Findings in these files were not closed.`
+}
+
+function shortened(text: string): string {
+  return text.length > SHOWN_CHARS_MAX ? `…${text.slice(-SHOWN_CHARS_MAX)}` : text
 }
 
 const CATEGORY_MAX = 100

@@ -4,7 +4,15 @@ import { artifactLocation, logicalLocationName } from './location.ts'
 import { keepRule, readMessages } from './rule.ts'
 import { descriptorReference, guidOf } from './rule-reference.ts'
 import type { RunBudget } from './run-budget.ts'
-import { newComponent, newTaxonomy, type SarifComponent, type SarifRun, type SarifTaxonomy } from './sarif-run.ts'
+import {
+  type Invocation,
+  newComponent,
+  newTaxonomy,
+  type SarifComponent,
+  type SarifRun,
+  type SarifTaxonomy,
+} from './sarif-run.ts'
+import { filesOfError, isError } from './scan-error.ts'
 
 /** A selected value of a run. `indexes` are the array indexes within the run. */
 type RunMember = { run: SarifRun; indexes: number[]; value: unknown; budget: RunBudget }
@@ -14,6 +22,7 @@ const TAXONOMIES_MAX = 100
 const TAXA_MAX = 5000
 const INVOCATIONS_MAX = 1000
 const URI_BASES_MAX = 1000
+const UNSCANNED_FILES_MAX = 1000
 
 /** Reads the members of a run other than its results, by path (§3.14). */
 export const RUN_MEMBERS: Record<string, (member: RunMember) => void> = {
@@ -45,9 +54,11 @@ export const RUN_MEMBERS: Record<string, (member: RunMember) => void> = {
     const id = boundedText(textOf(value), NAME_MAX)
     if (id !== null && run.rootBases.size < URI_BASES_MAX) run.rootBases.add(id)
   },
-  'runs[*].invocations[*].executionSuccessful': ({ run, value }) => {
-    if (value === false) run.hasFailed = true
+  'runs[*].invocations[*].executionSuccessful': ({ run, indexes, value }) => {
+    if (value === false) invocationOf(run, indexes[0]).hasFailed = true
   },
+  'runs[*].invocations[*].toolExecutionNotifications[*]': keepError,
+  'runs[*].invocations[*].toolConfigurationNotifications[*]': keepError,
   'runs[*].invocations[*].workingDirectory': ({ run, value }) => {
     const { uri } = artifactLocation(value)
     if (uri !== null && run.workingDirectories.length < INVOCATIONS_MAX) run.workingDirectories.push(uri)
@@ -93,6 +104,29 @@ function componentMembers(
 function extension(run: SarifRun, index = 0): SarifComponent {
   while (run.extensions.length <= Math.min(index, EXTENSIONS_MAX - 1)) run.extensions.push(newComponent())
   return run.extensions[index] ?? newComponent()
+}
+
+/** Keeps the files that an error is about (§3.58). */
+function keepError({ run, indexes: [index], value, budget }: RunMember): void {
+  const files = filesOfError(value)
+  if (files.length === 0 && !isError(value)) return
+  const invocation = invocationOf(run, index)
+  if (files.length === 0) invocation.otherErrors++
+  else invocation.errorsInFiles++
+  for (const file of files) {
+    const key = JSON.stringify(file)
+    if (run.unscannedFiles.has(key)) continue
+    const hasRoom = run.unscannedFiles.size < UNSCANNED_FILES_MAX && budget.hasRoomForName(key)
+    if (hasRoom) run.unscannedFiles.set(key, file)
+    else run.hasManyUnscannedFiles = true
+  }
+}
+
+/** Invocations beyond the limit are counted as one. */
+function invocationOf(run: SarifRun, index = 0): Invocation {
+  const at = Math.min(index, INVOCATIONS_MAX)
+  run.invocations[at] ??= { hasFailed: false, errorsInFiles: 0, otherErrors: 0 }
+  return run.invocations[at]
 }
 
 function taxonomy(run: SarifRun, index = 0): SarifTaxonomy {

@@ -1,4 +1,5 @@
 import type { FindingKind } from '../../vocabulary/finding.ts'
+import { CheckoutDirectories } from '../checkout/checkout-directories.ts'
 import { Memo } from '../report/memo.ts'
 import type { ReportTool } from '../report/parsed-report.ts'
 import type { PackageFacts } from './package-facts.ts'
@@ -8,8 +9,14 @@ export type SarifRun = {
   tool: ReportTool
   /** False if `results` is null or absent: the run did not scan (§3.14.23). */
   hasResults: boolean
-  /** True if an invocation states that it failed (§3.20.14). */
-  hasFailed: boolean
+  /** True if `results` has no elements. */
+  isEmpty: boolean
+  /** What the invocations state of failures, by index. */
+  invocations: Invocation[]
+  /** The files that the tool could not scan, by an error that it states. */
+  unscannedFiles: Map<string, ArtifactLocation>
+  /** True if the tool could not scan more files than are kept. */
+  hasManyUnscannedFiles: boolean
   /** True if the report has results outside its runs, which may belong to this run. */
   hasOutsideResults: boolean
   /** The kind of findings that the tool usually reports, by its name. */
@@ -21,9 +28,11 @@ export type SarifRun = {
   uriBases: Map<string, ArtifactLocation>
   /** The bases that are the top of the repository. */
   rootBases: Set<string>
-  /** The absolute directories that are the top of the repository. */
+  /** The absolute directories that the report states as the top of the repository. */
   rootDirectories: string[]
   workingDirectories: string[]
+  /** Shared by all runs of the report. */
+  checkout: CheckoutDirectories
   /** Caches for results of the run. */
   fileLocations: Memo<FileLocation>
   kinds: Memo<FindingKind>
@@ -80,14 +89,19 @@ export type DescriptorReference = {
 /** Where an artifact is: a path, or the address of a web page, an image and the like. */
 export type FileLocation = { path: string | null; address: string | null }
 export type ArtifactLocation = { uri: string | null; uriBaseId: string | null; index: number | null }
+/** Whether an invocation failed, and its errors with and without the file that caused them. */
+export type Invocation = { hasFailed: boolean; errorsInFiles: number; otherErrors: number }
 type LevelOverride = { invocation: number; rule: DescriptorReference; level: string }
 export type SarifTaxonomy = { name: string | null; guid: string | null; taxonIds: string[] }
 
-export function newRun(): SarifRun {
+export function newRun(checkout = new CheckoutDirectories()): SarifRun {
   return {
     tool: { name: 'unknown', version: null },
     hasResults: false,
-    hasFailed: false,
+    isEmpty: true,
+    invocations: [],
+    unscannedFiles: new Map(),
+    hasManyUnscannedFiles: false,
     hasOutsideResults: false,
     kind: 'code',
     driver: newComponent(),
@@ -98,6 +112,7 @@ export function newRun(): SarifRun {
     rootBases: new Set(),
     rootDirectories: [],
     workingDirectories: [],
+    checkout,
     fileLocations: new Memo(),
     kinds: new Memo(),
     automationId: null,

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { parseReport } from '../../../../test/support/parse-report.ts'
 import type { ParsedFinding } from '../report/parsed-report.ts'
+import { parseSarif } from './sarif.parser.ts'
 
 function report(...runs: object[]) {
   return { runs: runs.map((run) => ({ tool: { driver: { name: 'Lint' } }, ...run })), version: '2.1.0' }
@@ -393,4 +394,36 @@ test("any value of a result's member leaves the other results readable", async (
     }),
     { numRuns: 500 },
   )
+})
+
+test('the repository is looked up once, and only for absolute paths that the report does not explain', async () => {
+  const parse = async (...runs: object[]) => {
+    const bytes = Buffer.from(JSON.stringify(report(...runs)))
+    const paths: (string | null)[] = []
+    let calls = 0
+    const open = async function* () {
+      yield bytes
+    }
+    const onFindings = async (findings: ParsedFinding[]) => {
+      paths.push(...findings.map(({ path }) => path))
+    }
+    const { skipped } = await parseSarif({ open }, onFindings, async () => {
+      calls++
+      return { name: 'acme/app', paths: [] }
+    })
+    return { paths, calls, skipped }
+  }
+  const root = { originalUriBaseIds: { SRCROOT: { uri: 'file:///stated/' } } }
+  const explained = { results: [result(at('file:///stated/a.ts')), result(at('b.ts')), 7], ...root }
+  assert.deepEqual(await parse(explained), { paths: ['a.ts', 'b.ts'], calls: 0, skipped: 1 })
+  const absolute = { results: [result(at('/ci/app/c.ts')), result(at('/ci/app/d.ts')), 7] }
+  const both = await parse(explained, absolute, absolute)
+  assert.deepEqual(both, { paths: ['a.ts', 'b.ts', 'c.ts', 'd.ts', 'c.ts', 'd.ts'], calls: 1, skipped: 3 })
+})
+
+test('the working directory of a tool is removed from absolute paths', async () => {
+  const workingDirectory = { uri: 'file:///ci/ws/packages/web/' }
+  const invocations = [{ executionSuccessful: true, workingDirectory }]
+  assert.equal((await readOne(at('/ci/ws/packages/web/a.ts'), { invocations })).path, 'a.ts')
+  assert.equal((await readOne(at('../shared/a.ts'), { invocations })).path, 'shared/a.ts')
 })

@@ -1,88 +1,106 @@
-import { type Element, readSpans } from '../../../platform/json/read-spans.ts'
+import type { Element } from '../../../platform/json/read-spans.ts'
 import { objectOf } from '../../../platform/json/read-value.ts'
+import type { ReadRepository } from '../checkout/checkout.ts'
 import { FindingBatch, type OnFindings } from '../report/finding-batch.ts'
 import type { ParsedFinding, ReportSource, ReportSummary } from '../report/parsed-report.ts'
 import { EntryCount, ReportWarnings } from '../report/report-warnings.ts'
 import { readFinding } from './finding.ts'
-import { type ReadRun, readRuns } from './read-runs.ts'
-import { categoryOf, toolsOf } from './report-scope.ts'
+import { type ReadRuns, readResults, readRuns } from './read-runs.ts'
+import { checkoutWarning, inferReportCheckout } from './report-checkout.ts'
+import { categoryOf, toolsOf, UnscannedFiles, unscannedWarning } from './report-scope.ts'
 import { isFinding } from './result.ts'
 import { ruleReference } from './rule-reference.ts'
-
-/** Members of a result that can be most of a report and that findings do not need. */
-const UNREAD_MEMBERS = [
-  'codeFlows',
-  'graphs',
-  'graphTraversals',
-  'stacks',
-  'fixes',
-  'relatedLocations',
-  'attachments',
-  'webRequest',
-  'webResponse',
-  'analysisTarget',
-]
+import { isParseError } from './scan-error.ts'
 
 /**
  * Reads a SARIF 2.1.0 report of any size in two passes, because a result's rule may come after it:
  * first everything to which results refer, then the results.
  * Throws ReportError if the file is not SARIF 2.1.0, JsonError if it is not JSON.
  */
-export async function parseSarif(source: ReportSource, onFindings: OnFindings): Promise<ReportSummary> {
+export async function parseSarif(
+  source: ReportSource,
+  onFindings: OnFindings,
+  readRepository: ReadRepository,
+): Promise<ReportSummary> {
   const warnings = new ReportWarnings()
-  const { runs, spans } = await readRuns(source, warnings)
-  const reader = new ResultReader(runs, warnings, onFindings)
-  for await (const { span, elements } of readSpans(source.open(), spans, UNREAD_MEMBERS)) {
-    for (const element of elements) reader.read(span.run, element)
+  const report = await readRuns(source, warnings)
+  const reader = new ResultReader(report, warnings, onFindings)
+  const inferCheckout = async () => {
+    const checkout = await inferReportCheckout(source, report, await readRepository())
+    report.checkout.set(checkout.directories)
+    for (const run of report.runs) run?.fileLocations.clear()
+    warnings.addUnlessNull(checkoutWarning(checkout))
+  }
+  for await (const { span, elements } of readResults(source, report.spans)) {
+    for (const element of elements) {
+      while (!reader.read(span.run, element)) await inferCheckout()
+    }
     await reader.batch.flushFull()
     if (reader.batch.isTruncated) break
   }
   await reader.batch.flush()
   reader.results.refuseIfNoneWasRead('results', 'sarif')
+  let tools = reader.tools()
+  if (report.checkout.isWanted) {
+    await inferCheckout()
+    tools = reader.tools()
+  }
+  for (const tool of tools) warnings.addUnlessNull(unscannedWarning(tool))
   return {
-    tools: toolsOf(runs, reader.batch.namedRules),
+    tools,
     findings: reader.batch.count,
     components: 0,
     skipped: reader.results.skipped,
     truncated: reader.batch.isTruncated,
     warnings: warnings.list(),
-    category: categoryOf(runs),
+    category: categoryOf(report.runs),
   }
 }
 
 class ResultReader {
   readonly batch: FindingBatch
   readonly results: EntryCount
-  readonly #runs: ReadRun[]
+  readonly #report: ReadRuns
+  readonly #unscanned = new UnscannedFiles()
   #run = 0
   /** The number of the result in its run, from 1. */
   #number = 0
 
-  constructor(runs: ReadRun[], warnings: ReportWarnings, onFindings: OnFindings) {
-    this.#runs = runs
+  constructor(report: ReadRuns, warnings: ReportWarnings, onFindings: OnFindings) {
+    this.#report = report
     this.results = new EntryCount(warnings)
     this.batch = new FindingBatch(onFindings)
   }
 
-  /** Reads the next result of the run. */
-  read(runIndex: number, { value, isOversize }: Element): void {
-    if (this.batch.isTruncated) return
+  /**
+   * Reads the next result of the run. Returns false if the checkout must be known first: then the
+   * same result has to be read again.
+   */
+  read(runIndex: number, { value, isOversize }: Element): boolean {
+    if (this.batch.isTruncated) return true
     if (runIndex !== this.#run) this.#enter(runIndex)
-    this.#number++
-    const run = this.#runs[runIndex]
+    const run = this.#report.runs[runIndex]
     const result = objectOf(value)
+    const finding = run && result && isFinding(result) ? readFinding(run, result) : undefined
+    if (this.#report.checkout.isWanted) return false
+    this.#number++
     if (isOversize) this.#skip('is too large')
     else if (result === null || run === undefined) this.#skip('is not an object')
-    else if (isFinding(result)) this.#add(readFinding(run, result))
+    else if (finding !== undefined) this.#add(finding)
     else {
       this.results.addRead()
       this.batch.namedRules.add(run.tool.name, ruleReference(result).id)
     }
+    return true
+  }
+
+  tools() {
+    return toolsOf(this.#report.runs, { rules: this.batch.namedRules, unscanned: this.#unscanned })
   }
 
   /** Clears what the results of the last run have cached: a report may have many runs. */
   #enter(runIndex: number): void {
-    const left = this.#runs[this.#run]
+    const left = this.#report.runs[this.#run]
     left?.fileLocations.clear()
     left?.kinds.clear()
     this.#run = runIndex
@@ -96,6 +114,7 @@ class ResultReader {
     }
     this.results.addRead()
     this.batch.add(finding)
+    if (isParseError(finding)) this.#unscanned.add(finding.tool, finding.path)
   }
 
   #skip(reason: string): void {

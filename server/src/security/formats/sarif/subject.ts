@@ -1,6 +1,7 @@
 import { type JsonObject, objectOf, textsOf } from '../../../platform/json/read-value.ts'
 import { boundedTexts } from '../../vocabulary/bounded-text.ts'
 import type { FindingKind } from '../../vocabulary/finding.ts'
+import { sketchOf } from '../../vocabulary/text-sketch.ts'
 import { vulnerabilityIds } from '../../vocabulary/vulnerability-id.ts'
 import type { Identity } from '../report/identity.ts'
 import { identityOf } from './identity.ts'
@@ -26,6 +27,8 @@ type Subject = {
   about: PackageFacts
   /** The flagged code without white space; null if different code may look the same. */
   context: string | null
+  /** The sketch of the flagged code; null for a secret. */
+  similarity: string | null
   identity: Identity
 }
 
@@ -45,7 +48,19 @@ export function subjectOf({ run, result, rule, ruleId, message, location }: Resu
     line: location?.startLine ?? null,
     dependency: isIdentified ? { package: about, vulnerabilityId } : null,
   })
-  return { kind, vulnIds, about, context: context !== null && isCutKey(context) ? null : context, identity }
+  return {
+    kind,
+    vulnIds,
+    about,
+    context: context !== null && isCutKey(context) ? null : context,
+    similarity: similarityOf(kind, context, location),
+    identity,
+  }
+}
+
+function similarityOf(kind: FindingKind, context: string | null, location: ResultLocation | undefined): string | null {
+  if (kind === 'secret' || context === null || location === undefined) return null
+  return sketchOf(location.snippet ?? '', location.surroundings)
 }
 
 /** The kind by the marks of the rule, else by the name of the tool. */

@@ -1,9 +1,9 @@
 import { isAboutPackage } from '../grouping/bucket.ts'
 import type { GroupingFacts } from '../grouping/grouping-facts.ts'
 import type { KnownRules } from '../grouping/known-rules.ts'
+import type { Names } from '../grouping/link-bucket.ts'
 import { ecosystemOf, vulnerabilityNames } from '../grouping/shared-names.ts'
 import { areComparable, SHARED, type WeaknessKey, weaknessKeys } from '../grouping/shared-weaknesses.ts'
-import type { Names } from '../grouping/link-bucket.ts'
 import { comparableCwes, isSecret } from '../grouping/weakness-names.ts'
 
 /** In the order of similarity, the most similar first. */

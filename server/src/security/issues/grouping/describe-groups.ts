@@ -1,7 +1,6 @@
 import { newUuidSeries } from '../../../platform/ids.ts'
 import { compareCanonical } from '../../intel/aliases/alias-groups.ts'
-import type { IssueStatus } from '../../vocabulary/finding.ts'
-import type { FindingKind } from '../../vocabulary/finding.ts'
+import type { FindingKind, IssueStatus } from '../../vocabulary/finding.ts'
 import { severityRank } from '../../vocabulary/severity.ts'
 import { type Group, vulnerabilityIdsOf } from './group-members.ts'
 import type { Member } from './grouping-facts.ts'

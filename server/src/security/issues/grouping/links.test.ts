@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { RULES } from '../../../../test/support/rule-names.ts'
 import type { GroupingFacts } from './grouping-facts.ts'
 import { applyRules, linkBucket } from './link-bucket.ts'
 import { RecordedLinks } from './links.ts'
-import { RULES } from '../../../../test/support/rule-names.ts'
 
 const some = <Value>(...values: Value[]) => fc.option(fc.constantFrom(...values), { nil: null })
 

@@ -1,0 +1,96 @@
+import { EarlierPaths } from './earlier-paths.ts'
+import { hasNeighbours, isWithin, sharedDirectories } from './file-path.ts'
+import { namedDirectory } from './repository-name.ts'
+import { topDirectory } from './top-directory.ts'
+
+/** What is known of a repository before its report is read. */
+export type KnownRepository = {
+  /** Its full name on its host; null if there is none. */
+  name: string | null
+  /** Paths of its stored findings, or some of them. */
+  paths: readonly string[]
+}
+
+/** Looks up what is known of the report's repository. Called at most once for a report. */
+export type ReadRepository = () => Promise<KnownRepository>
+
+export type Evidence = KnownRepository & {
+  /** The directories in which the tool ran. */
+  workingDirectories: readonly string[]
+}
+
+/** The directories of a machine into which a repository was checked out. */
+export type Checkout = {
+  directories: string[]
+  /** True if nothing but the paths themselves or a single name is a reason for the directories. */
+  isGuess: boolean
+}
+
+/** A report may be merged of the reports of several machines. */
+const CHECKOUTS_MAX = 4
+
+/**
+ * Infers from the absolute paths of a report where the repository was checked out. Most of the
+ * paths must be in the checkout. The first of these reasons applies:
+ *
+ * 1. Paths in the directory are paths that the repository already has.
+ * 2. The directory has the repository's name.
+ * 3. The tool ran in the directory, unless a directory above it has the repository's name.
+ * 4. The directory looks like the top of a repository, else it is the paths' common directory.
+ */
+export function inferCheckout(paths: readonly string[], evidence: Evidence): Checkout {
+  const earlier = new EarlierPaths(evidence.paths)
+  const directories: string[] = []
+  let rest = ownPaths(paths)
+  while (rest.length > 0 && directories.length < CHECKOUTS_MAX) {
+    const found = explainedDirectory(rest, evidence, earlier)
+    if (found === null || (!found.isCertain && directories.length > 0)) break
+    const { directory, isCertain } = found
+    directories.push(directory)
+    if (!isCertain) return { directories, isGuess: true }
+    rest = rest.filter((path) => !isWithin(path, directory))
+  }
+  return directories.length > 0 || rest.length === 0 ? { directories, isGuess: false } : guess(rest)
+}
+
+function guess(paths: readonly string[]): Checkout {
+  const top = topDirectory(paths)
+  return { directories: top === null ? [] : [top], isGuess: true }
+}
+
+type Explained = { directory: string; isCertain: boolean }
+
+function explainedDirectory(paths: readonly string[], evidence: Evidence, earlier: EarlierPaths): Explained | null {
+  const shared = sharedDirectories(paths)
+  const fit = earlier.fit(paths, shared)
+  if (fit?.isOfMostFiles && fit.isCertain) return earlier.looksLikeTop() ? fit : widened(fit, paths)
+  const named = evidence.name === null ? null : namedDirectory(paths, shared, evidence.name)
+  const ranIn = shared.find((directory) => evidence.workingDirectories.includes(directory))
+  if (ranIn === undefined) return named ?? (fit && widened(fit, paths))
+  return named !== null && isWithin(ranIn, named.directory) ? named : { directory: ranIn, isCertain: true }
+}
+
+/**
+ * An earlier guess is too deep if it was made when only one folder of the repository had findings.
+ * Then other files of the report are next to it.
+ */
+function widened(found: Explained, paths: readonly string[]): Explained {
+  const isTooDeep = hasNeighbours(found.directory, paths)
+  const top = isTooDeep ? topDirectory(paths) : null
+  return top !== null && isWithin(found.directory, top) ? { directory: top, isCertain: false } : found
+}
+
+/** Headers and libraries of the machine that scanned. They are not part of any checkout. */
+const SYSTEM =
+  /^(?:\/(?:usr\/(?:local\/)?(?:include|lib(?:32|64|exec)?|share)|lib(?:32|64)?|etc|nix\/store|System|Library|Applications)|[a-z]:\/(?:Program Files(?: \(x86\))?|ProgramData|Windows))\//i
+
+/** Installed packages and hidden directories, which may be outside of the checkout. */
+const INSTALLED =
+  /\/(?:node_modules|bower_components|(?:site|dist)-packages|hostedtoolcache|pkg\/mod|\.(?!github\/|gitlab\/|circleci\/)[^/]+)\//
+
+/** The paths that say something about the checkout. */
+function ownPaths(paths: readonly string[]): string[] {
+  const ofUsers = paths.filter((path) => !SYSTEM.test(path))
+  const own = ofUsers.filter((path) => !INSTALLED.test(path))
+  return own.length > 0 ? own : ofUsers
+}

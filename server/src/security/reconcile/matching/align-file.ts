@@ -1,0 +1,99 @@
+import type { IdentityMethod } from '../../vocabulary/finding.ts'
+import type { ComparedFile } from './compared-file.ts'
+import type { LinePair } from './frontier.ts'
+import { bestChain } from './line-chain.ts'
+import { LinePairs } from './line-pairs.ts'
+import { matchGaps } from './match-gaps.ts'
+import { matchAlong } from './match-lines.ts'
+import { contentOf, hasContent, placedContentOf, type TrackedFinding } from './tracked-finding.ts'
+
+/** The evidence that a moved block needs: more than one text. */
+const BLOCK_MIN = 10
+/** The blocks that are looked for in one file. */
+const BLOCKS_MAX = 20
+/** Findings that are matched with certainty count more than what the rules find. */
+const CERTAINTY = 4
+
+/** Matches the findings of a file whose content is the same: in their order, and in blocks that moved. */
+export function matchSame(file: ComparedFile, inOrder: IdentityMethod, moved: IdentityMethod): void {
+  matchInOrder(file, inOrder, unplacedContent)
+  const anchors = anchorsOf(file)
+  const { pairs: chain } = bestChain(pairsOf(file, anchors, 'rule'), 0)
+  matchAlong(file, chain, { same: inOrder, edited: null })
+  matchBlocks(file, anchorsOutside(anchors, chain), moved)
+  matchInOrder(file, moved, movableContent)
+}
+
+/** Matches edited findings of a file: along the lines that kept their order, and between them. */
+export function matchEdited(file: ComparedFile, methods: { same: IdentityMethod; edited: IdentityMethod }): void {
+  const { pairs: chain } = bestChain(pairsOf(file, anchorsOf(file), 'rule'), 0)
+  matchAlong(file, chain, methods)
+  matchGaps(file, chain, methods)
+}
+
+function unplacedContent(finding: TrackedFinding): string | null {
+  return finding.start_line === null ? contentOf(finding) : null
+}
+
+/** A message alone is moved only with a flagged code of the same column and length. */
+function movableContent(finding: TrackedFinding): string {
+  return hasContent(finding) ? contentOf(finding) : placedContentOf(finding)
+}
+
+/** Equal findings without other evidence are in the same order, if there are equally many. */
+function matchInOrder(
+  file: ComparedFile,
+  method: IdentityMethod,
+  keyOf: (finding: TrackedFinding) => string | null,
+): void {
+  const { matching } = file
+  const reported = file.freeBy('reported', keyOf)
+  for (const [content, indexes] of file.freeBy('stored', keyOf)) {
+    const others = reported.get(content) ?? []
+    if (others.length !== indexes.length) continue
+    const targets = inOrder(matching.reported, others)
+    for (const [rank, from] of inOrder(matching.stored, indexes).entries()) {
+      matching.match([from, targets[rank] as number], method)
+    }
+  }
+}
+
+function inOrder(findings: readonly TrackedFinding[], indexes: readonly number[]): number[] {
+  return [...indexes].sort((a, b) => (findings[a]?.start_line ?? 0) - (findings[b]?.start_line ?? 0))
+}
+
+function pairsOf(file: ComparedFile, anchors: readonly LinePair[], by: 'rule' | 'content'): LinePair[] {
+  const pairs = new LinePairs(file)
+  for (const anchor of anchors) pairs.add(anchor)
+  pairs.addFree(by)
+  return pairs.sorted()
+}
+
+/** The lines of findings that are matched already. */
+export function anchorsOf(file: ComparedFile): LinePair[] {
+  const { matching } = file
+  const inFile = new Set(file.reported)
+  return file.stored.flatMap((index) => {
+    const partner = matching.partnerOf('stored', index)
+    const from = matching.stored[index]?.start_line ?? null
+    const to = matching.reported[partner]?.start_line ?? null
+    if (from === null || to === null || !inFile.has(partner)) return []
+    return [{ from, to, weight: file.evidence([index, partner]).weight + CERTAINTY }]
+  })
+}
+
+function anchorsOutside(anchors: readonly LinePair[], chain: readonly LinePair[]): LinePair[] {
+  const lines = new Map(chain.map(({ from, to }) => [from, to]))
+  return anchors.filter(({ from, to }) => lines.get(from) !== to)
+}
+
+/** Blocks that moved to another place are further chains of equal findings. */
+export function matchBlocks(file: ComparedFile, anchors: LinePair[], method: IdentityMethod): void {
+  let outside = anchors
+  for (let block = 0; block < BLOCKS_MAX; block++) {
+    const chain = bestChain(pairsOf(file, outside, 'content'), null)
+    if (chain.score < BLOCK_MIN) return
+    matchAlong(file, chain.pairs, { same: method, edited: null })
+    outside = anchorsOutside(outside, chain.pairs)
+  }
+}

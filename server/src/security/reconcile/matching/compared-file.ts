@@ -1,0 +1,101 @@
+import { likeness } from '../../vocabulary/text-sketch.ts'
+import { groupedBy, type Matching, type Side } from './matching.ts'
+import { contentOf, hasContent, type Pair, placedContentOf, shapeOf, type TrackedFinding } from './tracked-finding.ts'
+
+/** How much speaks for two findings of one rule being the same. */
+export type Evidence = {
+  weight: number
+  isSame: boolean
+  /** Whether the column and the length of the flagged code are the same. */
+  isInPlace: boolean
+  /** How alike the flagged texts are, from 0 to 1; null if a text is unknown. */
+  likeness: number | null
+}
+
+/** The weight of equal findings: if there is one on each side, and if there are very many. */
+const EQUAL_TEXT = { one: 8, many: 3 }
+const EQUAL_MESSAGE = { one: 6, many: 1.8 }
+const EQUAL_MESSAGE_ELSEWHERE = { one: 3, many: 1 }
+const RULE_ONLY = 1
+const LIKE_TEXT = 5
+const SAME_SURROUNDINGS = 2
+const SAME_PLACE = 0.8
+
+/** The findings of a file before and after a change, as indexes. */
+export class ComparedFile {
+  readonly matching: Matching
+  readonly stored: readonly number[]
+  readonly reported: readonly number[]
+  readonly #counts: Record<Side, Map<string, number>>
+
+  constructor(matching: Matching, stored: readonly number[], reported: readonly number[]) {
+    this.matching = matching
+    this.stored = stored
+    this.reported = reported
+    this.#counts = { stored: this.#countKeys('stored'), reported: this.#countKeys('reported') }
+  }
+
+  evidence([from, to]: Pair): Evidence {
+    const stored = this.matching.stored[from] as TrackedFinding
+    const reported = this.matching.reported[to] as TrackedFinding
+    const isInPlace = shapeOf(stored) === shapeOf(reported)
+    if (isSameContent(stored, reported)) {
+      const likeness = hasContent(stored) ? 1 : null
+      return { weight: this.#equality(stored, reported, isInPlace), isSame: true, isInPlace, likeness }
+    }
+    const likeness = textLikeness(stored, reported)
+    const weight = RULE_ONLY + (isInPlace ? SAME_PLACE : 0) + LIKE_TEXT * (likeness ?? 0)
+    return { weight, isSame: false, isInPlace, likeness }
+  }
+
+  /** The free findings of a side, by a key; those without one are left out. */
+  freeBy(side: Side, keyOf: (finding: TrackedFinding) => string | null): Map<string, number[]> {
+    const { matching } = this
+    return groupedBy(this[side], (index) =>
+      matching.isFree(side, index) ? keyOf(matching[side][index] as TrackedFinding) : null,
+    )
+  }
+
+  /** Equal findings say the less, the more of them the file has. */
+  #equality(stored: TrackedFinding, reported: TrackedFinding, isInPlace: boolean): number {
+    if (hasContent(stored)) {
+      const place = isInPlace ? SAME_PLACE : 0
+      return this.#rarity(contentOf(stored), EQUAL_TEXT) + place + sameSurroundings(stored, reported)
+    }
+    if (isInPlace) return this.#rarity(placedContentOf(stored), EQUAL_MESSAGE)
+    return this.#rarity(contentOf(stored), EQUAL_MESSAGE_ELSEWHERE)
+  }
+
+  #rarity(key: string, { one, many }: { one: number; many: number }): number {
+    const pairs = (this.#counts.stored.get(key) ?? 1) * (this.#counts.reported.get(key) ?? 1)
+    return Math.max(many, one - 0.4 * Math.log2(pairs))
+  }
+
+  #countKeys(side: Side): Map<string, number> {
+    const counts = new Map<string, number>()
+    for (const index of this[side]) {
+      const finding = this.matching[side][index] as TrackedFinding
+      for (const key of [contentOf(finding), placedContentOf(finding)]) counts.set(key, (counts.get(key) ?? 0) + 1)
+    }
+    return counts
+  }
+}
+
+export function isSameContent(stored: TrackedFinding, reported: TrackedFinding): boolean {
+  return stored.fingerprint === reported.fingerprint || contentOf(stored) === contentOf(reported)
+}
+
+/** Equal texts are told apart by the lines around them. */
+function sameSurroundings(stored: TrackedFinding, reported: TrackedFinding): number {
+  if (stored.similarity === null || reported.similarity === null) return 0
+  return likeness(stored.similarity, reported.similarity).sameSurroundings ? SAME_SURROUNDINGS : 0
+}
+
+/** Blocks of code with the same name are alike, whatever else changed. */
+function textLikeness(stored: TrackedFinding, reported: TrackedFinding): number | null {
+  const isNamed = stored.resource_name !== null && reported.resource_name !== null
+  if (isNamed && stored.resource_name === reported.resource_name) return 1
+  if (stored.similarity === null || reported.similarity === null) return null
+  const alike = likeness(stored.similarity, reported.similarity)
+  return alike.sameHead ? Math.max(alike.text, 0.8) : alike.text
+}

@@ -1,0 +1,88 @@
+import type { ComparedFile } from './compared-file.ts'
+import type { LinePair } from './frontier.ts'
+import { groupedBy } from './matching.ts'
+import { contentOf, isOfPackage, ruleOf, type TrackedFinding } from './tracked-finding.ts'
+
+/** The pairs of lines that are compared in one file. */
+const PAIRS_MAX = 300_000
+/** The findings of one line that are compared with those of another. */
+const AT_LINE_MAX = 20
+
+/** The pairs of lines of a file, with the evidence of all findings at them. */
+export class LinePairs {
+  readonly #file: ComparedFile
+  readonly #rows = new Map<number, Map<number, number>>()
+
+  constructor(file: ComparedFile) {
+    this.#file = file
+  }
+
+  add({ from, to, weight }: LinePair): void {
+    const row = this.#rows.get(from) ?? new Map<number, number>()
+    this.#rows.set(from, row)
+    row.set(to, (row.get(to) ?? 0) + weight)
+  }
+
+  sorted(): LinePair[] {
+    const rows = [...this.#rows].sort(([a], [b]) => a - b)
+    return rows.flatMap(([from, row]) =>
+      [...row].sort(([a], [b]) => a - b).map(([to, weight]) => ({ from, to, weight })),
+    )
+  }
+
+  /** Adds the lines at which free findings have the same rule, or the same content. */
+  addFree(by: 'rule' | 'content'): void {
+    const groups = this.#commonGroups(by === 'rule' ? ruleOf : contentOf)
+    const total = groups.reduce((sum, { stored, reported }) => sum + stored.length * reported.length, 0)
+    if (total > PAIRS_MAX && by === 'rule') {
+      this.addFree('content')
+      return
+    }
+    const share = Math.min(1, PAIRS_MAX / Math.max(1, total))
+    for (const group of groups) this.#addGroup(group, share)
+  }
+
+  #commonGroups(keyOf: (finding: TrackedFinding) => string): Group[] {
+    const { matching } = this.#file
+    const placed = (finding: TrackedFinding) =>
+      finding.start_line === null || isOfPackage(finding) ? null : keyOf(finding)
+    const reported = this.#file.freeBy('reported', placed)
+    return [...this.#file.freeBy('stored', placed)].flatMap(([key, indexes]) => {
+      const others = reported.get(key)
+      if (others === undefined) return []
+      return [{ stored: byLine(matching.stored, indexes), reported: byLine(matching.reported, others) }]
+    })
+  }
+
+  /** Of very many lines, only those of about the same rank are compared. */
+  #addGroup({ stored, reported }: Group, share: number): void {
+    const reach = share === 1 ? reported.length : Math.max(1, (share * reported.length) / 2)
+    const slope = reported.length / stored.length
+    for (const [rank, [from, candidates]] of stored.entries()) {
+      const first = Math.max(0, Math.floor(rank * slope - reach))
+      for (const [to, others] of reported.slice(first, Math.ceil(rank * slope + reach) + 1)) {
+        this.add({ from, to, weight: this.#bestWeight(candidates, others) })
+      }
+    }
+  }
+
+  #bestWeight(candidates: number[], others: number[]): number {
+    let best = 0
+    for (const stored of candidates.slice(0, AT_LINE_MAX)) {
+      for (const reported of others.slice(0, AT_LINE_MAX)) {
+        best = Math.max(best, this.#file.evidence([stored, reported]).weight)
+      }
+    }
+    return best
+  }
+}
+
+/** The free findings of one rule or content, by line. */
+type Group = { stored: LineFindings[]; reported: LineFindings[] }
+type LineFindings = [line: number, indexes: number[]]
+
+/** Findings by their line, in the order of lines. */
+export function byLine(findings: readonly TrackedFinding[], indexes: readonly number[]): LineFindings[] {
+  const lines = groupedBy(indexes, (index) => findings[index]?.start_line ?? null)
+  return [...lines].sort(([a], [b]) => a - b)
+}

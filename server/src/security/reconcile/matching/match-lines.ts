@@ -1,0 +1,65 @@
+import type { IdentityMethod } from '../../vocabulary/finding.ts'
+import type { ComparedFile } from './compared-file.ts'
+import type { LinePair } from './frontier.ts'
+import { byLine } from './line-pairs.ts'
+import { groupedBy, type Matching, type Side } from './matching.ts'
+import { type Pair, ruleOf, type TrackedFinding } from './tracked-finding.ts'
+
+/** More findings of one line are matched by their fingerprints only. */
+const COMPARED_MAX = 30
+
+/** The methods for findings whose content is the same, and for edited ones. */
+export type Methods = { same: IdentityMethod; edited: IdentityMethod | null }
+
+/** Matches the free findings at the lines of a chain. */
+export function matchAlong(file: ComparedFile, chain: readonly LinePair[], methods: Methods): void {
+  const stored = new Map(byLine(file.matching.stored, file.stored))
+  const reported = new Map(byLine(file.matching.reported, file.reported))
+  for (const { from, to } of chain) {
+    const sides = { stored: stored.get(from) ?? [], reported: reported.get(to) ?? [] }
+    matchEqual(file.matching, sides, methods.same)
+    matchBest(file, sides, methods)
+  }
+}
+
+type Sides = Record<Side, readonly number[]>
+
+/** Equal findings of one line are in the order of their columns. */
+function matchEqual(matching: Matching, sides: Sides, method: IdentityMethod): void {
+  const others = freeByFingerprint(matching, 'reported', sides)
+  for (const [fingerprint, indexes] of freeByFingerprint(matching, 'stored', sides)) {
+    const equal = others.get(fingerprint) ?? []
+    if (equal.length !== indexes.length) continue
+    for (const [rank, from] of indexes.entries()) matching.match([from, equal[rank] as number], method)
+  }
+}
+
+function freeByFingerprint(matching: Matching, side: Side, sides: Sides): Map<string, number[]> {
+  const findings = matching[side]
+  const free = sides[side].filter((index) => matching.isFree(side, index))
+  free.sort((a, b) => (findings[a]?.start_column ?? 0) - (findings[b]?.start_column ?? 0))
+  return groupedBy(free, (index) => findings[index]?.fingerprint ?? null)
+}
+
+/** The rest of a line: the best pairs first. */
+function matchBest(file: ComparedFile, sides: Sides, methods: Methods): void {
+  const { matching } = file
+  const free = sides.stored.filter((index) => matching.isFree('stored', index)).slice(0, COMPARED_MAX)
+  const others = sides.reported.filter((index) => matching.isFree('reported', index)).slice(0, COMPARED_MAX)
+  const candidates = free.flatMap((from) => others.flatMap((to) => candidateOf(file, [from, to])))
+  for (const { pair, isSame } of candidates.sort((a, b) => b.weight - a.weight)) {
+    const method = isSame ? methods.same : methods.edited
+    if (method !== null) matching.match(pair, method)
+  }
+}
+
+type Candidate = { pair: Pair; weight: number; isSame: boolean }
+
+function candidateOf(file: ComparedFile, pair: Pair): Candidate[] {
+  const stored = file.matching.stored[pair[0]] as TrackedFinding
+  const reported = file.matching.reported[pair[1]] as TrackedFinding
+  if (ruleOf(stored) !== ruleOf(reported)) return []
+  const distance = Math.abs((stored.start_column ?? 0) - (reported.start_column ?? 0))
+  const { weight, isSame } = file.evidence(pair)
+  return [{ pair, weight: weight - distance / 1000, isSame }]
+}

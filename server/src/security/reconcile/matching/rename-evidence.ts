@@ -1,0 +1,146 @@
+import { groupedBy, type Matching, type Side } from './matching.ts'
+import { contentOf, isUnmistakable, type TrackedFinding } from './tracked-finding.ts'
+
+export type FilePair = { from: string; to: string }
+/** A file that may have been renamed, with how much speaks for it. */
+export type RenameCandidate = FilePair & { score: number; isLikely: boolean; isAlike: boolean }
+
+/** A content that is in more files does not lead to candidates. */
+const FILES_MAX = 8
+/** The pairs of files with one name that are compared. */
+const NAMESAKES_MAX = 2500
+const NAME_DEPTH_MAX = 5
+
+/** The share of equal findings from which two files are alike. */
+const ALIKE_MIN = 0.5
+/** Findings at unchanged lines by which files are recognized without their names and texts. */
+const UNCHANGED_MIN = 3
+
+export type Paths = ReadonlyMap<string, readonly number[]>
+
+/** Collects what speaks for vanished paths being the appeared ones. */
+export class RenameEvidence {
+  readonly #before: PathContents
+  readonly #after: PathContents
+
+  constructor(matching: Matching, vanished: Paths, appeared: Paths) {
+    this.#before = new PathContents(matching, 'stored', vanished)
+    this.#after = new PathContents(matching, 'reported', appeared)
+  }
+
+  candidates(): RenameCandidate[] {
+    const pairs = new Map([...this.#sharedContents(), ...this.#sharedNames()].map((pair) => [keyOf(pair), pair]))
+    return [...pairs.values()].map((pair) => this.#compared(pair))
+  }
+
+  *#sharedContents(): Generator<FilePair> {
+    for (const [content, departed] of this.#before.paths) {
+      const arrived = this.#after.paths.get(content)
+      if (arrived === undefined || departed.size > FILES_MAX || arrived.size > FILES_MAX) continue
+      yield* product([...departed], [...arrived])
+    }
+  }
+
+  /** Files with the same last names, of which there are few. */
+  *#sharedNames(): Generator<FilePair> {
+    for (let depth = 1; depth <= NAME_DEPTH_MAX; depth++) {
+      const arrived = this.#after.byLastNames(depth)
+      for (const [name, departed] of this.#before.byLastNames(depth)) {
+        const others = arrived.get(name) ?? []
+        if (departed.length * others.length <= NAMESAKES_MAX) yield* product(departed, others)
+      }
+    }
+  }
+
+  #compared(pair: FilePair): RenameCandidate {
+    const equal = overlap(this.#before.contentsOf(pair.from), this.#after.contentsOf(pair.to))
+    const unchanged = overlap(this.#before.placesOf(pair.from), this.#after.placesOf(pair.to))
+    const total = this.#before.sizeOf(pair.from) + this.#after.sizeOf(pair.to)
+    const unmistakable = equal.keys.filter((key) => this.#before.isUnique(key) && this.#after.isUnique(key)).length
+    const share = (2 * equal.count) / total
+    const isAlike = share >= ALIKE_MIN
+    const names = commonNames(pair)
+    return {
+      ...pair,
+      score: 2 * unmistakable + 2 * share + (4 * unchanged.count) / total + 0.5 * names,
+      isAlike,
+      isLikely: unmistakable > 1 || (isAlike && (unmistakable > 0 || names > 0 || unchanged.count >= UNCHANGED_MIN)),
+    }
+  }
+}
+
+/** The contents of the paths of one side, and the paths of each content. */
+class PathContents {
+  readonly paths: ReadonlyMap<string, ReadonlySet<string>>
+  readonly #findings: readonly TrackedFinding[]
+  readonly #byPath: Paths
+  readonly #unique: ReadonlySet<string>
+
+  constructor(matching: Matching, side: Side, byPath: Paths) {
+    this.#findings = matching[side]
+    this.#byPath = byPath
+    const everywhere = groupedBy([...this.#findings.keys()], (index) => contentOf(this.#finding(index)))
+    const [unique, paths] = [new Set<string>(), new Map<string, Set<string>>()]
+    for (const [content, indexes] of everywhere) {
+      const found = new Set(indexes.map((index) => this.#finding(index).path ?? ''))
+      if (found.size === 1 && isUnmistakable(this.#finding(indexes[0] as number))) unique.add(content)
+      const ofSide = [...found].filter((path) => byPath.has(path))
+      if (ofSide.length > 0) paths.set(content, new Set(ofSide))
+    }
+    this.#unique = unique
+    this.paths = paths
+  }
+
+  /** Whether no other file of the side has it, and its text is long enough to mean something. */
+  isUnique(content: string): boolean {
+    return this.#unique.has(content)
+  }
+
+  sizeOf(path: string): number {
+    return this.#byPath.get(path)?.length ?? 0
+  }
+
+  contentsOf(path: string): Map<string, number> {
+    return this.#counted(path, contentOf)
+  }
+
+  placesOf(path: string): Map<string, number> {
+    return this.#counted(path, (finding) => `${contentOf(finding)} ${finding.start_line}:${finding.start_column}`)
+  }
+
+  byLastNames(depth: number): Map<string, string[]> {
+    const paths = [...this.#byPath.keys()]
+    const groups = groupedBy([...paths.keys()], (index) => paths[index]?.split('/').slice(-depth).join('/') ?? null)
+    return new Map([...groups].map(([name, indexes]) => [name, indexes.map((index) => paths[index] as string)]))
+  }
+
+  #counted(path: string, keyOf: (finding: TrackedFinding) => string): Map<string, number> {
+    const groups = groupedBy(this.#byPath.get(path) ?? [], (index) => keyOf(this.#finding(index)))
+    return new Map([...groups].map(([key, { length }]) => [key, length]))
+  }
+
+  #finding(index: number): TrackedFinding {
+    return this.#findings[index] as TrackedFinding
+  }
+}
+
+function overlap(before: Map<string, number>, after: Map<string, number>): { keys: string[]; count: number } {
+  const keys = [...before.keys()].filter((key) => after.has(key))
+  const count = keys.reduce((sum, key) => sum + Math.min(before.get(key) ?? 0, after.get(key) ?? 0), 0)
+  return { keys, count }
+}
+
+function product(departed: readonly string[], arrived: readonly string[]): FilePair[] {
+  return departed.flatMap((from) => arrived.map((to) => ({ from, to })))
+}
+
+function keyOf({ from, to }: FilePair): string {
+  return `${from}\n${to}`
+}
+
+/** The number of last names that both paths have. */
+function commonNames({ from, to }: FilePair): number {
+  const [names, others] = [from.split('/').reverse(), to.split('/').reverse()]
+  const common = names.findIndex((name, index) => name !== others[index])
+  return common === -1 ? names.length : common
+}

@@ -1,0 +1,63 @@
+import type { FindingKind, IdentityMethod } from '../../vocabulary/finding.ts'
+import { richness } from '../../vocabulary/text-sketch.ts'
+
+/** What the matching rules read of a finding, stored or reported. */
+export type TrackedFinding = {
+  path: string | null
+  start_line: number | null
+  end_line: number | null
+  start_column: number | null
+  end_column: number | null
+  rule_id: string | null
+  kind: FindingKind
+  resource_name: string | null
+  /** Hex prefixes. Equal fingerprints: the same rule and text, or the tool's own fingerprint. */
+  fingerprint: string
+  fingerprint_method: string
+  /** The fingerprint without the path. */
+  relocation: string | null
+  /** The sketch of the flagged text; null for secrets and where the report has no text. */
+  similarity: string | null
+  title: string
+}
+
+/** Indexes of the two findings. */
+export type Match = { stored: number; reported: number; method: IdentityMethod }
+export type Pair = readonly [stored: number, reported: number]
+
+/** The findings of one rule can be versions of each other. A result without a rule has a title. */
+export function ruleOf({ kind, rule_id, title }: TrackedFinding): string {
+  return `${kind} ${rule_id ?? `?${title}`}`
+}
+
+/** What is flagged, whichever file and line it is in. */
+export function contentOf({ relocation, fingerprint }: TrackedFinding): string {
+  return relocation ?? fingerprint
+}
+
+/** The column and length of the flagged code, which stay when lines are added before it. */
+export function shapeOf({ start_line, end_line, start_column, end_column }: TrackedFinding): string {
+  return `${start_column}:${(end_line ?? 0) - (start_line ?? 0)}:${end_column}`
+}
+
+export function placedContentOf(finding: TrackedFinding): string {
+  return `${contentOf(finding)} ${shapeOf(finding)}`
+}
+
+/** Packages and licenses are identified by their names, never by a place. */
+export function isOfPackage({ kind }: TrackedFinding): boolean {
+  return kind === 'dependency' || kind === 'license'
+}
+
+/** Whether its identity is a text or a fingerprint of the tool, not just a message. */
+export function hasContent({ fingerprint_method }: TrackedFinding): boolean {
+  return fingerprint_method !== 'message'
+}
+
+/** Texts with fewer different runs of characters are common: `import os`. */
+const RICH = 20
+
+/** Whether its text means the same finding wherever it is. Tools' own fingerprints count as long. */
+export function isUnmistakable(finding: TrackedFinding): boolean {
+  return hasContent(finding) && (finding.similarity === null || richness(finding.similarity) >= RICH)
+}

@@ -1,0 +1,97 @@
+/**
+ * A sketch of a text: 32 bytes in hex by which two versions of the text are compared without
+ * storing either. It consists of a hash of the first line (8 digits), a hash of the text around it
+ * (8 digits), and a minhash of its runs of three characters (48 digits). Zeros mean "unknown".
+ */
+export function sketchOf(text: string, surroundings: string | null): string {
+  return headHash(text) + (surroundings === null ? UNKNOWN : shortHash(normalized(surroundings))) + minhash(text)
+}
+
+export type TextLikeness = {
+  /** The share of common runs of three characters, from 0 to 1. */
+  text: number
+  /** Both texts have several lines and begin with the same one. */
+  sameHead: boolean
+  sameSurroundings: boolean
+}
+
+/** How alike two sketched texts are. */
+export function likeness(a: string, b: string): TextLikeness {
+  return { text: sharedRuns(a, b), sameHead: sameHash(a, b, 0), sameSurroundings: sameHash(a, b, HASH_DIGITS) }
+}
+
+const HASH_DIGITS = 8
+const UNKNOWN = '0'.repeat(HASH_DIGITS)
+const BINS = 48
+const RUN = 3
+/** Longer texts are compared by their beginning. */
+const TEXT_MAX = 4000
+
+function normalized(text: string): string {
+  return text.slice(0, TEXT_MAX).replace(/\s+/g, '').replaceAll("'", '"')
+}
+
+function headHash(text: string): string {
+  const [head, ...rest] = text.slice(0, TEXT_MAX).trim().split('\n', 2)
+  return rest.length === 0 || head === undefined ? UNKNOWN : shortHash(normalized(head))
+}
+
+/** FNV-1a, never `UNKNOWN`. */
+function shortHash(text: string): string {
+  let hash = 0x811c9dc5
+  for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193)
+  return ((hash >>> 0) | 1).toString(16).padStart(HASH_DIGITS, '0')
+}
+
+const smallest = new Uint32Array(BINS)
+
+/** One permutation hashing: each bin keeps one digit of its smallest hash, 0 if it is empty. */
+function minhash(text: string): string {
+  const runs = normalized(text).padEnd(RUN, '\0')
+  smallest.fill(0xffffffff)
+  let run = 0
+  for (let index = 0; index < runs.length; index++) {
+    run = (run << 8) ^ Math.imul(runs.charCodeAt(index), 0x9e3779b1 >>> 24)
+    if (index < RUN - 1) continue
+    const hash = scrambled(run)
+    const bin = hash % BINS
+    if (hash < (smallest[bin] ?? 0)) smallest[bin] = hash
+  }
+  return Array.from(smallest, (hash) => (hash === 0xffffffff ? '0' : (1 + (scrambled(hash) % 15)).toString(16))).join(
+    '',
+  )
+}
+
+/** The finalizer of MurmurHash3. */
+function scrambled(value: number): number {
+  let hash = value
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
+  return (hash ^ (hash >>> 16)) >>> 0
+}
+
+const EMPTY_BIN = '0'.charCodeAt(0)
+
+function sharedRuns(a: string, b: string): number {
+  let shared = 0
+  let filled = 0
+  for (let index = 2 * HASH_DIGITS; index < 2 * HASH_DIGITS + BINS; index++) {
+    const digit = a.charCodeAt(index)
+    const other = b.charCodeAt(index)
+    if (digit !== EMPTY_BIN || other !== EMPTY_BIN) filled++
+    if (digit !== EMPTY_BIN && digit === other) shared++
+  }
+  return filled === 0 ? 0 : shared / filled
+}
+
+/** The number of different runs in a text, up to 48. Short texts have few of them. */
+export function richness(sketch: string): number {
+  let filled = 0
+  for (let index = 2 * HASH_DIGITS; index < sketch.length; index++) if (sketch.charCodeAt(index) !== EMPTY_BIN) filled++
+  return filled
+}
+
+function sameHash(a: string, b: string, from: number): boolean {
+  const hash = a.slice(from, from + HASH_DIGITS)
+  return hash !== UNKNOWN && hash === b.slice(from, from + HASH_DIGITS)
+}

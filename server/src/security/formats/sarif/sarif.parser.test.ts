@@ -88,6 +88,13 @@ test('a location that is not a file becomes the resource name', async () => {
   assert.equal((await readOne({})).path, null)
 })
 
+test('without a line, a finding is at the line of the context that kube-score writes', async () => {
+  const artifactLocation = { uri: 'app.yaml' }
+  const physicalLocation = { artifactLocation, region: { snippet: {} }, contextRegion: { snippet: {}, startLine: 605 } }
+  const { start_line, end_line } = await readOne({ locations: [{ physicalLocation }] })
+  assert.deepEqual([start_line, end_line], [605, 605])
+})
+
 test('a finding in infrastructure has a file and a resource, a finding in code only a file', async () => {
   const location = { ...at('main.tf').locations[0], logicalLocations: [{ fullyQualifiedName: 'aws_s3_bucket.logs' }] }
   const iac = await readOne({ locations: [location] }, { tool: { driver: { name: 'checkov' } } })

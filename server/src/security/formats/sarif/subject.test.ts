@@ -18,6 +18,24 @@ test('the kind depends on the scanner', () => {
   )
 })
 
+test('the name under which tfsec reports, and other scanners of infrastructure, make findings of kind iac', () => {
+  for (const tool of ['defsec', 'tfsec', 'kube-score', 'KICS', 'terrascan']) assert.equal(kind(tool, {}), 'iac', tool)
+  for (const tool of ['zizmor', 'actionlint', 'poutine']) assert.equal(kind(tool, {}), 'code', tool)
+})
+
+test("Semgrep's rules for secrets and infrastructure make findings of that kind, also with local paths", () => {
+  const kinds: [ruleId: string, expected: string][] = [
+    ['generic.secrets.security.detected-private-key.detected-private-key', 'secret'],
+    ['home.ci.semgrep-rules.generic.secrets.gitleaks.generic-api-key', 'secret'],
+    ['terraform.aws.security.aws-s3-bucket-public', 'iac'],
+    ['tmp.rules.semgrep-rules.dockerfile.security.missing-user', 'iac'],
+    ['yaml.kubernetes.security.run-as-non-root', 'iac'],
+    ['yaml.github-actions.security.run-shell-injection', 'code'],
+    ['python.lang.security.audit.exec-detected', 'code'],
+  ]
+  for (const [ruleId, expected] of kinds) assert.equal(kind('Semgrep OSS', {}, ruleId), expected, ruleId)
+})
+
 test('a scanner with several kinds of findings marks its rules', () => {
   assert.equal(kind('Trivy', tags('vulnerability', 'security', 'HIGH')), 'dependency')
   assert.equal(kind('Trivy', tags('misconfiguration', 'security')), 'iac')

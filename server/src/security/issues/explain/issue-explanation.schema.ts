@@ -56,8 +56,13 @@ const AliasPathStep = Closed({
 const Match = Closed({
   code: OneOf(GROUPING_CODES, { description: 'The rule that matches.' }),
   detail: Type.String({ description: 'A sentence that states the match.' }),
-  on: OneOf(MATCHED, { description: 'The property that the findings have in common.' }),
-  value: text('The value that they have in common. Null for fingerprints and secrets, which are not shown.'),
+  on: OneOf(MATCHED, {
+    description:
+      'The property that the findings have in common. `rule`, `fingerprint` and `weakness_and_code` are of one scanner or package. `secret` is the text of a secret, and `secret_and_lines` means that secrets are at overlapping lines. `weakness_and_lines` and `weakness_and_resource` mean one weakness, by the rule map or a CWE, at overlapping lines or in one resource.',
+  }),
+  value: text(
+    'The value that they have in common: a rule, a CWE, a group of the rule map or the id of a vulnerability. Null for fingerprints and secrets, which are not shown.',
+  ),
   alias_path: Type.Array(AliasPathStep, {
     description:
       'The shortest path of aliases from an id that the finding names to `value`. Empty if it names `value`.',

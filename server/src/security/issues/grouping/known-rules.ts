@@ -17,6 +17,8 @@ export type KnownRule = {
   cwes: readonly string[]
   /** The name that scanners share if they adopt a rule; null if it says too little. */
   sharedName: string | null
+  /** True if the rule is about a file as a whole. */
+  isAboutFile: boolean
   /** False if the CWEs that the scanner states are not those of the code that it flags. */
   hasPreciseCwes: boolean
 }
@@ -55,6 +57,7 @@ export class KnownRules {
       groups: [...weaknesses, ...controls],
       cwes: [...new Set(weaknesses.flatMap((id) => this.#map.weaknesses.get(id)?.cwes ?? []))],
       sharedName: sharedNameOf(ruleId),
+      isAboutFile: controls.some((id) => this.#map.controls.get(id)?.whole_file === true),
       hasPreciseCwes: !IMPRECISE_CWES.test(rule),
     }
   }

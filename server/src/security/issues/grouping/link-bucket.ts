@@ -35,7 +35,7 @@ export function applyRules(links: Links, canonicalId: CanonicalId): void {
 }
 
 function linkByPlace(links: Links): void {
-  const resources = resourcesOf(links.members)
+  const resources = resourcesOf(links)
   linkByScanner(links, resources)
   linkByWeakness(links, resources)
 }

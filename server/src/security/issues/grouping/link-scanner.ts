@@ -1,6 +1,6 @@
 import type { GroupingFacts } from './grouping-facts.ts'
 import { apartBy, groupBy, type Links, type Match } from './links.ts'
-import type { Resource } from './resources.ts'
+import { FILE, type Resource } from './resources.ts'
 import { overlappingRuns, spanOf } from './spans.ts'
 
 /**
@@ -119,10 +119,14 @@ function linkByResource(links: Links, indexes: number[], resources: readonly (Re
         code: 'same_location',
         on: 'weakness_and_resource',
         value: links.ruleOf(ofType[0] as number).rule,
-        detailOf: (facts) => `${facts.rule_id} in the resource ${facts.resource_name ?? name}.`,
+        detailOf: (facts) => `${facts.rule_id} in ${placeIn(facts, name)}.`,
       })
     }
   }
+}
+
+function placeIn(facts: GroupingFacts, name: string): string {
+  return name === FILE.name ? fileOf(facts) : `the resource ${facts.resource_name ?? name}`
 }
 
 /** Joins findings at overlapping lines whose rules are in one group of the rule map. */

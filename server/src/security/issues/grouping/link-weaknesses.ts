@@ -1,7 +1,7 @@
 import type { KnownRule } from './known-rules.ts'
 import { fileOf } from './link-scanner.ts'
 import { groupBy, type Links, type Match } from './links.ts'
-import { isSameResource, type Resource } from './resources.ts'
+import { FILE, isSameResource, type Resource } from './resources.ts'
 import { ScannerGroups } from './scanner-groups.ts'
 import { areComparable, SHARED, type WeaknessKey, weaknessKeys } from './shared-weaknesses.ts'
 import { overlappingPairs, pairsOf, type Span, spanDifference, spanOf } from './spans.ts'
@@ -10,13 +10,14 @@ import { broaderCwes, comparableCwes } from './weakness-names.ts'
 /** A finding and one property by which it is compared with findings of other scanners. */
 type Candidate = {
   index: number
+  tool: string
   key: WeaknessKey
   rule: KnownRule
   cwes: readonly string[]
   span: Span | null
   resource: Resource | null
-  /** Equal only for findings that are the same in everything that is compared. */
-  order: string
+  /** The place in an order of the findings that does not depend on when they arrived. */
+  order: number
 }
 
 /** Two findings of different scanners with one weakness at one place. */
@@ -28,8 +29,7 @@ type Pair = { one: Candidate; other: Candidate; difference: number }
  * not depend on the order of the findings.
  */
 export function linkByWeakness(links: Links, resources: readonly (Resource | null)[]): void {
-  const scanners = new Set(links.members.keys().map((index) => links.ruleOf(index).scanner))
-  if (scanners.size < 2) return
+  if (new Set(links.members.map(({ tool }) => tool)).size < 2) return
   const pairs = findPairs(candidatesOf(links, resources)).sort(byReliability)
   const groups = new ScannerGroups(links)
   for (const { one, other } of pairs) {
@@ -42,30 +42,46 @@ export function linkByWeakness(links: Links, resources: readonly (Resource | nul
 }
 
 function candidatesOf(links: Links, resources: readonly (Resource | null)[]): Candidate[] {
+  const orders = ordersOf(links)
   return links.members.flatMap((facts, index) => {
     const rule = links.ruleOf(index)
     const cwes = comparableCwes(facts, rule)
     const span = spanOf(facts, index)
-    const { context, fingerprint } = facts
-    const order = JSON.stringify([rule.rule, span?.from ?? 0, span?.to ?? 0, context, fingerprint, rule.label])
+    const tool = facts.tool.toLowerCase()
+    const order = orders[index] as number
     const resource = resources[index] ?? null
-    return weaknessKeys(rule, cwes).map((key) => ({ index, key, rule, cwes, span, resource, order }))
+    return weaknessKeys(rule, cwes).map((key) => ({ index, tool, key, rule, cwes, span, resource, order }))
   })
 }
 
+/** Equal findings, which are joined already, have the same number. */
+function ordersOf(links: Links): number[] {
+  const texts = links.members.map(({ tool, start_line: from, end_line: to, context, fingerprint }, index) =>
+    JSON.stringify([links.ruleOf(index).rule, from, to, context, fingerprint, tool]),
+  )
+  const ranks = new Map([...new Set(texts)].sort().map((text, rank) => [text, rank]))
+  return texts.map((text) => ranks.get(text) as number)
+}
+
 /** How many neighbors a finding is compared with, so that many at one line take linear time. */
-const NEIGHBORS_MAX = 12
+const NEIGHBORS_MAX = 8
 
 function findPairs(candidates: readonly Candidate[]): Pair[] {
   const pairs: Pair[] = []
   for (const sharing of groupBy(candidates, ({ key }) => `${key.by} ${key.name}`).values()) {
-    if (new Set(sharing.map(({ rule }) => rule.scanner)).size < 2) continue
+    if (new Set(sharing.map(({ tool }) => tool)).size < 2) continue
     sharing.sort(byPlace)
     for (const [one, other] of pairsAtOnePlace(sharing)) {
-      if (one.rule.scanner !== other.rule.scanner && areComparable(one.key, other.key)) pairs.push(ordered(one, other))
+      if (areOfTwoScanners(one, other) && areComparable(one.key, other.key)) pairs.push(ordered(one, other))
     }
   }
   return pairs
+}
+
+/** Two tools may have the same scanner's rules: gosec and golangci-lint, tfsec and Trivy. */
+function areOfTwoScanners(one: Candidate, other: Candidate): boolean {
+  if (one.tool === other.tool) return false
+  return one.rule.scanner !== other.rule.scanner || one.rule.rule === other.rule.rule
 }
 
 /** The pairs in one resource, at overlapping lines, or both without lines. */
@@ -94,15 +110,15 @@ function ordered(one: Candidate, other: Candidate): Pair {
 }
 
 function byPlace(a: Candidate, b: Candidate): number {
-  return (a.span?.from ?? 0) - (b.span?.from ?? 0) || compare(a.order, b.order)
+  return (a.span?.from ?? 0) - (b.span?.from ?? 0) || a.order - b.order
 }
 
 function byReliability(a: Pair, b: Pair): number {
   return (
     SHARED.indexOf(a.one.key.by) - SHARED.indexOf(b.one.key.by) ||
     a.difference - b.difference ||
-    compare(a.one.order, b.one.order) ||
-    compare(a.other.order, b.other.order) ||
+    a.one.order - b.one.order ||
+    a.other.order - b.other.order ||
     compare(a.one.key.name, b.one.key.name)
   )
 }
@@ -112,16 +128,22 @@ function compare(a: string, b: string): number {
 }
 
 function matchOf({ one, other }: Pair, links: Links): Match {
-  const resource = one.resource !== null && other.resource !== null ? resourceName(links, one, other) : null
-  const file = fileOf(links.factsOf(one.index))
-  const place = resource === null ? `at overlapping lines of ${file}` : `in the resource ${resource}`
-  const detail = `${weaknessSentence(one, other)}, ${one.span === null && resource === null ? `in ${file}` : place}.`
+  const isInResource = one.resource !== null && other.resource !== null
+  const detail = `${weaknessSentence(one, other)}, ${placeName(one, other, links)}.`
   return {
     code: 'same_location',
-    on: resource === null ? 'weakness_and_lines' : 'weakness_and_resource',
+    on: isInResource ? 'weakness_and_resource' : 'weakness_and_lines',
     value: one.key.name,
     detailOf: () => detail,
   }
+}
+
+function placeName(one: Candidate, other: Candidate, links: Links): string {
+  const file = fileOf(links.factsOf(one.index))
+  if (one.resource !== null && other.resource !== null && one.resource !== FILE) {
+    return `in the resource ${resourceName(links, one, other)}`
+  }
+  return one.span === null || one.resource === FILE ? `in ${file}` : `at overlapping lines of ${file}`
 }
 
 /** The name as one of the findings states it. */
@@ -133,6 +155,7 @@ function resourceName(links: Links, one: Candidate, other: Candidate): string {
 function weaknessSentence(one: Candidate, other: Candidate): string {
   const { by, name, role } = one.key
   const both = `${one.rule.label} and ${other.rule.label}`
+  if (by === 'rule') return `${both} are the same rule`
   if (by === 'group') return `${both} are one weakness by the rule map (${name})`
   if (by === 'name') return `${both} are rules with the same name`
   if (by === 'cwe') return `${both} both report ${name}`

@@ -1,4 +1,6 @@
 import type { GroupingFacts } from './grouping-facts.ts'
+import type { KnownRule } from './known-rules.ts'
+import type { Links } from './links.ts'
 import { type Span, spanOf } from './spans.ts'
 import { isConfiguration } from './weakness-names.ts'
 
@@ -30,14 +32,14 @@ export function isSameResource(one: Resource, other: Resource): boolean {
  * The resource of each configuration finding: the one that it names, else the innermost one whose
  * declaration contains its lines, as other findings of the file tell.
  */
-export function resourcesOf(members: readonly GroupingFacts[]): (Resource | null)[] {
-  const resources = members.map((facts) =>
-    facts.resource_name !== null && isConfiguration(facts) ? parseResource(facts.resource_name) : null,
-  )
+export function resourcesOf(links: Links): (Resource | null)[] {
+  const { members } = links
+  const resources = members.map((facts, index) => ownResource(facts, links.ruleOf(index)))
   const spans = members.flatMap((facts, index) => (isConfiguration(facts) ? (spanOf(facts, index) ?? []) : []))
   const declared: Span[] = []
   for (const span of spans.sort((a, b) => byNesting(a, b) || byName(resources[a.index], resources[b.index]))) {
     while (declared.length > 0 && (declared.at(-1) as Span).to < span.from) declared.pop()
+    if (resources[span.index] === FILE) continue
     const outer = resources[innermost(declared, span)] ?? null
     const own = resources[span.index] ?? null
     if (own === null) resources[span.index] = outer
@@ -47,6 +49,15 @@ export function resourcesOf(members: readonly GroupingFacts[]): (Resource | null
     }
   }
   return resources
+}
+
+/** What a rule about a whole file flags. */
+export const FILE: Resource = { type: null, name: 'the whole file' }
+
+function ownResource(facts: GroupingFacts, rule: KnownRule): Resource | null {
+  if (!isConfiguration(facts)) return null
+  if (rule.isAboutFile && facts.path !== null) return FILE
+  return facts.resource_name === null ? null : parseResource(facts.resource_name)
 }
 
 /** Outer declarations first. */

@@ -1,12 +1,19 @@
 import { DisjointSets } from '../../../platform/disjoint-sets.ts'
 import type { Links } from './links.ts'
 
-/** The scanners of a group's findings, and the groups of the rule map that their rules share. */
-type Group = { scanners: Set<string>; shared: ReadonlySet<string> | null }
+/** What is known about the findings of a group. */
+type Group = {
+  /** The tools that reported them. */
+  tools: Set<string>
+  /** The rules of each scanner, as one text. Tools may share a scanner. */
+  rules: Map<string, string>
+  /** The groups of the rule map that all rules share. */
+  shared: ReadonlySet<string> | null
+}
 
 /**
- * Groups of findings, of which each contains at most one finding of a scanner, or several that are
- * joined already.
+ * Groups of findings, of which each contains at most one finding of a tool, and at most one rule of
+ * a scanner, apart from those that are joined already.
  */
 export class ScannerGroups {
   readonly #sets: DisjointSets
@@ -26,20 +33,23 @@ export class ScannerGroups {
   }
 
   /**
-   * Joins the groups of two findings unless both contain findings of one scanner. Findings that are
-   * joined by the rule map all share a group of it: a rule that is in two groups does not join the
-   * findings of both.
+   * Joins the groups of two findings if nothing in them is told apart by a scanner. Findings that
+   * are joined by the rule map all share a group of it: a rule that is in two groups does not join
+   * the findings of both.
    */
   join(one: number, other: number, ruleMapGroup: string | null): void {
     if (this.areJoined(one, other)) return
-    const [some, more] = [this.#groupOf(one), this.#groupOf(other)].sort(
-      (a, b) => a.scanners.size - b.scanners.size,
-    ) as [Group, Group]
-    for (const scanner of some.scanners) if (more.scanners.has(scanner)) return
+    const [some, more] = [this.#groupOf(one), this.#groupOf(other)].sort((a, b) => a.tools.size - b.tools.size) as [
+      Group,
+      Group,
+    ]
+    if (areToldApart(some, more)) return
     if (ruleMapGroup !== null && ![some, more].every(({ shared }) => shared?.has(ruleMapGroup))) return
-    for (const scanner of some.scanners) more.scanners.add(scanner)
+    for (const tool of some.tools) more.tools.add(tool)
+    for (const [scanner, rules] of some.rules) more.rules.set(scanner, rules)
+    more.shared = sharedBy([some.shared, more.shared])
     this.#sets.join(one, other)
-    this.#groups.set(this.#sets.rootOf(one), { scanners: more.scanners, shared: sharedBy([some.shared, more.shared]) })
+    this.#groups.set(this.#sets.rootOf(one), more)
   }
 
   #groupOf(index: number): Group {
@@ -47,12 +57,24 @@ export class ScannerGroups {
   }
 }
 
+function areToldApart(some: Group, more: Group): boolean {
+  if (some.tools.values().some((tool) => more.tools.has(tool))) return true
+  return some.rules.entries().some(([scanner, rules]) => (more.rules.get(scanner) ?? rules) !== rules)
+}
+
 function groupOf(links: Links, indexes: readonly number[]): Group {
   const rules = new Set(indexes.map((index) => links.ruleOf(index)))
+  const byScanner = Map.groupBy(rules, ({ scanner }) => scanner)
+  const ids = byScanner.entries().map(([scanner, own]): [string, string] => [scanner, ruleText(own)])
   return {
-    scanners: new Set([...rules].map(({ scanner }) => scanner)),
+    tools: new Set(indexes.map((index) => links.factsOf(index).tool.toLowerCase())),
+    rules: new Map(ids),
     shared: sharedBy([...rules].map(({ groups }) => (groups.length === 0 ? null : new Set(groups)))),
   }
+}
+
+function ruleText(rules: readonly { rule: string }[]): string {
+  return [...new Set(rules.map(({ rule }) => rule))].sort().join('\n')
 }
 
 /** What all sets contain that are not null; what any contains if they share nothing. */

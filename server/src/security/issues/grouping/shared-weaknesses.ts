@@ -2,7 +2,7 @@ import type { KnownRule } from './known-rules.ts'
 import { broaderCwes } from './weakness-names.ts'
 
 /** What the rules of two findings may have in common: the most reliable first. */
-export const SHARED = ['group', 'name', 'cwe', 'broader cwe'] as const
+export const SHARED = ['rule', 'group', 'name', 'cwe', 'broader cwe'] as const
 
 /**
  * A property by which findings are compared. Those that share a broader CWE are comparable only if
@@ -12,7 +12,8 @@ export type WeaknessKey = { by: (typeof SHARED)[number]; name: string; role: 'eq
 
 /** All properties of a finding by which it may have the weakness of another finding. */
 export function weaknessKeys(rule: KnownRule, cwes: readonly string[]): WeaknessKey[] {
-  const keys: WeaknessKey[] = rule.groups.map((name) => ({ by: 'group', name, role: 'equal' }))
+  const keys: WeaknessKey[] = [{ by: 'rule', name: rule.rule, role: 'equal' }]
+  for (const name of rule.groups) keys.push({ by: 'group', name, role: 'equal' })
   if (rule.sharedName !== null) keys.push({ by: 'name', name: rule.sharedName, role: 'equal' })
   for (const cwe of cwes) {
     keys.push({ by: 'cwe', name: cwe, role: 'equal' }, { by: 'broader cwe', name: cwe, role: 'broader' })

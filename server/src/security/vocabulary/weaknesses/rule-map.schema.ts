@@ -15,6 +15,8 @@ export const RuleGroup = Type.Object(
     ),
     /** The documents that the group was compiled from, as URLs or titles. */
     sources: Type.Array(Type.String({ minLength: 1, maxLength: 500 }), { minItems: 1 }),
+    /** True: the control is about a file as a whole, so the lines of findings do not matter. */
+    whole_file: Type.Optional(Type.Boolean()),
   },
   { additionalProperties: false },
 )

@@ -18,13 +18,23 @@ const COMMON = new Set(
   version void volume volumes while with write yaml yield`.split(/\s+/),
 )
 
+/** Lines that only name a resource. Scanners write these names in their messages, too. */
+const DECLARATION = /^[ \t-]*(?:(?:name|kind|namespace|apiVersion):|(?:resource|data|module) "|FROM )/
+
 /**
  * Replaces the words of a text, so that reports can be shared without the source code they quote.
  * A word always gets the same replacement, of the same length and case: texts that are equal or
- * similar stay so. Punctuation, white space, digits and common keywords remain.
+ * similar stay so. Punctuation, white space, digits, common keywords and names of resources remain.
  */
 export function maskText(text: string): string {
-  return text.replace(/[A-Z]?[a-z]+|[A-Z]+(?![a-z])/g, (word) => (isKept(word) ? word : replacement(word)))
+  return text
+    .split('\n')
+    .map((line) => (DECLARATION.test(line) ? line : maskLine(line)))
+    .join('\n')
+}
+
+function maskLine(line: string): string {
+  return line.replace(/[A-Z]?[a-z]+|[A-Z]+(?![a-z])/g, (word) => (isKept(word) ? word : replacement(word)))
 }
 
 function isKept(word: string): boolean {

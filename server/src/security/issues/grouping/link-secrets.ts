@@ -1,5 +1,5 @@
 import { groupBy, type Links } from './links.ts'
-import { overlappingRuns, spanOf } from './spans.ts'
+import { inColumns, overlappingRuns, spanOf } from './spans.ts'
 
 /** Joins findings of the same secret, and findings of secrets at overlapping lines. */
 export function linkSecrets(links: Links): void {
@@ -21,10 +21,12 @@ function linkByText(links: Links): void {
   }
 }
 
+/** Several secrets may be at one line, which the columns tell apart if all tools state them. */
 function linkByLines(links: Links): void {
   for (const [path, inFile] of groupBy(links.members.keys(), (index) => links.factsOf(index).path)) {
     if (path === null || inFile.length < 2) continue
-    for (const run of overlappingRuns(inFile.flatMap((index) => spanOf(links.factsOf(index), index) ?? []))) {
+    const spans = inFile.flatMap((index) => spanOf(links.factsOf(index), index) ?? [])
+    for (const run of overlappingRuns(spans.map(inColumns))) {
       links.join(run, {
         code: 'same_secret',
         on: 'secret_and_lines',

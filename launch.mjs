@@ -1,5 +1,5 @@
-// `npm start`, `npm test`, `npm run test:s3`, `npm run test:opa`, `npm run bench`, `npm run check`:
-// installs missing packages, then runs the program on Node 24.
+// `npm start`, `npm test`, `npm run test:s3`, `npm run test:opa`, `npm run bench`,
+// `npm run bench:tracking`, `npm run check`: installs missing packages, then runs the program on Node 24.
 import { installIfNeeded, runNpm } from './server/bin/install.mjs'
 import { ROOT, runProgram } from './server/bin/supervise.mjs'
 
@@ -9,6 +9,7 @@ const PROGRAMS = {
   'test:s3': ['server/test/run-s3-tests.ts'],
   'test:opa': ['server/test/run-opa-tests.ts'],
   bench: ['server/bench/main.ts'],
+  'bench:tracking': ['server/bench/tracking/main.ts'],
 }
 const CHECKS = ['typecheck', 'lint', 'format:check']
 
@@ -21,7 +22,7 @@ try {
 
 async function launch(command, args) {
   if (command !== 'check' && !Object.hasOwn(PROGRAMS, command)) {
-    throw new Error('usage: node launch.mjs start | test | test:s3 | test:opa | bench | check')
+    throw new Error('usage: node launch.mjs start | test | test:s3 | test:opa | bench | bench:tracking | check')
   }
   await installIfNeeded()
   if (command === 'check') return check()

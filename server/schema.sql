@@ -323,6 +323,7 @@ create table finding_streams (
   rules_named integer,
   reported_at timestamp(3) with time zone not null,
   seen_at timestamp(3) with time zone not null,
+  upload_id text collate "C",
   constraint finding_streams_pkey PRIMARY KEY (org_id, id),
   constraint finding_streams_org_id_repository_no_fkey FOREIGN KEY (org_id, repository_no) REFERENCES reported_repositories(org_id, id)
 );
@@ -383,6 +384,7 @@ create table findings (
   identity_method text,
   identity_from jsonb,
   identity_at timestamp(3) with time zone,
+  facet smallint not null generated always as (finding_facet(state, severity, kind)) stored,
   constraint findings_pkey PRIMARY KEY (org_id, id),
   constraint findings_org_id_issue_id_fkey FOREIGN KEY (org_id, issue_id) REFERENCES security_issues(org_id, id),
   constraint findings_check CHECK (((grouping_detail IS NULL) = (grouping_code = 'single'::text))),
@@ -396,9 +398,12 @@ create table findings (
   constraint findings_similarity_check CHECK ((length(similarity) <= 32)),
   constraint findings_state_check CHECK ((state = ANY (ARRAY['open'::text, 'fixed'::text, 'dismissed'::text])))
 );
+CREATE INDEX findings_by_facet ON public.findings USING btree (org_id, facet, id);
 CREATE UNIQUE INDEX findings_by_identity ON public.findings USING btree (org_id, stream_id, fingerprint, ordinal);
 CREATE INDEX findings_by_issue ON public.findings USING btree (org_id, issue_id);
+CREATE INDEX findings_by_path ON public.findings USING btree (org_id, stream_id, path COLLATE "C", id) INCLUDE (facet) WHERE (path IS NOT NULL);
 CREATE INDEX findings_by_repository ON public.findings USING btree (org_id, repository_no, id);
+CREATE INDEX findings_by_stream ON public.findings USING btree (stream_id, id) INCLUDE (facet);
 
 create table gate_polls (
   org_id uuid not null,
@@ -813,6 +818,7 @@ create table security_uploads (
   put_until timestamp(3) with time zone not null,
   created_at timestamp(3) with time zone not null,
   updated_at timestamp(3) with time zone not null,
+  reported_commit_sha text,
   constraint security_uploads_pkey PRIMARY KEY (org_id, id),
   constraint security_uploads_org_id_repository_no_fkey FOREIGN KEY (org_id, repository_no) REFERENCES reported_repositories(org_id, id),
   constraint security_uploads_check CHECK (((status = 'failed'::text) = (error IS NOT NULL))),
@@ -829,7 +835,9 @@ create table security_uploads (
 CREATE UNIQUE INDEX security_uploads_by_artifact ON public.security_uploads USING btree (org_id, artifact_id) WHERE (artifact_id IS NOT NULL);
 CREATE INDEX security_uploads_by_commit ON public.security_uploads USING btree (org_id, repository_no, commit_sha, created_at);
 CREATE UNIQUE INDEX security_uploads_by_file ON public.security_uploads USING btree (org_id, repository_no, COALESCE(category, ''::text), branch_name(git_ref), sha256) WHERE ((status <> 'failed'::text) AND (origin <> 'report'::text));
+CREATE INDEX security_uploads_by_repository ON public.security_uploads USING btree (org_id, repository_no, status, created_at, id);
 CREATE INDEX security_uploads_by_run ON public.security_uploads USING btree (org_id, run_id) WHERE (run_id IS NOT NULL);
+CREATE INDEX security_uploads_by_status ON public.security_uploads USING btree (org_id, status, created_at, id);
 CREATE INDEX security_uploads_pending ON public.security_uploads USING btree (put_until) WHERE (status = 'pending'::text);
 CREATE INDEX security_uploads_unread ON public.security_uploads USING btree (created_at) WHERE (status = ANY (ARRAY['queued'::text, 'parsing'::text]));
 
@@ -861,6 +869,12 @@ CREATE OR REPLACE FUNCTION public.branch_name(git_ref text)
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 RETURN regexp_replace(COALESCE(git_ref, ''::text), '^refs/heads/'::text, ''::text);
+
+CREATE OR REPLACE FUNCTION public.finding_facet(state text, severity text, kind text)
+ RETURNS smallint
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN (((((array_position(ARRAY['open'::text, 'fixed'::text, 'dismissed'::text], state) * 5) + array_position(ARRAY['info'::text, 'low'::text, 'medium'::text, 'high'::text, 'critical'::text], severity)) * 7) + array_position(ARRAY['code'::text, 'dependency'::text, 'secret'::text, 'iac'::text, 'container'::text, 'license'::text, 'other'::text], kind)))::smallint;
 
 CREATE OR REPLACE FUNCTION public.issue_facet(status text, severity smallint, kind text, kev boolean, scored boolean)
  RETURNS smallint

@@ -3,14 +3,16 @@ import { SINGLE_DETAIL } from '../src/security/vocabulary/finding.ts'
 import type { Json } from '../test/support/json.ts'
 
 /**
- * The newest 1,000 findings: rows, then objects of the form that GET /v1/security/findings answers.
+ * The newest 1,000 findings that match the filters `state`, `scanner` and `path`: rows, then objects
+ * in the form of the response of GET /v1/security/findings.
  */
-export async function listFindings(sql: Sql, orgId: string) {
+export async function listFindings(sql: Sql, query: URLSearchParams) {
+  const [state, scanner, path] = [query.get('state'), query.get('scanner'), query.get('path')]
   const rows = await sql`
     select finding.id, stream.origin, stream.source, stream.tool, stream.tool_version, finding.kind, finding.type,
       finding.severity, finding.scanner_score, finding.state, finding.title, finding.description, finding.native_url, repository.name,
       repository.provider, repository.provider_id, stream.commit_sha, finding.last_commit_sha, stream.git_ref,
-      stream.category, stream.tracked, finding.path, finding.start_line, finding.end_line, finding.package_name,
+      stream.category, stream.tracked, finding.path, finding.start_line, finding.end_line, finding.start_column, finding.end_column, finding.package_name,
       finding.package_version, finding.fixed_version, finding.purl, finding.vuln_ids, finding.cwes, finding.rule_id,
       finding.secret_type, finding.resource_name, finding.first_seen_at, finding.last_seen_at, stream.seen_at,
       finding.dismiss_reason, finding.dismiss_comment, finding.dismissed_by_name, finding.dismissed_at,
@@ -20,7 +22,10 @@ export async function listFindings(sql: Sql, orgId: string) {
     join finding_streams stream on stream.org_id = finding.org_id and stream.id = finding.stream_id
     join reported_repositories repository
       on repository.org_id = finding.org_id and repository.id = finding.repository_no
-    where finding.org_id = ${orgId}
+    where finding.org_id = ${query.get('org')}
+      ${state === null ? sql`` : sql`and finding.state = ${state}`}
+      ${scanner === null ? sql`` : sql`and stream.tool = ${scanner}`}
+      ${path === null ? sql`` : sql`and finding.path like ${`${path}/%`}`}
     order by finding.id desc
     limit 1000`
   return rows.map(toFinding)
@@ -48,7 +53,7 @@ function toFinding(row: Record<string, Json>) {
     git_ref: row.git_ref,
     category: row.category,
     tracked: row.tracked,
-    location: row.path === null ? null : { path: row.path, start_line: row.start_line, end_line: row.end_line },
+    location: row.path === null ? null : locationOf(row),
     package_name: row.package_name,
     package_version: row.package_version,
     fixed_version: row.fixed_version,
@@ -93,4 +98,8 @@ function toFinding(row: Record<string, Json>) {
       backfilled: false,
     },
   }
+}
+
+function locationOf({ path, start_line, end_line, start_column, end_column }: Record<string, Json>) {
+  return { path, start_line, end_line, start_column, end_column }
 }

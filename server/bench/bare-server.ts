@@ -24,7 +24,7 @@ type Handler = (request: IncomingMessage, query: URLSearchParams) => Promise<unk
 const handlers: Record<string, Handler> = {
   'POST /runs': async (request) => insertRun(sql, JSON.parse(await readBody(request))),
   'GET /runs': async (_request, query) => listRuns(sql, query.get('org') ?? ''),
-  'GET /findings': async (_request, query) => listFindings(sql, query.get('org') ?? ''),
+  'GET /findings': async (_request, query) => listFindings(sql, query),
   'POST /reports': async (request) => insertReport(sql, JSON.parse(await readBody(request))),
   'POST /gates': async (request) => openGate(sql, JSON.parse(await readBody(request))),
   'GET /gates': async (_request, query) => pollGate(sql, query.get('id') ?? ''),

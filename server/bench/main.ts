@@ -20,7 +20,7 @@ import { firstStart, secondStart } from './start-time.bench.ts'
 const BENCHMARKS: Benchmark<Setting>[] = [
   createCiRun,
   listRuns,
-  listFindings,
+  ...listFindings,
   ...importSarif,
   createCiReport,
   putObject,

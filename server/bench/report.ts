@@ -5,10 +5,13 @@ export type Report = { date: string; machine: Machine; results: Result[] }
 
 const HEADING = ['Benchmark', 'Shiplock', 'Bare', 'Ratio', 'Rounds', 'Bar', 'Met']
 
-/** The table as Markdown, which reads well on a terminal too. */
 export function toTable(results: Result[]): string {
-  const rows = [HEADING, ...results.map(toRow)]
-  const widths = HEADING.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
+  return markdownTable([HEADING, ...results.map(toRow)])
+}
+
+/** A table as Markdown, which reads well on a terminal too. The first row is the heading. */
+export function markdownTable(rows: string[][]): string {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
   const lines = rows.map((row) => `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`)
   lines.splice(1, 0, `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |`)
   return lines.join('\n')

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createApiKey } from '../src/access/api-keys/manage-access.ts'
 import { SCOPES } from '../src/access/scopes.ts'
+import type { PostgresSettings } from '../src/platform/db/embedded/settings.ts'
 import { openEmbeddedPostgres } from '../src/platform/db/embedded-postgres.ts'
 import { openSql, type Sql } from '../src/platform/db/sql.ts'
 import { BARE, SHIPLOCK, startProgram } from './child-program.ts'
@@ -20,33 +21,40 @@ export type Setting = {
   createKeys(count: number): Promise<string[]>
 }
 
-type Shiplock = { url: string; organization: { id: string }; key: { key: string } }
+type Started = { url: string; organization: { id: string }; key: { key: string } }
+
+/** Our server on a temporary directory with a PostgreSQL. */
+export type Shiplock = Pick<Setting, 'directory' | 'sql' | 'ours'>
 
 /** Opens the setting on a temporary directory, uses it, and removes it. */
-export async function withSetting<Result>(use: (setting: Setting) => Promise<Result>): Promise<Result> {
+export function withSetting<Result>(use: (setting: Setting) => Promise<Result>): Promise<Result> {
+  return withShiplock({}, async (shiplock) => {
+    const bare = await startProgram<{ url: string }>(BARE, environmentOf(shiplock.directory))
+    try {
+      const keysOf = (count: number) => createKeys(shiplock.sql, shiplock.ours.orgId, count)
+      return await use({ ...shiplock, bare: bare.ready, createKeys: keysOf })
+    } finally {
+      await bare.stop()
+    }
+  })
+}
+
+/** Starts our server on a PostgreSQL with these settings, uses it, and removes it. */
+export async function withShiplock<Result>(
+  settings: PostgresSettings,
+  use: (shiplock: Shiplock) => Promise<Result>,
+): Promise<Result> {
   await using opened = new AsyncDisposableStack()
   const directory = await mkdtemp(join(tmpdir(), 'shiplock-bench-'))
   opened.defer(() => rm(directory, { recursive: true, force: true }))
-  const postgres = await openEmbeddedPostgres({ dataDir: directory })
+  const postgres = await openEmbeddedPostgres({ dataDir: directory, settings })
   opened.defer(() => postgres.close())
   const sql = openSql(postgres.connection, { max: 2, applicationName: 'bench' })
   opened.defer(() => sql.end())
-
-  const env = environmentOf(directory)
-  const shiplock = await startProgram<Shiplock>(SHIPLOCK, env)
+  const shiplock = await startProgram<Started>(SHIPLOCK, environmentOf(directory))
   opened.defer(shiplock.stop)
-  const bare = await startProgram<{ url: string }>(BARE, env)
-  opened.defer(bare.stop)
-
   const { url, organization, key } = shiplock.ready
-  const ours = { url, orgId: organization.id, key: key.key }
-  return await use({
-    directory,
-    sql,
-    ours,
-    bare: bare.ready,
-    createKeys: (count) => createKeys(sql, ours.orgId, count),
-  })
+  return await use({ directory, sql, ours: { url, orgId: organization.id, key: key.key } })
 }
 
 /** Everything as it comes, but for the general rate limit and the port. */

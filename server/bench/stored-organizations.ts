@@ -1,5 +1,6 @@
 import { createApiKey } from '../src/access/api-keys/manage-access.ts'
 import { SCOPES } from '../src/access/scopes.ts'
+import type { Sql } from '../src/platform/db/sql.ts'
 import { newUuid } from '../src/platform/ids.ts'
 import type { Setting } from './setting.ts'
 import { storeFindings } from './stored-findings.ts'
@@ -30,6 +31,18 @@ async function make(setting: Setting): Promise<Organizations> {
 }
 
 async function makeOne({ sql, ours }: Setting, slug: string, findings: number): Promise<StoredOrganization> {
+  const organization = await createOrganization(sql, slug)
+  const startedAt = performance.now()
+  await storeFindings(sql, organization.id, findings, (done) => {
+    const seconds = ((performance.now() - startedAt) / 1000).toFixed(0)
+    process.stderr.write(`\r  ${done} of ${findings} findings stored, ${seconds} s`)
+  })
+  process.stderr.write('\n')
+  return { ...organization, url: ours.url }
+}
+
+/** An organization without limits, with an API key for everything. */
+export async function createOrganization(sql: Sql, slug: string): Promise<{ id: string; key: string }> {
   const now = new Date()
   const id = newUuid(now)
   await sql`
@@ -43,11 +56,5 @@ async function makeOne({ sql, ours }: Setting, slug: string, findings: number): 
     lifetimeMs: null,
   } as const
   const { key } = await createApiKey(sql, id, request, now)
-  const startedAt = performance.now()
-  await storeFindings(sql, id, findings, (done) => {
-    const seconds = ((performance.now() - startedAt) / 1000).toFixed(0)
-    process.stderr.write(`\r  ${done} of ${findings} findings stored, ${seconds} s`)
-  })
-  process.stderr.write('\n')
-  return { id, url: ours.url, key }
+  return { id, key }
 }

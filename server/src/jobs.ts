@@ -28,11 +28,10 @@ import { fetchIntelDaily } from './security/intel/sources/fetch-intel.job.ts'
 import { intelImported } from './security/intel/sources/import-source.ts'
 import { followIntel } from './security/issues/regroup/follow-intel.ts'
 import { followRules } from './security/issues/regroup/follow-rules.job.ts'
-import { uploadFinished } from './security/uploads/apply-report.ts'
 import { expireUploadsJob } from './security/uploads/expire-uploads.job.ts'
 import { readArtifact } from './security/uploads/read-artifact.ts'
 import { failUnreadReport, readReportFile } from './security/uploads/read-report-file.ts'
-import { readUploadJob } from './security/uploads/upload-file.ts'
+import { readUploadJob, uploadFinished } from './security/uploads/upload-file.ts'
 import type { Services } from './services.ts'
 
 /** Every job that something enqueues, and what hears of every event. */

@@ -19,9 +19,13 @@ before(async () => {
 })
 after(() => api?.close())
 
-/** The specification's scope of each route. The first matching line applies. */
+/**
+ * The specification's scope of each route. The list of uploads is an addition. The first matching
+ * line applies.
+ */
 const SCOPE_OF_ROUTE: [route: RegExp, scope: Scope][] = [
   [/^(POST|PATCH) \/v1\/ci\//, 'write:ci'],
+  [/^GET \/v1\/security\/uploads$/, 'read:security'],
   [/^(POST|GET) \/v1\/security\/uploads/, 'write:security-findings'],
   [/^GET \/v1\/security\//, 'read:security'],
   [/^GET \/v1\/deployments/, 'read:deployments'],

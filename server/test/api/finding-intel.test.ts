@@ -7,7 +7,7 @@ import { listFindings as listPage } from '../../src/security/findings/finding.st
 import { importEpss, importKev } from '../../src/security/intel/sources/import-full-source.ts'
 import { importOsv } from '../../src/security/intel/sources/import-osv.ts'
 import { startTestApi, type TestApi } from '../support/api.ts'
-import { listFindings } from '../support/findings.ts'
+import { ALL_FINDINGS, listFindings } from '../support/findings.ts'
 import { plansOf } from '../support/query-plans.ts'
 import { uploadReport } from '../support/reports.ts'
 import { sarif, sarifResult } from '../support/sarif.ts'
@@ -182,7 +182,7 @@ test('a list reads intelligence only by its keys', async () => {
   await sql`analyze`
   const window = { since: new Date(0), until: api.clock.now() }
   const page = { ...window, retentionClamped: false, asked: [null, null] as [null, null], limit: 100, after: null }
-  const plan = await plansOf(api, (db) => listPage(db, caller.orgId, page, { repositoryNos: null, provider: null }))
+  const plan = await plansOf(api, (db) => listPage(db, caller.orgId, page, ALL_FINDINGS))
   for (const table of ['intel_epss', 'vulnerability_aliases']) {
     const scans = plan.filter((node) => node['Relation Name'] === table)
     assert.ok(scans.length > 0)

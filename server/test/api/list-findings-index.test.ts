@@ -5,6 +5,7 @@ import { lowestUuidAt } from '../../src/platform/ids.ts'
 import { listFindings } from '../../src/security/findings/finding.store.ts'
 import { type RepositoryQuery, selectRepositories } from '../../src/security/repositories/select-repositories.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
+import { ALL_FINDINGS } from '../support/findings.ts'
 import { type PlanNode, plansOf } from '../support/query-plans.ts'
 import { uploadReport } from '../support/reports.ts'
 import { sarif, sarifResult } from '../support/sarif.ts'
@@ -40,7 +41,7 @@ async function planOf(query: RepositoryQuery, after: Page['after'] = null): Prom
     limit: PAGE - 1,
     after,
   }
-  return plansOf(api, (sql) => listFindings(sql, caller.orgId, page, selection))
+  return plansOf(api, (sql) => listFindings(sql, caller.orgId, page, { ...ALL_FINDINGS, ...selection }))
 }
 
 /**

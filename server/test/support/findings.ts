@@ -1,4 +1,20 @@
+import type { FindingSelection } from '../../src/security/findings/finding-page.store.ts'
 import type { Answer, Caller, TestApi } from './api.ts'
+
+/** Every finding of the organization. */
+export const ALL_FINDINGS: FindingSelection = {
+  repositoryNos: null,
+  provider: null,
+  state: null,
+  severity: null,
+  kind: null,
+  scanner: null,
+  category: null,
+  gitRef: null,
+  path: null,
+  issueId: null,
+  firstSeenSince: null,
+}
 
 /** One page of findings, at most 1,000, newest first. */
 export async function listFindings(

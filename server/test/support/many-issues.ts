@@ -10,8 +10,9 @@ export const RARE = 3
  * Inserts issues with one finding each by SQL. Each issue is a millisecond older than the one
  * before. They have every severity. Half of them are about packages, all with an EPSS score, most
  * of them low, and one in a hundred with a KEV entry. They are spread over some repositories of
- * GitHub, named acme/large-0 and so on, and the rare ones are in acme/small of GitLab. Nothing is
- * analysed.
+ * GitHub, named acme/large-0 and so on, and the rare ones are in acme/small of GitLab, of the scanner
+ * "Rare" on a branch and in a category with this name. The findings of dismissed issues are in
+ * legacy/old.ts, the others below src. Nothing is analysed.
  */
 export async function insertIssues(
   { services: { sql, clock } }: TestApi,
@@ -28,8 +29,12 @@ export async function insertIssues(
     insert into reported_repositories (org_id, name, provider, provider_id, created_at)
     values (${orgId}, 'acme/small', 'gitlab', '1', ${now})`
   await sql`
-    insert into finding_streams (org_id, repository_no, tool, source, origin, tracked, reported_at, seen_at)
-    select ${orgId}, id, 'Scanner', 'sarif', 'upload', true, ${now}, ${now}
+    insert into finding_streams (
+      org_id, repository_no, category, git_ref, tool, source, origin, tracked, reported_at, seen_at
+    )
+    select ${orgId}, id, case when name = 'acme/small' then 'rare' end,
+      case when name = 'acme/small' then 'refs/heads/rare' else 'main' end,
+      case when name = 'acme/small' then 'Rare' else 'Scanner' end, 'sarif', 'upload', true, ${now}, ${now}
     from reported_repositories
     where org_id = ${orgId}`
   await sql`
@@ -51,10 +56,11 @@ export async function insertIssues(
   await sql`
     insert into findings (
       org_id, id, stream_id, repository_no, fingerprint, fingerprint_method, ordinal, content_hash, kind, severity, state, title,
-      vuln_ids, cwes, intel_at_detection, issue_id, grouping_code, grouped_at, first_seen_at, created_at, updated_at
+      path, vuln_ids, cwes, intel_at_detection, issue_id, grouping_code, grouped_at, first_seen_at, created_at, updated_at
     )
     select issue.org_id, issue.id, stream.id, issue.repository_no, issue.bucket, 'test', 0, issue.bucket, issue.kind, 'high',
-      issue.status, 'Title', issue.vuln_ids, '{}', '{}', issue.id, 'single', created_at, created_at, created_at, created_at
+      issue.status, 'Title',
+      case when issue.status = 'dismissed' then 'legacy/old.ts' else 'src/' || left(issue.id::text, 9) || '/new.ts' end, issue.vuln_ids, '{}', '{}', issue.id, 'single', created_at, created_at, created_at, created_at
     from security_issues issue
     join finding_streams stream on stream.org_id = issue.org_id and stream.repository_no = issue.repository_no
     where issue.org_id = ${orgId}`

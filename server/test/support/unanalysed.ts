@@ -9,7 +9,7 @@ import { insertIssues } from './many-issues.ts'
  */
 export const LARGE_TABLES = [
   ...['findings', 'security_issues', 'ci_runs', 'deployments', 'security_alerts', 'compliance_results'],
-  ...['vulnerability_aliases', 'intel_epss', 'intel_advisories'],
+  ...['security_uploads', 'vulnerability_aliases', 'intel_epss', 'intel_advisories'],
 ]
 
 /**
@@ -23,6 +23,7 @@ export async function insertUnanalysed(api: TestApi, rows: number, repositories:
   await insertIntel(api, rows)
   await insertRuns(api, caller, rows)
   await insertAlerts(api, caller, rows)
+  await insertUploads(api, caller, rows)
   await insertResults(api, caller, rows)
   return caller
 }
@@ -85,6 +86,25 @@ async function insertRuns(api: TestApi, caller: Caller, rows: number): Promise<v
       when nth % 100 = 0 then '{"environment": "rare", "status": "success", "answer_until": null}'
       else '{}'
     end::jsonb) copy`
+}
+
+/** Uploads of all repositories. One in a thousand has failed. */
+async function insertUploads({ services: { sql, clock } }: TestApi, { orgId }: Caller, rows: number): Promise<void> {
+  await sql`
+    insert into security_uploads (
+      org_id, id, repository_no, origin, status, requested_format, filename, size, sha256, tracked, error, reported_at,
+      put_until, created_at, updated_at
+    )
+    select ${orgId}, md5(nth::text), repository.id, 'api', case when nth % 1000 = 0 then 'failed' else 'finished' end,
+      'auto', 'report.sarif', 1, md5(nth::text) || md5(nth::text), true, case when nth % 1000 = 0 then 'broken' end, at, at,
+      at, at
+    from generate_series(1, ${rows}::int) nth
+    cross join lateral (select ${clock.now()}::timestamptz - nth * interval '1 second' as at) time
+    join (
+      select id, row_number() over (order by id) as number, count(*) over () as count
+      from reported_repositories
+      where org_id = ${orgId}
+    ) repository on repository.number = nth % repository.count + 1`
 }
 
 async function insertAlerts({ services: { sql, clock } }: TestApi, { orgId }: Caller, rows: number): Promise<void> {

@@ -1,3 +1,4 @@
+import type { Static } from 'typebox'
 import { listContext } from '../../access/actor.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { readPage, sendPage } from '../../platform/http/lists.ts'
@@ -6,6 +7,7 @@ import type { Services } from '../../services.ts'
 import { selectRepositories } from '../repositories/select-repositories.ts'
 import { Finding, FindingQuery } from './finding.schema.ts'
 import { listFindings } from './finding.store.ts'
+import type { FindingFilters } from './finding-filter.store.ts'
 
 export async function findingRoutes(app: HttpServer, services: Services): Promise<void> {
   app.get(
@@ -17,7 +19,7 @@ export async function findingRoutes(app: HttpServer, services: Services): Promis
         summary: 'List findings',
         description:
           'Returns the raw findings of every source, newest first, including those of branches and those that are fixed or ' +
-          'dismissed.\n\nErrors: 400 `REPOSITORY_AMBIGUOUS` if the repository name exists on more than one code host and ' +
+          'dismissed. Filters can be combined.\n\nErrors: 400 `REPOSITORY_AMBIGUOUS` if the repository name exists on more than one code host and ' +
           '`provider` is missing.',
         tags: ['Findings and issues'],
         querystring: FindingQuery,
@@ -29,8 +31,23 @@ export async function findingRoutes(app: HttpServer, services: Services): Promis
       const context = listContext(services, request)
       const page = readPage(query, context)
       const repositories = await selectRepositories(services.sql, actor.org_id, query)
-      const rows = await listFindings(services.sql, actor.org_id, page, repositories)
+      const rows = await listFindings(services.sql, actor.org_id, page, { ...repositories, ...filtersOf(query) })
       return sendPage(reply, { rows, page, query, context })
     },
   )
+}
+
+function filtersOf(query: Static<typeof FindingQuery>): FindingFilters {
+  const { state, severity, kind, scanner, category, git_ref, path, issue_id, first_seen_since } = query
+  return {
+    state: state ?? null,
+    severity: severity ?? null,
+    kind: kind ?? null,
+    scanner: scanner ?? null,
+    category: category ?? null,
+    gitRef: git_ref ?? null,
+    path: path ?? null,
+    issueId: issue_id ?? null,
+    firstSeenSince: first_seen_since === undefined ? null : new Date(first_seen_since),
+  }
 }

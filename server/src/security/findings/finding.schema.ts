@@ -1,13 +1,42 @@
 import { type Static, Type } from 'typebox'
 import { pageQuery } from '../../platform/http/lists.ts'
 import { Closed, Nullable, OneOf, Timestamp } from '../../platform/http/schemas.ts'
+import { UUID_PATTERN } from '../../platform/ids.ts'
 import { PROVIDERS } from '../../repositories/repository-identity.ts'
 import { REPORT_FORMATS } from '../formats/report/parsed-report.ts'
 import { repositoryFilters } from '../repositories/repository.schema.ts'
-import { FINDING_KINDS, FINDING_ORIGINS, IDENTITY_METHODS } from '../vocabulary/finding.ts'
+import { NAME_MAX, PATH_MAX } from '../vocabulary/bounded-text.ts'
+import { FINDING_KINDS, FINDING_ORIGINS, FINDING_STATES, IDENTITY_METHODS } from '../vocabulary/finding.ts'
 import { SEVERITIES } from '../vocabulary/severity.ts'
 
-export const FindingQuery = pageQuery(1000, 100, repositoryFilters)
+/** A text that PostgreSQL can store and compare. */
+function Filter(maxLength: number, description: string) {
+  return Type.Optional(Type.String({ minLength: 1, maxLength, pattern: '^[^\\u0000]*$', description }))
+}
+
+export const FindingQuery = pageQuery(1000, 100, {
+  ...repositoryFilters,
+  state: Type.Optional(OneOf(FINDING_STATES, { description: 'Return only findings in this state.' })),
+  severity: Type.Optional(OneOf(SEVERITIES, { description: 'Return only findings with this severity.' })),
+  kind: Type.Optional(OneOf(FINDING_KINDS, { description: 'Return only findings of this kind.' })),
+  scanner: Filter(NAME_MAX, 'Return only findings of the scanner with this exact name.'),
+  category: Filter(NAME_MAX, 'Return only findings of reports with this exact category.'),
+  git_ref: Filter(255, 'Return only findings of this branch or tag. `main` and `refs/heads/main` are the same branch.'),
+  path: Filter(
+    PATH_MAX,
+    'Return only findings whose path, relative to the root of the repository, begins with this text. ' +
+      '`src/` selects the files below the directory `src`. No character is a wildcard.',
+  ),
+  issue_id: Type.Optional(
+    Type.String({ pattern: UUID_PATTERN, description: 'Return only findings of the issue with this id.' }),
+  ),
+  first_seen_since: Type.Optional(
+    Type.String({
+      format: 'date-time',
+      description: 'Return only findings that were first seen at or after this time.',
+    }),
+  ),
+})
 
 function Text(description: string) {
   return Nullable(Type.String({ description }))
@@ -25,14 +54,31 @@ function TimeOf(description: string) {
   return Type.String({ ...Timestamp, description })
 }
 
-export const Location = Nullable(
+const lines = {
+  path: Type.String({ description: 'The path of the file, relative to the root of the repository.' }),
+  start_line: Nullable(Type.Integer({ description: 'The first line of the problem, counted from 1.' })),
+  end_line: Nullable(Type.Integer({ description: 'The last line of the problem.' })),
+}
+const LOCATION = { description: 'The location of the problem in the code. Null if it is not in a file.' }
+
+export const Location = Nullable(Closed(lines, LOCATION))
+
+const FindingLocation = Nullable(
   Closed(
     {
-      path: Type.String({ description: 'The path of the file, relative to the root of the repository.' }),
-      start_line: Nullable(Type.Integer({ description: 'The first line of the problem, counted from 1.' })),
-      end_line: Nullable(Type.Integer({ description: 'The last line of the problem.' })),
+      ...lines,
+      start_column: Nullable(
+        Type.Integer({
+          description: 'The first column of the problem in `start_line`, counted from 1. Null if it was not reported.',
+        }),
+      ),
+      end_column: Nullable(
+        Type.Integer({
+          description: 'The column after the last character of the problem in `end_line`. Null if it was not reported.',
+        }),
+      ),
     },
-    { description: 'The location of the problem in the code. Null if it is not in a file.' },
+    LOCATION,
   ),
 )
 
@@ -160,7 +206,7 @@ export const Finding = Closed(
     kind: OneOf(FINDING_KINDS, { description: 'The kind of the problem.' }),
     type: Text('The type of the problem, as the scanner reports it.'),
     severity: OneOf(SEVERITIES, { description: 'The severity of the finding.' }),
-    state: OneOf(['open', 'fixed', 'dismissed'], {
+    state: OneOf(FINDING_STATES, {
       description:
         '`fixed` if a newer report does not contain the finding. `dismissed` if a person or the report dismissed it.',
     }),
@@ -174,7 +220,7 @@ export const Finding = Closed(
     git_ref: Text('The branch or tag that was scanned.'),
     category: Text('The category of the report.'),
     tracked: Flag('Whether the finding can open an issue.'),
-    location: Location,
+    location: FindingLocation,
     package_name: Text('The name of the vulnerable package.'),
     package_version: Text('The version of the vulnerable package.'),
     fixed_version: Text('The first version that fixes the vulnerability, as the scanner reports it.'),

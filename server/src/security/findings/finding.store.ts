@@ -1,19 +1,12 @@
-import { pageOfTimedIds, timedIdsOf } from '../../platform/db/page.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import type { Page, PageRow } from '../../platform/http/lists.ts'
 import { intelJson } from '../intel/lookup/intel.store.ts'
 import { asReported } from '../intel/lookup/intel-at-detection.store.ts'
-import { ofProvider } from '../repositories/reported-repository.store.ts'
-import type { RepositorySelection } from '../repositories/select-repositories.ts'
 import { SINGLE_DETAIL } from '../vocabulary/finding.ts'
+import { type FindingSelection, pickPage } from './finding-page.store.ts'
 
 /** One page of findings, newest first, and one row more where there is a next page. */
-export async function listFindings(
-  db: Db,
-  orgId: string,
-  page: Page,
-  selection: RepositorySelection,
-): Promise<PageRow[]> {
+export async function listFindings(db: Db, orgId: string, page: Page, selection: FindingSelection): Promise<PageRow[]> {
   return db<PageRow[]>`
     select finding.created_at, finding.id, ${findingJson(db)} as json
     from (${pickPage(db, orgId, page, selection)}) picked
@@ -24,48 +17,15 @@ export async function listFindings(
         and finding.id = picked.id
       offset 0
     ) finding
-    join finding_streams stream on stream.org_id = ${orgId} and stream.id = finding.stream_id
+    cross join lateral (
+      select stream.*
+      from finding_streams stream
+      where stream.org_id = ${orgId}
+        and stream.id = finding.stream_id
+      offset 0
+    ) stream
     join reported_repositories repository on repository.org_id = ${orgId} and repository.id = finding.repository_no
     order by picked.id desc`
-}
-
-/**
- * The ids of the page. `limit` and `offset 0` keep the planner from joining anything before the
- * page is picked: without statistics of the joined tables it would read all findings.
- */
-function pickPage(db: Db, orgId: string, page: Page, { repositoryNos, provider }: RepositorySelection) {
-  if (repositoryNos !== null) return pickOfRepositories(db, orgId, page, repositoryNos)
-  return db`
-    select finding.id
-    from findings finding
-    where finding.org_id = ${orgId}
-      and ${pageOfTimedIds(db, page, db`finding`)}
-      ${ofProvider(db, db`finding`, provider)}
-    order by finding.id desc
-    limit ${page.limit + 1}`
-}
-
-/**
- * The newest of each repository, and of these the newest. Repository and id are compared and sorted
- * as one row, although the repository is constant: only `findings_by_repository` has this order, so
- * the planner needs no statistics to choose it.
- */
-function pickOfRepositories(db: Db, orgId: string, page: Page, repositoryNos: number[]) {
-  const { from, before } = timedIdsOf(page)
-  return db`
-    select found.id
-    from unnest(${repositoryNos}::bigint[]) selected (repository_no)
-    cross join lateral (
-      select finding.id
-      from findings finding
-      where finding.org_id = ${orgId}
-        and (finding.repository_no, finding.id) >= (selected.repository_no, ${from}::uuid)
-        and (finding.repository_no, finding.id) < (selected.repository_no, ${before}::uuid)
-      order by finding.repository_no desc, finding.id desc
-      limit ${page.limit + 1}
-    ) found
-    order by found.id desc
-    limit ${page.limit + 1}`
 }
 
 /** How a row `finding` was last recognized. */
@@ -90,7 +50,10 @@ function findingJson(db: Db) {
         stream.git_ref, stream.category, stream.tracked,
         case
           when finding.path is not null
-          then json_build_object('path', finding.path, 'start_line', finding.start_line, 'end_line', finding.end_line)
+          then json_build_object(
+            'path', finding.path, 'start_line', finding.start_line, 'end_line', finding.end_line,
+            'start_column', finding.start_column, 'end_column', finding.end_column
+          )
         end as location,
         finding.package_name, finding.package_version, finding.fixed_version, finding.purl, finding.vuln_ids,
         finding.cwes, finding.rule_id, finding.secret_type, finding.resource_name,

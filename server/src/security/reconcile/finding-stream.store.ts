@@ -5,6 +5,7 @@ import type { FindingOrigin } from '../vocabulary/finding.ts'
 /** The facts of a report that its streams store. */
 export type StreamReport = {
   org_id: string
+  upload_id: string
   repository_no: number
   category: string | null
   git_ref: string | null
@@ -46,6 +47,34 @@ export async function lockStreams(tx: Tx, report: StreamReport, tools: readonly 
       and tool = any(${tools})
     order by tool
     for update`
+}
+
+/** An upload whose findings were seen in another commit at this time. */
+export type SeenAgain = { org_id: string; repository_no: number; upload_id: string; commit_sha: string; at: Date }
+
+/**
+ * Records that all findings of an upload were seen again in another commit, in the streams whose
+ * newest report it is. Locks the streams in the same order as `lockStreams`. Returns false if
+ * nothing changed.
+ */
+export async function noteSeenAgain(tx: Tx, seen: SeenAgain): Promise<boolean> {
+  const rows = await tx`
+    update finding_streams stream
+    set commit_sha = ${seen.commit_sha}, reported_at = ${seen.at}, seen_at = greatest(stream.seen_at, ${seen.at})
+    from (
+      select id
+      from finding_streams
+      where org_id = ${seen.org_id}
+        and repository_no = ${seen.repository_no}
+        and upload_id = ${seen.upload_id}
+        and reported_at <= ${seen.at}
+        and commit_sha is distinct from ${seen.commit_sha}
+      order by tool
+      for update
+    ) newest
+    where stream.org_id = ${seen.org_id}
+      and stream.id = newest.id`
+  return rows.count > 0
 }
 
 export type SeverityCounts = { critical: number; high: number; medium: number; low: number }

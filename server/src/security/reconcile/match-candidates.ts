@@ -23,7 +23,7 @@ export async function matchCandidates(exact: ExactPairs): Promise<MatchedPairs> 
   return writeMatches(exact, byStream.flatMap(matchStream))
 }
 
-/** The findings of one stream to match. `anchors` are certain pairs of the same files, as indexes. */
+/** The findings of one stream to match. `anchors` are certain pairs in the same files. */
 type Candidates = { stored: StoredCandidate[]; reported: ReportedCandidate[]; anchors: [number, number][] }
 
 async function readCandidates(exact: ExactPairs, streamIds: number[]): Promise<Candidates[]> {

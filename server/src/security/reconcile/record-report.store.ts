@@ -19,7 +19,7 @@ export async function recordReport(
     update finding_streams stream
     set tool_version = updated.tool_version, rules_named = updated.rules_named, source = ${report.source},
       origin = ${report.origin}, tracked = ${report.tracked}, git_ref = ${report.git_ref},
-      commit_sha = ${report.commit_sha}, reported_at = ${report.reported_at}, seen_at = ${scope.at}
+      upload_id = ${report.upload_id}, commit_sha = ${report.commit_sha}, reported_at = ${report.reported_at}, seen_at = ${scope.at}
     from unnest(
       ${updates.map(({ id }) => id)}::bigint[], ${updates.map(({ tool_version }) => tool_version)}::text[],
       ${updates.map(({ rules_named }) => rules_named)}::integer[]

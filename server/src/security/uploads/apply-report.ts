@@ -1,23 +1,23 @@
-import { Type } from 'typebox'
 import { noteParsed } from '../../ci/reports/attestation.store.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { beginStoppable } from '../../platform/db/transaction.ts'
-import { type Event, publish } from '../../platform/queue/event.ts'
+import { publish } from '../../platform/queue/event.ts'
+import { enqueue } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
 import type { ReportSource } from '../formats/report/parsed-report.ts'
 import { type ReportToReconcile, reconcileReport } from '../reconcile/reconcile-report.ts'
 import { findingOrigin } from '../vocabulary/finding.ts'
 import { copyReport, type ParsedReport } from './copy-report.ts'
 import type { ReportFigures } from './upload.store.ts'
-import { type FinishedUpload, markFinished, type UploadKey, type UploadToRead } from './upload-state.store.ts'
-
-type UploadFinished = { org_id: string; upload_id: string }
-
-/** Published when the findings of a report are stored. */
-export const uploadFinished: Event<UploadFinished> = {
-  name: 'security.upload.finished',
-  payload: Type.Object({ org_id: Type.String(), upload_id: Type.String() }),
-}
+import { readUploadJob, uploadFinished } from './upload-file.ts'
+import {
+  type FinishedUpload,
+  markFinished,
+  markQueued,
+  type NewestRequest,
+  type UploadKey,
+  type UploadToRead,
+} from './upload-state.store.ts'
 
 /**
  * Parses a report and brings the stored findings in line with it, in one transaction: a report that
@@ -34,7 +34,8 @@ export async function applyReport(
     const reconciled = await reconcileReport(incoming, toReconcile(key, upload, report), services.clock)
     const { outcome, at } = reconciled
     const warnings = [...report.warnings, ...reconciled.warnings]
-    await finish(tx, key, { ...report, warnings, outcome }, at)
+    const newest = await finish(tx, key, { ...report, warnings, outcome }, at)
+    if (isNewer(newest, upload)) await readAgain(tx, key, at)
     if (upload.artifact_id === null) return
     const { format, findings, components } = report
     const figures: ReportFigures = { format, findings, components, openBySeverity: outcome.openBySeverity }
@@ -43,10 +44,11 @@ export async function applyReport(
 }
 
 /** The category that the upload states has priority over the category in the report. */
-function toReconcile({ org_id }: UploadKey, upload: UploadToRead, report: ParsedReport): ReportToReconcile {
+function toReconcile({ org_id, id }: UploadKey, upload: UploadToRead, report: ParsedReport): ReportToReconcile {
   const { repository_no, git_ref, commit_sha, tracked, reported_at } = upload
   return {
     ...{ org_id, repository_no, git_ref, commit_sha, tracked, reported_at },
+    upload_id: id,
     category: upload.category ?? report.category,
     source: report.format,
     origin: findingOrigin(upload.origin),
@@ -54,8 +56,19 @@ function toReconcile({ org_id }: UploadKey, upload: UploadToRead, report: Parsed
   }
 }
 
-async function finish(tx: Tx, key: UploadKey, result: FinishedUpload, at: Date): Promise<void> {
-  const isOurs = await markFinished(tx, key, result, at)
-  if (!isOurs) throw new Error(`Upload ${key.id} ended while its report was being processed`)
+async function finish(tx: Tx, key: UploadKey, result: FinishedUpload, at: Date): Promise<NewestRequest> {
+  const newest = await markFinished(tx, key, result, at)
+  if (newest === null) throw new Error(`Upload ${key.id} ended while its report was being processed`)
   await publish(tx, uploadFinished, { org_id: key.org_id, upload_id: key.id })
+  return newest
+}
+
+/** True if the file was submitted again for another commit while it was being read. */
+function isNewer(newest: NewestRequest, { commit_sha, reported_at }: NewestRequest): boolean {
+  return newest.reported_at > reported_at || newest.commit_sha !== commit_sha
+}
+
+async function readAgain(tx: Tx, key: UploadKey, at: Date): Promise<void> {
+  await markQueued(tx, key, at)
+  await enqueue(tx, readUploadJob, { org_id: key.org_id, upload_id: key.id })
 }

@@ -4,9 +4,11 @@ import type { Tx } from '../../platform/db/sql.ts'
 import { ApiError, invalidField, rateLimited } from '../../platform/http/errors.ts'
 import { newHexId } from '../../platform/ids.ts'
 import { ADDRESS_LIFETIME_MS } from '../../platform/objects/object-store.ts'
+import { publish } from '../../platform/queue/event.ts'
 import { enqueue } from '../../platform/queue/job.ts'
 import { isTracked } from '../../repositories/branch-name.ts'
 import type { Services } from '../../services.ts'
+import { noteSeenAgain, type SeenAgain } from '../reconcile/finding-stream.store.ts'
 import { lockReportedRepository } from '../repositories/reported-repository.store.ts'
 import { type ResolvedRepository, resolveRepository } from '../repositories/resolve-repository.ts'
 import { adoptNamed } from '../repositories/seen-repository.store.ts'
@@ -18,9 +20,11 @@ import {
   insertUpload,
   lockSameFile,
   type NewUploadRow,
+  noteCommit,
   requeueOutdated,
+  type StoredUpload,
 } from './upload.store.ts'
-import { type PutAddress, presignReport, readUploadJob } from './upload-file.ts'
+import { type PutAddress, presignReport, readUploadJob, uploadFinished } from './upload-file.ts'
 import { findUploadJson } from './upload-view.store.ts'
 
 const USED_UP_RETRY_SECONDS = 24 * 60 * 60
@@ -33,7 +37,8 @@ export type CreatedUpload = {
 
 /**
  * Registers a report and returns where to PUT it. The same file for the same repository, category
- * and ref returns the existing upload and does not count against the limit. Throws 400
+ * and ref returns the existing upload and does not count against the limit. If it names another
+ * commit, the findings of the file are attributed to this commit. Throws 400
  * `invalid_request` or `REPOSITORY_AMBIGUOUS`, 413 `payload_too_large`, and 429 `rate_limited`.
  */
 export async function createUpload(services: Services, actor: Actor, input: NewSecurityUpload): Promise<CreatedUpload> {
@@ -41,7 +46,7 @@ export async function createUpload(services: Services, actor: Actor, input: NewS
   const file = { ...input, filename: baseName(input.filename) }
   const now = services.clock.now()
   await expireUploads(services).catch((err) => services.log.warn({ err }, 'Could not remove expired uploads'))
-  return services.sql.begin(async (tx) => {
+  const registered = await services.sql.begin(async (tx) => {
     const repository = await resolveRepository(tx, actor.org_id, {
       name: input.repository,
       provider: input.provider ?? null,
@@ -52,29 +57,52 @@ export async function createUpload(services: Services, actor: Actor, input: NewS
     const row = toRow(actor.org_id, file, { ...repository, no: repositoryNo }, now)
     return register(services, tx, { actor, row, now })
   })
+  const { seenAgain, ...created } = registered
+  if (seenAgain !== null) await seeAgain(services, seenAgain)
+  return created
 }
 
 type Registration = { actor: Actor; row: NewUploadRow; now: Date }
+type Registered = CreatedUpload & { seenAgain: SeenAgain | null }
 
-async function register(services: Services, tx: Tx, { actor, row, now }: Registration): Promise<CreatedUpload> {
+async function register(services: Services, tx: Tx, { actor, row, now }: Registration): Promise<Registered> {
   const same = await lockSameFile(tx, row)
   const upload = same ? { ...row, id: same.id } : row
   if (same?.status === 'pending') await extendPut(tx, upload, now)
-  if (same?.status === 'finished') await readAgainIfOutdated(tx, actor.org_id, same.id, now)
+  const seenAgain = same && (await submitAgain(tx, same, row, now))
   if (!same) {
     await refuseOverQuota(tx, actor, row, now)
     await insertUpload(tx, row, now)
   }
   const json = await findUploadJson(tx, actor.org_id, upload.id, now)
   const awaitsFile = !same || same.status === 'pending'
-  return { json: json as string, put: awaitsFile ? await presignReport(services, upload, now) : null, created: !same }
+  const put = awaitsFile ? await presignReport(services, upload, now) : null
+  return { json: json as string, put, created: !same, seenAgain }
 }
 
 /**
  * Reads a finished report again if another one was submitted after it. Its file is stored already.
+ * Returns what is to be recorded if its findings are current and were seen in another commit.
  */
-async function readAgainIfOutdated(tx: Tx, orgId: string, id: string, now: Date): Promise<void> {
-  if (await requeueOutdated(tx, orgId, id, now)) await enqueue(tx, readUploadJob, { org_id: orgId, upload_id: id })
+async function submitAgain(tx: Tx, same: StoredUpload, row: NewUploadRow, now: Date): Promise<SeenAgain | null> {
+  const isOutdated = same.status === 'finished' && (await requeueOutdated(tx, same, now))
+  if (isOutdated) await enqueue(tx, readUploadJob, { org_id: same.org_id, upload_id: same.id })
+  const { org_id, repository_no, commit_sha } = row
+  if (commit_sha === null) return null
+  await noteCommit(tx, same, commit_sha, now)
+  const isCurrent = same.status === 'finished' && !isOutdated
+  return isCurrent ? { org_id, repository_no, upload_id: same.id, commit_sha, at: now } : null
+}
+
+/**
+ * In a transaction of its own, because reports lock their streams before their repository. If it
+ * fails, the same request can be sent again.
+ */
+async function seeAgain({ sql }: Services, seen: SeenAgain): Promise<void> {
+  const { org_id, upload_id } = seen
+  await sql.begin(async (tx) => {
+    if (await noteSeenAgain(tx, seen)) await publish(tx, uploadFinished, { org_id, upload_id })
+  })
 }
 
 /** The last part of a path with slashes or backslashes. Throws 400 if it is not a file name. */

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import type { Event } from '../../platform/queue/event.ts'
 import type { Services } from '../../services.ts'
 
 /** The type that every report is PUT with. Its format is detected from the contents. */
@@ -32,4 +33,12 @@ export const readUploadJob = {
   name: 'security.read-upload',
   payload: ReadUploadPayload,
   attemptsMax: 5,
+}
+
+type UploadFinished = { org_id: string; upload_id: string }
+
+/** Published when the findings of a report are stored, or were seen again in another commit. */
+export const uploadFinished: Event<UploadFinished> = {
+  name: 'security.upload.finished',
+  payload: Type.Object({ org_id: Type.String(), upload_id: Type.String() }),
 }

@@ -32,7 +32,7 @@ export async function lockUploadToComplete(tx: Tx, { org_id, id }: UploadKey): P
 export async function markQueued(db: Db, { org_id, id }: UploadKey, at: Date): Promise<void> {
   await db`
     update security_uploads
-    set status = 'queued', updated_at = ${at}
+    set status = 'queued', outcome = null, findings = 0, updated_at = ${at}
     where org_id = ${org_id}
       and id = ${id}`
 }
@@ -51,16 +51,17 @@ export async function markFailed(db: Db, { org_id, id }: UploadKey, failure: Upl
       and status not in ('finished', 'failed')`
 }
 
-export type UploadToRead = {
+/** The newest request for a file: its time, and the commit that it named. */
+export type NewestRequest = { commit_sha: string | null; reported_at: Date }
+
+export type UploadToRead = NewestRequest & {
   repository_no: number
   requested_format: 'auto' | ReportFormat
   origin: UploadOrigin
   category: string | null
   git_ref: string | null
-  commit_sha: string | null
   tracked: boolean
   artifact_id: string | null
-  reported_at: Date
 }
 
 /**
@@ -73,8 +74,8 @@ export async function startParsing(db: Db, { org_id, id }: UploadKey, at: Date):
     where org_id = ${org_id}
       and id = ${id}
       and status in ('queued', 'parsing')
-    returning repository_no, requested_format, origin, category, git_ref, commit_sha, tracked, artifact_id,
-      reported_at`
+    returning repository_no, requested_format, origin, category, git_ref,
+      coalesce(reported_commit_sha, commit_sha) as commit_sha, tracked, artifact_id, reported_at`
   return row ?? null
 }
 
@@ -99,19 +100,25 @@ export type FinishedUpload = {
 }
 
 /**
- * Marks an upload as finished. If it returns false, the upload has ended and the transaction must
- * be rolled back.
+ * Marks an upload as finished. Returns the newest request for its file. If it returns null, the
+ * upload has ended and the transaction must be rolled back.
  */
-export async function markFinished(tx: Tx, { org_id, id }: UploadKey, result: FinishedUpload, at: Date) {
-  const rows = await tx`
+export async function markFinished(
+  tx: Tx,
+  { org_id, id }: UploadKey,
+  result: FinishedUpload,
+  at: Date,
+): Promise<NewestRequest | null> {
+  const [row] = await tx<NewestRequest[]>`
     update security_uploads
     set status = 'finished', format = ${result.format}, report_category = ${result.category},
       findings = ${result.findings}, components = ${result.components}, outcome = ${tx.json(result.outcome)},
       truncated = ${result.truncated}, warnings = ${result.warnings}, updated_at = ${at}
     where org_id = ${org_id}
       and id = ${id}
-      and status = 'parsing'`
-  return rows.count === 1
+      and status = 'parsing'
+    returning coalesce(reported_commit_sha, commit_sha) as commit_sha, reported_at`
+  return row ?? null
 }
 
 const SETTLED_AT_ONCE_MAX = 500

@@ -1,31 +1,74 @@
+import { pageOf } from '../../platform/db/page.ts'
 import type { Db } from '../../platform/db/sql.ts'
+import type { Page, PageRow } from '../../platform/http/lists.ts'
 import type { ReconcileOutcome } from '../reconcile/reconcile-report.ts'
+import { ofProvider } from '../repositories/reported-repository.store.ts'
+import type { RepositorySelection } from '../repositories/select-repositories.ts'
+import { UPLOAD_STATUSES, type UploadStatus } from '../vocabulary/finding.ts'
 import { UPLOAD_EXPIRED } from './upload-state.store.ts'
 
-/**
- * An upload as JSON, or null. A pending upload past its time is shown as failed before the job
- * marks it.
- */
+/** An upload as JSON, or null if there is none. */
 export async function findUploadJson(db: Db, orgId: string, id: string, now: Date): Promise<string | null> {
   const [row] = await db<{ json: string }[]>`
-    select row_to_json(item)::text as json
-    from (
-      select upload.id, upload.origin,
-        case when ${isExpired(db, now)} then 'failed' else upload.status end as status,
-        upload.format, upload.filename, upload.size, repository.name as repository, repository.provider,
-        repository.provider_id as repository_id, coalesce(upload.category, upload.report_category) as category,
-        upload.git_ref, upload.commit_sha, upload.tracked,
-        ${countsJson(db)} as counts, upload.truncated, upload.warnings,
-        case when ${isExpired(db, now)} then ${UPLOAD_EXPIRED} else upload.error end as error,
-        rfc3339(upload.created_at) as created_at,
-        rfc3339(case when ${isExpired(db, now)} then upload.put_until else upload.updated_at end) as updated_at
-      from security_uploads upload
-      join reported_repositories repository
-        on repository.org_id = upload.org_id and repository.id = upload.repository_no
-      where upload.org_id = ${orgId}
-        and upload.id = ${id}
-    ) item`
+    select ${uploadJson(db, now)} as json
+    from security_uploads upload
+    join reported_repositories repository
+      on repository.org_id = upload.org_id and repository.id = upload.repository_no
+    where upload.org_id = ${orgId}
+      and upload.id = ${id}`
   return row?.json ?? null
+}
+
+export type UploadSelection = RepositorySelection & { status: UploadStatus | null; now: Date }
+
+/** One page of uploads, newest first, and one row more where there is a next page. */
+export async function listUploads(db: Db, orgId: string, page: Page, selection: UploadSelection): Promise<PageRow[]> {
+  return db<PageRow[]>`
+    select picked.created_at, picked.id, ${uploadJson(db, selection.now)} as json
+    from (${pickPage(db, orgId, page, selection)}) picked
+    cross join lateral (
+      select upload.*
+      from security_uploads upload
+      where upload.org_id = ${orgId}
+        and upload.id = picked.id
+      offset 0
+    ) upload
+    join reported_repositories repository on repository.org_id = ${orgId} and repository.id = upload.repository_no
+    order by picked.created_at desc, picked.id desc`
+}
+
+/** The newest of each status, and of each repository that is selected, and of these the newest. */
+function pickPage(db: Db, orgId: string, page: Page, { repositoryNos, provider, status, now }: UploadSelection) {
+  const isOfAll = repositoryNos === null
+  return db`
+    select found.created_at, found.id
+    from unnest(${storedStatuses(status)}::text[]) listed (status)
+    ${isOfAll ? db`` : db`cross join unnest(${repositoryNos}::bigint[]) selected (repository_no)`}
+    cross join lateral (
+      select upload.created_at, upload.id
+      from security_uploads upload
+      where upload.org_id = ${orgId}
+        ${isOfAll ? db`` : db`and upload.repository_no = selected.repository_no`}
+        and upload.status = listed.status
+        and ${pageOf(db, page, db`upload`)}
+        ${status === null ? db`` : db`and ${shownStatus(db, now)} = ${status}`}
+        ${ofProvider(db, db`upload`, provider)}
+      order by upload.created_at desc, upload.id desc
+      limit ${page.limit + 1}
+    ) found
+    order by found.created_at desc, found.id desc
+    limit ${page.limit + 1}`
+}
+
+/** The stored statuses of uploads that are shown with this status, or all. */
+function storedStatuses(status: UploadStatus | null): readonly UploadStatus[] {
+  if (status === null) return UPLOAD_STATUSES
+  return status === 'failed' ? ['failed', 'pending'] : [status]
+}
+
+/** A pending upload past its time is shown as failed before the job marks it. */
+function shownStatus(db: Db, now: Date) {
+  return db`case when ${isExpired(db, now)} then 'failed' else upload.status end`
 }
 
 function isExpired(db: Db, now: Date) {
@@ -47,4 +90,19 @@ function countsJson(db: Db) {
   return db`
     jsonb_build_object('findings', upload.findings, 'components', upload.components)
       || coalesce(upload.outcome, ${db.json(NO_OUTCOME)}::jsonb)`
+}
+
+function uploadJson(db: Db, now: Date) {
+  return db`(
+    select row_to_json(item)::text
+    from (
+      select upload.id, upload.origin, ${shownStatus(db, now)} as status, upload.format, upload.filename, upload.size,
+        repository.name as repository, repository.provider, repository.provider_id as repository_id,
+        coalesce(upload.category, upload.report_category) as category, upload.git_ref, upload.commit_sha,
+        upload.tracked, ${countsJson(db)} as counts, upload.truncated, upload.warnings,
+        case when ${isExpired(db, now)} then ${UPLOAD_EXPIRED} else upload.error end as error,
+        rfc3339(upload.created_at) as created_at,
+        rfc3339(case when ${isExpired(db, now)} then upload.put_until else upload.updated_at end) as updated_at
+    ) item
+  )`
 }

@@ -1,12 +1,22 @@
+import { listContext } from '../../access/actor.ts'
 import { notFound } from '../../platform/http/errors.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
+import { readPage, sendPage } from '../../platform/http/lists.ts'
 import { sendData } from '../../platform/http/responses.ts'
-import { Envelope } from '../../platform/http/schemas.ts'
+import { Envelope, ListEnvelope } from '../../platform/http/schemas.ts'
 import type { Services } from '../../services.ts'
+import { selectRepositories } from '../repositories/select-repositories.ts'
 import { completeUpload } from './complete-upload.ts'
 import { createUpload } from './create-upload.ts'
-import { CompletedUpload, CreatedUpload, NewSecurityUpload, SecurityUpload, UploadPath } from './upload.schema.ts'
-import { findUploadJson } from './upload-view.store.ts'
+import {
+  CompletedUpload,
+  CreatedUpload,
+  NewSecurityUpload,
+  SecurityUpload,
+  UploadPath,
+  UploadQuery,
+} from './upload.schema.ts'
+import { findUploadJson, listUploads } from './upload-view.store.ts'
 
 const access = { scope: 'write:security-findings', feature: 'security_uploads' } as const
 const tags = ['Security uploads']
@@ -58,6 +68,33 @@ export async function uploadRoutes(app: HttpServer, services: Services): Promise
     async (request, reply) => {
       const json = await completeUpload(services, request.actor, request.params.uploadId)
       return sendData(reply, `{"upload":${json}}`)
+    },
+  )
+
+  app.get(
+    '/v1/security/uploads',
+    {
+      config: { scope: 'read:security', feature: 'security_uploads' },
+      schema: {
+        operationId: 'listSecurityUploads',
+        summary: 'List security uploads',
+        description:
+          'Returns the security uploads of the organization, newest first, including the reports that were read from ' +
+          'artifacts of CI jobs.\n\nErrors: 400 `REPOSITORY_AMBIGUOUS` if the repository name exists on more than one ' +
+          'code host and `provider` is missing.',
+        tags,
+        querystring: UploadQuery,
+        response: { 200: ListEnvelope(SecurityUpload, 'A page of uploads.') },
+      },
+    },
+    async (request, reply) => {
+      const { query, actor } = request
+      const context = listContext(services, request)
+      const page = readPage(query, context)
+      const repositories = await selectRepositories(services.sql, actor.org_id, query)
+      const selection = { ...repositories, status: query.status ?? null, now: context.now }
+      const rows = await listUploads(services.sql, actor.org_id, page, selection)
+      return sendPage(reply, { rows, page, query, context })
     },
   )
 

@@ -1,11 +1,10 @@
 import { type Static, Type } from 'typebox'
+import { pageQuery, windowFilters } from '../../platform/http/lists.ts'
 import { Closed, Nullable, OneOf, Timestamp } from '../../platform/http/schemas.ts'
 import { PROVIDERS } from '../../repositories/repository-identity.ts'
 import { REPORT_FORMATS } from '../formats/report/parsed-report.ts'
-import { RepositoryId, RepositoryName } from '../repositories/repository.schema.ts'
-import { UPLOAD_ORIGINS } from '../vocabulary/finding.ts'
-
-const UPLOAD_STATUSES = ['pending', 'queued', 'parsing', 'finished', 'failed'] as const
+import { RepositoryId, RepositoryName, repositoryFilters } from '../repositories/repository.schema.ts'
+import { UPLOAD_ORIGINS, UPLOAD_STATUSES } from '../vocabulary/finding.ts'
 
 /** Body of createSecurityUpload. */
 export const NewSecurityUpload = Closed({
@@ -75,6 +74,12 @@ export const NewSecurityUpload = Closed({
 })
 /** As validated: `format` has its default. */
 export type NewSecurityUpload = Static<typeof NewSecurityUpload> & { format: 'auto' | (typeof REPORT_FORMATS)[number] }
+
+export const UploadQuery = pageQuery(100, 50, {
+  ...windowFilters,
+  ...repositoryFilters,
+  status: Type.Optional(OneOf(UPLOAD_STATUSES, { description: 'Return only uploads with this status.' })),
+})
 
 export const UploadPath = Closed({
   uploadId: Type.String({ pattern: '^[0-9a-f]{32}$', description: 'The id of the upload.' }),

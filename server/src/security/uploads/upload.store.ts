@@ -2,6 +2,7 @@ import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { ReportFormat } from '../formats/report/parsed-report.ts'
 import type { SeverityCounts } from '../reconcile/finding-stream.store.ts'
 import type { UploadOrigin } from '../vocabulary/finding.ts'
+import type { UploadKey } from './upload-state.store.ts'
 
 export type NewUploadRow = {
   org_id: string
@@ -40,12 +41,12 @@ export async function insertUpload(db: Db, upload: NewUploadRow, at: Date): Prom
   return rows.count === 1 ? upload.id : null
 }
 
-type StoredUpload = { id: string; status: string }
+export type StoredUpload = UploadKey & { status: string }
 
 /** The upload of the same file that did not fail, locked until the transaction ends. */
 export async function lockSameFile(tx: Tx, upload: NewUploadRow): Promise<StoredUpload | null> {
   const [row] = await tx<StoredUpload[]>`
-    select id, status
+    select org_id, id, status
     from security_uploads
     where org_id = ${upload.org_id}
       and repository_no = ${upload.repository_no}
@@ -110,14 +111,14 @@ export async function countRunUploads(db: Db, orgId: string, runId: string): Pro
 }
 
 /**
- * Queues a finished upload again as the newest of its stream. Returns false if no other file was
- * submitted after it.
+ * Queues a finished upload again as the newest of its streams, if another file was submitted since.
+ * The same time counts as later, because it does not tell which file is newer.
  */
-export async function requeueOutdated(tx: Tx, orgId: string, id: string, at: Date): Promise<boolean> {
+export async function requeueOutdated(tx: Tx, { org_id, id }: UploadKey, at: Date): Promise<boolean> {
   const rows = await tx`
     update security_uploads upload
     set status = 'queued', outcome = null, findings = 0, reported_at = ${at}, updated_at = ${at}
-    where upload.org_id = ${orgId}
+    where upload.org_id = ${org_id}
       and upload.id = ${id}
       and upload.status = 'finished'
       and exists (
@@ -129,10 +130,27 @@ export async function requeueOutdated(tx: Tx, orgId: string, id: string, at: Dat
             or coalesce(newer.category, newer.report_category) = coalesce(upload.category, upload.report_category)
           )
           and branch_name(newer.git_ref) = branch_name(upload.git_ref)
-          and newer.reported_at > upload.reported_at
+          and newer.id <> upload.id
+          and newer.reported_at >= upload.reported_at
+          and newer.reported_at <= ${at}
           and newer.status <> 'failed'
       )`
   return rows.count === 1
+}
+
+/**
+ * Records that a file was submitted again for another commit. Its findings are attributed to this
+ * commit, while the upload keeps the commit of its first request. A request that is older than the
+ * newest one changes nothing.
+ */
+export async function noteCommit(tx: Tx, { org_id, id }: UploadKey, commitSha: string, at: Date): Promise<void> {
+  await tx`
+    update security_uploads
+    set reported_commit_sha = ${commitSha}, reported_at = ${at}
+    where org_id = ${org_id}
+      and id = ${id}
+      and reported_at <= ${at}
+      and coalesce(reported_commit_sha, commit_sha) is distinct from ${commitSha}`
 }
 
 /** failed → queued, for an artifact's upload. Returns its id, or null when it has not failed. */

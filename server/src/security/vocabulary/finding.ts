@@ -2,12 +2,18 @@
 export const FINDING_KINDS = ['code', 'dependency', 'secret', 'iac', 'container', 'license', 'other'] as const
 export type FindingKind = (typeof FINDING_KINDS)[number]
 
+export const FINDING_STATES = ['open', 'fixed', 'dismissed'] as const
+export type FindingState = (typeof FINDING_STATES)[number]
+
 export const ISSUE_STATUSES = ['open', 'fixed', 'dismissed'] as const
 export type IssueStatus = (typeof ISSUE_STATUSES)[number]
 
 /** How a report was submitted: in the console, by the API, or as an artifact of a CI report. */
 export const UPLOAD_ORIGINS = ['ui', 'api', 'report'] as const
 export type UploadOrigin = (typeof UPLOAD_ORIGINS)[number]
+
+export const UPLOAD_STATUSES = ['pending', 'queued', 'parsing', 'finished', 'failed'] as const
+export type UploadStatus = (typeof UPLOAD_STATUSES)[number]
 
 /** What a finding comes from: an alert of a code host, an uploaded report, or a CI report. */
 export const FINDING_ORIGINS = ['alert', 'upload', 'report'] as const

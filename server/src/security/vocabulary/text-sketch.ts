@@ -31,7 +31,9 @@ function normalized(text: string): string {
   return text.slice(0, TEXT_MAX).replace(/\s+/g, '').replaceAll("'", '"')
 }
 
+/** Most flagged texts are one line. */
 function headHash(text: string): string {
+  if (!text.includes('\n')) return UNKNOWN
   const [head, ...rest] = text.slice(0, TEXT_MAX).trim().split('\n', 2)
   return rest.length === 0 || head === undefined ? UNKNOWN : shortHash(normalized(head))
 }
@@ -45,22 +47,28 @@ function shortHash(text: string): string {
 
 const smallest = new Uint32Array(BINS)
 
-/** One permutation hashing: each bin keeps one digit of its smallest hash, 0 if it is empty. */
+/**
+ * One permutation hashing: each bin keeps one digit of its smallest hash, 0 if it is empty. Plain
+ * loops, because reports have many results.
+ */
 function minhash(text: string): string {
   const runs = normalized(text).padEnd(RUN, '\0')
-  smallest.fill(0xffffffff)
+  smallest.fill(EMPTY)
   let run = 0
   for (let index = 0; index < runs.length; index++) {
     run = (run << 8) ^ Math.imul(runs.charCodeAt(index), 0x9e3779b1 >>> 24)
     if (index < RUN - 1) continue
     const hash = scrambled(run)
     const bin = hash % BINS
-    if (hash < (smallest[bin] ?? 0)) smallest[bin] = hash
+    if (hash < (smallest[bin] as number)) smallest[bin] = hash
   }
-  return Array.from(smallest, (hash) => (hash === 0xffffffff ? '0' : (1 + (scrambled(hash) % 15)).toString(16))).join(
-    '',
-  )
+  let digits = ''
+  for (const hash of smallest) digits += hash === EMPTY ? '0' : HEX[1 + (scrambled(hash) % 15)]
+  return digits
 }
+
+const EMPTY = 0xffffffff
+const HEX = '0123456789abcdef'
 
 /** The finalizer of MurmurHash3. */
 function scrambled(value: number): number {

@@ -39,12 +39,17 @@ export function identityOf(result: JsonObject, facts: IdentifyingFacts): Identit
   return {
     fingerprint: fingerprintOf('message', [ruleId, path, facts.message]),
     fingerprint_method: 'message',
-    relocation: fingerprintOf('message anywhere', [ruleId, facts.message.replace(NUMBER, '#')]),
+    relocation: fingerprintOf('message anywhere', [ruleId, placelessMessage(facts)]),
   }
 }
 
 /** Lines, times and counts in a message. If only these change, the finding has moved. */
 const NUMBER = /\d+/g
+
+/** The message without the path of the file and without numbers. */
+function placelessMessage({ message, path }: IdentifyingFacts): string {
+  return (path === null ? message : message.replaceAll(path, '#')).replace(NUMBER, '#')
+}
 
 function fullIdentity({ newest, oldest }: Versions, facts: IdentifyingFacts): Identity {
   const method = 'fingerprints'

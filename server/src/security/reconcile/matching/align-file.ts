@@ -5,18 +5,21 @@ import { bestChain } from './line-chain.ts'
 import { LinePairs } from './line-pairs.ts'
 import { matchGaps } from './match-gaps.ts'
 import { matchAlong } from './match-lines.ts'
-import { contentOf, hasContent, placedContentOf, type TrackedFinding } from './tracked-finding.ts'
+import { contentOf, hasContent, isOfPackage, placedContentOf, ruleOf, type TrackedFinding } from './tracked-finding.ts'
 
 /** The evidence that a moved block needs: more than one text. */
 const BLOCK_MIN = 10
 /** The blocks that are looked for in one file. */
 const BLOCKS_MAX = 20
+/** Files with more equal findings are not searched for blocks, which would take seconds. */
+const BLOCK_PAIRS_MAX = 50_000
 /** Findings that are matched with certainty count more than what the rules find. */
 const CERTAINTY = 4
 
 /** Matches the findings of a file whose content is the same: in their order, and in blocks that moved. */
 export function matchSame(file: ComparedFile, inOrder: IdentityMethod, moved: IdentityMethod): void {
   matchInOrder(file, inOrder, unplacedContent)
+  if (!file.hasFree()) return
   const anchors = anchorsOf(file)
   const { pairs: chain } = bestChain(pairsOf(file, anchors, 'rule'), 0)
   matchAlong(file, chain, { same: inOrder, edited: null })
@@ -26,13 +29,22 @@ export function matchSame(file: ComparedFile, inOrder: IdentityMethod, moved: Id
 
 /** Matches edited findings of a file: along the lines that kept their order, and between them. */
 export function matchEdited(file: ComparedFile, methods: { same: IdentityMethod; edited: IdentityMethod }): void {
+  if (!file.hasFree()) return
+  matchInOrder(file, methods.edited, unplacedRule)
   const { pairs: chain } = bestChain(pairsOf(file, anchorsOf(file), 'rule'), 0)
   matchAlong(file, chain, methods)
   matchGaps(file, chain, methods)
 }
 
 function unplacedContent(finding: TrackedFinding): string | null {
-  return finding.start_line === null ? contentOf(finding) : null
+  return finding.start_line === null || isOfPackage(finding) ? contentOf(finding) : null
+}
+
+/** The rule and resource of a finding without a line, of which only the message is known. */
+function unplacedRule(finding: TrackedFinding): string | null {
+  const { start_line, rule_id, resource_name } = finding
+  if (start_line !== null || rule_id === null || hasContent(finding)) return null
+  return JSON.stringify([ruleOf(finding), resource_name])
 }
 
 /** A message alone is moved only with a flagged code of the same column and length. */
@@ -40,7 +52,7 @@ function movableContent(finding: TrackedFinding): string {
   return hasContent(finding) ? contentOf(finding) : placedContentOf(finding)
 }
 
-/** Equal findings without other evidence are in the same order, if there are equally many. */
+/** Equal findings are in the same order. Those with a line must be equally many on both sides. */
 function matchInOrder(
   file: ComparedFile,
   method: IdentityMethod,
@@ -50,9 +62,9 @@ function matchInOrder(
   const reported = file.freeBy('reported', keyOf)
   for (const [content, indexes] of file.freeBy('stored', keyOf)) {
     const others = reported.get(content) ?? []
-    if (others.length !== indexes.length) continue
+    if (others.length !== indexes.length && keyOf !== unplacedContent) continue
     const targets = inOrder(matching.reported, others)
-    for (const [rank, from] of inOrder(matching.stored, indexes).entries()) {
+    for (const [rank, from] of inOrder(matching.stored, indexes).slice(0, targets.length).entries()) {
       matching.match([from, targets[rank] as number], method)
     }
   }
@@ -91,7 +103,9 @@ function anchorsOutside(anchors: readonly LinePair[], chain: readonly LinePair[]
 export function matchBlocks(file: ComparedFile, anchors: LinePair[], method: IdentityMethod): void {
   let outside = anchors
   for (let block = 0; block < BLOCKS_MAX; block++) {
-    const chain = bestChain(pairsOf(file, outside, 'content'), null)
+    const pairs = pairsOf(file, outside, 'content')
+    if (pairs.length > BLOCK_PAIRS_MAX) return
+    const chain = bestChain(pairs, null)
     if (chain.score < BLOCK_MIN) return
     matchAlong(file, chain.pairs, { same: method, edited: null })
     outside = anchorsOutside(outside, chain.pairs)

@@ -15,7 +15,7 @@ export type Evidence = {
 /** The weight of equal findings: if there is one on each side, and if there are very many. */
 const EQUAL_TEXT = { one: 8, many: 3 }
 const EQUAL_MESSAGE = { one: 6, many: 1.8 }
-const EQUAL_MESSAGE_ELSEWHERE = { one: 3, many: 1 }
+const EQUAL_MESSAGE_ELSEWHERE = { one: 3, many: 0.4 }
 const RULE_ONLY = 1
 const LIKE_TEXT = 5
 const SAME_SURROUNDINGS = 2
@@ -26,26 +26,40 @@ export class ComparedFile {
   readonly matching: Matching
   readonly stored: readonly number[]
   readonly reported: readonly number[]
+  readonly #keys: Record<Side, Map<number, Keys>>
   readonly #counts: Record<Side, Map<string, number>>
 
   constructor(matching: Matching, stored: readonly number[], reported: readonly number[]) {
     this.matching = matching
     this.stored = stored
     this.reported = reported
+    this.#keys = { stored: this.#keysOf('stored'), reported: this.#keysOf('reported') }
     this.#counts = { stored: this.#countKeys('stored'), reported: this.#countKeys('reported') }
   }
 
   evidence([from, to]: Pair): Evidence {
     const stored = this.matching.stored[from] as TrackedFinding
     const reported = this.matching.reported[to] as TrackedFinding
-    const isInPlace = shapeOf(stored) === shapeOf(reported)
-    if (isSameContent(stored, reported)) {
+    const keys = this.#keys.stored.get(from) as Keys
+    const others = this.#keys.reported.get(to) as Keys
+    const isInPlace = keys.shape === others.shape
+    if (stored.fingerprint === reported.fingerprint || keys.content === others.content) {
       const likeness = hasContent(stored) ? 1 : null
-      return { weight: this.#equality(stored, reported, isInPlace), isSame: true, isInPlace, likeness }
+      const surroundings = sameSurroundings(stored, reported)
+      return { weight: this.#equality(keys, isInPlace) + surroundings, isSame: true, isInPlace, likeness }
     }
     const likeness = textLikeness(stored, reported)
     const weight = RULE_ONLY + (isInPlace ? SAME_PLACE : 0) + LIKE_TEXT * (likeness ?? 0)
     return { weight, isSame: false, isInPlace, likeness }
+  }
+
+  /** Whether both sides have free findings. */
+  hasFree(): boolean {
+    const { matching, stored, reported } = this
+    return (
+      stored.some((index) => matching.isFree('stored', index)) &&
+      reported.some((index) => matching.isFree('reported', index))
+    )
   }
 
   /** The free findings of a side, by a key; those without one are left out. */
@@ -57,13 +71,9 @@ export class ComparedFile {
   }
 
   /** Equal findings say the less, the more of them the file has. */
-  #equality(stored: TrackedFinding, reported: TrackedFinding, isInPlace: boolean): number {
-    if (hasContent(stored)) {
-      const place = isInPlace ? SAME_PLACE : 0
-      return this.#rarity(contentOf(stored), EQUAL_TEXT) + place + sameSurroundings(stored, reported)
-    }
-    if (isInPlace) return this.#rarity(placedContentOf(stored), EQUAL_MESSAGE)
-    return this.#rarity(contentOf(stored), EQUAL_MESSAGE_ELSEWHERE)
+  #equality({ content, placed, hasText }: Keys, isInPlace: boolean): number {
+    if (hasText) return this.#rarity(content, EQUAL_TEXT) + (isInPlace ? SAME_PLACE : 0)
+    return isInPlace ? this.#rarity(placed, EQUAL_MESSAGE) : this.#rarity(content, EQUAL_MESSAGE_ELSEWHERE)
   }
 
   #rarity(key: string, { one, many }: { one: number; many: number }): number {
@@ -71,18 +81,25 @@ export class ComparedFile {
     return Math.max(many, one - 0.4 * Math.log2(pairs))
   }
 
+  #keysOf(side: Side): Map<number, Keys> {
+    return new Map(this[side].map((index) => [index, keysOf(this.matching[side][index] as TrackedFinding)]))
+  }
+
   #countKeys(side: Side): Map<string, number> {
     const counts = new Map<string, number>()
-    for (const index of this[side]) {
-      const finding = this.matching[side][index] as TrackedFinding
-      for (const key of [contentOf(finding), placedContentOf(finding)]) counts.set(key, (counts.get(key) ?? 0) + 1)
+    for (const { content, placed } of this.#keys[side].values()) {
+      for (const key of [content, placed]) counts.set(key, (counts.get(key) ?? 0) + 1)
     }
     return counts
   }
 }
 
-export function isSameContent(stored: TrackedFinding, reported: TrackedFinding): boolean {
-  return stored.fingerprint === reported.fingerprint || contentOf(stored) === contentOf(reported)
+/** What findings are compared by, made once for each of them. */
+type Keys = { content: string; shape: string; placed: string; hasText: boolean }
+
+function keysOf(finding: TrackedFinding): Keys {
+  const [content, shape, placed] = [contentOf(finding), shapeOf(finding), placedContentOf(finding)]
+  return { content, shape, placed, hasText: hasContent(finding) }
 }
 
 /** Equal texts are told apart by the lines around them. */

@@ -4,7 +4,7 @@ import { groupedBy } from './matching.ts'
 import { contentOf, isOfPackage, ruleOf, type TrackedFinding } from './tracked-finding.ts'
 
 /** The pairs of lines that are compared in one file. */
-const PAIRS_MAX = 300_000
+const PAIRS_MAX = 200_000
 /** The findings of one line that are compared with those of another. */
 const AT_LINE_MAX = 20
 

@@ -1,8 +1,9 @@
 import { anchorsOf, matchBlocks } from './align-file.ts'
 import { ComparedFile } from './compared-file.ts'
-import type { Matching } from './matching.ts'
+import { groupedBy, type Matching } from './matching.ts'
+import { movedBlocks } from './neighbours.ts'
 import type { FilePair, Paths } from './rename-evidence.ts'
-import { contentOf, hasContent, type TrackedFinding } from './tracked-finding.ts'
+import { contentOf, hasContent, placedContentOf, type TrackedFinding } from './tracked-finding.ts'
 
 /**
  * Matches findings that moved to another file: those whose text exists only once on each side, and
@@ -20,6 +21,21 @@ export function matchElsewhere(matching: Matching, before: Paths, after: Paths):
   for (const { from, to } of moves.values()) {
     const file = new ComparedFile(matching, before.get(from) ?? [], after.get(to) ?? [])
     matchBlocks(file, anchorsOf(file), 'moved_to_file')
+  }
+}
+
+/** Matches the findings of blocks that moved to another file. Within a block, all lines moved alike. */
+export function matchMovedBlocks(matching: Matching, before: Paths, after: Paths): void {
+  for (const { from, to, offset } of movedBlocks(matching, before, after)) {
+    const arrived = groupedBy(after.get(to) ?? [], (index) => {
+      const finding = matching.reported[index] as TrackedFinding
+      return `${finding.start_line} ${placedContentOf(finding)}`
+    })
+    for (const index of before.get(from) ?? []) {
+      const finding = matching.stored[index] as TrackedFinding
+      const target = arrived.get(`${(finding.start_line ?? 0) + offset} ${placedContentOf(finding)}`)?.[0]
+      if (target !== undefined) matching.match([index, target], 'moved_to_file')
+    }
   }
 }
 

@@ -1,6 +1,6 @@
 import { matchEdited, matchSame } from './align-file.ts'
 import { ComparedFile } from './compared-file.ts'
-import { matchElsewhere } from './match-elsewhere.ts'
+import { matchElsewhere, matchMovedBlocks } from './match-elsewhere.ts'
 import { groupedBy, Matching } from './matching.ts'
 import { renamedFiles } from './renamed-files.ts'
 import type { Match, Pair, TrackedFinding } from './tracked-finding.ts'
@@ -23,6 +23,7 @@ export function matchFindings(
   const renamed = renamedFiles(matching).map(({ from, to }) => compared(from, to))
   for (const file of renamed) matchSame(file, 'file_renamed', 'file_renamed')
   matchElsewhere(matching, before, after)
+  matchMovedBlocks(matching, before, after)
   for (const file of files) matchEdited(file, { same: 'same_place', edited: 'edited_in_place' })
   for (const file of renamed) matchEdited(file, { same: 'file_renamed', edited: 'file_renamed' })
   return matching.matches

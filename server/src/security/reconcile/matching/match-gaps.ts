@@ -72,7 +72,7 @@ function candidateOf(file: ComparedFile, pair: Pair, { before, after }: Gap): Ca
 }
 
 function isPlausible(likeness: number | null, distance: number): boolean {
-  if (likeness === null) return distance <= 3
+  if (likeness === null) return distance <= 1
   if (likeness >= 0.4) return true
   return likeness >= 0.15 ? distance <= 10 : distance <= 1
 }

@@ -1,4 +1,5 @@
 import { groupedBy, type Matching, type Side } from './matching.ts'
+import { neighboursIn } from './neighbours.ts'
 import { contentOf, isUnmistakable, type TrackedFinding } from './tracked-finding.ts'
 
 export type FilePair = { from: string; to: string }
@@ -11,8 +12,12 @@ const FILES_MAX = 8
 const NAMESAKES_MAX = 2500
 const NAME_DEPTH_MAX = 5
 
+/** The share of words from which two names are alike. */
+const WORDS_MIN = 0.45
+
 /** The share of equal findings from which two files are alike. */
 const ALIKE_MIN = 0.5
+const NEIGHBOURS_MIN = 3
 /** Findings at unchanged lines by which files are recognized without their names and texts. */
 const UNCHANGED_MIN = 3
 
@@ -54,6 +59,7 @@ export class RenameEvidence {
 
   #compared(pair: FilePair): RenameCandidate {
     const equal = overlap(this.#before.contentsOf(pair.from), this.#after.contentsOf(pair.to))
+    const neighbours = overlap(this.#before.neighboursOf(pair.from), this.#after.neighboursOf(pair.to))
     const unchanged = overlap(this.#before.placesOf(pair.from), this.#after.placesOf(pair.to))
     const total = this.#before.sizeOf(pair.from) + this.#after.sizeOf(pair.to)
     const unmistakable = equal.keys.filter((key) => this.#before.isUnique(key) && this.#after.isUnique(key)).length
@@ -62,9 +68,12 @@ export class RenameEvidence {
     const names = commonNames(pair)
     return {
       ...pair,
-      score: 2 * unmistakable + 2 * share + (4 * unchanged.count) / total + 0.5 * names,
+      score: 2 * unmistakable + neighbours.count + 2 * share + (4 * unchanged.count) / total + 0.5 * names,
       isAlike,
-      isLikely: unmistakable > 1 || (isAlike && (unmistakable > 0 || names > 0 || unchanged.count >= UNCHANGED_MIN)),
+      isLikely:
+        unmistakable > 1 ||
+        neighbours.count >= NEIGHBOURS_MIN ||
+        (isAlike && (unmistakable > 0 || names > 0 || unchanged.count >= UNCHANGED_MIN)),
     }
   }
 }
@@ -108,6 +117,10 @@ class PathContents {
     return this.#counted(path, (finding) => `${contentOf(finding)} ${finding.start_line}:${finding.start_column}`)
   }
 
+  neighboursOf(path: string): Map<string, number> {
+    return counted(neighboursIn(this.#findings, this.#byPath.get(path) ?? []).map(({ key }) => key))
+  }
+
   byLastNames(depth: number): Map<string, string[]> {
     const paths = [...this.#byPath.keys()]
     const groups = groupedBy([...paths.keys()], (index) => paths[index]?.split('/').slice(-depth).join('/') ?? null)
@@ -115,13 +128,18 @@ class PathContents {
   }
 
   #counted(path: string, keyOf: (finding: TrackedFinding) => string): Map<string, number> {
-    const groups = groupedBy(this.#byPath.get(path) ?? [], (index) => keyOf(this.#finding(index)))
-    return new Map([...groups].map(([key, { length }]) => [key, length]))
+    return counted((this.#byPath.get(path) ?? []).map((index) => keyOf(this.#finding(index))))
   }
 
   #finding(index: number): TrackedFinding {
     return this.#findings[index] as TrackedFinding
   }
+}
+
+function counted(keys: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1)
+  return counts
 }
 
 function overlap(before: Map<string, number>, after: Map<string, number>): { keys: string[]; count: number } {
@@ -138,9 +156,27 @@ function keyOf({ from, to }: FilePair): string {
   return `${from}\n${to}`
 }
 
-/** The number of last names that both paths have. */
+/** The number of last names that both paths have, or the share of words in their last two. */
 function commonNames({ from, to }: FilePair): number {
   const [names, others] = [from.split('/').reverse(), to.split('/').reverse()]
   const common = names.findIndex((name, index) => name !== others[index])
-  return common === -1 ? names.length : common
+  if (common === -1) return names.length
+  return common > 0 ? common : commonWords(names, others)
+}
+
+function commonWords(names: readonly string[], others: readonly string[]): number {
+  const [words, otherWords] = [wordsOf(names), wordsOf(others)]
+  const common = [...words].filter((word) => otherWords.has(word)).length
+  const share = common / (words.size + otherWords.size - common)
+  return share >= WORDS_MIN ? share : 0
+}
+
+function wordsOf(names: readonly string[]): Set<string> {
+  return new Set(
+    names
+      .slice(0, 2)
+      .join('/')
+      .toLowerCase()
+      .split(/[^a-z0-9]+/),
+  )
 }

@@ -1,0 +1,197 @@
+import { timedIdsOf } from '../../platform/db/page.ts'
+import type { Db } from '../../platform/db/sql.ts'
+import type { Page } from '../../platform/http/lists.ts'
+import { ofProvider } from '../repositories/reported-repository.store.ts'
+import type { RepositorySelection } from '../repositories/select-repositories.ts'
+import {
+  beginsWith,
+  facetsOf,
+  type FindingFilters,
+  isOfAllStreams,
+  narrowsFacets,
+  narrowsStreams,
+  ofFacets,
+  ofPath,
+  ofStreams,
+  streamsOf,
+} from './finding-filter.store.ts'
+import { type IdRange, newestOf, newestOfMany, everyFinding, readList } from './finding-lists.store.ts'
+
+export type FindingSelection = RepositorySelection & FindingFilters
+
+/** `limit` is one more than the page has, which shows whether another page follows. */
+type Pick = IdRange & { limit: number; selection: FindingSelection }
+
+/**
+ * Selects the ids of one page, and one more if there is a next page. Each way reads an index in the
+ * order of the ids, or only findings that match a selective filter, so that a rare value does not
+ * read all findings of the organization.
+ */
+export function pickPage(db: Db, orgId: string, page: Page, selection: FindingSelection) {
+  const { from, before } = timedIdsOf(seenSince(page, selection.firstSeenSince))
+  const pick: Pick = { orgId, from, before, limit: page.limit + 1, selection }
+  if (selection.issueId !== null) return pickOfIssue(db, pick, selection.issueId)
+  if (!narrowsFacets(selection)) return pickOfAnyFacet(db, pick)
+  if (selection.path === null && isOfAllStreams(selection)) return pickByFacet(db, pick)
+  return pickOfRareFacets(db, pick)
+}
+
+function pickOfAnyFacet(db: Db, pick: Pick) {
+  const { path, repositoryNos } = pick.selection
+  if (path !== null) return pickByPath(db, pick, path)
+  if (narrowsStreams(pick.selection)) return pickByStream(db, pick)
+  return repositoryNos === null ? pickByAge(db, pick) : pickByRepository(db, pick, repositoryNos)
+}
+
+/** A finding is created when it is first seen. */
+function seenSince(page: Page, time: Date | null): Page {
+  return time !== null && time > page.since ? { ...page, since: time } : page
+}
+
+function pickByAge(db: Db, { orgId, from, before, limit, selection }: Pick) {
+  return db`
+    select finding.id
+    from findings finding
+    where finding.org_id = ${orgId}
+      and finding.id >= ${from}
+      and finding.id < ${before}
+      ${ofProvider(db, db`finding`, selection.provider)}
+    order by finding.id desc
+    limit ${limit}`
+}
+
+function pickByRepository(db: Db, pick: Pick, repositoryNos: number[]) {
+  const lists = db`unnest(${repositoryNos}::bigint[]) list (no)`
+  return newestOf(db, { ...pick, lists, by: 'repository_no', condition: everyFinding(db) })
+}
+
+function pickByFacet(db: Db, pick: Pick) {
+  const lists = db`(${facetsOf(db, pick.selection)}) list (no)`
+  return newestOfMany(db, { ...pick, lists, by: 'facet', condition: everyFinding(db) })
+}
+
+function pickByStream(db: Db, pick: Pick) {
+  const lists = db`(${streamsOf(db, pick.orgId, pick.selection)}) list (no)`
+  const condition = ofFacets(db, db`finding`, pick.selection)
+  return newestOfMany(db, { ...pick, lists, by: 'stream_id', condition })
+}
+
+/** Facets with fewer findings are rare. */
+const RARE = 5000
+
+/**
+ * Rare facets: all their findings are compared with the other filters. Other facets: the findings
+ * of the streams or of the path are read, newest first.
+ */
+function pickOfRareFacets(db: Db, pick: Pick) {
+  const { orgId, from, before, limit, selection } = pick
+  const list = { orgId, from, before, by: 'facet', condition: everyFinding(db) } as const
+  return db`
+    with rare as materialized (
+      select found.id
+      from (${facetsOf(db, selection)}) list (no)
+      cross join lateral (
+        ${readList(db, list)}
+        limit ${RARE}
+      ) found
+      limit ${RARE}
+    )
+    select id
+    from (
+      select finding.id
+      from rare
+      cross join lateral (
+        select finding.id, finding.path, finding.stream_id
+        from findings finding
+        where finding.org_id = ${orgId}
+          and finding.id = rare.id
+        offset 0
+      ) finding
+      where (select count(*) from rare) < ${RARE}
+        ${ofPath(db, selection.path)}
+        ${ofStreams(db, orgId, selection)}
+      union all
+      select id
+      from (${selection.path === null ? pickByStream(db, pick) : pickByPath(db, pick, selection.path)}) common
+      where (select count(*) from rare) = ${RARE}
+    ) found
+    order by id desc
+    limit ${limit}`
+}
+
+/** So many of the newest findings are searched for a path, for each row of a page. */
+const SEARCHED_PER_ROW = 10
+
+/**
+ * A frequent path fills a page with the newest findings. For a rare one, the index by path has all
+ * findings that match. Its order and `offset 0` make the planner read them by this index.
+ */
+function pickByPath(db: Db, pick: Pick, path: string) {
+  const { orgId, from, before, limit, selection } = pick
+  return db`
+    with newest as materialized (${pickOfNewest(db, pick, path)})
+    select id
+    from (
+      select id
+      from newest
+      where (select count(*) from newest) = ${limit}
+      union all
+      select found.id
+      from (${streamsOf(db, orgId, selection)} offset 0) stream
+      cross join lateral (
+        select finding.id, finding.facet
+        from findings finding
+        where finding.org_id = ${orgId}
+          and finding.stream_id = stream.id
+          and ${beginsWith(db, db`finding.path`, path)}
+        order by finding.path collate "C"
+        offset 0
+      ) found
+      where (select count(*) from newest) < ${limit}
+        and found.id >= ${from}::uuid
+        and found.id < ${before}::uuid
+        ${ofFacets(db, db`found`, selection)}
+    ) found
+    order by id desc
+    limit ${limit}`
+}
+
+function pickOfNewest(db: Db, { orgId, from, before, limit, selection }: Pick, path: string) {
+  return db`
+    select finding.id
+    from (
+      select finding.id, finding.path, finding.stream_id, finding.facet
+      from findings finding
+      where finding.org_id = ${orgId}
+        and finding.id >= ${from}
+        and finding.id < ${before}
+      order by finding.id desc
+      limit ${limit * SEARCHED_PER_ROW}
+    ) finding
+    where true
+      ${ofPath(db, path)}
+      ${ofFacets(db, db`finding`, selection)}
+      ${ofStreams(db, orgId, selection)}
+    order by finding.id desc
+    limit ${limit}`
+}
+
+/** An issue has few findings. `offset 0` makes the planner read them by their issue. */
+function pickOfIssue(db: Db, { orgId, from, before, limit, selection }: Pick, issueId: string) {
+  return db`
+    select finding.id
+    from (
+      select finding.id, finding.path, finding.stream_id, finding.facet
+      from findings finding
+      where finding.org_id = ${orgId}
+        and finding.issue_id = ${issueId}
+      offset 0
+    ) finding
+    where finding.id >= ${from}
+      and finding.id < ${before}
+      ${ofPath(db, selection.path)}
+      ${ofFacets(db, db`finding`, selection)}
+      ${ofStreams(db, orgId, selection)}
+    order by finding.id desc
+    limit ${limit}`
+}

@@ -162,11 +162,13 @@ test('a secret is one issue in all files, and with every secret at overlapping l
 
 const columns = (from: number, to: number) => ({ start_column: from, end_column: to })
 
-test('secrets at one line are several issues if their columns do not overlap', () => {
-  const secret = (tool: string, fields = {}) => factsOf({ kind: 'secret', tool, start_line: 1, ...fields })
-  assert.ok(!isOne(secret('One', columns(5, 20)), secret('Two', columns(40, 60))))
-  assert.ok(isOne(secret('One', columns(5, 20)), secret('Two', columns(8, 30))))
-  assert.ok(isOne(secret('One', columns(5, 20)), secret('Two')))
+test('secrets at one line are several issues if a report tells them apart by their columns', () => {
+  const secret = (tool: string, fields = {}) =>
+    factsOf({ kind: 'secret', tool, stream_id: tool === 'One' ? 1 : 2, start_line: 1, ...fields })
+  const [first, second] = [secret('One', columns(5, 20)), secret('One', columns(40, 60))]
+  assert.deepEqual(groupsOf([first, second, secret('Two', columns(45, 50))]), [[0], [1, 2]])
+  assert.ok(isOne(first, secret('Two', columns(40, 60))))
+  assert.ok(isOne(first, secret('Two')))
 })
 
 test('of several findings at one line, those at the same columns are one issue; far columns are apart', () => {

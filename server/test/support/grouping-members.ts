@@ -11,7 +11,16 @@ let made = 0
 export function factsOf(fields: Partial<GroupingFacts> = {}): GroupingFacts {
   made += 1
   return {
-    ...{ kind: 'code', tool: 'Scanner', stream_id: made, path: 'src/db.ts', start_line: null, end_line: null },
+    ...{
+      kind: 'code',
+      tool: 'Scanner',
+      stream_id: made,
+      path: 'src/db.ts',
+      start_line: null,
+      end_line: null,
+      start_column: null,
+      end_column: null,
+    },
     ...{ package_name: null, purl: null, message: null },
     ...{ vuln_ids: [], cwes: [], rule_id: null, secret_type: null, resource_name: null, context: null },
     fingerprint: `fingerprint ${made}`,

@@ -74,6 +74,8 @@ function groupingFacts(finding: ParsedFinding, context: string | null): Grouping
     path: finding.path,
     start_line: finding.start_line,
     end_line: finding.end_line,
+    start_column: finding.start_column,
+    end_column: finding.end_column,
     package_name: finding.package_name,
     purl: finding.purl,
     vuln_ids: shared(finding.vuln_ids),

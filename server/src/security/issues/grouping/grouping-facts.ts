@@ -12,6 +12,8 @@ export type GroupingFacts = {
   path: string | null
   start_line: number | null
   end_line: number | null
+  start_column: number | null
+  end_column: number | null
   package_name: string | null
   purl: string | null
   vuln_ids: readonly string[]

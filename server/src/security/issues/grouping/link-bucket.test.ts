@@ -160,6 +160,27 @@ test('a secret is one issue in all files, and with every secret at overlapping l
   assert.ok(!isOne(password, { ...password, path: 'b.py', fingerprint: 'other' }))
 })
 
+const columns = (from: number, to: number) => ({ start_column: from, end_column: to })
+
+test('secrets at one line are several issues if a report tells them apart by their columns', () => {
+  const secret = (tool: string, fields = {}) =>
+    factsOf({ kind: 'secret', tool, stream_id: tool === 'One' ? 1 : 2, start_line: 1, ...fields })
+  const [first, second] = [secret('One', columns(5, 20)), secret('One', columns(40, 60))]
+  assert.deepEqual(groupsOf([first, second, secret('Two', columns(45, 50))]), [[0], [1, 2]])
+  assert.ok(isOne(first, secret('Two', columns(40, 60))))
+  assert.ok(isOne(first, secret('Two')))
+})
+
+test('of several findings at one line, those at the same columns are one issue; far columns are apart', () => {
+  const of = (tool: string, from: number) =>
+    by(tool, `rule ${from}`, 1, { cwes: ['CWE-95'], ...columns(from, from + 9) })
+  assert.deepEqual(groupsOf([of('One', 1), of('One', 30), of('Two', 30), of('Two', 1)]), [
+    [0, 3],
+    [1, 2],
+  ])
+  assert.ok(!isOne(of('One', 1), of('Two', 500)))
+})
+
 test('findings of infrastructure and containers are joined by resource and control', () => {
   const of = (tool: string, rule: string, resource: string | null, fields = {}) =>
     factsOf({ kind: 'iac', path: 'main.tf', tool, rule_id: rule, resource_name: resource, ...fields })
@@ -243,6 +264,7 @@ const inFile = fc
     resource_name: some('aws_s3_bucket.a', 'aws_s3_bucket.b', null),
     context: some('aa', 'bb', null),
     start_line: some(1, 5, 9, 30, null),
+    start_column: some(1, 200, null),
     fingerprint,
   })
   .chain((fields) =>

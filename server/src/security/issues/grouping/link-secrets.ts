@@ -1,5 +1,5 @@
 import { groupBy, type Links } from './links.ts'
-import { overlappingRuns, spanOf } from './spans.ts'
+import { columnsBetween, inColumns, overlappingRuns, type Span, spanOf } from './spans.ts'
 
 /** Joins findings of the same secret, and findings of secrets at overlapping lines. */
 export function linkSecrets(links: Links): void {
@@ -24,7 +24,8 @@ function linkByText(links: Links): void {
 function linkByLines(links: Links): void {
   for (const [path, inFile] of groupBy(links.members.keys(), (index) => links.factsOf(index).path)) {
     if (path === null || inFile.length < 2) continue
-    for (const run of overlappingRuns(inFile.flatMap((index) => spanOf(links.factsOf(index), index) ?? []))) {
+    const spans = inFile.flatMap((index) => spanOf(links.factsOf(index), index) ?? [])
+    for (const run of overlappingRuns(spansInColumns(links, spans))) {
       links.join(run, {
         code: 'same_secret',
         on: 'secret_and_lines',
@@ -33,4 +34,28 @@ function linkByLines(links: Links): void {
       })
     }
   }
+}
+
+/**
+ * The columns count only at lines where a report tells several secrets apart: scanners flag
+ * different parts of a statement, such as the name or the value of a password.
+ */
+function spansInColumns(links: Links, spans: readonly Span[]): Span[] {
+  const crowded = new Set<number>()
+  for (const ofStream of groupBy(spans, ({ index }) => links.factsOf(index).stream_id).values()) {
+    for (const [line, atLine] of groupBy(ofStream, ({ from }) => from)) {
+      if (areApart(atLine)) crowded.add(line)
+    }
+  }
+  return spans.map((span) => inColumns(crowded.has(span.from) ? span : { ...span, columns: null }))
+}
+
+/** Whether any two of the spans at a line do not overlap. */
+function areApart(spans: readonly Span[]): boolean {
+  const sorted = spans.filter(({ columns }) => columns !== null).sort((a, b) => startOf(a) - startOf(b))
+  return sorted.some((span, index) => index > 0 && columnsBetween(sorted[index - 1] as Span, span) > 0)
+}
+
+function startOf({ columns }: Span): number {
+  return columns?.from ?? 0
 }

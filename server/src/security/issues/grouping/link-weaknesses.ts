@@ -4,7 +4,7 @@ import { groupBy, type Links, type Match } from './links.ts'
 import { FILE, isSameResource, type Resource } from './resources.ts'
 import { ScannerGroups } from './scanner-groups.ts'
 import { areComparable, SHARED, type WeaknessKey, weaknessKeys } from './shared-weaknesses.ts'
-import { overlappingPairs, pairsOf, type Span, spanDifference, spanOf } from './spans.ts'
+import { columnsBetween, overlappingPairs, pairsOf, type Span, spanDifference, spanOf } from './spans.ts'
 import { broaderCwes, comparableCwes } from './weakness-names.ts'
 
 /** A finding and one property by which it is compared with findings of other scanners. */
@@ -21,7 +21,7 @@ type Candidate = {
 }
 
 /** Two findings of different scanners with one weakness at one place. */
-type Pair = { one: Candidate; other: Candidate; difference: number }
+type Pair = { one: Candidate; other: Candidate; difference: number; columns: number }
 
 /**
  * Joins findings of different scanners that report one weakness at one place: the most reliable
@@ -63,6 +63,9 @@ function ordersOf(links: Links): number[] {
   return texts.map((text) => ranks.get(text) as number)
 }
 
+/** Further apart at one line, findings are in different statements of a minified file. */
+const COLUMNS_BETWEEN_MAX = 100
+
 /** How many neighbors a finding is compared with, so that many at one line take linear time. */
 const NEIGHBORS_MAX = 8
 
@@ -88,7 +91,8 @@ function areOfTwoScanners(one: Candidate, other: Candidate): boolean {
 function* pairsAtOnePlace(candidates: readonly Candidate[]): Generator<[Candidate, Candidate]> {
   const located = candidates.filter(({ span }) => span !== null)
   for (const [one, other] of overlappingPairs(located, NEIGHBORS_MAX)) {
-    if (one.resource === null || other.resource === null) yield [one, other]
+    const isFar = columnsBetween(one.span as Span, other.span as Span) > COLUMNS_BETWEEN_MAX
+    if (!isFar && (one.resource === null || other.resource === null)) yield [one, other]
   }
   for (const [one, other] of pairsOf(
     candidates.filter(({ span }) => span === null),
@@ -105,8 +109,9 @@ function* pairsAtOnePlace(candidates: readonly Candidate[]): Generator<[Candidat
 }
 
 function ordered(one: Candidate, other: Candidate): Pair {
-  const difference = one.span && other.span ? spanDifference(one.span, other.span) : 0
-  return one.order < other.order ? { one, other, difference } : { one: other, other: one, difference }
+  const [difference, columns] =
+    one.span && other.span ? [spanDifference(one.span, other.span), columnsBetween(one.span, other.span)] : [0, 0]
+  return one.order < other.order ? { one, other, difference, columns } : { one: other, other: one, difference, columns }
 }
 
 function byPlace(a: Candidate, b: Candidate): number {
@@ -117,6 +122,7 @@ function byReliability(a: Pair, b: Pair): number {
   return (
     SHARED.indexOf(a.one.key.by) - SHARED.indexOf(b.one.key.by) ||
     a.difference - b.difference ||
+    a.columns - b.columns ||
     a.one.order - b.one.order ||
     a.other.order - b.other.order ||
     compare(a.one.key.name, b.one.key.name)

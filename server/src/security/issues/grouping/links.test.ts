@@ -19,6 +19,8 @@ const bucketOf = (kind: 'code' | 'dependency' | 'secret') =>
       path: fc.constant('src/a.ts'),
       start_line: some(1, 4, 8),
       end_line: some(4, 9),
+      start_column: fc.constant(null),
+      end_column: fc.constant(null),
       package_name: fc.constant('lib'),
       purl: some('pkg:npm/lib@1', 'pkg:pypi/lib@1'),
       vuln_ids: fc.subarray(['CVE-2024-1000', 'CVE-2024-2000', 'GHSA-1', 'RHSA-2024:1']),

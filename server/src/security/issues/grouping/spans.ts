@@ -1,12 +1,33 @@
 import type { GroupingFacts } from './grouping-facts.ts'
 
 /** The lines of a finding, and its number among the findings that are grouped. */
-export type Span = { index: number; from: number; to: number }
+export type Span = { index: number; from: number; to: number; columns: Columns | null }
+/** The columns of a finding at a single line. */
+type Columns = { from: number; to: number }
 
 /** The lines of a finding; null without lines. */
-export function spanOf(facts: Pick<GroupingFacts, 'start_line' | 'end_line'>, index: number): Span | null {
-  const { start_line: from, end_line: to } = facts
-  return from === null ? null : { index, from, to: Math.max(from, to ?? from) }
+export function spanOf(facts: SpanFacts, index: number): Span | null {
+  const { start_line: from, end_line: to, start_column: left, end_column: right } = facts
+  if (from === null) return null
+  const isOneLine = (to ?? from) <= from
+  const columns = isOneLine && left !== null ? { from: left, to: Math.max(left, right ?? left) } : null
+  return { index, from, to: Math.max(from, to ?? from), columns }
+}
+type SpanFacts = Pick<GroupingFacts, 'start_line' | 'end_line' | 'start_column' | 'end_column'>
+
+/** How many columns are between two spans at one line; 0 if they overlap or state no columns. */
+export function columnsBetween(one: Span, other: Span): number {
+  if (one.columns === null || other.columns === null) return 0
+  return Math.max(0, one.columns.from - other.columns.to, other.columns.from - one.columns.to)
+}
+
+const COLUMNS_MAX = 2 ** 20
+
+/** The same span in columns, counted over all lines. Without columns, it covers its lines. */
+export function inColumns({ index, from, to, columns }: Span): Span {
+  const left = Math.min(columns?.from ?? 0, COLUMNS_MAX - 1)
+  const right = Math.min(columns?.to ?? COLUMNS_MAX - 1, COLUMNS_MAX - 1)
+  return { index, from: from * COLUMNS_MAX + left, to: to * COLUMNS_MAX + right, columns: null }
 }
 
 /** Runs of findings in which each overlaps one before it. */

@@ -53,6 +53,7 @@ export async function readMembers(
 export function memberColumns(db: Db) {
   return db`
     finding.id, finding.issue_id, finding.kind, stream.tool, stream.id as stream_id, finding.path, finding.start_line, finding.end_line,
+    finding.start_column, finding.end_column,
     finding.package_name, finding.purl, finding.vuln_ids, finding.cwes, finding.rule_id, finding.secret_type,
     finding.resource_name,
     case

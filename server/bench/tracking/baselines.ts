@@ -2,6 +2,20 @@ import type { Ids } from './identity-score.ts'
 import type { ReportedResult } from './reported-result.ts'
 import type { ScanReport } from './tracking-data.ts'
 
+/**
+ * Baseline: GitHub code scanning, by its documentation ("SARIF support for code scanning": data for
+ * preventing duplicated alerts). An alert is one tool, rule, path and `primaryLocationLineHash`.
+ * The upload action computes the hash if the scanner did not write it. Results of one report with
+ * the same identity are one alert.
+ */
+export function githubAlertIds({ results, lineHashes }: ScanReport): Ids {
+  return results.map((result, index) => {
+    const hash = result.ownLineHash ?? lineHashes[index] ?? null
+    return JSON.stringify([result.scanner, result.rule, result.path, hash])
+  })
+}
+
+/** DefectDojo cuts titles here. */
 const TITLE_MAX = 150
 
 /**
@@ -15,7 +29,7 @@ export function defectDojoIds({ results }: ScanReport): Ids {
   return results.map(legacyHashFields)
 }
 
-export function legacyHashFields(result: ReportedResult): string {
+function legacyHashFields(result: ReportedResult): string {
   const { message, cwe, startLine, path, snippet, rule } = result
   return JSON.stringify([message.slice(0, TITLE_MAX), cwe, startLine, path, [message, snippet, rule]])
 }

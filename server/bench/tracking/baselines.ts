@@ -1,5 +1,4 @@
 import type { Ids } from './identity-score.ts'
-import type { ReportedResult } from './reported-result.ts'
 import type { ScanReport } from './tracking-data.ts'
 
 /**
@@ -26,10 +25,8 @@ const TITLE_MAX = 150
  * so the id of the rule stands for them.
  */
 export function defectDojoIds({ results }: ScanReport): Ids {
-  return results.map(legacyHashFields)
-}
-
-function legacyHashFields(result: ReportedResult): string {
-  const { message, cwe, startLine, path, snippet, rule } = result
-  return JSON.stringify([message.slice(0, TITLE_MAX), cwe, startLine, path, [message, snippet, rule]])
+  return results.map(({ message, cwe, startLine, path, snippet, rule }) => {
+    const description = [message, snippet, rule]
+    return JSON.stringify([message.slice(0, TITLE_MAX), cwe, startLine, path, description])
+  })
 }

@@ -1,6 +1,5 @@
 import type { Shiplock } from '../setting.ts'
-import { defectDojoIds } from './defectdojo-findings.ts'
-import { githubAlertIds } from './github-alerts.ts'
+import { defectDojoIds, githubAlertIds } from './baselines.ts'
 import { addScores, type IdentityScore, type Ids, type Miss, scoreStep } from './identity-score.ts'
 import { UploadedRepository } from './shiplock-findings.ts'
 import { type History, readHistory, type Scan, type ScanReport, type Selection } from './tracking-data.ts'

@@ -15,8 +15,14 @@ type SarifResult = {
   ruleIndex?: number
   kind?: string
   message?: { text?: string }
-  locations?: { physicalLocation?: { artifactLocation?: { uri?: string }; region?: SarifRegion } }[]
+  locations?: { physicalLocation?: SarifPhysicalLocation }[]
   partialFingerprints?: Record<string, string>
+}
+
+type SarifPhysicalLocation = {
+  artifactLocation?: { uri?: string }
+  region?: SarifRegion
+  contextRegion?: SarifRegion
 }
 
 type SarifRegion = {
@@ -64,7 +70,9 @@ export function readResults(sarif: SarifLog, checkout: string): ReportedResult[]
 
 function readResult({ tool: { driver } }: SarifRun, result: SarifResult, checkout: string): ReportedResult {
   const rule = driver.rules?.[result.ruleIndex ?? -1]
-  const { artifactLocation, region } = result.locations?.[0]?.physicalLocation ?? {}
+  const { artifactLocation, region: own, contextRegion } = result.locations?.[0]?.physicalLocation ?? {}
+  // kube-score states the line in the context only.
+  const region = own?.startLine === undefined ? (contextRegion ?? own) : own
   const startLine = region?.startLine ?? null
   return {
     scanner: driver.name,

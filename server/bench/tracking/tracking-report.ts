@@ -27,7 +27,7 @@ export function summarize(scans: ScanScore[], answers: Answer[]): TrackingReport
 
 /** The tables, as Markdown. */
 export function toTables({ scans, all, byTool, issues }: TrackingReport): string {
-  const rows = [['all', all] as const, ...byTool]
+  const rows = [['all', all] as const, ...byTool].filter(isMeasured)
   const byScan = scans.map(
     ({ repository, tool, scores }) => [`${repository.replace('__', '/')}, ${tool}`, scores] as const,
   )
@@ -39,9 +39,17 @@ export function toTables({ scans, all, byTool, issues }: TrackingReport): string
     'Findings kept, of those that the line maps keep',
     markdownTable([['Findings', ...TRACKERS.map((tracker) => NAMES[tracker]), 'Of'], ...keptRows(all)]),
     'Identity by repository, F1',
-    markdownTable([['Scanner', 'Findings', ...TRACKERS.map((tracker) => NAMES[tracker])], ...byScan.map(f1Row)]),
+    markdownTable([
+      ['Scanner', 'Findings', ...TRACKERS.map((tracker) => NAMES[tracker])],
+      ...byScan.filter(isMeasured).map(f1Row),
+    ]),
     ...(issues.size === 0 ? [] : ['Unique issues, on pairs judged by hand', issueTable(issues)]),
   ].join('\n\n')
+}
+
+/** Scanners with one report only are there for the issues. */
+function isMeasured([, { shiplock }]: Row): boolean {
+  return expected(shiplock.withEdits) > 0
 }
 
 type Row = readonly [name: string, scores: ScanScore['scores']]

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { defectDojoIds } from '../../bench/tracking/defectdojo-findings.ts'
-import { githubAlertIds } from '../../bench/tracking/github-alerts.ts'
+import { defectDojoIds, githubAlertIds } from '../../bench/tracking/baselines.ts'
 import { readResults, type SarifLog } from '../../bench/tracking/reported-result.ts'
 
 type Fields = { uri?: string; line?: number; rule?: string; message?: string; snippet?: string; own?: string }

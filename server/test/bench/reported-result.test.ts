@@ -37,3 +37,15 @@ test('results that are not problems are left out', () => {
     ['fail', 'open', 'review'],
   )
 })
+
+test('the line is that of the region, else that of its context', () => {
+  const region = { startLine: 3, endLine: 4, startColumn: 5, endColumn: 6 }
+  const lines = (physicalLocation: object) => {
+    const results = [{ locations: [{ physicalLocation }] }]
+    const [result] = readResults({ runs: [{ tool: { driver: { name: 'T' } }, results }] }, '')
+    return [result?.startLine, result?.endLine, result?.startColumn]
+  }
+  assert.deepEqual(lines({ region, contextRegion: { startLine: 1 } }), [3, 4, 5])
+  assert.deepEqual(lines({ region: {}, contextRegion: { startLine: 9 } }), [9, 9, null])
+  assert.deepEqual(lines({ region: {} }), [null, null, null])
+})

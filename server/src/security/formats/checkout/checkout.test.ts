@@ -41,6 +41,14 @@ test('the last group of a subgroup is next to the name of the repository', () =>
   assert.deepEqual(infer(paths, { name: 'group/sub/app' }), ['/builds/group/sub/app'])
 })
 
+test('code that moved into a folder keeps the checkout with the full name of the repository', () => {
+  const runner = inHome('home', 'runner', 'work/app/app')
+  const moved = ['static/a.js', 'static/b.js'].map((path) => `${runner}/src/app/${path}`)
+  const earlier = { paths: ['app/static/a.js', 'app/static/b.js'] }
+  assert.deepEqual(infer(moved, { name: 'acme/app', ...earlier }), [runner])
+  assert.deepEqual(infer(moved, earlier), [`${runner}/src`])
+})
+
 test('a package with the name of the repository is in the checkout', () => {
   const runner = inHome('home', 'runner', 'work/app/app')
   assert.deepEqual(infer([`${runner}/app/a.py`], { name: 'acme/app' }), [runner])

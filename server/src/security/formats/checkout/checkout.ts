@@ -33,7 +33,8 @@ const CHECKOUTS_MAX = 4
  * Infers from the absolute paths of a report where the repository was checked out. Most of the
  * paths must be in the checkout. The first of these reasons applies:
  *
- * 1. Paths in the directory are paths that the repository already has.
+ * 1. Paths in the directory are paths that the repository already has, and the directory is not
+ *    within one that has the repository's full name.
  * 2. The directory has the repository's name.
  * 3. The tool ran in the directory, unless a directory above it has the repository's name.
  * 4. The directory looks like the top of a repository, else it is the paths' common directory.
@@ -62,9 +63,11 @@ type Explained = { directory: string; isCertain: boolean }
 
 function explainedDirectory(paths: readonly string[], evidence: Evidence, earlier: EarlierPaths): Explained | null {
   const shared = sharedDirectories(paths)
-  const fit = earlier.fit(paths, shared)
-  if (fit?.isOfMostFiles && fit.isCertain) return earlier.looksLikeTop() ? fit : widened(fit, paths)
   const named = evidence.name === null ? null : namedDirectory(paths, shared, evidence.name)
+  const fit = earlier.fit(paths, shared)
+  // After all code moved into a folder, the folder fits better than the checkout.
+  if (fit !== null && named?.isFullName && isWithin(fit.directory, named.directory)) return named
+  if (fit?.isOfMostFiles && fit.isCertain) return earlier.looksLikeTop() ? fit : widened(fit, paths)
   const ranIn = shared.find((directory) => evidence.workingDirectories.includes(directory))
   if (ranIn === undefined) return named ?? (fit && widened(fit, paths))
   return named !== null && isWithin(ranIn, named.directory) ? named : { directory: ranIn, isCertain: true }

@@ -40,7 +40,7 @@ function headHash(text: string): string {
 function shortHash(text: string): string {
   let hash = 0x811c9dc5
   for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193)
-  return ((hash >>> 0) | 1).toString(16).padStart(HASH_DIGITS, '0')
+  return ((hash | 1) >>> 0).toString(16).padStart(HASH_DIGITS, '0')
 }
 
 const smallest = new Uint32Array(BINS)

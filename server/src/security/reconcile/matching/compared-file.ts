@@ -6,8 +6,8 @@ import {
   type Pair,
   placedContentOf,
   shapeOf,
-  textLikeness,
   type TrackedFinding,
+  textLikeness,
 } from './tracked-finding.ts'
 
 /** How much speaks for two findings of one rule being the same. */

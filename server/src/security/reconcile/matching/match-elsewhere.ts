@@ -1,8 +1,8 @@
 import { anchorsOf, matchBlocks } from './align-file.ts'
 import { ComparedFile } from './compared-file.ts'
-import { groupedBy, type Matching } from './matching.ts'
+import { groupedBy, type Matching, type Paths } from './matching.ts'
 import { movedBlocks } from './neighbours.ts'
-import type { FilePair, Paths } from './rename-evidence.ts'
+import type { FilePair } from './rename-evidence.ts'
 import { contentOf, hasContent, placedContentOf, type TrackedFinding } from './tracked-finding.ts'
 
 /**
@@ -24,7 +24,7 @@ export function matchElsewhere(matching: Matching, before: Paths, after: Paths):
   }
 }
 
-/** Matches the findings of blocks that moved to another file. Within a block, all lines moved alike. */
+/** Matches the findings of blocks that moved to another file, all by the same number of lines. */
 export function matchMovedBlocks(matching: Matching, before: Paths, after: Paths): void {
   for (const { from, to, offset } of movedBlocks(matching, before, after)) {
     const arrived = groupedBy(after.get(to) ?? [], (index) => {

@@ -1,7 +1,7 @@
 import { matchEdited, matchSame } from './align-file.ts'
 import { ComparedFile } from './compared-file.ts'
-import { groupedBy, Matching } from './matching.ts'
 import { matchElsewhere, matchMovedBlocks } from './match-elsewhere.ts'
+import { groupedBy, Matching } from './matching.ts'
 import { renamedFiles } from './renamed-files.ts'
 import type { Match, Pair, TrackedFinding } from './tracked-finding.ts'
 

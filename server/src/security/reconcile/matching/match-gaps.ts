@@ -1,5 +1,5 @@
-import type { ComparedFile } from './compared-file.ts'
 import type { IdentityMethod } from '../../vocabulary/finding.ts'
+import type { ComparedFile } from './compared-file.ts'
 import type { LinePair } from './frontier.ts'
 import { isOfPackage, type Pair, ruleOf, type TrackedFinding } from './tracked-finding.ts'
 

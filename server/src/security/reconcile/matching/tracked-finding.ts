@@ -1,5 +1,5 @@
-import { likeness, richness } from '../../vocabulary/text-sketch.ts'
 import type { FindingKind, IdentityMethod } from '../../vocabulary/finding.ts'
+import { likeness, richness } from '../../vocabulary/text-sketch.ts'
 
 /** What the matching rules read of a finding, stored or reported. */
 export type TrackedFinding = {
@@ -57,7 +57,7 @@ export function hasContent({ fingerprint_method }: TrackedFinding): boolean {
 /** Texts with fewer different runs of characters are common: `import os`. */
 const RICH = 20
 
-/** Whether its text means the same finding wherever it is. Tools' own fingerprints count as long. */
+/** Whether its text or the tool's own fingerprint identifies the finding wherever it is. */
 export function isUnmistakable(finding: TrackedFinding): boolean {
   return hasContent(finding) && (finding.similarity === null || richness(finding.similarity) >= RICH)
 }

@@ -83,6 +83,7 @@ test('every field of a raw finding', async () => {
     resource_name: null,
     first_seen_at: at,
     last_seen_at: at,
+    identity: { method: 'new', matched_from: null, at },
     grouping_reason: { code: 'single', detail: 'No other finding in the repository matches this one.', at },
     category_reason: null,
     dismiss_reason: 'suppressed_in_source',

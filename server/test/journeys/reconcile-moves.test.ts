@@ -5,7 +5,7 @@ import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { countStates, listFindings, rowVersions } from '../support/findings.ts'
 import type { Json } from '../support/json.ts'
 import { uploadReport } from '../support/reports.ts'
-import { sarif } from '../support/sarif.ts'
+import { type Placed, sarif, placedResult as shown } from '../support/sarif.ts'
 
 let api: TestApi
 let caller: Caller
@@ -29,26 +29,11 @@ async function report(results: unknown[]) {
   return { created, updated, unchanged, resolved }
 }
 
-type Shown = {
-  rule?: string
-  file?: string
-  line?: number
-  snippet?: string | undefined
-  message?: string
-  fields?: object
-}
-
-function shown({ rule = 'R', file = 'src/a.ts', line = 1, snippet, message = 'Bad', fields = {} }: Shown) {
-  const region = { startLine: line, ...(snippet === undefined ? {} : { snippet: { text: snippet } }) }
-  const locations = [{ physicalLocation: { artifactLocation: { uri: file }, region } }]
-  return { ruleId: rule, message: { text: message }, locations, ...fields }
-}
-
 const openOnes = async () => (await listFindings(api, caller)).filter(({ state }) => state === 'open')
 const byPath = (findings: Json[]) => findings.map(({ location }) => location.path).sort()
 const NOTHING = { created: 0, updated: 0, unchanged: 0, resolved: 0 }
 
-const identified: [string, Shown][] = [
+const identified: [string, Placed][] = [
   ['a snippet', { snippet: 'eval(x)' }],
   ['a line hash', { fields: { partialFingerprints: { primaryLocationLineHash: 'h:1' } } }],
   ['a partial fingerprint', { fields: { partialFingerprints: { 'own/v1': 'p' } } }],

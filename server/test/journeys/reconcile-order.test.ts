@@ -5,7 +5,7 @@ import { readReportFile } from '../../src/security/uploads/read-report-file.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { listFindings, rowVersions, statesByRule } from '../support/findings.ts'
 import { createUpload, getUpload, putFile, uploadReport } from '../support/reports.ts'
-import { sarif, sarifReport, sarifResult, sarifRun } from '../support/sarif.ts'
+import { placedResult, sarif, sarifReport, sarifResult, sarifRun } from '../support/sarif.ts'
 
 let api: TestApi
 let caller: Caller
@@ -140,6 +140,24 @@ test('after two uploads of one stream are read at the same time, the newer one a
     assert.equal(Object.keys(states).filter((rule) => rule.startsWith('shared')).length, 20)
     assert.equal((await older.get()).status, 'finished')
     assert.equal((await newer.get()).status, 'finished')
+  }
+})
+
+test('two reports that move equal findings, read at the same time, keep every finding once', async () => {
+  const equal = (...lines: number[]) => lines.map((line) => placedResult({ line, snippet: 'eval(x)' }))
+  for (let round = 0; round < 5; round += 1) {
+    caller = await api.caller()
+    await uploadReport(api, caller, sarif(equal(10, 20, 30, 40)))
+    const first = await listFindings(api, caller)
+    const older = await queue(sarif(equal(20, 30, 40)))
+    const newer = await queue(sarif(equal(15, 25, 35, 45, 50)))
+    await Promise.all(round % 2 ? [older.read(), newer.read()] : [newer.read(), older.read()])
+    assert.deepEqual([(await older.get()).status, (await newer.get()).status], ['finished', 'finished'])
+    const findings = await listFindings(api, caller)
+    assert.equal(findings.filter(({ state }) => state === 'open').length, 5)
+    const ids = new Set(findings.map(({ id }) => id))
+    for (const { id } of first) assert.ok(ids.has(id))
+    assert.equal(findings.length, 5)
   }
 })
 

@@ -23,6 +23,23 @@ export function scoredResult(ruleId: string, score: number): Record<string, unkn
   return sarifResult(ruleId, 1, { properties: { 'security-severity': `${score}` } })
 }
 
+/** What distinguishes a result from others. */
+export type Placed = {
+  rule?: string
+  file?: string
+  line?: number
+  snippet?: string | undefined
+  message?: string
+  fields?: object
+}
+
+/** A result at a line of a file, with its code if the tool reports code. */
+export function placedResult({ rule = 'R', file = 'src/a.ts', line = 1, snippet, message = 'Bad', fields }: Placed) {
+  const region = { startLine: line, ...(snippet === undefined ? {} : { snippet: { text: snippet } }) }
+  const locations = [{ physicalLocation: { artifactLocation: { uri: file }, region } }]
+  return { ruleId: rule, message: { text: message }, locations, ...fields }
+}
+
 /** The results of one tool; further runs of a report are made with `sarifRun`. */
 export function sarifRun(results: unknown, tool = 'Linter', fields: Record<string, unknown> = {}) {
   return { tool: { driver: { name: tool, version: '1.0.0' } }, results, ...fields }

@@ -7,7 +7,7 @@ import { writeFindings } from '../../src/security/reconcile/finding-merge.store.
 import { groupReport } from '../../src/security/reconcile/group-report.ts'
 import type { Incoming } from '../../src/security/reconcile/incoming.store.ts'
 import { openIncoming } from '../../src/security/reconcile/incoming.store.ts'
-import { pairReport } from '../../src/security/reconcile/paired.store.ts'
+import { pairReport } from '../../src/security/reconcile/pair-report.ts'
 import type { ReportToReconcile } from '../../src/security/reconcile/reconcile-report.ts'
 import { recordReport, refreshReported } from '../../src/security/reconcile/record-report.store.ts'
 import type { ReportMembers } from '../../src/security/reconcile/report-members.ts'

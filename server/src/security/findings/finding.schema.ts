@@ -1,10 +1,10 @@
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { pageQuery } from '../../platform/http/lists.ts'
 import { Closed, Nullable, OneOf, Timestamp } from '../../platform/http/schemas.ts'
 import { PROVIDERS } from '../../repositories/repository-identity.ts'
 import { REPORT_FORMATS } from '../formats/report/parsed-report.ts'
 import { repositoryFilters } from '../repositories/repository.schema.ts'
-import { FINDING_KINDS, FINDING_ORIGINS } from '../vocabulary/finding.ts'
+import { FINDING_KINDS, FINDING_ORIGINS, IDENTITY_METHODS } from '../vocabulary/finding.ts'
 import { SEVERITIES } from '../vocabulary/severity.ts'
 
 export const FindingQuery = pageQuery(1000, 100, repositoryFilters)
@@ -120,6 +120,34 @@ const GroupingReason = Nullable(
   ),
 )
 
+export const FindingIdentity = Closed(
+  {
+    method: OneOf(IDENTITY_METHODS, {
+      description:
+        'How a report was last found to contain this finding when it did not match exactly. ' +
+        '`new`: all reports matched exactly so far. ' +
+        '`same_fingerprint`: the finding was closed, and a later report contained its fingerprint again. ' +
+        '`same_place`: one of several equal findings of a file, told apart by the findings around it. ' +
+        '`edited_in_place`: the flagged code or the message changed. ' +
+        '`moved_in_file`: it moved to other lines of its file. ' +
+        '`file_renamed`: its file or folder was renamed. ' +
+        '`moved_to_file`: it moved to another file.',
+    }),
+    matched_from: Nullable(
+      Closed(
+        {
+          path: Type.String({ description: 'The path of the file.' }),
+          start_line: Nullable(Type.Integer({ description: 'The first line.' })),
+        },
+        { description: 'The location until then. Null for `new`, and if the finding was not in a file.' },
+      ),
+    ),
+    at: TimeOf('When the finding was recognized. For `new`, when it was first seen.'),
+  },
+  { description: 'How the finding was recognized as one that was already known.' },
+)
+export type FindingIdentity = Static<typeof FindingIdentity>
+
 export const Finding = Closed(
   {
     id: Type.String({ description: 'The id of the finding.' }),
@@ -158,6 +186,7 @@ export const Finding = Closed(
     resource_name: Text('The name of the affected resource, such as a cloud resource or an image.'),
     first_seen_at: TimeOf('When the finding was first seen.'),
     last_seen_at: TimeOf('When the finding was last seen.'),
+    identity: FindingIdentity,
     issue_id: Text('The id of the issue that the finding belongs to.'),
     grouping_reason: GroupingReason,
     category_reason: Text('Reserved. Always null.'),

@@ -68,6 +68,15 @@ function pickOfRepositories(db: Db, orgId: string, page: Page, repositoryNos: nu
     limit ${page.limit + 1}`
 }
 
+/** How a row `finding` was last recognized. */
+export function identityJson(db: Db) {
+  return db`
+    json_build_object(
+      'method', coalesce(finding.identity_method, 'new'), 'matched_from', finding.identity_from,
+      'at', rfc3339(coalesce(finding.identity_at, finding.first_seen_at))
+    )`
+}
+
 /** A finding that its stream's newest report contains was last seen with that report. */
 function findingJson(db: Db) {
   return db`(
@@ -87,7 +96,7 @@ function findingJson(db: Db) {
         finding.cwes, finding.rule_id, finding.secret_type, finding.resource_name,
         rfc3339(finding.first_seen_at) as first_seen_at,
         rfc3339(coalesce(finding.last_seen_at, stream.seen_at)) as last_seen_at,
-        finding.issue_id,
+        ${identityJson(db)} as identity, finding.issue_id,
         json_build_object(
           'code', finding.grouping_code, 'detail', coalesce(finding.grouping_detail, ${SINGLE_DETAIL}),
           'at', rfc3339(finding.grouped_at)

@@ -41,7 +41,8 @@ async function updateChanged({ paired }: GroupedReport): Promise<number> {
     update findings finding
     set fingerprint = incoming.fingerprint, fingerprint_method = incoming.fingerprint_method,
       relocation = incoming.relocation, similarity = incoming.similarity, context = incoming.context,
-      ordinal = paired.ordinal, content_hash = incoming.content_hash, kind = incoming.kind, type = incoming.type, severity = incoming.severity, title = incoming.title,
+      ordinal = coalesce(paired.ordinal, finding.ordinal),
+      content_hash = incoming.content_hash, kind = incoming.kind, type = incoming.type, severity = incoming.severity, title = incoming.title,
       description = incoming.description, native_url = incoming.native_url, path = incoming.path,
       start_line = incoming.start_line, end_line = incoming.end_line, start_column = incoming.start_column,
       end_column = incoming.end_column, package_name = incoming.package_name,
@@ -49,7 +50,7 @@ async function updateChanged({ paired }: GroupedReport): Promise<number> {
       vuln_ids = incoming.vuln_ids, cwes = incoming.cwes, rule_id = incoming.rule_id,
       secret_type = incoming.secret_type, resource_name = incoming.resource_name,
       scanner_score = incoming.scanner_score, cvss_version = incoming.cvss_version, cvss_score = incoming.cvss_score,
-      cvss_vector = incoming.cvss_vector, last_seen_at = null, last_commit_sha = null, updated_at = ${at},
+      cvss_vector = incoming.cvss_vector, ${recognized(tx, at)}, last_seen_at = null, last_commit_sha = null, updated_at = ${at},
       intel_at_detection = coalesce(finding.intel_at_detection, ${asReported(tx)}),
       (state, dismiss_reason, dismiss_comment, dismissal_source, dismissed_at) = (
         select choice.state, choice.dismiss_reason, choice.dismiss_comment, choice.dismissal_source, choice.dismissed_at
@@ -69,6 +70,21 @@ async function updateChanged({ paired }: GroupedReport): Promise<number> {
       and finding.org_id = ${org_id}
       and finding.id = paired.finding_id`
   return rows.count
+}
+
+/**
+ * How the finding was recognized, and its place before the update. An exact match leaves the stored
+ * values.
+ */
+function recognized(tx: Tx, at: Date) {
+  return tx`
+      identity_method = coalesce(paired.identity_method, finding.identity_method),
+      identity_at = case when paired.identity_method is null then finding.identity_at else ${at}::timestamptz end,
+      identity_from = case
+        when paired.identity_method is null then finding.identity_from
+        when finding.path is not null
+        then jsonb_build_object('path', finding.path, 'start_line', finding.start_line)
+      end`
 }
 
 /** The report itself dismisses a finding by a SARIF suppression or a VEX statement. */

@@ -1,22 +1,27 @@
 import type { Tx } from '../../platform/db/sql.ts'
 import type { MergeScope } from '../issues/writing/grouping.store.ts'
 import type { Stream } from './finding-stream.store.ts'
-import type { After, Incoming } from './incoming.store.ts'
-import { pairRelocated, pairReworded } from './pair-relocated.store.ts'
+import type { After } from './incoming.store.ts'
 import type { ReportMembers } from './report-members.ts'
 
 /**
  * The temporary table `paired`. A row without `finding_id` is a new finding of the report, and one
  * without `position` is a stored finding that the report does not contain. Fixed findings that the
- * report does not contain have no row. The table has few columns because most reports bring no
- * news: statements look up the rest in `incoming` and `findings`.
+ * report does not contain have no row. `ordinal` is null for findings that keep theirs. The table
+ * has few columns because most reports bring no news: statements look up the rest in `incoming` and
+ * `findings`.
  */
-export type Paired = After<'pair'> & {
+export type Pairs = {
   readonly tx: Tx
   readonly scope: MergeScope
   readonly members: ReportMembers
+  /** The streams that had an earlier report. All findings of the others are new. */
+  readonly earlier: readonly Stream[]
   readonly counts: readonly PairCounts[]
 }
+
+/** The table `paired` after the last step of `pairReport`. */
+export type Paired = After<'pair'> & Pairs
 
 /** Numbers of findings of one stream. `absent` ones are stored and not in the report. */
 export type PairCounts = {
@@ -32,65 +37,7 @@ export type PairCounts = {
   missing_before: number
 }
 
-/** Pairs the findings of the report with the stored findings of its streams. */
-export async function pairReport(incoming: Incoming, scope: MergeScope, streams: readonly Stream[]): Promise<Paired> {
-  const { tx, members } = incoming
-  await pairByFingerprint(tx, scope.org_id, streams)
-  let counts: readonly PairCounts[] = await countPairs(tx)
-  for (const pairMore of [pairRelocated, pairReworded]) {
-    if (!counts.some(({ fresh, absent }) => fresh > 0 && absent > 0)) break
-    await pairMore(tx, scope.org_id)
-    counts = await countPairs(tx)
-  }
-  return { tx, scope, members, counts } as Paired
-}
-
-/** Whether any stream has such findings. */
-export function hasPairs({ counts }: Paired, kind: 'fresh' | 'changed' | 'absent'): boolean {
-  return counts.some((ofStream) => ofStream[kind] > 0)
-}
-
-/**
- * Findings with equal fingerprints are paired by their order in the code, so that their order in
- * the file of the report does not matter.
- */
-async function pairByFingerprint(tx: Tx, orgId: string, streams: readonly Stream[]): Promise<void> {
-  const ids = streams.map(({ id }) => id)
-  await tx`
-    create temporary table paired on commit drop as
-    with reported as (
-      select position, stream.id as stream_id, fingerprint, content_hash,
-        row_number() over (
-          partition by stream.id, fingerprint
-          order by path collate "C", start_line, end_line, content_hash, position
-        )::integer - 1 as ordinal
-      from incoming
-      join unnest(${ids}::bigint[], ${streams.map(({ tool }) => tool)}::text[])
-        as stream (id, tool) on stream.tool = incoming.tool
-    ),
-    stored as (
-      select id, stream_id, fingerprint, ordinal, content_hash, state, last_seen_at
-      from findings
-      where org_id = ${orgId}
-        and stream_id = any(${ids})
-    )
-    select reported.position, reported.ordinal, coalesce(reported.stream_id, stored.stream_id) as stream_id,
-      stored.id as finding_id, stored.state = 'open' as was_open, stored.last_seen_at is not null as was_missing,
-      reported.content_hash <> stored.content_hash or stored.state = 'fixed' or stored.last_seen_at is not null
-        as is_changed
-    from reported
-    full join stored
-      on stored.stream_id = reported.stream_id
-      and stored.fingerprint = reported.fingerprint
-      and stored.ordinal = reported.ordinal
-    where reported.position is not null
-      or stored.state <> 'fixed'`
-  // They keep the next statements fast, even when the statistics of `findings` are outdated.
-  await tx`create index on paired (finding_id)`
-  await tx`analyze paired`
-}
-
-async function countPairs(tx: Tx): Promise<PairCounts[]> {
+export async function countPairs(tx: Tx): Promise<PairCounts[]> {
   return tx<PairCounts[]>`
     select stream_id, count(*) filter (where finding_id is null) as fresh, count(*) filter (where is_changed) as changed,
       count(*) filter (where position is null) as absent,
@@ -99,6 +46,11 @@ async function countPairs(tx: Tx): Promise<PairCounts[]> {
       count(*) filter (where was_open and position is null and was_missing) as missing_before
     from paired
     group by stream_id`
+}
+
+/** Whether any stream has such findings. */
+export function hasPairs({ counts }: Pairs, kind: 'fresh' | 'changed' | 'absent'): boolean {
+  return counts.some((ofStream) => ofStream[kind] > 0)
 }
 
 /** Positions of the report's new findings. Read as one string, because there may be 100,000. */

@@ -13,7 +13,8 @@ import {
 import { groupReport } from './group-report.ts'
 import type { Incoming } from './incoming.store.ts'
 import { judgeStreams } from './judge-streams.ts'
-import { hasPairs, pairReport } from './paired.store.ts'
+import { pairReport } from './pair-report.ts'
+import { hasPairs } from './paired.store.ts'
 import { recordReport, refreshReported, type TouchedIssues } from './record-report.store.ts'
 
 const OUTDATED =

@@ -1,4 +1,6 @@
 import type { Db, Tx } from '../../../platform/db/sql.ts'
+import type { FindingIdentity } from '../../findings/finding.schema.ts'
+import { identityJson } from '../../findings/finding.store.ts'
 import type { AliasAssertion } from '../../intel/aliases/alias-path.ts'
 import type { GroupingCode } from '../../vocabulary/finding.ts'
 import type { Member } from '../grouping/grouping-facts.ts'
@@ -33,6 +35,7 @@ export type Evidence = Member & {
   category: string | null
   git_ref: string | null
   grouped_at: string
+  identity: FindingIdentity
 }
 
 /** The first rows, and how many there are in total. */
@@ -65,7 +68,7 @@ async function readFindings(tx: Tx, orgId: string, which: ReturnType<Tx>): Promi
   const [total] = await tx<[{ count: number }]>`select count(*) as count ${from}`
   const rows = await tx<Evidence[]>`
     select ${memberColumns(tx)}, stream.tool as scanner, stream.source, stream.category, stream.git_ref,
-      rfc3339(finding.grouped_at) as grouped_at
+      rfc3339(finding.grouped_at) as grouped_at, ${identityJson(tx)} as identity
     from (select finding.org_id, finding.id ${from} order by finding.id limit ${FINDINGS_READ_MAX}) picked
     join findings finding on finding.org_id = picked.org_id and finding.id = picked.id
     join security_issues issue on issue.org_id = finding.org_id and issue.id = finding.issue_id

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { Closed, Nullable, OneOf, Timestamp } from '../../../platform/http/schemas.ts'
 import { UUID_PATTERN } from '../../../platform/ids.ts'
+import { FindingIdentity } from '../../findings/finding.schema.ts'
 import { FINDING_KINDS, GROUPING_CODES, ISSUE_STATUSES } from '../../vocabulary/finding.ts'
 import { MATCHED } from '../grouping/links.ts'
 import { REJECTION_CODES } from './rejection.ts'
@@ -67,6 +68,7 @@ const Match = Closed({
 
 const Member = Closed({
   ...Reported,
+  identity: FindingIdentity,
   reason: Closed(
     {
       code: OneOf(GROUPING_CODES, { description: 'The first rule that matched.' }),

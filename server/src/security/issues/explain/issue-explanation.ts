@@ -32,6 +32,7 @@ export function explainGroup(
     is_current: isOneGroup(links.groups(), own.length),
     members: own.slice(0, MEMBERS_MAX).map((finding, index) => ({
       ...evidenceFields(finding),
+      identity: finding.identity,
       reason: {
         code: finding.grouping_code,
         detail: finding.grouping_detail ?? SINGLE_DETAIL,

@@ -5,7 +5,7 @@ import { bestChain } from './line-chain.ts'
 import { LinePairs } from './line-pairs.ts'
 import { matchGaps } from './match-gaps.ts'
 import { matchAlong } from './match-lines.ts'
-import { contentOf, hasContent, isOfPackage, placedContentOf, type TrackedFinding } from './tracked-finding.ts'
+import { contentOf, hasContent, isOfPackage, placedContentOf, ruleOf, type TrackedFinding } from './tracked-finding.ts'
 
 /** The evidence that a moved block needs: more than one text. */
 const BLOCK_MIN = 10
@@ -33,6 +33,7 @@ export function matchSame(file: ComparedFile, inOrder: IdentityMethod, moved: Id
 /** Matches edited findings of a file: along the lines that kept their order, and between them. */
 export function matchEdited(file: ComparedFile, methods: { same: IdentityMethod; edited: IdentityMethod }): void {
   if (!file.hasFree()) return
+  matchInOrder(file, methods.edited, unplacedRule)
   const { pairs: chain } = bestChain(pairsOf(file, anchorsOf(file), 'rule'), 0)
   matchAlong(file, chain, methods)
   matchGaps(file, chain, methods)
@@ -40,6 +41,13 @@ export function matchEdited(file: ComparedFile, methods: { same: IdentityMethod;
 
 function unplacedContent(finding: TrackedFinding): string | null {
   return finding.start_line === null || isOfPackage(finding) ? contentOf(finding) : null
+}
+
+/** The rule and resource of a finding without a line, of which only the message is known. */
+function unplacedRule(finding: TrackedFinding): string | null {
+  const { start_line, rule_id, resource_name } = finding
+  if (start_line !== null || rule_id === null || hasContent(finding)) return null
+  return JSON.stringify([ruleOf(finding), resource_name])
 }
 
 /** A message alone is moved only with a flagged code of the same column and length. */

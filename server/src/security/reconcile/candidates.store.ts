@@ -1,0 +1,113 @@
+import type { Tx } from '../../platform/db/sql.ts'
+import type { IdentityMethod } from '../vocabulary/finding.ts'
+import type { After } from './incoming.store.ts'
+import type { TrackedFinding } from './matching/tracked-finding.ts'
+import type { ExactPairs } from './pair-exactly.store.ts'
+import { countPairs, type Pairs } from './paired.store.ts'
+
+/** The table `paired` after the matching rules were applied to what was not certain. */
+export type MatchedPairs = After<'match'> & Pairs
+
+export type StoredCandidate = TrackedFinding & { stream_id: number; finding_id: string }
+export type ReportedCandidate = TrackedFinding & { stream_id: number; position: number }
+
+/** More stored findings of a report's streams are not compared. The newest ones come first. */
+const STORED_MAX = 200_000
+
+/**
+ * Reads the stored findings of these streams that have no pair. Dismissed findings that were
+ * missing from the previous report are left out: only an exact match brings them back.
+ */
+export async function readStoredCandidates({ tx, scope }: ExactPairs, streamIds: number[]): Promise<StoredCandidate[]> {
+  return tx<StoredCandidate[]>`
+    select paired.stream_id, paired.finding_id, ${trackedColumns(tx, tx`finding`)}
+    from paired
+    join findings finding on finding.org_id = ${scope.org_id} and finding.id = paired.finding_id
+    where paired.stream_id = any(${streamIds})
+      and paired.position is null
+      and (paired.was_open or not paired.was_missing)
+    order by paired.was_missing, paired.finding_id desc
+    limit ${STORED_MAX}`
+}
+
+/** Reads the findings of the report in these streams that have no pair. */
+export async function readReportedCandidates({ tx }: ExactPairs, streamIds: number[]): Promise<ReportedCandidate[]> {
+  return tx<ReportedCandidate[]>`
+    select paired.stream_id, position, ${trackedColumns(tx, tx`incoming`)}
+    from paired
+    join incoming using (position)
+    where paired.stream_id = any(${streamIds})
+      and paired.finding_id is null
+    order by position`
+}
+
+/** A certain pair: the finding of the report, and where the stored one is. */
+export type CertainPair = ReportedCandidate & {
+  finding_id: string
+  from_start_line: number | null
+  from_end_line: number | null
+  from_start_column: number | null
+  from_end_column: number | null
+}
+
+/** A file of a stream. The path is empty for findings that are not in a file. */
+export type StreamFile = { stream_id: number; path: string }
+
+/** Reads the certain pairs in these files. */
+export async function readCertainPairs(
+  { tx, scope }: ExactPairs,
+  files: readonly StreamFile[],
+): Promise<CertainPair[]> {
+  return tx<CertainPair[]>`
+    select paired.stream_id, position, paired.finding_id, ${trackedColumns(tx, tx`incoming`)},
+      finding.start_line as from_start_line, finding.end_line as from_end_line,
+      finding.start_column as from_start_column, finding.end_column as from_end_column
+    from unnest(
+      ${files.map(({ stream_id }) => stream_id)}::bigint[], ${files.map(({ path }) => path)}::text[]
+    ) as file (stream_id, path)
+    join incoming on coalesce(incoming.path, '') = file.path
+    join paired using (position, stream_id)
+    join findings finding on finding.org_id = ${scope.org_id} and finding.id = paired.finding_id`
+}
+
+/** Half of the hashes as hex. This is enough to compare the findings of one stream. */
+function trackedColumns(tx: Tx, of: ReturnType<Tx>) {
+  return tx`
+    ${of}.path, ${of}.start_line, ${of}.end_line, ${of}.start_column, ${of}.end_column, ${of}.rule_id,
+    ${of}.kind, ${of}.resource_name,
+    encode(substring(${of}.fingerprint for 16), 'hex') as fingerprint, ${of}.fingerprint_method,
+    encode(${of}.relocation, 'hex') as relocation, encode(${of}.similarity, 'hex') as similarity, ${of}.title`
+}
+
+export type CandidateMatch = { position: number; finding_id: string; method: IdentityMethod }
+
+/** Adds these pairs. A pair of equal findings at the same place is no change. */
+export async function writeMatches(exact: ExactPairs, matches: readonly CandidateMatch[]): Promise<MatchedPairs> {
+  if (matches.length === 0) return exact as Pairs as MatchedPairs
+  const { tx, scope } = exact
+  await tx`
+    with matched as (
+      select *
+      from unnest(
+        ${matches.map(({ position }) => position)}::integer[], ${matches.map(({ finding_id }) => finding_id)}::uuid[],
+        ${matches.map(({ method }) => method)}::text[]
+      ) as matched (position, finding_id, method)
+    ),
+    arrived as (
+      delete from paired
+      using matched
+      where paired.position = matched.position
+        and paired.finding_id is null
+    )
+    update paired
+    set position = matched.position, identity_method = matched.method,
+      ordinal = case when incoming.fingerprint <> finding.fingerprint then 0 end,
+      is_changed = paired.was_missing
+        or incoming.content_hash <> finding.content_hash
+        or incoming.fingerprint <> finding.fingerprint
+    from matched
+    join incoming using (position)
+    join findings finding on finding.org_id = ${scope.org_id} and finding.id = matched.finding_id
+    where paired.finding_id = matched.finding_id`
+  return { ...exact, counts: await countPairs(tx) } as Pairs as MatchedPairs
+}

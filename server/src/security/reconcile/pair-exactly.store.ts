@@ -1,0 +1,88 @@
+import type { Tx } from '../../platform/db/sql.ts'
+import type { MergeScope } from '../issues/writing/grouping.store.ts'
+import type { Stream } from './finding-stream.store.ts'
+import type { After, Incoming } from './incoming.store.ts'
+import { countPairs, type Pairs } from './paired.store.ts'
+
+/** The table `paired` with the pairs that are certain. */
+export type ExactPairs = After<'pair exactly'> & Pairs
+
+/** Pairs the findings of the report with the stored findings of its streams where it is certain. */
+export async function pairExactly(
+  { tx, members }: Incoming,
+  scope: MergeScope,
+  streams: readonly Stream[],
+): Promise<ExactPairs> {
+  const earlier = streams.filter(({ reported_at }) => reported_at.getTime() > 0)
+  if (earlier.length > 0) await createPaired(tx, scope.org_id, streams)
+  else await createUnpaired(tx, streams)
+  // They keep the next statements fast, even when the statistics of `findings` are outdated.
+  await tx`create index on paired (finding_id)`
+  await tx`analyze paired`
+  return { tx, scope, members, earlier, counts: await countPairs(tx) } as Pairs as ExactPairs
+}
+
+/** All findings of the report are new. */
+async function createUnpaired(tx: Tx, streams: readonly Stream[]): Promise<void> {
+  await tx`
+    create temporary table paired on commit drop as
+    select position, stream.id as stream_id, null::uuid as finding_id, null::boolean as was_open,
+      null::boolean as was_missing, null::boolean as is_changed, null::text as identity_method,
+      row_number() over (partition by stream.id, fingerprint order by position)::integer - 1 as ordinal
+    from incoming
+    join ${namedStreams(tx, streams)} on stream.tool = incoming.tool`
+}
+
+/**
+ * A pair is certain if one finding on each side has the fingerprint and the path, or if there are
+ * equally many at the same lines. `lines` is equal in both cases. The order of equal findings does
+ * not depend on their order in the report.
+ */
+async function createPaired(tx: Tx, orgId: string, streams: readonly Stream[]): Promise<void> {
+  const path = tx`coalesce(path, '') collate "C"`
+  const lines = tx`
+    case
+      when count(*) over equals > 1
+      then coalesce(sum(hashint4(start_line)) over equals, 0) + count(*) over equals
+      else 0
+    end`
+  const allRows = tx`rows between unbounded preceding and unbounded following`
+  await tx`
+    create temporary table paired on commit drop as
+    with reported as (
+      select position, stream.id as stream_id, fingerprint, ${path} as path, content_hash,
+        row_number() over equals as rank, ${lines} as lines
+      from incoming
+      join ${namedStreams(tx, streams)} on stream.tool = incoming.tool
+      window equals as (
+        partition by stream.id, fingerprint, ${path}
+        order by start_line, start_column, end_line, content_hash, position
+        ${allRows}
+      )
+    ),
+    stored as (
+      select id, stream_id, fingerprint, ${path} as path, content_hash, state, last_seen_at,
+        row_number() over equals as rank, ${lines} as lines
+      from findings
+      where org_id = ${orgId}
+        and stream_id = any(${streams.map(({ id }) => id)})
+        and state <> 'fixed'
+      window equals as (
+        partition by stream_id, fingerprint, ${path}
+        order by start_line, start_column, end_line, content_hash, ordinal
+        ${allRows}
+      )
+    )
+    select reported.position, stream_id, stored.id as finding_id, stored.state = 'open' as was_open,
+      stored.last_seen_at is not null as was_missing,
+      reported.content_hash <> stored.content_hash or stored.last_seen_at is not null as is_changed,
+      null::text as identity_method, case when stored.id is null then 0 end as ordinal
+    from reported
+    full join stored using (stream_id, fingerprint, path, lines, rank)`
+}
+
+function namedStreams(tx: Tx, streams: readonly Stream[]) {
+  const ids = streams.map(({ id }) => id)
+  const tools = streams.map(({ tool }) => tool)
+  return tx`unnest(${ids}::bigint[], ${tools}::text[]) as stream (id, tool)`
+}

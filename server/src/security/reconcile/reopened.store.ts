@@ -1,0 +1,76 @@
+import type { MatchedPairs } from './candidates.store.ts'
+import type { After } from './incoming.store.ts'
+import { countPairs, type Pairs } from './paired.store.ts'
+
+/** The table `paired` with the fixed findings that the report reopens. */
+export type ReopenedPairs = After<'reopen'> & Pairs
+
+/** A finding of the report without a pair, or a stored one that was closed, by its fingerprint. */
+export type ReturningFinding = {
+  stream_id: number
+  fingerprint: string
+  path: string | null
+  start_line: number | null
+}
+export type ReturnedFinding = ReturningFinding & { position: number; finding_id: null }
+export type ClosedFinding = ReturningFinding & { position: null; finding_id: string }
+
+/**
+ * Reads the new findings of the report that have the fingerprint of a closed finding, and these
+ * closed ones: fixed, or dismissed and missing from the previous report.
+ */
+export async function readReturning(matched: MatchedPairs): Promise<(ReturnedFinding | ClosedFinding)[]> {
+  const { tx, scope, earlier } = matched
+  const streamIds = earlier.map(({ id }) => id)
+  return tx<(ReturnedFinding | ClosedFinding)[]>`
+    with fresh as materialized (
+      select position, paired.stream_id, fingerprint, path, start_line
+      from paired
+      join incoming using (position)
+      where paired.finding_id is null
+        and paired.stream_id = any(${streamIds})
+    ),
+    closed as materialized (
+      select id, stream_id, fingerprint, path, start_line
+      from findings
+      where org_id = ${scope.org_id}
+        and stream_id = any(${streamIds})
+        and (state = 'fixed' or (state = 'dismissed' and last_seen_at is not null))
+        and (stream_id, fingerprint) in (select stream_id, fingerprint from fresh)
+        and id not in (select finding_id from paired where position is not null and finding_id is not null)
+    )
+    select stream_id, encode(fingerprint, 'hex') as fingerprint, path, start_line, position, null as finding_id
+    from fresh
+    where (stream_id, fingerprint) in (select stream_id, fingerprint from closed)
+    union all
+    select stream_id, encode(fingerprint, 'hex') as fingerprint, path, start_line, null as position, id as finding_id
+    from closed
+    order by position, finding_id`
+}
+
+/** Pairs of a returned finding and the closed one that it reopens. */
+export type Reopening = readonly [returned: ReturnedFinding, closed: ClosedFinding]
+
+export async function writeReopened(matched: MatchedPairs, reopenings: readonly Reopening[]): Promise<ReopenedPairs> {
+  if (reopenings.length === 0) return matched as Pairs as ReopenedPairs
+  const { tx } = matched
+  await tx`
+    with reopened as (
+      select *
+      from unnest(
+        ${reopenings.map(([{ position }]) => position)}::integer[],
+        ${reopenings.map(([, { finding_id }]) => finding_id)}::uuid[]
+      ) as reopened (position, finding_id)
+    ),
+    absent as (
+      delete from paired
+      using reopened
+      where paired.finding_id = reopened.finding_id
+    )
+    update paired
+    set finding_id = reopened.finding_id, ordinal = null, was_open = false, was_missing = true, is_changed = true,
+      identity_method = 'same_fingerprint'
+    from reopened
+    where paired.position = reopened.position`
+  return { ...matched, counts: await countPairs(tx) } as Pairs as ReopenedPairs
+}

@@ -2,7 +2,7 @@ import type { Tx } from '../../platform/db/sql.ts'
 import type { MergeScope } from '../issues/writing/grouping.store.ts'
 import type { Stream } from './finding-stream.store.ts'
 import type { After, Incoming } from './incoming.store.ts'
-import { countPairs, type Pairs } from './paired.store.ts'
+import { countPairs, hasPairs, type Pairs } from './paired.store.ts'
 
 /** The table `paired` with the pairs that are certain. */
 export type ExactPairs = After<'pair exactly'> & Pairs
@@ -16,10 +16,16 @@ export async function pairExactly(
   const earlier = streams.filter(({ reported_at }) => reported_at.getTime() > 0)
   if (earlier.length > 0) await createPaired(tx, scope.org_id, streams)
   else await createUnpaired(tx, streams)
-  // They keep the next statements fast, even when the statistics of `findings` are outdated.
+  const pairs: Pairs = { tx, scope, members, earlier, counts: await countPairs(tx) }
+  const isAnyNews = (['fresh', 'changed', 'absent'] as const).some((kind) => hasPairs(pairs, kind))
+  if (isAnyNews) await prepareForNews(tx)
+  return pairs as ExactPairs
+}
+
+/** Keeps the next statements fast, even when the statistics of `findings` are outdated. */
+async function prepareForNews(tx: Tx): Promise<void> {
   await tx`create index on paired (finding_id)`
   await tx`analyze paired`
-  return { tx, scope, members, earlier, counts: await countPairs(tx) } as Pairs as ExactPairs
 }
 
 /** All findings of the report are new. */

@@ -4,7 +4,7 @@
  * (8 digits), and a minhash of its runs of three characters (48 digits). Zeros mean "unknown".
  */
 export function sketchOf(text: string, surroundings: string | null): string {
-  return headHash(text) + (surroundings === null ? UNKNOWN : shortHash(normalized(surroundings))) + minhash(text)
+  return headHash(text) + (surroundings === null ? UNKNOWN : shortHash(surroundings)) + minhash(text)
 }
 
 export type TextLikeness = {
@@ -23,52 +23,61 @@ export function likeness(a: string, b: string): TextLikeness {
 const HASH_DIGITS = 8
 const UNKNOWN = '0'.repeat(HASH_DIGITS)
 const BINS = 48
-const RUN = 3
 /** Longer texts are compared by their beginning. */
 const TEXT_MAX = 4000
 
-function normalized(text: string): string {
-  return text.slice(0, TEXT_MAX).replace(/\s+/g, '').replaceAll("'", '"')
+/** A character as it is compared: 0 for white space, and the same for all quotes. */
+function comparedCode(text: string, index: number): number {
+  const code = text.charCodeAt(index)
+  if (code === SINGLE_QUOTE) return DOUBLE_QUOTE
+  return code <= SPACE ? 0 : code
 }
 
-/** Most flagged texts are one line. */
+const SPACE = 32
+const DOUBLE_QUOTE = 34
+const SINGLE_QUOTE = 39
+
+/** Only blocks of several lines have a head. */
 function headHash(text: string): string {
-  if (!text.includes('\n')) return UNKNOWN
-  const [head, ...rest] = text.slice(0, TEXT_MAX).trim().split('\n', 2)
-  return rest.length === 0 || head === undefined ? UNKNOWN : shortHash(normalized(head))
+  const start = text.search(/\S/)
+  const end = text.indexOf('\n', start)
+  return start === -1 || end === -1 || text.slice(end).trim() === '' ? UNKNOWN : shortHash(text.slice(start, end))
 }
 
 /** FNV-1a, never `UNKNOWN`. */
 function shortHash(text: string): string {
   let hash = 0x811c9dc5
-  for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193)
+  for (let index = 0; index < Math.min(text.length, TEXT_MAX); index++) {
+    const code = comparedCode(text, index)
+    if (code !== 0) hash = Math.imul(hash ^ code, 0x01000193)
+  }
   return ((hash | 1) >>> 0).toString(16).padStart(HASH_DIGITS, '0')
 }
 
+const NONE = 0xffffffff
 const smallest = new Uint32Array(BINS)
+const digits = Buffer.alloc(BINS / 2)
 
-/**
- * One permutation hashing: each bin keeps one digit of its smallest hash, 0 if it is empty. Plain
- * loops, because reports have many results.
- */
+/** One permutation hashing: each bin keeps one digit of its smallest hash, 0 if it is empty. */
 function minhash(text: string): string {
-  const runs = normalized(text).padEnd(RUN, '\0')
-  smallest.fill(EMPTY)
+  smallest.fill(NONE)
   let run = 0
-  for (let index = 0; index < runs.length; index++) {
-    run = (run << 8) ^ Math.imul(runs.charCodeAt(index), 0x9e3779b1 >>> 24)
-    if (index < RUN - 1) continue
+  for (let index = 0; index < Math.min(text.length, TEXT_MAX); index++) {
+    const code = comparedCode(text, index)
+    if (code === 0) continue
+    run = ((run << 10) ^ code) & 0x3fffffff
     const hash = scrambled(run)
     const bin = hash % BINS
-    if (hash < (smallest[bin] as number)) smallest[bin] = hash
+    if (hash < (smallest[bin] ?? 0)) smallest[bin] = hash
   }
-  let digits = ''
-  for (const hash of smallest) digits += hash === EMPTY ? '0' : HEX[1 + (scrambled(hash) % 15)]
-  return digits
+  for (let bin = 0; bin < BINS; bin += 2) digits[bin / 2] = (digitOf(bin) << 4) | digitOf(bin + 1)
+  return digits.toString('hex')
 }
 
-const EMPTY = 0xffffffff
-const HEX = '0123456789abcdef'
+function digitOf(bin: number): number {
+  const hash = smallest[bin] ?? NONE
+  return hash === NONE ? 0 : 1 + (scrambled(hash) % 15)
+}
 
 /** The finalizer of MurmurHash3. */
 function scrambled(value: number): number {

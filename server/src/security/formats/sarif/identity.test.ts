@@ -72,15 +72,24 @@ test('a full fingerprint that contains the path is recognized in another file by
   assert.notEqual(relocation(before, { context: null }), relocation(after, { context: null }))
 })
 
-test('a message with other numbers is recognized in the same file, a message with other words is not', () => {
+test('a message with other numbers or in another file is recognized, a message with other words is not', () => {
   const message = (text: string, path = 'a.ts') => relocation({}, { context: null, message: text, path })
   assert.equal(message('Line 12 of 2026-01-01T10:00:00Z'), message('Line 7 of 2026-01-02T09:30:00Z'))
-  assert.notEqual(message('Line 12'), message('Line 12', 'b.ts'))
+  assert.equal(message('Secret in a.ts'), message('Secret in b.ts', 'b.ts'))
   assert.notEqual(message('Line 12'), message('Lines 12'))
   assert.notEqual(
     fingerprint({}, { context: null, message: 'Port 22' }),
     fingerprint({}, { context: null, message: 'Port 80' }),
   )
+})
+
+test('the number of an equal result in its file is not part of its identity', () => {
+  const lineHash = (value: string) => fingerprint({ partialFingerprints: { primaryLocationLineHash: value } })
+  assert.equal(lineHash('a1b2:1'), lineHash('a1b2:7'))
+  assert.notEqual(lineHash('a1b2:1'), lineHash('a1b3:1'))
+  const semgrep = (value: string) => fingerprint({ fingerprints: { 'matchBasedId/v1': value } })
+  assert.equal(semgrep(`${'ab'.repeat(64)}_0`), semgrep(`${'ab'.repeat(64)}_12`))
+  assert.notEqual(semgrep('rule_0'), semgrep('rule_12'))
 })
 
 test('the placeholder that Semgrep writes without a login is not a fingerprint', () => {

@@ -16,7 +16,10 @@ const BLOCK_PAIRS_MAX = 50_000
 /** Findings that are matched with certainty count more than what the rules find. */
 const CERTAINTY = 4
 
-/** Matches the findings of a file whose content is the same: in their order, and in blocks that moved. */
+/**
+ * Matches the findings of a file that have the same content: in their order, and in blocks that
+ * moved.
+ */
 export function matchSame(file: ComparedFile, inOrder: IdentityMethod, moved: IdentityMethod): void {
   matchInOrder(file, inOrder, unplacedContent)
   if (!file.hasFree()) return

@@ -1,6 +1,14 @@
 import { likeness } from '../../vocabulary/text-sketch.ts'
 import { groupedBy, type Matching, type Side } from './matching.ts'
-import { contentOf, hasContent, type Pair, placedContentOf, shapeOf, type TrackedFinding } from './tracked-finding.ts'
+import {
+  contentOf,
+  hasContent,
+  type Pair,
+  placedContentOf,
+  shapeOf,
+  type TrackedFinding,
+  textLikeness,
+} from './tracked-finding.ts'
 
 /** How much speaks for two findings of one rule being the same. */
 export type Evidence = {
@@ -106,13 +114,4 @@ function keysOf(finding: TrackedFinding): Keys {
 function sameSurroundings(stored: TrackedFinding, reported: TrackedFinding): number {
   if (stored.similarity === null || reported.similarity === null) return 0
   return likeness(stored.similarity, reported.similarity).sameSurroundings ? SAME_SURROUNDINGS : 0
-}
-
-/** Blocks of code with the same name are alike, whatever else changed. */
-function textLikeness(stored: TrackedFinding, reported: TrackedFinding): number | null {
-  const isNamed = stored.resource_name !== null && reported.resource_name !== null
-  if (isNamed && stored.resource_name === reported.resource_name) return 1
-  if (stored.similarity === null || reported.similarity === null) return null
-  const alike = likeness(stored.similarity, reported.similarity)
-  return alike.sameHead ? Math.max(alike.text, 0.8) : alike.text
 }

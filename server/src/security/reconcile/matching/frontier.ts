@@ -12,7 +12,7 @@ export function editCost(lines: number): number {
  */
 const WIDTHS = [1, 8, 64, 2 ** 32]
 
-/** Of equally good chains, the one is taken in which lines were added or removed as late as possible. */
+/** Of equally good chains, the best is the one whose lines were added or removed last. */
 const TIE = 1e-9
 
 /** The ends of chains so far, among which the best one for the next pair is looked for. */

@@ -1,18 +1,18 @@
 import { anchorsOf, matchBlocks } from './align-file.ts'
 import { ComparedFile } from './compared-file.ts'
-import { groupedBy, type Matching } from './matching.ts'
+import { groupedBy, type Matching, type Paths, type Side } from './matching.ts'
 import { movedBlocks } from './neighbours.ts'
-import type { FilePair, Paths } from './rename-evidence.ts'
+import type { FilePair } from './rename-evidence.ts'
 import { contentOf, hasContent, placedContentOf, type TrackedFinding } from './tracked-finding.ts'
 
 /**
- * Matches findings that moved to another file: those whose text exists only once on each side, and
- * nowhere among the findings that are matched. Equal findings that moved with them follow.
+ * Matches findings that moved to another file: those whose text is left only once on each side.
+ * Equal findings that moved with them follow.
  */
 export function matchElsewhere(matching: Matching, before: Paths, after: Paths): void {
   const moves = new Map<string, FilePair>()
-  const reported = onlyOnes(matching.reported)
-  for (const [content, from] of onlyOnes(matching.stored)) {
+  const reported = onlyFree(matching, 'reported')
+  for (const [content, from] of onlyFree(matching, 'stored')) {
     const to = reported.get(content)
     if (to === undefined || !matching.match([from, to], 'moved_to_file')) continue
     const pair = { from: matching.stored[from]?.path ?? '', to: matching.reported[to]?.path ?? '' }
@@ -24,7 +24,7 @@ export function matchElsewhere(matching: Matching, before: Paths, after: Paths):
   }
 }
 
-/** Matches the findings of blocks that moved to another file. Within a block, all lines moved alike. */
+/** Matches the findings of blocks that moved to another file, all by the same number of lines. */
 export function matchMovedBlocks(matching: Matching, before: Paths, after: Paths): void {
   for (const { from, to, offset } of movedBlocks(matching, before, after)) {
     const arrived = groupedBy(after.get(to) ?? [], (index) => {
@@ -39,15 +39,15 @@ export function matchMovedBlocks(matching: Matching, before: Paths, after: Paths
   }
 }
 
-function onlyOnes(findings: readonly TrackedFinding[]): Map<string, number> {
-  const once = new Map<string, number>()
-  const seen = new Set<string>()
-  for (const [index, finding] of findings.entries()) {
-    if (!hasContent(finding)) continue
-    const content = contentOf(finding)
-    if (seen.has(content)) once.delete(content)
-    else once.set(content, index)
-    seen.add(content)
-  }
-  return once
+/** The free findings with a text that no other free one of the side has, by content. */
+function onlyFree(matching: Matching, side: Side): Map<string, number> {
+  const free = groupedBy([...matching[side].keys()], (index) => {
+    const finding = matching[side][index] as TrackedFinding
+    return matching.isFree(side, index) && hasContent(finding) ? contentOf(finding) : null
+  })
+  return new Map(
+    [...free].flatMap(([content, [index, other]]) =>
+      index === undefined || other !== undefined ? [] : [[content, index]],
+    ),
+  )
 }

@@ -1,6 +1,8 @@
 import type { IdentityMethod } from '../../vocabulary/finding.ts'
 import type { Match, Pair, TrackedFinding } from './tracked-finding.ts'
 
+/** Indexes of findings by path. */
+export type Paths = ReadonlyMap<string, readonly number[]>
 export type Side = 'stored' | 'reported'
 
 /** Both sides of a comparison, and which findings are matched so far. */

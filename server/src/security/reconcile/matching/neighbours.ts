@@ -1,5 +1,4 @@
-import { groupedBy, type Matching, type Side } from './matching.ts'
-import type { Paths } from './rename-evidence.ts'
+import { groupedBy, type Matching, type Paths, type Side } from './matching.ts'
 import { isOfPackage, placedContentOf, type TrackedFinding } from './tracked-finding.ts'
 
 /** Findings further apart are no neighbours. */

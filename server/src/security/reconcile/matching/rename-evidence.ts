@@ -1,6 +1,6 @@
-import { groupedBy, type Matching, type Side } from './matching.ts'
-import { neighboursIn } from './neighbours.ts'
-import { contentOf, isUnmistakable, type TrackedFinding } from './tracked-finding.ts'
+import type { Matching, Paths } from './matching.ts'
+import { PathContents } from './path-contents.ts'
+import { type TrackedFinding, textLikeness } from './tracked-finding.ts'
 
 export type FilePair = { from: string; to: string }
 /** A file that may have been renamed, with how much speaks for it. */
@@ -17,11 +17,10 @@ const WORDS_MIN = 0.45
 
 /** The share of equal findings from which two files are alike. */
 const ALIKE_MIN = 0.5
-const NEIGHBOURS_MIN = 3
+/** Contents of no other file, or neighbours, that are enough together. */
+const TOGETHER_MIN = 3
 /** Findings at unchanged lines by which files are recognized without their names and texts. */
 const UNCHANGED_MIN = 3
-
-export type Paths = ReadonlyMap<string, readonly number[]>
 
 /** Collects what speaks for vanished paths being the appeared ones. */
 export class RenameEvidence {
@@ -34,7 +33,8 @@ export class RenameEvidence {
   }
 
   candidates(): RenameCandidate[] {
-    const pairs = new Map([...this.#sharedContents(), ...this.#sharedNames()].map((pair) => [keyOf(pair), pair]))
+    const found = [...this.#sharedContents(), ...this.#sharedNames(), ...this.#sharedFolders()]
+    const pairs = new Map(found.map((pair) => [keyOf(pair), pair]))
     return [...pairs.values()].map((pair) => this.#compared(pair))
   }
 
@@ -49,12 +49,33 @@ export class RenameEvidence {
   /** Files with the same last names, of which there are few. */
   *#sharedNames(): Generator<FilePair> {
     for (let depth = 1; depth <= NAME_DEPTH_MAX; depth++) {
-      const arrived = this.#after.byLastNames(depth)
-      for (const [name, departed] of this.#before.byLastNames(depth)) {
-        const others = arrived.get(name) ?? []
-        if (departed.length * others.length <= NAMESAKES_MAX) yield* product(departed, others)
+      yield* this.#sharing((path) => path.split('/').slice(-depth).join('/'))
+    }
+  }
+
+  *#sharedFolders(): Generator<FilePair> {
+    yield* this.#sharing((path) => path.slice(0, path.lastIndexOf('/') + 1))
+  }
+
+  *#sharing(nameOf: (path: string) => string): Generator<FilePair> {
+    const arrived = this.#after.pathsBy(nameOf)
+    for (const [name, departed] of this.#before.pathsBy(nameOf)) {
+      const others = arrived.get(name) ?? []
+      if (departed.length * others.length <= NAMESAKES_MAX) yield* product(departed, others)
+    }
+  }
+
+  /** The number of findings in common. An edited text counts for the part that is alike. */
+  #likeness({ from, to }: FilePair): number {
+    const after = this.#after.byRule(to)
+    let sum = 0
+    for (const [rule, findings] of this.#before.byRule(from)) {
+      const others = after.get(rule) ?? []
+      for (const [rank, finding] of findings.slice(0, Math.min(others.length, COMPARED_MAX)).entries()) {
+        sum += textLikeness(finding, others[rank] as TrackedFinding) ?? 0
       }
     }
+    return sum
   }
 
   #compared(pair: FilePair): RenameCandidate {
@@ -62,8 +83,9 @@ export class RenameEvidence {
     const neighbours = overlap(this.#before.neighboursOf(pair.from), this.#after.neighboursOf(pair.to))
     const unchanged = overlap(this.#before.placesOf(pair.from), this.#after.placesOf(pair.to))
     const total = this.#before.sizeOf(pair.from) + this.#after.sizeOf(pair.to)
-    const unmistakable = equal.keys.filter((key) => this.#before.isUnique(key) && this.#after.isUnique(key)).length
-    const share = (2 * equal.count) / total
+    const unmistakable = equal.keys.filter((key) => this.#before.isTelling(key) && this.#after.isTelling(key)).length
+    const unique = equal.keys.filter((key) => this.#before.isUnique(key) && this.#after.isUnique(key)).length
+    const share = (2 * Math.max(equal.count, this.#likeness(pair))) / total
     const isAlike = share >= ALIKE_MIN
     const names = commonNames(pair)
     return {
@@ -72,75 +94,14 @@ export class RenameEvidence {
       isAlike,
       isLikely:
         unmistakable > 1 ||
-        neighbours.count >= NEIGHBOURS_MIN ||
+        Math.max(neighbours.count, unique) >= TOGETHER_MIN ||
         (isAlike && (unmistakable > 0 || names > 0 || unchanged.count >= UNCHANGED_MIN)),
     }
   }
 }
 
-/** The contents of the paths of one side, and the paths of each content. */
-class PathContents {
-  readonly paths: ReadonlyMap<string, ReadonlySet<string>>
-  readonly #findings: readonly TrackedFinding[]
-  readonly #byPath: Paths
-  readonly #unique: ReadonlySet<string>
-
-  constructor(matching: Matching, side: Side, byPath: Paths) {
-    this.#findings = matching[side]
-    this.#byPath = byPath
-    const everywhere = groupedBy([...this.#findings.keys()], (index) => contentOf(this.#finding(index)))
-    const [unique, paths] = [new Set<string>(), new Map<string, Set<string>>()]
-    for (const [content, indexes] of everywhere) {
-      const found = new Set(indexes.map((index) => this.#finding(index).path ?? ''))
-      if (found.size === 1 && isUnmistakable(this.#finding(indexes[0] as number))) unique.add(content)
-      const ofSide = [...found].filter((path) => byPath.has(path))
-      if (ofSide.length > 0) paths.set(content, new Set(ofSide))
-    }
-    this.#unique = unique
-    this.paths = paths
-  }
-
-  /** Whether no other file of the side has it, and its text is long enough to mean something. */
-  isUnique(content: string): boolean {
-    return this.#unique.has(content)
-  }
-
-  sizeOf(path: string): number {
-    return this.#byPath.get(path)?.length ?? 0
-  }
-
-  contentsOf(path: string): Map<string, number> {
-    return this.#counted(path, contentOf)
-  }
-
-  placesOf(path: string): Map<string, number> {
-    return this.#counted(path, (finding) => `${contentOf(finding)} ${finding.start_line}:${finding.start_column}`)
-  }
-
-  neighboursOf(path: string): Map<string, number> {
-    return counted(neighboursIn(this.#findings, this.#byPath.get(path) ?? []).map(({ key }) => key))
-  }
-
-  byLastNames(depth: number): Map<string, string[]> {
-    const paths = [...this.#byPath.keys()]
-    const groups = groupedBy([...paths.keys()], (index) => paths[index]?.split('/').slice(-depth).join('/') ?? null)
-    return new Map([...groups].map(([name, indexes]) => [name, indexes.map((index) => paths[index] as string)]))
-  }
-
-  #counted(path: string, keyOf: (finding: TrackedFinding) => string): Map<string, number> {
-    return counted((this.#byPath.get(path) ?? []).map((index) => keyOf(this.#finding(index))))
-  }
-
-  #finding(index: number): TrackedFinding {
-    return this.#findings[index] as TrackedFinding
-  }
-}
-
-function counted(keys: readonly string[]): Map<string, number> {
-  const counts = new Map<string, number>()
-  for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1)
-  return counts
-}
+/** The findings of one rule that are compared by their texts. */
+const COMPARED_MAX = 50
 
 function overlap(before: Map<string, number>, after: Map<string, number>): { keys: string[]; count: number } {
   const keys = [...before.keys()].filter((key) => after.has(key))

@@ -39,7 +39,7 @@ function folderRenames(candidates: readonly RenameCandidate[]): FolderRename[] {
   return [...renames.values()].filter(({ score, files }) => score >= SCORE_MIN && files >= FILES_MIN)
 }
 
-/** What is left of both paths without the last names they have in common; null if there are none. */
+/** Both paths without the last names that they have in common; null if there are none. */
 function changedFolder({ from, to }: FilePair): FilePair | null {
   const names = from.split('/')
   const others = to.split('/')

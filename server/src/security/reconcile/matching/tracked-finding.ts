@@ -1,5 +1,5 @@
 import type { FindingKind, IdentityMethod } from '../../vocabulary/finding.ts'
-import { richness } from '../../vocabulary/text-sketch.ts'
+import { likeness, richness } from '../../vocabulary/text-sketch.ts'
 
 /** What the matching rules read of a finding, stored or reported. */
 export type TrackedFinding = {
@@ -57,7 +57,16 @@ export function hasContent({ fingerprint_method }: TrackedFinding): boolean {
 /** Texts with fewer different runs of characters are common: `import os`. */
 const RICH = 20
 
-/** Whether its text means the same finding wherever it is. Tools' own fingerprints count as long. */
+/** Whether its text or the tool's own fingerprint identifies the finding wherever it is. */
 export function isUnmistakable(finding: TrackedFinding): boolean {
   return hasContent(finding) && (finding.similarity === null || richness(finding.similarity) >= RICH)
+}
+
+/** Blocks of code with the same name are alike, whatever else changed. */
+export function textLikeness(stored: TrackedFinding, reported: TrackedFinding): number | null {
+  const isNamed = stored.resource_name !== null && reported.resource_name !== null
+  if (isNamed && stored.resource_name === reported.resource_name) return 1
+  if (stored.similarity === null || reported.similarity === null) return null
+  const alike = likeness(stored.similarity, reported.similarity)
+  return alike.sameHead ? Math.max(alike.text, 0.8) : alike.text
 }

@@ -1,0 +1,80 @@
+import { groupedBy, type Matching, type Paths, type Side } from './matching.ts'
+import { neighboursIn } from './neighbours.ts'
+import { contentOf, isUnmistakable, ruleOf, type TrackedFinding } from './tracked-finding.ts'
+
+/** The contents of the paths of one side, and the paths of each content. */
+export class PathContents {
+  readonly paths: ReadonlyMap<string, ReadonlySet<string>>
+  readonly #findings: readonly TrackedFinding[]
+  readonly #byPath: Paths
+  readonly #unique: ReadonlySet<string>
+  readonly #telling: ReadonlySet<string>
+
+  constructor(matching: Matching, side: Side, byPath: Paths) {
+    this.#findings = matching[side]
+    this.#byPath = byPath
+    const everywhere = groupedBy([...this.#findings.keys()], (index) => contentOf(this.#finding(index)))
+    const [unique, telling, paths] = [new Set<string>(), new Set<string>(), new Map<string, Set<string>>()]
+    for (const [content, indexes] of everywhere) {
+      const found = new Set(indexes.map((index) => this.#finding(index).path ?? ''))
+      if (found.size === 1) unique.add(content)
+      if (found.size === 1 && isUnmistakable(this.#finding(indexes[0] as number))) telling.add(content)
+      const ofSide = [...found].filter((path) => byPath.has(path))
+      if (ofSide.length > 0) paths.set(content, new Set(ofSide))
+    }
+    this.#unique = unique
+    this.#telling = telling
+    this.paths = paths
+  }
+
+  /** Whether no other file of the side has it. */
+  isUnique(content: string): boolean {
+    return this.#unique.has(content)
+  }
+
+  /** Whether its text is long enough to mean something, too. */
+  isTelling(content: string): boolean {
+    return this.#telling.has(content)
+  }
+
+  sizeOf(path: string): number {
+    return this.#byPath.get(path)?.length ?? 0
+  }
+
+  contentsOf(path: string): Map<string, number> {
+    return this.#counted(path, contentOf)
+  }
+
+  placesOf(path: string): Map<string, number> {
+    return this.#counted(path, (finding) => `${contentOf(finding)} ${finding.start_line}:${finding.start_column}`)
+  }
+
+  neighboursOf(path: string): Map<string, number> {
+    return counted(neighboursIn(this.#findings, this.#byPath.get(path) ?? []).map(({ key }) => key))
+  }
+
+  pathsBy(nameOf: (path: string) => string): Map<string, string[]> {
+    const paths = [...this.#byPath.keys()]
+    const groups = groupedBy([...paths.keys()], (index) => nameOf(paths[index] as string))
+    return new Map([...groups].map(([name, indexes]) => [name, indexes.map((index) => paths[index] as string)]))
+  }
+
+  byRule(path: string): Map<string, TrackedFinding[]> {
+    const groups = groupedBy(this.#byPath.get(path) ?? [], (index) => ruleOf(this.#finding(index)))
+    return new Map([...groups].map(([rule, indexes]) => [rule, indexes.map((index) => this.#finding(index))]))
+  }
+
+  #counted(path: string, keyOf: (finding: TrackedFinding) => string): Map<string, number> {
+    return counted((this.#byPath.get(path) ?? []).map((index) => keyOf(this.#finding(index))))
+  }
+
+  #finding(index: number): TrackedFinding {
+    return this.#findings[index] as TrackedFinding
+  }
+}
+
+function counted(keys: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1)
+  return counts
+}

@@ -85,7 +85,7 @@ function streamConditions(db: Db, selection: StreamSelection) {
 /** After every character of a path, in the order of bytes. */
 const LAST_CHARACTER = '\u{10ffff}'
 
-/** The condition that a column with paths begins with this text, as a range in the order of bytes. */
+/** The condition that a path begins with this text, as a range in the order of bytes. */
 export function beginsWith(db: Db, column: ReturnType<Db>, text: string) {
   return db`(${column} collate "C" >= ${text} and ${column} collate "C" < ${text + LAST_CHARACTER})`
 }

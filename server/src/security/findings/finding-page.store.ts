@@ -5,8 +5,8 @@ import { ofProvider } from '../repositories/reported-repository.store.ts'
 import type { RepositorySelection } from '../repositories/select-repositories.ts'
 import {
   beginsWith,
-  facetsOf,
   type FindingFilters,
+  facetsOf,
   isOfAllStreams,
   narrowsFacets,
   narrowsStreams,
@@ -15,7 +15,7 @@ import {
   ofStreams,
   streamsOf,
 } from './finding-filter.store.ts'
-import { type IdRange, newestOf, newestOfMany, everyFinding, readList } from './finding-lists.store.ts'
+import { everyFinding, type IdRange, newestOf, newestOfMany, readList } from './finding-lists.store.ts'
 
 export type FindingSelection = RepositorySelection & FindingFilters
 

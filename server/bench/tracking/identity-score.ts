@@ -30,13 +30,23 @@ export type Miss = {
   seenAt: number | null
 }
 
+/** The reports of a step: by result, the tracker's ids, and the keys of the later results. */
+export type TrackedStep = {
+  before: Ids
+  after: Ids
+  /** Results with one key cannot be told apart: which of them is which finding is not scored. */
+  keys: readonly string[]
+}
+
 /** Scores one step. Each id recognizes at most as many findings as have it in both reports. */
-export function scoreStep(truths: readonly Truth[], before: Ids, after: Ids): { score: IdentityScore; misses: Miss[] } {
+export function scoreStep(truths: readonly Truth[], step: TrackedStep): { score: IdentityScore; misses: Miss[] } {
   const score = noScore()
   const misses: Miss[] = []
-  const recognized = recognize(truths, before, after)
+  const recognized = recognize(truths, step.before, step.after)
   for (const [old, truth] of truths.entries()) {
-    const seenAt = recognized[old] ?? null
+    const found = recognized[old] ?? null
+    const isTrue = truth.to !== null && found !== null && step.keys[found] === step.keys[truth.to]
+    const seenAt = isTrue ? truth.to : found
     count(score, truth, seenAt)
     if (truth.is !== 'unsure' && truth.to !== seenAt) misses.push({ ...truth, old, seenAt })
   }

@@ -1,6 +1,7 @@
 import type { Shiplock } from '../setting.ts'
 import { defectDojoIds, githubAlertIds } from './baselines.ts'
 import { addScores, type IdentityScore, type Ids, type Miss, scoreStep } from './identity-score.ts'
+import { placeKey } from './reported-result.ts'
 import { UploadedRepository } from './shiplock-findings.ts'
 import { type History, readHistory, type Scan, type ScanReport, type Selection } from './tracking-data.ts'
 import { truePairs } from './true-pairs.ts'
@@ -53,8 +54,11 @@ function scoreScan({ repository, steps }: History, scan: Scan, ids: ReadonlyMap<
     const [before, after] = [scan.reports.get(step), scan.reports.get(step + 1)]
     if (before === undefined || after === undefined) return []
     const truths = truePairs(files, before.results, after.results)
-    const score = (tracker: Tracker) =>
-      scoreStep(truths, byTracker.get(step)?.[tracker] ?? [], byTracker.get(step + 1)?.[tracker] ?? [])
+    const keys = after.results.map(placeKey)
+    const score = (tracker: Tracker) => {
+      const ids = { before: byTracker.get(step)?.[tracker] ?? [], after: byTracker.get(step + 1)?.[tracker] ?? [] }
+      return scoreStep(truths, { ...ids, keys })
+    }
     const shiplock = score('shiplock')
     const misses = shiplock.misses.map((miss) => ({ ...miss, step, before, after }))
     return [{ shiplock: shiplock.score, github: score('github').score, defectDojo: score('defectDojo').score, misses }]

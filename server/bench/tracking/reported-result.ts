@@ -112,6 +112,11 @@ function cweOf(tags: readonly string[]): number {
   return 0
 }
 
+/** Equal for results that cannot be told apart. */
+export function placeKey({ rule, path, startLine, endLine, startColumn, endColumn, message }: ReportedResult): string {
+  return JSON.stringify([rule, path, startLine, endLine, startColumn, endColumn, message])
+}
+
 /** Indexes of these results in the order of their lines, columns and messages. */
 export function inPlaceOrder(results: readonly ReportedResult[], indexes = [...results.keys()]): number[] {
   return indexes.toSorted((a, b) => compare(results[a] as ReportedResult, results[b] as ReportedResult))

@@ -45,8 +45,9 @@ export class PathContents {
     return this.#counted(path, contentOf)
   }
 
+  /** The keys begin with the line. */
   placesOf(path: string): Map<string, number> {
-    return this.#counted(path, (finding) => `${contentOf(finding)} ${finding.start_line}:${finding.start_column}`)
+    return this.#counted(path, (finding) => `${finding.start_line}:${finding.start_column} ${contentOf(finding)}`)
   }
 
   neighboursOf(path: string): Map<string, number> {

@@ -19,8 +19,10 @@ const WORDS_MIN = 0.45
 const ALIKE_MIN = 0.5
 /** Contents of no other file, or neighbours, that are enough together. */
 const TOGETHER_MIN = 3
-/** Findings at unchanged lines by which files are recognized without their names and texts. */
-const UNCHANGED_MIN = 3
+/** Lines with the same findings by which files are recognized without their names and texts. */
+const LINES_MIN = 3
+/** These lines if the names are alike. Many files have all their findings at the first line. */
+const LINES_OF_NAMESAKES_MIN = 2
 
 /** Collects what speaks for vanished paths being the appeared ones. */
 export class RenameEvidence {
@@ -82,6 +84,7 @@ export class RenameEvidence {
     const equal = overlap(this.#before.contentsOf(pair.from), this.#after.contentsOf(pair.to))
     const neighbours = overlap(this.#before.neighboursOf(pair.from), this.#after.neighboursOf(pair.to))
     const unchanged = overlap(this.#before.placesOf(pair.from), this.#after.placesOf(pair.to))
+    const lines = new Set(unchanged.keys.map((key) => Number.parseInt(key, 10))).size
     const total = this.#before.sizeOf(pair.from) + this.#after.sizeOf(pair.to)
     const unmistakable = equal.keys.filter((key) => this.#before.isTelling(key) && this.#after.isTelling(key)).length
     const unique = equal.keys.filter((key) => this.#before.isUnique(key) && this.#after.isUnique(key)).length
@@ -95,7 +98,7 @@ export class RenameEvidence {
       isLikely:
         unmistakable > 1 ||
         Math.max(neighbours.count, unique) >= TOGETHER_MIN ||
-        (isAlike && (unmistakable > 0 || names > 0 || unchanged.count >= UNCHANGED_MIN)),
+        (isAlike && (unmistakable > 0 || names >= 1 || lines >= (names > 0 ? LINES_OF_NAMESAKES_MIN : LINES_MIN))),
     }
   }
 }

@@ -2,13 +2,14 @@ import { importReport, type Server } from '../import-report.ts'
 import type { Shiplock } from '../setting.ts'
 import { createOrganization } from '../stored-organizations.ts'
 import type { Ids } from './identity-score.ts'
-import { inPlaceOrder, type Place, relativePath } from './reported-result.ts'
+import { inPlaceOrder, type Place, type ReportedResult, relativePath } from './reported-result.ts'
 import type { History, ScanReport } from './tracking-data.ts'
 
 const SLUG_MAX = 63
+const MESSAGE_COMPARED = 200
 
 /** A finding that the newest report of its scanner contains. */
-export type StoredFinding = Place & { id: string; issueId: string }
+export type StoredFinding = Place & { id: string; issueId: string; description: string }
 
 /** An organization of its own with one repository, to which reports are uploaded as CI does. */
 export class UploadedRepository {
@@ -45,7 +46,8 @@ export class UploadedRepository {
     const rows = await this.#sql<StoredFinding[]>`
       select finding.id, finding.issue_id as "issueId", coalesce(finding.rule_id, '') as rule,
         coalesce(finding.path, '') as path, finding.start_line as "startLine", finding.end_line as "endLine",
-        finding.start_column as "startColumn", finding.end_column as "endColumn"
+        finding.start_column as "startColumn", finding.end_column as "endColumn",
+        coalesce(finding.description, '') as description
       from findings finding
       join finding_streams stream on stream.org_id = finding.org_id and stream.id = finding.stream_id
       where finding.org_id = ${this.#orgId}
@@ -60,11 +62,20 @@ export class UploadedRepository {
     const stored = Map.groupBy(await this.findings(tool), lineKey)
     const ids = results.map((): string | null => null)
     for (const index of inPlaceOrder(results)) {
-      const finding = stored.get(lineKey(results[index] as Place))?.shift()
+      const result = results[index] as ReportedResult
+      const there = stored.get(lineKey(result)) ?? []
+      const own = there.findIndex((finding) => isOf(finding, result))
+      const [finding] = there.splice(Math.max(own, 0), 1)
       ids[index] = finding?.id ?? null
     }
     return ids
   }
+}
+
+/** Findings of one rule at the same columns are told apart by their messages. */
+function isOf(finding: StoredFinding, { startColumn, endColumn, message }: ReportedResult): boolean {
+  const isAtColumns = finding.startColumn === startColumn && finding.endColumn === endColumn
+  return isAtColumns && finding.description.startsWith(message.trim().slice(0, MESSAGE_COMPARED))
 }
 
 /** Findings of one rule on one line are told apart by their order in the line. */

@@ -12,7 +12,15 @@ function pair(same: boolean, fields: Partial<JudgedPair> = {}): JudgedPair {
 }
 
 function finding(issueId: string, fields: Partial<StoredFinding> = {}): StoredFinding {
-  const place = { rule: 'R', path: 'a.py', startLine: 3, endLine: 4, startColumn: null, endColumn: null }
+  const place = {
+    rule: 'R',
+    path: 'a.py',
+    startLine: 3,
+    endLine: 4,
+    startColumn: null,
+    endColumn: null,
+    description: '',
+  }
   return { id: 'f', issueId, ...place, ...fields }
 }
 

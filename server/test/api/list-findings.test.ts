@@ -71,7 +71,7 @@ test('every field of a raw finding', async () => {
     git_ref: 'refs/heads/main',
     category: 'sast',
     tracked: true,
-    location: { path: 'src/java/sqli.ts', start_line: 7, end_line: 7, start_column: null, end_column: null },
+    location: { path: 'src/java/sqli.ts', start_line: 7, end_line: 7 },
     package_name: null,
     package_version: null,
     fixed_version: null,

@@ -67,15 +67,19 @@ const FindingLocation = Nullable(
   Closed(
     {
       ...lines,
-      start_column: Nullable(
-        Type.Integer({
-          description: 'The first column of the problem in `start_line`, counted from 1. Null if it was not reported.',
-        }),
+      start_column: Type.Optional(
+        Nullable(
+          Type.Integer({
+            description: 'The first column of the problem in `start_line`, counted from 1. Absent without columns.',
+          }),
+        ),
       ),
-      end_column: Nullable(
-        Type.Integer({
-          description: 'The column after the last character of the problem in `end_line`. Null if it was not reported.',
-        }),
+      end_column: Type.Optional(
+        Nullable(
+          Type.Integer({
+            description: 'The column after the last character of the problem in `end_line`. Absent without columns.',
+          }),
+        ),
       ),
     },
     LOCATION,

@@ -49,8 +49,10 @@ function findingJson(db: Db) {
         case when finding.last_seen_at is null then stream.commit_sha else finding.last_commit_sha end as commit_sha,
         stream.git_ref, stream.category, stream.tracked,
         case
-          when finding.path is not null
-          then json_build_object(
+          when finding.path is null then null
+          when coalesce(finding.start_column, finding.end_column) is null
+          then json_build_object('path', finding.path, 'start_line', finding.start_line, 'end_line', finding.end_line)
+          else json_build_object(
             'path', finding.path, 'start_line', finding.start_line, 'end_line', finding.end_line,
             'start_column', finding.start_column, 'end_column', finding.end_column
           )

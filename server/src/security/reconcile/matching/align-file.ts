@@ -1,11 +1,11 @@
 import type { IdentityMethod } from '../../vocabulary/finding.ts'
 import type { ComparedFile } from './compared-file.ts'
 import type { LinePair } from './frontier.ts'
-import { bestChain } from './line-chain.ts'
+import { bestChain, withoutStrays } from './line-chain.ts'
 import { LinePairs } from './line-pairs.ts'
 import { matchGaps } from './match-gaps.ts'
 import { matchAlong } from './match-lines.ts'
-import { contentOf, hasContent, isOfPackage, placedContentOf, ruleOf, type TrackedFinding } from './tracked-finding.ts'
+import { contentOf, hasContent, isOfPackage, ruleOf, type TrackedFinding } from './tracked-finding.ts'
 
 /** The evidence that a moved block needs: more than one text. */
 const BLOCK_MIN = 10
@@ -24,7 +24,7 @@ export function matchSame(file: ComparedFile, inOrder: IdentityMethod, moved: Id
   matchInOrder(file, inOrder, unplacedContent)
   if (!file.hasFree()) return
   const anchors = anchorsOf(file)
-  const { pairs: chain } = bestChain(pairsOf(file, anchors, 'rule'), 0)
+  const chain = withoutStrays(bestChain(pairsOf(file, anchors, 'rule'), 0).pairs)
   matchAlong(file, chain, { same: inOrder, edited: null })
   matchBlocks(file, anchorsOutside(anchors, chain), moved)
   matchInOrder(file, moved, movableContent)
@@ -34,7 +34,7 @@ export function matchSame(file: ComparedFile, inOrder: IdentityMethod, moved: Id
 export function matchEdited(file: ComparedFile, methods: { same: IdentityMethod; edited: IdentityMethod }): void {
   if (!file.hasFree()) return
   matchInOrder(file, methods.edited, unplacedRule)
-  const { pairs: chain } = bestChain(pairsOf(file, anchorsOf(file), 'rule'), 0)
+  const chain = withoutStrays(bestChain(pairsOf(file, anchorsOf(file), 'rule'), 0).pairs)
   matchAlong(file, chain, methods)
   matchGaps(file, chain, methods)
 }
@@ -50,9 +50,9 @@ function unplacedRule(finding: TrackedFinding): string | null {
   return JSON.stringify([ruleOf(finding), resource_name])
 }
 
-/** A message alone is moved only with a flagged code of the same column and length. */
-function movableContent(finding: TrackedFinding): string {
-  return hasContent(finding) ? contentOf(finding) : placedContentOf(finding)
+/** A message alone does not move: other code has it as well. */
+function movableContent(finding: TrackedFinding): string | null {
+  return hasContent(finding) ? contentOf(finding) : null
 }
 
 /** Equal findings are in the same order. Those with a line must be equally many on both sides. */

@@ -38,3 +38,14 @@ function chainEndingAt(last: number, pairs: readonly LinePair[], before: Int32Ar
   for (let index = last; index !== -1; index = before[index] ?? -1) chain.push(pairs[index] as LinePair)
   return chain.reverse()
 }
+
+/** The evidence by which a line is recognized without its neighbours. */
+const ALONE_MIN = 4
+
+/** The pairs without those of little evidence whose offset is not that of a neighbour. */
+export function withoutStrays(chain: readonly LinePair[]): LinePair[] {
+  const offsetAt = (at: number) => (chain[at]?.to ?? Number.NaN) - (chain[at]?.from ?? Number.NaN)
+  return chain.filter(({ weight }, at) => {
+    return weight >= ALONE_MIN || offsetAt(at) === offsetAt(at - 1) || offsetAt(at) === offsetAt(at + 1)
+  })
+}

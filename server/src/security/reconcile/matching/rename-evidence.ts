@@ -19,6 +19,8 @@ const WORDS_MIN = 0.45
 const ALIKE_MIN = 0.5
 /** Contents of no other file, or neighbours, that are enough together. */
 const TOGETHER_MIN = 3
+/** The share of equal findings that both files need besides. */
+const TOGETHER_SHARE_MIN = 0.25
 /** Lines with the same findings by which files are recognized without their names and texts. */
 const LINES_MIN = 3
 /** These lines if the names are alike. Many files have all their findings at the first line. */
@@ -97,7 +99,7 @@ export class RenameEvidence {
       isAlike,
       isLikely:
         unmistakable > 1 ||
-        Math.max(neighbours.count, unique) >= TOGETHER_MIN ||
+        (Math.max(neighbours.count, unique) >= TOGETHER_MIN && share >= TOGETHER_SHARE_MIN) ||
         (isAlike && (unmistakable > 0 || names >= 1 || lines >= (names > 0 ? LINES_OF_NAMESAKES_MIN : LINES_MIN))),
     }
   }

@@ -16,5 +16,6 @@ create index findings_by_facet on findings (org_id, facet, id);
 -- Scanner, category and ref are properties of the stream. The facet is included so that it is filtered without reading
 -- the findings. A stream is of one organization, and without org_id no other index starts with the same columns.
 create index findings_by_stream on findings (stream_id, id) include (facet);
-create index findings_by_path on findings (org_id, stream_id, path collate "C", id) include (facet)
+-- Findings of one file have equal keys, which are stored once.
+create index findings_by_path on findings (stream_id, path collate "C")
   where path is not null;

@@ -124,7 +124,8 @@ const SEARCHED_PER_ROW = 10
 
 /**
  * A frequent path fills a page with the newest findings. For a rare one, the index by path has all
- * findings that match. Its order and `offset 0` make the planner read them by this index.
+ * findings that match. Its order and `offset 0` make the planner read them by this index. A stream
+ * belongs to one organization.
  */
 function pickByPath(db: Db, pick: Pick, path: string) {
   const { orgId, from, before, limit, selection } = pick
@@ -141,8 +142,7 @@ function pickByPath(db: Db, pick: Pick, path: string) {
       cross join lateral (
         select finding.id, finding.facet
         from findings finding
-        where finding.org_id = ${orgId}
-          and finding.stream_id = stream.id
+        where finding.stream_id = stream.id
           and ${beginsWith(db, db`finding.path`, path)}
         order by finding.path collate "C"
         offset 0

@@ -49,8 +49,8 @@ export function readFinding(run: SarifRun, result: JsonObject): ParsedFinding | 
     path,
     start_line: path === null ? null : (location?.startLine ?? null),
     end_line: path === null ? null : (location?.endLine ?? null),
-    start_column: path === null ? null : (location?.startColumn ?? null),
-    end_column: path === null ? null : (location?.endColumn ?? null),
+    start_column: isInLines(location) ? location.startColumn : null,
+    end_column: isInLines(location) ? location.endColumn : null,
     package_name: about.name,
     package_version: about.version,
     fixed_version: about.fixedVersion,
@@ -70,6 +70,11 @@ export function readFinding(run: SarifRun, result: JsonObject): ParsedFinding | 
     similarity,
     context,
   }
+}
+
+/** Columns without a line of a file say nothing. */
+function isInLines(location: ResultLocation | undefined): location is ResultLocation {
+  return location !== undefined && location.path !== null && location.startLine !== null
 }
 
 /** A logical location is a cloud resource in infrastructure, and a function or the like in code. */

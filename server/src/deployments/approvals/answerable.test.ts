@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { RequiredGate } from '../deployment-state.ts'
+import type { DeploymentState, RequiredGate } from '../deployment-state.ts'
 import type { Answer } from './answer.store.ts'
-import { newlyApproved } from './answerable.ts'
+import { newlyApproved, refuseUnanswerable } from './answerable.ts'
 
 const RUN_KEY = 'run key'
 
@@ -38,4 +38,13 @@ test('the credential that reported the run counts only if the gate allows it', (
 test('a rejection approves no gate, and an approved gate is not returned again', () => {
   assert.deepEqual(newlyApproved([gate('one')], [approvalOf('a', { decision: 'rejected' })], null), [])
   assert.deepEqual(newlyApproved([gate('one', { approved_at: new Date(0) })], [approvalOf('a')], null), [])
+})
+
+test('an answer to a deployment whose gates were approved in the meantime is refused as already decided', () => {
+  const waiting = { status: 'pending_approval', custom_rule_state: 'pending', answer_until: null }
+  const context = { state: waiting as DeploymentState, required: [gate('one', { approved_at: new Date(0) })] }
+  assert.throws(
+    () => refuseUnanswerable({ ...context, answers: [], runCredentialId: null }, approvalOf('late'), new Date(1)),
+    { status: 409, code: 'already_decided' },
+  )
 })

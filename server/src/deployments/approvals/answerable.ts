@@ -46,6 +46,8 @@ export function refuseUnanswerable(context: AnswerContext, principal: Principal,
 /** Throws unless an open gate accepts an answer of this principal. */
 function requireOpenGate({ required, runCredentialId }: AnswerContext, principal: Principal): void {
   const open = required.filter(({ approved_at }) => approved_at === null)
+  // Another answer decided the deployment after its state was read.
+  if (open.length === 0) throw alreadyDecided('All gates of the deployment are approved.')
   if (open.some((gate) => acceptsAnswer(gate, principal, runCredentialId))) return
   const isRefusedAsCreator = open.some((gate) => acceptsAnswer(gate, principal, null))
   throw isRefusedAsCreator ? runCreatorRefused() : requiresHuman()

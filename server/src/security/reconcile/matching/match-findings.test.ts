@@ -188,6 +188,25 @@ test('a renamed file keeps its identities while it is edited', () => {
   assert.deepEqual(compare(oneFile(lines), after, 'snippets'), { kept: [0, 1, 3, 4, 2], wrong: [] })
 })
 
+test('a renamed file of edited resources keeps all identities, in whichever order they are given', () => {
+  const resources = ['logs', 'data', 'web', 'cdn'].map((name, index) => ({
+    ...findingAt('main.tf', { id: index, text: name, isFlagged: true }, 4 * index + 1, 'snippets'),
+    resource_name: `aws_s3_bucket.${name}`,
+  }))
+  const edited = resources.map((finding, index) => ({
+    ...finding,
+    path: 'infra/main.tf',
+    start_line: 9 * index + 1,
+    fingerprint: `e${index}`,
+    relocation: `f${index}`,
+  }))
+  const matches = matchFindings(resources.toReversed(), edited, [])
+  assert.deepEqual(
+    matches.map(({ stored, reported }) => stored + reported),
+    [3, 3, 3, 3],
+  )
+})
+
 test('a copied file leaves the identities where they were', () => {
   const lines = TEXTS.map((text, id) => ({ id, text, isFlagged: true }))
   const copy = lines.map((line) => ({ ...line, id: line.id + 100 }))

@@ -247,6 +247,28 @@ test('a dependency is recognized in a renamed manifest', () => {
   assert.deepEqual(matchFindings([DEPENDENCY], [moved], []), [{ stored: 0, reported: 0, method: 'file_renamed' }])
 })
 
+/** Equal findings at one line, as in a minified file. */
+const atOneLine = (columns: readonly (number | null)[], line: number): Finding[] =>
+  columns.map((column) => ({
+    ...findingAt('a.js', { id: column ?? 0, text: 'x', isFlagged: true }, line, 'snippets'),
+    start_column: column,
+    end_column: column === null ? null : column + 4,
+  }))
+
+test('of many equal findings at one line, the others stay when one is removed', () => {
+  const columns = Array.from({ length: 1000 }, (_, index) => 1 + 10 * index)
+  const stored = atOneLine(columns.toReversed(), 6)
+  const reported = atOneLine(columns.toSpliced(400, 1), 7)
+  const matches = matchFindings(stored, reported, [])
+  const moved = matches.filter((match) => stored[match.stored]?.id !== reported[match.reported]?.id)
+  assert.deepEqual([matches.length, moved], [999, []])
+})
+
+test('many equal findings at one line without columns are kept when their number changes', () => {
+  const nowhere = Array.from({ length: 1000 }, () => null)
+  assert.equal(matchFindings(atOneLine(nowhere, 6), atOneLine(nowhere.slice(1), 7), []).length, 999)
+})
+
 test('many equal findings are matched in bounded time', () => {
   const lines = (count: number) =>
     Array.from({ length: count }, (_, id) => findingAt('a.py', { id, text: 'x', isFlagged: true }, 3 * id, 'messages'))

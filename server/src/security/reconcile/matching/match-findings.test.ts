@@ -207,6 +207,25 @@ test('a renamed file of edited resources keeps all identities, in whichever orde
   )
 })
 
+test('findings that were stored with the path of a checkout are recognized at their lines', () => {
+  const reported = ['src/a.py', 'src/b.py'].flatMap((path) =>
+    [3, 9].map((line) => findingAt(path, { id: line, text: 'x', isFlagged: true }, line, 'messages')),
+  )
+  const stored = reported.map((finding, index) => ({
+    ...finding,
+    path: `/home/me/work/${finding.path}`,
+    start_column: null,
+    end_column: null,
+    fingerprint: `e${index}`,
+    relocation: null,
+  }))
+  const matches = matchFindings(stored.toReversed(), reported, [])
+  assert.deepEqual(
+    matches.map((match) => match.stored + match.reported),
+    [3, 3, 3, 3],
+  )
+})
+
 test('a copied file leaves the identities where they were', () => {
   const lines = TEXTS.map((text, id) => ({ id, text, isFlagged: true }))
   const copy = lines.map((line) => ({ ...line, id: line.id + 100 }))

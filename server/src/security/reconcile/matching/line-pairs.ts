@@ -7,6 +7,8 @@ import { contentOf, isOfPackage, ruleOf, type TrackedFinding } from './tracked-f
 const PAIRS_MAX = 200_000
 /** The findings of one line that are compared with those of another. */
 const AT_LINE_MAX = 20
+/** The weight of two lines with more findings of one rule each, which is enough for a chain. */
+const CROWD = 4
 
 /** The pairs of lines of a file, with the evidence of all findings at them. */
 export class LinePairs {
@@ -67,7 +69,7 @@ export class LinePairs {
   }
 
   #bestWeight(candidates: number[], others: number[]): number {
-    let best = 0
+    let best = Math.min(candidates.length, others.length) > AT_LINE_MAX ? CROWD : 0
     for (const stored of candidates.slice(0, AT_LINE_MAX)) {
       for (const reported of others.slice(0, AT_LINE_MAX)) {
         best = Math.max(best, this.#file.evidence([stored, reported]).weight)

@@ -188,6 +188,44 @@ test('a renamed file keeps its identities while it is edited', () => {
   assert.deepEqual(compare(oneFile(lines), after, 'snippets'), { kept: [0, 1, 3, 4, 2], wrong: [] })
 })
 
+test('a renamed file of edited resources keeps all identities, in whichever order they are given', () => {
+  const resources = ['logs', 'data', 'web', 'cdn'].map((name, index) => ({
+    ...findingAt('main.tf', { id: index, text: name, isFlagged: true }, 4 * index + 1, 'snippets'),
+    resource_name: `aws_s3_bucket.${name}`,
+  }))
+  const edited = resources.map((finding, index) => ({
+    ...finding,
+    path: 'infra/main.tf',
+    start_line: 9 * index + 1,
+    fingerprint: `e${index}`,
+    relocation: `f${index}`,
+  }))
+  const matches = matchFindings(resources.toReversed(), edited, [])
+  assert.deepEqual(
+    matches.map(({ stored, reported }) => stored + reported),
+    [3, 3, 3, 3],
+  )
+})
+
+test('findings that were stored with the path of a checkout are recognized at their lines', () => {
+  const reported = ['src/a.py', 'src/b.py'].flatMap((path) =>
+    [3, 9].map((line) => findingAt(path, { id: line, text: 'x', isFlagged: true }, line, 'messages')),
+  )
+  const stored = reported.map((finding, index) => ({
+    ...finding,
+    path: `/home/me/work/${finding.path}`,
+    start_column: null,
+    end_column: null,
+    fingerprint: `e${index}`,
+    relocation: null,
+  }))
+  const matches = matchFindings(stored.toReversed(), reported, [])
+  assert.deepEqual(
+    matches.map((match) => match.stored + match.reported),
+    [3, 3, 3, 3],
+  )
+})
+
 test('a copied file leaves the identities where they were', () => {
   const lines = TEXTS.map((text, id) => ({ id, text, isFlagged: true }))
   const copy = lines.map((line) => ({ ...line, id: line.id + 100 }))
@@ -226,6 +264,28 @@ test('a dependency is never taken for another one at its line', () => {
 test('a dependency is recognized in a renamed manifest', () => {
   const moved = { ...DEPENDENCY, path: 'web/package-lock.json', fingerprint: 'aa' }
   assert.deepEqual(matchFindings([DEPENDENCY], [moved], []), [{ stored: 0, reported: 0, method: 'file_renamed' }])
+})
+
+/** Equal findings at one line, as in a minified file. */
+const atOneLine = (columns: readonly (number | null)[], line: number): Finding[] =>
+  columns.map((column) => ({
+    ...findingAt('a.js', { id: column ?? 0, text: 'x', isFlagged: true }, line, 'snippets'),
+    start_column: column,
+    end_column: column === null ? null : column + 4,
+  }))
+
+test('of many equal findings at one line, the others stay when one is removed', () => {
+  const columns = Array.from({ length: 1000 }, (_, index) => 1 + 10 * index)
+  const stored = atOneLine(columns.toReversed(), 6)
+  const reported = atOneLine(columns.toSpliced(400, 1), 7)
+  const matches = matchFindings(stored, reported, [])
+  const moved = matches.filter((match) => stored[match.stored]?.id !== reported[match.reported]?.id)
+  assert.deepEqual([matches.length, moved], [999, []])
+})
+
+test('many equal findings at one line without columns are kept when their number changes', () => {
+  const nowhere = Array.from({ length: 1000 }, () => null)
+  assert.equal(matchFindings(atOneLine(nowhere, 6), atOneLine(nowhere.slice(1), 7), []).length, 999)
 })
 
 test('many equal findings are matched in bounded time', () => {

@@ -3,9 +3,9 @@ import type { ComparedFile } from './compared-file.ts'
 import type { LinePair } from './frontier.ts'
 import { byLine } from './line-pairs.ts'
 import { groupedBy, type Matching, type Side } from './matching.ts'
-import { type Pair, ruleOf, type TrackedFinding } from './tracked-finding.ts'
+import { type Pair, ruleOf, shapeOf, type TrackedFinding } from './tracked-finding.ts'
 
-/** More findings of one line are matched by their fingerprints only. */
+/** More findings of one line are matched by their fingerprints and columns only. */
 const COMPARED_MAX = 30
 
 /** The methods for findings whose content is the same, and for edited ones. */
@@ -24,14 +24,32 @@ export function matchAlong(file: ComparedFile, chain: readonly LinePair[], metho
 
 type Sides = Record<Side, readonly number[]>
 
-/** Equal findings of one line are in the order of their columns. */
+/**
+ * Equal findings of one line are in the order of their columns. If their number changed and they
+ * are too many to be compared, those at the same columns come first.
+ */
 function matchEqual(matching: Matching, sides: Sides, method: IdentityMethod): void {
   const others = freeByFingerprint(matching, 'reported', sides)
   for (const [fingerprint, indexes] of freeByFingerprint(matching, 'stored', sides)) {
     const equal = others.get(fingerprint) ?? []
-    if (equal.length !== indexes.length) continue
-    for (const [rank, from] of indexes.entries()) matching.match([from, equal[rank] as number], method)
+    const isCounted = equal.length === indexes.length
+    if (!isCounted && Math.max(equal.length, indexes.length) <= COMPARED_MAX) continue
+    if (!isCounted) matchColumns(matching, { stored: indexes, reported: equal }, method)
+    matchRanks(matching, { stored: indexes, reported: equal }, method)
   }
+}
+
+function matchColumns(matching: Matching, { stored, reported }: Sides, method: IdentityMethod): void {
+  const others = groupedBy(reported, (index) => shapeOf(matching.reported[index] as TrackedFinding))
+  for (const [shape, indexes] of groupedBy(stored, (index) => shapeOf(matching.stored[index] as TrackedFinding))) {
+    matchRanks(matching, { stored: indexes, reported: others.get(shape) ?? [] }, method)
+  }
+}
+
+function matchRanks(matching: Matching, { stored, reported }: Sides, method: IdentityMethod): void {
+  const free = reported.filter((index) => matching.isFree('reported', index))
+  const pairs = stored.filter((index) => matching.isFree('stored', index)).slice(0, free.length)
+  for (const [rank, from] of pairs.entries()) matching.match([from, free[rank] as number], method)
 }
 
 function freeByFingerprint(matching: Matching, side: Side, sides: Sides): Map<string, number[]> {

@@ -60,9 +60,12 @@ export class PathContents {
     return new Map([...groups].map(([name, indexes]) => [name, indexes.map((index) => paths[index] as string)]))
   }
 
+  /** The findings of each rule, in the order of their lines. */
   byRule(path: string): Map<string, TrackedFinding[]> {
-    const groups = groupedBy(this.#byPath.get(path) ?? [], (index) => ruleOf(this.#finding(index)))
-    return new Map([...groups].map(([rule, indexes]) => [rule, indexes.map((index) => this.#finding(index))]))
+    const findings = (this.#byPath.get(path) ?? []).map((index) => this.#finding(index))
+    const sorted = findings.sort((a, b) => (a.start_line ?? 0) - (b.start_line ?? 0))
+    const groups = groupedBy([...sorted.keys()], (rank) => ruleOf(sorted[rank] as TrackedFinding))
+    return new Map([...groups].map(([rule, ranks]) => [rule, ranks.map((rank) => sorted[rank] as TrackedFinding)]))
   }
 
   #counted(path: string, keyOf: (finding: TrackedFinding) => string): Map<string, number> {

@@ -1,3 +1,4 @@
+import { isAbsolutePath } from '../../formats/checkout/file-path.ts'
 import type { Matching, Paths } from './matching.ts'
 import { PathContents } from './path-contents.ts'
 import { type TrackedFinding, textLikeness } from './tracked-finding.ts'
@@ -98,6 +99,7 @@ export class RenameEvidence {
       score: 2 * unmistakable + neighbours.count + 2 * share + (4 * unchanged.count) / total + 0.5 * names,
       isAlike,
       isLikely:
+        isInCheckout(pair) ||
         unmistakable > 1 ||
         (Math.max(neighbours.count, unique) >= TOGETHER_MIN && share >= TOGETHER_SHARE_MIN) ||
         (isAlike && (unmistakable > 0 || names >= 1 || lines >= (names > 0 ? LINES_OF_NAMESAKES_MIN : LINES_MIN))),
@@ -120,6 +122,11 @@ function product(departed: readonly string[], arrived: readonly string[]): FileP
 
 function keyOf({ from, to }: FilePair): string {
   return `${from}\n${to}`
+}
+
+/** Whether the old path is the new one in a checkout, which was not known when it was stored. */
+function isInCheckout({ from, to }: FilePair): boolean {
+  return isAbsolutePath(from) && from.endsWith(`/${to}`)
 }
 
 /** The number of last names that both paths have, or the share of words in their last two. */

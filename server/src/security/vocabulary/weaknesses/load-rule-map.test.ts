@@ -131,8 +131,12 @@ test('the example of the operations guide is valid', async () => {
 const MISTAKES: [title: string, content: unknown, message: RegExp][] = [
   ['no JSON', '{', /rules\.json/],
   ['a list', [], /rules\.json: \//],
-  ['an unknown member', { weakness: [] }, /rules\.json: \//],
-  ['an unknown member of a group', { weaknesses: [{ ...OWN, cwe: 'x' }] }, /group "company-query": \/weaknesses\/0/],
+  ['an unknown member', { weakness: [] }, /rules\.json: \/weakness is unknown/],
+  [
+    'an unknown member of a group',
+    { weaknesses: [{ ...OWN, cwe: 'x' }] },
+    /"company-query": \/weaknesses\/0\/cwe is unknown/,
+  ],
   ['an invalid CWE', { weaknesses: [OWN, { ...OWN, id: 'b', cwes: ['89'] }] }, /group "b": \/weaknesses\/1\/cwes\/0/],
   ['a tool without rules', { controls: [{ ...OWN, rules: { bandit: [] } }] }, /group "company-query": \/controls\/0/],
   [

@@ -32,7 +32,8 @@ export async function readRuleMapFile(file: string): Promise<RuleMapFile> {
   if (Value.Check(RuleMapFile, content)) return refuseDuplicates(file, content)
   const [mistake] = Value.Errors(RuleMapFile, content)
   const path = mistake?.instancePath || '/'
-  throw new Error(`${file}: ${entryAt(content, path)}${path} ${mistake?.message}`)
+  const problem = mistake?.keyword === 'boolean' ? 'is unknown' : mistake?.message
+  throw new Error(`${file}: ${entryAt(content, path)}${path} ${problem}`)
 }
 
 async function readJson(file: string): Promise<unknown> {

@@ -235,6 +235,13 @@ test('resources in another order do not exchange their messages', () => {
   assert.deepEqual([...new Set(lines)], [1, 74])
 })
 
+test('many messages of one line do not make a new file a deleted one', () => {
+  const inFile = (path: string) => messagesAt([1], RULES).map((finding) => ({ ...finding, path }))
+  const [deleted, renamed] = [inFile('tomcat/javaweb-2.yaml'), inFile('web/redis-slave.yaml')]
+  assert.deepEqual(matchFindings(deleted, inFile('volumes/azure-2.yaml'), []), [])
+  assert.equal(matchFindings(renamed, inFile('web/redis-replica.yaml'), []).length, RULES.length)
+})
+
 test('resources that all got longer keep their messages', () => {
   const [stored, reported] = [
     messagesAt([1, 61, 131, 221, 290, 350], RULES),

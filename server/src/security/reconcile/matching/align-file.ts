@@ -93,7 +93,8 @@ export function anchorsOf(file: ComparedFile): LinePair[] {
     const from = matching.stored[index]?.start_line ?? null
     const to = matching.reported[partner]?.start_line ?? null
     if (from === null || to === null || !inFile.has(partner)) return []
-    return [{ from, to, weight: file.evidence([index, partner]).weight + CERTAINTY }]
+    const weight = file.evidence([index, partner]).weight + CERTAINTY
+    return [{ from, to, weight, strongest: weight }]
   })
 }
 
@@ -105,12 +106,14 @@ function anchorsOutside(anchors: readonly LinePair[], chain: readonly LinePair[]
 /** Blocks that moved to another place are further chains of equal findings. */
 export function matchBlocks(file: ComparedFile, anchors: LinePair[], method: IdentityMethod): void {
   let outside = anchors
-  for (let block = 0; block < BLOCKS_MAX; block++) {
+  for (let count = 0; count < BLOCKS_MAX; count++) {
     const pairs = pairsOf(file, outside, 'content')
     if (pairs.length > BLOCK_PAIRS_MAX) return
     const chain = bestChain(pairs, null)
     if (chain.score < BLOCK_MIN) return
-    matchAlong(file, chain.pairs, { same: method, edited: null })
+    const block = withoutStrays(chain.pairs)
+    if (block.length === 0) return
+    matchAlong(file, block, { same: method, edited: null })
     outside = anchorsOutside(outside, chain.pairs)
   }
 }

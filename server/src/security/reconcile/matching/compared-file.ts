@@ -6,6 +6,7 @@ import {
   type Pair,
   placedContentOf,
   shapeOf,
+  sizeOf,
   type TrackedFinding,
   textLikeness,
 } from './tracked-finding.ts'
@@ -23,6 +24,7 @@ export type Evidence = {
 /** The weight of equal findings: if there is one on each side, and if there are very many. */
 const EQUAL_TEXT = { one: 8, many: 3 }
 const EQUAL_MESSAGE = { one: 6, many: 1.8 }
+const EQUAL_MESSAGE_OF_SIZE = { one: 5, many: 0.8 }
 const EQUAL_MESSAGE_ELSEWHERE = { one: 3, many: 0.4 }
 const RULE_ONLY = 1
 const LIKE_TEXT = 5
@@ -54,7 +56,7 @@ export class ComparedFile {
     if (stored.fingerprint === reported.fingerprint || keys.content === others.content) {
       const likeness = hasContent(stored) ? 1 : null
       const surroundings = sameSurroundings(stored, reported)
-      return { weight: this.#equality(keys, isInPlace) + surroundings, isSame: true, isInPlace, likeness }
+      return { weight: this.#equality(keys, others, isInPlace) + surroundings, isSame: true, isInPlace, likeness }
     }
     const likeness = textLikeness(stored, reported)
     const weight = RULE_ONLY + (isInPlace ? SAME_PLACE : 0) + LIKE_TEXT * (likeness ?? 0)
@@ -79,9 +81,11 @@ export class ComparedFile {
   }
 
   /** Equal findings say the less, the more of them the file has. */
-  #equality({ content, placed, hasText }: Keys, isInPlace: boolean): number {
+  #equality({ content, placed, sized, hasText }: Keys, others: Keys, isInPlace: boolean): number {
     if (hasText) return this.#rarity(content, EQUAL_TEXT) + (isInPlace ? SAME_PLACE : 0)
-    return isInPlace ? this.#rarity(placed, EQUAL_MESSAGE) : this.#rarity(content, EQUAL_MESSAGE_ELSEWHERE)
+    if (isInPlace) return this.#rarity(placed, EQUAL_MESSAGE)
+    const isOfSize = sized !== null && sized === others.sized
+    return isOfSize ? this.#rarity(sized, EQUAL_MESSAGE_OF_SIZE) : this.#rarity(content, EQUAL_MESSAGE_ELSEWHERE)
   }
 
   #rarity(key: string, { one, many }: { one: number; many: number }): number {
@@ -95,19 +99,21 @@ export class ComparedFile {
 
   #countKeys(side: Side): Map<string, number> {
     const counts = new Map<string, number>()
-    for (const { content, placed } of this.#keys[side].values()) {
-      for (const key of [content, placed]) counts.set(key, (counts.get(key) ?? 0) + 1)
+    for (const { content, placed, sized } of this.#keys[side].values()) {
+      for (const key of [content, placed, sized]) if (key !== null) counts.set(key, (counts.get(key) ?? 0) + 1)
     }
     return counts
   }
 }
 
 /** What findings are compared by, made once for each of them. */
-type Keys = { content: string; shape: string; placed: string; hasText: boolean }
+type Keys = { content: string; shape: string; placed: string; sized: string | null; hasText: boolean }
 
 function keysOf(finding: TrackedFinding): Keys {
   const [content, shape, placed] = [contentOf(finding), shapeOf(finding), placedContentOf(finding)]
-  return { content, shape, placed, hasText: hasContent(finding) }
+  const size = sizeOf(finding)
+  const sized = size === null ? null : `${content} of size ${size}`
+  return { content, shape, placed, sized, hasText: hasContent(finding) }
 }
 
 /** Equal texts are told apart by the lines around them. */

@@ -1,5 +1,12 @@
-/** A line before and after a change, with the evidence that it is the same line. */
-export type LinePair = { readonly from: number; readonly to: number; readonly weight: number }
+/** A line before and after a change. */
+export type LinePair = {
+  readonly from: number
+  readonly to: number
+  /** The evidence of all its findings that it is the same line. */
+  readonly weight: number
+  /** The evidence of the finding that says most. */
+  readonly strongest: number
+}
 
 /** The cost of an edit that adds or removes lines. Small edits are likelier than large ones. */
 export function editCost(lines: number): number {

@@ -39,13 +39,30 @@ function chainEndingAt(last: number, pairs: readonly LinePair[], before: Int32Ar
   return chain.reverse()
 }
 
-/** The evidence by which a line is recognized without its neighbours. */
+/** The evidence of one finding by which its line is recognized without its neighbours. */
 const ALONE_MIN = 4
+/** How much of the distance between two lines stays where the code between them is edited. */
+const DISTANCE_MIN = 0.7
 
-/** The pairs without those of little evidence whose offset is not that of a neighbour. */
+/**
+ * The pairs without those of little evidence that do not agree with their neighbours. Many findings
+ * of one line that other lines have as well are little evidence, too.
+ */
 export function withoutStrays(chain: readonly LinePair[]): LinePair[] {
-  const offsetAt = (at: number) => (chain[at]?.to ?? Number.NaN) - (chain[at]?.from ?? Number.NaN)
-  return chain.filter(({ weight }, at) => {
-    return weight >= ALONE_MIN || offsetAt(at) === offsetAt(at - 1) || offsetAt(at) === offsetAt(at + 1)
+  return chain.filter((pair, at) => {
+    const [before, after] = [chain[at - 1], chain[at + 1]]
+    if (pair.strongest >= ALONE_MIN || hasOffsetOf(pair, before) || hasOffsetOf(pair, after)) return true
+    return pair.weight >= ALONE_MIN && isNearAsBefore(before, pair) && isNearAsBefore(pair, after)
   })
+}
+
+function hasOffsetOf(pair: LinePair, neighbour: LinePair | undefined): boolean {
+  return neighbour !== undefined && pair.to - pair.from === neighbour.to - neighbour.from
+}
+
+/** Whether two lines are about as far from each other as before the change. */
+function isNearAsBefore(first: LinePair | undefined, second: LinePair | undefined): boolean {
+  if (first === undefined || second === undefined) return true
+  const [before, after] = [second.from - first.from, second.to - first.to]
+  return Math.min(before, after) >= DISTANCE_MIN * Math.max(before, after)
 }

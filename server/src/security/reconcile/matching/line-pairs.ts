@@ -13,23 +13,22 @@ const CROWD = 4
 /** The pairs of lines of a file, with the evidence of all findings at them. */
 export class LinePairs {
   readonly #file: ComparedFile
-  readonly #rows = new Map<number, Map<number, number>>()
+  readonly #rows = new Map<number, Map<number, LinePair>>()
 
   constructor(file: ComparedFile) {
     this.#file = file
   }
 
-  add({ from, to, weight }: LinePair): void {
-    const row = this.#rows.get(from) ?? new Map<number, number>()
+  add({ from, to, weight, strongest }: LinePair): void {
+    const row = this.#rows.get(from) ?? new Map<number, LinePair>()
     this.#rows.set(from, row)
-    row.set(to, (row.get(to) ?? 0) + weight)
+    const sum = row.get(to) ?? { weight: 0, strongest: 0 }
+    row.set(to, { from, to, weight: sum.weight + weight, strongest: Math.max(sum.strongest, strongest) })
   }
 
   sorted(): LinePair[] {
     const rows = [...this.#rows].sort(([a], [b]) => a - b)
-    return rows.flatMap(([from, row]) =>
-      [...row].sort(([a], [b]) => a - b).map(([to, weight]) => ({ from, to, weight })),
-    )
+    return rows.flatMap(([, row]) => [...row.values()].sort((a, b) => a.to - b.to))
   }
 
   /** Adds the lines at which free findings have the same rule, or the same content. */
@@ -63,7 +62,8 @@ export class LinePairs {
     for (const [rank, [from, candidates]] of stored.entries()) {
       const first = Math.max(0, Math.floor(rank * slope - reach))
       for (const [to, others] of reported.slice(first, Math.ceil(rank * slope + reach) + 1)) {
-        this.add({ from, to, weight: this.#bestWeight(candidates, others) })
+        const weight = this.#bestWeight(candidates, others)
+        this.add({ from, to, weight, strongest: weight })
       }
     }
   }

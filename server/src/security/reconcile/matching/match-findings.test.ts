@@ -250,6 +250,59 @@ test('a function that moves to another file takes its unmistakable findings alon
   assert.deepEqual(compare(before, after, 'snippets'), { kept: [1, 3, 2], wrong: [] })
 })
 
+/** Findings of a tool that reports messages and lines without columns. */
+function messagesAt(lines: readonly number[], rules: readonly string[]): TrackedFinding[] {
+  return lines.flatMap((line) =>
+    rules.map((rule) => ({
+      ...findingAt('release.yaml', { id: 0, text: '', isFlagged: true }, line, 'messages'),
+      start_column: null,
+      end_column: null,
+      rule_id: rule,
+      fingerprint: hash('sha256', rule),
+      relocation: hash('sha256', rule),
+    })),
+  )
+}
+
+const RULES = ['no-limits', 'no-probe', 'no-policy', 'root-user', 'no-replicas', 'no-budget', 'writable-files']
+
+test('resources in another order do not exchange their messages', () => {
+  const stored = messagesAt([1, 74, 142, 201, 294, 343], RULES)
+  const reported = messagesAt([1, 74, 114, 210, 243, 330], RULES)
+  const lines = matchFindings(stored, reported, []).map((match) => stored[match.stored]?.start_line)
+  assert.deepEqual([...new Set(lines)], [1, 74])
+})
+
+test('many messages of one line do not make a new file a deleted one', () => {
+  const inFile = (path: string) => messagesAt([1], RULES).map((finding) => ({ ...finding, path }))
+  const [deleted, renamed] = [inFile('tomcat/javaweb-2.yaml'), inFile('web/redis-slave.yaml')]
+  assert.deepEqual(matchFindings(deleted, inFile('volumes/azure-2.yaml'), []), [])
+  assert.equal(matchFindings(renamed, inFile('web/redis-replica.yaml'), []).length, RULES.length)
+})
+
+test('resources that all got longer keep their messages', () => {
+  const [stored, reported] = [
+    messagesAt([1, 61, 131, 221, 290, 350], RULES),
+    messagesAt([1, 73, 151, 250, 328, 399], RULES),
+  ]
+  const order = [...stored.keys()].map((index) => [index, index])
+  const pairs = matchFindings(stored, reported, []).map((match) => [match.stored, match.reported])
+  assert.deepEqual(
+    pairs.sort(([a = 0], [b = 0]) => a - b),
+    order,
+  )
+})
+
+test('code that is indented differently is recognized by its length if lines are added around it', () => {
+  const line = (id: number, length: number, indent: number): Line => {
+    return { id, text: ' '.repeat(indent) + 'x'.repeat(length), isFlagged: true }
+  }
+  const lengths = [8, 15, 22, 31]
+  const before = lengths.flatMap((length, id) => [...plainLines(3), line(id, length, 8)])
+  const after = lengths.flatMap((length, id) => [...plainLines(3 + 2 * id), line(id, length, 4)])
+  assert.deepEqual(compare(oneFile(before), oneFile(after), 'messages'), { kept: [0, 1, 2, 3], wrong: [] })
+})
+
 const DEPENDENCY = {
   ...findingAt('package-lock.json', { id: 1, text: 'lodash', isFlagged: true }, 1, 'messages'),
   kind: 'dependency' as const,

@@ -40,7 +40,7 @@ function lineOf(findings: readonly TrackedFinding[], index: number): number {
 /** The neighbours of a line in the chain. */
 type Gap = { before: LinePair; after: LinePair | null }
 
-const TOP: LinePair = { from: 0, to: 0, weight: 0 }
+const TOP: LinePair = { from: 0, to: 0, weight: 0, strongest: 0 }
 
 function gapAt(chain: readonly LinePair[], line: number): Gap {
   let low = 0

@@ -1,6 +1,6 @@
 import { groupedBy, type Matching, type Paths, type Side } from './matching.ts'
 import { neighboursIn } from './neighbours.ts'
-import { contentOf, isUnmistakable, ruleOf, type TrackedFinding } from './tracked-finding.ts'
+import { contentOf, hasContent, isUnmistakable, ruleOf, type TrackedFinding } from './tracked-finding.ts'
 
 /** The contents of the paths of one side, and the paths of each content. */
 export class PathContents {
@@ -45,6 +45,12 @@ export class PathContents {
     return this.#counted(path, contentOf)
   }
 
+  /** The number of lines with these contents. Many messages of one line are not many contents. */
+  countLines(path: string, contents: ReadonlySet<string>): number {
+    const findings = (this.#byPath.get(path) ?? []).map((index) => this.#finding(index))
+    return new Set(findings.filter((finding) => contents.has(contentOf(finding))).map(placeOf)).size
+  }
+
   /** The keys begin with the line. */
   placesOf(path: string): Map<string, number> {
     return this.#counted(path, (finding) => `${finding.start_line}:${finding.start_column} ${contentOf(finding)}`)
@@ -75,6 +81,11 @@ export class PathContents {
   #finding(index: number): TrackedFinding {
     return this.#findings[index] as TrackedFinding
   }
+}
+
+/** Texts and fingerprints of a tool differ, even at one line. */
+function placeOf(finding: TrackedFinding): string {
+  return hasContent(finding) ? contentOf(finding) : `line ${finding.start_line}`
 }
 
 function counted(keys: readonly string[]): Map<string, number> {

@@ -90,10 +90,11 @@ export class RenameEvidence {
     const lines = new Set(unchanged.keys.map((key) => Number.parseInt(key, 10))).size
     const total = this.#before.sizeOf(pair.from) + this.#after.sizeOf(pair.to)
     const unmistakable = equal.keys.filter((key) => this.#before.isTelling(key) && this.#after.isTelling(key)).length
-    const unique = equal.keys.filter((key) => this.#before.isUnique(key) && this.#after.isUnique(key)).length
+    const unique = equal.keys.filter((key) => this.#before.isUnique(key) && this.#after.isUnique(key))
     const share = (2 * Math.max(equal.count, this.#likeness(pair))) / total
     const isAlike = share >= ALIKE_MIN
     const names = commonNames(pair)
+    const together = names > 0 ? unique.length : this.#before.countLines(pair.from, new Set(unique))
     return {
       ...pair,
       score: 2 * unmistakable + neighbours.count + 2 * share + (4 * unchanged.count) / total + 0.5 * names,
@@ -101,7 +102,7 @@ export class RenameEvidence {
       isLikely:
         isInCheckout(pair) ||
         unmistakable > 1 ||
-        (Math.max(neighbours.count, unique) >= TOGETHER_MIN && share >= TOGETHER_SHARE_MIN) ||
+        (Math.max(neighbours.count, together) >= TOGETHER_MIN && share >= TOGETHER_SHARE_MIN) ||
         (isAlike && (unmistakable > 0 || names >= 1 || lines >= (names > 0 ? LINES_OF_NAMESAKES_MIN : LINES_MIN))),
     }
   }

@@ -40,6 +40,12 @@ export function shapeOf({ start_line, end_line, start_column, end_column }: Trac
   return `${start_column}:${(end_line ?? 0) - (start_line ?? 0)}:${end_column}`
 }
 
+/** The length of the flagged code, which stays when it is indented; null if it is unknown. */
+export function sizeOf({ start_line, end_line, start_column, end_column }: TrackedFinding): string | null {
+  if (start_column === null || end_column === null) return null
+  return `${(end_line ?? 0) - (start_line ?? 0)}:${end_column - start_column}`
+}
+
 export function placedContentOf(finding: TrackedFinding): string {
   return `${contentOf(finding)} ${shapeOf(finding)}`
 }

@@ -402,7 +402,6 @@ CREATE INDEX findings_by_facet ON public.findings USING btree (org_id, facet, id
 CREATE UNIQUE INDEX findings_by_identity ON public.findings USING btree (org_id, stream_id, fingerprint, ordinal);
 CREATE INDEX findings_by_issue ON public.findings USING btree (org_id, issue_id);
 CREATE INDEX findings_by_path ON public.findings USING btree (stream_id, path COLLATE "C") WHERE (path IS NOT NULL);
-CREATE INDEX findings_by_repository ON public.findings USING btree (org_id, repository_no, id);
 CREATE INDEX findings_by_stream ON public.findings USING btree (stream_id, id) INCLUDE (facet);
 
 create table gate_polls (

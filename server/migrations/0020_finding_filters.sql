@@ -19,3 +19,5 @@ create index findings_by_stream on findings (stream_id, id) include (facet);
 -- Findings of one file have equal keys, which are stored once.
 create index findings_by_path on findings (stream_id, path collate "C")
   where path is not null;
+-- The findings of a repository are those of its streams.
+drop index findings_by_repository;

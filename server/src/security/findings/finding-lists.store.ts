@@ -6,7 +6,7 @@ export type IdRange = { orgId: string; from: string; before: string }
 type Expression = ReturnType<typeof everyFinding>
 
 /** The findings with one number in the column `by`. `condition` is a further one on `finding`. */
-type List = IdRange & { by: 'facet' | 'repository_no' | 'stream_id'; condition: Expression }
+type List = IdRange & { by: 'facet' | 'stream_id'; condition: Expression }
 
 /** `lists` is a table named `list` that has the numbers in its column `no`. */
 type Lists = List & { lists: Expression; limit: number }
@@ -17,7 +17,7 @@ export function everyFinding(db: Db) {
 }
 
 /** The newest ids of all lists: the newest of each list, and of these the newest. */
-export function newestOf(db: Db, { lists, limit, ...list }: Lists, lowest = db`${list.from}::uuid`) {
+function newestOf(db: Db, { lists, limit, ...list }: Lists, lowest = db`${list.from}::uuid`) {
   return db`
     select found.id
     from ${lists}

@@ -15,7 +15,7 @@ import {
   ofStreams,
   streamsOf,
 } from './finding-filter.store.ts'
-import { everyFinding, type IdRange, newestOf, newestOfMany, readList } from './finding-lists.store.ts'
+import { everyFinding, type IdRange, newestOfMany, readList } from './finding-lists.store.ts'
 
 export type FindingSelection = RepositorySelection & FindingFilters
 
@@ -39,8 +39,7 @@ export function pickPage(db: Db, orgId: string, page: Page, selection: FindingSe
 function pickOfAnyFacet(db: Db, pick: Pick) {
   const { path, repositoryNos } = pick.selection
   if (path !== null) return pickByPath(db, pick, path)
-  if (narrowsStreams(pick.selection)) return pickByStream(db, pick)
-  return repositoryNos === null ? pickByAge(db, pick) : pickByRepository(db, pick, repositoryNos)
+  return repositoryNos !== null || narrowsStreams(pick.selection) ? pickByStream(db, pick) : pickByAge(db, pick)
 }
 
 /** A finding is created when it is first seen. */
@@ -58,11 +57,6 @@ function pickByAge(db: Db, { orgId, from, before, limit, selection }: Pick) {
       ${ofProvider(db, db`finding`, selection.provider)}
     order by finding.id desc
     limit ${limit}`
-}
-
-function pickByRepository(db: Db, pick: Pick, repositoryNos: number[]) {
-  const lists = db`unnest(${repositoryNos}::bigint[]) list (no)`
-  return newestOf(db, { ...pick, lists, by: 'repository_no', condition: everyFinding(db) })
 }
 
 function pickByFacet(db: Db, pick: Pick) {

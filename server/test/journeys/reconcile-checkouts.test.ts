@@ -184,6 +184,26 @@ test('a file that Ruff could not parse, which it states as a result, keeps its f
   assert.equal((await report([newer])).resolved, 1)
 })
 
+test('syntax that stays invalid is the same finding while lines are added, and is closed when it is repaired', async () => {
+  const at = (uri: string, ruleId: string, startLine: number) => {
+    const location = { physicalLocation: { artifactLocation: { uri }, region: { startLine } } }
+    return { ...result(uri, ruleId), locations: [location] }
+  }
+  const broken = (line: number) => [
+    at('src/a.py', 'S101', line + 40),
+    at('src/b.py', 'invalid-syntax', line),
+    at('src/b.py', 'invalid-syntax', line + 6),
+    at('src/b.py', 'invalid-syntax', line + 9),
+  ]
+  await report([...broken(3), at('src/b.py', 'S102', 30)])
+  const ids = async () => (await listFindings(api, caller)).map(({ id }: Json) => id).sort()
+  const first = await ids()
+  const moved = await report([...broken(5).slice(0, 3), at('src/b.py', 'invalid-syntax', 15)])
+  assert.deepEqual([moved.created, moved.resolved, await ids()], [0, 0, first])
+  const repaired = await report([at('src/a.py', 'S101', 45)])
+  assert.deepEqual([repaired.created, repaired.resolved], [0, 4])
+})
+
 test('a report with an unparsed file does not lower the number of rules that the next report is compared with', async () => {
   const rules = (from: number, to: number) =>
     Array.from({ length: to - from }, (_, index) => result(`${from + index}.js`, `rule-${from + index}`))

@@ -7,7 +7,8 @@ export type ReportedStream = Stream & { unscanned: readonly string[] }
 
 /**
  * Leaves stored findings as they are if the tool could not scan their files: they are neither
- * missing nor fixed, and they did not move to another file.
+ * missing nor fixed, and they did not move to another file. A rule with a finding in such a file
+ * was run on it, like the rule that reports the invalid syntax itself.
  */
 export async function keepUnscanned(exact: ExactPairs, streams: readonly ReportedStream[]): Promise<ExactPairs> {
   const unscanned = streams.flatMap(({ id, unscanned: paths }) => paths.map((path) => ({ id, path })))
@@ -21,6 +22,14 @@ export async function keepUnscanned(exact: ExactPairs, streams: readonly Reporte
       and paired.stream_id = unscanned.stream_id
       and finding.org_id = ${scope.org_id}
       and finding.id = paired.finding_id
-      and finding.path = unscanned.path`
+      and finding.path = unscanned.path
+      and not exists (
+        select
+        from paired reported
+        join incoming using (position)
+        where reported.stream_id = unscanned.stream_id
+          and incoming.path = finding.path
+          and incoming.rule_id = finding.rule_id
+      )`
   return { ...exact, counts: await countPairs(tx) }
 }

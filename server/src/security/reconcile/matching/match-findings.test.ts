@@ -280,6 +280,15 @@ test('many messages of one line do not make a new file a deleted one', () => {
   assert.equal(matchFindings(renamed, inFile('web/redis-replica.yaml'), []).length, RULES.length)
 })
 
+test('equal messages are matched before other messages of their rule at the line', () => {
+  const at = (lines: number[], rules: string[]) =>
+    messagesAt(lines, rules).map((finding) => ({ ...finding, rule_id: 'storage' }))
+  const stored = at([21, 90, 150, 260, 300, 380], ['limit', 'request'])
+  const reported = at([21, 160, 320, 380, 520, 560], ['request', 'limit'])
+  const pairs = matchFindings(stored, reported, []).filter((match) => match.stored < 2)
+  assert.deepEqual(new Set(pairs.map((pair) => `${pair.stored} ${pair.reported}`)), new Set(['0 1', '1 0']))
+})
+
 test('resources that all got longer keep their messages', () => {
   const [stored, reported] = [
     messagesAt([1, 61, 131, 221, 290, 350], RULES),

@@ -68,7 +68,7 @@ function candidateOf(file: ComparedFile, pair: Pair, { before, after }: Gap): Ca
   )
   const { likeness, isSame, isInPlace } = file.evidence(pair)
   if (!isPlausible(likeness, isInPlace ? distance / 3 : distance)) return []
-  return [{ pair, isSame, score: 10 * (likeness ?? 0) - Math.log2(1 + distance) }]
+  return [{ pair, isSame, score: 10 * (likeness ?? Number(isSame)) - Math.log2(1 + distance) }]
 }
 
 function isPlausible(likeness: number | null, distance: number): boolean {

@@ -6,9 +6,9 @@ import { ListEnvelope } from '../../platform/http/schemas.ts'
 import type { Services } from '../../services.ts'
 import { selectRepositories } from '../repositories/select-repositories.ts'
 import { Finding } from './finding.schema.ts'
-import { FindingQuery } from './finding-query.schema.ts'
 import { listFindings } from './finding.store.ts'
 import type { FindingFilters } from './finding-filter.store.ts'
+import { FindingQuery } from './finding-query.schema.ts'
 
 export async function findingRoutes(app: HttpServer, services: Services): Promise<void> {
   app.get(

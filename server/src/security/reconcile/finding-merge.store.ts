@@ -94,7 +94,7 @@ function dismissalSource(tx: Tx) {
 
 /**
  * Inserts the new findings with what is known of their vulnerabilities at this time. Returns their
- * number.
+ * number. Rows in the order of their ids are faster to insert, and to read in lists.
  */
 async function insertNew({ paired }: GroupedReport): Promise<number> {
   const { tx, scope } = paired
@@ -119,7 +119,8 @@ async function insertNew({ paired }: GroupedReport): Promise<number> {
     join incoming using (position)
     join grouped using (position)
     left join detected using (position)
-    where paired.finding_id is null`
+    where paired.finding_id is null
+    order by position`
   return rows.count
 }
 

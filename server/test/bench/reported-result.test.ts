@@ -3,15 +3,15 @@ import { test } from 'node:test'
 import { readResults, relativePath } from '../../bench/tracking/reported-result.ts'
 
 test('paths are relative to the checkout directory, however the scanner writes them', () => {
-  const written = ['a/b.py', './a/b.py', '/work/app/a/b.py', 'file:///work/app/a/b.py']
+  const written = ['a/b.py', './a/b.py', '/srv/app/a/b.py', 'file:///srv/app/a/b.py']
   assert.deepEqual(
-    written.map((uri) => relativePath(uri, '/work/app')),
+    written.map((uri) => relativePath(uri, '/srv/app')),
     written.map(() => 'a/b.py'),
   )
-  assert.equal(relativePath('file:///C:/work/app/a/b.py', 'C:/work/app'), 'a/b.py')
+  assert.equal(relativePath('file:///C:/srv/app/a/b.py', 'C:/srv/app'), 'a/b.py')
   assert.equal(relativePath('a/%5Bid%5D.ts', ''), 'a/[id].ts')
   assert.equal(relativePath('100%.ts', ''), '100%.ts')
-  assert.equal(relativePath('/work/apples/a.py', '/work/app'), '/work/apples/a.py')
+  assert.equal(relativePath('/srv/apples/a.py', '/srv/app'), '/srv/apples/a.py')
 })
 
 test('results of all runs are read in order, with the rule by id or by index', () => {

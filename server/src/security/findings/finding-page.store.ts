@@ -124,7 +124,7 @@ const SEARCHED_PER_ROW = 10
 function pickByPath(db: Db, pick: Pick, path: string) {
   const { orgId, from, before, limit, selection } = pick
   return db`
-    with newest as materialized (${pickOfNewest(db, pick, path)})
+    with newest as materialized (${pickOfNewest(db, pick)})
     select id
     from (
       select id
@@ -150,39 +150,48 @@ function pickByPath(db: Db, pick: Pick, path: string) {
     limit ${limit}`
 }
 
-function pickOfNewest(db: Db, { orgId, from, before, limit, selection }: Pick, path: string) {
-  return db`
-    select finding.id
-    from (
+function pickOfNewest(db: Db, pick: Pick) {
+  const { orgId, from, before, limit } = pick
+  return newestWithin(
+    db,
+    pick,
+    db`
       select finding.id, finding.path, finding.stream_id, finding.facet
       from findings finding
       where finding.org_id = ${orgId}
         and finding.id >= ${from}
         and finding.id < ${before}
       order by finding.id desc
-      limit ${limit * SEARCHED_PER_ROW}
-    ) finding
-    where true
-      ${ofPath(db, path)}
-      ${ofFacets(db, db`finding`, selection)}
-      ${ofStreams(db, orgId, selection)}
-    order by finding.id desc
-    limit ${limit}`
+      limit ${limit * SEARCHED_PER_ROW}`,
+  )
 }
 
 /** An issue has few findings. `offset 0` makes the planner read them by their issue. */
-function pickOfIssue(db: Db, { orgId, from, before, limit, selection }: Pick, issueId: string) {
+function pickOfIssue(db: Db, pick: Pick, issueId: string) {
+  const { orgId, from, before } = pick
+  return newestWithin(
+    db,
+    pick,
+    db`
+      select issue.id, issue.path, issue.stream_id, issue.facet
+      from (
+        select finding.id, finding.path, finding.stream_id, finding.facet
+        from findings finding
+        where finding.org_id = ${orgId}
+          and finding.issue_id = ${issueId}
+        offset 0
+      ) issue
+      where issue.id >= ${from}
+        and issue.id < ${before}`,
+  )
+}
+
+/** The newest of these findings that match the filters by path, facet and stream. */
+function newestWithin(db: Db, { orgId, limit, selection }: Pick, findings: ReturnType<Db>) {
   return db`
     select finding.id
-    from (
-      select finding.id, finding.path, finding.stream_id, finding.facet
-      from findings finding
-      where finding.org_id = ${orgId}
-        and finding.issue_id = ${issueId}
-      offset 0
-    ) finding
-    where finding.id >= ${from}
-      and finding.id < ${before}
+    from (${findings}) finding
+    where true
       ${ofPath(db, selection.path)}
       ${ofFacets(db, db`finding`, selection)}
       ${ofStreams(db, orgId, selection)}

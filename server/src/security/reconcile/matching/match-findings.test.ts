@@ -213,7 +213,7 @@ test('findings that were stored with the path of a checkout are recognized at th
   )
   const stored = reported.map((finding, index) => ({
     ...finding,
-    path: `/home/me/work/${finding.path}`,
+    path: `/srv/checkout/${finding.path}`,
     start_column: null,
     end_column: null,
     fingerprint: `e${index}`,

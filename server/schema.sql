@@ -169,6 +169,71 @@ CREATE UNIQUE INDEX ci_runs_by_external_id ON public.ci_runs USING btree (org_id
 CREATE INDEX ci_runs_by_repository ON public.ci_runs USING btree (org_id, repository, created_at, id) WHERE (completed_at IS NOT NULL);
 CREATE INDEX ci_runs_open ON public.ci_runs USING btree (deadline_at) WHERE (completed_at IS NULL);
 
+create table codehost_calls (
+  org_id uuid not null,
+  id uuid not null,
+  connection_id uuid not null,
+  idempotency_key text collate "C" not null,
+  subject_type text not null,
+  subject_id text collate "C" not null,
+  action jsonb not null,
+  status text not null,
+  attempts integer not null default 0,
+  error text,
+  next_try_at timestamp(3) with time zone,
+  created_at timestamp(3) with time zone not null,
+  ended_at timestamp(3) with time zone,
+  constraint codehost_calls_pkey PRIMARY KEY (org_id, id),
+  constraint codehost_calls_org_id_connection_id_fkey FOREIGN KEY (org_id, connection_id) REFERENCES codehost_connections(org_id, id),
+  constraint codehost_calls_action_check CHECK ((jsonb_typeof(action) = 'object'::text)),
+  constraint codehost_calls_attempts_check CHECK ((attempts >= 0)),
+  constraint codehost_calls_check CHECK (((status = 'pending'::text) = (next_try_at IS NOT NULL))),
+  constraint codehost_calls_check1 CHECK (((status = 'pending'::text) = (ended_at IS NULL))),
+  constraint codehost_calls_idempotency_key_check CHECK (((length(idempotency_key) >= 1) AND (length(idempotency_key) <= 200))),
+  constraint codehost_calls_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'done'::text, 'failed'::text, 'refused'::text]))),
+  constraint codehost_calls_subject_type_check CHECK ((subject_type = ANY (ARRAY['deployment'::text, 'alert'::text, 'commit'::text])))
+);
+CREATE UNIQUE INDEX codehost_calls_by_key ON public.codehost_calls USING btree (org_id, idempotency_key);
+CREATE INDEX codehost_calls_by_subject ON public.codehost_calls USING btree (org_id, subject_type, subject_id, created_at);
+CREATE INDEX codehost_calls_due ON public.codehost_calls USING btree (next_try_at) WHERE (status = 'pending'::text);
+
+create table codehost_connections (
+  org_id uuid not null,
+  id uuid not null,
+  provider text not null,
+  host text not null,
+  installation_id text collate "C" not null,
+  account_id text collate "C" not null,
+  account_login text not null,
+  account_type text not null,
+  status text not null,
+  repositories text not null,
+  connected_at timestamp(3) with time zone not null,
+  last_event_at timestamp(3) with time zone,
+  last_synced_at timestamp(3) with time zone,
+  sync_state text not null default 'idle'::text,
+  sync_phase text,
+  sync_done integer,
+  sync_total integer,
+  sync_error text,
+  constraint codehost_connections_id_key UNIQUE (id),
+  constraint codehost_connections_pkey PRIMARY KEY (org_id, id),
+  constraint codehost_connections_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
+  constraint codehost_connections_account_id_check CHECK (((length(account_id) >= 1) AND (length(account_id) <= 100))),
+  constraint codehost_connections_account_login_check CHECK (((length(account_login) >= 1) AND (length(account_login) <= 200))),
+  constraint codehost_connections_account_type_check CHECK (((length(account_type) >= 1) AND (length(account_type) <= 50))),
+  constraint codehost_connections_host_check CHECK ((host = lower(host))),
+  constraint codehost_connections_installation_id_check CHECK (((length(installation_id) >= 1) AND (length(installation_id) <= 100))),
+  constraint codehost_connections_provider_check CHECK ((provider = ANY (ARRAY['github'::text, 'gitlab'::text, 'bitbucket'::text, 'azure'::text]))),
+  constraint codehost_connections_repositories_check CHECK ((repositories = ANY (ARRAY['all'::text, 'selected'::text]))),
+  constraint codehost_connections_status_check CHECK ((status = ANY (ARRAY['active'::text, 'suspended'::text, 'removed'::text]))),
+  constraint codehost_connections_sync_done_check CHECK ((sync_done >= 0)),
+  constraint codehost_connections_sync_state_check CHECK ((sync_state = ANY (ARRAY['idle'::text, 'running'::text, 'failed'::text]))),
+  constraint codehost_connections_sync_total_check CHECK ((sync_total >= 0))
+);
+CREATE UNIQUE INDEX codehost_connections_by_account ON public.codehost_connections USING btree (provider, host, account_id) WHERE (status <> 'removed'::text);
+CREATE UNIQUE INDEX codehost_connections_by_installation ON public.codehost_connections USING btree (provider, host, installation_id) WHERE (status <> 'removed'::text);
+
 create table compliance_results (
   org_id uuid not null,
   id text collate "C" not null,
@@ -670,7 +735,15 @@ create table repositories (
   full_name text not null,
   tracked_branch text not null,
   created_at timestamp(3) with time zone not null,
+  connection_id uuid,
+  owner_id text collate "C",
+  html_url text,
+  private boolean,
+  archived boolean,
+  deleted_at timestamp(3) with time zone,
+  host_updated_at timestamp(3) with time zone,
   constraint repositories_pkey PRIMARY KEY (org_id, provider, id),
+  constraint repositories_org_id_connection_id_fkey FOREIGN KEY (org_id, connection_id) REFERENCES codehost_connections(org_id, id),
   constraint repositories_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
   constraint repositories_full_name_check CHECK (((length(full_name) >= 3) AND (length(full_name) <= 300))),
   constraint repositories_host_check CHECK ((host = lower(host))),
@@ -678,6 +751,7 @@ create table repositories (
   constraint repositories_provider_check CHECK ((provider = ANY (ARRAY['github'::text, 'gitlab'::text, 'bitbucket'::text, 'azure'::text]))),
   constraint repositories_tracked_branch_check CHECK (((length(tracked_branch) >= 1) AND (length(tracked_branch) <= 255)))
 );
+CREATE INDEX repositories_by_connection ON public.repositories USING btree (org_id, connection_id, id) WHERE (connection_id IS NOT NULL);
 CREATE UNIQUE INDEX repositories_by_name ON public.repositories USING btree (org_id, lower(full_name), provider, host);
 
 create table required_gates (

@@ -1,25 +1,191 @@
-/** A deployment on its code host. */
-export type HostDeployment = {
-  repository: string
-  environment: string
-  commit_sha: string
-  /** The host's id of the waiting run, and the address that the host expects the decision at. */
-  run_id: number | null
-  callback_url: string | null
+import type { HostAlert, HostAlertName, HostAlertType } from './host-alert.ts'
+import type { HostPullRequest, HostReview } from './host-change.ts'
+import type {
+  DecisionTarget,
+  HostDeployment,
+  HostDeploymentReview,
+  HostDeploymentStatus,
+  HostEnvironment,
+  HostPendingDeployment,
+} from './host-deployment.ts'
+import type { HostEvent } from './host-event.ts'
+import type { HostAccount, HostRepository } from './host-repository.ts'
+import type { HostAnnotation, HostCheck, HostCommit, HostJob, HostRun } from './host-run.ts'
+
+/** The names of a repository that requests to its host need. */
+export type RepositoryName = { id: string; full_name: string }
+
+/** A page of a host's list. `next` continues it, in another process too; null after the last page. */
+export type HostPage<Item> = {
+  items: Item[]
+  next: string | null
+  /** Identifies this version of the page in a later conditional request. */
+  etag: string | null
 }
 
-export type HostDecision = { decision: 'approved' | 'rejected'; text: string }
+/** How a list is read: from `next` of the page before, and unless it still has this `etag`. */
+export type ListOptions = {
+  /** The oldest creation time, where the host can filter by it. */
+  since?: Date
+  next?: string
+  etag?: string
+}
+
+/** `not_modified`: the page still has the `etag` of the request. */
+export type ListResult<Item> = HostPage<Item> | 'not_modified'
 
 /**
- * What is sent to a code host. Calls are retried until they succeed, so a repeated `key` must have
- * no further effect. They throw if the host cannot be reached or refuses.
+ * Reads what one connection may see. A read returns null if the object does not exist or may not be
+ * read; it throws `HostUnavailable` if the host cannot be reached or limits our requests.
  */
-export type CodeHost = {
-  /** Sends the decision of our protection rule to the host. */
-  postDecision(deployment: HostDeployment, decision: HostDecision, key: string): Promise<void>
-  /** Posts a Markdown comment on the deployment. */
-  postComment(deployment: HostDeployment, text: string, key: string): Promise<void>
+export type HostReader = {
+  listRepositories(options: ListOptions): Promise<ListResult<HostRepository>>
+  readRepository(id: string): Promise<HostRepository | null>
+
+  /** Runs created at or after `since`, newest first. */
+  listRuns(repository: HostRepository, options: ListOptions): Promise<ListResult<HostRun>>
+  /** One attempt of a run; the newest without `attempt`. */
+  readRun(repository: HostRepository, runId: string, attempt?: number): Promise<HostRun | null>
+  listJobs(repository: HostRepository, runId: string, attempt: number): Promise<HostJob[]>
+  listAnnotations(repository: HostRepository, jobId: string): Promise<HostAnnotation[]>
+  /** The end of a job's log, at most `bytesMax` of it; null if the log is gone. */
+  readJobLog(repository: HostRepository, jobId: string, bytesMax: number): Promise<string | null>
+  /** The commits of runs, with the version of each run's workflow file, in few requests. */
+  readCommits(
+    repository: HostRepository,
+    commits: readonly { sha: string; workflow_path: string | null }[],
+  ): Promise<HostCommit[]>
+  /** The text of a file's version (blob SHA). */
+  readBlob(repository: HostRepository, blob: string): Promise<string | null>
+  readAccount(login: string): Promise<HostAccount | null>
+
+  listDeployments(repository: HostRepository, options: ListOptions): Promise<ListResult<HostDeployment>>
+  /** All statuses of a deployment, oldest first. */
+  listDeploymentStatuses(deployment: HostDeployment): Promise<HostDeploymentStatus[]>
+  readEnvironment(repository: HostRepository, name: string): Promise<HostEnvironment | null>
+  listPendingDeployments(repository: HostRepository, runId: string): Promise<HostPendingDeployment[]>
+  /** The answers of reviewers to the deployments of a run. */
+  listDeploymentReviews(repository: HostRepository, runId: string): Promise<HostDeploymentReview[]>
+
+  /** Alerts, newest change first. */
+  listAlerts(repository: HostRepository, type: HostAlertType, options: ListOptions): Promise<ListResult<HostAlert>>
+  readAlert(repository: HostRepository, name: HostAlertName): Promise<HostAlert | null>
+
+  /** Pull requests, newest change first. */
+  listPullRequests(repository: HostRepository, options: ListOptions): Promise<ListResult<HostPullRequest>>
+  readPullRequest(repository: HostRepository, number: number): Promise<HostPullRequest | null>
+  listReviews(repository: HostRepository, pullRequest: number): Promise<HostReview[]>
+  listChecks(repository: HostRepository, commitSha: string): Promise<HostCheck[]>
+
+  /** The files directly in a folder, with their versions (blob SHAs); empty if there is no such folder. */
+  listFolder(repository: HostRepository, path: string, ref: string): Promise<{ path: string; blob: string }[]>
 }
 
-/** The connected code hosts, by provider. */
+/** A call that changes something on the host. */
+export type HostAction =
+  | { type: 'decision'; target: DecisionTarget; decision: 'approved' | 'rejected'; text: string }
+  | { type: 'comment'; target: DecisionTarget; text: string }
+  | {
+      type: 'dismissal'
+      repository: RepositoryName
+      alert: HostAlertName
+      reason: string
+      comment: string | null
+    }
+  | {
+      type: 'commit_status'
+      repository: RepositoryName
+      commit_sha: string
+      /** Identifies the status among those of the commit. */
+      context: string
+      state: 'success' | 'failure'
+      description: string
+      url: string | null
+    }
+
+/** One connection, authenticated. */
+export type HostClient = HostReader & {
+  /**
+   * Carries out an action. Throws `HostRefusal` if the host will never accept it, and
+   * `HostUnavailable` if it may accept it later. It may be repeated after a lost answer.
+   */
+  act(action: HostAction): Promise<void>
+}
+
+/** The host cannot be reached, fails or limits our requests. Trying again later can help. */
+export class HostUnavailable extends Error {}
+
+/** The host refuses the request (GitHub: 403, 404, 409, 410, 422). Trying again does not help. */
+export class HostRefusal extends Error {
+  readonly status: number
+
+  constructor(status: number, message: string) {
+    super(message)
+    this.status = status
+  }
+}
+
+/** What a connection is opened with. */
+export type ConnectionAccess = { installation_id: string; host: string }
+
+/** The account that an installation belongs to. */
+export type HostInstallation = {
+  id: string
+  account: { id: string; login: string; type: string }
+  repositories: 'all' | 'selected'
+  suspended: boolean
+}
+
+/** What must be known of a delivery before it is stored. */
+export type DeliveryHead = {
+  id: string
+  event: string
+  action: string | null
+  installation_id: string | null
+  /** Deliveries of one object (a run, a deployment, an alert, a pull request) have the same lane. */
+  lane: string
+}
+
+/** What a delivery says about the connection itself. */
+export type InstallationEvent = {
+  change: 'created' | 'changed' | 'suspended' | 'unsuspended' | 'removed'
+  installation: HostInstallation
+  /** Repositories that were added to or removed from a selection. */
+  added: { id: string; full_name: string }[]
+  removed: { id: string; full_name: string }[]
+}
+
+/** What a stored delivery means. `unknown`: an event that we do not use. */
+export type TranslatedDelivery =
+  | { type: 'events'; events: HostEvent[] }
+  | { type: 'installation'; event: InstallationEvent }
+  | { type: 'unknown' }
+
+/** Webhooks of one provider. */
+export type HostWebhooks = {
+  /** Checks the signature over the raw body in constant time. */
+  verify(body: Buffer, headers: Readonly<Record<string, string | string[] | undefined>>): Promise<boolean>
+  /** Null if the body is not JSON or a header is missing. The body is verified. */
+  readHead(body: Buffer, headers: Readonly<Record<string, string | string[] | undefined>>): DeliveryHead | null
+  /** Throws an `Error` that names the field if the payload does not fit. */
+  translate(event: string, payload: unknown): TranslatedDelivery
+}
+
+/** A delivery that the host could not deliver. */
+export type FailedDelivery = { id: string; delivery_id: string; event: string; delivered_at: Date }
+
+/** A supported code host. It is there whether or not its credentials are configured. */
+export type CodeHost = {
+  webhooks: HostWebhooks
+  /** The name of the host, such as `github.com`. */
+  host(): Promise<string>
+  /** Null if the installation does not exist. Throws `HostUnavailable`, and 409 `not_configured`. */
+  readInstallation(id: string): Promise<HostInstallation | null>
+  open(access: ConnectionAccess): HostClient
+  /** Deliveries since `since` that no try delivered, newest first. */
+  listFailedDeliveries(since: Date): Promise<FailedDelivery[]>
+  redeliver(id: string): Promise<void>
+}
+
+/** The supported code hosts, by provider. */
 export type CodeHosts = ReadonlyMap<string, CodeHost>

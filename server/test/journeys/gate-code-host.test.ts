@@ -13,7 +13,7 @@ let caller: Caller
 
 before(async () => {
   const forward: FakeCodeHost = new Proxy({} as FakeCodeHost, { get: (_, name) => Reflect.get(host, name).bind(host) })
-  api = await startTestApi({ codeHosts: new Map([['github', forward]]) })
+  api = await startTestApi({ answerHosts: new Map([['github', forward]]) })
 })
 after(() => api?.close())
 beforeEach(async () => {

@@ -1,11 +1,11 @@
-import type { CodeHost, HostDecision, HostDeployment } from '../../src/codehosts/code-host.ts'
+import type { AnsweredDeployment, AnswerHost, HostDecision } from '../../src/codehosts/answer-host.ts'
 
 type Posted =
-  | { kind: 'decision'; deployment: HostDeployment; decision: HostDecision; key: string }
-  | { kind: 'comment'; deployment: HostDeployment; text: string; key: string }
+  | { kind: 'decision'; deployment: AnsweredDeployment; decision: HostDecision; key: string }
+  | { kind: 'comment'; deployment: AnsweredDeployment; text: string; key: string }
 
 /** A code host that stores each message once per key, and fails as often as the test requires. */
-export class FakeCodeHost implements CodeHost {
+export class FakeCodeHost implements AnswerHost {
   readonly posted: Posted[] = []
   /** Number of calls, including failed ones. */
   calls = 0
@@ -14,11 +14,11 @@ export class FakeCodeHost implements CodeHost {
   /** Number of next calls that fail after the message is stored. */
   lostAnswers = 0
 
-  async postDecision(deployment: HostDeployment, decision: HostDecision, key: string): Promise<void> {
+  async postDecision(deployment: AnsweredDeployment, decision: HostDecision, key: string): Promise<void> {
     this.#take({ kind: 'decision', deployment, decision, key })
   }
 
-  async postComment(deployment: HostDeployment, text: string, key: string): Promise<void> {
+  async postComment(deployment: AnsweredDeployment, text: string, key: string): Promise<void> {
     this.#take({ kind: 'comment', deployment, text, key })
   }
 

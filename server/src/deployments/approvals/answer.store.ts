@@ -1,4 +1,4 @@
-import type { HostDeployment } from '../../codehosts/code-host.ts'
+import type { AnsweredDeployment } from '../../codehosts/answer-host.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { DeploymentKey } from '../deployment-state.ts'
 
@@ -62,9 +62,9 @@ type AnswerKey = { org_id: string; answer_id: string }
 export type PostedPart = 'comment' | 'decision'
 
 /** An answer with its deployment. `isPosted` is true if the code host has accepted the part. */
-type Posting = { provider: string; deployment: HostDeployment; answer: Answer; isPosted: boolean }
+type Posting = { provider: string; deployment: AnsweredDeployment; answer: Answer; isPosted: boolean }
 
-type PostingRow = Answer & HostDeployment & { provider: string; is_posted: boolean }
+type PostingRow = Answer & AnsweredDeployment & { provider: string; is_posted: boolean }
 
 export async function findPosting(db: Db, { org_id, answer_id }: AnswerKey, part: PostedPart): Promise<Posting | null> {
   const [row] = await db<PostingRow[]>`

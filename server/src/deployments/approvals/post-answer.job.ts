@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import type { CodeHost, HostDeployment } from '../../codehosts/code-host.ts'
+import type { AnsweredDeployment, AnswerHost } from '../../codehosts/answer-host.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import type { Job } from '../../platform/queue/job.ts'
 import { enqueue } from '../../platform/queue/job.ts'
@@ -39,26 +39,26 @@ export const postDecision: Job<Services, Payload> = {
  * a code host.
  */
 export async function postAnswer(
-  { codeHosts }: Services,
+  { answerHosts }: Services,
   tx: Tx,
   { org_id, provider }: DeploymentState,
   { answer_id, isLast }: { answer_id: string; isLast: boolean },
 ): Promise<void> {
-  if (provider === null || !codeHosts.has(provider)) return
+  if (provider === null || !answerHosts.has(provider)) return
   await enqueue(tx, postComment, { org_id, answer_id })
   if (isLast) await enqueue(tx, postDecision, { org_id, answer_id })
 }
 
-type Post = (host: CodeHost, deployment: HostDeployment, answer: Answer) => Promise<void>
+type Post = (host: AnswerHost, deployment: AnsweredDeployment, answer: Answer) => Promise<void>
 
 /**
  * Skips a part that is already posted. After a crash before `markPosted`, the call is repeated with
  * the same key.
  */
 async function postOnce(services: Services, payload: Payload, part: PostedPart, post: Post): Promise<void> {
-  const { sql, codeHosts, clock } = services
+  const { sql, answerHosts, clock } = services
   const posting = await findPosting(sql, payload, part)
-  const host = posting && codeHosts.get(posting.provider)
+  const host = posting && answerHosts.get(posting.provider)
   if (!host || posting.isPosted) return
   await post(host, posting.deployment, posting.answer)
   await markPosted(sql, payload, part, clock.now())

@@ -1,0 +1,28 @@
+import { Type } from 'typebox'
+import type { Tx } from '../../platform/db/sql.ts'
+import { newUuid } from '../../platform/ids.ts'
+import type { Event } from '../../platform/queue/event.ts'
+import { type HostCall, insertCall } from './call.store.ts'
+
+/** Published when a call has ended: accepted, refused by the host, or given up after 24 hours. */
+export const callEnded: Event<{
+  org_id: string
+  call_id: string
+  subject_type: string
+  subject_id: string
+  outcome: 'done' | 'refused' | 'failed'
+}> = {
+  name: 'codehosts.call.ended',
+  payload: Type.Object({
+    org_id: Type.String(),
+    call_id: Type.String(),
+    subject_type: Type.String(),
+    subject_id: Type.String(),
+    outcome: Type.String(),
+  }),
+}
+
+/** Stores a call, in the transaction that decides on it. A repeated key has no effect. */
+export async function requestCall(tx: Tx, call: HostCall, now: Date): Promise<void> {
+  await insertCall(tx, call, newUuid(now), now)
+}

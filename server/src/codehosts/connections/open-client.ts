@@ -1,0 +1,19 @@
+import type { Services } from '../../services.ts'
+import type { HostClient } from '../code-host.ts'
+import { type ConnectionName, findConnectionOfRepository } from './connection.store.ts'
+
+/** Opens a client of a connection; null while it is suspended or removed. */
+export function openClient({ codeHosts }: Pick<Services, 'codeHosts'>, connection: ConnectionName): HostClient | null {
+  const { provider, host, installation_id, status } = connection
+  return status === 'active' ? (codeHosts.get(provider)?.open({ installation_id, host }) ?? null) : null
+}
+
+/** Opens a client for a repository; null if no active connection covers it. */
+export async function openRepositoryClient(
+  services: Pick<Services, 'sql' | 'codeHosts'>,
+  orgId: string,
+  repository: { provider: string; id: string },
+): Promise<HostClient | null> {
+  const connection = await findConnectionOfRepository(services.sql, orgId, repository.provider, repository.id)
+  return connection === null ? null : openClient(services, connection)
+}

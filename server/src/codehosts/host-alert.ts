@@ -1,0 +1,55 @@
+import type { HostAccount, HostRepository } from './host-repository.ts'
+
+export const HOST_ALERT_TYPES = ['code_scanning', 'dependabot', 'secret_scanning'] as const
+export type HostAlertType = (typeof HOST_ALERT_TYPES)[number]
+
+/** Names an alert within its repository. */
+export type HostAlertName = { type: HostAlertType; number: number }
+
+/** A security alert, as its code host describes it. */
+export type HostAlert = HostAlertName & {
+  repository: HostRepository
+  status: 'open' | 'fixed' | 'dismissed'
+  severity: 'critical' | 'high' | 'medium' | 'low' | 'info'
+  title: string
+  description: string | null
+  url: string | null
+  references: string[]
+  rule_id: string | null
+  tool_name: string | null
+  tool_version: string | null
+  cwes: string[]
+  /** For dependencies. */
+  package: {
+    ecosystem: string
+    name: string
+    vulnerable_versions: string | null
+    patched_version: string | null
+    manifest_path: string | null
+  } | null
+  cve_id: string | null
+  ghsa_id: string | null
+  advisory_url: string | null
+  cvss: { version: string | null; score: number | null; vector: string | null } | null
+  location: {
+    path: string
+    start_line: number | null
+    end_line: number | null
+    start_column: number | null
+    end_column: number | null
+  } | null
+  commit_sha: string | null
+  git_ref: string | null
+  /** `value` is never stored or logged: it is hashed with a key at once. */
+  secret: { type: string; display_name: string | null; value: string | null; validity: string | null } | null
+  detected_at: Date
+  fixed_at: Date | null
+  dismissal: {
+    by: HostAccount | null
+    /** In the host's own words. */
+    reason: string | null
+    comment: string | null
+    at: Date | null
+  } | null
+  updated_at: Date
+}

@@ -1,0 +1,34 @@
+import type { Provider } from '../repositories/repository-identity.ts'
+import type { HostAlert, HostAlertName } from './host-alert.ts'
+import type { HostPullRequest, HostPush, HostReview } from './host-change.ts'
+import type { HostDeployment, HostDeploymentReview, HostDeploymentStatus, HostGateRequest } from './host-deployment.ts'
+import type { HostRepository } from './host-repository.ts'
+import type { HostCheck, HostJob, HostRun } from './host-run.ts'
+
+/** The connection that an event or a list belongs to. */
+export type HostSource = { org_id: string; connection_id: string; provider: Provider; host: string }
+
+/**
+ * What a code host tells: by a webhook, or in a list that was read by the synchronisation. Each
+ * object is complete, so that the newest one alone decides.
+ */
+export type HostEvents = {
+  repository: { repository: HostRepository; change: 'changed' | 'deleted' | 'removed' }
+  run: HostRun
+  job: HostJob
+  check: HostCheck
+  deployment: HostDeployment
+  deployment_status: HostDeploymentStatus
+  gate_request: HostGateRequest
+  deployment_review: HostDeploymentReview
+  alert: HostAlert
+  /** An alert changed. The event does not contain all its fields, so it is read from the host. */
+  alert_change: HostAlertName & { repository: HostRepository }
+  pull_request: HostPullRequest
+  review: HostReview
+  push: HostPush
+}
+
+export type HostEventKind = keyof HostEvents
+
+export type HostEvent = { [Kind in HostEventKind]: { kind: Kind; data: HostEvents[Kind] } }[HostEventKind]

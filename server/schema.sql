@@ -678,12 +678,24 @@ create table policies (
   version integer not null,
   created_at timestamp(3) with time zone not null,
   updated_at timestamp(3) with time zone not null,
+  provider text,
+  repository_id text collate "C",
+  path text,
+  blob text collate "C",
+  removed_at timestamp(3) with time zone,
   constraint policies_pkey PRIMARY KEY (org_id, id),
   constraint policies_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
+  constraint policies_blob_check CHECK (((length(blob) >= 1) AND (length(blob) <= 100))),
+  constraint policies_check CHECK ((num_nulls(provider, repository_id, path, blob) = ANY (ARRAY[0, 4]))),
+  constraint policies_check1 CHECK (((removed_at IS NULL) OR (repository_id IS NOT NULL))),
   constraint policies_name_check CHECK (((length(name) >= 1) AND (length(name) <= 100))),
+  constraint policies_path_check CHECK (((length(path) >= 1) AND (length(path) <= 500))),
+  constraint policies_provider_check CHECK ((provider = ANY (ARRAY['github'::text, 'gitlab'::text, 'bitbucket'::text, 'azure'::text]))),
+  constraint policies_repository_id_check CHECK (((length(repository_id) >= 1) AND (length(repository_id) <= 100))),
   constraint policies_version_check CHECK ((version >= 0))
 );
-CREATE UNIQUE INDEX policies_by_name ON public.policies USING btree (org_id, name);
+CREATE UNIQUE INDEX policies_by_file ON public.policies USING btree (org_id, provider, repository_id, path) WHERE (repository_id IS NOT NULL);
+CREATE UNIQUE INDEX policies_by_name ON public.policies USING btree (org_id, name) WHERE (repository_id IS NULL);
 
 create table policy_bundles (
   org_id uuid not null,
@@ -753,6 +765,21 @@ create table repositories (
 );
 CREATE INDEX repositories_by_connection ON public.repositories USING btree (org_id, connection_id, id) WHERE (connection_id IS NOT NULL);
 CREATE UNIQUE INDEX repositories_by_name ON public.repositories USING btree (org_id, lower(full_name), provider, host);
+
+create table repository_policy_sources (
+  org_id uuid not null,
+  provider text not null,
+  repository_id text collate "C" not null,
+  commit_sha text not null,
+  pushed_at timestamp(3) with time zone not null,
+  read_commit_sha text,
+  read_at timestamp(3) with time zone,
+  mistakes jsonb,
+  constraint repository_policy_sources_pkey PRIMARY KEY (org_id, provider, repository_id),
+  constraint repository_policy_sources_org_id_provider_repository_id_fkey FOREIGN KEY (org_id, provider, repository_id) REFERENCES repositories(org_id, provider, id),
+  constraint repository_policy_sources_commit_sha_check CHECK (((length(commit_sha) >= 1) AND (length(commit_sha) <= 100))),
+  constraint repository_policy_sources_mistakes_check CHECK ((jsonb_typeof(mistakes) = 'array'::text))
+);
 
 create table required_gates (
   org_id uuid not null,

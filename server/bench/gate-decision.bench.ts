@@ -30,7 +30,7 @@ export const gateDecision: Benchmark<Setting> = {
   async measure(setting) {
     const runs = await storeRuns(setting)
     const { sql, ours, bare } = setting
-    const policy = { definition: definitionOf(POLICY), bundle: null }
+    const policy = { definition: definitionOf(POLICY), bundle: null, file: null }
     await applyPolicy({ sql, clock: systemClock } as Services, ours.orgId, COMMAND_LINE, policy)
     await configureGate(setting, 'decided', ['bench'])
     const openOurs = async (gate: object) => {

@@ -3,6 +3,7 @@ import { artifactCompleted, reportChanged } from './ci/reports/change-report.ts'
 import { settleOverdueRuns } from './ci/runs/settle-overdue-runs.job.ts'
 import { runFinished } from './ci/runs/update-run.ts'
 import { policyApplied } from './compliance/policies/apply-policy.ts'
+import { readRepositoryPoliciesJob } from './compliance/repository-policies/read-repository-policies.job.ts'
 import { evaluateRepositoryJob } from './compliance/results/evaluate-repository.job.ts'
 import {
   evaluateDaily,
@@ -46,6 +47,7 @@ export const jobs: Job<Services, never>[] = [
   subscribe(policyApplied, reconsiderGatesOfOrganization, reconsiderOrganization),
   subscribe(intelImported, followIntel, backfillDetection, reconsiderAllGates, reconsiderAll),
   evaluateRepositoryJob,
+  readRepositoryPoliciesJob,
 ]
 
 /** Every job that the clock starts. */

@@ -1,6 +1,6 @@
 import { COMMAND_LINE } from '../audit/audit.store.ts'
 import { applyPolicy } from '../compliance/policies/apply-policy.ts'
-import { listPolicies } from '../compliance/policies/policy.store.ts'
+import { listAllPolicies } from '../compliance/policies/policy.store.ts'
 import { requireOrganization } from '../organizations/require-organization.ts'
 import { administer } from './administer.ts'
 import { defineCommand } from './command.ts'
@@ -33,11 +33,16 @@ export const policyList = defineCommand({
   options: { org: ORG },
   async run(context, _given, { org }) {
     const policies = await administer(context, async ({ sql }) =>
-      listPolicies(sql, (await requireOrganization(sql, org)).id),
+      listAllPolicies(sql, (await requireOrganization(sql, org)).id),
     )
-    const json = policies.map(({ id, name, version, mode }) => ({ id, name, version, mode }))
-    const rows = json.map(({ id, name, version, mode }) => [name, `${version}`, mode, id])
-    const text = table(['NAME', 'VERSION', 'MODE', 'ID'], rows, `The organization ${org} has no policies.`)
-    context.print({ json, text })
+    const rows = policies.map(({ id, name, version, mode, repository, path }) => [
+      name,
+      `${version}`,
+      mode,
+      repository === null ? '-' : `${repository}/${path}`,
+      id,
+    ])
+    const text = table(['NAME', 'VERSION', 'MODE', 'FILE', 'ID'], rows, `The organization ${org} has no policies.`)
+    context.print({ json: policies, text })
   },
 })

@@ -5,7 +5,7 @@ import { evaluatePolicy } from './engines/evaluate-policy.ts'
 import type { PolicyInput } from './input/policy-input.schema.ts'
 import { readPolicyInput } from './input/read-policy-input.ts'
 import { findBundle, listPolicies, type Policy } from './policies/policy.store.ts'
-import { coversDeployment } from './policies/policy-binding.ts'
+import { coversDeployment, type WorkflowName } from './policies/policy-binding.ts'
 import {
   decide,
   decideTogether,
@@ -24,6 +24,7 @@ export type DeploymentToEvaluate = {
   environment: string
   repository: string
   branch: string | null
+  workflow?: WorkflowName
   commit_sha: string
   policies: string[]
 }
@@ -38,12 +39,14 @@ export async function evaluateDeployment(
   deployment: DeploymentToEvaluate,
 ): Promise<PolicyEvaluation> {
   const at = services.clock.now()
-  const stored = await listPolicies(tx, deployment.org_id)
+  const stored = await listPolicies(tx, deployment.org_id, { repository: deployment.repository })
   const required = new Set(deployment.policies)
   const policies = stored.filter(
-    ({ name, definition }) => required.has(name) || coversDeployment(definition, deployment),
+    ({ name, path, definition }) => (path === null && required.has(name)) || coversDeployment(definition, deployment),
   )
-  const missing = deployment.policies.filter((name) => !stored.some((policy) => policy.name === name))
+  const missing = deployment.policies.filter(
+    (name) => !stored.some((policy) => policy.path === null && policy.name === name),
+  )
   const verdicts = missing.map(missingPolicy)
   if (policies.length > 0) {
     const input = await readPolicyInput(tx, subjectOf(deployment), at)
@@ -75,7 +78,7 @@ function evaluateAll(
 ): Promise<PolicyVerdict[]> {
   const find = (sha256: string) => findBundle(tx, org_id, sha256)
   return Promise.all(
-    policies.map(async ({ definition, ...policy }) => {
+    policies.map(async ({ definition, path: _, ...policy }) => {
       const rules =
         definition === null ? unreadablePolicy() : await evaluatePolicy(services, definition.engine, input, find)
       return { ...policy, rules, decision: decide(policy.mode, rules) }

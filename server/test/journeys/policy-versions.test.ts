@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
-import { listPolicies } from '../../src/compliance/policies/policy.store.ts'
+import { listAllPolicies } from '../../src/compliance/policies/policy.store.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { apply } from '../support/policies.ts'
 
@@ -40,7 +40,7 @@ test('applying different policies of one name simultaneously creates one version
   assert.deepEqual(applied.map(({ version }) => version).sort(), [1, 2, 3, 4, 5, 6])
   assert.deepEqual(await versions(), [1, 2, 3, 4, 5, 6])
   assert.deepEqual(
-    (await listPolicies(api.services.sql, caller.orgId)).map(({ version }) => version),
+    (await listAllPolicies(api.services.sql, caller.orgId)).map(({ version }) => version),
     [6],
   )
 })

@@ -11,7 +11,8 @@ export function fakeCodeHost(answers: FakeAnswers = {}) {
   const acted: HostAction[] = []
   const own: FakeAnswers = { act: async (action) => void acted.push(action) }
   const client = new Proxy({} as HostClient, {
-    get: (_, name: keyof HostClient) => {
+    get: (_, name: keyof HostClient | 'then') => {
+      if (name === 'then') return undefined // a client is not a promise
       const method = answers[name] ?? own[name]
       if (method === undefined) throw new Error(`The test gives no answer to ${name}`)
       return method

@@ -45,5 +45,5 @@ export function verdictsOf(
 }
 
 export function apply(api: TestApi, { orgId }: Pick<Caller, 'orgId'>, yaml: string): Promise<AppliedPolicy> {
-  return applyPolicy(api.services, orgId, COMMAND_LINE, { definition: definitionOf(yaml), bundle: null })
+  return applyPolicy(api.services, orgId, COMMAND_LINE, { definition: definitionOf(yaml), bundle: null, file: null })
 }

@@ -54,6 +54,7 @@ const STRATA = [
   'compliance/cel',
   'compliance/engines',
   'compliance/policy-file',
+  'compliance/repository-policies',
   'compliance',
   'compliance/results',
   'deployments',

@@ -1,5 +1,6 @@
 import type { Db } from '../../platform/db/sql.ts'
 import type { Provider } from '../../repositories/repository-identity.ts'
+import type { HostRepository } from '../host-repository.ts'
 
 /** A connection, as far as requests to its host need it. */
 export type ConnectionName = {
@@ -35,5 +36,25 @@ export async function findConnection(db: Db, id: string): Promise<ConnectionName
     select org_id, id, provider, host, installation_id, status
     from codehost_connections
     where id = ${id}`
+  return row ?? null
+}
+
+/** A connected repository as its host last described it; null for others. */
+export async function findHostRepository(
+  db: Db,
+  orgId: string,
+  provider: string,
+  repositoryId: string,
+): Promise<HostRepository | null> {
+  const [row] = await db<HostRepository[]>`
+    select provider, host, id, full_name,
+      json_build_object('id', owner_id, 'login', regexp_replace(full_name, '/[^/]*$', '')) as owner,
+      tracked_branch as default_branch, html_url, coalesce(private, true) as private,
+      coalesce(archived, false) as archived, host_updated_at as updated_at
+    from repositories
+    where org_id = ${orgId}
+      and provider = ${provider}
+      and id = ${repositoryId}
+      and connection_id is not null`
   return row ?? null
 }

@@ -4,6 +4,7 @@ import type { PolicyInput } from '../input/policy-input.schema.ts'
 import type { CelRule, PolicyBundle, PolicyEngine } from '../policies/policy.schema.ts'
 import { errorAnswer, policyError, type RuleAnswer, type RuleVerdict } from '../policies/policy-verdict.ts'
 import { evaluateDecision } from './evaluate-decision.ts'
+import { evaluateRego } from './evaluate-rego.ts'
 import { askModule, askRules, type ModuleAnswer, POLICY_TIMEOUT_MS } from './policy-questions.ts'
 import { readVerdicts } from './read-verdicts.ts'
 
@@ -21,6 +22,8 @@ export async function evaluatePolicy(
       return evaluateRules(engine.rules, input)
     case 'opa':
       return evaluateDecision(services, engine.decision, viewOf(input, engine))
+    case 'rego':
+      return evaluateRego(services, engine, viewOf(input, engine))
     case 'wasm':
       return evaluateModule(engine, viewOf(input, engine), findBundle)
   }

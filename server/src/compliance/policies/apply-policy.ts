@@ -15,6 +15,7 @@ import {
   insertVersion,
   lockPolicy,
   POLICIES_MAX,
+  type PolicyFileName,
 } from './policy.store.ts'
 
 /** Published when a policy is created or gets a new version. */
@@ -23,8 +24,15 @@ export const policyApplied: Event<{ org_id: string; policy_id: string }> = {
   payload: Type.Object({ org_id: Type.String(), policy_id: Type.String() }),
 }
 
-/** A policy to apply. `bundle` is null unless the policy's engine is WebAssembly. */
-export type PolicyToApply = { definition: PolicyDefinition; bundle: PolicyBundle | null }
+/**
+ * A policy to apply. `bundle` is null unless the policy's engine is WebAssembly. `file` is the file
+ * of a repository, or null for a policy of the organization.
+ */
+export type PolicyToApply = {
+  definition: PolicyDefinition
+  bundle: PolicyBundle | null
+  file: PolicyFileName | null
+}
 
 /** `changed` is false if the current version already has the same content. */
 export type AppliedPolicy = { id: string; name: string; version: number; mode: string; changed: boolean }
@@ -37,28 +45,39 @@ export async function applyPolicy(
   { sql, clock }: Services,
   orgId: string,
   principal: Principal,
-  { definition, bundle }: PolicyToApply,
+  policy: PolicyToApply,
 ): Promise<AppliedPolicy> {
-  const now = clock.now()
-  const content_hash = hashOf(definition)
-  const { name, mode, engine } = definition
-  return sql.begin(async (tx) => {
-    const { id, version } = await lockPolicy(tx, orgId, { name, newId: newUuid(now) }, now)
-    const stored = await findContentHash(tx, orgId, id, version)
-    if (stored?.equals(content_hash)) return { id, name, version, mode, changed: false }
-    if (version === 0) await refuseTooMany(tx, orgId)
-    if (engine.type === 'wasm' && bundle) await insertBundle(tx, orgId, { sha256: engine.bundle, ...bundle }, now)
-    const applied = { id, name, version: version + 1, mode, changed: true }
-    await insertVersion(tx, orgId, { id, version: applied.version, definition, content_hash }, now)
-    await recordAudit(tx, orgId, auditEntry(principal, applied), now)
-    await publish(tx, policyApplied, { org_id: orgId, policy_id: id })
-    return applied
-  })
+  return sql.begin((tx) => storePolicy(tx, orgId, { principal, ...policy }, clock.now()))
 }
 
-function auditEntry(principal: Principal, { id, name, version, mode }: AppliedPolicy): AuditEntry {
-  const object = { type: 'policy', id }
-  return { principal, action: 'policy.apply', object, reason: null, details: { name, version, mode } }
+/** Applies a policy in the caller's transaction, as `applyPolicy` does. */
+export async function storePolicy(
+  tx: Tx,
+  orgId: string,
+  { principal, definition, bundle, file }: PolicyToApply & { principal: Principal },
+  now: Date,
+): Promise<AppliedPolicy> {
+  const content_hash = hashOf(definition)
+  const { name, mode, engine } = definition
+  const { id, version } = await lockPolicy(tx, orgId, { name, newId: newUuid(now), file }, now)
+  const stored = await findContentHash(tx, orgId, id, version)
+  if (stored?.equals(content_hash)) return { id, name, version, mode, changed: false }
+  if (version === 0 && file === null) await refuseTooMany(tx, orgId)
+  if (engine.type === 'wasm' && bundle) await insertBundle(tx, orgId, { sha256: engine.bundle, ...bundle }, now)
+  const applied = { id, name, version: version + 1, mode, changed: true }
+  await insertVersion(tx, orgId, { id, version: applied.version, definition, content_hash }, now)
+  await recordAudit(tx, orgId, auditEntry(principal, applied, file), now)
+  await publish(tx, policyApplied, { org_id: orgId, policy_id: id })
+  return applied
+}
+
+function auditEntry(
+  principal: Principal,
+  { id, name, version, mode }: AppliedPolicy,
+  file: PolicyFileName | null,
+): AuditEntry {
+  const details = { name, version, mode, ...(file && { file }) }
+  return { principal, action: 'policy.apply', object: { type: 'policy', id }, reason: null, details }
 }
 
 /** Equal definitions are equal JSON, because the parser keeps one order of members. */

@@ -3,28 +3,62 @@ import { matchesRepository } from '../../repositories/repository-identity.ts'
 import type { PolicyBindings, PolicyDefinition } from './policy.schema.ts'
 
 type Definition = Pick<PolicyDefinition, 'bindings'>
-type Target = { environment: string; repository: string; branch: string | null }
+type Target = {
+  environment: string
+  repository: string
+  branch: string | null
+  /** Absent if it is not known; bindings that name workflows do not cover it then. */
+  workflow?: WorkflowName
+}
+
+export type WorkflowName = { name: string | null; path: string | null }
 
 /**
  * Whether a policy's bindings cover a deployment. A stored definition that cannot be read is null
  * and counts as covering everything, because its bindings are unknown.
  */
-export function coversDeployment(definition: Definition | null, { environment, repository, branch }: Target): boolean {
-  if (!coversRepository(definition, repository)) return false
-  const bindings = definition?.bindings
-  if (!bindings) return true
-  const { environments } = bindings
-  return (environments === null || matchesAnyGlob(environments, environment)) && coversBranch(bindings, branch)
+export function coversDeployment(definition: Definition | null, target: Target): boolean {
+  return definition === null || alternativesOf(definition).some((bindings) => coversTarget(bindings, target))
+}
+
+function coversTarget(bindings: PolicyBindings, { environment, repository, branch, workflow }: Target): boolean {
+  const { environments, workflows } = bindings
+  return (
+    namesRepository(bindings, repository) &&
+    (environments === null || matchesAnyGlob(environments, environment)) &&
+    coversBranch(bindings, branch) &&
+    (workflows === undefined ||
+      namesOf(workflow ?? { name: null, path: null }).some((name) => matchesAnyGlob(workflows, name)))
+  )
+}
+
+/** The names by which bindings can refer to a workflow: its name, the path of its file, the file. */
+function namesOf({ name, path }: WorkflowName): string[] {
+  return [name, path, path?.split('/').at(-1)].filter((known) => known !== null && known !== undefined)
 }
 
 /** Whether a policy's bindings cover a repository. A policy without bindings covers none. */
 export function coversRepository(definition: Definition | null, repository: string): boolean {
-  if (definition === null) return true
-  if (definition.bindings === null) return false
-  return definition.bindings.repositories?.some((pattern) => matchesRepository(pattern, repository)) ?? true
+  return definition === null || alternativesOf(definition).some((bindings) => namesRepository(bindings, repository))
+}
+
+/** The branches that a policy covers in any of its bindings; null for every branch and tag. */
+export function coveredBranches(definition: Definition): string[] | null {
+  const lists = alternativesOf(definition).map(({ branches }) => branches)
+  return lists.includes(null) ? null : lists.flatMap((branches) => branches ?? [])
+}
+
+/** A policy with several bindings covers what any of them covers. */
+function alternativesOf({ bindings }: Definition): PolicyBindings[] {
+  if (bindings === null) return []
+  return Array.isArray(bindings) ? bindings : [bindings]
+}
+
+function namesRepository({ repositories }: PolicyBindings, repository: string): boolean {
+  return repositories?.some((pattern) => matchesRepository(pattern, repository)) ?? true
 }
 
 /** Whether bindings cover a branch. Null means a tag, which only `*` matches. */
-export function coversBranch({ branches }: PolicyBindings, branch: string | null): boolean {
+export function coversBranch({ branches }: Pick<PolicyBindings, 'branches'>, branch: string | null): boolean {
   return branches === null || matchesAnyGlob(branches, branch ?? '')
 }

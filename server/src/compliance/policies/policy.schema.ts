@@ -12,6 +12,11 @@ const PolicyBindings = Closed({
   environments: Globs('Globs of environment names. Null matches every environment.'),
   repositories: Globs('Globs of repositories, with or without their host. Null matches every repository.'),
   branches: Globs('Globs of branch names. Null matches every branch and tag.'),
+  workflows: Type.Optional(
+    Type.Array(Type.String(), {
+      description: 'Globs of workflow names, file paths or file names. Absent matches all.',
+    }),
+  ),
 })
 export type PolicyBindings = Static<typeof PolicyBindings>
 
@@ -34,6 +39,10 @@ const CelRule = Closed({
 })
 export type CelRule = Static<typeof CelRule>
 
+/** The packages of Rego files in repositories, which differ in their input. */
+const REGO_DIALECTS = ['shiplock', 'prodgator'] as const
+export type RegoDialect = (typeof REGO_DIALECTS)[number]
+
 const PolicyEngine = Type.Union([
   Closed({ type: Type.Literal('cel'), rules: Type.Array(CelRule) }),
   Closed({
@@ -47,6 +56,12 @@ const PolicyEngine = Type.Union([
     entrypoint: Type.String({ description: 'Entrypoint of the WebAssembly module.' }),
     ...TERMS,
   }),
+  Closed({
+    type: Type.Literal('rego'),
+    module: Type.String({ description: 'Rego module, with a mark in place of its package.' }),
+    dialect: OneOf(REGO_DIALECTS, { description: 'The form of the input that the module expects.' }),
+    ...TERMS,
+  }),
 ])
 export type PolicyEngine = Static<typeof PolicyEngine>
 
@@ -54,7 +69,7 @@ export type PolicyEngine = Static<typeof PolicyEngine>
 export const PolicyDefinition = Closed({
   name: Type.String({ description: 'Name of the policy, unique within the organization.' }),
   mode: PolicyMode,
-  bindings: Nullable(PolicyBindings),
+  bindings: Nullable(Type.Union([PolicyBindings, Type.Array(PolicyBindings)])),
   engine: PolicyEngine,
 })
 export type PolicyDefinition = Static<typeof PolicyDefinition>

@@ -1,5 +1,6 @@
 import { Check } from 'typebox/value'
 import type { Db, Tx } from '../../platform/db/sql.ts'
+import { splitAddress } from '../../repositories/repository-identity.ts'
 import { type PolicyBundle, PolicyDefinition, type PolicyMode } from './policy.schema.ts'
 
 type PolicySummary = { id: string; name: string; version: number; mode: PolicyMode }
@@ -7,18 +8,39 @@ type PolicySummary = { id: string; name: string; version: number; mode: PolicyMo
 /**
  * The current version of a policy. `definition` is null if the stored definition cannot be read.
  */
-export type Policy = PolicySummary & { definition: PolicyDefinition | null }
+export type Policy = PolicySummary & {
+  definition: PolicyDefinition | null
+  /** The file in its repository; null for a policy of the organization. */
+  path: string | null
+}
 
 /** Policies per organization. Every deployment is checked against all of them. */
 export const POLICIES_MAX = 500
+/** Policy files per repository. */
+export const POLICY_FILES_MAX = 50
+const LISTED_MAX = 10_000
 
-/** Locks the policy of that name until the transaction ends. Creates version 0 if it is new. */
-export async function lockPolicy(tx: Tx, orgId: string, { name, newId }: { name: string; newId: string }, at: Date) {
+/** A policy file in a repository. `blob` is the version of the file. */
+export type PolicyFileName = { provider: string; repository_id: string; path: string; blob: string }
+
+type NewPolicy = { name: string; newId: string; file: PolicyFileName | null }
+
+/**
+ * Locks the policy of that name or file until the transaction ends. Creates version 0 if it is new.
+ */
+export async function lockPolicy(tx: Tx, orgId: string, { name, newId, file }: NewPolicy, at: Date) {
+  const { provider = null, repository_id = null, path = null, blob = null } = file ?? {}
+  const identity =
+    file === null
+      ? tx`(org_id, name) where repository_id is null`
+      : tx`(org_id, provider, repository_id, path) where repository_id is not null`
   const [row] = await tx<[{ id: string; version: number }]>`
-    insert into policies as policy (org_id, id, name, version, created_at, updated_at)
-    values (${orgId}, ${newId}, ${name}, 0, ${at}, ${at})
-    on conflict (org_id, name) do update
-    set name = excluded.name
+    insert into policies as policy (
+      org_id, id, name, version, provider, repository_id, path, blob, created_at, updated_at
+    )
+    values (${orgId}, ${newId}, ${name}, 0, ${provider}, ${repository_id}, ${path}, ${blob}, ${at}, ${at})
+    on conflict ${identity} do update
+    set name = excluded.name, blob = excluded.blob, removed_at = null
     returning id, version`
   return row
 }
@@ -55,21 +77,63 @@ export async function countPolicies(db: Db, orgId: string): Promise<number> {
   const [row] = await db<[{ count: number }]>`
     select count(*) as count
     from policies
-    where org_id = ${orgId}`
+    where org_id = ${orgId}
+      and repository_id is null`
   return row.count
 }
 
-/** Lists policies in their current versions, by name. A missing version counts as `enforce`. */
-export async function listPolicies(db: Db, orgId: string): Promise<Policy[]> {
-  const rows = await db<(PolicySummary & { definition: unknown })[]>`
-    select policy.id, policy.name, policy.version, coalesce(stored.mode, 'enforce') as mode, stored.definition
+/**
+ * Lists policies in their current versions, by name: those of the organization, and those in the
+ * files of a repository (`host/owner/name` or `owner/name`). A missing version counts as `enforce`.
+ */
+export async function listPolicies(db: Db, orgId: string, { repository }: { repository: string }): Promise<Policy[]> {
+  const { host, name } = addressOf(repository)
+  const rows = await db<(Omit<Policy, 'definition'> & { definition: unknown })[]>`
+    select policy.id, policy.name, policy.version, coalesce(stored.mode, 'enforce') as mode, policy.path,
+      stored.definition
     from policies policy
     left join policy_versions stored
       on stored.org_id = policy.org_id and stored.policy_id = policy.id and stored.version = policy.version
     where policy.org_id = ${orgId}
-    order by policy.name
-    limit ${POLICIES_MAX}`
+      and policy.removed_at is null
+      and (policy.repository_id is null or exists (
+        select
+        from repositories repository
+        where repository.org_id = policy.org_id
+          and repository.provider = policy.provider
+          and repository.id = policy.repository_id
+          and lower(repository.full_name) = lower(${name})
+          and (${host}::text is null or repository.host = ${host})
+      ))
+    order by policy.name, policy.id
+    limit ${POLICIES_MAX + POLICY_FILES_MAX}`
   return rows.map((row) => ({ ...row, definition: Check(PolicyDefinition, row.definition) ? row.definition : null }))
+}
+
+/** `owner/name` has no host. */
+function addressOf(repository: string): { host: string | null; name: string } {
+  const { host, name } = splitAddress(repository)
+  return name.includes('/') ? { host, name } : { host: null, name: repository }
+}
+
+/** A policy as administrators see it. `repository` and `path` are null for one of the organization. */
+export type ListedPolicy = PolicySummary & { repository: string | null; path: string | null }
+
+/** Lists the policies of an organization and of all its repositories. */
+export async function listAllPolicies(db: Db, orgId: string): Promise<ListedPolicy[]> {
+  return db<ListedPolicy[]>`
+    select policy.id, policy.name, policy.version, coalesce(stored.mode, 'enforce') as mode,
+      repository.full_name as repository, policy.path
+    from policies policy
+    left join policy_versions stored
+      on stored.org_id = policy.org_id and stored.policy_id = policy.id and stored.version = policy.version
+    left join repositories repository
+      on repository.org_id = policy.org_id and repository.provider = policy.provider
+        and repository.id = policy.repository_id
+    where policy.org_id = ${orgId}
+      and policy.removed_at is null
+    order by policy.path is not null, repository.full_name, policy.name, policy.id
+    limit ${LISTED_MAX}`
 }
 
 export async function hasPolicies(db: Db, orgId: string): Promise<boolean> {

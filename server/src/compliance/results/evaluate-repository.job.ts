@@ -4,7 +4,7 @@ import type { Services } from '../../services.ts'
 import { evaluatePolicy } from '../engines/evaluate-policy.ts'
 import type { PolicyInput } from '../input/policy-input.schema.ts'
 import { findBundle, listPolicies, type Policy } from '../policies/policy.store.ts'
-import { coversRepository } from '../policies/policy-binding.ts'
+import { coveredBranches, coversRepository } from '../policies/policy-binding.ts'
 import { type RuleVerdict, resultStatus, unreadablePolicy } from '../policies/policy-verdict.ts'
 import { hostlessName } from './known-repositories.ts'
 import { type RepositoryInputs, readRepositoryInputs } from './read-repository-inputs.ts'
@@ -25,7 +25,7 @@ export const evaluateRepositoryJob: Job<Services, Payload> = {
 export async function evaluateRepository(services: Services, orgId: string, repository: string): Promise<void> {
   const { sql, clock } = services
   const now = clock.now()
-  const stored = await listPolicies(sql, orgId)
+  const stored = await listPolicies(sql, orgId, { repository })
   const policies = stored.filter(({ definition }) => coversRepository(definition, repository))
   const results: NewResult[] = []
   if (policies.length > 0) {
@@ -48,7 +48,7 @@ async function evaluate(
 ): Promise<NewResult> {
   const result = { policy_id: id, policy_name: name }
   if (!definition?.bindings) return { ...result, ...evaluated(unreadablePolicy()) }
-  const input = await inputs(definition.bindings)
+  const input = await inputs({ branches: coveredBranches(definition) })
   if (hasNoEvidence(input)) return { ...result, status: 'not_evaluated', details: [] }
   const find = (sha256: string) => findBundle(services.sql, orgId, sha256)
   return { ...result, ...evaluated(await evaluatePolicy(services, definition.engine, input, find)) }

@@ -7,8 +7,11 @@ import { readPolicyInput } from '../input/read-policy-input.ts'
 import type { PolicyBindings } from '../policies/policy.schema.ts'
 import { coversBranch } from '../policies/policy-binding.ts'
 
-/** Returns the input for policies with these bindings. One run gives one shared input. */
-export type RepositoryInputs = (bindings: PolicyBindings) => Promise<PolicyInput>
+/** The branches that a policy covers; null for all. */
+type Branches = Pick<PolicyBindings, 'branches'>
+
+/** Returns the input for policies that cover these branches. One run gives one shared input. */
+export type RepositoryInputs = (branches: Branches) => Promise<PolicyInput>
 
 /** Reads the inputs for the compliance results of a repository. */
 export async function readRepositoryInputs(
@@ -38,7 +41,7 @@ export async function readRepositoryInputs(
  * branches in the bindings, it is the newest run of the tracked branch, or of any branch if none is
  * tracked.
  */
-export function chooseRun(runs: RunName[], bindings: PolicyBindings, trackedBranch: string | null): RunName | null {
+export function chooseRun(runs: RunName[], bindings: Branches, trackedBranch: string | null): RunName | null {
   const fits = (run: RunName) => {
     const branch = branchName(run.ref)
     if (bindings.branches !== null) return coversBranch(bindings, branch)

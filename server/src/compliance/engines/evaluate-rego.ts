@@ -1,0 +1,75 @@
+import { createHash } from 'node:crypto'
+import type { Services } from '../../services.ts'
+import type { PolicyInput } from '../input/policy-input.schema.ts'
+import type { PolicyEngine } from '../policies/policy.schema.ts'
+import { policyError, type RuleVerdict } from '../policies/policy-verdict.ts'
+import { withOpa } from './evaluate-decision.ts'
+import { queryOpa, RegoError, storeModule } from './opa-server.ts'
+import { readVerdicts } from './read-verdicts.ts'
+
+type RegoEngine = Extract<PolicyEngine, { type: 'rego' }>
+type RegoModule = Pick<RegoEngine, 'module' | 'dialect'>
+
+/** The rule that a module defines its verdicts with. */
+const RESULTS = 'results'
+
+/**
+ * Evaluates a Rego module on the OPA server. Each module has a package of its own there, named by
+ * its content, so that modules of different repositories never meet. The server forgets modules
+ * when it restarts; one that it does not know is stored again.
+ */
+export async function evaluateRego(
+  services: Pick<Services, 'config' | 'log'>,
+  engine: RegoModule,
+  input: PolicyInput,
+): Promise<RuleVerdict[]> {
+  const name = moduleName(engine)
+  return withOpa(services, name, async (url) => {
+    const query = () => queryOpa(url, `shiplock/repositories/${name}/${RESULTS}`, inputOf(engine, input))
+    const known = await query()
+    if (known !== undefined) return readVerdicts(known)
+    return (await storeOrExplain(url, engine)) ?? readVerdicts(await query())
+  })
+}
+
+/** Compiles a module on the OPA server. Throws `RegoError` with its mistakes, or `OpaError`. */
+export async function compileRego({ config }: Pick<Services, 'config'>, engine: RegoModule): Promise<void> {
+  if (config.opaUrl === null)
+    throw new RegoError([
+      { line: 1, column: 1, message: 'Rego requires an OPA server, and SHIPLOCK_OPA_URL is not set' },
+    ])
+  const name = moduleName(engine)
+  await storeModule(config.opaUrl, `shiplock/repositories/${name}`, withPackage(engine, name))
+}
+
+async function storeOrExplain(url: string, engine: RegoModule): Promise<RuleVerdict[] | null> {
+  const name = moduleName(engine)
+  try {
+    await storeModule(url, `shiplock/repositories/${name}`, withPackage(engine, name))
+    return null
+  } catch (error) {
+    if (!(error instanceof RegoError)) throw error
+    return policyError(`The policy no longer compiles: ${error.message}`)
+  }
+}
+
+function moduleName({ module, dialect }: RegoModule): string {
+  return `m${createHash('sha256').update(`${dialect}\n${module}`).digest('hex').slice(0, 40)}`
+}
+
+/** The package stands where the module declared its own, so that the lines of mistakes stay right. */
+function withPackage({ module }: RegoModule, name: string): string {
+  return module.replace(PACKAGE_PLACE, `package shiplock.repositories.${name}`)
+}
+
+/** Stands in a stored module where its package declaration was. */
+export const PACKAGE_PLACE = '# shiplock:package'
+
+/** Modules of the `prodgator` dialect expect attestations oldest first, with `trusted`. */
+function inputOf({ dialect }: RegoModule, input: PolicyInput): object {
+  if (dialect === 'shiplock') return input
+  const attestations = input.attestations
+    .map((item) => ({ ...item, trusted: item.trust !== 'self_reported' }))
+    .sort((one, other) => Date.parse(one.at) - Date.parse(other.at))
+  return { ...input, version: 'prodgator.input/v1', subject: 'release', attestations }
+}

@@ -1,0 +1,132 @@
+import { parseDocument } from 'yaml'
+import { globMistake } from '../../platform/glob.ts'
+import { PACKAGE_PLACE } from '../engines/evaluate-rego.ts'
+import type { PolicyBindings, PolicyDefinition, PolicyMode, RegoDialect } from '../policies/policy.schema.ts'
+import { POLICY_FILE_BYTES_MAX } from './policy-document.ts'
+import { PolicyFileError, type PolicyMistake } from './policy-mistake.ts'
+import { namesIn, type RegoName } from './rego-tokens.ts'
+
+/** The packages of policies, and the member of `custom` that holds their settings. */
+const PACKAGES: Record<string, { dialect: RegoDialect; custom: string }> = {
+  'shiplock.policy': { dialect: 'shiplock', custom: 'shiplock' },
+  'prodgator.policy': { dialect: 'prodgator', custom: 'prodgator' },
+  'spindle.policy': { dialect: 'prodgator', custom: 'spindle' },
+}
+
+const PACKAGE = /package[ \t]+([\w.]+)[ \t]*(?=[#\r\n]|$)/y
+const FORMAT = 1
+const NAME_CHARS_MAX = 100
+const BINDINGS_MAX = 50
+
+/**
+ * Parses a policy in Rego: its METADATA block (OPA documentation, "Annotations") with `title` and
+ * `custom.shiplock: {format: 1, mode, bindings: [{environment, workflow, branch}]}`, and a module
+ * that defines `results`. Throws `PolicyFileError`. Only OPA can tell whether the module compiles.
+ */
+export function parseRego(text: string): PolicyDefinition {
+  if (Buffer.byteLength(text) > POLICY_FILE_BYTES_MAX)
+    throw refusal(`a policy file can have at most ${POLICY_FILE_BYTES_MAX} bytes`)
+  const names = namesIn(text)
+  const { head, tail, dialect, custom } = splitAtPackage(text, names[0]?.offset ?? 0)
+  const forbidden = forbiddenNames(names)
+  if (forbidden.length > 0) throw new PolicyFileError(forbidden)
+  const { title, settings } = readMetadata(head, custom)
+  const module = `${head}${PACKAGE_PLACE}${tail}`
+  const engine = { type: 'rego', module, dialect, trust: 'any', max_age_ms: null } as const
+  return { name: title, mode: modeOf(settings), bindings: bindingsOf(settings), engine }
+}
+
+/** The package must be the first name in the module: a later one could stand in a string. */
+function splitAtPackage(text: string, offset: number) {
+  PACKAGE.lastIndex = offset
+  const declared = PACKAGE.exec(text)
+  const known = declared && Object.hasOwn(PACKAGES, declared[1] as string) ? PACKAGES[declared[1] as string] : undefined
+  if (!declared || !known) throw refusal(`the module must start with package ${Object.keys(PACKAGES).join(' or ')}`)
+  return { head: text.slice(0, offset), tail: text.slice(offset + declared[0].length), ...known }
+}
+
+/**
+ * Names that reach beyond the module: other policies on the server, the network, and the settings
+ * of the server, which may hold secrets.
+ */
+const FORBIDDEN: Record<string, string> = {
+  data: 'other packages',
+  http: 'the network',
+  net: 'the network',
+  opa: 'the settings of the server',
+}
+
+function forbiddenNames(names: RegoName[]): PolicyMistake[] {
+  return names.flatMap(({ name, line, column }) => {
+    const what = Object.hasOwn(FORBIDDEN, name) ? FORBIDDEN[name] : undefined
+    return what === undefined ? [] : [{ line, column, path: '', message: `a policy cannot read ${what} (${name})` }]
+  })
+}
+
+type Settings = { format?: unknown; mode?: unknown; bindings?: unknown }
+
+/** Reads the last METADATA block before the package. */
+function readMetadata(head: string, custom: string): { title: string; settings: Settings } {
+  const lines = head.split('\n')
+  const start = lines.findLastIndex((line) => /^#[ \t]*METADATA[ \t]*$/.test(line))
+  if (start < 0) throw refusal('a METADATA block before the package is required')
+  const end = lines.findIndex((line, index) => index > start && !line.startsWith('#'))
+  const block = lines.slice(start + 1, end < 0 ? undefined : end).map((line) => line.slice(1))
+  const metadata = parseBlock(block.join('\n'), start + 2)
+  const { title, custom: all } = metadata as { title?: unknown; custom?: Record<string, unknown> }
+  const settings = all?.[custom]
+  if (typeof title !== 'string' || title.trim() === '' || title.length > NAME_CHARS_MAX)
+    throw refusal(`title: must be text of at most ${NAME_CHARS_MAX} characters`, start + 1)
+  if (typeof settings !== 'object' || settings === null)
+    throw refusal(`custom.${custom}: is required and must be a map`, start + 1)
+  return { title: title.trim(), settings: requireFormat(settings, custom) }
+}
+
+function parseBlock(yaml: string, line: number): unknown {
+  const document = parseDocument(yaml, { prettyErrors: false })
+  if (document.errors[0]) throw refusal(`the METADATA block is not valid YAML: ${document.errors[0].message}`, line)
+  return document.toJS({ maxAliasCount: 0 }) ?? {}
+}
+
+function requireFormat(settings: Settings, custom: string): Settings {
+  if (settings.format === FORMAT) return settings
+  throw refusal(`custom.${custom}.format: must be ${FORMAT}`)
+}
+
+function modeOf({ mode }: Settings): PolicyMode {
+  if (mode === 'enforce' || mode === 'monitor') return mode
+  throw refusal('mode: must be monitor or enforce')
+}
+
+const EVERYTHING: PolicyBindings = { environments: null, repositories: null, branches: null }
+
+function bindingsOf({ bindings = [] }: Settings): PolicyDefinition['bindings'] {
+  if (!Array.isArray(bindings) || bindings.length > BINDINGS_MAX)
+    throw refusal(`bindings: must be a list of at most ${BINDINGS_MAX} maps`)
+  return bindings.length === 0 ? EVERYTHING : bindings.map(toBindings)
+}
+
+const BINDING_FIELDS = ['environment', 'workflow', 'branch']
+
+function toBindings(binding: unknown, index: number): PolicyBindings {
+  if (typeof binding !== 'object' || binding === null) throw refusal(`bindings[${index}]: must be a map`)
+  for (const [field, value] of Object.entries(binding)) {
+    const at = `bindings[${index}].${field}`
+    if (!BINDING_FIELDS.includes(field))
+      throw refusal(`${at}: is not a field; the fields are ${BINDING_FIELDS.join(', ')}`)
+    const mistake = typeof value === 'string' ? globMistake(value) : 'must be text'
+    if (mistake !== null) throw refusal(`${at}: ${mistake}`)
+  }
+  const { environment, workflow, branch } = binding as Record<string, string | undefined>
+  const listed = (glob: string | undefined) => (glob === undefined ? null : [glob])
+  return {
+    environments: listed(environment),
+    repositories: null,
+    branches: listed(branch),
+    ...(workflow !== undefined && { workflows: [workflow] }),
+  }
+}
+
+function refusal(message: string, line = 1): PolicyFileError {
+  return new PolicyFileError([{ line, column: 1, path: '', message }])
+}

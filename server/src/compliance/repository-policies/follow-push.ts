@@ -1,0 +1,19 @@
+import type { HostEventHandler } from '../../codehosts/deliveries/host-event-handler.ts'
+import { enqueue } from '../../platform/queue/job.ts'
+import { branchName } from '../../repositories/branch-name.ts'
+import { findById } from '../../repositories/repository-lookup.store.ts'
+import { notePush } from './policy-source.store.ts'
+import { readRepositoryPoliciesJob } from './read-repository-policies.job.ts'
+
+/**
+ * After a push to the tracked branch: reads the repository's policy files again. Pushes that arrive
+ * late are ignored, because the newest commit contains them.
+ */
+export const followPush: HostEventHandler<'push'> = async (_services, tx, { org_id, provider }, push) => {
+  const { after, ref, pushed_at, repository } = push
+  const known = await findById(tx, org_id, provider, repository.id)
+  const tracked = known?.tracked_branch ?? repository.default_branch
+  if (after === null || !ref.startsWith('refs/heads/') || branchName(ref) !== branchName(tracked)) return
+  const source = { org_id, provider, repository_id: repository.id }
+  if (await notePush(tx, source, { commit_sha: after, pushed_at })) await enqueue(tx, readRepositoryPoliciesJob, source)
+}

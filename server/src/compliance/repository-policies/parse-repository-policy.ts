@@ -1,0 +1,27 @@
+import type { PolicyBindings, PolicyDefinition } from '../policies/policy.schema.ts'
+import { parsePolicyFile } from '../policy-file/policy.parser.ts'
+import { PolicyFileError } from '../policy-file/policy-mistake.ts'
+import { parseRego } from '../policy-file/rego.parser.ts'
+
+/**
+ * Parses a policy file of a repository. It covers its own repository: everything that is deployed
+ * from there, or what its bindings name. Throws `PolicyFileError`.
+ */
+export function parseRepositoryPolicy(path: string, text: string): PolicyDefinition {
+  return path.endsWith('.rego') ? parseRego(text) : parseYaml(text)
+}
+
+const EVERYTHING: PolicyBindings = { environments: null, repositories: null, branches: null }
+
+function parseYaml(text: string): PolicyDefinition {
+  const { engine, bindings, ...policy } = parsePolicyFile(text)
+  if (engine.type === 'wasm') throw refusal('engine: wasm is not supported in a repository; use "policy apply"')
+  if (engine.type === 'opa') throw refusal('engine: opa is not supported in a repository; write a .rego file instead')
+  if (bindings !== null && !Array.isArray(bindings) && bindings.repositories !== null)
+    throw refusal('bindings.repositories: a policy in a repository covers that repository only; remove the field')
+  return { ...policy, bindings: bindings ?? EVERYTHING, engine }
+}
+
+function refusal(message: string): PolicyFileError {
+  return new PolicyFileError([{ line: 1, column: 1, path: '', message }])
+}

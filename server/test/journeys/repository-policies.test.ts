@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, test } from 'node:test'
+import type { HostPush } from '../../src/codehosts/host-change.ts'
+import type { HostSource } from '../../src/codehosts/host-event.ts'
+import { evaluateDeployment } from '../../src/compliance/evaluate-deployment.ts'
+import { listAllPolicies } from '../../src/compliance/policies/policy.store.ts'
+import { followPush } from '../../src/compliance/repository-policies/follow-push.ts'
+import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
+import { fakeCodeHost } from '../support/fake-client.ts'
+import { hostAccount, hostRepository, insertConnection } from '../support/host-objects.ts'
+import { apply } from '../support/policies.ts'
+import { drainQueue } from '../support/queue.ts'
+
+const PUSHED_AT = new Date('2026-03-01T12:00:00.000Z')
+const PATH = '.shiplock/policies/tests.yaml'
+
+/** The files of each commit, by path. */
+const commits = new Map<string, Record<string, string>>()
+const blobs = new Map<string, string>()
+const read: string[] = []
+const host = fakeCodeHost({
+  listFolder: async (_repository, folder, ref) =>
+    Object.entries(commits.get(ref) ?? {})
+      .filter(([path]) => path.startsWith(`${folder}/`))
+      .map(([path, text]) => ({ path, blob: blobOf(text) })),
+  readBlob: async (_repository, blob) => {
+    read.push(blob)
+    return blobs.get(blob) ?? null
+  },
+})
+
+let api: TestApi
+let caller: Caller
+let source: HostSource
+
+before(async () => {
+  api = await startTestApi({ codeHosts: host.codeHosts })
+})
+after(() => api?.close())
+beforeEach(async () => {
+  caller = await api.caller()
+  await api.services.sql`update codehost_connections set status = 'removed'`
+  source = await insertConnection(api.services.sql, caller.orgId)
+  commits.clear()
+  host.acted.length = 0
+  read.length = 0
+})
+
+function blobOf(text: string): string {
+  const blob = Buffer.from(text).toString('base64url').slice(-60)
+  blobs.set(blob, text)
+  return blob
+}
+
+const policy = (name: string, expression = 'true') =>
+  `name: ${name}\nmode: enforce\nbindings: { environments: [production] }\nrules:\n  - rule: r\n    expression: '${expression}'\n`
+
+let commitNumber = 0
+
+/** Makes a commit with these files. */
+function commit(files: Record<string, string>): string {
+  commitNumber += 1
+  const sha = commitNumber.toString(16).padStart(40, '0')
+  commits.set(sha, files)
+  return sha
+}
+
+async function push(after: string, fields: Partial<HostPush> = {}): Promise<void> {
+  const data = {
+    ...{ repository: hostRepository(), ref: 'refs/heads/main', before: null, after, forced: false },
+    ...{ pusher: hostAccount(), commits: [], pushed_at: PUSHED_AT },
+    ...fields,
+  }
+  await api.services.sql.begin((tx) => followPush(api.services, tx, source, data))
+  await drainQueue(api)
+}
+
+async function stored() {
+  const policies = await listAllPolicies(api.services.sql, caller.orgId)
+  return policies.map(({ name, version, repository, path }) => [name, version, repository, path])
+}
+
+/** Returns the decision and the policies of a deployment from a repository. */
+async function decide(repository = 'github.com/acme/shop') {
+  const deployment = {
+    ...{ org_id: caller.orgId, deployment_id: 'd', run_id: null, attempt: 1, environment: 'production', repository },
+    ...{ branch: 'main', commit_sha: 'a'.repeat(40), policies: [] },
+  }
+  const { decision, policies } = await api.services.sql.begin((tx) => evaluateDeployment(api.services, tx, deployment))
+  return [decision, policies.map(({ name }) => name)]
+}
+
+async function statuses(): Promise<unknown[]> {
+  const rows = await api.services.sql<{ action: { state: string; description: string } }[]>`
+    select action
+    from codehost_calls
+    where org_id = ${caller.orgId}
+    order by created_at, id`
+  return rows.map(({ action: { state, description } }) => [state, description])
+}
+
+test('a push to the tracked branch applies the files to their repository only', async () => {
+  await apply(api, caller, policy('everywhere'))
+  await push(commit({ [PATH]: policy('own'), '.shiplock/policies/README.md': 'text' }))
+  assert.deepEqual(await stored(), [
+    ['everywhere', 1, null, null],
+    ['own', 1, 'acme/shop', PATH],
+  ])
+  assert.deepEqual(await decide(), ['approve', ['everywhere', 'own']])
+  assert.deepEqual(await decide('github.com/acme/other'), ['approve', ['everywhere']])
+  assert.deepEqual(await decide('gitlab.com/acme/shop'), ['approve', ['everywhere']])
+  assert.deepEqual(await statuses(), [['success', '1 policy is valid']])
+})
+
+test('changed content is a new version; a file that did not change is not read again', async () => {
+  await push(commit({ [PATH]: policy('own') }))
+  await push(commit({ [PATH]: policy('own') }), { pushed_at: new Date(PUSHED_AT.getTime() + 1000) })
+  assert.deepEqual(await stored(), [['own', 1, 'acme/shop', PATH]])
+  assert.equal(read.length, 1)
+  const renamed = policy('renamed', 'false')
+  await push(commit({ [PATH]: renamed }), { pushed_at: new Date(PUSHED_AT.getTime() + 2000) })
+  assert.deepEqual(await stored(), [['renamed', 2, 'acme/shop', PATH]])
+  assert.deepEqual(await decide(), ['block', ['renamed']])
+})
+
+test('a broken file keeps its last good version, and the commit status names the mistake', async () => {
+  await push(commit({ [PATH]: policy('own') }))
+  const later = new Date(PUSHED_AT.getTime() + 1000)
+  await push(commit({ [PATH]: 'name: own\nmode: strict\n', '.shiplock/policies/b.rego': 'x' }), { pushed_at: later })
+  assert.deepEqual(await stored(), [['own', 1, 'acme/shop', PATH]])
+  assert.deepEqual(await decide(), ['approve', ['own']])
+  assert.deepEqual((await statuses()).at(-1), [
+    'failure',
+    'tests.yaml: line 1, column 1: rules: is required and must be a list of 1 to 50 items (and 1 more)',
+  ])
+})
+
+test('a deleted file removes its policy, and a restored one continues its versions', async () => {
+  const at = (seconds: number) => ({ pushed_at: new Date(PUSHED_AT.getTime() + seconds * 1000) })
+  await push(commit({ [PATH]: policy('own') }))
+  await push(commit({}), at(1))
+  assert.deepEqual(await stored(), [])
+  assert.deepEqual(await decide(), ['none', []])
+  await push(commit({ [PATH]: policy('own', 'false') }), at(2))
+  assert.deepEqual(await stored(), [['own', 2, 'acme/shop', PATH]])
+})
+
+test('a push that arrives late changes nothing, and neither does one to another branch', async () => {
+  const [older, newer] = [commit({ [PATH]: policy('older') }), commit({ [PATH]: policy('newer') })]
+  await push(newer, { pushed_at: new Date(PUSHED_AT.getTime() + 1000) })
+  await push(older)
+  await push(commit({ [PATH]: policy('topic') }), {
+    ref: 'refs/heads/topic',
+    pushed_at: new Date(PUSHED_AT.getTime() + 9000),
+  })
+  assert.deepEqual(await stored(), [['newer', 1, 'acme/shop', PATH]])
+})
+
+test('fields that reach beyond the repository are refused', async () => {
+  const beyond = policy('own').replace('environments: [production]', "repositories: ['*']")
+  const opa = 'name: a\nmode: enforce\nengine: opa\ndecision: system/main\n'
+  await push(commit({ [PATH]: beyond, '.shiplock/policies/opa.yaml': opa }))
+  assert.deepEqual(await stored(), [])
+  assert.match(String((await statuses())[0]), /^failure,tests\.yaml: .*bindings\.repositories.*\(and 1 more\)$/)
+})
+
+test('a policy in a repository does not stand in for one that a gate names', async () => {
+  await push(commit({ [PATH]: policy('own') }))
+  const deployment = {
+    ...{ org_id: caller.orgId, deployment_id: 'd', run_id: null, attempt: 1, environment: 'production' },
+    ...{ repository: 'github.com/acme/shop', branch: 'main', commit_sha: 'a'.repeat(40), policies: ['own'] },
+  }
+  const { decision } = await api.services.sql.begin((tx) => evaluateDeployment(api.services, tx, deployment))
+  assert.equal(decision, 'block')
+})
+
+test('Rego without an OPA server is reported', async () => {
+  const rego = `# METADATA
+# title: Rego
+# custom: { shiplock: { format: 1, mode: enforce } }
+package shiplock.policy
+results := []
+`
+  await push(commit({ '.shiplock/policies/a.rego': rego }))
+  assert.match(String((await statuses())[0]), /^failure,a\.rego: line 1, column 1: Rego requires an OPA server/)
+})

@@ -35,6 +35,9 @@ const Bindings = Type.Object(
     branches: Globs(
       'Globs of the branches that the policy covers. Only `*` covers tags. Default: every branch and tag.',
     ),
+    workflows: Globs(
+      'Globs of the workflows that the policy covers: their names, or the files that define them. Default: every workflow.',
+    ),
   },
   {
     additionalProperties: false,

@@ -77,8 +77,9 @@ function repeatedRules(document: PolicyDocument): PolicyMistake[] {
 /** Fills in defaults. `applyPolicy` hashes the JSON, so the order of members must not change. */
 function toPolicyFile(content: PolicyFileContent): PolicyFile {
   const { name, mode, bindings } = content
-  const { environments = null, repositories = null, branches = null } = bindings ?? {}
-  const bound = bindings === undefined ? null : { environments, repositories, branches }
+  const { environments = null, repositories = null, branches = null, workflows } = bindings ?? {}
+  const lists = { environments, repositories, branches, ...(workflows && { workflows }) }
+  const bound = bindings === undefined ? null : lists
   return { name, mode, bindings: bound, engine: toEngine(content) }
 }
 

@@ -1,6 +1,6 @@
 import { COMMAND_LINE } from '../audit/audit.store.ts'
 import { applyPolicy } from '../compliance/policies/apply-policy.ts'
-import { listAllPolicies } from '../compliance/policies/policy.store.ts'
+import { type ListedPolicy, listAllPolicies } from '../compliance/policies/policy.store.ts'
 import { requireOrganization } from '../organizations/require-organization.ts'
 import { administer } from './administer.ts'
 import { defineCommand } from './command.ts'
@@ -43,6 +43,11 @@ export const policyList = defineCommand({
       id,
     ])
     const text = table(['NAME', 'VERSION', 'MODE', 'FILE', 'ID'], rows, `The organization ${org} has no policies.`)
-    context.print({ json: policies, text })
+    context.print({ json: policies.map(toJson), text })
   },
 })
+
+/** The file is named only for a policy that comes from a repository. */
+function toJson({ repository, path, ...policy }: ListedPolicy) {
+  return path === null ? policy : { ...policy, repository, path }
+}

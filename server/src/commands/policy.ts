@@ -2,6 +2,7 @@ import { COMMAND_LINE } from '../audit/audit.store.ts'
 import { applyPolicy } from '../compliance/policies/apply-policy.ts'
 import { type ListedPolicy, listAllPolicies } from '../compliance/policies/policy.store.ts'
 import { requireOrganization } from '../organizations/require-organization.ts'
+import { listRepositories, type Repository } from '../repositories/repository.store.ts'
 import { administer } from './administer.ts'
 import { defineCommand } from './command.ts'
 import { FILE, readFileOrSay } from './policy-file.ts'
@@ -32,22 +33,29 @@ export const policyList = defineCommand({
   arguments: [],
   options: { org: ORG },
   async run(context, _given, { org }) {
-    const policies = await administer(context, async ({ sql }) =>
-      listAllPolicies(sql, (await requireOrganization(sql, org)).id),
-    )
+    const policies = await administer(context, async ({ sql }) => {
+      const { id } = await requireOrganization(sql, org)
+      return toListed(await listAllPolicies(sql, id), await listRepositories(sql, id))
+    })
     const rows = policies.map(({ id, name, version, mode, repository, path }) => [
       name,
       `${version}`,
       mode,
-      repository === null ? '-' : `${repository}/${path}`,
+      path === undefined ? '-' : `${repository}/${path}`,
       id,
     ])
     const text = table(['NAME', 'VERSION', 'MODE', 'FILE', 'ID'], rows, `The organization ${org} has no policies.`)
-    context.print({ json: policies.map(toJson), text })
+    context.print({ json: policies, text })
   },
 })
 
-/** The file is named only for a policy that comes from a repository. */
-function toJson({ repository, path, ...policy }: ListedPolicy) {
-  return path === null ? policy : { ...policy, repository, path }
+type Listed = Pick<ListedPolicy, 'id' | 'name' | 'version' | 'mode'> & { repository?: string; path?: string }
+
+/** Names the file only of a policy that comes from a repository. */
+function toListed(policies: ListedPolicy[], repositories: Repository[]): Listed[] {
+  const names = new Map(repositories.map(({ provider, id, full_name }) => [`${provider} ${id}`, full_name]))
+  return policies.map(({ id, name, version, mode, provider, repository_id, path }) => {
+    const repository = names.get(`${provider} ${repository_id}`) ?? String(repository_id)
+    return { id, name, version, mode, ...(path !== null && { repository, path }) }
+  })
 }

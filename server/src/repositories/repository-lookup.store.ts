@@ -56,6 +56,17 @@ export async function findOnHost(
   return row ?? null
 }
 
+/**
+ * Lists the linked repositories that an address can mean: the one at `host/owner/name`, or those of
+ * any host with the name `owner/name`.
+ */
+export async function findByAddress(db: Db, orgId: string, address: string): Promise<LinkedRepository[]> {
+  const { host, name } = splitAddress(address)
+  if (!name.includes('/')) return findByName(db, orgId, address)
+  const found = await findOnHost(db, orgId, host, name)
+  return found === null ? [] : [found]
+}
+
 type LocatedRepository = {
   host: string | null
   /** The name without the host. */

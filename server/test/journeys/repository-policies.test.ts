@@ -77,7 +77,7 @@ async function push(after: string, fields: Partial<HostPush> = {}): Promise<void
 
 async function stored() {
   const policies = await listAllPolicies(api.services.sql, caller.orgId)
-  return policies.map(({ name, version, repository, path }) => [name, version, repository, path])
+  return policies.map(({ name, version, repository_id, path }) => [name, version, repository_id, path])
 }
 
 /** Returns the decision and the policies of a deployment from a repository. */
@@ -104,7 +104,7 @@ test('a push to the tracked branch applies the files to their repository only', 
   await push(commit({ [PATH]: policy('own'), '.shiplock/policies/README.md': 'text' }))
   assert.deepEqual(await stored(), [
     ['everywhere', 1, null, null],
-    ['own', 1, 'acme/shop', PATH],
+    ['own', 1, '1001', PATH],
   ])
   assert.deepEqual(await decide(), ['approve', ['everywhere', 'own']])
   assert.deepEqual(await decide('github.com/acme/other'), ['approve', ['everywhere']])
@@ -115,11 +115,11 @@ test('a push to the tracked branch applies the files to their repository only', 
 test('changed content is a new version; a file that did not change is not read again', async () => {
   await push(commit({ [PATH]: policy('own') }))
   await push(commit({ [PATH]: policy('own') }), { pushed_at: new Date(PUSHED_AT.getTime() + 1000) })
-  assert.deepEqual(await stored(), [['own', 1, 'acme/shop', PATH]])
+  assert.deepEqual(await stored(), [['own', 1, '1001', PATH]])
   assert.equal(read.length, 1)
   const renamed = policy('renamed', 'false')
   await push(commit({ [PATH]: renamed }), { pushed_at: new Date(PUSHED_AT.getTime() + 2000) })
-  assert.deepEqual(await stored(), [['renamed', 2, 'acme/shop', PATH]])
+  assert.deepEqual(await stored(), [['renamed', 2, '1001', PATH]])
   assert.deepEqual(await decide(), ['block', ['renamed']])
 })
 
@@ -127,7 +127,7 @@ test('a broken file keeps its last good version, and the commit status names the
   await push(commit({ [PATH]: policy('own') }))
   const later = new Date(PUSHED_AT.getTime() + 1000)
   await push(commit({ [PATH]: 'name: own\nmode: strict\n', '.shiplock/policies/b.rego': 'x' }), { pushed_at: later })
-  assert.deepEqual(await stored(), [['own', 1, 'acme/shop', PATH]])
+  assert.deepEqual(await stored(), [['own', 1, '1001', PATH]])
   assert.deepEqual(await decide(), ['approve', ['own']])
   assert.deepEqual((await statuses()).at(-1), [
     'failure',
@@ -142,7 +142,7 @@ test('a deleted file removes its policy, and a restored one continues its versio
   assert.deepEqual(await stored(), [])
   assert.deepEqual(await decide(), ['none', []])
   await push(commit({ [PATH]: policy('own', 'false') }), at(2))
-  assert.deepEqual(await stored(), [['own', 2, 'acme/shop', PATH]])
+  assert.deepEqual(await stored(), [['own', 2, '1001', PATH]])
 })
 
 test('a push that arrives late changes nothing, and neither does one to another branch', async () => {
@@ -153,7 +153,7 @@ test('a push that arrives late changes nothing, and neither does one to another 
     ref: 'refs/heads/topic',
     pushed_at: new Date(PUSHED_AT.getTime() + 9000),
   })
-  assert.deepEqual(await stored(), [['newer', 1, 'acme/shop', PATH]])
+  assert.deepEqual(await stored(), [['newer', 1, '1001', PATH]])
 })
 
 test('fields that reach beyond the repository are refused', async () => {

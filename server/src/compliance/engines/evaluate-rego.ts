@@ -57,7 +57,9 @@ function moduleName({ module, dialect }: RegoModule): string {
   return `m${createHash('sha256').update(`${dialect}\n${module}`).digest('hex').slice(0, 40)}`
 }
 
-/** The package stands where the module declared its own, so that the lines of mistakes stay right. */
+/**
+ * The package stands where the module declared its own, so that the lines of mistakes stay right.
+ */
 function withPackage({ module }: RegoModule, name: string): string {
   return module.replace(PACKAGE_PLACE, `package shiplock.repositories.${name}`)
 }

@@ -30,7 +30,10 @@ export async function queryOpa(url: string, decision: string, input: object): Pr
   return (body as { result?: unknown } | null)?.result
 }
 
-/** Stores a module on the server ("Create or Update a Policy"). Throws `RegoError` if it does not compile. */
+/**
+ * Stores a module on the server ("Create or Update a Policy"). Throws `RegoError` if it does not
+ * compile.
+ */
 export async function storeModule(url: string, id: string, module: string): Promise<void> {
   const request = { method: 'PUT', headers: { 'content-type': 'text/plain' }, body: module }
   const { status, body } = await askOpa(`${url}/v1/policies/${id}`, request)

@@ -32,7 +32,9 @@ function coversTarget(bindings: PolicyBindings, { environment, repository, branc
   )
 }
 
-/** The names by which bindings can refer to a workflow: its name, the path of its file, the file. */
+/**
+ * The names by which bindings can refer to a workflow: its name, the path of its file, the file.
+ */
 function namesOf({ name, path }: WorkflowName): string[] {
   return [name, path, path?.split('/').at(-1)].filter((known) => known !== null && known !== undefined)
 }

@@ -1,6 +1,6 @@
 import { Check } from 'typebox/value'
 import type { Db, Tx } from '../../platform/db/sql.ts'
-import { splitAddress } from '../../repositories/repository-identity.ts'
+import { findByAddress } from '../../repositories/repository-lookup.store.ts'
 import { type PolicyBundle, PolicyDefinition, type PolicyMode } from './policy.schema.ts'
 
 type PolicySummary = { id: string; name: string; version: number; mode: PolicyMode }
@@ -87,7 +87,7 @@ export async function countPolicies(db: Db, orgId: string): Promise<number> {
  * files of a repository (`host/owner/name` or `owner/name`). A missing version counts as `enforce`.
  */
 export async function listPolicies(db: Db, orgId: string, { repository }: { repository: string }): Promise<Policy[]> {
-  const { host, name } = addressOf(repository)
+  const repositories = await findByAddress(db, orgId, repository)
   const rows = await db<(Omit<Policy, 'definition'> & { definition: unknown })[]>`
     select policy.id, policy.name, policy.version, coalesce(stored.mode, 'enforce') as mode, policy.path,
       stored.definition
@@ -96,43 +96,38 @@ export async function listPolicies(db: Db, orgId: string, { repository }: { repo
       on stored.org_id = policy.org_id and stored.policy_id = policy.id and stored.version = policy.version
     where policy.org_id = ${orgId}
       and policy.removed_at is null
-      and (policy.repository_id is null or exists (
-        select
-        from repositories repository
-        where repository.org_id = policy.org_id
-          and repository.provider = policy.provider
-          and repository.id = policy.repository_id
-          and lower(repository.full_name) = lower(${name})
-          and (${host}::text is null or repository.host = ${host})
-      ))
+      and (
+        policy.repository_id is null
+        or (policy.provider, policy.repository_id) in (
+          select provider, repository_id
+          from unnest(
+            ${repositories.map(({ provider }) => provider)}::text[], ${repositories.map(({ id }) => id)}::text[]
+          ) as named (provider, repository_id)
+        )
+      )
     order by policy.name, policy.id
     limit ${POLICIES_MAX + POLICY_FILES_MAX}`
   return rows.map((row) => ({ ...row, definition: Check(PolicyDefinition, row.definition) ? row.definition : null }))
 }
 
-/** `owner/name` has no host. */
-function addressOf(repository: string): { host: string | null; name: string } {
-  const { host, name } = splitAddress(repository)
-  return name.includes('/') ? { host, name } : { host: null, name: repository }
+/** A policy with its file; the fields of the file are null for a policy of the organization. */
+export type ListedPolicy = PolicySummary & {
+  provider: string | null
+  repository_id: string | null
+  path: string | null
 }
-
-/** A policy as administrators see it. `repository` and `path` are null for one of the organization. */
-export type ListedPolicy = PolicySummary & { repository: string | null; path: string | null }
 
 /** Lists the policies of an organization and of all its repositories. */
 export async function listAllPolicies(db: Db, orgId: string): Promise<ListedPolicy[]> {
   return db<ListedPolicy[]>`
     select policy.id, policy.name, policy.version, coalesce(stored.mode, 'enforce') as mode,
-      repository.full_name as repository, policy.path
+      policy.provider, policy.repository_id, policy.path
     from policies policy
     left join policy_versions stored
       on stored.org_id = policy.org_id and stored.policy_id = policy.id and stored.version = policy.version
-    left join repositories repository
-      on repository.org_id = policy.org_id and repository.provider = policy.provider
-        and repository.id = policy.repository_id
     where policy.org_id = ${orgId}
       and policy.removed_at is null
-    order by policy.path is not null, repository.full_name, policy.name, policy.id
+    order by policy.path is not null, policy.provider, policy.repository_id, policy.name, policy.id
     limit ${LISTED_MAX}`
 }
 

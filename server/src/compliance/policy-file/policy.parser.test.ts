@@ -107,7 +107,7 @@ const MISTAKES: [what: string, text: string, found: string[]][] = [
     'an unknown field of a rule and one of the bindings',
     `${HEAD}bindings: { branch: [main], branches: [main] }\nrules:\n  - rule: a\n    expression: 'true'\n    trsut: any\n`,
     [
-      'line 3, column 13: bindings.branch: is not a field here; the fields are environments, repositories, branches',
+      'line 3, column 13: bindings.branch: is not a field here; the fields are environments, repositories, branches, workflows',
       'line 7, column 5: rules[0].trsut: is not a field here; the fields are rule, name, expression, blocking, reason, trust, max_age',
     ],
   ],
@@ -159,7 +159,9 @@ const MISTAKES: [what: string, text: string, found: string[]][] = [
   [
     'bindings without a list',
     `${HEAD}${RULES}bindings: {}\n`,
-    ['line 4, column 11: bindings: must have at least one of the fields environments, repositories, branches'],
+    [
+      'line 4, column 11: bindings: must have at least one of the fields environments, repositories, branches, workflows',
+    ],
   ],
   [
     'bindings that are not a map',

@@ -1,6 +1,5 @@
 import { type Static, Type } from 'typebox'
 import type { HostClient } from '../../codehosts/code-host.ts'
-import { findHostRepository } from '../../codehosts/connections/connection.store.ts'
 import { openRepositoryClient } from '../../codehosts/connections/open-client.ts'
 import type { HostRepository } from '../../codehosts/host-repository.ts'
 import type { Job } from '../../platform/queue/job.ts'
@@ -16,7 +15,9 @@ import { type FoundPolicies, type ReadFile, storePolicies } from './store-polici
 
 const Payload = Type.Object({ org_id: Type.String(), provider: Type.String(), repository_id: Type.String() })
 
-/** Reads the policy files of a repository's tracked branch. Waiting jobs of a repository are one. */
+/**
+ * Reads the policy files of a repository's tracked branch. Waiting jobs of a repository are one.
+ */
 export const readRepositoryPoliciesJob: Job<Services, Static<typeof Payload>> = {
   name: 'compliance.read-repository-policies',
   payload: Payload,
@@ -27,12 +28,9 @@ export const readRepositoryPoliciesJob: Job<Services, Static<typeof Payload>> = 
 
 async function readRepositoryPolicies(services: Services, source: PolicySource): Promise<void> {
   const { sql } = services
-  const [commitSha, repository, client] = await Promise.all([
-    findPolicyCommit(sql, source),
-    findHostRepository(sql, source.org_id, source.provider, source.repository_id),
-    openRepositoryClient(services, source.org_id, { provider: source.provider, id: source.repository_id }),
-  ])
-  if (commitSha === null || repository === null || client === null) return
+  const [commitSha, opened] = await Promise.all([findPolicyCommit(sql, source), openRepositoryClient(services, source)])
+  if (commitSha === null || opened === null) return
+  const { client, repository } = opened
   const listed = await listFiles(client, repository, commitSha)
   const known = new Map((await listPolicyFiles(sql, source)).map(({ path, blob }) => [path, blob]))
   const files: ReadFile[] = []

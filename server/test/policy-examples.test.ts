@@ -28,6 +28,12 @@ const scannedAt =
   (input) => ({ scans: input.scans.map((scan) => ({ ...scan, at })) })
 const exploited: Change = (input) => ({ issues: { ...input.issues, known_exploited: 1 } })
 const likely: Change = (input) => ({ findings: { ...input.findings, max_epss: 0.97 } })
+const review =
+  (fields: Partial<PolicyInput['reviews'][number]>): Change =>
+  (input) => ({ reviews: input.reviews.map((one) => ({ ...one, ...fields })) })
+const checked =
+  (status: string): Change =>
+  (input) => ({ checks: input.checks.map((one) => ({ ...one, status })) })
 const neverScanned: Change = () => ({ scans: [] })
 
 /** Changes to the input that make each example fail, with the expected decision. */
@@ -64,6 +70,14 @@ const EXAMPLES: Record<string, [what: string, change: Change, decision: string][
     ['a scan of last month', scannedAt('2026-02-01T00:00:00.000Z'), 'block'],
     ['a scan a millisecond too old', scannedAt('2026-02-25T05:06:06.999Z'), 'block'],
     ['no scan', neverScanned, 'block'],
+  ],
+  reviewed: [
+    ['a commit without a pull request', () => ({ pull_request: null, reviews: [] }), 'block'],
+    ['an approval by the author', review({ reviewer: 'octocat' }), 'block'],
+    ['an approval of an earlier commit', review({ stale: true }), 'block'],
+    ['a review that approves nothing', review({ state: 'commented' }), 'block'],
+    ['a failed check', checked('failure'), 'block'],
+    ['no finished check', () => ({ checks: [] }), 'block'],
   ],
 }
 

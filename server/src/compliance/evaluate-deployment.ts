@@ -2,7 +2,7 @@ import type { Tx } from '../platform/db/sql.ts'
 import { newUuid } from '../platform/ids.ts'
 import type { Services } from '../services.ts'
 import { evaluatePolicy } from './engines/evaluate-policy.ts'
-import type { PolicyInput } from './input/policy-input.schema.ts'
+import { type PolicyInput, plainEnvironment } from './input/policy-input.schema.ts'
 import { readPolicyInput } from './input/read-policy-input.ts'
 import { findBundle, listPolicies, type Policy } from './policies/policy.store.ts'
 import { coversDeployment, type WorkflowName } from './policies/policy-binding.ts'
@@ -25,6 +25,8 @@ export type DeploymentToEvaluate = {
   repository: string
   branch: string | null
   workflow?: WorkflowName
+  /** The protection rules of the environment on its code host; absent if it has none. */
+  protection?: Omit<NonNullable<PolicyInput['environment']>, 'name'>
   commit_sha: string
   policies: string[]
 }
@@ -61,12 +63,12 @@ function missingPolicy(name: string): PolicyVerdict {
 }
 
 function subjectOf(deployment: DeploymentToEvaluate) {
-  const { org_id, deployment_id: id, run_id, attempt, environment, repository, branch, commit_sha } = deployment
+  const { org_id, deployment_id: id, run_id, attempt, repository, branch, commit_sha } = deployment
   return {
     ...{ org_id, repository, branch },
     run: run_id === null ? null : { id: run_id, attempt },
     deployment: { id, branch, commit_sha, attempt },
-    environment: { name: environment },
+    environment: { ...plainEnvironment(deployment.environment), ...deployment.protection },
   }
 }
 

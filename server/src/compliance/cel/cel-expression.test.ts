@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { attestationOf, policyInput } from '../../../test/support/policies.ts'
-import type { PolicyInput } from '../input/policy-input.schema.ts'
+import { type PolicyInput, plainEnvironment } from '../input/policy-input.schema.ts'
 import { celInput } from './cel-environment.ts'
 import { checkExpression, evaluateExpression } from './cel-expression.ts'
 
@@ -47,7 +47,10 @@ test('an expression that fails at evaluation is an error with a reason', () => {
 
 test('null members are absent, and has() tests for them', () => {
   assert.equal(evaluate('!has(environment.name) && !has(run.branch)').status, 'pass')
-  assert.equal(evaluate('has(environment.name)', policyInput({ environment: { name: 'production' } })).status, 'pass')
+  assert.equal(
+    evaluate('has(environment.name)', policyInput({ environment: plainEnvironment('production') })).status,
+    'pass',
+  )
   assert.equal(evaluate('environment.name == "production"').status, 'error')
 })
 

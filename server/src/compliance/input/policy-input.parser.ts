@@ -1,6 +1,6 @@
 import { Ajv } from 'ajv'
 import { isTimestamp } from '../../platform/http/validation.ts'
-import { PolicyInput } from './policy-input.schema.ts'
+import { NO_CHANGE, PolicyInput, plainEnvironment } from './policy-input.schema.ts'
 
 const MISTAKES_MAX = 20
 
@@ -18,10 +18,24 @@ export function parsePolicyInput(text: string): PolicyInput {
   } catch (cause) {
     throw new Error(`The input is not valid JSON: ${(cause as Error).message}`, { cause })
   }
-  if (check(value)) return value
+  const complete = withLaterMembers(value)
+  if (check(complete)) return complete
   const mistakes = (check.errors ?? []).slice(0, MISTAKES_MAX).map(({ instancePath, message, params }) => {
     const extra = 'additionalProperty' in params ? `: ${params.additionalProperty}` : ''
     return `${instancePath || '/'} ${message}${extra}`
   })
   throw new Error(`The input does not match docs/policy-input.schema.json: ${mistakes.join('; ')}`)
+}
+
+/** Adds members that the input did not have at first, so that earlier documents stay valid. */
+function withLaterMembers(value: unknown): unknown {
+  if (!isObject(value)) return value
+  const { environment } = value
+  const isNamed = isObject(environment) && typeof environment.name === 'string'
+  const complete = isNamed ? { ...plainEnvironment(environment.name as string), ...environment } : environment
+  return { ...NO_CHANGE, ...value, ...(isNamed && { environment: complete }) }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

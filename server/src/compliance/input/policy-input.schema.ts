@@ -119,6 +119,53 @@ const Deployment = Closed(
   { description: 'The deployment. Null when a compliance result is evaluated.' },
 )
 
+const PullRequest = Closed(
+  {
+    number: Count('The number of the pull request.'),
+    title: Text('The title of the pull request.'),
+    url: Nullable(Text('The URL of the pull request.')),
+    author: Nullable(Text('The login of the author.')),
+    state: Text('The state of the pull request: `open`, `closed` or `merged`.'),
+    draft: Type.Boolean({ description: 'Whether the pull request is a draft.' }),
+    head_sha: Text('The newest commit of the pull request.'),
+    base_branch: Text('The branch that the pull request is merged to.'),
+    merged_by: Nullable(Text('The login of the person or bot that merged it. Null unless it is merged.')),
+    created_at: Time('When the pull request was opened.'),
+    merged_at: Nullable(Time('When the pull request was merged. Null unless it is merged.')),
+  },
+  {
+    description:
+      'The pull request of the commit, from the connected code host: the one whose merge created the commit, or whose newest commit it is. Null if there is none.',
+  },
+)
+
+const Review = Closed({
+  reviewer: Nullable(Text('The login of the reviewer.')),
+  state: Text('The state of the review: `approved`, `changes_requested`, `commented` or `dismissed`.'),
+  commit_sha: Nullable(Text('The commit that was reviewed.')),
+  stale: Type.Boolean({ description: 'Whether commits followed the reviewed one.' }),
+  at: Time('When the review was submitted.'),
+})
+
+const Check = Closed({
+  name: Text('The name of the check.'),
+  source: Text('The app or service that reports the check.'),
+  status: Text('The status of the check, such as `in_progress` or `success`.'),
+  completed_at: Nullable(Time('When the check finished. Null until then.')),
+})
+
+const names = (description: string) => Type.Array(Type.String(), { description })
+
+const Environment = Closed(
+  {
+    name: Text('The name of the environment.'),
+    protection_rules: names('The protection rules of the environment, such as `required_reviewers` and `customRule`.'),
+    required_reviewers: names('The logins of the reviewers that the code host requires.'),
+    required_reviewer_teams: names('The names of the teams that the code host requires as reviewers.'),
+  },
+  { description: 'The target environment of the deployment.' },
+)
+
 /** The document that every policy engine evaluates. Published as docs/policy-input.schema.json. */
 export const PolicyInput = Closed({
   now: Time('When the policy is evaluated.'),
@@ -137,12 +184,12 @@ export const PolicyInput = Closed({
   findings: openCounts('The open findings of the reports in `scans`.'),
   issues: openCounts('The open issues of the repository.'),
   deployment: Nullable(Deployment),
-  environment: Nullable(
-    Closed(
-      { name: Text('The name of the environment.') },
-      { description: 'The target environment of the deployment.' },
-    ),
-  ),
+  environment: Nullable(Environment),
+  pull_request: Nullable(PullRequest),
+  reviews: Type.Array(Review, { description: 'The reviews of the pull request, newest first, at most 1,000.' }),
+  checks: Type.Array(Check, {
+    description: 'The newest result of each check of the commit on the connected code host, at most 1,000.',
+  }),
   truncated: Type.Array(Type.String(), {
     description: 'The names of the lists that are incomplete. `data` means the data of attestations.',
   }),
@@ -150,6 +197,14 @@ export const PolicyInput = Closed({
 export type PolicyInput = Static<typeof PolicyInput>
 
 const NO_OPEN = { open: { critical: 0, high: 0, medium: 0, low: 0, info: 0 }, known_exploited: 0, max_epss: 0 }
+
+/** What is known about a commit that no connected code host knows. */
+export const NO_CHANGE = { pull_request: null, reviews: [], checks: [] }
+
+/** An environment without protection rules on a code host. */
+export function plainEnvironment(name: string): NonNullable<PolicyInput['environment']> {
+  return { name, protection_rules: [], required_reviewers: [], required_reviewer_teams: [] }
+}
 
 /** An input without any evidence. */
 export function emptyInput(now: Date): PolicyInput {
@@ -166,6 +221,7 @@ export function emptyInput(now: Date): PolicyInput {
     issues: NO_OPEN,
     deployment: null,
     environment: null,
+    ...NO_CHANGE,
     truncated: [],
   }
 }

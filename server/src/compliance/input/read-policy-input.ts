@@ -1,9 +1,11 @@
+import { type ChangeFacts, readChangeFacts } from '../../ci/changes/change-facts.store.ts'
 import { readRunEvidence } from '../../ci/evidence/run-evidence.store.ts'
 import { EVIDENCE_ITEMS_MAX, type RunEvidence } from '../../ci/evidence/run-evidence.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import { branchName } from '../../repositories/branch-name.ts'
+import { findByAddress } from '../../repositories/repository-lookup.store.ts'
 import { readPolicyFacts } from '../../security/policy-facts/read-policy-facts.ts'
-import type { PolicyInput } from './policy-input.schema.ts'
+import { NO_CHANGE, type PolicyInput } from './policy-input.schema.ts'
 
 /** What the policies evaluate: a repository with one of its runs and, if any, a deployment. */
 type PolicySubject = {
@@ -22,11 +24,13 @@ export async function readPolicyInput(db: Db, subject: PolicySubject, now: Date)
     run === null ? null : readRunEvidence(db, { org_id, run_id: run.id, attempt: run.attempt }, now),
     readPolicyFacts(db, org_id, repository, branch),
   ])
+  const change = await readChange(db, subject, deployment?.commit_sha ?? evidence?.run.commit_sha ?? null)
   return {
     now: now.toISOString(),
     repository,
     ...runFacts(evidence),
     ...security,
+    ...change,
     deployment,
     environment,
     truncated: evidence === null ? [] : truncatedLists(evidence),
@@ -45,6 +49,36 @@ function runFacts(evidence: RunEvidence | null): RunMembers {
     attestations: attestations.map((attestation) => ({ ...attestation, data: attestation.data ?? {} })),
     artifacts,
   }
+}
+
+type ChangeMembers = Pick<PolicyInput, 'pull_request' | 'reviews' | 'checks'>
+
+/** What the connected code host of the repository says about a commit. */
+async function readChange(
+  db: Db,
+  { org_id, repository }: PolicySubject,
+  commitSha: string | null,
+): Promise<ChangeMembers> {
+  const [known, ...others] = await findByAddress(db, org_id, repository)
+  if (commitSha === null || known === undefined || others.length > 0) return NO_CHANGE
+  const commit = { commit_sha: commitSha, pull_request: null }
+  const facts = await readChangeFacts(db, { org_id, provider: known.provider, repository_id: known.id, ...commit })
+  return { pull_request: toPullRequest(facts), reviews: facts.reviews.map(toReview), checks: facts.checks.map(toCheck) }
+}
+
+function toPullRequest({ pull_request: found }: ChangeFacts): PolicyInput['pull_request'] {
+  if (found === null) return null
+  const { author, base_ref, merged_by, merge_commit_sha: _, ...pullRequest } = found
+  const logins = { author: author?.login ?? null, merged_by: merged_by?.login ?? null }
+  return { ...pullRequest, ...logins, base_branch: base_ref }
+}
+
+function toReview({ reviewer, submitted_at: at, ...review }: ChangeFacts['reviews'][number]) {
+  return { ...review, reviewer: reviewer?.login ?? null, at }
+}
+
+function toCheck({ name, source, status, completed_at }: ChangeFacts['checks'][number]) {
+  return { name, source, status, completed_at }
 }
 
 function truncatedLists(evidence: RunEvidence): string[] {

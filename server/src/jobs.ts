@@ -2,8 +2,7 @@ import { forgetUnfinishedArtifacts } from './ci/artifacts/forget-unfinished-arti
 import { artifactCompleted, reportChanged } from './ci/reports/change-report.ts'
 import { settleOverdueRuns } from './ci/runs/settle-overdue-runs.job.ts'
 import { runFinished } from './ci/runs/update-run.ts'
-import { connectionExtended } from './codehosts/connections/apply-installation-event.ts'
-import { connectionMade } from './codehosts/connections/connect-installation.ts'
+import { connectionMade } from './codehosts/connections/connection-made.ts'
 import { policyApplied } from './compliance/policies/apply-policy.ts'
 import { evaluateRepositoryJob } from './compliance/results/evaluate-repository.job.ts'
 import {
@@ -44,7 +43,6 @@ export const jobs: Job<Services, never>[] = [
   postComment,
   postDecision,
   subscribe(connectionMade),
-  subscribe(connectionExtended),
   subscribe(repositoryRenamed, followRename),
   subscribe(artifactCompleted, readArtifact),
   subscribe(runFinished, followRun, reconsiderGates, reconsiderRun),

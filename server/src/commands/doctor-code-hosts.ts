@@ -10,7 +10,7 @@ export const CODE_HOST_CHECKS: readonly { check: string; examine: (services: Ser
   { check: 'installations', examine: checkWaiting },
 ]
 
-/** A server without code hosts is in order. Throws if the stored credentials cannot be decrypted. */
+/** A server without code hosts is in order. Stored credentials must be readable. */
 async function checkGithubApp({ config, githubCredentials }: Services): Promise<Result> {
   const credentials = await githubCredentials.read()
   if (credentials === null) return { ok: true, detail: 'not configured; run "provider setup github"' }

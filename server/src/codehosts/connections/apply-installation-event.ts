@@ -1,7 +1,6 @@
-import { Type } from 'typebox'
 import { recordAudit, SYSTEM } from '../../audit/audit.store.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import { type Event, publish } from '../../platform/queue/event.ts'
+import { publish } from '../../platform/queue/event.ts'
 import { joinConnection, leaveConnection } from '../../repositories/followed-repository.store.ts'
 import type { Provider } from '../../repositories/repository-identity.ts'
 import type { Services } from '../../services.ts'
@@ -12,6 +11,7 @@ import {
   lockConnection,
   updateConnection,
 } from './connection.store.ts'
+import { connectionMade } from './connection-made.ts'
 import {
   type InstallationKey,
   type KnownInstallation,
@@ -21,16 +21,6 @@ import {
   updateInstallation,
 } from './installation.store.ts'
 import { removeConnection } from './remove-connection.ts'
-
-/**
- * Published when a connection covers more than before: repositories were added, or its suspension
- * has ended. Subscribers read what they have missed.
- */
-export const connectionExtended: Event<{ org_id: string; connection_id: string }> = {
-  name: 'codehosts.connection.extended',
-  payload: Type.Object({ org_id: Type.String(), connection_id: Type.String() }),
-  once: ({ connection_id }) => connection_id,
-}
 
 /**
  * Applies an event about an installation itself, connected or not. The host's time decides which
@@ -53,7 +43,7 @@ export async function applyInstallationEvent(
   if (!live) return
   if (known.removed_at) return removeConnection(tx, live, SYSTEM, now)
   const isResumed = await follow(tx, live, known, now)
-  if (isExtended || isResumed) await publish(tx, connectionExtended, { org_id: live.org_id, connection_id: live.id })
+  if (isExtended || isResumed) await publish(tx, connectionMade, { org_id: live.org_id, connection_id: live.id })
 }
 
 /** Stores what is known of an installation, and locks it until the transaction ends. */

@@ -27,7 +27,10 @@ async function checkConnections({ sql }: Services): Promise<Result> {
     ...(status === 'suspended' ? [`${account?.login} is suspended on its code host`] : []),
     ...(sync.state === 'failed' ? [`the synchronization of ${account?.login} failed: ${sync.error}`] : []),
   ])
-  return { ok: problems.length === 0, detail: [`${present.length} connected accounts`, ...problems].join('; ') }
+  return {
+    ok: problems.length === 0,
+    detail: [`${present.length} connected ${present.length === 1 ? 'account' : 'accounts'}`, ...problems].join('; '),
+  }
 }
 
 /** Waiting installations are no failure, but their events are not applied. */

@@ -7,6 +7,8 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, beforeEach, test } from 'node:test'
+import { openSql } from '../../src/platform/db/sql.ts'
+import { insertConnection } from '../support/host-objects.ts'
 import { type Running, runProgram, startProgram } from '../support/program.ts'
 
 const PEM = generateKeyPairSync('rsa', { modulusLength: 2048 })
@@ -84,10 +86,10 @@ async function page(path: string) {
 
 /** The address and the manifest of the form on the page. */
 function formOf(html: string) {
-  const unescape = (text = '') => text.replaceAll('&quot;', '"').replaceAll('&#39;', "'").replaceAll('&amp;', '&')
+  const plain = (text = '') => text.replaceAll('&quot;', '"').replaceAll('&#39;', "'").replaceAll('&amp;', '&')
   const [, action] = /<form action="([^"]*)" method="post">/.exec(html) ?? []
   const [, manifest] = /name="manifest" value="([^"]*)"/.exec(html) ?? []
-  return { action: unescape(action), manifest: JSON.parse(unescape(manifest)) }
+  return { action: plain(action), manifest: JSON.parse(plain(manifest)) }
 }
 
 const credentials = async () => {
@@ -253,4 +255,73 @@ test('provider list and disconnect explain an empty list and a wrong id', async 
     'disconnect',
     '0f0e0d0c-0b0a-4908-8706-050403020100',
   ])
+})
+
+test('provider list and doctor show the progress and the failures of connections, and waiting installations', async () => {
+  const database = (await printed(['doctor'])).find(({ check }: { check: string }) => check === 'database')
+  const sql = openSql(database.url, { max: 1, applicationName: 'test' })
+  try {
+    const { id: orgId } = (await printed(['org', 'list']))[0]
+    const { connection_id } = await insertConnection(sql, orgId)
+    await sql`
+      update codehost_connections
+      set sync_state = 'running', sync_phase = 'runs', sync_done = 312, sync_total = 1000`
+    const away = {
+      org_id: orgId,
+      provider: 'github',
+      host: 'github.com',
+      tracked_branch: 'main',
+      created_at: new Date(),
+    }
+    const gone = { ...away, id: '2', full_name: 'acme/gone', owner_id: '55', archived: true, deleted_at: new Date() }
+    const left = { ...away, id: '3', full_name: 'acme/left', owner_id: '55', archived: true }
+    await sql`insert into repositories ${sql(gone)}`
+    await sql`insert into repositories ${sql(left)}`
+    const installation = { provider: 'github', host: 'github.com', id: '4711' }
+    const seen = { first_seen_at: new Date(), last_event_at: new Date('2026-03-01T10:00:00Z') }
+    await sql`insert into codehost_installations ${sql({ ...installation, ...seen })}`
+
+    const [connected, waiting] = await printed(['provider', 'list', '--org', 'default'])
+    assert.deepEqual([connected.id, connected.sync.phase, connected.sync.done], [connection_id, 'runs', 312])
+    assert.deepEqual(waiting, {
+      ...installation,
+      account: null,
+      status: 'waiting',
+      repositories: null,
+      connected_at: null,
+      last_event_at: '2026-03-01T10:00:00.000Z',
+      last_synced_at: null,
+      sync: { state: 'idle', phase: null, done: null, total: null, error: null },
+    })
+    assert.deepEqual(Object.keys(waiting).sort(), Object.keys(connected).sort())
+    const text = (await runProgram(dataDir, ['provider', 'list'], env)).stdout
+    assert.match(text, / default +github\.com +acme +active +all +- +importing runs 312\/1000$/m)
+    assert.match(text, /^4711 +- +github\.com +- +waiting /m)
+
+    const states = (await runProgram(dataDir, ['repo', 'list', '--org', 'default'], env)).stdout
+    assert.match(states, /acme\/shop .* connected$/m)
+    assert.match(states, /acme\/gone .* deleted$/m)
+    assert.match(states, /acme\/left .* disconnected, archived$/m)
+
+    await sql`update codehost_connections set status = 'suspended', sync_state = 'failed', sync_error = 'no answer'`
+    const { code, json } = await runProgram(dataDir, ['doctor', '--json'], env)
+    const rows = json.filter(({ check }: { check: string }) => ['connections', 'installations'].includes(check))
+    const problems = 'acme is suspended on its code host; the synchronization of acme failed: no answer'
+    assert.deepEqual(
+      [code, rows],
+      [
+        1,
+        [
+          { check: 'connections', ok: false, detail: `1 connected account; ${problems}` },
+          { check: 'installations', ok: true, detail: 'waiting for "provider connect": 4711' },
+        ],
+      ],
+    )
+    const disconnected = await printed(['provider', 'disconnect', connection_id])
+    assert.deepEqual(disconnected, { id: connection_id, status: 'removed', account: 'acme' })
+    await refused(1, /^The connection to acme is already removed/m, ['provider', 'disconnect', connection_id])
+    assert.equal((await printed(['provider', 'list']))[0].status, 'removed')
+  } finally {
+    await sql.end()
+  }
 })

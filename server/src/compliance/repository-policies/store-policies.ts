@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto'
 import { recordAudit, SYSTEM } from '../../audit/audit.store.ts'
 import { requestCall } from '../../codehosts/calls/request-call.ts'
 import type { HostAction } from '../../codehosts/code-host.ts'
-import { findHostRepository } from '../../codehosts/connections/open-client.ts'
+import { findConnectionOfRepository } from '../../codehosts/connections/connection.store.ts'
+import { findHostRepository } from '../../codehosts/connections/find-host-repository.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { publish } from '../../platform/queue/event.ts'
 import type { Services } from '../../services.ts'
@@ -71,10 +72,12 @@ const STATUS_CONTEXT = 'shiplock/policies'
 const DESCRIPTION_CHARS_MAX = 140
 
 async function reportStatus(tx: Tx, source: PolicySource, result: Result, now: Date): Promise<void> {
-  const { org_id, repository_id } = source
-  const known = await findHostRepository(tx, source)
-  if (known === null) return
-  const { connection, repository } = known
+  const { org_id, provider, repository_id } = source
+  const [connection, repository] = await Promise.all([
+    findConnectionOfRepository(tx, org_id, provider, repository_id),
+    findHostRepository(tx, org_id, provider, repository_id),
+  ])
+  if (connection === null || repository === null) return
   const action: HostAction = {
     type: 'commit_status',
     repository: { id: repository_id, full_name: repository.full_name },

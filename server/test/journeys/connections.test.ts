@@ -182,6 +182,15 @@ test('suspending, resuming and removing an installation changes its connection, 
   assert.equal(await findConnectionOfInstallation(api.services.sql, 'github', 'github.com', there.id), null)
 })
 
+test('an installation that the host describes again after its removal can be connected and stays connected', async () => {
+  await connect()
+  await apply('removed', there)
+  const { id } = await connect()
+  await apply('changed', there)
+  assert.deepEqual((await statuses()).sort(), ['active', 'removed'])
+  assert.equal((await findConnectionOfInstallation(api.services.sql, 'github', 'github.com', there.id))?.id, id)
+})
+
 test('a renamed account is shown under its new name', async () => {
   await connect()
   await apply('changed', { ...there, account: { ...there.account, login: 'renamed' } })

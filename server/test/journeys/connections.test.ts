@@ -238,6 +238,15 @@ test('repositories leave and join a selection, and late events do not bring them
   assert.deepEqual([(await shop())?.connection_id, await announced(id)], [id, 1])
 })
 
+test('the creation of an installation that is delivered late does not bring removed repositories back', async () => {
+  const { id } = await connect()
+  await rememberShop(id)
+  const name = { id: '1001', full_name: `${there.account.login}/shop` }
+  await apply('changed', there, { removed: [name] })
+  await apply('created', there, { added: [name] })
+  assert.equal((await shop())?.connection_id, null)
+})
+
 test('a repository that was removed from the selection before it was first described stays outside', async () => {
   const { id } = await connect()
   await apply('changed', there, { removed: [{ id: '1001', full_name: 'x/shop' }] })

@@ -87,10 +87,11 @@ type SelectionChange = { key: InstallationKey; live: LiveConnection | null; even
  */
 async function select(tx: Tx, { key, live, event }: SelectionChange, now: Date): Promise<boolean> {
   const installation = { provider: key.provider, host: key.host, installation_id: key.id }
-  const host_at = event.installation.updated_at ?? null
-  const idsOf = (repositories: { id: string }[]) => repositories.map(({ id }) => id)
-  const added = await recordSelection(tx, installation, { ids: idsOf(event.added), selected: true, host_at }, now)
-  const removed = await recordSelection(tx, installation, { ids: idsOf(event.removed), selected: false, host_at }, now)
+  const version = { host_at: event.installation.updated_at ?? null, is_first: event.change === 'created' }
+  const record = (repositories: { id: string }[], selected: boolean) =>
+    recordSelection(tx, installation, { ids: repositories.map(({ id }) => id), selected, ...version }, now)
+  const added = await record(event.added, true)
+  const removed = await record(event.removed, false)
   if (!live) return false
   if (added.length > 0) await joinConnection(tx, live, added)
   if (removed.length > 0) await leaveConnection(tx, live.org_id, live.id, removed)

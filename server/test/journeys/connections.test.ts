@@ -182,6 +182,15 @@ test('suspending, resuming and removing an installation changes its connection, 
   assert.equal(await findConnectionOfInstallation(api.services.sql, 'github', 'github.com', there.id), null)
 })
 
+test('an installation that the host describes again after its removal can be connected and stays connected', async () => {
+  await connect()
+  await apply('removed', there)
+  const { id } = await connect()
+  await apply('changed', there)
+  assert.deepEqual((await statuses()).sort(), ['active', 'removed'])
+  assert.equal((await findConnectionOfInstallation(api.services.sql, 'github', 'github.com', there.id))?.id, id)
+})
+
 test('a renamed account is shown under its new name', async () => {
   await connect()
   await apply('changed', { ...there, account: { ...there.account, login: 'renamed' } })
@@ -227,6 +236,15 @@ test('repositories leave and join a selection, and late events do not bring them
   await forget()
   await apply('changed', there, { added: [name] })
   assert.deepEqual([(await shop())?.connection_id, await announced(id)], [id, 1])
+})
+
+test('the creation of an installation that is delivered late does not bring removed repositories back', async () => {
+  const { id } = await connect()
+  await rememberShop(id)
+  const name = { id: '1001', full_name: `${there.account.login}/shop` }
+  await apply('changed', there, { removed: [name] })
+  await apply('created', there, { added: [name] })
+  assert.equal((await shop())?.connection_id, null)
 })
 
 test('a repository that was removed from the selection before it was first described stays outside', async () => {

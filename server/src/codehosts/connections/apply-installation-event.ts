@@ -46,37 +46,34 @@ export async function applyInstallationEvent(
   if (isExtended || isResumed) await publish(tx, connectionMade, { org_id: live.org_id, connection_id: live.id })
 }
 
+/** `read`: the host has just described the installation, so it exists. */
+type InstallationNews = Pick<InstallationEvent, 'installation'> & { change: InstallationEvent['change'] | 'read' }
+
 /** Stores what is known of an installation, and locks it until the transaction ends. */
 export async function rememberInstallation(
   tx: Tx,
   key: InstallationKey,
-  event: Pick<InstallationEvent, 'change' | 'installation'>,
+  news: InstallationNews,
   now: Date,
 ): Promise<KnownInstallation> {
   await noteInstallation(tx, key, now)
   const known = await lockInstallation(tx, key)
-  const removed_at = known.removed_at ?? (event.change === 'removed' ? now : null)
-  const facts = isNewer(event, known) ? factsOf(event, known) : known
+  const removed_at = news.change === 'read' ? null : (known.removed_at ?? (news.change === 'removed' ? now : null))
+  const facts = isNewer(news, known) ? factsOf(news, known) : known
   const next = { ...facts, removed_at }
   await updateInstallation(tx, key, next)
   return next
 }
 
 /** The creation of an installation is older than everything else about it. */
-function isNewer(
-  { change, installation }: Pick<InstallationEvent, 'change' | 'installation'>,
-  known: KnownInstallation,
-) {
-  if (known.account === null) return true
+function isNewer({ change, installation }: InstallationNews, known: KnownInstallation): boolean {
+  if (known.account === null || change === 'read') return true
   if (change === 'created') return false
   const at = installation.updated_at ?? null
   return at === null || known.host_updated_at === null || at >= known.host_updated_at
 }
 
-function factsOf(
-  { change, installation }: Pick<InstallationEvent, 'change' | 'installation'>,
-  known: KnownInstallation,
-): KnownInstallation {
+function factsOf({ change, installation }: InstallationNews, known: KnownInstallation): KnownInstallation {
   const { account, repositories, updated_at } = installation
   const suspended = change === 'suspended' || (change !== 'unsuspended' && installation.suspended)
   return { ...known, account, repositories, suspended, host_updated_at: updated_at ?? known.host_updated_at }
@@ -90,10 +87,11 @@ type SelectionChange = { key: InstallationKey; live: LiveConnection | null; even
  */
 async function select(tx: Tx, { key, live, event }: SelectionChange, now: Date): Promise<boolean> {
   const installation = { provider: key.provider, host: key.host, installation_id: key.id }
-  const host_at = event.installation.updated_at ?? null
-  const idsOf = (repositories: { id: string }[]) => repositories.map(({ id }) => id)
-  const added = await recordSelection(tx, installation, { ids: idsOf(event.added), selected: true, host_at }, now)
-  const removed = await recordSelection(tx, installation, { ids: idsOf(event.removed), selected: false, host_at }, now)
+  const version = { host_at: event.installation.updated_at ?? null, is_first: event.change === 'created' }
+  const record = (repositories: { id: string }[], selected: boolean) =>
+    recordSelection(tx, installation, { ids: repositories.map(({ id }) => id), selected, ...version }, now)
+  const added = await record(event.added, true)
+  const removed = await record(event.removed, false)
   if (!live) return false
   if (added.length > 0) await joinConnection(tx, live, added)
   if (removed.length > 0) await leaveConnection(tx, live.org_id, live.id, removed)

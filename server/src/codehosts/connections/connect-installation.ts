@@ -76,7 +76,7 @@ type Wanted = { org_id: string; provider: Provider; host: string; installation: 
 async function connect(tx: Tx, wanted: Wanted, principal: Principal, now: Date): Promise<MadeConnection> {
   const { org_id, provider, host, installation } = wanted
   const key = { provider, host, id: installation.id }
-  await rememberInstallation(tx, key, { change: 'changed', installation }, now)
+  await rememberInstallation(tx, key, { change: 'read', installation }, now)
   const account_login = installation.account.login
   const same = await settleHeld(tx, await lockConnectionsOfAccount(tx, key, installation), wanted, now)
   if (same) return { id: same.id, created: false, account_login }

@@ -16,6 +16,7 @@ type AppCredentialsOptions = { config: Config; sql: Sql; clock: Clock; sealingKe
 
 /** How soon a process notices an App that another process has stored. */
 const CACHED_MS = 5_000
+const ABSENCE_CACHED_MS = 1_000
 
 /**
  * The credentials of our App: those of the environment, otherwise those that the manifest flow
@@ -36,8 +37,7 @@ export class AppCredentialsSource {
     const now = clock.now().getTime()
     if (this.#cached && now < this.#cached.until) return this.#cached.credentials
     const credentials = await this.#readStored()
-    // The absence is not remembered, so that a new App works at once.
-    this.#cached = credentials && { credentials, until: now + CACHED_MS }
+    this.#cached = { credentials, until: now + (credentials ? CACHED_MS : ABSENCE_CACHED_MS) }
     return credentials
   }
 

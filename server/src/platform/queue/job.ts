@@ -40,17 +40,19 @@ export type ScheduledJob<Context> = Pick<Job<Context>, 'name' | 'run'> & {
 
 /**
  * Queues a job in the caller's transaction: the change that causes the job and the job are stored
- * together.
+ * together. The job starts after `delayMs` at the earliest.
  */
 export async function enqueue<Payload extends object>(
   db: Db,
   job: Pick<Job<never, Payload>, 'name' | 'attemptsMax' | 'once'>,
   payload: Payload,
+  delayMs = 0,
 ): Promise<void> {
   await db`
     select graphile_worker.add_job(
       ${job.name}::text,
       ${db.json(payload as never)}::json,
+      run_at => now() + ${delayMs} * interval '1 millisecond',
       max_attempts => ${job.attemptsMax}::int,
       job_key => ${job.once ? `${job.name} ${job.once(payload)}` : null}::text
     )`

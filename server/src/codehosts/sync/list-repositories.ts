@@ -1,0 +1,57 @@
+import type { HostPage } from '../code-host.ts'
+import type { HostEvent } from '../host-event.ts'
+import type { HostRepository } from '../host-repository.ts'
+import { moveRepositoryList, updateConnection } from './sync.store.ts'
+import { countListed, forgetRepositories, listUnlisted, markListed } from './sync-repository.store.ts'
+import type { SyncRun } from './sync-run.ts'
+
+/**
+ * Reads which repositories the connection has, and takes those out of it that the host no longer
+ * lists. Returns false if the time of the job ended before.
+ */
+export async function listRepositories(run: SyncRun): Promise<boolean> {
+  const { client, sync, slice } = run
+  let next = sync.repositories_next
+  do {
+    if (slice.isOver) return false
+    const page = await client.listRepositories(optionsOf(next, sync.repositories_etag))
+    if (page === 'not_modified') return true
+    await applyPage(run, page, next === null)
+    next = page.next
+  } while (next !== null)
+  return removeUnlisted(run)
+}
+
+/** Only the whole list can be unchanged: an unchanged first page says nothing about the others. */
+function optionsOf(next: string | null, etag: string | null) {
+  if (next !== null) return { next }
+  return etag === null ? {} : { etag }
+}
+
+async function applyPage(run: SyncRun, page: HostPage<HostRepository>, isFirst: boolean): Promise<void> {
+  const { services, parts, source, sync, slice } = run
+  const events = page.items.map(
+    (repository): HostEvent => ({ kind: 'repository', data: { repository, change: 'changed' } }),
+  )
+  const etag = isFirst && page.next === null ? page.etag : null
+  await services.sql.begin(async (tx) => {
+    await parts.applyEvents(services, parts.handlers, tx, source, events)
+    const ids = page.items.map(({ id }) => id)
+    await markListed(tx, sync, ids)
+    await moveRepositoryList(tx, sync, { repositories_next: page.next, repositories_etag: etag })
+    await updateConnection(tx, sync.connection_id, { sync_done: await countListed(tx, sync) })
+  })
+  slice.progressed = true
+}
+
+async function removeUnlisted({ services, parts, source, sync }: SyncRun): Promise<boolean> {
+  for (;;) {
+    const ids = await listUnlisted(services.sql, sync, source.provider)
+    if (ids.length === 0) return true
+    await services.sql.begin(async (tx) => {
+      await parts.leaveConnection(tx, sync.org_id, sync.connection_id, ids)
+      await forgetRepositories(tx, sync, ids)
+    })
+    services.log.info({ connection_id: sync.connection_id, repositories: ids }, 'Repositories left the connection')
+  }
+}

@@ -263,6 +263,12 @@ create table codehost_connections (
 CREATE UNIQUE INDEX codehost_connections_by_account ON public.codehost_connections USING btree (provider, host, account_id) WHERE (status <> 'removed'::text);
 CREATE UNIQUE INDEX codehost_connections_by_installation ON public.codehost_connections USING btree (provider, host, installation_id) WHERE (status <> 'removed'::text);
 
+create table codehost_delivery_checks (
+  provider text not null,
+  checked_at timestamp(3) with time zone not null,
+  constraint codehost_delivery_checks_pkey PRIMARY KEY (provider)
+);
+
 create table codehost_installation_repositories (
   provider text not null,
   host text not null,
@@ -298,6 +304,63 @@ create table codehost_installations (
   constraint codehost_installations_repositories_check CHECK ((repositories = ANY (ARRAY['all'::text, 'selected'::text])))
 );
 CREATE INDEX codehost_installations_present ON public.codehost_installations USING btree (first_seen_at) WHERE (removed_at IS NULL);
+
+create table codehost_redeliveries (
+  provider text not null,
+  delivery_id text collate "C" not null,
+  failed_id text collate "C" not null,
+  requested_at timestamp(3) with time zone not null,
+  constraint codehost_redeliveries_pkey PRIMARY KEY (provider, delivery_id)
+);
+CREATE INDEX codehost_redeliveries_by_time ON public.codehost_redeliveries USING btree (requested_at);
+
+create table codehost_sync_lists (
+  org_id uuid not null,
+  connection_id uuid not null,
+  repository_id text not null,
+  list text not null,
+  read_in integer not null,
+  etag text,
+  next text,
+  until timestamp(3) with time zone,
+  newest_at timestamp(3) with time zone,
+  constraint codehost_sync_lists_pkey PRIMARY KEY (org_id, connection_id, repository_id, list),
+  constraint codehost_sync_lists_org_id_connection_id_fkey FOREIGN KEY (org_id, connection_id) REFERENCES codehost_connections(org_id, id)
+);
+
+create table codehost_sync_repositories (
+  org_id uuid not null,
+  connection_id uuid not null,
+  repository_id text not null,
+  listed_in integer,
+  read_in integer,
+  note text,
+  constraint codehost_sync_repositories_pkey PRIMARY KEY (org_id, connection_id, repository_id),
+  constraint codehost_sync_repositories_org_id_connection_id_fkey FOREIGN KEY (org_id, connection_id) REFERENCES codehost_connections(org_id, id)
+);
+
+create table codehost_syncs (
+  org_id uuid not null,
+  connection_id uuid not null,
+  number integer not null default 0,
+  requested_at timestamp(3) with time zone,
+  requested_since timestamp(3) with time zone,
+  started_at timestamp(3) with time zone,
+  since timestamp(3) with time zone,
+  phase text,
+  repositories_next text,
+  repositories_etag text,
+  due_at timestamp(3) with time zone not null,
+  pauses integer not null default 0,
+  constraint codehost_syncs_connection_id_key UNIQUE (connection_id),
+  constraint codehost_syncs_pkey PRIMARY KEY (org_id, connection_id),
+  constraint codehost_syncs_org_id_connection_id_fkey FOREIGN KEY (org_id, connection_id) REFERENCES codehost_connections(org_id, id),
+  constraint codehost_syncs_check CHECK (((started_at IS NULL) = (phase IS NULL))),
+  constraint codehost_syncs_number_check CHECK ((number >= 0)),
+  constraint codehost_syncs_pauses_check CHECK ((pauses >= 0)),
+  constraint codehost_syncs_phase_check CHECK ((phase = ANY (ARRAY['deliveries'::text, 'repositories'::text, 'objects'::text])))
+);
+CREATE INDEX codehost_syncs_due ON public.codehost_syncs USING btree (due_at);
 
 create table compliance_results (
   org_id uuid not null,

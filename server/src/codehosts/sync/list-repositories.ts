@@ -1,4 +1,7 @@
+import { leaveConnection } from '../../repositories/followed-repository.store.ts'
 import type { HostPage } from '../code-host.ts'
+import { lockLiveConnections } from '../connections/connection.store.ts'
+import { confirmSelection, recordSelection } from '../connections/installation.store.ts'
 import type { HostEvent } from '../host-event.ts'
 import type { HostRepository } from '../host-repository.ts'
 import { moveRepositoryList, updateConnection } from './sync.store.ts'
@@ -17,6 +20,7 @@ export async function listRepositories(run: SyncRun): Promise<boolean> {
     const page = await client.listRepositories(optionsOf(next, sync.repositories_etag))
     if (page === 'not_modified') return true
     await applyPage(run, page, next === null)
+    await showProgress(run)
     next = page.next
   } while (next !== null)
   return removeUnlisted(run)
@@ -29,27 +33,34 @@ function optionsOf(next: string | null, etag: string | null) {
 }
 
 async function applyPage(run: SyncRun, page: HostPage<HostRepository>, isFirst: boolean): Promise<void> {
-  const { services, parts, source, sync, slice } = run
+  const { services, parts, connection, source, sync, slice } = run
+  const ids = page.items.map(({ id }) => id)
   const events = page.items.map(
     (repository): HostEvent => ({ kind: 'repository', data: { repository, change: 'changed' } }),
   )
   const etag = isFirst && page.next === null ? page.etag : null
   await services.sql.begin(async (tx) => {
+    await lockLiveConnections(tx, source)
+    await confirmSelection(tx, connection, ids, sync.started_at)
     await parts.applyEvents(services, parts.handlers, tx, source, events)
-    const ids = page.items.map(({ id }) => id)
     await markListed(tx, sync, ids)
     await moveRepositoryList(tx, sync, { repositories_next: page.next, repositories_etag: etag })
-    await updateConnection(tx, sync.connection_id, { sync_done: await countListed(tx, sync) })
   })
   slice.progressed = true
 }
 
-async function removeUnlisted({ services, parts, source, sync }: SyncRun): Promise<boolean> {
+async function showProgress({ services: { sql }, sync }: SyncRun): Promise<void> {
+  await updateConnection(sql, sync.connection_id, { sync_done: await countListed(sql, sync) })
+}
+
+async function removeUnlisted({ services, connection, source, sync }: SyncRun): Promise<boolean> {
   for (;;) {
     const ids = await listUnlisted(services.sql, sync, source.provider)
     if (ids.length === 0) return true
     await services.sql.begin(async (tx) => {
-      await parts.leaveConnection(tx, sync.org_id, sync.connection_id, ids)
+      await lockLiveConnections(tx, source)
+      await recordSelection(tx, connection, { ids, selected: false, host_at: null }, services.clock.now())
+      await leaveConnection(tx, sync.org_id, sync.connection_id, ids)
       await forgetRepositories(tx, sync, ids)
     })
     services.log.info({ connection_id: sync.connection_id, repositories: ids }, 'Repositories left the connection')

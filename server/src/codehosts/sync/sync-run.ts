@@ -1,6 +1,7 @@
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { Services } from '../../services.ts'
 import type { CodeHost, HostClient } from '../code-host.ts'
+import type { ConnectionName } from '../connections/connection.store.ts'
 import type { HostEventHandlers } from '../deliveries/host-event-handler.ts'
 import type { HostDeployment } from '../host-deployment.ts'
 import type { HostEvent, HostSource } from '../host-event.ts'
@@ -20,8 +21,6 @@ export type SyncParts = {
     source: HostSource,
     events: readonly HostEvent[],
   ): Promise<void>
-  /** Takes repositories out of a connection. */
-  leaveConnection(tx: Tx, orgId: string, connectionId: string, repositoryIds: readonly string[]): Promise<void>
   /** The host's ids of the repository's runs that are stored as queued or in progress, newest first. */
   listOpenRuns(db: Db, orgId: string, repository: RepositoryKey, limit: number): Promise<string[]>
   /** The repository's deployments that are stored as waiting or in progress, newest first. */
@@ -32,6 +31,7 @@ export type SyncParts = {
 export type SyncRun = {
   services: Services
   parts: SyncParts
+  connection: ConnectionName
   source: HostSource
   host: CodeHost
   client: HostClient

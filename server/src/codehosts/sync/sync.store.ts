@@ -38,14 +38,14 @@ export async function listActiveConnections(db: Db): Promise<SyncScope[]> {
     limit ${CONNECTIONS_MAX}`
 }
 
-/** Active connections whose synchronisation is due. */
+/** Connections whose synchronisation is due. */
 export async function listDueSyncs(db: Db, now: Date): Promise<SyncScope[]> {
   return db<SyncScope[]>`
     select sync.org_id, sync.connection_id
     from codehost_syncs sync
     join codehost_connections connection on connection.org_id = sync.org_id and connection.id = sync.connection_id
     where sync.due_at <= ${now}
-      and connection.status = 'active'
+      and connection.status <> 'removed'
     order by sync.due_at
     limit ${CONNECTIONS_MAX}`
 }
@@ -95,15 +95,17 @@ export async function moveRepositoryList(tx: Tx, scope: SyncScope, position: Lis
       and connection_id = ${scope.connection_id}`
 }
 
-/** Ends a synchronisation. `nextAt` is the time of the next one, unless one was requested. */
-export async function finishSync(sql: Sql, scope: SyncScope, note: string | null, now: Date, nextAt: Date) {
+const EVERY = '1 hour'
+
+/** Ends a synchronisation. The next one is due in an hour, or at once if it was requested. */
+export async function finishSync(sql: Sql, scope: SyncScope, note: string | null, now: Date): Promise<void> {
   await sql.begin(async (tx) => {
     await tx`
       update codehost_syncs
       set started_at = null,
         since = null,
         phase = null,
-        due_at = case when requested_at is null then ${nextAt}::timestamptz else ${now}::timestamptz end,
+        due_at = ${now}::timestamptz + case when requested_at is null then ${EVERY}::interval else '0' end,
         pauses = 0
       where org_id = ${scope.org_id}
         and connection_id = ${scope.connection_id}`
@@ -148,7 +150,16 @@ export async function updateConnection(db: Db, connectionId: string, shown: Part
     where id = ${connectionId}`
 }
 
-export type SyncTiming = SyncScope & { is_active: boolean; is_open: boolean; due_at: Date }
+/** Nothing is to be done for an hour. What is in progress or requested waits. */
+export async function postponeSync(db: Db, connectionId: string, now: Date): Promise<void> {
+  await db`
+    update codehost_syncs
+    set due_at = ${now}::timestamptz + ${EVERY}::interval
+    where connection_id = ${connectionId}
+      and due_at <= ${now}`
+}
+
+type SyncTiming = SyncScope & { is_active: boolean; is_open: boolean; due_at: Date }
 
 /** When the synchronisation of a connection goes on. `is_open`: it is in progress or requested. */
 export async function findTiming(db: Db, connectionId: string): Promise<SyncTiming | null> {

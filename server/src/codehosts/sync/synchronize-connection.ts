@@ -1,8 +1,10 @@
 import { checkSql } from '../../platform/db/sql.ts'
 import { enqueue } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
-import { findConnection } from '../connections/connection.store.ts'
+import { type CodeHost, HostUnavailable } from '../code-host.ts'
+import { type ConnectionName, findConnection } from '../connections/connection.store.ts'
 import { openClient } from '../connections/open-client.ts'
+import { followInstallation } from './follow-installation.ts'
 import { listRepositories } from './list-repositories.ts'
 import { readRepositories } from './read-repositories.ts'
 import { readSafely } from './read-safely.ts'
@@ -15,6 +17,7 @@ import {
   enterPhase,
   findTiming,
   finishSync,
+  postponeSync,
   type SyncPhase,
   type SyncScope,
   updateConnection,
@@ -24,9 +27,10 @@ import { summarizeNotes } from './sync-repository.store.ts'
 import type { SyncParts, SyncRun } from './sync-run.ts'
 import { SyncSlice } from './sync-slice.ts'
 
-const EVERY_MS = 60 * 60_000
 const FIRST_PAUSE_MS = 5000
 const PAUSE_MS_MAX = 15 * 60_000
+/** Limits of requests end within an hour. */
+const RETRY_MS_MAX = 60 * 60_000
 const ERROR_CHARS_MAX = 1000
 
 /**
@@ -58,16 +62,29 @@ async function openRun(
 ): Promise<SyncRun | null> {
   const { sql, clock, codeHosts } = services
   const connection = await findConnection(sql, connectionId)
-  const client = connection && openClient(services, connection)
   const host = connection && codeHosts.get(connection.provider)
-  if (!connection || !client || !host) {
-    await updateConnection(sql, connectionId, { sync_state: 'idle', sync_phase: null, sync_error: null })
+  if (!connection || !host) return null
+  const client = openClient(services, connection)
+  if (client === null) {
+    await rest(services, host, connection)
     return null
   }
   const sync = await beginSync(sql, connectionId, clock.now())
   if (sync === null) return null
-  const source = { ...connection, connection_id: connection.id }
-  return { services, parts, source, host, client, sync, slice }
+  const { org_id, provider } = connection
+  const source = { org_id, connection_id: connectionId, provider, host: connection.host }
+  return { services, parts, connection, source, host, client, sync, slice }
+}
+
+/** A suspended connection is idle. Every hour, its host is asked whether the suspension has ended. */
+async function rest(services: Services, host: CodeHost, connection: ConnectionName): Promise<void> {
+  const { sql, clock, log } = services
+  await postponeSync(sql, connection.id, clock.now())
+  await updateConnection(sql, connection.id, { sync_state: 'idle', sync_phase: null, sync_error: null })
+  if (connection.status !== 'suspended') return
+  await followInstallation(services, host, connection).catch(({ message }) =>
+    log.warn({ connection_id: connection.id, message }, 'Could not read a suspended installation'),
+  )
 }
 
 async function work(run: SyncRun): Promise<void> {
@@ -84,7 +101,7 @@ async function work(run: SyncRun): Promise<void> {
 type Phase = { name: SyncPhase; work(run: SyncRun): Promise<boolean> }
 
 const PHASES: readonly Phase[] = [
-  { name: 'deliveries', work: redeliverIfPossible },
+  { name: 'deliveries', work: prepare },
   { name: 'repositories', work: listRepositories },
   { name: 'objects', work: readRepositories },
 ]
@@ -99,21 +116,25 @@ async function workOnPhases(run: SyncRun): Promise<boolean> {
   return true
 }
 
-/** The lists show what failed deliveries reported, so a host that does not repeat them is no failure. */
-async function redeliverIfPossible(run: SyncRun): Promise<boolean> {
-  const isComplete = await readSafely(
-    run,
-    () => redeliverFailed(run),
-    ({ message }) => run.services.log.warn({ message }, 'Could not ask for failed deliveries'),
-  )
-  return isComplete ?? true
+/**
+ * Finds a suspension that was missed, and asks for failed deliveries. The lists show what those
+ * reported, so a host that does not repeat them is no failure.
+ */
+async function prepare(run: SyncRun): Promise<boolean> {
+  const { services, host, connection } = run
+  const warn = (what: string) => (error: Error) =>
+    services.log.warn({ connection_id: connection.id, err: error }, `Could not ${what}`)
+  const read = () => followInstallation(services, host, connection)
+  const isActive = await readSafely(run, read, warn('read an installation'))
+  if (isActive === false) return false
+  return (await readSafely(run, () => redeliverFailed(run), warn('ask for failed deliveries'))) ?? true
 }
 
 async function finish({ services, sync }: SyncRun): Promise<void> {
   const now = services.clock.now()
   const { count, first } = await summarizeNotes(services.sql, sync)
   const note = count === 0 ? null : `Repositories that were not read completely: ${count}. The first: ${first}`
-  await finishSync(services.sql, sync, note && note.slice(0, ERROR_CHARS_MAX), now, new Date(now.getTime() + EVERY_MS))
+  await finishSync(services.sql, sync, note, now)
   services.log.info({ connection_id: sync.connection_id, incomplete: count }, 'A connection was synchronised')
 }
 
@@ -122,12 +143,19 @@ async function pause({ services, sync, slice }: SyncRun, error: Error): Promise<
   const { sql, clock, log } = services
   await sql.begin(async (tx) => {
     const pauses = await countPause(tx, sync, slice.progressed)
-    const pauseMs = Math.min(FIRST_PAUSE_MS * 3 ** (pauses - 1), PAUSE_MS_MAX)
+    const pauseMs = pauseAfter(error, pauses, clock.now())
     await continueAt(tx, sync, new Date(clock.now().getTime() + pauseMs))
     const sync_error = error.message.slice(0, ERROR_CHARS_MAX)
     await updateConnection(tx, sync.connection_id, { sync_state: 'failed', sync_error })
     log.warn({ connection_id: sync.connection_id, err: error, pause_ms: pauseMs }, 'A synchronisation pauses')
   })
+}
+
+/** At least as long as the host asks for. */
+function pauseAfter(error: Error, pauses: number, now: Date): number {
+  const grown = Math.min(FIRST_PAUSE_MS * 3 ** (pauses - 1), PAUSE_MS_MAX)
+  const retryAt = error instanceof HostUnavailable ? error.retryAt : null
+  return retryAt === null ? grown : Math.max(grown, Math.min(retryAt.getTime() - now.getTime(), RETRY_MS_MAX))
 }
 
 /** Queues the next job of a synchronisation that is in progress or was requested. */

@@ -1,6 +1,5 @@
 import { DAY_MS, MINUTE_MS } from '../../platform/clock.ts'
-import type { FailedDelivery } from '../code-host.ts'
-import { HostRefusal } from '../code-host.ts'
+import { type FailedDelivery, HostRefusal } from '../code-host.ts'
 import { findLastCheck, findRequested, forgetRedeliveries, noteCheck, noteRedelivery } from './redelivery.store.ts'
 import type { SyncRun } from './sync-run.ts'
 
@@ -17,7 +16,8 @@ export async function redeliverFailed(run: SyncRun): Promise<boolean> {
   const { services, source, host } = run
   const { sql } = services
   const now = services.clock.now()
-  const failed = await host.listFailedDeliveries(firstCheckedAt(await findLastCheck(sql, source.provider), now))
+  const since = firstCheckedAt(await findLastCheck(sql, source.provider), now)
+  const failed = newestTries(await host.listFailedDeliveries(since))
   const ids = failed.map(({ id }) => id)
   const requested = await findRequested(sql, source.provider, ids)
   for (const delivery of failed.filter(({ id }) => !requested.has(id))) {
@@ -27,6 +27,11 @@ export async function redeliverFailed(run: SyncRun): Promise<boolean> {
   await noteCheck(sql, source.provider, now)
   await forgetRedeliveries(sql, source.provider, new Date(now.getTime() - 2 * KEPT_MS))
   return true
+}
+
+/** The newest failed try of each delivery. The host lists the newest first. */
+function newestTries(failed: readonly FailedDelivery[]): FailedDelivery[] {
+  return [...new Map(failed.toReversed().map((delivery) => [delivery.delivery_id, delivery])).values()]
 }
 
 function firstCheckedAt(lastCheck: Date | null, now: Date): Date {

@@ -159,15 +159,16 @@ export async function postponeSync(db: Db, connectionId: string, now: Date): Pro
       and due_at <= ${now}`
 }
 
-type SyncTiming = SyncScope & { is_active: boolean; is_open: boolean; due_at: Date }
+type SyncTiming = SyncScope & { is_open: boolean; due_at: Date }
 
 /** When the synchronisation of a connection goes on. `is_open`: it is in progress or requested. */
 export async function findTiming(db: Db, connectionId: string): Promise<SyncTiming | null> {
   const [row] = await db<SyncTiming[]>`
-    select sync.org_id, sync.connection_id, connection.status = 'active' as is_active,
-      coalesce(sync.started_at, sync.requested_at) is not null as is_open, sync.due_at
+    select sync.org_id, sync.connection_id, coalesce(sync.started_at, sync.requested_at) is not null as is_open,
+      sync.due_at
     from codehost_syncs sync
     join codehost_connections connection on connection.org_id = sync.org_id and connection.id = sync.connection_id
-    where sync.connection_id = ${connectionId}`
+    where sync.connection_id = ${connectionId}
+      and connection.status <> 'removed'`
   return row ?? null
 }

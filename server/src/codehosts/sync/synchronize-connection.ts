@@ -161,7 +161,7 @@ function pauseAfter(error: Error, pauses: number, now: Date): number {
 /** Queues the next job of a synchronisation that is in progress or was requested. */
 async function queueRest({ sql, clock }: Services, connectionId: string): Promise<void> {
   const timing = await findTiming(sql, connectionId)
-  if (!timing?.is_active || !timing.is_open) return
+  if (!timing?.is_open) return
   const { org_id, connection_id, due_at } = timing
   const delayMs = Math.max(0, due_at.getTime() - clock.now().getTime())
   await enqueue(sql, syncJob, { org_id, connection_id }, delayMs)

@@ -115,6 +115,15 @@ test('since reads lists again back to this time, and further back than before', 
   assert.ok(runs.includes('1100') && !runs.includes('1200') && runs.length === 16)
 })
 
+test('since reaches back 400 days at most', async () => {
+  const [repository] = host.state.repositories
+  assert.ok(repository)
+  host.state.runs.push(acme.run(repository, '1399', 399), acme.run(repository, '1401', 401))
+  await sync(acme.ago(3000))
+  const runs = await keysOf('run')
+  assert.ok(runs.includes('1399') && !runs.includes('1401'))
+})
+
 test('a since that is later than the last synchronisation does not hide what changed between', async () => {
   await sync()
   const [repository] = host.state.repositories
@@ -298,15 +307,34 @@ test('an item that cannot be applied does not hold up the others', async () => {
   assert.match((await shown()).sync_error ?? '', /acme\/repo-2, runs 22: It does not fit$/)
 })
 
-test('a page that the host no longer knows restarts the list', async () => {
-  let failures = 1
+test('a page that the host no longer knows after an interruption restarts the list', async () => {
+  let failures = 2
   host.hooks.before = async ({ name, options }) => {
     if (name === 'listRuns 1' && options.next === '4' && failures-- > 0)
       throw new HostRefusal(422, 'The cursor has expired')
   }
   assert.equal(await sync(), true)
+  assert.equal((await keysOf('run')).length, 14)
+  assert.match((await shown()).sync_error ?? '', /acme\/repo-1, runs: The cursor has expired$/)
+  assert.equal(await sync(), true)
   assert.equal((await keysOf('run')).length, 15)
   assert.equal((await shown()).sync_error, null)
+})
+
+test('a list that may not be read does not empty the connection or end a list early', async () => {
+  const denied = { items: [], next: null, etag: null }
+  await sync()
+  const { listRepositories, listRuns } = host.answers
+  host.answers.listRepositories = async () => denied
+  api.clock.advance(HOUR_MS)
+  await sync()
+  assert.equal((await state()).repositories.length, 3)
+  host.answers.listRepositories = listRepositories
+  host.answers.listRuns = async (repository, options) =>
+    options.next === '2' ? denied : (listRuns as NonNullable<typeof listRuns>)(repository, options)
+  await sync(acme.ago(30))
+  assert.match((await shown()).sync_error ?? '', /runs: The host does not return the next page$/)
+  assert.ok((await state()).lists.some(({ list, next }) => list === 'runs' && next === '2'))
 })
 
 test('failed deliveries are requested again once, and again after the repeated one has failed', async () => {

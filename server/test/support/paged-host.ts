@@ -41,7 +41,7 @@ export function pagedHost(given: Partial<HostState>, pageSize = 2) {
     await ask(name, options)
     return pageOf(items, options, pageSize)
   }
-  const { codeHosts } = fakeCodeHost({
+  const { codeHosts, answers } = fakeCodeHost({
     readInstallation: async () => installation,
     listFailedDeliveries: async (since) => {
       await ask('listFailedDeliveries')
@@ -94,7 +94,7 @@ export function pagedHost(given: Partial<HostState>, pageSize = 2) {
   const setInstallation = (told: HostInstallation) => {
     installation = told
   }
-  return { codeHosts, state, requests, redelivered, hooks, setInstallation }
+  return { codeHosts, answers, state, requests, redelivered, hooks, setInstallation }
 }
 
 const EMPTY: HostState = {

@@ -158,7 +158,7 @@ export async function storedState(sql: Sql, { org_id, connection_id }: HostSourc
     from test_objects
     where org_id = ${org_id}
     order by kind, key`
-  const lists = await sql<{ repository_id: string; list: string }[]>`
+  const lists = await sql<{ repository_id: string; list: string; next: string | null }[]>`
     select repository_id, list, next, newest_at, etag
     from codehost_sync_lists
     where connection_id = ${connection_id}

@@ -18,12 +18,17 @@ export async function listRepositories(run: SyncRun): Promise<boolean> {
   do {
     if (slice.isOver) return false
     const page = await client.listRepositories(optionsOf(next, sync.repositories_etag))
-    if (page === 'not_modified') return true
+    if (page === 'not_modified' || (next === null && isDenied(page))) return true
     await applyPage(run, page, next === null)
     await showProgress(run)
     next = page.next
   } while (next !== null)
   return removeUnlisted(run)
+}
+
+/** A list that may not be read looks empty. It must not take every repository out of the connection. */
+function isDenied({ items, etag }: HostPage<HostRepository>): boolean {
+  return items.length === 0 && etag === null
 }
 
 /** Only the whole list can be unchanged: an unchanged first page says nothing about the others. */

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { DAY_MS } from '../../platform/clock.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import { enqueue, type Job, type ScheduledJob } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
@@ -14,12 +15,17 @@ export const syncJob: Pick<Job<Services, SyncScope>, 'name' | 'payload' | 'attem
   once: ({ connection_id }) => connection_id,
 }
 
+/** Code hosts keep runs for 400 days at most. */
+const SINCE_MS_MAX = 400 * DAY_MS
+
 /**
  * Requests a synchronisation of a connection. If one is in progress, another one follows. With
- * `since`, lists are read again back to this time; otherwise, only what has changed is read.
+ * `since`, lists are read again back to this time, at most 400 days; otherwise, only what has
+ * changed is read.
  */
 export async function requestSync(db: Db, scope: SyncScope, now: Date, since: Date | null = null): Promise<void> {
-  await noteRequest(db, scope, since, now)
+  const earliest = now.getTime() - SINCE_MS_MAX
+  await noteRequest(db, scope, since && new Date(Math.max(since.getTime(), earliest)), now)
   await enqueue(db, syncJob, scope)
 }
 

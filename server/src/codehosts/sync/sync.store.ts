@@ -98,7 +98,7 @@ export async function moveRepositoryList(tx: Tx, scope: SyncScope, position: Lis
 const EVERY = '1 hour'
 
 /** Ends a synchronisation. The next one is due in an hour, or at once if it was requested. */
-export async function finishSync(sql: Sql, scope: SyncScope, note: string | null, now: Date): Promise<void> {
+export async function endSync(sql: Sql, scope: SyncScope, note: string | null, now: Date): Promise<void> {
   await sql.begin(async (tx) => {
     await tx`
       update codehost_syncs

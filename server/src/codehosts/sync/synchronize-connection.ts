@@ -1,37 +1,20 @@
 import { checkSql } from '../../platform/db/sql.ts'
 import { enqueue } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
-import { type CodeHost, HostUnavailable } from '../code-host.ts'
+import type { CodeHost } from '../code-host.ts'
 import { type ConnectionName, findConnection } from '../connections/connection.store.ts'
 import { openClient } from '../connections/open-client.ts'
+import { finishSync, pauseSync } from './end-sync.ts'
 import { followInstallation } from './follow-installation.ts'
 import { listRepositories } from './list-repositories.ts'
 import { readRepositories } from './read-repositories.ts'
 import { readSafely } from './read-safely.ts'
 import { redeliverFailed } from './redeliver-failed.ts'
 import { syncJob } from './request-sync.ts'
-import {
-  beginSync,
-  continueAt,
-  countPause,
-  enterPhase,
-  findTiming,
-  finishSync,
-  postponeSync,
-  type SyncPhase,
-  type SyncScope,
-  updateConnection,
-} from './sync.store.ts'
+import { beginSync, enterPhase, findTiming, postponeSync, type SyncPhase, type SyncScope, updateConnection } from './sync.store.ts'
 import { withSyncLock } from './sync-lock.store.ts'
-import { summarizeNotes } from './sync-repository.store.ts'
 import type { SyncParts, SyncRun } from './sync-run.ts'
 import { SyncSlice } from './sync-slice.ts'
-
-const FIRST_PAUSE_MS = 5000
-const PAUSE_MS_MAX = 15 * 60_000
-/** Limits of requests end within an hour. */
-const RETRY_MS_MAX = 60 * 60_000
-const ERROR_CHARS_MAX = 1000
 
 /**
  * Works on the synchronisation of a connection for some seconds, and queues a job for the rest. Only
@@ -90,11 +73,11 @@ async function rest(services: Services, host: CodeHost, connection: ConnectionNa
 async function work(run: SyncRun): Promise<void> {
   const { services, slice } = run
   try {
-    if (await workOnPhases(run)) await finish(run)
+    if (await workOnPhases(run)) await finishSync(run)
   } catch (error) {
     slice.throwIfStopping()
     await checkSql(services.sql)
-    await pause(run, error as Error)
+    await pauseSync(run, error as Error)
   }
 }
 
@@ -128,34 +111,6 @@ async function prepare(run: SyncRun): Promise<boolean> {
   const isActive = await readSafely(run, read, warn('read an installation'))
   if (isActive === false) return false
   return (await readSafely(run, () => redeliverFailed(run), warn('ask for failed deliveries'))) ?? true
-}
-
-async function finish({ services, sync }: SyncRun): Promise<void> {
-  const now = services.clock.now()
-  const { count, first } = await summarizeNotes(services.sql, sync)
-  const note = count === 0 ? null : `Repositories that were not read completely: ${count}. The first: ${first}`
-  await finishSync(services.sql, sync, note, now)
-  services.log.info({ connection_id: sync.connection_id, incomplete: count }, 'A connection was synchronised')
-}
-
-/** The pauses grow while nothing gets through. */
-async function pause({ services, sync, slice }: SyncRun, error: Error): Promise<void> {
-  const { sql, clock, log } = services
-  await sql.begin(async (tx) => {
-    const pauses = await countPause(tx, sync, slice.progressed)
-    const pauseMs = pauseAfter(error, pauses, clock.now())
-    await continueAt(tx, sync, new Date(clock.now().getTime() + pauseMs))
-    const sync_error = error.message.slice(0, ERROR_CHARS_MAX)
-    await updateConnection(tx, sync.connection_id, { sync_state: 'failed', sync_error })
-    log.warn({ connection_id: sync.connection_id, err: error, pause_ms: pauseMs }, 'A synchronisation pauses')
-  })
-}
-
-/** At least as long as the host asks for. */
-function pauseAfter(error: Error, pauses: number, now: Date): number {
-  const grown = Math.min(FIRST_PAUSE_MS * 3 ** (pauses - 1), PAUSE_MS_MAX)
-  const retryAt = error instanceof HostUnavailable ? error.retryAt : null
-  return retryAt === null ? grown : Math.max(grown, Math.min(retryAt.getTime() - now.getTime(), RETRY_MS_MAX))
 }
 
 /** Queues the next job of a synchronisation that is in progress or was requested. */

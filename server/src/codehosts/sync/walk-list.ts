@@ -19,46 +19,58 @@ const ITEMS_AT_ONCE = 25
 export async function walkList(pass: RepositoryPass, list: SyncedList): Promise<boolean> {
   const { services, sync, slice } = pass.run
   let position = await findPosition(services.sql, scopeOf(pass, list))
+  if (isInterrupted(position, sync)) {
+    if (slice.isOver) return false
+    position = await resume(pass, list, position)
+  }
   while (!(position?.next === null && position.read_in === sync.number)) {
     if (slice.isOver) return false
-    const reached = await readPage(pass, list, position)
+    const reached = isInterrupted(position, sync)
+      ? await readOn(pass, list, position)
+      : await restart(pass, list, position)
     if (reached === 'not_modified') return true
     position = reached
   }
   return true
 }
 
-/** Applies the next page, or the first one of a new walk. Returns the position after it. */
-async function readPage(
+type Interrupted = ListPosition & { next: string }
+
+/** Whether a walk goes on. A walk of an earlier synchronisation ends if lists are to be read again. */
+function isInterrupted(position: ListPosition | null, sync: Sync): position is Interrupted {
+  if (position === null || position.next === null) return false
+  return position.read_in === sync.number || sync.since === null
+}
+
+/** The next page after an interruption. If the host no longer knows it, the list is read from the start. */
+async function resume(pass: RepositoryPass, list: SyncedList, known: Interrupted): Promise<ListPosition> {
+  try {
+    return await readOn(pass, list, known)
+  } catch (error) {
+    if (!(error instanceof HostRefusal)) throw error
+    const position = await restart(pass, list, known)
+    return position === 'not_modified' ? known : position
+  }
+}
+
+async function readOn(pass: RepositoryPass, list: SyncedList, known: Interrupted): Promise<ListPosition> {
+  const page = await list.read(pass.run.client, pass.repository, { next: known.next }, pass.now)
+  // A page that may not be read looks empty. The list is not at its end.
+  if (page === 'not_modified' || (page.items.length === 0 && page.etag === null))
+    throw new HostRefusal(404, 'The host does not return the next page')
+  return applyPage(pass, list, page, known)
+}
+
+/** Reads the first page, unless it is unchanged and nothing behind it is to be read. */
+async function restart(
   pass: RepositoryPass,
   list: SyncedList,
   known: ListPosition | null,
 ): Promise<ListPosition | 'not_modified'> {
-  const continued = await continueWalk(pass, list, known)
-  if (continued !== null) return applyPage(pass, list, ...continued)
   const { client, sync } = pass.run
-  const isConditional = known?.next === null && known.etag !== null && sync.since === null
-  const page = await list.read(client, pass.repository, isConditional ? { etag: known.etag as string } : {}, pass.now)
-  if (page === 'not_modified') return page
-  return applyPage(pass, list, page, startOfWalk(list, known, sync, page))
-}
-
-/** Reads the page after an interrupted walk. Null if there is none, or the host no longer knows it. */
-async function continueWalk(
-  pass: RepositoryPass,
-  list: SyncedList,
-  known: ListPosition | null,
-): Promise<[HostPage<ListedItem>, ListPosition] | null> {
-  const { client, sync } = pass.run
-  if (known === null || known.next === null) return null
-  if (known.read_in !== sync.number && sync.since !== null) return null
-  try {
-    const page = await list.read(client, pass.repository, { next: known.next }, pass.now)
-    return page === 'not_modified' ? null : [page, known]
-  } catch (error) {
-    if (error instanceof HostRefusal) return null
-    throw error
-  }
+  const etag = known?.next === null && sync.since === null ? known.etag : null
+  const page = await list.read(client, pass.repository, etag === null ? {} : { etag }, pass.now)
+  return page === 'not_modified' ? page : applyPage(pass, list, page, startOfWalk(list, known, sync, page))
 }
 
 function startOfWalk(

@@ -44,6 +44,11 @@ export function openSql(address: DatabaseAddress, options: SqlOptions): Sql {
   return postgres(`postgres://localhost?${socket.parameters}`, { ...settings, ...socket.endpoint })
 }
 
+/** Opens a separate connection to the database of a pool. It is usable while the pool is exhausted. */
+export function openAside(sql: Sql): Sql {
+  return postgres({ ...sql.options, max: 1 } as unknown as postgres.Options<{ bigint: postgres.PostgresType<number> }>)
+}
+
 /** Bounds the delay of reconnects. The default of postgres.js grows to 20 s. */
 function reconnectDelaySeconds(retries: number): number {
   return Math.min(0.01 * 2 ** retries, 0.5)

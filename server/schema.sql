@@ -169,6 +169,35 @@ CREATE UNIQUE INDEX ci_runs_by_external_id ON public.ci_runs USING btree (org_id
 CREATE INDEX ci_runs_by_repository ON public.ci_runs USING btree (org_id, repository, created_at, id) WHERE (completed_at IS NOT NULL);
 CREATE INDEX ci_runs_open ON public.ci_runs USING btree (deadline_at) WHERE (completed_at IS NULL);
 
+create table codehost_app_setups (
+  state_sha256 bytea not null,
+  provider text not null,
+  options jsonb not null,
+  created_at timestamp(3) with time zone not null,
+  expires_at timestamp(3) with time zone not null,
+  used_at timestamp(3) with time zone,
+  constraint codehost_app_setups_pkey PRIMARY KEY (state_sha256),
+  constraint codehost_app_setups_options_check CHECK ((jsonb_typeof(options) = 'object'::text)),
+  constraint codehost_app_setups_provider_check CHECK ((provider = ANY (ARRAY['github'::text, 'gitlab'::text, 'bitbucket'::text, 'azure'::text]))),
+  constraint codehost_app_setups_state_sha256_check CHECK ((length(state_sha256) = 32))
+);
+
+create table codehost_apps (
+  provider text not null,
+  api_url text not null,
+  app_id text collate "C" not null,
+  slug text not null,
+  html_url text not null,
+  sealed text not null,
+  created_at timestamp(3) with time zone not null,
+  constraint codehost_apps_pkey PRIMARY KEY (provider, api_url),
+  constraint codehost_apps_api_url_check CHECK (((length(api_url) >= 1) AND (length(api_url) <= 500))),
+  constraint codehost_apps_app_id_check CHECK (((length(app_id) >= 1) AND (length(app_id) <= 100))),
+  constraint codehost_apps_html_url_check CHECK (((length(html_url) >= 1) AND (length(html_url) <= 500))),
+  constraint codehost_apps_provider_check CHECK ((provider = ANY (ARRAY['github'::text, 'gitlab'::text, 'bitbucket'::text, 'azure'::text]))),
+  constraint codehost_apps_slug_check CHECK (((length(slug) >= 1) AND (length(slug) <= 200)))
+);
+
 create table codehost_calls (
   org_id uuid not null,
   id uuid not null,
@@ -233,6 +262,42 @@ create table codehost_connections (
 );
 CREATE UNIQUE INDEX codehost_connections_by_account ON public.codehost_connections USING btree (provider, host, account_id) WHERE (status <> 'removed'::text);
 CREATE UNIQUE INDEX codehost_connections_by_installation ON public.codehost_connections USING btree (provider, host, installation_id) WHERE (status <> 'removed'::text);
+
+create table codehost_installation_repositories (
+  provider text not null,
+  host text not null,
+  installation_id text collate "C" not null,
+  repository_id text not null,
+  selected boolean not null,
+  host_at timestamp(3) with time zone,
+  told_at timestamp(3) with time zone not null,
+  constraint codehost_installation_repositories_pkey PRIMARY KEY (provider, host, installation_id, repository_id),
+  constraint codehost_installation_repositories_repository_id_check CHECK (((length(repository_id) >= 1) AND (length(repository_id) <= 100)))
+);
+
+create table codehost_installations (
+  provider text not null,
+  host text not null,
+  id text collate "C" not null,
+  account_id text collate "C",
+  account_login text,
+  account_type text,
+  repositories text,
+  suspended boolean not null default false,
+  removed_at timestamp(3) with time zone,
+  host_updated_at timestamp(3) with time zone,
+  first_seen_at timestamp(3) with time zone not null,
+  last_event_at timestamp(3) with time zone not null,
+  constraint codehost_installations_pkey PRIMARY KEY (provider, host, id),
+  constraint codehost_installations_account_id_check CHECK (((length(account_id) >= 1) AND (length(account_id) <= 100))),
+  constraint codehost_installations_account_login_check CHECK (((length(account_login) >= 1) AND (length(account_login) <= 200))),
+  constraint codehost_installations_account_type_check CHECK (((length(account_type) >= 1) AND (length(account_type) <= 50))),
+  constraint codehost_installations_host_check CHECK ((host = lower(host))),
+  constraint codehost_installations_id_check CHECK (((length(id) >= 1) AND (length(id) <= 100))),
+  constraint codehost_installations_provider_check CHECK ((provider = ANY (ARRAY['github'::text, 'gitlab'::text, 'bitbucket'::text, 'azure'::text]))),
+  constraint codehost_installations_repositories_check CHECK ((repositories = ANY (ARRAY['all'::text, 'selected'::text])))
+);
+CREATE INDEX codehost_installations_present ON public.codehost_installations USING btree (first_seen_at) WHERE (removed_at IS NULL);
 
 create table compliance_results (
   org_id uuid not null,
@@ -752,7 +817,8 @@ create table repositories (
   constraint repositories_tracked_branch_check CHECK (((length(tracked_branch) >= 1) AND (length(tracked_branch) <= 255)))
 );
 CREATE INDEX repositories_by_connection ON public.repositories USING btree (org_id, connection_id, id) WHERE (connection_id IS NOT NULL);
-CREATE UNIQUE INDEX repositories_by_name ON public.repositories USING btree (org_id, lower(full_name), provider, host);
+CREATE UNIQUE INDEX repositories_by_linked_name ON public.repositories USING btree (org_id, lower(full_name), provider, host) WHERE (owner_id IS NULL);
+CREATE INDEX repositories_by_name ON public.repositories USING btree (org_id, lower(full_name), provider, host);
 
 create table required_gates (
   org_id uuid not null,

@@ -1,3 +1,5 @@
+import { createPrivateKey } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 
 export type Environment = 'production' | 'development'
@@ -21,6 +23,16 @@ export type IntelSettings = Readonly<{
   osvUrls: readonly string[]
   /** The only hosts to which requests are sent, redirects included. */
   hosts: readonly string[]
+}>
+
+/** The credentials of our App at GitHub. */
+export type GithubSettings = Readonly<{
+  appId: string
+  /** PEM. */
+  privateKey: string
+  /** Two while the secret is rotated. */
+  webhookSecrets: readonly string[]
+  apiUrl: string
 }>
 
 export type Config = Readonly<{
@@ -49,6 +61,10 @@ export type Config = Readonly<{
   opaUrl: string | null
   /** null: nothing is fetched; intelligence is imported from files. */
   intel: IntelSettings | null
+  /** null: the credentials that the manifest flow stored in the database, if any. */
+  github: GithubSettings | null
+  /** The address of GitHub's REST API, without a slash at its end. */
+  githubApiUrl: string
   logLevel: string
 }>
 
@@ -64,6 +80,8 @@ export class ConfigError extends Error {
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 const SECRET_KEY_CHARS_MIN = 32
+const GITHUB_API_URL = 'https://api.github.com'
+const WEBHOOK_SECRETS_MAX = 2
 
 /**
  * Reads the settings from environment variables (operating guide, "Settings"). Throws
@@ -73,6 +91,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   const read = new EnvironmentReader(env)
   const host = read.text('SHIPLOCK_HOST') ?? '127.0.0.1'
   const port = read.integer('SHIPLOCK_PORT', 8420, 0, 65_535)
+  const githubApiUrl = read.secureUrl('SHIPLOCK_GITHUB_API_URL') ?? GITHUB_API_URL
   const config = {
     host,
     port,
@@ -88,6 +107,8 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     s3: readS3(read),
     opaUrl: read.httpUrl('SHIPLOCK_OPA_URL'),
     intel: readIntel(read),
+    github: readGithub(read, githubApiUrl),
+    githubApiUrl,
     logLevel: read.oneOf('SHIPLOCK_LOG_LEVEL', LOG_LEVELS, 'info'),
   }
   if (read.mistakes.length > 0) throw new ConfigError(read.mistakes)
@@ -119,6 +140,20 @@ function readIntel(read: EnvironmentReader): IntelSettings | null {
   }
 }
 
+/** Setting any of these variables selects the App of the environment and requires all three. */
+function readGithub(read: EnvironmentReader, apiUrl: string): GithubSettings | null {
+  const names = ['SHIPLOCK_GITHUB_APP_ID', 'SHIPLOCK_GITHUB_PRIVATE_KEY', 'SHIPLOCK_GITHUB_WEBHOOK_SECRET'] as const
+  if (names.every((name) => read.text(name) === null)) return null
+  const [idName, keyName, secretName] = names
+  const purpose = 'the GitHub App'
+  return {
+    appId: read.required(idName, purpose) && read.matching(idName, /^[1-9]\d{0,17}$/, 'the number of the App'),
+    privateKey: read.required(keyName, purpose) && read.rsaKey(keyName),
+    webhookSecrets: read.required(secretName, purpose) ? read.secrets(secretName, WEBHOOK_SECRETS_MAX) : [],
+    apiUrl,
+  }
+}
+
 /** The settings with the port that was chosen for port 0. A base address that was set stays. */
 export function withPort(config: Config, port: number): Config {
   const baseUrl = config.baseUrl === addressOf(config.host, config.port) ? addressOf(config.host, port) : config.baseUrl
@@ -127,6 +162,11 @@ export function withPort(config: Config, port: number): Config {
 
 function addressOf(host: string, port: number): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+}
+
+/** True for the name and the addresses of this machine (RFC 6761 §6.3, RFC 6890 §2.2.2). */
+function isLoopback(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(hostname)
 }
 
 /**
@@ -179,6 +219,48 @@ class EnvironmentReader {
 
   httpUrl(name: string): string | null {
     return this.#url(name, ['http:', 'https:'], 'an http or https address')?.replace(/\/$/, '') ?? null
+  }
+
+  /** An https address without user, query and fragment. http is accepted on this machine only. */
+  secureUrl(name: string): string | null {
+    const text = this.text(name)
+    if (text === null) return null
+    const url = URL.canParse(text) ? new URL(text) : null
+    const isSecure = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname))
+    if (url && isSecure && !url.username && !url.password && !url.search && !url.hash)
+      return url.href.replace(/\/+$/, '')
+    this.mistakes.push(`${name} must be an https address, or an http address of this machine, without user or query`)
+    return null
+  }
+
+  matching(name: string, pattern: RegExp, form: string): string {
+    const text = this.text(name) ?? ''
+    if (!pattern.test(text)) this.mistakes.push(`${name} must be ${form}`)
+    return text
+  }
+
+  /** One to `max` secrets separated by commas. Messages do not repeat them. */
+  secrets(name: string, max: number): string[] {
+    const secrets = this.list(name)
+    if (secrets.length < 1 || secrets.length > max)
+      this.mistakes.push(`${name} must be a secret, or ${max} secrets separated by a comma`)
+    return secrets
+  }
+
+  /** A PEM text, in which `\\n` may stand for a line break, or the path of a file with one. */
+  rsaKey(name: string): string {
+    const text = this.text(name) ?? ''
+    const isPem = text.includes('-----BEGIN')
+    try {
+      const pem = isPem ? text.replaceAll('\\n', '\n') : readFileSync(text, 'utf8').trim()
+      if (createPrivateKey(pem).asymmetricKeyType === 'rsa') return pem
+    } catch {
+      // The message states what is expected. The error could contain parts of the key.
+    }
+    this.mistakes.push(
+      `${name} must be an RSA private key in PEM format, or the path of a file that contains one${isPem ? '' : ': no such key can be read from that path'}`,
+    )
+    return ''
   }
 
   /** Items separated by commas. */

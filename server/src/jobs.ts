@@ -2,6 +2,8 @@ import { forgetUnfinishedArtifacts } from './ci/artifacts/forget-unfinished-arti
 import { artifactCompleted, reportChanged } from './ci/reports/change-report.ts'
 import { settleOverdueRuns } from './ci/runs/settle-overdue-runs.job.ts'
 import { runFinished } from './ci/runs/update-run.ts'
+import { connectionExtended } from './codehosts/connections/apply-installation-event.ts'
+import { connectionMade } from './codehosts/connections/connect-installation.ts'
 import { policyApplied } from './compliance/policies/apply-policy.ts'
 import { evaluateRepositoryJob } from './compliance/results/evaluate-repository.job.ts'
 import {
@@ -23,11 +25,13 @@ import {
 import { removeAbandoned, sweepObjects } from './platform/objects/remove-abandoned.job.ts'
 import { subscribe } from './platform/queue/event.ts'
 import type { Job, ScheduledJob } from './platform/queue/job.ts'
+import { repositoryRenamed } from './repositories/repository-renamed.ts'
 import { backfillDetection } from './security/intel/lookup/intel-at-detection.store.ts'
 import { fetchIntelDaily } from './security/intel/sources/fetch-intel.job.ts'
 import { intelImported } from './security/intel/sources/import-source.ts'
 import { followIntel } from './security/issues/regroup/follow-intel.ts'
 import { followRules } from './security/issues/regroup/follow-rules.job.ts'
+import { followRename } from './security/repositories/resolve-repository.ts'
 import { expireUploadsJob } from './security/uploads/expire-uploads.job.ts'
 import { readArtifact } from './security/uploads/read-artifact.ts'
 import { failUnreadReport, readReportFile } from './security/uploads/read-report-file.ts'
@@ -39,6 +43,9 @@ export const jobs: Job<Services, never>[] = [
   { ...readUploadJob, run: readReportFile, giveUp: failUnreadReport },
   postComment,
   postDecision,
+  subscribe(connectionMade),
+  subscribe(connectionExtended),
+  subscribe(repositoryRenamed, followRename),
   subscribe(artifactCompleted, readArtifact),
   subscribe(runFinished, followRun, reconsiderGates, reconsiderRun),
   subscribe(reportChanged, reconsiderGates, reconsiderRun),

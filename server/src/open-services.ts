@@ -2,6 +2,7 @@ import type { KeyObject } from 'node:crypto'
 import { join } from 'node:path'
 import type { AnswerHosts } from './codehosts/answer-host.ts'
 import type { CodeHosts } from './codehosts/code-host.ts'
+import { AppCredentialsSource } from './codehosts/github/read-app-credentials.ts'
 import type { Config } from './config.ts'
 import type { Database } from './database.ts'
 import { loadPlans } from './organizations/load-plans.ts'
@@ -43,6 +44,8 @@ export async function openServices(
   const secret = await loadSecretKey(config.secretKey ?? undefined, config.dataDir)
   const objects = await openObjects(config, deriveKey(secret, 'object addresses'))
   const sql = openSql(database.address, { max: options.connections, applicationName: options.applicationName })
+  const clock = options.clock ?? systemClock
+  const sealingKey = deriveKey(secret, 'sealed secrets')
   const services = {
     config,
     log,
@@ -50,12 +53,13 @@ export async function openServices(
     ruleMap,
     objects,
     sql,
-    clock: options.clock ?? systemClock,
+    clock,
     cursorKey: deriveKey(secret, 'list cursors'),
     contextKey: deriveKey(secret, 'contexts of findings'),
     pollTokenKey: deriveKey(secret, 'gate poll tokens'),
     answerHosts: options.answerHosts ?? NO_ANSWER_HOSTS,
     codeHosts: options.codeHosts ?? NO_CODE_HOSTS,
+    githubCredentials: new AppCredentialsSource({ config, sql, clock, sealingKey }),
   }
   return { services, close: () => sql.end({ timeout: CLOSE_TIMEOUT_SECONDS }) }
 }

@@ -1,6 +1,7 @@
 import type { KeyObject } from 'node:crypto'
 import type { AnswerHosts } from './codehosts/answer-host.ts'
 import type { CodeHosts } from './codehosts/code-host.ts'
+import type { AppCredentialsSource } from './codehosts/github/read-app-credentials.ts'
 import type { Config } from './config.ts'
 import type { Plans } from './organizations/plan.ts'
 import type { Clock } from './platform/clock.ts'
@@ -27,4 +28,6 @@ export type Services = Readonly<{
   pollTokenKey: KeyObject
   answerHosts: AnswerHosts
   codeHosts: CodeHosts
+  /** The credentials of our App at GitHub. */
+  githubCredentials: AppCredentialsSource
 }>

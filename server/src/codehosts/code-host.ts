@@ -134,6 +134,8 @@ export type HostInstallation = {
   account: { id: string; login: string; type: string }
   repositories: 'all' | 'selected'
   suspended: boolean
+  /** When the host last changed these facts; absent if it does not say. */
+  updated_at?: Date | null
 }
 
 /** What must be known of a delivery before it is stored. */

@@ -22,6 +22,22 @@ export const COMMANDS = {
   'key revoke': { about: 'revoke an API key', load: async () => (await import('./key.ts')).keyRevoke },
   'repo link': { about: "link a provider's repository", load: async () => (await import('./repo.ts')).repoLink },
   'repo list': { about: 'list the linked repositories', load: async () => (await import('./repo.ts')).repoList },
+  'provider setup': {
+    about: 'create the App of a code host',
+    load: async () => (await import('./provider.ts')).providerSetup,
+  },
+  'provider connect': {
+    about: 'connect an installation to an organization',
+    load: async () => (await import('./provider.ts')).providerConnect,
+  },
+  'provider list': {
+    about: 'list connections and waiting installations',
+    load: async () => (await import('./provider.ts')).providerList,
+  },
+  'provider disconnect': {
+    about: 'remove a connection',
+    load: async () => (await import('./provider.ts')).providerDisconnect,
+  },
   'gate create': { about: 'configure a deployment gate', load: async () => (await import('./gate.ts')).gateCreate },
   'gate list': { about: 'list the configured gates', load: async () => (await import('./gate.ts')).gateList },
   'gate delete': { about: 'delete a configured gate', load: async () => (await import('./gate.ts')).gateDelete },
@@ -55,7 +71,7 @@ export const COMMANDS = {
     load: async () => (await import('./issues.ts')).issuesRegroup,
   },
   doctor: {
-    about: 'check settings, database, object store, worker and clock',
+    about: 'check settings, database, object store, worker, clock and code hosts',
     load: async () => (await import('./doctor.ts')).doctor,
   },
 } satisfies Record<string, Listed>

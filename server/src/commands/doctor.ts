@@ -8,6 +8,7 @@ import { queueIsMissing, queueStatus, scheduledRuns } from '../platform/queue/qu
 import type { Services } from '../services.ts'
 import { type Context, defineCommand } from './command.ts'
 import { describeFailure } from './describe-failure.ts'
+import { CODE_HOST_CHECKS } from './doctor-code-hosts.ts'
 import { table } from './table.ts'
 
 const MAJOR_MIN = 15
@@ -22,7 +23,7 @@ export type Finding = { check: string; ok: boolean; detail: string; url?: string
 export const doctor = defineCommand({
   name: 'doctor',
   about:
-    'Checks the settings, database, migrations, object store, worker and clock. The server does not have to be running.',
+    'Checks the settings, database, migrations, object store, worker, clock and connections to code hosts. The server does not have to be running.',
   arguments: [],
   options: {},
   async run(context) {
@@ -82,7 +83,14 @@ async function findAll(services: Services, database: Database): Promise<Finding[
     await find('worker', () => checkQueue(sql)),
     await find('sweepers', () => checkSweepers(services)),
     await find('clock', () => checkClock(services)),
+    ...(await findCodeHosts(services)),
   ]
+}
+
+async function findCodeHosts(services: Services): Promise<Finding[]> {
+  const findings: Finding[] = []
+  for (const { check, examine } of CODE_HOST_CHECKS) findings.push(await find(check, () => examine(services)))
+  return findings
 }
 
 /** Runs a check. An error that it throws becomes its result. */

@@ -1,6 +1,6 @@
 import { requireOrganization } from '../organizations/require-organization.ts'
 import { linkRepository } from '../repositories/link-repository.ts'
-import { listRepositories } from '../repositories/repository.store.ts'
+import { type ListedRepository, listRepositories } from '../repositories/repository.store.ts'
 import { PROVIDERS } from '../repositories/repository-identity.ts'
 import { administer } from './administer.ts'
 import { defineCommand, requireOneOf } from './command.ts'
@@ -38,18 +38,31 @@ export const repoLink = defineCommand({
 
 export const repoList = defineCommand({
   name: 'repo list',
-  about: "Lists an organization's linked repositories.",
+  about: "Lists an organization's linked and connected repositories.",
   arguments: [],
   options: { org: ORG },
   async run(context, _given, { org }) {
     const repositories = await administer(context, async ({ sql }) =>
       listRepositories(sql, (await requireOrganization(sql, org)).id),
     )
-    const rows = repositories.map((row) => [row.full_name, row.provider, row.id, row.host, row.tracked_branch])
-    const heading = ['NAME', 'PROVIDER', 'ID', 'HOST', 'TRACKED BRANCH']
+    const rows = repositories.map((row) => [
+      row.full_name,
+      row.provider,
+      row.id,
+      row.host,
+      row.tracked_branch,
+      stateOf(row),
+    ])
+    const heading = ['NAME', 'PROVIDER', 'ID', 'HOST', 'TRACKED BRANCH', 'STATE']
     context.print({
       json: repositories,
-      text: table(heading, rows, `The organization ${org} has no linked repositories.`),
+      text: table(heading, rows, `The organization ${org} has no repositories.`),
     })
   },
 })
+
+function stateOf({ connected, archived, deleted_at }: ListedRepository): string {
+  if (deleted_at !== null) return 'deleted'
+  const state = connected ? 'connected' : archived === null ? 'linked' : 'disconnected'
+  return archived ? `${state}, archived` : state
+}

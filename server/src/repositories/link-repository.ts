@@ -1,7 +1,15 @@
-import { sqlState, UNIQUE_VIOLATION } from '../platform/db/sql.ts'
+import { sqlState, type Tx, UNIQUE_VIOLATION } from '../platform/db/sql.ts'
 import { ApiError } from '../platform/http/errors.ts'
+import { publish } from '../platform/queue/event.ts'
 import type { Services } from '../services.ts'
-import { type Repository, type RepositoryLink, upsertRepository } from './repository.store.ts'
+import {
+  findConnectedByName,
+  type ListedRepository,
+  lockRepository,
+  type Repository,
+  type RepositoryLink,
+  upsertRepository,
+} from './repository.store.ts'
 import {
   defaultHost,
   isHost,
@@ -10,6 +18,7 @@ import {
   type Provider,
   repositoryIdForm,
 } from './repository-identity.ts'
+import { repositoryRenamed } from './repository-renamed.ts'
 
 /** A repository to link. Without a host or tracked branch, the present or default value is used. */
 export type RepositoryRequest = {
@@ -25,8 +34,8 @@ const BRANCH_CHARS_MAX = 255
 
 /**
  * Links a provider's repository to an organization. Linking the same id again renames it. Throws
- * 400 for an invalid field, and 409 `name_taken` if another repository of the provider has the
- * name.
+ * 400 for an invalid field, 409 `name_taken` if another repository of the provider has the name,
+ * and 409 `repository_connected` if the repository is connected and its code host says otherwise.
  */
 export async function linkRepository(
   { sql, clock }: Pick<Services, 'sql' | 'clock'>,
@@ -34,14 +43,39 @@ export async function linkRepository(
   request: RepositoryRequest,
 ): Promise<Repository> {
   const link = requireLink(request)
-  const defaults = { host: defaultHost(link.provider), tracked_branch: DEFAULT_BRANCH, created_at: clock.now() }
   try {
-    return await upsertRepository(sql, orgId, link, defaults)
+    return await sql.begin((tx) => storeLink(tx, orgId, link, clock.now()))
   } catch (error) {
-    if (sqlState(error) !== UNIQUE_VIOLATION) throw error
-    const message = `${link.full_name} is already linked with another ${link.provider} id. Run "repo list" to see it.`
-    throw new ApiError(409, 'name_taken', message).causedBy(error)
+    throw sqlState(error) === UNIQUE_VIOLATION ? nameTaken(link).causedBy(error) : error
   }
+}
+
+async function storeLink(tx: Tx, orgId: string, link: RepositoryLink, now: Date): Promise<Repository> {
+  const known = await lockRepository(tx, orgId, link.provider, link.id)
+  if (known?.connected) return requireAgreement(known, link)
+  const host = link.host ?? known?.host ?? defaultHost(link.provider)
+  if (await findConnectedByName(tx, orgId, { ...link, host })) throw nameTaken(link)
+  const defaults = { host, tracked_branch: DEFAULT_BRANCH, created_at: now }
+  const linked = await upsertRepository(tx, orgId, link, defaults)
+  if (known && known.full_name !== linked.full_name)
+    await publish(tx, repositoryRenamed, { org_id: orgId, provider: link.provider, repository_id: link.id })
+  return linked
+}
+
+/** A connected repository follows its code host. A link that says the same changes nothing. */
+function requireAgreement(known: ListedRepository, link: RepositoryLink): Repository {
+  const agrees =
+    known.full_name.toLowerCase() === link.full_name.toLowerCase() &&
+    (link.host === null || link.host === known.host) &&
+    (link.tracked_branch === null || link.tracked_branch === known.tracked_branch)
+  if (agrees) return known
+  const message = `${known.full_name} (${known.provider} ${known.id}) is connected: its name, host and tracked branch come from ${known.host}`
+  throw new ApiError(409, 'repository_connected', message)
+}
+
+function nameTaken({ full_name, provider }: RepositoryLink): ApiError {
+  const message = `${full_name} is already linked with another ${provider} id. Run "repo list" to see it.`
+  return new ApiError(409, 'name_taken', message)
 }
 
 function requireLink({ provider, id, name, host, trackedBranch }: RepositoryRequest): RepositoryLink {

@@ -5,14 +5,29 @@ export type LinkedRepository = { provider: string; id: string; full_name: string
 
 const MATCHES_MAX = 20
 
-/** Finds the linked repositories with a name, of all providers. Code hosts ignore case in names. */
+/**
+ * Sorts repositories with the same name on the same host, so that the one that has the name now
+ * comes first: a repository that exists, is connected, and has told its name last. Links follow
+ * connected repositories, and precede those that have left their connection. `repository` is the
+ * alias of the table.
+ */
+export function presentHolderFirst(db: Db) {
+  return db`
+    repository.deleted_at is not null, repository.connection_id is null, repository.host_updated_at desc nulls first,
+    repository.id`
+}
+
+/**
+ * Finds the repositories that have a name, at most one of each host of each provider. Code hosts
+ * ignore case in names.
+ */
 export async function findByName(db: Db, orgId: string, fullName: string): Promise<LinkedRepository[]> {
   return db<LinkedRepository[]>`
-    select provider, id, full_name, tracked_branch
-    from repositories
-    where org_id = ${orgId}
-      and lower(full_name) = lower(${fullName})
-    order by provider, id
+    select distinct on (repository.provider, repository.host) provider, id, full_name, tracked_branch
+    from repositories repository
+    where repository.org_id = ${orgId}
+      and lower(repository.full_name) = lower(${fullName})
+    order by repository.provider, repository.host, ${presentHolderFirst(db)}
     limit ${MATCHES_MAX}`
 }
 
@@ -38,7 +53,7 @@ export async function findProvidersOfOwner(db: Db, orgId: string, owner: string)
   return rows.map((row) => row.provider)
 }
 
-/** Finds the linked repository at `host/full_name`, of any provider. */
+/** Finds the repository that has the name `host/full_name`, of any provider. */
 export async function findOnHost(
   db: Db,
   orgId: string,
@@ -47,11 +62,11 @@ export async function findOnHost(
 ): Promise<LinkedRepository | null> {
   const [row] = await db<LinkedRepository[]>`
     select provider, id, full_name, tracked_branch
-    from repositories
-    where org_id = ${orgId}
-      and host = ${host}
-      and lower(full_name) = lower(${fullName})
-    order by provider, id
+    from repositories repository
+    where repository.org_id = ${orgId}
+      and repository.host = ${host}
+      and lower(repository.full_name) = lower(${fullName})
+    order by ${presentHolderFirst(db)}
     limit 1`
   return row ?? null
 }

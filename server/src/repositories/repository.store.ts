@@ -1,4 +1,4 @@
-import type { Db } from '../platform/db/sql.ts'
+import type { Db, Tx } from '../platform/db/sql.ts'
 import type { Provider } from './repository-identity.ts'
 
 export type Repository = {
@@ -10,6 +10,15 @@ export type Repository = {
   created_at: Date
 }
 
+/** A repository with what its code host says about it. */
+export type ListedRepository = Repository & {
+  connected: boolean
+  /** Null for linked repositories. */
+  archived: boolean | null
+  private: boolean | null
+  deleted_at: Date | null
+}
+
 /** Null keeps the stored value; a new repository gets the default. */
 export type RepositoryLink = Pick<Repository, 'provider' | 'id' | 'full_name'> & {
   host: string | null
@@ -19,6 +28,40 @@ export type RepositoryLink = Pick<Repository, 'provider' | 'id' | 'full_name'> &
 type LinkDefaults = Pick<Repository, 'host' | 'tracked_branch' | 'created_at'>
 
 const REPOSITORIES_LISTED_MAX = 10_000
+
+/**
+ * Locks the repository of a provider until the transaction ends; null if the organization does not
+ * have it.
+ */
+export async function lockRepository(tx: Tx, orgId: string, provider: Provider, id: string) {
+  const [row] = await tx<ListedRepository[]>`
+    select ${listedColumns(tx)}
+    from repositories
+    where org_id = ${orgId}
+      and provider = ${provider}
+      and id = ${id}
+    for update`
+  return row ?? null
+}
+
+/** The connected repository that has a name on a host; null if there is none. */
+export async function findConnectedByName(
+  db: Db,
+  orgId: string,
+  { provider, host, full_name }: Pick<Repository, 'provider' | 'host' | 'full_name'>,
+): Promise<{ id: string } | null> {
+  const [row] = await db<{ id: string }[]>`
+    select id
+    from repositories
+    where org_id = ${orgId}
+      and provider = ${provider}
+      and host = ${host}
+      and lower(full_name) = lower(${full_name})
+      and connection_id is not null
+    order by id
+    limit 1`
+  return row ?? null
+}
 
 /** Inserts or updates a repository. Providers keep the id when a repository is renamed. */
 export async function upsertRepository(db: Db, orgId: string, link: RepositoryLink, defaults: LinkDefaults) {
@@ -36,11 +79,17 @@ export async function upsertRepository(db: Db, orgId: string, link: RepositoryLi
   return row
 }
 
-export async function listRepositories(db: Db, orgId: string): Promise<Repository[]> {
-  return db<Repository[]>`
-    select provider, id, host, full_name, tracked_branch, created_at
+export async function listRepositories(db: Db, orgId: string): Promise<ListedRepository[]> {
+  return db<ListedRepository[]>`
+    select ${listedColumns(db)}
     from repositories
     where org_id = ${orgId}
     order by lower(full_name), provider, id
     limit ${REPOSITORIES_LISTED_MAX}`
+}
+
+function listedColumns(db: Db) {
+  return db`
+    provider, id, host, full_name, tracked_branch, created_at, connection_id is not null as connected, archived, private,
+    deleted_at`
 }

@@ -5,6 +5,7 @@ import { insertApiKey } from '../../src/access/api-keys/api-key.store.ts'
 import { generateApiKey, hashApiKey } from '../../src/access/api-keys/api-key.ts'
 import { SCOPES, type Scope } from '../../src/access/scopes.ts'
 import type { AnswerHosts } from '../../src/codehosts/answer-host.ts'
+import type { CodeHosts } from '../../src/codehosts/code-host.ts'
 import { readConfig, withPort } from '../../src/config.ts'
 import { openServices } from '../../src/open-services.ts'
 import { insertOrganization } from '../../src/organizations/organization.store.ts'
@@ -76,6 +77,7 @@ type TestApiOptions = {
   /** Another API over the same data. */
   beside?: TestApi
   answerHosts?: AnswerHosts
+  codeHosts?: CodeHosts
 }
 
 type Shared = { database: Awaited<ReturnType<typeof createTestDatabase>>; dataDir: string }
@@ -106,6 +108,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
       clock,
       log: createLog(config.logLevel),
       ...(options.answerHosts && { answerHosts: options.answerHosts }),
+      ...(options.codeHosts && { codeHosts: options.codeHosts }),
     },
   )
   const { services } = opened

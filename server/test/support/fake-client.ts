@@ -1,7 +1,7 @@
 import type { CodeHost, HostAction, HostClient } from '../../src/codehosts/code-host.ts'
 
 /** What a test lets the host answer. A method that is not given fails the test that needs it. */
-export type FakeAnswers = Partial<HostClient>
+export type FakeAnswers = Partial<HostClient & Pick<CodeHost, 'readInstallation'>>
 
 /**
  * A code host without a network, for tests of what slices do with its answers. `acted` holds the
@@ -10,13 +10,17 @@ export type FakeAnswers = Partial<HostClient>
 export function fakeCodeHost(answers: FakeAnswers = {}) {
   const acted: HostAction[] = []
   const own: FakeAnswers = { act: async (action) => void acted.push(action) }
-  const client = new Proxy({} as HostClient, {
-    get: (_, name: keyof HostClient) => {
+  const client = new Proxy({} as HostClient & Pick<CodeHost, 'readInstallation'>, {
+    get: (_, name: keyof FakeAnswers) => {
       const method = answers[name] ?? own[name]
       if (method === undefined) throw new Error(`The test gives no answer to ${name}`)
       return method
     },
   })
-  const codeHost = { host: async () => 'github.com', open: () => client } as unknown as CodeHost
+  const codeHost = {
+    host: async () => 'github.com',
+    open: () => client,
+    readInstallation: (id: string) => client.readInstallation(id),
+  } as unknown as CodeHost
   return { codeHosts: new Map([['github', codeHost]]), answers, acted }
 }

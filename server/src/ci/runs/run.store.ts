@@ -1,4 +1,5 @@
 import type { Db, Tx } from '../../platform/db/sql.ts'
+import { presentHolderFirst } from '../../repositories/repository-lookup.store.ts'
 import { type AttemptKey, completedAt, statusAt } from './attempt-deadline.store.ts'
 import { attemptsOf, type StoredAttempt } from './run-attempt.store.ts'
 
@@ -97,6 +98,7 @@ export function linkedRepository(db: Db) {
     where repository.org_id = run.org_id
       and repository.host = split_part(run.repository, '/', 1)
       and lower(repository.full_name) = lower(substr(run.repository, strpos(run.repository, '/') + 1))
+    order by ${presentHolderFirst(db)}
     limit 1
   )`
 }

@@ -1,5 +1,6 @@
-import type { Db } from '../../platform/db/sql.ts'
+import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { Provider } from '../../repositories/repository-identity.ts'
+import type { HostInstallation } from '../code-host.ts'
 
 /** A connection, as far as requests to its host need it. */
 export type ConnectionName = {
@@ -10,6 +11,9 @@ export type ConnectionName = {
   installation_id: string
   status: 'active' | 'suspended' | 'removed'
 }
+
+/** A connection that is not removed, with its account. */
+export type LiveConnection = ConnectionName & { account_id: string; account_login: string }
 
 /** The connection through which a repository can be read and changed; null for others. */
 export async function findConnectionOfRepository(
@@ -36,4 +40,127 @@ export async function findConnection(db: Db, id: string): Promise<ConnectionName
     from codehost_connections
     where id = ${id}`
   return row ?? null
+}
+
+/** The connection that events of an installation belong to; null while nobody has connected it. */
+export async function findConnectionOfInstallation(
+  db: Db,
+  provider: string,
+  host: string,
+  installationId: string,
+): Promise<ConnectionName | null> {
+  const [row] = await db<ConnectionName[]>`
+    select org_id, id, provider, host, installation_id, status
+    from codehost_connections
+    where provider = ${provider}
+      and host = ${host}
+      and installation_id = ${installationId}
+      and status <> 'removed'`
+  return row ?? null
+}
+
+/**
+ * The connections of an organization to one host that are not removed. They stay so until the
+ * transaction ends.
+ */
+export async function lockLiveConnections(
+  tx: Tx,
+  { org_id, provider, host }: { org_id: string; provider: string; host: string },
+): Promise<LiveConnection[]> {
+  return tx<LiveConnection[]>`
+    select org_id, id, provider, host, installation_id, status, account_id, account_login
+    from codehost_connections
+    where org_id = ${org_id}
+      and provider = ${provider}
+      and host = ${host}
+      and status <> 'removed'
+    order by id
+    for share`
+}
+
+/** Locks a connection until the transaction ends. */
+export async function lockConnection(tx: Tx, id: string): Promise<LiveConnection | null> {
+  const [row] = await tx<LiveConnection[]>`
+    select org_id, id, provider, host, installation_id, status, account_id, account_login
+    from codehost_connections
+    where id = ${id}
+    for update`
+  return row ?? null
+}
+
+/** The connections that an installation or its account have. Locks them. */
+export async function lockConnectionsOfAccount(
+  tx: Tx,
+  { provider, host }: { provider: string; host: string },
+  { id, account }: Pick<HostInstallation, 'id' | 'account'>,
+): Promise<LiveConnection[]> {
+  return tx<LiveConnection[]>`
+    select org_id, id, provider, host, installation_id, status, account_id, account_login
+    from codehost_connections
+    where provider = ${provider}
+      and host = ${host}
+      and (installation_id = ${id} or account_id = ${account.id})
+      and status <> 'removed'
+    order by id
+    for update`
+}
+
+type NewConnection = Omit<ConnectionName, 'installation_id'> & { installation: HostInstallation; connected_at: Date }
+
+/** False if the account was connected at the same time. */
+export async function insertConnection(tx: Tx, connection: NewConnection): Promise<boolean> {
+  const { installation } = connection
+  const inserted = await tx`
+    insert into codehost_connections (
+      org_id, id, provider, host, installation_id, account_id, account_login, account_type, status, repositories,
+      connected_at
+    )
+    values (
+      ${connection.org_id}, ${connection.id}, ${connection.provider}, ${connection.host}, ${installation.id},
+      ${installation.account.id}, ${installation.account.login}, ${installation.account.type}, ${connection.status},
+      ${installation.repositories}, ${connection.connected_at}
+    )
+    on conflict do nothing
+    returning id`
+  return inserted.length > 0
+}
+
+type ConnectionFacts = { status: ConnectionName['status'] } & Pick<HostInstallation, 'account' | 'repositories'>
+
+export async function updateConnection(tx: Tx, id: string, facts: ConnectionFacts): Promise<void> {
+  await tx`
+    update codehost_connections
+    set status = ${facts.status},
+      account_login = ${facts.account.login},
+      account_type = ${facts.account.type},
+      repositories = ${facts.repositories}
+    where id = ${id}`
+}
+
+/** A removed connection is not synchronized any more. */
+export async function markRemoved(tx: Tx, id: string): Promise<void> {
+  await tx`
+    update codehost_connections
+    set status = 'removed',
+      sync_state = 'idle',
+      sync_phase = null
+    where id = ${id}`
+}
+
+/**
+ * Notes that an event of a connection has arrived, at most once a minute. Skips the connection if
+ * another transaction holds it, so that deliveries do not wait for each other.
+ */
+export async function noteConnectionEvent(tx: Tx, connection: { org_id: string; id: string }, at: Date): Promise<void> {
+  await tx`
+    update codehost_connections
+    set last_event_at = ${at}
+    where id = (
+      select id
+      from codehost_connections
+      where org_id = ${connection.org_id}
+        and id = ${connection.id}
+        and (last_event_at is null or last_event_at < ${at}::timestamptz - interval '1 minute')
+      for no key update skip locked
+    )`
 }

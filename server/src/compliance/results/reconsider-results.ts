@@ -50,6 +50,7 @@ async function enqueueAll(db: Db, org_id: string, isAffected: (repository: strin
     listRepositories(db, org_id),
     listReportedNames(db, org_id, REPOSITORIES_MAX),
   ])
-  const repositories = knownRepositories({ runs, linked, reported }).filter(isAffected)
+  const present = linked.filter(({ deleted_at }) => deleted_at === null)
+  const repositories = knownRepositories({ runs, linked: present, reported }).filter(isAffected)
   await Promise.all(repositories.map((repository) => enqueue(db, evaluateRepositoryJob, { org_id, repository })))
 }

@@ -16,6 +16,21 @@ export async function lockReportedRepository(tx: Tx, orgId: string, identity: Re
   return row.id
 }
 
+/** Gives what was reported for a repository of a provider its present name. */
+export async function renameReported(
+  db: Db,
+  orgId: string,
+  { provider, id, full_name }: { provider: string; id: string; full_name: string },
+): Promise<void> {
+  await db`
+    update reported_repositories
+    set name = ${full_name}
+    where org_id = ${orgId}
+      and provider = ${provider}
+      and provider_id = ${id}
+      and name <> ${full_name}`
+}
+
 type ReportedRepository = RepositoryIdentity & { id: number }
 
 type RepositoryFilter = { name: string | null; provider: string | null; providerId: string | null }

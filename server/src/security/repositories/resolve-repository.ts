@@ -7,7 +7,8 @@ import {
   findProvidersOfOwner,
   type LinkedRepository,
 } from '../../repositories/repository-lookup.store.ts'
-import type { RepositoryIdentity } from './reported-repository.store.ts'
+import type { Services } from '../../services.ts'
+import { type RepositoryIdentity, renameReported } from './reported-repository.store.ts'
 
 type RepositoryReference = { name: string; provider: Provider | null; providerId: string | null }
 
@@ -70,18 +71,31 @@ function unlinked(name: string, provider: string | null, id: string | null, kept
 }
 
 /**
- * `named` are all linked repositories with its name. A name that several have was not resolved
- * before.
+ * `named` are all repositories that have its name. A name that several have was not resolved
+ * before, and neither was one that another repository has taken.
  */
 function toResolved(linked: LinkedRepository, named: LinkedRepository[]): ResolvedRepository {
-  const isOnlyOfProvider = named.filter(({ provider }) => provider === linked.provider).length === 1
+  const ofProvider = named.filter(({ provider }) => provider === linked.provider)
+  const isOnlyOfProvider = ofProvider.length === 1 && ofProvider[0]?.id === linked.id
   return {
     name: linked.full_name,
     provider: linked.provider,
     provider_id: linked.id,
     tracked_branch: linked.tracked_branch,
-    kept_under: [...(named.length === 1 ? [null] : []), ...(isOnlyOfProvider ? [linked.provider] : [])],
+    kept_under: [
+      ...(isOnlyOfProvider && named.length === 1 ? [null] : []),
+      ...(isOnlyOfProvider ? [linked.provider] : []),
+    ],
   }
+}
+
+/** Shows what was reported for a renamed repository under its present name. */
+export async function followRename(
+  { sql }: Pick<Services, 'sql'>,
+  { org_id, provider, repository_id }: { org_id: string; provider: string; repository_id: string },
+): Promise<void> {
+  const repository = await findById(sql, org_id, provider, repository_id)
+  if (repository) await renameReported(sql, org_id, repository)
 }
 
 export function ambiguous(name: string, providers: string[]): ApiError {

@@ -1,0 +1,124 @@
+import { Type } from 'typebox'
+import { recordAudit, SYSTEM } from '../../audit/audit.store.ts'
+import type { Tx } from '../../platform/db/sql.ts'
+import { type Event, publish } from '../../platform/queue/event.ts'
+import { joinConnection, leaveConnection } from '../../repositories/followed-repository.store.ts'
+import type { Provider } from '../../repositories/repository-identity.ts'
+import type { Services } from '../../services.ts'
+import type { InstallationEvent } from '../code-host.ts'
+import {
+  findConnectionOfInstallation,
+  type LiveConnection,
+  lockConnection,
+  updateConnection,
+} from './connection.store.ts'
+import {
+  type InstallationKey,
+  type KnownInstallation,
+  lockInstallation,
+  noteInstallation,
+  recordSelection,
+  updateInstallation,
+} from './installation.store.ts'
+import { removeConnection } from './remove-connection.ts'
+
+/**
+ * Published when a connection covers more than before: repositories were added, or its suspension
+ * has ended. Subscribers read what they have missed.
+ */
+export const connectionExtended: Event<{ org_id: string; connection_id: string }> = {
+  name: 'codehosts.connection.extended',
+  payload: Type.Object({ org_id: Type.String(), connection_id: Type.String() }),
+  once: ({ connection_id }) => connection_id,
+}
+
+/**
+ * Applies an event about an installation itself, connected or not. The host's time decides which
+ * event is newer; events without a time count in the order of their arrival. A removed installation
+ * never returns: hosts give a new installation a new id.
+ */
+export async function applyInstallationEvent(
+  { clock }: Pick<Services, 'clock'>,
+  tx: Tx,
+  { provider, host }: { provider: Provider; host: string },
+  event: InstallationEvent,
+): Promise<void> {
+  const now = clock.now()
+  const key = { provider, host, id: event.installation.id }
+  const known = await rememberInstallation(tx, key, event, now)
+  const found = await findConnectionOfInstallation(tx, provider, host, key.id)
+  const connection = found && (await lockConnection(tx, found.id))
+  const live = connection && connection.status !== 'removed' ? connection : null
+  const isExtended = await select(tx, { key, live, event }, now)
+  if (!live) return
+  if (known.removed_at) return removeConnection(tx, live, SYSTEM, now)
+  const isResumed = await follow(tx, live, known, now)
+  if (isExtended || isResumed) await publish(tx, connectionExtended, { org_id: live.org_id, connection_id: live.id })
+}
+
+/** Stores what is known of an installation, and locks it until the transaction ends. */
+export async function rememberInstallation(
+  tx: Tx,
+  key: InstallationKey,
+  event: Pick<InstallationEvent, 'change' | 'installation'>,
+  now: Date,
+): Promise<KnownInstallation> {
+  await noteInstallation(tx, key, now)
+  const known = await lockInstallation(tx, key)
+  const removed_at = known.removed_at ?? (event.change === 'removed' ? now : null)
+  const facts = isNewer(event, known) ? factsOf(event, known) : known
+  const next = { ...facts, removed_at }
+  await updateInstallation(tx, key, next)
+  return next
+}
+
+/** The creation of an installation is older than everything else about it. */
+function isNewer(
+  { change, installation }: Pick<InstallationEvent, 'change' | 'installation'>,
+  known: KnownInstallation,
+) {
+  if (known.account === null) return true
+  if (change === 'created') return false
+  const at = installation.updated_at ?? null
+  return at === null || known.host_updated_at === null || at >= known.host_updated_at
+}
+
+function factsOf(
+  { change, installation }: Pick<InstallationEvent, 'change' | 'installation'>,
+  known: KnownInstallation,
+): KnownInstallation {
+  const { account, repositories, updated_at } = installation
+  const suspended = change === 'suspended' || (change !== 'unsuspended' && installation.suspended)
+  return { ...known, account, repositories, suspended, host_updated_at: updated_at ?? known.host_updated_at }
+}
+
+type SelectionChange = { key: InstallationKey; live: LiveConnection | null; event: InstallationEvent }
+
+/**
+ * Adds repositories to the connection and takes others out. Returns whether some were added.
+ * Unknown ones are inserted when they are first described.
+ */
+async function select(tx: Tx, { key, live, event }: SelectionChange, now: Date): Promise<boolean> {
+  const installation = { provider: key.provider, host: key.host, installation_id: key.id }
+  const host_at = event.installation.updated_at ?? null
+  const idsOf = (repositories: { id: string }[]) => repositories.map(({ id }) => id)
+  const added = await recordSelection(tx, installation, { ids: idsOf(event.added), selected: true, host_at }, now)
+  const removed = await recordSelection(tx, installation, { ids: idsOf(event.removed), selected: false, host_at }, now)
+  if (!live) return false
+  if (added.length > 0) await joinConnection(tx, live, added)
+  if (removed.length > 0) await leaveConnection(tx, live.org_id, live.id, removed)
+  return added.length > 0
+}
+
+/** Brings a connection in line with its installation. Returns whether its suspension has ended. */
+async function follow(tx: Tx, live: LiveConnection, known: KnownInstallation, now: Date): Promise<boolean> {
+  const { account, repositories, suspended } = known
+  if (account === null || repositories === null) return false
+  const status = suspended ? ('suspended' as const) : ('active' as const)
+  await updateConnection(tx, live.id, { status, account, repositories })
+  if (status === live.status) return false
+  const object = { type: 'connection', id: live.id }
+  const action = suspended ? 'connection.suspend' : 'connection.resume'
+  await recordAudit(tx, live.org_id, { principal: SYSTEM, action, object, reason: null }, now)
+  return !suspended
+}

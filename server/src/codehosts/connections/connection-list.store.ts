@@ -1,0 +1,78 @@
+import type { Db } from '../../platform/db/sql.ts'
+import type { Provider } from '../../repositories/repository-identity.ts'
+
+/**
+ * A connection, or an installation that nobody has connected. The `id` of the latter is the host's
+ * id of the installation, which `provider connect` takes.
+ */
+export type ListedConnection = {
+  id: string
+  provider: Provider
+  host: string
+  /** Null while the host has not described a waiting installation. */
+  account: { id: string; login: string; type: string } | null
+  status: 'active' | 'suspended' | 'removed' | 'waiting'
+  repositories: 'all' | 'selected' | null
+  connected_at: Date | null
+  last_event_at: Date | null
+  last_synced_at: Date | null
+  sync: {
+    state: 'idle' | 'running' | 'failed'
+    phase: string | null
+    done: number | null
+    total: number | null
+    error: string | null
+  }
+}
+
+const CONNECTIONS_LISTED_MAX = 1000
+
+/** The connections of an organization, or of all of them, with the organization's slug. Newest first. */
+export async function listConnections(
+  db: Db,
+  orgId: string | null,
+): Promise<{ organization: string; connection: ListedConnection }[]> {
+  const rows = await db<(ListedConnection & { organization: string })[]>`
+    select connection.id, connection.provider, connection.host,
+      json_build_object(
+        'id', connection.account_id, 'login', connection.account_login, 'type', connection.account_type
+      ) as account,
+      connection.status, connection.repositories, connection.connected_at, connection.last_event_at,
+      connection.last_synced_at,
+      json_build_object(
+        'state', connection.sync_state, 'phase', connection.sync_phase, 'done', connection.sync_done,
+        'total', connection.sync_total, 'error', connection.sync_error
+      ) as sync,
+      organization.slug as organization
+    from codehost_connections connection
+    join organizations organization on organization.id = connection.org_id
+    where ${orgId === null ? db`true` : db`connection.org_id = ${orgId}`}
+    order by connection.connected_at desc, connection.id
+    limit ${CONNECTIONS_LISTED_MAX}`
+  return rows.map(({ organization, ...connection }) => ({ organization, connection }))
+}
+
+/** Installations that exist and that no organization has connected. Oldest first. */
+export async function listWaiting(db: Db): Promise<ListedConnection[]> {
+  return db<ListedConnection[]>`
+    select installation.id, installation.provider, installation.host,
+      case when installation.account_id is not null then
+        json_build_object(
+          'id', installation.account_id, 'login', installation.account_login, 'type', installation.account_type
+        )
+      end as account,
+      'waiting' as status, installation.repositories, null as connected_at, installation.last_event_at,
+      null as last_synced_at,
+      json_build_object('state', 'idle', 'phase', null, 'done', null, 'total', null, 'error', null) as sync
+    from codehost_installations installation
+    where installation.removed_at is null
+      and not exists (
+        select from codehost_connections connection
+        where connection.provider = installation.provider
+          and connection.host = installation.host
+          and connection.installation_id = installation.id
+          and connection.status <> 'removed'
+      )
+    order by installation.first_seen_at, installation.id
+    limit ${CONNECTIONS_LISTED_MAX}`
+}

@@ -1,0 +1,42 @@
+import { type Principal, recordAudit } from '../../audit/audit.store.ts'
+import type { Tx } from '../../platform/db/sql.ts'
+import { ApiError, notFound } from '../../platform/http/errors.ts'
+import { isUuid } from '../../platform/ids.ts'
+import { leaveConnection } from '../../repositories/followed-repository.store.ts'
+import type { Services } from '../../services.ts'
+import { type ConnectionName, type LiveConnection, lockConnection, markRemoved } from './connection.store.ts'
+
+/**
+ * Ends a connection. Its repositories keep their names and their history. Later events of the
+ * installation are stored and wait. Throws 400, 404, and 409 if the connection is already removed.
+ */
+export async function disconnect(
+  { sql, clock }: Pick<Services, 'sql' | 'clock'>,
+  id: string,
+  principal: Principal,
+): Promise<LiveConnection> {
+  if (!isUuid(id.toLowerCase()))
+    throw new ApiError(400, 'invalid_request', `"${id.slice(0, 80)}" is not a connection id (a UUID)`)
+  return sql.begin(async (tx) => {
+    const connection = await lockConnection(tx, id.toLowerCase())
+    if (!connection) throw notFound('connection')
+    if (connection.status === 'removed')
+      throw new ApiError(409, 'already_removed', `The connection to ${connection.account_login} is already removed`)
+    await removeConnection(tx, connection, principal, clock.now())
+    return connection
+  })
+}
+
+/** Removes a connection that the caller has locked, and records it. */
+export async function removeConnection(
+  tx: Tx,
+  connection: ConnectionName,
+  principal: Principal,
+  now: Date,
+): Promise<void> {
+  const { org_id, id, provider, host, installation_id } = connection
+  await markRemoved(tx, id)
+  await leaveConnection(tx, org_id, id, null)
+  const entry = { principal, action: 'connection.remove', object: { type: 'connection', id }, reason: null }
+  await recordAudit(tx, org_id, { ...entry, details: { provider, host, installation_id } }, now)
+}

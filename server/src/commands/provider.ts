@@ -1,0 +1,111 @@
+import { COMMAND_LINE } from '../audit/audit.store.ts'
+import { connectInstallation } from '../codehosts/connections/connect-installation.ts'
+import { type ListedConnection, listConnections, listWaiting } from '../codehosts/connections/connection-list.store.ts'
+import { disconnect } from '../codehosts/connections/remove-connection.ts'
+import { startSetup } from '../codehosts/github/create-app.ts'
+import { requireOrganization } from '../organizations/require-organization.ts'
+import { PROVIDERS } from '../repositories/repository-identity.ts'
+import { administer } from './administer.ts'
+import { defineCommand, requireOneOf } from './command.ts'
+import { table } from './table.ts'
+
+const PROVIDER = { type: 'text', value: PROVIDERS.join('|'), about: 'the code host', required: true } as const
+
+export const providerSetup = defineCommand({
+  name: 'provider setup',
+  about: 'Prints an address at which a person creates the GitHub App. The address works once and for an hour.',
+  arguments: ['provider'],
+  options: {
+    organization: {
+      type: 'text',
+      value: 'LOGIN',
+      about: 'the organization on GitHub that will own the App (default: the account of the person)',
+    },
+    'read-only-alerts': {
+      type: 'flag',
+      value: '',
+      about: 'do not ask for permission to dismiss security alerts on GitHub',
+    },
+    public: { type: 'flag', value: '', about: 'let other accounts install the App too' },
+  },
+  async run(context, { provider }, { organization, 'read-only-alerts': readOnlyAlerts, public: isPublic }) {
+    requireOneOf('provider', provider, ['github'])
+    const options = { organization: organization ?? null, read_only_alerts: readOnlyAlerts, public: isPublic }
+    const { url, expires_at } = await administer(context, (services) => startSetup(services, options))
+    const text = `Open this address in a browser to create the GitHub App. It works once, until ${expires_at.toISOString()}.`
+    context.print({ json: { url, expires_at }, text: `${url}\n\n${text}` })
+    if (!url.startsWith('https:'))
+      context.say('Note: GitHub sends webhooks only to addresses that it can reach. Set SHIPLOCK_BASE_URL.')
+  },
+})
+
+export const providerConnect = defineCommand({
+  name: 'provider connect',
+  about: 'Connects an installation on a code host to an organization. "provider list" shows waiting installations.',
+  arguments: [],
+  options: {
+    org: { type: 'text', value: '<slug>', about: 'the organization', required: true },
+    provider: PROVIDER,
+    installation: { type: 'text', value: 'ID', about: "the code host's id of the installation", required: true },
+  },
+  async run(context, _given, { org, provider, installation }) {
+    const known = requireOneOf('provider', provider, PROVIDERS)
+    const { connection, created } = await administer(context, async (services) => {
+      const organization = await requireOrganization(services.sql, org)
+      const request = { org_id: organization.id, provider: known, installation_id: installation }
+      const { id, created } = await connectInstallation(services, request, COMMAND_LINE)
+      const listed = await listConnections(services.sql, organization.id)
+      return { created, connection: listed.find(({ connection }) => connection.id === id)?.connection }
+    })
+    const account = connection?.account?.login
+    const text = created ? `Connected ${account} to ${org}` : `${account} is already connected to ${org}`
+    context.print({ json: connection, text: `${text} (${connection?.id})` })
+  },
+})
+
+export const providerList = defineCommand({
+  name: 'provider list',
+  about: 'Lists connections to code hosts with their synchronization, and installations that wait to be connected.',
+  arguments: [],
+  options: { org: { type: 'text', value: '<slug>', about: 'only connections of this organization' } },
+  async run(context, _given, { org }) {
+    const { connected, waiting } = await administer(context, async ({ sql }) => {
+      const orgId = org === undefined ? null : (await requireOrganization(sql, org)).id
+      return { connected: await listConnections(sql, orgId), waiting: await listWaiting(sql) }
+    })
+    const rows = [
+      ...connected.map(({ organization, connection }) => toRow(connection, organization)),
+      ...waiting.map((installation) => toRow(installation, '-')),
+    ]
+    const text = table(HEADING, rows, 'There are no connections and no waiting installations.')
+    context.print({ json: [...connected.map(({ connection }) => connection), ...waiting], text })
+  },
+})
+
+export const providerDisconnect = defineCommand({
+  name: 'provider disconnect',
+  about: 'Removes a connection. Its repositories keep their names and their history.',
+  arguments: ['id'],
+  options: {},
+  async run(context, { id }) {
+    const removed = await administer(context, (services) => disconnect(services, id, COMMAND_LINE))
+    const json = { id: removed.id, status: 'removed', account: removed.account_login }
+    context.print({ json, text: `Disconnected ${json.account} (${json.id})` })
+  },
+})
+
+const HEADING = ['ID', 'ORGANIZATION', 'HOST', 'ACCOUNT', 'STATUS', 'REPOSITORIES', 'LAST EVENT', 'SYNC']
+
+function toRow(listed: ListedConnection, organization: string): string[] {
+  const { id, host, account, status, repositories, last_event_at } = listed
+  const event = last_event_at?.toISOString() ?? '-'
+  return [id, organization, host, account?.login ?? '-', status, repositories ?? '-', event, syncText(listed)]
+}
+
+function syncText({ sync, last_synced_at }: ListedConnection): string {
+  const { state, phase, done, total, error } = sync
+  if (state === 'failed') return `failed: ${error ?? 'unknown'}`
+  if (state === 'idle') return last_synced_at?.toISOString() ?? '-'
+  const progress = done === null ? '' : ` ${total === null ? done : `${done}/${total}`}`
+  return `importing${phase === null ? '' : ` ${phase}`}${progress}`
+}

@@ -1,0 +1,103 @@
+import type { Db, Tx } from '../platform/db/sql.ts'
+import type { RepositoryFacts } from './repository-facts.ts'
+
+/** Names a repository of an organization. */
+export type RepositoryKey = { org_id: string; provider: string; id: string }
+
+export type FollowedRepository = RepositoryFacts & { connection_id: string | null }
+
+export async function findFollowed(db: Db, key: RepositoryKey): Promise<FollowedRepository | null> {
+  const [row] = await db<FollowedRepository[]>`
+    select ${followedColumns(db)}
+    from repositories
+    where ${hasKey(db, key)}`
+  return row ?? null
+}
+
+/** Locks a repository until the transaction ends. It has been inserted before. */
+export async function lockFollowed(tx: Tx, key: RepositoryKey): Promise<FollowedRepository> {
+  const [row] = await tx<[FollowedRepository]>`
+    select ${followedColumns(tx)}
+    from repositories
+    where ${hasKey(tx, key)}
+    for update`
+  return row
+}
+
+/** Inserts a repository without a connection, unless the organization has it. */
+export async function insertFollowed(tx: Tx, key: RepositoryKey, facts: RepositoryFacts, now: Date): Promise<void> {
+  await tx`
+    insert into repositories (
+      org_id, provider, id, host, full_name, tracked_branch, owner_id, html_url, private, archived, deleted_at,
+      host_updated_at, created_at
+    )
+    values (
+      ${key.org_id}, ${key.provider}, ${key.id}, ${facts.host}, ${facts.full_name}, ${facts.tracked_branch},
+      ${facts.owner_id}, ${facts.html_url}, ${facts.private}, ${facts.archived}, ${facts.deleted_at},
+      ${facts.host_updated_at}, ${now}
+    )
+    on conflict (org_id, provider, id) do nothing`
+}
+
+export async function updateFollowed(tx: Tx, key: RepositoryKey, repository: FollowedRepository): Promise<void> {
+  await tx`
+    update repositories
+    set host = ${repository.host},
+      full_name = ${repository.full_name},
+      tracked_branch = ${repository.tracked_branch},
+      owner_id = ${repository.owner_id},
+      html_url = ${repository.html_url},
+      private = ${repository.private},
+      archived = ${repository.archived},
+      deleted_at = ${repository.deleted_at},
+      host_updated_at = ${repository.host_updated_at},
+      connection_id = ${repository.connection_id}
+    where ${hasKey(tx, key)}`
+}
+
+/** Takes repositories out of a connection: those with the given ids, or all. They keep their names. */
+export async function leaveConnection(
+  tx: Tx,
+  orgId: string,
+  connectionId: string,
+  repositoryIds: readonly string[] | null,
+): Promise<void> {
+  await tx`
+    update repositories
+    set connection_id = null
+    where org_id = ${orgId}
+      and connection_id = ${connectionId}
+      ${repositoryIds === null ? tx`` : tx`and id = any(${[...repositoryIds]})`}`
+}
+
+/** A connection, and the account whose repositories belong to it. */
+type OwningConnection = { org_id: string; id: string; provider: string; account_id: string; account_login: string }
+
+/** Puts known repositories of the connection's account back into the connection. */
+export async function joinConnection(
+  tx: Tx,
+  connection: OwningConnection,
+  repositoryIds: readonly string[],
+): Promise<void> {
+  await tx`
+    update repositories
+    set connection_id = ${connection.id}
+    where org_id = ${connection.org_id}
+      and provider = ${connection.provider}
+      and id = any(${[...repositoryIds]})
+      and connection_id is null
+      and deleted_at is null
+      and (
+        owner_id = ${connection.account_id}
+        or lower(split_part(full_name, '/', 1)) = lower(${connection.account_login})
+      )`
+}
+
+function followedColumns(db: Db) {
+  return db`
+    host, full_name, tracked_branch, owner_id, html_url, private, archived, deleted_at, host_updated_at, connection_id`
+}
+
+function hasKey(db: Db, { org_id, provider, id }: RepositoryKey) {
+  return db`org_id = ${org_id} and provider = ${provider} and id = ${id}`
+}

@@ -1,8 +1,8 @@
 import type { CodeHosts } from '../../src/codehosts/code-host.ts'
-import { applyRepositoryEvent, rememberRepository } from '../../src/codehosts/connections/remember-repository.ts'
-import type { HostEventHandlers } from '../../src/codehosts/deliveries/host-event-handler.ts'
+import { applyRepositoryEvent } from '../../src/codehosts/connections/remember-repository.ts'
+import type { HostEventHandler } from '../../src/codehosts/deliveries/host-event-handler.ts'
 import type { HostDeployment } from '../../src/codehosts/host-deployment.ts'
-import type { HostEvent, HostSource } from '../../src/codehosts/host-event.ts'
+import type { HostEvent, HostEventKind, HostSource } from '../../src/codehosts/host-event.ts'
 import { requestSync } from '../../src/codehosts/sync/request-sync.ts'
 import { findTiming } from '../../src/codehosts/sync/sync.store.ts'
 import type { SyncParts } from '../../src/codehosts/sync/sync-run.ts'
@@ -20,21 +20,35 @@ export async function createObjectTable(sql: Sql): Promise<void> {
 }
 
 /**
- * Handlers that keep the newest version of each object, and the real ones of repositories. `hooks`
- * are called with each event before it is stored, and may fail.
+ * Handlers that keep the newest version of each object, and the real ones of repositories.
+ * `hooks.before` is called with each event before it is stored, and may fail.
  */
 export function objectParts(hooks: { before(event: HostEvent): Promise<void> }): SyncParts & { applied: HostEvent[] } {
   const applied: HostEvent[] = []
+  const keeps = <Kind extends HostEventKind>(kind: Kind): HostEventHandler<Kind>[] => [
+    async (_services, tx, source, data) => {
+      const event = { kind, data } as HostEvent
+      await hooks.before(event)
+      await keep(tx, source, event)
+      applied.push(event)
+    },
+  ]
   return {
     applied,
-    handlers: {} as HostEventHandlers,
-    applyEvents: async (services, _handlers, tx, source, events) => {
-      for (const event of events) {
-        await hooks.before(event)
-        await remember(services, tx, source, event)
-        await keep(tx, source, event)
-        applied.push(event)
-      }
+    handlers: {
+      repository: [applyRepositoryEvent, ...keeps('repository')],
+      run: keeps('run'),
+      job: keeps('job'),
+      check: keeps('check'),
+      deployment: keeps('deployment'),
+      deployment_status: keeps('deployment_status'),
+      gate_request: keeps('gate_request'),
+      deployment_review: keeps('deployment_review'),
+      alert: keeps('alert'),
+      alert_change: keeps('alert_change'),
+      pull_request: keeps('pull_request'),
+      review: keeps('review'),
+      push: keeps('push'),
     },
     listOpenRuns: async (db, orgId, { id }, limit) => {
       const rows = await db<{ key: string }[]>`
@@ -67,11 +81,6 @@ export function objectParts(hooks: { before(event: HostEvent): Promise<void> }):
       return rows.map(({ data }) => data)
     },
   }
-}
-
-async function remember(services: Services, tx: Tx, source: HostSource, event: HostEvent): Promise<void> {
-  if (event.kind === 'repository') return applyRepositoryEvent(services, tx, source, event.data)
-  if ('repository' in event.data) await rememberRepository(services, tx, source, event.data.repository)
 }
 
 async function keep(tx: Tx, { org_id }: HostSource, event: HostEvent): Promise<void> {

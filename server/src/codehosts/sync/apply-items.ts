@@ -1,4 +1,5 @@
 import { checkSql, type Tx } from '../../platform/db/sql.ts'
+import { applyEvents } from '../deliveries/apply-events.ts'
 import type { HostEvent } from '../host-event.ts'
 import { readSafely } from './read-safely.ts'
 import { mapSideBySide } from './side-by-side.ts'
@@ -45,7 +46,7 @@ async function eventsOf(run: SyncRun, { id, event, details }: ListedItem, onFail
 
 async function applyAll({ services, parts, source }: SyncRun, events: HostEvent[], store?: StorePosition) {
   await services.sql.begin(async (tx) => {
-    if (events.length > 0) await parts.applyEvents(services, parts.handlers, tx, source, events)
+    if (events.length > 0) await applyEvents(services, parts.handlers, tx, source, events)
     await store?.(tx)
   })
 }

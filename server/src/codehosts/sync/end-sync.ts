@@ -37,4 +37,3 @@ function pauseAfter(error: Error, pauses: number, now: Date): number {
   const retryAt = error instanceof HostUnavailable ? error.retryAt : null
   return retryAt === null ? grown : Math.max(grown, Math.min(retryAt.getTime() - now.getTime(), RETRY_MS_MAX))
 }
-

@@ -2,6 +2,7 @@ import { leaveConnection } from '../../repositories/followed-repository.store.ts
 import type { HostPage } from '../code-host.ts'
 import { lockLiveConnections } from '../connections/connection.store.ts'
 import { confirmSelection, recordSelection } from '../connections/installation.store.ts'
+import { applyEvents } from '../deliveries/apply-events.ts'
 import type { HostEvent } from '../host-event.ts'
 import type { HostRepository } from '../host-repository.ts'
 import { moveRepositoryList, updateConnection } from './sync.store.ts'
@@ -47,7 +48,7 @@ async function applyPage(run: SyncRun, page: HostPage<HostRepository>, isFirst: 
   await services.sql.begin(async (tx) => {
     await lockLiveConnections(tx, source)
     await confirmSelection(tx, connection, ids, sync.started_at)
-    await parts.applyEvents(services, parts.handlers, tx, source, events)
+    await applyEvents(services, parts.handlers, tx, source, events)
     await markListed(tx, sync, ids)
     await moveRepositoryList(tx, sync, { repositories_next: page.next, repositories_etag: etag })
   })

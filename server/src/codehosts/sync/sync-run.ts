@@ -1,10 +1,10 @@
-import type { Db, Tx } from '../../platform/db/sql.ts'
+import type { Db } from '../../platform/db/sql.ts'
 import type { Services } from '../../services.ts'
 import type { CodeHost, HostClient } from '../code-host.ts'
 import type { ConnectionName } from '../connections/connection.store.ts'
 import type { HostEventHandlers } from '../deliveries/host-event-handler.ts'
 import type { HostDeployment } from '../host-deployment.ts'
-import type { HostEvent, HostSource } from '../host-event.ts'
+import type { HostSource } from '../host-event.ts'
 import type { Sync } from './sync.store.ts'
 import type { SyncSlice } from './sync-slice.ts'
 
@@ -13,14 +13,6 @@ type RepositoryKey = { provider: string; id: string }
 /** What the synchronisation needs of the slices above it. jobs.ts provides it. */
 export type SyncParts = {
   handlers: HostEventHandlers
-  /** Applies events in the caller's transaction, as for webhooks. */
-  applyEvents(
-    services: Services,
-    handlers: HostEventHandlers,
-    tx: Tx,
-    source: HostSource,
-    events: readonly HostEvent[],
-  ): Promise<void>
   /** The host's ids of the repository's runs that are stored as queued or in progress, newest first. */
   listOpenRuns(db: Db, orgId: string, repository: RepositoryKey, limit: number): Promise<string[]>
   /** The repository's deployments that are stored as waiting or in progress, newest first. */

@@ -1,5 +1,5 @@
 import { checkSql } from '../../platform/db/sql.ts'
-import { enqueue } from '../../platform/queue/job.ts'
+import { enqueue, type Job } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
 import type { CodeHost } from '../code-host.ts'
 import { type ConnectionName, findConnection } from '../connections/connection.store.ts'
@@ -11,10 +11,26 @@ import { readRepositories } from './read-repositories.ts'
 import { readSafely } from './read-safely.ts'
 import { redeliverFailed } from './redeliver-failed.ts'
 import { syncJob } from './request-sync.ts'
-import { beginSync, enterPhase, findTiming, postponeSync, type SyncPhase, type SyncScope, updateConnection } from './sync.store.ts'
+import {
+  beginSync,
+  enterPhase,
+  findTiming,
+  postponeSync,
+  type SyncPhase,
+  type SyncScope,
+  updateConnection,
+} from './sync.store.ts'
 import { withSyncLock } from './sync-lock.store.ts'
 import type { SyncParts, SyncRun } from './sync-run.ts'
 import { SyncSlice } from './sync-slice.ts'
+
+/** The job that works on synchronisations. */
+export function syncConnectionJob(parts: SyncParts): Job<Services, SyncScope> {
+  return {
+    ...syncJob,
+    run: (services, scope, stopping) => synchronizeConnection(services, parts, scope, stopping),
+  }
+}
 
 /**
  * Works on the synchronisation of a connection for some seconds, and queues a job for the rest. Only

@@ -325,13 +325,13 @@ test('a list that may not be read does not empty the connection or end a list ea
   const denied = { items: [], next: null, etag: null }
   await sync()
   const { listRepositories, listRuns } = host.answers
+  assert.ok(listRepositories && listRuns)
   host.answers.listRepositories = async () => denied
   api.clock.advance(HOUR_MS)
   await sync()
   assert.equal((await state()).repositories.length, 3)
   host.answers.listRepositories = listRepositories
-  host.answers.listRuns = async (repository, options) =>
-    options.next === '2' ? denied : (listRuns as NonNullable<typeof listRuns>)(repository, options)
+  host.answers.listRuns = async (repository, options) => (options.next === '2' ? denied : listRuns(repository, options))
   await sync(acme.ago(30))
   assert.match((await shown()).sync_error ?? '', /runs: The host does not return the next page$/)
   assert.ok((await state()).lists.some(({ list, next }) => list === 'runs' && next === '2'))

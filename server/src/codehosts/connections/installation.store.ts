@@ -82,7 +82,9 @@ export async function recordSelection(
   return rows.map(({ repository_id }) => repository_id)
 }
 
-/** The host lists these repositories: removals from the selection before `listedAt` are out of date. */
+/**
+ * The host lists these repositories: removals from the selection before `listedAt` are out of date.
+ */
 export async function confirmSelection(
   tx: Tx,
   { provider, host, installation_id }: InstallationName,

@@ -1,6 +1,6 @@
 import { HostUnavailable } from '../code-host.ts'
 import { continueAt, countPause, endSync, updateConnection } from './sync.store.ts'
-import { summarizeNotes } from './sync-repository.store.ts'
+import { countRepositories } from './sync-repository.store.ts'
 import type { SyncRun } from './sync-run.ts'
 
 const FIRST_PAUSE_MS = 5000
@@ -12,13 +12,16 @@ const ERROR_CHARS_MAX = 1000
 /** Ends a synchronisation that has read everything it could. */
 export async function finishSync({ services, sync }: SyncRun): Promise<void> {
   const now = services.clock.now()
-  const { count, first } = await summarizeNotes(services.sql, sync)
-  const note = count === 0 ? null : `Repositories that were not read completely: ${count}. The first: ${first}`
+  const { noted, first_note } = await countRepositories(services.sql, sync)
+  const note = noted === 0 ? null : `Repositories that were not read completely: ${noted}. The first: ${first_note}`
   await endSync(services.sql, sync, note, now)
-  services.log.info({ connection_id: sync.connection_id, incomplete: count }, 'A connection was synchronised')
+  services.log.info({ connection_id: sync.connection_id, incomplete: noted }, 'A connection was synchronised')
 }
 
-/** Pauses a synchronisation after a failure that concerns all of it. The pauses grow while nothing gets through. */
+/**
+ * Pauses a synchronisation after a failure that concerns all of it. The pauses grow while nothing
+ * gets through.
+ */
 export async function pauseSync({ services, sync, slice }: SyncRun, error: Error): Promise<void> {
   const { sql, clock, log } = services
   await sql.begin(async (tx) => {

@@ -1,3 +1,4 @@
+import { listConnected } from '../../repositories/connected-repository.store.ts'
 import { leaveConnection } from '../../repositories/followed-repository.store.ts'
 import type { HostPage } from '../code-host.ts'
 import { lockLiveConnections } from '../connections/connection.store.ts'
@@ -6,7 +7,7 @@ import { applyEvents } from '../deliveries/apply-events.ts'
 import type { HostEvent } from '../host-event.ts'
 import type { HostRepository } from '../host-repository.ts'
 import { moveRepositoryList, updateConnection } from './sync.store.ts'
-import { countListed, forgetRepositories, listUnlisted, markListed } from './sync-repository.store.ts'
+import { countRepositories, findListed, forgetRepositories, markListed } from './sync-repository.store.ts'
 import type { SyncRun } from './sync-run.ts'
 
 /**
@@ -27,7 +28,9 @@ export async function listRepositories(run: SyncRun): Promise<boolean> {
   return removeUnlisted(run)
 }
 
-/** A list that may not be read looks empty. It must not take every repository out of the connection. */
+/**
+ * A list that may not be read looks empty. It must not take every repository out of the connection.
+ */
 function isDenied({ items, etag }: HostPage<HostRepository>): boolean {
   return items.length === 0 && etag === null
 }
@@ -56,19 +59,27 @@ async function applyPage(run: SyncRun, page: HostPage<HostRepository>, isFirst: 
 }
 
 async function showProgress({ services: { sql }, sync }: SyncRun): Promise<void> {
-  await updateConnection(sql, sync.connection_id, { sync_done: await countListed(sql, sync) })
+  await updateConnection(sql, sync.connection_id, { sync_done: (await countRepositories(sql, sync)).listed })
 }
 
+/** Repositories that have joined since the synchronisation started may not be listed yet. */
 async function removeUnlisted({ services, connection, source, sync }: SyncRun): Promise<boolean> {
-  for (;;) {
-    const ids = await listUnlisted(services.sql, sync, source.provider)
-    if (ids.length === 0) return true
-    await services.sql.begin(async (tx) => {
-      await lockLiveConnections(tx, source)
-      await recordSelection(tx, connection, { ids, selected: false, host_at: null }, services.clock.now())
-      await leaveConnection(tx, sync.org_id, sync.connection_id, ids)
-      await forgetRepositories(tx, sync, ids)
-    })
-    services.log.info({ connection_id: sync.connection_id, repositories: ids }, 'Repositories left the connection')
+  const { sql, log, clock } = services
+  let page = await listConnected(sql, sync, '')
+  while (page.length > 0) {
+    const known = page.filter(({ created_at }) => created_at < sync.started_at).map(({ id }) => id)
+    const listed = await findListed(sql, sync, known)
+    const ids = known.filter((id) => !listed.has(id))
+    if (ids.length > 0) {
+      await sql.begin(async (tx) => {
+        await lockLiveConnections(tx, source)
+        await recordSelection(tx, connection, { ids, selected: false, host_at: null }, clock.now())
+        await leaveConnection(tx, sync.org_id, sync.connection_id, ids)
+        await forgetRepositories(tx, sync, ids)
+      })
+      log.info({ connection_id: sync.connection_id, repositories: ids }, 'Repositories left the connection')
+    }
+    page = await listConnected(sql, sync, page.at(-1)?.id ?? '')
   }
+  return true
 }

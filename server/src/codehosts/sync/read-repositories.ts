@@ -1,8 +1,13 @@
+import {
+  type ConnectedRepository,
+  countConnected,
+  listConnected,
+} from '../../repositories/connected-repository.store.ts'
 import type { HostRepository } from '../host-repository.ts'
 import { readRepository } from './read-repository.ts'
 import { eachSideBySide } from './side-by-side.ts'
 import { updateConnection } from './sync.store.ts'
-import { countRead, listUnread, markRead } from './sync-repository.store.ts'
+import { countRepositories, findRead, markRead } from './sync-repository.store.ts'
 import type { SyncRun } from './sync-run.ts'
 
 const REPOSITORIES_AT_ONCE = 8
@@ -13,7 +18,8 @@ const REPOSITORIES_AT_ONCE = 8
  */
 export async function readRepositories(run: SyncRun): Promise<boolean> {
   const { services, sync, slice } = run
-  const progress = new Progress(run, await countRead(services.sql, sync, run.source.provider))
+  const [{ read }, total] = [await countRepositories(services.sql, sync), await countConnected(services.sql, sync)]
+  const progress = new Progress(run, read, total)
   await progress.show()
   await eachSideBySide(unreadRepositories(run), REPOSITORIES_AT_ONCE, async (repository) => {
     try {
@@ -29,17 +35,33 @@ export async function readRepositories(run: SyncRun): Promise<boolean> {
   return !slice.isOver || progress.isComplete
 }
 
-async function* unreadRepositories({ services, sync, source, slice }: SyncRun): AsyncGenerator<HostRepository> {
-  let afterId = ''
-  for (;;) {
-    const repositories = await listUnread(services.sql, sync, source.provider, afterId)
-    for (const repository of repositories) {
+/** The repositories that this synchronisation has not read, by id. */
+async function* unreadRepositories({ services, sync, slice }: SyncRun): AsyncGenerator<HostRepository> {
+  let page = await listConnected(services.sql, sync, '')
+  while (page.length > 0) {
+    const ids = page.map(({ id }) => id)
+    const read = await findRead(services.sql, sync, ids)
+    for (const repository of page.filter(({ id }) => !read.has(id))) {
       if (slice.isOver) return
-      yield repository
+      yield toHostRepository(repository)
     }
-    const last = repositories.at(-1)
-    if (last === undefined) return
-    afterId = last.id
+    page = await listConnected(services.sql, sync, ids.at(-1) ?? '')
+  }
+}
+
+function toHostRepository(row: ConnectedRepository): HostRepository {
+  const { provider, host, id, full_name, html_url } = row
+  return {
+    provider,
+    host,
+    id,
+    full_name,
+    html_url,
+    owner: { id: row.owner_id ?? '', login: full_name.split('/')[0] ?? '' },
+    default_branch: row.tracked_branch,
+    private: row.private ?? true,
+    archived: row.archived ?? false,
+    updated_at: row.host_updated_at,
   }
 }
 
@@ -52,7 +74,7 @@ class Progress {
   #done: number
   #shownAt = 0
 
-  constructor(run: SyncRun, { done, total }: { done: number; total: number }) {
+  constructor(run: SyncRun, done: number, total: number) {
     this.#run = run
     this.#done = done
     this.#total = total

@@ -3,20 +3,9 @@ import type { HostRepository } from '../host-repository.ts'
 import { applyItems } from './apply-items.ts'
 import { readSafely } from './read-safely.ts'
 import { mapSideBySide } from './side-by-side.ts'
-import type { SyncRun } from './sync-run.ts'
+import type { RepositoryPass, SyncRun } from './sync-run.ts'
 import { deploymentItem, type ListedItem, runItem, SYNCED_LISTS, type SyncedList } from './synced-list.ts'
 import { walkList } from './walk-list.ts'
-
-/** The reading of one repository. */
-export type RepositoryPass = {
-  run: SyncRun
-  repository: HostRepository
-  now: Date
-  /** `<list> <id>` of the items that were read. */
-  seen: Set<string>
-  /** Notes what could not be read. */
-  note(what: string, error: unknown): void
-}
 
 const OPEN_MAX = 100
 const READS_AT_ONCE = 4
@@ -24,7 +13,8 @@ const MESSAGE_CHARS_MAX = 300
 
 /**
  * Reads all lists of a repository, and then what is stored as open and was not in them: its end was
- * missed. Returns what could not be read, or null; `unfinished` if the time of the job ended before.
+ * missed. Returns what could not be read, or null; `unfinished` if the time of the job ended
+ * before.
  */
 export async function readRepository(run: SyncRun, repository: HostRepository): Promise<string | null | 'unfinished'> {
   const notes: string[] = []

@@ -31,7 +31,9 @@ export async function readSafely<Result>(
   }
 }
 
-/** Hosts fail for single lists while they answer others. Throws `error` if this one answers nothing. */
+/**
+ * Hosts fail for single lists while they answer others. Throws `error` if this one answers nothing.
+ */
 async function requireHost(client: HostClient, error: HostUnavailable): Promise<void> {
   try {
     await client.listRepositories({})

@@ -5,6 +5,7 @@ import type { ConnectionName } from '../connections/connection.store.ts'
 import type { HostEventHandlers } from '../deliveries/host-event-handler.ts'
 import type { HostDeployment } from '../host-deployment.ts'
 import type { HostSource } from '../host-event.ts'
+import type { HostRepository } from '../host-repository.ts'
 import type { Sync } from './sync.store.ts'
 import type { SyncSlice } from './sync-slice.ts'
 
@@ -13,9 +14,9 @@ type RepositoryKey = { provider: string; id: string }
 /** What the synchronisation needs of the slices above it. jobs.ts provides it. */
 export type SyncParts = {
   handlers: HostEventHandlers
-  /** The host's ids of the repository's runs that are stored as queued or in progress, newest first. */
+  /** The host's ids of runs that are stored as queued or in progress, newest first. */
   listOpenRuns(db: Db, orgId: string, repository: RepositoryKey, limit: number): Promise<string[]>
-  /** The repository's deployments that are stored as waiting or in progress, newest first. */
+  /** Deployments that are stored as waiting or in progress, newest first. */
   listOpenDeployments(db: Db, orgId: string, repository: RepositoryKey, limit: number): Promise<HostDeployment[]>
 }
 
@@ -29,4 +30,15 @@ export type SyncRun = {
   client: HostClient
   sync: Sync
   slice: SyncSlice
+}
+
+/** The reading of one repository. */
+export type RepositoryPass = {
+  run: SyncRun
+  repository: HostRepository
+  now: Date
+  /** `<list> <id>` of the items that were read. */
+  seen: Set<string>
+  /** Notes what could not be read. */
+  note(what: string, error: unknown): void
 }

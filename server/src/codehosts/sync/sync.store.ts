@@ -50,7 +50,9 @@ export async function listDueSyncs(db: Db, now: Date): Promise<SyncScope[]> {
     limit ${CONNECTIONS_MAX}`
 }
 
-/** Starts the synchronisation that is due, or continues the one in progress; null if none is due. */
+/**
+ * Starts the synchronisation that is due, or continues the one in progress; null if none is due.
+ */
 export async function beginSync(sql: Sql, connectionId: string, now: Date): Promise<Sync | null> {
   return sql.begin(async (tx) => {
     const [sync] = await tx<Sync[]>`

@@ -33,8 +33,9 @@ export function syncConnectionJob(parts: SyncParts): Job<Services, SyncScope> {
 }
 
 /**
- * Works on the synchronisation of a connection for some seconds, and queues a job for the rest. Only
- * one process works on a connection at a time. What is stored at any moment is enough to continue.
+ * Works on the synchronisation of a connection for some seconds, and queues a job for the rest.
+ * Only one process works on a connection at a time. What is stored at any moment is enough to
+ * continue.
  */
 export async function synchronizeConnection(
   services: Services,
@@ -75,7 +76,9 @@ async function openRun(
   return { services, parts, connection, source, host, client, sync, slice }
 }
 
-/** A suspended connection is idle. Every hour, its host is asked whether the suspension has ended. */
+/**
+ * A suspended connection is idle. Every hour, its host is asked whether the suspension has ended.
+ */
 async function rest(services: Services, host: CodeHost, connection: ConnectionName): Promise<void> {
   const { sql, clock, log } = services
   await postponeSync(sql, connection.id, clock.now())

@@ -1,9 +1,9 @@
 import { DAY_MS, MINUTE_MS } from '../../platform/clock.ts'
 import { type HostPage, HostRefusal } from '../code-host.ts'
 import { applyItems, type StorePosition } from './apply-items.ts'
-import type { RepositoryPass } from './read-repository.ts'
 import type { Sync } from './sync.store.ts'
 import { findPosition, type ListPosition, storePosition } from './sync-position.store.ts'
+import type { RepositoryPass } from './sync-run.ts'
 import type { ListedItem, SyncedList } from './synced-list.ts'
 
 /** How far back a list is read for the first time, unless all of it is read. */
@@ -36,13 +36,18 @@ export async function walkList(pass: RepositoryPass, list: SyncedList): Promise<
 
 type Interrupted = ListPosition & { next: string }
 
-/** Whether a walk goes on. A walk of an earlier synchronisation ends if lists are to be read again. */
+/**
+ * Whether a walk goes on. A walk of an earlier synchronisation ends if lists are to be read again.
+ */
 function isInterrupted(position: ListPosition | null, sync: Sync): position is Interrupted {
   if (position === null || position.next === null) return false
   return position.read_in === sync.number || sync.since === null
 }
 
-/** The next page after an interruption. If the host no longer knows it, the list is read from the start. */
+/**
+ * The next page after an interruption. If the host no longer knows it, the list is read from the
+ * start.
+ */
 async function resume(pass: RepositoryPass, list: SyncedList, known: Interrupted): Promise<ListPosition> {
   try {
     return await readOn(pass, list, known)
@@ -89,7 +94,10 @@ function startOfWalk(
   }
 }
 
-/** Where a new walk ends. An unfinished walk is included, and so is what changed after a finished one. */
+/**
+ * Where a new walk ends. An unfinished walk is included, and so is what changed after a finished
+ * one.
+ */
 function endOfWalk(list: SyncedList, known: ListPosition | null, { started_at, since }: Sync): Date | null {
   const first = list.is_complete ? null : new Date(started_at.getTime() - FIRST_SYNC_MS)
   if (known === null) return list.is_complete ? null : (since ?? first)

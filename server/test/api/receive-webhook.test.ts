@@ -141,7 +141,13 @@ for (const [title, body, headers] of [
   })
 }
 
-for (const body of ['[]', 'null', '7', '{"action":7,"workflow_run":{"id":{}},"installation":[]}', '{"action":"\\u0000"}']) {
+for (const body of [
+  '[]',
+  'null',
+  '7',
+  '{"action":7,"workflow_run":{"id":{}},"installation":[]}',
+  '{"action":"\\u0000"}',
+]) {
   test(`202 for the unusual payload ${body}`, async () => {
     const id = randomUUID()
     assert.equal((await sendWebhook(api, body, { id })).status, 202)
@@ -204,7 +210,9 @@ test('401 for a body that is longer than announced, because the signature covers
   assert.equal(await stored(id), null)
 })
 
-test('four large bodies are read at a time; further ones wait, and small ones do not', { timeout: 60_000 }, async () => {
+test('four large bodies are read at a time; further ones wait, and small ones do not', {
+  timeout: 60_000,
+}, async () => {
   const large = JSON.stringify({ text: 'a'.repeat(600_000) })
   const half = large.slice(0, 400_000)
   const held: Socket[] = []
@@ -229,9 +237,7 @@ test('four large bodies are read at a time; further ones wait, and small ones do
 
 test('clients that leave while they wait do not use up the slots', { timeout: 60_000 }, async () => {
   const large = JSON.stringify({ text: 'a'.repeat(600_000) })
-  const sockets = await Promise.all(
-    Array.from({ length: 12 }, () => open(rawHead(large, randomUUID(), large.length))),
-  )
+  const sockets = await Promise.all(Array.from({ length: 12 }, () => open(rawHead(large, randomUUID(), large.length))))
   for (const socket of sockets) socket.write(large.slice(0, 400_000))
   for (const socket of sockets) socket.destroy()
   for (let polls = 0; polls < 5; polls += 1) assert.equal((await sendWebhook(api, large)).status, 202)

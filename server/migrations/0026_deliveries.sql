@@ -41,4 +41,7 @@ create index codehost_deliveries_by_age on codehost_deliveries (received_at);
 create index codehost_deliveries_with_payload on codehost_deliveries (applied_at)
   where payload is not null and applied_at is not null;
 
+-- The order in which calls were requested.
+alter table codehost_calls add column number bigint not null generated always as identity;
+
 create index codehost_calls_unsuccessful on codehost_calls (ended_at) where status in ('failed', 'refused');

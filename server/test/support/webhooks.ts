@@ -3,7 +3,7 @@ import { request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import type { CodeHost, CodeHosts, TranslatedDelivery } from '../../src/codehosts/code-host.ts'
 import { readDeliveryHead } from '../../src/codehosts/github/delivery-head.ts'
-import { verifySignature } from '../../src/codehosts/github/webhook-signature.ts'
+import { createVerify } from '../../src/codehosts/github/webhook-signature.ts'
 import type { TestApi } from './api.ts'
 import { hostRun } from './host-objects.ts'
 
@@ -15,8 +15,9 @@ export const INSTALLATION = '4711'
  * run, whose commit message is `message` of the payload; a payload with `unfit` does not fit.
  */
 export function webhookHost(secrets: readonly string[] = [SECRET]): CodeHosts {
+  const credentials = { app_id: '1', private_key: '', webhook_secrets: secrets, api_url: 'https://api.github.com' }
   const webhooks: CodeHost['webhooks'] = {
-    verify: async (body, headers) => verifySignature(secrets, body, headers),
+    verify: createVerify(async () => credentials),
     readHead: readDeliveryHead,
     translate,
   }

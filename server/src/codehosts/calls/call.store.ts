@@ -55,7 +55,7 @@ export async function listPendingCalls(sql: Sql, subject: SubjectKey): Promise<P
       and subject_type = ${subject.subject_type}
       and subject_id = ${subject.subject_id}
       and status = 'pending'
-    order by created_at, id
+    order by number
     limit ${CALLS_LISTED_MAX}`
 }
 

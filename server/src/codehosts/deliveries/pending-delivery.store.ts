@@ -120,6 +120,7 @@ export async function settleDelivery(
   await db`
     update codehost_deliveries
     set status = ${status},
+      attempts = least(attempts, ${ATTEMPTS_MAX}),
       error = ${error ?? null},
       next_try_at = null,
       applied_at = ${status === 'failed' ? null : now}

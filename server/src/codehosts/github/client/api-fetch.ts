@@ -49,7 +49,9 @@ async function readWhole(response: Response, origin: string): Promise<Response> 
   const headers = new Headers(response.headers)
   const link = headers.get('link')
   if (link !== null) headers.set('link', link.replaceAll(/<https?:\/\/[^/>]+/g, `<${origin}`))
-  return new Response(body, { status: response.status, statusText: response.statusText, headers })
+  const { status, statusText, url } = response
+  // The paginate plugin reads the address, which a new response does not have.
+  return Object.defineProperty(new Response(body, { status, statusText, headers }), 'url', { value: url })
 }
 
 async function readBounded(response: Response): Promise<Buffer<ArrayBuffer> | null> {

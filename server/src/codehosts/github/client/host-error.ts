@@ -71,7 +71,7 @@ export function hostError(error: ApiError, now: Date): HostUnavailable | HostRef
   if (status === 401) return new HostUnavailable(`${what} GitHub does not accept the credentials of the App.`)
   if (status === 403 && /suspended/i.test(error.message))
     return new HostUnavailable(`${what} The installation of the App is suspended.`)
-  if (isTokenRequest(error) && status >= 400 && status < 500)
+  if (isTokenRequest(error) && error.response !== undefined)
     return new HostUnavailable(`${what} The App has no such installation, or may not use it.`)
   if (error.response === undefined)
     return new HostUnavailable(`GitHub did not answer ${requestOf(error)}: ${bounded(error.message)}`)

@@ -212,6 +212,7 @@ create table codehost_calls (
   next_try_at timestamp(3) with time zone,
   created_at timestamp(3) with time zone not null,
   ended_at timestamp(3) with time zone,
+  number bigint not null generated always as identity,
   constraint codehost_calls_pkey PRIMARY KEY (org_id, id),
   constraint codehost_calls_org_id_connection_id_fkey FOREIGN KEY (org_id, connection_id) REFERENCES codehost_connections(org_id, id),
   constraint codehost_calls_action_check CHECK ((jsonb_typeof(action) = 'object'::text)),

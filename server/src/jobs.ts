@@ -2,11 +2,9 @@ import { forgetUnfinishedArtifacts } from './ci/artifacts/forget-unfinished-arti
 import { artifactCompleted, reportChanged } from './ci/reports/change-report.ts'
 import { settleOverdueRuns } from './ci/runs/settle-overdue-runs.job.ts'
 import { runFinished } from './ci/runs/update-run.ts'
-<<<<<<< HEAD
 import { callEnded } from './codehosts/calls/request-call.ts'
 import { retryCalls, sendCallsJob } from './codehosts/calls/send-call.job.ts'
-import { connectionExtended } from './codehosts/connections/apply-installation-event.ts'
-import { connectionMade } from './codehosts/connections/connect-installation.ts'
+import { connectionMade } from './codehosts/connections/connection-made.ts'
 import { applyRepositoryEvent } from './codehosts/connections/remember-repository.ts'
 import { applyDeliveriesJob } from './codehosts/deliveries/apply-deliveries.job.ts'
 import { releaseDeliveries } from './codehosts/deliveries/apply-delivery.ts'
@@ -15,9 +13,6 @@ import { expireDeliveries, resumeDeliveries } from './codehosts/deliveries/settl
 import { startDueSyncs, syncNewConnection } from './codehosts/sync/request-sync.ts'
 import type { SyncParts } from './codehosts/sync/sync-run.ts'
 import { syncConnectionJob } from './codehosts/sync/synchronize-connection.ts'
-=======
-import { connectionMade } from './codehosts/connections/connection-made.ts'
->>>>>>> part-conn
 import { policyApplied } from './compliance/policies/apply-policy.ts'
 import { evaluateRepositoryJob } from './compliance/results/evaluate-repository.job.ts'
 import {
@@ -81,16 +76,11 @@ export const jobs: Job<Services, never>[] = [
   { ...readUploadJob, run: readReportFile, giveUp: failUnreadReport },
   postComment,
   postDecision,
-<<<<<<< HEAD
   applyDeliveriesJob(handlers),
   syncConnectionJob(syncParts),
   sendCallsJob,
   subscribe(callEnded),
   subscribe(connectionMade, releaseDeliveries, syncNewConnection),
-  subscribe(connectionExtended, syncNewConnection),
-=======
-  subscribe(connectionMade),
->>>>>>> part-conn
   subscribe(repositoryRenamed, followRename),
   subscribe(artifactCompleted, readArtifact),
   subscribe(runFinished, followRun, reconsiderGates, reconsiderRun),

@@ -212,6 +212,7 @@ create table codehost_calls (
   next_try_at timestamp(3) with time zone,
   created_at timestamp(3) with time zone not null,
   ended_at timestamp(3) with time zone,
+  number bigint not null generated always as identity,
   constraint codehost_calls_pkey PRIMARY KEY (org_id, id),
   constraint codehost_calls_org_id_connection_id_fkey FOREIGN KEY (org_id, connection_id) REFERENCES codehost_connections(org_id, id),
   constraint codehost_calls_action_check CHECK ((jsonb_typeof(action) = 'object'::text)),
@@ -225,6 +226,7 @@ create table codehost_calls (
 CREATE UNIQUE INDEX codehost_calls_by_key ON public.codehost_calls USING btree (org_id, idempotency_key);
 CREATE INDEX codehost_calls_by_subject ON public.codehost_calls USING btree (org_id, subject_type, subject_id, created_at);
 CREATE INDEX codehost_calls_due ON public.codehost_calls USING btree (next_try_at) WHERE (status = 'pending'::text);
+CREATE INDEX codehost_calls_unsuccessful ON public.codehost_calls USING btree (ended_at) WHERE (status = ANY (ARRAY['failed'::text, 'refused'::text]));
 
 create table codehost_connections (
   org_id uuid not null,
@@ -263,6 +265,51 @@ create table codehost_connections (
 CREATE UNIQUE INDEX codehost_connections_by_account ON public.codehost_connections USING btree (provider, host, account_id) WHERE (status <> 'removed'::text);
 CREATE UNIQUE INDEX codehost_connections_by_installation ON public.codehost_connections USING btree (provider, host, installation_id) WHERE (status <> 'removed'::text);
 
+create table codehost_deliveries (
+  id text collate "C" not null,
+  provider text not null,
+  number bigint not null generated always as identity,
+  event text not null,
+  action text,
+  installation_id text collate "C",
+  lane text collate "C" not null,
+  shard smallint not null,
+  received_at timestamp(3) with time zone not null,
+  payload text,
+  status text not null default 'received'::text,
+  waiting boolean not null default false,
+  attempts smallint not null default 0,
+  next_try_at timestamp(3) with time zone,
+  error text,
+  applied_at timestamp(3) with time zone,
+  constraint codehost_deliveries_pkey PRIMARY KEY (id, provider),
+  constraint codehost_deliveries_action_check CHECK (((length(action) >= 1) AND (length(action) <= 100))),
+  constraint codehost_deliveries_attempts_check CHECK ((attempts >= 0)),
+  constraint codehost_deliveries_check CHECK (((NOT waiting) OR (status = 'received'::text))),
+  constraint codehost_deliveries_check1 CHECK (((next_try_at IS NULL) OR (status = 'received'::text))),
+  constraint codehost_deliveries_check2 CHECK (((applied_at IS NOT NULL) = (status = ANY (ARRAY['applied'::text, 'ignored'::text])))),
+  constraint codehost_deliveries_event_check CHECK (((length(event) >= 1) AND (length(event) <= 100))),
+  constraint codehost_deliveries_id_check CHECK (((length(id) >= 1) AND (length(id) <= 100))),
+  constraint codehost_deliveries_installation_id_check CHECK (((length(installation_id) >= 1) AND (length(installation_id) <= 100))),
+  constraint codehost_deliveries_lane_check CHECK (((length(lane) >= 1) AND (length(lane) <= 200))),
+  constraint codehost_deliveries_provider_check CHECK ((provider = ANY (ARRAY['github'::text, 'gitlab'::text, 'bitbucket'::text, 'azure'::text]))),
+  constraint codehost_deliveries_shard_check CHECK ((shard >= 0)),
+  constraint codehost_deliveries_status_check CHECK ((status = ANY (ARRAY['received'::text, 'applied'::text, 'ignored'::text, 'failed'::text])))
+);
+CREATE INDEX codehost_deliveries_by_age ON public.codehost_deliveries USING btree (received_at);
+CREATE INDEX codehost_deliveries_by_number ON public.codehost_deliveries USING btree (number);
+CREATE INDEX codehost_deliveries_by_status ON public.codehost_deliveries USING btree (status, number);
+CREATE INDEX codehost_deliveries_paused ON public.codehost_deliveries USING btree (shard) WHERE (next_try_at IS NOT NULL);
+CREATE INDEX codehost_deliveries_pending ON public.codehost_deliveries USING btree (shard, number) WHERE ((status = 'received'::text) AND (NOT waiting));
+CREATE INDEX codehost_deliveries_waiting ON public.codehost_deliveries USING btree (provider, installation_id) WHERE waiting;
+CREATE INDEX codehost_deliveries_with_payload ON public.codehost_deliveries USING btree (applied_at) WHERE ((payload IS NOT NULL) AND (applied_at IS NOT NULL));
+
+create table codehost_delivery_checks (
+  provider text not null,
+  checked_at timestamp(3) with time zone not null,
+  constraint codehost_delivery_checks_pkey PRIMARY KEY (provider)
+);
+
 create table codehost_installation_repositories (
   provider text not null,
   host text not null,
@@ -298,6 +345,63 @@ create table codehost_installations (
   constraint codehost_installations_repositories_check CHECK ((repositories = ANY (ARRAY['all'::text, 'selected'::text])))
 );
 CREATE INDEX codehost_installations_present ON public.codehost_installations USING btree (first_seen_at) WHERE (removed_at IS NULL);
+
+create table codehost_redeliveries (
+  provider text not null,
+  delivery_id text collate "C" not null,
+  failed_id text collate "C" not null,
+  requested_at timestamp(3) with time zone not null,
+  constraint codehost_redeliveries_pkey PRIMARY KEY (provider, delivery_id)
+);
+CREATE INDEX codehost_redeliveries_by_time ON public.codehost_redeliveries USING btree (requested_at);
+
+create table codehost_sync_lists (
+  org_id uuid not null,
+  connection_id uuid not null,
+  repository_id text not null,
+  list text not null,
+  read_in integer not null,
+  etag text,
+  next text,
+  until timestamp(3) with time zone,
+  newest_at timestamp(3) with time zone,
+  constraint codehost_sync_lists_pkey PRIMARY KEY (org_id, connection_id, repository_id, list),
+  constraint codehost_sync_lists_org_id_connection_id_fkey FOREIGN KEY (org_id, connection_id) REFERENCES codehost_connections(org_id, id)
+);
+
+create table codehost_sync_repositories (
+  org_id uuid not null,
+  connection_id uuid not null,
+  repository_id text not null,
+  listed_in integer,
+  read_in integer,
+  note text,
+  constraint codehost_sync_repositories_pkey PRIMARY KEY (org_id, connection_id, repository_id),
+  constraint codehost_sync_repositories_org_id_connection_id_fkey FOREIGN KEY (org_id, connection_id) REFERENCES codehost_connections(org_id, id)
+);
+
+create table codehost_syncs (
+  org_id uuid not null,
+  connection_id uuid not null,
+  number integer not null default 0,
+  requested_at timestamp(3) with time zone,
+  requested_since timestamp(3) with time zone,
+  started_at timestamp(3) with time zone,
+  since timestamp(3) with time zone,
+  phase text,
+  repositories_next text,
+  repositories_etag text,
+  due_at timestamp(3) with time zone not null,
+  pauses integer not null default 0,
+  constraint codehost_syncs_connection_id_key UNIQUE (connection_id),
+  constraint codehost_syncs_pkey PRIMARY KEY (org_id, connection_id),
+  constraint codehost_syncs_org_id_connection_id_fkey FOREIGN KEY (org_id, connection_id) REFERENCES codehost_connections(org_id, id),
+  constraint codehost_syncs_check CHECK (((started_at IS NULL) = (phase IS NULL))),
+  constraint codehost_syncs_number_check CHECK ((number >= 0)),
+  constraint codehost_syncs_pauses_check CHECK ((pauses >= 0)),
+  constraint codehost_syncs_phase_check CHECK ((phase = ANY (ARRAY['deliveries'::text, 'repositories'::text, 'objects'::text])))
+);
+CREATE INDEX codehost_syncs_due ON public.codehost_syncs USING btree (due_at);
 
 create table compliance_results (
   org_id uuid not null,

@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import postgres from 'postgres'
 import { openEmbeddedPostgres } from '../src/platform/db/embedded-postgres.ts'
+import { createDeliveryTable, insertDelivery } from './bare-deliveries.ts'
 import { listFindings } from './bare-findings.ts'
 import { createGateTables, openGate, pollGate } from './bare-gates.ts'
 import { importReport } from './bare-import.ts'
@@ -18,6 +19,7 @@ const sql = postgres({ ...database.connection, max: CONNECTIONS, onnotice: () =>
 await createRunTable(sql)
 await createReportTables(sql)
 await createGateTables(sql)
+await createDeliveryTable(sql)
 
 type Handler = (request: IncomingMessage, query: URLSearchParams) => Promise<unknown>
 
@@ -26,6 +28,7 @@ const handlers: Record<string, Handler> = {
   'GET /runs': async (_request, query) => listRuns(sql, query.get('org') ?? ''),
   'GET /findings': async (_request, query) => listFindings(sql, query),
   'POST /reports': async (request) => insertReport(sql, JSON.parse(await readBody(request))),
+  'POST /deliveries': async (request) => insertDelivery(sql, request.headers, await readBody(request)),
   'POST /gates': async (request) => openGate(sql, JSON.parse(await readBody(request))),
   'GET /gates': async (_request, query) => pollGate(sql, query.get('id') ?? ''),
   'POST /import': async (_request, query) => importReport(sql, query.get('file') ?? ''),

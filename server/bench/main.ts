@@ -1,6 +1,8 @@
 // `npm run bench`, `npm run bench -- [--json] [part of a benchmark's name]`. A missed bar is
 // reported, not a failure.
 import { writeFile } from 'node:fs/promises'
+import { acceptDeliveries } from './accept-deliveries.bench.ts'
+import { applyDeliveries } from './apply-deliveries.bench.ts'
 import { type Benchmark, type Result, summarize } from './benchmark.ts'
 import { createCiReport } from './create-ci-report.bench.ts'
 import { createCiRun } from './create-ci-run.bench.ts'
@@ -27,6 +29,8 @@ const BENCHMARKS: Benchmark<Setting>[] = [
   gateDecision,
   gatePolls,
   ...largeReport,
+  acceptDeliveries,
+  applyDeliveries,
   firstStart,
   secondStart,
   // The last ones, because what they store would be in the others' way.

@@ -6,6 +6,7 @@ import { reportRoutes } from './ci/reports/report.routes.ts'
 import { CiReportResult } from './ci/reports/report.schema.ts'
 import { runRoutes } from './ci/runs/run.routes.ts'
 import { CiRun } from './ci/runs/run.schema.ts'
+import { webhookRoutes } from './codehosts/deliveries/webhook.routes.ts'
 import { appSetupRoutes } from './codehosts/github/app-setup.routes.ts'
 import { resultRoutes } from './compliance/results/result.routes.ts'
 import { ComplianceResult } from './compliance/results/result.schema.ts'
@@ -113,6 +114,7 @@ export async function createApp(services: Services): Promise<HttpServer> {
   await app.register(answerRoutes, services)
   await app.register(gateRoutes, services)
   await app.register(appSetupRoutes, services)
+  await app.register(webhookRoutes, services)
   // The file store has no separate server.
   const { objects, clock } = services
   if (objects instanceof FileObjectStore) await app.register(objectRoutes, { objects, clock })

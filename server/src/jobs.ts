@@ -2,7 +2,17 @@ import { forgetUnfinishedArtifacts } from './ci/artifacts/forget-unfinished-arti
 import { artifactCompleted, reportChanged } from './ci/reports/change-report.ts'
 import { settleOverdueRuns } from './ci/runs/settle-overdue-runs.job.ts'
 import { runFinished } from './ci/runs/update-run.ts'
+import { callEnded } from './codehosts/calls/request-call.ts'
+import { retryCalls, sendCallsJob } from './codehosts/calls/send-call.job.ts'
 import { connectionMade } from './codehosts/connections/connection-made.ts'
+import { applyRepositoryEvent } from './codehosts/connections/remember-repository.ts'
+import { applyDeliveriesJob } from './codehosts/deliveries/apply-deliveries.job.ts'
+import { releaseDeliveries } from './codehosts/deliveries/apply-delivery.ts'
+import type { HostEventHandlers } from './codehosts/deliveries/host-event-handler.ts'
+import { expireDeliveries, resumeDeliveries } from './codehosts/deliveries/settle-deliveries.job.ts'
+import { startDueSyncs, syncNewConnection } from './codehosts/sync/request-sync.ts'
+import type { SyncParts } from './codehosts/sync/sync-run.ts'
+import { syncConnectionJob } from './codehosts/sync/synchronize-connection.ts'
 import { policyApplied } from './compliance/policies/apply-policy.ts'
 import { readRepositoryPoliciesJob } from './compliance/repository-policies/read-repository-policies.job.ts'
 import { evaluateRepositoryJob } from './compliance/results/evaluate-repository.job.ts'
@@ -38,12 +48,40 @@ import { failUnreadReport, readReportFile } from './security/uploads/read-report
 import { readUploadJob, uploadFinished } from './security/uploads/upload-file.ts'
 import type { Services } from './services.ts'
 
+/** The handlers of each kind of event of code hosts, in the order in which they are called. */
+const handlers: HostEventHandlers = {
+  repository: [applyRepositoryEvent],
+  run: [],
+  job: [],
+  check: [],
+  deployment: [],
+  deployment_status: [],
+  gate_request: [],
+  deployment_review: [],
+  alert: [],
+  alert_change: [],
+  pull_request: [],
+  review: [],
+  push: [],
+}
+
+/** What the synchronisation of connections needs of the slices above it. */
+const syncParts: SyncParts = {
+  handlers,
+  listOpenRuns: async () => [],
+  listOpenDeployments: async () => [],
+}
+
 /** Every job that something enqueues, and what hears of every event. */
 export const jobs: Job<Services, never>[] = [
   { ...readUploadJob, run: readReportFile, giveUp: failUnreadReport },
   postComment,
   postDecision,
-  subscribe(connectionMade),
+  applyDeliveriesJob(handlers),
+  syncConnectionJob(syncParts),
+  sendCallsJob,
+  subscribe(callEnded),
+  subscribe(connectionMade, releaseDeliveries, syncNewConnection),
   subscribe(repositoryRenamed, followRename),
   subscribe(artifactCompleted, readArtifact),
   subscribe(runFinished, followRun, reconsiderGates, reconsiderRun),
@@ -57,6 +95,10 @@ export const jobs: Job<Services, never>[] = [
 
 /** Every job that the clock starts. */
 export const scheduledJobs: ScheduledJob<Services>[] = [
+  resumeDeliveries,
+  expireDeliveries,
+  retryCalls,
+  startDueSyncs,
   settleOverdueRuns,
   forgetUnfinishedArtifacts,
   expireUploadsJob,

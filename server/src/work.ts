@@ -1,3 +1,4 @@
+import { syncAll } from './codehosts/sync/request-sync.ts'
 import type { Database } from './database.ts'
 import { jobs, scheduledJobs } from './jobs.ts'
 import { startWorker } from './platform/queue/worker.ts'
@@ -14,7 +15,8 @@ const JOBS_AT_ONCE = 2
 const STOP_TIMEOUT_MS = 10_000
 
 /**
- * Works through the queue until closed. Jobs in progress are told to stop and may finish; those
+ * Works through the queue until closed. What was missed while no worker ran is read from the code
+ * hosts. Jobs in progress are told to stop and may finish; those
  * that stop, or take too long, go back to the queue.
  */
 export async function work(services: Services, database: Pick<Database, 'url' | 'address'>): Promise<Working> {
@@ -27,5 +29,6 @@ export async function work(services: Services, database: Pick<Database, 'url' | 
     log: services.log,
     concurrency: JOBS_AT_ONCE,
   })
+  await syncAll(services).catch((err) => services.log.error({ err }, 'Could not request synchronisations'))
   return { ended, close: () => stop(STOP_TIMEOUT_MS) }
 }

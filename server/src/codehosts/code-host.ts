@@ -117,8 +117,18 @@ export type HostClient = HostReader & {
   act(action: HostAction): Promise<void>
 }
 
-/** The host cannot be reached, fails or limits our requests. Trying again later can help. */
-export class HostUnavailable extends Error {}
+/**
+ * The host cannot be reached, fails or limits our requests. Trying again later can help, but not
+ * before `retryAt`, which is null if the host did not say.
+ */
+export class HostUnavailable extends Error {
+  readonly retryAt: Date | null
+
+  constructor(message: string, retryAt: Date | null = null) {
+    super(message)
+    this.retryAt = retryAt
+  }
+}
 
 /** The host refuses the request (GitHub: 403, 404, 409, 410, 422). Trying again does not help. */
 export class HostRefusal extends Error {

@@ -30,9 +30,21 @@ export const COMMANDS = {
     about: 'connect an installation to an organization',
     load: async () => (await import('./provider.ts')).providerConnect,
   },
+  'provider deliveries': {
+    about: 'list webhook deliveries of code hosts',
+    load: async () => (await import('./delivery.ts')).providerDeliveries,
+  },
+  'provider replay': {
+    about: 'apply a webhook delivery again',
+    load: async () => (await import('./delivery.ts')).providerReplay,
+  },
   'provider list': {
     about: 'list connections and waiting installations',
     load: async () => (await import('./provider.ts')).providerList,
+  },
+  'provider sync': {
+    about: 'synchronize a connection with its code host',
+    load: async () => (await import('./sync.ts')).providerSync,
   },
   'provider disconnect': {
     about: 'remove a connection',

@@ -1,4 +1,7 @@
+import { summarizeCalls } from '../codehosts/calls/call.store.ts'
 import { listConnections, listWaiting } from '../codehosts/connections/connection-list.store.ts'
+import { summarizeDeliveries } from '../codehosts/deliveries/delivery.store.ts'
+import { DAY_MS } from '../platform/clock.ts'
 import type { Services } from '../services.ts'
 
 type Result = { ok: boolean; detail: string }
@@ -8,6 +11,8 @@ export const CODE_HOST_CHECKS: readonly { check: string; examine: (services: Ser
   { check: 'github app', examine: checkGithubApp },
   { check: 'connections', examine: checkConnections },
   { check: 'installations', examine: checkWaiting },
+  { check: 'deliveries', examine: checkDeliveries },
+  { check: 'calls', examine: checkCalls },
 ]
 
 /** A server without code hosts is in order. Stored credentials must be readable. */
@@ -39,4 +44,22 @@ async function checkWaiting({ sql }: Services): Promise<Result> {
   if (waiting.length === 0) return { ok: true, detail: 'none is waiting' }
   const names = waiting.map(({ id, account }) => (account ? `${account.login} (${id})` : id))
   return { ok: true, detail: `waiting for "provider connect": ${names.join(', ')}` }
+}
+
+/** Failed deliveries stay until they are replayed or deleted after 90 days. */
+async function checkDeliveries({ sql }: Services): Promise<Result> {
+  const { failed, waiting } = await summarizeDeliveries(sql)
+  const waits = `${waiting} webhook deliveries wait for a connection`
+  if (failed === 0) return { ok: true, detail: `none has failed; ${waits}` }
+  return { ok: false, detail: `${failed} have failed; see "provider deliveries --status failed"; ${waits}` }
+}
+
+const CALLS_SHOWN_DAYS = 7
+
+/** A failed call is not tried again, so only the last days count. */
+async function checkCalls({ sql, clock }: Services): Promise<Result> {
+  const since = new Date(clock.now().getTime() - CALLS_SHOWN_DAYS * DAY_MS)
+  const { failed, refused, retried } = await summarizeCalls(sql, since)
+  const detail = `${failed} calls to code hosts have failed in ${CALLS_SHOWN_DAYS} days, ${refused} were refused, ${retried} are tried again`
+  return { ok: failed === 0, detail }
 }

@@ -8,6 +8,7 @@ import { undoRegroup } from '../security/issues/regroup/undo-regroup.ts'
 import type { Services } from '../services.ts'
 import { administer } from './administer.ts'
 import { defineCommand, type Output, UsageError } from './command.ts'
+import { ProgressBar } from './progress-bar.ts'
 import { table } from './table.ts'
 
 const CHANGES_SHOWN_MAX = 100
@@ -41,9 +42,9 @@ async function regroup(
   say: (line: string) => void,
 ): Promise<Output> {
   const shown: IssueChange[] = []
-  const progress = new ProgressBar('findings', await countFindings(services.sql, orgId), say)
+  const [progress, total] = [new ProgressBar(say), await countFindings(services.sql, orgId)]
   const follow = (run: RegroupRun, changes: readonly IssueChange[]) => {
-    progress.reach(run.findings)
+    progress.reach(run.findings, total, 'findings')
     shown.push(...changes.slice(0, CHANGES_SHOWN_MAX - shown.length))
   }
   const run = await (isDry ? previewRegroup : regroupOrganization)(services, orgId, follow)
@@ -70,41 +71,4 @@ function regroupOutput({ id, ...run }: RegroupRun, changes: IssueChange[], isDry
 
 function undoOutput({ id, status }: RegroupRun): Output {
   return { json: { regroup_id: id, status }, text: `Regroup ${id} was undone.` }
-}
-
-const WIDTH = 30
-const STEPS = 10
-const formatCount = new Intl.NumberFormat('en').format
-
-/** Shows progress: as a bar on a terminal, otherwise as one line for each tenth. */
-class ProgressBar {
-  readonly #what: string
-  readonly #total: number
-  readonly #say: (line: string) => void
-  readonly #isDrawn = process.stderr.isTTY === true
-  #printedStep = 0
-
-  constructor(what: string, total: number, say: (line: string) => void) {
-    this.#what = what
-    this.#total = total
-    this.#say = say
-  }
-
-  /** Shows that `done` items are done. It may exceed the total, which is an estimate. */
-  reach(done: number): void {
-    const share = this.#total === 0 ? 1 : Math.min(1, done / this.#total)
-    const text = `${formatCount(done)} of ${formatCount(Math.max(done, this.#total))} ${this.#what}`
-    if (this.#isDrawn) {
-      const full = Math.round(share * WIDTH)
-      process.stderr.write(`\r[${'#'.repeat(full)}${' '.repeat(WIDTH - full)}] ${text}`)
-      return
-    }
-    const step = Math.floor(share * STEPS)
-    if (step > this.#printedStep) this.#say(text)
-    this.#printedStep = step
-  }
-
-  end(): void {
-    if (this.#isDrawn) process.stderr.write('\n')
-  }
 }

@@ -1,7 +1,10 @@
 import type { CodeHost, HostAction, HostClient } from '../../src/codehosts/code-host.ts'
 
+/** What an App asks for by itself, not by one of its connections. */
+type OfTheApp = 'readInstallation' | 'listFailedDeliveries' | 'redeliver'
+
 /** What a test lets the host answer. A method that is not given fails the test that needs it. */
-export type FakeAnswers = Partial<HostClient & Pick<CodeHost, 'readInstallation'>>
+export type FakeAnswers = Partial<HostClient & Pick<CodeHost, OfTheApp>>
 
 /**
  * A code host without a network, for tests of what slices do with its answers. `acted` holds the
@@ -10,9 +13,8 @@ export type FakeAnswers = Partial<HostClient & Pick<CodeHost, 'readInstallation'
 export function fakeCodeHost(answers: FakeAnswers = {}) {
   const acted: HostAction[] = []
   const own: FakeAnswers = { act: async (action) => void acted.push(action) }
-  const client = new Proxy({} as HostClient & Pick<CodeHost, 'readInstallation'>, {
-    get: (_, name: keyof FakeAnswers | 'then') => {
-      if (name === 'then') return undefined // a client is not a promise
+  const client = new Proxy({} as HostClient & Pick<CodeHost, OfTheApp>, {
+    get: (_, name: keyof FakeAnswers) => {
       const method = answers[name] ?? own[name]
       if (method === undefined) throw new Error(`The test gives no answer to ${name}`)
       return method
@@ -22,6 +24,8 @@ export function fakeCodeHost(answers: FakeAnswers = {}) {
     host: async () => 'github.com',
     open: () => client,
     readInstallation: (id: string) => client.readInstallation(id),
+    listFailedDeliveries: (since: Date) => client.listFailedDeliveries(since),
+    redeliver: (id: string) => client.redeliver(id),
   } as unknown as CodeHost
   return { codeHosts: new Map([['github', codeHost]]), answers, acted }
 }

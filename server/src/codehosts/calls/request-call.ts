@@ -2,7 +2,8 @@ import { Type } from 'typebox'
 import type { Tx } from '../../platform/db/sql.ts'
 import { newUuid } from '../../platform/ids.ts'
 import type { Event } from '../../platform/queue/event.ts'
-import { type HostCall, insertCall } from './call.store.ts'
+import { enqueue } from '../../platform/queue/job.ts'
+import { type HostCall, insertCall, type SubjectKey } from './call.store.ts'
 
 /** Published when a call has ended: accepted, refused by the host, or given up after 24 hours. */
 export const callEnded: Event<{
@@ -22,7 +23,20 @@ export const callEnded: Event<{
   }),
 }
 
-/** Stores a call, in the transaction that decides on it. A repeated key has no effect. */
+/** What queues the job that sends the calls of a subject. Its `run` is in the job itself. */
+export const sendCalls = {
+  name: 'codehosts.send-call',
+  payload: Type.Object({ org_id: Type.String(), subject_type: Type.String(), subject_id: Type.String() }),
+  attemptsMax: 10,
+  once: ({ org_id, subject_type, subject_id }: SubjectKey) => `${org_id} ${subject_type} ${subject_id}`,
+}
+
+/**
+ * Stores a call and queues its first try, in the transaction that decides on it. A repeated key has
+ * no effect.
+ */
 export async function requestCall(tx: Tx, call: HostCall, now: Date): Promise<void> {
-  await insertCall(tx, call, newUuid(now), now)
+  if (!(await insertCall(tx, call, newUuid(now), now))) return
+  const { org_id, subject } = call
+  await enqueue(tx, sendCalls, { org_id, subject_type: subject.type, subject_id: subject.id })
 }

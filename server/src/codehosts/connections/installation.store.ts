@@ -90,6 +90,27 @@ export async function recordSelection(
 }
 
 /**
+ * The host lists these repositories: removals from the selection before `listedAt` are out of date.
+ */
+export async function confirmSelection(
+  tx: Tx,
+  { provider, host, installation_id }: InstallationName,
+  ids: readonly string[],
+  listedAt: Date,
+): Promise<void> {
+  await tx`
+    update codehost_installation_repositories
+    set selected = true,
+      told_at = ${listedAt}
+    where provider = ${provider}
+      and host = ${host}
+      and installation_id = ${installation_id}
+      and repository_id = any(${[...ids]})
+      and not selected
+      and told_at < ${listedAt}`
+}
+
+/**
  * False if the host removed the repository from the installation. A repository that has changed
  * since then was selected again.
  */

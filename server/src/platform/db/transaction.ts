@@ -1,4 +1,5 @@
-import type { Sql, Tx } from './sql.ts'
+import { setTimeout as delay } from 'node:timers/promises'
+import { openAside, type Sql, type Tx } from './sql.ts'
 
 const CANCEL_EVERY_MS = 50
 
@@ -16,20 +17,35 @@ export async function beginStoppable(
   await sql.begin(async (tx) => {
     const [{ pid }] = await tx<[{ pid: number }]>`select pg_backend_pid() as pid`
     stopping.throwIfAborted()
-    let timer: NodeJS.Timeout | undefined
-    const cancel = () => void sql`select pg_cancel_backend(${pid})`.catch(() => {})
-    const cancelAll = () => {
-      cancel()
-      timer = setInterval(cancel, CANCEL_EVERY_MS)
+    const ended = new AbortController()
+    let cancelling: Promise<void> | undefined
+    const cancel = () => {
+      cancelling = cancelUntil(ended.signal, sql, pid)
     }
-    stopping.addEventListener('abort', cancelAll)
+    stopping.addEventListener('abort', cancel)
     try {
       await work(tx)
     } finally {
-      stopping.removeEventListener('abort', cancelAll)
-      clearInterval(timer)
+      stopping.removeEventListener('abort', cancel)
+      ended.abort()
+      // A cancel that is still in flight must not hit the next user of this connection.
+      await cancelling
     }
+    stopping.throwIfAborted()
   })
+}
+
+/**
+ * Cancels the statements of a connection, one after the other. Uses a separate connection, because
+ * all connections of the pool may be busy. Resolves when no cancel is in flight.
+ */
+async function cancelUntil(ended: AbortSignal, sql: Sql, pid: number): Promise<void> {
+  const aside = openAside(sql)
+  while (!ended.aborted) {
+    await aside`select pg_cancel_backend(${pid})`.catch(() => {})
+    await delay(CANCEL_EVERY_MS, undefined, { signal: ended }).catch(() => {})
+  }
+  await aside.end()
 }
 
 /** Runs `work` in a transaction that is always rolled back, and returns its result. */

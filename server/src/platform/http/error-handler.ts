@@ -1,26 +1,8 @@
 import { STATUS_CODES } from 'node:http'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { isUnreachable } from '../db/sql.ts'
 import { ApiError, GatewayRejection, unavailable } from './errors.ts'
 import { fieldErrors } from './validation.ts'
-
-/**
- * Error codes of drivers and sockets which mean that the database or the object store is
- * unreachable.
- */
-const UNREACHABLE = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'ENOENT',
-  'EPIPE',
-  'CONNECT_TIMEOUT',
-  'CONNECTION_CLOSED',
-  'CONNECTION_DESTROYED',
-  'CONNECTION_ENDED',
-  '57P01', // admin_shutdown
-  '57P02', // crash_shutdown
-  '57P03', // cannot_connect_now
-  '53300', // too_many_connections
-])
 
 const FRAMEWORK_ERRORS: Record<string, [status: number, code: string, message: string]> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: [
@@ -53,8 +35,8 @@ export function registerErrorHandler(app: FastifyInstance): void {
 }
 
 /**
- * Whether the connection was closed in the middle of the body. Reading it then fails with a code of
- * `UNREACHABLE`.
+ * Whether the connection was closed in the middle of the body. Reading it then fails with the
+ * code of an unreachable server.
  */
 function hasClientLeft({ raw }: FastifyRequest): boolean {
   return raw.destroyed && !raw.complete
@@ -76,7 +58,7 @@ export function toApiError(error: FastifyError | Error): ApiError {
   const known = FRAMEWORK_ERRORS[code]
   if (known) return new ApiError(known[0], known[1], known[2])
   if ('statusCode' in error && isClientError(error.statusCode)) return clientError(error.statusCode)
-  if (UNREACHABLE.has(code)) return unavailable(error)
+  if (isUnreachable(error)) return unavailable(error)
   return new ApiError(500, 'internal_error', 'An internal error occurred.').causedBy(error)
 }
 

@@ -38,20 +38,43 @@ export type ScheduledJob<Context> = Pick<Job<Context>, 'name' | 'run'> & {
   schedule: string
 }
 
+/** What identifies a job to the queue. */
+type QueuedJob<Payload> = Pick<Job<never, Payload>, 'name' | 'attemptsMax' | 'once'>
+
 /**
  * Queues a job in the caller's transaction: the change that causes the job and the job are stored
- * together.
+ * together. The job starts after `delayMs` at the earliest.
  */
 export async function enqueue<Payload extends object>(
   db: Db,
-  job: Pick<Job<never, Payload>, 'name' | 'attemptsMax' | 'once'>,
+  job: QueuedJob<Payload>,
   payload: Payload,
+  delayMs = 0,
 ): Promise<void> {
   await db`
     select graphile_worker.add_job(
       ${job.name}::text,
       ${db.json(payload as never)}::json,
+      run_at => now() + ${delayMs} * interval '1 millisecond',
       max_attempts => ${job.attemptsMax}::int,
       job_key => ${job.once ? `${job.name} ${job.once(payload)}` : null}::text
     )`
+}
+
+/**
+ * An SQL expression that queues jobs from within a statement: one for each row, all in one call.
+ * `payload` is a JSON expression of the row; `once` is a text expression with the value of the
+ * job's `once`.
+ */
+export function enqueueRows<Payload extends object>(
+  db: Db,
+  { name, attemptsMax }: QueuedJob<Payload>,
+  { payload, once }: { payload: ReturnType<Db>; once: ReturnType<Db> },
+): ReturnType<Db> {
+  return db`graphile_worker.add_jobs(
+    array_agg(
+      (${name}::text, ${payload}, null, null, ${attemptsMax}::smallint, ${`${name} `}::text || ${once}, null, null)
+        ::graphile_worker.job_spec
+    )
+  )`
 }

@@ -1,0 +1,116 @@
+import { recordAudit, SYSTEM } from '../../audit/audit.store.ts'
+import { drainAlone } from '../../platform/db/drain-alone.ts'
+import type { Tx } from '../../platform/db/sql.ts'
+import { publish } from '../../platform/queue/event.ts'
+import { enqueue, type Job, type ScheduledJob } from '../../platform/queue/job.ts'
+import type { Services } from '../../services.ts'
+import { HostRefusal } from '../code-host.ts'
+import { findConnection } from '../connections/connection.store.ts'
+import { openClient } from '../connections/open-client.ts'
+import {
+  countTry,
+  type EndedStatus,
+  endCall,
+  listDueSubjects,
+  listPendingCalls,
+  type PendingCall,
+  postponeCall,
+  postponeSubject,
+  type SubjectKey,
+} from './call.store.ts'
+import { holdsBack, nextTryOf } from './call-retry.ts'
+import { callEnded, sendCalls } from './request-call.ts'
+
+/**
+ * Sends the pending calls of a subject in the order in which they were requested. One process sends
+ * the calls of a subject at a time. A call whose answer was lost is repeated.
+ */
+export const sendCallsJob: Job<Services, SubjectKey> = {
+  ...sendCalls,
+  run: (services, subject, stopping) =>
+    drainAlone(services.sql, {
+      key: `calls ${sendCalls.once(subject)}`,
+      drain: () => sendPending(services, subject, stopping),
+      hasMore: async () => isAnyDue(services, await listPendingCalls(services.sql, subject)),
+    }),
+}
+
+/** Every minute: queues the calls whose pause after a failed try is over. */
+export const retryCalls: ScheduledJob<Services> = {
+  name: 'codehosts.retry-calls',
+  schedule: '* * * * *',
+  async run({ sql, clock }): Promise<void> {
+    for (const subject of await listDueSubjects(sql, clock.now())) await enqueue(sql, sendCalls, subject)
+  },
+}
+
+/** When one call is due, all are tried, so that their order stays the same after an outage. */
+async function sendPending(services: Services, subject: SubjectKey, stopping?: AbortSignal): Promise<void> {
+  const { sql, clock } = services
+  for (let calls = await listPendingCalls(sql, subject); isAnyDue(services, calls); ) {
+    for (const call of calls) {
+      stopping?.throwIfAborted()
+      const retryAt = await send(services, subject, call)
+      if (retryAt === null || !holdsBack(call, clock.now())) continue
+      await postponeSubject(sql, subject, retryAt)
+      return
+    }
+    calls = await listPendingCalls(sql, subject)
+  }
+}
+
+function isAnyDue({ clock }: Services, calls: readonly PendingCall[]): boolean {
+  return calls.some(({ next_try_at }) => next_try_at <= clock.now())
+}
+
+/** Tries a call once. Returns the time of its next try; null if it has ended. */
+async function send(services: Services, subject: SubjectKey, call: PendingCall): Promise<Date | null> {
+  const { sql, clock, log } = services
+  await countTry(sql, call)
+  try {
+    await act(services, call)
+  } catch (error) {
+    const reason = (error as Error).message.slice(0, 500)
+    if (error instanceof HostRefusal) return end(services, subject, call, { status: 'refused', error: reason })
+    log.warn({ err: error, call: call.id, action: call.action.type }, 'Could not send a call to a code host')
+    const retryAt = nextTryOf({ ...call, attempts: call.attempts + 1 }, clock.now())
+    if (retryAt === null) return end(services, subject, call, { status: 'failed', error: reason })
+    await postponeCall(sql, call, reason, retryAt)
+    return retryAt
+  }
+  return end(services, subject, call, { status: 'done', error: null })
+}
+
+async function act(services: Services, { connection_id, action }: PendingCall): Promise<void> {
+  const connection = await findConnection(services.sql, connection_id)
+  const client = connection && openClient(services, connection)
+  if (!client) throw new Error(`The connection is ${connection?.status ?? 'removed'}`)
+  await client.act(action)
+}
+
+type CallEnd = { status: EndedStatus; error: string | null }
+
+async function end(services: Services, subject: SubjectKey, call: PendingCall, result: CallEnd): Promise<null> {
+  const now = services.clock.now()
+  await services.sql.begin(async (tx) => {
+    if (!(await endCall(tx, call, result, now))) return
+    await publish(tx, callEnded, { ...subject, call_id: call.id, outcome: result.status })
+    if (result.status !== 'done') await audit(tx, subject, call, result, now)
+  })
+  return null
+}
+
+const AUDIT_ACTIONS = { refused: 'host_call.refuse', failed: 'host_call.fail' }
+
+async function audit(
+  tx: Tx,
+  { org_id, subject_type, subject_id }: SubjectKey,
+  { id, action }: PendingCall,
+  { status, error }: CallEnd,
+  now: Date,
+): Promise<void> {
+  if (status === 'done') return
+  const details = { subject_type, subject_id, action: action.type, error }
+  const entry = { principal: SYSTEM, action: AUDIT_ACTIONS[status], object: { type: 'host_call', id }, reason: null }
+  await recordAudit(tx, org_id, { ...entry, details }, now)
+}

@@ -1,0 +1,67 @@
+import { drainAlone } from '../../platform/db/drain-alone.ts'
+import { isUnreachable, sqlState } from '../../platform/db/sql.ts'
+import type { Job } from '../../platform/queue/job.ts'
+import type { Services } from '../../services.ts'
+import { type ApplyContext, applyDelivery } from './apply-delivery.ts'
+import { ATTEMPTS_MAX, applyShard } from './delivery.ts'
+import type { HostEventHandlers } from './host-event-handler.ts'
+import { type ClaimedDelivery, claimPending, hasPending, noteFailedTry } from './pending-delivery.store.ts'
+
+const CONFLICT_TRIES_MAX = 3
+/** serialization_failure, deadlock_detected */
+const CONFLICTS = ['40001', '40P01']
+
+/**
+ * The job that applies the stored deliveries of a shard, one after the other. Deliveries of one
+ * lane are applied in the order of receipt.
+ */
+export function applyDeliveriesJob(handlers: HostEventHandlers): Job<Services, { shard: number }> {
+  return {
+    ...applyShard,
+    run: (services, { shard }, stopping) =>
+      drainAlone(services.sql, {
+        key: `deliveries ${shard}`,
+        drain: () => drain({ services, handlers, shard }, stopping),
+        hasMore: () => hasPending(services.sql, shard, services.clock.now()),
+      }),
+  }
+}
+
+async function drain(context: ApplyContext, stopping?: AbortSignal): Promise<void> {
+  const { services, shard } = context
+  for (;;) {
+    const claimed = await claimPending(services.sql, shard, services.clock.now())
+    if (claimed.length === 0) return
+    for (const delivery of claimed) {
+      stopping?.throwIfAborted()
+      await tryDelivery(context, delivery)
+    }
+  }
+}
+
+/** Throws only if the database cannot be reached: the job is then tried again. */
+async function tryDelivery(context: ApplyContext, delivery: ClaimedDelivery): Promise<void> {
+  const { sql, clock, log } = context.services
+  if (delivery.attempts > ATTEMPTS_MAX) {
+    const error = `The process ended ${ATTEMPTS_MAX} times while it applied this delivery`
+    return noteFailedTry(sql, delivery, error, clock.now())
+  }
+  try {
+    await applyUnlessInConflict(context, delivery)
+  } catch (error) {
+    if (isUnreachable(error)) throw error
+    log.warn({ err: error, provider: delivery.provider, delivery: delivery.id }, 'Could not apply a delivery')
+    await noteFailedTry(sql, delivery, (error as Error).message.slice(0, 500), clock.now())
+  }
+}
+
+/** Repeats a transaction at once that PostgreSQL ended because of another one. */
+async function applyUnlessInConflict(context: ApplyContext, delivery: ClaimedDelivery): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await applyDelivery(context, delivery)
+    } catch (error) {
+      if (tries === CONFLICT_TRIES_MAX || !CONFLICTS.includes(sqlState(error) ?? '')) throw error
+    }
+  }
+}

@@ -1,0 +1,123 @@
+import type { Sql, Tx } from '../../platform/db/sql.ts'
+import { enqueue } from '../../platform/queue/job.ts'
+import type { Provider } from '../../repositories/repository-identity.ts'
+import type { Services } from '../../services.ts'
+import type { CodeHost, TranslatedDelivery } from '../code-host.ts'
+import { applyInstallationEvent } from '../connections/apply-installation-event.ts'
+import { findConnection, findConnectionOfInstallation, noteConnectionEvent } from '../connections/connection.store.ts'
+import { noteInstallation } from '../connections/installation.store.ts'
+import { applyEvents } from './apply-events.ts'
+import { applyShard } from './delivery.ts'
+import type { HostEventHandlers } from './host-event-handler.ts'
+import {
+  type ClaimedDelivery,
+  type LockedDelivery,
+  lockPending,
+  markWaiting,
+  releaseWaiting,
+  settleDelivery,
+} from './pending-delivery.store.ts'
+
+export type ApplyContext = { services: Services; handlers: HostEventHandlers; shard: number }
+
+/** Where deliveries of a provider come from. */
+type Origin = { provider: Provider; host: string; codeHost: CodeHost }
+
+/** A payload that does not fit. Trying again does not help. */
+class UnfitPayload extends Error {}
+
+/**
+ * Applies a delivery in one transaction, together with its new status. Does nothing if it was
+ * settled meanwhile.
+ */
+export async function applyDelivery(context: ApplyContext, claimed: ClaimedDelivery): Promise<void> {
+  const { services, shard } = context
+  const { sql, clock, codeHosts } = services
+  const { provider } = claimed
+  const codeHost = codeHosts.get(provider)
+  if (!codeHost)
+    return settleDelivery(sql, claimed, { status: 'failed', error: `${provider} is not supported` }, clock.now())
+  const origin = { provider, host: await codeHost.host(), codeHost }
+  const waiting = await sql.begin(async (tx) => {
+    const delivery = await lockPending(tx, claimed, shard, clock.now())
+    return delivery && apply(context, tx, origin, delivery)
+  })
+  if (waiting) await releaseIfConnected(sql, origin, waiting)
+}
+
+/** Returns the installation that the delivery waits for; null if it waits for none. */
+async function apply(context: ApplyContext, tx: Tx, origin: Origin, delivery: LockedDelivery): Promise<string | null> {
+  const { services } = context
+  const now = services.clock.now()
+  let translated: TranslatedDelivery
+  try {
+    translated = translate(origin, delivery)
+  } catch (error) {
+    if (!(error instanceof UnfitPayload)) throw error
+    await settleDelivery(tx, delivery, { status: 'failed', error: error.message }, now)
+    return null
+  }
+  if (translated.type === 'events') return applyToConnection(context, tx, origin, { delivery, translated })
+  if (translated.type === 'installation') await applyInstallationEvent(services, tx, origin, translated.event)
+  await settleDelivery(tx, delivery, { status: translated.type === 'unknown' ? 'ignored' : 'applied' }, now)
+  return null
+}
+
+function translate({ codeHost }: Origin, { event, payload }: LockedDelivery): TranslatedDelivery {
+  try {
+    return codeHost.webhooks.translate(event, JSON.parse(payload))
+  } catch (cause) {
+    throw new UnfitPayload((cause as Error).message.slice(0, 500), { cause })
+  }
+}
+
+type Translated = { delivery: LockedDelivery; translated: TranslatedDelivery & { type: 'events' } }
+
+async function applyToConnection(
+  { services, handlers }: ApplyContext,
+  tx: Tx,
+  { provider, host }: Origin,
+  { delivery, translated: { events } }: Translated,
+): Promise<string | null> {
+  const now = services.clock.now()
+  const { installation_id } = delivery
+  if (installation_id === null) {
+    await settleDelivery(tx, delivery, { status: 'ignored', error: 'The payload names no installation' }, now)
+    return null
+  }
+  const connection = await findConnectionOfInstallation(tx, provider, host, installation_id)
+  if (connection === null) {
+    await noteInstallation(tx, { provider, host, id: installation_id }, now)
+    await markWaiting(tx, delivery)
+    return installation_id
+  }
+  if (delivery.has_waiting) {
+    // Older deliveries come first. This one is claimed again.
+    await release(tx, provider, installation_id)
+    return null
+  }
+  const { org_id, id } = connection
+  await applyEvents(services, handlers, tx, { org_id, connection_id: id, provider, host }, events)
+  await noteConnectionEvent(tx, connection, now)
+  await settleDelivery(tx, delivery, { status: 'applied' }, now)
+  return null
+}
+
+/** The installation may have been connected while the delivery was marked as waiting. */
+async function releaseIfConnected(sql: Sql, { provider, host }: Origin, installationId: string): Promise<void> {
+  const connection = await findConnectionOfInstallation(sql, provider, host, installationId)
+  if (connection) await sql.begin((tx) => release(tx, provider, installationId))
+}
+
+/** Releases the deliveries that waited for a connection. Subscribed to `connectionMade`. */
+export async function releaseDeliveries(
+  { sql }: Pick<Services, 'sql'>,
+  { connection_id }: { connection_id: string },
+): Promise<void> {
+  const connection = await findConnection(sql, connection_id)
+  if (connection) await sql.begin((tx) => release(tx, connection.provider, connection.installation_id))
+}
+
+async function release(tx: Tx, provider: Provider, installationId: string): Promise<void> {
+  for (const shard of await releaseWaiting(tx, provider, installationId)) await enqueue(tx, applyShard, { shard })
+}

@@ -1,0 +1,29 @@
+import type { Tx } from '../../platform/db/sql.ts'
+import type { Services } from '../../services.ts'
+import { rememberRepository } from '../connections/remember-repository.ts'
+import type { HostEvent, HostEventKind, HostEvents, HostSource } from '../host-event.ts'
+import type { HostRepository } from '../host-repository.ts'
+import type { HostEventHandlers } from './host-event-handler.ts'
+
+/**
+ * Applies events in the caller's transaction, in their order: stores what each says about its
+ * repository, then calls the handlers of its kind.
+ */
+export async function applyEvents(
+  services: Services,
+  handlers: HostEventHandlers,
+  tx: Tx,
+  source: HostSource,
+  events: readonly HostEvent[],
+): Promise<void> {
+  const apply = async <Kind extends HostEventKind>(kind: Kind, data: HostEvents[Kind]) => {
+    for (const handle of handlers[kind]) await handle(services, tx, source, data)
+  }
+  let remembered: HostRepository | null = null
+  for (const { kind, data } of events) {
+    const repository = 'repository' in data ? data.repository : data.deployment.repository
+    if (repository !== remembered) await rememberRepository(services, tx, source, repository)
+    remembered = repository
+    await apply(kind, data)
+  }
+}

@@ -1,0 +1,40 @@
+import type { Sql } from '../../platform/db/sql.ts'
+import { enqueueRows } from '../../platform/queue/job.ts'
+import { applyShard, type NewDelivery, shardOf } from './delivery.ts'
+
+/**
+ * Stores deliveries and queues the jobs that apply them, in one statement. A delivery that is
+ * stored already is left unchanged. Rows and jobs are written in a fixed order, so that two calls
+ * cannot block each other.
+ */
+export async function insertDeliveries(sql: Sql, deliveries: readonly NewDelivery[]): Promise<void> {
+  const rows = deliveries.map((delivery) => ({ ...delivery, shard: shardOf(delivery.lane) })).sort(byId)
+  await sql`
+    with stored as (
+      insert into codehost_deliveries ${sql(rows, ...COLUMNS)}
+      on conflict (id, provider) do nothing
+      returning shard
+    )
+    select ${enqueueRows(sql, applyShard, {
+      payload: sql`json_build_object('shard', shard)`,
+      once: sql`shard::text`,
+    })}
+    from (select distinct shard from stored order by shard) as shards
+    having count(*) > 0`
+}
+
+const COLUMNS = [
+  'id',
+  'provider',
+  'event',
+  'action',
+  'installation_id',
+  'lane',
+  'shard',
+  'received_at',
+  'payload',
+] as const
+
+function byId(a: NewDelivery, b: NewDelivery): number {
+  return a.id < b.id ? -1 : Number(a.id > b.id)
+}

@@ -1,0 +1,178 @@
+import type { Db, Sql, Tx } from '../../platform/db/sql.ts'
+import type { Provider } from '../../repositories/repository-identity.ts'
+import { ATTEMPTS_MAX, type DeliveryStatus, nextTryAt } from './delivery.ts'
+
+/** Names a delivery. */
+export type DeliveryKey = { provider: Provider; id: string }
+
+/** A delivery whose try has been counted. `attempts` includes it. */
+export type ClaimedDelivery = DeliveryKey & { attempts: number }
+
+/** A delivery while it is applied. Its row is locked. */
+export type LockedDelivery = DeliveryKey & {
+  event: string
+  installation_id: string | null
+  payload: string
+  /** Whether earlier deliveries of the installation wait to be released. */
+  has_waiting: boolean
+}
+
+const CLAIMED_MAX = 20
+
+/**
+ * Counts a try of the next deliveries of a shard, and returns them in the order of receipt. A
+ * delivery that was tried before is claimed alone: if it ends the process, the count of no other
+ * delivery grows.
+ */
+export async function claimPending(sql: Sql, shard: number, now: Date): Promise<ClaimedDelivery[]> {
+  const claimed = await sql<(ClaimedDelivery & { number: number })[]>`
+    with next as (
+      select provider, id, number, attempts
+      from codehost_deliveries delivery
+      where ${isDue(sql, shard, now)}
+      order by number
+      limit ${CLAIMED_MAX}
+    ), retried as (
+      select min(number) as number from next where attempts > 0
+    )
+    update codehost_deliveries claimed
+    set attempts = claimed.attempts + 1
+    from next, retried
+    where claimed.id = next.id
+      and claimed.provider = next.provider
+      and claimed.status = 'received'
+      and (
+        retried.number is null
+        or next.number < retried.number
+        or next.number = (select min(number) from next)
+      )
+    returning claimed.provider, claimed.id, claimed.attempts, claimed.number`
+  return claimed.sort((a, b) => a.number - b.number)
+}
+
+export async function hasPending(sql: Sql, shard: number, now: Date): Promise<boolean> {
+  const [row] = await sql<[{ found: boolean }]>`
+    select exists (
+      select from codehost_deliveries delivery
+      where ${isDue(sql, shard, now)}
+    ) as found`
+  return row.found
+}
+
+/** Locks a delivery. Null if it was settled meanwhile, or if its lane waits for an earlier one. */
+export async function lockPending(
+  tx: Tx,
+  { provider, id }: DeliveryKey,
+  shard: number,
+  now: Date,
+): Promise<LockedDelivery | null> {
+  const [row] = await tx<LockedDelivery[]>`
+    select provider, id, event, installation_id, payload,
+      exists (
+        select from codehost_deliveries other
+        where other.provider = delivery.provider
+          and other.installation_id = delivery.installation_id
+          and other.waiting
+      ) as has_waiting
+    from codehost_deliveries delivery
+    where id = ${id}
+      and provider = ${provider}
+      and ${isDue(tx, shard, now)}
+    for update`
+  return row ?? null
+}
+
+/** Pending, not paused, and not behind a paused delivery of the same lane. */
+function isDue(db: Db, shard: number, now: Date) {
+  return db`
+    delivery.shard = ${shard}
+    and delivery.status = 'received'
+    and not delivery.waiting
+    and (delivery.next_try_at is null or delivery.next_try_at <= ${now})
+    and delivery.lane not in (
+      select lane
+      from codehost_deliveries
+      where shard = ${shard}
+        and next_try_at > ${now}
+    )`
+}
+
+/** Shards with deliveries that can be applied now. */
+export async function listDueShards(sql: Sql, now: Date): Promise<number[]> {
+  const rows = await sql<{ shard: number }[]>`
+    select distinct shard
+    from codehost_deliveries
+    where status = 'received'
+      and not waiting
+      and (next_try_at is null or next_try_at <= ${now})`
+  return rows.map(({ shard }) => shard)
+}
+
+type Settlement = { status: Exclude<DeliveryStatus, 'received'>; error?: string }
+
+/** Ends the work on a delivery, until it is replayed. */
+export async function settleDelivery(
+  db: Db,
+  { provider, id }: DeliveryKey,
+  { status, error }: Settlement,
+  now: Date,
+): Promise<void> {
+  await db`
+    update codehost_deliveries
+    set status = ${status},
+      attempts = least(attempts, ${ATTEMPTS_MAX}),
+      error = ${error ?? null},
+      next_try_at = null,
+      applied_at = ${status === 'failed' ? null : now}
+    where id = ${id}
+      and provider = ${provider}
+      and status = 'received'`
+}
+
+/** Pauses a delivery whose try failed, together with its lane. After the last try it is `failed`. */
+export async function noteFailedTry(
+  sql: Sql,
+  { attempts, ...key }: ClaimedDelivery,
+  error: string,
+  now: Date,
+): Promise<void> {
+  const next_try_at = nextTryAt(attempts, now)
+  if (next_try_at === null || attempts >= ATTEMPTS_MAX)
+    return settleDelivery(sql, key, { status: 'failed', error }, now)
+  await sql`
+    update codehost_deliveries
+    set error = ${error},
+      next_try_at = ${next_try_at}
+    where id = ${key.id}
+      and provider = ${key.provider}
+      and status = 'received'`
+}
+
+/** The delivery waits until its installation is connected. Its tries do not count. */
+export async function markWaiting(tx: Tx, { provider, id }: DeliveryKey): Promise<void> {
+  await tx`
+    update codehost_deliveries
+    set waiting = true,
+      attempts = 0,
+      error = null,
+      next_try_at = null
+    where id = ${id}
+      and provider = ${provider}`
+}
+
+/** Lets the deliveries of an installation be applied. Returns their shards. */
+export async function releaseWaiting(db: Db, provider: Provider, installationId: string): Promise<number[]> {
+  const rows = await db<{ shard: number }[]>`
+    with released as (
+      update codehost_deliveries
+      set waiting = false
+      where provider = ${provider}
+        and installation_id = ${installationId}
+        and waiting
+      returning shard
+    )
+    select distinct shard
+    from released
+    order by shard`
+  return rows.map(({ shard }) => shard)
+}

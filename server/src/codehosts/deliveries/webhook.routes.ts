@@ -1,0 +1,46 @@
+import type { FastifyInstance } from 'fastify'
+import { Batch } from '../../platform/batch.ts'
+import { ApiError, notFound } from '../../platform/http/errors.ts'
+import { PROVIDERS, type Provider } from '../../repositories/repository-identity.ts'
+import type { Services } from '../../services.ts'
+import type { NewDelivery } from './delivery.ts'
+import { insertDeliveries } from './new-delivery.store.ts'
+import { WebhookBodies } from './read-webhook-body.ts'
+
+type WebhookRequest = { Params: { provider: string } }
+
+/**
+ * `POST /webhooks/{provider}`. The signature over the raw body is the permission; no API key is
+ * needed. Register it as a plugin, so that bodies arrive unread.
+ */
+export async function webhookRoutes(app: FastifyInstance, services: Services): Promise<void> {
+  const { sql, codeHosts, clock } = services
+  const bodies = new WebhookBodies()
+  const inserts = new Batch<NewDelivery, void>(async (deliveries) => {
+    await insertDeliveries(sql, deliveries)
+    return deliveries.map(() => undefined)
+  })
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', (_request, _body, done) => done(null))
+
+  app.post<WebhookRequest>('/webhooks/:provider', { schema: { hide: true } }, async (request, reply) => {
+    const provider = PROVIDERS.find((known) => known === request.params.provider)
+    const webhooks = provider && codeHosts.get(provider)?.webhooks
+    if (!webhooks) throw notFound('code host')
+    return bodies.read(request, async (body) => {
+      if (!(await webhooks.verify(body, request.headers))) return reply.code(401).send()
+      const head = webhooks.readHead(body, request.headers)
+      if (head === null) throw unreadable(provider)
+      await inserts.add({ ...head, provider, received_at: clock.now(), payload: body.toString() })
+      return reply.code(202).send()
+    })
+  })
+}
+
+function unreadable(provider: Provider): ApiError {
+  return new ApiError(
+    400,
+    'invalid_request',
+    `The body is not JSON, or a header with the event or the id of the delivery is missing. Configure the webhook at ${provider} to send application/json.`,
+  )
+}

@@ -1,0 +1,71 @@
+const BODY_BYTES_MAX = 64 * 1024 * 1024
+
+export type FetchOptions = {
+  /** The origin of the API: requests with our token go nowhere else. */
+  origin: string
+  timeLimitMs: number
+  /** Leaves the body of a successful response unread. */
+  stream?: boolean
+}
+
+/**
+ * The `fetch` of octokit. One time limit covers the response with its body, and the size of the
+ * body is bounded. At most one redirect is followed, and only on the API's own origin, because the
+ * token is sent again; the response of a redirect to another origin is returned as it is.
+ */
+export function createApiFetch({ origin, timeLimitMs, stream }: FetchOptions): typeof fetch {
+  return async (address, init) => {
+    const url = new URL(String(address))
+    if (url.origin !== origin) throw new Error(`The address ${url.origin} is not that of the API.`)
+    const limited: RequestInit = { ...init, redirect: 'manual', signal: AbortSignal.timeout(timeLimitMs) }
+    const response = await followOnce(await fetch(url.href, limited), url, limited)
+    return stream && response.ok ? response : readWhole(response, origin)
+  }
+}
+
+/**
+ * GitHub redirects requests for renamed repositories: reads with 301 and 302, writes with 307 and
+ * 308, which keep the method.
+ */
+async function followOnce(response: Response, url: URL, init: RequestInit): Promise<Response> {
+  const next = redirectOf(response, url)
+  const repeatable = response.status >= 307 || init.method === 'GET'
+  if (next?.origin !== url.origin || !repeatable) return response
+  await response.body?.cancel()
+  return fetch(next.href, init)
+}
+
+export function redirectOf(response: Response, url: URL): URL | null {
+  const location = response.status >= 300 && response.status < 400 ? response.headers.get('location') : null
+  return location !== null && URL.canParse(location, url.href) ? new URL(location, url) : null
+}
+
+/**
+ * Reads the body here, because octokit takes a body that was cut off for an empty one. The links to
+ * further pages are moved to the API's origin, which a proxy may have changed.
+ */
+async function readWhole(response: Response, origin: string): Promise<Response> {
+  const body = await readBounded(response)
+  const headers = new Headers(response.headers)
+  const link = headers.get('link')
+  if (link !== null) headers.set('link', link.replaceAll(/<https?:\/\/[^/>]+/g, `<${origin}`))
+  const { status, statusText, url } = response
+  // The paginate plugin reads the address, which a new response does not have.
+  return Object.defineProperty(new Response(body, { status, statusText, headers }), 'url', { value: url })
+}
+
+async function readBounded(response: Response): Promise<Buffer<ArrayBuffer> | null> {
+  if (response.body === null) return null
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of response.body) {
+    size += chunk.length
+    if (size > BODY_BYTES_MAX) throw new Error(`The response is longer than ${BODY_BYTES_MAX} bytes.`)
+    chunks.push(chunk)
+  }
+  return isBodiless(response.status) ? null : Buffer.concat(chunks)
+}
+
+function isBodiless(status: number): boolean {
+  return status === 204 || status === 205 || status === 304
+}

@@ -1,0 +1,207 @@
+import type { Log } from '../../../platform/log.ts'
+import {
+  HostRefusal,
+  HostUnavailable,
+  type ListOptions,
+  type ListResult,
+  type RepositoryName,
+} from '../../code-host.ts'
+import { RepositoryNames } from './repository-names.ts'
+import type { Session } from './session.ts'
+
+/** The parameters of a route. `repository` fills `{owner}` and `{repo}`. */
+export type Parameters = { repository?: RepositoryName } & Record<string, unknown>
+
+/** A page as GitHub sent it. `next` holds the parameters of the next page. */
+export type RawPage = { data: unknown; next: string | null; etag: string | null }
+
+type Response = { status: number; headers: Record<string, unknown>; data: unknown }
+
+export const PAGE_ITEMS = 100
+/** A list that is read whole ends here. */
+const WHOLE_LIST_PAGES_MAX = 50
+/** The parameters by which GitHub pages its lists. */
+const CURSOR_PARAMETERS = ['page', 'after', 'cursor']
+
+/**
+ * The kinds of requests that reads and actions consist of. Routes have the form of GitHub's
+ * reference, such as `GET /repos/{owner}/{repo}/actions/runs`.
+ */
+export class GithubApi {
+  readonly session: Session
+  readonly log: Log
+  readonly #names: RepositoryNames
+
+  constructor(session: Session, log: Log, now: () => Date) {
+    this.session = session
+    this.log = log
+    this.#names = new RepositoryNames((id) => this.read('GET /repositories/{id}', { id }), now)
+  }
+
+  /** Null if the object does not exist, may not be read, or is not known to the server. */
+  async read(route: string, parameters: Parameters = {}): Promise<object | null> {
+    const response = await orNull(this.#request(route, parameters))
+    return response && objectOf(response.data, route)
+  }
+
+  /** The parsed items of one page. Without access to the list there are none. */
+  async readPage<Item>(
+    route: string,
+    parameters: Parameters,
+    options: ListOptions,
+    parse: (value: unknown) => Item | null,
+  ): Promise<ListResult<Item>> {
+    const page = await this.requestPage(route, parameters, options)
+    if (page === null) return { items: [], next: null, etag: null }
+    if (page === 'not_modified') return page
+    return { items: this.parseItems(itemsOf(page.data), parse), next: page.next, etag: page.etag }
+  }
+
+  /** Null without access to the list. */
+  async requestPage(
+    route: string,
+    parameters: Parameters,
+    { next, etag }: ListOptions,
+  ): Promise<RawPage | 'not_modified' | null> {
+    const cursor = cursorOf(next ?? '')
+    const headers = etag === undefined ? {} : { 'if-none-match': etag }
+    const request = this.#request(route, { per_page: PAGE_ITEMS, ...parameters, ...cursor, headers })
+    const response = await orNull(request)
+    if (response === null) return null
+    if (response.status === 304) return 'not_modified'
+    const data = objectOf(response.data, route)
+    return { data, next: nextOf(response, data, Number(cursor.page ?? 1)), etag: textOf(response.headers.etag) }
+  }
+
+  /** All items of a list. Without access to the list there are none. */
+  async readAll<Item>(route: string, parameters: Parameters, parse: (value: unknown) => Item | null): Promise<Item[]> {
+    const values = await orNull(this.#names.send(parameters, (named) => this.#collect(route, named)))
+    return this.parseItems(values ?? [], parse)
+  }
+
+  #collect(route: string, parameters: Record<string, unknown>): Promise<unknown[]> {
+    return this.session.run(async ({ reads }) => {
+      const values: unknown[] = []
+      let pages = 0
+      for await (const { data } of reads.paginate.iterator(route, { per_page: PAGE_ITEMS, ...parameters })) {
+        values.push(...itemsOf(objectOf(data, route)))
+        pages += 1
+        if (pages === WHOLE_LIST_PAGES_MAX) break
+      }
+      return values
+    })
+  }
+
+  /** An item that cannot be read is left out, so that it does not hide the others. */
+  parseItems<Item>(values: unknown[], parse: (value: unknown) => Item | null): Item[] {
+    return values.flatMap((value) => {
+      try {
+        return parse(value) ?? []
+      } catch (error) {
+        this.log.warn({ reason: (error as Error).message }, 'An item of a list of GitHub cannot be read')
+        return []
+      }
+    })
+  }
+
+  /** Throws `HostRefusal` if GitHub does not accept the change. */
+  async send(route: string, parameters: Parameters): Promise<void> {
+    await this.#names.send(parameters, async (named) =>
+      withoutRedirect(await this.session.run(({ writes }) => writes.request(route, named)), route),
+    )
+  }
+
+  /** A response whose body is not read yet; null if there is none. */
+  async openStream(
+    route: string,
+    parameters: Parameters,
+  ): Promise<{ location: string | null; body: ReadableStream<Uint8Array> | null } | null> {
+    const response = await orNull(
+      this.#names.send(parameters, (named) =>
+        this.session.run(({ reads, streaming }) => reads.request(route, { ...named, request: streaming })),
+      ),
+    )
+    if (response === null) return null
+    const body = response.status === 200 ? (response.data as ReadableStream<Uint8Array>) : null
+    return { location: textOf(response.headers.location), body }
+  }
+
+  /** The data of a query, with null for what could not be read; null if GraphQL is refused. */
+  async query(query: string, variables: Record<string, unknown>): Promise<Record<string, unknown> | null> {
+    const response = await orNull(
+      this.session.run(({ reads, key }) => reads.request(`POST ${graphqlUrl(key.api_url)}`, { query, variables })),
+    )
+    if (response === null) return null
+    const { data, errors } = response.data as { data?: Record<string, unknown>; errors?: { type?: string }[] }
+    if (errors?.some(({ type }) => type === 'RATE_LIMITED')) throw new HostUnavailable('GitHub limits our queries.')
+    return data ?? null
+  }
+
+  #request(route: string, parameters: Parameters): Promise<Response> {
+    return this.#names.send(parameters, async (named) =>
+      withoutRedirect(
+        await this.session.run(({ reads }) => reads.request(route, named).catch(acceptNotModified)),
+        route,
+      ),
+    )
+  }
+}
+
+/** An Enterprise Server has its GraphQL beside its REST API. */
+function graphqlUrl(apiUrl: string): string {
+  return apiUrl.endsWith('/api/v3') ? apiUrl.replace(/\/v3$/, '/graphql') : `${apiUrl}/graphql`
+}
+
+function acceptNotModified(error: { status?: number }): Response {
+  if (error.status === 304) return { status: 304, headers: {}, data: null }
+  throw error
+}
+
+/** Redirects within the API were followed. One to another address is a wrong address of the API. */
+function withoutRedirect(response: Response, route: string): Response {
+  if (response.status < 300 || response.status === 304) return response
+  throw new HostUnavailable(`GitHub redirects ${route} to another address.`)
+}
+
+async function orNull<Result>(request: Promise<Result>): Promise<Result | null> {
+  try {
+    return await request
+  } catch (error) {
+    if (error instanceof HostRefusal) return null
+    throw error
+  }
+}
+
+/** Octokit returns a text if the body is not JSON. */
+function objectOf(data: unknown, route: string): object {
+  if (typeof data === 'object' && data !== null) return data
+  throw new HostUnavailable(`GitHub's answer to ${route} is not JSON.`)
+}
+
+/** Some lists are arrays, others are in a field of an object with the count. */
+export function itemsOf(data: unknown): unknown[] {
+  if (Array.isArray(data)) return data
+  return Object.values(data as object).find(Array.isArray) ?? []
+}
+
+/**
+ * Only the parameters of the next page are kept of its address, so that `next` cannot lead to
+ * another address. Servers without the header `Link` may give the count.
+ */
+function nextOf(response: Response, data: object, page: number): string | null {
+  const link = textOf(response.headers.link)
+  const address = /<([^>]*)>;[^<]*rel="next"/.exec(link ?? '')?.[1]
+  if (address !== undefined && URL.canParse(address))
+    return new URLSearchParams(cursorOf(new URL(address).search)).toString() || null
+  const total = 'total_count' in data ? Number(data.total_count) : 0
+  return link === null && total > page * PAGE_ITEMS ? `page=${page + 1}` : null
+}
+
+function cursorOf(query: string): Record<string, string> {
+  const parameters = [...new URLSearchParams(query)]
+  return Object.fromEntries(parameters.filter(([name]) => CURSOR_PARAMETERS.includes(name)))
+}
+
+function textOf(header: unknown): string | null {
+  return typeof header === 'string' ? header : null
+}

@@ -1,0 +1,77 @@
+import { type Static, Type } from 'typebox'
+import type { HostAlertType } from '../../host-alert.ts'
+import type { HostPushedCommit } from '../../host-change.ts'
+import { Id, Maybe, Text, Timestamp, textOrNull } from '../objects/payload.ts'
+import { PullRequest, pullRequestOf, Review, reviewOf } from '../objects/pull-request.parser.ts'
+import { Account, accountOf } from '../objects/repository.parser.ts'
+import { type EventTranslator, repositoryEvent } from './event-translator.ts'
+
+export const pullRequest = repositoryEvent({ pull_request: PullRequest }, ({ pull_request: pull }, repository) => ({
+  kind: 'pull_request',
+  data: pullRequestOf(pull, repository),
+}))
+
+export const pullRequestReview = repositoryEvent(
+  { review: Review, pull_request: Type.Object({ number: Id }) },
+  ({ review, pull_request: pull }, repository) => {
+    const data = reviewOf(review, repository, pull.number)
+    return data && { kind: 'review', data }
+  },
+)
+
+const Person = Type.Object({ name: Maybe(Text), email: Maybe(Text), username: Maybe(Text) })
+const PushedCommit = Type.Object({ id: Text, message: Text, timestamp: Timestamp, author: Person, committer: Person })
+
+const NO_COMMIT = /^0+$/
+
+export const push = repositoryEvent(
+  {
+    ref: Text,
+    before: Text,
+    after: Text,
+    forced: Maybe(Type.Boolean()),
+    sender: Maybe(Account),
+    commits: Maybe(Type.Array(PushedCommit)),
+    repository: Type.Object({ pushed_at: Type.Union([Id, Timestamp]) }),
+  },
+  (payload, repository) => {
+    const data = {
+      repository,
+      ref: payload.ref,
+      before: NO_COMMIT.test(payload.before) ? null : payload.before,
+      after: NO_COMMIT.test(payload.after) ? null : payload.after,
+      forced: payload.forced ?? false,
+      pusher: accountOf(payload.sender),
+      commits: (payload.commits ?? []).map(commitOf),
+      pushed_at: timeOf(payload.repository.pushed_at),
+    }
+    return { kind: 'push', data }
+  },
+)
+
+/** In this event the time is in seconds since 1970, in others it is a text. */
+function timeOf(time: number | string): Date {
+  return new Date(typeof time === 'number' ? time * 1000 : time)
+}
+
+function commitOf(commit: Static<typeof PushedCommit>): HostPushedCommit {
+  return {
+    sha: commit.id,
+    message: textOrNull(commit.message) ?? '',
+    author: personOf(commit.author),
+    committer: personOf(commit.committer),
+    at: new Date(commit.timestamp),
+  }
+}
+
+function personOf({ name, email, username }: Static<typeof Person>): HostPushedCommit['author'] {
+  return { name: textOrNull(name) ?? '', email: textOrNull(email), login: textOrNull(username) }
+}
+
+/** The payloads of alerts lack fields, so they only say which alert changed. */
+export function alertChange(type: HostAlertType): EventTranslator {
+  return repositoryEvent({ alert: Type.Object({ number: Id }) }, ({ alert }, repository) => ({
+    kind: 'alert_change',
+    data: { type, number: alert.number, repository },
+  }))
+}

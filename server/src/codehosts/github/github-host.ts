@@ -1,0 +1,82 @@
+import type { Clock } from '../../platform/clock.ts'
+import type { Log } from '../../platform/log.ts'
+import type { CodeHost, HostClient, HostWebhooks } from '../code-host.ts'
+import { act } from './actions/act.ts'
+import type { ReadAppCredentials } from './app-credentials.ts'
+import { GithubApi } from './client/github-api.ts'
+import type { Pace } from './client/open-octokit.ts'
+import { AppKeys, Session } from './client/session.ts'
+import { createTranslate } from './events/translate.ts'
+import { alertReads } from './reads/alert-reads.ts'
+import { appReads } from './reads/app-reads.ts'
+import { changeReads } from './reads/change-reads.ts'
+import { readCommits } from './reads/commit-reads.ts'
+import { deploymentReads } from './reads/deployment-reads.ts'
+import { readJobLog } from './reads/read-job-log.ts'
+import { repositoryReads } from './reads/repository-reads.ts'
+import { runReads } from './reads/run-reads.ts'
+
+export type GithubHostOptions = {
+  readCredentials: ReadAppCredentials
+  log: Log
+  clock: Clock
+  /** Checks signatures and reads the headers of deliveries. */
+  webhooks: Pick<HostWebhooks, 'verify' | 'readHead'>
+  /** Tests wait less. */
+  pace?: Pace
+}
+
+const PACE: Pace = { timeLimitMs: 30_000, waitUnitMs: 1000 }
+const CLIENTS_MAX = 1000
+
+/** GitHub, github.com or an Enterprise Server. Each process has one. */
+export function createGithubHost({ readCredentials, log, clock, webhooks, pace = PACE }: GithubHostOptions): CodeHost {
+  const keys = new AppKeys(readCredentials, clock)
+  const now = () => clock.now()
+  const openApi = (installation: string | null) =>
+    new GithubApi(new Session({ keys, installation, pace, log, clock }), log, now)
+  const clients = new ClientCache((installation) => clientOf(openApi(installation), now))
+  return {
+    webhooks: { ...webhooks, translate: createTranslate(clock) },
+    host: async () => hostOf((await keys.current()).api_url),
+    open: ({ installation_id: installation }) => clients.get(installation),
+    ...appReads(openApi(null)),
+  }
+}
+
+function clientOf(api: GithubApi, now: () => Date): HostClient {
+  return {
+    ...repositoryReads(api),
+    ...runReads(api),
+    ...deploymentReads(api, now),
+    ...alertReads(api),
+    ...changeReads(api),
+    readCommits: readCommits(api),
+    readJobLog: (repository, jobId, bytesMax) => readJobLog(api, repository, jobId, bytesMax),
+    act: act(api),
+  }
+}
+
+function hostOf(apiUrl: string): string {
+  const { host } = new URL(apiUrl)
+  return host === 'api.github.com' ? 'github.com' : host
+}
+
+/** The clients of the installations that were used last, which keep their tokens. */
+class ClientCache {
+  readonly #open: (installation: string) => HostClient
+  readonly #clients = new Map<string, HostClient>()
+
+  constructor(open: (installation: string) => HostClient) {
+    this.#open = open
+  }
+
+  get(installation: string): HostClient {
+    const client = this.#clients.get(installation) ?? this.#open(installation)
+    this.#clients.delete(installation)
+    this.#clients.set(installation, client)
+    const [oldest] = this.#clients.keys()
+    if (oldest !== undefined && this.#clients.size > CLIENTS_MAX) this.#clients.delete(oldest)
+    return client
+  }
+}

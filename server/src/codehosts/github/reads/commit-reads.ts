@@ -1,0 +1,72 @@
+import { type Static, Type } from 'typebox'
+import type { HostReader } from '../../code-host.ts'
+import type { HostRepository } from '../../host-repository.ts'
+import type { HostCommit } from '../../host-run.ts'
+import type { GithubApi } from '../client/github-api.ts'
+import { Id, Maybe, readAs, Text, Timestamp, textOrNull } from '../objects/payload.ts'
+import { Account, accountOf } from '../objects/repository.parser.ts'
+import { pullRequestName } from '../objects/run.parser.ts'
+import { type CommitName, queryCommits } from './query-commits.ts'
+import { contentsRoute } from './repository-reads.ts'
+
+/** One commit takes three requests. Above this number, one query for many commits takes fewer. */
+const SINGLE_READS_MAX = 2
+
+export function readCommits(api: GithubApi): HostReader['readCommits'] {
+  return async (repository, commits) => {
+    const queried = commits.length > SINGLE_READS_MAX ? await queryCommits(api, repository, commits) : null
+    if (queried !== null) return queried
+    const read = await Promise.all(commits.map((commit) => readCommit(api, repository, commit)))
+    return read.filter((commit) => commit !== null)
+  }
+}
+
+const Commit = Type.Object({
+  commit: Type.Object({ message: Maybe(Text) }),
+  author: Maybe(Type.Union([Account, Type.Object({}, { additionalProperties: false })])),
+})
+
+async function readCommit(
+  api: GithubApi,
+  repository: HostRepository,
+  { sha, workflow_path: path }: CommitName,
+): Promise<HostCommit | null> {
+  const found = await api.read('GET /repos/{owner}/{repo}/commits/{ref}', { repository, ref: sha })
+  if (found === null) return null
+  const { commit, author } = readAs(Commit, found)
+  return {
+    sha,
+    message: textOrNull(commit.message),
+    author: author && 'id' in author ? accountOf(author) : null,
+    merged_pull_request: await readMergedPullRequest(api, repository, sha),
+    workflow_blob: path === null ? null : await readFileVersion(api, repository, { sha, path }),
+  }
+}
+
+const MergedPullRequest = Type.Object({ number: Id, merged_at: Maybe(Timestamp), merge_commit_sha: Maybe(Text) })
+
+/** GitHub lists every pull request that contains the commit. Its merge created only one. */
+async function readMergedPullRequest(
+  api: GithubApi,
+  repository: HostRepository,
+  sha: string,
+): Promise<HostCommit['merged_pull_request']> {
+  const route = 'GET /repos/{owner}/{repo}/commits/{commit_sha}/pulls'
+  const pulls = await api.readAll(route, { repository, commit_sha: sha }, (pull) => readAs(MergedPullRequest, pull))
+  const merged = pulls.find((pull) => isMergeOf(pull, sha))
+  return merged ? pullRequestName(repository, merged.number) : null
+}
+
+function isMergeOf(pull: Static<typeof MergedPullRequest>, sha: string): boolean {
+  return Boolean(pull.merged_at) && pull.merge_commit_sha === sha
+}
+
+async function readFileVersion(
+  api: GithubApi,
+  repository: HostRepository,
+  { sha, path }: { sha: string; path: string },
+): Promise<string | null> {
+  const file = await api.read(contentsRoute(path), { repository, ref: sha })
+  if (file === null || Array.isArray(file)) return null
+  return textOrNull(readAs(Type.Object({ sha: Maybe(Text) }), file).sha)
+}

@@ -1,0 +1,85 @@
+import { listConnected } from '../../repositories/connected-repository.store.ts'
+import { leaveConnection } from '../../repositories/followed-repository.store.ts'
+import type { HostPage } from '../code-host.ts'
+import { lockLiveConnections } from '../connections/connection.store.ts'
+import { confirmSelection, recordSelection } from '../connections/installation.store.ts'
+import { applyEvents } from '../deliveries/apply-events.ts'
+import type { HostEvent } from '../host-event.ts'
+import type { HostRepository } from '../host-repository.ts'
+import { moveRepositoryList, updateConnection } from './sync.store.ts'
+import { countRepositories, findListed, forgetRepositories, markListed } from './sync-repository.store.ts'
+import type { SyncRun } from './sync-run.ts'
+
+/**
+ * Reads which repositories the connection has, and takes those out of it that the host no longer
+ * lists. Returns false if the time of the job ended before.
+ */
+export async function listRepositories(run: SyncRun): Promise<boolean> {
+  const { client, sync, slice } = run
+  let next = sync.repositories_next
+  do {
+    if (slice.isOver) return false
+    const page = await client.listRepositories(optionsOf(next, sync.repositories_etag))
+    if (page === 'not_modified' || (next === null && isDenied(page))) return true
+    await applyPage(run, page, next === null)
+    await showProgress(run)
+    next = page.next
+  } while (next !== null)
+  return removeUnlisted(run)
+}
+
+/**
+ * A list that may not be read looks empty. It must not take every repository out of the connection.
+ */
+function isDenied({ items, etag }: HostPage<HostRepository>): boolean {
+  return items.length === 0 && etag === null
+}
+
+/** Only the whole list can be unchanged: an unchanged first page says nothing about the others. */
+function optionsOf(next: string | null, etag: string | null) {
+  if (next !== null) return { next }
+  return etag === null ? {} : { etag }
+}
+
+async function applyPage(run: SyncRun, page: HostPage<HostRepository>, isFirst: boolean): Promise<void> {
+  const { services, parts, connection, source, sync, slice } = run
+  const ids = page.items.map(({ id }) => id)
+  const events = page.items.map(
+    (repository): HostEvent => ({ kind: 'repository', data: { repository, change: 'changed' } }),
+  )
+  const etag = isFirst && page.next === null ? page.etag : null
+  await services.sql.begin(async (tx) => {
+    await lockLiveConnections(tx, source)
+    await confirmSelection(tx, connection, ids, sync.started_at)
+    await applyEvents(services, parts.handlers, tx, source, events)
+    await markListed(tx, sync, ids)
+    await moveRepositoryList(tx, sync, { repositories_next: page.next, repositories_etag: etag })
+  })
+  slice.progressed = true
+}
+
+async function showProgress({ services: { sql }, sync }: SyncRun): Promise<void> {
+  await updateConnection(sql, sync.connection_id, { sync_done: (await countRepositories(sql, sync)).listed })
+}
+
+/** Repositories that have joined since the synchronisation started may not be listed yet. */
+async function removeUnlisted({ services, connection, source, sync }: SyncRun): Promise<boolean> {
+  const { sql, log, clock } = services
+  let page = await listConnected(sql, sync, '')
+  while (page.length > 0) {
+    const known = page.filter(({ created_at }) => created_at < sync.started_at).map(({ id }) => id)
+    const listed = await findListed(sql, sync, known)
+    const ids = known.filter((id) => !listed.has(id))
+    if (ids.length > 0) {
+      await sql.begin(async (tx) => {
+        await lockLiveConnections(tx, source)
+        await recordSelection(tx, connection, { ids, selected: false, host_at: null }, clock.now())
+        await leaveConnection(tx, sync.org_id, sync.connection_id, ids)
+        await forgetRepositories(tx, sync, ids)
+      })
+      log.info({ connection_id: sync.connection_id, repositories: ids }, 'Repositories left the connection')
+    }
+    page = await listConnected(sql, sync, page.at(-1)?.id ?? '')
+  }
+  return true
+}

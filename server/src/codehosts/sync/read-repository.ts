@@ -1,0 +1,64 @@
+import { HostRefusal } from '../code-host.ts'
+import type { HostRepository } from '../host-repository.ts'
+import { applyItems } from './apply-items.ts'
+import { readSafely } from './read-safely.ts'
+import { mapSideBySide } from './side-by-side.ts'
+import type { RepositoryPass, SyncRun } from './sync-run.ts'
+import { deploymentItem, type ListedItem, runItem, SYNCED_LISTS, type SyncedList } from './synced-list.ts'
+import { walkList } from './walk-list.ts'
+
+const OPEN_MAX = 100
+const READS_AT_ONCE = 4
+const MESSAGE_CHARS_MAX = 300
+
+/**
+ * Reads all lists of a repository, and then what is stored as open and was not in them: its end was
+ * missed. Returns what could not be read, or null; `unfinished` if the time of the job ended
+ * before.
+ */
+export async function readRepository(run: SyncRun, repository: HostRepository): Promise<string | null | 'unfinished'> {
+  const notes: string[] = []
+  const note = (what: string, error: unknown) => {
+    const { name: type, message } = error as Error
+    run.services.log.warn({ repository: repository.full_name, what, type, message }, 'Could not synchronise an object')
+    notes.push(`${repository.full_name}, ${what}: ${message.slice(0, MESSAGE_CHARS_MAX)}`)
+  }
+  const pass: RepositoryPass = { run, repository, now: run.services.clock.now(), seen: new Set(), note }
+  for (const list of SYNCED_LISTS) if (!(await readList(pass, list))) return 'unfinished'
+  await readOpen(pass, 'runs', () => openRuns(pass))
+  await readOpen(pass, 'deployments', () => openDeployments(pass))
+  return notes[0] ?? null
+}
+
+async function readList(pass: RepositoryPass, list: SyncedList): Promise<boolean> {
+  const isComplete = await readSafely(
+    pass.run,
+    () => walkList(pass, list),
+    (error) => {
+      if (!(list.is_optional && error instanceof HostRefusal)) pass.note(list.name, error)
+    },
+  )
+  return isComplete ?? true
+}
+
+async function readOpen(pass: RepositoryPass, list: string, read: () => Promise<ListedItem[]>): Promise<void> {
+  const items = await readSafely(pass.run, read, (error) => pass.note(`open ${list}`, error))
+  if (items === null || items.length === 0) return
+  await applyItems(pass.run, items, (id, error) => pass.note(`${list} ${id}`, error))
+}
+
+async function openRuns({ run, repository, seen }: RepositoryPass): Promise<ListedItem[]> {
+  const { services, parts, sync, client } = run
+  const ids = await parts.listOpenRuns(services.sql, sync.org_id, repository, OPEN_MAX)
+  const missed = ids.filter((id) => !seen.has(`runs ${id}`))
+  const runs = await mapSideBySide(missed, READS_AT_ONCE, (id) => client.readRun(repository, id))
+  return runs.filter((read) => read !== null).map(runItem)
+}
+
+async function openDeployments({ run, repository, seen }: RepositoryPass): Promise<ListedItem[]> {
+  const { services, parts, sync, client } = run
+  const open = await parts.listOpenDeployments(services.sql, sync.org_id, repository, OPEN_MAX)
+  return open
+    .filter(({ id }) => !seen.has(`deployments ${id}`))
+    .map((missed) => deploymentItem(client, { ...missed, repository }))
+}

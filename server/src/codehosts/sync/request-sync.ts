@@ -1,0 +1,52 @@
+import { Type } from 'typebox'
+import { DAY_MS } from '../../platform/clock.ts'
+import type { Db } from '../../platform/db/sql.ts'
+import { enqueue, type Job, type ScheduledJob } from '../../platform/queue/job.ts'
+import type { Services } from '../../services.ts'
+import { listActiveConnections, listDueSyncs, noteRequest, type SyncScope } from './sync.store.ts'
+
+const ATTEMPTS_MAX = 5
+
+/** The job that works on a synchronisation. jobs.ts adds `run`. */
+export const syncJob: Pick<Job<Services, SyncScope>, 'name' | 'payload' | 'attemptsMax' | 'once'> = {
+  name: 'codehosts.synchronize',
+  payload: Type.Object({ org_id: Type.String(), connection_id: Type.String() }),
+  attemptsMax: ATTEMPTS_MAX,
+  once: ({ connection_id }) => connection_id,
+}
+
+/** Code hosts keep runs for 400 days at most. */
+const SINCE_MS_MAX = 400 * DAY_MS
+
+/**
+ * Requests a synchronisation of a connection. If one is in progress, another one follows. With
+ * `since`, lists are read again back to this time, at most 400 days; otherwise, only what has
+ * changed is read.
+ */
+export async function requestSync(db: Db, scope: SyncScope, now: Date, since: Date | null = null): Promise<void> {
+  const earliest = now.getTime() - SINCE_MS_MAX
+  await noteRequest(db, scope, since && new Date(Math.max(since.getTime(), earliest)), now)
+  await enqueue(db, syncJob, scope)
+}
+
+/** Subscribes to `connectionMade`. */
+export async function syncNewConnection({ sql, clock }: Services, scope: SyncScope): Promise<void> {
+  const { org_id, connection_id } = scope
+  await sql.begin((tx) => requestSync(tx, { org_id, connection_id }, clock.now()))
+}
+
+/** Requests a synchronisation of every active connection, when a worker starts. */
+export async function syncAll({ sql, clock }: Pick<Services, 'sql' | 'clock'>): Promise<void> {
+  for (const scope of await listActiveConnections(sql)) {
+    await sql.begin((tx) => requestSync(tx, scope, clock.now()))
+  }
+}
+
+/** Queues every synchronisation that is due: an hour after the last one, or after a pause. */
+export const startDueSyncs: ScheduledJob<Services> = {
+  name: 'codehosts.start-due-syncs',
+  schedule: '* * * * *',
+  async run({ sql, clock }) {
+    for (const scope of await listDueSyncs(sql, clock.now())) await enqueue(sql, syncJob, scope)
+  },
+}

@@ -1,0 +1,83 @@
+import type { Db, Tx } from '../../platform/db/sql.ts'
+import type { Sync, SyncScope } from './sync.store.ts'
+
+/** Remembers that the host lists these repositories. */
+export async function markListed(tx: Tx, sync: Sync, repositoryIds: readonly string[]): Promise<void> {
+  await tx`
+    insert into codehost_sync_repositories (org_id, connection_id, repository_id, listed_in)
+    select ${sync.org_id}, ${sync.connection_id}, id, ${sync.number}
+    from unnest(${[...repositoryIds].sort()}::text[]) id
+    on conflict (org_id, connection_id, repository_id) do update
+    set listed_in = excluded.listed_in`
+}
+
+/** Remembers that the lists of a repository were read. `note` says what could not be read. */
+export async function markRead(db: Db, sync: Sync, repositoryId: string, note: string | null): Promise<void> {
+  await db`
+    insert into codehost_sync_repositories (org_id, connection_id, repository_id, read_in, note)
+    values (${sync.org_id}, ${sync.connection_id}, ${repositoryId}, ${sync.number}, ${note})
+    on conflict (org_id, connection_id, repository_id) do update
+    set read_in = excluded.read_in,
+      note = excluded.note`
+}
+
+/** Those of the repositories that the host lists in this synchronisation. */
+export async function findListed(db: Db, sync: Sync, repositoryIds: readonly string[]): Promise<Set<string>> {
+  const rows = await db<{ repository_id: string }[]>`
+    select repository_id
+    from codehost_sync_repositories
+    where ${areOf(db, sync)}
+      and repository_id = any(${[...repositoryIds]})
+      and listed_in = ${sync.number}`
+  return new Set(rows.map(({ repository_id }) => repository_id))
+}
+
+/** Those of the repositories that this synchronisation has read. */
+export async function findRead(db: Db, sync: Sync, repositoryIds: readonly string[]): Promise<Set<string>> {
+  const rows = await db<{ repository_id: string }[]>`
+    select repository_id
+    from codehost_sync_repositories
+    where ${areOf(db, sync)}
+      and repository_id = any(${[...repositoryIds]})
+      and read_in = ${sync.number}`
+  return new Set(rows.map(({ repository_id }) => repository_id))
+}
+
+type RepositoryCounts = {
+  listed: number
+  read: number
+  /** Those that were not read completely. */
+  noted: number
+  first_note: string | null
+}
+
+/** Counts the repositories that this synchronisation has found and read. */
+export async function countRepositories(db: Db, sync: Sync): Promise<RepositoryCounts> {
+  const [row] = await db<[RepositoryCounts]>`
+    select count(*) filter (where listed_in = ${sync.number})::int as listed,
+      count(*) filter (where read_in = ${sync.number})::int as read,
+      count(note) filter (where read_in = ${sync.number})::int as noted,
+      min(note) filter (where read_in = ${sync.number}) as first_note
+    from codehost_sync_repositories
+    where ${areOf(db, sync)}`
+  return row
+}
+
+/**
+ * Forgets how far repositories were read, so that they are read from the start if they come back.
+ */
+export async function forgetRepositories(tx: Tx, scope: SyncScope, repositoryIds: readonly string[]): Promise<void> {
+  const ids = [...repositoryIds]
+  await tx`
+    delete from codehost_sync_lists
+    where ${areOf(tx, scope)}
+      and repository_id = any(${ids})`
+  await tx`
+    delete from codehost_sync_repositories
+    where ${areOf(tx, scope)}
+      and repository_id = any(${ids})`
+}
+
+function areOf(db: Db, { org_id, connection_id }: SyncScope) {
+  return db`org_id = ${org_id} and connection_id = ${connection_id}`
+}

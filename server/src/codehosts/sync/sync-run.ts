@@ -1,0 +1,44 @@
+import type { Db } from '../../platform/db/sql.ts'
+import type { Services } from '../../services.ts'
+import type { CodeHost, HostClient } from '../code-host.ts'
+import type { ConnectionName } from '../connections/connection.store.ts'
+import type { HostEventHandlers } from '../deliveries/host-event-handler.ts'
+import type { HostDeployment } from '../host-deployment.ts'
+import type { HostSource } from '../host-event.ts'
+import type { HostRepository } from '../host-repository.ts'
+import type { Sync } from './sync.store.ts'
+import type { SyncSlice } from './sync-slice.ts'
+
+type RepositoryKey = { provider: string; id: string }
+
+/** What the synchronisation needs of the slices above it. jobs.ts provides it. */
+export type SyncParts = {
+  handlers: HostEventHandlers
+  /** The host's ids of runs that are stored as queued or in progress, newest first. */
+  listOpenRuns(db: Db, orgId: string, repository: RepositoryKey, limit: number): Promise<string[]>
+  /** Deployments that are stored as waiting or in progress, newest first. */
+  listOpenDeployments(db: Db, orgId: string, repository: RepositoryKey, limit: number): Promise<HostDeployment[]>
+}
+
+/** A job's work on a synchronisation. */
+export type SyncRun = {
+  services: Services
+  parts: SyncParts
+  connection: ConnectionName
+  source: HostSource
+  host: CodeHost
+  client: HostClient
+  sync: Sync
+  slice: SyncSlice
+}
+
+/** The reading of one repository. */
+export type RepositoryPass = {
+  run: SyncRun
+  repository: HostRepository
+  now: Date
+  /** `<list> <id>` of the items that were read. */
+  seen: Set<string>
+  /** Notes what could not be read. */
+  note(what: string, error: unknown): void
+}

@@ -1,0 +1,108 @@
+import { DAY_MS } from '../../platform/clock.ts'
+import type { HostClient, HostPage, ListOptions, ListResult } from '../code-host.ts'
+import { HOST_ALERT_TYPES, type HostAlertType } from '../host-alert.ts'
+import type { HostPullRequest } from '../host-change.ts'
+import type { HostDeployment } from '../host-deployment.ts'
+import type { HostEvent } from '../host-event.ts'
+import type { HostRepository } from '../host-repository.ts'
+import type { HostRun } from '../host-run.ts'
+
+/** How long after its merge the reviews of a pull request are read. */
+const REVIEWS_MS = 14 * DAY_MS
+
+/** An item of a list, and what it means. */
+export type ListedItem = {
+  id: string
+  /** The time that the list is ordered by, the newest first. */
+  ordered_at: Date
+  changed_at: Date
+  event: HostEvent
+  /** Further events that are read from the host, such as the statuses of a deployment. */
+  details?(): Promise<HostEvent[]>
+}
+
+/** A list of each repository that is synchronised. */
+export type SyncedList = {
+  name: string
+  /** Whether the first synchronisation reads all of it, instead of the last 90 days. */
+  is_complete: boolean
+  /** Whether the host may refuse it: for example, the feature is not in use. */
+  is_optional: boolean
+  read(client: HostClient, repository: HostRepository, options: ListOptions, now: Date): Promise<ListResult<ListedItem>>
+}
+
+const runs: SyncedList = {
+  name: 'runs',
+  is_complete: false,
+  is_optional: false,
+  read: async (client, repository, options) => mapItems(await client.listRuns(repository, options), runItem),
+}
+
+export function runItem(run: HostRun): ListedItem {
+  return { id: run.id, ordered_at: run.created_at, changed_at: run.updated_at, event: { kind: 'run', data: run } }
+}
+
+const deployments: SyncedList = {
+  name: 'deployments',
+  is_complete: false,
+  is_optional: false,
+  read: async (client, repository, options) =>
+    mapItems(await client.listDeployments(repository, options), (deployment) => deploymentItem(client, deployment)),
+}
+
+/** A deployment with all its statuses. */
+export function deploymentItem(client: HostClient, deployment: HostDeployment): ListedItem {
+  return {
+    id: deployment.id,
+    ordered_at: deployment.created_at,
+    changed_at: deployment.updated_at,
+    event: { kind: 'deployment', data: deployment },
+    details: async () =>
+      (await client.listDeploymentStatuses(deployment)).map((data) => ({ kind: 'deployment_status', data })),
+  }
+}
+
+function alerts(type: HostAlertType): SyncedList {
+  return {
+    name: `${type}_alerts`,
+    is_complete: true,
+    is_optional: true,
+    read: async (client, repository, options) =>
+      mapItems(await client.listAlerts(repository, type, options), (alert) => ({
+        id: String(alert.number),
+        ordered_at: alert.updated_at,
+        changed_at: alert.updated_at,
+        event: { kind: 'alert', data: alert },
+      })),
+  }
+}
+
+const pullRequests: SyncedList = {
+  name: 'pull_requests',
+  is_complete: false,
+  is_optional: false,
+  read: async (client, repository, options, now) =>
+    mapItems(await client.listPullRequests(repository, options), (pullRequest) => ({
+      id: String(pullRequest.number),
+      ordered_at: pullRequest.updated_at,
+      changed_at: pullRequest.updated_at,
+      event: { kind: 'pull_request', data: pullRequest },
+      ...(hasLiveReviews(pullRequest, now) && { details: () => reviewEvents(client, pullRequest) }),
+    })),
+}
+
+/** Whether new reviews matter: the pull request is open, or was merged lately. */
+function hasLiveReviews({ state, merged_at }: HostPullRequest, now: Date): boolean {
+  return state === 'open' || (merged_at !== null && merged_at.getTime() >= now.getTime() - REVIEWS_MS)
+}
+
+async function reviewEvents(client: HostClient, { repository, number }: HostPullRequest): Promise<HostEvent[]> {
+  return (await client.listReviews(repository, number)).map((data) => ({ kind: 'review', data }))
+}
+
+function mapItems<Item>(page: ListResult<Item>, toItem: (item: Item) => ListedItem): ListResult<ListedItem> {
+  return page === 'not_modified' ? page : ({ ...page, items: page.items.map(toItem) } satisfies HostPage<ListedItem>)
+}
+
+/** In the order in which they are read. */
+export const SYNCED_LISTS: readonly SyncedList[] = [runs, deployments, ...HOST_ALERT_TYPES.map(alerts), pullRequests]

@@ -1,0 +1,147 @@
+import { DAY_MS, MINUTE_MS } from '../../platform/clock.ts'
+import { type HostPage, HostRefusal } from '../code-host.ts'
+import { applyItems, type StorePosition } from './apply-items.ts'
+import type { Sync } from './sync.store.ts'
+import { findPosition, type ListPosition, storePosition } from './sync-position.store.ts'
+import type { RepositoryPass } from './sync-run.ts'
+import type { ListedItem, SyncedList } from './synced-list.ts'
+
+/** How far back a list is read for the first time, unless all of it is read. */
+const FIRST_SYNC_MS = 90 * DAY_MS
+/** Hosts may show a change in their lists after a newer one. */
+const OVERLAP_MS = 10 * MINUTE_MS
+const ITEMS_AT_ONCE = 25
+
+/**
+ * Reads what has changed in a list since it was last read, and applies it page by page. It goes on
+ * where it was interrupted. Returns false if the time of the job ended before.
+ */
+export async function walkList(pass: RepositoryPass, list: SyncedList): Promise<boolean> {
+  const { services, sync, slice } = pass.run
+  let position = await findPosition(services.sql, scopeOf(pass, list))
+  if (isInterrupted(position, sync)) {
+    if (slice.isOver) return false
+    position = await resume(pass, list, position)
+  }
+  while (!(position?.next === null && position.read_in === sync.number)) {
+    if (slice.isOver) return false
+    const reached = isInterrupted(position, sync)
+      ? await readOn(pass, list, position)
+      : await restart(pass, list, position)
+    if (reached === 'not_modified') return true
+    position = reached
+  }
+  return true
+}
+
+type Interrupted = ListPosition & { next: string }
+
+/**
+ * Whether a walk goes on. A walk of an earlier synchronisation ends if lists are to be read again.
+ */
+function isInterrupted(position: ListPosition | null, sync: Sync): position is Interrupted {
+  if (position === null || position.next === null) return false
+  return position.read_in === sync.number || sync.since === null
+}
+
+/**
+ * The next page after an interruption. If the host no longer knows it, the list is read from the
+ * start.
+ */
+async function resume(pass: RepositoryPass, list: SyncedList, known: Interrupted): Promise<ListPosition> {
+  try {
+    return await readOn(pass, list, known)
+  } catch (error) {
+    if (!(error instanceof HostRefusal)) throw error
+    const position = await restart(pass, list, known)
+    return position === 'not_modified' ? known : position
+  }
+}
+
+async function readOn(pass: RepositoryPass, list: SyncedList, known: Interrupted): Promise<ListPosition> {
+  const page = await list.read(pass.run.client, pass.repository, { next: known.next }, pass.now)
+  // A page that may not be read looks empty. The list is not at its end.
+  if (page === 'not_modified' || (page.items.length === 0 && page.etag === null))
+    throw new HostRefusal(404, 'The host does not return the next page')
+  return applyPage(pass, list, page, known)
+}
+
+/** Reads the first page, unless it is unchanged and nothing behind it is to be read. */
+async function restart(
+  pass: RepositoryPass,
+  list: SyncedList,
+  known: ListPosition | null,
+): Promise<ListPosition | 'not_modified'> {
+  const { client, sync } = pass.run
+  const etag = known?.next === null && sync.since === null ? known.etag : null
+  const page = await list.read(client, pass.repository, etag === null ? {} : { etag }, pass.now)
+  return page === 'not_modified' ? page : applyPage(pass, list, page, startOfWalk(list, known, sync, page))
+}
+
+function startOfWalk(
+  list: SyncedList,
+  known: ListPosition | null,
+  sync: Sync,
+  { items, etag }: HostPage<ListedItem>,
+): ListPosition {
+  const newest = Math.max(known?.newest_at?.getTime() ?? 0, ...items.map(({ changed_at }) => changed_at.getTime()))
+  return {
+    read_in: sync.number,
+    etag,
+    next: null,
+    until: endOfWalk(list, known, sync),
+    newest_at: newest === 0 ? null : new Date(newest),
+  }
+}
+
+/**
+ * Where a new walk ends. An unfinished walk is included, and so is what changed after a finished
+ * one.
+ */
+function endOfWalk(list: SyncedList, known: ListPosition | null, { started_at, since }: Sync): Date | null {
+  const first = list.is_complete ? null : new Date(started_at.getTime() - FIRST_SYNC_MS)
+  if (known === null) return list.is_complete ? null : (since ?? first)
+  if (known.next !== null) return earlier(known.until, since)
+  return earlier(known.newest_at === null ? first : new Date(known.newest_at.getTime() - OVERLAP_MS), since)
+}
+
+/** The earlier of two ends. An `end` of null is the end of the list; a `since` of null is none. */
+function earlier(end: Date | null, since: Date | null): Date | null {
+  return end === null || since === null || end <= since ? end : since
+}
+
+async function applyPage(
+  pass: RepositoryPass,
+  list: SyncedList,
+  page: HostPage<ListedItem>,
+  walk: ListPosition,
+): Promise<ListPosition> {
+  const { until } = walk
+  const oldest = page.items.at(-1)
+  const isLast = until !== null && oldest !== undefined && oldest.ordered_at < until
+  const position = { ...walk, next: isLast ? null : page.next }
+  const items = page.items.filter(({ changed_at }) => until === null || changed_at >= until)
+  await applyInParts(pass, list, items, (tx) => storePosition(tx, scopeOf(pass, list), position))
+  return position
+}
+
+/** A page is applied as a whole, however long it takes, so that every job gets further. */
+async function applyInParts(
+  pass: RepositoryPass,
+  list: SyncedList,
+  items: readonly ListedItem[],
+  store: StorePosition,
+): Promise<void> {
+  for (let at = 0; at === 0 || at < items.length; at += ITEMS_AT_ONCE) {
+    pass.run.slice.throwIfStopping()
+    const part = items.slice(at, at + ITEMS_AT_ONCE)
+    const isLast = at + ITEMS_AT_ONCE >= items.length
+    await applyItems(pass.run, part, (id, error) => pass.note(`${list.name} ${id}`, error), isLast ? store : undefined)
+    for (const { id } of part) pass.seen.add(`${list.name} ${id}`)
+  }
+}
+
+function scopeOf({ run, repository }: RepositoryPass, { name }: SyncedList) {
+  const { org_id, connection_id } = run.sync
+  return { org_id, connection_id, repository_id: repository.id, list: name }
+}

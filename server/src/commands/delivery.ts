@@ -1,0 +1,48 @@
+import { type ListedDelivery, listDeliveries } from '../codehosts/deliveries/delivery.store.ts'
+import { DELIVERY_STATUSES } from '../codehosts/deliveries/delivery.ts'
+import { replayDelivery } from '../codehosts/deliveries/replay-delivery.ts'
+import { administer } from './administer.ts'
+import { defineCommand, requireOneOf, UsageError } from './command.ts'
+import { table } from './table.ts'
+
+const LIMIT = 50
+const LIMIT_MAX = 1000
+const HEADING = ['ID', 'EVENT', 'ACTION', 'STATUS', 'ATTEMPTS', 'RECEIVED AT', 'ERROR']
+
+export const providerDeliveries = defineCommand({
+  name: 'provider deliveries',
+  about: 'Lists the webhook deliveries of code hosts, newest first.',
+  arguments: [],
+  options: {
+    status: { type: 'text', value: DELIVERY_STATUSES.join('|'), about: 'only deliveries with this status' },
+    limit: { type: 'text', value: 'N', about: `how many to list, at most ${LIMIT_MAX} (default: ${LIMIT})` },
+  },
+  async run(context, _given, { status, limit = `${LIMIT}` }) {
+    const wanted = status === undefined ? null : requireOneOf('status', status, DELIVERY_STATUSES)
+    const max = readLimit(limit)
+    const deliveries = await administer(context, ({ sql }) => listDeliveries(sql, wanted, max))
+    context.print({ json: deliveries, text: table(HEADING, deliveries.map(toRow), 'There are no deliveries.') })
+  },
+})
+
+export const providerReplay = defineCommand({
+  name: 'provider replay',
+  about:
+    'Applies a webhook delivery again that was applied, ignored or failed. A running worker applies it. Payloads are kept for 14 days.',
+  arguments: ['delivery'],
+  options: {},
+  async run(context, { delivery }) {
+    await administer(context, (services) => replayDelivery(services, delivery))
+    context.print({ json: { id: delivery, status: 'received' }, text: `Queued the delivery ${delivery}` })
+  },
+})
+
+function readLimit(text: string): number {
+  if (/^\d{1,4}$/.test(text) && Number(text) >= 1 && Number(text) <= LIMIT_MAX) return Number(text)
+  throw new UsageError(`--limit must be an integer from 1 to ${LIMIT_MAX}, not "${text}"`)
+}
+
+function toRow({ id, event, action, status, waiting, attempts, received_at, error }: ListedDelivery): string[] {
+  const shown = waiting ? 'waiting' : status
+  return [id, event, action ?? '-', shown, `${attempts}`, received_at.toISOString(), error ?? '-']
+}

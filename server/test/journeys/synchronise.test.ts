@@ -1,0 +1,460 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, test } from 'node:test'
+import { HostRefusal, HostUnavailable } from '../../src/codehosts/code-host.ts'
+import type { HostSource } from '../../src/codehosts/host-event.ts'
+import { requestSync, startDueSyncs, syncAll } from '../../src/codehosts/sync/request-sync.ts'
+import { findTiming } from '../../src/codehosts/sync/sync.store.ts'
+import { synchronizeConnection } from '../../src/codehosts/sync/synchronize-connection.ts'
+import type { Services } from '../../src/services.ts'
+import { AcmeHost } from '../support/acme-host.ts'
+import { startTestApi, type TestApi } from '../support/api.ts'
+import { pagedHost } from '../support/paged-host.ts'
+import {
+  connectAcme,
+  createObjectTable,
+  objectParts,
+  shownConnection,
+  storedState,
+  synchronize,
+  withHost,
+  workOnSync,
+} from '../support/synchronise.ts'
+
+const HOUR_MS = 3_600_000
+const MINUTE_MS = 60_000
+
+let api: TestApi
+let acme: AcmeHost
+let host: ReturnType<typeof pagedHost>
+let services: Services
+let parts: ReturnType<typeof objectParts>
+let hooks: Parameters<typeof objectParts>[0]
+let source: HostSource
+
+before(async () => {
+  api = await startTestApi()
+  await createObjectTable(api.services.sql)
+})
+beforeEach(async () => {
+  // Each test has an account of its own.
+  await api.services.sql`update codehost_connections set status = 'removed'`
+  await api.services.sql`delete from graphile_worker._private_jobs`
+  await api.services.sql`delete from codehost_delivery_checks`
+  await api.services.sql`delete from codehost_redeliveries`
+  api.clock.advance(HOUR_MS)
+  acme = new AcmeHost(api.clock.now())
+  host = pagedHost(acme.state(['1', '2', '3']))
+  services = withHost(api.services, host)
+  hooks = { before: async () => {} }
+  parts = objectParts({ before: (event) => hooks.before(event) })
+  source = await connectAcme(api.services, (await api.caller()).orgId)
+})
+after(() => api?.close())
+
+const sync = (since?: Date) => synchronize(services, parts, source, since)
+const shown = () => shownConnection(api.services.sql, source)
+const state = () => storedState(api.services.sql, source)
+const keysOf = async (kind: string) =>
+  (await state()).objects.filter((object) => object.kind === kind).map(({ key }) => key)
+const requestsOf = (name: string) => host.requests.filter((request) => request.name.startsWith(name))
+
+test('the first synchronisation imports every list of every repository', async () => {
+  assert.equal(await sync(), true)
+  const { repositories } = await state()
+  assert.deepEqual(
+    repositories.map(({ id }) => id),
+    ['1', '2', '3'],
+  )
+  assert.equal((await keysOf('run')).length, 15)
+  assert.equal((await keysOf('deployment')).length, 9)
+  assert.equal((await keysOf('deployment_status')).length, 9)
+  assert.equal((await keysOf('pull_request')).length, 9)
+  assert.deepEqual(await keysOf('alert'), [
+    '1 code_scanning 1',
+    '1 dependabot 1',
+    '2 code_scanning 1',
+    '2 dependabot 1',
+    '3 code_scanning 1',
+    '3 dependabot 1',
+  ])
+  const { last_synced_at, ...rest } = await shown()
+  assert.deepEqual(rest, { sync_state: 'idle', sync_phase: null, sync_done: null, sync_total: null, sync_error: null })
+  assert.deepEqual(last_synced_at, api.clock.now())
+})
+
+test('reviews are read of open pull requests and of those that were merged within 14 days', async () => {
+  await sync()
+  assert.deepEqual(await keysOf('review'), ['r11', 'r12', 'r21', 'r22', 'r31', 'r32'])
+})
+
+test('runs of the last 90 days are imported, alerts of any age', async () => {
+  const [repository] = host.state.repositories
+  assert.ok(repository)
+  host.state.runs.push(
+    acme.run(repository, '1089', 89),
+    acme.run(repository, '1091', 91),
+    acme.run(repository, '1092', 92),
+  )
+  await sync()
+  const runs = await keysOf('run')
+  assert.ok(runs.includes('1089'))
+  assert.ok(!runs.includes('1091') && !runs.includes('1092'))
+  assert.ok((await keysOf('alert')).includes('1 dependabot 1'), 'the alert is 400 days old')
+})
+
+test('since reads lists again back to this time, and further back than before', async () => {
+  const [repository] = host.state.repositories
+  assert.ok(repository)
+  host.state.runs.push(acme.run(repository, '1100', 100), acme.run(repository, '1200', 200))
+  await sync(acme.ago(3.5))
+  assert.equal((await keysOf('run')).length, 9)
+  await sync()
+  assert.equal((await keysOf('run')).length, 9, 'what is older than the first synchronisation is not read')
+  await sync(acme.ago(150))
+  const runs = await keysOf('run')
+  assert.ok(runs.includes('1100') && !runs.includes('1200') && runs.length === 16)
+})
+
+test('since reaches back 400 days at most', async () => {
+  const [repository] = host.state.repositories
+  assert.ok(repository)
+  host.state.runs.push(acme.run(repository, '1399', 399), acme.run(repository, '1401', 401))
+  await sync(acme.ago(3000))
+  const runs = await keysOf('run')
+  assert.ok(runs.includes('1399') && !runs.includes('1401'))
+})
+
+test('a since that is later than the last synchronisation does not hide what changed between', async () => {
+  await sync()
+  const [repository] = host.state.repositories
+  assert.ok(repository)
+  host.state.runs.push(acme.run(repository, 'between', 0.5))
+  // As if nothing had been read for a day.
+  await api.services.sql`
+    update codehost_sync_lists set newest_at = ${acme.ago(1)} where connection_id = ${source.connection_id}`
+  await sync(acme.ago(0.1))
+  assert.ok((await keysOf('run')).includes('between'))
+})
+
+test('unchanged lists are not applied and their positions are not written', async () => {
+  await sync()
+  const versions = () =>
+    api.services.sql`
+      select xmin::text, repository_id, list
+      from codehost_sync_lists
+      where connection_id = ${source.connection_id}
+      order by repository_id, list`
+  const [before, applied] = [await versions(), parts.applied.length]
+  host.requests.length = 0
+  host.state.repositories.length = 2 // A list of one page, so that it is conditional.
+  api.clock.advance(HOUR_MS)
+  await sync()
+  host.requests.length = 0
+  const appliedByList = parts.applied.length
+  assert.equal(appliedByList, applied + 2, 'the list of repositories has changed')
+  await sync()
+  assert.equal(parts.applied.length, appliedByList)
+  const left = (rows: Awaited<ReturnType<typeof versions>>) => rows.filter(({ repository_id }) => repository_id !== '3')
+  assert.deepEqual([...(await versions())], left(before))
+  assert.equal(requestsOf('listDeploymentStatuses').length + requestsOf('listReviews').length, 0)
+  assert.ok(
+    host.requests
+      .filter(({ name }) => name.startsWith('list') && name !== 'listFailedDeliveries')
+      .every(({ options }) => options.etag),
+  )
+})
+
+test('a lost webhook is found: new objects, changed objects, and runs and deployments that have ended', async () => {
+  const [repository] = host.state.repositories
+  assert.ok(repository)
+  const open = acme.run(repository, 'open', 6, { status: 'in_progress', completed_at: null })
+  const waiting = acme.deployment(repository, 'waiting', 6)
+  host.state.runs.push(open)
+  host.state.deployments.push(waiting)
+  await sync()
+  api.clock.advance(HOUR_MS)
+  const now = api.clock.now()
+  // Neither is on the first page, and the pages before are unchanged.
+  host.state.runs.splice(host.state.runs.indexOf(open), 1, {
+    ...open,
+    status: 'failure',
+    completed_at: now,
+    updated_at: now,
+  })
+  host.state.statuses.push(acme.status(waiting, 'end', 'success', now))
+  host.state.runs.push(acme.run(host.state.repositories[1] ?? repository, 'new', 0))
+  host.requests.length = 0
+  await sync()
+  const { objects } = await state()
+  const find = (kind: string, key: string) => objects.find((object) => object.kind === kind && object.key === key)?.data
+  assert.equal((find('run', 'open') as { status?: string })?.status, 'failure')
+  assert.ok(find('run', 'new'))
+  assert.ok(find('deployment_status', 'end'))
+  assert.equal(requestsOf('readRun').length, 1)
+  assert.deepEqual(
+    requestsOf('listRuns 1').map(({ options }) => Object.keys(options)),
+    [['etag']],
+  )
+})
+
+test('catching up reads no further than what changed since the last synchronisation', async () => {
+  await sync()
+  api.clock.advance(HOUR_MS)
+  const [repository] = host.state.repositories
+  assert.ok(repository)
+  host.state.runs.push(acme.run(repository, 'new', 0))
+  const applied = parts.applied.length
+  host.requests.length = 0
+  await sync()
+  assert.deepEqual(
+    parts.applied
+      .slice(applied)
+      .filter(({ kind }) => kind !== 'repository')
+      .map(({ data }) => (data as { id: string }).id),
+    ['new', '11'],
+    'the newest known run is read again, because hosts may show changes late',
+  )
+  assert.equal(requestsOf('listRuns 1').length, 2)
+})
+
+test('repositories that the host no longer lists leave the connection, and return when it lists them again', async () => {
+  await sync()
+  const [first, ...others] = host.state.repositories
+  assert.ok(first)
+  host.state.repositories = others
+  api.clock.advance(HOUR_MS)
+  await sync()
+  assert.deepEqual(
+    (await state()).repositories.map(({ id }) => id),
+    ['2', '3'],
+  )
+  assert.ok((await state()).lists.every(({ repository_id }) => repository_id !== '1'))
+  api.clock.advance(HOUR_MS)
+  host.state.repositories = [first, ...others]
+  await sync()
+  assert.deepEqual(
+    (await state()).repositories.map(({ id }) => id),
+    ['1', '2', '3'],
+  )
+})
+
+test('a host that is down pauses the synchronisation for growing times, and it goes on where it was', async () => {
+  let answers = 12
+  host.hooks.before = async () => {
+    answers -= 1
+    if (answers < 0) throw new HostUnavailable('The host is down')
+  }
+  assert.equal(await sync(), false)
+  const failed = await shown()
+  assert.deepEqual([failed.sync_state, failed.sync_phase, failed.sync_error], ['failed', 'objects', 'The host is down'])
+  const pauses: number[] = []
+  for (let tries = 0; tries < 7; tries += 1) {
+    const { due_at } = (await findTiming(api.services.sql, source.connection_id)) as { due_at: Date }
+    pauses.push((due_at.getTime() - api.clock.now().getTime()) / 1000)
+    api.clock.advance(due_at.getTime() - api.clock.now().getTime())
+    await workOnSync(services, parts, source)
+  }
+  assert.deepEqual(pauses, [5, 15, 45, 135, 405, 900, 900])
+  host.hooks.before = async () => {}
+  host.requests.length = 0
+  api.clock.advance(HOUR_MS)
+  assert.equal(await workOnSync(services, parts, source), true)
+  assert.equal(requestsOf('listRepositories').length, 0, 'the list of repositories is not read again')
+  assert.equal((await keysOf('run')).length, 15)
+  assert.equal((await shown()).sync_state, 'idle')
+})
+
+test('a rate limit pauses until the host allows requests again', async () => {
+  host.hooks.before = async ({ name }) => {
+    if (name === 'listFailedDeliveries') return
+    throw new HostUnavailable('The rate limit is exceeded', new Date(api.clock.now().getTime() + 40 * MINUTE_MS))
+  }
+  assert.equal(await sync(), false)
+  const timing = await findTiming(api.services.sql, source.connection_id)
+  assert.deepEqual(timing?.due_at, new Date(api.clock.now().getTime() + 40 * MINUTE_MS))
+  const [job] = await api.services.sql<{ minutes: number }[]>`
+    select round(extract(epoch from run_at - now()) / 60)::int as minutes
+    from graphile_worker.jobs
+    where task_identifier = 'codehosts.synchronize'`
+  assert.equal(job?.minutes, 40)
+})
+
+test('a list that the host refuses or fails for is noted, and everything else is read', async () => {
+  host.hooks.before = async ({ name }) => {
+    if (name === 'listRuns 1') throw new HostRefusal(404, 'Not Found')
+    if (name === 'listPullRequests 2') throw new HostUnavailable('Bad Gateway')
+    if (name === 'listAlerts 3 dependabot') throw new HostRefusal(403, 'Dependabot alerts are disabled')
+    if (name === 'listDeploymentStatuses 31') throw new HostRefusal(404, 'Not Found')
+  }
+  assert.equal(await sync(), true)
+  assert.deepEqual([(await keysOf('run')).length, (await keysOf('pull_request')).length], [10, 6])
+  assert.deepEqual([(await keysOf('deployment')).length, (await keysOf('deployment_status')).length], [9, 8])
+  const { sync_state, sync_error } = await shown()
+  assert.equal(sync_state, 'idle')
+  assert.equal(sync_error, 'Repositories that were not read completely: 3. The first: acme/repo-1, runs: Not Found')
+  host.hooks.before = async () => {}
+  await sync()
+  assert.deepEqual([(await keysOf('run')).length, (await keysOf('pull_request')).length], [15, 9])
+  assert.equal((await shown()).sync_error, null)
+})
+
+test('an item that cannot be applied does not hold up the others', async () => {
+  hooks.before = async (event) => {
+    if (event.kind === 'run' && event.data.id === '22') throw new Error('It does not fit')
+  }
+  assert.equal(await sync(), true)
+  assert.equal((await keysOf('run')).length, 14)
+  assert.match((await shown()).sync_error ?? '', /acme\/repo-2, runs 22: It does not fit$/)
+})
+
+test('a page that the host no longer knows after an interruption restarts the list', async () => {
+  let failures = 2
+  host.hooks.before = async ({ name, options }) => {
+    if (name === 'listRuns 1' && options.next === '4' && failures-- > 0)
+      throw new HostRefusal(422, 'The cursor has expired')
+  }
+  assert.equal(await sync(), true)
+  assert.equal((await keysOf('run')).length, 14)
+  assert.match((await shown()).sync_error ?? '', /acme\/repo-1, runs: The cursor has expired$/)
+  assert.equal(await sync(), true)
+  assert.equal((await keysOf('run')).length, 15)
+  assert.equal((await shown()).sync_error, null)
+})
+
+test('a list that may not be read does not empty the connection or end a list early', async () => {
+  const denied = { items: [], next: null, etag: null }
+  await sync()
+  const { listRepositories, listRuns } = host.answers
+  assert.ok(listRepositories && listRuns)
+  host.answers.listRepositories = async () => denied
+  api.clock.advance(HOUR_MS)
+  await sync()
+  assert.equal((await state()).repositories.length, 3)
+  host.answers.listRepositories = listRepositories
+  host.answers.listRuns = async (repository, options) => (options.next === '2' ? denied : listRuns(repository, options))
+  await sync(acme.ago(30))
+  assert.match((await shown()).sync_error ?? '', /runs: The host does not return the next page$/)
+  assert.ok((await state()).lists.some(({ list, next }) => list === 'runs' && next === '2'))
+})
+
+test('failed deliveries are requested again once, and again after the repeated one has failed', async () => {
+  const failed = { id: '900', delivery_id: 'guid', event: 'push', delivered_at: api.clock.now() }
+  host.state.failedDeliveries = [failed, { ...failed, id: '901', delivery_id: 'old', delivered_at: acme.ago(4) }]
+  await sync()
+  await sync()
+  assert.deepEqual(host.redelivered, ['900'])
+  host.state.failedDeliveries = [{ ...failed, id: '902' }, failed]
+  await sync()
+  await sync()
+  assert.deepEqual(host.redelivered, ['900', '902'])
+})
+
+test('a host that does not list its deliveries is synchronised all the same', async () => {
+  host.hooks.before = async ({ name }) => {
+    if (name === 'listFailedDeliveries') throw new HostRefusal(501, 'Not Implemented')
+  }
+  assert.equal(await sync(), true)
+  assert.equal((await keysOf('run')).length, 15)
+})
+
+test('a suspended connection is idle, and resumes when the host says so', async () => {
+  await sync()
+  await api.services.sql`update codehost_connections set status = 'suspended' where id = ${source.connection_id}`
+  host.requests.length = 0
+  assert.equal(await sync(), false)
+  assert.deepEqual([host.requests.length, (await shown()).sync_state], [0, 'idle'])
+  const [connection] = await api.services.sql<{ installation_id: string; account_id: string }[]>`
+    select installation_id, account_id from codehost_connections where id = ${source.connection_id}`
+  assert.ok(connection)
+  const account = { id: connection.account_id, login: 'acme', type: 'Organization' }
+  host.setInstallation({ id: connection.installation_id, account, repositories: 'all', suspended: false })
+  api.clock.advance(HOUR_MS)
+  await workOnSync(services, parts, source)
+  assert.equal(await sync(), true)
+  assert.notEqual(host.requests.length, 0)
+})
+
+test('a suspension that was missed is found', async () => {
+  const [connection] = await api.services.sql<{ installation_id: string; account_id: string }[]>`
+    select installation_id, account_id from codehost_connections where id = ${source.connection_id}`
+  assert.ok(connection)
+  const account = { id: connection.account_id, login: 'acme', type: 'Organization' }
+  host.setInstallation({ id: connection.installation_id, account, repositories: 'all', suspended: true })
+  assert.equal(await sync(), false)
+  assert.deepEqual([host.requests.length, (await shown()).sync_state], [0, 'idle'])
+})
+
+test('two workers do not work on a connection at the same time, and a request meanwhile is not lost', async () => {
+  const { promise: isAsked, resolve: ask } = Promise.withResolvers<void>()
+  const { promise: mayAnswer, resolve: answer } = Promise.withResolvers<void>()
+  host.hooks.before = async ({ name }) => {
+    if (name !== 'listRepositories') return
+    ask()
+    await mayAnswer
+  }
+  await requestSync(api.services.sql, source, api.clock.now())
+  const first = synchronizeConnection(services, parts, source)
+  await isAsked
+  const asked = host.requests.length
+  await requestSync(api.services.sql, source, api.clock.now())
+  await synchronizeConnection(services, parts, source)
+  assert.equal(host.requests.length, asked)
+  answer()
+  await first
+  host.requests.length = 0
+  assert.equal(await workOnSync(services, parts, source), true)
+  assert.notEqual(requestsOf('listRepositories').length, 0, 'another synchronisation follows')
+})
+
+test('a long synchronisation takes turns with other jobs, and shows its progress', async () => {
+  host.hooks.before = async () => api.clock.advance(1000)
+  const seen = new Set<string>()
+  await requestSync(api.services.sql, source, api.clock.now())
+  let jobs = 0
+  for (let open = true; open; open = (await findTiming(api.services.sql, source.connection_id))?.is_open ?? false) {
+    await synchronizeConnection(services, parts, source)
+    const { sync_phase, sync_done, sync_total } = await shown()
+    seen.add(`${sync_phase} ${sync_done}/${sync_total}`)
+    jobs += 1
+  }
+  assert.ok(jobs > 3, `${jobs} jobs`)
+  assert.ok(
+    [...seen].some((text) => /^objects \d\/3$/.test(text)),
+    [...seen].join(),
+  )
+  assert.equal((await keysOf('run')).length, 15)
+})
+
+test('a synchronisation is due at the start of a worker and an hour after the last one', async () => {
+  const queued = async () => {
+    const rows = await api.services.sql`
+      select payload from graphile_worker._private_jobs job
+      join graphile_worker._private_tasks task on task.id = job.task_id
+      where task.identifier = 'codehosts.synchronize' and payload ->> 'connection_id' = ${source.connection_id}`
+    await api.services.sql`delete from graphile_worker._private_jobs`
+    return rows.length
+  }
+  await syncAll(services)
+  assert.equal(await queued(), 1)
+  await workOnSync(services, parts, source)
+  await queued()
+  api.clock.advance(59 * MINUTE_MS)
+  await startDueSyncs.run(services, {})
+  assert.equal(await queued(), 0)
+  api.clock.advance(MINUTE_MS)
+  await startDueSyncs.run(services, {})
+  assert.equal(await queued(), 1)
+})
+
+test('a worker that stops ends between two pages', async () => {
+  const stopping = new AbortController()
+  host.hooks.before = async ({ name, options }) => {
+    if (name === 'listRuns 1' && options.next === '2') stopping.abort(new Error('The worker is stopping'))
+  }
+  await requestSync(api.services.sql, source, api.clock.now())
+  await assert.rejects(synchronizeConnection(services, parts, source, stopping.signal), /stopping/)
+  assert.equal((await shown()).sync_state, 'running')
+  host.hooks.before = async () => {}
+  assert.equal(await workOnSync(services, parts, source), true)
+  assert.equal((await keysOf('run')).length, 15)
+})

@@ -1,0 +1,26 @@
+import { applyDeliveriesJob } from '../../src/codehosts/deliveries/apply-deliveries.job.ts'
+import { readConfig } from '../../src/config.ts'
+import { openServices } from '../../src/open-services.ts'
+import { createLog } from '../../src/platform/log.ts'
+import { startWorker } from '../../src/platform/queue/worker.ts'
+import { applyingHandlers } from './applied-runs.ts'
+import { webhookHost } from './webhooks.ts'
+
+// A worker that applies deliveries until it is killed. A run with the message "kill" kills it.
+const { settings, database } = JSON.parse(process.argv[2] as string)
+const config = readConfig(settings)
+const log = createLog(config.logLevel)
+const options = { applicationName: 'delivery worker', connections: 6, log, codeHosts: webhookHost() }
+const { services } = await openServices(config, database, options)
+const handlers = applyingHandlers(async (_, { commit }) => {
+  if (commit.message === 'kill') process.kill(process.pid, 'SIGKILL')
+})
+await startWorker({
+  databaseUrl: database.url,
+  address: database.address,
+  context: services,
+  jobs: [applyDeliveriesJob(handlers)],
+  scheduled: [],
+  log,
+  concurrency: 2,
+})

@@ -1,0 +1,96 @@
+import { createPublicKey, generateKeyPairSync, type KeyObject, randomBytes, verify } from 'node:crypto'
+import { GitHubError } from './request.ts'
+import type { State } from './state.ts'
+import type { Installation } from './types.ts'
+
+export type Caller = { type: 'app' } | { type: 'installation'; installation: Installation } | { type: 'nobody' }
+
+const TOKEN_LIFETIME_MS = 60 * 60_000
+/** GitHub refuses tokens that are valid for longer than 10 minutes. */
+const JWT_LIFETIME_MAX_S = 600
+
+let firstKey: string | undefined
+
+/** A private key of an App, in PEM. The first one is made once for a process, because it takes time. */
+export function newPrivateKey(): string {
+  return generateKeyPairSync('rsa', {
+    modulusLength: 2048,
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+    privateKeyEncoding: { type: 'pkcs1', format: 'pem' },
+  }).privateKey
+}
+
+export function sharedPrivateKey(): string {
+  firstKey ??= newPrivateKey()
+  return firstKey
+}
+
+export function publicKeyOf(privateKey: string): KeyObject {
+  return createPublicKey(privateKey)
+}
+
+/** Who sends a request: the App with a signed token, or an installation with the token it was given. */
+export class Authentication {
+  readonly #state: State
+  readonly #tokens = new Map<string, { installation: Installation; expires_at: Date }>()
+
+  constructor(state: State) {
+    this.#state = state
+  }
+
+  issueToken(installation: Installation): { token: string; expires_at: Date } {
+    if (installation.suspended_at !== null) throw suspended()
+    const token = `ghs_${randomBytes(18).toString('hex')}`
+    const expires_at = new Date(Date.now() + TOKEN_LIFETIME_MS)
+    this.#tokens.set(token, { installation, expires_at })
+    return { token, expires_at: new Date(Math.floor(expires_at.getTime() / 1000) * 1000) }
+  }
+
+  /** Makes all tokens of installations invalid. */
+  expireTokens(): void {
+    this.#tokens.clear()
+  }
+
+  callerOf(header: string | undefined): Caller {
+    if (header === undefined) return { type: 'nobody' }
+    const token = header.replace(/^(?:bearer|token)\s+/i, '')
+    return token.split('.').length === 3 ? this.#app(token) : this.#installation(token)
+  }
+
+  #installation(token: string): Caller {
+    const known = this.#tokens.get(token)
+    if (known === undefined || known.expires_at.getTime() <= Date.now()) throw new GitHubError(401, 'Bad credentials')
+    if (!this.#state.installations.has(known.installation.id)) throw new GitHubError(401, 'Bad credentials')
+    if (known.installation.suspended_at !== null) throw suspended()
+    return { type: 'installation', installation: known.installation }
+  }
+
+  #app(token: string): Caller {
+    const [head, claims, signature] = token.split('.') as [string, string, string]
+    const { app } = this.#state
+    const isSigned = app.publicKeys.some((key) =>
+      verify('RSA-SHA256', Buffer.from(`${head}.${claims}`), key, Buffer.from(signature, 'base64url')),
+    )
+    if (!isSigned) throw new GitHubError(401, 'A JSON web token could not be decoded')
+    const { iat, exp, iss } = JSON.parse(Buffer.from(claims, 'base64url').toString())
+    const now = Math.floor(Date.now() / 1000)
+    if (iat > now + 5)
+      throw new GitHubError(
+        401,
+        "'Issued at' claim ('iat') must be an Integer representing the time that the assertion was issued",
+      )
+    if (exp <= now)
+      throw new GitHubError(
+        401,
+        "'Expiration time' claim ('exp') must be a numeric value representing the future time at which the assertion expires",
+      )
+    if (exp - now > JWT_LIFETIME_MAX_S)
+      throw new GitHubError(401, "'Expiration time' claim ('exp') is too far in the future")
+    if (String(iss) !== String(app.id)) throw new GitHubError(404, 'Integration not found')
+    return { type: 'app' }
+  }
+}
+
+function suspended(): GitHubError {
+  return new GitHubError(403, 'This installation has been suspended')
+}

@@ -1,0 +1,106 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { brotliDecompressSync } from 'node:zlib'
+import { Ajv, type ValidateFunction } from 'ajv'
+import addFormats from 'ajv-formats'
+
+// biome-ignore lint/suspicious/noExplicitAny: the description is any JSON
+type Json = any
+
+const FIXTURES = join(import.meta.dirname, '../../fixtures/github')
+
+export type Operation = {
+  /** As in `described.ts`: `GET /repos/{owner}/{repo}`. */
+  name: string
+  path: string
+  description: Json
+  params: Record<string, string>
+}
+
+/** One of GitHub's two descriptions, with validators that are compiled at first use. */
+class Description {
+  readonly json: Json
+  readonly #ajv = new Ajv({ strict: false, allErrors: false, logger: false, validateFormats: true })
+  readonly #validators = new Map<string, ValidateFunction>()
+
+  constructor(name: 'rest' | 'webhooks') {
+    this.json = validated(JSON.parse(readFixture(name)))
+    addFormats.default(this.#ajv)
+    this.#ajv.addSchema({ ...this.json, $id: 'github' })
+  }
+
+  /** What is wrong with a value, null if it fits the schema at a JSON pointer of the description. */
+  mismatch(pointer: string, value: unknown): string | null {
+    let validate = this.#validators.get(pointer)
+    if (validate === undefined) {
+      validate = this.#ajv.compile({ $ref: `github#${pointer}` })
+      this.#validators.set(pointer, validate)
+    }
+    if (validate(value)) return null
+    return this.#ajv.errorsText(validate.errors, { dataVar: 'body' })
+  }
+}
+
+function readFixture(name: string): string {
+  return brotliDecompressSync(readFileSync(join(FIXTURES, `${name}.json.br`))).toString()
+}
+
+let rest: Description | undefined
+let webhooks: Description | undefined
+
+export function restDescription(): Description {
+  rest ??= amended(new Description('rest'))
+  return rest
+}
+
+export function webhookDescription(): Description {
+  webhooks ??= new Description('webhooks')
+  return webhooks
+}
+
+/**
+ * GitHub answers with `waiting` while protection rules hold a deployment, as its webhooks and
+ * https://docs.github.com/graphql/reference/enums#deploymentstatusstate say. The description of the
+ * REST API does not list the state.
+ */
+function amended(description: Description): Description {
+  description.json.components.schemas['deployment-status'].properties.state.enum.push('waiting')
+  return description
+}
+
+/** Rewrites OpenAPI 3.0's `nullable` and the references, so that ajv understands them. */
+function validated(part: Json): Json {
+  if (Array.isArray(part)) return part.map(validated)
+  if (part === null || typeof part !== 'object') return part
+  const { nullable, ...rest } = part
+  const entries = Object.entries(rest).map(([key, value]) => [key, key === 'enum' ? value : validated(value)])
+  const schema = Object.fromEntries(entries)
+  if (nullable !== true) return schema
+  return { anyOf: [{ type: 'null' }, schema] }
+}
+
+/** The operation that a request addresses; null if GitHub does not describe it. */
+export function findOperation(method: string, path: string): Operation | null {
+  for (const [template, operations] of Object.entries(restDescription().json.paths) as [string, Json][]) {
+    const description = operations[method.toLowerCase()]
+    const params = description === undefined ? null : matchPath(template, path)
+    if (params !== null) return { name: `${method} ${template}`, path: template, description, params }
+  }
+  return null
+}
+
+const PATTERNS = new Map<string, RegExp>()
+/** Parameters that may contain slashes. */
+const SLASHED = new Set(['path', 'branch', 'basehead'])
+
+function matchPath(template: string, path: string): Record<string, string> | null {
+  let pattern = PATTERNS.get(template)
+  if (pattern === undefined) {
+    const source = template.replace(/\{(\w+)\}/g, (_, name) => `(?<${name}>${SLASHED.has(name) ? '.+' : '[^/]+'})`)
+    pattern = new RegExp(`^${source}$`)
+    PATTERNS.set(template, pattern)
+  }
+  const found = pattern.exec(path)
+  if (found === null) return null
+  return Object.fromEntries(Object.entries(found.groups ?? {}).map(([name, value]) => [name, decodeURIComponent(value)]))
+}

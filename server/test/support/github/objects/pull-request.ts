@@ -1,0 +1,147 @@
+import { createHash } from 'node:crypto'
+import type { Commit, PullRequest, Repository, Review } from '../types.ts'
+import { simpleUser } from './accounts.ts'
+import { wholeRepository } from './repository.ts'
+import { apiUrl, pageUrl, type Urls } from './urls.ts'
+
+export function simplePullRequest(urls: Urls, repository: Repository, pullRequest: PullRequest) {
+  const { number } = pullRequest
+  const url = `${apiUrl(urls, repository)}/pulls/${number}`
+  const issue = `${apiUrl(urls, repository)}/issues/${number}`
+  const page = `${pageUrl(urls, repository)}/pull/${number}`
+  const statuses = `${apiUrl(urls, repository)}/statuses/${pullRequest.head.sha}`
+  const links = {
+    self: url,
+    html: page,
+    issue,
+    comments: `${issue}/comments`,
+    review_comments: `${url}/comments`,
+    review_comment: `${apiUrl(urls, repository)}/pulls/comments{/number}`,
+    commits: `${url}/commits`,
+    statuses,
+  }
+  return {
+    url,
+    id: pullRequest.id,
+    node_id: `PR_${pullRequest.id}`,
+    html_url: page,
+    diff_url: `${page}.diff`,
+    patch_url: `${page}.patch`,
+    issue_url: issue,
+    commits_url: links.commits,
+    review_comments_url: links.review_comments,
+    review_comment_url: links.review_comment,
+    comments_url: links.comments,
+    statuses_url: statuses,
+    number,
+    state: pullRequest.state,
+    locked: false,
+    title: pullRequest.title,
+    user: simpleUser(urls, pullRequest.author),
+    body: null,
+    labels: [],
+    milestone: null,
+    active_lock_reason: null,
+    created_at: pullRequest.created_at,
+    updated_at: pullRequest.updated_at,
+    closed_at: pullRequest.closed_at,
+    merged_at: pullRequest.merged_at,
+    merge_commit_sha: pullRequest.merge_commit_sha,
+    assignee: null,
+    assignees: [],
+    requested_reviewers: [],
+    requested_teams: [],
+    head: side(urls, repository, pullRequest.head),
+    base: side(urls, repository, pullRequest.base),
+    _links: Object.fromEntries(Object.entries(links).map(([name, href]) => [name, { href }])),
+    author_association: 'MEMBER',
+    auto_merge: null,
+    draft: pullRequest.draft,
+  }
+}
+
+function side(urls: Urls, repository: Repository, { ref, sha }: { ref: string; sha: string }) {
+  const { owner } = repository
+  return {
+    label: `${owner.login}:${ref}`,
+    ref,
+    sha,
+    user: simpleUser(urls, owner),
+    repo: wholeRepository(urls, repository),
+  }
+}
+
+export function wholePullRequest(urls: Urls, repository: Repository, pullRequest: PullRequest) {
+  const { merged_by, merged_at } = pullRequest
+  return {
+    ...simplePullRequest(urls, repository, pullRequest),
+    merged: merged_at !== null,
+    mergeable: merged_at === null ? true : null,
+    rebaseable: null,
+    mergeable_state: 'clean',
+    merged_by: merged_by === null ? null : simpleUser(urls, merged_by),
+    comments: 0,
+    review_comments: 0,
+    maintainer_can_modify: false,
+    commits: 1,
+    additions: 1,
+    deletions: 0,
+    changed_files: 1,
+  }
+}
+
+/** A review in the words of the REST API; webhooks write the state in small letters. */
+export function reviewObject(urls: Urls, repository: Repository, { number }: PullRequest, review: Review) {
+  const page = `${pageUrl(urls, repository)}/pull/${number}`
+  const pull_request_url = `${apiUrl(urls, repository)}/pulls/${number}`
+  const html_url = `${page}#pullrequestreview-${review.id}`
+  return {
+    id: review.id,
+    node_id: `PRR_${review.id}`,
+    user: simpleUser(urls, review.user),
+    body: review.body,
+    state: review.state.toUpperCase(),
+    html_url,
+    pull_request_url,
+    author_association: 'MEMBER',
+    _links: { html: { href: html_url }, pull_request: { href: pull_request_url } },
+    submitted_at: review.submitted_at,
+    commit_id: review.commit_id,
+  }
+}
+
+export function commitObject(urls: Urls, repository: Repository, commit: Commit) {
+  const url = `${apiUrl(urls, repository)}/commits/${commit.sha}`
+  const page = pageUrl(urls, repository)
+  const git = `${apiUrl(urls, repository)}/git`
+  const account = commit.account === null ? null : simpleUser(urls, commit.account)
+  const signature = { ...commit.author, date: commit.at }
+  return {
+    sha: commit.sha,
+    node_id: `C_${commit.sha}`,
+    url,
+    html_url: `${page}/commit/${commit.sha}`,
+    comments_url: `${url}/comments`,
+    author: account,
+    committer: account,
+    commit: {
+      url: `${git}/commits/${commit.sha}`,
+      author: signature,
+      committer: signature,
+      message: commit.message,
+      comment_count: 0,
+      tree: { sha: commit.sha, url: `${git}/trees/${commit.sha}` },
+    },
+    parents: commit.parents.map((sha) => ({
+      sha,
+      url: `${apiUrl(urls, repository)}/commits/${sha}`,
+      html_url: `${page}/commit/${sha}`,
+    })),
+  }
+}
+
+/** The version of a file, as git computes it. */
+export function blobSha(text: string): string {
+  const bytes = Buffer.from(text)
+  return createHash('sha1').update(`blob ${bytes.length}\0`).update(bytes).digest('hex')
+}

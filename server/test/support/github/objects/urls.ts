@@ -1,0 +1,15 @@
+import { fullName, type State } from '../state.ts'
+import type { Repository } from '../types.ts'
+
+/** The addresses of the API and of the pages, without a slash at the end. */
+export type Urls = { api: string; html: string }
+
+export type Context = Urls & { state: State }
+
+export function apiUrl({ api }: Urls, repository: Repository): string {
+  return `${api}/repos/${fullName(repository)}`
+}
+
+export function pageUrl({ html }: Urls, repository: Repository): string {
+  return `${html}/${fullName(repository)}`
+}

@@ -1,0 +1,71 @@
+import type { Answer, GitHubRequest } from './request.ts'
+import { GitHubError, ok } from './request.ts'
+
+/** GitHub lists at most this many results of a filtered list of runs. */
+const PER_PAGE_DEFAULT = 30
+
+function perPage({ query }: GitHubRequest): number {
+  return Math.min(Number(query.get('per_page') ?? PER_PAGE_DEFAULT), 100)
+}
+
+function linkTo(request: GitHubRequest, changes: Record<string, string | null>): string {
+  const { world, url } = request
+  const target = new URL(
+    `${world.api}${url.pathname.slice(new URL(world.api).pathname.replace(/\/$/, '').length)}${url.search}`,
+  )
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === null) target.searchParams.delete(name)
+    else target.searchParams.set(name, value)
+  }
+  return target.href
+}
+
+function linkHeader(links: Record<string, string>): Record<string, string> {
+  const parts = Object.entries(links).map(([name, url]) => `<${url}>; rel="${name}"`)
+  return parts.length === 0 ? {} : { link: parts.join(', ') }
+}
+
+/** One page of a list whose pages have numbers. `show` is called for its items only. */
+export function pageOf<T>(request: GitHubRequest, items: readonly T[], show: (item: T) => unknown) {
+  const size = perPage(request)
+  const page = Math.max(1, Number(request.query.get('page') ?? 1))
+  const last = Math.max(1, Math.ceil(items.length / size))
+  const links: Record<string, string> = {}
+  if (page > 1) links.prev = linkTo(request, { page: String(page - 1) })
+  if (page < last) links.next = linkTo(request, { page: String(page + 1) })
+  if (page < last) links.last = linkTo(request, { page: String(last) })
+  if (page > 1) links.first = linkTo(request, { page: '1' })
+  return { items: items.slice((page - 1) * size, page * size).map(show), headers: linkHeader(links) }
+}
+
+export function listOf<T>(request: GitHubRequest, items: readonly T[], show: (item: T) => unknown): Answer {
+  const { items: body, headers } = pageOf(request, items, show)
+  return ok(body, headers)
+}
+
+/** A list in an object, beside the number of all items: `{ total_count, jobs: [...] }`. */
+export function countedList<T>(
+  request: GitHubRequest,
+  name: string,
+  items: readonly T[],
+  show: (item: T) => unknown,
+): Answer {
+  const { items: body, headers } = pageOf(request, items, show)
+  return ok({ total_count: items.length, [name]: body }, headers)
+}
+
+/** One page of a list that goes on after a cursor; the cursor is opaque to clients. */
+export function cursorList<T>(
+  request: GitHubRequest,
+  items: readonly T[],
+  options: { parameter: 'after' | 'cursor'; show: (item: T) => unknown },
+): Answer {
+  const { parameter, show } = options
+  if (request.query.has('page')) throw new GitHubError(400, 'The page parameter is not supported. Use cursors')
+  const size = perPage(request)
+  const cursor = request.query.get(parameter)
+  const start = cursor === null ? 0 : Number(Buffer.from(cursor, 'base64url').toString().replace('v1:', ''))
+  const next = Buffer.from(`v1:${start + size}`).toString('base64url')
+  const links = start + size < items.length ? { next: linkTo(request, { [parameter]: next }) } : {}
+  return ok(items.slice(start, start + size).map(show), linkHeader(links))
+}

@@ -1,0 +1,100 @@
+import type { Caller } from './authentication.ts'
+import type { Operation } from './description.ts'
+import type { State } from './state.ts'
+import type { Installation, Repository } from './types.ts'
+import type { World } from './webhooks/world.ts'
+
+/** An answer that differs from 200 with JSON. */
+export type Answer = { status: number; body?: unknown; headers?: Record<string, string>; text?: string }
+
+/** Ends a request with one of GitHub's errors. */
+export class GitHubError extends Error {
+  readonly status: number
+  readonly headers: Record<string, string>
+
+  constructor(status: number, message: string, headers: Record<string, string> = {}) {
+    super(message)
+    this.status = status
+    this.headers = headers
+  }
+}
+
+/** A request whose operation is known and whose caller is authenticated. */
+export class GitHubRequest {
+  readonly world: World
+  readonly operation: Operation
+  readonly url: URL
+  readonly caller: Caller
+  readonly body: Record<string, unknown>
+
+  constructor(fields: { world: World; operation: Operation; url: URL; caller: Caller; body: unknown }) {
+    this.world = fields.world
+    this.operation = fields.operation
+    this.url = fields.url
+    this.caller = fields.caller
+    this.body = (fields.body ?? {}) as Record<string, unknown>
+  }
+
+  get state(): State {
+    return this.world.state
+  }
+
+  get query(): URLSearchParams {
+    return this.url.searchParams
+  }
+
+  text(name: string): string {
+    return this.operation.params[name] as string
+  }
+
+  number(name: string): number {
+    return Number(this.operation.params[name])
+  }
+
+  /** The installation whose token was sent. */
+  get installation(): Installation {
+    if (this.caller.type !== 'installation') throw new GitHubError(403, 'Resource not accessible by integration')
+    return this.caller.installation
+  }
+
+  /** The repository of the path, if the caller may see it. */
+  get repository(): Repository {
+    const found = this.state.findRepository(this.text('owner'), this.text('repo'))
+    if (found === undefined || !this.#sees(found.repository)) throw notFound()
+    if (found.moved) throw this.#moved(found.repository)
+    return found.repository
+  }
+
+  #sees(repository: Repository): boolean {
+    return (
+      this.caller.type === 'app' || (this.caller.type === 'installation' && this.caller.installation.covers(repository))
+    )
+  }
+
+  #moved(repository: Repository): GitHubError {
+    const rest = this.url.pathname
+      .split('/repos/')[1]
+      ?.split('/')
+      .slice(2)
+      .map((part) => `/${part}`)
+      .join('')
+    const location = `${this.world.api}/repositories/${repository.id}${rest}${this.url.search}`
+    const status = this.operation.name.startsWith('GET') ? 301 : 307
+    return new GitHubError(status, 'Moved Permanently', { location })
+  }
+}
+
+export function notFound(): GitHubError {
+  return new GitHubError(404, 'Not Found')
+}
+
+export type Handler = (request: GitHubRequest) => Answer | Promise<Answer>
+
+export function ok(body: unknown, headers: Record<string, string> = {}): Answer {
+  return { status: 200, body, headers }
+}
+
+export function found<T>(value: T | null | undefined): T {
+  if (value === null || value === undefined) throw notFound()
+  return value
+}

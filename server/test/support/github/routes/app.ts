@@ -1,0 +1,82 @@
+import { randomUUID } from 'node:crypto'
+import { publicUser } from '../objects/accounts.ts'
+import { APP_EVENTS, APP_PERMISSIONS, integration, wholeInstallation } from '../objects/app.ts'
+import { wholeRepository } from '../objects/repository.ts'
+import { listOf, pageOf } from '../pagination.ts'
+import { found, GitHubError, type GitHubRequest, type Handler, ok } from '../request.ts'
+
+function asApp(handler: Handler): Handler {
+  return (request) => {
+    if (request.caller.type !== 'app') throw new GitHubError(401, 'A JSON web token could not be decoded')
+    return handler(request)
+  }
+}
+
+/** The App itself, its installations and the accounts. */
+export function appRoutes(issueToken: (request: GitHubRequest) => { token: string; expires_at: Date }) {
+  return {
+    'GET /app': asApp(({ world, state }) =>
+      ok({ ...integration(world, state.app), installations_count: state.installations.size }),
+    ),
+    'GET /app/installations': asApp((request) =>
+      listOf(request, [...request.state.installations.values()], (installation) =>
+        wholeInstallation(request.world, request.state.app, installation),
+      ),
+    ),
+    'GET /app/installations/{installation_id}': asApp((request) => {
+      const installation = found(request.state.installations.get(request.number('installation_id')))
+      return ok(wholeInstallation(request.world, request.state.app, installation))
+    }),
+    'POST /app/installations/{installation_id}/access_tokens': asApp((request) => {
+      const installation = found(request.state.installations.get(request.number('installation_id')))
+      const permissions = request.body.permissions ?? APP_PERMISSIONS
+      const body = { ...issueToken(request), permissions, repository_selection: installation.selection }
+      return { status: 201, body }
+    }),
+    'GET /app/hook/config': asApp(({ world }) =>
+      ok({ content_type: 'json', insecure_ssl: '0', secret: '********', url: world.deliveries.url ?? '' }),
+    ),
+    'POST /app-manifests/{code}/conversions': convertManifest,
+    'GET /installation/repositories': installationRepositories,
+    'GET /rate_limit': () => ok(rateLimits()),
+    'GET /users/{username}': (request) =>
+      ok(publicUser(request.world, found(request.state.accounts.get(request.text('username').toLowerCase())))),
+  } satisfies Record<string, Handler>
+}
+
+function installationRepositories(request: GitHubRequest) {
+  const { installation, world, state } = request
+  const { bulk } = state
+  const repositories =
+    bulk?.installation === installation
+      ? Array.from({ length: bulk.sizes.repositories }, (_, index) => index + 1)
+      : [...state.repositories.values()].filter((repository) => installation.covers(repository)).map(({ id }) => id)
+  const { items, headers } = pageOf(request, repositories, (id) =>
+    wholeRepository(world, found(state.repositoryOfId(id))),
+  )
+  return ok(
+    { total_count: repositories.length, repository_selection: installation.selection, repositories: items },
+    headers,
+  )
+}
+
+/** A code is good for one use. It gives the credentials of a new App. */
+function convertManifest(request: GitHubRequest) {
+  const { state, world } = request
+  const code = request.text('code')
+  const manifest = found(state.manifestCodes.get(code)) as { name?: string }
+  state.manifestCodes.delete(code)
+  const app = integration(world, { ...state.app, name: manifest.name ?? state.app.name })
+  const secrets = {
+    client_id: app.client_id,
+    client_secret: randomUUID().replaceAll('-', ''),
+    webhook_secret: state.app.webhookSecret,
+    pem: state.app.privateKey,
+  }
+  return { status: 201, body: { ...app, permissions: APP_PERMISSIONS, events: APP_EVENTS, ...secrets } }
+}
+
+function rateLimits() {
+  const rate = { limit: 5000, used: 0, remaining: 5000, reset: Math.floor(Date.now() / 1000) + 3600 }
+  return { resources: { core: rate, search: rate, graphql: rate }, rate }
+}

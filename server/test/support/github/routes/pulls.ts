@@ -1,0 +1,36 @@
+import { commitObject, reviewObject, simplePullRequest, wholePullRequest } from '../objects/pull-request.ts'
+import { listOf } from '../pagination.ts'
+import { found, type GitHubRequest, type Handler, ok } from '../request.ts'
+import type { PullRequest } from '../types.ts'
+
+export const pullRoutes = {
+  'GET /repos/{owner}/{repo}/pulls': listPulls,
+  'GET /repos/{owner}/{repo}/pulls/{pull_number}': (request) =>
+    ok(wholePullRequest(request.world, request.repository, pullOf(request))),
+  'GET /repos/{owner}/{repo}/pulls/{pull_number}/commits': (request) => {
+    const { repository, world } = request
+    const commit = repository.commits.get(pullOf(request).head.sha)
+    return listOf(request, commit === undefined ? [] : [commit], (one) => commitObject(world, repository, one))
+  },
+  'GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews': (request) => {
+    const { repository, world } = request
+    const pull = pullOf(request)
+    return listOf(request, pull.reviews, (review) => reviewObject(world, repository, pull, review))
+  },
+} satisfies Record<string, Handler>
+
+function pullOf(request: GitHubRequest): PullRequest {
+  return found(request.repository.pullRequests.find(({ number }) => number === request.number('pull_number')))
+}
+
+function listPulls(request: GitHubRequest) {
+  const { repository, query, world } = request
+  const state = query.get('state') ?? 'open'
+  const base = query.get('base')
+  const key = query.get('sort') === 'updated' ? 'updated_at' : 'created_at'
+  const sign = (query.get('direction') ?? 'desc') === 'desc' ? -1 : 1
+  const pulls = repository.pullRequests
+    .filter((pull) => (state === 'all' || pull.state === state) && (base === null || pull.base.ref === base))
+    .sort((one, other) => sign * (one[key].getTime() - other[key].getTime() || one.number - other.number))
+  return listOf(request, pulls, (pull) => simplePullRequest(world, repository, pull))
+}

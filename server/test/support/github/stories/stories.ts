@@ -1,0 +1,269 @@
+import type { FakeClock } from '../state.ts'
+import type {
+  Account,
+  Alert,
+  AlertDetails,
+  AlertType,
+  Commit,
+  Deployment,
+  DeploymentState,
+  Environment,
+  Installation,
+  PullRequest,
+  Repository,
+  Review,
+  Reviewer,
+  Run,
+} from '../types.ts'
+import type { Deliveries, Delivery } from '../webhooks/deliveries.ts'
+import type { RuleAnswer, World } from '../webhooks/world.ts'
+import { dismissAlert, fixAlert, openAlert, reopenAlert } from './alerts.ts'
+import { close, dismissReview, merge, type NewCommit, openPullRequest, push, reviewPullRequest } from './changes.ts'
+import {
+  bypass,
+  createForeignDeployment,
+  decideGate,
+  environmentOf,
+  review,
+  setDeploymentState,
+  waitingDeployment,
+} from './deployments.ts'
+import {
+  archiveRepository,
+  changeSelection,
+  createRepository,
+  deleteRepository,
+  install,
+  type NewRepository,
+  renameRepository,
+  setDefaultBranch,
+  setVisibility,
+  suspend,
+  transferRepository,
+  uninstall,
+} from './repositories.ts'
+import { RunStory } from './run-story.ts'
+import { createRun, type NewRun } from './runs.ts'
+
+export type NewEnvironment = {
+  /** Logins of people, and slugs of teams as `@team`. */
+  reviewers?: string[]
+  /** Minutes. */
+  waitTimer?: number
+  branches?: string[]
+  /** `ours`, or the slug of another App. */
+  customRules?: string[]
+}
+
+/** What can happen at GitHub, in the words of a test. */
+export class Stories {
+  readonly world: World
+
+  constructor(world: World) {
+    this.world = world
+  }
+
+  get clock(): FakeClock {
+    return this.world.state.clock
+  }
+
+  /** What GitHub's description says against requests, answers and payloads. */
+  get violations(): string[] {
+    return this.world.violations
+  }
+
+  get webhooks(): Deliveries {
+    return this.world.deliveries
+  }
+
+  get deliveries(): readonly Delivery[] {
+    return this.world.deliveries.all
+  }
+
+  /** The answers of our protection rule, oldest first. */
+  get ruleAnswers(): readonly RuleAnswer[] {
+    return this.world.ruleAnswers
+  }
+
+  get apiUrl(): string {
+    return this.world.api
+  }
+
+  addUser(login: string, fields: Partial<Account> = {}): Account {
+    return this.world.state.addAccount({ login, type: 'User', ...fields })
+  }
+
+  /** The repository and the organization that owns it, if they are new. */
+  addRepository(fullName: string, fields: NewRepository = {}): Repository {
+    return createRepository(this.world, fullName, fields)
+  }
+
+  install(login: string, repositories: Repository[] | 'all' = 'all'): Installation {
+    return install(this.world, login, repositories)
+  }
+
+  suspend(installation: Installation): void {
+    suspend(this.world, installation, true)
+  }
+
+  unsuspend(installation: Installation): void {
+    suspend(this.world, installation, false)
+  }
+
+  uninstall(installation: Installation): void {
+    uninstall(this.world, installation)
+  }
+
+  changeSelection(installation: Installation, change: { add?: Repository[]; remove?: Repository[] }): void {
+    changeSelection(this.world, installation, change)
+  }
+
+  rename(repository: Repository, name: string): void {
+    renameRepository(this.world, repository, name)
+  }
+
+  transfer(repository: Repository, login: string): void {
+    transferRepository(this.world, repository, login)
+  }
+
+  delete(repository: Repository): void {
+    deleteRepository(this.world, repository)
+  }
+
+  archive(repository: Repository): void {
+    archiveRepository(this.world, repository, true)
+  }
+
+  unarchive(repository: Repository): void {
+    archiveRepository(this.world, repository, false)
+  }
+
+  setVisibility(repository: Repository, visibility: 'private' | 'public'): void {
+    setVisibility(this.world, repository, visibility)
+  }
+
+  setDefaultBranch(repository: Repository, branch: string): void {
+    setDefaultBranch(this.world, repository, branch)
+  }
+
+  push(repository: Repository, commit: NewCommit = {}): Commit {
+    return push(this.world, repository, commit)
+  }
+
+  openPullRequest(
+    repository: Repository,
+    fields: { branch: string; title?: string; author?: string; draft?: boolean; base?: string },
+  ): PullRequest {
+    return openPullRequest(this.world, repository, fields)
+  }
+
+  merge(repository: Repository, pullRequest: PullRequest, by = 'ada'): Commit {
+    return merge(this.world, repository, pullRequest, by)
+  }
+
+  closePullRequest(repository: Repository, pullRequest: PullRequest, by = 'ada'): void {
+    close(this.world, repository, pullRequest, by)
+  }
+
+  reviewPullRequest(
+    repository: Repository,
+    pullRequest: PullRequest,
+    fields: { by: string; state: Review['state']; body?: string },
+  ): Review {
+    return reviewPullRequest(this.world, repository, pullRequest, fields)
+  }
+
+  dismissReview(repository: Repository, pullRequest: PullRequest, review: Review): void {
+    dismissReview(this.world, repository, pullRequest, review)
+  }
+
+  startRun(repository: Repository, fields: NewRun = {}): RunStory {
+    return new RunStory(this.world, createRun(this.world, repository, fields))
+  }
+
+  /** Creates an environment, or replaces its rules. */
+  addEnvironment(repository: Repository, name: string, rules: NewEnvironment = {}): Environment {
+    const { state } = this.world
+    const environment = environmentOf(this.world, repository, name)
+    environment.reviewers = (rules.reviewers ?? []).map((reviewer) => this.#reviewer(reviewer))
+    environment.waitTimer = rules.waitTimer ?? 0
+    environment.branches = rules.branches ?? null
+    environment.customRules = (rules.customRules ?? []).map((slug, index) => {
+      const ours = slug === 'ours'
+      const app = ours ? { id: state.app.id, slug: state.app.slug } : { id: 5000 + index, slug }
+      return { id: state.newId(), app: { ...app, ours } }
+    })
+    return environment
+  }
+
+  #reviewer(reviewer: string): Reviewer {
+    if (!reviewer.startsWith('@')) return { type: 'User', account: this.world.state.account(reviewer) }
+    const slug = reviewer.slice(1)
+    return { type: 'Team', id: this.world.state.newId(), slug, name: slug }
+  }
+
+  /** A reviewer approves or rejects what a run deploys to an environment. */
+  review(run: RunStory, environment: string, state: 'approved' | 'rejected', by: string, comment = ''): void {
+    const user = this.world.state.account(by)
+    review(this.world, waitingFor(run.run, environment), { state, user, comment })
+  }
+
+  /** The protection rule of another App decides. */
+  answerOtherRule(run: RunStory, environment: string, slug: string, state: 'approved' | 'rejected'): void {
+    decideGate(this.world, waitingFor(run.run, environment), slug, state)
+  }
+
+  /** The wait timer of an environment ends. */
+  endWait(run: RunStory, environment: string): void {
+    decideGate(this.world, waitingFor(run.run, environment), 'wait_timer', 'approved')
+  }
+
+  /** An administrator starts the waiting job without the approvals that it needs. */
+  bypass(run: RunStory, environment: string, by: string, comment = ''): void {
+    bypass(this.world, waitingFor(run.run, environment), this.world.state.account(by), comment)
+  }
+
+  /** A deployment that another tool creates with the API, without a run. */
+  createDeployment(
+    repository: Repository,
+    fields: { environment: string; sha: string; ref?: string; by?: string },
+  ): Deployment {
+    const { environment, sha, ref = repository.default_branch, by = 'ada' } = fields
+    const creator = this.world.state.account(by)
+    return createForeignDeployment(this.world, repository, { environment, sha, ref, creator })
+  }
+
+  setDeploymentState(deployment: Deployment, state: DeploymentState): void {
+    setDeploymentState(this.world, deployment, state)
+  }
+
+  openAlert(repository: Repository, fields: { type: AlertType } & Partial<AlertDetails>): Alert {
+    return openAlert(this.world, repository, fields)
+  }
+
+  fixAlert(alert: Alert): void {
+    fixAlert(this.world, alert)
+  }
+
+  reopenAlert(alert: Alert, by = 'ada'): void {
+    reopenAlert(this.world, alert, this.world.state.account(by))
+  }
+
+  dismissAlert(alert: Alert, reason: string, fields: { by?: string; comment?: string } = {}): void {
+    const { by = 'ada', comment = null } = fields
+    dismissAlert(this.world, alert, this.world.state.account(by), { reason, comment })
+  }
+
+  /** Somebody confirmed the manifest of a new App: the code that GitHub sends them back with. */
+  confirmManifest(manifest: object): string {
+    const code = `code${this.world.state.newId()}`
+    this.world.state.manifestCodes.set(code, manifest)
+    return code
+  }
+}
+
+function waitingFor(run: Run, environment: string): Deployment {
+  const deployment = waitingDeployment(run, environment)
+  if (deployment === undefined) throw new Error(`Run ${run.id} does not wait for ${environment}`)
+  return deployment
+}

@@ -102,5 +102,7 @@ function matchPath(template: string, path: string): Record<string, string> | nul
   }
   const found = pattern.exec(path)
   if (found === null) return null
-  return Object.fromEntries(Object.entries(found.groups ?? {}).map(([name, value]) => [name, decodeURIComponent(value)]))
+  return Object.fromEntries(
+    Object.entries(found.groups ?? {}).map(([name, value]) => [name, decodeURIComponent(value)]),
+  )
 }

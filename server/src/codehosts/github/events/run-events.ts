@@ -9,7 +9,7 @@ export const workflowRun = repositoryEvent(
   { workflow_run: WorkflowRun, workflow: Maybe(Workflow), sender: Maybe(Account) },
   ({ workflow_run: run, workflow, sender }, repository) => ({
     kind: 'run',
-    data: runOf({ ...run, actor: run.actor ?? sender }, repository, workflow),
+    data: runOf({ ...run, actor: run.actor ?? sender ?? null }, repository, workflow),
   }),
 )
 

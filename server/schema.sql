@@ -119,7 +119,7 @@ create table ci_run_attempts (
   actor text,
   started_at timestamp(3) with time zone not null,
   completed_at timestamp(3) with time zone,
-  deadline_at timestamp(3) with time zone not null,
+  deadline_at timestamp(3) with time zone,
   constraint ci_run_attempts_pkey PRIMARY KEY (org_id, run_id, number),
   constraint ci_run_attempts_org_id_run_id_fkey FOREIGN KEY (org_id, run_id) REFERENCES ci_runs(org_id, id),
   constraint ci_run_attempts_check CHECK ((completed_at >= started_at)),
@@ -133,7 +133,7 @@ create table ci_runs (
   org_id uuid not null,
   id text collate "C" not null,
   provider text not null,
-  ci_system text not null,
+  ci_system text,
   ci_system_name text,
   external_run_id text not null,
   repository text not null,
@@ -142,23 +142,28 @@ create table ci_runs (
   pipeline_name text not null,
   event text not null,
   trust text not null,
-  credential_type text not null,
-  credential_id uuid not null,
-  credential_name text not null,
-  day date not null,
-  day_number smallint not null,
+  credential_type text,
+  credential_id uuid,
+  credential_name text,
+  day date,
+  day_number smallint,
   newest_attempt smallint not null,
   status text not null,
   url text,
   actor text,
   started_at timestamp(3) with time zone not null,
   completed_at timestamp(3) with time zone,
-  deadline_at timestamp(3) with time zone not null,
+  deadline_at timestamp(3) with time zone,
   created_at timestamp(3) with time zone not null,
   updated_at timestamp(3) with time zone not null,
   constraint ci_runs_pkey PRIMARY KEY (org_id, id),
   constraint ci_runs_check CHECK ((completed_at >= started_at)),
   constraint ci_runs_check1 CHECK (((completed_at IS NULL) = (status = ANY (ARRAY['queued'::text, 'in_progress'::text])))),
+  constraint ci_runs_check2 CHECK ((num_nonnulls(ci_system, credential_type, credential_id, credential_name, day, day_number, deadline_at) =
+CASE trust
+    WHEN 'verified'::text THEN 0
+    ELSE 7
+END)),
   constraint ci_runs_day_number_check CHECK (((day_number >= 1) AND (day_number <= 2000))),
   constraint ci_runs_newest_attempt_check CHECK (((newest_attempt >= 1) AND (newest_attempt <= 999))),
   constraint ci_runs_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'in_progress'::text, 'success'::text, 'failure'::text, 'cancelled'::text, 'timed_out'::text, 'skipped'::text])))
@@ -168,6 +173,7 @@ CREATE UNIQUE INDEX ci_runs_by_day_number ON public.ci_runs USING btree (org_id,
 CREATE UNIQUE INDEX ci_runs_by_external_id ON public.ci_runs USING btree (org_id, ci_system, external_run_id);
 CREATE INDEX ci_runs_by_repository ON public.ci_runs USING btree (org_id, repository, created_at, id) WHERE (completed_at IS NOT NULL);
 CREATE INDEX ci_runs_open ON public.ci_runs USING btree (deadline_at) WHERE (completed_at IS NULL);
+CREATE INDEX ci_runs_open_verified ON public.ci_runs USING btree (org_id, created_at) WHERE ((completed_at IS NULL) AND (trust = 'verified'::text));
 
 create table codehost_calls (
   org_id uuid not null,
@@ -233,6 +239,23 @@ create table codehost_connections (
 );
 CREATE UNIQUE INDEX codehost_connections_by_account ON public.codehost_connections USING btree (provider, host, account_id) WHERE (status <> 'removed'::text);
 CREATE UNIQUE INDEX codehost_connections_by_installation ON public.codehost_connections USING btree (provider, host, installation_id) WHERE (status <> 'removed'::text);
+
+create table commit_checks (
+  org_id uuid not null,
+  provider text not null,
+  repository_id text collate "C" not null,
+  commit_sha text not null,
+  id text collate "C" not null,
+  host_version text collate "C" not null,
+  name text not null,
+  source text not null,
+  status text not null,
+  url text,
+  started_at timestamp(3) with time zone,
+  completed_at timestamp(3) with time zone,
+  constraint commit_checks_pkey PRIMARY KEY (org_id, provider, repository_id, commit_sha, id),
+  constraint commit_checks_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'in_progress'::text, 'success'::text, 'failure'::text, 'cancelled'::text, 'timed_out'::text, 'skipped'::text])))
+);
 
 create table compliance_results (
   org_id uuid not null,
@@ -711,6 +734,176 @@ create table policy_versions (
   constraint policy_versions_version_check CHECK ((version >= 1))
 );
 
+create table provider_accounts (
+  org_id uuid not null,
+  provider text not null,
+  id text collate "C" not null,
+  name text,
+  read_at timestamp(3) with time zone not null,
+  constraint provider_accounts_pkey PRIMARY KEY (org_id, provider, id)
+);
+
+create table provider_run_attempts (
+  org_id uuid not null,
+  run_id text collate "C" not null,
+  number smallint not null,
+  job_started boolean not null default false,
+  host_version text collate "C",
+  status text,
+  url text,
+  actor text,
+  started_at timestamp(3) with time zone,
+  completed_at timestamp(3) with time zone,
+  host_updated_at timestamp(3) with time zone,
+  constraint provider_run_attempts_pkey PRIMARY KEY (org_id, run_id, number),
+  constraint provider_run_attempts_check CHECK ((num_nulls(host_version, status, started_at, host_updated_at) = ANY (ARRAY[0, 4]))),
+  constraint provider_run_attempts_number_check CHECK (((number >= 1) AND (number <= 999))),
+  constraint provider_run_attempts_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'in_progress'::text, 'success'::text, 'failure'::text, 'cancelled'::text, 'timed_out'::text, 'skipped'::text])))
+);
+
+create table provider_run_scores (
+  org_id uuid not null,
+  run_id text collate "C" not null,
+  failure_recurrence integer,
+  anomaly_reasons text[] not null,
+  importance_score real not null,
+  constraint provider_run_scores_pkey PRIMARY KEY (org_id, run_id),
+  constraint provider_run_scores_org_id_run_id_fkey FOREIGN KEY (org_id, run_id) REFERENCES ci_runs(org_id, id),
+  constraint provider_run_scores_failure_recurrence_check CHECK ((failure_recurrence >= 1)),
+  constraint provider_run_scores_importance_score_check CHECK (((importance_score >= (0)::double precision) AND (importance_score <= (1)::double precision)))
+);
+
+create table provider_runs (
+  org_id uuid not null,
+  run_id text collate "C" not null,
+  provider text not null,
+  repository_id text collate "C" not null,
+  repository_owner_id text collate "C" not null,
+  workflow_id text collate "C" not null,
+  workflow_path text,
+  run_number integer,
+  branch text,
+  trigger_kind text not null,
+  commit_sha text not null,
+  release_name text,
+  actor_id text collate "C",
+  actor_login text,
+  actor_avatar_url text,
+  actor_url text,
+  pull_request_number integer,
+  pull_request_url text,
+  created_at timestamp(3) with time zone not null,
+  host_version text collate "C" not null,
+  commit_message text,
+  author_id text collate "C",
+  author_login text,
+  author_avatar_url text,
+  merged_pull_request_number integer,
+  merged_pull_request_url text,
+  workflow_blob text collate "C",
+  details_due boolean not null default true,
+  details_tried_at timestamp(3) with time zone,
+  failure_attempt smallint,
+  failure_category text,
+  failure_excerpt text,
+  failure_due boolean not null default false,
+  failure_tried_at timestamp(3) with time zone,
+  constraint provider_runs_pkey PRIMARY KEY (org_id, run_id),
+  constraint provider_runs_org_id_run_id_fkey FOREIGN KEY (org_id, run_id) REFERENCES ci_runs(org_id, id),
+  constraint provider_runs_failure_category_check CHECK ((failure_category = ANY (ARRAY['test'::text, 'build'::text, 'lint'::text, 'dependency'::text, 'timeout'::text, 'infrastructure'::text, 'cancelled'::text, 'unknown'::text]))),
+  constraint provider_runs_failure_excerpt_check CHECK ((length(failure_excerpt) <= 2000)),
+  constraint provider_runs_trigger_kind_check CHECK ((trigger_kind = ANY (ARRAY['push'::text, 'pull_request'::text, 'schedule'::text, 'manual'::text, 'release'::text, 'workflow'::text, 'other'::text])))
+);
+CREATE INDEX provider_runs_by_branch ON public.provider_runs USING btree (org_id, provider, repository_id, workflow_id, branch, ((trigger_kind = 'pull_request'::text)), run_number) WHERE ((branch IS NOT NULL) AND (run_number IS NOT NULL));
+CREATE INDEX provider_runs_by_commit ON public.provider_runs USING btree (org_id, provider, repository_id, commit_sha);
+CREATE INDEX provider_runs_with_unread_failure ON public.provider_runs USING btree (org_id, provider, repository_id, created_at) WHERE failure_due;
+CREATE INDEX provider_runs_without_details ON public.provider_runs USING btree (org_id, provider, repository_id, created_at) WHERE details_due;
+
+create table pull_request_heads (
+  org_id uuid not null,
+  provider text not null,
+  repository_id text collate "C" not null,
+  commit_sha text not null,
+  pull_request integer not null,
+  constraint pull_request_heads_pkey PRIMARY KEY (org_id, provider, repository_id, commit_sha, pull_request)
+);
+
+create table pull_request_reviews (
+  org_id uuid not null,
+  provider text not null,
+  repository_id text collate "C" not null,
+  id text collate "C" not null,
+  pull_request integer not null,
+  host_version text collate "C" not null,
+  reviewer jsonb,
+  state text not null,
+  commit_sha text,
+  submitted_at timestamp(3) with time zone not null,
+  constraint pull_request_reviews_pkey PRIMARY KEY (org_id, provider, repository_id, id),
+  constraint pull_request_reviews_pull_request_check CHECK ((pull_request > 0)),
+  constraint pull_request_reviews_state_check CHECK ((state = ANY (ARRAY['approved'::text, 'changes_requested'::text, 'commented'::text, 'dismissed'::text])))
+);
+CREATE INDEX pull_request_reviews_by_pull_request ON public.pull_request_reviews USING btree (org_id, provider, repository_id, pull_request, submitted_at);
+
+create table pull_requests (
+  org_id uuid not null,
+  provider text not null,
+  repository_id text collate "C" not null,
+  number integer not null,
+  host_version text collate "C" not null,
+  title text not null,
+  url text,
+  author jsonb,
+  state text not null,
+  draft boolean not null,
+  head_ref text not null,
+  head_sha text not null,
+  head_repository_id text collate "C",
+  base_ref text not null,
+  base_sha text not null,
+  merge_commit_sha text,
+  merged_by jsonb,
+  created_at timestamp(3) with time zone not null,
+  merged_at timestamp(3) with time zone,
+  closed_at timestamp(3) with time zone,
+  updated_at timestamp(3) with time zone not null,
+  constraint pull_requests_pkey PRIMARY KEY (org_id, provider, repository_id, number),
+  constraint pull_requests_number_check CHECK ((number > 0)),
+  constraint pull_requests_state_check CHECK ((state = ANY (ARRAY['open'::text, 'closed'::text, 'merged'::text])))
+);
+CREATE INDEX pull_requests_by_merge_commit ON public.pull_requests USING btree (org_id, provider, repository_id, merge_commit_sha) WHERE (state = 'merged'::text);
+
+create table pushed_commits (
+  org_id uuid not null,
+  provider text not null,
+  repository_id text collate "C" not null,
+  push_id text collate "C" not null,
+  "position" smallint not null,
+  sha text not null,
+  message text not null,
+  author jsonb not null,
+  committer jsonb not null,
+  at timestamp(3) with time zone not null,
+  constraint pushed_commits_pkey PRIMARY KEY (org_id, provider, repository_id, push_id, "position"),
+  constraint pushed_commits_org_id_provider_repository_id_push_id_fkey FOREIGN KEY (org_id, provider, repository_id, push_id) REFERENCES pushes(org_id, provider, repository_id, id)
+);
+CREATE INDEX pushed_commits_by_sha ON public.pushed_commits USING btree (org_id, provider, repository_id, sha);
+
+create table pushes (
+  org_id uuid not null,
+  provider text not null,
+  repository_id text collate "C" not null,
+  id text collate "C" not null,
+  branch text not null,
+  before_sha text,
+  after_sha text not null,
+  forced boolean not null,
+  pusher jsonb,
+  pushed_at timestamp(3) with time zone not null,
+  constraint pushes_pkey PRIMARY KEY (org_id, provider, repository_id, id)
+);
+CREATE INDEX pushes_by_head ON public.pushes USING btree (org_id, provider, repository_id, after_sha);
+
 create table reported_repositories (
   org_id uuid not null,
   id bigint not null generated always as identity,
@@ -914,6 +1107,14 @@ CREATE INDEX security_uploads_by_status ON public.security_uploads USING btree (
 CREATE INDEX security_uploads_pending ON public.security_uploads USING btree (put_until) WHERE (status = 'pending'::text);
 CREATE INDEX security_uploads_unread ON public.security_uploads USING btree (created_at) WHERE (status = ANY (ARRAY['queued'::text, 'parsing'::text]));
 
+create table unscored_provider_runs (
+  org_id uuid not null,
+  provider text not null,
+  repository_id text collate "C" not null,
+  run_id text collate "C" not null,
+  constraint unscored_provider_runs_pkey PRIMARY KEY (org_id, provider, repository_id, run_id)
+);
+
 create table vulnerability_alias_changes (
   source text collate "C" not null,
   id text collate "C" not null,
@@ -936,6 +1137,17 @@ create table vulnerability_assertions (
 );
 CREATE INDEX vulnerability_assertions_by_alias ON public.vulnerability_assertions USING btree (alias);
 CREATE INDEX vulnerability_assertions_by_id ON public.vulnerability_assertions USING btree (id);
+
+create table workflow_files (
+  org_id uuid not null,
+  provider text not null,
+  repository_id text collate "C" not null,
+  blob text collate "C" not null,
+  job_dependencies jsonb,
+  deploys boolean not null,
+  constraint workflow_files_pkey PRIMARY KEY (org_id, provider, repository_id, blob),
+  constraint workflow_files_job_dependencies_check CHECK ((jsonb_typeof(job_dependencies) = 'object'::text))
+);
 
 CREATE OR REPLACE FUNCTION public.branch_name(git_ref text)
  RETURNS text

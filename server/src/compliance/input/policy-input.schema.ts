@@ -6,14 +6,14 @@ const Text = (description: string) => Type.String({ description })
 const Count = (description: string) => Type.Integer({ minimum: 0, description })
 const Time = (description: string) => Type.String({ ...TIMESTAMP, description })
 const Trust = Text(
-  'The trust level: `self_reported` by a CI job, `uploaded` by an API client, or reported by the code host (`provider`).',
+  'The trust level: `self_reported` by a CI job, `uploaded` by an API client, or `verified` by the code host.',
 )
 
 const Run = Closed(
   {
     id: Text('The id of the run.'),
     provider: Text('The source of the run. `other` for runs created through the API.'),
-    ci_system: Text('The CI system, such as `buildkite`.'),
+    ci_system: Text('The CI system, such as `buildkite`. For a run of a code host, the code host, such as `github`.'),
     external_run_id: Text('The id of the run in its CI system.'),
     repository: Text('The repository as `host/owner/name`.'),
     ref: Nullable(Text('The branch or tag, as sent.')),

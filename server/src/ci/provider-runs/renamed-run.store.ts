@@ -10,7 +10,7 @@ const RENAMED_AT_ONCE = 1000
 export async function renameRuns(db: Db, repository: RepositoryKey, after: string): Promise<string | null> {
   const { org_id, provider, repository_id } = repository
   const [row] = await db<{ last: string | null }[]>`
-    with some as (
+    with batch as (
       select run_id
       from provider_runs
       where org_id = ${org_id}
@@ -28,19 +28,19 @@ export async function renameRuns(db: Db, repository: RepositoryKey, after: strin
     ), renamed as (
       update ci_runs run
       set repository = present.address
-      from some, present
+      from batch, present
       where run.org_id = ${org_id}
-        and run.id = some.run_id
+        and run.id = batch.run_id
         and run.repository <> present.address
     ), transferred as (
       update provider_runs run
       set repository_owner_id = present.owner_id
-      from some, present
+      from batch, present
       where run.org_id = ${org_id}
-        and run.run_id = some.run_id
+        and run.run_id = batch.run_id
         and run.repository_owner_id <> present.owner_id
     )
     select max(run_id) as last
-    from some`
+    from batch`
   return row?.last ?? null
 }

@@ -2,10 +2,11 @@ import type { HostClient } from '../../../codehosts/code-host.ts'
 import { openRepositoryClient } from '../../../codehosts/connections/open-client.ts'
 import type { HostRepository } from '../../../codehosts/host-repository.ts'
 import type { HostJob } from '../../../codehosts/host-run.ts'
-import type { Job } from '../../../platform/queue/job.ts'
+import { enqueue, type Job } from '../../../platform/queue/job.ts'
 import type { Services } from '../../../services.ts'
 import { findHostRepository } from '../connected-repository.store.ts'
-import { type RepositoryKey, readRunFailuresJob, requestCompletion } from '../provider-run-jobs.ts'
+import { markUnscored } from '../provider-run.store.ts'
+import { completeRunsJob, type RepositoryKey, readRunFailuresJob } from '../provider-run-jobs.ts'
 import { READ_AGAIN_MS, type TolerantReads, tolerantReads } from '../tolerant-reads.ts'
 import { listUnreadFailures, storeFailure, type UnreadFailure } from './run-failure.store.ts'
 import { decisiveJobs, explainFailure, type JobEvidence } from './run-failure.ts'
@@ -27,21 +28,25 @@ export const readRunFailures: Job<Services, RepositoryKey> = {
     const client = await openRepositoryClient(services, key.org_id, { provider: key.provider, id: key.repository_id })
     if (client === null || repository === null) return
     const reads = tolerantReads()
-    for (const run of await listUnreadFailures(services.sql, key, RUNS_AT_ONCE)) {
-      await readOne(services, { client, reads, repository }, key, run)
-    }
+    const runs = await listUnreadFailures(services.sql, key, RUNS_AT_ONCE)
+    for (const run of runs) await readOne(services, { client, reads, repository }, key.org_id, run)
+    await markUnscored(
+      services.sql,
+      key,
+      runs.map(({ run_id }) => run_id),
+    )
+    if (runs.length > 0) await enqueue(services.sql, completeRunsJob, key)
     reads.end()
   },
 }
 
-async function readOne({ sql, clock }: Services, reading: Reading, key: RepositoryKey, run: UnreadFailure) {
+async function readOne({ sql, clock }: Services, reading: Reading, orgId: string, run: UnreadFailure) {
   const missedBefore = reading.reads.missed
   const jobs = await readJobs(reading, run)
   const now = clock.now()
   const isRecent = run.failure_tried_at === null || now.getTime() - run.failure_tried_at.getTime() < READ_AGAIN_MS
   const due = reading.reads.missed > missedBefore && isRecent
-  await storeFailure(sql, key.org_id, run, { ...explainFailure(run.status, jobs), due, now })
-  await requestCompletion(sql, key, run.run_id)
+  await storeFailure(sql, orgId, run, { ...explainFailure(run.status, jobs), due, now })
 }
 
 async function readJobs({ client, reads, repository }: Reading, run: UnreadFailure): Promise<JobEvidence[]> {

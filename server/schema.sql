@@ -119,7 +119,7 @@ create table ci_run_attempts (
   actor text,
   started_at timestamp(3) with time zone not null,
   completed_at timestamp(3) with time zone,
-  deadline_at timestamp(3) with time zone not null,
+  deadline_at timestamp(3) with time zone,
   constraint ci_run_attempts_pkey PRIMARY KEY (org_id, run_id, number),
   constraint ci_run_attempts_org_id_run_id_fkey FOREIGN KEY (org_id, run_id) REFERENCES ci_runs(org_id, id),
   constraint ci_run_attempts_check CHECK ((completed_at >= started_at)),
@@ -133,7 +133,7 @@ create table ci_runs (
   org_id uuid not null,
   id text collate "C" not null,
   provider text not null,
-  ci_system text not null,
+  ci_system text,
   ci_system_name text,
   external_run_id text not null,
   repository text not null,
@@ -142,23 +142,28 @@ create table ci_runs (
   pipeline_name text not null,
   event text not null,
   trust text not null,
-  credential_type text not null,
-  credential_id uuid not null,
-  credential_name text not null,
-  day date not null,
-  day_number smallint not null,
+  credential_type text,
+  credential_id uuid,
+  credential_name text,
+  day date,
+  day_number smallint,
   newest_attempt smallint not null,
   status text not null,
   url text,
   actor text,
   started_at timestamp(3) with time zone not null,
   completed_at timestamp(3) with time zone,
-  deadline_at timestamp(3) with time zone not null,
+  deadline_at timestamp(3) with time zone,
   created_at timestamp(3) with time zone not null,
   updated_at timestamp(3) with time zone not null,
   constraint ci_runs_pkey PRIMARY KEY (org_id, id),
   constraint ci_runs_check CHECK ((completed_at >= started_at)),
   constraint ci_runs_check1 CHECK (((completed_at IS NULL) = (status = ANY (ARRAY['queued'::text, 'in_progress'::text])))),
+  constraint ci_runs_check2 CHECK ((num_nonnulls(ci_system, credential_type, credential_id, credential_name, day, day_number, deadline_at) =
+CASE trust
+    WHEN 'verified'::text THEN 0
+    ELSE 7
+END)),
   constraint ci_runs_day_number_check CHECK (((day_number >= 1) AND (day_number <= 2000))),
   constraint ci_runs_newest_attempt_check CHECK (((newest_attempt >= 1) AND (newest_attempt <= 999))),
   constraint ci_runs_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'in_progress'::text, 'success'::text, 'failure'::text, 'cancelled'::text, 'timed_out'::text, 'skipped'::text])))
@@ -168,35 +173,7 @@ CREATE UNIQUE INDEX ci_runs_by_day_number ON public.ci_runs USING btree (org_id,
 CREATE UNIQUE INDEX ci_runs_by_external_id ON public.ci_runs USING btree (org_id, ci_system, external_run_id);
 CREATE INDEX ci_runs_by_repository ON public.ci_runs USING btree (org_id, repository, created_at, id) WHERE (completed_at IS NOT NULL);
 CREATE INDEX ci_runs_open ON public.ci_runs USING btree (deadline_at) WHERE (completed_at IS NULL);
-
-create table codehost_app_setups (
-  state_sha256 bytea not null,
-  provider text not null,
-  options jsonb not null,
-  created_at timestamp(3) with time zone not null,
-  expires_at timestamp(3) with time zone not null,
-  used_at timestamp(3) with time zone,
-  constraint codehost_app_setups_pkey PRIMARY KEY (state_sha256),
-  constraint codehost_app_setups_options_check CHECK ((jsonb_typeof(options) = 'object'::text)),
-  constraint codehost_app_setups_provider_check CHECK ((provider = ANY (ARRAY['github'::text, 'gitlab'::text, 'bitbucket'::text, 'azure'::text]))),
-  constraint codehost_app_setups_state_sha256_check CHECK ((length(state_sha256) = 32))
-);
-
-create table codehost_apps (
-  provider text not null,
-  api_url text not null,
-  app_id text collate "C" not null,
-  slug text not null,
-  html_url text not null,
-  sealed text not null,
-  created_at timestamp(3) with time zone not null,
-  constraint codehost_apps_pkey PRIMARY KEY (provider, api_url),
-  constraint codehost_apps_api_url_check CHECK (((length(api_url) >= 1) AND (length(api_url) <= 500))),
-  constraint codehost_apps_app_id_check CHECK (((length(app_id) >= 1) AND (length(app_id) <= 100))),
-  constraint codehost_apps_html_url_check CHECK (((length(html_url) >= 1) AND (length(html_url) <= 500))),
-  constraint codehost_apps_provider_check CHECK ((provider = ANY (ARRAY['github'::text, 'gitlab'::text, 'bitbucket'::text, 'azure'::text]))),
-  constraint codehost_apps_slug_check CHECK (((length(slug) >= 1) AND (length(slug) <= 200)))
-);
+CREATE INDEX ci_runs_open_verified ON public.ci_runs USING btree (org_id, created_at) WHERE ((completed_at IS NULL) AND (trust = 'verified'::text));
 
 create table codehost_calls (
   org_id uuid not null,
@@ -212,7 +189,6 @@ create table codehost_calls (
   next_try_at timestamp(3) with time zone,
   created_at timestamp(3) with time zone not null,
   ended_at timestamp(3) with time zone,
-  number bigint not null generated always as identity,
   constraint codehost_calls_pkey PRIMARY KEY (org_id, id),
   constraint codehost_calls_org_id_connection_id_fkey FOREIGN KEY (org_id, connection_id) REFERENCES codehost_connections(org_id, id),
   constraint codehost_calls_action_check CHECK ((jsonb_typeof(action) = 'object'::text)),
@@ -226,7 +202,6 @@ create table codehost_calls (
 CREATE UNIQUE INDEX codehost_calls_by_key ON public.codehost_calls USING btree (org_id, idempotency_key);
 CREATE INDEX codehost_calls_by_subject ON public.codehost_calls USING btree (org_id, subject_type, subject_id, created_at);
 CREATE INDEX codehost_calls_due ON public.codehost_calls USING btree (next_try_at) WHERE (status = 'pending'::text);
-CREATE INDEX codehost_calls_unsuccessful ON public.codehost_calls USING btree (ended_at) WHERE (status = ANY (ARRAY['failed'::text, 'refused'::text]));
 
 create table codehost_connections (
   org_id uuid not null,
@@ -265,143 +240,22 @@ create table codehost_connections (
 CREATE UNIQUE INDEX codehost_connections_by_account ON public.codehost_connections USING btree (provider, host, account_id) WHERE (status <> 'removed'::text);
 CREATE UNIQUE INDEX codehost_connections_by_installation ON public.codehost_connections USING btree (provider, host, installation_id) WHERE (status <> 'removed'::text);
 
-create table codehost_deliveries (
+create table commit_checks (
+  org_id uuid not null,
+  provider text not null,
+  repository_id text collate "C" not null,
+  commit_sha text not null,
   id text collate "C" not null,
-  provider text not null,
-  number bigint not null generated always as identity,
-  event text not null,
-  action text,
-  installation_id text collate "C",
-  lane text collate "C" not null,
-  shard smallint not null,
-  received_at timestamp(3) with time zone not null,
-  payload text,
-  status text not null default 'received'::text,
-  waiting boolean not null default false,
-  attempts smallint not null default 0,
-  next_try_at timestamp(3) with time zone,
-  error text,
-  applied_at timestamp(3) with time zone,
-  constraint codehost_deliveries_pkey PRIMARY KEY (id, provider),
-  constraint codehost_deliveries_action_check CHECK (((length(action) >= 1) AND (length(action) <= 100))),
-  constraint codehost_deliveries_attempts_check CHECK ((attempts >= 0)),
-  constraint codehost_deliveries_check CHECK (((NOT waiting) OR (status = 'received'::text))),
-  constraint codehost_deliveries_check1 CHECK (((next_try_at IS NULL) OR (status = 'received'::text))),
-  constraint codehost_deliveries_check2 CHECK (((applied_at IS NOT NULL) = (status = ANY (ARRAY['applied'::text, 'ignored'::text])))),
-  constraint codehost_deliveries_event_check CHECK (((length(event) >= 1) AND (length(event) <= 100))),
-  constraint codehost_deliveries_id_check CHECK (((length(id) >= 1) AND (length(id) <= 100))),
-  constraint codehost_deliveries_installation_id_check CHECK (((length(installation_id) >= 1) AND (length(installation_id) <= 100))),
-  constraint codehost_deliveries_lane_check CHECK (((length(lane) >= 1) AND (length(lane) <= 200))),
-  constraint codehost_deliveries_provider_check CHECK ((provider = ANY (ARRAY['github'::text, 'gitlab'::text, 'bitbucket'::text, 'azure'::text]))),
-  constraint codehost_deliveries_shard_check CHECK ((shard >= 0)),
-  constraint codehost_deliveries_status_check CHECK ((status = ANY (ARRAY['received'::text, 'applied'::text, 'ignored'::text, 'failed'::text])))
-);
-CREATE INDEX codehost_deliveries_by_age ON public.codehost_deliveries USING btree (received_at);
-CREATE INDEX codehost_deliveries_by_number ON public.codehost_deliveries USING btree (number);
-CREATE INDEX codehost_deliveries_by_status ON public.codehost_deliveries USING btree (status, number);
-CREATE INDEX codehost_deliveries_paused ON public.codehost_deliveries USING btree (shard) WHERE (next_try_at IS NOT NULL);
-CREATE INDEX codehost_deliveries_pending ON public.codehost_deliveries USING btree (shard, number) WHERE ((status = 'received'::text) AND (NOT waiting));
-CREATE INDEX codehost_deliveries_waiting ON public.codehost_deliveries USING btree (provider, installation_id) WHERE waiting;
-CREATE INDEX codehost_deliveries_with_payload ON public.codehost_deliveries USING btree (applied_at) WHERE ((payload IS NOT NULL) AND (applied_at IS NOT NULL));
-
-create table codehost_delivery_checks (
-  provider text not null,
-  checked_at timestamp(3) with time zone not null,
-  constraint codehost_delivery_checks_pkey PRIMARY KEY (provider)
-);
-
-create table codehost_installation_repositories (
-  provider text not null,
-  host text not null,
-  installation_id text collate "C" not null,
-  repository_id text not null,
-  selected boolean not null,
-  host_at timestamp(3) with time zone,
-  told_at timestamp(3) with time zone not null,
-  constraint codehost_installation_repositories_pkey PRIMARY KEY (provider, host, installation_id, repository_id),
-  constraint codehost_installation_repositories_repository_id_check CHECK (((length(repository_id) >= 1) AND (length(repository_id) <= 100)))
-);
-
-create table codehost_installations (
-  provider text not null,
-  host text not null,
-  id text collate "C" not null,
-  account_id text collate "C",
-  account_login text,
-  account_type text,
-  repositories text,
-  suspended boolean not null default false,
-  removed_at timestamp(3) with time zone,
-  host_updated_at timestamp(3) with time zone,
-  first_seen_at timestamp(3) with time zone not null,
-  last_event_at timestamp(3) with time zone not null,
-  constraint codehost_installations_pkey PRIMARY KEY (provider, host, id),
-  constraint codehost_installations_account_id_check CHECK (((length(account_id) >= 1) AND (length(account_id) <= 100))),
-  constraint codehost_installations_account_login_check CHECK (((length(account_login) >= 1) AND (length(account_login) <= 200))),
-  constraint codehost_installations_account_type_check CHECK (((length(account_type) >= 1) AND (length(account_type) <= 50))),
-  constraint codehost_installations_host_check CHECK ((host = lower(host))),
-  constraint codehost_installations_id_check CHECK (((length(id) >= 1) AND (length(id) <= 100))),
-  constraint codehost_installations_provider_check CHECK ((provider = ANY (ARRAY['github'::text, 'gitlab'::text, 'bitbucket'::text, 'azure'::text]))),
-  constraint codehost_installations_repositories_check CHECK ((repositories = ANY (ARRAY['all'::text, 'selected'::text])))
-);
-CREATE INDEX codehost_installations_present ON public.codehost_installations USING btree (first_seen_at) WHERE (removed_at IS NULL);
-
-create table codehost_redeliveries (
-  provider text not null,
-  delivery_id text collate "C" not null,
-  failed_id text collate "C" not null,
-  requested_at timestamp(3) with time zone not null,
-  constraint codehost_redeliveries_pkey PRIMARY KEY (provider, delivery_id)
-);
-CREATE INDEX codehost_redeliveries_by_time ON public.codehost_redeliveries USING btree (requested_at);
-
-create table codehost_sync_lists (
-  org_id uuid not null,
-  connection_id uuid not null,
-  repository_id text not null,
-  list text not null,
-  read_in integer not null,
-  etag text,
-  next text,
-  until timestamp(3) with time zone,
-  newest_at timestamp(3) with time zone,
-  constraint codehost_sync_lists_pkey PRIMARY KEY (org_id, connection_id, repository_id, list),
-  constraint codehost_sync_lists_org_id_connection_id_fkey FOREIGN KEY (org_id, connection_id) REFERENCES codehost_connections(org_id, id)
-);
-
-create table codehost_sync_repositories (
-  org_id uuid not null,
-  connection_id uuid not null,
-  repository_id text not null,
-  listed_in integer,
-  read_in integer,
-  note text,
-  constraint codehost_sync_repositories_pkey PRIMARY KEY (org_id, connection_id, repository_id),
-  constraint codehost_sync_repositories_org_id_connection_id_fkey FOREIGN KEY (org_id, connection_id) REFERENCES codehost_connections(org_id, id)
-);
-
-create table codehost_syncs (
-  org_id uuid not null,
-  connection_id uuid not null,
-  number integer not null default 0,
-  requested_at timestamp(3) with time zone,
-  requested_since timestamp(3) with time zone,
+  host_version text collate "C" not null,
+  name text not null,
+  source text not null,
+  status text not null,
+  url text,
   started_at timestamp(3) with time zone,
-  since timestamp(3) with time zone,
-  phase text,
-  repositories_next text,
-  repositories_etag text,
-  due_at timestamp(3) with time zone not null,
-  pauses integer not null default 0,
-  constraint codehost_syncs_connection_id_key UNIQUE (connection_id),
-  constraint codehost_syncs_pkey PRIMARY KEY (org_id, connection_id),
-  constraint codehost_syncs_org_id_connection_id_fkey FOREIGN KEY (org_id, connection_id) REFERENCES codehost_connections(org_id, id),
-  constraint codehost_syncs_check CHECK (((started_at IS NULL) = (phase IS NULL))),
-  constraint codehost_syncs_number_check CHECK ((number >= 0)),
-  constraint codehost_syncs_pauses_check CHECK ((pauses >= 0)),
-  constraint codehost_syncs_phase_check CHECK ((phase = ANY (ARRAY['deliveries'::text, 'repositories'::text, 'objects'::text])))
+  completed_at timestamp(3) with time zone,
+  constraint commit_checks_pkey PRIMARY KEY (org_id, provider, repository_id, commit_sha, id),
+  constraint commit_checks_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'in_progress'::text, 'success'::text, 'failure'::text, 'cancelled'::text, 'timed_out'::text, 'skipped'::text])))
 );
-CREATE INDEX codehost_syncs_due ON public.codehost_syncs USING btree (due_at);
 
 create table compliance_results (
   org_id uuid not null,
@@ -847,24 +701,12 @@ create table policies (
   version integer not null,
   created_at timestamp(3) with time zone not null,
   updated_at timestamp(3) with time zone not null,
-  provider text,
-  repository_id text collate "C",
-  path text,
-  blob text collate "C",
-  removed_at timestamp(3) with time zone,
   constraint policies_pkey PRIMARY KEY (org_id, id),
   constraint policies_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
-  constraint policies_blob_check CHECK (((length(blob) >= 1) AND (length(blob) <= 100))),
-  constraint policies_check CHECK ((num_nulls(provider, repository_id, path, blob) = ANY (ARRAY[0, 4]))),
-  constraint policies_check1 CHECK (((removed_at IS NULL) OR (repository_id IS NOT NULL))),
   constraint policies_name_check CHECK (((length(name) >= 1) AND (length(name) <= 100))),
-  constraint policies_path_check CHECK (((length(path) >= 1) AND (length(path) <= 500))),
-  constraint policies_provider_check CHECK ((provider = ANY (ARRAY['github'::text, 'gitlab'::text, 'bitbucket'::text, 'azure'::text]))),
-  constraint policies_repository_id_check CHECK (((length(repository_id) >= 1) AND (length(repository_id) <= 100))),
   constraint policies_version_check CHECK ((version >= 0))
 );
-CREATE UNIQUE INDEX policies_by_file ON public.policies USING btree (org_id, provider, repository_id, path) WHERE (repository_id IS NOT NULL);
-CREATE UNIQUE INDEX policies_by_name ON public.policies USING btree (org_id, name) WHERE (repository_id IS NULL);
+CREATE UNIQUE INDEX policies_by_name ON public.policies USING btree (org_id, name);
 
 create table policy_bundles (
   org_id uuid not null,
@@ -891,6 +733,176 @@ create table policy_versions (
   constraint policy_versions_mode_check CHECK ((mode = ANY (ARRAY['monitor'::text, 'enforce'::text]))),
   constraint policy_versions_version_check CHECK ((version >= 1))
 );
+
+create table provider_accounts (
+  org_id uuid not null,
+  provider text not null,
+  id text collate "C" not null,
+  name text,
+  read_at timestamp(3) with time zone not null,
+  constraint provider_accounts_pkey PRIMARY KEY (org_id, provider, id)
+);
+
+create table provider_run_attempts (
+  org_id uuid not null,
+  run_id text collate "C" not null,
+  number smallint not null,
+  job_started boolean not null default false,
+  host_version text collate "C",
+  status text,
+  url text,
+  actor text,
+  started_at timestamp(3) with time zone,
+  completed_at timestamp(3) with time zone,
+  host_updated_at timestamp(3) with time zone,
+  constraint provider_run_attempts_pkey PRIMARY KEY (org_id, run_id, number),
+  constraint provider_run_attempts_check CHECK ((num_nulls(host_version, status, started_at, host_updated_at) = ANY (ARRAY[0, 4]))),
+  constraint provider_run_attempts_number_check CHECK (((number >= 1) AND (number <= 999))),
+  constraint provider_run_attempts_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'in_progress'::text, 'success'::text, 'failure'::text, 'cancelled'::text, 'timed_out'::text, 'skipped'::text])))
+);
+
+create table provider_run_scores (
+  org_id uuid not null,
+  run_id text collate "C" not null,
+  failure_recurrence integer,
+  anomaly_reasons text[] not null,
+  importance_score real not null,
+  constraint provider_run_scores_pkey PRIMARY KEY (org_id, run_id),
+  constraint provider_run_scores_org_id_run_id_fkey FOREIGN KEY (org_id, run_id) REFERENCES ci_runs(org_id, id),
+  constraint provider_run_scores_failure_recurrence_check CHECK ((failure_recurrence >= 1)),
+  constraint provider_run_scores_importance_score_check CHECK (((importance_score >= (0)::double precision) AND (importance_score <= (1)::double precision)))
+);
+
+create table provider_runs (
+  org_id uuid not null,
+  run_id text collate "C" not null,
+  provider text not null,
+  repository_id text collate "C" not null,
+  repository_owner_id text collate "C" not null,
+  workflow_id text collate "C" not null,
+  workflow_path text,
+  run_number integer,
+  branch text,
+  trigger_kind text not null,
+  commit_sha text not null,
+  release_name text,
+  actor_id text collate "C",
+  actor_login text,
+  actor_avatar_url text,
+  actor_url text,
+  pull_request_number integer,
+  pull_request_url text,
+  created_at timestamp(3) with time zone not null,
+  host_version text collate "C" not null,
+  commit_message text,
+  author_id text collate "C",
+  author_login text,
+  author_avatar_url text,
+  merged_pull_request_number integer,
+  merged_pull_request_url text,
+  workflow_blob text collate "C",
+  details_due boolean not null default true,
+  details_tried_at timestamp(3) with time zone,
+  failure_attempt smallint,
+  failure_category text,
+  failure_excerpt text,
+  failure_due boolean not null default false,
+  failure_tried_at timestamp(3) with time zone,
+  constraint provider_runs_pkey PRIMARY KEY (org_id, run_id),
+  constraint provider_runs_org_id_run_id_fkey FOREIGN KEY (org_id, run_id) REFERENCES ci_runs(org_id, id),
+  constraint provider_runs_failure_category_check CHECK ((failure_category = ANY (ARRAY['test'::text, 'build'::text, 'lint'::text, 'dependency'::text, 'timeout'::text, 'infrastructure'::text, 'cancelled'::text, 'unknown'::text]))),
+  constraint provider_runs_failure_excerpt_check CHECK ((length(failure_excerpt) <= 2000)),
+  constraint provider_runs_trigger_kind_check CHECK ((trigger_kind = ANY (ARRAY['push'::text, 'pull_request'::text, 'schedule'::text, 'manual'::text, 'release'::text, 'workflow'::text, 'other'::text])))
+);
+CREATE INDEX provider_runs_by_branch ON public.provider_runs USING btree (org_id, provider, repository_id, workflow_id, branch, ((trigger_kind = 'pull_request'::text)), run_number) WHERE ((branch IS NOT NULL) AND (run_number IS NOT NULL));
+CREATE INDEX provider_runs_by_commit ON public.provider_runs USING btree (org_id, provider, repository_id, commit_sha);
+CREATE INDEX provider_runs_with_unread_failure ON public.provider_runs USING btree (org_id, provider, repository_id, created_at) WHERE failure_due;
+CREATE INDEX provider_runs_without_details ON public.provider_runs USING btree (org_id, provider, repository_id, created_at) WHERE details_due;
+
+create table pull_request_heads (
+  org_id uuid not null,
+  provider text not null,
+  repository_id text collate "C" not null,
+  commit_sha text not null,
+  pull_request integer not null,
+  constraint pull_request_heads_pkey PRIMARY KEY (org_id, provider, repository_id, commit_sha, pull_request)
+);
+
+create table pull_request_reviews (
+  org_id uuid not null,
+  provider text not null,
+  repository_id text collate "C" not null,
+  id text collate "C" not null,
+  pull_request integer not null,
+  host_version text collate "C" not null,
+  reviewer jsonb,
+  state text not null,
+  commit_sha text,
+  submitted_at timestamp(3) with time zone not null,
+  constraint pull_request_reviews_pkey PRIMARY KEY (org_id, provider, repository_id, id),
+  constraint pull_request_reviews_pull_request_check CHECK ((pull_request > 0)),
+  constraint pull_request_reviews_state_check CHECK ((state = ANY (ARRAY['approved'::text, 'changes_requested'::text, 'commented'::text, 'dismissed'::text])))
+);
+CREATE INDEX pull_request_reviews_by_pull_request ON public.pull_request_reviews USING btree (org_id, provider, repository_id, pull_request, submitted_at);
+
+create table pull_requests (
+  org_id uuid not null,
+  provider text not null,
+  repository_id text collate "C" not null,
+  number integer not null,
+  host_version text collate "C" not null,
+  title text not null,
+  url text,
+  author jsonb,
+  state text not null,
+  draft boolean not null,
+  head_ref text not null,
+  head_sha text not null,
+  head_repository_id text collate "C",
+  base_ref text not null,
+  base_sha text not null,
+  merge_commit_sha text,
+  merged_by jsonb,
+  created_at timestamp(3) with time zone not null,
+  merged_at timestamp(3) with time zone,
+  closed_at timestamp(3) with time zone,
+  updated_at timestamp(3) with time zone not null,
+  constraint pull_requests_pkey PRIMARY KEY (org_id, provider, repository_id, number),
+  constraint pull_requests_number_check CHECK ((number > 0)),
+  constraint pull_requests_state_check CHECK ((state = ANY (ARRAY['open'::text, 'closed'::text, 'merged'::text])))
+);
+CREATE INDEX pull_requests_by_merge_commit ON public.pull_requests USING btree (org_id, provider, repository_id, merge_commit_sha) WHERE (state = 'merged'::text);
+
+create table pushed_commits (
+  org_id uuid not null,
+  provider text not null,
+  repository_id text collate "C" not null,
+  push_id text collate "C" not null,
+  "position" smallint not null,
+  sha text not null,
+  message text not null,
+  author jsonb not null,
+  committer jsonb not null,
+  at timestamp(3) with time zone not null,
+  constraint pushed_commits_pkey PRIMARY KEY (org_id, provider, repository_id, push_id, "position"),
+  constraint pushed_commits_org_id_provider_repository_id_push_id_fkey FOREIGN KEY (org_id, provider, repository_id, push_id) REFERENCES pushes(org_id, provider, repository_id, id)
+);
+CREATE INDEX pushed_commits_by_sha ON public.pushed_commits USING btree (org_id, provider, repository_id, sha);
+
+create table pushes (
+  org_id uuid not null,
+  provider text not null,
+  repository_id text collate "C" not null,
+  id text collate "C" not null,
+  branch text not null,
+  before_sha text,
+  after_sha text not null,
+  forced boolean not null,
+  pusher jsonb,
+  pushed_at timestamp(3) with time zone not null,
+  constraint pushes_pkey PRIMARY KEY (org_id, provider, repository_id, id)
+);
+CREATE INDEX pushes_by_head ON public.pushes USING btree (org_id, provider, repository_id, after_sha);
 
 create table reported_repositories (
   org_id uuid not null,
@@ -933,23 +945,7 @@ create table repositories (
   constraint repositories_tracked_branch_check CHECK (((length(tracked_branch) >= 1) AND (length(tracked_branch) <= 255)))
 );
 CREATE INDEX repositories_by_connection ON public.repositories USING btree (org_id, connection_id, id) WHERE (connection_id IS NOT NULL);
-CREATE UNIQUE INDEX repositories_by_linked_name ON public.repositories USING btree (org_id, lower(full_name), provider, host) WHERE (owner_id IS NULL);
-CREATE INDEX repositories_by_name ON public.repositories USING btree (org_id, lower(full_name), provider, host);
-
-create table repository_policy_sources (
-  org_id uuid not null,
-  provider text not null,
-  repository_id text collate "C" not null,
-  commit_sha text not null,
-  pushed_at timestamp(3) with time zone not null,
-  read_commit_sha text,
-  read_at timestamp(3) with time zone,
-  mistakes jsonb,
-  constraint repository_policy_sources_pkey PRIMARY KEY (org_id, provider, repository_id),
-  constraint repository_policy_sources_org_id_provider_repository_id_fkey FOREIGN KEY (org_id, provider, repository_id) REFERENCES repositories(org_id, provider, id),
-  constraint repository_policy_sources_commit_sha_check CHECK (((length(commit_sha) >= 1) AND (length(commit_sha) <= 100))),
-  constraint repository_policy_sources_mistakes_check CHECK ((jsonb_typeof(mistakes) = 'array'::text))
-);
+CREATE UNIQUE INDEX repositories_by_name ON public.repositories USING btree (org_id, lower(full_name), provider, host);
 
 create table required_gates (
   org_id uuid not null,
@@ -1111,6 +1107,14 @@ CREATE INDEX security_uploads_by_status ON public.security_uploads USING btree (
 CREATE INDEX security_uploads_pending ON public.security_uploads USING btree (put_until) WHERE (status = 'pending'::text);
 CREATE INDEX security_uploads_unread ON public.security_uploads USING btree (created_at) WHERE (status = ANY (ARRAY['queued'::text, 'parsing'::text]));
 
+create table unscored_provider_runs (
+  org_id uuid not null,
+  provider text not null,
+  repository_id text collate "C" not null,
+  run_id text collate "C" not null,
+  constraint unscored_provider_runs_pkey PRIMARY KEY (org_id, provider, repository_id, run_id)
+);
+
 create table vulnerability_alias_changes (
   source text collate "C" not null,
   id text collate "C" not null,
@@ -1133,6 +1137,17 @@ create table vulnerability_assertions (
 );
 CREATE INDEX vulnerability_assertions_by_alias ON public.vulnerability_assertions USING btree (alias);
 CREATE INDEX vulnerability_assertions_by_id ON public.vulnerability_assertions USING btree (id);
+
+create table workflow_files (
+  org_id uuid not null,
+  provider text not null,
+  repository_id text collate "C" not null,
+  blob text collate "C" not null,
+  job_dependencies jsonb,
+  deploys boolean not null,
+  constraint workflow_files_pkey PRIMARY KEY (org_id, provider, repository_id, blob),
+  constraint workflow_files_job_dependencies_check CHECK ((jsonb_typeof(job_dependencies) = 'object'::text))
+);
 
 CREATE OR REPLACE FUNCTION public.branch_name(git_ref text)
  RETURNS text

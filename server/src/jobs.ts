@@ -1,4 +1,8 @@
 import { forgetUnfinishedArtifacts } from './ci/artifacts/forget-unfinished-artifacts.job.ts'
+import { readRunDetails } from './ci/provider-runs/details/read-run-details.job.ts'
+import { readRunFailures } from './ci/provider-runs/failure/read-run-failures.job.ts'
+import { completeRuns } from './ci/provider-runs/history/complete-runs.job.ts'
+import { followRename } from './ci/provider-runs/rename-runs.ts'
 import { artifactCompleted, reportChanged } from './ci/reports/change-report.ts'
 import { settleOverdueRuns } from './ci/runs/settle-overdue-runs.job.ts'
 import { runFinished } from './ci/runs/update-run.ts'
@@ -89,6 +93,10 @@ export const jobs: Job<Services, never>[] = [
   subscribe(uploadFinished, reconsiderGatesOfUpload, reconsiderUpload),
   subscribe(policyApplied, reconsiderGatesOfOrganization, reconsiderOrganization),
   subscribe(intelImported, followIntel, backfillDetection, reconsiderAllGates, reconsiderAll),
+  subscribe(repositoryRenamed, followRename),
+  completeRuns,
+  readRunDetails,
+  readRunFailures,
   evaluateRepositoryJob,
   readRepositoryPoliciesJob,
 ]

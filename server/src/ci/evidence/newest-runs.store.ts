@@ -30,9 +30,21 @@ function newestRuns(db: Db, orgId: string, repository: string, which: ReturnType
     where org_id = ${orgId}
       and repository = ${repository}
       and event <> 'pull_request'
+      and (trust <> 'verified' or not ${isOfPullRequest(db)})
       and ${which}
     order by created_at desc, id desc
     limit ${RUNS_MAX}`
+}
+
+/** Code hosts have more than one event for pull requests. */
+function isOfPullRequest(db: Db): ReturnType<Db> {
+  return db`
+    exists (
+      select from provider_runs provider_run
+      where provider_run.org_id = run.org_id
+        and provider_run.run_id = run.id
+        and provider_run.trigger_kind = 'pull_request'
+    )`
 }
 
 function hasReports(db: Db): ReturnType<Db> {

@@ -23,7 +23,7 @@ export async function readRunEvidence(db: Db, key: AttemptKey, now: Date): Promi
 
 function runJson(db: Db, now: Date) {
   return db`json_build_object(
-    'id', run.id, 'provider', run.provider, 'ci_system', run.ci_system, 'external_run_id', run.external_run_id,
+    'id', run.id, 'provider', run.provider, 'ci_system', coalesce(run.ci_system, run.provider), 'external_run_id', run.external_run_id,
     'repository', run.repository, 'ref', run.ref, 'commit_sha', run.commit_sha, 'pipeline_name', run.pipeline_name,
     'event', run.event, 'attempt', attempt.number, 'status', ${statusAt(db, 'attempt', now)}, 'actor', attempt.actor,
     'started_at', rfc3339(attempt.started_at), 'completed_at', rfc3339(${completedAt(db, 'attempt', now)}),
@@ -45,12 +45,13 @@ function attemptsJson(db: Db, { org_id, run_id }: AttemptKey, now: Date) {
   )`
 }
 
+/** What an API key has reported onto a run is self-reported, whoever vouches for the run. */
 function reportsJson(db: Db) {
   return db`(
     select coalesce(json_agg(
       json_build_object(
         'id', id, 'job', job_name, 'name', name, 'matrix', matrix, 'runner', runner, 'at', rfc3339(updated_at),
-        'trust', run.trust
+        'trust', 'self_reported'
       )
       order by updated_at desc, id
     ), '[]')
@@ -73,7 +74,7 @@ function attestationsJson(db: Db) {
       json_build_object(
         'report_id', report_id, 'job', job_name, 'kind', kind, 'name', name, 'status', status,
         'data', case when bytes_so_far <= ${ATTESTATION_BYTES_MAX} then data end, 'at', rfc3339(updated_at),
-        'trust', run.trust
+        'trust', 'self_reported'
       )
       order by position
     ), '[]')
@@ -99,7 +100,7 @@ function artifactsJson(db: Db) {
   return db`(
     select coalesce(json_agg(
       json_build_object(
-        'path', path, 'size', size, 'sha256', sha256, 'at', rfc3339(created_at), 'trust', run.trust
+        'path', path, 'size', size, 'sha256', sha256, 'at', rfc3339(created_at), 'trust', 'self_reported'
       )
       order by path, report_id
     ), '[]')

@@ -1,5 +1,6 @@
 import type { Db } from '../../platform/db/sql.ts'
 import { type AttemptTable, completedAt, statusAt } from '../runs/attempt-deadline.store.ts'
+import { providerRunMembers } from './provider-run-members.store.ts'
 
 /**
  * SQL: the members of a pipeline run's JSON object that differ from run to run, without the braces.
@@ -17,16 +18,14 @@ export function pipelineRunMembers(db: Db, now: Date) {
       || ',"commit_sha":' || to_json(run.commit_sha)
       || ',"html_url":' || coalesce(to_json(run.url)::text, 'null')
       || ',"event_type":' || once.event
-      || ',"trigger":{"event":' || once.event || ',"kind":' || once.event || ',"actor":' || once.actor
-      || ',"pull_request":null,"merged_pull_request":null}'
-      || ',"actor_login":' || once.actor
       || ',"run_attempt":' || run.newest_attempt || once.course
       || ',"attempts":[' || ${earlierAttempts(db, now)}
       || '{"number":' || run.newest_attempt || once.course || ',"triggered_by":' || once.actor || '}]'
-      || ',"ci_system":' || to_json(run.ci_system)
+      || ',"ci_system":' || coalesce(to_json(run.ci_system)::text, 'null')
       || ',"trust":' || to_json(run.trust)
       || ',"created_at":"' || rfc3339(run.created_at)
-      || '","updated_at":"' || rfc3339(run.updated_at) || '"'
+      || '","updated_at":"' || rfc3339(run.updated_at) || '",'
+      || coalesce(${providerRunMembers(db)}, ${selfReportedMembers(db)})
     from (
       select substr(run.repository, strpos(run.repository, '/') + 1) as full_name,
         split_part(run.repository, '/', -1) as repository,
@@ -36,6 +35,13 @@ export function pipelineRunMembers(db: Db, now: Date) {
       offset 0 -- keeps the planner from evaluating each expression wherever it is used
     ) once
   )`
+}
+
+/** The members of a self-reported run that code hosts describe in more detail. */
+function selfReportedMembers(db: Db) {
+  return db`
+    '"trigger":{"event":' || once.event || ',"kind":' || once.event || ',"actor":' || once.actor
+      || ',"pull_request":null,"merged_pull_request":null},"actor_login":' || once.actor`
 }
 
 /** The earlier attempts, each followed by a comma. Runs with a single attempt skip the query. */

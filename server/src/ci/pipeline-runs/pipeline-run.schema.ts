@@ -38,7 +38,10 @@ const PullRequest = (description: string) =>
 const Trigger = Closed(
   {
     event: Type.String({ description: 'The event, as the source of the run names it.' }),
-    kind: Type.String({ description: 'The kind of the event, such as `push`.' }),
+    kind: Type.String({
+      description:
+        'The kind of the event. For runs of code hosts: `push`, `pull_request`, `schedule`, `manual`, `release`, `workflow` or `other`.',
+    }),
     actor: Text('The user or service that caused the event.'),
     pull_request: PullRequest('The pull request that the run belongs to.'),
     merged_pull_request: PullRequest('The pull request whose merge started the run.'),
@@ -80,7 +83,7 @@ export const PipelineRun = Closed(
     commit_message: Text('The message of the commit.'),
     release_name: Text('The name of the release.'),
     author_id: Whole('The id of the author of the commit on the code host.'),
-    author_login: Text('The login of the author of the commit.'),
+    author_login: Text('The login of the author of the commit, or of the actor if the author has no account.'),
     author_avatar_url: Text("The URL of the author's avatar."),
     event_type: Type.String({ description: 'The type of the event that started the run, such as `push`.' }),
     started_at: { ...Timestamp, description: 'When the newest attempt started.' },
@@ -88,26 +91,41 @@ export const PipelineRun = Closed(
     duration_seconds: DurationSeconds,
     html_url: Text('The URL of the run in its CI system.'),
     job_dependencies: Type.Record(Type.String(), Type.Array(Type.String()), {
-      description: 'The names of the jobs that each job depends on, by the name of the job.',
+      description: 'The names of the jobs that each job depends on, by the name of the job in the workflow file.',
     }),
     run_number: Whole('The number of the run in its workflow.'),
     run_attempt: Type.Integer({ description: 'The number of the newest attempt.' }),
     attempts: Type.Array(Attempt, { description: 'Every attempt, oldest first.' }),
     trigger: Trigger,
-    actor_login: Text('The login or name of the user or service that started the newest attempt.'),
-    actor_name: Text('The display name of the user who started the newest attempt.'),
+    actor_login: Text(
+      'The login of the user who caused the run. For a self-reported run, who started the newest attempt.',
+    ),
+    actor_name: Text('The display name of the user who caused the run.'),
     actor_avatar_url: Text("The URL of the user's avatar."),
     actor_url: Text('The URL of the user on the code host.'),
     importance_score: Nullable(
-      Type.Number({ description: 'A score of how important the run is. Null if it was not computed.' }),
+      Type.Number({
+        description:
+          'How important the run is, from 0 to 1. Null until the run has finished, and for self-reported runs.',
+      }),
     ),
-    anomaly_reasons: Type.Array(Type.String(), { description: 'The reasons why the run is unusual.' }),
-    failure_category: Text('The category of the failure. Null unless the run failed.'),
-    failure_excerpt: Text('An excerpt of the log that shows the failure.'),
-    failure_recurrence: Whole('The number of times that this failure has occurred.'),
+    anomaly_reasons: Type.Array(Type.String(), {
+      description:
+        'The reasons why the run is unusual: `slower_than_usual`, `first_failure_after_success`, `new_actor`, `unusual_hour`.',
+    }),
+    failure_category: Text(
+      'The category of the failure: `test`, `build`, `lint`, `dependency`, `timeout`, `infrastructure`, `cancelled` or `unknown`. Null unless the newest attempt failed.',
+    ),
+    failure_excerpt: Text('The last log lines of the step that failed, at most 2,000 characters. Secrets are masked.'),
+    failure_recurrence: Whole(
+      'The number of failures in a row of this workflow, branch and category. 1 for the first failure.',
+    ),
     azure: Nullable(Azure),
     ci_system: Text('The CI system, such as `buildkite`. Null unless the run was created through this API.'),
-    trust: Type.String({ description: 'The trust level. `self_reported` for runs created through this API.' }),
+    trust: Type.String({
+      description:
+        'The trust level: `verified` for runs of connected code hosts, `self_reported` for runs created through this API.',
+    }),
     created_at: { ...Timestamp, description: 'When the run was created.' },
     updated_at: { ...Timestamp, description: 'When the run was last updated.' },
   },

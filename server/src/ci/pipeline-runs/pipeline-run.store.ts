@@ -6,7 +6,7 @@ import { statusAt } from '../runs/attempt-deadline.store.ts'
 import type { RunStatus } from '../runs/run-status.ts'
 import { pipelineRunMembers } from './pipeline-run-members.store.ts'
 
-type RunMembers = { ref: string | null; members: string }
+type RunMembers = { ref: string | null; trust: string; members: string }
 
 /**
  * One page of runs as they are at `now`, newest first, and one more row when there is a next page.
@@ -19,7 +19,7 @@ export async function listPipelineRuns(
 ): Promise<PageRow[]> {
   const withStatus = status === undefined ? db`` : db`and ${statusAt(db, 'run', now)} = ${status}`
   const rows = await db<(Omit<PageRow, 'json'> & RunMembers)[]>`
-    select run.created_at, run.id, run.ref, ${pipelineRunMembers(db, now)} as members
+    select run.created_at, run.id, run.ref, run.trust, ${pipelineRunMembers(db, now)} as members
     from ci_runs run
     where run.org_id = ${orgId}
       and ${pageOf(db, page, db`run`)}
@@ -37,7 +37,7 @@ export async function findPipelineRun(
   { retainedSince, now }: { retainedSince: Date; now: Date },
 ): Promise<string | null> {
   const [row] = await db<RunMembers[]>`
-    select run.ref, ${pipelineRunMembers(db, now)} as members
+    select run.ref, run.trust, ${pipelineRunMembers(db, now)} as members
     from ci_runs run
     where run.org_id = ${orgId}
       and run.id = ${id}
@@ -45,9 +45,10 @@ export async function findPipelineRun(
   return row ? toJson(row) : null
 }
 
+/** Fields that no source has a value for yet. */
+const WITHOUT_VALUE = { sso_organization_id: null, azure: null }
 /** Fields that a self-reported run has no value for (specification, "Pipeline run"). */
-const ABSENT = {
-  sso_organization_id: null,
+const WITHOUT_PROVIDER = {
   github_run_id: null,
   workflow_path: null,
   repository_id: null,
@@ -67,11 +68,16 @@ const ABSENT = {
   failure_category: null,
   failure_excerpt: null,
   failure_recurrence: null,
-  azure: null,
 }
-const ABSENT_MEMBERS = JSON.stringify(ABSENT).slice(1, -1)
+const VERIFIED_MEMBERS = membersOf(WITHOUT_VALUE)
+const SELF_REPORTED_MEMBERS = membersOf({ ...WITHOUT_VALUE, ...WITHOUT_PROVIDER })
+
+function membersOf(fields: object): string {
+  return JSON.stringify(fields).slice(1, -1)
+}
 
 /** Constant members are added here, so that a third of the text does not come from the database. */
-function toJson({ ref, members }: RunMembers): string {
-  return `{${members},"branch":${JSON.stringify(branchName(ref))},${ABSENT_MEMBERS}}`
+function toJson({ ref, trust, members }: RunMembers): string {
+  const constants = trust === 'verified' ? VERIFIED_MEMBERS : SELF_REPORTED_MEMBERS
+  return `{${members},"branch":${JSON.stringify(branchName(ref))},${constants}}`
 }

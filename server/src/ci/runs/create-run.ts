@@ -9,11 +9,11 @@ import type { AttemptKey } from './attempt-deadline.store.ts'
 import { type InsertedRun, insertRuns, type NewRun } from './new-run.store.ts'
 import { normalizeRepository, RepositoryAddressError } from './repository-address.ts'
 import type { NewCiRun } from './run.schema.ts'
-import { lockRun, readRun, type StoredRun } from './run.store.ts'
+import { lockRun, readSelfReportedRun, type SelfReportedRun } from './run.store.ts'
 import { type AttemptRow, findAttempt, insertAttempt, updateAttempt } from './run-attempt.store.ts'
 import { NEW_RUNS_PER_DAY_MAX, type RunIntake } from './run-intake.ts'
 
-type CreatedRun = { run: StoredRun; created: boolean }
+type CreatedRun = { run: SelfReportedRun; created: boolean }
 
 /** Day numbers collide more than once or twice only when the limit of the day is near. */
 const COLLISIONS_MAX = 50
@@ -52,7 +52,7 @@ async function insertRun(
   { inserts }: RunIntake,
   actor: Actor,
   run: NewRun,
-): Promise<StoredRun | null> {
+): Promise<SelfReportedRun | null> {
   const max = actor.plan.ci_runs_per_month_max
   const inserted = max === null ? await inserts.add(run) : await sql.begin((tx) => insertCounted(tx, actor, run, max))
   return inserted && asStored(run, inserted)
@@ -67,8 +67,8 @@ async function insertCounted(tx: Tx, { org_id, plan }: Actor, run: NewRun, max: 
   throw rateLimited(message, { limit: max, resetAt: nextUtcMonthStart(now), now, reason: 'MONTHLY_RUNS' })
 }
 
-/** The inserted run as `readRun` would return it, without another query. */
-function asStored(run: NewRun, { linked_repository }: InsertedRun): StoredRun {
+/** The inserted run as `readSelfReportedRun` would return it, without another query. */
+function asStored(run: NewRun, { linked_repository }: InsertedRun): SelfReportedRun {
   const { attempt, created_at } = run
   return { ...run, ...attempt, attempt: attempt.number, completed_at: null, linked_repository, updated_at: created_at }
 }
@@ -85,7 +85,7 @@ async function repeatRun({ sql }: Services, actor: Actor, input: NewCiRun, now: 
     const created = input.attempt > run.newest_attempt
     if (created) await insertAttempt(tx, key, toAttempt(input, now), now)
     else if (input.status === 'in_progress') await startQueued(tx, key, now)
-    return { run: await readRun(tx, key, now), created }
+    return { run: await readSelfReportedRun(tx, key, now), created }
   })
 }
 

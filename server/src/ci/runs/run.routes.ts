@@ -5,13 +5,13 @@ import { Envelope } from '../../platform/http/schemas.ts'
 import type { Services } from '../../services.ts'
 import { createRun } from './create-run.ts'
 import { CiRun, CiRunUpdate, NewCiRun, RunPath } from './run.schema.ts'
-import type { StoredRun } from './run.store.ts'
+import type { SelfReportedRun } from './run.store.ts'
 import { openRunIntake } from './run-intake.ts'
 import { updateRun } from './update-run.ts'
 
 export async function runRoutes(app: HttpServer, services: Services): Promise<void> {
   const intake = openRunIntake(services.sql)
-  const sendRun = (reply: FastifyReply, run: StoredRun) =>
+  const sendRun = (reply: FastifyReply, run: SelfReportedRun) =>
     sendData(reply, JSON.stringify(toCiRun(run, services.config.baseUrl)))
 
   app.post(
@@ -51,7 +51,7 @@ export async function runRoutes(app: HttpServer, services: Services): Promise<vo
         description:
           'Updates the status, URL or completion time of one attempt of a run. A final status finishes the attempt. ' +
           'Sending the same final status again returns the run unchanged.\n\nErrors: 404 `not_found` if the run or the ' +
-          'attempt does not exist. 409 `run_finished` for any other change of a finished attempt.',
+          'attempt does not exist, or if the run comes from a connected code host. 409 `run_finished` for any other change of a finished attempt.',
         tags: ['CI ingestion'],
         params: RunPath,
         body: CiRunUpdate,
@@ -67,7 +67,7 @@ export async function runRoutes(app: HttpServer, services: Services): Promise<vo
  * The representation of a run with one of its attempts (specification, "CI run"). `baseUrl` is
  * where the console is.
  */
-function toCiRun(run: StoredRun, baseUrl: string) {
+function toCiRun(run: SelfReportedRun, baseUrl: string) {
   return {
     id: run.id,
     provider: run.provider,

@@ -3,7 +3,7 @@ import { presentHolderFirst } from '../../repositories/repository-lookup.store.t
 import { type AttemptKey, completedAt, statusAt } from './attempt-deadline.store.ts'
 import { attemptsOf, type StoredAttempt } from './run-attempt.store.ts'
 
-/** The fields that all attempts of a run share. */
+/** The fields that all attempts of a self-reported run share. */
 export type RunRow = {
   org_id: string
   id: string
@@ -48,9 +48,27 @@ export async function lockRunById(tx: Tx, orgId: string, runId: string): Promise
   return row?.newest_attempt ?? null
 }
 
-/** The id of the credential that created a run; null when the run does not exist. */
+/**
+ * Locks a self-reported run until the transaction ends. Returns the number of its newest attempt,
+ * or null when it does not exist. Only its code host changes a verified run.
+ */
+export async function lockSelfReportedRun(tx: Tx, orgId: string, runId: string): Promise<number | null> {
+  const [row] = await tx<{ newest_attempt: number }[]>`
+    select newest_attempt
+    from ci_runs
+    where org_id = ${orgId}
+      and id = ${runId}
+      and trust = 'self_reported'
+    for update`
+  return row?.newest_attempt ?? null
+}
+
+/**
+ * The id of the credential that created a run; null when the run does not exist or comes from a
+ * code host.
+ */
 export async function findRunCredential(db: Db, orgId: string, runId: string): Promise<string | null> {
-  const [row] = await db<{ credential_id: string }[]>`
+  const [row] = await db<{ credential_id: string | null }[]>`
     select credential_id
     from ci_runs
     where org_id = ${orgId}
@@ -58,19 +76,32 @@ export async function findRunCredential(db: Db, orgId: string, runId: string): P
   return row?.credential_id ?? null
 }
 
-/** A run with one of its attempts, at a certain time. */
-export type StoredRun = Omit<RunRow, 'org_id' | 'credential'> &
-  StoredAttempt & {
+/**
+ * A run with one of its attempts, at a certain time. A verified run has no CI system, deadline or
+ * credential.
+ */
+export type StoredRun = Omit<RunRow, 'org_id' | 'ci_system' | 'credential'> &
+  Omit<StoredAttempt, 'deadline_at'> & {
+    ci_system: string | null
+    deadline_at: Date | null
     attempt: number
     linked_repository: LinkedRepository | null
-    credential: { type: string; id: string; name: string }
+    credential: RunRow['credential'] | null
     created_at: Date
     updated_at: Date
   }
 
+/** A run that was created through this API. */
+export type SelfReportedRun = StoredRun & { ci_system: string; deadline_at: Date; credential: RunRow['credential'] }
+
 /** A run with one of its attempts, which must exist, at `now`. */
 export async function readRun(db: Db, key: AttemptKey, now: Date): Promise<StoredRun> {
   return (await findRun(db, key, now)) as StoredRun
+}
+
+/** The same for a run that was created through this API. */
+export async function readSelfReportedRun(db: Db, key: AttemptKey, now: Date): Promise<SelfReportedRun> {
+  return (await readRun(db, key, now)) as SelfReportedRun
 }
 
 /** A run with one of its attempts, at `now`; null when the run or the attempt does not exist. */
@@ -80,7 +111,9 @@ export async function findRun(db: Db, key: AttemptKey, now: Date): Promise<Store
       run.repository, run.commit_sha, run.ref, run.pipeline_name, attempt.url,
       ${statusAt(db, 'attempt', now)} as status, attempt.started_at, ${completedAt(db, 'attempt', now)} as completed_at,
       attempt.actor, run.event, attempt.deadline_at, run.trust, ${linkedRepository(db)} as linked_repository,
-      json_build_object('type', run.credential_type, 'id', run.credential_id, 'name', run.credential_name) as credential,
+      case when run.credential_id is not null then
+        json_build_object('type', run.credential_type, 'id', run.credential_id, 'name', run.credential_name)
+      end as credential,
       run.created_at, run.updated_at
     from ci_runs run
     cross join ${attemptsOf(db, key.org_id, key.run_id)} attempt

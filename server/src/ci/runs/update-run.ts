@@ -7,7 +7,7 @@ import { type Event, publish } from '../../platform/queue/event.ts'
 import type { Services } from '../../services.ts'
 import type { AttemptKey } from './attempt-deadline.store.ts'
 import type { CiRunUpdate } from './run.schema.ts'
-import { lockRunById, readRun, type StoredRun } from './run.store.ts'
+import { lockSelfReportedRun, readSelfReportedRun, type SelfReportedRun } from './run.store.ts'
 import { type AttemptChange, findAttempt, type StoredAttempt, updateAttempt } from './run-attempt.store.ts'
 import { isFinal, RUN_STATUSES } from './run-status.ts'
 
@@ -28,25 +28,25 @@ export const runFinished: Event<RunFinished> = { name: 'ci.run.finished', payloa
 
 /**
  * Updates one attempt of a run, by default the newest, and returns the run with that attempt.
- * Errors: 400 `invalid_request` for completed_at; 404 for an unknown run or attempt; 409
- * `run_finished` for a change of a finished attempt.
+ * Errors: 400 `invalid_request` for completed_at; 404 for an unknown run or attempt and for a run of
+ * a code host; 409 `run_finished` for a change of a finished attempt.
  */
 export async function updateRun(
   { sql, clock }: Services,
   actor: Actor,
   runId: string,
   input: CiRunUpdate,
-): Promise<StoredRun> {
+): Promise<SelfReportedRun> {
   const now = clock.now()
   return sql.begin(async (tx) => {
-    const newest = await lockRunById(tx, actor.org_id, runId)
+    const newest = await lockSelfReportedRun(tx, actor.org_id, runId)
     if (newest === null) throw notFound('run')
     const key = { org_id: actor.org_id, run_id: runId, attempt: input.attempt ?? newest }
     const attempt = await findAttempt(tx, key, now)
     if (!attempt) throw notFound(`attempt with the number ${key.attempt}`)
     if (isFinal(attempt.status)) refuseChange(attempt, input)
     else await changeOpen(tx, key, attemptChange(attempt, input, now), now)
-    return readRun(tx, key, now)
+    return readSelfReportedRun(tx, key, now)
   })
 }
 

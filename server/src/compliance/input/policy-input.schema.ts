@@ -13,7 +13,7 @@ const Run = Closed(
   {
     id: Text('The id of the run.'),
     provider: Text('The source of the run. `other` for runs created through the API.'),
-    ci_system: Text('The CI system, such as `buildkite`.'),
+    ci_system: Text('The CI system, such as `buildkite`. For a run of a code host, the code host, such as `github`.'),
     external_run_id: Text('The id of the run in its CI system.'),
     repository: Text('The repository as `host/owner/name`.'),
     ref: Nullable(Text('The branch or tag, as sent.')),

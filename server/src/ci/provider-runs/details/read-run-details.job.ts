@@ -1,0 +1,133 @@
+import type { HostClient } from '../../../codehosts/code-host.ts'
+import { openRepositoryClient } from '../../../codehosts/connections/open-client.ts'
+import type { HostRepository } from '../../../codehosts/host-repository.ts'
+import { DAY_MS } from '../../../platform/clock.ts'
+import { enqueue, type Job } from '../../../platform/queue/job.ts'
+import type { Services } from '../../../services.ts'
+import { findMergedPullRequests } from '../../changes/pull-request.store.ts'
+import { applyHostRun } from '../apply-host-run.ts'
+import { findHostRepository } from '../connected-repository.store.ts'
+import { markUnscored } from '../provider-run.store.ts'
+import { completeRunsJob, type RepositoryKey, readRunDetailsJob } from '../provider-run-jobs.ts'
+import { READ_AGAIN_MS, type TolerantReads, tolerantReads } from '../tolerant-reads.ts'
+import {
+  insertWorkflowFile,
+  listKnownAccounts,
+  listUnknownFiles,
+  listWithoutDetails,
+  markDetails,
+  type RunWithoutDetails,
+  storeCommit,
+  upsertAccount,
+} from './run-details.store.ts'
+import { NO_WORKFLOW, parseWorkflowFile } from './workflow-file.parser.ts'
+
+const RUNS_AT_ONCE = 100
+const NAMES_LAST_MS = 30 * DAY_MS
+
+type Reading = {
+  services: Services
+  client: HostClient
+  reads: TolerantReads
+  key: RepositoryKey
+  repository: HostRepository
+  runs: RunWithoutDetails[]
+}
+
+/**
+ * Reads what events do not say about the newest runs of a repository that lack it: the author of
+ * the commit, the merged pull request, the workflow file, earlier attempts, and the names of actors.
+ * What the host does not have stays null and is not asked for again.
+ */
+export const readRunDetails: Job<Services, RepositoryKey> = {
+  ...readRunDetailsJob,
+  async run(services, key): Promise<void> {
+    const { sql } = services
+    const repository = await findHostRepository(sql, key)
+    const client = await openRepositoryClient(services, key.org_id, { provider: key.provider, id: key.repository_id })
+    if (client === null || repository === null) return
+    const runs = await listWithoutDetails(sql, key, RUNS_AT_ONCE)
+    if (runs.length === 0) return
+    const reading = { services, client, reads: tolerantReads(), key, repository, runs }
+    await readCommits(reading)
+    await readAccounts(reading)
+    await readEarlierAttempts(reading)
+    await markRead(reading)
+    reading.reads.end()
+  },
+}
+
+/** Asks the host once per workflow file for all commits, each with the version of the file. */
+async function readCommits(reading: Reading): Promise<void> {
+  const { services, client, reads, key, repository, runs } = reading
+  const shas = [...new Set(runs.map(({ commit_sha }) => commit_sha))]
+  const merged = new Map(
+    (await findMergedPullRequests(services.sql, key, shas)).map((pull) => [pull.merge_commit_sha, pull]),
+  )
+  for (const [workflow_path, group] of Map.groupBy(runs, (run) => run.workflow_path)) {
+    const runsOf = Map.groupBy(group, ({ commit_sha }) => commit_sha)
+    const wanted = [...runsOf.keys()].map((sha) => ({ sha, workflow_path }))
+    const commits = await reads.read('readCommits', () => client.readCommits(repository, wanted), [])
+    const blobs = commits.map(({ workflow_blob }) => workflow_blob)
+    await readWorkflowFiles(reading, blobs)
+    for (const commit of commits) {
+      const ids = (runsOf.get(commit.sha) ?? []).map(({ run_id }) => run_id)
+      const pull = merged.get(commit.sha) ?? commit.merged_pull_request
+      await storeCommit(services.sql, key.org_id, ids, { ...commit, merged_pull_request: pull })
+    }
+  }
+}
+
+/** Reads each version of a workflow file once. */
+async function readWorkflowFiles(
+  { services: { sql }, client, reads, key, repository }: Reading,
+  blobs: readonly (string | null)[],
+): Promise<void> {
+  const named = [...new Set(blobs.filter((blob) => blob !== null))]
+  for (const blob of await listUnknownFiles(sql, key, named)) {
+    const text = await reads.read('readBlob', () => client.readBlob(repository, blob), undefined)
+    if (text === undefined) continue
+    await insertWorkflowFile(sql, key, blob, text === null ? NO_WORKFLOW : parseWorkflowFile(text))
+  }
+}
+
+async function readAccounts({ services: { sql, clock }, client, reads, key, runs }: Reading): Promise<void> {
+  const now = clock.now()
+  const logins = new Map(runs.map(({ actor_id, actor_login }) => [actor_id, actor_login]))
+  const ids = [...logins.keys()].filter((id) => id !== null)
+  const known = await listKnownAccounts(sql, key, ids, new Date(now.getTime() - NAMES_LAST_MS))
+  for (const id of ids.filter((actor) => !known.includes(actor))) {
+    const account = await reads.read('readAccount', () => client.readAccount(logins.get(id) as string), undefined)
+    if (account === undefined) continue
+    await upsertAccount(sql, key, { id, name: account?.id === id ? account.name : null, read_at: now })
+  }
+}
+
+async function readEarlierAttempts({ services, client, reads, key, repository, runs }: Reading): Promise<void> {
+  const source = { ...key, connection_id: '', provider: repository.provider, host: repository.host }
+  const missing = runs.flatMap((run) => run.missing_attempts.map((attempt) => ({ run, attempt })))
+  for (const {
+    run: { external_run_id: id },
+    attempt,
+  } of missing) {
+    const run = await reads.read('readRun', () => client.readRun(repository, id, attempt), null)
+    if (run?.attempt !== attempt) continue
+    await services.sql.begin((tx) => applyHostRun(services, tx, source, run))
+  }
+}
+
+/**
+ * Runs of which something may be read later are asked for again, but not for longer than
+ * `READ_AGAIN_MS`. The completion of the runs queues this job again while it has untried ones.
+ */
+async function markRead({ services: { sql, clock }, reads, key, runs }: Reading): Promise<void> {
+  const now = clock.now()
+  const isRecent = ({ details_tried_at: at }: RunWithoutDetails) =>
+    at === null || now.getTime() - at.getTime() < READ_AGAIN_MS
+  const again = reads.missed > 0 ? runs.filter(isRecent) : []
+  const ids = (some: readonly RunWithoutDetails[]) => some.map(({ run_id }) => run_id)
+  await markDetails(sql, key.org_id, ids(again), { due: true, now })
+  await markDetails(sql, key.org_id, ids(runs.filter((run) => !again.includes(run))), { due: false, now })
+  await markUnscored(sql, key, ids(runs))
+  await enqueue(sql, completeRunsJob, key)
+}

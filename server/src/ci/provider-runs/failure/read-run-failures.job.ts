@@ -1,0 +1,66 @@
+import type { HostClient } from '../../../codehosts/code-host.ts'
+import { openRepositoryClient } from '../../../codehosts/connections/open-client.ts'
+import type { HostRepository } from '../../../codehosts/host-repository.ts'
+import type { HostJob } from '../../../codehosts/host-run.ts'
+import { enqueue, type Job } from '../../../platform/queue/job.ts'
+import type { Services } from '../../../services.ts'
+import { findHostRepository } from '../connected-repository.store.ts'
+import { markUnscored } from '../provider-run.store.ts'
+import { completeRunsJob, type RepositoryKey, readRunFailuresJob } from '../provider-run-jobs.ts'
+import { READ_AGAIN_MS, type TolerantReads, tolerantReads } from '../tolerant-reads.ts'
+import { listUnreadFailures, storeFailure, type UnreadFailure } from './run-failure.store.ts'
+import { decisiveJobs, explainFailure, type JobEvidence } from './run-failure.ts'
+
+const RUNS_AT_ONCE = 20
+const LOG_BYTES_MAX = 64 * 1024
+
+type Reading = { client: HostClient; reads: TolerantReads; repository: HostRepository }
+
+/**
+ * Reads why the newest failed runs of a repository failed: their failed jobs, the messages of these
+ * and the end of their logs. What cannot be read now is read again later; until then the rest
+ * explains the failure.
+ */
+export const readRunFailures: Job<Services, RepositoryKey> = {
+  ...readRunFailuresJob,
+  async run(services, key): Promise<void> {
+    const repository = await findHostRepository(services.sql, key)
+    const client = await openRepositoryClient(services, key.org_id, { provider: key.provider, id: key.repository_id })
+    if (client === null || repository === null) return
+    const reads = tolerantReads()
+    const runs = await listUnreadFailures(services.sql, key, RUNS_AT_ONCE)
+    for (const run of runs) await readOne(services, { client, reads, repository }, key.org_id, run)
+    await markUnscored(
+      services.sql,
+      key,
+      runs.map(({ run_id }) => run_id),
+    )
+    if (runs.length > 0) await enqueue(services.sql, completeRunsJob, key)
+    reads.end()
+  },
+}
+
+async function readOne({ sql, clock }: Services, reading: Reading, orgId: string, run: UnreadFailure) {
+  const missedBefore = reading.reads.missed
+  const jobs = await readJobs(reading, run)
+  const now = clock.now()
+  const isRecent = run.failure_tried_at === null || now.getTime() - run.failure_tried_at.getTime() < READ_AGAIN_MS
+  const due = reading.reads.missed > missedBefore && isRecent
+  await storeFailure(sql, orgId, run, { ...explainFailure(run.status, jobs), due, now })
+}
+
+async function readJobs({ client, reads, repository }: Reading, run: UnreadFailure): Promise<JobEvidence[]> {
+  const listJobs = () => client.listJobs(repository, run.external_run_id, run.attempt)
+  const jobs = decisiveJobs(await reads.read('listJobs', listJobs, []))
+  const evidence: JobEvidence[] = []
+  for (const job of jobs) evidence.push(await readJob({ client, reads, repository }, job))
+  return evidence
+}
+
+/** The log of a cancelled job says nothing about a failure. */
+async function readJob({ client, reads, repository }: Reading, job: HostJob): Promise<JobEvidence> {
+  const annotations = await reads.read('listAnnotations', () => client.listAnnotations(repository, job.id), [])
+  const readLog = () => client.readJobLog(repository, job.id, LOG_BYTES_MAX)
+  const log = job.status === 'cancelled' ? null : await reads.read('readJobLog', readLog, null)
+  return { job, annotations, log }
+}

@@ -1,0 +1,28 @@
+import { type Static, Type } from 'typebox'
+import type { Db } from '../../platform/db/sql.ts'
+import { enqueue } from '../../platform/queue/job.ts'
+import { markUnscored } from './provider-run.store.ts'
+
+const RepositoryKey = Type.Object({ org_id: Type.String(), provider: Type.String(), repository_id: Type.String() })
+/** A connected repository, whose runs a job works on. */
+export type RepositoryKey = Static<typeof RepositoryKey>
+
+const once = ({ org_id, provider, repository_id }: RepositoryKey) => `${org_id} ${provider} ${repository_id}`
+
+/** Computes the scores of runs, and queues the two jobs below if they have work. */
+export const completeRunsJob = { name: 'ci.complete-runs', payload: RepositoryKey, attemptsMax: 10, once }
+
+/** Reads what events do not contain from the host. Its ten tries last about four hours. */
+export const readRunDetailsJob = { name: 'ci.read-run-details', payload: RepositoryKey, attemptsMax: 10, once }
+
+/** Reads why runs failed from the host. */
+export const readRunFailuresJob = { name: 'ci.read-run-failures', payload: RepositoryKey, attemptsMax: 10, once }
+
+/**
+ * Queues the completion of a run, in the transaction that changes it. This is the only job that
+ * handlers queue, so that transactions over several runs lock the jobs of a repository in one order.
+ */
+export async function requestCompletion(db: Db, repository: RepositoryKey, runId: string): Promise<void> {
+  await markUnscored(db, repository, [runId])
+  await enqueue(db, completeRunsJob, repository)
+}

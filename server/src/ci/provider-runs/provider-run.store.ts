@@ -1,0 +1,165 @@
+import type { Db, Tx } from '../../platform/db/sql.ts'
+import type { ProviderRunKey } from './attempt-facts.store.ts'
+import type { Attempt, RunCourse } from './attempt-facts.ts'
+import type { LastingFacts, ProviderRun } from './provider-run.ts'
+
+/** The version of the stored facts of a run; null if the run is not stored. */
+export async function findRunVersion(tx: Tx, { org_id, run_id }: ProviderRunKey): Promise<string | null> {
+  const [row] = await tx<{ host_version: string }[]>`
+    select host_version
+    from provider_runs
+    where org_id = ${org_id}
+      and run_id = ${run_id}`
+  return row?.host_version ?? null
+}
+
+/** Stores the facts of a run and its newest attempt, in place of the stored ones. */
+export async function upsertRun(tx: Tx, key: ProviderRunKey, run: ProviderRun, course: RunCourse): Promise<void> {
+  await upsertCiRun(tx, key, run, course)
+  await upsertProviderRun(tx, key, run)
+}
+
+/** The repository has the name that is known now: the event may be from before it was renamed. */
+async function upsertCiRun(tx: Tx, key: ProviderRunKey, run: ProviderRun, course: RunCourse): Promise<void> {
+  const { newest, updated_at } = course
+  await tx`
+    insert into ci_runs (
+      org_id, id, provider, external_run_id, repository, commit_sha, ref, pipeline_name, event, trust, newest_attempt,
+      status, url, actor, started_at, completed_at, created_at, updated_at
+    )
+    select ${key.org_id}, ${key.run_id}, ${run.provider}, ${run.external_run_id},
+      coalesce(
+        (
+          select repository.host || '/' || repository.full_name
+          from repositories repository
+          where repository.org_id = ${key.org_id}
+            and repository.provider = ${run.provider}
+            and repository.id = ${run.repository_id}
+        ),
+        ${run.repository}
+      ),
+      ${run.commit_sha}, ${run.ref}, ${run.workflow_name}, ${run.event}, 'verified', ${newest.number}::smallint,
+      ${newest.status}, ${newest.url}, ${newest.actor}, ${newest.started_at}::timestamptz,
+      ${newest.completed_at}::timestamptz, ${run.created_at}::timestamptz, ${updated_at}::timestamptz
+    on conflict (org_id, id) do update
+    set repository = excluded.repository, commit_sha = excluded.commit_sha, ref = excluded.ref,
+      pipeline_name = excluded.pipeline_name, event = excluded.event, newest_attempt = excluded.newest_attempt,
+      status = excluded.status, url = excluded.url, actor = excluded.actor, started_at = excluded.started_at,
+      completed_at = excluded.completed_at, created_at = excluded.created_at, updated_at = excluded.updated_at`
+}
+
+async function upsertProviderRun(tx: Tx, { org_id, run_id }: ProviderRunKey, run: ProviderRun): Promise<void> {
+  await tx`
+    insert into provider_runs (
+      org_id, run_id, provider, repository_id, repository_owner_id, workflow_id, workflow_path, run_number, branch,
+      trigger_kind, commit_sha, release_name, actor_id, actor_login, actor_avatar_url, actor_url, created_at,
+      host_version
+    )
+    values (
+      ${org_id}, ${run_id}, ${run.provider}, ${run.repository_id}, ${run.repository_owner_id}, ${run.workflow_id},
+      ${run.workflow_path}, ${run.run_number}, ${run.branch}, ${run.trigger_kind}, ${run.commit_sha},
+      ${run.release_name}, ${run.actor_id}, ${run.actor_login}, ${run.actor_avatar_url}, ${run.actor_url},
+      ${run.created_at}, ${run.host_version}
+    )
+    on conflict (org_id, run_id) do update
+    set repository_id = excluded.repository_id, repository_owner_id = excluded.repository_owner_id,
+      workflow_id = excluded.workflow_id, workflow_path = excluded.workflow_path, run_number = excluded.run_number,
+      branch = excluded.branch, trigger_kind = excluded.trigger_kind, commit_sha = excluded.commit_sha,
+      release_name = excluded.release_name, actor_id = excluded.actor_id, actor_login = excluded.actor_login,
+      actor_avatar_url = excluded.actor_avatar_url, actor_url = excluded.actor_url, created_at = excluded.created_at,
+      host_version = excluded.host_version`
+}
+
+/** Stores the newest attempt of a stored run. */
+export async function updateNewestAttempt(tx: Tx, key: ProviderRunKey, course: RunCourse): Promise<void> {
+  const { newest, updated_at } = course
+  await tx`
+    update ci_runs
+    set newest_attempt = ${newest.number}, status = ${newest.status}, url = ${newest.url}, actor = ${newest.actor},
+      started_at = ${newest.started_at}, completed_at = ${newest.completed_at}, updated_at = ${updated_at}
+    where org_id = ${key.org_id}
+      and id = ${key.run_id}`
+}
+
+/** Stores the attempts before the newest one. */
+export async function upsertEarlierAttempts(tx: Tx, key: ProviderRunKey, attempts: readonly Attempt[]): Promise<void> {
+  await tx`
+    insert into ci_run_attempts (org_id, run_id, number, status, url, actor, started_at, completed_at)
+    select ${key.org_id}, ${key.run_id}, number, status, url, actor, started_at, completed_at
+    from json_to_recordset(${tx.json(attempts as never)}::json) as given (
+      number smallint, status text, url text, actor text, started_at timestamptz, completed_at timestamptz
+    )
+    on conflict (org_id, run_id, number) do update
+    set status = excluded.status, url = excluded.url, actor = excluded.actor, started_at = excluded.started_at,
+      completed_at = excluded.completed_at`
+}
+
+/** Adds facts that no version takes back. Of two pull requests, the one with the lower number stays. */
+export async function addLastingFacts(tx: Tx, key: ProviderRunKey, facts: LastingFacts): Promise<void> {
+  const { commit_message, pull_request } = facts
+  if (commit_message === null && pull_request === null) return
+  const number = pull_request?.number ?? null
+  await tx`
+    update provider_runs
+    set commit_message = coalesce(commit_message, ${commit_message}),
+      pull_request_number = least(pull_request_number, ${number}),
+      pull_request_url = case when ${number}::int <= coalesce(pull_request_number, ${number})
+        then coalesce(${pull_request?.url ?? null}, pull_request_url) else pull_request_url end
+    where org_id = ${key.org_id}
+      and run_id = ${key.run_id}
+      and (commit_message is null or pull_request_number is null or ${number}::int <= pull_request_number)`
+}
+
+/** Asks for the details again, because the run has an attempt before others that are not known. */
+export async function askForDetails(tx: Tx, key: ProviderRunKey): Promise<void> {
+  await tx`
+    update provider_runs
+    set details_due = true, details_tried_at = null
+    where org_id = ${key.org_id}
+      and run_id = ${key.run_id}`
+}
+
+/** Asks for the failure of an attempt, or forgets that it was asked for (null). */
+export async function askForFailure(tx: Tx, key: ProviderRunKey, attempt: number | null): Promise<void> {
+  await tx`
+    update provider_runs
+    set failure_attempt = ${attempt}, failure_category = null, failure_excerpt = null,
+      failure_due = ${attempt !== null}, failure_tried_at = null
+    where org_id = ${key.org_id}
+      and run_id = ${key.run_id}`
+}
+
+/** Marks runs whose scores must be computed again. */
+export async function markUnscored(
+  db: Db,
+  { org_id, provider, repository_id }: { org_id: string; provider: string; repository_id: string },
+  runIds: readonly string[],
+): Promise<void> {
+  await db`
+    insert into unscored_provider_runs (org_id, provider, repository_id, run_id)
+    select ${org_id}, ${provider}, ${repository_id}, run_id
+    from unnest(${runIds as string[]}::text[]) as given (run_id)
+    order by run_id
+    on conflict do nothing`
+}
+
+type OpenRun = { repository_id: string; external_run_id: string; attempt: number }
+
+/** The open runs of some connected repositories, oldest first. The synchronization reads them again. */
+export async function listOpenProviderRuns(
+  db: Db,
+  orgId: string,
+  { provider, repository_ids, limit }: { provider: string; repository_ids: readonly string[]; limit: number },
+): Promise<OpenRun[]> {
+  return db<OpenRun[]>`
+    select provider_run.repository_id, run.external_run_id, run.newest_attempt as attempt
+    from ci_runs run
+    join provider_runs provider_run on provider_run.org_id = run.org_id and provider_run.run_id = run.id
+    where run.org_id = ${orgId}
+      and run.completed_at is null
+      and run.trust = 'verified'
+      and provider_run.provider = ${provider}
+      and provider_run.repository_id = any(${repository_ids as string[]})
+    order by run.created_at, run.id
+    limit ${limit}`
+}

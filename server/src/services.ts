@@ -1,5 +1,4 @@
 import type { KeyObject } from 'node:crypto'
-import type { AnswerHosts } from './codehosts/answer-host.ts'
 import type { CodeHosts } from './codehosts/code-host.ts'
 import type { Config } from './config.ts'
 import type { Plans } from './organizations/plan.ts'
@@ -25,6 +24,5 @@ export type Services = Readonly<{
   contextKey: KeyObject
   /** Derives the poll tokens of gates. */
   pollTokenKey: KeyObject
-  answerHosts: AnswerHosts
   codeHosts: CodeHosts
 }>

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { insertApiKey } from '../../src/access/api-keys/api-key.store.ts'
 import { generateApiKey, hashApiKey } from '../../src/access/api-keys/api-key.ts'
 import { SCOPES, type Scope } from '../../src/access/scopes.ts'
-import type { AnswerHosts } from '../../src/codehosts/answer-host.ts'
+import type { CodeHosts } from '../../src/codehosts/code-host.ts'
 import { readConfig, withPort } from '../../src/config.ts'
 import { openServices } from '../../src/open-services.ts'
 import { insertOrganization } from '../../src/organizations/organization.store.ts'
@@ -75,7 +75,7 @@ type TestApiOptions = {
   env?: Record<string, string>
   /** Another API over the same data. */
   beside?: TestApi
-  answerHosts?: AnswerHosts
+  codeHosts?: CodeHosts
 }
 
 type Shared = { database: Awaited<ReturnType<typeof createTestDatabase>>; dataDir: string }
@@ -105,7 +105,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
       connections: 8,
       clock,
       log: createLog(config.logLevel),
-      ...(options.answerHosts && { answerHosts: options.answerHosts }),
+      ...(options.codeHosts && { codeHosts: options.codeHosts }),
     },
   )
   const { services } = opened

@@ -13,6 +13,8 @@ export function fakeCodeHost(answers: FakeAnswers = {}) {
   const client = new Proxy({} as HostClient, {
     get: (_, name: keyof HostClient) => {
       const method = answers[name] ?? own[name]
+      // An awaited client must not look like a promise.
+      if ((name as string) === 'then') return undefined
       if (method === undefined) throw new Error(`The test gives no answer to ${name}`)
       return method
     },

@@ -1,4 +1,4 @@
-import type { Tx } from '../../platform/db/sql.ts'
+import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { HostAction } from '../code-host.ts'
 
 /** What a call is about. Its slice is told when the call ends. */
@@ -23,4 +23,14 @@ export async function insertCall(tx: Tx, call: HostCall, id: string, now: Date):
       ${tx.json(call.action as never)}, 'pending', ${now}, ${now}
     )
     on conflict (org_id, idempotency_key) do nothing`
+}
+
+/** The idempotency key of a call; null if the call does not exist. */
+export async function findCallKey(db: Db, orgId: string, callId: string): Promise<string | null> {
+  const [row] = await db<{ idempotency_key: string }[]>`
+    select idempotency_key
+    from codehost_calls
+    where org_id = ${orgId}
+      and id = ${callId}`
+  return row?.idempotency_key ?? null
 }

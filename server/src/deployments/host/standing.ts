@@ -1,0 +1,74 @@
+import { endedBadly } from '../../ci/runs/run-status.ts'
+import type { HostDeploymentState } from '../../codehosts/host-deployment.ts'
+import type { HostFacts, StoredReview } from './host-facts.ts'
+
+/** `inactive` is left out: it says something about a newer deployment. */
+type HostProgress = Exclude<HostDeploymentState, 'inactive'>
+
+/** How the rules and the host stand to each other. Every shown state follows from it. */
+export type Standing = {
+  /** The newest state that the host reported, apart from `inactive`; null if there is none. */
+  host: HostProgress | null
+  /** True once the host has started the job or reported its success. */
+  hasGoneOn: boolean
+  reviewers: ReviewersState | null
+  rule: RuleState | null
+}
+
+export type ReviewersState = 'pending' | 'approved' | 'rejected'
+export type RuleState = 'pending' | 'approved' | 'rejected' | 'expired' | 'cancelled'
+
+export function standingOf(facts: HostFacts): Standing {
+  const reported = facts.statuses.map(({ state }) => state).filter((state) => state !== 'inactive')
+  const host = reported.at(-1) ?? (facts.statuses.length > 0 ? 'success' : null)
+  const hasGoneOn = reported.some((state) => state === 'in_progress' || state === 'success')
+  const reviewers = reviewersState(facts, hasGoneOn || isOver(host))
+  return { host, hasGoneOn, reviewers, rule: ruleState(facts, { host, hasGoneOn, reviewers }) }
+}
+
+export function isOver(host: HostProgress | null): boolean {
+  return host !== null && host !== 'waiting' && host !== 'in_progress'
+}
+
+/**
+ * Reviewers are required if the host asked them or one of them answered, and if the environment
+ * requires them and the deployment waits or has waited. One answer decides.
+ */
+function reviewersState(facts: HostFacts, isPast: boolean): ReviewersState | null {
+  const states = reviewsOf(facts, isPast).map(({ state }) => state)
+  const { statuses, deployment } = facts
+  const hasWaited = !isPast || statuses.some(({ state }) => state === 'waiting')
+  const requires = deployment.environment_rules?.rule_types.includes('required_reviewers') ?? false
+  if (states.includes('rejected')) return 'rejected'
+  if (states.includes('approved')) return 'approved'
+  return states.includes('requested') || (requires && hasWaited) ? 'pending' : null
+}
+
+/**
+ * Reviews of the deployment's attempt. Lists of hosts do not name the attempt: their reviews count
+ * for the first attempt, and for a later one once it has gone on.
+ */
+export function reviewsOf({ reviews, deployment }: HostFacts, isPast: boolean): StoredReview[] {
+  const attempt = deployment.host_attempt ?? 1
+  const named = reviews.filter((review) => review.attempt === attempt)
+  const known = new Set(reviews.filter((review) => review.attempt > 0).map(reviewKey))
+  const unnamed = reviews.filter((review) => review.attempt === 0 && (attempt === 1 || isPast))
+  return [...named, ...unnamed.filter((review) => !known.has(reviewKey(review)))]
+}
+
+function reviewKey({ state, reviewer }: StoredReview): string {
+  return `${state} ${reviewer}`
+}
+
+function ruleState(facts: HostFacts, { host, hasGoneOn, reviewers }: Omit<Standing, 'rule'>): RuleState | null {
+  if (facts.callback_url === null) return null
+  if (facts.deployment.rule_decision) return facts.deployment.rule_decision
+  if (hasGoneOn) return 'pending'
+  return isOver(host) || reviewers === 'rejected' || isCancelled(facts) ? 'cancelled' : 'pending'
+}
+
+/** True if the deployment cannot start any more: its attempt ended badly or was repeated. */
+export function isCancelled({ deployment, run, next_attempt_id }: HostFacts): boolean {
+  const isOfAttempt = run?.attempt === (deployment.host_attempt ?? 1)
+  return next_attempt_id !== null || (run !== null && isOfAttempt && endedBadly(run.status))
+}

@@ -341,10 +341,12 @@ create table deployment_reviews (
   comment text,
   at timestamp(3) with time zone not null,
   is_listed boolean not null,
+  times integer not null,
   constraint deployment_reviews_pkey PRIMARY KEY (org_id, provider, repository_id, run_id, environment, attempt, state, reviewer),
   constraint deployment_reviews_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
   constraint deployment_reviews_attempt_check CHECK ((attempt >= 0)),
-  constraint deployment_reviews_state_check CHECK ((state = ANY (ARRAY['requested'::text, 'approved'::text, 'rejected'::text])))
+  constraint deployment_reviews_state_check CHECK ((state = ANY (ARRAY['requested'::text, 'approved'::text, 'rejected'::text]))),
+  constraint deployment_reviews_times_check CHECK ((times >= 1))
 );
 
 create table deployment_runs (

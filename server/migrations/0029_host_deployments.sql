@@ -112,6 +112,8 @@ create table deployment_reviews (
   at timestamptz(3) not null,
   -- Lists of hosts do not contain the time of a review. An event replaces a listed review.
   is_listed boolean not null,
+  -- How often a list contains the review, because it does not name the attempts.
+  times integer not null check (times >= 1),
   primary key (org_id, provider, repository_id, run_id, environment, attempt, state, reviewer)
 );
 

@@ -156,12 +156,15 @@ test('after 12 hours without an answer the deployment is expired and the code ho
   assert.equal((await show()).bypass, null)
 })
 
-test('a decision that the host never took is shown on the deployment until the host goes on', async () => {
+test('a decision that the host never took is shown on the deployment until the host takes it or goes on', async () => {
   await configureGate(api, caller)
   await arrive()
   await answer(api, caller, ID, 'approve')
   await endCall('failed')
   assert.equal((await show()).custom_rule_awaiting, 'decision_not_delivered')
+  await endCall('done')
+  assert.equal((await show()).custom_rule_awaiting, null)
+  await endCall('failed')
   await applyEvents(api, source, [IN_PROGRESS])
   assert.equal((await show()).custom_rule_awaiting, null)
 })

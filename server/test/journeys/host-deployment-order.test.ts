@@ -155,7 +155,7 @@ for (const [name, story] of Object.entries(STORIES)) {
         const given = [before.map((at) => first[at] as HostEvent), after.map((at) => later[at] as HostEvent)] as const
         assert.deepEqual(await play(story, ...given), expected)
       }),
-      { numRuns: 25 },
+      { numRuns: 15 },
     )
   })
 }

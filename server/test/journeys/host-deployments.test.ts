@@ -258,6 +258,35 @@ test('a review whose webhook is late is found on the host, and nothing counts as
   )
 })
 
+test('a listed approval of the first attempt does not approve the second one, but a second listed one does', async () => {
+  const listed = hostReview('approved', { run: { id: '9001', attempt: null } })
+  const again = hostDeployment({ run: { id: '9001', attempt: 2 } })
+  const events: HostEvent[] = [
+    { kind: 'deployment_review', data: hostReview('approved') },
+    { kind: 'deployment', data: again },
+    status('waiting', 1, again),
+    status('in_progress', 5, again),
+  ]
+  host.answers.readEnvironment = async () => REVIEWED
+  host.answers.listDeploymentReviews = async () => [listed]
+  await apply(...events)
+  assert.deepEqual((await show()).bypass.gates, ['required_reviewers'])
+  caller = await api.caller()
+  source = await insertConnection(api.services.sql, caller.orgId)
+  host.answers.listDeploymentReviews = async () => [listed, listed]
+  await apply(...events)
+  const { bypass, reviewers_state } = await show()
+  assert.deepEqual([bypass, reviewers_state], [null, 'approved'])
+})
+
+test('a deployment of the API of the host does not wait for the reviewers of jobs', async () => {
+  host.answers.readEnvironment = async () => REVIEWED
+  const alone = hostDeployment({ run: null })
+  await apply({ kind: 'deployment', data: alone }, status('waiting', 1, alone))
+  const { status: shown, gated, reviewers_state } = await show()
+  assert.deepEqual([shown, gated, reviewers_state], ['in_progress', false, null])
+})
+
 test('a bypass of reviewers and of our rule names both', async () => {
   host.answers.readEnvironment = async () => REVIEWED
   await configureGate(api, caller)

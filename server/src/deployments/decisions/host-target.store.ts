@@ -34,11 +34,11 @@ export async function findDecisionTarget(db: Db, { org_id, id }: DeploymentKey) 
   return { provider, target }
 }
 
-/** Stores that the host did not take the decision of our rule. */
-export async function markUndelivered(tx: Tx, { org_id, id }: DeploymentKey): Promise<void> {
+/** Stores whether the decision of our rule could not be delivered to the host. */
+export async function setUndelivered(tx: Tx, { org_id, id }: DeploymentKey, undelivered: boolean): Promise<void> {
   await tx`
     update deployments
-    set decision_undelivered = true
+    set decision_undelivered = ${undelivered}
     where org_id = ${org_id}
       and id = ${id}`
 }

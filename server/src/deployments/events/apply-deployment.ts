@@ -8,9 +8,9 @@ import { findById } from '../../repositories/repository-lookup.store.ts'
 import type { Services } from '../../services.ts'
 import type { DeploymentKey } from '../deployment-state.ts'
 import { listHostDeployments, renameHostDeployments, upsertHostDeployment } from '../host/host-deployment.store.ts'
-import { insertStatus, upsertGateRequest, upsertReview, upsertRun } from '../host/host-facts.store.ts'
 import type { EnvironmentKey } from '../host/host-facts.ts'
-import { lockEnvironment, lockRun } from '../host/lineage.store.ts'
+import { insertStatus, upsertGateRequest, upsertReview, upsertRun } from '../host/host-news.store.ts'
+import { lockEnvironment, lockHostRun } from '../host/lineage.store.ts'
 import { followDeployment, readEnvironmentJob } from './follow-deployment.ts'
 
 /** Stores a deployment and derives its state from all facts. */
@@ -38,22 +38,22 @@ export const applyGateRequest: HostEventHandler<'gate_request'> = async (service
     return followDeployment(services, tx, key)
   }
   if (run === null) return
-  await lockRun(tx, source.org_id, hostRunId(source.provider, run.id))
+  await lockHostRun(tx, source.org_id, hostRunId(source.provider, run.id))
   await upsertGateRequest(tx, source, request)
   await followRunDeployments(services, tx, source, { runId: run.id, environment })
 }
 
 /** Reviewers of the host were asked or have answered, for environments of a run. */
 export const applyDeploymentReview: HostEventHandler<'deployment_review'> = async (services, tx, source, review) => {
-  await lockRun(tx, source.org_id, hostRunId(source.provider, review.run.id))
-  await upsertReview(tx, source, review, false)
+  await lockHostRun(tx, source.org_id, hostRunId(source.provider, review.run.id))
+  await upsertReview(tx, source, review, null)
   for (const environment of new Set(review.environments))
     await followRunDeployments(services, tx, source, { runId: review.run.id, environment })
 }
 
 /** Keeps what deployments show of a run. A run without deployments costs two short statements. */
 export const applyRunToDeployments: HostEventHandler<'run'> = async (services, tx, source, run) => {
-  await lockRun(tx, source.org_id, hostRunId(source.provider, run.id))
+  await lockHostRun(tx, source.org_id, hostRunId(source.provider, run.id))
   await upsertRun(tx, source, run)
   await followRunDeployments(services, tx, source, { runId: run.id, environment: null })
 }
@@ -71,7 +71,7 @@ async function storeDeployment(
 ): Promise<DeploymentKey> {
   const { org_id, provider } = source
   const { run } = deployment
-  if (run) await lockRun(tx, org_id, hostRunId(provider, run.id))
+  if (run) await lockHostRun(tx, org_id, hostRunId(provider, run.id))
   await lockEnvironment(tx, environmentOf(source, deployment))
   // An old event contains the old name of a renamed repository.
   const known = await findById(tx, org_id, provider, deployment.repository.id)

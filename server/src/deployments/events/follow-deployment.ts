@@ -5,8 +5,8 @@ import type { Services } from '../../services.ts'
 import type { DeploymentKey } from '../deployment-state.ts'
 import { settleAndCover } from '../gates/cover-deployment.ts'
 import { lacksReviews } from '../host/bypass.ts'
-import { findEnvironmentRules, setEnvironmentRules } from '../host/host-facts.store.ts'
 import { type EnvironmentKey, environmentOf, type HostFacts } from '../host/host-facts.ts'
+import { findEnvironmentRules, setEnvironmentRules } from '../host/host-news.store.ts'
 import { listAffected, listOtherAttempts } from '../host/lineage.store.ts'
 import { type Settled, settleHostDeployment } from '../host/settle-host-deployment.ts'
 import { standingOf } from '../host/standing.ts'
@@ -62,9 +62,9 @@ const RULES_FRESH_MS = 60 * 60_000
 
 async function readMissing({ clock }: Services, tx: Tx, facts: HostFacts): Promise<void> {
   const { deployment } = facts
-  const { org_id, id, environment_rules: rules } = deployment
+  const { org_id, id, host_run_id, environment_rules: rules } = deployment
   if (lacksReviews(facts, standingOf(facts))) await enqueue(tx, readReviewsJob, { org_id, id })
-  if (rules?.is_known) return
+  if (host_run_id === null || rules?.is_known) return
   const environment = environmentOf(deployment)
   const fresh = await findEnvironmentRules(tx, environment, new Date(clock.now().getTime() - RULES_FRESH_MS))
   if (fresh === null) return enqueue(tx, readEnvironmentJob, environment)

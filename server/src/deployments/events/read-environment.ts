@@ -1,8 +1,8 @@
 import { findHostRepository } from '../../codehosts/connections/host-repository.store.ts'
 import { openRepositoryClient } from '../../codehosts/connections/open-client.ts'
 import type { Services } from '../../services.ts'
-import { listWithoutRules, setEnvironmentRules, writeEnvironmentRules } from '../host/host-facts.store.ts'
 import type { EnvironmentKey, EnvironmentRules } from '../host/host-facts.ts'
+import { listWithoutRules, setEnvironmentRules, writeEnvironmentRules } from '../host/host-news.store.ts'
 import { lockEnvironment } from '../host/lineage.store.ts'
 import { followDeployment } from './follow-deployment.ts'
 

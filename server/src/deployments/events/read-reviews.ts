@@ -3,15 +3,14 @@ import { findHostRepository } from '../../codehosts/connections/host-repository.
 import { openRepositoryClient } from '../../codehosts/connections/open-client.ts'
 import type { HostDeployment, HostDeploymentReview, HostDeploymentStatus } from '../../codehosts/host-deployment.ts'
 import { hostRunId } from '../../codehosts/host-ids.ts'
-import type { HostRepository } from '../../codehosts/host-repository.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import type { Services } from '../../services.ts'
-import { markUndelivered } from '../decisions/host-target.store.ts'
+import { setUndelivered } from '../decisions/host-target.store.ts'
 import { decisionKey } from '../decisions/send-to-host.ts'
 import type { DeploymentKey } from '../deployment-state.ts'
 import { findHostDeployment } from '../host/host-deployment.store.ts'
-import { insertStatus, setReviewsRead, upsertReview } from '../host/host-facts.store.ts'
-import { lockEnvironment, lockRun } from '../host/lineage.store.ts'
+import { insertStatus, setReviewsRead, upsertReview } from '../host/host-news.store.ts'
+import { lockEnvironment, lockHostRun } from '../host/lineage.store.ts'
 import { followDeployment } from './follow-deployment.ts'
 
 /** Reads the answers of reviewers to the run of a deployment that has gone on. */
@@ -35,11 +34,11 @@ type EndedCall = { org_id: string; call_id: string; subject_type: string; subjec
 
 /**
  * A call about a deployment has ended. If the host refused our decision, its own view is read and
- * stored. A decision that did not reach the host is shown on the deployment.
+ * stored. A deployment shows that the decision did not reach its host.
  */
 export async function followCall(services: Services, call: EndedCall): Promise<void> {
   const { org_id, subject_type, subject_id: id, outcome } = call
-  if (subject_type !== 'deployment' || outcome === 'done') return
+  if (subject_type !== 'deployment') return
   const key = { org_id, id }
   if ((await findCallKey(services.sql, org_id, call.call_id)) !== decisionKey(key)) return
   const found = outcome === 'refused' ? await openDeployment(services, key) : null
@@ -49,7 +48,7 @@ export async function followCall(services: Services, call: EndedCall): Promise<v
   await store(services, key, deployment, async (tx) => {
     if (view) await storeReviews(tx, key, deployment, view.reviews)
     for (const status of view?.statuses ?? []) await insertStatus(tx, key, status)
-    if (view === null || view.isPending) await markUndelivered(tx, key)
+    await setUndelivered(tx, key, outcome === 'failed' || (outcome === 'refused' && view?.isPending !== false))
   })
 }
 
@@ -99,20 +98,23 @@ async function store(
   const { org_id } = key
   const { provider, id: repository_id } = repository
   await services.sql.begin(async (tx) => {
-    if (run) await lockRun(tx, org_id, hostRunId(provider, run.id))
+    if (run) await lockHostRun(tx, org_id, hostRunId(provider, run.id))
     await lockEnvironment(tx, { org_id, provider, repository_id, environment })
     await write(tx)
     await followDeployment(services, tx, key)
   })
 }
 
+/** Lists do not name attempts, so the same review can be in them more than once. */
 async function storeReviews(
   tx: Tx,
   { org_id }: DeploymentKey,
-  { repository: { provider }, environment }: { repository: HostRepository; environment: string },
+  { repository: { provider }, environment }: HostDeployment,
   reviews: HostDeploymentReview[],
 ): Promise<void> {
   const own = reviews.filter(({ environments }) => environments.includes(environment))
-  for (const review of own)
-    await upsertReview(tx, { org_id, provider }, { ...review, environments: [environment] }, true)
+  const groups = Map.groupBy(own, ({ state, reviewer, run }) => JSON.stringify([state, reviewer?.login, run.attempt]))
+  for (const [review, ...again] of groups.values())
+    if (review)
+      await upsertReview(tx, { org_id, provider }, { ...review, environments: [environment] }, again.length + 1)
 }

@@ -22,9 +22,10 @@ import {
 export async function settleAndCover(services: Services, tx: Tx, key: DeploymentKey): Promise<Settled | null> {
   const now = services.clock.now()
   const settled = await settleHostDeployment(tx, key, now)
-  if (settled === null || settled.derived.custom_rule_state !== 'pending') return settled
+  if (settled === null) return null
   if (settled.before.branch !== settled.derived.branch) await deleteRequiredGates(tx, key)
-  const isNew = settled.before.custom_rule_state === null
+  if (settled.derived.custom_rule_state !== 'pending') return settled
+  const isNew = settled.before.custom_rule_state === null || hasNewRun(settled)
   if (isNew) await enqueue(tx, decideByPolicyJob, key)
   if (await requiresGates(tx, key)) return settled
   const covering = await findCovering(tx, settled)
@@ -34,6 +35,11 @@ export async function settleAndCover(services: Services, tx: Tx, key: Deployment
   if (!isNew) await enqueue(tx, decideByPolicyJob, key)
   const covered = await settleHostDeployment(tx, key, now)
   return covered && { ...covered, before: settled.before }
+}
+
+/** The policies see the run, so they are evaluated again when it arrives. */
+function hasNewRun({ before, derived }: Settled): boolean {
+  return before.run_created_at === null && derived.run_created_at !== null
 }
 
 async function findCovering(tx: Tx, { facts: { deployment }, derived }: Settled) {

@@ -21,7 +21,8 @@ export type Bypass = {
 export function bypassOf(facts: HostFacts, standing: Standing): Bypass | null {
   const { statuses, deployment } = facts
   const started = statuses.find(({ state }) => state === 'in_progress' || state === 'success')
-  if (!started || deployment.environment_rules === null || lacksReviews(facts, standing)) return null
+  const isUnread = deployment.host_run_id !== null && deployment.environment_rules === null
+  if (!started || isUnread || lacksReviews(facts, standing)) return null
   const gates = bypassedGates(facts, standing)
   if (gates.length === 0) return null
   const isOwn = gates.includes(OWN_RULE)

@@ -29,6 +29,8 @@ export type StoredReview = {
   avatar_url: string | null
   comment: string | null
   at: Date
+  /** How often a list contained the review. */
+  times: number
 }
 
 /** What a deployment shows of its run. */

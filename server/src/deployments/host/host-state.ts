@@ -3,7 +3,7 @@ import type { DeploymentStatus } from '../deployment.schema.ts'
 import { OWN_RULE } from '../deployment-state.ts'
 import { bypassOf } from './bypass.ts'
 import type { HostFacts } from './host-facts.ts'
-import { isCancelled, isOver, reviewsOf, type Standing, standingOf } from './standing.ts'
+import { isCancelled, isOver, reviewsOf, rulesOf, type Standing, standingOf } from './standing.ts'
 
 /** providers.md §3. A rejection is final, whatever the host reports afterwards. */
 export function statusOf(facts: HostFacts, standing: Standing): DeploymentStatus {
@@ -26,7 +26,8 @@ function openStatus(facts: HostFacts, { host, rule, reviewers }: Standing): Depl
 }
 
 /** True if the environment has rules whose answers the host does not report. */
-function holdsItself({ deployment: { environment_rules: rules } }: HostFacts): boolean {
+function holdsItself(facts: HostFacts): boolean {
+  const rules = rulesOf(facts)
   return rules !== null && (rules.rule_types.includes('wait_timer') || rules.custom_rules.length > 0)
 }
 
@@ -85,7 +86,7 @@ function tagName(ref: string | null): string | null {
 }
 
 function ruleColumns(facts: HostFacts, { reviewers, hasGoneOn, host }: Standing) {
-  const { environment_rules: rules } = facts.deployment
+  const rules = rulesOf(facts)
   const types = new Set(rules?.rule_types)
   if (facts.callback_url !== null) types.add(OWN_RULE)
   if (reviewers !== null) types.add('required_reviewers')

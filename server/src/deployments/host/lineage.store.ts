@@ -15,7 +15,7 @@ export async function lockEnvironment(tx: Tx, { org_id, provider, repository_id,
 }
 
 /** Makes the events of a run wait for each other, also those that come before its deployments. */
-export async function lockRun(tx: Tx, orgId: string, runId: string): Promise<void> {
+export async function lockHostRun(tx: Tx, orgId: string, runId: string): Promise<void> {
   await tx`select pg_advisory_xact_lock(hashtextextended(${`deployments of ${orgId} ${runId}`}, 0))`
 }
 

@@ -4,15 +4,8 @@ import { recordAudit, SYSTEM } from '../../audit/audit.store.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { type Event, publish } from '../../platform/queue/event.ts'
 import type { DeploymentKey } from '../deployment-state.ts'
-import {
-  findCallbackUrl,
-  findDerived,
-  findRunFacts,
-  listReviews,
-  listStatuses,
-  lockFacts,
-  writeDerived,
-} from './host-deployment.store.ts'
+import { findDerived, writeDerived } from './host-deployment.store.ts'
+import { findCallbackUrl, findRunFacts, listReviews, listStatuses, lockFacts } from './host-facts.store.ts'
 import type { DeploymentFacts, HostFacts } from './host-facts.ts'
 import { type DerivedDeployment, deriveDeployment } from './host-state.ts'
 import { findAttempts, findNextSuccess } from './lineage.store.ts'

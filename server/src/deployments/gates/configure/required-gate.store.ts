@@ -23,10 +23,7 @@ function toRecord({ created_at: _, ...gate }: ConfiguredGate, position: number) 
   return { ...gate, position }
 }
 
-/**
- * Takes back the gates of a locked deployment that nobody has answered yet, because its branch has
- * become known.
- */
+/** Takes back the gates of a locked deployment that is not decided and that nobody has answered. */
 export async function deleteRequiredGates(tx: Tx, { org_id, id }: DeploymentKey): Promise<void> {
   await tx`
     delete from required_gates
@@ -37,6 +34,13 @@ export async function deleteRequiredGates(tx: Tx, { org_id, id }: DeploymentKey)
         from deployment_answers
         where org_id = ${org_id}
           and deployment_id = ${id}
+      )
+      and exists (
+        select
+        from deployments deployment
+        where deployment.org_id = ${org_id}
+          and deployment.id = ${id}
+          and rule_decision is null
       )`
 }
 

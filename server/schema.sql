@@ -324,6 +324,89 @@ create table deployment_answers (
   constraint deployment_answers_principal_type_check CHECK ((principal_type = ANY (ARRAY['api_key'::text, 'user'::text])))
 );
 
+create table deployment_environments (
+  org_id uuid not null,
+  provider text not null,
+  repository_id text collate "C" not null,
+  name text not null,
+  rules jsonb,
+  read_at timestamp(3) with time zone,
+  constraint deployment_environments_pkey PRIMARY KEY (org_id, provider, repository_id, name),
+  constraint deployment_environments_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
+  constraint deployment_environments_rules_check CHECK ((jsonb_typeof(rules) = 'object'::text))
+);
+
+create table deployment_gate_requests (
+  org_id uuid not null,
+  provider text not null,
+  repository_id text collate "C" not null,
+  environment text not null,
+  run_id text collate "C" not null,
+  attempt integer not null,
+  deployment_id text collate "C" not null,
+  callback_url text not null,
+  requested_at timestamp(3) with time zone not null,
+  constraint deployment_gate_requests_pkey PRIMARY KEY (org_id, provider, repository_id, environment, run_id, attempt, deployment_id),
+  constraint deployment_gate_requests_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
+  constraint deployment_gate_requests_attempt_check CHECK ((attempt >= 0))
+);
+
+create table deployment_reviews (
+  org_id uuid not null,
+  provider text not null,
+  repository_id text collate "C" not null,
+  run_id text collate "C" not null,
+  attempt integer not null,
+  environment text not null,
+  state text not null,
+  reviewer text not null,
+  avatar_url text,
+  comment text,
+  at timestamp(3) with time zone not null,
+  is_listed boolean not null,
+  times integer not null,
+  constraint deployment_reviews_pkey PRIMARY KEY (org_id, provider, repository_id, run_id, environment, attempt, state, reviewer),
+  constraint deployment_reviews_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
+  constraint deployment_reviews_attempt_check CHECK ((attempt >= 0)),
+  constraint deployment_reviews_state_check CHECK ((state = ANY (ARRAY['requested'::text, 'approved'::text, 'rejected'::text]))),
+  constraint deployment_reviews_times_check CHECK ((times >= 1))
+);
+
+create table deployment_runs (
+  org_id uuid not null,
+  run_id text collate "C" not null,
+  attempt integer not null,
+  status text not null,
+  workflow_name text,
+  workflow_path text,
+  ref text,
+  commit_message text,
+  release_name text,
+  author text,
+  author_avatar_url text,
+  html_url text,
+  created_at timestamp(3) with time zone not null,
+  updated_at timestamp(3) with time zone not null,
+  constraint deployment_runs_pkey PRIMARY KEY (org_id, run_id, attempt),
+  constraint deployment_runs_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
+  constraint deployment_runs_attempt_check CHECK ((attempt >= 1))
+);
+
+create table deployment_statuses (
+  org_id uuid not null,
+  deployment_id text collate "C" not null,
+  id text collate "C" not null,
+  state text not null,
+  environment_url text,
+  log_url text,
+  job_id text,
+  creator text,
+  created_at timestamp(3) with time zone not null,
+  constraint deployment_statuses_pkey PRIMARY KEY (org_id, deployment_id, id),
+  constraint deployment_statuses_org_id_deployment_id_fkey FOREIGN KEY (org_id, deployment_id) REFERENCES deployments(org_id, id),
+  constraint deployment_statuses_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'in_progress'::text, 'success'::text, 'failure'::text, 'cancelled'::text, 'inactive'::text])))
+);
+
 create table deployments (
   org_id uuid not null,
   id text collate "C" not null,
@@ -369,32 +452,59 @@ create table deployments (
   rollback_at timestamp(3) with time zone,
   created_at timestamp(3) with time zone not null,
   updated_at timestamp(3) with time zone not null,
+  host text,
+  host_id text collate "C",
+  repository_id text collate "C",
+  host_run_id text collate "C",
+  host_attempt integer,
+  host_ref text,
+  host_creator text,
+  host_creator_avatar_url text,
+  host_updated_at timestamp(3) with time zone,
+  environment_rules jsonb,
+  reviews_read text,
+  rule_decision text,
+  rule_answer_until timestamp(3) with time zone,
+  decision_undelivered boolean not null default false,
+  succeeded_at timestamp(3) with time zone,
+  run_created_at timestamp(3) with time zone,
+  policies_asked_at timestamp(3) with time zone,
   constraint deployments_pkey PRIMARY KEY (org_id, id),
   constraint deployments_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
   constraint deployments_approvals_check CHECK ((jsonb_typeof(approvals) = 'array'::text)),
   constraint deployments_attempt_check CHECK ((attempt >= 1)),
   constraint deployments_bypass_check CHECK ((jsonb_typeof(bypass) = 'object'::text)),
   constraint deployments_check CHECK (((answer_until IS NULL) OR (status = 'pending_approval'::text))),
-  constraint deployments_environment_check CHECK (((length(environment) >= 1) AND (length(environment) <= 100))),
+  constraint deployments_environment_check CHECK (((length(environment) >= 1) AND (length(environment) <= 255))),
+  constraint deployments_environment_rules_check CHECK ((jsonb_typeof(environment_rules) = 'object'::text)),
   constraint deployments_external_custom_rules_check CHECK ((jsonb_typeof(external_custom_rules) = 'array'::text)),
+  constraint deployments_host_attempt_check CHECK ((host_attempt >= 1)),
+  constraint deployments_host_check CHECK ((host = lower(host))),
   constraint deployments_id_check CHECK ((id ~ '^[A-Za-z0-9._:-]{1,128}$'::text)),
+  constraint deployments_of_hosts CHECK ((((host_id IS NULL) = (host IS NULL)) AND ((host_id IS NULL) = (repository_id IS NULL)) AND ((host_id IS NULL) = (host_updated_at IS NULL)))),
   constraint deployments_override_check CHECK ((jsonb_typeof(override) = 'object'::text)),
   constraint deployments_policy_evaluation_check CHECK ((jsonb_typeof(policy_evaluation) = 'object'::text)),
   constraint deployments_repository_check CHECK (((length(repository) >= 1) AND (length(repository) <= 300))),
   constraint deployments_repository_full_name_check CHECK (((length(repository_full_name) >= 3) AND (length(repository_full_name) <= 300))),
   constraint deployments_reviews_check CHECK ((jsonb_typeof(reviews) = 'array'::text)),
+  constraint deployments_reviews_read_check CHECK ((reviews_read = ANY (ARRAY['done'::text, 'failed'::text]))),
+  constraint deployments_rule_decision_check CHECK ((rule_decision = ANY (ARRAY['approved'::text, 'rejected'::text, 'expired'::text]))),
   constraint deployments_status_check CHECK ((status = ANY (ARRAY['pending_approval'::text, 'approved'::text, 'rejected'::text, 'in_progress'::text, 'success'::text, 'failure'::text, 'cancelled'::text, 'expired'::text, 'rolled_back'::text]))),
   constraint deployments_workflow_name_check CHECK (((length(workflow_name) >= 1) AND (length(workflow_name) <= 300))),
   constraint deployments_workflow_path_check CHECK (((length(workflow_path) >= 1) AND (length(workflow_path) <= 500)))
 );
 CREATE INDEX deployments_by_creation ON public.deployments USING btree (org_id, created_at, id);
+CREATE INDEX deployments_by_deployed_commit ON public.deployments USING btree (org_id, provider, repository_id, environment, commit_sha, created_at, id) WHERE (succeeded_at IS NOT NULL);
 CREATE INDEX deployments_by_environment ON public.deployments USING btree (org_id, environment, created_at, id);
+CREATE INDEX deployments_by_host_environment ON public.deployments USING btree (org_id, provider, repository_id, environment, created_at, id) WHERE (host_id IS NOT NULL);
 CREATE INDEX deployments_by_pipeline_run ON public.deployments USING btree (org_id, pipeline_run_id, attempt);
 CREATE INDEX deployments_by_repository ON public.deployments USING btree (org_id, repository_full_name, created_at, id);
 CREATE INDEX deployments_by_status ON public.deployments USING btree (org_id, status, created_at, id);
 CREATE INDEX deployments_by_workflow ON public.deployments USING btree (org_id, workflow_name, created_at, id);
 CREATE INDEX deployments_by_workflow_path ON public.deployments USING btree (org_id, workflow_path, created_at, id);
 CREATE INDEX deployments_to_answer ON public.deployments USING btree (answer_until) WHERE (answer_until IS NOT NULL);
+CREATE INDEX deployments_to_evaluate ON public.deployments USING btree (created_at) WHERE ((policies_asked_at IS NULL) AND (custom_rule_state = 'pending'::text));
+CREATE INDEX deployments_waiting ON public.deployments USING btree (org_id, created_at, id) WHERE ((status = 'pending_approval'::text) AND (custom_rule_state = 'pending'::text));
 
 create table finding_streams (
   org_id uuid not null,
@@ -662,7 +772,6 @@ create table opened_gates (
   note text,
   poll_token_sha256 bytea not null,
   poll_token_issued_at timestamp(3) with time zone not null,
-  policies_asked_at timestamp(3) with time zone,
   created_at timestamp(3) with time zone not null,
   constraint opened_gates_id_key UNIQUE (id),
   constraint opened_gates_org_id_deployment_id_key UNIQUE (org_id, deployment_id),
@@ -679,8 +788,6 @@ create table opened_gates (
   constraint opened_gates_poll_token_sha256_check CHECK ((length(poll_token_sha256) = 32)),
   constraint opened_gates_status_check CHECK ((status = ANY (ARRAY['waiting'::text, 'decided'::text, 'expired'::text, 'cancelled'::text])))
 );
-CREATE INDEX opened_gates_to_evaluate ON public.opened_gates USING btree (created_at) WHERE ((policies_asked_at IS NULL) AND (status = 'waiting'::text));
-CREATE INDEX opened_gates_waiting ON public.opened_gates USING btree (org_id, created_at, id) WHERE (status = 'waiting'::text);
 
 create table organizations (
   id uuid not null,

@@ -24,12 +24,20 @@ import {
   evaluateDaily,
   reconsiderAll,
   reconsiderOrganization,
+  reconsiderRepository,
   reconsiderRun,
   reconsiderUpload,
 } from './compliance/results/reconsider-results.ts'
-import { postComment, postDecision } from './deployments/approvals/post-answer.job.ts'
-import { followRun } from './deployments/follow-run.ts'
+import { followRun } from './deployments/decisions/follow-run.ts'
+import { renameDeployments } from './deployments/events/apply-deployment.ts'
+import { readEnvironmentJob, readReviewsJob } from './deployments/events/follow-deployment.ts'
+import { giveUpEnvironment, readEnvironment } from './deployments/events/read-environment.ts'
+import { followCall, giveUpReviews, readReviews } from './deployments/events/read-reviews.ts'
+import { gateConfigured } from './deployments/gates/configure/configure-gate.ts'
+import { coverWaiting } from './deployments/gates/cover-deployment.ts'
 import { settleDeployments } from './deployments/gates/settle-deployments.job.ts'
+import { deploymentBypassed } from './deployments/host/settle-host-deployment.ts'
+import { decideByPolicyJob } from './deployments/policy/decide-by-policy.ts'
 import {
   reconsiderAllGates,
   reconsiderGates,
@@ -87,6 +95,9 @@ export const jobs: Job<Services, never>[] = [
   subscribe(callEnded),
   subscribe(connectionMade, releaseDeliveries, syncNewConnection),
   subscribe(repositoryRenamed, followRename),
+  decideByPolicyJob,
+  { ...readEnvironmentJob, run: readEnvironment, giveUp: giveUpEnvironment },
+  { ...readReviewsJob, run: readReviews, giveUp: giveUpReviews },
   subscribe(artifactCompleted, readArtifact),
   subscribe(runFinished, followRun, reconsiderGates, reconsiderRun),
   subscribe(reportChanged, reconsiderGates, reconsiderRun),
@@ -97,6 +108,10 @@ export const jobs: Job<Services, never>[] = [
   completeRuns,
   readRunDetails,
   readRunFailures,
+  subscribe(gateConfigured, coverWaiting),
+  subscribe(callEnded, followCall),
+  subscribe(deploymentBypassed, reconsiderRepository),
+  subscribe(repositoryRenamed, renameDeployments),
   evaluateRepositoryJob,
   readRepositoryPoliciesJob,
 ]

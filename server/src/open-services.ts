@@ -1,6 +1,5 @@
 import type { KeyObject } from 'node:crypto'
 import { join } from 'node:path'
-import type { AnswerHosts } from './codehosts/answer-host.ts'
 import type { CodeHosts } from './codehosts/code-host.ts'
 import { AppCredentialsSource } from './codehosts/github/read-app-credentials.ts'
 import type { Config } from './config.ts'
@@ -23,11 +22,9 @@ type OpenOptions = {
   clock?: Clock
   log?: Log
   /** The default is none. */
-  answerHosts?: AnswerHosts
   codeHosts?: CodeHosts
 }
 
-const NO_ANSWER_HOSTS: AnswerHosts = new Map()
 const NO_CODE_HOSTS: CodeHosts = new Map()
 
 const CLOSE_TIMEOUT_SECONDS = 5
@@ -58,7 +55,6 @@ export async function openServices(
     cursorKey: deriveKey(secret, 'list cursors'),
     contextKey: deriveKey(secret, 'contexts of findings'),
     pollTokenKey: deriveKey(secret, 'gate poll tokens'),
-    answerHosts: options.answerHosts ?? NO_ANSWER_HOSTS,
     codeHosts: options.codeHosts ?? NO_CODE_HOSTS,
     githubCredentials,
   }

@@ -1,5 +1,4 @@
 import type { KeyObject } from 'node:crypto'
-import type { AnswerHosts } from './codehosts/answer-host.ts'
 import type { CodeHosts } from './codehosts/code-host.ts'
 import type { AppCredentialsSource } from './codehosts/github/read-app-credentials.ts'
 import type { Config } from './config.ts'
@@ -26,7 +25,6 @@ export type Services = Readonly<{
   contextKey: KeyObject
   /** Derives the poll tokens of gates. */
   pollTokenKey: KeyObject
-  answerHosts: AnswerHosts
   codeHosts: CodeHosts
   /** The credentials of our App at GitHub. */
   githubCredentials: AppCredentialsSource

@@ -1,6 +1,7 @@
 import { pendingUpdates } from '../bring-up-to-date.ts'
 import { type Config, ConfigError } from '../config.ts'
 import { type Database, openDatabase } from '../database.ts'
+import { listUncovered } from '../deployments/gates/configure/required-gate.store.ts'
 import { openServices } from '../open-services.ts'
 import { withoutPassword } from '../platform/db/database-url.ts'
 import { type Sql, serverTime, serverVersion } from '../platform/db/sql.ts'
@@ -80,6 +81,7 @@ async function findAll(services: Services, database: Database): Promise<Finding[
         detail: `${config.s3 ? `the bucket ${config.s3.bucket}` : 'the data directory'} can be written to`,
       }
     }),
+    await find('gates', () => checkGates(services)),
     await find('worker', () => checkQueue(sql)),
     await find('sweepers', () => checkSweepers(services)),
     await find('clock', () => checkClock(services)),
@@ -114,6 +116,15 @@ async function checkMigrations(sql: Sql) {
   const pending = await pendingUpdates(sql)
   const ok = pending.length === 0
   return { ok, detail: ok ? 'up to date' : `pending: ${pending.join(', ')}; run migrate` }
+}
+
+/** Deployments that no gate covers wait for a person, without end. */
+async function checkGates({ sql }: Services) {
+  const uncovered = await listUncovered(sql, null)
+  const names = uncovered.map(({ repository_full_name, environment }) => `${environment} of ${repository_full_name}`)
+  if (names.length === 0) return { ok: true, detail: 'every waiting deployment has a gate' }
+  const listed = [...new Set(names)].join(', ')
+  return { ok: false, detail: `deployments wait, but no gate covers ${listed}; run gate create` }
 }
 
 async function checkQueue(sql: Sql) {

@@ -25,7 +25,7 @@ export async function lockDeployment(tx: Tx, deployment: DeploymentKey): Promise
 function selectState(db: Db, { org_id, id }: DeploymentKey, retainedSince: Date | null) {
   return db`
     select org_id, id, status, gated, provider, reviewers_state, custom_rule_state, answer_until, pipeline_run_id,
-      attempt, environment, repository_full_name, branch, commit_sha
+      attempt, environment, host, repository_full_name, branch, commit_sha, policies_asked_at
     from deployments
     where org_id = ${org_id}
       and id = ${id}
@@ -59,7 +59,7 @@ export async function approveRequiredGates(tx: Tx, { org_id, id }: DeploymentKey
 export async function settleDeployment(
   tx: Tx,
   { org_id, id }: DeploymentKey,
-  { status, custom_rule_state }: Omit<Outcome, 'gate'>,
+  { status, custom_rule_state }: Pick<Outcome, 'status' | 'custom_rule_state'>,
   at: Date,
 ): Promise<void> {
   await tx`
@@ -99,7 +99,10 @@ export async function moveDeployment(
       and id = ${id}`
 }
 
-/** The deployments of a run's attempt that are waiting, approved or in progress. */
+/**
+ * The deployments of opened gates of a run's attempt that are waiting, approved or in progress.
+ * Those of code hosts follow what their host says.
+ */
 export async function listUnfinished(db: Db, orgId: string, runId: string, attempt: number): Promise<DeploymentKey[]> {
   return db<DeploymentKey[]>`
     select org_id, id
@@ -108,6 +111,7 @@ export async function listUnfinished(db: Db, orgId: string, runId: string, attem
       and pipeline_run_id = ${runId}
       and attempt = ${attempt}
       and status in ('pending_approval', 'approved', 'in_progress')
+      and host_id is null
     order by id
     limit 1000`
 }

@@ -24,15 +24,23 @@ export type DeploymentState = DeploymentKey & {
   pipeline_run_id: string | null
   attempt: number
   environment: string
+  /** The host of a code host's deployment; null for deployments of opened gates. */
+  host: string | null
   repository_full_name: string
   branch: string | null
   commit_sha: string
+  policies_asked_at: Date | null
 }
 
 /** True if the service's own protection rule still waits for an answer at `now`. */
 export function isWaiting({ status, custom_rule_state, answer_until }: DeploymentState, now: Date): boolean {
   const isOverdue = answer_until !== null && answer_until <= now
   return status === 'pending_approval' && custom_rule_state === 'pending' && !isOverdue
+}
+
+/** `host/owner/name`, or only `owner/name` if the host is unknown. */
+export function repositoryAddress({ host, repository_full_name }: DeploymentState): string {
+  return host === null ? repository_full_name : `${host}/${repository_full_name}`
 }
 
 /** True if required reviewers on the code host have not answered yet. */
@@ -69,6 +77,8 @@ export type Outcome = {
   status: DeploymentStatus
   custom_rule_state: 'approved' | 'rejected' | 'expired' | 'cancelled'
   gate: GateState
+  /** The Markdown comment for the code host; by default the note of the gate. */
+  comment?: string
 }
 
 export const EXPIRED: Outcome = {

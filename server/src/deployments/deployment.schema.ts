@@ -27,7 +27,7 @@ export const DeploymentQuery = pageQuery(100, 50, {
   ...windowFilters,
   status: Type.Optional(OneOf(DEPLOYMENT_STATUSES, { description: 'Return only deployments with this status.' })),
   environment: exactName(
-    100,
+    255,
     'Return only deployments to the environment with exactly this name, across all repositories and workflows.',
   ),
   repository: Type.Optional(
@@ -82,12 +82,14 @@ export const Deployment = Closed(
     release_name: nullableText('The name of the release.'),
     author: nullableText('The login of the person or bot that started the run.'),
     author_avatar_url: nullableText("The URL of the author's avatar."),
-    version: nullableText('The version that is deployed.'),
+    version: nullableText('The version that is deployed: the release of the run, or its tag.'),
     required_reviewers: names('The logins of the reviewers that the code host requires.'),
     required_reviewer_teams: names('The names of the teams that the code host requires as reviewers.'),
     pipeline_run_id: nullableText('The id of the run that deploys.'),
     deployed_at: time('When the deployment succeeded. Null until then.'),
-    rollback_at: time('When the deployment was rolled back. Null unless it was.'),
+    rollback_at: time(
+      'When an older commit was deployed to the environment in place of this deployment. Null unless it was.',
+    ),
     callback_url: nullableText('The URL to which the decision is posted on the code host.'),
     html_url: nullableText('The URL of the run in its CI system.'),
     job_id: nullableText('The id of the job that deploys.'),
@@ -102,11 +104,13 @@ export const Deployment = Closed(
       "The state of the service's own protection rule: `pending`, `approved`, `rejected`, `expired` or `cancelled`. Null if the deployment does not have this rule.",
     ),
     custom_rule_awaiting: nullableText(
-      "The reason why the service's own protection rule is pending, such as `manual_decision_required`. Null if it is not.",
+      "Why the service's own protection rule holds the deployment: `manual_decision_required` while it is pending, or `decision_not_delivered` if the code host did not accept its decision. Otherwise null.",
     ),
     attempt: Type.Integer({ description: 'The attempt of the run that deploys.' }),
     previous_attempt_id: nullableText('The id of the deployment of the previous attempt of the run.'),
-    superseded_by_id: nullableText('The id of the deployment of a higher attempt that replaces this one.'),
+    superseded_by_id: nullableText(
+      'The id of the deployment that replaces this one: that of a higher attempt, or the next successful deployment to the environment on a code host.',
+    ),
     created_at: Type.String({ ...Timestamp, description: 'When the deployment was created.' }),
     updated_at: Type.String({ ...Timestamp, description: 'When the deployment was last updated.' }),
     reviews: Type.Array(Review, { description: 'Reviews on the code host.' }),

@@ -316,7 +316,7 @@ test('a gate whose evaluation was interrupted is evaluated by the scheduled job'
   await apply(api, caller, policy('enforce'))
   const gate = await openWith({ gate: NAMED })
   await sendReport(api, caller, gate.run_id, { attestations: [TESTS] })
-  await api.services.sql`update opened_gates set policies_asked_at = null where id = ${gate.gate_id}`
+  await api.services.sql`update deployments set policies_asked_at = null where id = ${gate.deployment_id}`
   api.clock.advance(60_000)
   await settleDeployments.run(api.services, {})
   assert.equal((await pollGate(api, gate)).body.data.decision, 'approved')

@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { insertApiKey } from '../../src/access/api-keys/api-key.store.ts'
 import { generateApiKey, hashApiKey } from '../../src/access/api-keys/api-key.ts'
 import { SCOPES, type Scope } from '../../src/access/scopes.ts'
-import type { AnswerHosts } from '../../src/codehosts/answer-host.ts'
 import type { CodeHosts } from '../../src/codehosts/code-host.ts'
 import { readConfig, withPort } from '../../src/config.ts'
 import { openServices } from '../../src/open-services.ts'
@@ -76,7 +75,6 @@ type TestApiOptions = {
   env?: Record<string, string>
   /** Another API over the same data. */
   beside?: TestApi
-  answerHosts?: AnswerHosts
   codeHosts?: CodeHosts
 }
 
@@ -107,7 +105,6 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
       connections: 8,
       clock,
       log: createLog(config.logLevel),
-      ...(options.answerHosts && { answerHosts: options.answerHosts }),
       ...(options.codeHosts && { codeHosts: options.codeHosts }),
     },
   )

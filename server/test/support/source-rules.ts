@@ -61,10 +61,13 @@ const STRATA = [
   'compliance',
   'compliance/results',
   'deployments',
+  'deployments/host',
+  'deployments/decisions',
   'deployments/gates/configure',
   'deployments/policy',
   'deployments/approvals',
   'deployments/gates',
+  'deployments/events',
   'provenance',
 ]
 const TOP = STRATA.length

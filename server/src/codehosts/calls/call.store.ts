@@ -1,4 +1,4 @@
-import type { Sql, Tx } from '../../platform/db/sql.ts'
+import type { Db, Sql, Tx } from '../../platform/db/sql.ts'
 import type { HostAction } from '../code-host.ts'
 
 /** What a call is about. Its slice is told when the call ends. */
@@ -138,4 +138,14 @@ export async function summarizeCalls(
     where status in ('failed', 'refused')
       and ended_at >= ${since}`
   return row
+}
+
+/** The idempotency key of a call; null if the call does not exist. */
+export async function findCallKey(db: Db, orgId: string, callId: string): Promise<string | null> {
+  const [row] = await db<{ idempotency_key: string }[]>`
+    select idempotency_key
+    from codehost_calls
+    where org_id = ${orgId}
+      and id = ${callId}`
+  return row?.idempotency_key ?? null
 }

@@ -34,6 +34,14 @@ export async function reconsiderUpload({ sql }: Services, upload: { org_id: stri
   await enqueueAll(sql, org_id, (repository) => isNamed(repository, subject.name))
 }
 
+/** After the gates of a deployment were bypassed: evaluates its repository. */
+export async function reconsiderRepository(
+  { sql }: Services,
+  { org_id, repository }: { org_id: string; repository: string },
+) {
+  if (await hasPolicies(sql, org_id)) await enqueue(sql, evaluateRepositoryJob, { org_id, repository })
+}
+
 /** After a policy was applied: evaluates every repository of its organization. */
 export async function reconsiderOrganization({ sql }: Services, { org_id }: { org_id: string }): Promise<void> {
   await enqueueAll(sql, org_id, () => true)

@@ -6,10 +6,10 @@ import type { Db, Tx } from '../../platform/db/sql.ts'
 import { ApiError, notFound } from '../../platform/http/errors.ts'
 import { newUuid } from '../../platform/ids.ts'
 import type { Services } from '../../services.ts'
+import { hasRunEndedBadly } from '../decisions/follow-run.ts'
 import type { DeploymentStatus } from '../deployment.schema.ts'
 import { findDeploymentState, listRequiredGates, lockDeployment } from '../deployment-state.store.ts'
 import type { DeploymentState } from '../deployment-state.ts'
-import { hasRunEndedBadly } from '../follow-run.ts'
 import { evaluatePolicies } from '../policy/evaluate-policies.ts'
 import type { NewAnswer } from './answer.schema.ts'
 import { type Answer, listAnswers } from './answer.store.ts'
@@ -89,7 +89,7 @@ async function answerLocked(
   const context = await readContext(tx, state)
   const now = services.clock.now()
   refuseUnanswerable(context, given, now)
-  if (await hasRunEndedBadly(tx, state, now))
+  if (state.host === null && (await hasRunEndedBadly(tx, state, now)))
     throw new ApiError(409, 'run_finished', 'The run has finished without success and cannot deploy.')
   const answer = { ...given, id: newUuid(now), answered_at: now }
   return recordAnswer(services, tx, context, { answer, evaluation })

@@ -21,8 +21,8 @@ export async function answerRoutes(app: HttpServer, services: Services): Promise
           'recorded as an override.\n\nErrors: 400 `reason_required` if the reason does not have 10 to 500 characters. 403 ' +
           '`insufficient_scope` if a policy blocks the deployment. 409 `already_decided` if the deployment is decided or ' +
           'the key has answered it, `not_gated` if it does not wait for this rule, `reviewer_gate_requires_human` if only ' +
-          'a person can answer, `run_creator_refused` if the gate does not accept the key that created the run, ' +
-          '`run_finished` if the run has ended without success.',
+          'a person can answer, `gate_not_configured` if no configured gate covers the deployment, `run_creator_refused` ' +
+          'if the gate does not accept the key that created the run, `run_finished` if the run has ended without success.',
         tags: ['Deployments'],
         params: DeploymentPath,
         body: NewAnswer,
@@ -47,8 +47,8 @@ export async function answerRoutes(app: HttpServer, services: Services): Promise
           "Rejects the service's own protection rule. A single rejection is final.\n\nErrors: 400 `reason_required` if the " +
           'reason does not have 10 to 500 characters. 409 `already_decided` if the deployment is decided or the key has ' +
           'answered it, `not_gated` if it does not wait for this rule, `reviewer_gate_requires_human` if only a person ' +
-          'can answer, `run_creator_refused` if the gate does not accept the key that created the run, `run_finished` if ' +
-          'the run has ended without success.',
+          'can answer, `gate_not_configured` if no configured gate covers the deployment, `run_creator_refused` if the ' +
+          'gate does not accept the key that created the run, `run_finished` if the run has ended without success.',
         tags: ['Deployments'],
         params: DeploymentPath,
         body: NewAnswer,

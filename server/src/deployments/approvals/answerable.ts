@@ -33,12 +33,13 @@ type Principal = Pick<Answer, 'principal_type' | 'principal_id'>
 /**
  * Refuses an answer that the deployment does not wait for, or that the principal may not give
  * (specification, "Approve and reject rules" 1 and 3). Throws 409 `not_gated`, `already_decided`,
- * `reviewer_gate_requires_human` or `run_creator_refused`.
+ * `reviewer_gate_requires_human`, `gate_not_configured` or `run_creator_refused`.
  */
 export function refuseUnanswerable(context: AnswerContext, principal: Principal, now: Date): void {
   const { state, required, answers } = context
   if (!isWaiting(state, now)) throw awaitsReviewers(state) ? requiresHuman() : notWaiting(state)
   if (required.length > 0) requireOpenGate(context, principal)
+  else if (principal.principal_type === 'api_key') throw notConfigured(state)
   if (answers.some(({ principal_id }) => principal_id === principal.principal_id))
     throw alreadyDecided('This key has already answered the deployment.')
 }
@@ -84,6 +85,11 @@ function alreadyDecided(message: string, details = {}): ApiError {
 function requiresHuman(): ApiError {
   const message = 'Only a person can answer the remaining gates of this deployment.'
   return new ApiError(409, 'reviewer_gate_requires_human', message)
+}
+
+function notConfigured({ environment }: DeploymentState): ApiError {
+  const message = `No configured gate covers ${environment}, so only a person can answer.`
+  return new ApiError(409, 'gate_not_configured', message)
 }
 
 function runCreatorRefused(): ApiError {

@@ -3,7 +3,9 @@ import { recordAudit } from '../../audit/audit.store.ts'
 import { blockingRules, type PolicyEvaluation } from '../../compliance/policies/policy-verdict.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import type { Services } from '../../services.ts'
-import { auditOutcome, decideDeployment } from '../decide-deployment.ts'
+import { auditOutcome, decideDeployment } from '../decisions/decide-deployment.ts'
+import { answerText } from '../decisions/host-comment.ts'
+import { sendComment } from '../decisions/send-to-host.ts'
 import type { DeploymentStatus } from '../deployment.schema.ts'
 import { approveRequiredGates } from '../deployment-state.store.ts'
 import { decided, OWN_RULE } from '../deployment-state.ts'
@@ -11,14 +13,13 @@ import { writeEvaluation } from '../policy/evaluation.store.ts'
 import { isShown, toPolicyEvaluation } from '../policy/evaluation.ts'
 import { type Answer, appendApproval, insertAnswer, writeOverride } from './answer.store.ts'
 import { type AnswerContext, newlyApproved } from './answerable.ts'
-import { postAnswer } from './post-answer.job.ts'
 
 type Answering = { answer: Answer; evaluation: PolicyEvaluation | null }
 
 /**
  * Stores an allowed answer with its audit entries, decides the deployment if the answer is the last
- * one required, and queues the messages to the code host. The deployment is locked. Returns its
- * status.
+ * one required, and sends it to the code host: a decision with the answer as its comment, or else
+ * only the comment. The deployment is locked. Returns its status.
  */
 export async function recordAnswer(
   services: Services,
@@ -33,9 +34,12 @@ export async function recordAnswer(
   await auditOutcome(tx, state, { principal: principalOf(answer), outcome: decision, reason }, now)
   if (evaluation) await recordEvaluation(tx, context, answer, evaluation)
   const isLast = decision === 'rejected' || (await approveGates(tx, context, answer))
-  await postAnswer(services, tx, state, { answer_id: answer.id, isLast })
-  if (!isLast) return state.status
-  return decideDeployment(tx, state, decided(decision, `api_key:${answer.principal_name}`, noteOf(answer)), now)
+  if (!isLast) {
+    await sendComment(services, tx, state, { about: `answer:${answer.id}`, text: answerText(answer) })
+    return state.status
+  }
+  const outcome = decided(decision, `api_key:${answer.principal_name}`, noteOf(answer))
+  return decideDeployment(services, tx, state, { ...outcome, comment: answerText(answer) })
 }
 
 /**

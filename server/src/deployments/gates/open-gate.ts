@@ -6,14 +6,15 @@ import { ApiError, notFound } from '../../platform/http/errors.ts'
 import { newDeploymentId, newUuid } from '../../platform/ids.ts'
 import { branchName } from '../../repositories/branch-name.ts'
 import type { Services } from '../../services.ts'
-import { createDeployment } from '../create-deployment.ts'
-import { endWaiting } from '../decide-deployment.ts'
+import { endWaiting } from '../decisions/decide-deployment.ts'
 import { type DeploymentKey, SUPERSEDED } from '../deployment-state.ts'
-import type { NearestAttempts } from '../new-deployment.store.ts'
 import { decideByPolicy } from '../policy/decide-by-policy.ts'
 import { type ConfiguredGate, listGates } from './configure/configured-gate.store.ts'
 import { coversTarget } from './configure/configured-gate.ts'
+import { insertRequiredGates } from './configure/required-gate.store.ts'
+import { createDeployment } from './create-deployment.ts'
 import type { NewGate } from './gate.schema.ts'
+import type { NearestAttempts } from './new-deployment.store.ts'
 import {
   findGateById,
   findNearestAttempts,
@@ -74,18 +75,19 @@ async function findOrCreate(
 
 type Opening = { key: OpenedGateKey; run: StoredRun; attempts: NearestAttempts; required: ConfiguredGate[] }
 
-async function create({ pollTokenKey }: Services, tx: Tx, opening: Opening, now: Date): Promise<Opened> {
+async function create(services: Services, tx: Tx, opening: Opening, now: Date): Promise<Opened> {
   const { key, run, attempts, required } = opening
   const { org_id, environment } = key
   const id = newUuid(now)
   const deployment = { org_id, id: newDeploymentId(now) }
-  const poll_token_sha256 = hashPollToken(pollToken(pollTokenKey, id, now))
+  const poll_token_sha256 = hashPollToken(pollToken(services.pollTokenKey, id, now))
   const gate = { ...key, id, deployment_id: deployment.id, poll_token_sha256, created_at: now }
   await Promise.all([
-    createDeployment(tx, { ...deployment, environment, job: key.job || null, run, attempts }, now),
-    insertOpenedGate(tx, gate, required),
+    createDeployment(services, tx, { ...deployment, environment, job: key.job || null, run, attempts }, now),
+    insertOpenedGate(tx, gate),
+    insertRequiredGates(tx, deployment, required),
   ])
-  if (attempts.next !== null) await endWaiting(tx, deployment, SUPERSEDED, now)
+  if (attempts.next !== null) await endWaiting(services, tx, deployment, SUPERSEDED)
   return { id, created: deployment }
 }
 

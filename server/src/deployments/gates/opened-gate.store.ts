@@ -1,7 +1,6 @@
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { GateState } from '../deployment-state.ts'
-import type { NearestAttempts } from '../new-deployment.store.ts'
-import type { ConfiguredGate } from './configure/configured-gate.store.ts'
+import type { NearestAttempts } from './new-deployment.store.ts'
 
 /** Identifies an opened gate. `job` is empty when the request named none. */
 export type OpenedGateKey = { org_id: string; run_id: string; attempt: number; environment: string; job: string }
@@ -13,12 +12,9 @@ type NewOpenedGate = OpenedGateKey & {
   created_at: Date
 }
 
-/**
- * Inserts an opened gate that waits, and the configured gates that its deployment requires, in this
- * order.
- */
-export async function insertOpenedGate(tx: Tx, gate: NewOpenedGate, required: ConfiguredGate[]): Promise<void> {
-  const opened = tx`
+/** Inserts an opened gate that waits. */
+export async function insertOpenedGate(tx: Tx, gate: NewOpenedGate): Promise<void> {
+  await tx`
     insert into opened_gates (
       org_id, id, deployment_id, run_id, attempt, environment, job, status, decision, poll_token_sha256,
       poll_token_issued_at, created_at
@@ -27,21 +23,6 @@ export async function insertOpenedGate(tx: Tx, gate: NewOpenedGate, required: Co
       ${gate.org_id}, ${gate.id}, ${gate.deployment_id}, ${gate.run_id}, ${gate.attempt}, ${gate.environment},
       ${gate.job}, 'waiting', 'pending', ${gate.poll_token_sha256}, ${gate.created_at}, ${gate.created_at}
     )`
-  const listed = tx`
-    insert into required_gates (
-      org_id, deployment_id, position, id, name, required_approvals, allow_api_keys, allow_run_creator, policies
-    )
-    select ${gate.org_id}, ${gate.deployment_id}, position, id, name, required_approvals, allow_api_keys,
-      allow_run_creator, policies
-    from json_to_recordset(${tx.json(required.map(toRecord))}::json) as given (
-      position smallint, id uuid, name text, required_approvals smallint, allow_api_keys boolean,
-      allow_run_creator boolean, policies text[]
-    )`
-  await Promise.all([opened, listed])
-}
-
-function toRecord({ created_at: _, ...gate }: ConfiguredGate, position: number) {
-  return { ...gate, position }
 }
 
 /** Returns the id of the gate that was opened with this key, or null. */

@@ -1,11 +1,12 @@
 import { MINUTE_MS } from '../../platform/clock.ts'
 import type { ScheduledJob } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
-import { endWaiting } from '../decide-deployment.ts'
+import { endWaiting } from '../decisions/decide-deployment.ts'
 import { listOverdue } from '../deployment-state.store.ts'
 import { EXPIRED } from '../deployment-state.ts'
 import { decideByPolicy } from '../policy/decide-by-policy.ts'
 import { listUnevaluated } from '../policy/evaluation.store.ts'
+import { coverWaiting } from './cover-deployment.ts'
 import { deletePolls } from './poll-limit.store.ts'
 
 /**
@@ -16,7 +17,8 @@ const EVALUATION_LOST_MS = MINUTE_MS
 const POLLS_KEPT_MS = 10 * MINUTE_MS
 
 /**
- * Every minute: expires overdue deployments, and evaluates gates whose evaluation was interrupted.
+ * Every minute: expires overdue deployments, evaluates those whose evaluation was interrupted, and
+ * covers those whose gate was configured while they were created.
  */
 export const settleDeployments: ScheduledJob<Services> = {
   name: 'deployments.settle',
@@ -24,6 +26,7 @@ export const settleDeployments: ScheduledJob<Services> = {
   async run(services): Promise<void> {
     const { sql, clock } = services
     await expireOverdue(services)
+    await coverWaiting(services, { org_id: null })
     for (const deployment of await listUnevaluated(sql, before(clock.now(), EVALUATION_LOST_MS)))
       await decideByPolicy(services, deployment)
     await deletePolls(sql, before(clock.now(), POLLS_KEPT_MS))
@@ -34,11 +37,12 @@ export const settleDeployments: ScheduledJob<Services> = {
  * Each pass settles all that it finds, because an overdue deployment can no longer be answered. So
  * the loop ends.
  */
-async function expireOverdue({ sql, clock }: Services): Promise<void> {
+async function expireOverdue(services: Services): Promise<void> {
+  const { sql, clock } = services
   for (;;) {
     const overdue = await listOverdue(sql, clock.now())
     if (overdue.length === 0) return
-    for (const deployment of overdue) await sql.begin((tx) => endWaiting(tx, deployment, EXPIRED, clock.now()))
+    for (const deployment of overdue) await sql.begin((tx) => endWaiting(services, tx, deployment, EXPIRED))
   }
 }
 

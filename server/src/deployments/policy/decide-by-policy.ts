@@ -1,7 +1,12 @@
+import { Type } from 'typebox'
 import type { PolicyEvaluation } from '../../compliance/policies/policy-verdict.ts'
 import type { Tx } from '../../platform/db/sql.ts'
+import type { Job } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
-import { auditOutcome, decideDeployment } from '../decide-deployment.ts'
+import { auditOutcome, decideDeployment } from '../decisions/decide-deployment.ts'
+import { hasRunEndedBadly } from '../decisions/follow-run.ts'
+import { policyText, waitingText } from '../decisions/host-comment.ts'
+import { sendComment } from '../decisions/send-to-host.ts'
 import {
   approveRequiredGates,
   findDeploymentState,
@@ -9,12 +14,21 @@ import {
   lockDeployment,
 } from '../deployment-state.store.ts'
 import { type DeploymentKey, type DeploymentState, decided, isWaiting, type RequiredGate } from '../deployment-state.ts'
-import { hasRunEndedBadly } from '../follow-run.ts'
+import { settleHostDeployment } from '../host/settle-host-deployment.ts'
 import { evaluatePolicies } from './evaluate-policies.ts'
 import { noteEvaluation, writeEvaluation } from './evaluation.store.ts'
 import { acceptsPolicies, blockingReasons, isShown, toPolicyEvaluation } from './evaluation.ts'
 
 const REASON_CHARS_MAX = 1000
+
+/** Evaluates the policies of a deployment that a code host asked us about. */
+export const decideByPolicyJob: Job<Services, DeploymentKey> = {
+  name: 'deployments.decide-by-policy',
+  payload: Type.Object({ org_id: Type.String(), id: Type.String() }),
+  attemptsMax: 10,
+  once: ({ org_id, id }) => `${org_id} ${id}`,
+  run: decideByPolicy,
+}
 
 /**
  * Evaluates the policies of a waiting deployment and approves it if they all pass. The evaluation
@@ -27,45 +41,62 @@ export async function decideByPolicy(services: Services, deployment: DeploymentK
     findDeploymentState(sql, deployment, null),
     listRequiredGates(sql, deployment),
   ])
-  if (!state || !isWaiting(state, clock.now())) return
+  if (!state || !mustEvaluate(state, clock.now())) return
   const evaluation = await evaluatePolicies(services, state, required)
-  await sql.begin((tx) => decideLocked(tx, state, evaluation, clock.now()))
+  await sql.begin((tx) => decideLocked(services, tx, state, evaluation))
+}
+
+/** A deployment that has gone on without our answer is evaluated once, for its `bypass`. */
+function mustEvaluate(state: DeploymentState, now: Date): boolean {
+  const hasBypassed = state.custom_rule_state === 'pending' && state.policies_asked_at === null
+  return isWaiting(state, now) || (state.status !== 'pending_approval' && hasBypassed)
 }
 
 /** Independent statements are sent together: PostgreSQL runs them in order, in one round trip. */
-async function decideLocked(tx: Tx, before: DeploymentState, evaluation: PolicyEvaluation, now: Date) {
+async function decideLocked(services: Services, tx: Tx, before: DeploymentState, evaluation: PolicyEvaluation) {
+  const now = services.clock.now()
   const [state, required, endedBadly] = await Promise.all([
     lockDeployment(tx, before),
     listRequiredGates(tx, before),
     hasRunEndedBadly(tx, before, now),
   ])
-  if (!state || !isWaiting(state, now) || endedBadly) return
+  if (!state || !mustEvaluate(state, now) || (state.host === null && endedBadly)) return
   const shown = isShown(evaluation) ? toPolicyEvaluation(evaluation) : null
   await Promise.all([
     noteEvaluation(tx, state, blockingReasons(evaluation), now),
     shown && writeEvaluation(tx, state, shown, now),
-    evaluation.decision === 'approve' && approveGates(tx, { state, required }, evaluation, now),
   ])
+  const deployment = { state, required }
+  if (!isWaiting(state, now)) await settleHostDeployment(tx, state, now)
+  else if (evaluation.decision === 'approve') await approveGates(services, tx, deployment, evaluation)
+  else if (state.host !== null) await explainWaiting(services, tx, deployment, evaluation)
 }
 
 type Gated = { state: DeploymentState; required: RequiredGate[] }
 
-async function approveGates(tx: Tx, { state, required }: Gated, evaluation: PolicyEvaluation, now: Date) {
+/** Without a gate nothing but a person may decide, even if all policies pass. */
+async function approveGates(services: Services, tx: Tx, deployment: Gated, evaluation: PolicyEvaluation) {
+  const { state, required } = deployment
   const open = required.filter(({ approved_at }) => approved_at === null)
   const approved = open.filter(acceptsPolicies).map(({ id }) => id)
-  const isLast = approved.length === open.length
-  await Promise.all([
-    approveRequiredGates(tx, state, approved, now),
-    isLast && approveDeployment(tx, state, evaluation, now),
-  ])
+  await approveRequiredGates(tx, state, approved, services.clock.now())
+  const isLast = approved.length === open.length && required.length > 0
+  if (isLast) await approveDeployment(services, tx, state, evaluation)
+  else if (state.host !== null) await explainWaiting(services, tx, deployment, evaluation)
 }
 
-async function approveDeployment(tx: Tx, state: DeploymentState, evaluation: PolicyEvaluation, now: Date) {
+/** Posts one comment on the code host that says what the deployment waits for. */
+async function explainWaiting(services: Services, tx: Tx, { state }: Gated, evaluation: PolicyEvaluation) {
+  const required = await listRequiredGates(tx, state)
+  const text = waitingText({ environment: state.environment, required, evaluation })
+  await sendComment(services, tx, state, { about: 'waiting', text })
+}
+
+async function approveDeployment(services: Services, tx: Tx, state: DeploymentState, evaluation: PolicyEvaluation) {
   const name = evaluation.policies.map((policy) => policy.name).join(', ')
   const reason = `All policies pass: ${name}`.slice(0, REASON_CHARS_MAX)
   const principal = { type: 'policy', id: evaluation.evaluation_id, name } as const
-  await Promise.all([
-    decideDeployment(tx, state, decided('approved', 'policy', reason), now),
-    auditOutcome(tx, state, { principal, outcome: 'approved', reason }, now),
-  ])
+  const outcome = { ...decided('approved', 'policy', reason), comment: policyText(evaluation) }
+  await decideDeployment(services, tx, state, outcome)
+  await auditOutcome(tx, state, { principal, outcome: 'approved', reason }, services.clock.now())
 }

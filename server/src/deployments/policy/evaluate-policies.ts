@@ -3,7 +3,7 @@ import { evaluateDeployment } from '../../compliance/evaluate-deployment.ts'
 import type { PolicyEvaluation } from '../../compliance/policies/policy-verdict.ts'
 import { newUuid } from '../../platform/ids.ts'
 import type { Services } from '../../services.ts'
-import type { DeploymentState, RequiredGate } from '../deployment-state.ts'
+import { type DeploymentState, type RequiredGate, repositoryAddress } from '../deployment-state.ts'
 
 /**
  * Evaluates the policies of a deployment. Never throws: policies that cannot be read block
@@ -26,7 +26,7 @@ export async function evaluatePolicies(
         run_id: run?.id ?? null,
         attempt,
         environment: state.environment,
-        repository: run?.repository ?? state.repository_full_name,
+        repository: run?.repository ?? repositoryAddress(state),
         branch: state.branch,
         commit_sha: state.commit_sha,
         policies: [...new Set(required.flatMap(({ policies }) => policies))],

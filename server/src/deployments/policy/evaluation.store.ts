@@ -16,29 +16,35 @@ export async function writeEvaluation(
 }
 
 /**
- * Records on the deployment's waiting gate that the policies were evaluated. `note` is shown to
- * pollers.
+ * Records that the policies of a locked deployment were evaluated. `note` is shown to the pollers
+ * of its gate.
  */
 export async function noteEvaluation(tx: Tx, { org_id, id }: DeploymentKey, note: string | null, at: Date) {
   await tx`
+    with evaluated as (
+      update deployments
+      set policies_asked_at = ${at}
+      where org_id = ${org_id}
+        and id = ${id}
+    )
     update opened_gates
-    set policies_asked_at = ${at}, note = ${note}
+    set note = ${note}
     where org_id = ${org_id}
       and deployment_id = ${id}
       and status = 'waiting'`
 }
 
 /**
- * Deployments of all organizations whose gate was opened before `openedBefore` and was never
- * evaluated.
+ * Deployments of all organizations that were created before `createdBefore` and whose policies were
+ * never evaluated, although our rule is not answered.
  */
-export async function listUnevaluated(db: Db, openedBefore: Date): Promise<DeploymentKey[]> {
+export async function listUnevaluated(db: Db, createdBefore: Date): Promise<DeploymentKey[]> {
   return db<DeploymentKey[]>`
-    select org_id, deployment_id as id
-    from opened_gates
+    select org_id, id
+    from deployments
     where policies_asked_at is null
-      and status = 'waiting'
-      and created_at <= ${openedBefore}
+      and custom_rule_state = 'pending'
+      and created_at <= ${createdBefore}
     order by created_at
     limit 100`
 }
@@ -56,13 +62,13 @@ export async function listWaiting(
   { run_id, repository }: WaitingFilter,
 ): Promise<DeploymentKey[]> {
   return db<DeploymentKey[]>`
-    select gate.org_id, gate.deployment_id as id
-    from opened_gates gate
-    join deployments deployment on deployment.org_id = gate.org_id and deployment.id = gate.deployment_id
-    where gate.org_id = ${orgId}
-      and gate.status = 'waiting'
-      ${run_id === undefined ? db`` : db`and gate.run_id = ${run_id}`}
-      ${repository === undefined ? db`` : db`and lower(deployment.repository_full_name) = lower(${repository})`}
-    order by gate.created_at, gate.id
+    select org_id, id
+    from deployments
+    where org_id = ${orgId}
+      and status = 'pending_approval'
+      and custom_rule_state = 'pending'
+      ${run_id === undefined ? db`` : db`and pipeline_run_id = ${run_id}`}
+      ${repository === undefined ? db`` : db`and lower(repository_full_name) = lower(${repository})`}
+    order by created_at, id
     limit 1000`
 }

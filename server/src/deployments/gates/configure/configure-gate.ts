@@ -1,8 +1,10 @@
+import { Type } from 'typebox'
 import type { Principal } from '../../../audit/audit.store.ts'
 import { recordAudit } from '../../../audit/audit.store.ts'
 import { sqlState, type Tx, UNIQUE_VIOLATION } from '../../../platform/db/sql.ts'
 import { ApiError, notFound } from '../../../platform/http/errors.ts'
 import { isUuid, newUuid } from '../../../platform/ids.ts'
+import { type Event, publish } from '../../../platform/queue/event.ts'
 import type { Services } from '../../../services.ts'
 import {
   type ConfiguredGate,
@@ -13,9 +15,16 @@ import {
 } from './configured-gate.store.ts'
 import { type GateRequest, requireGate } from './configured-gate.ts'
 
+/** Published when a gate was created. */
+export const gateConfigured: Event<{ org_id: string }> = {
+  name: 'deployments.gate.configured',
+  payload: Type.Object({ org_id: Type.String() }),
+}
+
 /**
- * Creates a gate of an organization. It applies to gates that are opened afterwards. Throws 400
- * `invalid_request`, 409 `name_taken` and 409 `too_many_gates`.
+ * Creates a gate of an organization. It applies to deployments that are created afterwards and to
+ * waiting ones that no gate covers. Throws 400 `invalid_request`, 409 `name_taken` and 409
+ * `too_many_gates`.
  */
 export async function createGate(
   { sql, clock }: Pick<Services, 'sql' | 'clock'>,
@@ -41,6 +50,7 @@ async function store(tx: Tx, orgId: string, principal: Principal, gate: Configur
   const { id, created_at, ...details } = gate
   const object = { type: 'gate', id }
   await recordAudit(tx, orgId, { principal, action: 'gate.create', object, reason: null, details }, created_at)
+  await publish(tx, gateConfigured, { org_id: orgId })
 }
 
 function toGate({ requiredApprovals, allowApiKeys, allowRunCreator, ...gate }: GateRequest, now: Date): ConfiguredGate {

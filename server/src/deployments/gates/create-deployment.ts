@@ -1,9 +1,10 @@
-import type { StoredRun } from '../ci/runs/run.store.ts'
-import type { Tx } from '../platform/db/sql.ts'
-import { branchName } from '../repositories/branch-name.ts'
-import { splitAddress } from '../repositories/repository-identity.ts'
-import { endWaiting } from './decide-deployment.ts'
-import { ANSWER_WITHIN_MS, type DeploymentKey, SUPERSEDED } from './deployment-state.ts'
+import type { StoredRun } from '../../ci/runs/run.store.ts'
+import type { Tx } from '../../platform/db/sql.ts'
+import { branchName } from '../../repositories/branch-name.ts'
+import { splitAddress } from '../../repositories/repository-identity.ts'
+import type { Services } from '../../services.ts'
+import { endWaiting } from '../decisions/decide-deployment.ts'
+import { ANSWER_WITHIN_MS, type DeploymentKey, SUPERSEDED } from '../deployment-state.ts'
 import { insertDeployment, linkAttempts, type NearestAttempts, type NewDeployment } from './new-deployment.store.ts'
 
 type DeploymentRequest = DeploymentKey & {
@@ -17,11 +18,16 @@ type DeploymentRequest = DeploymentKey & {
  * Creates the deployment that a gate is opened for, and links it to the deployments of the run's
  * other attempts. The deployment of the previous attempt is cancelled if it still waits.
  */
-export async function createDeployment(tx: Tx, request: DeploymentRequest, now: Date): Promise<void> {
+export async function createDeployment(
+  services: Services,
+  tx: Tx,
+  request: DeploymentRequest,
+  now: Date,
+): Promise<void> {
   const { org_id, attempts } = request
   await insertDeployment(tx, toDeployment(request, now))
   if (attempts.previous ?? attempts.next) await linkAttempts(tx, request, attempts, now)
-  if (attempts.previous) await endWaiting(tx, { org_id, id: attempts.previous }, SUPERSEDED, now)
+  if (attempts.previous) await endWaiting(services, tx, { org_id, id: attempts.previous }, SUPERSEDED)
 }
 
 function toDeployment({ org_id, id, environment, job, run, attempts }: DeploymentRequest, now: Date): NewDeployment {

@@ -1,5 +1,5 @@
-import type { Tx } from '../platform/db/sql.ts'
-import { type DeploymentKey, OWN_RULE } from './deployment-state.ts'
+import type { Tx } from '../../platform/db/sql.ts'
+import { type DeploymentKey, OWN_RULE } from '../deployment-state.ts'
 
 /**
  * A deployment that a CI system has opened a gate for. All other columns follow from its being new.

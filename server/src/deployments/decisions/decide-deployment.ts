@@ -1,0 +1,79 @@
+import { type Principal, recordAudit, SYSTEM } from '../../audit/audit.store.ts'
+import type { Tx } from '../../platform/db/sql.ts'
+import type { Services } from '../../services.ts'
+import type { DeploymentStatus } from '../deployment.schema.ts'
+import { lockDeployment, settleDeployment, settleGate } from '../deployment-state.store.ts'
+import { awaitsReviewers, type DeploymentKey, type DeploymentState, type Outcome } from '../deployment-state.ts'
+import { settleHostDeployment } from '../host/settle-host-deployment.ts'
+import { noteText } from './host-comment.ts'
+import { storeRuleDecision } from './host-target.store.ts'
+import { sendDecision } from './send-to-host.ts'
+
+/**
+ * Stores the outcome of the service's own protection rule; the deployment is locked and waiting.
+ * While required reviewers on the code host have not answered, the deployment keeps its status
+ * (specification, "Approve and reject rules" 3), and pollers of its gate are informed of a
+ * rejection only. Returns the deployment's status.
+ */
+export async function decideDeployment(
+  services: Services,
+  tx: Tx,
+  state: DeploymentState,
+  outcome: Outcome,
+): Promise<DeploymentStatus> {
+  if (state.host !== null) return decideOnHost(services, tx, state, outcome)
+  const { custom_rule_state, gate } = outcome
+  const staysPending = awaitsReviewers(state) && gate.status === 'decided'
+  const status = staysPending ? state.status : outcome.status
+  await Promise.all([
+    settleDeployment(tx, state, { status, custom_rule_state }, services.clock.now()),
+    (!staysPending || gate.decision === 'rejected') && settleGate(tx, state, gate),
+  ])
+  return status
+}
+
+/** The status of a code host's deployment follows from the decision and from what the host says. */
+async function decideOnHost(services: Services, tx: Tx, state: DeploymentState, outcome: Outcome) {
+  const { custom_rule_state, gate, comment } = outcome
+  const now = services.clock.now()
+  if (custom_rule_state !== 'cancelled') await storeRuleDecision(tx, state, custom_rule_state)
+  const settled = await settleHostDeployment(tx, state, now)
+  const decision = gate.decision === 'approved' ? 'approved' : 'rejected'
+  if (custom_rule_state !== 'cancelled')
+    await sendDecision(services, tx, state, { decision, text: comment ?? noteText(decision, gate.note) })
+  return settled?.derived.status ?? state.status
+}
+
+const VERBS = { approved: 'approve', rejected: 'reject', expired: 'expire', cancelled: 'cancel' }
+
+type AuditedOutcome = {
+  principal: Principal
+  outcome: Outcome['custom_rule_state']
+  reason: string | null
+}
+
+/** Records in the audit log who approved, rejected, expired or cancelled a deployment, and why. */
+export async function auditOutcome(
+  tx: Tx,
+  { org_id, id }: DeploymentKey,
+  { principal, outcome, reason }: AuditedOutcome,
+  now: Date,
+): Promise<void> {
+  const object = { type: 'deployment', id }
+  await recordAudit(tx, org_id, { principal, action: `deployment.${VERBS[outcome]}`, object, reason }, now)
+}
+
+/** Expires or cancels a deployment. Does nothing when it no longer waits for an answer. */
+export async function endWaiting(
+  services: Services,
+  tx: Tx,
+  deployment: DeploymentKey,
+  outcome: Outcome,
+): Promise<void> {
+  const state = await lockDeployment(tx, deployment)
+  if (state?.status !== 'pending_approval' || state.custom_rule_state !== 'pending') return
+  await decideDeployment(services, tx, state, outcome)
+  const { custom_rule_state, gate } = outcome
+  const entry = { principal: SYSTEM, outcome: custom_rule_state, reason: gate.note }
+  await auditOutcome(tx, deployment, entry, services.clock.now())
+}

@@ -1,0 +1,101 @@
+import type { HostEventHandler } from '../../codehosts/deliveries/host-event-handler.ts'
+import type { HostDeployment } from '../../codehosts/host-deployment.ts'
+import type { HostSource } from '../../codehosts/host-event.ts'
+import { hostRunId } from '../../codehosts/host-ids.ts'
+import type { Tx } from '../../platform/db/sql.ts'
+import { enqueue } from '../../platform/queue/job.ts'
+import { findById } from '../../repositories/repository-lookup.store.ts'
+import type { Services } from '../../services.ts'
+import type { DeploymentKey } from '../deployment-state.ts'
+import { listHostDeployments, renameHostDeployments, upsertHostDeployment } from '../host/host-deployment.store.ts'
+import type { EnvironmentKey } from '../host/host-facts.ts'
+import { insertStatus, upsertGateRequest, upsertReview, upsertRun } from '../host/host-news.store.ts'
+import { lockEnvironment, lockHostRun } from '../host/lineage.store.ts'
+import { followDeployment, readEnvironmentJob } from './follow-deployment.ts'
+
+/** Stores a deployment and derives its state from all facts. */
+export const applyDeployment: HostEventHandler<'deployment'> = async (services, tx, source, deployment) => {
+  await followDeployment(services, tx, await storeDeployment(services, tx, source, deployment))
+}
+
+export const applyDeploymentStatus: HostEventHandler<'deployment_status'> = async (services, tx, source, status) => {
+  const key = await storeDeployment(services, tx, source, status.deployment)
+  const isNew = await insertStatus(tx, key, status)
+  await followDeployment(services, tx, key)
+  if (isNew && status.state === 'waiting')
+    await enqueue(tx, readEnvironmentJob, environmentOf(source, status.deployment))
+}
+
+/**
+ * Our protection rule is asked. A request that names no deployment is for those of its run and
+ * environment, which may still be unknown.
+ */
+export const applyGateRequest: HostEventHandler<'gate_request'> = async (services, tx, source, request) => {
+  const { deployment, run, environment } = request
+  if (deployment) {
+    const key = await storeDeployment(services, tx, source, { ...deployment, run: deployment.run ?? run })
+    await upsertGateRequest(tx, source, request)
+    return followDeployment(services, tx, key)
+  }
+  if (run === null) return
+  await lockHostRun(tx, source.org_id, hostRunId(source.provider, run.id))
+  await upsertGateRequest(tx, source, request)
+  await followRunDeployments(services, tx, source, { runId: run.id, environment })
+}
+
+/** Reviewers of the host were asked or have answered, for environments of a run. */
+export const applyDeploymentReview: HostEventHandler<'deployment_review'> = async (services, tx, source, review) => {
+  await lockHostRun(tx, source.org_id, hostRunId(source.provider, review.run.id))
+  await upsertReview(tx, source, review, null)
+  for (const environment of new Set(review.environments))
+    await followRunDeployments(services, tx, source, { runId: review.run.id, environment })
+}
+
+/** Keeps what deployments show of a run. A run without deployments costs two short statements. */
+export const applyRunToDeployments: HostEventHandler<'run'> = async (services, tx, source, run) => {
+  await lockHostRun(tx, source.org_id, hostRunId(source.provider, run.id))
+  await upsertRun(tx, source, run)
+  await followRunDeployments(services, tx, source, { runId: run.id, environment: null })
+}
+
+function environmentOf({ org_id, provider }: HostSource, { repository, environment }: HostDeployment): EnvironmentKey {
+  return { org_id, provider, repository_id: repository.id, environment }
+}
+
+/** Takes the locks in one order: the run, the environment, the deployment. */
+async function storeDeployment(
+  { clock }: Services,
+  tx: Tx,
+  source: HostSource,
+  deployment: HostDeployment,
+): Promise<DeploymentKey> {
+  const { org_id, provider } = source
+  const { run } = deployment
+  if (run) await lockHostRun(tx, org_id, hostRunId(provider, run.id))
+  await lockEnvironment(tx, environmentOf(source, deployment))
+  // An old event contains the old name of a renamed repository.
+  const known = await findById(tx, org_id, provider, deployment.repository.id)
+  const repository = { ...deployment.repository, ...(known && { full_name: known.full_name }) }
+  return upsertHostDeployment(tx, source, { ...deployment, repository }, clock.now())
+}
+
+async function followRunDeployments(
+  services: Services,
+  tx: Tx,
+  { org_id, provider }: HostSource,
+  { runId, environment }: { runId: string; environment: string | null },
+): Promise<void> {
+  for (const deployment of await listHostDeployments(tx, org_id, hostRunId(provider, runId), environment)) {
+    await lockEnvironment(tx, deployment)
+    await followDeployment(services, tx, { org_id, id: deployment.id })
+  }
+}
+
+type RenamedRepository = { org_id: string; provider: string; repository_id: string }
+
+/** After a repository was renamed: gives its deployments its present name. */
+export async function renameDeployments({ sql }: Services, renamed: RenamedRepository): Promise<void> {
+  const { org_id, provider, repository_id } = renamed
+  const repository = await findById(sql, org_id, provider, repository_id)
+  if (repository) await renameHostDeployments(sql, org_id, repository)
+}

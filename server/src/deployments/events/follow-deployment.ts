@@ -1,0 +1,73 @@
+import { Type } from 'typebox'
+import type { Tx } from '../../platform/db/sql.ts'
+import { enqueue, type Job } from '../../platform/queue/job.ts'
+import type { Services } from '../../services.ts'
+import type { DeploymentKey } from '../deployment-state.ts'
+import { settleAndCover } from '../gates/cover-deployment.ts'
+import { lacksReviews } from '../host/bypass.ts'
+import { type EnvironmentKey, environmentOf, type HostFacts } from '../host/host-facts.ts'
+import { findEnvironmentRules, setEnvironmentRules } from '../host/host-news.store.ts'
+import { listAffected, listOtherAttempts } from '../host/lineage.store.ts'
+import { type Settled, settleHostDeployment } from '../host/settle-host-deployment.ts'
+import { standingOf } from '../host/standing.ts'
+
+/** Reads the protection rules of an environment from its host. */
+export const readEnvironmentJob: Pick<Job<Services, EnvironmentKey>, 'name' | 'payload' | 'attemptsMax' | 'once'> = {
+  name: 'deployments.read-environment',
+  payload: Type.Object({
+    org_id: Type.String(),
+    provider: Type.String(),
+    repository_id: Type.String(),
+    environment: Type.String(),
+  }),
+  attemptsMax: 6,
+  once: (key) => JSON.stringify([key.org_id, key.provider, key.repository_id, key.environment]),
+}
+
+/** Reads the answers of reviewers, before a deployment counts as one that bypassed them. */
+export const readReviewsJob: Pick<Job<Services, DeploymentKey>, 'name' | 'payload' | 'attemptsMax' | 'once'> = {
+  name: 'deployments.read-reviews',
+  payload: Type.Object({ org_id: Type.String(), id: Type.String() }),
+  attemptsMax: 6,
+  once: ({ org_id, id }) => `${org_id} ${id}`,
+}
+
+/**
+ * Derives the state of a deployment after one of its facts has arrived, and that of the deployments
+ * that refer to it. Queues the reads of what the host has not said yet. Its environment is locked.
+ */
+export async function followDeployment(services: Services, tx: Tx, key: DeploymentKey): Promise<void> {
+  const settled = await settleAndCover(services, tx, key)
+  if (settled === null) return
+  for (const other of await listReferring(tx, settled)) await settleAndCover(services, tx, other)
+  await readMissing(services, tx, settled.facts)
+}
+
+/** The deployments whose state follows from a derived column of this one that has changed. */
+async function listReferring(tx: Tx, { facts, before, derived }: Settled): Promise<DeploymentKey[]> {
+  const { deployment } = facts
+  const isLinked = facts.previous_attempt_id !== null || facts.next_attempt_id !== null
+  const hasNewLineage =
+    before.succeeded_at?.getTime() !== derived.succeeded_at?.getTime() ||
+    before.run_created_at?.getTime() !== derived.run_created_at?.getTime() ||
+    before.workflow_path !== derived.workflow_path
+  return [
+    ...(isLinked ? await listOtherAttempts(tx, deployment) : []),
+    ...(derived.succeeded_at !== null && hasNewLineage ? await listAffected(tx, deployment) : []),
+  ]
+}
+
+/** The rules of an environment are good for other deployments for this time. */
+const RULES_FRESH_MS = 60 * 60_000
+
+async function readMissing({ clock }: Services, tx: Tx, facts: HostFacts): Promise<void> {
+  const { deployment } = facts
+  const { org_id, id, host_run_id, environment_rules: rules } = deployment
+  if (lacksReviews(facts, standingOf(facts))) await enqueue(tx, readReviewsJob, { org_id, id })
+  if (host_run_id === null || rules?.is_known) return
+  const environment = environmentOf(deployment)
+  const fresh = await findEnvironmentRules(tx, environment, new Date(clock.now().getTime() - RULES_FRESH_MS))
+  if (fresh === null) return enqueue(tx, readEnvironmentJob, environment)
+  await setEnvironmentRules(tx, deployment, fresh)
+  await settleHostDeployment(tx, deployment, clock.now())
+}

@@ -1,0 +1,120 @@
+import { findCallKey } from '../../codehosts/calls/call.store.ts'
+import { findHostRepository } from '../../codehosts/connections/host-repository.store.ts'
+import { openRepositoryClient } from '../../codehosts/connections/open-client.ts'
+import type { HostDeployment, HostDeploymentReview, HostDeploymentStatus } from '../../codehosts/host-deployment.ts'
+import { hostRunId } from '../../codehosts/host-ids.ts'
+import type { Tx } from '../../platform/db/sql.ts'
+import type { Services } from '../../services.ts'
+import { setUndelivered } from '../decisions/host-target.store.ts'
+import { decisionKey } from '../decisions/send-to-host.ts'
+import type { DeploymentKey } from '../deployment-state.ts'
+import { findHostDeployment } from '../host/host-deployment.store.ts'
+import { insertStatus, setReviewsRead, upsertReview } from '../host/host-news.store.ts'
+import { lockEnvironment, lockHostRun } from '../host/lineage.store.ts'
+import { followDeployment } from './follow-deployment.ts'
+
+/** Reads the answers of reviewers to the run of a deployment that has gone on. */
+export async function readReviews(services: Services, key: DeploymentKey): Promise<void> {
+  const found = await openDeployment(services, key)
+  if (!found) return giveUpReviews(services, key)
+  const reviews = await found.client.listDeploymentReviews(found.deployment.repository, found.runId)
+  await store(services, key, found.deployment, async (tx) => {
+    await storeReviews(tx, key, found.deployment, reviews)
+    await setReviewsRead(tx, key, 'done')
+  })
+}
+
+/** The reviews cannot be read, so it stays open whether the reviewers were bypassed. */
+export async function giveUpReviews(services: Services, key: DeploymentKey): Promise<void> {
+  const deployment = await readStored(services, key)
+  if (deployment) await store(services, key, deployment, (tx) => setReviewsRead(tx, key, 'failed'))
+}
+
+type EndedCall = { org_id: string; call_id: string; subject_type: string; subject_id: string; outcome: string }
+
+/**
+ * A call about a deployment has ended. If the host refused our decision, its own view is read and
+ * stored. A deployment shows that the decision did not reach its host.
+ */
+export async function followCall(services: Services, call: EndedCall): Promise<void> {
+  const { org_id, subject_type, subject_id: id, outcome } = call
+  if (subject_type !== 'deployment') return
+  const key = { org_id, id }
+  if ((await findCallKey(services.sql, org_id, call.call_id)) !== decisionKey(key)) return
+  const found = outcome === 'refused' ? await openDeployment(services, key) : null
+  const view = found && (await readView(found))
+  const deployment = found?.deployment ?? (await readStored(services, key))
+  if (!deployment) return
+  await store(services, key, deployment, async (tx) => {
+    if (view) await storeReviews(tx, key, deployment, view.reviews)
+    for (const status of view?.statuses ?? []) await insertStatus(tx, key, status)
+    await setUndelivered(tx, key, outcome === 'failed' || (outcome === 'refused' && view?.isPending !== false))
+  })
+}
+
+type OpenedDeployment = NonNullable<Awaited<ReturnType<typeof openDeployment>>>
+type HostView = { reviews: HostDeploymentReview[]; statuses: HostDeploymentStatus[]; isPending: boolean }
+
+/** Null if the deployment has no run, or if no active connection has its repository. */
+async function openDeployment(services: Services, key: DeploymentKey) {
+  const deployment = await readStored(services, key)
+  if (deployment === null || deployment.run === null) return null
+  const client = await openRepositoryClient(services, key.org_id, deployment.repository)
+  return client && { client, deployment, runId: deployment.run.id }
+}
+
+/** A deployment with its repository, as requests to the host need it. */
+async function readStored({ sql }: Services, key: DeploymentKey): Promise<HostDeployment | null> {
+  const row = await findHostDeployment(sql, key)
+  const repository = row && (await findHostRepository(sql, key.org_id, row.provider, row.repository_id))
+  if (!repository) return null
+  const { provider: _, repository_id: __, host_run_id: runId, host_attempt: attempt, ...deployment } = row
+  return {
+    ...deployment,
+    repository,
+    run: runId === null ? null : { id: runId, attempt },
+    creator: null,
+    description: null,
+  }
+}
+
+async function readView({ client, deployment, runId }: OpenedDeployment): Promise<HostView> {
+  const { repository, environment } = deployment
+  const [pending, reviews, statuses] = await Promise.all([
+    client.listPendingDeployments(repository, runId),
+    client.listDeploymentReviews(repository, runId),
+    client.listDeploymentStatuses(deployment),
+  ])
+  return { reviews, statuses, isPending: pending.some((waiting) => waiting.environment === environment) }
+}
+
+/** Stores facts under the locks that events take, and derives the state of the deployment. */
+async function store(
+  services: Services,
+  key: DeploymentKey,
+  { repository, environment, run }: HostDeployment,
+  write: (tx: Tx) => Promise<void>,
+): Promise<void> {
+  const { org_id } = key
+  const { provider, id: repository_id } = repository
+  await services.sql.begin(async (tx) => {
+    if (run) await lockHostRun(tx, org_id, hostRunId(provider, run.id))
+    await lockEnvironment(tx, { org_id, provider, repository_id, environment })
+    await write(tx)
+    await followDeployment(services, tx, key)
+  })
+}
+
+/** Lists do not name attempts, so the same review can be in them more than once. */
+async function storeReviews(
+  tx: Tx,
+  { org_id }: DeploymentKey,
+  { repository: { provider }, environment }: HostDeployment,
+  reviews: HostDeploymentReview[],
+): Promise<void> {
+  const own = reviews.filter(({ environments }) => environments.includes(environment))
+  const groups = Map.groupBy(own, ({ state, reviewer, run }) => JSON.stringify([state, reviewer?.login, run.attempt]))
+  for (const [review, ...again] of groups.values())
+    if (review)
+      await upsertReview(tx, { org_id, provider }, { ...review, environments: [environment] }, again.length + 1)
+}

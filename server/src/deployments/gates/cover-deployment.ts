@@ -1,0 +1,57 @@
+import type { Tx } from '../../platform/db/sql.ts'
+import { enqueue } from '../../platform/queue/job.ts'
+import type { Services } from '../../services.ts'
+import { ANSWER_WITHIN_MS, type DeploymentKey } from '../deployment-state.ts'
+import { type Settled, settleHostDeployment } from '../host/settle-host-deployment.ts'
+import { decideByPolicyJob } from '../policy/decide-by-policy.ts'
+import { listGates } from './configure/configured-gate.store.ts'
+import { coversTarget } from './configure/configured-gate.ts'
+import {
+  deleteRequiredGates,
+  insertRequiredGates,
+  listUncovered,
+  requiresGates,
+  startWaiting,
+} from './configure/required-gate.store.ts'
+
+/**
+ * Derives the state of a deployment of a code host, and makes it require the configured gates that
+ * cover it if our rule was asked. It must be answered within 12 hours from then. Without a gate it
+ * waits for a person. Returns null for deployments of opened gates.
+ */
+export async function settleAndCover(services: Services, tx: Tx, key: DeploymentKey): Promise<Settled | null> {
+  const now = services.clock.now()
+  const settled = await settleHostDeployment(tx, key, now)
+  if (settled === null) return null
+  if (settled.before.branch !== settled.derived.branch) await deleteRequiredGates(tx, key)
+  if (settled.derived.custom_rule_state !== 'pending') return settled
+  const isNew = settled.before.custom_rule_state === null || hasNewRun(settled)
+  if (isNew) await enqueue(tx, decideByPolicyJob, key)
+  if (await requiresGates(tx, key)) return settled
+  const covering = await findCovering(tx, settled)
+  if (covering.length === 0) return settled
+  await insertRequiredGates(tx, key, covering)
+  await startWaiting(tx, key, new Date(now.getTime() + ANSWER_WITHIN_MS))
+  if (!isNew) await enqueue(tx, decideByPolicyJob, key)
+  const covered = await settleHostDeployment(tx, key, now)
+  return covered && { ...covered, before: settled.before }
+}
+
+/** The policies see the run, so they are evaluated again when it arrives. */
+function hasNewRun({ before, derived }: Settled): boolean {
+  return before.run_created_at === null && derived.run_created_at !== null
+}
+
+async function findCovering(tx: Tx, { facts: { deployment }, derived }: Settled) {
+  const { repository_address: repository, environment, org_id } = deployment
+  const gates = await listGates(tx, org_id)
+  return gates.filter((gate) => coversTarget(gate, { environment, repository, branch: derived.branch }))
+}
+
+/** After a gate was configured: covers the waiting deployments that have no gate yet. */
+export async function coverWaiting(services: Services, { org_id }: { org_id: string | null }): Promise<void> {
+  for (const deployment of await listUncovered(services.sql, org_id)) {
+    const key = { org_id: deployment.org_id, id: deployment.id }
+    await services.sql.begin((tx) => settleAndCover(services, tx, key))
+  }
+}

@@ -1,0 +1,137 @@
+import type { HostDeployment } from '../../codehosts/host-deployment.ts'
+import type { HostSource } from '../../codehosts/host-event.ts'
+import { hostDeploymentId, hostRunId } from '../../codehosts/host-ids.ts'
+import type { Db, Tx } from '../../platform/db/sql.ts'
+import type { LinkedRepository } from '../../repositories/repository-lookup.store.ts'
+import type { DeploymentKey } from '../deployment-state.ts'
+import type { DerivedDeployment } from './host-state.ts'
+
+/**
+ * Stores what the host says about a deployment and locks its row. The run and its attempt are kept
+ * once they are known, because lists of hosts leave them out.
+ */
+export async function upsertHostDeployment(
+  tx: Tx,
+  { org_id, provider, host }: HostSource,
+  deployment: HostDeployment,
+  now: Date,
+): Promise<DeploymentKey> {
+  const { repository, run } = deployment
+  const id = hostDeploymentId(provider, deployment.id)
+  const runId = run && hostRunId(provider, run.id)
+  const githubRunId = run && provider === 'github' ? Number(run.id) : null
+  await tx`
+    insert into deployments as deployment (
+      org_id, id, provider, host, host_id, repository_id, repository, repository_full_name, environment, status,
+      github_run_id, pipeline_run_id, host_run_id, host_attempt, host_ref, host_creator, host_creator_avatar_url,
+      host_updated_at, attempt, commit_sha, gated, created_at, updated_at
+    )
+    values (
+      ${org_id}, ${id}, ${provider}, ${host}, ${deployment.id}, ${repository.id}, ${shortName(repository.full_name)},
+      ${repository.full_name}, ${deployment.environment}, 'in_progress', ${githubRunId}, ${runId}, ${run?.id ?? null},
+      ${run?.attempt ?? null}, ${deployment.ref}, ${deployment.creator?.login ?? null},
+      ${deployment.creator?.avatar_url ?? null}, ${deployment.updated_at}, ${run?.attempt ?? 1},
+      ${deployment.commit_sha}, false, ${deployment.created_at}, ${now}
+    )
+    on conflict (org_id, id) do update
+    set host_run_id = coalesce(deployment.host_run_id, excluded.host_run_id),
+      github_run_id = coalesce(deployment.github_run_id, excluded.github_run_id),
+      pipeline_run_id = coalesce(deployment.pipeline_run_id, excluded.pipeline_run_id),
+      host_attempt = coalesce(deployment.host_attempt, excluded.host_attempt),
+      host_creator = coalesce(deployment.host_creator, excluded.host_creator),
+      host_creator_avatar_url = coalesce(deployment.host_creator_avatar_url, excluded.host_creator_avatar_url),
+      host_ref = case when excluded.host_updated_at >= deployment.host_updated_at then excluded.host_ref
+        else deployment.host_ref end,
+      host_updated_at = greatest(deployment.host_updated_at, excluded.host_updated_at)`
+  return { org_id, id }
+}
+
+/** The deployments of a run, to one environment or to all, in the order in which they are locked. */
+export async function listHostDeployments(
+  db: Db,
+  orgId: string,
+  runId: string,
+  environment: string | null,
+): Promise<LockedDeployment[]> {
+  return db<LockedDeployment[]>`
+    select org_id, id, provider, repository_id, environment
+    from deployments
+    where org_id = ${orgId}
+      and pipeline_run_id = ${runId}
+      and host_id is not null
+      ${environment === null ? db`` : db`and environment = ${environment}`}
+    order by environment, created_at, id
+    limit 1000`
+}
+
+function shortName(fullName: string): string {
+  return fullName.slice(fullName.lastIndexOf('/') + 1)
+}
+
+/** Gives the deployments of a repository its present name. */
+export async function renameHostDeployments(db: Db, orgId: string, repository: LinkedRepository): Promise<void> {
+  await db`
+    update deployments
+    set repository = ${shortName(repository.full_name)}, repository_full_name = ${repository.full_name}
+    where org_id = ${orgId}
+      and provider = ${repository.provider}
+      and repository_id = ${repository.id}
+      and host_id is not null
+      and repository_full_name <> ${repository.full_name}`
+}
+
+type DeploymentRow = Omit<HostDeployment, 'repository' | 'run' | 'creator' | 'description'> & {
+  provider: string
+  repository_id: string
+  host_run_id: string | null
+  host_attempt: number | null
+}
+
+/** A deployment as its host named it; null if it was not created by a code host. */
+export async function findHostDeployment(db: Db, { org_id, id }: DeploymentKey): Promise<DeploymentRow | null> {
+  const [row] = await db<DeploymentRow[]>`
+    select provider, repository_id, host_id as id, environment, host_ref as ref, commit_sha, host_run_id, host_attempt,
+      created_at, host_updated_at as updated_at
+    from deployments
+    where org_id = ${org_id}
+      and id = ${id}
+      and host_id is not null`
+  return row ?? null
+}
+
+export type LockedDeployment = DeploymentKey & { provider: string; repository_id: string; environment: string }
+
+/** Stores the derived columns of a locked deployment, if one of them has changed. */
+export async function writeDerived(
+  tx: Tx,
+  { org_id, id }: DeploymentKey,
+  derived: DerivedDeployment,
+  at: Date,
+): Promise<void> {
+  const { reviews, external_custom_rules, bypass, ...columns } = derived
+  const values = {
+    ...columns,
+    reviews: tx.json(reviews as never),
+    external_custom_rules: tx.json(external_custom_rules),
+    bypass: bypass && tx.json(bypass),
+  }
+  await tx`
+    update deployments
+    set ${tx(values as never)}, updated_at = ${at}
+    where org_id = ${org_id}
+      and id = ${id}`
+}
+
+/** The derived columns as they are stored, for comparison. */
+export async function findDerived(tx: Tx, { org_id, id }: DeploymentKey): Promise<DerivedDeployment> {
+  const [row] = await tx<[DerivedDeployment]>`
+    select workflow_name, workflow_path, branch, commit_message, release_name, version, author, author_avatar_url,
+      html_url, run_created_at, attempt, protection_rule_type, protection_rule_types, gated, required_reviewers,
+      required_reviewer_teams, external_custom_rules, reviews, status, job_id, environment_url, callback_url,
+      reviewers_state, custom_rule_state, custom_rule_awaiting, answer_until, bypass, succeeded_at, deployed_at,
+      rollback_at, previous_attempt_id, superseded_by_id
+    from deployments
+    where org_id = ${org_id}
+      and id = ${id}`
+  return row
+}

@@ -1,0 +1,63 @@
+import { isDeepStrictEqual } from 'node:util'
+import { Type } from 'typebox'
+import { recordAudit, SYSTEM } from '../../audit/audit.store.ts'
+import type { Tx } from '../../platform/db/sql.ts'
+import { type Event, publish } from '../../platform/queue/event.ts'
+import type { DeploymentKey } from '../deployment-state.ts'
+import { findDerived, writeDerived } from './host-deployment.store.ts'
+import { findCallbackUrl, findRunFacts, listReviews, listStatuses, lockFacts } from './host-facts.store.ts'
+import type { DeploymentFacts, HostFacts } from './host-facts.ts'
+import { type DerivedDeployment, deriveDeployment } from './host-state.ts'
+import { findAttempts, findNextSuccess } from './lineage.store.ts'
+
+/** Published when a deployment went on against its protection rules. */
+export const deploymentBypassed: Event<{ org_id: string; deployment_id: string; repository: string }> = {
+  name: 'deployments.deployment.bypassed',
+  payload: Type.Object({ org_id: Type.String(), deployment_id: Type.String(), repository: Type.String() }),
+}
+
+export type Settled = { facts: HostFacts; before: DerivedDeployment; derived: DerivedDeployment }
+
+/**
+ * Derives the state of a deployment of a code host from its facts and stores it, with its audit
+ * entries. Locks the deployment. Returns null for deployments of opened gates.
+ */
+export async function settleHostDeployment(tx: Tx, key: DeploymentKey, now: Date): Promise<Settled | null> {
+  const deployment = await lockFacts(tx, key)
+  if (deployment === null) return null
+  const [before, facts] = await Promise.all([findDerived(tx, key), readFacts(tx, deployment)])
+  const derived = deriveDeployment(facts)
+  if (!isDeepStrictEqual({ ...before }, derived)) {
+    await writeDerived(tx, key, derived, now)
+    await recordChange(tx, deployment, { before, derived }, now)
+  }
+  return { facts, before, derived }
+}
+
+/** Independent statements are sent together. */
+async function readFacts(tx: Tx, deployment: DeploymentFacts): Promise<HostFacts> {
+  const [statuses, reviews, run, callback_url, attempts, next_success] = await Promise.all([
+    listStatuses(tx, deployment),
+    listReviews(tx, deployment),
+    findRunFacts(tx, deployment),
+    findCallbackUrl(tx, deployment),
+    findAttempts(tx, deployment),
+    findNextSuccess(tx, deployment),
+  ])
+  return { deployment, statuses, reviews, run, callback_url, ...attempts, next_success }
+}
+
+/** Audits a bypass and the cancellation of a waiting rule, once. */
+async function recordChange(
+  tx: Tx,
+  { org_id, id, repository_address }: DeploymentFacts,
+  { before, derived }: Pick<Settled, 'before' | 'derived'>,
+  now: Date,
+): Promise<void> {
+  const entry = { principal: SYSTEM, object: { type: 'deployment', id }, reason: null }
+  if (before.custom_rule_state === 'pending' && derived.custom_rule_state === 'cancelled')
+    await recordAudit(tx, org_id, { ...entry, action: 'deployment.cancel' }, now)
+  if (before.bypass !== null || derived.bypass === null) return
+  await recordAudit(tx, org_id, { ...entry, action: 'deployment.bypass', details: derived.bypass }, now)
+  await publish(tx, deploymentBypassed, { org_id, deployment_id: id, repository: repository_address })
+}

@@ -1,0 +1,86 @@
+import { endedBadly } from '../../ci/runs/run-status.ts'
+import type { HostDeploymentState } from '../../codehosts/host-deployment.ts'
+import type { EnvironmentRules, HostFacts, StoredReview } from './host-facts.ts'
+
+/** `inactive` is left out: it says something about a newer deployment. */
+type HostProgress = Exclude<HostDeploymentState, 'inactive'>
+
+/** How the rules and the host stand to each other. Every shown state follows from it. */
+export type Standing = {
+  /** The newest state that the host reported, apart from `inactive`; null if there is none. */
+  host: HostProgress | null
+  /** True once the host has reported that the deployment was started. */
+  hasGoneOn: boolean
+  reviewers: ReviewersState | null
+  rule: RuleState | null
+}
+
+export type ReviewersState = 'pending' | 'approved' | 'rejected'
+export type RuleState = 'pending' | 'approved' | 'rejected' | 'expired' | 'cancelled'
+
+/** Hosts report `inactive` only for deployments that were successful. */
+const STARTED: HostDeploymentState[] = ['in_progress', 'success', 'inactive']
+
+export function standingOf(facts: HostFacts): Standing {
+  const reported = facts.statuses.map(({ state }) => state).filter((state) => state !== 'inactive')
+  const host = reported.at(-1) ?? (facts.statuses.length > 0 ? 'success' : null)
+  const hasGoneOn = facts.statuses.some(({ state }) => STARTED.includes(state))
+  const reviewers = reviewersState(facts, hasGoneOn || isOver(host))
+  return { host, hasGoneOn, reviewers, rule: ruleState(facts, { host, hasGoneOn, reviewers }) }
+}
+
+export function isOver(host: HostProgress | null): boolean {
+  return host !== null && host !== 'waiting' && host !== 'in_progress'
+}
+
+/** The rules of the environment. They apply only to deployments of runs. */
+export function rulesOf({ deployment }: HostFacts): EnvironmentRules | null {
+  return deployment.host_run_id === null ? null : deployment.environment_rules
+}
+
+/**
+ * Reviewers are required if the host asked them or one of them answered, and if the environment
+ * requires them and the deployment waits or has waited. One answer decides.
+ */
+function reviewersState(facts: HostFacts, isPast: boolean): ReviewersState | null {
+  const states = reviewsOf(facts, isPast).map(({ state }) => state)
+  const { statuses } = facts
+  const hasWaited = !isPast || statuses.some(({ state }) => state === 'waiting')
+  const requires = rulesOf(facts)?.rule_types.includes('required_reviewers') ?? false
+  if (states.includes('rejected')) return 'rejected'
+  if (states.includes('approved')) return 'approved'
+  return states.includes('requested') || (requires && hasWaited) ? 'pending' : null
+}
+
+/**
+ * Reviews of the deployment's attempt. Lists of hosts do not name the attempt: their reviews count
+ * for the first attempt. For a later one that has gone on, an approval counts if the list contains
+ * more of them than are known of other attempts.
+ */
+export function reviewsOf({ reviews, deployment }: HostFacts, isPast: boolean): StoredReview[] {
+  const attempt = deployment.host_attempt ?? 1
+  const named = reviews.filter((review) => review.attempt === attempt)
+  const unnamed = reviews.filter((review) => {
+    if (review.attempt !== 0 || named.some((other) => isSame(review, other))) return false
+    const ofOthers = reviews.filter((other) => other.attempt > 0 && isSame(review, other)).length
+    return review.times > ofOthers && (attempt === 1 || (isPast && review.state === 'approved'))
+  })
+  return [...named, ...unnamed]
+}
+
+function isSame(one: StoredReview, other: StoredReview): boolean {
+  return one.state === other.state && one.reviewer === other.reviewer
+}
+
+function ruleState(facts: HostFacts, { host, hasGoneOn, reviewers }: Omit<Standing, 'rule'>): RuleState | null {
+  if (facts.callback_url === null) return null
+  if (facts.deployment.rule_decision) return facts.deployment.rule_decision
+  if (hasGoneOn) return 'pending'
+  return isOver(host) || reviewers === 'rejected' || isCancelled(facts) ? 'cancelled' : 'pending'
+}
+
+/** True if the deployment cannot start any more: its attempt ended badly or was repeated. */
+export function isCancelled({ deployment, run, next_attempt_id }: HostFacts): boolean {
+  const isOfAttempt = run?.attempt === (deployment.host_attempt ?? 1)
+  return next_attempt_id !== null || (run !== null && isOfAttempt && endedBadly(run.status))
+}

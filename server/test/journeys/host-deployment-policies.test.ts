@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, test } from 'node:test'
+import { SCOPES } from '../../src/access/scopes.ts'
+import type { HostAction } from '../../src/codehosts/code-host.ts'
+import type { HostEvent, HostSource } from '../../src/codehosts/host-event.ts'
+import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
+import { assertError } from '../support/assert-error.ts'
+import { fakeCodeHost } from '../support/fake-client.ts'
+import { answer, auditOf, configureGate, getDeployment } from '../support/gates.ts'
+import {
+  applyEvents,
+  gateRequest,
+  hostDeployment,
+  hostEnvironment,
+  hostStatus,
+  minute,
+} from '../support/host-deployments.ts'
+import { insertConnection } from '../support/host-objects.ts'
+import type { Json } from '../support/json.ts'
+import { apply } from '../support/policies.ts'
+import { drainQueue } from '../support/queue.ts'
+
+function policy(branch: string): string {
+  return `
+name: Branch is ${branch}
+mode: enforce
+bindings: { environments: [production] }
+rules:
+  - rule: branch
+    name: The branch is deployed
+    expression: deployment.branch == "${branch}"
+    trust: any
+    reason: Another branch is deployed.`
+}
+
+const ID = 'gh_deployment_501'
+const WAITING: HostEvent[] = [
+  { kind: 'deployment', data: hostDeployment() },
+  { kind: 'deployment_status', data: hostStatus('waiting', minute(1)) },
+  { kind: 'gate_request', data: gateRequest() },
+]
+const IN_PROGRESS: HostEvent = { kind: 'deployment_status', data: hostStatus('in_progress', minute(5)) }
+
+let api: TestApi
+let caller: Caller
+let source: HostSource
+
+before(async () => {
+  const host = fakeCodeHost({ readEnvironment: async () => hostEnvironment(), listDeploymentReviews: async () => [] })
+  api = await startTestApi({ codeHosts: host.codeHosts })
+})
+after(() => api?.close())
+beforeEach(async () => {
+  caller = await api.caller({ scopes: SCOPES.filter((scope) => scope !== 'write:compliance-override') })
+  source = await insertConnection(api.services.sql, caller.orgId)
+})
+
+async function arrive(...events: HostEvent[]): Promise<void> {
+  await applyEvents(api, source, events)
+  await drainQueue(api)
+}
+
+const show = () => getDeployment(api, caller, ID)
+
+async function sent(): Promise<Extract<HostAction, { text: string }>[]> {
+  const rows = await api.services.sql`
+    select action
+    from codehost_calls
+    where org_id = ${caller.orgId}
+    order by created_at, id`
+  return rows.map(({ action }) => action)
+}
+
+test('if all policies pass, the deployment is approved and the code host receives the decision with the rules', async () => {
+  await apply(api, caller, policy('main'))
+  await configureGate(api, caller)
+  await arrive(...WAITING)
+  const { status, policy_evaluation } = await show()
+  assert.deepEqual(
+    [status, policy_evaluation.decision, policy_evaluation.answered],
+    ['approved', 'approve', 'approved'],
+  )
+  const [action, ...others] = await sent()
+  assert.deepEqual(others, [])
+  assert.ok(action?.type === 'decision' && action.decision === 'approved')
+  assert.match(action.text, /^Approved by Shiplock: all policies pass \(\*\*Branch is main\*\*\)\./)
+  assert.match(action.text, /- Branch is main: The branch is deployed: pass/)
+})
+
+test('passing policies do not approve a deployment that no gate covers', async () => {
+  await apply(api, caller, policy('main'))
+  await arrive(...WAITING)
+  assert.equal((await show()).status, 'pending_approval')
+  assert.deepEqual(
+    (await sent()).map(({ type }) => type),
+    ['comment'],
+  )
+  await configureGate(api, caller)
+  await drainQueue(api)
+  assert.equal((await show()).status, 'approved')
+})
+
+test('a blocking policy keeps the deployment waiting, says why on the host, and requires the override scope', async () => {
+  await apply(api, caller, policy('release'))
+  await configureGate(api, caller)
+  await arrive(...WAITING)
+  const [comment, ...others] = await sent()
+  assert.deepEqual(others, [])
+  assert.match(comment?.text ?? '', /- The policy Branch is release blocks it: Another branch is deployed\./)
+  assertError(await answer(api, caller, ID, 'approve'), 403, 'insufficient_scope')
+  const full = await api.caller({ orgId: caller.orgId })
+  assert.equal((await answer(api, full, ID, 'approve')).body.data.status, 'approved')
+  const { override } = await show()
+  assert.deepEqual(
+    override.policies.map(({ name }: Json) => name),
+    ['Branch is release'],
+  )
+})
+
+test('a bypass names the policies that blocked, and the results of the repository are evaluated again', async () => {
+  const { sql } = api.services
+  await apply(api, caller, policy('release'))
+  await configureGate(api, caller)
+  await arrive(...WAITING)
+  await sql`delete from compliance_results where org_id = ${caller.orgId}`
+  await arrive(IN_PROGRESS)
+  assert.deepEqual((await show()).bypass.policies, ['Branch is release'])
+  const results = await sql`select repository from compliance_results where org_id = ${caller.orgId}`
+  assert.deepEqual(
+    results.map(({ repository }) => repository),
+    ['github.com/acme/shop'],
+  )
+})
+
+test('a bypass before our rule was asked names the policies too, once they were evaluated', async () => {
+  await apply(api, caller, policy('release'))
+  await configureGate(api, caller)
+  await arrive(IN_PROGRESS, ...WAITING)
+  const { bypass, policy_evaluation } = await show()
+  assert.deepEqual([bypass.policies, policy_evaluation.answered], [['Branch is release'], null])
+  const actions = (await auditOf(api, caller, ID)).map(({ action }) => action)
+  assert.deepEqual(actions, ['deployment.bypass'])
+})

@@ -1,0 +1,393 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, test } from 'node:test'
+import type { HostDeployment, HostDeploymentState } from '../../src/codehosts/host-deployment.ts'
+import type { HostEvent, HostSource } from '../../src/codehosts/host-event.ts'
+import { listUncovered } from '../../src/deployments/gates/configure/required-gate.store.ts'
+import { publish } from '../../src/platform/queue/event.ts'
+import { repositoryRenamed } from '../../src/repositories/repository-renamed.ts'
+import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
+import { fakeCodeHost } from '../support/fake-client.ts'
+import { answer, auditOf, configureGate, getDeployment } from '../support/gates.ts'
+import {
+  applyEvents,
+  CALLBACK,
+  gateRequest,
+  hostDeployment,
+  hostEnvironment,
+  hostReview,
+  hostStatus,
+  minute,
+  REVIEWED,
+} from '../support/host-deployments.ts'
+import { hostRepository, hostRun, insertConnection } from '../support/host-objects.ts'
+import type { Json } from '../support/json.ts'
+import { drainQueue } from '../support/queue.ts'
+
+const ID = 'gh_deployment_501'
+const DEPLOYMENT = { kind: 'deployment', data: hostDeployment() } as const
+const WAITING = status('waiting', 1)
+const IN_PROGRESS = status('in_progress', 5)
+const SUCCESS = status('success', 6)
+const ASKED = { kind: 'gate_request', data: gateRequest() } as const
+
+function status(state: HostDeploymentState, minutes: number, deployment?: HostDeployment): HostEvent {
+  return { kind: 'deployment_status', data: hostStatus(state, minute(minutes), deployment) }
+}
+
+const host = fakeCodeHost()
+let api: TestApi
+let caller: Caller
+let source: HostSource
+
+before(async () => {
+  api = await startTestApi({ codeHosts: host.codeHosts })
+})
+after(() => api?.close())
+beforeEach(async () => {
+  caller = await api.caller()
+  source = await insertConnection(api.services.sql, caller.orgId)
+  host.answers.readEnvironment = async () => hostEnvironment()
+  host.answers.listDeploymentReviews = async () => []
+})
+
+async function apply(...events: HostEvent[]): Promise<void> {
+  await applyEvents(api, source, events)
+  await drainQueue(api)
+}
+
+const show = (id = ID) => getDeployment(api, caller, id)
+
+async function bypasses(): Promise<Json[]> {
+  return (await auditOf(api, caller, ID)).filter(({ action }) => action === 'deployment.bypass')
+}
+
+test('a deployment of a run shows all fields of the deployment, its run, its environment and its statuses', async () => {
+  host.answers.readEnvironment = async () =>
+    hostEnvironment({
+      rule_types: ['wait_timer', 'required_reviewers', 'customRule', 'branch_policy'],
+      reviewers: ['grace'],
+      reviewer_teams: ['release'],
+      custom_rules: [
+        { app_id: '1', slug: 'shiplock', is_own: true },
+        { app_id: '2', slug: 'other', is_own: false },
+      ],
+    })
+  const run = hostRun({ ref: 'refs/tags/v1.2', release_name: 'Spring', updated_at: minute(7) })
+  await apply({ kind: 'run', data: run }, DEPLOYMENT, WAITING, ASKED)
+  await apply({ kind: 'deployment_review', data: hostReview('approved') })
+  await apply(IN_PROGRESS, SUCCESS)
+  const deployment = await show()
+  const { approvals, created_at, updated_at, org_id, bypass, ...shown } = deployment
+  assert.deepEqual([approvals, org_id, created_at], [[], caller.orgId, minute(0).toISOString()])
+  assert.ok(updated_at && bypass)
+  assert.deepEqual(shown, {
+    id: ID,
+    repository: 'shop',
+    repository_full_name: 'acme/shop',
+    environment: 'production',
+    status: 'success',
+    workflow_name: 'CI',
+    workflow_path: '.github/workflows/ci.yml',
+    provider: 'github',
+    github_run_id: 9001,
+    branch: null,
+    commit_sha: 'a'.repeat(40),
+    commit_message: 'Fix the cart',
+    release_name: 'Spring',
+    author: 'ada',
+    author_avatar_url: 'https://github.com/ada.png',
+    version: 'Spring',
+    required_reviewers: ['grace'],
+    required_reviewer_teams: ['release'],
+    pipeline_run_id: 'gh_run_9001',
+    deployed_at: minute(6).toISOString(),
+    rollback_at: null,
+    callback_url: CALLBACK,
+    html_url: 'https://github.com/acme/shop/actions/runs/9001',
+    job_id: '77',
+    environment_url: 'https://shop.example',
+    protection_rule_type: 'required_reviewers',
+    protection_rule_types: ['required_reviewers', 'wait_timer', 'branch_policy', 'customRule'],
+    gated: true,
+    reviewers_state: 'approved',
+    custom_rule_state: 'pending',
+    custom_rule_awaiting: null,
+    attempt: 1,
+    previous_attempt_id: null,
+    superseded_by_id: null,
+    reviews: [
+      {
+        reviewer: 'grace',
+        avatar_url: 'https://github.com/grace.png',
+        state: 'approved',
+        comment: 'Looks good',
+        reviewed_at: minute(3).toISOString(),
+      },
+    ],
+    external_custom_rules: [{ app_id: '2', slug: 'other' }],
+    override: null,
+    policy_evaluation: null,
+  })
+})
+
+test('a deployment without a run is not gated, and its status follows the host', async () => {
+  const alone = hostDeployment({ run: null, ref: 'a'.repeat(40) })
+  await apply({ kind: 'deployment', data: alone })
+  assert.equal((await show()).status, 'in_progress')
+  const followed = [
+    ['waiting', 'in_progress'],
+    ['in_progress', 'in_progress'],
+    ['failure', 'failure'],
+    ['success', 'success'],
+    ['inactive', 'success'],
+  ] as const
+  for (const [at, [state, shown]] of followed.entries()) {
+    await apply(status(state, at, alone))
+    assert.equal((await show()).status, shown, state)
+  }
+  const { gated, pipeline_run_id, github_run_id, branch, attempt, deployed_at } = await show()
+  assert.deepEqual([gated, pipeline_run_id, github_run_id, branch, attempt], [false, null, null, null, 1])
+  assert.equal(deployed_at, minute(3).toISOString())
+})
+
+test('a waiting deployment whose environment has only a timer or the rule of another App waits for the host', async () => {
+  host.answers.readEnvironment = async () => hostEnvironment({ rule_types: ['wait_timer'] })
+  await apply(DEPLOYMENT, WAITING)
+  assert.equal((await show()).status, 'pending_approval')
+  await apply(IN_PROGRESS)
+  const { status, bypass, reviewers_state } = await show()
+  assert.deepEqual([status, bypass, reviewers_state], ['in_progress', null, null])
+})
+
+test('an environment that cannot be read costs only its own fields', async () => {
+  host.answers.readEnvironment = async () => null
+  await configureGate(api, caller)
+  await apply(DEPLOYMENT, WAITING, ASKED)
+  const { status, protection_rule_types } = await show()
+  assert.deepEqual([status, protection_rule_types], ['pending_approval', ['customRule']])
+  assert.equal((await answer(api, caller, ID, 'approve')).status, 200)
+})
+
+test('the environment is read once for its deployments, and again when one of them waits', async () => {
+  let reads = 0
+  host.answers.readEnvironment = async () => {
+    reads += 1
+    return hostEnvironment()
+  }
+  for (const id of ['1', '2', '3']) await apply({ kind: 'deployment', data: hostDeployment({ id }) })
+  assert.equal(reads, 1)
+  await apply(DEPLOYMENT, WAITING)
+  assert.equal(reads, 2)
+  await apply(WAITING)
+  assert.equal(reads, 2)
+})
+
+test('a request that names no deployment is for the deployment of its run and environment, in either order', async () => {
+  const unnamed = { kind: 'gate_request', data: gateRequest({ deployment: null }) } as const
+  await configureGate(api, caller)
+  await apply(DEPLOYMENT, WAITING, unnamed)
+  assert.equal((await show()).custom_rule_state, 'pending')
+  caller = await api.caller()
+  source = await insertConnection(api.services.sql, caller.orgId)
+  await configureGate(api, caller)
+  await apply(unnamed, DEPLOYMENT, WAITING)
+  await apply({ kind: 'deployment', data: hostDeployment({ id: '502', environment: 'staging' }) })
+  assert.equal((await show()).custom_rule_state, 'pending')
+  assert.equal((await show('gh_deployment_502')).custom_rule_state, null)
+  assert.equal((await answer(api, caller, ID, 'approve')).status, 200)
+})
+
+test('the gates that cover the branch of the run are required, also if the run arrives last', async () => {
+  await configureGate(api, caller, { name: 'Main', branch: 'main' })
+  await configureGate(api, caller, { name: 'Release', branch: 'release/*', requiredApprovals: 2 })
+  await apply(DEPLOYMENT, WAITING, ASKED, { kind: 'run', data: hostRun({ ref: 'refs/heads/release/1' }) })
+  const { branch } = await show()
+  assert.equal(branch, 'release/1')
+  assert.equal((await answer(api, caller, ID, 'approve')).body.data.status, 'pending_approval')
+})
+
+test('a bypass of our rule is shown and audited once, and the deployment cannot be answered any more', async () => {
+  await configureGate(api, caller)
+  await apply(DEPLOYMENT, WAITING, ASKED)
+  await apply(IN_PROGRESS)
+  await apply(SUCCESS, IN_PROGRESS, ASKED)
+  const { status, custom_rule_state, custom_rule_awaiting, bypass } = await show()
+  assert.deepEqual([status, custom_rule_state, custom_rule_awaiting], ['success', 'pending', null])
+  const expected = { at: minute(5).toISOString(), from: 'pending_approval', to: 'in_progress', actor: 'octo-bot' }
+  assert.deepEqual(bypass, { ...expected, gates: ['customRule'], policies: [] })
+  const [entry, ...others] = await bypasses()
+  assert.deepEqual(others, [])
+  assert.deepEqual(entry?.details, bypass)
+  assert.equal((await answer(api, caller, ID, 'approve')).status, 409)
+})
+
+test('a deployment that goes on after our rejection stays rejected, with the bypass', async () => {
+  await configureGate(api, caller)
+  await apply(DEPLOYMENT, WAITING, ASKED)
+  await answer(api, caller, ID, 'reject')
+  await apply(status('failure', 3))
+  assert.equal((await show()).bypass, null)
+  await apply(IN_PROGRESS, SUCCESS)
+  const { status: shown, bypass } = await show()
+  assert.equal(shown, 'rejected')
+  assert.deepEqual([bypass.from, bypass.to, bypass.gates], ['rejected', 'in_progress', ['customRule']])
+})
+
+test('required reviewers count as bypassed only after their reviews were read from the host', async () => {
+  host.answers.readEnvironment = async () => REVIEWED
+  await apply(DEPLOYMENT, WAITING)
+  await applyEvents(api, source, [IN_PROGRESS])
+  assert.equal((await show()).bypass, null)
+  await drainQueue(api)
+  assert.deepEqual((await show()).bypass.gates, ['required_reviewers'])
+  assert.equal((await bypasses()).length, 1)
+})
+
+test('a review whose webhook is late is found on the host, and nothing counts as bypassed', async () => {
+  host.answers.readEnvironment = async () => REVIEWED
+  host.answers.listDeploymentReviews = async () => [
+    hostReview('approved', { run: { id: '9001', attempt: null }, at: minute(1) }),
+  ]
+  await apply(DEPLOYMENT, WAITING, IN_PROGRESS)
+  const { reviewers_state, bypass, reviews } = await show()
+  assert.deepEqual([reviewers_state, bypass, reviews.length], ['approved', null, 1])
+  await apply({ kind: 'deployment_review', data: hostReview('approved') })
+  assert.deepEqual(
+    (await show()).reviews.map((review: Json) => review.reviewed_at),
+    [minute(3).toISOString()],
+  )
+})
+
+test('a listed approval of the first attempt does not approve the second one, but a second listed one does', async () => {
+  const listed = hostReview('approved', { run: { id: '9001', attempt: null } })
+  const again = hostDeployment({ run: { id: '9001', attempt: 2 } })
+  const events: HostEvent[] = [
+    { kind: 'deployment_review', data: hostReview('approved') },
+    { kind: 'deployment', data: again },
+    status('waiting', 1, again),
+    status('in_progress', 5, again),
+  ]
+  host.answers.readEnvironment = async () => REVIEWED
+  host.answers.listDeploymentReviews = async () => [listed]
+  await apply(...events)
+  assert.deepEqual((await show()).bypass.gates, ['required_reviewers'])
+  caller = await api.caller()
+  source = await insertConnection(api.services.sql, caller.orgId)
+  host.answers.listDeploymentReviews = async () => [listed, listed]
+  await apply(...events)
+  const { bypass, reviewers_state } = await show()
+  assert.deepEqual([bypass, reviewers_state], [null, 'approved'])
+})
+
+test('a deployment of the API of the host does not wait for the reviewers of jobs', async () => {
+  host.answers.readEnvironment = async () => REVIEWED
+  const alone = hostDeployment({ run: null })
+  await apply({ kind: 'deployment', data: alone }, status('waiting', 1, alone))
+  const { status: shown, gated, reviewers_state } = await show()
+  assert.deepEqual([shown, gated, reviewers_state], ['in_progress', false, null])
+})
+
+test('a bypass of reviewers and of our rule names both', async () => {
+  host.answers.readEnvironment = async () => REVIEWED
+  await configureGate(api, caller)
+  await apply(DEPLOYMENT, WAITING, ASKED, IN_PROGRESS)
+  assert.deepEqual((await show()).bypass.gates, ['customRule', 'required_reviewers'])
+  assert.equal((await bypasses()).length, 1)
+})
+
+/** A successful deployment of a commit, `minutes` after the first. */
+async function deploy(id: string, commit: string, minutes: number, run = id, attempt = 1): Promise<void> {
+  const deployment = hostDeployment({
+    id,
+    commit_sha: commit.repeat(40),
+    run: { id: run, attempt },
+    created_at: minute(minutes),
+    updated_at: minute(minutes),
+  })
+  await apply({ kind: 'deployment', data: deployment }, status('success', minutes + 1, deployment))
+}
+
+const stateOf = async (id: string) => {
+  const { status, superseded_by_id, rollback_at } = await show(`gh_deployment_${id}`)
+  return [status, superseded_by_id, rollback_at]
+}
+
+test('a newer deployment supersedes the older one, which stays successful', async () => {
+  await deploy('1', 'a', 0)
+  await deploy('2', 'b', 10)
+  await apply(
+    status('inactive', 11, hostDeployment({ id: '1', commit_sha: 'a'.repeat(40), run: { id: '1', attempt: 1 } })),
+  )
+  assert.deepEqual(await stateOf('1'), ['success', 'gh_deployment_2', null])
+  assert.deepEqual(await stateOf('2'), ['success', null, null])
+})
+
+test('a redeploy of an older commit marks the newer deployment as rolled back; going forward again does not', async () => {
+  for (const ids of [
+    ['1', '2', '3', '4'],
+    ['4', '3', '2', '1'],
+    ['2', '4', '1', '3'],
+  ]) {
+    caller = await api.caller()
+    source = await insertConnection(api.services.sql, caller.orgId)
+    for (const id of ids) await deploy(id, 'abab'[Number(id) - 1] as string, Number(id) * 10)
+    assert.deepEqual(await stateOf('1'), ['success', 'gh_deployment_2', null])
+    assert.deepEqual(await stateOf('2'), ['rolled_back', 'gh_deployment_3', minute(31).toISOString()])
+    assert.deepEqual(await stateOf('3'), ['success', 'gh_deployment_4', null])
+    assert.deepEqual(await stateOf('4'), ['success', null, null])
+  }
+})
+
+test('a deployment of an older run of the same workflow rolls back, also if its runs arrive later', async () => {
+  await deploy('1', 'b', 10)
+  await deploy('2', 'a', 20)
+  assert.deepEqual(await stateOf('1'), ['success', 'gh_deployment_2', null])
+  await apply(
+    { kind: 'run', data: hostRun({ id: '1', created_at: minute(9) }) },
+    { kind: 'run', data: hostRun({ id: '2', created_at: minute(2) }) },
+  )
+  assert.deepEqual(await stateOf('1'), ['rolled_back', 'gh_deployment_2', minute(21).toISOString()])
+})
+
+test('deployments of the attempts of a run refer to each other', async () => {
+  await deploy('1', 'a', 0, '9001', 1)
+  await deploy('2', 'a', 10, '9001', 2)
+  assert.equal((await show('gh_deployment_1')).superseded_by_id, 'gh_deployment_2')
+  assert.equal((await show('gh_deployment_2')).previous_attempt_id, 'gh_deployment_1')
+})
+
+test('a renamed repository renames its deployments, and an old event does not take the name back', async () => {
+  await apply(DEPLOYMENT)
+  const { sql } = api.services
+  await sql`update repositories set full_name = 'acme/store' where org_id = ${caller.orgId}`
+  await publish(sql, repositoryRenamed, { org_id: caller.orgId, provider: 'github', repository_id: '1001' })
+  await drainQueue(api)
+  await apply(SUCCESS, { kind: 'deployment', data: hostDeployment({ id: '502' }) })
+  for (const id of [ID, 'gh_deployment_502']) {
+    const { repository, repository_full_name } = await show(id)
+    assert.deepEqual([repository, repository_full_name], ['store', 'acme/store'])
+  }
+})
+
+test('waiting deployments without a gate are listed for the operator', async () => {
+  await apply(DEPLOYMENT, WAITING, ASKED)
+  const [uncovered, ...others] = await listUncovered(api.services.sql, caller.orgId)
+  assert.deepEqual([uncovered?.environment, others], ['production', []])
+  await configureGate(api, caller)
+  await drainQueue(api)
+  assert.equal((await listUncovered(api.services.sql, caller.orgId)).length, 0)
+})
+
+test('deployments of different organizations and repositories with the same ids stay apart', async () => {
+  const other = await api.caller()
+  const otherSource = await insertConnection(
+    api.services.sql,
+    other.orgId,
+    hostRepository({ full_name: 'umbrella/shop' }),
+  )
+  await apply(DEPLOYMENT, WAITING, ASKED)
+  await applyEvents(api, otherSource, [{ kind: 'deployment_review', data: hostReview('rejected') }, DEPLOYMENT])
+  await drainQueue(api)
+  assert.equal((await show()).status, 'pending_approval')
+  assert.equal((await getDeployment(api, other, ID)).repository_full_name, 'umbrella/shop')
+})

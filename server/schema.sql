@@ -7,6 +7,16 @@ create table abandoned_objects (
 );
 CREATE INDEX abandoned_objects_by_time ON public.abandoned_objects USING btree (remove_after);
 
+create table alert_findings (
+  org_id uuid not null,
+  alert_id text collate "C" not null,
+  finding_id uuid not null,
+  revision bigint not null,
+  constraint alert_findings_pkey PRIMARY KEY (org_id, alert_id),
+  constraint alert_findings_org_id_alert_id_fkey FOREIGN KEY (org_id, alert_id) REFERENCES security_alerts(org_id, id),
+  constraint alert_findings_org_id_finding_id_fkey FOREIGN KEY (org_id, finding_id) REFERENCES findings(org_id, id)
+);
+
 create table api_keys (
   org_id uuid not null,
   id uuid not null,
@@ -392,7 +402,7 @@ create table finding_streams (
   constraint finding_streams_pkey PRIMARY KEY (org_id, id),
   constraint finding_streams_org_id_repository_no_fkey FOREIGN KEY (org_id, repository_no) REFERENCES reported_repositories(org_id, id)
 );
-CREATE UNIQUE INDEX finding_streams_by_identity ON public.finding_streams USING btree (org_id, repository_no, COALESCE(category, ''::text), branch_name(git_ref), tool);
+CREATE UNIQUE INDEX finding_streams_by_identity ON public.finding_streams USING btree (org_id, repository_no, COALESCE(category, ''::text), branch_name(git_ref), tool, ((origin = 'alert'::text)));
 
 create table findings (
   org_id uuid not null,
@@ -781,12 +791,15 @@ create table security_alerts (
   org_id uuid not null,
   id text collate "C" not null,
   provider text not null,
+  repository_id text collate "C" not null,
   repository text not null,
   type text not null,
+  number bigint not null,
+  revision bigint not null default 1,
   severity text not null,
-  status text not null,
   title text not null,
   description text,
+  package_ecosystem text,
   package_name text,
   vulnerable_versions text,
   patched_version text,
@@ -794,15 +807,23 @@ create table security_alerts (
   ghsa_id text,
   advisory_url text,
   github_alert_url text,
-  "references" jsonb not null default '[]'::jsonb,
+  "references" jsonb not null,
   path text,
   start_line integer,
   end_line integer,
+  start_column integer,
+  end_column integer,
   commit_sha text,
   git_ref text,
   rule_id text,
   tool_name text,
+  tool_version text,
+  cwes text[] not null,
+  cvss_version text,
+  cvss_score real,
+  cvss_vector text,
   secret_type text,
+  secret_hash bytea,
   detected_at timestamp(3) with time zone not null,
   fixed_at timestamp(3) with time zone,
   dismissed_by text,
@@ -810,23 +831,44 @@ create table security_alerts (
   dismiss_reason text,
   dismiss_comment text,
   dismissed_at timestamp(3) with time zone,
-  dismissal_source text,
-  issue_id text,
-  grouping_code text,
-  grouping_detail text,
+  host_updated_at timestamp(3) with time zone not null,
+  host_status text not null,
+  host_facts integer not null,
+  host_hash bytea not null,
+  own_dismissed_by text,
+  own_dismissed_by_name text,
+  own_dismiss_reason text,
+  own_dismiss_comment text,
+  own_dismissed_at timestamp(3) with time zone,
+  own_host_updated_at timestamp(3) with time zone,
+  own_delivery text,
+  own_ended_call uuid,
+  is_dismissed_here boolean not null generated always as (own_dismissal_counts(own_delivery, own_dismiss_comment, own_host_updated_at, host_status, dismiss_comment, host_updated_at)) stored,
+  status text not null generated always as (
+CASE
+    WHEN own_dismissal_counts(own_delivery, own_dismiss_comment, own_host_updated_at, host_status, dismiss_comment, host_updated_at) THEN 'dismissed'::text
+    ELSE host_status
+END) stored,
   created_at timestamp(3) with time zone not null,
-  updated_at timestamp(3) with time zone not null,
   constraint security_alerts_pkey PRIMARY KEY (org_id, id),
   constraint security_alerts_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
+  constraint security_alerts_check CHECK (((own_delivery IS NULL) = (own_dismissed_at IS NULL))),
+  constraint security_alerts_check1 CHECK (((own_delivery IS NULL) = (own_host_updated_at IS NULL))),
+  constraint security_alerts_host_hash_check CHECK ((length(host_hash) = 16)),
+  constraint security_alerts_host_status_check CHECK ((host_status = ANY (ARRAY['open'::text, 'dismissed'::text, 'fixed'::text]))),
   constraint security_alerts_id_check CHECK ((id ~ '^[A-Za-z0-9._:-]{1,128}$'::text)),
-  constraint security_alerts_provider_check CHECK (((length(provider) >= 1) AND (length(provider) <= 50))),
+  constraint security_alerts_number_check CHECK ((number >= 0)),
+  constraint security_alerts_own_delivery_check CHECK ((own_delivery = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text]))),
+  constraint security_alerts_provider_check CHECK ((provider = ANY (ARRAY['github'::text, 'gitlab'::text, 'bitbucket'::text, 'azure'::text]))),
   constraint security_alerts_references_check CHECK ((jsonb_typeof("references") = 'array'::text)),
   constraint security_alerts_repository_check CHECK (((length(repository) >= 3) AND (length(repository) <= 300))),
-  constraint security_alerts_severity_check CHECK ((severity ~ '^[A-Za-z0-9_-]{1,50}$'::text)),
-  constraint security_alerts_status_check CHECK ((status ~ '^[A-Za-z0-9_-]{1,50}$'::text)),
-  constraint security_alerts_type_check CHECK (((length(type) >= 1) AND (length(type) <= 50)))
+  constraint security_alerts_repository_id_check CHECK (((length(repository_id) >= 1) AND (length(repository_id) <= 100))),
+  constraint security_alerts_secret_hash_check CHECK ((length(secret_hash) = 16)),
+  constraint security_alerts_severity_check CHECK ((severity = ANY (ARRAY['critical'::text, 'high'::text, 'medium'::text, 'low'::text, 'info'::text]))),
+  constraint security_alerts_type_check CHECK ((type = ANY (ARRAY['code_scanning'::text, 'dependabot'::text, 'secret_scanning'::text])))
 );
 CREATE INDEX security_alerts_by_creation ON public.security_alerts USING btree (org_id, created_at, id);
+CREATE INDEX security_alerts_by_repository ON public.security_alerts USING btree (org_id, provider, repository_id, id);
 CREATE INDEX security_alerts_by_severity ON public.security_alerts USING btree (org_id, severity, created_at, id);
 CREATE INDEX security_alerts_by_status ON public.security_alerts USING btree (org_id, status, created_at, id);
 
@@ -954,6 +996,12 @@ CREATE OR REPLACE FUNCTION public.issue_facet(status text, severity smallint, ki
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 RETURN ((((((((array_position(ARRAY['open'::text, 'fixed'::text, 'dismissed'::text], status) * 5) + severity) * 7) + array_position(ARRAY['code'::text, 'dependency'::text, 'secret'::text, 'iac'::text, 'container'::text, 'license'::text, 'other'::text], kind)) * 4) + ((kev)::integer * 2)) + (scored)::integer))::smallint;
+
+CREATE OR REPLACE FUNCTION public.own_dismissal_counts(own_delivery text, own_comment text, own_host_updated_at timestamp with time zone, host_status text, host_comment text, host_updated_at timestamp with time zone)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN ((own_delivery IS NULL) OR (own_delivery = 'failed'::text) OR (host_status = 'fixed'::text)) THEN false WHEN (host_status = 'dismissed'::text) THEN (NOT (host_comment IS DISTINCT FROM own_comment)) ELSE ((own_delivery = 'pending'::text) OR (host_updated_at <= own_host_updated_at)) END;
 
 CREATE OR REPLACE FUNCTION public.refuse_change()
  RETURNS trigger

@@ -2,10 +2,12 @@ import { forgetUnfinishedArtifacts } from './ci/artifacts/forget-unfinished-arti
 import { artifactCompleted, reportChanged } from './ci/reports/change-report.ts'
 import { settleOverdueRuns } from './ci/runs/settle-overdue-runs.job.ts'
 import { runFinished } from './ci/runs/update-run.ts'
+import { callEnded } from './codehosts/calls/request-call.ts'
 import { policyApplied } from './compliance/policies/apply-policy.ts'
 import { evaluateRepositoryJob } from './compliance/results/evaluate-repository.job.ts'
 import {
   evaluateDaily,
+  reconsiderAlerts,
   reconsiderAll,
   reconsiderOrganization,
   reconsiderRun,
@@ -17,12 +19,18 @@ import { settleDeployments } from './deployments/gates/settle-deployments.job.ts
 import {
   reconsiderAllGates,
   reconsiderGates,
+  reconsiderGatesOfAlerts,
   reconsiderGatesOfOrganization,
   reconsiderGatesOfUpload,
 } from './deployments/policy/reconsider-gates.ts'
 import { removeAbandoned, sweepObjects } from './platform/objects/remove-abandoned.job.ts'
 import { subscribe } from './platform/queue/event.ts'
 import type { Job, ScheduledJob } from './platform/queue/job.ts'
+import { repositoryRenamed } from './repositories/repository-renamed.ts'
+import { renameAlertRepository } from './security/alerts/apply-alert.ts'
+import { settleDismissal } from './security/alerts/dismiss-alert.ts'
+import { readAlertJob } from './security/alerts/read-alert.job.ts'
+import { alertsChanged, reconcileAlertsJob } from './security/alerts/reconcile-alerts.job.ts'
 import { backfillDetection } from './security/intel/lookup/intel-at-detection.store.ts'
 import { fetchIntelDaily } from './security/intel/sources/fetch-intel.job.ts'
 import { intelImported } from './security/intel/sources/import-source.ts'
@@ -43,6 +51,11 @@ export const jobs: Job<Services, never>[] = [
   subscribe(runFinished, followRun, reconsiderGates, reconsiderRun),
   subscribe(reportChanged, reconsiderGates, reconsiderRun),
   subscribe(uploadFinished, reconsiderGatesOfUpload, reconsiderUpload),
+  readAlertJob,
+  reconcileAlertsJob,
+  subscribe(alertsChanged, reconsiderGatesOfAlerts, reconsiderAlerts),
+  subscribe(callEnded, settleDismissal),
+  subscribe(repositoryRenamed, renameAlertRepository),
   subscribe(policyApplied, reconsiderGatesOfOrganization, reconsiderOrganization),
   subscribe(intelImported, followIntel, backfillDetection, reconsiderAllGates, reconsiderAll),
   evaluateRepositoryJob,

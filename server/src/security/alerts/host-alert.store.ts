@@ -28,7 +28,7 @@ export async function storeAlert(
     host_hash: Buffer.from(facts.host_hash, 'hex'),
   }
   const rows = await tx`
-    insert into security_alerts as alert ${tx(row)}
+    insert into security_alerts ${tx(row)}
     on conflict (org_id, id) do update
     set repository = excluded.repository, severity = excluded.severity, title = excluded.title,
       description = excluded.description, package_ecosystem = excluded.package_ecosystem,
@@ -45,8 +45,8 @@ export async function storeAlert(
       dismissed_by_name = excluded.dismissed_by_name, dismiss_reason = excluded.dismiss_reason,
       dismiss_comment = excluded.dismiss_comment, dismissed_at = excluded.dismissed_at,
       host_updated_at = excluded.host_updated_at, host_status = excluded.host_status,
-      host_facts = excluded.host_facts, host_hash = excluded.host_hash, revision = alert.revision + 1
-    where ${versionOf(tx, tx`alert`)} < ${versionOf(tx, tx`excluded`)}`
+      host_facts = excluded.host_facts, host_hash = excluded.host_hash, revision = security_alerts.revision + 1
+    where ${versionOf(tx, tx`security_alerts`)} < ${versionOf(tx, tx`excluded`)}`
   return rows.count > 0
 }
 

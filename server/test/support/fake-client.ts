@@ -12,6 +12,8 @@ export function fakeCodeHost(answers: FakeAnswers = {}) {
   const own: FakeAnswers = { act: async (action) => void acted.push(action) }
   const client = new Proxy({} as HostClient, {
     get: (_, name: keyof HostClient) => {
+      // A client that a function returns is awaited, which asks whether it is a promise.
+      if ((name as string) === 'then') return undefined
       const method = answers[name] ?? own[name]
       if (method === undefined) throw new Error(`The test gives no answer to ${name}`)
       return method

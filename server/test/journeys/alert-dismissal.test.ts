@@ -77,31 +77,37 @@ test('a dismissal counts at once, is audited, and is sent to the host with reaso
     select subject_type, subject_id, action, connection_id
     from codehost_calls
     where org_id = ${caller.orgId}`
-  assert.deepEqual(calls.map((call) => ({ ...call })), [
-    {
-      subject_type: 'alert',
-      subject_id: ID,
-      connection_id: source.connection_id,
-      action: {
-        type: 'dismissal',
-        repository: { id: '1001', full_name: 'acme/shop' },
-        alert: { type: 'code_scanning', number: 1 },
-        reason: 'wont_fix',
-        comment: 'Known.',
+  assert.deepEqual(
+    calls.map((call) => ({ ...call })),
+    [
+      {
+        subject_type: 'alert',
+        subject_id: ID,
+        connection_id: source.connection_id,
+        action: {
+          type: 'dismissal',
+          repository: { id: '1001', full_name: 'acme/shop' },
+          alert: { type: 'code_scanning', number: 1 },
+          reason: 'wont_fix',
+          comment: 'Known.',
+        },
       },
-    },
-  ])
+    ],
+  )
   const [entry] = await api.services.sql`
     select action, object_id, principal_name, reason, details
     from audit_entries
     where org_id = ${caller.orgId}`
-  assert.deepEqual({ ...entry }, {
-    action: 'alert.dismiss',
-    object_id: ID,
-    principal_name: 'command line',
-    reason: 'Known.',
-    details: { reason: 'wont_fix' },
-  })
+  assert.deepEqual(
+    { ...entry },
+    {
+      action: 'alert.dismiss',
+      object_id: ID,
+      principal_name: 'command line',
+      reason: 'Known.',
+      details: { reason: 'wont_fix' },
+    },
+  )
 })
 
 test('while the call is pending, no open state of the host reopens the alert, older or newer', async () => {

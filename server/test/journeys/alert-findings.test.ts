@@ -145,7 +145,10 @@ test('an alert and a report of the same tool and branch do not close the finding
   await uploadReport(api, caller, sarif([codeqlResult(40)], 'CodeQL'), REPOSITORY)
   await applyAlerts(api, source, codeAlert({ number: 2, updated_at: LATER }))
   const findings = await listFindings(api, caller)
-  assert.deepEqual(findings.map(({ state }) => state), ['open', 'open', 'open'])
+  assert.deepEqual(
+    findings.map(({ state }) => state),
+    ['open', 'open', 'open'],
+  )
 })
 
 test('a result of CodeQL in an uploaded report and as an alert is one issue, and explain states why', async () => {
@@ -161,10 +164,10 @@ test('a result of CodeQL in an uploaded report and as an alert is one issue, and
   assert.deepEqual(issues.map(({ member_count }) => member_count).sort(), [1, 2])
   const joined = issues.find(({ member_count }) => member_count === 2)
   assert.equal(joined.id, alert.issue_id)
-  assert.deepEqual(joined.sources.map(({ source: of, scanner }: { source: string; scanner: string }) => `${of} ${scanner}`).sort(), [
-    'github CodeQL',
-    'sarif CodeQL',
-  ])
+  assert.deepEqual(
+    joined.sources.map(({ source: of, scanner }: { source: string; scanner: string }) => `${of} ${scanner}`).sort(),
+    ['github CodeQL', 'sarif CodeQL'],
+  )
   const explained = await api.request('GET', `/v1/security/issues/${alert.issue_id}/explain`, { key: caller.key })
   assert.equal(explained.status, 200, explained.text)
   assert.match(explained.text, /in an alert of the code host and in a report/)
@@ -194,7 +197,10 @@ test('the same package name of another ecosystem, and another advisory of the pa
   const pip = dependencyAlert({ number: 2, package: { ...lodash(), ecosystem: 'pip' } })
   const other = dependencyAlert({ number: 3, cve_id: 'CVE-2020-8203', ghsa_id: 'GHSA-p6mc-m468-83gw' })
   await applyAlerts(api, source, pip, other)
-  assert.deepEqual((await listIssues(api, caller)).map(({ member_count }) => member_count), [1, 1, 1])
+  assert.deepEqual(
+    (await listIssues(api, caller)).map(({ member_count }) => member_count),
+    [1, 1, 1],
+  )
 })
 
 test('alerts of one advisory in two manifests are one issue with two findings', async () => {
@@ -223,7 +229,10 @@ test('package names of ecosystems meet those of scanners', async () => {
     )
   }
   const issues = await listIssues(api, caller)
-  assert.deepEqual(issues.map(({ member_count }) => member_count), cases.map(() => 2))
+  assert.deepEqual(
+    issues.map(({ member_count }) => member_count),
+    cases.map(() => 2),
+  )
 })
 
 const TOKEN = 'ghp_Zx81kPq0Vt5mN3sL7dYc2uRw9eJh4gFb6aKi'
@@ -282,7 +291,13 @@ function lodash() {
 
 /** As CodeQL writes it: with a fingerprint of the line and the flagged code. */
 function codeqlResult(startLine: number) {
-  const region = { startLine, startColumn: 5, endLine: startLine + 1, endColumn: 20, snippet: { text: `q(${startLine})` } }
+  const region = {
+    startLine,
+    startColumn: 5,
+    endLine: startLine + 1,
+    endColumn: 20,
+    snippet: { text: `q(${startLine})` },
+  }
   return {
     ruleId: 'js/sql-injection',
     message: { text: 'This query depends on a user-provided value.' },

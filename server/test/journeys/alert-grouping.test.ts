@@ -88,9 +88,9 @@ test('10,000 alerts of a repository become findings, and one change writes one f
     const location = { path: `src/${index % 97}.js`, start_line: line, end_line: line, start_column: 1, end_column: 9 }
     return codeAlert({ number: index + 1, location })
   })
-  for (let from = 0; from < alerts.length; from += 500) {
+  for (let from = 0; from < alerts.length; from += 100) {
     await api.services.sql.begin(async (tx) => {
-      for (const alert of alerts.slice(from, from + 500)) await applyAlert(api.services, tx, source, alert)
+      for (const alert of alerts.slice(from, from + 100)) await applyAlert(api.services, tx, source, alert)
     })
   }
   await drainQueue(api)

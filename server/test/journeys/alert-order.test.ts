@@ -48,7 +48,9 @@ type Version = {
 
 function versionOf({ number, hour, status, severity, ref, line }: Version): HostAlert {
   const at = new Date(START + hour * HOUR_MS)
-  const make = [codeAlert, dependencyAlert, (fields: Partial<HostAlert>) => secretAlert('ghp_0123456789', fields)][number - 1]
+  const make = [codeAlert, dependencyAlert, (fields: Partial<HostAlert>) => secretAlert('ghp_0123456789', fields)][
+    number - 1
+  ]
   const place = { path: 'src/db.js', start_line: line, end_line: line, start_column: null, end_column: null }
   return (make as typeof codeAlert)({
     number,
@@ -135,7 +137,10 @@ test('simultaneous events of the same alerts are applied as one after the other,
   await Promise.all(pages.map(apply))
   await drainQueue(api)
   const titles = (await listAlerts(api, caller)).map(({ title }: { title: string }) => title)
-  assert.deepEqual(titles, numbers.map(() => 'Version 7'))
+  assert.deepEqual(
+    titles,
+    numbers.map(() => 'Version 7'),
+  )
   assert.equal((await listFindings(api, caller)).length, numbers.length)
 })
 
@@ -159,12 +164,16 @@ test('an event without all fields is read from the host; one that is gone there 
     await drainQueue(connected)
   }
   await tell()
-  assert.deepEqual((await listAlerts(api, caller)).map(({ id, status }: Record<string, string>) => [id, status]), [
-    ['gh_alert_code_scanning_1001_5', 'open'],
-  ])
+  assert.deepEqual(
+    (await listAlerts(api, caller)).map(({ id, status }: Record<string, string>) => [id, status]),
+    [['gh_alert_code_scanning_1001_5', 'open']],
+  )
   host.answers.readAlert = async () => null
   await tell()
-  assert.deepEqual([(await listAlerts(api, caller))[0].status, (await listFindings(api, caller))[0].state], ['fixed', 'fixed'])
+  assert.deepEqual(
+    [(await listAlerts(api, caller))[0].status, (await listFindings(api, caller))[0].state],
+    ['fixed', 'fixed'],
+  )
   host.answers.readAlert = async () => {
     throw new HostUnavailable('The host is away')
   }
@@ -192,15 +201,27 @@ test('a renamed repository is renamed on alerts and findings, and an older name 
   await renameAlertRepository(api.services, { org_id: caller.orgId, provider: 'github', repository_id: '1001' })
   await applyAlerts(api, source, codeAlert({ number: 2 }))
   const names = [...(await listAlerts(api, caller)), ...(await listFindings(api, caller))]
-  assert.deepEqual(names.map(({ repository }) => repository), names.map(() => 'acme/store'))
+  assert.deepEqual(
+    names.map(({ repository }) => repository),
+    names.map(() => 'acme/store'),
+  )
 })
 
 test('alerts with the same numbers in two organizations do not mix', async () => {
   const [one, other] = [await api.caller(), await api.caller()]
   await applyAlerts(api, await connect(api, one), codeAlert({ title: 'One' }))
   await applyAlerts(api, await connect(api, other), codeAlert({ title: 'Other' }))
-  for (const [caller, title] of [[one, 'One'], [other, 'Other']] as const) {
-    assert.deepEqual((await listAlerts(api, caller)).map((alert: { title: string }) => alert.title), [title])
-    assert.deepEqual((await listFindings(api, caller)).map((finding) => finding.title), [title])
+  for (const [caller, title] of [
+    [one, 'One'],
+    [other, 'Other'],
+  ] as const) {
+    assert.deepEqual(
+      (await listAlerts(api, caller)).map((alert: { title: string }) => alert.title),
+      [title],
+    )
+    assert.deepEqual(
+      (await listFindings(api, caller)).map((finding) => finding.title),
+      [title],
+    )
   }
 })

@@ -1,8 +1,8 @@
 import type { HostAlert } from '../../src/codehosts/host-alert.ts'
 import type { HostSource } from '../../src/codehosts/host-event.ts'
 import { applyAlert } from '../../src/security/alerts/apply-alert.ts'
-import { hostRepository, insertConnection } from './host-objects.ts'
 import type { Caller, TestApi } from './api.ts'
+import { hostRepository, insertConnection } from './host-objects.ts'
 import { drainQueue } from './queue.ts'
 
 const AT = new Date('2026-03-02T10:00:00.000Z')

@@ -9,7 +9,9 @@ export async function findHostRepository(
   provider: string,
   id: string,
 ): Promise<HostRepository | null> {
-  const [row] = await db<(Omit<HostRepository, 'owner' | 'provider'> & { provider: Provider; owner_id: string | null })[]>`
+  const [row] = await db<
+    (Omit<HostRepository, 'owner' | 'provider'> & { provider: Provider; owner_id: string | null })[]
+  >`
     select provider, host, id, full_name, owner_id, tracked_branch as default_branch, html_url,
       coalesce(private, true) as private, coalesce(archived, false) as archived, host_updated_at as updated_at
     from repositories

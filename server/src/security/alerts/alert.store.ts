@@ -86,7 +86,11 @@ export type ListedAlert = {
 const ALERTS_LISTED_MAX = 1000
 
 /** Lists the newest alerts for the command line, at most 1,000. */
-export async function listAlertTitles(db: Db, orgId: string, { status, severity }: AlertFilter): Promise<ListedAlert[]> {
+export async function listAlertTitles(
+  db: Db,
+  orgId: string,
+  { status, severity }: AlertFilter,
+): Promise<ListedAlert[]> {
   return db<ListedAlert[]>`
     select alert.id, alert.repository, alert.type, alert.severity, alert.status,
       ${deliveryOf(db)} as dismissal_delivery, alert.title

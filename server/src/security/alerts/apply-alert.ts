@@ -5,7 +5,6 @@ import { enqueue } from '../../platform/queue/job.ts'
 import { findById } from '../../repositories/repository-lookup.store.ts'
 import type { Services } from '../../services.ts'
 import { contextHasher } from '../issues/grouping/grouping-facts.ts'
-import { renameReported } from '../repositories/reported-repository.store.ts'
 import { type AlertRepository, lockAlerts, renameAlerts, storeAlert } from './host-alert.store.ts'
 import { hostAlertFacts, hostVersion } from './host-alert-facts.ts'
 import { reconcileAlertsJob } from './reconcile-alerts.job.ts'
@@ -28,7 +27,7 @@ export async function applyAlert(
   if (await storeAlert(tx, org_id, row, clock.now())) await enqueue(tx, reconcileAlertsJob, repository)
 }
 
-/** After a code host renamed a repository: shows its alerts and findings under the new name. */
+/** After a code host renamed a repository: shows its alerts under the new name. */
 export async function renameAlertRepository(
   { sql }: Pick<Services, 'sql'>,
   repository: AlertRepository,
@@ -37,8 +36,6 @@ export async function renameAlertRepository(
   await sql.begin(async (tx) => {
     await lockAlerts(tx, repository)
     const known = await findById(tx, org_id, provider, repository_id)
-    if (known === null) return
-    await renameAlerts(tx, repository, known.full_name)
-    await renameReported(tx, org_id, { name: known.full_name, provider, provider_id: repository_id })
+    if (known !== null) await renameAlerts(tx, repository, known.full_name)
   })
 }

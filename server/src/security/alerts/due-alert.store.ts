@@ -17,11 +17,8 @@ export type DueAlert = Omit<
   dismissal_source: string | null
 }
 
-/** Makes the jobs of a repository's alerts take turns. Events of the alerts do not wait for them. */
-export async function lockAlertFindings(
-  tx: Tx,
-  { org_id, provider, repository_id }: AlertRepository,
-): Promise<void> {
+/** Makes jobs of a repository's alerts take turns. Events of the alerts do not wait for them. */
+export async function lockAlertFindings(tx: Tx, { org_id, provider, repository_id }: AlertRepository): Promise<void> {
   const name = `alert findings ${org_id} ${provider} ${repository_id}`
   await tx`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`
 }

@@ -159,7 +159,9 @@ const HASH_HEX = 32
 /** More facts count before fewer: a list may leave out what a read of the alert contains. */
 export function hostVersion(facts: HostAlertFacts): HostVersion {
   const { repository: _, ...ofAlert } = facts
-  const known = Object.values(ofAlert).filter((value) => value !== null && !(Array.isArray(value) && value.length === 0))
+  const known = Object.values(ofAlert).filter(
+    (value) => value !== null && !(Array.isArray(value) && value.length === 0),
+  )
   return {
     host_facts: known.length,
     host_hash: hash('sha256', JSON.stringify(ofAlert), 'hex').slice(0, HASH_HEX),

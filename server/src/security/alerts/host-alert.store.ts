@@ -12,7 +12,7 @@ export async function lockAlerts(tx: Tx, { org_id, provider, repository_id }: Al
   await tx`select pg_advisory_xact_lock(hashtextextended(${`alerts ${org_id} ${provider} ${repository_id}`}, 0))`
 }
 
-/** Stores an alert unless the same or a newer version is stored. Returns whether anything changed. */
+/** Stores an alert unless this or a newer version is stored. Returns whether anything changed. */
 export async function storeAlert(
   tx: Tx,
   orgId: string,

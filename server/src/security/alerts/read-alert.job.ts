@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
-import { openRepositoryClient } from '../../codehosts/connections/open-client.ts'
 import { findHostRepository } from '../../codehosts/connections/host-repository.store.ts'
+import { openRepositoryClient } from '../../codehosts/connections/open-client.ts'
 import { HOST_ALERT_TYPES } from '../../codehosts/host-alert.ts'
 import type { HostEvents, HostSource } from '../../codehosts/host-event.ts'
 import { hostAlertId } from '../../codehosts/host-ids.ts'

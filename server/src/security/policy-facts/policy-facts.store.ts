@@ -20,8 +20,8 @@ const STREAMS_MAX = 1000
 
 /**
  * Counts what is open in a repository, in one round trip. For each tool and category the stream of
- * the branch counts; if the branch has none, the stream of the tracked branch. Alerts of both count,
- * because the host lists under a branch only what is not on the tracked one.
+ * the branch counts; if the branch has none, the stream of the tracked branch. Alerts of both
+ * count, because under a branch the host lists only what is not on the tracked one.
  */
 export async function readSecurityFacts(
   db: Db,

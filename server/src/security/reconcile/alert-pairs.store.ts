@@ -37,10 +37,15 @@ export async function linkAlerts({ paired: { tx, scope } }: Recorded): Promise<s
       select incoming.alert_id, incoming.revision, finding.id as finding_id, finding.issue_id
       from incoming
       join paired using (position)
-      join findings finding
-        on finding.org_id = ${scope.org_id}
-        and finding.stream_id = paired.stream_id
-        and finding.fingerprint = incoming.fingerprint
+      cross join lateral (
+        select id, issue_id
+        from findings
+        where org_id = ${scope.org_id}
+          and stream_id = paired.stream_id
+          and fingerprint = incoming.fingerprint
+          and ordinal = 0
+        offset 0
+      ) finding
     ),
     linked as (
       insert into alert_findings as link (org_id, alert_id, finding_id, revision)

@@ -16,17 +16,6 @@ export async function lockReportedRepository(tx: Tx, orgId: string, identity: Re
   return row.id
 }
 
-/** Gives a repository that is known by its provider's id its present name. */
-export async function renameReported(tx: Tx, orgId: string, { name, provider, provider_id }: RepositoryIdentity) {
-  await tx`
-    update reported_repositories
-    set name = ${name}
-    where org_id = ${orgId}
-      and provider = ${provider}
-      and provider_id = ${provider_id}
-      and name <> ${name}`
-}
-
 type ReportedRepository = RepositoryIdentity & { id: number }
 
 type RepositoryFilter = { name: string | null; provider: string | null; providerId: string | null }

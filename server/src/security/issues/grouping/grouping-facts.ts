@@ -9,7 +9,7 @@ export type GroupingFacts = {
   tool: string
   /** The scanner's reports of one branch and category. It lists a finding in each only once. */
   stream_id: number
-  /** Whether it is an alert of a code host. An alert has neither fingerprint nor code of its scanner. */
+  /** True for an alert of a code host, which states neither the fingerprint nor the code. */
   is_alert: boolean
   path: string | null
   start_line: number | null

@@ -6,7 +6,7 @@ const Text = (description: string) => Type.String({ description })
 const Count = (description: string) => Type.Integer({ minimum: 0, description })
 const Time = (description: string) => Type.String({ ...TIMESTAMP, description })
 const Trust = Text(
-  'The trust level: `self_reported` by a CI job, `uploaded` by an API client, or reported by the code host (`provider`).',
+  'The trust level: `self_reported` by a CI job, `uploaded` by an API client, or `verified`, from the code host.',
 )
 
 const Run = Closed(

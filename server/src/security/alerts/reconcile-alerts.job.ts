@@ -70,7 +70,7 @@ async function nameReported({ sql, clock }: Services, orgId: string, { full_name
 type AlertProvider = DueAlert['provider']
 
 /** A transaction reads so many alerts into memory. */
-const ALERTS_AT_ONCE = 5000
+const ALERTS_AT_ONCE = 2000
 
 /** Reconciles the next alerts of one ref. Returns whether none is left. */
 async function reconcileNext(

@@ -7,6 +7,16 @@ create table abandoned_objects (
 );
 CREATE INDEX abandoned_objects_by_time ON public.abandoned_objects USING btree (remove_after);
 
+create table alert_findings (
+  org_id uuid not null,
+  alert_id text collate "C" not null,
+  finding_id uuid not null,
+  revision bigint not null,
+  constraint alert_findings_pkey PRIMARY KEY (org_id, alert_id),
+  constraint alert_findings_org_id_alert_id_fkey FOREIGN KEY (org_id, alert_id) REFERENCES security_alerts(org_id, id),
+  constraint alert_findings_org_id_finding_id_fkey FOREIGN KEY (org_id, finding_id) REFERENCES findings(org_id, id)
+);
+
 create table api_keys (
   org_id uuid not null,
   id uuid not null,
@@ -175,6 +185,35 @@ CREATE INDEX ci_runs_by_repository ON public.ci_runs USING btree (org_id, reposi
 CREATE INDEX ci_runs_open ON public.ci_runs USING btree (deadline_at) WHERE (completed_at IS NULL);
 CREATE INDEX ci_runs_open_verified ON public.ci_runs USING btree (org_id, created_at) WHERE ((completed_at IS NULL) AND (trust = 'verified'::text));
 
+create table codehost_app_setups (
+  state_sha256 bytea not null,
+  provider text not null,
+  options jsonb not null,
+  created_at timestamp(3) with time zone not null,
+  expires_at timestamp(3) with time zone not null,
+  used_at timestamp(3) with time zone,
+  constraint codehost_app_setups_pkey PRIMARY KEY (state_sha256),
+  constraint codehost_app_setups_options_check CHECK ((jsonb_typeof(options) = 'object'::text)),
+  constraint codehost_app_setups_provider_check CHECK ((provider = ANY (ARRAY['github'::text, 'gitlab'::text, 'bitbucket'::text, 'azure'::text]))),
+  constraint codehost_app_setups_state_sha256_check CHECK ((length(state_sha256) = 32))
+);
+
+create table codehost_apps (
+  provider text not null,
+  api_url text not null,
+  app_id text collate "C" not null,
+  slug text not null,
+  html_url text not null,
+  sealed text not null,
+  created_at timestamp(3) with time zone not null,
+  constraint codehost_apps_pkey PRIMARY KEY (provider, api_url),
+  constraint codehost_apps_api_url_check CHECK (((length(api_url) >= 1) AND (length(api_url) <= 500))),
+  constraint codehost_apps_app_id_check CHECK (((length(app_id) >= 1) AND (length(app_id) <= 100))),
+  constraint codehost_apps_html_url_check CHECK (((length(html_url) >= 1) AND (length(html_url) <= 500))),
+  constraint codehost_apps_provider_check CHECK ((provider = ANY (ARRAY['github'::text, 'gitlab'::text, 'bitbucket'::text, 'azure'::text]))),
+  constraint codehost_apps_slug_check CHECK (((length(slug) >= 1) AND (length(slug) <= 200)))
+);
+
 create table codehost_calls (
   org_id uuid not null,
   id uuid not null,
@@ -189,6 +228,7 @@ create table codehost_calls (
   next_try_at timestamp(3) with time zone,
   created_at timestamp(3) with time zone not null,
   ended_at timestamp(3) with time zone,
+  number bigint not null generated always as identity,
   constraint codehost_calls_pkey PRIMARY KEY (org_id, id),
   constraint codehost_calls_org_id_connection_id_fkey FOREIGN KEY (org_id, connection_id) REFERENCES codehost_connections(org_id, id),
   constraint codehost_calls_action_check CHECK ((jsonb_typeof(action) = 'object'::text)),
@@ -202,6 +242,7 @@ create table codehost_calls (
 CREATE UNIQUE INDEX codehost_calls_by_key ON public.codehost_calls USING btree (org_id, idempotency_key);
 CREATE INDEX codehost_calls_by_subject ON public.codehost_calls USING btree (org_id, subject_type, subject_id, created_at);
 CREATE INDEX codehost_calls_due ON public.codehost_calls USING btree (next_try_at) WHERE (status = 'pending'::text);
+CREATE INDEX codehost_calls_unsuccessful ON public.codehost_calls USING btree (ended_at) WHERE (status = ANY (ARRAY['failed'::text, 'refused'::text]));
 
 create table codehost_connections (
   org_id uuid not null,
@@ -239,6 +280,144 @@ create table codehost_connections (
 );
 CREATE UNIQUE INDEX codehost_connections_by_account ON public.codehost_connections USING btree (provider, host, account_id) WHERE (status <> 'removed'::text);
 CREATE UNIQUE INDEX codehost_connections_by_installation ON public.codehost_connections USING btree (provider, host, installation_id) WHERE (status <> 'removed'::text);
+
+create table codehost_deliveries (
+  id text collate "C" not null,
+  provider text not null,
+  number bigint not null generated always as identity,
+  event text not null,
+  action text,
+  installation_id text collate "C",
+  lane text collate "C" not null,
+  shard smallint not null,
+  received_at timestamp(3) with time zone not null,
+  payload text,
+  status text not null default 'received'::text,
+  waiting boolean not null default false,
+  attempts smallint not null default 0,
+  next_try_at timestamp(3) with time zone,
+  error text,
+  applied_at timestamp(3) with time zone,
+  constraint codehost_deliveries_pkey PRIMARY KEY (id, provider),
+  constraint codehost_deliveries_action_check CHECK (((length(action) >= 1) AND (length(action) <= 100))),
+  constraint codehost_deliveries_attempts_check CHECK ((attempts >= 0)),
+  constraint codehost_deliveries_check CHECK (((NOT waiting) OR (status = 'received'::text))),
+  constraint codehost_deliveries_check1 CHECK (((next_try_at IS NULL) OR (status = 'received'::text))),
+  constraint codehost_deliveries_check2 CHECK (((applied_at IS NOT NULL) = (status = ANY (ARRAY['applied'::text, 'ignored'::text])))),
+  constraint codehost_deliveries_event_check CHECK (((length(event) >= 1) AND (length(event) <= 100))),
+  constraint codehost_deliveries_id_check CHECK (((length(id) >= 1) AND (length(id) <= 100))),
+  constraint codehost_deliveries_installation_id_check CHECK (((length(installation_id) >= 1) AND (length(installation_id) <= 100))),
+  constraint codehost_deliveries_lane_check CHECK (((length(lane) >= 1) AND (length(lane) <= 200))),
+  constraint codehost_deliveries_provider_check CHECK ((provider = ANY (ARRAY['github'::text, 'gitlab'::text, 'bitbucket'::text, 'azure'::text]))),
+  constraint codehost_deliveries_shard_check CHECK ((shard >= 0)),
+  constraint codehost_deliveries_status_check CHECK ((status = ANY (ARRAY['received'::text, 'applied'::text, 'ignored'::text, 'failed'::text])))
+);
+CREATE INDEX codehost_deliveries_by_age ON public.codehost_deliveries USING btree (received_at);
+CREATE INDEX codehost_deliveries_by_number ON public.codehost_deliveries USING btree (number);
+CREATE INDEX codehost_deliveries_by_status ON public.codehost_deliveries USING btree (status, number);
+CREATE INDEX codehost_deliveries_paused ON public.codehost_deliveries USING btree (shard) WHERE (next_try_at IS NOT NULL);
+CREATE INDEX codehost_deliveries_pending ON public.codehost_deliveries USING btree (shard, number) WHERE ((status = 'received'::text) AND (NOT waiting));
+CREATE INDEX codehost_deliveries_waiting ON public.codehost_deliveries USING btree (provider, installation_id) WHERE waiting;
+CREATE INDEX codehost_deliveries_with_payload ON public.codehost_deliveries USING btree (applied_at) WHERE ((payload IS NOT NULL) AND (applied_at IS NOT NULL));
+
+create table codehost_delivery_checks (
+  provider text not null,
+  checked_at timestamp(3) with time zone not null,
+  constraint codehost_delivery_checks_pkey PRIMARY KEY (provider)
+);
+
+create table codehost_installation_repositories (
+  provider text not null,
+  host text not null,
+  installation_id text collate "C" not null,
+  repository_id text not null,
+  selected boolean not null,
+  host_at timestamp(3) with time zone,
+  told_at timestamp(3) with time zone not null,
+  constraint codehost_installation_repositories_pkey PRIMARY KEY (provider, host, installation_id, repository_id),
+  constraint codehost_installation_repositories_repository_id_check CHECK (((length(repository_id) >= 1) AND (length(repository_id) <= 100)))
+);
+
+create table codehost_installations (
+  provider text not null,
+  host text not null,
+  id text collate "C" not null,
+  account_id text collate "C",
+  account_login text,
+  account_type text,
+  repositories text,
+  suspended boolean not null default false,
+  removed_at timestamp(3) with time zone,
+  host_updated_at timestamp(3) with time zone,
+  first_seen_at timestamp(3) with time zone not null,
+  last_event_at timestamp(3) with time zone not null,
+  constraint codehost_installations_pkey PRIMARY KEY (provider, host, id),
+  constraint codehost_installations_account_id_check CHECK (((length(account_id) >= 1) AND (length(account_id) <= 100))),
+  constraint codehost_installations_account_login_check CHECK (((length(account_login) >= 1) AND (length(account_login) <= 200))),
+  constraint codehost_installations_account_type_check CHECK (((length(account_type) >= 1) AND (length(account_type) <= 50))),
+  constraint codehost_installations_host_check CHECK ((host = lower(host))),
+  constraint codehost_installations_id_check CHECK (((length(id) >= 1) AND (length(id) <= 100))),
+  constraint codehost_installations_provider_check CHECK ((provider = ANY (ARRAY['github'::text, 'gitlab'::text, 'bitbucket'::text, 'azure'::text]))),
+  constraint codehost_installations_repositories_check CHECK ((repositories = ANY (ARRAY['all'::text, 'selected'::text])))
+);
+CREATE INDEX codehost_installations_present ON public.codehost_installations USING btree (first_seen_at) WHERE (removed_at IS NULL);
+
+create table codehost_redeliveries (
+  provider text not null,
+  delivery_id text collate "C" not null,
+  failed_id text collate "C" not null,
+  requested_at timestamp(3) with time zone not null,
+  constraint codehost_redeliveries_pkey PRIMARY KEY (provider, delivery_id)
+);
+CREATE INDEX codehost_redeliveries_by_time ON public.codehost_redeliveries USING btree (requested_at);
+
+create table codehost_sync_lists (
+  org_id uuid not null,
+  connection_id uuid not null,
+  repository_id text not null,
+  list text not null,
+  read_in integer not null,
+  etag text,
+  next text,
+  until timestamp(3) with time zone,
+  newest_at timestamp(3) with time zone,
+  constraint codehost_sync_lists_pkey PRIMARY KEY (org_id, connection_id, repository_id, list),
+  constraint codehost_sync_lists_org_id_connection_id_fkey FOREIGN KEY (org_id, connection_id) REFERENCES codehost_connections(org_id, id)
+);
+
+create table codehost_sync_repositories (
+  org_id uuid not null,
+  connection_id uuid not null,
+  repository_id text not null,
+  listed_in integer,
+  read_in integer,
+  note text,
+  constraint codehost_sync_repositories_pkey PRIMARY KEY (org_id, connection_id, repository_id),
+  constraint codehost_sync_repositories_org_id_connection_id_fkey FOREIGN KEY (org_id, connection_id) REFERENCES codehost_connections(org_id, id)
+);
+
+create table codehost_syncs (
+  org_id uuid not null,
+  connection_id uuid not null,
+  number integer not null default 0,
+  requested_at timestamp(3) with time zone,
+  requested_since timestamp(3) with time zone,
+  started_at timestamp(3) with time zone,
+  since timestamp(3) with time zone,
+  phase text,
+  repositories_next text,
+  repositories_etag text,
+  due_at timestamp(3) with time zone not null,
+  pauses integer not null default 0,
+  constraint codehost_syncs_connection_id_key UNIQUE (connection_id),
+  constraint codehost_syncs_pkey PRIMARY KEY (org_id, connection_id),
+  constraint codehost_syncs_org_id_connection_id_fkey FOREIGN KEY (org_id, connection_id) REFERENCES codehost_connections(org_id, id),
+  constraint codehost_syncs_check CHECK (((started_at IS NULL) = (phase IS NULL))),
+  constraint codehost_syncs_number_check CHECK ((number >= 0)),
+  constraint codehost_syncs_pauses_check CHECK ((pauses >= 0)),
+  constraint codehost_syncs_phase_check CHECK ((phase = ANY (ARRAY['deliveries'::text, 'repositories'::text, 'objects'::text])))
+);
+CREATE INDEX codehost_syncs_due ON public.codehost_syncs USING btree (due_at);
 
 create table commit_checks (
   org_id uuid not null,
@@ -525,7 +704,7 @@ create table finding_streams (
   constraint finding_streams_pkey PRIMARY KEY (org_id, id),
   constraint finding_streams_org_id_repository_no_fkey FOREIGN KEY (org_id, repository_no) REFERENCES reported_repositories(org_id, id)
 );
-CREATE UNIQUE INDEX finding_streams_by_identity ON public.finding_streams USING btree (org_id, repository_no, COALESCE(category, ''::text), branch_name(git_ref), tool);
+CREATE UNIQUE INDEX finding_streams_by_identity ON public.finding_streams USING btree (org_id, repository_no, COALESCE(category, ''::text), branch_name(git_ref), tool, ((origin = 'alert'::text)));
 
 create table findings (
   org_id uuid not null,
@@ -808,12 +987,24 @@ create table policies (
   version integer not null,
   created_at timestamp(3) with time zone not null,
   updated_at timestamp(3) with time zone not null,
+  provider text,
+  repository_id text collate "C",
+  path text,
+  blob text collate "C",
+  removed_at timestamp(3) with time zone,
   constraint policies_pkey PRIMARY KEY (org_id, id),
   constraint policies_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
+  constraint policies_blob_check CHECK (((length(blob) >= 1) AND (length(blob) <= 100))),
+  constraint policies_check CHECK ((num_nulls(provider, repository_id, path, blob) = ANY (ARRAY[0, 4]))),
+  constraint policies_check1 CHECK (((removed_at IS NULL) OR (repository_id IS NOT NULL))),
   constraint policies_name_check CHECK (((length(name) >= 1) AND (length(name) <= 100))),
+  constraint policies_path_check CHECK (((length(path) >= 1) AND (length(path) <= 500))),
+  constraint policies_provider_check CHECK ((provider = ANY (ARRAY['github'::text, 'gitlab'::text, 'bitbucket'::text, 'azure'::text]))),
+  constraint policies_repository_id_check CHECK (((length(repository_id) >= 1) AND (length(repository_id) <= 100))),
   constraint policies_version_check CHECK ((version >= 0))
 );
-CREATE UNIQUE INDEX policies_by_name ON public.policies USING btree (org_id, name);
+CREATE UNIQUE INDEX policies_by_file ON public.policies USING btree (org_id, provider, repository_id, path) WHERE (repository_id IS NOT NULL);
+CREATE UNIQUE INDEX policies_by_name ON public.policies USING btree (org_id, name) WHERE (repository_id IS NULL);
 
 create table policy_bundles (
   org_id uuid not null,
@@ -1052,7 +1243,23 @@ create table repositories (
   constraint repositories_tracked_branch_check CHECK (((length(tracked_branch) >= 1) AND (length(tracked_branch) <= 255)))
 );
 CREATE INDEX repositories_by_connection ON public.repositories USING btree (org_id, connection_id, id) WHERE (connection_id IS NOT NULL);
-CREATE UNIQUE INDEX repositories_by_name ON public.repositories USING btree (org_id, lower(full_name), provider, host);
+CREATE UNIQUE INDEX repositories_by_linked_name ON public.repositories USING btree (org_id, lower(full_name), provider, host) WHERE (owner_id IS NULL);
+CREATE INDEX repositories_by_name ON public.repositories USING btree (org_id, lower(full_name), provider, host);
+
+create table repository_policy_sources (
+  org_id uuid not null,
+  provider text not null,
+  repository_id text collate "C" not null,
+  commit_sha text not null,
+  pushed_at timestamp(3) with time zone not null,
+  read_commit_sha text,
+  read_at timestamp(3) with time zone,
+  mistakes jsonb,
+  constraint repository_policy_sources_pkey PRIMARY KEY (org_id, provider, repository_id),
+  constraint repository_policy_sources_org_id_provider_repository_id_fkey FOREIGN KEY (org_id, provider, repository_id) REFERENCES repositories(org_id, provider, id),
+  constraint repository_policy_sources_commit_sha_check CHECK (((length(commit_sha) >= 1) AND (length(commit_sha) <= 100))),
+  constraint repository_policy_sources_mistakes_check CHECK ((jsonb_typeof(mistakes) = 'array'::text))
+);
 
 create table required_gates (
   org_id uuid not null,
@@ -1081,12 +1288,15 @@ create table security_alerts (
   org_id uuid not null,
   id text collate "C" not null,
   provider text not null,
+  repository_id text collate "C" not null,
   repository text not null,
   type text not null,
+  number bigint not null,
+  revision bigint not null default 1,
   severity text not null,
-  status text not null,
   title text not null,
   description text,
+  package_ecosystem text,
   package_name text,
   vulnerable_versions text,
   patched_version text,
@@ -1094,15 +1304,23 @@ create table security_alerts (
   ghsa_id text,
   advisory_url text,
   github_alert_url text,
-  "references" jsonb not null default '[]'::jsonb,
+  "references" jsonb not null,
   path text,
   start_line integer,
   end_line integer,
+  start_column integer,
+  end_column integer,
   commit_sha text,
   git_ref text,
   rule_id text,
   tool_name text,
+  tool_version text,
+  cwes text[] not null,
+  cvss_version text,
+  cvss_score real,
+  cvss_vector text,
   secret_type text,
+  secret_hash bytea,
   detected_at timestamp(3) with time zone not null,
   fixed_at timestamp(3) with time zone,
   dismissed_by text,
@@ -1110,23 +1328,44 @@ create table security_alerts (
   dismiss_reason text,
   dismiss_comment text,
   dismissed_at timestamp(3) with time zone,
-  dismissal_source text,
-  issue_id text,
-  grouping_code text,
-  grouping_detail text,
+  host_updated_at timestamp(3) with time zone not null,
+  host_status text not null,
+  host_facts integer not null,
+  host_hash bytea not null,
+  own_dismissed_by text,
+  own_dismissed_by_name text,
+  own_dismiss_reason text,
+  own_dismiss_comment text,
+  own_dismissed_at timestamp(3) with time zone,
+  own_host_updated_at timestamp(3) with time zone,
+  own_delivery text,
+  own_ended_call uuid,
+  is_dismissed_here boolean not null generated always as (own_dismissal_counts(own_delivery, own_dismiss_comment, own_host_updated_at, host_status, dismiss_comment, host_updated_at)) stored,
+  status text not null generated always as (
+CASE
+    WHEN own_dismissal_counts(own_delivery, own_dismiss_comment, own_host_updated_at, host_status, dismiss_comment, host_updated_at) THEN 'dismissed'::text
+    ELSE host_status
+END) stored,
   created_at timestamp(3) with time zone not null,
-  updated_at timestamp(3) with time zone not null,
   constraint security_alerts_pkey PRIMARY KEY (org_id, id),
   constraint security_alerts_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
+  constraint security_alerts_check CHECK (((own_delivery IS NULL) = (own_dismissed_at IS NULL))),
+  constraint security_alerts_check1 CHECK (((own_delivery IS NULL) = (own_host_updated_at IS NULL))),
+  constraint security_alerts_host_hash_check CHECK ((length(host_hash) = 16)),
+  constraint security_alerts_host_status_check CHECK ((host_status = ANY (ARRAY['open'::text, 'dismissed'::text, 'fixed'::text]))),
   constraint security_alerts_id_check CHECK ((id ~ '^[A-Za-z0-9._:-]{1,128}$'::text)),
-  constraint security_alerts_provider_check CHECK (((length(provider) >= 1) AND (length(provider) <= 50))),
+  constraint security_alerts_number_check CHECK ((number >= 0)),
+  constraint security_alerts_own_delivery_check CHECK ((own_delivery = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text]))),
+  constraint security_alerts_provider_check CHECK ((provider = ANY (ARRAY['github'::text, 'gitlab'::text, 'bitbucket'::text, 'azure'::text]))),
   constraint security_alerts_references_check CHECK ((jsonb_typeof("references") = 'array'::text)),
   constraint security_alerts_repository_check CHECK (((length(repository) >= 3) AND (length(repository) <= 300))),
-  constraint security_alerts_severity_check CHECK ((severity ~ '^[A-Za-z0-9_-]{1,50}$'::text)),
-  constraint security_alerts_status_check CHECK ((status ~ '^[A-Za-z0-9_-]{1,50}$'::text)),
-  constraint security_alerts_type_check CHECK (((length(type) >= 1) AND (length(type) <= 50)))
+  constraint security_alerts_repository_id_check CHECK (((length(repository_id) >= 1) AND (length(repository_id) <= 100))),
+  constraint security_alerts_secret_hash_check CHECK ((length(secret_hash) = 16)),
+  constraint security_alerts_severity_check CHECK ((severity = ANY (ARRAY['critical'::text, 'high'::text, 'medium'::text, 'low'::text, 'info'::text]))),
+  constraint security_alerts_type_check CHECK ((type = ANY (ARRAY['code_scanning'::text, 'dependabot'::text, 'secret_scanning'::text])))
 );
 CREATE INDEX security_alerts_by_creation ON public.security_alerts USING btree (org_id, created_at, id);
+CREATE INDEX security_alerts_by_repository ON public.security_alerts USING btree (org_id, provider, repository_id, id);
 CREATE INDEX security_alerts_by_severity ON public.security_alerts USING btree (org_id, severity, created_at, id);
 CREATE INDEX security_alerts_by_status ON public.security_alerts USING btree (org_id, status, created_at, id);
 
@@ -1273,6 +1512,12 @@ CREATE OR REPLACE FUNCTION public.issue_facet(status text, severity smallint, ki
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 RETURN ((((((((array_position(ARRAY['open'::text, 'fixed'::text, 'dismissed'::text], status) * 5) + severity) * 7) + array_position(ARRAY['code'::text, 'dependency'::text, 'secret'::text, 'iac'::text, 'container'::text, 'license'::text, 'other'::text], kind)) * 4) + ((kev)::integer * 2)) + (scored)::integer))::smallint;
+
+CREATE OR REPLACE FUNCTION public.own_dismissal_counts(own_delivery text, own_comment text, own_host_updated_at timestamp with time zone, host_status text, host_comment text, host_updated_at timestamp with time zone)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN ((own_delivery IS NULL) OR (own_delivery = 'failed'::text) OR (host_status = 'fixed'::text)) THEN false WHEN (host_status = 'dismissed'::text) THEN (NOT (host_comment IS DISTINCT FROM own_comment)) ELSE ((own_delivery = 'pending'::text) OR (host_updated_at <= own_host_updated_at)) END;
 
 CREATE OR REPLACE FUNCTION public.refuse_change()
  RETURNS trigger

@@ -2,26 +2,24 @@ import { forgetUnfinishedArtifacts } from './ci/artifacts/forget-unfinished-arti
 import { readRunDetails } from './ci/provider-runs/details/read-run-details.job.ts'
 import { readRunFailures } from './ci/provider-runs/failure/read-run-failures.job.ts'
 import { completeRuns } from './ci/provider-runs/history/complete-runs.job.ts'
-import { followRename } from './ci/provider-runs/rename-runs.ts'
+import { renameVerifiedRuns } from './ci/provider-runs/rename-runs.ts'
 import { artifactCompleted, reportChanged } from './ci/reports/change-report.ts'
 import { settleOverdueRuns } from './ci/runs/settle-overdue-runs.job.ts'
 import { runFinished } from './ci/runs/update-run.ts'
 import { callEnded } from './codehosts/calls/request-call.ts'
 import { retryCalls, sendCallsJob } from './codehosts/calls/send-call.job.ts'
 import { connectionMade } from './codehosts/connections/connection-made.ts'
-import { applyRepositoryEvent } from './codehosts/connections/remember-repository.ts'
 import { applyDeliveriesJob } from './codehosts/deliveries/apply-deliveries.job.ts'
 import { releaseDeliveries } from './codehosts/deliveries/apply-delivery.ts'
-import type { HostEventHandlers } from './codehosts/deliveries/host-event-handler.ts'
 import { expireDeliveries, resumeDeliveries } from './codehosts/deliveries/settle-deliveries.job.ts'
 import { startDueSyncs, syncNewConnection } from './codehosts/sync/request-sync.ts'
-import type { SyncParts } from './codehosts/sync/sync-run.ts'
 import { syncConnectionJob } from './codehosts/sync/synchronize-connection.ts'
 import { policyApplied } from './compliance/policies/apply-policy.ts'
 import { readRepositoryPoliciesJob } from './compliance/repository-policies/read-repository-policies.job.ts'
 import { evaluateRepositoryJob } from './compliance/results/evaluate-repository.job.ts'
 import {
   evaluateDaily,
+  reconsiderAlerts,
   reconsiderAll,
   reconsiderOrganization,
   reconsiderRepository,
@@ -41,79 +39,59 @@ import { decideByPolicyJob } from './deployments/policy/decide-by-policy.ts'
 import {
   reconsiderAllGates,
   reconsiderGates,
+  reconsiderGatesOfAlerts,
   reconsiderGatesOfOrganization,
   reconsiderGatesOfUpload,
 } from './deployments/policy/reconsider-gates.ts'
+import { hostEventHandlers, syncParts } from './host-event-handlers.ts'
 import { removeAbandoned, sweepObjects } from './platform/objects/remove-abandoned.job.ts'
 import { subscribe } from './platform/queue/event.ts'
 import type { Job, ScheduledJob } from './platform/queue/job.ts'
 import { repositoryRenamed } from './repositories/repository-renamed.ts'
+import { renameAlertRepository } from './security/alerts/apply-alert.ts'
+import { settleDismissal } from './security/alerts/dismiss-alert.ts'
+import { readAlertJob } from './security/alerts/read-alert.job.ts'
+import { alertsChanged, reconcileAlertsJob } from './security/alerts/reconcile-alerts.job.ts'
 import { backfillDetection } from './security/intel/lookup/intel-at-detection.store.ts'
 import { fetchIntelDaily } from './security/intel/sources/fetch-intel.job.ts'
 import { intelImported } from './security/intel/sources/import-source.ts'
 import { followIntel } from './security/issues/regroup/follow-intel.ts'
 import { followRules } from './security/issues/regroup/follow-rules.job.ts'
-import { followRename } from './security/repositories/resolve-repository.ts'
+import { renameReportedRepository } from './security/repositories/resolve-repository.ts'
 import { expireUploadsJob } from './security/uploads/expire-uploads.job.ts'
 import { readArtifact } from './security/uploads/read-artifact.ts'
 import { failUnreadReport, readReportFile } from './security/uploads/read-report-file.ts'
 import { readUploadJob, uploadFinished } from './security/uploads/upload-file.ts'
 import type { Services } from './services.ts'
 
-/** The handlers of each kind of event of code hosts, in the order in which they are called. */
-const handlers: HostEventHandlers = {
-  repository: [applyRepositoryEvent],
-  run: [],
-  job: [],
-  check: [],
-  deployment: [],
-  deployment_status: [],
-  gate_request: [],
-  deployment_review: [],
-  alert: [],
-  alert_change: [],
-  pull_request: [],
-  review: [],
-  push: [],
-}
-
-/** What the synchronisation of connections needs of the slices above it. */
-const syncParts: SyncParts = {
-  handlers,
-  listOpenRuns: async () => [],
-  listOpenDeployments: async () => [],
-}
-
 /** Every job that something enqueues, and what hears of every event. */
 export const jobs: Job<Services, never>[] = [
-  { ...readUploadJob, run: readReportFile, giveUp: failUnreadReport },
-  postComment,
-  postDecision,
-  applyDeliveriesJob(handlers),
+  applyDeliveriesJob(hostEventHandlers),
   syncConnectionJob(syncParts),
   sendCallsJob,
-  subscribe(callEnded),
   subscribe(connectionMade, releaseDeliveries, syncNewConnection),
-  subscribe(repositoryRenamed, followRename),
-  decideByPolicyJob,
-  { ...readEnvironmentJob, run: readEnvironment, giveUp: giveUpEnvironment },
-  { ...readReviewsJob, run: readReviews, giveUp: giveUpReviews },
-  subscribe(artifactCompleted, readArtifact),
-  subscribe(runFinished, followRun, reconsiderGates, reconsiderRun),
-  subscribe(reportChanged, reconsiderGates, reconsiderRun),
-  subscribe(uploadFinished, reconsiderGatesOfUpload, reconsiderUpload),
-  subscribe(policyApplied, reconsiderGatesOfOrganization, reconsiderOrganization),
-  subscribe(intelImported, followIntel, backfillDetection, reconsiderAllGates, reconsiderAll),
-  subscribe(repositoryRenamed, followRename),
+  subscribe(callEnded, settleDismissal, followCall),
+  subscribe(repositoryRenamed, renameVerifiedRuns, renameReportedRepository, renameAlertRepository, renameDeployments),
   completeRuns,
   readRunDetails,
   readRunFailures,
-  subscribe(gateConfigured, coverWaiting),
-  subscribe(callEnded, followCall),
-  subscribe(deploymentBypassed, reconsiderRepository),
-  subscribe(repositoryRenamed, renameDeployments),
-  evaluateRepositoryJob,
+  subscribe(runFinished, followRun, reconsiderGates, reconsiderRun),
+  subscribe(reportChanged, reconsiderGates, reconsiderRun),
+  subscribe(artifactCompleted, readArtifact),
+  { ...readUploadJob, run: readReportFile, giveUp: failUnreadReport },
+  subscribe(uploadFinished, reconsiderGatesOfUpload, reconsiderUpload),
+  readAlertJob,
+  reconcileAlertsJob,
+  subscribe(alertsChanged, reconsiderGatesOfAlerts, reconsiderAlerts),
+  subscribe(intelImported, followIntel, backfillDetection, reconsiderAllGates, reconsiderAll),
   readRepositoryPoliciesJob,
+  subscribe(policyApplied, reconsiderGatesOfOrganization, reconsiderOrganization),
+  evaluateRepositoryJob,
+  decideByPolicyJob,
+  { ...readEnvironmentJob, run: readEnvironment, giveUp: giveUpEnvironment },
+  { ...readReviewsJob, run: readReviews, giveUp: giveUpReviews },
+  subscribe(gateConfigured, coverWaiting),
+  subscribe(deploymentBypassed, reconsiderRepository),
 ]
 
 /** Every job that the clock starts. */

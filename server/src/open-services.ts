@@ -1,7 +1,10 @@
 import type { KeyObject } from 'node:crypto'
 import { join } from 'node:path'
-import type { CodeHosts } from './codehosts/code-host.ts'
+import type { CodeHost, CodeHosts } from './codehosts/code-host.ts'
+import { readDeliveryHead } from './codehosts/github/delivery-head.ts'
+import { createGithubHost } from './codehosts/github/github-host.ts'
 import { AppCredentialsSource } from './codehosts/github/read-app-credentials.ts'
+import { createVerify } from './codehosts/github/webhook-signature.ts'
 import type { Config } from './config.ts'
 import type { Database } from './database.ts'
 import { loadPlans } from './organizations/load-plans.ts'
@@ -21,11 +24,9 @@ type OpenOptions = {
   connections: number
   clock?: Clock
   log?: Log
-  /** The default is none. */
+  /** The default is GitHub. */
   codeHosts?: CodeHosts
 }
-
-const NO_CODE_HOSTS: CodeHosts = new Map()
 
 const CLOSE_TIMEOUT_SECONDS = 5
 
@@ -55,10 +56,16 @@ export async function openServices(
     cursorKey: deriveKey(secret, 'list cursors'),
     contextKey: deriveKey(secret, 'contexts of findings'),
     pollTokenKey: deriveKey(secret, 'gate poll tokens'),
-    codeHosts: options.codeHosts ?? NO_CODE_HOSTS,
+    codeHosts: options.codeHosts ?? new Map([['github', openGithub(githubCredentials, log, clock)]]),
     githubCredentials,
   }
   return { services, close: () => sql.end({ timeout: CLOSE_TIMEOUT_SECONDS }) }
+}
+
+function openGithub(credentials: AppCredentialsSource, log: Log, clock: Clock): CodeHost {
+  const readCredentials = () => credentials.read()
+  const webhooks = { verify: createVerify(readCredentials), readHead: readDeliveryHead }
+  return createGithubHost({ readCredentials, log, clock, webhooks })
 }
 
 /** Loads the S3 SDK only if it is used, because loading it takes 0.1 s. */

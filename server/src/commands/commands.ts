@@ -78,6 +78,14 @@ export const COMMANDS = {
     about: 'print the JSON Schema of the policy input',
     load: async () => (await import('./policy-file.ts')).policyInputSchema,
   },
+  'alert list': {
+    about: 'list the security alerts of code hosts',
+    load: async () => (await import('./alert.ts')).alertList,
+  },
+  'alert dismiss': {
+    about: 'dismiss a security alert',
+    load: async () => (await import('./alert.ts')).alertDismiss,
+  },
   'issues regroup': {
     about: 'recompute all unique issues',
     load: async () => (await import('./issues.ts')).issuesRegroup,

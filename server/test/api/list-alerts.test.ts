@@ -4,9 +4,14 @@ import { Check } from 'typebox/value'
 import { Alert } from '../../src/security/alerts/alert.schema.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { assertError, assertInvalid } from '../support/assert-error.ts'
+import { listFindings } from '../support/findings.ts'
+import { insertAlertRow } from '../support/furnish.ts'
+import { applyAlerts, connect, dependencyAlert } from '../support/host-alerts.ts'
+import { hostAccount } from '../support/host-objects.ts'
 import { idsInNoOrder, testListContract } from '../support/list-contract.ts'
 
 const LIST = '/v1/security/alerts'
+const AT = new Date('2026-03-01T10:00:00.000Z')
 const NOW = '2026-03-04T05:06:07.890Z'
 const TEAM_RETAINED_SINCE = '2025-12-04T05:06:07.890Z'
 
@@ -31,12 +36,62 @@ testListContract({
   },
 })
 
-test('an alert is returned with every stored field, alone and in the list', async () => {
+test('an alert is returned with every field, alone and in the list', async () => {
   const caller = await api.caller()
-  const { path, start_line, end_line, ...columns } = FULL
-  await insertAlert(caller, FULL)
-  const expected = { ...columns, org_id: caller.orgId, location: { path, start_line, end_line } }
-  const { body } = await get(caller, `${LIST}/${FULL.id}`)
+  const source = await connect(api, caller)
+  const dismissal = { by: hostAccount({ name: 'Ada L.' }), reason: 'tolerable_risk', comment: 'Not reachable.', at: AT }
+  const alert = dependencyAlert({
+    status: 'dismissed',
+    dismissal,
+    description: 'All versions before 4.17.21.',
+    commit_sha: 'a'.repeat(40),
+    git_ref: 'refs/heads/main',
+    rule_id: 'npm/lodash',
+    location: { path: 'package-lock.json', start_line: 10, end_line: 12, start_column: null, end_column: null },
+    references: ['https://one.example/', 'https://two.example/'],
+  })
+  await applyAlerts(api, source, alert)
+  const [finding] = await listFindings(api, caller)
+  const expected = {
+    id: 'gh_alert_dependabot_1001_1',
+    org_id: caller.orgId,
+    repository: 'acme/shop',
+    type: 'dependabot',
+    severity: 'high',
+    title: 'Command Injection in lodash',
+    description: 'All versions before 4.17.21.',
+    package_name: 'lodash',
+    vulnerable_versions: '< 4.17.21',
+    patched_version: '4.17.21',
+    cve_id: 'CVE-2021-23337',
+    status: 'dismissed',
+    detected_at: '2026-03-02T10:00:00.000Z',
+    fixed_at: null,
+    dismissed_by: 'ada',
+    dismiss_reason: 'tolerable_risk',
+    dismiss_comment: 'Not reachable.',
+    dismissed_at: AT.toISOString(),
+    dismissed_by_name: 'Ada L.',
+    dismissal_source: 'github',
+    dismissal_delivery: null,
+    github_alert_url: 'https://github.com/acme/shop/security/dependabot/1',
+    ghsa_id: 'GHSA-35jh-r3h4-6jhm',
+    advisory_url: 'https://github.com/advisories/GHSA-35jh-r3h4-6jhm',
+    references: ['https://one.example/', 'https://two.example/'],
+    location: { path: 'package-lock.json', start_line: 10, end_line: 12 },
+    commit_sha: 'a'.repeat(40),
+    git_ref: 'refs/heads/main',
+    provider: 'github',
+    rule_id: 'npm/lodash',
+    tool_name: 'Dependabot',
+    secret_type: null,
+    created_at: NOW,
+    updated_at: '2026-03-02T10:00:00.000Z',
+    issue_id: finding.issue_id,
+    grouping_code: 'single',
+    grouping_detail: 'No other finding in the repository matches this one.',
+  }
+  const { body } = await get(caller, `${LIST}/gh_alert_dependabot_1001_1`)
   assert.deepEqual(body, { data: expected })
   assert.deepEqual(Object.keys(body.data), Object.keys(Alert.properties))
   assert.ok(Check(Alert, body.data))
@@ -55,7 +110,7 @@ test('status and severity filter exactly, alone and together', async () => {
   const caller = await api.caller()
   await insertAlert(caller, { id: 'a', status: 'open', severity: 'high' })
   await insertAlert(caller, { id: 'b', status: 'open', severity: 'low' })
-  await insertAlert(caller, { id: 'c', status: 'auto_dismissed', severity: 'high' })
+  await insertAlert(caller, { id: 'c', status: 'dismissed', severity: 'high' })
   assert.deepEqual(await listIds(caller, '?status=open'), ['b', 'a'])
   assert.deepEqual(await listIds(caller, '?severity=high'), ['c', 'a'])
   assert.deepEqual(await listIds(caller, '?status=open&severity=high'), ['a'])
@@ -93,63 +148,12 @@ test('400 names the parameter that is unknown or wrong', async () => {
   assertInvalid(await get(caller, `${LIST}/a%20b`), '/path/id')
 })
 
-const FULL = {
-  id: 'github:acme-api:dependabot.7',
-  provider: 'github',
-  repository: 'acme/api',
-  type: 'dependency',
-  severity: 'high',
-  status: 'dismissed',
-  title: 'Prototype pollution in lodash',
-  description: 'All versions before 4.17.21.',
-  package_name: 'lodash',
-  vulnerable_versions: '< 4.17.21',
-  patched_version: '4.17.21',
-  cve_id: 'CVE-2021-23337',
-  ghsa_id: 'GHSA-35jh-r3h4-6jhm',
-  advisory_url: 'https://advisories.example/GHSA-35jh-r3h4-6jhm',
-  github_alert_url: 'https://code.example/acme/api/security/dependabot/7',
-  references: ['https://one.example', 'https://two.example'],
-  path: 'package-lock.json',
-  start_line: 10,
-  end_line: 12,
-  commit_sha: 'a'.repeat(40),
-  git_ref: 'refs/heads/main',
-  rule_id: 'js/prototype-pollution',
-  tool_name: 'Dependabot',
-  secret_type: 'none',
-  detected_at: '2026-03-01T01:02:03.004Z',
-  fixed_at: '2026-03-02T01:02:03.004Z',
-  dismissed_by: 'user-1',
-  dismissed_by_name: 'Ada',
-  dismiss_reason: 'tolerable_risk',
-  dismiss_comment: 'Not reachable.',
-  dismissed_at: '2026-03-03T01:02:03.004Z',
-  dismissal_source: 'prodgator',
-  issue_id: 'issue-1',
-  grouping_code: 'same_vulnerability',
-  grouping_detail: 'CVE-2021-23337',
-  created_at: '2026-03-01T02:00:00.000Z',
-  updated_at: '2026-03-03T02:00:00.000Z',
-}
+type Stored = { id: string; status: string; severity: string; title: string; created_at: string }
 
 /** The fewest facts that a row needs, and what the test adds. */
-async function insertAlert({ orgId }: Caller, fields: Partial<typeof FULL> = {}, to = api): Promise<void> {
-  const { sql } = to.services
-  const row = {
-    id: 'alert',
-    provider: 'github',
-    repository: 'acme/api',
-    type: 'code',
-    severity: 'high',
-    status: 'open',
-    title: 'An alert',
-    detected_at: '2026-03-04T00:00:00.000Z',
-    created_at: '2026-03-04T00:00:00.000Z',
-    updated_at: '2026-03-04T00:00:00.000Z',
-    ...fields,
-  }
-  await sql`insert into security_alerts ${sql({ ...row, references: sql.json(fields.references ?? []), org_id: orgId })}`
+async function insertAlert({ orgId }: Caller, fields: Partial<Stored> = {}, to = api): Promise<void> {
+  const { status = 'open', ...others } = fields
+  await insertAlertRow(to.services.sql, orgId, { host_status: status, ...others })
 }
 
 function get({ key }: Caller, path: string) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { followRename } from '../../src/ci/provider-runs/rename-runs.ts'
+import { renameVerifiedRuns } from '../../src/ci/provider-runs/rename-runs.ts'
 import { HostUnavailable } from '../../src/codehosts/code-host.ts'
 import type { HostSource } from '../../src/codehosts/host-event.ts'
 import type { HostCommit } from '../../src/codehosts/host-run.ts'
@@ -282,7 +282,7 @@ test('runs follow the name of their repository; later events with the old name d
   const { sql } = api.services
   await sql`
     update repositories set full_name = 'acme-inc/store', owner_id = '56' where org_id = ${source.org_id}`
-  await followRename(services, { org_id: source.org_id, provider: 'github', repository_id: hostRepository().id })
+  await renameVerifiedRuns(services, { org_id: source.org_id, provider: 'github', repository_id: hostRepository().id })
   await applyRuns(services, source, completedRun())
   const run = await read(caller)
   assert.deepEqual([run.repository_full_name, run.repository_owner_login], ['acme-inc/store', 'acme-inc'])

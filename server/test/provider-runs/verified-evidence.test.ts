@@ -76,17 +76,11 @@ test('runs of pull requests are no evidence of the repository, whatever their ev
   )
 })
 
-test('open runs are listed for the synchronization, oldest first, for the given repositories', async () => {
-  const list = (ids: string[], limit = 10) =>
-    listOpenProviderRuns(api.services.sql, caller.orgId, { provider: 'github', repository_ids: ids, limit })
-  assert.deepEqual(
-    (await list([hostRepository().id])).map(({ external_run_id, attempt }) => [external_run_id, attempt]),
-    [
-      ['9002', 1],
-      ['9003', 1],
-    ],
-  )
-  assert.deepEqual([(await list(['2'])).length, (await list([hostRepository().id], 1)).length], [0, 1])
+test('open runs of a repository are listed for the synchronization, newest first', async () => {
+  const list = (id: string, limit = 10) =>
+    listOpenProviderRuns(api.services.sql, caller.orgId, { provider: 'github', id }, limit)
+  assert.deepEqual(await list(hostRepository().id), ['9003', '9002'])
+  assert.deepEqual([await list('2'), await list(hostRepository().id, 1)], [[], ['9003']])
 })
 
 test('the job that settles overdue runs leaves open runs of code hosts alone', async () => {

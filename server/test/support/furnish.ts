@@ -1,3 +1,4 @@
+import type { Sql } from '../../src/platform/db/sql.ts'
 import type { Caller, TestApi } from './api.ts'
 import { sendReport } from './ci-reports.ts'
 import { createRun } from './ci-runs.ts'
@@ -21,14 +22,35 @@ export async function furnish(api: TestApi, owner: Caller): Promise<Record<strin
   }
 }
 
-async function insertAlert({ services: { sql, clock } }: TestApi, { orgId }: Caller): Promise<string> {
-  const now = clock.now()
-  await sql`
-    insert into security_alerts (
-      org_id, id, provider, repository, type, severity, status, title, detected_at, created_at, updated_at
-    )
-    values (${orgId}, 'alert_1', 'github', 'acme/api', 'code', 'high', 'open', 'Alert', ${now}, ${now}, ${now})`
+async function insertAlert({ services: { sql } }: TestApi, { orgId }: Caller): Promise<string> {
+  await insertAlertRow(sql, orgId, { id: 'alert_1' })
   return 'alert_1'
+}
+
+/** Stores an alert without a finding. */
+export async function insertAlertRow(sql: Sql, orgId: string, fields: Record<string, unknown> = {}): Promise<void> {
+  const at = '2026-03-04T00:00:00.000Z'
+  await sql`
+    insert into security_alerts ${sql({
+      org_id: orgId,
+      id: 'alert',
+      provider: 'github',
+      repository_id: '1',
+      repository: 'acme/api',
+      type: 'code_scanning',
+      number: 1,
+      severity: 'high',
+      title: 'An alert',
+      references: sql.json([]),
+      cwes: sql.array([], 1009),
+      detected_at: at,
+      host_updated_at: at,
+      host_status: 'open',
+      host_facts: 0,
+      host_hash: Buffer.alloc(16),
+      created_at: at,
+      ...fields,
+    })}`
 }
 
 /** The issue that the upload opened. */

@@ -15,6 +15,7 @@ export function factsOf(fields: Partial<GroupingFacts> = {}): GroupingFacts {
       kind: 'code',
       tool: 'Scanner',
       stream_id: made,
+      is_alert: false,
       path: 'src/db.ts',
       start_line: null,
       end_line: null,

@@ -110,10 +110,12 @@ async function insertUploads({ services: { sql, clock } }: TestApi, { orgId }: C
 async function insertAlerts({ services: { sql, clock } }: TestApi, { orgId }: Caller, rows: number): Promise<void> {
   await sql`
     insert into security_alerts (
-      org_id, id, provider, repository, type, severity, status, title, detected_at, created_at, updated_at
+      org_id, id, provider, repository_id, repository, type, number, severity, title, "references", cwes, detected_at,
+      host_updated_at, host_status, host_facts, host_hash, created_at
     )
-    select ${orgId}, 'alert_' || nth, 'github', 'acme/api', 'code', case when nth % 100 = 0 then 'low' else 'high' end,
-      case when nth % 100 = 0 then 'fixed' else 'open' end, 'An alert', at, at, at
+    select ${orgId}, 'alert_' || nth, 'github', '1', 'acme/api', 'code_scanning', nth,
+      case when nth % 100 = 0 then 'low' else 'high' end, 'An alert', '[]', '{}', at, at,
+      case when nth % 100 = 0 then 'fixed' else 'open' end, 0, decode(md5(''), 'hex'), at
     from generate_series(1, ${rows}::int) nth
     cross join lateral (select ${clock.now()}::timestamptz - nth * interval '1 second' as at) time`
 }

@@ -143,23 +143,26 @@ export async function markUnscored(
     on conflict do nothing`
 }
 
-type OpenRun = { repository_id: string; external_run_id: string; attempt: number }
-
-/** The open runs of some connected repositories, oldest first. The synchronization reads them again. */
+/**
+ * The host's ids of a repository's runs that are stored as open, newest first. The synchronisation
+ * reads them again.
+ */
 export async function listOpenProviderRuns(
   db: Db,
   orgId: string,
-  { provider, repository_ids, limit }: { provider: string; repository_ids: readonly string[]; limit: number },
-): Promise<OpenRun[]> {
-  return db<OpenRun[]>`
-    select provider_run.repository_id, run.external_run_id, run.newest_attempt as attempt
+  { provider, id }: { provider: string; id: string },
+  limit: number,
+): Promise<string[]> {
+  const rows = await db<{ external_run_id: string }[]>`
+    select run.external_run_id
     from ci_runs run
     join provider_runs provider_run on provider_run.org_id = run.org_id and provider_run.run_id = run.id
     where run.org_id = ${orgId}
       and run.completed_at is null
       and run.trust = 'verified'
       and provider_run.provider = ${provider}
-      and provider_run.repository_id = any(${repository_ids as string[]})
-    order by run.created_at, run.id
+      and provider_run.repository_id = ${id}
+    order by run.created_at desc, run.id desc
     limit ${limit}`
+  return rows.map(({ external_run_id }) => external_run_id)
 }

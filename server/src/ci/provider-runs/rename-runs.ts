@@ -3,7 +3,7 @@ import type { RepositoryKey } from './provider-run-jobs.ts'
 import { renameRuns } from './renamed-run.store.ts'
 
 /** Gives the verified runs of a renamed repository its present name, in batches. Safe to repeat. */
-export async function followRename({ sql }: Services, repository: RepositoryKey): Promise<void> {
+export async function renameVerifiedRuns({ sql }: Services, repository: RepositoryKey): Promise<void> {
   let last: string | null = ''
   while (last !== null) last = await renameRuns(sql, repository, last)
 }

@@ -64,12 +64,10 @@ test('a run and its jobs are the same in webhooks and in lists', async (t) => {
   const { fake, client, shop, repository } = world
   const jobs = [{ name: 'build' }, { name: 'test', needs: ['build'] }]
   const run = fake.startRun(shop, { workflow: { name: 'CI', path: WORKFLOW }, jobs })
-  run
-    .finish('build')
-    .finish('test', 'failure', {
-      annotations: [{ level: 'failure', message: 'Assertion', line: 3 }],
-      log: 'one\ntwo\n',
-    })
+  run.finish('build').finish('test', 'failure', {
+    annotations: [{ level: 'failure', message: 'Assertion', line: 3 }],
+    log: 'one\ntwo\n',
+  })
   fake.clock.advance(60)
   run.rerun('grace', { failedOnly: true }).finish('test')
   const runId = String(run.id)

@@ -58,7 +58,5 @@ async function openRuns({ run, repository, seen }: RepositoryPass): Promise<List
 async function openDeployments({ run, repository, seen }: RepositoryPass): Promise<ListedItem[]> {
   const { services, parts, sync, client } = run
   const open = await parts.listOpenDeployments(services.sql, sync.org_id, repository, OPEN_MAX)
-  return open
-    .filter(({ id }) => !seen.has(`deployments ${id}`))
-    .map((missed) => deploymentItem(client, { ...missed, repository }))
+  return open.filter(({ id }) => !seen.has(`deployments ${id}`)).map((missed) => deploymentItem(client, missed))
 }

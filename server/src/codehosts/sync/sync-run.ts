@@ -9,15 +9,13 @@ import type { HostRepository } from '../host-repository.ts'
 import type { Sync } from './sync.store.ts'
 import type { SyncSlice } from './sync-slice.ts'
 
-type RepositoryKey = { provider: string; id: string }
-
 /** What the synchronisation needs of the slices above it. jobs.ts provides it. */
 export type SyncParts = {
   handlers: HostEventHandlers
   /** The host's ids of runs that are stored as queued or in progress, newest first. */
-  listOpenRuns(db: Db, orgId: string, repository: RepositoryKey, limit: number): Promise<string[]>
+  listOpenRuns(db: Db, orgId: string, repository: HostRepository, limit: number): Promise<string[]>
   /** Deployments that are stored as waiting or in progress, newest first. */
-  listOpenDeployments(db: Db, orgId: string, repository: RepositoryKey, limit: number): Promise<HostDeployment[]>
+  listOpenDeployments(db: Db, orgId: string, repository: HostRepository, limit: number): Promise<HostDeployment[]>
 }
 
 /** A job's work on a synchronisation. */

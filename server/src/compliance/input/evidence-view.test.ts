@@ -14,7 +14,7 @@ const figures = { open: { critical: 2, high: 0, medium: 0, low: 0, info: 0 }, kn
 test('self-reported evidence is removed unless the rule has trust: any', () => {
   const input = policyInput({
     attempts: [{ number: 1, status: 'success', started_at: POLICY_TIME, completed_at: null, trust: 'self_reported' }],
-    attestations: [attestationOf(), attestationOf({ trust: 'provider', name: 'host' })],
+    attestations: [attestationOf(), attestationOf({ trust: 'verified', name: 'host' })],
     scans: [scanOf('self_reported'), scanOf('uploaded')],
   })
   const strict = viewOf(input, { trust: null, max_age_ms: null })

@@ -42,6 +42,12 @@ export async function reconsiderRepository(
   if (await hasPolicies(sql, org_id)) await enqueue(sql, evaluateRepositoryJob, { org_id, repository })
 }
 
+/** After alerts of a repository changed: evaluates every repository of its name. */
+export async function reconsiderAlerts({ sql }: Services, changed: { org_id: string; repository: string }) {
+  if (!(await hasPolicies(sql, changed.org_id))) return
+  await enqueueAll(sql, changed.org_id, (repository) => isNamed(repository, changed.repository))
+}
+
 /** After a policy was applied: evaluates every repository of its organization. */
 export async function reconsiderOrganization({ sql }: Services, { org_id }: { org_id: string }): Promise<void> {
   await enqueueAll(sql, org_id, () => true)

@@ -1,4 +1,4 @@
-import { findHostRepository } from '../../codehosts/connections/host-repository.store.ts'
+import { findHostRepository } from '../../codehosts/connections/find-host-repository.ts'
 import { openRepositoryClient } from '../../codehosts/connections/open-client.ts'
 import type { Services } from '../../services.ts'
 import type { EnvironmentKey, EnvironmentRules } from '../host/host-facts.ts'

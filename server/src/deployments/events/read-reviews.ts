@@ -1,14 +1,15 @@
 import { findCallKey } from '../../codehosts/calls/call.store.ts'
-import { findHostRepository } from '../../codehosts/connections/host-repository.store.ts'
+import { findHostRepository } from '../../codehosts/connections/find-host-repository.ts'
 import { openRepositoryClient } from '../../codehosts/connections/open-client.ts'
 import type { HostDeployment, HostDeploymentReview, HostDeploymentStatus } from '../../codehosts/host-deployment.ts'
 import { hostRunId } from '../../codehosts/host-ids.ts'
-import type { Tx } from '../../platform/db/sql.ts'
+import type { HostRepository } from '../../codehosts/host-repository.ts'
+import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { Services } from '../../services.ts'
 import { setUndelivered } from '../decisions/host-target.store.ts'
 import { decisionKey } from '../decisions/send-to-host.ts'
 import type { DeploymentKey } from '../deployment-state.ts'
-import { findHostDeployment } from '../host/host-deployment.store.ts'
+import { type DeploymentRow, findHostDeployment, listOpenDeployments } from '../host/host-deployment.store.ts'
 import { insertStatus, setReviewsRead, upsertReview } from '../host/host-news.store.ts'
 import { lockEnvironment, lockHostRun } from '../host/lineage.store.ts'
 import { followDeployment } from './follow-deployment.ts'
@@ -67,15 +68,24 @@ async function openDeployment(services: Services, key: DeploymentKey) {
 async function readStored({ sql }: Services, key: DeploymentKey): Promise<HostDeployment | null> {
   const row = await findHostDeployment(sql, key)
   const repository = row && (await findHostRepository(sql, key.org_id, row.provider, row.repository_id))
-  if (!repository) return null
+  return repository ? toHostDeployment(row, repository) : null
+}
+
+function toHostDeployment(row: DeploymentRow, repository: HostRepository): HostDeployment {
   const { provider: _, repository_id: __, host_run_id: runId, host_attempt: attempt, ...deployment } = row
-  return {
-    ...deployment,
-    repository,
-    run: runId === null ? null : { id: runId, attempt },
-    creator: null,
-    description: null,
-  }
+  const run = runId === null ? null : { id: runId, attempt }
+  return { ...deployment, repository, run, creator: null, description: null }
+}
+
+/** Deployments that are stored as waiting or in progress, as the synchronisation reads them again. */
+export async function listOpenHostDeployments(
+  db: Db,
+  orgId: string,
+  repository: HostRepository,
+  limit: number,
+): Promise<HostDeployment[]> {
+  const rows = await listOpenDeployments(db, orgId, repository, limit)
+  return rows.map((row) => toHostDeployment(row, repository))
 }
 
 async function readView({ client, deployment, runId }: OpenedDeployment): Promise<HostView> {

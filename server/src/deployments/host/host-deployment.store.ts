@@ -80,7 +80,7 @@ export async function renameHostDeployments(db: Db, orgId: string, repository: L
       and repository_full_name <> ${repository.full_name}`
 }
 
-type DeploymentRow = Omit<HostDeployment, 'repository' | 'run' | 'creator' | 'description'> & {
+export type DeploymentRow = Omit<HostDeployment, 'repository' | 'run' | 'creator' | 'description'> & {
   provider: string
   repository_id: string
   host_run_id: string | null
@@ -90,13 +90,40 @@ type DeploymentRow = Omit<HostDeployment, 'repository' | 'run' | 'creator' | 'de
 /** A deployment as its host named it; null if it was not created by a code host. */
 export async function findHostDeployment(db: Db, { org_id, id }: DeploymentKey): Promise<DeploymentRow | null> {
   const [row] = await db<DeploymentRow[]>`
-    select provider, repository_id, host_id as id, environment, host_ref as ref, commit_sha, host_run_id, host_attempt,
-      created_at, host_updated_at as updated_at
+    select ${hostColumns(db)}
     from deployments
     where org_id = ${org_id}
       and id = ${id}
       and host_id is not null`
   return row ?? null
+}
+
+/**
+ * The deployments of a repository that are stored as waiting or in progress, newest first. The
+ * synchronisation reads their statuses again.
+ */
+export async function listOpenDeployments(
+  db: Db,
+  orgId: string,
+  repository: { provider: string; id: string },
+  limit: number,
+): Promise<DeploymentRow[]> {
+  return db<DeploymentRow[]>`
+    select ${hostColumns(db)}
+    from deployments
+    where org_id = ${orgId}
+      and provider = ${repository.provider}
+      and repository_id = ${repository.id}
+      and host_id is not null
+      and status in ('pending_approval', 'approved', 'in_progress')
+    order by created_at desc, id desc
+    limit ${limit}`
+}
+
+function hostColumns(db: Db) {
+  return db`
+    provider, repository_id, host_id as id, environment, host_ref as ref, commit_sha, host_run_id, host_attempt,
+    created_at, host_updated_at as updated_at`
 }
 
 export type LockedDeployment = DeploymentKey & { provider: string; repository_id: string; environment: string }

@@ -1,14 +1,13 @@
 import { pageOf } from '../../platform/db/page.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import type { Page, PageRow } from '../../platform/http/lists.ts'
+import { SINGLE_DETAIL } from '../vocabulary/finding.ts'
+import { dismissalColumns, updatedAt } from './alert-columns.store.ts'
+
+type AlertFilter = { status?: string | undefined; severity?: string | undefined }
 
 /** Lists a page of alerts, newest first, plus one row if there is a next page. */
-export async function listAlerts(
-  db: Db,
-  orgId: string,
-  page: Page,
-  filter: { status?: string | undefined; severity?: string | undefined },
-): Promise<PageRow[]> {
+export async function listAlerts(db: Db, orgId: string, page: Page, filter: AlertFilter): Promise<PageRow[]> {
   const withStatus = filter.status === undefined ? db`` : db`and alert.status = ${filter.status}`
   const withSeverity = filter.severity === undefined ? db`` : db`and alert.severity = ${filter.severity}`
   return db<PageRow[]>`
@@ -33,23 +32,72 @@ export async function findAlert(db: Db, orgId: string, id: string, retainedSince
   return row?.json ?? null
 }
 
+/** The issue of an alert is that of its finding, which a job writes soon after the alert. */
 function alertJson(db: Db) {
   return db`(
     select row_to_json(item)::text
     from (
       select alert.id, alert.org_id, alert.repository, alert.type, alert.severity, alert.title, alert.description,
         alert.package_name, alert.vulnerable_versions, alert.patched_version, alert.cve_id, alert.status,
-        rfc3339(alert.detected_at) as detected_at, rfc3339(alert.fixed_at) as fixed_at, alert.dismissed_by,
-        alert.dismiss_reason, alert.dismiss_comment, rfc3339(alert.dismissed_at) as dismissed_at,
-        alert.dismissed_by_name, alert.dismissal_source, alert.github_alert_url, alert.ghsa_id, alert.advisory_url,
+        rfc3339(alert.detected_at) as detected_at, rfc3339(alert.fixed_at) as fixed_at, ${dismissalColumns(db)},
+        ${deliveryOf(db)} as dismissal_delivery, alert.github_alert_url, alert.ghsa_id, alert.advisory_url,
         alert."references",
         case
           when alert.path is not null
           then json_build_object('path', alert.path, 'start_line', alert.start_line, 'end_line', alert.end_line)
         end as location,
         alert.commit_sha, alert.git_ref, alert.provider, alert.rule_id, alert.tool_name, alert.secret_type,
-        rfc3339(alert.created_at) as created_at, rfc3339(alert.updated_at) as updated_at, alert.issue_id,
-        alert.grouping_code, alert.grouping_detail
+        rfc3339(alert.created_at) as created_at, rfc3339(${updatedAt(db)}) as updated_at, grouped.issue_id,
+        grouped.grouping_code, grouped.grouping_detail
+      from (values (true)) one
+      left join lateral (
+        select finding.issue_id, finding.grouping_code,
+          coalesce(finding.grouping_detail, ${SINGLE_DETAIL}) as grouping_detail
+        from alert_findings link
+        join findings finding on finding.org_id = link.org_id and finding.id = link.finding_id
+        where link.org_id = alert.org_id
+          and link.alert_id = alert.id
+        offset 0
+      ) grouped on true
     ) item
   )`
+}
+
+/** What became of our dismissal at the host; null once something else counts. */
+function deliveryOf(db: Db) {
+  return db`
+    case
+      when alert.is_dismissed_here then alert.own_delivery
+      when alert.own_delivery = 'failed' and alert.status = 'open' then 'failed'
+    end`
+}
+
+/** One line of `alert list`. */
+export type ListedAlert = {
+  id: string
+  repository: string
+  type: string
+  severity: string
+  status: string
+  dismissal_delivery: string | null
+  title: string
+}
+
+const ALERTS_LISTED_MAX = 1000
+
+/** Lists the newest alerts for the command line, at most 1,000. */
+export async function listAlertTitles(
+  db: Db,
+  orgId: string,
+  { status, severity }: AlertFilter,
+): Promise<ListedAlert[]> {
+  return db<ListedAlert[]>`
+    select alert.id, alert.repository, alert.type, alert.severity, alert.status,
+      ${deliveryOf(db)} as dismissal_delivery, alert.title
+    from security_alerts alert
+    where alert.org_id = ${orgId}
+      ${status === undefined ? db`` : db`and alert.status = ${status}`}
+      ${severity === undefined ? db`` : db`and alert.severity = ${severity}`}
+    order by alert.created_at desc, alert.id desc
+    limit ${ALERTS_LISTED_MAX}`
 }

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { Closed, Nullable, OneOf, Timestamp } from '../../platform/http/schemas.ts'
 import { PROVIDERS } from '../../repositories/repository-identity.ts'
-import { REPORT_FORMATS } from '../formats/report/parsed-report.ts'
+import { FINDING_SOURCES } from '../formats/report/parsed-report.ts'
 import { FINDING_KINDS, FINDING_ORIGINS, FINDING_STATES, IDENTITY_METHODS } from '../vocabulary/finding.ts'
 import { SEVERITIES } from '../vocabulary/severity.ts'
 
@@ -171,19 +171,22 @@ export const Finding = Closed(
     origin: OneOf(FINDING_ORIGINS, {
       description: 'The origin of the finding: an `alert` of the code host, an `upload`, or a `report` of a CI job.',
     }),
-    source: OneOf(REPORT_FORMATS, { description: 'The format of the report.' }),
+    source: OneOf(FINDING_SOURCES, {
+      description: 'The format of the report. For an alert, the code host that raised it.',
+    }),
     scanner: Type.String({ description: 'The name of the scanner that reported the finding.' }),
     scanner_version: Text('The version of the scanner.'),
     kind: OneOf(FINDING_KINDS, { description: 'The kind of the problem.' }),
-    type: Text('The type of the problem, as the scanner reports it.'),
+    type: Text('The type of the problem, as the scanner reports it. For an alert, the type of the alert.'),
     severity: OneOf(SEVERITIES, { description: 'The severity of the finding.' }),
     state: OneOf(FINDING_STATES, {
       description:
-        '`fixed` if a newer report does not contain the finding. `dismissed` if a person or the report dismissed it.',
+        '`fixed` if a newer report does not contain the finding. `dismissed` if a person or the report dismissed it. ' +
+        'The finding of an alert has the status of the alert.',
     }),
     title: Type.String({ description: 'The title of the finding.' }),
     description: Text('The description that the scanner reported.'),
-    native_url: Text("The URL of the finding or of its rule on the scanner's site."),
+    native_url: Text("The URL of the alert, or of the finding or its rule on the scanner's site."),
     repository: Type.String({ description: 'The repository as `owner/name`.' }),
     provider: Nullable(OneOf(PROVIDERS, { description: 'The code host of the repository. Null if it is not known.' })),
     repository_id: Text('The id of the repository on the code host. Null if it is not known.'),
@@ -211,7 +214,9 @@ export const Finding = Closed(
     dismiss_comment: Text('The comment on the dismissal.'),
     dismissed_by_name: Text('The name of the person who dismissed the finding. Null if the report dismissed it.'),
     dismissed_at: Nullable(TimeOf('When the finding was dismissed.')),
-    dismissal_source: Text('The source of the dismissal, such as `report` for a suppression in the report.'),
+    dismissal_source: Text(
+      'The source of the dismissal: `report` for a suppression in the report, `shiplock`, or the code host of an alert.',
+    ),
     intel: Intel,
     intel_at_detection: IntelAtDetection,
   },

@@ -42,7 +42,7 @@ export const IssueQuery = pageQuery(1000, 100, {
 
 const IssueSource = Closed(
   {
-    source: Type.String({ description: 'The format of the reports.' }),
+    source: Type.String({ description: 'The format of the reports. For alerts, the code host.' }),
     scanner: Type.String({ description: 'The name of the scanner.' }),
     count: count('The number of findings from this source.'),
     open: count('The number of open findings from this source.'),

@@ -20,7 +20,8 @@ const STREAMS_MAX = 1000
 
 /**
  * Counts what is open in a repository, in one round trip. For each tool and category the stream of
- * the branch counts; if the branch has none, the stream of the tracked branch.
+ * the branch counts; if the branch has none, the stream of the tracked branch. Alerts of both
+ * count, because under a branch the host lists only what is not on the tracked one.
  */
 export async function readSecurityFacts(
   db: Db,
@@ -30,15 +31,15 @@ export async function readSecurityFacts(
 ): Promise<SecurityFacts> {
   const [row] = await db<[SecurityFacts]>`
     with stream as materialized (
-      select distinct on (repository_no, tool, coalesce(category, ''))
+      select distinct on (repository_no, tool, coalesce(category, ''), case when origin = 'alert' then id end)
         id, tool, category, git_ref, commit_sha, reported_at, origin
       from finding_streams
       where org_id = ${orgId}
         and repository_no = any(${repositoryNos}::bigint[])
         and (tracked or branch_name(git_ref) = ${branch}::text)
         and reported_at > '-infinity'
-      order by repository_no, tool, coalesce(category, ''), (branch_name(git_ref) = ${branch}::text) is true desc,
-        reported_at desc
+      order by repository_no, tool, coalesce(category, ''), case when origin = 'alert' then id end,
+        (branch_name(git_ref) = ${branch}::text) is true desc, reported_at desc
       limit ${STREAMS_MAX}
     )
     select ${scansJson(db)} as scans, ${findingsJson(db, orgId)} as findings,
@@ -55,7 +56,7 @@ function scansJson(db: Db) {
     select coalesce(json_agg(
       json_build_object(
         'tool', tool, 'category', category, 'ref', git_ref, 'commit_sha', commit_sha, 'at', rfc3339(reported_at),
-        'trust', case origin when 'report' then 'self_reported' when 'alert' then 'provider' else 'uploaded' end
+        'trust', case origin when 'report' then 'self_reported' when 'alert' then 'verified' else 'uploaded' end
       )
       order by reported_at desc, tool
     ), '[]')

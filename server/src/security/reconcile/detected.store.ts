@@ -51,18 +51,18 @@ function hasIntel(db: Db, intel: ReturnType<Db>) {
 /**
  * The specification's `intel_at_detection` of a row of `incoming` joined with `detected`, or null
  * if nothing is known but what the report itself states. A KEV entry counts from the day it was
- * added.
+ * added. What is known today about an alert that the host detected on an earlier day is backfilled.
  */
 export function detectedIntel({ tx, at }: Detected) {
   const intel: ReturnType<Tx> = tx`detected.intel`
-  const time: ReturnType<Tx> = tx`${at}::timestamptz`
+  const time: ReturnType<Tx> = tx`coalesce(incoming.first_seen_at, ${at}::timestamptz)`
   return tx`
     case
       when ${intel} is not null
       then jsonb_build_object(
         'at', rfc3339(${time}), 'severity', incoming.severity, 'scanner_score', incoming.scanner_score,
         'cvss', ${intel} -> 'cvss', 'epss', ${intel} -> 'epss', 'kev', ${kevAt(tx, intel, time)},
-        'fix_available', ${intel} -> 'fix_available', 'backfilled', false
+        'fix_available', ${intel} -> 'fix_available', 'backfilled', ${time}::date < ${at}::timestamptz::date
       )
     end`
 }

@@ -32,14 +32,15 @@ export async function writeFindings(
 
 /**
  * Updates the findings that the report changes. A fixed finding is reopened and keeps its
- * `first_seen_at`. A dismissal by a person stays. Returns the number of findings.
+ * `first_seen_at`. A dismissal by a person stays, except that of an alert, which states its own.
+ * Returns the number of findings.
  */
 async function updateChanged({ paired }: GroupedReport): Promise<number> {
   const { tx, scope } = paired
   const { org_id, at } = scope
   const rows = await tx`
     update findings finding
-    set fingerprint = incoming.fingerprint, fingerprint_method = incoming.fingerprint_method,
+    set stream_id = paired.stream_id, fingerprint = incoming.fingerprint, fingerprint_method = incoming.fingerprint_method,
       relocation = incoming.relocation, similarity = incoming.similarity, context = incoming.context,
       ordinal = coalesce(paired.ordinal, finding.ordinal),
       content_hash = incoming.content_hash, kind = incoming.kind, type = incoming.type, severity = incoming.severity, title = incoming.title,
@@ -50,17 +51,25 @@ async function updateChanged({ paired }: GroupedReport): Promise<number> {
       vuln_ids = incoming.vuln_ids, cwes = incoming.cwes, rule_id = incoming.rule_id,
       secret_type = incoming.secret_type, resource_name = incoming.resource_name,
       scanner_score = incoming.scanner_score, cvss_version = incoming.cvss_version, cvss_score = incoming.cvss_score,
-      cvss_vector = incoming.cvss_vector, ${recognized(tx, at)}, last_seen_at = null, last_commit_sha = null, updated_at = ${at},
+      cvss_vector = incoming.cvss_vector, ${recognized(tx, at)}, last_seen_at = incoming.seen_at, last_commit_sha = incoming.commit_sha,
+      updated_at = ${at},
       intel_at_detection = coalesce(finding.intel_at_detection, ${asReported(tx)}),
-      (state, dismiss_reason, dismiss_comment, dismissal_source, dismissed_at) = (
-        select choice.state, choice.dismiss_reason, choice.dismiss_comment, choice.dismissal_source, choice.dismissed_at
+      (state, dismiss_reason, dismiss_comment, dismissal_source, dismissed_at, dismissed_by_name) = (
+        select choice.state, choice.dismiss_reason, choice.dismiss_comment, choice.dismissal_source,
+          choice.dismissed_at, choice.dismissed_by_name
         from (
           select finding.state, finding.dismiss_reason, finding.dismiss_comment, finding.dismissal_source,
-            finding.dismissed_at
-          where finding.state = 'dismissed' and finding.dismissal_source is distinct from 'report'
+            finding.dismissed_at, finding.dismissed_by_name
+          where incoming.alert_id is null
+            and finding.state = 'dismissed'
+            and finding.dismissal_source is distinct from 'report'
           union all
           select incoming.state, incoming.dismiss_reason, incoming.dismiss_comment, ${dismissalSource(tx)},
-            case when incoming.state = 'dismissed' then coalesce(finding.dismissed_at, ${at}) end
+            case
+              when incoming.alert_id is not null then incoming.dismissed_at
+              when incoming.state = 'dismissed' then coalesce(finding.dismissed_at, ${at})
+            end,
+            incoming.dismissed_by_name
           limit 1
         ) choice
       )
@@ -87,9 +96,16 @@ function recognized(tx: Tx, at: Date) {
       end`
 }
 
-/** The report itself dismisses a finding by a SARIF suppression or a VEX statement. */
+/**
+ * An alert states who dismissed it. A report itself dismisses a finding by a SARIF suppression or a
+ * VEX statement.
+ */
 function dismissalSource(tx: Tx) {
-  return tx`case when incoming.state = 'dismissed' then 'report' end`
+  return tx`
+    case
+      when incoming.alert_id is not null then incoming.dismissal_source
+      when incoming.state = 'dismissed' then 'report'
+    end`
 }
 
 /**
@@ -106,14 +122,19 @@ async function insertNew({ paired }: GroupedReport): Promise<number> {
       content_hash, kind, type, severity, state, title, description, native_url, path, start_line, end_line,
       start_column, end_column, package_name, package_version, fixed_version, purl, vuln_ids, cwes, rule_id,
       secret_type, resource_name, scanner_score, cvss_version, cvss_score, cvss_vector, intel_at_detection, issue_id,
-      grouping_code, grouping_detail, grouped_at, dismiss_reason, dismiss_comment, dismissed_at, dismissal_source, first_seen_at, created_at, updated_at
+      grouping_code, grouping_detail, grouped_at, dismiss_reason, dismiss_comment, dismissed_at, dismissal_source,
+      dismissed_by_name, first_seen_at, last_seen_at, last_commit_sha, created_at, updated_at
     )
     select ${org_id}, ${idsOf(tx, at)}, stream_id, ${repository_no}, fingerprint, fingerprint_method, relocation,
       similarity, context, ordinal, content_hash, kind, type, severity, state, title, description, native_url, path, start_line, end_line,
       start_column, end_column, package_name, package_version, fixed_version, purl, vuln_ids, cwes, rule_id,
       secret_type, resource_name, scanner_score, cvss_version, cvss_score, cvss_vector, ${detectedIntel(detected)}, grouped.issue_id, grouping_code,
       grouping_detail, ${at}::timestamptz, dismiss_reason, dismiss_comment,
-      case when state = 'dismissed' then ${at}::timestamptz end, ${dismissalSource(tx)}, ${at}::timestamptz,
+      case
+        when alert_id is not null then dismissed_at
+        when state = 'dismissed' then ${at}::timestamptz
+      end,
+      ${dismissalSource(tx)}, dismissed_by_name, coalesce(first_seen_at, ${at}::timestamptz), seen_at, commit_sha,
       ${at}::timestamptz, ${at}::timestamptz
     from paired
     join incoming using (position)

@@ -1,17 +1,19 @@
 import type { Tx } from '../../platform/db/sql.ts'
-import type { ReportFormat } from '../formats/report/parsed-report.ts'
+import type { FindingSource } from '../formats/report/parsed-report.ts'
 import type { FindingOrigin } from '../vocabulary/finding.ts'
 
 /** The facts of a report that its streams store. */
 export type StreamReport = {
   org_id: string
-  upload_id: string
+  /** Null for alerts. */
+  upload_id: string | null
   repository_no: number
   category: string | null
   git_ref: string | null
   commit_sha: string | null
   tracked: boolean
-  source: ReportFormat
+  /** The format of the report, or the code host of the alerts. */
+  source: FindingSource
   origin: FindingOrigin
   reported_at: Date
 }
@@ -45,6 +47,7 @@ export async function lockStreams(tx: Tx, report: StreamReport, tools: readonly 
       and coalesce(category, '') = coalesce(${category}::text, '')
       and branch_name(git_ref) = branch_name(${git_ref})
       and tool = any(${tools})
+      and (origin = 'alert') = ${report.origin === 'alert'}
     order by tool
     for update`
 }

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import { copyBytes, copyField, openCopy } from '../../platform/db/copy-rows.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import type { ParsedFinding } from '../formats/report/parsed-report.ts'
+import { ALERT_CONTENT, ALERT_NAMES, type AlertFacts, type IncomingFinding } from './incoming-finding.ts'
 import type { AddedMember, ReportMembers } from './report-members.ts'
 
 declare const step: unique symbol
@@ -24,13 +25,20 @@ export type Incoming = After<'copy'> & { readonly tx: Tx; readonly members: Repo
 
 /** An open COPY into `incoming`. While it is open, the transaction cannot run other statements. */
 type IncomingCopy = {
-  write(findings: readonly ParsedFinding[]): Promise<void>
+  write(findings: readonly IncomingFinding[]): Promise<void>
   end(): Promise<Incoming>
   abort(reason: Error): Promise<void>
 }
 
-/** Creates the temporary table `incoming` and opens a COPY into it. */
-export async function openIncoming(tx: Tx, members: ReportMembers): Promise<IncomingCopy> {
+/**
+ * Creates the temporary table `incoming` and opens a COPY into it. `own` are the columns that only
+ * alerts have. They are null for reports.
+ */
+export async function openIncoming(
+  tx: Tx,
+  members: ReportMembers,
+  own: readonly (keyof AlertFacts)[] = [],
+): Promise<IncomingCopy> {
   await tx`set local statement_timeout = 0`
   await tx`set local work_mem = '64MB'`
   await tx`
@@ -40,9 +48,11 @@ export async function openIncoming(tx: Tx, members: ReportMembers): Promise<Inco
       dismiss_comment text, title text, description text, native_url text, path text, start_line integer,
       end_line integer, start_column integer, end_column integer, package_name text, package_version text,
       fixed_version text, purl text, vuln_ids text[], cwes text[], rule_id text, secret_type text, resource_name text,
-      scanner_score real, cvss_version text, cvss_score real, cvss_vector text
+      scanner_score real, cvss_version text, cvss_score real, cvss_vector text,
+      alert_id text collate "C", revision bigint, finding_id uuid, first_seen_at timestamptz, seen_at timestamptz,
+      commit_sha text, dismissed_by_name text, dismissed_at timestamptz, dismissal_source text
     ) on commit drop`
-  const copy = await openCopy(tx, 'incoming', INCOMING_COLUMNS)
+  const copy = await openCopy(tx, 'incoming', [...INCOMING_COLUMNS, ...own])
   return {
     write: (findings) => copy.writeLines(findings.map((finding) => incomingLine(finding, members.add(finding)))),
     end: async () => {
@@ -101,10 +111,12 @@ const INCOMING_COLUMNS = [
 const SHORT_HASH_HEX = 32
 
 /** A finding as a line in PostgreSQL's COPY text format. */
-function incomingLine(finding: ParsedFinding, { position, context }: AddedMember): string {
+function incomingLine(finding: IncomingFinding, { position, context }: AddedMember): string {
   let content = ''
   // Appending to a string is faster here than joining an array.
   for (const column of CONTENT) content += `\t${copyField(finding[column])}`
+  const { alert } = finding
+  if (alert !== undefined) for (const column of ALERT_CONTENT) content += `\t${copyField(alert[column])}`
   const relocation = copyBytes(finding.relocation?.slice(0, SHORT_HASH_HEX) ?? null)
   const similarity = copyBytes(finding.similarity)
   const fields = [
@@ -117,5 +129,6 @@ function incomingLine(finding: ParsedFinding, { position, context }: AddedMember
     copyBytes(context),
     copyBytes(hash('sha256', relocation + similarity + content, 'hex').slice(0, SHORT_HASH_HEX)),
   ]
-  return fields.join('\t') + content
+  const named = alert === undefined ? '' : ALERT_NAMES.map((column) => `\t${copyField(alert[column])}`).join('')
+  return fields.join('\t') + content + named
 }

@@ -87,7 +87,7 @@ async function createPaired(tx: Tx, orgId: string, streams: readonly Stream[]): 
     full join stored using (stream_id, fingerprint, path, lines, rank)`
 }
 
-function namedStreams(tx: Tx, streams: readonly Stream[]) {
+export function namedStreams(tx: Tx, streams: readonly Stream[]) {
   const ids = streams.map(({ id }) => id)
   const tools = streams.map(({ tool }) => tool)
   return tx`unnest(${ids}::bigint[], ${tools}::text[]) as stream (id, tool)`

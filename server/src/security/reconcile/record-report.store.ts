@@ -6,7 +6,7 @@ import type { StreamUpdate } from './judge-streams.ts'
 import type { Paired } from './paired.store.ts'
 
 /** The streams name the report as their newest. */
-type Recorded = After<'record'> & { readonly paired: Paired }
+export type Recorded = After<'record'> & { readonly paired: Paired }
 
 /** Records the report as the newest of its streams. */
 export async function recordReport(

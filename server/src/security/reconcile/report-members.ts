@@ -1,9 +1,9 @@
 import { Memo } from '../formats/report/memo.ts'
-import type { ParsedFinding } from '../formats/report/parsed-report.ts'
 import { bucketOf, isAboutPackage } from '../issues/grouping/bucket.ts'
 import { type ContextHash, type GroupingFacts, type Member, ruleMessage } from '../issues/grouping/grouping-facts.ts'
 import type { KnownRules } from '../issues/grouping/known-rules.ts'
 import { isSecret } from '../issues/grouping/weakness-names.ts'
+import type { IncomingFinding } from './incoming-finding.ts'
 
 /** A finding's position in its report, and the keyed hash of its flagged text as hex. */
 export type AddedMember = { position: number; context: string | null }
@@ -25,7 +25,7 @@ export class ReportMembers {
     this.#contextHash = contextHash
   }
 
-  add(finding: ParsedFinding): AddedMember {
+  add(finding: IncomingFinding): AddedMember {
     const position = this.#members.length
     const context = finding.context === null ? null : this.#contextHash(finding.context)
     const facts = groupingFacts(finding, context)
@@ -66,11 +66,12 @@ export class ReportMembers {
   }
 }
 
-function groupingFacts(finding: ParsedFinding, context: string | null): GroupingFacts {
+function groupingFacts(finding: IncomingFinding, context: string | null): GroupingFacts {
   return {
     kind: finding.kind,
     tool: finding.tool,
     stream_id: 0,
+    is_alert: finding.alert !== undefined,
     path: finding.path,
     start_line: finding.start_line,
     end_line: finding.end_line,
@@ -94,7 +95,7 @@ function groupingFacts(finding: ParsedFinding, context: string | null): Grouping
  * message, and those that Gitleaks makes of a secret's commit and author. `memberColumns` has the
  * same rule for stored findings.
  */
-function dependsOnPosition({ kind, fingerprint_method: method, start_line: line }: ParsedFinding): boolean {
+function dependsOnPosition({ kind, fingerprint_method: method, start_line: line }: IncomingFinding): boolean {
   if (line === null) return true
   return method !== 'message' && !(kind === 'secret' && method === 'partialFingerprints')
 }

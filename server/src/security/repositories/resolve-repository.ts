@@ -90,7 +90,7 @@ function toResolved(linked: LinkedRepository, named: LinkedRepository[]): Resolv
 }
 
 /** Shows what was reported for a renamed repository under its present name. */
-export async function followRename(
+export async function renameReportedRepository(
   { sql }: Pick<Services, 'sql'>,
   { org_id, provider, repository_id }: { org_id: string; provider: string; repository_id: string },
 ): Promise<void> {

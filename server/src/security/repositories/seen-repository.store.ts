@@ -69,6 +69,7 @@ async function nameRefs(tx: Tx, orgId: string, repositoryNo: number, trackedBran
           and branch_name(named.git_ref) = branch_name(${trackedBranch})
           and coalesce(named.category, '') = coalesce(stream.category, '')
           and named.tool = stream.tool
+          and (named.origin = 'alert') = (stream.origin = 'alert')
       )`
   await tx`
     update security_uploads upload

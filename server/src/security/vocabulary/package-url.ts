@@ -2,6 +2,51 @@ import { PackageURL } from 'packageurl-js'
 
 type PackageUrl = { name: string; version: string | null; withoutVersion: string }
 
+/**
+ * Package URL types by ecosystem in lower case, as OSV and code hosts name it. Distributions are
+ * left out: their advisories apply to one release only, and their scanners report the fixed version
+ * themselves.
+ */
+const TYPES_BY_ECOSYSTEM = new Map([
+  ['npm', 'npm'],
+  ['pypi', 'pypi'],
+  ['pip', 'pypi'],
+  ['go', 'golang'],
+  ['maven', 'maven'],
+  ['rubygems', 'gem'],
+  ['crates.io', 'cargo'],
+  ['rust', 'cargo'],
+  ['nuget', 'nuget'],
+  ['packagist', 'composer'],
+  ['composer', 'composer'],
+  ['hex', 'hex'],
+  ['erlang', 'hex'],
+  ['pub', 'pub'],
+  ['swifturl', 'swift'],
+  ['swift', 'swift'],
+  ['conancenter', 'conan'],
+  ['cran', 'cran'],
+  ['hackage', 'hackage'],
+  ['github actions', 'githubactions'],
+  ['actions', 'githubactions'],
+])
+
+/** The package URL type of an ecosystem; null for an unknown one. */
+export function packageTypeOf(ecosystem: string): string | null {
+  return TYPES_BY_ECOSYSTEM.get(ecosystem.toLowerCase()) ?? null
+}
+
+/**
+ * The package URL of a package, as its ecosystem names it: `org.apache:log4j` on Maven. Null for an
+ * unknown ecosystem.
+ */
+export function packageUrlOf(ecosystem: string, name: string): string | null {
+  const type = packageTypeOf(ecosystem)
+  if (type === null) return null
+  const parts = (type === 'maven' ? name.replace(':', '/') : name).split('/')
+  return parsePackageUrl(`pkg:${type}/${parts.map(encodeURIComponent).join('/')}`)?.withoutVersion ?? null
+}
+
 /** Types whose namespace is a distribution, which is not part of the package's name. */
 const DISTRIBUTION_TYPES = new Set(['alpm', 'apk', 'deb', 'rpm'])
 

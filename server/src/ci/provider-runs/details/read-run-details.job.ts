@@ -1,4 +1,5 @@
 import type { HostClient } from '../../../codehosts/code-host.ts'
+import { findHostRepository } from '../../../codehosts/connections/find-host-repository.ts'
 import { openRepositoryClient } from '../../../codehosts/connections/open-client.ts'
 import type { HostRepository } from '../../../codehosts/host-repository.ts'
 import { DAY_MS } from '../../../platform/clock.ts'
@@ -6,7 +7,6 @@ import { enqueue, type Job } from '../../../platform/queue/job.ts'
 import type { Services } from '../../../services.ts'
 import { findMergedPullRequests } from '../../changes/pull-request.store.ts'
 import { applyHostRun } from '../apply-host-run.ts'
-import { findHostRepository } from '../connected-repository.store.ts'
 import { markUnscored } from '../provider-run.store.ts'
 import { completeRunsJob, type RepositoryKey, readRunDetailsJob } from '../provider-run-jobs.ts'
 import { READ_AGAIN_MS, type TolerantReads, tolerantReads } from '../tolerant-reads.ts'
@@ -43,7 +43,7 @@ export const readRunDetails: Job<Services, RepositoryKey> = {
   ...readRunDetailsJob,
   async run(services, key): Promise<void> {
     const { sql } = services
-    const repository = await findHostRepository(sql, key)
+    const repository = await findHostRepository(sql, key.org_id, key.provider, key.repository_id)
     const client = await openRepositoryClient(services, key.org_id, { provider: key.provider, id: key.repository_id })
     if (client === null || repository === null) return
     const runs = await listWithoutDetails(sql, key, RUNS_AT_ONCE)

@@ -1,10 +1,10 @@
 import type { HostClient } from '../../../codehosts/code-host.ts'
+import { findHostRepository } from '../../../codehosts/connections/find-host-repository.ts'
 import { openRepositoryClient } from '../../../codehosts/connections/open-client.ts'
 import type { HostRepository } from '../../../codehosts/host-repository.ts'
 import type { HostJob } from '../../../codehosts/host-run.ts'
 import { enqueue, type Job } from '../../../platform/queue/job.ts'
 import type { Services } from '../../../services.ts'
-import { findHostRepository } from '../connected-repository.store.ts'
 import { markUnscored } from '../provider-run.store.ts'
 import { completeRunsJob, type RepositoryKey, readRunFailuresJob } from '../provider-run-jobs.ts'
 import { READ_AGAIN_MS, type TolerantReads, tolerantReads } from '../tolerant-reads.ts'
@@ -24,7 +24,7 @@ type Reading = { client: HostClient; reads: TolerantReads; repository: HostRepos
 export const readRunFailures: Job<Services, RepositoryKey> = {
   ...readRunFailuresJob,
   async run(services, key): Promise<void> {
-    const repository = await findHostRepository(services.sql, key)
+    const repository = await findHostRepository(services.sql, key.org_id, key.provider, key.repository_id)
     const client = await openRepositoryClient(services, key.org_id, { provider: key.provider, id: key.repository_id })
     if (client === null || repository === null) return
     const reads = tolerantReads()

@@ -1,8 +1,13 @@
+import { PROVIDERS } from '../../../repositories/repository-identity.ts'
 import type { FindingKind } from '../../vocabulary/finding.ts'
 import type { Severity } from '../../vocabulary/severity.ts'
 
 export const REPORT_FORMATS = ['sarif', 'cyclonedx', 'spdx'] as const
 export type ReportFormat = (typeof REPORT_FORMATS)[number]
+
+/** Where a finding comes from: the format of its report, or the code host of its alert. */
+export const FINDING_SOURCES = [...REPORT_FORMATS, ...PROVIDERS] as const
+export type FindingSource = (typeof FINDING_SOURCES)[number]
 
 /** The bytes of a report. Each call of `open` starts at the first byte. */
 export type ReportSource = {

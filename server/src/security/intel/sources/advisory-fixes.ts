@@ -1,5 +1,6 @@
 import { type JsonObject, objectOf, objectsOf, textOf } from '../../../platform/json/read-value.ts'
 import { boundedText, NAME_MAX, VERSION_MAX } from '../../vocabulary/bounded-text.ts'
+import { packageTypeOf } from '../../vocabulary/package-url.ts'
 
 /** A package for which an advisory lists a fixed version. */
 export type Fix = {
@@ -10,28 +11,6 @@ export type Fix = {
   fixes_all: boolean
   fixed: string[]
 }
-
-/**
- * Package URL types by OSV ecosystem. Distributions are left out: their fixes apply to one release
- * only, and their scanners report the fixed version themselves.
- */
-const TYPES = new Map([
-  ['npm', 'npm'],
-  ['PyPI', 'pypi'],
-  ['Go', 'golang'],
-  ['Maven', 'maven'],
-  ['RubyGems', 'gem'],
-  ['crates.io', 'cargo'],
-  ['NuGet', 'nuget'],
-  ['Packagist', 'composer'],
-  ['Hex', 'hex'],
-  ['Pub', 'pub'],
-  ['SwiftURL', 'swift'],
-  ['ConanCenter', 'conan'],
-  ['CRAN', 'cran'],
-  ['Hackage', 'hackage'],
-  ['GitHub Actions', 'githubactions'],
-])
 
 const AFFECTED_MAX = 1000
 
@@ -48,9 +27,9 @@ export function fixesOf(record: JsonObject): Fix[] {
 function collect(affected: JsonObject, packages: Map<string, Fix>): void {
   const stated = objectOf(affected.package)
   // An ecosystem may be followed by a colon and a registry, as in Maven's.
-  const type = TYPES.get(textOf(stated?.ecosystem)?.split(':', 1)[0] ?? '')
+  const type = packageTypeOf(textOf(stated?.ecosystem)?.split(':', 1)[0] ?? '')
   const name = boundedText(textOf(stated?.name), NAME_MAX)
-  if (type === undefined || name === null) return
+  if (type === null || name === null) return
   const known = packages.get(`${type}/${name}`) ?? { type, name, fixes_all: true, fixed: [] }
   const { introduced, fixed } = eventsOf(affected)
   known.fixed.push(...fixed)

@@ -5,7 +5,15 @@ import type { GroupingFacts } from '../grouping/grouping-facts.ts'
 import { Rejections } from './rejection.ts'
 
 const NONE: GroupingFacts = {
-  ...{ kind: 'dependency', tool: 'Scanner', stream_id: 1, start_column: null, end_column: null, message: null },
+  ...{
+    kind: 'dependency',
+    tool: 'Scanner',
+    stream_id: 1,
+    is_alert: false,
+    start_column: null,
+    end_column: null,
+    message: null,
+  },
   ...{ path: null, start_line: null, end_line: null, package_name: 'lib', purl: null },
   ...{
     vuln_ids: [],

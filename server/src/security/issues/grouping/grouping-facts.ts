@@ -9,6 +9,8 @@ export type GroupingFacts = {
   tool: string
   /** The scanner's reports of one branch and category. It lists a finding in each only once. */
   stream_id: number
+  /** True for an alert of a code host, which states neither the fingerprint nor the code. */
+  is_alert: boolean
   path: string | null
   start_line: number | null
   end_line: number | null

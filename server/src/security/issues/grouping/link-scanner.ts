@@ -1,4 +1,5 @@
 import type { GroupingFacts } from './grouping-facts.ts'
+import { linkAlertsByLines } from './link-alerts.ts'
 import { apartBy, groupBy, type Links, type Match } from './links.ts'
 import { FILE, type Resource } from './resources.ts'
 import { overlappingRuns, spanOf } from './spans.ts'
@@ -75,6 +76,7 @@ function linkEqualRules(links: Links, indexes: number[], resources: readonly (Re
   for (const same of groupBy(indexes, (index) => links.ruleOf(index).rule).values()) {
     if (same.length < 2) continue
     linkByCode(links, same)
+    linkAlertsByLines(links, same)
     linkByLines(links, same)
     linkByResource(links, same, resources)
   }
@@ -95,9 +97,12 @@ function linkByCode(links: Links, indexes: number[]): void {
   }
 }
 
-/** Without the flagged text, findings of one rule at exactly the same lines are one. */
+/**
+ * Without the flagged text, findings of one rule at exactly the same lines are one. The code host
+ * tells its alerts apart.
+ */
 function linkByLines(links: Links, indexes: number[]): void {
-  const untold = indexes.filter((index) => links.factsOf(index).context === null)
+  const untold = indexes.filter((index) => links.factsOf(index).context === null && !links.factsOf(index).is_alert)
   const linesOf = ({ start_line: from, end_line: to }: GroupingFacts) =>
     from === null ? null : `${from} ${to ?? from}`
   for (const [lines, same] of groupBy(untold, (index) => linesOf(links.factsOf(index)))) {

@@ -15,6 +15,7 @@ const bucketOf = (kind: 'code' | 'dependency' | 'secret') =>
       kind: fc.constant(kind),
       tool: fc.constantFrom('One', 'Two', 'Three'),
       stream_id: fc.constantFrom(1, 2),
+      is_alert: fc.boolean(),
       message: fc.constant(null),
       path: fc.constant('src/a.ts'),
       start_line: some(1, 4, 8),

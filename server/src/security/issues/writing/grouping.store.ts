@@ -52,7 +52,8 @@ export async function readMembers(
 /** The columns of a `Member`, from the aliases `finding`, `issue` and `stream`. */
 export function memberColumns(db: Db) {
   return db`
-    finding.id, finding.issue_id, finding.kind, stream.tool, stream.id as stream_id, finding.path, finding.start_line, finding.end_line,
+    finding.id, finding.issue_id, finding.kind, stream.tool, stream.id as stream_id,
+    stream.origin = 'alert' as is_alert, finding.path, finding.start_line, finding.end_line,
     finding.start_column, finding.end_column,
     finding.package_name, finding.purl, finding.vuln_ids, finding.cwes, finding.rule_id, finding.secret_type,
     finding.resource_name,

@@ -1,0 +1,54 @@
+import { COMMAND_LINE } from '../audit/audit.store.ts'
+import { requireOrganization } from '../organizations/require-organization.ts'
+import { type ListedAlert, listAlertTitles } from '../security/alerts/alert.store.ts'
+import { COMMENT_CHARS_MAX, DISMISS_REASONS, dismissAlert } from '../security/alerts/dismiss-alert.ts'
+import { administer } from './administer.ts'
+import { defineCommand, requireOneOf } from './command.ts'
+import { table } from './table.ts'
+
+const ORG = { type: 'text', value: '<slug>', about: 'the organization', required: true } as const
+
+export const alertList = defineCommand({
+  name: 'alert list',
+  about: "Lists an organization's newest security alerts of code hosts.",
+  arguments: [],
+  options: {
+    org: ORG,
+    status: { type: 'text', value: 'S', about: 'only alerts with this status: open, fixed or dismissed' },
+    severity: { type: 'text', value: 'S', about: 'only alerts of this severity: critical, high, medium, low or info' },
+  },
+  async run(context, _given, { org, status, severity }) {
+    const alerts = await administer(context, async ({ sql }) =>
+      listAlertTitles(sql, (await requireOrganization(sql, org)).id, { status, severity }),
+    )
+    const heading = ['ID', 'REPOSITORY', 'SEVERITY', 'STATUS', 'TITLE']
+    context.print({ json: alerts, text: table(heading, alerts.map(toRow), `The organization ${org} has no alerts.`) })
+  },
+})
+
+export const alertDismiss = defineCommand({
+  name: 'alert dismiss',
+  about: 'Dismisses an open security alert, and sends the dismissal to its code host.',
+  arguments: ['id'],
+  options: {
+    org: ORG,
+    reason: { type: 'text', value: 'R', about: `the reason: ${DISMISS_REASONS.join(', ')}`, required: true },
+    comment: { type: 'text', value: 'C', about: `a comment of at most ${COMMENT_CHARS_MAX} characters` },
+  },
+  async run(context, { id }, { org, comment, ...options }) {
+    const reason = requireOneOf('reason', options.reason, DISMISS_REASONS)
+    await administer(context, async (services) => {
+      const organization = await requireOrganization(services.sql, org)
+      await dismissAlert(services, organization.id, COMMAND_LINE, { id, reason, comment: comment ?? null })
+    })
+    context.print({
+      json: { id, status: 'dismissed', dismissal_delivery: 'pending' },
+      text: `Dismissed the alert ${id}. The dismissal is being sent to the code host.`,
+    })
+  },
+})
+
+function toRow({ id, repository, severity, status, dismissal_delivery, title }: ListedAlert): string[] {
+  const shown = dismissal_delivery === null ? status : `${status} (${dismissal_delivery})`
+  return [id, repository, severity, shown, title]
+}

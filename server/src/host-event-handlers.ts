@@ -1,0 +1,41 @@
+import { applyCheck, applyPullRequest, applyPush, applyReview } from './ci/changes/apply-change.ts'
+import { applyHostJob, applyHostRun, applyPullRequestToRuns } from './ci/provider-runs/apply-host-run.ts'
+import { listOpenProviderRuns } from './ci/provider-runs/provider-run.store.ts'
+import { applyRepositoryEvent } from './codehosts/connections/remember-repository.ts'
+import type { HostEventHandlers } from './codehosts/deliveries/host-event-handler.ts'
+import type { SyncParts } from './codehosts/sync/sync-run.ts'
+import { followPush } from './compliance/repository-policies/follow-push.ts'
+import {
+  applyDeployment,
+  applyDeploymentReview,
+  applyDeploymentStatus,
+  applyGateRequest,
+  applyRunToDeployments,
+} from './deployments/events/apply-deployment.ts'
+import { listOpenHostDeployments } from './deployments/events/read-reviews.ts'
+import { applyAlert } from './security/alerts/apply-alert.ts'
+import { applyAlertChange } from './security/alerts/read-alert.job.ts'
+
+/** The handlers of each kind of event of code hosts, in the order in which they are called. */
+export const hostEventHandlers: HostEventHandlers = {
+  repository: [applyRepositoryEvent],
+  run: [applyHostRun, applyRunToDeployments],
+  job: [applyHostJob],
+  check: [applyCheck],
+  deployment: [applyDeployment],
+  deployment_status: [applyDeploymentStatus],
+  gate_request: [applyGateRequest],
+  deployment_review: [applyDeploymentReview],
+  alert: [applyAlert],
+  alert_change: [applyAlertChange],
+  pull_request: [applyPullRequest, applyPullRequestToRuns],
+  review: [applyReview],
+  push: [applyPush, followPush],
+}
+
+/** What the synchronisation of connections needs of the slices above it. */
+export const syncParts: SyncParts = {
+  handlers: hostEventHandlers,
+  listOpenRuns: listOpenProviderRuns,
+  listOpenDeployments: listOpenHostDeployments,
+}

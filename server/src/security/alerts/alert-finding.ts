@@ -1,0 +1,99 @@
+import type { HostAlertType } from '../../codehosts/host-alert.ts'
+import { componentOf, UNKNOWN_COMPONENT } from '../formats/report/dependency-finding.ts'
+import { fingerprintOf } from '../formats/report/identity.ts'
+import { packageFactsIn } from '../formats/sarif/package-facts.ts'
+import { kindOfRule, kindOfScanner } from '../formats/sarif/scanner-kind.ts'
+import type { IncomingFinding } from '../reconcile/incoming-finding.ts'
+import type { FindingKind } from '../vocabulary/finding.ts'
+import { packageUrlOf } from '../vocabulary/package-url.ts'
+import { vulnerabilityIds } from '../vocabulary/vulnerability-id.ts'
+import type { DueAlert } from './due-alert.store.ts'
+
+/** The names of scanners of alerts for which the host names no tool. */
+const TOOLS: Record<HostAlertType, string> = {
+  code_scanning: 'Code scanning',
+  dependabot: 'Dependabot',
+  secret_scanning: 'Secret scanning',
+}
+
+/** The scanner that raised an alert. */
+export function toolOf({ tool_name, type }: Pick<DueAlert, 'tool_name' | 'type'>): string {
+  return tool_name ?? TOOLS[type]
+}
+
+/** The finding of an alert. Its identity is the alert's, wherever the problem moves. */
+export function alertFinding(alert: DueAlert): IncomingFinding {
+  const kind = kindOf(alert)
+  const vulnIds = kind === 'dependency' ? vulnerabilityIds(statedIds(alert)) : []
+  const component = kind === 'dependency' ? componentIn(alert) : UNKNOWN_COMPONENT
+  const hasLines = kind !== 'dependency' && alert.path !== null
+  return {
+    tool: toolOf(alert),
+    tool_version: alert.tool_version,
+    kind,
+    type: alert.type,
+    severity: alert.severity,
+    state: alert.status,
+    dismiss_reason: alert.dismiss_reason,
+    dismiss_comment: alert.dismiss_comment,
+    title: alert.title,
+    description: alert.description,
+    native_url: alert.github_alert_url,
+    path: alert.path,
+    start_line: hasLines ? alert.start_line : null,
+    end_line: hasLines ? alert.end_line : null,
+    start_column: hasLines ? alert.start_column : null,
+    end_column: hasLines ? alert.end_column : null,
+    package_name: component.name,
+    package_version: component.version,
+    fixed_version: alert.patched_version,
+    purl: component.purl,
+    vuln_ids: vulnIds,
+    cwes: alert.cwes,
+    rule_id: alert.rule_id ?? alert.secret_type ?? vulnIds[0] ?? null,
+    secret_type: kind === 'secret' ? (alert.secret_type ?? alert.rule_id) : null,
+    resource_name: null,
+    scanner_score: alert.cvss_score,
+    cvss_version: alert.cvss_version,
+    cvss_score: alert.cvss_score,
+    cvss_vector: alert.cvss_vector,
+    fingerprint: fingerprintOf('alert', [alert.id]),
+    fingerprint_method: 'alert',
+    relocation: null,
+    similarity: null,
+    context: alert.secret_hash,
+    alert: {
+      alert_id: alert.id,
+      revision: alert.revision,
+      finding_id: alert.finding_id,
+      first_seen_at: alert.detected_at,
+      seen_at: alert.updated_at,
+      commit_sha: alert.commit_sha,
+      dismissed_by_name: alert.dismissed_by_name,
+      dismissed_at: alert.dismissed_at,
+      dismissal_source: alert.dismissal_source,
+    },
+  }
+}
+
+/** Scanners of all kinds upload their results to code scanning. */
+function kindOf(alert: DueAlert): FindingKind {
+  if (alert.type === 'dependabot') return 'dependency'
+  if (alert.type === 'secret_scanning') return 'secret'
+  const ofScanner = kindOfScanner(toolOf(alert))
+  if (ofScanner !== 'code') return ofScanner
+  const isVulnerability = vulnerabilityIds([alert.rule_id ?? '']).length > 0
+  return isVulnerability ? 'dependency' : (kindOfRule(alert.rule_id ?? '') ?? 'code')
+}
+
+function statedIds({ ghsa_id, cve_id, rule_id }: DueAlert): string[] {
+  return [ghsa_id ?? '', cve_id ?? '', rule_id ?? '']
+}
+
+/** The package that the host names, else the one in the message of a scanner. */
+function componentIn(alert: DueAlert) {
+  const { package_ecosystem: ecosystem, package_name: name, path } = alert
+  if (name === null) return componentOf({ ...packageFactsIn(alert.description), path })
+  const purl = ecosystem === null ? null : packageUrlOf(ecosystem, name)
+  return componentOf({ name, version: null, purl, path })
+}

@@ -1,0 +1,84 @@
+import type { Tx } from '../../platform/db/sql.ts'
+import type { HostAlertFacts, HostVersion } from './host-alert-facts.ts'
+
+/** A repository of a code host, by the host's id. */
+export type AlertRepository = { org_id: string; provider: string; repository_id: string }
+
+/**
+ * Makes transactions that change alerts of a repository take turns. Each may change several alerts
+ * in any order, and two of them would otherwise wait for each other.
+ */
+export async function lockAlerts(tx: Tx, { org_id, provider, repository_id }: AlertRepository): Promise<void> {
+  await tx`select pg_advisory_xact_lock(hashtextextended(${`alerts ${org_id} ${provider} ${repository_id}`}, 0))`
+}
+
+/** Stores an alert unless this or a newer version is stored. Returns whether anything changed. */
+export async function storeAlert(
+  tx: Tx,
+  orgId: string,
+  facts: HostAlertFacts & HostVersion,
+  now: Date,
+): Promise<boolean> {
+  const row = {
+    ...facts,
+    org_id: orgId,
+    created_at: now,
+    references: tx.json(facts.references),
+    secret_hash: facts.secret_hash === null ? null : Buffer.from(facts.secret_hash, 'hex'),
+    host_hash: Buffer.from(facts.host_hash, 'hex'),
+  }
+  const rows = await tx`
+    insert into security_alerts ${tx(row)}
+    on conflict (org_id, id) do update
+    set repository = excluded.repository, severity = excluded.severity, title = excluded.title,
+      description = excluded.description, package_ecosystem = excluded.package_ecosystem,
+      package_name = excluded.package_name, vulnerable_versions = excluded.vulnerable_versions,
+      patched_version = excluded.patched_version, cve_id = excluded.cve_id, ghsa_id = excluded.ghsa_id,
+      advisory_url = excluded.advisory_url, github_alert_url = excluded.github_alert_url,
+      "references" = excluded."references", path = excluded.path, start_line = excluded.start_line,
+      end_line = excluded.end_line, start_column = excluded.start_column, end_column = excluded.end_column,
+      commit_sha = excluded.commit_sha, git_ref = excluded.git_ref, rule_id = excluded.rule_id,
+      tool_name = excluded.tool_name, tool_version = excluded.tool_version, cwes = excluded.cwes,
+      cvss_version = excluded.cvss_version, cvss_score = excluded.cvss_score, cvss_vector = excluded.cvss_vector,
+      secret_type = excluded.secret_type, secret_hash = excluded.secret_hash, detected_at = excluded.detected_at,
+      fixed_at = excluded.fixed_at, dismissed_by = excluded.dismissed_by,
+      dismissed_by_name = excluded.dismissed_by_name, dismiss_reason = excluded.dismiss_reason,
+      dismiss_comment = excluded.dismiss_comment, dismissed_at = excluded.dismissed_at,
+      host_updated_at = excluded.host_updated_at, host_status = excluded.host_status,
+      host_facts = excluded.host_facts, host_hash = excluded.host_hash, revision = security_alerts.revision + 1
+    where ${versionOf(tx, tx`security_alerts`)} < ${versionOf(tx, tx`excluded`)}`
+  return rows.count > 0
+}
+
+function versionOf(tx: Tx, row: ReturnType<Tx>) {
+  return tx`
+    (
+      ${row}.host_updated_at, array_position(array['open', 'dismissed', 'fixed'], ${row}.host_status),
+      ${row}.host_facts, ${row}.host_hash
+    )`
+}
+
+/**
+ * Closes an alert that the host no longer has. It stays closed until the host states a newer
+ * version of it. Returns whether anything changed.
+ */
+export async function closeAlert(tx: Tx, orgId: string, id: string, now: Date): Promise<boolean> {
+  const rows = await tx`
+    update security_alerts
+    set host_status = 'fixed', fixed_at = ${now}, revision = revision + 1
+    where org_id = ${orgId}
+      and id = ${id}
+      and host_status <> 'fixed'`
+  return rows.count > 0
+}
+
+/** Shows the alerts of a repository under its present name. */
+export async function renameAlerts(tx: Tx, repository: AlertRepository, name: string): Promise<void> {
+  await tx`
+    update security_alerts
+    set repository = ${name}
+    where org_id = ${repository.org_id}
+      and provider = ${repository.provider}
+      and repository_id = ${repository.repository_id}
+      and repository <> ${name}`
+}

@@ -1,0 +1,58 @@
+import { type Static, Type } from 'typebox'
+import { findHostRepository } from '../../codehosts/connections/find-host-repository.ts'
+import { openRepositoryClient } from '../../codehosts/connections/open-client.ts'
+import { HOST_ALERT_TYPES } from '../../codehosts/host-alert.ts'
+import type { HostEvents, HostSource } from '../../codehosts/host-event.ts'
+import { hostAlertId } from '../../codehosts/host-ids.ts'
+import type { Tx } from '../../platform/db/sql.ts'
+import { OneOf } from '../../platform/http/schemas.ts'
+import { enqueue, type Job } from '../../platform/queue/job.ts'
+import type { Services } from '../../services.ts'
+import { applyAlert } from './apply-alert.ts'
+import { closeAlert, lockAlerts } from './host-alert.store.ts'
+import { reconcileAlertsJob } from './reconcile-alerts.job.ts'
+
+const Payload = Type.Object({
+  org_id: Type.String(),
+  provider: Type.String(),
+  repository_id: Type.String(),
+  type: OneOf(HOST_ALERT_TYPES),
+  number: Type.Integer(),
+})
+type Payload = Static<typeof Payload>
+
+const ATTEMPTS_MAX = 12
+
+/** Reads an alert from its host and applies it. An alert that the host no longer has is fixed. */
+export const readAlertJob: Job<Services, Payload> = {
+  name: 'security.read-alert',
+  payload: Payload,
+  attemptsMax: ATTEMPTS_MAX,
+  once: ({ org_id, provider, repository_id, type, number }) =>
+    `${org_id} ${provider} ${repository_id} ${type} ${number}`,
+  run: readAlert,
+}
+
+/** An alert changed: reads it in a job, because the event lacks some of its fields. */
+export async function applyAlertChange(
+  _services: Services,
+  tx: Tx,
+  { org_id }: HostSource,
+  { repository, type, number }: HostEvents['alert_change'],
+): Promise<void> {
+  await enqueue(tx, readAlertJob, { org_id, provider: repository.provider, repository_id: repository.id, type, number })
+}
+
+async function readAlert(services: Services, { org_id, provider, repository_id, ...name }: Payload): Promise<void> {
+  const client = await openRepositoryClient(services, org_id, { provider, id: repository_id })
+  const repository = await findHostRepository(services.sql, org_id, provider, repository_id)
+  if (client === null || repository === null) return
+  const alert = await client.readAlert(repository, name)
+  await services.sql.begin(async (tx) => {
+    if (alert !== null) return applyAlert(services, tx, { org_id }, alert)
+    const named = { org_id, provider, repository_id }
+    await lockAlerts(tx, named)
+    const id = hostAlertId(repository.provider, repository_id, name)
+    if (await closeAlert(tx, org_id, id, services.clock.now())) await enqueue(tx, reconcileAlertsJob, named)
+  })
+}

@@ -1,0 +1,135 @@
+import { Type } from 'typebox'
+import type { Tx } from '../../platform/db/sql.ts'
+import { beginStoppable } from '../../platform/db/transaction.ts'
+import { type Event, publish } from '../../platform/queue/event.ts'
+import type { Job } from '../../platform/queue/job.ts'
+import { branchName, isTracked } from '../../repositories/branch-name.ts'
+import { findById, type LinkedRepository } from '../../repositories/repository-lookup.store.ts'
+import type { Services } from '../../services.ts'
+import { KnownRules } from '../issues/grouping/known-rules.ts'
+import { openIncoming } from '../reconcile/incoming.store.ts'
+import { ALERT_COLUMNS, type IncomingFinding } from '../reconcile/incoming-finding.ts'
+import { type AlertsToReconcile, reconcileAlerts } from '../reconcile/reconcile-alerts.ts'
+import { ReportMembers } from '../reconcile/report-members.ts'
+import { lockReportedRepository } from '../repositories/reported-repository.store.ts'
+import { resolveRepository } from '../repositories/resolve-repository.ts'
+import { adoptNamed } from '../repositories/seen-repository.store.ts'
+import { alertFinding } from './alert-finding.ts'
+import { type DueAlert, lockAlertFindings, readDueAlerts } from './due-alert.store.ts'
+import type { AlertRepository } from './host-alert.store.ts'
+
+const Payload = Type.Object({ org_id: Type.String(), provider: Type.String(), repository_id: Type.String() })
+const ATTEMPTS_MAX = 10
+
+/**
+ * Published when findings of alerts changed. `repository` is the name of the repository as
+ * `owner/name`.
+ */
+export const alertsChanged: Event<{ org_id: string; repository: string }> = {
+  name: 'security.alerts.changed',
+  payload: Type.Object({ org_id: Type.String(), repository: Type.String() }),
+  once: ({ org_id, repository }) => `${org_id} ${repository}`,
+}
+
+/** Brings the findings of a repository's alerts in line with the alerts that changed. */
+export const reconcileAlertsJob: Job<Services, AlertRepository> = {
+  name: 'security.reconcile-alerts',
+  payload: Payload,
+  attemptsMax: ATTEMPTS_MAX,
+  once: ({ org_id, provider, repository_id }) => `${org_id} ${provider} ${repository_id}`,
+  run: reconcileRepository,
+}
+
+async function reconcileRepository(
+  services: Services,
+  repository: AlertRepository,
+  stopping?: AbortSignal,
+): Promise<void> {
+  const { org_id, provider, repository_id } = repository
+  const known = await findById(services.sql, org_id, provider, repository_id)
+  if (known === null) return
+  const repositoryNo = await nameReported(services, org_id, known)
+  let isDone = false
+  while (!isDone) {
+    await beginStoppable(services.sql, stopping, async (tx) => {
+      isDone = await reconcileNext(services, tx, repository, { ...known, no: repositoryNo })
+    })
+  }
+}
+
+/** In a transaction of its own, because reports lock their streams before their repository. */
+async function nameReported({ sql, clock }: Services, orgId: string, { full_name, provider, id }: LinkedRepository) {
+  return sql.begin(async (tx) => {
+    const reference = { name: full_name, provider: provider as AlertProvider, providerId: id }
+    const resolved = await resolveRepository(tx, orgId, reference)
+    await adoptNamed(tx, orgId, resolved)
+    return lockReportedRepository(tx, orgId, resolved, clock.now())
+  })
+}
+
+type AlertProvider = DueAlert['provider']
+
+/** A transaction reads so many alerts into memory. */
+const ALERTS_AT_ONCE = 2000
+
+/** Reconciles the next alerts of one ref. Returns whether none is left. */
+async function reconcileNext(
+  services: Services,
+  tx: Tx,
+  repository: AlertRepository,
+  known: LinkedRepository & { no: number },
+): Promise<boolean> {
+  await lockAlertFindings(tx, repository)
+  const due = await readDueAlerts(tx, repository, ALERTS_AT_ONCE)
+  const [first] = due
+  if (first === undefined) return true
+  const gitRef = first.git_ref ?? known.tracked_branch
+  const sameRef = due.filter(({ git_ref }) => nameOf(git_ref ?? known.tracked_branch) === nameOf(gitRef))
+  const alerts = toReconcile(repository, known, { gitRef, alerts: sameRef, now: services.clock.now() })
+  const incoming = await copyAlerts(services, tx, sameRef.map(alertFinding), alerts.tracked)
+  const isChanged = await reconcileAlerts(incoming, alerts, services.clock)
+  if (isChanged) await publish(tx, alertsChanged, { org_id: repository.org_id, repository: known.full_name })
+  return false
+}
+
+/** Both forms of a branch are one ref. Refs of other kinds have their own names. */
+function nameOf(ref: string): string {
+  return branchName(ref) ?? ref
+}
+
+type SameRef = { gitRef: string; alerts: readonly DueAlert[]; now: Date }
+
+function toReconcile(
+  { org_id }: AlertRepository,
+  known: LinkedRepository & { no: number },
+  { gitRef, alerts, now }: SameRef,
+): AlertsToReconcile {
+  const findings = alerts.map(alertFinding)
+  const tools = new Map(findings.map(({ tool, tool_version }) => [tool, tool_version]))
+  return {
+    org_id,
+    repository_no: known.no,
+    upload_id: null,
+    category: null,
+    git_ref: gitRef,
+    commit_sha: null,
+    tracked: isTracked(gitRef, known.tracked_branch),
+    source: known.provider as AlertProvider,
+    origin: 'alert',
+    reported_at: now,
+    tools: [...tools].map(([name, version]) => ({ name, version })),
+  }
+}
+
+async function copyAlerts(services: Services, tx: Tx, findings: readonly IncomingFinding[], isTracked: boolean) {
+  // The hash of a secret was made when its alert was stored.
+  const members = new ReportMembers(isTracked, (hash) => hash, new KnownRules(services.ruleMap))
+  const copy = await openIncoming(tx, members, ALERT_COLUMNS)
+  try {
+    await copy.write(findings)
+    return await copy.end()
+  } catch (error) {
+    await copy.abort(error as Error)
+    throw error
+  }
+}

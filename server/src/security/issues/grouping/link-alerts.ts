@@ -1,0 +1,75 @@
+import type { GroupingFacts } from './grouping-facts.ts'
+import type { Links } from './links.ts'
+import { columnsBetween, overlappingPairs, type Span, spanDifference, spanOf } from './spans.ts'
+
+type Place = { index: number; span: Span; order: string }
+type Pair = { alert: Place; reported: Place }
+
+/** How many neighbors a finding is compared with, so that many at one line take linear time. */
+const NEIGHBORS_MAX = 8
+
+/**
+ * Joins alerts of a code host with the reported findings of the same scanner and rule in one file:
+ * the host states no code and no fingerprint, so overlapping lines and columns decide. The most
+ * similar places are joined first. A host and a scanner each list a problem once, so an alert joins
+ * one finding of a stream, and a finding one alert.
+ */
+export function linkAlertsByLines(links: Links, sameRule: readonly number[]): void {
+  const places = sameRule.flatMap((index) => placeOf(links.factsOf(index), index) ?? [])
+  if (!places.some(({ index }) => links.factsOf(index).is_alert)) return
+  const joined = new Set<string>()
+  for (const { alert, reported } of overlapping(links, places).sort(bySimilarity)) {
+    const [ofAlert, ofReport] = [links.factsOf(alert.index), links.factsOf(reported.index)]
+    const keys = [`${alert.index} ${ofReport.stream_id}`, `${reported.index} ${ofAlert.stream_id}`]
+    if (keys.some((key) => joined.has(key))) continue
+    for (const key of keys) joined.add(key)
+    links.join([alert.index, reported.index], {
+      code: 'same_location',
+      on: 'weakness_and_lines',
+      value: links.ruleOf(alert.index).rule,
+      detailOf: (facts) =>
+        `${facts.rule_id ?? 'The same rule'} in an alert of the code host and in a report, at overlapping lines of ${facts.path}.`,
+    })
+  }
+}
+
+/** Sorts by place, then by what tells findings at one place apart, so that arrival never counts. */
+function placeOf(facts: GroupingFacts, index: number): Place | null {
+  const span = spanOf(facts, index)
+  const { end_line, start_column, end_column, fingerprint, context, stream_id } = facts
+  const order = JSON.stringify([end_line, start_column, end_column, fingerprint, context, stream_id])
+  return span === null ? null : { index, span, order }
+}
+
+function overlapping(links: Links, places: Place[]): Pair[] {
+  const pairs: Pair[] = []
+  for (const [one, other] of overlappingPairs(places.sort(byPlace), NEIGHBORS_MAX)) {
+    const [alert, reported] = links.factsOf(one.index).is_alert ? [one, other] : [other, one]
+    const isPair = links.factsOf(alert.index).is_alert && !links.factsOf(reported.index).is_alert
+    if (isPair && columnsBetween(alert.span, reported.span) === 0) pairs.push({ alert, reported })
+  }
+  return pairs
+}
+
+function byPlace(a: Place, b: Place): number {
+  return a.span.from - b.span.from || compare(a.order, b.order)
+}
+
+function bySimilarity(a: Pair, b: Pair): number {
+  return (
+    spanDifference(a.alert.span, a.reported.span) - spanDifference(b.alert.span, b.reported.span) ||
+    columnDifference(a) - columnDifference(b) ||
+    compare(a.alert.order, b.alert.order) ||
+    compare(a.reported.order, b.reported.order)
+  )
+}
+
+/** How far apart the columns begin and end; 0 if one of the two states none. */
+function columnDifference({ alert, reported }: Pair): number {
+  const [one, other] = [alert.span.columns, reported.span.columns]
+  return one === null || other === null ? 0 : Math.abs(one.from - other.from) + Math.abs(one.to - other.to)
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b)
+}

@@ -1,0 +1,34 @@
+import type { Clock } from '../../platform/clock.ts'
+import type { ReportTool } from '../formats/report/parsed-report.ts'
+import { lockRepository, type MergeScope } from '../issues/writing/grouping.store.ts'
+import { linkAlerts, pairAlerts } from './alert-pairs.store.ts'
+import { writeFindings } from './finding-merge.store.ts'
+import { lockStreams, type StreamReport } from './finding-stream.store.ts'
+import { groupReport } from './group-report.ts'
+import type { Incoming } from './incoming.store.ts'
+import { recordReport, refreshReported } from './record-report.store.ts'
+
+/** Alerts of one repository and ref, and the tools that raised them. */
+export type AlertsToReconcile = StreamReport & { tools: readonly ReportTool[] }
+
+/**
+ * Brings the findings of alerts in line with them: by the steps of a report, but no finding is
+ * compared or missing. Findings of other alerts stay as they are. Returns whether any finding
+ * changed.
+ */
+export async function reconcileAlerts(incoming: Incoming, alerts: AlertsToReconcile, clock: Clock): Promise<boolean> {
+  const { tx, members } = incoming
+  const versions = new Map(alerts.tools.map(({ name, version }) => [name, version]))
+  const streams = await lockStreams(tx, alerts, [...versions.keys()].sort())
+  const scope: MergeScope = { org_id: alerts.org_id, repository_no: alerts.repository_no, at: clock.now() }
+  await lockRepository(tx, alerts.org_id, alerts.repository_no)
+  members.assignStreams(streams)
+  const grouped = await groupReport(await pairAlerts(incoming, scope, streams))
+  const written = await writeFindings(grouped, [])
+  const updates = streams.map(({ id, tool }) => ({ id, tool_version: versions.get(tool) ?? null, rules_named: null }))
+  const recorded = await recordReport(written, alerts, updates)
+  const issueIds = [...grouped.touched, ...(await linkAlerts(recorded))]
+  const streamIds = streams.filter(({ tracked }) => tracked !== alerts.tracked).map(({ id }) => id)
+  await refreshReported(recorded, { issueIds, streamIds })
+  return written.created + written.updated > 0
+}

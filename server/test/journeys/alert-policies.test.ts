@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, test } from 'node:test'
+import type { HostSource } from '../../src/codehosts/host-event.ts'
+import { readPolicyFacts } from '../../src/security/policy-facts/read-policy-facts.ts'
+import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
+import { applyAlerts, codeAlert, connect } from '../support/host-alerts.ts'
+import { apply } from '../support/policies.ts'
+import { uploadReport } from '../support/reports.ts'
+import { sarif, sarifResult } from '../support/sarif.ts'
+
+const NO_CRITICAL = `
+name: No critical finding
+mode: monitor
+bindings: { repositories: [acme/*] }
+rules:
+  - rule: critical
+    expression: findings.open.critical == 0 && issues.open.critical == 0`
+
+const LATER = new Date('2026-03-03T10:00:00.000Z')
+
+let api: TestApi
+let caller: Caller
+let source: HostSource
+
+before(async () => {
+  api = await startTestApi()
+})
+after(() => api?.close())
+beforeEach(async () => {
+  caller = await api.caller()
+  source = await connect(api, caller)
+})
+
+async function status() {
+  const { body } = await api.request('GET', '/v1/compliance/results', { key: caller.key })
+  return body.data[0]?.status
+}
+
+function facts(branch: string | null) {
+  return readPolicyFacts(api.services.sql, caller.orgId, 'github.com/acme/shop', branch)
+}
+
+test('a new and a fixed alert evaluate the policies of their repository again', async () => {
+  await apply(api, caller, NO_CRITICAL)
+  await applyAlerts(api, source, codeAlert({ severity: 'critical' }))
+  assert.equal(await status(), 'failing')
+  await applyAlerts(
+    api,
+    source,
+    codeAlert({ severity: 'critical', status: 'fixed', fixed_at: LATER, updated_at: LATER }),
+  )
+  assert.equal(await status(), 'passing')
+})
+
+test('policies count open alerts as verified, beside the reports of the same tool', async () => {
+  await uploadReport(api, caller, sarif([sarifResult('other')], 'CodeQL'), {
+    repository: 'acme/shop',
+    provider: 'github',
+    gitRef: 'main',
+  })
+  await applyAlerts(api, source, codeAlert(), codeAlert({ number: 2, severity: 'low', status: 'fixed' }))
+  const { scans, findings } = await facts('main')
+  assert.deepEqual(scans.map(({ tool, trust }) => `${tool} ${trust}`).sort(), ['CodeQL uploaded', 'CodeQL verified'])
+  assert.deepEqual([findings.open.high, findings.open.low], [1, 0])
+})
+
+test('alerts of the tracked branch count for another branch that has alerts of its own', async () => {
+  const elsewhere = codeAlert({ number: 2, severity: 'critical', git_ref: 'refs/heads/next' })
+  await applyAlerts(api, source, codeAlert(), elsewhere)
+  const [main, next] = [await facts('main'), await facts('next')]
+  assert.deepEqual([main.findings.open.high, main.findings.open.critical], [1, 0])
+  assert.deepEqual([next.findings.open.high, next.findings.open.critical], [1, 1])
+})

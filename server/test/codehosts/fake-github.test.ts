@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { createSign } from 'node:crypto'
-import { type IncomingHttpHeaders } from 'node:http'
+import type { IncomingHttpHeaders } from 'node:http'
 import { afterEach, beforeEach, test } from 'node:test'
 import { verify } from '@octokit/webhooks-methods'
 import { type FakeGitHub, startFakeGitHub } from '../support/github/fake-github.ts'
+import { type Receiver, startReceiver } from '../support/github/receiver.ts'
 import type { Installation, Repository } from '../support/github/types.ts'
-import { startReceiver, type Receiver } from '../support/github/receiver.ts'
 
 let receiver: Receiver
 let fake: FakeGitHub
@@ -28,7 +28,10 @@ afterEach(async () => {
 
 function appToken(privateKey = fake.settings.privateKey, claims: object = {}): string {
   const now = Math.floor(Date.now() / 1000)
-  const parts = [{ alg: 'RS256', typ: 'JWT' }, { iat: now - 30, exp: now + 500, iss: fake.settings.appId, ...claims }]
+  const parts = [
+    { alg: 'RS256', typ: 'JWT' },
+    { iat: now - 30, exp: now + 500, iss: fake.settings.appId, ...claims },
+  ]
   const text = parts.map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.')
   return `${text}.${createSign('RSA-SHA256').update(text).sign(privateKey, 'base64url')}`
 }
@@ -36,11 +39,14 @@ function appToken(privateKey = fake.settings.privateKey, claims: object = {}): s
 // biome-ignore lint/suspicious/noExplicitAny: answers are any JSON
 type Answer = { status: number; body: any; headers: Headers }
 
-async function call(path: string, options: { as?: string; method?: string; body?: object; headers?: object } = {}): Promise<Answer> {
+async function call(
+  path: string,
+  options: { as?: string; method?: string; body?: object; headers?: object } = {},
+): Promise<Answer> {
   const { as = token, method = 'GET', body, headers = {} } = options
   const answer = await fetch(new URL(path, `${fake.apiUrl}/`), {
     method,
-    headers: { authorization: `bearer ${as}`, ...headers },
+    headers: { ...(as === '' ? {} : { authorization: `bearer ${as}` }), ...headers },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })
   const text = await answer.text()
@@ -60,7 +66,11 @@ function events(): string[] {
 }
 
 test('A push goes to production through its jobs and gates, and every message is as GitHub describes it', async () => {
-  fake.addEnvironment(shop, 'production', { reviewers: ['grace', '@release'], customRules: ['ours', 'other'], waitTimer: 5 })
+  fake.addEnvironment(shop, 'production', {
+    reviewers: ['grace', '@release'],
+    customRules: ['ours', 'other'],
+    waitTimer: 5,
+  })
   const workflow = 'name: CI\non: push\njobs:\n  build:\n    runs-on: ubuntu-latest\n'
   fake.push(shop, { files: { '.github/workflows/ci.yml': workflow } })
   fake.push(shop, { branch: 'cart', message: 'Fix the cart', files: { 'src/cart.ts': 'export {}\n' } })
@@ -77,14 +87,20 @@ test('A push goes to production through its jobs and gates, and every message is
 
   const pending = await call(`/repos/acme/shop/actions/runs/${run.id}/pending_deployments`)
   assert.equal(pending.body[0].environment.name, 'production')
-  assert.deepEqual(pending.body[0].reviewers.map(({ type }: { type: string }) => type), ['User', 'Team'])
+  assert.deepEqual(
+    pending.body[0].reviewers.map(({ type }: { type: string }) => type),
+    ['User', 'Team'],
+  )
   const path = `/repos/acme/shop/actions/runs/${run.id}/deployment_protection_rule`
   const comment = { environment_name: 'production', comment: 'Waits for a person' }
   assert.equal((await call(path, { method: 'POST', body: comment })).status, 204)
   const approved = { environment_name: 'production', state: 'approved', comment: 'Tests passed' }
   assert.equal((await call(path, { method: 'POST', body: approved })).status, 204)
   assert.equal((await call(path, { method: 'POST', body: approved })).status, 422)
-  assert.deepEqual(fake.ruleAnswers.map(({ state }) => state), [null, 'approved'])
+  assert.deepEqual(
+    fake.ruleAnswers.map(({ state }) => state),
+    [null, 'approved'],
+  )
   fake.endWait(run, 'production')
   fake.answerOtherRule(run, 'production', 'other', 'approved')
   assert.equal(run.status, 'waiting')
@@ -253,7 +269,10 @@ test('Only tokens that a current key signed recently are accepted', async () => 
   assert.equal((await call('/app', { as: appToken(old) })).status, 401)
   assert.equal((await call('/app', { as: appToken(next) })).status, 200)
   assert.equal((await call('/repos/acme/shop')).status, 401)
-  const { body } = await call(`/app-manifests/${fake.confirmManifest({ name: 'Ours' })}/conversions`, { method: 'POST' })
+  const { body } = await call(`/app-manifests/${fake.confirmManifest({ name: 'Ours' })}/conversions`, {
+    as: '',
+    method: 'POST',
+  })
   assert.equal(body.name, 'Ours')
   assert.deepEqual(fake.violations, [])
 })
@@ -266,7 +285,10 @@ test('Lists have pages, cursors and versions', async () => {
   const next = /<([^>]+)>; rel="next"/.exec(first.headers.get('link') ?? '')?.[1] as string
   assert.equal((await call(next)).body.workflow_runs.length, 1)
   const etag = first.headers.get('etag') as string
-  assert.equal((await call('/repos/acme/shop/actions/runs?per_page=2', { headers: { 'if-none-match': etag } })).status, 304)
+  assert.equal(
+    (await call('/repos/acme/shop/actions/runs?per_page=2', { headers: { 'if-none-match': etag } })).status,
+    304,
+  )
   assert.equal((await call('/repos/acme/shop/actions/runs?created=>=2999-01-01')).body.total_count, 0)
   for (let count = 0; count < 3; count += 1) fake.openAlert(shop, { type: 'dependabot' })
   const alerts = await call('/repos/acme/shop/dependabot/alerts?per_page=2')

@@ -1,5 +1,5 @@
 import { createPublicKey, generateKeyPairSync, type KeyObject, randomBytes, verify } from 'node:crypto'
-import { GitHubError } from './request.ts'
+import { GitHubError } from './github-error.ts'
 import type { State } from './state.ts'
 import type { Installation } from './types.ts'
 

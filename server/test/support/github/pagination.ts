@@ -1,5 +1,6 @@
+import { GitHubError } from './github-error.ts'
 import type { Answer, GitHubRequest } from './request.ts'
-import { GitHubError, ok } from './request.ts'
+import { ok } from './request.ts'
 
 /** GitHub lists at most this many results of a filtered list of runs. */
 const PER_PAGE_DEFAULT = 30

@@ -1,23 +1,12 @@
 import type { Caller } from './authentication.ts'
 import type { Operation } from './description.ts'
+import { GitHubError, notFound } from './github-error.ts'
 import type { State } from './state.ts'
 import type { Installation, Repository } from './types.ts'
 import type { World } from './webhooks/world.ts'
 
 /** An answer that differs from 200 with JSON. */
 export type Answer = { status: number; body?: unknown; headers?: Record<string, string>; text?: string }
-
-/** Ends a request with one of GitHub's errors. */
-export class GitHubError extends Error {
-  readonly status: number
-  readonly headers: Record<string, string>
-
-  constructor(status: number, message: string, headers: Record<string, string> = {}) {
-    super(message)
-    this.status = status
-    this.headers = headers
-  }
-}
 
 /** A request whose operation is known and whose caller is authenticated. */
 export class GitHubRequest {
@@ -82,10 +71,6 @@ export class GitHubRequest {
     const status = this.operation.name.startsWith('GET') ? 301 : 307
     return new GitHubError(status, 'Moved Permanently', { location })
   }
-}
-
-export function notFound(): GitHubError {
-  return new GitHubError(404, 'Not Found')
 }
 
 export type Handler = (request: GitHubRequest) => Answer | Promise<Answer>

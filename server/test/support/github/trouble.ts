@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { GitHubError } from './request.ts'
+import { GitHubError } from './github-error.ts'
 
 const LIMIT = 5000
 

@@ -21,6 +21,8 @@ export type ReleaseOptions = {
   shuffle?: number
   /** Sends each delivery two times, at once or later. */
   twice?: boolean
+  /** Sends all at once instead of one after the other. */
+  together?: boolean
   /** The share of deliveries that do not arrive, 0 to 1. */
   lose?: number
   seed?: number
@@ -57,14 +59,15 @@ export class Deliveries {
 
   /** Sends what was held, and everything later at once. Resolves when all has been sent. */
   async release(options: ReleaseOptions = {}): Promise<void> {
-    const { shuffle, twice = false, lose = 0, seed = 1 } = options
+    const { shuffle, twice = false, together = false, lose = 0, seed = 1 } = options
     const random = new SeededRandom(shuffle ?? seed)
     const lost = new Set(this.#held.filter(() => random.next() < lose))
     const sent = twice ? [...this.#held, ...this.#held] : this.#held
-    for (const delivery of shuffle === undefined ? sent : shuffled(sent, random)) {
-      if (lost.has(delivery)) this.#lose(delivery)
-      else this.send(delivery)
-    }
+    const arriving = (shuffle === undefined ? sent : shuffled(sent, random)).filter((one) => !lost.has(one))
+    for (const delivery of lost) this.#lose(delivery)
+    if (together)
+      this.#last = this.#last.then(async () => void (await Promise.all(arriving.map((one) => this.#try(one, false)))))
+    else for (const delivery of arriving) this.send(delivery)
     this.#held = []
     this.#holding = false
     await this.settled()

@@ -2,7 +2,18 @@ import { createHash } from 'node:crypto'
 import type { State } from './state.ts'
 import { ALERT_DETAILS } from './stories/alerts.ts'
 import { emptyRepository } from './stories/repositories.ts'
-import type { Account, Alert, Attempt, Commit, Deployment, Installation, Job, Repository, Run } from './types.ts'
+import type {
+  Account,
+  Alert,
+  Attempt,
+  Commit,
+  Deployment,
+  Environment,
+  Installation,
+  Job,
+  Repository,
+  Run,
+} from './types.ts'
 
 /** How much there is to import. */
 export type BulkSizes = {
@@ -53,6 +64,7 @@ export class BulkRepositories {
     )
     lazily(repository, 'commits', () => new Map(repository.runs.map((run) => [run.sha, bulkCommit(run)])))
     lazily(repository, 'refs', () => new Map([['refs/heads/main', shaOf(repository, 0)]]))
+    repository.environments.set('production', bulkEnvironment(repository))
     lazily(repository, 'deployments', () =>
       numbers(deploymentsPerRepository).map((index) => bulkDeployment(repository, index, at(index), actor)),
     )
@@ -140,6 +152,12 @@ function bulkCommit({ sha, title, actor, created_at }: Run): Commit {
   const author = { name: actor.login, email: `${actor.login}@example.com` }
   const files = WORKFLOW_FILE
   return { sha, message: title, author, account: actor, at: created_at, parents: [], files, changed: [] }
+}
+
+function bulkEnvironment(repository: Repository): Environment {
+  const { created_at } = repository
+  const rules = { reviewers: [], waitTimer: 0, branches: null, customRules: [] }
+  return { id: idOf(repository, 99_998), name: 'production', created_at, ...rules }
 }
 
 function bulkDeployment(repository: Repository, index: number, at: Date, creator: Account): Deployment {

@@ -265,6 +265,7 @@ test('Only tokens that a current key signed recently are accepted', async () => 
   assert.equal((await call('/app', { as: appToken(undefined, { iat: now + 60 }) })).status, 401)
   assert.equal((await call('/app', { as: appToken(undefined, { exp: now + 700 }) })).status, 401)
   assert.equal((await call('/app', { as: token })).status, 401)
+  assert.equal((await call('/repos/acme/shop', { as: appToken() })).status, 403)
   const old = fake.settings.privateKey
   const next = fake.addKey()
   assert.equal((await call('/app', { as: appToken(old) })).status, 200)
@@ -504,8 +505,10 @@ test('An Enterprise Server has its API below a path', async () => {
       (await call(graph, { method: 'POST', body: { query } })).body.data.repository.nameWithOwner,
       'acme/shop',
     )
+    fake.addRepository('acme/lab')
     const pages = await call(`${fake.apiUrl}/installation/repositories?per_page=1`)
-    assert.equal(pages.body.total_count, 1)
+    const next = /<([^>]+)>; rel="next"/.exec(pages.headers.get('link') ?? '')?.[1] as string
+    assert.equal((await call(next)).body.repositories[0].name, 'lab')
     assert.deepEqual(fake.violations, [])
   } finally {
     fake = known

@@ -5,7 +5,7 @@ import type { State } from './state.ts'
 import type { Installation, Repository } from './types.ts'
 import type { World } from './webhooks/world.ts'
 
-/** An answer that differs from 200 with JSON. */
+/** `body` is sent as JSON, `text` as it is. */
 export type Answer = { status: number; body?: unknown; headers?: Record<string, string>; text?: string }
 
 /** A request whose operation is known and whose caller is authenticated. */
@@ -49,25 +49,21 @@ export class GitHubRequest {
   /** The repository of the path, if the caller may see it. */
   get repository(): Repository {
     const found = this.state.findRepository(this.text('owner'), this.text('repo'))
-    if (found === undefined || !this.#sees(found.repository)) throw notFound()
+    if (found === undefined || !this.#maySee(found.repository)) throw notFound()
     if (found.moved) throw this.#moved(found.repository)
     return found.repository
   }
 
-  #sees(repository: Repository): boolean {
-    return (
-      this.caller.type === 'app' || (this.caller.type === 'installation' && this.caller.installation.covers(repository))
-    )
+  /** The App itself may only ask which installation a repository has. */
+  #maySee(repository: Repository): boolean {
+    const asksForInstallation = this.operation.name === 'GET /repos/{owner}/{repo}/installation'
+    if (this.caller.type === 'app' && asksForInstallation) return true
+    return this.installation.covers(repository)
   }
 
   #moved(repository: Repository): GitHubError {
-    const rest = this.url.pathname
-      .split('/repos/')[1]
-      ?.split('/')
-      .slice(2)
-      .map((part) => `/${part}`)
-      .join('')
-    const location = `${this.world.api}/repositories/${repository.id}${rest}${this.url.search}`
+    const rest = this.url.pathname.split('/').slice(4)
+    const location = `${[this.world.api, 'repositories', repository.id, ...rest].join('/')}${this.url.search}`
     const status = this.operation.name.startsWith('GET') ? 301 : 307
     return new GitHubError(status, 'Moved Permanently', { location })
   }

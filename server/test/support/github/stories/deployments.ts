@@ -56,12 +56,7 @@ export function createDeployment(world: World, run: Run, job: Job, environment: 
 export function createForeignDeployment(
   world: World,
   repository: Repository,
-  fields: {
-    environment: string
-    sha: string
-    ref: string
-    creator: Account
-  },
+  fields: { environment: string; sha: string; ref: string; creator: Account },
 ): Deployment {
   const at = world.now()
   environmentOf(world, repository, fields.environment)
@@ -133,9 +128,9 @@ export function jobRun(world: World, { run, job, environment, created_at }: Depl
   return { id: job?.id, name: null, environment, html_url, status: 'waiting', conclusion: null, ...times }
 }
 
-export function emitReview(world: World, deployment: Deployment, action: string, fields: object): void {
-  const run = deployment.run as Run
+/** Reviewers were asked (`requested`), or one of them has answered. */
+export function emitReview(world: World, run: Run, review: { action: string; sender: Account; fields: object }): void {
+  const { action, sender, fields } = review
   const common = { workflow_run: shortRun(world, run), since: '5 seconds ago' }
-  const sender = deployment.creator
   world.emit(run.repository, { event: 'deployment_review', action, sender, fields: { ...common, ...fields } })
 }

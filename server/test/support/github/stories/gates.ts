@@ -17,12 +17,10 @@ export function review(
   run.approvals.unshift({ environment: deployment.environment, state, user, comment })
   const waited = jobRun(world, deployment)
   decideGate(world, deployment, 'required_reviewers', state)
-  emitReview(world, deployment, state, {
-    approver: simpleUser(world, user),
-    comment,
-    reviewers: [{ type: 'User', reviewer: simpleUser(world, user) }],
-    workflow_job_runs: [waited],
-  })
+  const approver = simpleUser(world, user)
+  const reviewers = [{ type: 'User', reviewer: approver }]
+  const fields = { approver, comment, reviewers, workflow_job_runs: [waited] }
+  emitReview(world, run, { action: state, sender: user, fields })
 }
 
 /** One rule has decided: a rejection ends the job, the last approval lets it go on. */

@@ -1,5 +1,6 @@
 import { simpleUser } from '../objects/accounts.ts'
 import { deploymentObject, reviewerObject } from '../objects/deployment.ts'
+import { wholePullRequest } from '../objects/pull-request.ts'
 import { apiUrl } from '../objects/urls.ts'
 import type { Deployment, Environment, Job, Reviewer, Run } from '../types.ts'
 import type { World } from '../webhooks/world.ts'
@@ -39,7 +40,7 @@ function askRules(world: World, deployment: Deployment, environment: Environment
     ref: `refs/heads/${run.branch}`,
     deployment_callback_url: `${apiUrl(world, run.repository)}/actions/runs/${run.id}/deployment_protection_rule`,
     deployment: deploymentObject(world, deployment),
-    pull_requests: [],
+    pull_requests: run.pullRequests.map((pullRequest) => wholePullRequest(world, run.repository, pullRequest)),
   }
   const sender = deployment.creator
   world.emit(run.repository, { event: 'deployment_protection_rule', action: 'requested', sender, fields })
@@ -47,12 +48,14 @@ function askRules(world: World, deployment: Deployment, environment: Environment
 
 function askReviewers(world: World, deployment: Deployment, environment: Environment): void {
   if (environment.reviewers.length === 0) return
-  emitReview(world, deployment, 'requested', {
+  const sender = deployment.creator
+  const fields = {
     environment: environment.name,
-    requestor: simpleUser(world, deployment.creator),
+    requestor: simpleUser(world, sender),
     reviewers: environment.reviewers.map((reviewer) => eventReviewer(world, reviewer)),
     workflow_job_run: jobRun(world, deployment),
-  })
+  }
+  emitReview(world, deployment.run as Run, { action: 'requested', sender, fields })
 }
 
 /** Webhooks leave out the `type` of a team. */

@@ -4,9 +4,17 @@ import type { World } from '../webhooks/world.ts'
 import { openDeployment } from './hold-deployment.ts'
 import { endJob, queueJob, setRunStatus, startJob } from './jobs.ts'
 
-export type JobResult = { annotations?: Annotation[]; log?: string; failedStep?: string; actor?: string }
+export type JobResult = {
+  annotations?: Annotation[]
+  log?: string
+  /** The step that fails; `Run <job>` by default. */
+  failedStep?: string
+}
 
-/** Creates the jobs whose needs are met, skips those whose needs failed, and ends the run after its last job. */
+/**
+ * Creates the jobs whose needs are met, skips those whose needs failed, and ends the run after its
+ * last job.
+ */
 export function continueRun(world: World, run: Run): void {
   const attempt = lastAttempt(run)
   let changed = true
@@ -39,23 +47,28 @@ function settleRun(world: World, run: Run): void {
 
 function conclusionOf(jobs: Job[]): Conclusion {
   const ends = new Set(jobs.map(({ conclusion }) => conclusion))
-  for (const worst of ['failure', 'timed_out', 'cancelled', 'action_required'] as const)
-    if (ends.has(worst)) return worst
+  const worst = (['failure', 'timed_out', 'cancelled', 'action_required'] as const).find((one) => ends.has(one))
+  if (worst !== undefined) return worst
   return ends.has('success') ? 'success' : 'skipped'
 }
 
 export function finishJob(world: World, run: Run, job: Job, conclusion: Conclusion, result: JobResult = {}): void {
   if (job.status === 'queued') startJob(world, run, job)
   if (job.status !== 'in_progress') throw new Error(`Job ${job.name} is ${job.status}, not in progress`)
-  const failed = job.steps.findIndex(({ name }) => name === (result.failedStep ?? `Run ${job.name}`))
-  job.steps.forEach((step, index) => {
-    if (index === failed || index < failed) step.conclusion = index === failed ? conclusion : 'success'
-    else step.conclusion = conclusion === 'success' ? 'success' : 'skipped'
-  })
+  endSteps(job, conclusion, result.failedStep ?? `Run ${job.name}`)
   job.annotations = result.annotations ?? []
   job.log = result.log ?? `${job.name}: ${conclusion}\n`
   endJob(world, run, job, conclusion)
   continueRun(world, run)
+}
+
+/** The steps before the one that decides succeed, and those after it are skipped unless it succeeds. */
+function endSteps(job: Job, conclusion: Conclusion, deciding: string): void {
+  const decided = job.steps.findIndex(({ name }) => name === deciding)
+  for (const [index, step] of job.steps.entries()) {
+    if (conclusion === 'success' || index < decided) step.conclusion = 'success'
+    else step.conclusion = index === decided ? conclusion : 'skipped'
+  }
 }
 
 /** Ends all open jobs, including those that wait for an environment. */

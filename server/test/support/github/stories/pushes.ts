@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { wholeRepository } from '../objects/repository.ts'
 import { pageUrl } from '../objects/urls.ts'
 import type { Account, Commit, Repository } from '../types.ts'
 import type { World } from '../webhooks/world.ts'
@@ -27,10 +28,9 @@ export function push(world: World, repository: Repository, fields: NewCommit): C
   repository.pushed_at = world.now()
   const pusher = world.state.account(fields.pusher ?? commit.account?.login ?? 'ada')
   emitPush(world, repository, { ref, before, commit, pusher, forced: fields.forced ?? false })
-  for (const pullRequest of repository.pullRequests.filter(
-    ({ head, state }) => refOf(head.ref) === ref && state === 'open',
-  )) {
-    moveHead(world, repository, pullRequest, commit)
+  for (const pullRequest of repository.pullRequests) {
+    const isOpen = pullRequest.state === 'open'
+    if (isOpen && refOf(pullRequest.head.ref) === ref) moveHead(world, repository, pullRequest, commit)
   }
   return commit
 }
@@ -84,7 +84,15 @@ function emitPush(
     compare: `${pageUrl(world, repository)}/compare/${before.slice(0, 12)}...${commit.sha.slice(0, 12)}`,
     commits: [object],
     head_commit: object,
+    repository: pushedRepository(world, repository),
     pusher: { name: pusher.login, email: pusher.email ?? `${pusher.login}@example.com` },
   }
   world.emit(repository, { event: 'push', action: null, sender: pusher, fields })
+}
+
+/** Pushes are the only events in which the times of the repository are numbers of seconds. */
+function pushedRepository(world: World, repository: Repository) {
+  const created_at = repository.created_at.getTime() / 1000
+  const pushed_at = repository.pushed_at.getTime() / 1000
+  return { ...wholeRepository(world, repository), created_at, pushed_at }
 }

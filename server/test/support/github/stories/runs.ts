@@ -42,11 +42,12 @@ export function createRun(world: World, repository: Repository, fields: NewRun):
     approvals: [],
   }
   repository.runs.unshift(run)
+  const jobs = fields.jobs ?? [{ name: 'build' }]
   beginAttempt(
     world,
     run,
     actor,
-    (fields.jobs ?? [{ name: 'build' }]).map((job) => newJob(world, job, 1)),
+    jobs.map((job) => newJob(world, job, 1)),
   )
   return run
 }

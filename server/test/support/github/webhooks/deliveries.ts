@@ -23,7 +23,7 @@ export type ReleaseOptions = {
   twice?: boolean
   /** Sends all at once instead of one after the other. */
   together?: boolean
-  /** The share of deliveries that do not arrive, 0 to 1. */
+  /** The share of deliveries that do not arrive, 0 to 1; `seed` decides which. */
   lose?: number
   seed?: number
 }
@@ -65,8 +65,7 @@ export class Deliveries {
     const sent = twice ? [...this.#held, ...this.#held] : this.#held
     const arriving = (shuffle === undefined ? sent : shuffled(sent, random)).filter((one) => !lost.has(one))
     for (const delivery of lost) this.#lose(delivery)
-    if (together)
-      this.#last = this.#last.then(async () => void (await Promise.all(arriving.map((one) => this.#try(one, false)))))
+    if (together) this.#sendTogether(arriving)
     else for (const delivery of arriving) this.send(delivery)
     this.#held = []
     this.#holding = false
@@ -84,6 +83,12 @@ export class Deliveries {
 
   send(delivery: Delivery, redelivery = false): void {
     this.#last = this.#last.then(() => this.#try(delivery, redelivery))
+  }
+
+  #sendTogether(deliveries: readonly Delivery[]): void {
+    this.#last = this.#last.then(async () => {
+      await Promise.all(deliveries.map((delivery) => this.#try(delivery, false)))
+    })
   }
 
   #lose(delivery: Delivery): void {

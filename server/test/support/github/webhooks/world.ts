@@ -52,11 +52,11 @@ export class World implements Context {
     const { owner } = repository
     const payload = {
       ...(action === null ? {} : { action }),
-      ...fields,
       repository: wholeRepository(this, repository),
       ...(owner.type === 'Organization' ? { organization: simpleOrganization(this, owner) } : {}),
       installation: simpleInstallation(installation),
       sender: simpleUser(this, sender),
+      ...fields,
     }
     return this.#deliver({ event, action, installation, repository, payload })
   }

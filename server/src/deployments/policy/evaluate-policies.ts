@@ -41,8 +41,8 @@ export async function evaluatePolicies(
 type Evaluated = { state: DeploymentState; required: RequiredGate[] }
 
 /**
- * True if an evaluation of `before` still holds for `now`. The branch and the gates of a code host's
- * deployment can change until it is answered.
+ * True if an evaluation of `before` still holds for `now`. The branch and the gates of a code
+ * host's deployment can change until it is answered.
  */
 export function isStillEvaluated(before: Evaluated, now: Evaluated): boolean {
   const gatesOf = ({ required }: Evaluated) => required.map(({ id }) => id).join(' ')

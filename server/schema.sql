@@ -679,6 +679,7 @@ CREATE INDEX deployments_by_host_environment ON public.deployments USING btree (
 CREATE INDEX deployments_by_pipeline_run ON public.deployments USING btree (org_id, pipeline_run_id, attempt);
 CREATE INDEX deployments_by_repository ON public.deployments USING btree (org_id, repository_full_name, created_at, id);
 CREATE INDEX deployments_by_status ON public.deployments USING btree (org_id, status, created_at, id);
+CREATE INDEX deployments_by_success ON public.deployments USING btree (org_id, provider, repository_id, environment, created_at, id) WHERE (succeeded_at IS NOT NULL);
 CREATE INDEX deployments_by_workflow ON public.deployments USING btree (org_id, workflow_name, created_at, id);
 CREATE INDEX deployments_by_workflow_path ON public.deployments USING btree (org_id, workflow_path, created_at, id);
 CREATE INDEX deployments_to_answer ON public.deployments USING btree (answer_until) WHERE (answer_until IS NOT NULL);

@@ -51,6 +51,8 @@ create index deployments_to_evaluate on deployments (created_at)
 create index deployments_by_host_environment on deployments (
   org_id, provider, repository_id, environment, created_at, id
 ) where host_id is not null;
+create index deployments_by_success on deployments (org_id, provider, repository_id, environment, created_at, id)
+  where succeeded_at is not null;
 create index deployments_by_deployed_commit on deployments (
   org_id, provider, repository_id, environment, commit_sha, created_at, id
 ) where succeeded_at is not null;

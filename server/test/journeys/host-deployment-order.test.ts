@@ -72,28 +72,28 @@ const CANCELLED: HostEvent[] = [
   status('failure', 8),
 ]
 
-type Story = { environment: HostEnvironment; first: HostEvent[]; decide?: 'approve' | 'reject'; then: HostEvent[] }
+type Story = { environment: HostEnvironment; first: HostEvent[]; decide?: 'approve' | 'reject'; last: HostEvent[] }
 
 const STORIES: Record<string, Story> = {
-  'nobody decides': { environment: REVIEWED, first: [], then: [...ASKED, ...FINISHED] },
-  'the run is cancelled': { environment: REVIEWED, first: [], then: [...ASKED, ...CANCELLED] },
+  'nobody decides': { environment: REVIEWED, first: [], last: [...ASKED, ...FINISHED] },
+  'the run is cancelled': { environment: REVIEWED, first: [], last: [...ASKED, ...CANCELLED] },
   'a reviewer rejects': {
     environment: REVIEWED,
     first: [],
-    then: [...ASKED, ...CANCELLED, { kind: 'deployment_review', data: hostReview('rejected') }],
+    last: [...ASKED, ...CANCELLED, { kind: 'deployment_review', data: hostReview('rejected') }],
   },
-  'our rule approves': { environment: REVIEWED, first: ASKED, decide: 'approve', then: FINISHED },
+  'our rule approves': { environment: REVIEWED, first: ASKED, decide: 'approve', last: FINISHED },
   'our rule rejects, and the host goes on': {
     environment: hostEnvironment(),
     first: ASKED,
     decide: 'reject',
-    then: FINISHED,
+    last: FINISHED,
   },
   'our rule rejects, and the run ends': {
     environment: hostEnvironment(),
     first: ASKED,
     decide: 'reject',
-    then: CANCELLED,
+    last: CANCELLED,
   },
 }
 
@@ -124,12 +124,12 @@ async function rows({ caller }: Played): Promise<Json[]> {
   return [...shown, ...required.map((row) => ({ ...row }))]
 }
 
-async function play(story: Story, first: HostEvent[], then: HostEvent[]): Promise<Json[]> {
+async function play(story: Story, first: HostEvent[], last: HostEvent[]): Promise<Json[]> {
   const played = await begin(story)
   await applyEvents(api, played.source, first)
   await drainQueue(api)
   if (story.decide) assert.equal((await answer(api, played.caller, 'gh_deployment_501', story.decide)).status, 200)
-  for (const event of then) {
+  for (const event of last) {
     await applyEvents(api, played.source, [event])
     if (event.kind === 'run') await drainQueue(api)
   }
@@ -147,9 +147,9 @@ function shuffled(count: number): fc.Arbitrary<number[]> {
 
 for (const [name, story] of Object.entries(STORIES)) {
   test(`any order and repetition of the events gives the same deployments: ${name}`, async () => {
-    const { first, then } = story
-    const later = [...then, ...first]
-    const expected = await play(story, first, then)
+    const { first, last } = story
+    const later = [...last, ...first]
+    const expected = await play(story, first, last)
     await fc.assert(
       fc.asyncProperty(shuffled(first.length), shuffled(later.length), async (before, after) => {
         const given = [before.map((at) => first[at] as HostEvent), after.map((at) => later[at] as HostEvent)] as const
@@ -162,10 +162,10 @@ for (const [name, story] of Object.entries(STORIES)) {
 
 test('simultaneous events give the same deployments as events in order', async () => {
   const story = STORIES['nobody decides'] as Story
-  const expected = await play(story, [], story.then)
+  const expected = await play(story, [], story.last)
   for (let round = 0; round < 5; round++) {
     const played = await begin(story)
-    await Promise.all(story.then.map((event) => applyEvents(api, played.source, [event])))
+    await Promise.all(story.last.map((event) => applyEvents(api, played.source, [event])))
     await drainQueue(api)
     assert.deepEqual(await rows(played), expected)
   }

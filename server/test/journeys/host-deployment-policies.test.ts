@@ -3,6 +3,7 @@ import { after, before, beforeEach, test } from 'node:test'
 import { SCOPES } from '../../src/access/scopes.ts'
 import type { HostAction } from '../../src/codehosts/code-host.ts'
 import type { HostEvent, HostSource } from '../../src/codehosts/host-event.ts'
+import { decideByPolicy } from '../../src/deployments/policy/decide-by-policy.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { assertError } from '../support/assert-error.ts'
 import { fakeCodeHost } from '../support/fake-client.ts'
@@ -15,7 +16,7 @@ import {
   hostStatus,
   minute,
 } from '../support/host-deployments.ts'
-import { insertConnection } from '../support/host-objects.ts'
+import { hostRun, insertConnection } from '../support/host-objects.ts'
 import type { Json } from '../support/json.ts'
 import { apply } from '../support/policies.ts'
 import { drainQueue } from '../support/queue.ts'
@@ -140,4 +141,29 @@ test('a bypass before our rule was asked names the policies too, once they were 
   assert.deepEqual([bypass.policies, policy_evaluation.answered], [['Branch is release'], null])
   const actions = (await auditOf(api, caller, ID)).map(({ action }) => action)
   assert.deepEqual(actions, ['deployment.bypass'])
+})
+
+test('an evaluation decides nothing if the required gates changed while it ran', async () => {
+  await apply(api, caller, policy('main'))
+  await configureGate(api, caller, { name: 'Main', branch: 'main' })
+  await configureGate(api, caller, { name: 'Release', branch: 'release', policies: ['Branch is main'] })
+  await applyEvents(api, source, WAITING)
+  let transactions = 0
+  const changing = new Proxy(api.services.sql, {
+    get: (sql, name) => {
+      if (name !== 'begin') return Reflect.get(sql, name)
+      return async (work: never) => {
+        transactions += 1
+        // The first transaction evaluates, the second one decides.
+        if (transactions === 2)
+          await applyEvents(api, source, [{ kind: 'run', data: hostRun({ ref: 'refs/heads/release' }) }])
+        return sql.begin(work)
+      }
+    },
+  })
+  await decideByPolicy({ ...api.services, sql: changing }, { org_id: caller.orgId, id: ID })
+  assert.equal(transactions, 2)
+  await drainQueue(api)
+  const { status, branch, policy_evaluation } = await show()
+  assert.deepEqual([status, branch, policy_evaluation.decision], ['pending_approval', 'release', 'block'])
 })

@@ -159,13 +159,21 @@ test('a waiting deployment whose environment has only a timer or the rule of ano
   assert.deepEqual([status, bypass, reviewers_state], ['in_progress', null, null])
 })
 
-test('an environment that cannot be read costs only its own fields', async () => {
+test('an environment that cannot be read costs only its own fields, and the waiting run names its reviewers', async () => {
   host.answers.readEnvironment = async () => null
+  host.answers.listPendingDeployments = async () => []
   await configureGate(api, caller)
   await apply(DEPLOYMENT, WAITING, ASKED)
-  const { status, protection_rule_types } = await show()
-  assert.deepEqual([status, protection_rule_types], ['pending_approval', ['customRule']])
+  const { status: shown, protection_rule_types } = await show()
+  assert.deepEqual([shown, protection_rule_types], ['pending_approval', ['customRule']])
   assert.equal((await answer(api, caller, ID, 'approve')).status, 200)
+  host.answers.listPendingDeployments = async () => [
+    { environment: 'production', reviewers: ['grace'], reviewer_teams: ['release'] },
+  ]
+  const next = hostDeployment({ id: '502', run: { id: '9002', attempt: 1 } })
+  await apply({ kind: 'deployment', data: next }, status('waiting', 1, next))
+  const { reviewers_state, required_reviewers, required_reviewer_teams } = await show('gh_deployment_502')
+  assert.deepEqual([reviewers_state, required_reviewers, required_reviewer_teams], ['pending', ['grace'], ['release']])
 })
 
 test('the environment is read once for its deployments, and again when one of them waits', async () => {

@@ -10,7 +10,7 @@ import { hasRunEndedBadly } from '../decisions/follow-run.ts'
 import type { DeploymentStatus } from '../deployment.schema.ts'
 import { findDeploymentState, listRequiredGates, lockDeployment } from '../deployment-state.store.ts'
 import type { DeploymentState } from '../deployment-state.ts'
-import { evaluatePolicies } from '../policy/evaluate-policies.ts'
+import { evaluatePolicies, isStillEvaluated } from '../policy/evaluate-policies.ts'
 import type { NewAnswer } from './answer.schema.ts'
 import { type Answer, listAnswers } from './answer.store.ts'
 import { type AnswerContext, refuseUnanswerable, requireReason } from './answerable.ts'
@@ -41,7 +41,8 @@ export async function answerDeployment(
   refuseUnanswerable(context, given, clock.now())
   const evaluation = given.decision === 'approved' ? await evaluatePolicies(services, state, context.required) : null
   requireOverrideScope(actor, evaluation)
-  return sql.begin((tx) => answerLocked(services, tx, state, { given, evaluation }))
+  const status = await sql.begin((tx) => answerLocked(services, tx, context, { given, evaluation }))
+  return status ?? answerDeployment(services, actor, id, input)
 }
 
 function toGiven({ credential }: Actor, { decision, reason, comment }: AnswerInput): GivenAnswer {
@@ -77,18 +78,20 @@ function requireOverrideScope({ credential }: Actor, evaluation: PolicyEvaluatio
 
 /**
  * Everything is checked again under the lock. The answer gets the time at which it takes effect.
+ * Returns null if the policies must be evaluated again, because the required gates have changed.
  */
 async function answerLocked(
   services: Services,
   tx: Tx,
-  before: DeploymentState,
+  before: AnswerContext,
   { given, evaluation }: { given: GivenAnswer; evaluation: PolicyEvaluation | null },
-): Promise<DeploymentStatus> {
-  const state = await lockDeployment(tx, before)
+): Promise<DeploymentStatus | null> {
+  const state = await lockDeployment(tx, before.state)
   if (!state) throw notFound('deployment')
   const context = await readContext(tx, state)
   const now = services.clock.now()
   refuseUnanswerable(context, given, now)
+  if (evaluation && !isStillEvaluated(before, context)) return null
   if (state.host === null && (await hasRunEndedBadly(tx, state, now)))
     throw new ApiError(409, 'run_finished', 'The run has finished without success and cannot deploy.')
   const answer = { ...given, id: newUuid(now), answered_at: now }

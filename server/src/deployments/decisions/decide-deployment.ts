@@ -35,12 +35,12 @@ export async function decideDeployment(
 /** The status of a code host's deployment follows from the decision and from what the host says. */
 async function decideOnHost(services: Services, tx: Tx, state: DeploymentState, outcome: Outcome) {
   const { custom_rule_state, gate, comment } = outcome
-  const now = services.clock.now()
-  if (custom_rule_state !== 'cancelled') await storeRuleDecision(tx, state, custom_rule_state)
-  const settled = await settleHostDeployment(tx, state, now)
+  // A cancellation follows from the facts.
+  if (custom_rule_state === 'cancelled') return state.status
+  await storeRuleDecision(tx, state, custom_rule_state)
+  const settled = await settleHostDeployment(tx, state, services.clock.now())
   const decision = gate.decision === 'approved' ? 'approved' : 'rejected'
-  if (custom_rule_state !== 'cancelled')
-    await sendDecision(services, tx, state, { decision, text: comment ?? noteText(decision, gate.note) })
+  await sendDecision(services, tx, state, { decision, text: comment ?? noteText(decision, gate.note) })
   return settled?.derived.status ?? state.status
 }
 

@@ -7,7 +7,12 @@ import { enqueue } from '../../platform/queue/job.ts'
 import { findById } from '../../repositories/repository-lookup.store.ts'
 import type { Services } from '../../services.ts'
 import type { DeploymentKey } from '../deployment-state.ts'
-import { listHostDeployments, renameHostDeployments, upsertHostDeployment } from '../host/host-deployment.store.ts'
+import {
+  type LockedDeployment,
+  listHostDeployments,
+  renameHostDeployments,
+  upsertHostDeployment,
+} from '../host/host-deployment.store.ts'
 import type { EnvironmentKey } from '../host/host-facts.ts'
 import { insertStatus, upsertGateRequest, upsertReview, upsertRun } from '../host/host-news.store.ts'
 import { lockEnvironment, lockHostRun } from '../host/lineage.store.ts'
@@ -38,24 +43,35 @@ export const applyGateRequest: HostEventHandler<'gate_request'> = async (service
     return followDeployment(services, tx, key)
   }
   if (run === null) return
-  await lockHostRun(tx, source.org_id, hostRunId(source.provider, run.id))
+  const runId = hostRunId(source.provider, run.id)
+  await lockHostRun(tx, source.org_id, runId)
   await upsertGateRequest(tx, source, request)
-  await followRunDeployments(services, tx, source, { runId: run.id, environment })
+  await followAll(services, tx, await listHostDeployments(tx, source.org_id, runId, environment))
 }
 
 /** Reviewers of the host were asked or have answered, for environments of a run. */
 export const applyDeploymentReview: HostEventHandler<'deployment_review'> = async (services, tx, source, review) => {
-  await lockHostRun(tx, source.org_id, hostRunId(source.provider, review.run.id))
+  const runId = hostRunId(source.provider, review.run.id)
+  await lockHostRun(tx, source.org_id, runId)
   await upsertReview(tx, source, review, null)
-  for (const environment of new Set(review.environments))
-    await followRunDeployments(services, tx, source, { runId: review.run.id, environment })
+  const deployments = await listHostDeployments(tx, source.org_id, runId, null)
+  await followAll(
+    services,
+    tx,
+    deployments.filter(({ environment }) => review.environments.includes(environment)),
+  )
 }
 
-/** Keeps what deployments show of a run. A run without deployments costs two short statements. */
+/** Keeps what deployments show of a run. A run without deployments costs one round trip. */
 export const applyRunToDeployments: HostEventHandler<'run'> = async (services, tx, source, run) => {
-  await lockHostRun(tx, source.org_id, hostRunId(source.provider, run.id))
-  await upsertRun(tx, source, run)
-  await followRunDeployments(services, tx, source, { runId: run.id, environment: null })
+  const runId = hostRunId(source.provider, run.id)
+  // Sent together. PostgreSQL runs them in order, so the last two run under the lock.
+  const [, , deployments] = await Promise.all([
+    lockHostRun(tx, source.org_id, runId),
+    upsertRun(tx, source, run),
+    listHostDeployments(tx, source.org_id, runId, null),
+  ])
+  await followAll(services, tx, deployments)
 }
 
 function environmentOf({ org_id, provider }: HostSource, { repository, environment }: HostDeployment): EnvironmentKey {
@@ -79,15 +95,11 @@ async function storeDeployment(
   return upsertHostDeployment(tx, source, { ...deployment, repository }, clock.now())
 }
 
-async function followRunDeployments(
-  services: Services,
-  tx: Tx,
-  { org_id, provider }: HostSource,
-  { runId, environment }: { runId: string; environment: string | null },
-): Promise<void> {
-  for (const deployment of await listHostDeployments(tx, org_id, hostRunId(provider, runId), environment)) {
+/** Environments and their deployments are locked in the order of the list. */
+async function followAll(services: Services, tx: Tx, deployments: LockedDeployment[]): Promise<void> {
+  for (const deployment of deployments) {
     await lockEnvironment(tx, deployment)
-    await followDeployment(services, tx, { org_id, id: deployment.id })
+    await followDeployment(services, tx, { org_id: deployment.org_id, id: deployment.id })
   }
 }
 

@@ -1,26 +1,49 @@
+import type { HostClient } from '../../codehosts/code-host.ts'
 import { findHostRepository } from '../../codehosts/connections/find-host-repository.ts'
 import { openRepositoryClient } from '../../codehosts/connections/open-client.ts'
+import type { HostRepository } from '../../codehosts/host-repository.ts'
 import type { Services } from '../../services.ts'
 import type { EnvironmentKey, EnvironmentRules } from '../host/host-facts.ts'
-import { listWithoutRules, setEnvironmentRules, writeEnvironmentRules } from '../host/host-news.store.ts'
+import {
+  findWaitingRun,
+  listWithoutRules,
+  setEnvironmentRules,
+  writeEnvironmentRules,
+} from '../host/host-news.store.ts'
 import { lockEnvironment } from '../host/lineage.store.ts'
 import { followDeployment } from './follow-deployment.ts'
 
-const NO_RULES = { rule_types: [], reviewers: [], reviewer_teams: [], custom_rules: [] }
+const NO_RULES: Omit<EnvironmentRules, 'is_known'> = {
+  rule_types: [],
+  reviewers: [],
+  reviewer_teams: [],
+  custom_rules: [],
+}
 const UNKNOWN: EnvironmentRules = { ...NO_RULES, is_known: false }
 
 /**
  * Reads the protection rules of an environment and stores them, also on its deployments that wait.
- * An environment that cannot be read has no known rules.
  */
 export async function readEnvironment(services: Services, key: EnvironmentKey): Promise<void> {
   const { org_id, provider, repository_id } = key
   const repository = await findHostRepository(services.sql, org_id, provider, repository_id)
   const client = repository && (await openRepositoryClient(services, org_id, repository))
   if (!client) return takeOver(services, key, UNKNOWN)
-  const read = await client.readEnvironment(repository, key.environment)
-  const { rule_types, reviewers, reviewer_teams, custom_rules } = read ?? NO_RULES
+  const read =
+    (await client.readEnvironment(repository, key.environment)) ??
+    (await readReviewers(services, key, client, repository))
+  const { rule_types, reviewers, reviewer_teams, custom_rules } = read
   await takeOver(services, key, { rule_types, reviewers, reviewer_teams, custom_rules, is_known: true })
+}
+
+/** If the environment may not be read, the runs that wait for it still name its reviewers. */
+async function readReviewers({ sql }: Services, key: EnvironmentKey, client: HostClient, repository: HostRepository) {
+  const runId = await findWaitingRun(sql, key)
+  const pending = runId === null ? [] : await client.listPendingDeployments(repository, runId)
+  const found = pending.find(({ environment }) => environment === key.environment)
+  if (!found || found.reviewers.length + found.reviewer_teams.length === 0) return NO_RULES
+  const { reviewers, reviewer_teams } = found
+  return { ...NO_RULES, rule_types: ['required_reviewers'], reviewers, reviewer_teams }
 }
 
 /** The host cannot be reached: what is known of the deployments does not wait for it. */

@@ -46,7 +46,7 @@ export async function upsertHostDeployment(
   return { org_id, id }
 }
 
-/** The deployments of a run, to one environment or to all, in the order in which they are locked. */
+/** The deployments of a run to one environment or to all, in the order of their locks. */
 export async function listHostDeployments(
   db: Db,
   orgId: string,

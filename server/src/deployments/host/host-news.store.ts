@@ -135,10 +135,38 @@ export async function listWithoutRules(db: Db, key: EnvironmentKey, known: boole
       and host_id is not null
       and (
         environment_rules is null
-        or (${known} and (environment_rules ->> 'is_known' = 'false' or status in ('pending_approval', 'approved')))
+        or (${known} and environment_rules ->> 'is_known' = 'false')
+        or (
+          ${known}
+          and status in ('pending_approval', 'approved', 'in_progress')
+          and not exists (
+            select
+            from deployment_statuses
+            where org_id = deployments.org_id
+              and deployment_id = deployments.id
+              and state in ('in_progress', 'success')
+          )
+        )
       )
     order by created_at desc, id
     limit ${WITHOUT_RULES_MAX}`
+}
+
+/** The host's id of the newest run that waits for an environment; null if there is none. */
+export async function findWaitingRun(db: Db, key: EnvironmentKey): Promise<string | null> {
+  const [row] = await db<{ host_run_id: string }[]>`
+    select host_run_id
+    from deployments
+    where org_id = ${key.org_id}
+      and provider = ${key.provider}
+      and repository_id = ${key.repository_id}
+      and environment = ${key.environment}
+      and host_id is not null
+      and host_run_id is not null
+      and status in ('pending_approval', 'approved', 'in_progress')
+    order by created_at desc, id desc
+    limit 1`
+  return row?.host_run_id ?? null
 }
 
 export async function setEnvironmentRules(tx: Tx, { org_id, id }: DeploymentKey, rules: EnvironmentRules) {

@@ -15,7 +15,7 @@ import {
 } from '../deployment-state.store.ts'
 import { type DeploymentKey, type DeploymentState, decided, isWaiting, type RequiredGate } from '../deployment-state.ts'
 import { settleHostDeployment } from '../host/settle-host-deployment.ts'
-import { evaluatePolicies } from './evaluate-policies.ts'
+import { evaluatePolicies, isStillEvaluated } from './evaluate-policies.ts'
 import { noteEvaluation, writeEvaluation } from './evaluation.store.ts'
 import { acceptsPolicies, blockingReasons, isShown, toPolicyEvaluation } from './evaluation.ts'
 
@@ -43,7 +43,7 @@ export async function decideByPolicy(services: Services, deployment: DeploymentK
   ])
   if (!state || !mustEvaluate(state, clock.now())) return
   const evaluation = await evaluatePolicies(services, state, required)
-  await sql.begin((tx) => decideLocked(services, tx, state, evaluation))
+  await sql.begin((tx) => decideLocked(services, tx, { state, required }, evaluation))
 }
 
 /** A deployment that has gone on without our answer is evaluated once, for its `bypass`. */
@@ -52,15 +52,19 @@ function mustEvaluate(state: DeploymentState, now: Date): boolean {
   return isWaiting(state, now) || (state.status !== 'pending_approval' && hasBypassed)
 }
 
+type Gated = { state: DeploymentState; required: RequiredGate[] }
+
 /** Independent statements are sent together: PostgreSQL runs them in order, in one round trip. */
-async function decideLocked(services: Services, tx: Tx, before: DeploymentState, evaluation: PolicyEvaluation) {
+async function decideLocked(services: Services, tx: Tx, before: Gated, evaluation: PolicyEvaluation) {
   const now = services.clock.now()
   const [state, required, endedBadly] = await Promise.all([
-    lockDeployment(tx, before),
-    listRequiredGates(tx, before),
-    hasRunEndedBadly(tx, before, now),
+    lockDeployment(tx, before.state),
+    listRequiredGates(tx, before.state),
+    hasRunEndedBadly(tx, before.state, now),
   ])
   if (!state || !mustEvaluate(state, now) || (state.host === null && endedBadly)) return
+  // The change has queued another evaluation.
+  if (!isStillEvaluated(before, { state, required })) return
   const shown = isShown(evaluation) ? toPolicyEvaluation(evaluation) : null
   await Promise.all([
     noteEvaluation(tx, state, blockingReasons(evaluation), now),
@@ -71,8 +75,6 @@ async function decideLocked(services: Services, tx: Tx, before: DeploymentState,
   else if (evaluation.decision === 'approve') await approveGates(services, tx, deployment, evaluation)
   else if (state.host !== null) await explainWaiting(services, tx, deployment, evaluation)
 }
-
-type Gated = { state: DeploymentState; required: RequiredGate[] }
 
 /** Without a gate nothing but a person may decide, even if all policies pass. */
 async function approveGates(services: Services, tx: Tx, deployment: Gated, evaluation: PolicyEvaluation) {

@@ -37,3 +37,14 @@ export async function evaluatePolicies(
     return { evaluation_id: newUuid(now), at: now, decision: 'block', policies: [] }
   }
 }
+
+type Evaluated = { state: DeploymentState; required: RequiredGate[] }
+
+/**
+ * True if an evaluation of `before` still holds for `now`. The branch and the gates of a code
+ * host's deployment can change until it is answered.
+ */
+export function isStillEvaluated(before: Evaluated, now: Evaluated): boolean {
+  const gatesOf = ({ required }: Evaluated) => required.map(({ id }) => id).join(' ')
+  return before.state.branch === now.state.branch && gatesOf(before) === gatesOf(now)
+}

@@ -18,8 +18,8 @@ export function openDeployment(world: World, run: Run, job: Job): void {
   }
   const deployment = createDeployment(world, run, job, environment)
   if (deployment.gates.size === 0) {
-    setDeploymentState(world, deployment, 'queued')
     queueJob(world, run, job)
+    setDeploymentState(world, deployment, 'queued')
     return
   }
   job.status = 'waiting'

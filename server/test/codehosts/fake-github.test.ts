@@ -75,6 +75,7 @@ test('A push goes to production through its jobs and gates, and every message is
   })
   const workflow = 'name: CI\non: push\njobs:\n  build:\n    runs-on: ubuntu-latest\n'
   fake.push(shop, { files: { '.github/workflows/ci.yml': workflow } })
+  fake.protectBranch(shop, 'main', { approvals: 1, checks: ['build'] })
   fake.push(shop, { branch: 'cart', message: 'Fix the cart', files: { 'src/cart.ts': 'export {}\n' } })
   const pull = fake.openPullRequest(shop, { branch: 'cart', title: 'Fix the cart' })
   fake.push(shop, { branch: 'cart', message: 'Fix it again' })

@@ -62,7 +62,7 @@ export function finishJob(world: World, run: Run, job: Job, conclusion: Conclusi
   continueRun(world, run)
 }
 
-/** The steps before the one that decides succeed, and those after it are skipped unless it succeeds. */
+/** The steps before the one that decides succeed. Those after it are skipped if it fails. */
 function endSteps(job: Job, conclusion: Conclusion, deciding: string): void {
   const decided = job.steps.findIndex(({ name }) => name === deciding)
   for (const [index, step] of job.steps.entries()) {

@@ -64,12 +64,10 @@ test('a run and its jobs are the same in webhooks and in lists', async (t) => {
   const { fake, client, shop, repository } = world
   const jobs = [{ name: 'build' }, { name: 'test', needs: ['build'] }]
   const run = fake.startRun(shop, { workflow: { name: 'CI', path: WORKFLOW }, jobs })
-  run
-    .finish('build')
-    .finish('test', 'failure', {
-      annotations: [{ level: 'failure', message: 'Assertion', line: 3 }],
-      log: 'one\ntwo\n',
-    })
+  run.finish('build').finish('test', 'failure', {
+    annotations: [{ level: 'failure', message: 'Assertion', line: 3 }],
+    log: 'one\ntwo\n',
+  })
   fake.clock.advance(60)
   run.rerun('grace', { failedOnly: true }).finish('test')
   const runId = String(run.id)
@@ -309,7 +307,8 @@ test('a repository is read under its new name', async (t) => {
     shop.statuses.map(({ state, description }) => [state, description?.length]),
     [['failure', 140]],
   )
-  const [check] = await client.listChecks(repository, shop.statuses[0]?.sha ?? '')
+  const checks = await client.listChecks(repository, shop.statuses[0]?.sha ?? '')
+  const check = checks.find(({ id }) => id.startsWith('status_'))
   assert.deepEqual([check?.name, check?.status, check?.source], ['shiplock/policies', 'failure', 'commit_status'])
   assert.deepEqual(await client.listFolder(repository, POLICIES, 'main'), [
     { path: `${POLICIES}/a.yaml`, blob: (await client.listFolder(repository, POLICIES, 'main'))[0]?.blob },

@@ -20,11 +20,12 @@ export type Operation = {
 /** One of GitHub's two descriptions, with validators that are compiled at first use. */
 class Description {
   readonly json: Json
-  readonly #ajv = new Ajv({ strict: false, allErrors: false, logger: false, validateFormats: true })
+  readonly #ajv = new Ajv({ strict: false, inlineRefs: false, logger: false })
   readonly #validators = new Map<string, ValidateFunction>()
 
-  constructor(name: 'rest' | 'webhooks') {
+  constructor(name: 'rest' | 'webhooks', amend: (json: Json) => void) {
     this.json = validated(JSON.parse(readFixture(name)))
+    amend(this.json)
     addFormats.default(this.#ajv)
     this.#ajv.addSchema({ ...this.json, $id: 'github' })
   }
@@ -49,23 +50,34 @@ let rest: Description | undefined
 let webhooks: Description | undefined
 
 export function restDescription(): Description {
-  rest ??= amended(new Description('rest'))
+  rest ??= new Description('rest', amendRest)
   return rest
 }
 
 export function webhookDescription(): Description {
-  webhooks ??= new Description('webhooks')
+  webhooks ??= new Description('webhooks', amendWebhooks)
   return webhooks
 }
 
 /**
- * GitHub answers with `waiting` while protection rules hold a deployment, as its webhooks and
- * https://docs.github.com/graphql/reference/enums#deploymentstatusstate say. The description of the
- * REST API does not list the state.
+ * Where GitHub does not keep to its description. `waiting` is the state of a deployment that
+ * protection rules hold (https://docs.github.com/graphql/reference/enums#deploymentstatusstate).
+ * The `created` filter is a range of times. The address of an environment may be empty, as in the
+ * recorded payloads of @octokit/webhooks-examples. An account is a person, an organization or an
+ * enterprise, but the list of installations describes it as all of them.
  */
-function amended(description: Description): Description {
-  description.json.components.schemas['deployment-status'].properties.state.enum.push('waiting')
-  return description
+function amendRest({ components, paths }: Json): void {
+  const installations = paths['/app/installations'].get.responses['200'].content['application/json'].schema
+  installations.items = { $ref: '#/components/schemas/installation' }
+  const { properties } = components.schemas['deployment-status']
+  properties.state.enum.push('waiting')
+  delete properties.environment_url.format
+  delete components.parameters.created.schema.format
+}
+
+function amendWebhooks({ components }: Json): void {
+  const { deployment_status } = components.schemas['webhook-deployment-status-created'].properties
+  delete deployment_status.properties.environment_url.format
 }
 
 /** Rewrites OpenAPI 3.0's `nullable` and the references, so that ajv understands them. */

@@ -44,20 +44,17 @@ async function queryOnce(
   })
 }
 
+const FIELDS = `message
+      author { user { databaseId login name avatarUrl url } }
+      associatedPullRequests(first: 10) { nodes { number merged mergeCommit { oid } } }`
+
 function queryFor(commits: CommitName[], paths: string[]): string {
   const variables = ['$owner: String!', '$name: String!', ...paths.map((_, index) => `$path${index}: String!`)]
   const fields = commits.map(({ sha, workflow_path: path }, index) => {
-    const file = path === null ? '' : ` file(path: $path${paths.indexOf(path)}) { oid }`
-    return `c${index}: object(oid: "${sha}") { ... on Commit { ...facts${file} } }`
+    const file = path === null ? '' : `file(path: $path${paths.indexOf(path)}) { oid }`
+    return `c${index}: object(oid: "${sha}") { ... on Commit { ${FIELDS} ${file} } }`
   })
-  return `query(${variables.join(', ')}) {
-    repository(owner: $owner, name: $name) { ${fields.join('\n')} }
-  }
-  fragment facts on Commit {
-    message
-    author { user { databaseId login name avatarUrl url } }
-    associatedPullRequests(first: 10) { nodes { number merged mergeCommit { oid } } }
-  }`
+  return `query(${variables.join(', ')}) { repository(owner: $owner, name: $name) { ${fields.join('\n')} } }`
 }
 
 const User = Type.Object({

@@ -3,7 +3,7 @@ import { checkRun } from '../objects/check-run.ts'
 import { deploymentObject, deploymentStatus, reviewerObject } from '../objects/deployment.ts'
 import { lastAttempt, workflowObject, workflowRun } from '../objects/run.ts'
 import { apiUrl, pageUrl } from '../objects/urls.ts'
-import type { Account, Deployment, DeploymentState, Environment, Job, Repository, Run } from '../types.ts'
+import type { Account, Deployment, DeploymentState, Environment, Job, Repository, Reviewer, Run } from '../types.ts'
 import type { World } from '../webhooks/world.ts'
 import { continueRun, emitJob, endJob, queueJob } from './runs.ts'
 
@@ -114,7 +114,12 @@ function emitDeployment(world: World, deployment: Deployment): void {
 
 function runOf(world: World, { run, repository }: Deployment) {
   if (run === null) return { workflow: null, workflow_run: null }
-  return { workflow: workflowObject(world, repository, run.workflow), workflow_run: workflowRun(world, run) }
+  return { workflow: workflowObject(world, repository, run.workflow), workflow_run: shortRun(world, run) }
+}
+
+/** The run in events about deployments, which have neither its commit nor earlier attempts. */
+function shortRun(world: World, run: Run) {
+  return { ...workflowRun(world, run), head_commit: null, previous_attempt_url: null }
 }
 
 export function setDeploymentState(world: World, deployment: Deployment, state: DeploymentState): void {
@@ -165,9 +170,15 @@ function askReviewers(world: World, deployment: Deployment, environment: Environ
   emitReview(world, deployment, 'requested', {
     environment: environment.name,
     requestor: simpleUser(world, deployment.creator),
-    reviewers: environment.reviewers.map((reviewer) => reviewerObject(world, reviewer)),
+    reviewers: environment.reviewers.map((reviewer) => eventReviewer(world, reviewer)),
     workflow_job_run: jobRun(world, deployment),
   })
+}
+
+/** Webhooks leave out the `type` of a team. */
+function eventReviewer(world: World, reviewer: Reviewer) {
+  const object = reviewerObject(world, reviewer)
+  return reviewer.type === 'User' ? object : { ...object, reviewer: { ...object.reviewer, type: undefined } }
 }
 
 function jobRun(world: World, { run, job, environment, created_at }: Deployment) {
@@ -179,7 +190,7 @@ function jobRun(world: World, { run, job, environment, created_at }: Deployment)
 
 function emitReview(world: World, deployment: Deployment, action: string, fields: object): void {
   const run = deployment.run as Run
-  const common = { workflow_run: workflowRun(world, run), since: '5 seconds ago' }
+  const common = { workflow_run: shortRun(world, run), since: '5 seconds ago' }
   const sender = deployment.creator
   world.emit(run.repository, { event: 'deployment_review', action, sender, fields: { ...common, ...fields } })
 }

@@ -223,14 +223,9 @@ test('deployments and their states are the same in webhooks and in lists', async
 })
 
 const DISMISSALS: [type: HostAlertType, reason: string, word: string][] = [
-  ['code_scanning', 'false_positive', 'false positive'],
   ['code_scanning', 'used_in_tests', 'used in tests'],
-  ['code_scanning', 'no_capacity', "won't fix"],
-  ['dependabot', 'not_used', 'not_used'],
   ['dependabot', 'no_capacity', 'no_bandwidth'],
-  ['dependabot', 'false_positive', 'inaccurate'],
   ['dependabot', 'a_new_reason', 'tolerable_risk'],
-  ['secret_scanning', 'wont_fix', 'wont_fix'],
   ['secret_scanning', 'inaccurate', 'false_positive'],
 ]
 
@@ -314,6 +309,7 @@ test('a repository is read under its new name', async (t) => {
     { path: `${POLICIES}/a.yaml`, blob: (await client.listFolder(repository, POLICIES, 'main'))[0]?.blob },
   ])
   assert.equal((await client.readAccount('ada'))?.login, 'ada')
+  assert.deepEqual(fake.violations, [])
 })
 
 test('a rotated key and a suspended installation', async (t) => {
@@ -367,5 +363,6 @@ test('an Enterprise Server has its own paths', async (t) => {
   assert.equal(repository.host, 'git.example.com')
   const commits = [...shop.commits.keys()].flatMap((sha) => Array(3).fill({ sha, workflow_path: null }))
   assert.equal((await client.readCommits(repository, commits)).length, commits.length)
-  assert.ok(fake.requests.some((request) => request.includes('/api/graphql')))
+  assert.ok(!fake.requests.some((request) => request.includes('/commits/')), 'GraphQL is not used')
+  assert.deepEqual(fake.violations, [])
 })

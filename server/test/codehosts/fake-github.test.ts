@@ -3,6 +3,7 @@ import { createSign } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { afterEach, beforeEach, test } from 'node:test'
 import { verify } from '@octokit/webhooks-methods'
+import { DESCRIBED_WEBHOOKS } from '../support/github/described.ts'
 import { type FakeGitHub, startFakeGitHub } from '../support/github/fake-github.ts'
 import { type Receiver, startReceiver } from '../support/github/receiver.ts'
 import type { Installation, Repository } from '../support/github/types.ts'
@@ -55,7 +56,7 @@ async function call(
 }
 
 async function installationToken(): Promise<string> {
-  const path = `/app/installations/${installation.id}/access_tokens`
+  const path = `${fake.apiUrl}/app/installations/${installation.id}/access_tokens`
   const { status, body } = await call(path, { as: appToken(), method: 'POST' })
   assert.equal(status, 201)
   return body.token
@@ -234,6 +235,7 @@ test('Repositories and installations change, and requests follow a renamed repos
   const moved = await call('/repos/acme/shop', { headers: {} })
   assert.equal(moved.body.full_name, 'acme/store')
   assert.equal((await call(`/repositories/${shop.id}`)).body.id, shop.id)
+  assert.equal((await call('/repos/acme/store/installation', { as: appToken() })).body.id, installation.id)
   fake.archive(shop)
   fake.unarchive(shop)
   fake.setVisibility(shop, 'public')
@@ -242,14 +244,15 @@ test('Repositories and installations change, and requests follow a renamed repos
   assert.equal((await call('/repos/acme/store')).status, 403)
   fake.unsuspend(installation)
   const other = fake.addRepository('umbrella/lab')
-  fake.install('umbrella', [other])
+  const elsewhere = fake.install('umbrella', [other])
   fake.transfer(shop, 'umbrella')
   assert.equal((await call(`/repositories/${shop.id}`)).status, 404)
   fake.delete(other)
   fake.uninstall(installation)
   assert.equal((await call('/installation/repositories')).status, 401)
   const as = appToken()
-  for (const path of ['/app', '/app/installations', '/app/hook/deliveries', '/app/hook/config']) {
+  const lasting = `/app/installations/${elsewhere.id}`
+  for (const path of ['/app', '/app/installations', lasting, '/app/hook/deliveries', '/app/hook/config']) {
     assert.equal((await call(path, { as })).status, 200, path)
   }
   assert.deepEqual(fake.violations, [])
@@ -262,6 +265,7 @@ test('Only tokens that a current key signed recently are accepted', async () => 
   assert.equal((await call('/app', { as: appToken(undefined, { iat: now + 60 }) })).status, 401)
   assert.equal((await call('/app', { as: appToken(undefined, { exp: now + 700 }) })).status, 401)
   assert.equal((await call('/app', { as: token })).status, 401)
+  assert.equal((await call('/repos/acme/shop', { as: appToken() })).status, 403)
   const old = fake.settings.privateKey
   const next = fake.addKey()
   assert.equal((await call('/app', { as: appToken(old) })).status, 200)
@@ -403,5 +407,111 @@ test('Computed repositories have pages of runs, deployments and alerts', async (
   } finally {
     fake = known
     await bulk.close()
+  }
+})
+
+test('Every webhook that the fake knows is sent, and fits its description', () => {
+  const lab = fake.addRepository('acme/lab')
+  fake.addEnvironment(shop, 'production', { reviewers: ['grace'], customRules: ['ours'] })
+  fake.push(shop, { author: null })
+  fake.push(shop, { branch: 'cart' })
+  const pull = fake.openPullRequest(shop, { branch: 'cart', draft: true })
+  fake.push(shop, { branch: 'cart', forced: true })
+  fake.retitle(shop, pull, 'Another title')
+  fake.closePullRequest(shop, pull)
+  fake.reopenPullRequest(shop, pull)
+  fake.dismissReview(shop, pull, fake.reviewPullRequest(shop, pull, { by: 'grace', state: 'changes_requested' }))
+  const jobs = [{ name: 'build' }, { name: 'deploy', needs: ['build'], environment: 'production' }]
+  const run = fake.startRun(shop, { jobs, pullRequest: pull }).finish('build')
+  fake.review(run, 'production', 'rejected', 'grace')
+  run.rerun('lin', { failedOnly: true })
+  fake.review(run, 'production', 'approved', 'grace')
+  const deployment = fake.createDeployment(shop, { environment: 'staging', sha: pull.head.sha })
+  fake.setDeploymentState(deployment, 'success')
+  for (const type of ['code_scanning', 'dependabot', 'secret_scanning'] as const) {
+    const alert = fake.openAlert(shop, { type })
+    if (type !== 'secret_scanning') fake.fixAlert(alert)
+    if (type !== 'secret_scanning') fake.reopenAlert(alert)
+    fake.dismissAlert(
+      alert,
+      type === 'dependabot' ? 'tolerable_risk' : type === 'code_scanning' ? "won't fix" : 'revoked',
+    )
+    fake.reopenAlert(alert)
+  }
+  fake.rename(lab, 'laboratory')
+  fake.archive(lab)
+  fake.unarchive(lab)
+  fake.setVisibility(lab, 'public')
+  fake.setVisibility(lab, 'private')
+  fake.setDefaultBranch(lab, 'trunk')
+  const other = fake.install('umbrella', [])
+  fake.transfer(lab, 'umbrella')
+  fake.changeSelection(other, { add: [lab] })
+  fake.transfer(lab, 'acme')
+  fake.delete(lab)
+  fake.suspend(installation)
+  fake.push(shop)
+  fake.unsuspend(installation)
+  fake.acceptPermissions(installation)
+  fake.renameAccount(installation, 'acme-corp')
+  fake.uninstall(installation)
+  fake.ping()
+  const sent = new Set(events().map((name) => name.replaceAll(/[._]/g, '-')))
+  assert.deepEqual(
+    DESCRIBED_WEBHOOKS.filter((name) => !sent.has(name)),
+    [],
+  )
+  assert.deepEqual(fake.violations, [])
+})
+
+test('Answers and payloads that do not fit the description are remembered', async () => {
+  shop.archived = 'no' as never
+  fake.push(shop)
+  assert.match(fake.violations.join(), /^webhook push: body\/repository\/archived must be boolean/)
+  assert.equal((await call('/repos/acme/shop')).status, 200)
+  assert.match(fake.violations.at(-1) ?? '', /^GET \/repos\/\{owner\}\/\{repo\}: answer 200 .*archived must be boolean/)
+})
+
+test('Reviewers, timers and Apps each hold a deployment until all have approved', () => {
+  fake.addEnvironment(shop, 'production', { reviewers: ['grace'], customRules: ['other'], waitTimer: 10 })
+  fake.push(shop)
+  const run = fake.startRun(shop, { jobs: [{ name: 'deploy', environment: 'production' }] })
+  assert.throws(() => run.start('deploy'), /waiting/)
+  fake.review(run, 'production', 'approved', 'grace')
+  assert.throws(() => fake.review(run, 'production', 'approved', 'lin'), /does not wait for required_reviewers/)
+  fake.endWait(run, 'production')
+  assert.throws(() => run.start('deploy'), /waiting/)
+  fake.answerOtherRule(run, 'production', 'other', 'approved')
+  run.start('deploy')
+  assert.deepEqual(
+    run.deployment('deploy').statuses.map(({ state }) => state),
+    ['waiting', 'queued', 'in_progress'],
+  )
+})
+
+test('An Enterprise Server has its API below a path', async () => {
+  const server = await startFakeGitHub({ basePath: '/api/v3', htmlUrl: 'https://git.example.com' })
+  const known = fake
+  fake = server
+  try {
+    fake.addRepository('acme/shop')
+    installation = fake.install('acme')
+    token = await installationToken()
+    assert.equal((await call(`${fake.apiUrl}/repos/acme/shop`)).body.html_url, 'https://git.example.com/acme/shop')
+    const query =
+      '{ repository(owner: "acme", name: "shop") { ...facts } } fragment facts on Repository { nameWithOwner }'
+    const graph = new URL('/api/graphql', fake.apiUrl).href
+    assert.equal(
+      (await call(graph, { method: 'POST', body: { query } })).body.data.repository.nameWithOwner,
+      'acme/shop',
+    )
+    fake.addRepository('acme/lab')
+    const pages = await call(`${fake.apiUrl}/installation/repositories?per_page=1`)
+    const next = /<([^>]+)>; rel="next"/.exec(pages.headers.get('link') ?? '')?.[1] as string
+    assert.equal((await call(next)).body.repositories[0].name, 'lab')
+    assert.deepEqual(fake.violations, [])
+  } finally {
+    fake = known
+    await server.close()
   }
 })

@@ -24,7 +24,7 @@ class Description {
   readonly #validators = new Map<string, ValidateFunction>()
 
   constructor(name: 'rest' | 'webhooks', amend: (json: Json) => void) {
-    this.json = validated(JSON.parse(readFixture(name)))
+    this.json = withoutNullable(JSON.parse(readFixture(name)))
     amend(this.json)
     addFormats.default(this.#ajv)
     this.#ajv.addSchema({ ...this.json, $id: 'github' })
@@ -62,9 +62,9 @@ export function webhookDescription(): Description {
 /**
  * Where GitHub does not keep to its description. `waiting` is the state of a deployment that
  * protection rules hold (https://docs.github.com/graphql/reference/enums#deploymentstatusstate).
- * The `created` filter is a range of times. The address of an environment may be empty, as in the
- * recorded payloads of @octokit/webhooks-examples. An account is a person, an organization or an
- * enterprise, but the list of installations describes it as all of them.
+ * The `created` filter is a range of times. The addresses of a deployment's status may be empty, as
+ * in the recorded payloads of @octokit/webhooks-examples. An account is a person, an organization
+ * or an enterprise, but the list of installations describes it as all of them.
  */
 function amendRest({ components, paths }: Json): void {
   const installations = paths['/app/installations'].get.responses['200'].content['application/json'].schema
@@ -72,20 +72,23 @@ function amendRest({ components, paths }: Json): void {
   const { properties } = components.schemas['deployment-status']
   properties.state.enum.push('waiting')
   delete properties.environment_url.format
+  delete properties.log_url.format
+  delete properties.target_url.format
   delete components.parameters.created.schema.format
 }
 
 function amendWebhooks({ components }: Json): void {
   const { deployment_status } = components.schemas['webhook-deployment-status-created'].properties
   delete deployment_status.properties.environment_url.format
+  delete deployment_status.properties.log_url.format
 }
 
-/** Rewrites OpenAPI 3.0's `nullable` and the references, so that ajv understands them. */
-function validated(part: Json): Json {
-  if (Array.isArray(part)) return part.map(validated)
+/** Rewrites OpenAPI 3.0's `nullable`, which JSON Schema does not have. */
+function withoutNullable(part: Json): Json {
+  if (Array.isArray(part)) return part.map(withoutNullable)
   if (part === null || typeof part !== 'object') return part
   const { nullable, ...rest } = part
-  const entries = Object.entries(rest).map(([key, value]) => [key, key === 'enum' ? value : validated(value)])
+  const entries = Object.entries(rest).map(([key, value]) => [key, key === 'enum' ? value : withoutNullable(value)])
   const schema = Object.fromEntries(entries)
   if (nullable !== true) return schema
   return { anyOf: [{ type: 'null' }, schema] }
@@ -103,7 +106,7 @@ export function findOperation(method: string, path: string): Operation | null {
 
 const PATTERNS = new Map<string, RegExp>()
 /** Parameters that may contain slashes. */
-const SLASHED = new Set(['path', 'branch', 'basehead'])
+const SLASHED = new Set(['path', 'branch'])
 
 function matchPath(template: string, path: string): Record<string, string> | null {
   let pattern = PATTERNS.get(template)

@@ -69,7 +69,8 @@ function repositoryNode(world: World, repository: Repository): Node {
 
 function commitNode(world: World, repository: Repository, commit: Commit): Node {
   const url = `${pageUrl(world, repository)}/commit/${commit.sha}`
-  const account = commit.account === null ? null : accountNode(world, commit.account)
+  // GitHub gives accounts of people only.
+  const account = commit.account?.type === 'User' ? accountNode(world, commit.account) : null
   const author = { __typename: 'GitActor', ...commit.author, date: commit.at, user: account }
   const pulls = repository.pullRequests.filter(
     (pull) => pull.merge_commit_sha === commit.sha || pull.head.sha === commit.sha,

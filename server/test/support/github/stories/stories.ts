@@ -18,29 +18,20 @@ import type {
 import type { Deliveries, Delivery } from '../webhooks/deliveries.ts'
 import type { RuleAnswer, World } from '../webhooks/world.ts'
 import { dismissAlert, fixAlert, openAlert, reopenAlert } from './alerts.ts'
-import { close, dismissReview, merge, type NewCommit, openPullRequest, push, reviewPullRequest } from './changes.ts'
-import {
-  bypass,
-  createForeignDeployment,
-  decideGate,
-  environmentOf,
-  review,
-  setDeploymentState,
-  waitingDeployment,
-} from './deployments.ts'
+import { createForeignDeployment, environmentOf, setDeploymentState } from './deployments.ts'
+import { bypass, decideGate, review, waitingDeployment } from './gates.ts'
+import { acceptPermissions, changeSelection, install, renameAccount, suspend, uninstall } from './installations.ts'
+import { close, dismissReview, merge, openPullRequest, reopen, retitle, reviewPullRequest } from './pull-requests.ts'
+import { type NewCommit, push } from './pushes.ts'
 import {
   archiveRepository,
-  changeSelection,
   createRepository,
   deleteRepository,
-  install,
   type NewRepository,
   renameRepository,
   setDefaultBranch,
   setVisibility,
-  suspend,
   transferRepository,
-  uninstall,
 } from './repositories.ts'
 import { RunStory } from './run-story.ts'
 import { createRun, type NewRun } from './runs.ts'
@@ -89,6 +80,10 @@ export class Stories {
     return this.world.api
   }
 
+  ping(): void {
+    this.world.ping()
+  }
+
   addUser(login: string, fields: Partial<Account> = {}): Account {
     return this.world.state.addAccount({ login, type: 'User', ...fields })
   }
@@ -116,6 +111,14 @@ export class Stories {
 
   changeSelection(installation: Installation, change: { add?: Repository[]; remove?: Repository[] }): void {
     changeSelection(this.world, installation, change)
+  }
+
+  acceptPermissions(installation: Installation): void {
+    acceptPermissions(this.world, installation)
+  }
+
+  renameAccount(installation: Installation, login: string): void {
+    renameAccount(this.world, installation, login)
   }
 
   rename(repository: Repository, name: string): void {
@@ -163,6 +166,14 @@ export class Stories {
 
   closePullRequest(repository: Repository, pullRequest: PullRequest, by = 'ada'): void {
     close(this.world, repository, pullRequest, by)
+  }
+
+  reopenPullRequest(repository: Repository, pullRequest: PullRequest, by = 'ada'): void {
+    reopen(this.world, repository, pullRequest, by)
+  }
+
+  retitle(repository: Repository, pullRequest: PullRequest, title: string): void {
+    retitle(this.world, repository, pullRequest, title)
   }
 
   reviewPullRequest(

@@ -286,6 +286,9 @@ test('deployment_protection_rule becomes a gate request; the callback names the 
   assert.deepEqual(request.deployment?.run, { id: '77', attempt: null })
   const bare = translated('deployment_protection_rule', 'gate_request', payload)
   assert.deepEqual([bare.deployment, bare.commit_sha, bare.requested_at], [null, null, NOW])
+  const newer = { ...payload, ref: 'refs/heads/main', sha: 'abc' }
+  const named = translated('deployment_protection_rule', 'gate_request', newer)
+  assert.deepEqual([named.ref, named.commit_sha], ['refs/heads/main', 'abc'])
 })
 
 test('deployment_review becomes a request or an answer of reviewers', () => {

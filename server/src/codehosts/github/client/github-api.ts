@@ -15,6 +15,7 @@ export type Parameters = { repository?: RepositoryName } & Record<string, unknow
 /** A page as GitHub sent it. `next` holds the parameters of the next page. */
 export type RawPage = { data: unknown; next: string | null; etag: string | null }
 
+type QueryError = { type?: string }
 type Response = { status: number; headers: Record<string, unknown>; data: unknown }
 
 export const PAGE_ITEMS = 100
@@ -126,15 +127,28 @@ export class GithubApi {
     return { location: textOf(response.headers.location), body }
   }
 
-  /** The data of a query, with null for what could not be read; null if GraphQL is refused. */
-  async query(query: string, variables: Record<string, unknown>): Promise<Record<string, unknown> | null> {
+  /**
+   * The fields of a repository by GraphQL, with null for what could not be read; null if GraphQL is
+   * refused. `variables` are texts.
+   */
+  async queryRepository(
+    repository: RepositoryName,
+    fields: string[],
+    variables: Record<string, string>,
+  ): Promise<Record<string, unknown> | null> {
+    const [owner, name] = repository.full_name.split('/') as [string, string]
+    const values = { ...variables, owner, name }
+    const declared = Object.keys(values).map((variable) => `$${variable}: String!`)
+    const query = `query(${declared.join(', ')}) { repository(owner: $owner, name: $name) { ${fields.join('\n')} } }`
     const response = await orNull(
-      this.session.run(({ reads, key }) => reads.request(`POST ${graphqlUrl(key.api_url)}`, { query, variables })),
+      this.session.run(({ reads, key }) =>
+        reads.request(`POST ${graphqlUrl(key.api_url)}`, { query, variables: values }),
+      ),
     )
     if (response === null) return null
-    const { data, errors } = response.data as { data?: Record<string, unknown>; errors?: { type?: string }[] }
+    const { data, errors } = response.data as { data?: { repository?: Record<string, unknown> }; errors?: QueryError[] }
     if (errors?.some(({ type }) => type === 'RATE_LIMITED')) throw new HostUnavailable('GitHub limits our queries.')
-    return data ?? null
+    return data?.repository ?? null
   }
 
   #request(route: string, parameters: Parameters): Promise<Response> {

@@ -41,16 +41,22 @@ const CALLBACK_RUN = /\/actions\/runs\/([1-9]\d{0,15})\/deployment_protection_ru
 /** The payload has no time of its own: that of the deployment is used, else the current time. */
 export function deploymentProtectionRule(clock: Clock): EventTranslator {
   return repositoryEvent(
-    { environment: Text, deployment_callback_url: Text, deployment: Maybe(Deployment) },
-    ({ environment, deployment_callback_url: callbackUrl, deployment }, repository) => {
+    {
+      environment: Text,
+      deployment_callback_url: Text,
+      deployment: Maybe(Deployment),
+      ref: Maybe(Text),
+      sha: Maybe(Text),
+    },
+    ({ environment, deployment_callback_url: callbackUrl, deployment, ref, sha }, repository) => {
       const run = runOfCallback(callbackUrl)
       const data = {
         repository,
         environment,
         deployment: deployment ? deploymentOf(deployment, repository, run) : null,
         run,
-        ref: textOrNull(deployment?.ref),
-        commit_sha: deployment?.sha ?? null,
+        ref: textOrNull(ref) ?? textOrNull(deployment?.ref),
+        commit_sha: textOrNull(sha) ?? deployment?.sha ?? null,
         callback_url: callbackUrl,
         requested_at: dateOrNull(deployment?.created_at) ?? clock.now(),
       }

@@ -199,7 +199,7 @@ test('many commits are read by GraphQL, fifty in a query, and on a server of its
   assert.equal(commits[0]?.author?.name, 'Ada')
   assert.equal(github.received.length, 2)
   const [{ body }] = github.received as [Received]
-  assert.deepEqual(body.variables, { owner: 'acme', name: 'shop', path0: '.github/workflows/ci.yml' })
+  assert.deepEqual(body.variables, { path0: '.github/workflows/ci.yml', owner: 'acme', name: 'shop' })
 })
 
 test('commits are read by REST where GraphQL is refused', async (t) => {

@@ -34,8 +34,11 @@ export function runReads(api: GithubApi): RunReads {
   }
 }
 
+/** GitHub ends a list of runs here, and may not count further. */
+const SEARCH_ITEMS_MAX = 1000
+
 /**
- * GitHub ends a list of runs after 1,000. Where it ends early, the list is continued with the runs
+ * Lists runs in windows of time. Where GitHub ends a list early, it is continued with the runs
  * created up to the last one; `next` holds that time (`until`) beside the page. Runs of the same
  * second are listed twice.
  */
@@ -67,7 +70,7 @@ function nextOf(page: RawPage, { until, values, items, next }: Listed): string |
   const total = Number((page.data as { total_count?: unknown }).total_count ?? 0)
   const listed = (Number(new URLSearchParams(next).get('page') ?? 1) - 1) * PAGE_ITEMS + values.length
   const oldest = items.at(-1)
-  if (oldest === undefined || listed >= total) return null
+  if (oldest === undefined || (listed >= total && listed < SEARCH_ITEMS_MAX)) return null
   return withUntil('page=1', earlier(secondOf(oldest.created_at), until))
 }
 

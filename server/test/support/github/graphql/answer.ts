@@ -53,6 +53,10 @@ function repositoryNode(world: World, repository: Repository): Node {
     databaseId: repository.id,
     name: repository.name,
     nameWithOwner: fullName(repository),
+    pullRequest: ({ number }: { number: number }) => {
+      const pull = repository.pullRequests.find((one) => one.number === number)
+      return pull === undefined ? null : pullNode(world, repository, pull)
+    },
     object: ({ oid, expression }: { oid?: string; expression?: string }) => {
       const [ref = '', path] = (oid ?? expression ?? '').split(':')
       const sha = repository.refs.get(`refs/heads/${ref}`) ?? ref

@@ -212,6 +212,7 @@ create table codehost_calls (
   next_try_at timestamp(3) with time zone,
   created_at timestamp(3) with time zone not null,
   ended_at timestamp(3) with time zone,
+  number bigint not null generated always as identity,
   constraint codehost_calls_pkey PRIMARY KEY (org_id, id),
   constraint codehost_calls_org_id_connection_id_fkey FOREIGN KEY (org_id, connection_id) REFERENCES codehost_connections(org_id, id),
   constraint codehost_calls_action_check CHECK ((jsonb_typeof(action) = 'object'::text)),
@@ -295,9 +296,9 @@ create table codehost_deliveries (
   constraint codehost_deliveries_shard_check CHECK ((shard >= 0)),
   constraint codehost_deliveries_status_check CHECK ((status = ANY (ARRAY['received'::text, 'applied'::text, 'ignored'::text, 'failed'::text])))
 );
-CREATE INDEX codehost_deliveries_by_age ON public.codehost_deliveries USING btree (received_at);
+CREATE INDEX codehost_deliveries_by_age ON public.codehost_deliveries USING brin (received_at);
 CREATE INDEX codehost_deliveries_by_number ON public.codehost_deliveries USING btree (number);
-CREATE INDEX codehost_deliveries_by_status ON public.codehost_deliveries USING btree (status, number);
+CREATE INDEX codehost_deliveries_failed ON public.codehost_deliveries USING btree (number) WHERE (status = 'failed'::text);
 CREATE INDEX codehost_deliveries_paused ON public.codehost_deliveries USING btree (shard) WHERE (next_try_at IS NOT NULL);
 CREATE INDEX codehost_deliveries_pending ON public.codehost_deliveries USING btree (shard, number) WHERE ((status = 'received'::text) AND (NOT waiting));
 CREATE INDEX codehost_deliveries_waiting ON public.codehost_deliveries USING btree (provider, installation_id) WHERE waiting;

@@ -312,9 +312,9 @@ create table codehost_deliveries (
   constraint codehost_deliveries_shard_check CHECK ((shard >= 0)),
   constraint codehost_deliveries_status_check CHECK ((status = ANY (ARRAY['received'::text, 'applied'::text, 'ignored'::text, 'failed'::text])))
 );
-CREATE INDEX codehost_deliveries_by_age ON public.codehost_deliveries USING btree (received_at);
+CREATE INDEX codehost_deliveries_by_age ON public.codehost_deliveries USING brin (received_at);
 CREATE INDEX codehost_deliveries_by_number ON public.codehost_deliveries USING btree (number);
-CREATE INDEX codehost_deliveries_by_status ON public.codehost_deliveries USING btree (status, number);
+CREATE INDEX codehost_deliveries_failed ON public.codehost_deliveries USING btree (number) WHERE (status = 'failed'::text);
 CREATE INDEX codehost_deliveries_paused ON public.codehost_deliveries USING btree (shard) WHERE (next_try_at IS NOT NULL);
 CREATE INDEX codehost_deliveries_pending ON public.codehost_deliveries USING btree (shard, number) WHERE ((status = 'received'::text) AND (NOT waiting));
 CREATE INDEX codehost_deliveries_waiting ON public.codehost_deliveries USING btree (provider, installation_id) WHERE waiting;

@@ -18,6 +18,7 @@ const DELIVERIES = 10_000
 const INSERTED_AT_ONCE = 100
 const POLL_MS = 100
 const CONNECTIONS = 2
+const SHARDS = [0, 1, 2, 3, 4, 5, 6, 7]
 
 const MIGRATE = ['../src/main.ts', 'migrate', '--json']
 const WORKER = ['../src/main.ts', 'worker', '--json']
@@ -52,11 +53,11 @@ async function applyOurs(sql: Sql, environment: Record<string, string>): Promise
   const startedAt = performance.now()
   const worker = await startProgram(WORKER, environment)
   try {
-    while ((await countIn(sql, 'received')) > 0) await delay(POLL_MS)
+    while (await isPending(sql)) await delay(POLL_MS)
   } finally {
     await worker.stop()
   }
-  if ((await countIn(sql, 'applied')) !== DELIVERIES) throw new Error('Not every delivery was applied')
+  if ((await countApplied(sql)) !== DELIVERIES) throw new Error('Not every delivery was applied')
   return performance.now() - startedAt
 }
 
@@ -74,7 +75,7 @@ async function storeDeliveries(sql: Sql): Promise<string[]> {
   const ids: string[] = []
   while (ids.length < DELIVERIES) {
     const deliveries = Array.from({ length: INSERTED_AT_ONCE }, (_, at) => newRunDelivery(ids.length + at + 1))
-    await insertDeliveries(sql, deliveries)
+    await insertDeliveries(sql, deliveries, SHARDS)
     ids.push(...deliveries.map(({ id }) => id))
   }
   return ids
@@ -97,9 +98,15 @@ function newRunDelivery(runId: number) {
   }
 }
 
-async function countIn(sql: Sql, status: string): Promise<number> {
+async function isPending(sql: Sql): Promise<boolean> {
+  const [row] = await sql<[{ found: boolean }]>`
+    select exists (select from codehost_deliveries where status = 'received' and not waiting) as found`
+  return row.found
+}
+
+async function countApplied(sql: Sql): Promise<number> {
   const [row] = await sql<[{ count: number }]>`
-    select count(*)::int as count from codehost_deliveries where status = ${status}`
+    select count(*)::int as count from codehost_deliveries where status = 'applied'`
   return row.count
 }
 

@@ -35,9 +35,9 @@ create index codehost_deliveries_pending on codehost_deliveries (shard, number)
   where status = 'received' and not waiting;
 create index codehost_deliveries_paused on codehost_deliveries (shard) where next_try_at is not null;
 create index codehost_deliveries_waiting on codehost_deliveries (provider, installation_id) where waiting;
-create index codehost_deliveries_by_status on codehost_deliveries (status, number);
+create index codehost_deliveries_failed on codehost_deliveries (number) where status = 'failed';
 create index codehost_deliveries_by_number on codehost_deliveries (number);
-create index codehost_deliveries_by_age on codehost_deliveries (received_at);
+create index codehost_deliveries_by_age on codehost_deliveries using brin (received_at);
 create index codehost_deliveries_with_payload on codehost_deliveries (applied_at)
   where payload is not null and applied_at is not null;
 

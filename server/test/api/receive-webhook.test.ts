@@ -38,7 +38,7 @@ async function assertRefused(body: string | Buffer, options: Parameters<typeof s
   return answer.text
 }
 
-test('202 stores the delivery with its raw payload and queues one job', async () => {
+test('202 stores the delivery with its raw payload and queues its job', async () => {
   const id = randomUUID()
   const body = `{ "action":"requested", "workflow_run":{"id":17},"installation":{"id":4711}, "x":"\\u0000 ü" }\n`
   assert.deepEqual(await sendWebhook(api, body, { id }), { status: 202, text: '' })

@@ -98,8 +98,10 @@ async function applyToConnection(
   }
   const { org_id, id } = connection
   await applyEvents(services, handlers, tx, { org_id, connection_id: id, provider, host }, events)
-  await noteConnectionEvent(tx, connection, now)
-  await settleDelivery(tx, delivery, { status: 'applied' }, now)
+  await Promise.all([
+    noteConnectionEvent(tx, connection, now),
+    settleDelivery(tx, delivery, { status: 'applied' }, now),
+  ])
   return null
 }
 

@@ -3,11 +3,15 @@ import { enqueueRows } from '../../platform/queue/job.ts'
 import { applyShard, type NewDelivery, shardOf } from './delivery.ts'
 
 /**
- * Stores deliveries and queues the jobs that apply them, in one statement. A delivery that is
+ * Stores deliveries and queues the jobs of these shards, in one statement. A delivery that is
  * stored already is left unchanged. Rows and jobs are written in a fixed order, so that two calls
  * cannot block each other.
  */
-export async function insertDeliveries(sql: Sql, deliveries: readonly NewDelivery[]): Promise<void> {
+export async function insertDeliveries(
+  sql: Sql,
+  deliveries: readonly NewDelivery[],
+  queuedShards: readonly number[],
+): Promise<void> {
   const rows = deliveries.map((delivery) => ({ ...delivery, shard: shardOf(delivery.lane) })).sort(byId)
   await sql`
     with stored as (
@@ -19,7 +23,7 @@ export async function insertDeliveries(sql: Sql, deliveries: readonly NewDeliver
       payload: sql`json_build_object('shard', shard)`,
       once: sql`shard::text`,
     })}
-    from (select distinct shard from stored order by shard) as shards
+    from (select distinct shard from stored where shard = any(${queuedShards}) order by shard) as shards
     having count(*) > 0`
 }
 

@@ -7,6 +7,8 @@ export const WEBHOOK_BYTES_MAX = 25 * 2 ** 20
 const SMALL_BYTES_MAX = 256 * 2 ** 10
 const LARGE_BODIES_MAX = 4
 
+type Raw = FastifyRequest['raw']
+
 /**
  * Bounds the memory of bodies that nobody has verified yet: only a few bodies larger than 256 KiB
  * are read at a time. Others wait, unread, until the time limit of bodies.
@@ -19,44 +21,35 @@ export class WebhookBodies {
    * Reads the body and passes it to `use`. A large body keeps its slot until `use` has ended.
    * Throws 413 beyond 25 MiB, announced or sent.
    */
-  async read<Result>(request: FastifyRequest, use: (body: Buffer) => Promise<Result>): Promise<Result> {
-    if (Number(request.headers['content-length'] ?? 0) > WEBHOOK_BYTES_MAX) throw tooLarge()
-    let hasSlot = false
+  async read<Result>({ raw, headers }: FastifyRequest, use: (body: Buffer) => Promise<Result>): Promise<Result> {
+    if (Number(headers['content-length'] ?? 0) > WEBHOOK_BYTES_MAX) throw tooLarge()
+    let slot: Promise<boolean> | undefined
     try {
-      const chunks: Buffer[] = []
-      let bytes = 0
-      // Keeps the connection open if reading stops early, so that the client can be told why.
-      for await (const chunk of request.raw.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-        bytes += chunk.byteLength
-        if (bytes > WEBHOOK_BYTES_MAX) throw tooLarge()
-        chunks.push(chunk)
-        if (bytes <= SMALL_BYTES_MAX || hasSlot) continue
-        await this.#take(request.raw)
-        hasSlot = true
-      }
-      return await use(Buffer.concat(chunks))
+      const body = await readBody(raw, () => {
+        slot = this.#take(raw)
+        return slot
+      })
+      return await use(body)
     } finally {
-      if (hasSlot) this.#giveBack()
+      if (await slot) this.#giveBack()
     }
   }
 
-  /** Rejects when the client leaves or the body takes too long. */
-  async #take(raw: FastifyRequest['raw']): Promise<void> {
+  /** Resolves to false when the client leaves or the body takes too long. */
+  #take(raw: Raw): Promise<boolean> {
     if (this.#free > 0) {
       this.#free -= 1
-      return
+      return Promise.resolve(true)
     }
-    const { promise, resolve, reject } = Promise.withResolvers<void>()
-    const leave = (error?: Error) => reject(error ?? new Error('The client closed the connection'))
-    const ends = ['error', 'close'] as const
-    this.#waiting.add(resolve)
-    for (const event of ends) raw.once(event, leave)
-    try {
-      await promise
-    } finally {
-      this.#waiting.delete(resolve)
-      for (const event of ends) raw.off(event, leave)
-    }
+    return new Promise((resolve) => {
+      const get = () => resolve(true)
+      this.#waiting.add(get)
+      for (const event of ['error', 'close']) {
+        raw.once(event, () => {
+          if (this.#waiting.delete(get)) resolve(false)
+        })
+      }
+    })
   }
 
   #giveBack(): void {
@@ -67,6 +60,35 @@ export class WebhookBodies {
       next()
     }
   }
+}
+
+/** Pauses at the size of small bodies until `admit` has resolved. */
+function readBody(raw: Raw, admit: () => Promise<unknown>): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let bytes = 0
+    let isAdmitted = false
+    const read = (chunk: Buffer) => {
+      bytes += chunk.byteLength
+      if (bytes > WEBHOOK_BYTES_MAX) return end(() => reject(tooLarge()))
+      chunks.push(chunk)
+      if (isAdmitted || bytes <= SMALL_BYTES_MAX) return
+      isAdmitted = true
+      raw.pause()
+      void admit().then(() => raw.resume())
+    }
+    const listeners = {
+      data: read,
+      end: () => end(() => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks))),
+      error: (error: Error) => end(() => reject(error)),
+      close: () => end(() => reject(new Error('The connection was closed before the end of the body'))),
+    }
+    const end = (settle: () => void) => {
+      for (const [event, listener] of Object.entries(listeners)) raw.off(event, listener)
+      settle()
+    }
+    for (const [event, listener] of Object.entries(listeners)) raw.on(event, listener)
+  })
 }
 
 function tooLarge(): ApiError {

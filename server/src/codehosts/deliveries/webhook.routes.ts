@@ -1,11 +1,9 @@
 import type { FastifyInstance } from 'fastify'
-import { Batch } from '../../platform/batch.ts'
 import { ApiError, notFound } from '../../platform/http/errors.ts'
 import { PROVIDERS, type Provider } from '../../repositories/repository-identity.ts'
 import type { Services } from '../../services.ts'
-import type { NewDelivery } from './delivery.ts'
-import { insertDeliveries } from './new-delivery.store.ts'
 import { WebhookBodies } from './read-webhook-body.ts'
+import { DeliveryIntake } from './store-delivery.ts'
 
 type WebhookRequest = { Params: { provider: string } }
 
@@ -14,12 +12,10 @@ type WebhookRequest = { Params: { provider: string } }
  * needed. Register it as a plugin, so that bodies arrive unread.
  */
 export async function webhookRoutes(app: FastifyInstance, services: Services): Promise<void> {
-  const { sql, codeHosts, clock } = services
+  const { codeHosts, clock } = services
   const bodies = new WebhookBodies()
-  const inserts = new Batch<NewDelivery, void>(async (deliveries) => {
-    await insertDeliveries(sql, deliveries)
-    return deliveries.map(() => undefined)
-  })
+  const intake = new DeliveryIntake(services)
+  app.addHook('onClose', () => intake.close())
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _body, done) => done(null))
 
@@ -31,7 +27,7 @@ export async function webhookRoutes(app: FastifyInstance, services: Services): P
       if (!(await webhooks.verify(body, request.headers))) return reply.code(401).send()
       const head = webhooks.readHead(body, request.headers)
       if (head === null) throw unreadable(provider)
-      await inserts.add({ ...head, provider, received_at: clock.now(), payload: body.toString() })
+      await intake.store({ ...head, provider, received_at: clock.now(), payload: body.toString() })
       return reply.code(202).send()
     })
   })

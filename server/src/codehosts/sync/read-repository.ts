@@ -49,16 +49,20 @@ async function readOpen(pass: RepositoryPass, list: string, read: () => Promise<
 
 async function openRuns({ run, repository, seen }: RepositoryPass): Promise<ListedItem[]> {
   const { services, parts, sync, client } = run
-  const ids = await parts.listOpenRuns(services.sql, sync.org_id, repository, OPEN_MAX)
-  const missed = ids.filter((id) => !seen.has(`runs ${id}`))
+  const open = await parts.listOpenRuns(services.sql, sync.org_id, openOf(repository))
+  const missed = open.map((run) => run.external_run_id).filter((id) => !seen.has(`runs ${id}`))
   const runs = await mapSideBySide(missed, READS_AT_ONCE, (id) => client.readRun(repository, id))
   return runs.filter((read) => read !== null).map(runItem)
 }
 
 async function openDeployments({ run, repository, seen }: RepositoryPass): Promise<ListedItem[]> {
   const { services, parts, sync, client } = run
-  const open = await parts.listOpenDeployments(services.sql, sync.org_id, repository, OPEN_MAX)
+  const open = await parts.listOpenDeployments(services.sql, sync.org_id, openOf(repository))
   return open
     .filter(({ id }) => !seen.has(`deployments ${id}`))
     .map((missed) => deploymentItem(client, { ...missed, repository }))
+}
+
+function openOf({ provider, id }: HostRepository) {
+  return { provider, repository_ids: [id], limit: OPEN_MAX }
 }

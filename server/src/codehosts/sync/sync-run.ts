@@ -9,15 +9,15 @@ import type { HostRepository } from '../host-repository.ts'
 import type { Sync } from './sync.store.ts'
 import type { SyncSlice } from './sync-slice.ts'
 
-type RepositoryKey = { provider: string; id: string }
+type OfRepositories = { provider: string; repository_ids: readonly string[]; limit: number }
 
 /** What the synchronisation needs of the slices above it. jobs.ts provides it. */
 export type SyncParts = {
   handlers: HostEventHandlers
-  /** The host's ids of runs that are stored as queued or in progress, newest first. */
-  listOpenRuns(db: Db, orgId: string, repository: RepositoryKey, limit: number): Promise<string[]>
-  /** Deployments that are stored as waiting or in progress, newest first. */
-  listOpenDeployments(db: Db, orgId: string, repository: RepositoryKey, limit: number): Promise<HostDeployment[]>
+  /** Runs that are stored as queued or in progress, by the host's ids. */
+  listOpenRuns(db: Db, orgId: string, of: OfRepositories): Promise<{ external_run_id: string }[]>
+  /** Deployments that are stored as waiting or in progress. */
+  listOpenDeployments(db: Db, orgId: string, of: OfRepositories): Promise<HostDeployment[]>
 }
 
 /** A job's work on a synchronisation. */

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 type ChildProgram<Ready> = {
   /** The JSON line that it printed when it was ready. */
   ready: Ready
+  pid: number
   /** SIGTERM, and waits for the end. */
   stop(): Promise<void>
 }
@@ -30,7 +31,7 @@ export async function startProgram<Ready>(
     await exited
   }
   try {
-    return { ready: JSON.parse(await firstLine(child)), stop }
+    return { ready: JSON.parse(await firstLine(child)), pid: child.pid as number, stop }
   } catch (error) {
     await stop()
     throw error

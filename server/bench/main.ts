@@ -8,6 +8,7 @@ import { createCiReport } from './create-ci-report.bench.ts'
 import { createCiRun } from './create-ci-run.bench.ts'
 import { gateDecision } from './gate-decision.bench.ts'
 import { gatePolls } from './gate-polls.bench.ts'
+import { importConnection } from './import-connection.bench.ts'
 import { importSarif } from './import-sarif.bench.ts'
 import { largeLists } from './large-lists.bench.ts'
 import { largeReport } from './large-report.bench.ts'
@@ -29,6 +30,7 @@ const BENCHMARKS: Benchmark<Setting>[] = [
   gateDecision,
   gatePolls,
   ...largeReport,
+  ...importConnection,
   acceptDeliveries,
   applyDeliveries,
   firstStart,

@@ -56,7 +56,18 @@ async function upsertProviderRun(tx: Tx, { org_id, run_id }: ProviderRunKey, run
       host_version
     )
     values (
-      ${org_id}, ${run_id}, ${run.provider}, ${run.repository_id}, ${run.repository_owner_id}, ${run.workflow_id},
+      ${org_id}, ${run_id}, ${run.provider}, ${run.repository_id},
+      coalesce(
+        (
+          select repository.owner_id
+          from repositories repository
+          where repository.org_id = ${org_id}
+            and repository.provider = ${run.provider}
+            and repository.id = ${run.repository_id}
+        ),
+        ${run.repository_owner_id}
+      ),
+      ${run.workflow_id},
       ${run.workflow_path}, ${run.run_number}, ${run.branch}, ${run.trigger_kind}, ${run.commit_sha},
       ${run.release_name}, ${run.actor_id}, ${run.actor_login}, ${run.actor_avatar_url}, ${run.actor_url},
       ${run.created_at}, ${run.host_version}
@@ -94,7 +105,9 @@ export async function upsertEarlierAttempts(tx: Tx, key: ProviderRunKey, attempt
       completed_at = excluded.completed_at`
 }
 
-/** Adds facts that no version takes back. Of two pull requests, the one with the lower number stays. */
+/**
+ * Adds facts that no version takes back. Of two pull requests, the one with the lower number stays.
+ */
 export async function addLastingFacts(tx: Tx, key: ProviderRunKey, facts: LastingFacts): Promise<void> {
   const { commit_message, pull_request } = facts
   if (commit_message === null && pull_request === null) return
@@ -145,7 +158,9 @@ export async function markUnscored(
 
 type OpenRun = { repository_id: string; external_run_id: string; attempt: number }
 
-/** The open runs of some connected repositories, oldest first. The synchronization reads them again. */
+/**
+ * The open runs of some connected repositories, oldest first. The synchronization reads them again.
+ */
 export async function listOpenProviderRuns(
   db: Db,
   orgId: string,

@@ -35,9 +35,9 @@ type Reading = {
 }
 
 /**
- * Reads what events do not say about the newest runs of a repository that lack it: the author of
- * the commit, the merged pull request, the workflow file, earlier attempts, and the names of actors.
- * What the host does not have stays null and is not asked for again.
+ * Reads what events do not say about runs: the author of the commit, the merged pull request, the
+ * workflow file, earlier attempts and the names of actors. Takes some runs of a repository, newest
+ * first. What the host does not have stays null and is not asked for again.
  */
 export const readRunDetails: Job<Services, RepositoryKey> = {
   ...readRunDetailsJob,

@@ -23,16 +23,17 @@ jobs:
   })
 })
 
+const OS = `\${{ matrix.os }}`
 const NAMES: [name: string, shown: string][] = [
-  ["'Test (${{ matrix.os }})'", 'Test'],
-  ["'Test (${{ matrix.os }}, ${{ matrix.node }})'", 'Test'],
-  ["'Test on ${{ matrix.os }}'", 'Test on'],
-  ["'${{ matrix.os }} / Build'", 'Build'],
-  ["'Build - ${{ matrix.os }}'", 'Build'],
-  ["'${{ matrix.os }}'", 'job'],
-  ["'Test ${{ matrix.os'", 'Test'],
+  [`'Test (${OS})'`, 'Test'],
+  [`'Test (${OS}, ${OS})'`, 'Test'],
+  [`'Test on ${OS}'`, 'Test on'],
+  [`'${OS} / Build'`, 'Build'],
+  [`'Build - ${OS}'`, 'Build'],
+  [`'${OS}'`, 'job'],
+  [`'Test ${OS.slice(0, 8)}'`, 'Test'],
   ['7', 'job'],
-  ["'Deploy (production)'", 'Deploy (production)'],
+  [`'Deploy (production)'`, 'Deploy (production)'],
 ]
 
 for (const [name, shown] of NAMES) {

@@ -2,7 +2,7 @@ import { parse } from 'yaml'
 
 /** What is kept of a version of a workflow file. */
 export type WorkflowFile = {
-  /** The names of the jobs that each job needs, by the name of the job; null if this is no workflow. */
+  /** The names of the jobs that each job needs, by the name of the job; null for other files. */
   job_dependencies: Record<string, string[]> | null
   /** True if a job deploys to an environment. */
   deploys: boolean

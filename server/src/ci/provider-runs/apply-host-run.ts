@@ -37,7 +37,8 @@ const UNKNOWN: Omit<AttemptFacts, 'number'> = { job_started: false, version: nul
  */
 export const applyHostRun: HostEventHandler<'run'> = async ({ clock }, tx, source, run) => {
   const key = keyOf(source, run.id)
-  // Sent together. PostgreSQL runs them in order, so the reads see what the lock waited for.
+  // Queries are sent together to save round trips. PostgreSQL runs them in order, so these read what
+  // the lock waited for.
   const [, facts, storedVersion] = await Promise.all([
     lockProviderRun(tx, key),
     readAttemptFacts(tx, key),
@@ -48,13 +49,15 @@ export const applyHostRun: HostEventHandler<'run'> = async ({ clock }, tx, sourc
     job_started,
     version: mergeVersions(version, given),
   }))
-  if (changed !== null) await writeAttemptFacts(tx, key, changed.attempt)
   const isNewest = storedVersion === null || given.host_version > storedVersion
   const after = courseOf(changed?.facts ?? facts) as RunCourse
-  if (isNewest) await upsertRun(tx, key, toProviderRun(run, given), after)
-  else if (changed !== null) await updateNewestAttempt(tx, key, after)
-  await addLastingFacts(tx, key, toLastingFacts(run))
-  if (storedVersion === null) await linkPullRequestsOfRun(tx, key)
+  await Promise.all([
+    changed !== null && writeAttemptFacts(tx, key, changed.attempt),
+    isNewest && upsertRun(tx, key, toProviderRun(run, given), after),
+    changed !== null && !isNewest && updateNewestAttempt(tx, key, after),
+    addLastingFacts(tx, key, toLastingFacts(run)),
+    storedVersion === null && linkPullRequestsOfRun(tx, key),
+  ])
   if (changed === null && !isNewest) return
   await followChange(tx, { key, run, before: courseOf(facts), after }, clock.now())
 }

@@ -24,6 +24,5 @@ export const readRunFailuresJob = { name: 'ci.read-run-failures', payload: Repos
  * order.
  */
 export async function requestCompletion(db: Db, repository: RepositoryKey, runId: string): Promise<void> {
-  await markUnscored(db, repository, [runId])
-  await enqueue(db, completeRunsJob, repository)
+  await Promise.all([markUnscored(db, repository, [runId]), enqueue(db, completeRunsJob, repository)])
 }

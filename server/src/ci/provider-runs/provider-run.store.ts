@@ -15,8 +15,7 @@ export async function findRunVersion(tx: Tx, { org_id, run_id }: ProviderRunKey)
 
 /** Stores the facts of a run and its newest attempt, in place of the stored ones. */
 export async function upsertRun(tx: Tx, key: ProviderRunKey, run: ProviderRun, course: RunCourse): Promise<void> {
-  await upsertCiRun(tx, key, run, course)
-  await upsertProviderRun(tx, key, run)
+  await Promise.all([upsertCiRun(tx, key, run, course), upsertProviderRun(tx, key, run)])
 }
 
 /** The repository has the name that is known now: the event may be from before it was renamed. */

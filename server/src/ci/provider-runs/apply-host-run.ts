@@ -37,8 +37,8 @@ const UNKNOWN: Omit<AttemptFacts, 'number'> = { job_started: false, version: nul
  */
 export const applyHostRun: HostEventHandler<'run'> = async ({ clock }, tx, source, run) => {
   const key = keyOf(source, run.id)
-  // Queries are sent together to save round trips. PostgreSQL runs them in order, so these read what
-  // the lock waited for.
+  // Queries are sent together to save round trips. PostgreSQL runs them in order, so these read
+  // what the lock waited for.
   const [, facts, storedVersion] = await Promise.all([
     lockProviderRun(tx, key),
     readAttemptFacts(tx, key),

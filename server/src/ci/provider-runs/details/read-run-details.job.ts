@@ -125,9 +125,10 @@ async function markRead({ services: { sql, clock }, reads, key, runs }: Reading)
   const isRecent = ({ details_tried_at: at }: RunWithoutDetails) =>
     at === null || now.getTime() - at.getTime() < READ_AGAIN_MS
   const again = reads.missed > 0 ? runs.filter(isRecent) : []
-  const ids = (some: readonly RunWithoutDetails[]) => some.map(({ run_id }) => run_id)
-  await markDetails(sql, key.org_id, ids(again), { due: true, now })
-  await markDetails(sql, key.org_id, ids(runs.filter((run) => !again.includes(run))), { due: false, now })
-  await markUnscored(sql, key, ids(runs))
+  const read = runs.filter((run) => !again.includes(run))
+  const ids = runs.map(({ run_id }) => run_id)
+  await markDetails(sql, key.org_id, again, { due: true, now })
+  await markDetails(sql, key.org_id, read, { due: false, now })
+  await markUnscored(sql, key, ids)
   await enqueue(sql, completeRunsJob, key)
 }

@@ -73,6 +73,18 @@ for (const [what, text] of [
   test(`${what} has no job dependencies`, () => assert.deepEqual(parseWorkflowFile(text as string), NO_WORKFLOW))
 }
 
+test('names are what PostgreSQL can store', () => {
+  const file = `jobs: {"a\\0b": {name: "\\ud83d${'x'.repeat(300)}"}, c: {needs: ["a\\0b"]}}`
+  const names = Object.keys(parseWorkflowFile(file).job_dependencies ?? {})
+  assert.deepEqual(
+    names.map((name) => [name.length, name.isWellFormed(), name.includes('\0')]),
+    [
+      [200, true, false],
+      [1, true, false],
+    ],
+  )
+})
+
 test('odd values of jobs and needs are passed over', () => {
   const file = 'jobs: {a: null, b: {needs: 3}, c: {needs: [a, {x: 1}, gone]}}'
   assert.deepEqual(parseWorkflowFile(file).job_dependencies, { a: [], b: [], c: ['a', 'gone'] })

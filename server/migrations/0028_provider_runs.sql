@@ -90,7 +90,7 @@ create table provider_runs (
 );
 -- The history of a workflow on a branch. Runs of pull requests have their own: the branch may be one of a fork.
 create index provider_runs_by_branch on provider_runs
-  (org_id, provider, repository_id, workflow_id, branch, (trigger_kind = 'pull_request'), run_number)
+  (org_id, provider, repository_id, workflow_id, branch, (trigger_kind = 'pull_request'), run_number, run_id)
   where branch is not null and run_number is not null;
 create index provider_runs_by_commit on provider_runs (org_id, provider, repository_id, commit_sha);
 create index provider_runs_without_details on provider_runs (org_id, provider, repository_id, created_at)

@@ -187,7 +187,7 @@ test('pushes to the tracked branch are kept with their commits, once; others are
   const source = await newSource()
   const person = { name: 'Ada', email: 'ada@example.com', login: 'ada' }
   const commits = Array.from({ length: 1005 }, (_, index) => ({
-    ...{ sha: `${index}`.padStart(40, '0'), message: 'x'.repeat(5000), author: person, committer: person },
+    ...{ sha: `${index}`.padStart(40, '0'), message: `x${'🛒'.repeat(2500)}`, author: person, committer: person },
     at: minutes(index),
   }))
   const push = {

@@ -29,7 +29,7 @@ export async function insertPush(tx: Tx, source: HostSource, push: BranchPush): 
 async function insertCommits(tx: Tx, source: HostSource, push: BranchPush, id: string): Promise<void> {
   const commits = push.commits.slice(-COMMITS_MAX).map((commit, index) => ({
     ...commit,
-    message: commit.message.slice(0, MESSAGE_CHARS_MAX),
+    message: commit.message.slice(0, MESSAGE_CHARS_MAX).toWellFormed(),
     position: index + 1,
   }))
   await tx`

@@ -37,20 +37,27 @@ const UNKNOWN: Omit<AttemptFacts, 'number'> = { job_started: false, version: nul
  */
 export const applyHostRun: HostEventHandler<'run'> = async ({ clock }, tx, source, run) => {
   const key = keyOf(source, run.id)
-  await lockProviderRun(tx, key)
-  const [facts, storedVersion] = [await readAttemptFacts(tx, key), await findRunVersion(tx, key)]
+  // Queries are sent together to save round trips. PostgreSQL runs them in order, so these read
+  // what the lock waited for.
+  const [, facts, storedVersion] = await Promise.all([
+    lockProviderRun(tx, key),
+    readAttemptFacts(tx, key),
+    findRunVersion(tx, key),
+  ])
   const given = toAttemptVersion(run)
   const changed = changeAttempt(facts, run.attempt, ({ version, job_started }) => ({
     job_started,
     version: mergeVersions(version, given),
   }))
-  if (changed !== null) await writeAttemptFacts(tx, key, changed.attempt)
   const isNewest = storedVersion === null || given.host_version > storedVersion
   const after = courseOf(changed?.facts ?? facts) as RunCourse
-  if (isNewest) await upsertRun(tx, key, toProviderRun(run, given), after)
-  else if (changed !== null) await updateNewestAttempt(tx, key, after)
-  await addLastingFacts(tx, key, toLastingFacts(run))
-  if (storedVersion === null) await linkPullRequestsOfRun(tx, key)
+  await Promise.all([
+    changed !== null && writeAttemptFacts(tx, key, changed.attempt),
+    isNewest && upsertRun(tx, key, toProviderRun(run, given), after),
+    changed !== null && !isNewest && updateNewestAttempt(tx, key, after),
+    addLastingFacts(tx, key, toLastingFacts(run)),
+    storedVersion === null && linkPullRequestsOfRun(tx, key),
+  ])
   if (changed === null && !isNewest) return
   await followChange(tx, { key, run, before: courseOf(facts), after }, clock.now())
 }
@@ -66,8 +73,7 @@ export const applyPullRequestToRuns: HostEventHandler<'pull_request'> = (_, tx, 
 export const applyHostJob: HostEventHandler<'job'> = async ({ clock }, tx, source, job) => {
   if (!STARTED.includes(job.status)) return
   const key = keyOf(source, job.run_id)
-  await lockProviderRun(tx, key)
-  const facts = await readAttemptFacts(tx, key)
+  const [, facts] = await Promise.all([lockProviderRun(tx, key), readAttemptFacts(tx, key)])
   const changed = changeAttempt(facts, job.attempt, ({ version }) => ({ job_started: true, version }))
   if (changed === null) return
   await writeAttemptFacts(tx, key, changed.attempt)
@@ -97,19 +103,31 @@ function changeAttempt(
 type Change = { key: ProviderRunKey; run: HostRun | HostJob; before: RunCourse | null; after: RunCourse }
 
 /** Stores and announces what a change of the attempts leads to. */
-async function followChange(tx: Tx, { key, run, before, after }: Change, now: Date): Promise<void> {
+async function followChange(tx: Tx, change: Change, now: Date): Promise<void> {
+  const { key, run, before, after } = change
   if (after.earlier.length > 0) await upsertEarlierAttempts(tx, key, after.earlier)
-  if (hasNewGap(before, after)) await askForDetails(tx, key)
-  const { newest } = after
-  if (stateOf(before?.newest) !== stateOf(newest))
-    await askForFailure(tx, key, endedBadly(newest.status) && newest.status !== 'skipped' ? newest.number : null)
-  for (const attempt of finishedBetween(before, after)) {
-    const isRecent = (attempt.completed_at as Date).getTime() >= now.getTime() - DAY_MS
-    const event = { ...key, attempt: attempt.number, status: attempt.status }
-    if (isRecent) await publish(tx, runFinished, event)
+  const hasGap = hasNewGap(before, after)
+  if (hasGap) await askForDetails(tx, key)
+  await followFailure(tx, change)
+  for (const { number: attempt, status, completed_at } of finishedBetween(before, after)) {
+    const isRecent = (completed_at as Date).getTime() >= now.getTime() - DAY_MS
+    if (isRecent) await publish(tx, runFinished, { ...key, attempt, status })
   }
-  const { provider, id } = run.repository
-  await requestCompletion(tx, { org_id: key.org_id, provider, repository_id: id }, key.run_id)
+  const repository = { org_id: key.org_id, provider: run.repository.provider, repository_id: run.repository.id }
+  const isNews = before === null || hasGap || isFinal(before.newest.status) || isFinal(after.newest.status)
+  if (isNews) await requestCompletion(tx, repository, key.run_id)
+}
+
+/** Asks why the newest attempt failed. What is known of an attempt before it is forgotten. */
+async function followFailure(tx: Tx, { key, before, after: { newest } }: Change): Promise<void> {
+  if (stateOf(before?.newest) === stateOf(newest)) return
+  if (hasFailed(newest)) await askForFailure(tx, key, newest.number)
+  else if (before !== null && hasFailed(before.newest)) await askForFailure(tx, key, null)
+}
+
+/** A skipped attempt ended without success, but did not fail. */
+function hasFailed({ status }: Attempt): boolean {
+  return endedBadly(status) && status !== 'skipped'
 }
 
 /** True if attempts before a new one are not known. */

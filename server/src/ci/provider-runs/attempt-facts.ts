@@ -30,10 +30,11 @@ export type Attempt = {
 
 /** The attempt that an event describes. */
 export function toAttemptVersion(run: HostRun): AttemptVersion {
-  const { attempt, status, updated_at, started_at, html_url: url } = run
+  const { repository, pull_requests, commit, ...facts } = run
+  const { attempt, status, updated_at, started_at, html_url: url } = facts
   const actor = run.triggering_actor?.login ?? run.actor?.login ?? null
   const state = orderOfStatus(status)
-  const host_version = hostVersion({ attempt, updated_at, state, content: { status, url, actor, started_at } })
+  const host_version = hostVersion({ attempt, updated_at, state, content: [facts, commit.sha, repository.id] })
   const completed_at = isFinal(status) ? (run.completed_at ?? updated_at) : null
   return { host_version, status, url, actor, started_at, completed_at, host_updated_at: updated_at }
 }

@@ -20,9 +20,9 @@ export const readRunFailuresJob = { name: 'ci.read-run-failures', payload: Repos
 
 /**
  * Queues the completion of a run, in the transaction that changes it. This is the only job that
- * handlers queue, so that transactions over several runs lock the jobs of a repository in one order.
+ * handlers queue, so that transactions over several runs lock the jobs of a repository in one
+ * order.
  */
 export async function requestCompletion(db: Db, repository: RepositoryKey, runId: string): Promise<void> {
-  await markUnscored(db, repository, [runId])
-  await enqueue(db, completeRunsJob, repository)
+  await Promise.all([markUnscored(db, repository, [runId]), enqueue(db, completeRunsJob, repository)])
 }

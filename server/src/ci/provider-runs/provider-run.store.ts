@@ -15,8 +15,7 @@ export async function findRunVersion(tx: Tx, { org_id, run_id }: ProviderRunKey)
 
 /** Stores the facts of a run and its newest attempt, in place of the stored ones. */
 export async function upsertRun(tx: Tx, key: ProviderRunKey, run: ProviderRun, course: RunCourse): Promise<void> {
-  await upsertCiRun(tx, key, run, course)
-  await upsertProviderRun(tx, key, run)
+  await Promise.all([upsertCiRun(tx, key, run, course), upsertProviderRun(tx, key, run)])
 }
 
 /** The repository has the name that is known now: the event may be from before it was renamed. */
@@ -56,7 +55,18 @@ async function upsertProviderRun(tx: Tx, { org_id, run_id }: ProviderRunKey, run
       host_version
     )
     values (
-      ${org_id}, ${run_id}, ${run.provider}, ${run.repository_id}, ${run.repository_owner_id}, ${run.workflow_id},
+      ${org_id}, ${run_id}, ${run.provider}, ${run.repository_id},
+      coalesce(
+        (
+          select repository.owner_id
+          from repositories repository
+          where repository.org_id = ${org_id}
+            and repository.provider = ${run.provider}
+            and repository.id = ${run.repository_id}
+        ),
+        ${run.repository_owner_id}
+      ),
+      ${run.workflow_id},
       ${run.workflow_path}, ${run.run_number}, ${run.branch}, ${run.trigger_kind}, ${run.commit_sha},
       ${run.release_name}, ${run.actor_id}, ${run.actor_login}, ${run.actor_avatar_url}, ${run.actor_url},
       ${run.created_at}, ${run.host_version}
@@ -94,7 +104,9 @@ export async function upsertEarlierAttempts(tx: Tx, key: ProviderRunKey, attempt
       completed_at = excluded.completed_at`
 }
 
-/** Adds facts that no version takes back. Of two pull requests, the one with the lower number stays. */
+/**
+ * Adds facts that no version takes back. Of two pull requests, the one with the lower number stays.
+ */
 export async function addLastingFacts(tx: Tx, key: ProviderRunKey, facts: LastingFacts): Promise<void> {
   const { commit_message, pull_request } = facts
   if (commit_message === null && pull_request === null) return

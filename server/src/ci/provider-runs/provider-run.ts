@@ -55,7 +55,9 @@ export function toProviderRun(run: HostRun, { host_version }: AttemptVersion): P
   }
 }
 
-/** Facts of a run that stay once a version has named them. Hosts leave them out of later versions. */
+/**
+ * Facts of a run that stay once a version has named them. Hosts leave them out of later versions.
+ */
 export type LastingFacts = { commit_message: string | null; pull_request: HostPullRequestName | null }
 
 /** A run belongs to one pull request: the one with the lowest number that any version names. */

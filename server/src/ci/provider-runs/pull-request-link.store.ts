@@ -4,7 +4,12 @@ import type { Tx } from '../../platform/db/sql.ts'
 import type { ProviderRunKey } from './attempt-facts.store.ts'
 
 /** Links a new run to the stored pull requests of its commit. */
-export async function linkPullRequestsOfRun(tx: Tx, { org_id, run_id }: ProviderRunKey): Promise<void> {
+export async function linkPullRequestsOfRun(tx: Tx, key: ProviderRunKey): Promise<void> {
+  await Promise.all([linkPullRequest(tx, key), linkMergedPullRequest(tx, key)])
+}
+
+/** A commit can belong to several pull requests. The one with the lowest number counts. */
+async function linkPullRequest(tx: Tx, { org_id, run_id }: ProviderRunKey): Promise<void> {
   await tx`
     update provider_runs run
     set pull_request_number = pull.number, pull_request_url = pull.url
@@ -23,6 +28,9 @@ export async function linkPullRequestsOfRun(tx: Tx, { org_id, run_id }: Provider
           and lower.commit_sha = run.commit_sha
           and lower.pull_request < pull.number
       )`
+}
+
+async function linkMergedPullRequest(tx: Tx, { org_id, run_id }: ProviderRunKey): Promise<void> {
   await tx`
     update provider_runs run
     set merged_pull_request_number = pull.number, merged_pull_request_url = pull.url
@@ -32,7 +40,15 @@ export async function linkPullRequestsOfRun(tx: Tx, { org_id, run_id }: Provider
       and run.trigger_kind <> 'pull_request'
       and (pull.org_id, pull.provider, pull.repository_id) = (run.org_id, run.provider, run.repository_id)
       and pull.state = 'merged'
-      and pull.merge_commit_sha = run.commit_sha`
+      and pull.merge_commit_sha = run.commit_sha
+      and pull.number <= coalesce(run.merged_pull_request_number, pull.number)
+      and not exists (
+        select from pull_requests lower
+        where (lower.org_id, lower.provider, lower.repository_id) = (run.org_id, run.provider, run.repository_id)
+          and lower.state = 'merged'
+          and lower.merge_commit_sha = run.commit_sha
+          and lower.number < pull.number
+      )`
 }
 
 /** Links a pull request to the stored runs of its newest commit and of its merge commit. */

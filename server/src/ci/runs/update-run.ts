@@ -28,8 +28,8 @@ export const runFinished: Event<RunFinished> = { name: 'ci.run.finished', payloa
 
 /**
  * Updates one attempt of a run, by default the newest, and returns the run with that attempt.
- * Errors: 400 `invalid_request` for completed_at; 404 for an unknown run or attempt and for a run of
- * a code host; 409 `run_finished` for a change of a finished attempt.
+ * Errors: 400 `invalid_request` for completed_at; 404 for an unknown run or attempt, and for a
+ * run of a code host; 409 `run_finished` for a change of a finished attempt.
  */
 export async function updateRun(
   { sql, clock }: Services,

@@ -35,9 +35,9 @@ type Reading = {
 }
 
 /**
- * Reads what events do not say about the newest runs of a repository that lack it: the author of
- * the commit, the merged pull request, the workflow file, earlier attempts, and the names of actors.
- * What the host does not have stays null and is not asked for again.
+ * Reads what events do not say about runs: the author of the commit, the merged pull request, the
+ * workflow file, earlier attempts and the names of actors. Takes some runs of a repository, newest
+ * first. What the host does not have stays null and is not asked for again.
  */
 export const readRunDetails: Job<Services, RepositoryKey> = {
   ...readRunDetailsJob,
@@ -125,9 +125,10 @@ async function markRead({ services: { sql, clock }, reads, key, runs }: Reading)
   const isRecent = ({ details_tried_at: at }: RunWithoutDetails) =>
     at === null || now.getTime() - at.getTime() < READ_AGAIN_MS
   const again = reads.missed > 0 ? runs.filter(isRecent) : []
-  const ids = (some: readonly RunWithoutDetails[]) => some.map(({ run_id }) => run_id)
-  await markDetails(sql, key.org_id, ids(again), { due: true, now })
-  await markDetails(sql, key.org_id, ids(runs.filter((run) => !again.includes(run))), { due: false, now })
-  await markUnscored(sql, key, ids(runs))
+  const read = runs.filter((run) => !again.includes(run))
+  const ids = runs.map(({ run_id }) => run_id)
+  await markDetails(sql, key.org_id, again, { due: true, now })
+  await markDetails(sql, key.org_id, read, { due: false, now })
+  await markUnscored(sql, key, ids)
   await enqueue(sql, completeRunsJob, key)
 }

@@ -71,18 +71,25 @@ export async function storeCommit(db: Db, orgId: string, runIds: readonly string
       and run_id = any(${runIds as string[]})`
 }
 
-/** Marks details as read, or as tried for the first time if some of them could not be read. */
+/**
+ * Marks details as read, or as tried if some of them could not be read. Runs with a new attempt are
+ * left out, because they may have earlier attempts that were not asked for.
+ */
 export async function markDetails(
   db: Db,
   orgId: string,
-  runIds: readonly string[],
+  runs: readonly RunWithoutDetails[],
   { due, now }: { due: boolean; now: Date },
 ): Promise<void> {
+  const given = runs.map(({ run_id, newest_attempt }) => ({ run_id, newest_attempt }))
   await db`
-    update provider_runs
-    set details_due = ${due}, details_tried_at = coalesce(details_tried_at, ${now})
-    where org_id = ${orgId}
-      and run_id = any(${runIds as string[]})`
+    update provider_runs run
+    set details_due = ${due}, details_tried_at = coalesce(run.details_tried_at, ${now})
+    from json_to_recordset(${db.json(given)}::json) as given (run_id text, newest_attempt smallint)
+    join ci_runs ci_run on ci_run.id = given.run_id and ci_run.newest_attempt = given.newest_attempt
+    where run.org_id = ${orgId}
+      and run.run_id = given.run_id
+      and ci_run.org_id = ${orgId}`
 }
 
 /** Those of the given versions of workflow files that have not been read. */

@@ -2,7 +2,7 @@ import { parse } from 'yaml'
 
 /** What is kept of a version of a workflow file. */
 export type WorkflowFile = {
-  /** The names of the jobs that each job needs, by the name of the job; null if this is no workflow. */
+  /** The names of the jobs that each job needs, by the name of the job; null for other files. */
   job_dependencies: Record<string, string[]> | null
   /** True if a job deploys to an environment. */
   deploys: boolean
@@ -41,7 +41,7 @@ type Members = Record<string, unknown>
 function readJobs(text: string): Map<string, Members> | null {
   const jobs = membersOf(membersOf(parseYaml(text))?.jobs)
   if (jobs === null) return null
-  const read = Object.entries(jobs).map(([id, job]): [string, Members] => [id, membersOf(job) ?? {}])
+  const read = Object.entries(jobs).map(([id, job]): [string, Members] => [storable(id), membersOf(job) ?? {}])
   return new Map(read.slice(0, JOBS_MAX))
 }
 
@@ -68,7 +68,7 @@ function jobName(id: string, { name }: Members): string {
     .split(' ')
     .filter((word) => word !== '')
     .join(' ')
-  return trimSeparators(plain).slice(0, NAME_CHARS_MAX) || id
+  return storable(trimSeparators(plain)) || id
 }
 
 function withoutExpressions(name: string): string {
@@ -86,5 +86,10 @@ function trimSeparators(name: string): string {
 
 function needsOf({ needs }: Members): string[] {
   const list = Array.isArray(needs) ? needs : [needs]
-  return list.filter((need) => typeof need === 'string')
+  return list.filter((need) => typeof need === 'string').map(storable)
+}
+
+/** A name of limited length, without NUL and lone surrogates, which PostgreSQL does not store. */
+function storable(name: string): string {
+  return name.slice(0, NAME_CHARS_MAX).toWellFormed().replaceAll('\0', '')
 }

@@ -14,8 +14,8 @@ const EXCERPT_CHARS_MAX = 2000
 const JOBS_MAX = 3
 
 /**
- * The jobs that explain a failed attempt: those that failed, in the order in which they ended; of a
- * cancelled attempt without failed jobs, those that were cancelled.
+ * The jobs that explain a failed attempt: those that failed, in the order in which they ended. If
+ * none failed, those that were cancelled.
  */
 export function decisiveJobs(jobs: readonly HostJob[]): HostJob[] {
   const failed = jobs.filter(({ status }) => status === 'failure' || status === 'timed_out')
@@ -26,7 +26,7 @@ export function decisiveJobs(jobs: readonly HostJob[]): HostJob[] {
     .slice(0, JOBS_MAX)
 }
 
-/** Explains a failed attempt by the first of its jobs that has a category, else by the first one. */
+/** Explains a failed attempt by the first of its jobs that has a category, else by the first. */
 export function explainFailure(status: RunStatus, jobs: readonly JobEvidence[]): RunFailure {
   const explained = jobs.map((evidence) => explainJob(status, evidence))
   const decisive = explained.find(({ failure_category }) => failure_category !== 'unknown') ?? explained[0]

@@ -59,7 +59,7 @@ function failureRecurrence({ failure_category }: ScoredRun, previous: ScoredRun 
   return previous?.failure_category === failure_category ? (previous.scores?.failure_recurrence ?? 0) + 1 : 1
 }
 
-/** Per cent: 30 on the tracked branch, 20 if it deploys, 30 if it failed, and 5 for each anomaly. */
+/** From 0 to 1 (docs/runs.md). It is added up in hundredths, which are exact. */
 function importanceScore({ on_tracked_branch, deploys, status }: ScoredRun, anomalies: number): number {
   const failed = status === 'failure' || status === 'timed_out'
   return ((on_tracked_branch ? 30 : 0) + (deploys ? 20 : 0) + (failed ? 30 : 0) + 5 * anomalies) / 100

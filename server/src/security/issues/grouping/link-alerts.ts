@@ -36,7 +36,9 @@ export function linkAlertsByLines(links: Links, sameRule: readonly number[]): vo
 /** The streams of the findings that are joined already, by their root. */
 function streamsByRoot(links: Links, places: readonly Place[]): Map<number, Set<number>> {
   const byRoot = groupBy(places, ({ index }) => links.rootOf(index))
-  return new Map([...byRoot].map(([root, of]) => [root, new Set(of.map(({ index }) => links.factsOf(index).stream_id))]))
+  return new Map(
+    [...byRoot].map(([root, of]) => [root, new Set(of.map(({ index }) => links.factsOf(index).stream_id))]),
+  )
 }
 
 /** Sorts by place, then by what tells findings at one place apart, so that arrival never counts. */

@@ -4,6 +4,7 @@ import { COMMAND_LINE } from '../../src/audit/audit.store.ts'
 import type { HostAlert } from '../../src/codehosts/host-alert.ts'
 import type { HostSource } from '../../src/codehosts/host-event.ts'
 import { newUuid } from '../../src/platform/ids.ts'
+import { applyAlert } from '../../src/security/alerts/apply-alert.ts'
 import { type DismissRequest, dismissAlert, settleDismissal } from '../../src/security/alerts/dismiss-alert.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { type FakeAnswers, fakeCodeHost } from '../support/fake-client.ts'
@@ -199,6 +200,24 @@ test('two dismissals at the same time send one call', async () => {
     [1, 2, 3].map(() => dismissAlert(api.services, caller.orgId, COMMAND_LINE, request)),
   )
   assert.equal(tries.filter(({ status }) => status === 'fulfilled').length, 1)
+})
+
+test('dismissals and pages of alerts at the same time do not wait for each other forever', async () => {
+  const numbers = Array.from({ length: 12 }, (_, index) => index + 2)
+  await applyAlerts(api, source, ...numbers.map((number) => codeAlert({ number })))
+  const page = (hour: number) =>
+    api.services.sql.begin(async (tx) => {
+      const updated_at = new Date(LATER.getTime() + hour)
+      for (const number of numbers) await applyAlert(api.services, tx, source, codeAlert({ number, updated_at }))
+    })
+  const ids = numbers.map((number) => `gh_alert_code_scanning_1001_${number}`)
+  const dismissals = ids.map((id) =>
+    dismissAlert(api.services, caller.orgId, COMMAND_LINE, { id, reason: 'wont_fix', comment: null }),
+  )
+  await Promise.all([page(1), page(2), ...dismissals, page(3)])
+  await drainQueue(api)
+  const dismissed = (await listAlerts(api, caller)).filter(({ status }: { status: string }) => status === 'dismissed')
+  assert.equal(dismissed.length, numbers.length)
 })
 
 test('an alert of another organization cannot be dismissed', async () => {

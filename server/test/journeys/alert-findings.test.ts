@@ -192,6 +192,12 @@ test('a dependency alert and a scanner that name one advisory by different ids a
   assert.deepEqual([issue.member_count, issue.id, alert.grouping_code], [2, alert.issue_id, 'same_vulnerability'])
 })
 
+test('without alias data, an alert that states both ids of an advisory joins a scanner that states one', async () => {
+  await uploadReport(api, caller, bom('OSV', 'pkg:npm/lodash@4.17.19', [{ id: 'GHSA-35jh-r3h4-6jhm' }]), REPOSITORY)
+  await applyAlerts(api, source, dependencyAlert())
+  assert.equal((await onlyIssue(api, caller)).member_count, 2)
+})
+
 test('the same package name of another ecosystem, and another advisory of the package, are other issues', async () => {
   await uploadReport(api, caller, bom('Grype', 'pkg:npm/lodash@4.17.19', [{ id: 'CVE-2021-23337' }]), REPOSITORY)
   const pip = dependencyAlert({ number: 2, package: { ...lodash(), ecosystem: 'pip' } })

@@ -5,12 +5,15 @@ import { HostUnavailable } from '../../src/codehosts/code-host.ts'
 import type { HostAlert } from '../../src/codehosts/host-alert.ts'
 import { applyAlert, renameAlertRepository } from '../../src/security/alerts/apply-alert.ts'
 import { applyAlertChange, readAlertJob } from '../../src/security/alerts/read-alert.job.ts'
+import { reconcileAlertsJob } from '../../src/security/alerts/reconcile-alerts.job.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { fakeCodeHost } from '../support/fake-client.ts'
 import { listFindings, rowVersions } from '../support/findings.ts'
 import { applyAlerts, codeAlert, connect, dependencyAlert, listAlerts, secretAlert } from '../support/host-alerts.ts'
 import { hostAccount, hostRepository } from '../support/host-objects.ts'
 import { drainQueue } from '../support/queue.ts'
+import { uploadReport } from '../support/reports.ts'
+import { sarif, sarifResult } from '../support/sarif.ts'
 
 let api: TestApi
 
@@ -144,6 +147,32 @@ test('simultaneous events of the same alerts are applied as one after the other,
   assert.equal((await listFindings(api, caller)).length, numbers.length)
 })
 
+test('jobs of one repository, events and a report at the same time end in one finding for each alert', async () => {
+  const caller = await api.caller()
+  const source = await connect(api, caller)
+  const repository = { org_id: caller.orgId, provider: 'github', repository_id: '1001' }
+  const tell = (number: number, hour: number) => {
+    const alert = codeAlert({ number, updated_at: new Date(START + hour * HOUR_MS) })
+    return api.services.sql.begin((tx) => applyAlert(api.services, tx, source, alert))
+  }
+  const numbers = Array.from({ length: 20 }, (_, index) => index + 1)
+  await Promise.all(numbers.map((number) => tell(number, 0)))
+  await Promise.all([
+    reconcileAlertsJob.run(api.services, repository),
+    uploadReport(api, caller, sarif([sarifResult('a')], 'CodeQL'), { repository: 'acme/shop', provider: 'github' }),
+    ...numbers.map((number) => tell(number, 1)),
+    reconcileAlertsJob.run(api.services, repository),
+  ])
+  await drainQueue(api)
+  const findings = await listFindings(api, caller)
+  const seen = findings.filter(({ origin }) => origin === 'alert').map(({ last_seen_at }) => last_seen_at)
+  assert.equal(findings.length, numbers.length + 1)
+  assert.deepEqual(
+    seen,
+    numbers.map(() => new Date(START + HOUR_MS).toISOString()),
+  )
+})
+
 test('a repeated event writes no finding', async () => {
   const caller = await api.caller()
   const source = await connect(api, caller)
@@ -153,7 +182,7 @@ test('a repeated event writes no finding', async () => {
   assert.deepEqual(await rowVersions(api, caller), before)
 })
 
-test('an event without all fields is read from the host; one that is gone there is fixed', async () => {
+test('an event without all fields is read from the host, else from its list; an alert that is gone there is fixed', async () => {
   const caller = await api.caller()
   const source = await connect(api, caller)
   const host = fakeCodeHost({ readAlert: async (_, { type, number }) => codeAlert({ type, number }) })
@@ -169,6 +198,14 @@ test('an event without all fields is read from the host; one that is gone there 
     [['gh_alert_code_scanning_1001_5', 'open']],
   )
   host.answers.readAlert = async () => null
+  const listed = codeAlert({ number: 5, severity: 'low', updated_at: new Date(START + HOUR_MS) })
+  host.answers.listAlerts = async () => ({ items: [listed], next: null, etag: null })
+  await tell()
+  assert.deepEqual(
+    [(await listAlerts(api, caller))[0].severity, (await listAlerts(api, caller))[0].status],
+    ['low', 'open'],
+  )
+  host.answers.listAlerts = async () => ({ items: [], next: null, etag: null })
   await tell()
   assert.deepEqual(
     [(await listAlerts(api, caller))[0].status, (await listFindings(api, caller))[0].state],

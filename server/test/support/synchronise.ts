@@ -50,24 +50,25 @@ export function objectParts(hooks: { before(event: HostEvent): Promise<void> }):
       review: keeps('review'),
       push: keeps('push'),
     },
-    listOpenRuns: async (db, orgId, { repository_ids, limit }) => {
-      return db<{ external_run_id: string }[]>`
-        select key as external_run_id
+    listOpenRuns: async (db, orgId, repository, limit) => {
+      const rows = await db<{ key: string }[]>`
+        select key
         from test_objects
         where org_id = ${orgId}
           and kind = 'run'
-          and data #>> '{repository,id}' = any(${[...repository_ids]})
+          and data #>> '{repository,id}' = ${repository.id}
           and data ->> 'status' in ('queued', 'in_progress')
         order by key
         limit ${limit}`
+      return rows.map(({ key }) => key)
     },
-    listOpenDeployments: async (db, orgId, { repository_ids, limit }) => {
+    listOpenDeployments: async (db, orgId, repository, limit) => {
       const rows = await db<{ data: HostDeployment }[]>`
         select data
         from test_objects deployment
         where org_id = ${orgId}
           and kind = 'deployment'
-          and data #>> '{repository,id}' = any(${[...repository_ids]})
+          and data #>> '{repository,id}' = ${repository.id}
           and not exists (
             select from test_objects status
             where status.org_id = deployment.org_id

@@ -103,8 +103,9 @@ export async function settleDismissal(
 ): Promise<void> {
   if (subject_type !== 'alert') return
   await sql.begin(async (tx) => {
-    const alert = await endDismissal(tx, { org_id, id: subject_id, call_id, isAccepted: outcome === 'done' })
-    if (alert === null) return
+    const alert = await lockDismissible(tx, org_id, subject_id)
+    const ended = { org_id, id: subject_id, call_id, isAccepted: outcome === 'done' }
+    if (alert === null || !(await endDismissal(tx, ended))) return
     const repository = repositoryOf(org_id, alert)
     await enqueue(tx, reconcileAlertsJob, repository)
     await enqueue(tx, readAlertJob, { ...repository, type: alert.type, number: alert.number })

@@ -1,9 +1,11 @@
 import { type Static, Type } from 'typebox'
+import type { HostClient } from '../../codehosts/code-host.ts'
 import { findHostRepository } from '../../codehosts/connections/find-host-repository.ts'
 import { openRepositoryClient } from '../../codehosts/connections/open-client.ts'
-import { HOST_ALERT_TYPES } from '../../codehosts/host-alert.ts'
+import { HOST_ALERT_TYPES, type HostAlert, type HostAlertName } from '../../codehosts/host-alert.ts'
 import type { HostEvents, HostSource } from '../../codehosts/host-event.ts'
 import { hostAlertId } from '../../codehosts/host-ids.ts'
+import type { HostRepository } from '../../codehosts/host-repository.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { OneOf } from '../../platform/http/schemas.ts'
 import { enqueue, type Job } from '../../platform/queue/job.ts'
@@ -47,7 +49,7 @@ async function readAlert(services: Services, { org_id, provider, repository_id, 
   const client = await openRepositoryClient(services, org_id, { provider, id: repository_id })
   const repository = await findHostRepository(services.sql, org_id, provider, repository_id)
   if (client === null || repository === null) return
-  const alert = await client.readAlert(repository, name)
+  const alert = (await client.readAlert(repository, name)) ?? (await findInList(client, repository, name))
   await services.sql.begin(async (tx) => {
     if (alert !== null) return applyAlert(services, tx, { org_id }, alert)
     const named = { org_id, provider, repository_id }
@@ -55,4 +57,14 @@ async function readAlert(services: Services, { org_id, provider, repository_id, 
     const id = hostAlertId(repository.provider, repository_id, name)
     if (await closeAlert(tx, org_id, id, services.clock.now())) await enqueue(tx, reconcileAlertsJob, named)
   })
+}
+
+/** Some servers only list alerts. The list starts with those that changed last. */
+async function findInList(
+  client: HostClient,
+  repository: HostRepository,
+  { type, number }: HostAlertName,
+): Promise<HostAlert | null> {
+  const page = await client.listAlerts(repository, type, {})
+  return page === 'not_modified' ? null : (page.items.find((alert) => alert.number === number) ?? null)
 }

@@ -4,12 +4,15 @@ import { beginStoppable } from '../../platform/db/transaction.ts'
 import { type Event, publish } from '../../platform/queue/event.ts'
 import type { Job } from '../../platform/queue/job.ts'
 import { branchName, isTracked } from '../../repositories/branch-name.ts'
+import type { Provider } from '../../repositories/repository-identity.ts'
 import { findById, type LinkedRepository } from '../../repositories/repository-lookup.store.ts'
 import type { Services } from '../../services.ts'
+import type { ReportTool } from '../formats/report/parsed-report.ts'
 import { KnownRules } from '../issues/grouping/known-rules.ts'
-import { openIncoming } from '../reconcile/incoming.store.ts'
+import type { StreamReport } from '../reconcile/finding-stream.store.ts'
+import { type Incoming, openIncoming } from '../reconcile/incoming.store.ts'
 import { ALERT_COLUMNS, type IncomingFinding } from '../reconcile/incoming-finding.ts'
-import { type AlertsToReconcile, reconcileAlerts } from '../reconcile/reconcile-alerts.ts'
+import { reconcileAlerts } from '../reconcile/reconcile-alerts.ts'
 import { ReportMembers } from '../reconcile/report-members.ts'
 import { lockReportedRepository } from '../repositories/reported-repository.store.ts'
 import { resolveRepository } from '../repositories/resolve-repository.ts'
@@ -60,14 +63,12 @@ async function reconcileRepository(
 /** In a transaction of its own, because reports lock their streams before their repository. */
 async function nameReported({ sql, clock }: Services, orgId: string, { full_name, provider, id }: LinkedRepository) {
   return sql.begin(async (tx) => {
-    const reference = { name: full_name, provider: provider as AlertProvider, providerId: id }
+    const reference = { name: full_name, provider: provider as Provider, providerId: id }
     const resolved = await resolveRepository(tx, orgId, reference)
     await adoptNamed(tx, orgId, resolved)
     return lockReportedRepository(tx, orgId, resolved, clock.now())
   })
 }
-
-type AlertProvider = DueAlert['provider']
 
 /** A transaction reads so many alerts into memory. */
 const ALERTS_AT_ONCE = 2000
@@ -77,51 +78,55 @@ async function reconcileNext(
   services: Services,
   tx: Tx,
   repository: AlertRepository,
-  known: LinkedRepository & { no: number },
+  known: NumberedRepository,
 ): Promise<boolean> {
   await lockAlertFindings(tx, repository)
   const due = await readDueAlerts(tx, repository, ALERTS_AT_ONCE)
-  const [first] = due
-  if (first === undefined) return true
-  const gitRef = first.git_ref ?? known.tracked_branch
-  const sameRef = due.filter(({ git_ref }) => nameOf(git_ref ?? known.tracked_branch) === nameOf(gitRef))
-  const alerts = toReconcile(repository, known, { gitRef, alerts: sameRef, now: services.clock.now() })
-  const incoming = await copyAlerts(services, tx, sameRef.map(alertFinding), alerts.tracked)
-  const isChanged = await reconcileAlerts(incoming, alerts, services.clock)
+  if (due.length === 0) return true
+  const refOf = (alert: DueAlert | undefined) => alert?.git_ref ?? known.tracked_branch
+  const gitRef = refOf(due[0])
+  const findings = due.filter((alert) => nameOf(refOf(alert)) === nameOf(gitRef)).map(alertFinding)
+  const stream = streamOf(repository.org_id, known, gitRef, services.clock.now())
+  const incoming = await copyAlerts(services, tx, findings, stream.tracked)
+  const isChanged = await reconcileAlerts(incoming, { ...stream, tools: toolsOf(findings) }, services.clock)
   if (isChanged) await publish(tx, alertsChanged, { org_id: repository.org_id, repository: known.full_name })
   return false
 }
+
+/** A known repository, and its number as a reported one. */
+type NumberedRepository = LinkedRepository & { no: number }
 
 /** Both forms of a branch are one ref. Refs of other kinds have their own names. */
 function nameOf(ref: string): string {
   return branchName(ref) ?? ref
 }
 
-type SameRef = { gitRef: string; alerts: readonly DueAlert[]; now: Date }
-
-function toReconcile(
-  { org_id }: AlertRepository,
-  known: LinkedRepository & { no: number },
-  { gitRef, alerts, now }: SameRef,
-): AlertsToReconcile {
-  const findings = alerts.map(alertFinding)
-  const tools = new Map(findings.map(({ tool, tool_version }) => [tool, tool_version]))
+function streamOf(orgId: string, known: NumberedRepository, gitRef: string, now: Date): StreamReport {
   return {
-    org_id,
+    org_id: orgId,
     repository_no: known.no,
     upload_id: null,
     category: null,
     git_ref: gitRef,
     commit_sha: null,
     tracked: isTracked(gitRef, known.tracked_branch),
-    source: known.provider as AlertProvider,
+    source: known.provider as Provider,
     origin: 'alert',
     reported_at: now,
-    tools: [...tools].map(([name, version]) => ({ name, version })),
   }
 }
 
-async function copyAlerts(services: Services, tx: Tx, findings: readonly IncomingFinding[], isTracked: boolean) {
+function toolsOf(findings: readonly IncomingFinding[]): ReportTool[] {
+  const versions = new Map(findings.map(({ tool, tool_version }) => [tool, tool_version]))
+  return [...versions].map(([name, version]) => ({ name, version }))
+}
+
+async function copyAlerts(
+  services: Services,
+  tx: Tx,
+  findings: readonly IncomingFinding[],
+  isTracked: boolean,
+): Promise<Incoming> {
   // The hash of a secret was made when its alert was stored.
   const members = new ReportMembers(isTracked, (hash) => hash, new KnownRules(services.ruleMap))
   const copy = await openIncoming(tx, members, ALERT_COLUMNS)

@@ -1,5 +1,5 @@
 import type { GroupingFacts } from './grouping-facts.ts'
-import type { Links } from './links.ts'
+import { groupBy, type Links } from './links.ts'
 import { columnsBetween, overlappingPairs, type Span, spanDifference, spanOf } from './spans.ts'
 
 type Place = { index: number; span: Span; order: string }
@@ -11,18 +11,17 @@ const NEIGHBORS_MAX = 8
 /**
  * Joins alerts of a code host with the reported findings of the same scanner and rule in one file:
  * the host states no code and no fingerprint, so overlapping lines and columns decide. The most
- * similar places are joined first. A host and a scanner each list a problem once, so an alert joins
- * one finding of a stream, and a finding one alert.
+ * similar places are joined first. A host and a report each list a problem once, so findings that
+ * one of them tells apart are never joined.
  */
 export function linkAlertsByLines(links: Links, sameRule: readonly number[]): void {
   const places = sameRule.flatMap((index) => placeOf(links.factsOf(index), index) ?? [])
   if (!places.some(({ index }) => links.factsOf(index).is_alert)) return
-  const joined = new Set<string>()
+  const streams = streamsByRoot(links, places)
   for (const { alert, reported } of overlapping(links, places).sort(bySimilarity)) {
-    const [ofAlert, ofReport] = [links.factsOf(alert.index), links.factsOf(reported.index)]
-    const keys = [`${alert.index} ${ofReport.stream_id}`, `${reported.index} ${ofAlert.stream_id}`]
-    if (keys.some((key) => joined.has(key))) continue
-    for (const key of keys) joined.add(key)
+    const [one, other] = [links.rootOf(alert.index), links.rootOf(reported.index)]
+    const [ofOne, ofOther] = [streams.get(one) as Set<number>, streams.get(other) as Set<number>]
+    if (one === other || !ofOne.isDisjointFrom(ofOther)) continue
     links.join([alert.index, reported.index], {
       code: 'same_location',
       on: 'weakness_and_lines',
@@ -30,7 +29,16 @@ export function linkAlertsByLines(links: Links, sameRule: readonly number[]): vo
       detailOf: (facts) =>
         `${facts.rule_id ?? 'The same rule'} in an alert of the code host and in a report, at overlapping lines of ${facts.path}.`,
     })
+    streams.set(links.rootOf(alert.index), ofOne.union(ofOther))
   }
+}
+
+/** The streams of the findings that are joined already, by their root. */
+function streamsByRoot(links: Links, places: readonly Place[]): Map<number, Set<number>> {
+  const byRoot = groupBy(places, ({ index }) => links.rootOf(index))
+  return new Map(
+    [...byRoot].map(([root, of]) => [root, new Set(of.map(({ index }) => links.factsOf(index).stream_id))]),
+  )
 }
 
 /** Sorts by place, then by what tells findings at one place apart, so that arrival never counts. */

@@ -51,6 +51,11 @@ export class Links {
     for (const index of indexes) this.#addReason(index, match)
   }
 
+  /** Equal for findings that are joined so far. */
+  rootOf(index: number): number {
+    return this.#sets.rootOf(index)
+  }
+
   factsOf(index: number): GroupingFacts {
     return this.members[index] as GroupingFacts
   }
@@ -66,7 +71,7 @@ export class Links {
 
   /** The indexes of the findings of each issue. */
   groups(): number[][] {
-    return [...groupBy(this.members.keys(), (index) => this.#sets.rootOf(index)).values()]
+    return [...groupBy(this.members.keys(), (index) => this.rootOf(index)).values()]
   }
 
   /**

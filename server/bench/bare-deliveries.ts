@@ -37,7 +37,9 @@ export async function insertDelivery(sql: Sql, headers: IncomingHttpHeaders, bod
   return {}
 }
 
-/** Reads the stored deliveries in transactions of their own, parses them and marks them as applied. */
+/**
+ * Reads the stored deliveries in transactions of their own, parses them and marks them as applied.
+ */
 export async function applyDeliveries(sql: Sql, ids: readonly string[]): Promise<void> {
   for (const id of ids) {
     await sql.begin(async (tx) => {

@@ -3,7 +3,8 @@ import { SINGLE_DETAIL } from '../src/security/vocabulary/finding.ts'
 import type { Json } from '../test/support/json.ts'
 
 /**
- * The newest 1,000 findings that match the filters `state`, `scanner` and `path`: rows, then objects
+ * The newest 1,000 findings that match the filters `state`, `scanner` and `path`: rows, then
+ * objects
  * in the form of the response of GET /v1/security/findings.
  */
 export async function listFindings(sql: Sql, query: URLSearchParams) {

@@ -29,7 +29,10 @@ export function changedFiles(gitDirectory: string, from: string, to: string): Ch
   )
 }
 
-/** Texts of files at a commit, in the order of the paths. Null when the repository does not have one. */
+/**
+ * Texts of files at a commit, in the order of the paths. Null when the repository does not have
+ * one.
+ */
 export function readFilesAt(gitDirectory: string, commit: string, paths: string[]): (string | null)[] {
   const input = paths.map((path) => `${commit}:${path}\n`).join('')
   const answer = run([`--git-dir=${gitDirectory}`, 'cat-file', '--batch'], input)
@@ -43,7 +46,9 @@ export function readFilesAt(gitDirectory: string, commit: string, paths: string[
   })
 }
 
-/** Compares pairs of texts with every algorithm. Returns, per pair, one list of hunks per algorithm. */
+/**
+ * Compares pairs of texts with every algorithm. Returns, per pair, one list of hunks per algorithm.
+ */
 export function compareTexts(pairs: (readonly [oldText: string, newText: string])[]): Hunk[][][] {
   const directory = mkdtempSync(join(tmpdir(), 'line-map-'))
   try {

@@ -65,7 +65,9 @@ function doubtBetween(file: FileLines, after: number, before: number): void {
   for (let line = after + 1; line < before; line += 1) if (!file.targets.has(line)) doubt(file, line)
 }
 
-/** A deleted line whose text was added somewhere may be that line, without enough context to say. */
+/**
+ * A deleted line whose text was added somewhere may be that line, without enough context to say.
+ */
 export function doubtCopiedLines(files: FileLines[]): void {
   const added = new Set(
     files.flatMap((file) => file.newLines.flatMap((text, at) => (file.claimed.has(at + 1) ? [] : [text.trim()]))),

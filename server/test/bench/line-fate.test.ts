@@ -3,7 +3,10 @@ import { test } from 'node:test'
 import { fateOf, gapOf } from '../../bench/tracking/line-fate.ts'
 import type { FileMap } from '../../bench/tracking/line-map.ts'
 
-/** Lines 1 to 4 are kept three lines lower, 5 became the lines 8 to 10, 6 to 7 are in another file, 8 is unsure. */
+/**
+ * Lines 1 to 4 are kept three lines lower, 5 became the lines 8 to 10, 6 to 7 are in another file,
+ * 8 is unsure.
+ */
 const MAP: FileMap = {
   to: 'new.py',
   kept: [

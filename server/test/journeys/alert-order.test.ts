@@ -25,7 +25,9 @@ after(() => api?.close())
 const HOUR_MS = 3_600_000
 const START = Date.parse('2026-03-02T10:00:00.000Z')
 
-/** Versions of a few alerts, some with equal times, as a host and its late deliveries state them. */
+/**
+ * Versions of a few alerts, some with equal times, as a host and its late deliveries state them.
+ */
 const versions = fc.array(
   fc
     .record({

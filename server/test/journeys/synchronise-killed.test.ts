@@ -36,7 +36,9 @@ async function newConnection() {
   return connectAcme(api.services, (await api.caller()).orgId)
 }
 
-/** A process that dies at the n-th request or event: it does nothing any more, and its sessions end. */
+/**
+ * A process that dies at the n-th request or event: it does nothing any more, and its sessions end.
+ */
 async function dyingProcess(dies: number) {
   const sql = openSql(api.database.address, { max: CONNECTIONS, applicationName: 'dying' })
   // Connects at once: connections that end while they are opened fail without anyone to catch it.

@@ -23,7 +23,8 @@ export type HostState = {
 export type HostRequest = { name: string; options: ListOptions }
 
 /**
- * A code host in memory that answers page by page, with versions of its pages. `requests` holds what
+ * A code host in memory that answers page by page, with versions of its pages. `requests` holds
+ * what
  * it was asked. `before` is called before each answer and may fail or delay it.
  */
 export function pagedHost(given: Partial<HostState>, pageSize = 2) {

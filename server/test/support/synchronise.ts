@@ -160,7 +160,10 @@ export async function synchronize(services: Services, parts: SyncParts, source: 
   return workOnSync(services, parts, source)
 }
 
-/** What the test's handlers have stored, and how far the lists are read, without what the clock decides. */
+/**
+ * What the test's handlers have stored, and how far the lists are read, without what the clock
+ * decides.
+ */
 export async function storedState(sql: Sql, { org_id, connection_id }: HostSource) {
   const objects = await sql<{ kind: string; key: string; data: object }[]>`
     select kind, key, data

@@ -77,7 +77,9 @@ function toHostDeployment(row: DeploymentRow, repository: HostRepository): HostD
   return { ...deployment, repository, run, creator: null, description: null }
 }
 
-/** Deployments that are stored as waiting or in progress, as the synchronisation reads them again. */
+/**
+ * Deployments that are stored as waiting or in progress, as the synchronisation reads them again.
+ */
 export async function listOpenHostDeployments(
   db: Db,
   orgId: string,

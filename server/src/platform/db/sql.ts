@@ -44,7 +44,9 @@ export function openSql(address: DatabaseAddress, options: SqlOptions): Sql {
   return postgres(`postgres://localhost?${socket.parameters}`, { ...settings, ...socket.endpoint })
 }
 
-/** Opens a separate connection to the database of a pool. It is usable while the pool is exhausted. */
+/**
+ * Opens a separate connection to the database of a pool. It is usable while the pool is exhausted.
+ */
 export function openAside(sql: Sql): Sql {
   return postgres({ ...sql.options, max: 1 } as unknown as postgres.Options<{ bigint: postgres.PostgresType<number> }>)
 }

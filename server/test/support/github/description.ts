@@ -30,7 +30,9 @@ class Description {
     this.#ajv.addSchema({ ...this.json, $id: 'github' })
   }
 
-  /** What is wrong with a value, null if it fits the schema at a JSON pointer of the description. */
+  /**
+   * What is wrong with a value, null if it fits the schema at a JSON pointer of the description.
+   */
   mismatch(pointer: string, value: unknown): string | null {
     let validate = this.#validators.get(pointer)
     if (validate === undefined) {

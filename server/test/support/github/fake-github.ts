@@ -22,7 +22,9 @@ import { Deliveries } from './webhooks/deliveries.ts'
 import { World } from './webhooks/world.ts'
 
 export type FakeGitHubOptions = {
-  /** Where webhooks are sent. Without it they are only kept; `fake.webhooks.url` can be set later. */
+  /**
+   * Where webhooks are sent. Without it they are only kept; `fake.webhooks.url` can be set later.
+   */
   webhookUrl?: string
   webhookSecret?: string
   /** The address of the pages. */

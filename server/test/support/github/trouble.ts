@@ -14,7 +14,8 @@ export class Trouble {
   /** `refuse`: connections are closed at once. `error`: every answer is 503. */
   down: 'refuse' | 'error' | null = null
   /**
-   * Number of next requests that exceed the primary rate limit, which is reset after `resetSeconds`.
+   * Number of next requests that exceed the primary rate limit, which is reset after
+   * `resetSeconds`.
    * `Infinity` until it is set back.
    */
   primaryLimited = 0

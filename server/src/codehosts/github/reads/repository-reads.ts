@@ -1,7 +1,8 @@
 import { Type } from 'typebox'
 import type { HostReader } from '../../code-host.ts'
 import type { HostRepository } from '../../host-repository.ts'
-import { type GithubApi, itemsOf } from '../client/github-api.ts'
+import type { GithubApi } from '../client/github-api.ts'
+import { itemsOf } from '../client/page.ts'
 import { Id, Maybe, readAs, Text, textOrNull } from '../objects/payload.ts'
 import { parseAccount, parseRepository } from '../objects/repository.parser.ts'
 

@@ -1,6 +1,6 @@
 const BODY_BYTES_MAX = 64 * 1024 * 1024
 
-export type FetchOptions = {
+type FetchOptions = {
   /** The origin of the API: requests with our token go nowhere else. */
   origin: string
   timeLimitMs: number

@@ -3,6 +3,7 @@ import { createSign } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { afterEach, beforeEach, test } from 'node:test'
 import { verify } from '@octokit/webhooks-methods'
+import fc from 'fast-check'
 import { DESCRIBED_WEBHOOKS } from '../support/github/described.ts'
 import { type FakeGitHub, startFakeGitHub } from '../support/github/fake-github.ts'
 import { type Receiver, startReceiver } from '../support/github/receiver.ts'
@@ -74,6 +75,7 @@ test('A push goes to production through its jobs and gates, and every message is
   })
   const workflow = 'name: CI\non: push\njobs:\n  build:\n    runs-on: ubuntu-latest\n'
   fake.push(shop, { files: { '.github/workflows/ci.yml': workflow } })
+  fake.protectBranch(shop, 'main', { approvals: 1, checks: ['build'] })
   fake.push(shop, { branch: 'cart', message: 'Fix the cart', files: { 'src/cart.ts': 'export {}\n' } })
   const pull = fake.openPullRequest(shop, { branch: 'cart', title: 'Fix the cart' })
   fake.push(shop, { branch: 'cart', message: 'Fix it again' })
@@ -487,6 +489,41 @@ test('Reviewers, timers and Apps each hold a deployment until all have approved'
     run.deployment('deploy').statuses.map(({ state }) => state),
     ['waiting', 'queued', 'in_progress'],
   )
+})
+
+test('Whatever happens to a run, its webhooks and answers fit their descriptions', async () => {
+  const conclusions = ['success', 'failure', 'cancelled', 'timed_out', 'skipped', 'neutral', 'action_required'] as const
+  const rules = {
+    reviewers: fc.subarray(['grace', '@release']),
+    customRules: fc.subarray(['ours', 'other']),
+    waitTimer: fc.constantFrom(0, 5),
+  }
+  const steps = fc.array(fc.record({ pick: fc.nat(), conclusion: fc.constantFrom(...conclusions) }), { maxLength: 12 })
+  const property = fc.asyncProperty(fc.record(rules), steps, fc.boolean(), async (environment, ends, ofPullRequest) => {
+    fake.violations.length = 0
+    fake.addEnvironment(shop, 'production', environment)
+    fake.push(shop, { branch: 'cart' })
+    const pullRequest = fake.openPullRequest(shop, { branch: 'cart' })
+    const jobs = [{ name: 'build' }, { name: 'lint' }, { name: 'deploy', needs: ['build'], environment: 'production' }]
+    const run = fake.startRun(shop, { jobs, branch: 'cart', ...(ofPullRequest ? { pullRequest } : {}) })
+    for (const { pick, conclusion } of ends) {
+      const open = jobs
+        .map(({ name }) => run.job(name))
+        .filter(({ status }) => status !== 'completed' && status !== null)
+      const job = open[pick % open.length]
+      if (job === undefined) run.rerun('lin', { failedOnly: pick % 2 === 0 })
+      else if (job.status === 'waiting') fake.bypass(run, 'production', 'root')
+      else if (pick % 11 === 10) run.cancel()
+      else if (pick % 3 === 0 && job.status === 'queued') run.start(job.name)
+      else run.finish(job.name, conclusion)
+    }
+    for (const path of ['', '/jobs?filter=all', '/pending_deployments', '/approvals']) {
+      assert.equal((await call(`/repos/acme/shop/actions/runs/${run.id}${path}`)).status, 200)
+    }
+    assert.equal((await call('/repos/acme/shop/deployments')).status, 200)
+    assert.deepEqual(fake.violations, [])
+  })
+  await fc.assert(property, { numRuns: 40 })
 })
 
 test('An Enterprise Server has its API below a path', async () => {

@@ -11,7 +11,7 @@ const JWT_LIFETIME_MAX_S = 600
 
 let firstKey: string | undefined
 
-/** A private key of an App, in PEM. The first one is made once for a process, because it takes time. */
+/** A private key of an App, in PEM. */
 export function newPrivateKey(): string {
   return generateKeyPairSync('rsa', {
     modulusLength: 2048,
@@ -20,6 +20,7 @@ export function newPrivateKey(): string {
   }).privateKey
 }
 
+/** The first key of every fake of this process, because making one takes time. */
 export function sharedPrivateKey(): string {
   firstKey ??= newPrivateKey()
   return firstKey
@@ -29,7 +30,7 @@ export function publicKeyOf(privateKey: string): KeyObject {
   return createPublicKey(privateKey)
 }
 
-/** Who sends a request: the App with a signed token, or an installation with the token it was given. */
+/** Who sends a request: the App with a token that it signed, or an installation with its token. */
 export class Authentication {
   readonly #state: State
   readonly #tokens = new Map<string, { installation: Installation; expires_at: Date }>()

@@ -6,6 +6,7 @@ import type {
   Account,
   Alert,
   Attempt,
+  BulkSizes,
   Commit,
   Deployment,
   Environment,
@@ -14,14 +15,6 @@ import type {
   Repository,
   Run,
 } from './types.ts'
-
-/** How much there is to import. */
-export type BulkSizes = {
-  repositories: number
-  runsPerRepository: number
-  deploymentsPerRepository?: number
-  alertsPerRepository?: number
-}
 
 const HOUR_MS = 3_600_000
 /** Room for the ids of a repository's objects. */

@@ -1,4 +1,4 @@
-/** The operations of GitHub's REST API that the fake answers, as GitHub's description names them. */
+/** The operations of the REST API that the fake answers, as GitHub's description names them. */
 export const DESCRIBED_OPERATIONS = [
   'GET /app',
   'GET /app/installations',

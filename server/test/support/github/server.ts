@@ -88,7 +88,10 @@ function checkAnswer({ world }: Parts, operation: Operation, answer: Answer): vo
   world.violations.push(...answerViolations(operation, answer.status, body))
 }
 
-/** The path without that of the API. `/repositories/{id}` stands for `/repos/{owner}/{repo}`; GitHub redirects to it. */
+/**
+ * The path below that of the API. GitHub redirects to `/repositories/{id}`, which stands for
+ * `/repos/{owner}/{repo}`.
+ */
 function apiPath({ world, basePath }: Parts, pathname: string): string {
   const isBelow = pathname.startsWith(`${basePath}/`)
   const path = isBelow ? pathname.slice(basePath.length) : pathname === '/api/graphql' ? '/graphql' : pathname

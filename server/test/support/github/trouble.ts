@@ -26,7 +26,7 @@ export class Trouble {
   retryAfterSeconds = 1
   /** Number of next answers that end in the middle. */
   cutAnswers = 0
-  /** Operations that are answered with a status instead, such as `GET /repos/{owner}/{repo}/pulls`. */
+  /** Operations that fail, with the status of their answers: `GET /repos/{owner}/{repo}/pulls`. */
   readonly failing = new Map<string, number>()
   #used = 0
 

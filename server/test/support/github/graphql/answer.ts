@@ -8,7 +8,7 @@ import { parseQuery, type Selection } from './parse-query.ts'
 /** An object of the graph: values, or functions of the arguments. */
 type Node = Record<string, unknown>
 
-/** Answers the queries about commits that GitHub's schema allows, as `repository { object { … } }`. */
+/** Answers queries about the commits of a repository, with the names of GitHub's schema. */
 export function answerGraphql(
   world: World,
   installation: Installation,

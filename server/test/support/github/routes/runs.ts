@@ -6,7 +6,7 @@ import { approvedEnvironment, pendingDeployment } from '../objects/deployment.ts
 import { jobObject, lastAttempt, workflowRun } from '../objects/run.ts'
 import { countedList, listOf } from '../pagination.ts'
 import { found, type GitHubRequest, type Handler, ok } from '../request.ts'
-import { environmentOf } from '../stories/deployments.ts'
+import { environmentOf } from '../stories/environments.ts'
 import { decideGate } from '../stories/gates.ts'
 import type { Attempt, Environment, Job, Run } from '../types.ts'
 

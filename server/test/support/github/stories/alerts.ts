@@ -87,7 +87,7 @@ function emitAlert(world: World, alert: Alert, action: string, sender: Account):
   world.emit(alert.repository, { event: `${alert.type}_alert`, action, sender, fields })
 }
 
-/** Webhooks have neither the secret nor its place, nor the time at which code scanning saw a fix. */
+/** Webhooks have neither the secret nor its place, and no time of a fix for code scanning. */
 function alertFields(world: World, alert: Alert): Record<string, unknown> {
   const { secret, first_location_detected, ...object } = alertObject(world, alert)
   if (alert.type !== 'code_scanning') return { alert: object }

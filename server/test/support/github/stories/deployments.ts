@@ -4,23 +4,7 @@ import { lastAttempt, workflowObject, workflowRun } from '../objects/run.ts'
 import { pageUrl } from '../objects/urls.ts'
 import type { Account, Deployment, DeploymentState, Environment, Job, Repository, Run } from '../types.ts'
 import type { World } from '../webhooks/world.ts'
-
-/** An environment by its name; GitHub creates one without rules when a job names it. */
-export function environmentOf(world: World, repository: Repository, name: string): Environment {
-  const known = repository.environments.get(name)
-  if (known !== undefined) return known
-  const environment: Environment = {
-    id: world.state.newId(),
-    name,
-    created_at: world.now(),
-    reviewers: [],
-    waitTimer: 0,
-    branches: null,
-    customRules: [],
-  }
-  repository.environments.set(name, environment)
-  return environment
-}
+import { environmentOf } from './environments.ts'
 
 /** The deployment of a job, which waits for the rules of its environment. */
 export function createDeployment(world: World, run: Run, job: Job, environment: Environment): Deployment {

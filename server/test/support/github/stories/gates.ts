@@ -47,8 +47,8 @@ export function bypass(world: World, deployment: Deployment, user: Account, comm
 
 function goOn(world: World, deployment: Deployment): void {
   const run = deployment.run as Run
-  setDeploymentState(world, deployment, 'queued')
   queueJob(world, run, deployment.job as Job)
+  setDeploymentState(world, deployment, 'queued')
   const attempt = lastAttempt(run)
   if (attempt.status !== 'waiting') return
   attempt.status = 'queued'

@@ -4,7 +4,8 @@ import { wholePullRequest } from '../objects/pull-request.ts'
 import { apiUrl } from '../objects/urls.ts'
 import type { Deployment, Environment, Job, Reviewer, Run } from '../types.ts'
 import type { World } from '../webhooks/world.ts'
-import { createDeployment, emitReview, environmentOf, jobRun, setDeploymentState } from './deployments.ts'
+import { createDeployment, emitReview, jobRun, setDeploymentState } from './deployments.ts'
+import { environmentOf } from './environments.ts'
 import { emitJob, endJob, queueJob } from './jobs.ts'
 
 /** A job is about to deploy to its environment: its rules hold it or let it go on. */
@@ -18,9 +19,8 @@ export function openDeployment(world: World, run: Run, job: Job): void {
   }
   const deployment = createDeployment(world, run, job, environment)
   if (deployment.gates.size === 0) {
-    job.status = 'queued'
-    setDeploymentState(world, deployment, 'queued')
     queueJob(world, run, job)
+    setDeploymentState(world, deployment, 'queued')
     return
   }
   job.status = 'waiting'

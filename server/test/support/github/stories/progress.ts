@@ -62,13 +62,18 @@ export function finishJob(world: World, run: Run, job: Job, conclusion: Conclusi
   continueRun(world, run)
 }
 
-/** The steps before the one that decides succeed, and those after it are skipped unless it succeeds. */
+/** The steps before the one that decides succeed. Those after it are skipped if it fails. */
 function endSteps(job: Job, conclusion: Conclusion, deciding: string): void {
   const decided = job.steps.findIndex(({ name }) => name === deciding)
   for (const [index, step] of job.steps.entries()) {
     if (conclusion === 'success' || index < decided) step.conclusion = 'success'
-    else step.conclusion = index === decided ? conclusion : 'skipped'
+    else step.conclusion = index === decided ? stepConclusion(conclusion) : 'skipped'
   }
+}
+
+/** Steps have fewer conclusions than jobs. */
+function stepConclusion(conclusion: Conclusion): Conclusion {
+  return conclusion === 'cancelled' || conclusion === 'skipped' ? conclusion : 'failure'
 }
 
 /** Ends all open jobs, including those that wait for an environment. */

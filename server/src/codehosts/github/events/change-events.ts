@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import type { HostAlertType } from '../../host-alert.ts'
 import type { HostPushedCommit } from '../../host-change.ts'
+import { CheckRun, checkOf } from '../objects/check.parser.ts'
 import { Id, Maybe, Text, TextOrSeconds, Timestamp, textOrNull, timeOf } from '../objects/payload.ts'
 import { PullRequest, pullRequestOf, Review, reviewOf } from '../objects/pull-request.parser.ts'
 import { Account, accountOf } from '../objects/repository.parser.ts'
@@ -18,6 +19,11 @@ export const pullRequestReview = repositoryEvent(
     return data && { kind: 'review', data }
   },
 )
+
+export const checkRun = repositoryEvent({ check_run: CheckRun }, ({ check_run: check }, repository) => ({
+  kind: 'check',
+  data: checkOf(check, repository),
+}))
 
 const Person = Type.Object({ name: Maybe(Text), email: Maybe(Text), username: Maybe(Text) })
 const PushedCommit = Type.Object({ id: Text, message: Text, timestamp: Timestamp, author: Person, committer: Person })

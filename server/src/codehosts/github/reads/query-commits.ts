@@ -5,6 +5,7 @@ import type { GithubApi } from '../client/github-api.ts'
 import { Id, Maybe, readAs, Text, textOrNull } from '../objects/payload.ts'
 import { pullRequestName } from '../objects/run.parser.ts'
 import { GraphAccount, graphAccountOf } from './graph-account.ts'
+import { readAccount } from './repository-reads.ts'
 
 export type CommitName = { sha: string; workflow_path: string | null }
 
@@ -19,20 +20,20 @@ export async function queryCommits(
   commits: readonly CommitName[],
 ): Promise<HostCommit[] | null> {
   const valid = commits.filter(({ sha }) => SHA.test(sha))
-  const read: HostCommit[] = []
+  const read: QueriedCommit[] = []
   for (let start = 0; start < valid.length; start += COMMITS_PER_QUERY) {
     const some = await queryOnce(api, repository, valid.slice(start, start + COMMITS_PER_QUERY))
     if (some === null) return null
     read.push(...some)
   }
-  return read
+  return withBots(api, read)
 }
 
 async function queryOnce(
   api: GithubApi,
   repository: HostRepository,
   commits: CommitName[],
-): Promise<HostCommit[] | null> {
+): Promise<QueriedCommit[] | null> {
   const paths = [...new Set(commits.flatMap(({ workflow_path: path }) => path ?? []))]
   const fields = commits.map(({ sha, workflow_path: path }, index) => {
     const file = path === null ? '' : `file(path: $path${paths.indexOf(path)}) { oid }`
@@ -47,9 +48,8 @@ async function queryOnce(
   })
 }
 
-/** GraphQL gives the accounts of people only: commits of bots have no account here. */
 const FIELDS = `message
-  author { user { databaseId login name avatarUrl url } }
+  author { email user { databaseId login name avatarUrl url } }
   associatedPullRequests(first: 10) { nodes { number merged mergeCommit { oid } } }`
 
 const PullRequest = Type.Object({
@@ -60,12 +60,15 @@ const PullRequest = Type.Object({
 
 const Commit = Type.Object({
   message: Maybe(Text),
-  author: Maybe(Type.Object({ user: Maybe(GraphAccount) })),
+  author: Maybe(Type.Object({ email: Maybe(Text), user: Maybe(GraphAccount) })),
   associatedPullRequests: Maybe(Type.Object({ nodes: Maybe(Type.Array(Maybe(PullRequest))) })),
   file: Maybe(Type.Object({ oid: Text })),
 })
 
-function commitOf(sha: string, commit: Static<typeof Commit>, repository: HostRepository): HostCommit {
+/** `bot` is the login of the bot that wrote the commit, if it was one. */
+type QueriedCommit = HostCommit & { bot: string | null }
+
+function commitOf(sha: string, commit: Static<typeof Commit>, repository: HostRepository): QueriedCommit {
   const pulls = commit.associatedPullRequests?.nodes ?? []
   const merged = pulls.find((pull) => pull?.merged && pull.mergeCommit?.oid === sha)
   return {
@@ -74,5 +77,19 @@ function commitOf(sha: string, commit: Static<typeof Commit>, repository: HostRe
     author: graphAccountOf(commit.author?.user),
     merged_pull_request: merged ? pullRequestName(repository, merged.number) : null,
     workflow_blob: commit.file?.oid ?? null,
+    bot: BOT_ADDRESS.exec(commit.author?.email ?? '')?.[1] ?? null,
   }
+}
+
+const BOT_ADDRESS = /^\d+\+([\w.-]+\[bot\])@users\.noreply\./
+
+/** GraphQL gives the accounts of people only. Those of bots are read by REST, each one once. */
+async function withBots(api: GithubApi, commits: QueriedCommit[]): Promise<HostCommit[]> {
+  const logins = new Set(commits.flatMap(({ author, bot }) => (author === null && bot !== null ? bot : [])))
+  const read = [...logins].map(async (login) => [login, await readAccount(api, login)] as const)
+  const bots = new Map(await Promise.all(read))
+  return commits.map(({ bot, ...commit }) => {
+    const account = bots.get(bot ?? '')
+    return account ? { ...commit, author: commit.author ?? { ...account, name: null } } : commit
+  })
 }

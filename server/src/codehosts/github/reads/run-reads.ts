@@ -1,7 +1,8 @@
 import type { HostReader, ListOptions, ListResult } from '../../code-host.ts'
 import type { HostRepository } from '../../host-repository.ts'
 import type { HostRun } from '../../host-run.ts'
-import { type GithubApi, itemsOf, PAGE_ITEMS, type RawPage } from '../client/github-api.ts'
+import type { GithubApi } from '../client/github-api.ts'
+import { itemsOf, PAGE_ITEMS, type RawPage } from '../client/page.ts'
 import { parseAnnotation, parseJob, parseRun } from '../objects/run.parser.ts'
 
 type RunReads = Pick<HostReader, 'listRuns' | 'readRun' | 'listJobs' | 'listAnnotations'>

@@ -80,6 +80,34 @@ test('the order and repetition of events have no effect', async () => {
   )
 })
 
+test('an event that brings nothing new writes nothing', async () => {
+  const source = await newSource()
+  const versions = async () => {
+    const rows = await api.services.sql`
+      select xmin::text, ctid::text from provider_runs where org_id = ${source.org_id}
+      union all
+      select xmin::text, ctid::text from ci_runs where org_id = ${source.org_id}
+      union all
+      select xmin::text, ctid::text from provider_run_attempts where org_id = ${source.org_id}`
+    return [...rows]
+  }
+  await applyRunEvents(api.services, source, STORY)
+  const before = await versions()
+  await applyRunEvents(api.services, source, STORY)
+  assert.deepEqual(await versions(), before)
+})
+
+test('of several pull requests, the one with the lowest number stays', async () => {
+  const { caller, source } = await connected()
+  const withPulls = (minute: number, ...numbers: number[]) =>
+    hostRun({
+      updated_at: minutes(minute),
+      pull_requests: numbers.map((number) => ({ number, url: `https://h/${number}` })),
+    })
+  await applyRuns(api.services, source, withPulls(0, 8, 7), withPulls(2), withPulls(1, 9))
+  assert.deepEqual((await read(caller)).trigger.pull_request, { number: 7, url: 'https://h/7' })
+})
+
 test('events that are applied at the same time end in the same rows', async () => {
   const inOrder = await newSource()
   await applyRunEvents(api.services, inOrder, STORY)

@@ -110,16 +110,16 @@ export async function upsertEarlierAttempts(tx: Tx, key: ProviderRunKey, attempt
 export async function addLastingFacts(tx: Tx, key: ProviderRunKey, facts: LastingFacts): Promise<void> {
   const { commit_message, pull_request } = facts
   if (commit_message === null && pull_request === null) return
-  const number = pull_request?.number ?? null
+  const [number, url] = [pull_request?.number ?? null, pull_request?.url ?? null]
+  const isLower = tx`(${number}::int < coalesce(pull_request_number, ${number}::int + 1))`
   await tx`
     update provider_runs
     set commit_message = coalesce(commit_message, ${commit_message}),
-      pull_request_number = least(pull_request_number, ${number}),
-      pull_request_url = case when ${number}::int <= coalesce(pull_request_number, ${number})
-        then coalesce(${pull_request?.url ?? null}, pull_request_url) else pull_request_url end
+      pull_request_number = case when ${isLower} then ${number} else pull_request_number end,
+      pull_request_url = case when ${isLower} then ${url} else pull_request_url end
     where org_id = ${key.org_id}
       and run_id = ${key.run_id}
-      and (commit_message is null or pull_request_number is null or ${number}::int <= pull_request_number)`
+      and (${isLower} or (commit_message is null and ${commit_message}::text is not null))`
 }
 
 /** Asks for the details again, because the run has an attempt before others that are not known. */

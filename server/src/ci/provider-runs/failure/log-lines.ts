@@ -6,21 +6,40 @@ const SEQUENCES = new RegExp(
   'g',
 )
 const TIMESTAMP = /^\uFEFF?\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}(?:[.,]\d{1,9})?(?:Z|[+-]\d{2}:?\d{2})? ?/
+/** A character at the cut may have been removed. */
+const UTF8_BYTES_MAX = 4
 const CONTROLS = /[\p{Cc}\p{Co}]/gu
 
 /** Only the start of longer lines is kept. */
 const LINE_CHARS_MAX = 4000
+/** A shortened line ends before its last word, which may be a part of a secret. */
+const LAST_WORD_CHARS_MAX = 500
 
-/** The lines of a job's log without time stamps, colors and control characters. */
-export function readLogLines(log: string): string[] {
-  return log.split('\n').map(cleanLine)
+/** The lines of a text without time stamps, colors and control characters. */
+export function readLogLines(text: string): string[] {
+  return text.split('\n').map(cleanLine)
+}
+
+/**
+ * The lines of the end of a log, of which at most `bytesMax` were read. If there is more, the first
+ * line is left out: it is incomplete, and may start within a secret.
+ */
+export function readLogEnd(log: string, bytesMax: number): string[] {
+  const isComplete = Buffer.byteLength(log) < bytesMax - UTF8_BYTES_MAX
+  return readLogLines(isComplete ? log : log.slice(log.indexOf('\n') + 1 || log.length))
 }
 
 /** A line that was overwritten on the terminal (progress) keeps its last version. */
 function cleanLine(raw: string): string {
   const ended = raw.endsWith('\r') ? raw.slice(0, -1) : raw
-  const line = ended.slice(ended.lastIndexOf('\r') + 1).slice(0, LINE_CHARS_MAX)
+  const line = shorten(ended.slice(ended.lastIndexOf('\r') + 1))
   return line.replace(TIMESTAMP, '').replace(SEQUENCES, '').replaceAll('\t', '  ').replace(CONTROLS, '').trimEnd()
+}
+
+function shorten(line: string): string {
+  if (line.length <= LINE_CHARS_MAX) return line
+  const end = line.lastIndexOf(' ', LINE_CHARS_MAX)
+  return line.slice(0, end < LINE_CHARS_MAX - LAST_WORD_CHARS_MAX ? LINE_CHARS_MAX : end)
 }
 
 // Runners mark lines like this: GitHub Actions and Azure Pipelines.

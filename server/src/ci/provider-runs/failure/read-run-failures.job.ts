@@ -9,10 +9,9 @@ import { markUnscored } from '../provider-run.store.ts'
 import { completeRunsJob, type RepositoryKey, readRunFailuresJob } from '../provider-run-jobs.ts'
 import { READ_AGAIN_MS, type TolerantReads, tolerantReads } from '../tolerant-reads.ts'
 import { listUnreadFailures, storeFailure, type UnreadFailure } from './run-failure.store.ts'
-import { decisiveJobs, explainFailure, type JobEvidence } from './run-failure.ts'
+import { decisiveJobs, explainFailure, type JobEvidence, LOG_BYTES_MAX } from './run-failure.ts'
 
 const RUNS_AT_ONCE = 20
-const LOG_BYTES_MAX = 64 * 1024
 
 type Reading = { client: HostClient; reads: TolerantReads; repository: HostRepository }
 

@@ -53,6 +53,21 @@ test('an excerpt has at most 2,000 characters, whole lines where possible', () =
   assert.equal(long?.length, 2000)
 })
 
+test('the first line of a log that is not complete is left out', () => {
+  const excerptOf = (log: string) =>
+    explainFailure('failure', [{ job: failedJob, annotations: [], log }]).failure_excerpt
+  const start = 'part-of-a-secret '
+  assert.equal(excerptOf(`${start}${' '.repeat(64 * 1024)}\nlast line`), 'last line')
+  assert.equal(excerptOf(`${start}\nlast line`), 'part-of-a-secret\nlast line')
+  assert.equal(excerptOf(`${start}${'x'.repeat(64 * 1024)}`), null)
+})
+
+test('a shortened line does not end within a token', () => {
+  const log = `${'word '.repeat(796)}ghp_${'a1B2'.repeat(9)} ${'more '.repeat(100)}`
+  const excerpt = explainFailure('failure', [{ job: failedJob, annotations: [], log }]).failure_excerpt
+  assert.match(excerpt ?? '', /(?:word ){300}word$/)
+})
+
 test('the first job with a category explains the failure; without any, the first job', () => {
   const job = hostJob({ status: 'failure', name: 'deploy' })
   const unknown = { job, annotations: [], log: '##[error]Process completed with exit code 1.' }

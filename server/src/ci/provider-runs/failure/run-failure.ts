@@ -1,7 +1,7 @@
 import type { HostAnnotation, HostJob } from '../../../codehosts/host-run.ts'
 import type { RunStatus } from '../../runs/run-status.ts'
 import { type FailureCategory, failureCategory } from './failure-category.ts'
-import { linesOfFailedStep, readLogLines } from './log-lines.ts'
+import { linesOfFailedStep, readLogEnd, readLogLines } from './log-lines.ts'
 import { maskSecrets } from './mask-secrets.ts'
 
 /** A job of a failed attempt, with what the host says about it. */
@@ -10,6 +10,8 @@ export type JobEvidence = { job: HostJob; annotations: HostAnnotation[]; log: st
 export type RunFailure = { failure_category: FailureCategory; failure_excerpt: string | null }
 
 const EXCERPT_CHARS_MAX = 2000
+/** How much is read of the end of a log. */
+export const LOG_BYTES_MAX = 64 * 1024
 /** The number of jobs whose logs are read. */
 const JOBS_MAX = 3
 
@@ -35,7 +37,7 @@ export function explainFailure(status: RunStatus, jobs: readonly JobEvidence[]):
 
 function explainJob(status: RunStatus, { job, annotations, log }: JobEvidence): RunFailure {
   const messages = annotations.filter(({ level }) => level === 'error').flatMap(linesOf)
-  const output = log === null ? [] : linesOfFailedStep(readLogLines(log))
+  const output = log === null ? [] : linesOfFailedStep(readLogEnd(log, LOG_BYTES_MAX))
   const names = [...job.failed_steps.map(({ name }) => name), job.name]
   const ofJob = job.status === 'timed_out' ? 'timed_out' : status
   return {

@@ -124,7 +124,10 @@ export async function endCall(tx: Tx, { org_id, id }: CallKey, end: CallEnd, now
   return ended.length > 0
 }
 
-/** The numbers of calls that have failed or were refused since a time, and of calls that are tried again. */
+/**
+ * The numbers of calls that have failed or were refused since a time, and of calls that are tried
+ * again.
+ */
 export async function summarizeCalls(
   sql: Sql,
   since: Date,

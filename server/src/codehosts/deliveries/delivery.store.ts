@@ -89,7 +89,9 @@ export async function expirePayloads(sql: Sql, now: Date): Promise<boolean> {
   return count === ROWS_AT_ONCE
 }
 
-/** Deletes some of the old deliveries that are not about to be applied. Returns false at the end. */
+/**
+ * Deletes some of the old deliveries that are not about to be applied. Returns false at the end.
+ */
 export async function deleteOldDeliveries(sql: Sql, now: Date): Promise<boolean> {
   const { count } = await sql`
     delete from codehost_deliveries

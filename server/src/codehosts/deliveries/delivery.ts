@@ -30,7 +30,10 @@ export const ATTEMPTS_MAX = 5
 
 const PAUSES_MS = [30_000, 60_000, 5 * 60_000, 15 * 60_000]
 
-/** When a delivery may be tried again after its try number `attempts` failed; null after the last one. */
+/**
+ * When a delivery may be tried again after its try number `attempts` failed; null after the last
+ * one.
+ */
 export function nextTryAt(attempts: number, now: Date): Date | null {
   const pauseMs = attempts < ATTEMPTS_MAX ? PAUSES_MS[attempts - 1] : undefined
   return pauseMs === undefined ? null : new Date(now.getTime() + pauseMs)

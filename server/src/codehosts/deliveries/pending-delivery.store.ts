@@ -129,7 +129,9 @@ export async function settleDelivery(
       and status = 'received'`
 }
 
-/** Pauses a delivery whose try failed, together with its lane. After the last try it is `failed`. */
+/**
+ * Pauses a delivery whose try failed, together with its lane. After the last try it is `failed`.
+ */
 export async function noteFailedTry(
   sql: Sql,
   { attempts, ...key }: ClaimedDelivery,

@@ -5,8 +5,8 @@ import { lockDelivery, resetDelivery } from './delivery.store.ts'
 import { applyShard } from './delivery.ts'
 
 /**
- * Applies a delivery again that was applied, ignored or failed. Throws 404, and 409 `not_replayable`
- * if it has not been settled or its payload has expired.
+ * Applies a delivery again that was applied, ignored or failed. Throws 404, and 409
+ * `not_replayable` if it has not been settled or its payload has expired.
  */
 export async function replayDelivery({ sql }: Pick<Services, 'sql'>, id: string): Promise<void> {
   await sql.begin(async (tx) => {

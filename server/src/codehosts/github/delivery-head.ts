@@ -6,7 +6,9 @@ type Headers = Readonly<Record<string, string | string[] | undefined>>
 const DELIVERY_ID = /^[\x21-\x7e]{1,100}$/
 const NAME = /^[\w.-]{1,100}$/
 
-/** Null if the body is not JSON, or `X-GitHub-Event` or `X-GitHub-Delivery` is missing or malformed. */
+/**
+ * Null if the body is not JSON, or `X-GitHub-Event` or `X-GitHub-Delivery` is missing or malformed.
+ */
 export function readDeliveryHead(body: Buffer, headers: Headers): DeliveryHead | null {
   const { 'x-github-delivery': id, 'x-github-event': event } = headers
   if (typeof id !== 'string' || !DELIVERY_ID.test(id)) return null

@@ -44,7 +44,9 @@ export function openSql(address: DatabaseAddress, options: SqlOptions): Sql {
   return postgres(`postgres://localhost?${socket.parameters}`, { ...settings, ...socket.endpoint })
 }
 
-/** Opens a separate connection to the database of a pool. It is usable while the pool is exhausted. */
+/**
+ * Opens a separate connection to the database of a pool. It is usable while the pool is exhausted.
+ */
 export function openAside(sql: Sql): Sql {
   return postgres({ ...sql.options, max: 1 } as unknown as postgres.Options<{ bigint: postgres.PostgresType<number> }>)
 }
@@ -62,30 +64,6 @@ export async function checkSql(sql: Sql): Promise<void> {
 /** The SQLSTATE of a failed statement, or null if the error is not from PostgreSQL. */
 export function sqlState(error: unknown): string | null {
   return error instanceof postgres.PostgresError ? error.code : null
-}
-
-/**
- * Error codes of drivers and sockets which mean that the database or the object store is
- * unreachable.
- */
-const UNREACHABLE = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'ENOENT',
-  'EPIPE',
-  'CONNECT_TIMEOUT',
-  'CONNECTION_CLOSED',
-  'CONNECTION_DESTROYED',
-  'CONNECTION_ENDED',
-  '57P01', // admin_shutdown
-  '57P02', // crash_shutdown
-  '57P03', // cannot_connect_now
-  '53300', // too_many_connections
-])
-
-/** Whether an error means that the database or the object store cannot be reached at the moment. */
-export function isUnreachable(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && UNREACHABLE.has(String(error.code))
 }
 
 export const UNIQUE_VIOLATION = '23505'

@@ -1,6 +1,7 @@
 import { drainAlone } from '../../platform/db/drain-alone.ts'
-import { isUnreachable, sqlState } from '../../platform/db/sql.ts'
+import { sqlState } from '../../platform/db/sql.ts'
 import type { Job } from '../../platform/queue/job.ts'
+import { isUnreachable } from '../../platform/unreachable.ts'
 import type { Services } from '../../services.ts'
 import { type ApplyContext, applyDelivery } from './apply-delivery.ts'
 import { ATTEMPTS_MAX, applyShard } from './delivery.ts'

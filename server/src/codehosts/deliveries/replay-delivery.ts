@@ -6,8 +6,7 @@ import { applyShard } from './delivery.ts'
 
 /**
  * Applies a delivery again that was applied, ignored or failed. Throws 404, and 409
- * `not_replayable`
- * if it has not been settled or its payload has expired.
+ * `not_replayable` if it has not been settled or its payload has expired.
  */
 export async function replayDelivery({ sql }: Pick<Services, 'sql'>, id: string): Promise<void> {
   await sql.begin(async (tx) => {

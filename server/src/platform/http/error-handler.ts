@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { isUnreachable } from '../db/sql.ts'
+import { isUnreachable } from '../unreachable.ts'
 import { ApiError, GatewayRejection, unavailable } from './errors.ts'
 import { fieldErrors } from './validation.ts'
 

@@ -64,7 +64,7 @@ const handlers: HostEventHandlers = {
   push: [],
 }
 
-/** What the synchronisation of connections needs of the slices above it. */
+/** What the synchronization of connections needs of the slices above it. */
 const syncParts: SyncParts = {
   handlers,
   listOpenRuns: async () => [],

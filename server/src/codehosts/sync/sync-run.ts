@@ -11,7 +11,7 @@ import type { SyncSlice } from './sync-slice.ts'
 
 type OfRepositories = { provider: string; repository_ids: readonly string[]; limit: number }
 
-/** What the synchronisation needs of the slices above it. jobs.ts provides it. */
+/** What the synchronization needs of the slices above it. jobs.ts provides it. */
 export type SyncParts = {
   handlers: HostEventHandlers
   /** Runs that are stored as queued or in progress, by the host's ids. */
@@ -20,7 +20,7 @@ export type SyncParts = {
   listOpenDeployments(db: Db, orgId: string, of: OfRepositories): Promise<HostDeployment[]>
 }
 
-/** A job's work on a synchronisation. */
+/** A job's work on a synchronization. */
 export type SyncRun = {
   services: Services
   parts: SyncParts

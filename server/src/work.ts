@@ -29,6 +29,6 @@ export async function work(services: Services, database: Pick<Database, 'url' | 
     log: services.log,
     concurrency: JOBS_AT_ONCE,
   })
-  await syncAll(services).catch((err) => services.log.error({ err }, 'Could not request synchronisations'))
+  await syncAll(services).catch((err) => services.log.error({ err }, 'Could not request synchronizations'))
   return { ended, close: () => stop(STOP_TIMEOUT_MS) }
 }

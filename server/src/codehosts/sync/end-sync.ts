@@ -9,17 +9,17 @@ const PAUSE_MS_MAX = 15 * 60_000
 const RETRY_MS_MAX = 60 * 60_000
 const ERROR_CHARS_MAX = 1000
 
-/** Ends a synchronisation that has read everything it could. */
+/** Ends a synchronization that has read everything it could. */
 export async function finishSync({ services, sync }: SyncRun): Promise<void> {
   const now = services.clock.now()
   const { noted, first_note } = await countRepositories(services.sql, sync)
   const note = noted === 0 ? null : `Repositories that were not read completely: ${noted}. The first: ${first_note}`
   await endSync(services.sql, sync, note, now)
-  services.log.info({ connection_id: sync.connection_id, incomplete: noted }, 'A connection was synchronised')
+  services.log.info({ connection_id: sync.connection_id, incomplete: noted }, 'A connection was synchronized')
 }
 
 /**
- * Pauses a synchronisation after a failure that concerns all of it. The pauses grow while nothing
+ * Pauses a synchronization after a failure that concerns all of it. The pauses grow while nothing
  * gets through.
  */
 export async function pauseSync({ services, sync, slice }: SyncRun, error: Error): Promise<void> {
@@ -30,7 +30,7 @@ export async function pauseSync({ services, sync, slice }: SyncRun, error: Error
     await continueAt(tx, sync, new Date(clock.now().getTime() + pauseMs))
     const sync_error = error.message.slice(0, ERROR_CHARS_MAX)
     await updateConnection(tx, sync.connection_id, { sync_state: 'failed', sync_error })
-    log.warn({ connection_id: sync.connection_id, err: error, pause_ms: pauseMs }, 'A synchronisation pauses')
+    log.warn({ connection_id: sync.connection_id, err: error, pause_ms: pauseMs }, 'A synchronization pauses')
   })
 }
 

@@ -62,7 +62,7 @@ async function showProgress({ services: { sql }, sync }: SyncRun): Promise<void>
   await updateConnection(sql, sync.connection_id, { sync_done: (await countRepositories(sql, sync)).listed })
 }
 
-/** Repositories that have joined since the synchronisation started may not be listed yet. */
+/** Repositories that have joined since the synchronization started may not be listed yet. */
 async function removeUnlisted({ services, connection, source, sync }: SyncRun): Promise<boolean> {
   const { sql, log, clock } = services
   let page = await listConnected(sql, sync, '')

@@ -35,7 +35,7 @@ export async function readRepositories(run: SyncRun): Promise<boolean> {
   return !slice.isOver || progress.isComplete
 }
 
-/** The repositories that this synchronisation has not read, by id. */
+/** The repositories that this synchronization has not read, by id. */
 async function* unreadRepositories({ services, sync, slice }: SyncRun): AsyncGenerator<HostRepository> {
   let page = await listConnected(services.sql, sync, '')
   while (page.length > 0) {

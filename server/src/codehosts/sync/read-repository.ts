@@ -20,7 +20,7 @@ export async function readRepository(run: SyncRun, repository: HostRepository): 
   const notes: string[] = []
   const note = (what: string, error: unknown) => {
     const { name: type, message } = error as Error
-    run.services.log.warn({ repository: repository.full_name, what, type, message }, 'Could not synchronise an object')
+    run.services.log.warn({ repository: repository.full_name, what, type, message }, 'Could not synchronize an object')
     notes.push(`${repository.full_name}, ${what}: ${message.slice(0, MESSAGE_CHARS_MAX)}`)
   }
   const pass: RepositoryPass = { run, repository, now: run.services.clock.now(), seen: new Set(), note }

@@ -7,7 +7,7 @@ import { listActiveConnections, listDueSyncs, noteRequest, type SyncScope } from
 
 const ATTEMPTS_MAX = 5
 
-/** The job that works on a synchronisation. jobs.ts adds `run`. */
+/** The job that works on a synchronization. jobs.ts adds `run`. */
 export const syncJob: Pick<Job<Services, SyncScope>, 'name' | 'payload' | 'attemptsMax' | 'once'> = {
   name: 'codehosts.synchronize',
   payload: Type.Object({ org_id: Type.String(), connection_id: Type.String() }),
@@ -19,7 +19,7 @@ export const syncJob: Pick<Job<Services, SyncScope>, 'name' | 'payload' | 'attem
 const SINCE_MS_MAX = 400 * DAY_MS
 
 /**
- * Requests a synchronisation of a connection. If one is in progress, another one follows. With
+ * Requests a synchronization of a connection. If one is in progress, another one follows. With
  * `since`, lists are read again back to this time, at most 400 days; otherwise, only what has
  * changed is read.
  */
@@ -35,14 +35,14 @@ export async function syncNewConnection({ sql, clock }: Services, scope: SyncSco
   await sql.begin((tx) => requestSync(tx, { org_id, connection_id }, clock.now()))
 }
 
-/** Requests a synchronisation of every active connection, when a worker starts. */
+/** Requests a synchronization of every active connection, when a worker starts. */
 export async function syncAll({ sql, clock }: Pick<Services, 'sql' | 'clock'>): Promise<void> {
   for (const scope of await listActiveConnections(sql)) {
     await sql.begin((tx) => requestSync(tx, scope, clock.now()))
   }
 }
 
-/** Queues every synchronisation that is due: an hour after the last one, or after a pause. */
+/** Queues every synchronization that is due: an hour after the last one, or after a pause. */
 export const startDueSyncs: ScheduledJob<Services> = {
   name: 'codehosts.start-due-syncs',
   schedule: '* * * * *',

@@ -1,6 +1,6 @@
 import type { Sql } from '../../platform/db/sql.ts'
 
-/** A number space of its own ("sync") for the locks of synchronisations. */
+/** A number space of its own ("sync") for the locks of synchronizations. */
 const LOCK_SPACE = 0x73796e63
 
 /**

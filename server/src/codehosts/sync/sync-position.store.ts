@@ -6,7 +6,7 @@ export type ListScope = SyncScope & { repository_id: string; list: string }
 
 /** How far a list has been read. */
 export type ListPosition = {
-  /** The synchronisation that read the first page. */
+  /** The synchronization that read the first page. */
   read_in: number
   /** The version of the first page. */
   etag: string | null

@@ -21,7 +21,7 @@ export async function markRead(db: Db, sync: Sync, repositoryId: string, note: s
       note = excluded.note`
 }
 
-/** Those of the repositories that the host lists in this synchronisation. */
+/** Those of the repositories that the host lists in this synchronization. */
 export async function findListed(db: Db, sync: Sync, repositoryIds: readonly string[]): Promise<Set<string>> {
   const rows = await db<{ repository_id: string }[]>`
     select repository_id
@@ -32,7 +32,7 @@ export async function findListed(db: Db, sync: Sync, repositoryIds: readonly str
   return new Set(rows.map(({ repository_id }) => repository_id))
 }
 
-/** Those of the repositories that this synchronisation has read. */
+/** Those of the repositories that this synchronization has read. */
 export async function findRead(db: Db, sync: Sync, repositoryIds: readonly string[]): Promise<Set<string>> {
   const rows = await db<{ repository_id: string }[]>`
     select repository_id
@@ -51,7 +51,7 @@ type RepositoryCounts = {
   first_note: string | null
 }
 
-/** Counts the repositories that this synchronisation has found and read. */
+/** Counts the repositories that this synchronization has found and read. */
 export async function countRepositories(db: Db, sync: Sync): Promise<RepositoryCounts> {
   const [row] = await db<[RepositoryCounts]>`
     select count(*) filter (where listed_in = ${sync.number})::int as listed,

@@ -9,7 +9,13 @@ import type { HostRepository } from '../host-repository.ts'
 import type { Sync } from './sync.store.ts'
 import type { SyncSlice } from './sync-slice.ts'
 
+<<<<<<< HEAD
 /** What the synchronisation needs of the slices above it. jobs.ts provides it. */
+=======
+type OfRepositories = { provider: string; repository_ids: readonly string[]; limit: number }
+
+/** What the synchronization needs of the slices above it. jobs.ts provides it. */
+>>>>>>> part-sync
 export type SyncParts = {
   handlers: HostEventHandlers
   /** The host's ids of runs that are stored as queued or in progress, newest first. */
@@ -18,7 +24,7 @@ export type SyncParts = {
   listOpenDeployments(db: Db, orgId: string, repository: HostRepository, limit: number): Promise<HostDeployment[]>
 }
 
-/** A job's work on a synchronisation. */
+/** A job's work on a synchronization. */
 export type SyncRun = {
   services: Services
   parts: SyncParts

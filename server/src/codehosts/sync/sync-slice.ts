@@ -1,12 +1,12 @@
 import type { Clock } from '../../platform/clock.ts'
 
 /**
- * How long one job works on a synchronisation. Then it queues the next one, behind the jobs that
+ * How long one job works on a synchronization. Then it queues the next one, behind the jobs that
  * wait: a long import does not hold up other jobs.
  */
 const SLICE_MS = 5000
 
-/** The time in which one job works on a synchronisation. */
+/** The time in which one job works on a synchronization. */
 export class SyncSlice {
   readonly #clock: Clock
   readonly #endsAt: number

@@ -1,11 +1,11 @@
 import type { Db, Sql, Tx } from '../../platform/db/sql.ts'
 
-/** Names a connection in the tables of the synchronisation. */
+/** Names a connection in the tables of the synchronization. */
 export type SyncScope = { org_id: string; connection_id: string }
 
 export type SyncPhase = 'deliveries' | 'repositories' | 'objects'
 
-/** A synchronisation in progress. */
+/** A synchronization in progress. */
 export type Sync = SyncScope & {
   number: number
   started_at: Date
@@ -16,7 +16,7 @@ export type Sync = SyncScope & {
   repositories_etag: string | null
 }
 
-/** Notes a request. It is answered by a synchronisation that starts later. */
+/** Notes a request. It is answered by a synchronization that starts later. */
 export async function noteRequest(db: Db, scope: SyncScope, since: Date | null, now: Date): Promise<void> {
   await db`
     insert into codehost_syncs as sync (org_id, connection_id, requested_at, requested_since, due_at)
@@ -38,7 +38,7 @@ export async function listActiveConnections(db: Db): Promise<SyncScope[]> {
     limit ${CONNECTIONS_MAX}`
 }
 
-/** Connections whose synchronisation is due. */
+/** Connections whose synchronization is due. */
 export async function listDueSyncs(db: Db, now: Date): Promise<SyncScope[]> {
   return db<SyncScope[]>`
     select sync.org_id, sync.connection_id
@@ -51,7 +51,7 @@ export async function listDueSyncs(db: Db, now: Date): Promise<SyncScope[]> {
 }
 
 /**
- * Starts the synchronisation that is due, or continues the one in progress; null if none is due.
+ * Starts the synchronization that is due, or continues the one in progress; null if none is due.
  */
 export async function beginSync(sql: Sql, connectionId: string, now: Date): Promise<Sync | null> {
   return sql.begin(async (tx) => {
@@ -99,7 +99,7 @@ export async function moveRepositoryList(tx: Tx, scope: SyncScope, position: Lis
 
 const EVERY = '1 hour'
 
-/** Ends a synchronisation. The next one is due in an hour, or at once if it was requested. */
+/** Ends a synchronization. The next one is due in an hour, or at once if it was requested. */
 export async function endSync(sql: Sql, scope: SyncScope, note: string | null, now: Date): Promise<void> {
   await sql.begin(async (tx) => {
     await tx`
@@ -116,7 +116,7 @@ export async function endSync(sql: Sql, scope: SyncScope, note: string | null, n
   })
 }
 
-/** Pauses a synchronisation. Returns how many pauses followed each other without progress. */
+/** Pauses a synchronization. Returns how many pauses followed each other without progress. */
 export async function countPause(tx: Tx, { org_id, connection_id }: SyncScope, progressed: boolean): Promise<number> {
   const [row] = await tx<[{ pauses: number }]>`
     update codehost_syncs
@@ -144,7 +144,7 @@ type ShownSync = {
   last_synced_at: Date
 }
 
-/** Updates what the connection shows of its synchronisation. */
+/** Updates what the connection shows of its synchronization. */
 export async function updateConnection(db: Db, connectionId: string, shown: Partial<ShownSync>): Promise<void> {
   await db`
     update codehost_connections
@@ -163,7 +163,7 @@ export async function postponeSync(db: Db, connectionId: string, now: Date): Pro
 
 type SyncTiming = SyncScope & { is_open: boolean; due_at: Date }
 
-/** When the synchronisation of a connection goes on. `is_open`: it is in progress or requested. */
+/** When the synchronization of a connection goes on. `is_open`: it is in progress or requested. */
 export async function findTiming(db: Db, connectionId: string): Promise<SyncTiming | null> {
   const [row] = await db<SyncTiming[]>`
     select sync.org_id, sync.connection_id, coalesce(sync.started_at, sync.requested_at) is not null as is_open,

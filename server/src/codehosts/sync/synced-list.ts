@@ -21,10 +21,10 @@ export type ListedItem = {
   details?(): Promise<HostEvent[]>
 }
 
-/** A list of each repository that is synchronised. */
+/** A list of each repository that is synchronized. */
 export type SyncedList = {
   name: string
-  /** Whether the first synchronisation reads all of it, instead of the last 90 days. */
+  /** Whether the first synchronization reads all of it, instead of the last 90 days. */
   is_complete: boolean
   /** Whether the host may refuse it: for example, the feature is not in use. */
   is_optional: boolean

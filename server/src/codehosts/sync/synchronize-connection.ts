@@ -24,7 +24,7 @@ import { withSyncLock } from './sync-lock.store.ts'
 import type { SyncParts, SyncRun } from './sync-run.ts'
 import { SyncSlice } from './sync-slice.ts'
 
-/** The job that works on synchronisations. */
+/** The job that works on synchronizations. */
 export function syncConnectionJob(parts: SyncParts): Job<Services, SyncScope> {
   return {
     ...syncJob,
@@ -33,7 +33,7 @@ export function syncConnectionJob(parts: SyncParts): Job<Services, SyncScope> {
 }
 
 /**
- * Works on the synchronisation of a connection for some seconds, and queues a job for the rest.
+ * Works on the synchronization of a connection for some seconds, and queues a job for the rest.
  * Only one process works on a connection at a time. What is stored at any moment is enough to
  * continue.
  */
@@ -132,7 +132,7 @@ async function prepare(run: SyncRun): Promise<boolean> {
   return (await readSafely(run, () => redeliverFailed(run), warn('ask for failed deliveries'))) ?? true
 }
 
-/** Queues the next job of a synchronisation that is in progress or was requested. */
+/** Queues the next job of a synchronization that is in progress or was requested. */
 async function queueRest({ sql, clock }: Services, connectionId: string): Promise<void> {
   const timing = await findTiming(sql, connectionId)
   if (!timing?.is_open) return

@@ -37,7 +37,7 @@ export async function walkList(pass: RepositoryPass, list: SyncedList): Promise<
 type Interrupted = ListPosition & { next: string }
 
 /**
- * Whether a walk goes on. A walk of an earlier synchronisation ends if lists are to be read again.
+ * Whether a walk goes on. A walk of an earlier synchronization ends if lists are to be read again.
  */
 function isInterrupted(position: ListPosition | null, sync: Sync): position is Interrupted {
   if (position === null || position.next === null) return false

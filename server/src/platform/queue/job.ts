@@ -13,6 +13,11 @@ export type Job<Context, Payload = unknown> = {
    */
   attemptsMax: number
   /**
+   * Of the jobs that wait, those with the lowest number start first; the default is 0. Work that
+   * follows an import has a higher one, so that it does not hold up what people wait for.
+   */
+  priority?: number
+  /**
    * Jobs with the same key are one while they wait: queued twice before it starts, the job runs
    * once.
    */
@@ -39,7 +44,7 @@ export type ScheduledJob<Context> = Pick<Job<Context>, 'name' | 'run'> & {
 }
 
 /** What identifies a job to the queue. */
-type QueuedJob<Payload> = Pick<Job<never, Payload>, 'name' | 'attemptsMax' | 'once'>
+type QueuedJob<Payload> = Pick<Job<never, Payload>, 'name' | 'attemptsMax' | 'priority' | 'once'>
 
 /**
  * Queues a job in the caller's transaction: the change that causes the job and the job are stored
@@ -57,7 +62,8 @@ export async function enqueue<Payload extends object>(
       ${db.json(payload as never)}::json,
       run_at => now() + ${delayMs} * interval '1 millisecond',
       max_attempts => ${job.attemptsMax}::int,
-      job_key => ${job.once ? `${job.name} ${job.once(payload)}` : null}::text
+      job_key => ${job.once ? `${job.name} ${job.once(payload)}` : null}::text,
+      priority => ${job.priority ?? 0}::int
     )`
 }
 
@@ -68,12 +74,13 @@ export async function enqueue<Payload extends object>(
  */
 export function enqueueRows<Payload extends object>(
   db: Db,
-  { name, attemptsMax }: QueuedJob<Payload>,
+  { name, attemptsMax, priority = 0 }: QueuedJob<Payload>,
   { payload, once }: { payload: ReturnType<Db>; once: ReturnType<Db> },
 ): ReturnType<Db> {
   return db`graphile_worker.add_jobs(
     array_agg(
-      (${name}::text, ${payload}, null, null, ${attemptsMax}::smallint, ${`${name} `}::text || ${once}, null, null)
+      (${name}::text, ${payload}, null, null, ${attemptsMax}::smallint, ${`${name} `}::text || ${once},
+        ${priority}::smallint, null)
         ::graphile_worker.job_spec
     )
   )`

@@ -1,14 +1,14 @@
--- The synchronisation of connections with their code hosts: what is due, and how far it is.
+-- The synchronization of connections with their code hosts: what is due, and how far it is.
 
 create table codehost_syncs (
   org_id uuid not null,
   connection_id uuid not null,
-  -- Counts the synchronisations of the connection.
+  -- Counts the synchronizations of the connection.
   number integer not null default 0 check (number >= 0),
   -- The oldest unanswered request, and how far back it reaches. Null while nothing is requested.
   requested_at timestamptz(3),
   requested_since timestamptz(3),
-  -- The synchronisation in progress. Null while there is none.
+  -- The synchronization in progress. Null while there is none.
   started_at timestamptz(3),
   since timestamptz(3),
   phase text check (phase in ('deliveries', 'repositories', 'objects')),
@@ -31,7 +31,7 @@ create table codehost_sync_repositories (
   org_id uuid not null,
   connection_id uuid not null,
   repository_id text not null,
-  -- The number of the last synchronisation that found the repository in the host's list, and of the
+  -- The number of the last synchronization that found the repository in the host's list, and of the
   -- last one that has read its lists.
   listed_in integer,
   read_in integer,
@@ -46,7 +46,7 @@ create table codehost_sync_lists (
   connection_id uuid not null,
   repository_id text not null,
   list text not null,
-  -- The synchronisation that read the first page, and the version of that page.
+  -- The synchronization that read the first page, and the version of that page.
   read_in integer not null,
   etag text,
   -- The page to continue with. Null after the last one.

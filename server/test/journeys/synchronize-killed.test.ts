@@ -13,7 +13,7 @@ import {
   storedState,
   withHost,
   workOnSync,
-} from '../support/synchronise.ts'
+} from '../support/synchronize.ts'
 
 const MINUTE_MS = 60_000
 const CONNECTIONS = 3
@@ -59,7 +59,7 @@ async function dyingProcess(dies: number) {
 
 type Source = Awaited<ReturnType<typeof newConnection>>
 
-/** Works until the process dies. Returns false if the synchronisation ends before. */
+/** Works until the process dies. Returns false if the synchronization ends before. */
 async function workUntilDeath(source: Source, dies: number): Promise<boolean> {
   const { services, parts, died } = await dyingProcess(dies)
   const working = workOnSync(services, parts, source)
@@ -93,7 +93,7 @@ async function uninterrupted() {
   return { state: await storedState(api.services.sql, source), steps }
 }
 
-test('killed at any request or event, a synchronisation goes on and ends in the same state', async () => {
+test('killed at any request or event, a synchronization goes on and ends in the same state', async () => {
   const { state, steps } = await uninterrupted()
   assert.ok(steps > 60, `${steps} steps`)
   for (let dies = 1; dies <= steps; dies += 1) {
@@ -105,7 +105,7 @@ test('killed at any request or event, a synchronisation goes on and ends in the 
   }
 })
 
-test('killed again and again, a synchronisation gets to its end', async () => {
+test('killed again and again, a synchronization gets to its end', async () => {
   const { state } = await uninterrupted()
   const source = await requestedConnection()
   let deaths = 0

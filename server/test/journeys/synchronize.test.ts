@@ -18,7 +18,7 @@ import {
   synchronize,
   withHost,
   workOnSync,
-} from '../support/synchronise.ts'
+} from '../support/synchronize.ts'
 
 const HOUR_MS = 3_600_000
 const MINUTE_MS = 60_000
@@ -58,7 +58,7 @@ const keysOf = async (kind: string) =>
   (await state()).objects.filter((object) => object.kind === kind).map(({ key }) => key)
 const requestsOf = (name: string) => host.requests.filter((request) => request.name.startsWith(name))
 
-test('the first synchronisation imports every list of every repository', async () => {
+test('the first synchronization imports every list of every repository', async () => {
   assert.equal(await sync(), true)
   const { repositories } = await state()
   assert.deepEqual(
@@ -109,7 +109,7 @@ test('since reads lists again back to this time, and further back than before', 
   await sync(acme.ago(3.5))
   assert.equal((await keysOf('run')).length, 9)
   await sync()
-  assert.equal((await keysOf('run')).length, 9, 'what is older than the first synchronisation is not read')
+  assert.equal((await keysOf('run')).length, 9, 'what is older than the first synchronization is not read')
   await sync(acme.ago(150))
   const runs = await keysOf('run')
   assert.ok(runs.includes('1100') && !runs.includes('1200') && runs.length === 16)
@@ -124,7 +124,7 @@ test('since reaches back 400 days at most', async () => {
   assert.ok(runs.includes('1399') && !runs.includes('1401'))
 })
 
-test('a since that is later than the last synchronisation does not hide what changed between', async () => {
+test('a since that is later than the last synchronization does not hide what changed between', async () => {
   await sync()
   const [repository] = host.state.repositories
   assert.ok(repository)
@@ -197,7 +197,7 @@ test('a lost webhook is found: new objects, changed objects, and runs and deploy
   )
 })
 
-test('catching up reads no further than what changed since the last synchronisation', async () => {
+test('catching up reads no further than what changed since the last synchronization', async () => {
   await sync()
   api.clock.advance(HOUR_MS)
   const [repository] = host.state.repositories
@@ -238,7 +238,7 @@ test('repositories that the host no longer lists leave the connection, and retur
   )
 })
 
-test('a host that is down pauses the synchronisation for growing times, and it goes on where it was', async () => {
+test('a host that is down pauses the synchronization for growing times, and it goes on where it was', async () => {
   let answers = 12
   host.hooks.before = async () => {
     answers -= 1
@@ -349,7 +349,7 @@ test('failed deliveries are requested again once, and again after the repeated o
   assert.deepEqual(host.redelivered, ['900', '902'])
 })
 
-test('a host that does not list its deliveries is synchronised all the same', async () => {
+test('a host that does not list its deliveries is synchronized all the same', async () => {
   host.hooks.before = async ({ name }) => {
     if (name === 'listFailedDeliveries') throw new HostRefusal(501, 'Not Implemented')
   }
@@ -403,10 +403,10 @@ test('two workers do not work on a connection at the same time, and a request me
   await first
   host.requests.length = 0
   assert.equal(await workOnSync(services, parts, source), true)
-  assert.notEqual(requestsOf('listRepositories').length, 0, 'another synchronisation follows')
+  assert.notEqual(requestsOf('listRepositories').length, 0, 'another synchronization follows')
 })
 
-test('a long synchronisation takes turns with other jobs, and shows its progress', async () => {
+test('a long synchronization takes turns with other jobs, and shows its progress', async () => {
   host.hooks.before = async () => api.clock.advance(1000)
   const seen = new Set<string>()
   await requestSync(api.services.sql, source, api.clock.now())
@@ -425,7 +425,7 @@ test('a long synchronisation takes turns with other jobs, and shows its progress
   assert.equal((await keysOf('run')).length, 15)
 })
 
-test('a synchronisation is due at the start of a worker and an hour after the last one', async () => {
+test('a synchronization is due at the start of a worker and an hour after the last one', async () => {
   const queued = async () => {
     const rows = await api.services.sql`
       select payload from graphile_worker._private_jobs job

@@ -110,7 +110,7 @@ function nameOf({ kind, data }: HostEvent): { key: string; version: Date } {
     case 'review':
       return { key: data.id, version: data.submitted_at }
     default:
-      throw new Error(`The synchronisation does not read ${kind}`)
+      throw new Error(`The synchronization does not read ${kind}`)
   }
 }
 
@@ -141,7 +141,7 @@ export function withHost(services: Services, { codeHosts }: { codeHosts: CodeHos
 const JOBS_MAX = 10_000
 
 /**
- * Works on the synchronisation, as the queue does, until nothing is due. Returns whether it has
+ * Works on the synchronization, as the queue does, until nothing is due. Returns whether it has
  * ended; otherwise it pauses.
  */
 export async function workOnSync(services: Services, parts: SyncParts, { connection_id, org_id }: HostSource) {
@@ -151,10 +151,10 @@ export async function workOnSync(services: Services, parts: SyncParts, { connect
     if (timing.due_at > services.clock.now()) return false
     await synchronizeConnection(services, parts, { org_id, connection_id })
   }
-  throw new Error('The synchronisation does not end')
+  throw new Error('The synchronization does not end')
 }
 
-/** Requests a synchronisation and works on it. */
+/** Requests a synchronization and works on it. */
 export async function synchronize(services: Services, parts: SyncParts, source: HostSource, since?: Date) {
   await requestSync(services.sql, source, services.clock.now(), since ?? null)
   return workOnSync(services, parts, source)

@@ -33,7 +33,7 @@ export const hostEventHandlers: HostEventHandlers = {
   push: [applyPush, followPush],
 }
 
-/** What the synchronisation of connections needs of the slices above it. */
+/** What the synchronization of connections needs of the slices above it. */
 export const syncParts: SyncParts = {
   handlers: hostEventHandlers,
   listOpenRuns: listOpenProviderRuns,

@@ -64,33 +64,6 @@ import { failUnreadReport, readReportFile } from './security/uploads/read-report
 import { readUploadJob, uploadFinished } from './security/uploads/upload-file.ts'
 import type { Services } from './services.ts'
 
-<<<<<<< HEAD
-=======
-/** The handlers of each kind of event of code hosts, in the order in which they are called. */
-const handlers: HostEventHandlers = {
-  repository: [applyRepositoryEvent],
-  run: [],
-  job: [],
-  check: [],
-  deployment: [],
-  deployment_status: [],
-  gate_request: [],
-  deployment_review: [],
-  alert: [],
-  alert_change: [],
-  pull_request: [],
-  review: [],
-  push: [],
-}
-
-/** What the synchronization of connections needs of the slices above it. */
-const syncParts: SyncParts = {
-  handlers,
-  listOpenRuns: async () => [],
-  listOpenDeployments: async () => [],
-}
-
->>>>>>> part-sync
 /** Every job that something enqueues, and what hears of every event. */
 export const jobs: Job<Services, never>[] = [
   applyDeliveriesJob(hostEventHandlers),

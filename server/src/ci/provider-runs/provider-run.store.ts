@@ -156,7 +156,7 @@ export async function markUnscored(
 }
 
 /**
- * The host's ids of a repository's runs that are stored as open, newest first. The synchronisation
+ * The host's ids of a repository's runs that are stored as open, newest first. The synchronization
  * reads them again.
  */
 export async function listOpenProviderRuns(

@@ -9,13 +9,7 @@ import type { HostRepository } from '../host-repository.ts'
 import type { Sync } from './sync.store.ts'
 import type { SyncSlice } from './sync-slice.ts'
 
-<<<<<<< HEAD
-/** What the synchronisation needs of the slices above it. jobs.ts provides it. */
-=======
-type OfRepositories = { provider: string; repository_ids: readonly string[]; limit: number }
-
 /** What the synchronization needs of the slices above it. jobs.ts provides it. */
->>>>>>> part-sync
 export type SyncParts = {
   handlers: HostEventHandlers
   /** The host's ids of runs that are stored as queued or in progress, newest first. */

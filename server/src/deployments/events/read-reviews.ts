@@ -78,7 +78,7 @@ function toHostDeployment(row: DeploymentRow, repository: HostRepository): HostD
 }
 
 /**
- * Deployments that are stored as waiting or in progress, as the synchronisation reads them again.
+ * Deployments that are stored as waiting or in progress, as the synchronization reads them again.
  */
 export async function listOpenHostDeployments(
   db: Db,

@@ -100,7 +100,7 @@ export async function findHostDeployment(db: Db, { org_id, id }: DeploymentKey):
 
 /**
  * The deployments of a repository that are stored as waiting or in progress, newest first. The
- * synchronisation reads their statuses again.
+ * synchronization reads their statuses again.
  */
 export async function listOpenDeployments(
   db: Db,

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
-import { isAbsolute } from 'node:path'
+import { generateKeyPairSync } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { isAbsolute, join } from 'node:path'
 import { test } from 'node:test'
 import { ConfigError, readConfig } from './config.ts'
 
@@ -31,6 +34,8 @@ test('an empty environment gives the defaults of the operating guide', () => {
     s3: null,
     opaUrl: null,
     intel: null,
+    github: null,
+    githubApiUrl: 'https://api.github.com',
     logLevel: 'info',
   })
 })
@@ -61,6 +66,9 @@ const TAKEN: [name: string, value: string][] = [
   ['DATABASE_URL', 'postgresql://db.example/shiplock'],
   ['SHIPLOCK_BASE_URL', 'https://shiplock.example'],
   ['SHIPLOCK_OPA_URL', 'http://opa.example:8181'],
+  ['SHIPLOCK_GITHUB_API_URL', 'https://github.example/api/v3'],
+  ['SHIPLOCK_GITHUB_API_URL', 'http://127.0.0.1:3000'],
+  ['SHIPLOCK_GITHUB_API_URL', 'http://[::1]:3000/api/v3/'],
 ]
 for (const [name, value] of TAKEN) {
   test(`${name} takes ${value}`, () => assert.deepEqual(mistakesOf({ [name]: value }), []))
@@ -80,6 +88,10 @@ const REFUSED: [name: string, value: string][] = [
   ['SHIPLOCK_BASE_URL', 'shiplock.example'],
   ['SHIPLOCK_BASE_URL', 'ftp://shiplock.example'],
   ['SHIPLOCK_OPA_URL', 'opa.example:8181'],
+  ['SHIPLOCK_GITHUB_API_URL', 'http://github.example/api/v3'],
+  ['SHIPLOCK_GITHUB_API_URL', 'https://user:password@github.example'],
+  ['SHIPLOCK_GITHUB_API_URL', 'https://github.example/?token=x'],
+  ['SHIPLOCK_GITHUB_API_URL', 'github.example'],
 ]
 for (const [name, value] of REFUSED) {
   test(`${name} refuses ${value} by name`, () => {
@@ -152,4 +164,79 @@ test('no mistake repeats a secret', () => {
   const mistakes = mistakesOf({ SHIPLOCK_SECRET_KEY: 'hunter2', DATABASE_URL: 'mysql://user:hunter2@db.example/x' })
   assert.equal(mistakes.length, 2)
   assert.doesNotMatch(mistakes.join(), /hunter2/)
+})
+
+const RSA = generateKeyPairSync('rsa', { modulusLength: 2048 })
+const PEM = RSA.privateKey.export({ type: 'pkcs1', format: 'pem' }).toString().trim()
+const APP = {
+  SHIPLOCK_GITHUB_APP_ID: '12345',
+  SHIPLOCK_GITHUB_PRIVATE_KEY: PEM,
+  SHIPLOCK_GITHUB_WEBHOOK_SECRET: 'new secret, old secret',
+}
+
+test('the App takes a key as text, with escaped line breaks, or in a file, and two webhook secrets', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'shiplock-config-'))
+  try {
+    const path = join(directory, 'app.pem')
+    writeFileSync(path, `${PEM}\n`)
+    for (const key of [PEM, PEM.replaceAll('\n', '\\n'), path]) {
+      assert.deepEqual(readConfig({ ...APP, SHIPLOCK_GITHUB_PRIVATE_KEY: key }).github, {
+        appId: '12345',
+        privateKey: PEM,
+        webhookSecrets: ['new secret', 'old secret'],
+        apiUrl: 'https://api.github.com',
+      })
+    }
+  } finally {
+    rmSync(directory, { recursive: true })
+  }
+})
+
+test('an Enterprise Server has its API under /api/v3', () => {
+  const config = readConfig({ ...APP, SHIPLOCK_GITHUB_API_URL: 'https://git.example/api/v3/' })
+  assert.deepEqual(
+    [config.githubApiUrl, config.github?.apiUrl],
+    ['https://git.example/api/v3', 'https://git.example/api/v3'],
+  )
+  assert.equal(readConfig({ SHIPLOCK_GITHUB_API_URL: 'https://git.example/api/v3' }).github, null)
+})
+
+test('one setting of the App makes the others needed', () => {
+  for (const [given, value] of Object.entries(APP)) {
+    const missing = Object.keys(APP).filter((name) => name !== given)
+    assert.deepEqual(
+      mistakesOf({ [given]: value }).map((mistake) => mistake.split(' ', 1)[0]),
+      missing,
+    )
+  }
+})
+
+const EC = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ type: 'pkcs8', format: 'pem' })
+const PUBLIC = RSA.publicKey.export({ type: 'spki', format: 'pem' })
+
+for (const [what, key] of [
+  ['a key of another kind', EC.toString()],
+  ['a public key', PUBLIC.toString()],
+  ['a damaged key', `${PEM.slice(0, 300)}\n-----END RSA PRIVATE KEY-----`],
+  ['a path without a file', '/nowhere/hunter2.pem'],
+  ['a key without its first line', 'MIIEpAIBAAKCAQEA-hunter2'],
+] as const) {
+  test(`${what} is no RSA private key, and no message repeats a part of it`, () => {
+    const mistakes = mistakesOf({ ...APP, SHIPLOCK_GITHUB_APP_ID: 'Iv1.abc', SHIPLOCK_GITHUB_PRIVATE_KEY: key })
+    assert.deepEqual(
+      mistakes.map((mistake) => mistake.split(' ', 1)[0]),
+      ['SHIPLOCK_GITHUB_APP_ID', 'SHIPLOCK_GITHUB_PRIVATE_KEY'],
+    )
+    const parts = key.split('\n').filter((line) => line !== '' && !line.includes('---'))
+    for (const part of parts) assert.ok(!mistakes.join().includes(part))
+  })
+}
+
+test('more than two webhook secrets are a mistake, and no message repeats them', () => {
+  for (const secrets of ['hunter1,hunter2,hunter3', ',']) {
+    const [mistake, ...others] = mistakesOf({ ...APP, SHIPLOCK_GITHUB_WEBHOOK_SECRET: secrets })
+    assert.match(mistake ?? '', /^SHIPLOCK_GITHUB_WEBHOOK_SECRET must be a secret, or 2 secrets/)
+    assert.ok(!mistake?.includes('hunter'))
+    assert.deepEqual(others, [])
+  }
 })

@@ -4,8 +4,7 @@ import { settleOverdueRuns } from './ci/runs/settle-overdue-runs.job.ts'
 import { runFinished } from './ci/runs/update-run.ts'
 import { callEnded } from './codehosts/calls/request-call.ts'
 import { retryCalls, sendCallsJob } from './codehosts/calls/send-call.job.ts'
-import { connectionExtended } from './codehosts/connections/apply-installation-event.ts'
-import { connectionMade } from './codehosts/connections/connect-installation.ts'
+import { connectionMade } from './codehosts/connections/connection-made.ts'
 import { applyRepositoryEvent } from './codehosts/connections/remember-repository.ts'
 import { applyDeliveriesJob } from './codehosts/deliveries/apply-deliveries.job.ts'
 import { releaseDeliveries } from './codehosts/deliveries/apply-delivery.ts'
@@ -71,7 +70,6 @@ export const jobs: Job<Services, never>[] = [
   sendCallsJob,
   subscribe(callEnded),
   subscribe(connectionMade, releaseDeliveries),
-  subscribe(connectionExtended),
   subscribe(repositoryRenamed, followRename),
   subscribe(artifactCompleted, readArtifact),
   subscribe(runFinished, followRun, reconsiderGates, reconsiderRun),

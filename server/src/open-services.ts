@@ -46,6 +46,7 @@ export async function openServices(
   const sql = openSql(database.address, { max: options.connections, applicationName: options.applicationName })
   const clock = options.clock ?? systemClock
   const sealingKey = deriveKey(secret, 'sealed secrets')
+  const githubCredentials = new AppCredentialsSource({ config, sql, clock, sealingKey })
   const services = {
     config,
     log,
@@ -59,7 +60,7 @@ export async function openServices(
     pollTokenKey: deriveKey(secret, 'gate poll tokens'),
     answerHosts: options.answerHosts ?? NO_ANSWER_HOSTS,
     codeHosts: options.codeHosts ?? NO_CODE_HOSTS,
-    githubCredentials: new AppCredentialsSource({ config, sql, clock, sealingKey }),
+    githubCredentials,
   }
   return { services, close: () => sql.end({ timeout: CLOSE_TIMEOUT_SECONDS }) }
 }

@@ -15,7 +15,7 @@ export const CODE_HOST_CHECKS: readonly { check: string; examine: (services: Ser
   { check: 'calls', examine: checkCalls },
 ]
 
-/** A server without code hosts is in order. Throws if the stored credentials cannot be decrypted. */
+/** A server without code hosts is in order. Stored credentials must be readable. */
 async function checkGithubApp({ config, githubCredentials }: Services): Promise<Result> {
   const credentials = await githubCredentials.read()
   if (credentials === null) return { ok: true, detail: 'not configured; run "provider setup github"' }
@@ -32,7 +32,10 @@ async function checkConnections({ sql }: Services): Promise<Result> {
     ...(status === 'suspended' ? [`${account?.login} is suspended on its code host`] : []),
     ...(sync.state === 'failed' ? [`the synchronization of ${account?.login} failed: ${sync.error}`] : []),
   ])
-  return { ok: problems.length === 0, detail: [`${present.length} connected accounts`, ...problems].join('; ') }
+  return {
+    ok: problems.length === 0,
+    detail: [`${present.length} connected ${present.length === 1 ? 'account' : 'accounts'}`, ...problems].join('; '),
+  }
 }
 
 /** Waiting installations are no failure, but their events are not applied. */

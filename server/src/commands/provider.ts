@@ -3,6 +3,7 @@ import { connectInstallation } from '../codehosts/connections/connect-installati
 import { type ListedConnection, listConnections, listWaiting } from '../codehosts/connections/connection-list.store.ts'
 import { disconnect } from '../codehosts/connections/remove-connection.ts'
 import { startSetup } from '../codehosts/github/create-app.ts'
+import { listOrganizations } from '../organizations/organization.store.ts'
 import { requireOrganization } from '../organizations/require-organization.ts'
 import { PROVIDERS } from '../repositories/repository-identity.ts'
 import { administer } from './administer.ts'
@@ -52,6 +53,7 @@ export const providerConnect = defineCommand({
     const known = requireOneOf('provider', provider, PROVIDERS)
     const { connection, created } = await administer(context, async (services) => {
       const organization = await requireOrganization(services.sql, org)
+      if (known === 'github') await services.githubCredentials.require()
       const request = { org_id: organization.id, provider: known, installation_id: installation }
       const { id, created } = await connectInstallation(services, request, COMMAND_LINE)
       const listed = await listConnections(services.sql, organization.id)
@@ -69,12 +71,13 @@ export const providerList = defineCommand({
   arguments: [],
   options: { org: { type: 'text', value: '<slug>', about: 'only connections of this organization' } },
   async run(context, _given, { org }) {
-    const { connected, waiting } = await administer(context, async ({ sql }) => {
+    const { connected, waiting, slugs } = await administer(context, async ({ sql }) => {
       const orgId = org === undefined ? null : (await requireOrganization(sql, org)).id
-      return { connected: await listConnections(sql, orgId), waiting: await listWaiting(sql) }
+      const slugs = new Map((await listOrganizations(sql)).map(({ id, slug }) => [id, slug]))
+      return { connected: await listConnections(sql, orgId), waiting: await listWaiting(sql), slugs }
     })
     const rows = [
-      ...connected.map(({ organization, connection }) => toRow(connection, organization)),
+      ...connected.map(({ org_id, connection }) => toRow(connection, slugs.get(org_id) ?? '-')),
       ...waiting.map((installation) => toRow(installation, '-')),
     ]
     const text = table(HEADING, rows, 'There are no connections and no waiting installations.')

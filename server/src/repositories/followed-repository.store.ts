@@ -55,7 +55,7 @@ export async function updateFollowed(tx: Tx, key: RepositoryKey, repository: Fol
     where ${hasKey(tx, key)}`
 }
 
-/** Takes repositories out of a connection: those with the given ids, or all. They keep their names. */
+/** Takes the given repositories, or all, out of a connection. They keep their names. */
 export async function leaveConnection(
   tx: Tx,
   orgId: string,

@@ -31,10 +31,15 @@ export function replaces({ facts: told, is_change }: ToldFacts, known: Repositor
   return is_change && COMPARED.some((field) => told[field] !== known[field])
 }
 
-/** The known facts with what was told. The time of the known facts stays if none was told. */
-export function mergeFacts(told: RepositoryFacts, known: RepositoryFacts): RepositoryFacts {
+/**
+ * The known facts with what was told. Events mention a repository with few fields and without a
+ * time: then its tracked branch stays.
+ */
+export function mergeFacts({ facts: told, is_change }: ToldFacts, known: RepositoryFacts): RepositoryFacts {
+  const isMention = !is_change && told.host_updated_at === null
   return {
     ...told,
+    tracked_branch: isMention ? known.tracked_branch : told.tracked_branch,
     html_url: told.html_url ?? known.html_url,
     deleted_at: told.deleted_at && (known.deleted_at ?? told.deleted_at),
     host_updated_at: told.host_updated_at ?? known.host_updated_at,

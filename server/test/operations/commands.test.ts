@@ -83,12 +83,15 @@ test('repo link stores a repository, renames it by its id, and refuses a name th
   assert.ok(created_at)
   assert.deepEqual(others, [])
   const host = 'github.com'
-  assert.deepEqual(listed, { provider: 'github', id: '12', host, full_name: 'acme/store', tracked_branch: 'main' })
+  const ofHost = { connected: false, archived: null, private: null, deleted_at: null }
+  const stored = { provider: 'github', id: '12', host, full_name: 'acme/store', tracked_branch: 'main' }
+  assert.deepEqual(listed, { ...stored, ...ofHost })
 })
 
 test('doctor answers ok for every part, with the address of the database', async () => {
   const findings: { check: string; ok: boolean; url?: string }[] = await json('doctor')
-  const checks = ['settings', 'database', 'migrations', 'objects', 'worker', 'sweepers', 'clock']
+  const parts = ['settings', 'database', 'migrations', 'objects', 'worker', 'sweepers', 'clock']
+  const checks = [...parts, 'github app', 'connections', 'installations', 'deliveries', 'calls']
   assert.deepEqual(
     findings.map(({ check, ok }) => [check, ok]),
     checks.map((check) => [check, true]),

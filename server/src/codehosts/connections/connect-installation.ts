@@ -1,10 +1,9 @@
-import { Type } from 'typebox'
 import { type Principal, recordAudit, SYSTEM } from '../../audit/audit.store.ts'
 import { findOrganizationById } from '../../organizations/organization.store.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { ApiError } from '../../platform/http/errors.ts'
 import { newUuid } from '../../platform/ids.ts'
-import { type Event, publish } from '../../platform/queue/event.ts'
+import { publish } from '../../platform/queue/event.ts'
 import type { Provider } from '../../repositories/repository-identity.ts'
 import type { Services } from '../../services.ts'
 import { type CodeHost, type HostInstallation, HostUnavailable } from '../code-host.ts'
@@ -15,18 +14,9 @@ import {
   type LiveConnection,
   lockConnectionsOfAccount,
 } from './connection.store.ts'
+import { connectionMade } from './connection-made.ts'
 import { findInstallation } from './installation.store.ts'
 import { removeConnection } from './remove-connection.ts'
-
-/**
- * Published when an installation was connected. Subscribers release the deliveries that waited for
- * it and start the first import.
- */
-export const connectionMade: Event<{ org_id: string; connection_id: string }> = {
-  name: 'codehosts.connection.made',
-  payload: Type.Object({ org_id: Type.String(), connection_id: Type.String() }),
-  once: ({ connection_id }) => connection_id,
-}
 
 type ConnectRequest = { org_id: string; provider: Provider; installation_id: string }
 type MadeConnection = { id: string; created: boolean; account_login: string }
@@ -86,7 +76,7 @@ type Wanted = { org_id: string; provider: Provider; host: string; installation: 
 async function connect(tx: Tx, wanted: Wanted, principal: Principal, now: Date): Promise<MadeConnection> {
   const { org_id, provider, host, installation } = wanted
   const key = { provider, host, id: installation.id }
-  await rememberInstallation(tx, key, { change: 'changed', installation }, now)
+  await rememberInstallation(tx, key, { change: 'read', installation }, now)
   const account_login = installation.account.login
   const same = await settleHeld(tx, await lockConnectionsOfAccount(tx, key, installation), wanted, now)
   if (same) return { id: same.id, created: false, account_login }

@@ -27,12 +27,12 @@ export type ListedConnection = {
 
 const CONNECTIONS_LISTED_MAX = 1000
 
-/** The connections of an organization, or of all of them, with the organization's slug. Newest first. */
+/** The connections of an organization, or all of them. Newest first. */
 export async function listConnections(
   db: Db,
   orgId: string | null,
-): Promise<{ organization: string; connection: ListedConnection }[]> {
-  const rows = await db<(ListedConnection & { organization: string })[]>`
+): Promise<{ org_id: string; connection: ListedConnection }[]> {
+  const rows = await db<(ListedConnection & { org_id: string })[]>`
     select connection.id, connection.provider, connection.host,
       json_build_object(
         'id', connection.account_id, 'login', connection.account_login, 'type', connection.account_type
@@ -43,13 +43,12 @@ export async function listConnections(
         'state', connection.sync_state, 'phase', connection.sync_phase, 'done', connection.sync_done,
         'total', connection.sync_total, 'error', connection.sync_error
       ) as sync,
-      organization.slug as organization
+      connection.org_id
     from codehost_connections connection
-    join organizations organization on organization.id = connection.org_id
     where ${orgId === null ? db`true` : db`connection.org_id = ${orgId}`}
     order by connection.connected_at desc, connection.id
     limit ${CONNECTIONS_LISTED_MAX}`
-  return rows.map(({ organization, ...connection }) => ({ organization, connection }))
+  return rows.map(({ org_id, ...connection }) => ({ org_id, connection }))
 }
 
 /** Installations that exist and that no organization has connected. Oldest first. */

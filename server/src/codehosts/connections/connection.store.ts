@@ -1,4 +1,5 @@
 import type { Db, Tx } from '../../platform/db/sql.ts'
+import { findFollowed } from '../../repositories/followed-repository.store.ts'
 import type { Provider } from '../../repositories/repository-identity.ts'
 import type { HostInstallation } from '../code-host.ts'
 
@@ -22,16 +23,8 @@ export async function findConnectionOfRepository(
   provider: string,
   repositoryId: string,
 ): Promise<ConnectionName | null> {
-  const [row] = await db<ConnectionName[]>`
-    select connection.org_id, connection.id, connection.provider, connection.host, connection.installation_id,
-      connection.status
-    from repositories repository
-    join codehost_connections connection
-      on connection.org_id = repository.org_id and connection.id = repository.connection_id
-    where repository.org_id = ${orgId}
-      and repository.provider = ${provider}
-      and repository.id = ${repositoryId}`
-  return row ?? null
+  const repository = await findFollowed(db, { org_id: orgId, provider, id: repositoryId })
+  return repository?.connection_id ? findConnection(db, repository.connection_id) : null
 }
 
 export async function findConnection(db: Db, id: string): Promise<ConnectionName | null> {

@@ -55,7 +55,13 @@ export async function updateInstallation(tx: Tx, key: InstallationKey, known: Kn
 }
 
 /** What the host said about single repositories of an installation. */
-type Selection = { ids: readonly string[]; selected: boolean; host_at: Date | null }
+type Selection = {
+  ids: readonly string[]
+  selected: boolean
+  host_at: Date | null
+  /** Older than everything that is known: changes only repositories that were not named before. */
+  is_first?: boolean
+}
 
 type InstallationName = { provider: string; host: string; installation_id: string }
 
@@ -63,7 +69,7 @@ type InstallationName = { provider: string; host: string; installation_id: strin
 export async function recordSelection(
   tx: Tx,
   { provider, host, installation_id }: InstallationName,
-  { ids, selected, host_at }: Selection,
+  { ids, selected, host_at, is_first = false }: Selection,
   now: Date,
 ): Promise<string[]> {
   if (ids.length === 0) return []
@@ -77,7 +83,8 @@ export async function recordSelection(
     set selected = excluded.selected,
       host_at = coalesce(excluded.host_at, known.host_at),
       told_at = excluded.told_at
-    where coalesce(excluded.host_at >= known.host_at, true)
+    where not ${is_first}
+      and coalesce(excluded.host_at >= known.host_at, true)
     returning repository_id`
   return rows.map(({ repository_id }) => repository_id)
 }

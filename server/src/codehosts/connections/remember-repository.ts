@@ -52,7 +52,7 @@ async function follow(tx: Tx, source: HostSource, told: ToldFacts & { id: string
   const connections = await lockLiveConnections(tx, source)
   if (!seen) await insertFollowed(tx, key, told.facts, now)
   const known = await lockFollowed(tx, key)
-  const facts = replaces(told, known) ? mergeFacts(told.facts, known) : known
+  const facts = replaces(told, known) ? mergeFacts(told, known) : known
   await updateFollowed(tx, key, { ...facts, connection_id: await owningConnection(tx, connections, told.id, facts) })
   if (facts.full_name !== known.full_name) {
     await publish(tx, repositoryRenamed, { org_id: key.org_id, provider: key.provider, repository_id: key.id })

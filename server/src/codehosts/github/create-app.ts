@@ -7,6 +7,7 @@ import { ApiError } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
 import { claimSetup, findOpenSetup, insertSetup, releaseSetup, type SetupOptions } from './app.store.ts'
 import { appManifest, newAppUrl, SETUP_PATH } from './app-manifest.ts'
+import type { NewApp } from './read-app-credentials.ts'
 
 const STATE_CHARS = 43
 const SETUP_MS = 60 * MINUTE_MS
@@ -55,32 +56,28 @@ export async function completeSetup(services: Services, state: string, code: str
   if (!(await claimSetup(sql, stateSha256, clock.now()))) throw unknownState()
   try {
     const app = await exchange(config.githubApiUrl, code)
-    await githubCredentials.store({
-      api_url: config.githubApiUrl,
-      app_id: String(app.id),
-      slug: app.slug,
-      html_url: app.html_url,
-      private_key: app.pem,
-      webhook_secret: app.webhook_secret,
-    })
-    log.info({ app_id: app.id, slug: app.slug }, 'The GitHub App was created')
-    return { slug: app.slug, html_url: app.html_url }
+    await githubCredentials.store(app)
+    const { app_id, slug, html_url } = app
+    log.info({ app_id, slug }, 'The GitHub App was created')
+    return { slug, html_url }
   } catch (error) {
-    if (!(error instanceof ApiError && error.status < 500)) await releaseSetup(sql, stateSha256)
+    if (error instanceof ApiError && error.status < 500) throw error
+    await releaseSetup(sql, stateSha256)
+    log.warn({ err: error }, 'The GitHub App could not be created; its address can be opened again')
     throw error
   }
 }
 
 const CreatedApp = Type.Object({
   id: Type.Integer({ minimum: 1 }),
-  slug: Type.String({ pattern: '^[A-Za-z0-9-]{1,200}$' }),
+  slug: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
   html_url: Type.String({ pattern: '^https?://[^\\s"\'<>]{1,480}$' }),
   pem: Type.String({ pattern: '-----BEGIN' }),
   webhook_secret: Type.String({ minLength: 1 }),
 })
 
 /** POST /app-manifests/{code}/conversions. The request has no credentials: the code is one. */
-async function exchange(apiUrl: string, code: string) {
+async function exchange(apiUrl: string, code: string): Promise<NewApp> {
   const url = `${apiUrl}/app-manifests/${code}/conversions`
   const { status, text } = await post(url).catch((cause) => Promise.reject(unreachable().causedBy(cause)))
   if (status >= 500 || status === 429) throw unreachable()
@@ -89,8 +86,11 @@ async function exchange(apiUrl: string, code: string) {
     throw new ApiError(400, 'code_refused', message)
   }
   const app = text.length <= ANSWER_CHARS_MAX && parseJson(text)
-  if (Value.Check(CreatedApp, app)) return app
-  throw new ApiError(400, 'code_refused', "GitHub's answer does not contain the credentials of the App.")
+  if (!Value.Check(CreatedApp, app))
+    throw new ApiError(400, 'code_refused', "GitHub's answer does not contain the credentials of the App.")
+  const { id, slug, html_url, pem: private_key, webhook_secret } = app
+  const name = slug ?? (new URL(html_url).pathname.split('/').at(-1) || String(id))
+  return { api_url: apiUrl, app_id: String(id), slug: name, html_url, private_key, webhook_secret }
 }
 
 async function post(url: string): Promise<{ status: number; text: string }> {

@@ -3,6 +3,7 @@ import type { Config } from '../../config.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { openSealedText, sealText } from '../../platform/crypto/sealed-text.ts'
 import type { Sql } from '../../platform/db/sql.ts'
+import { ApiError } from '../../platform/http/errors.ts'
 import { findApp, replaceApp, type StoredApp } from './app.store.ts'
 import type { AppCredentials } from './app-credentials.ts'
 
@@ -15,6 +16,7 @@ type AppCredentialsOptions = { config: Config; sql: Sql; clock: Clock; sealingKe
 
 /** How soon a process notices an App that another process has stored. */
 const CACHED_MS = 5_000
+const ABSENCE_CACHED_MS = 1_000
 
 /**
  * The credentials of our App: those of the environment, otherwise those that the manifest flow
@@ -35,9 +37,17 @@ export class AppCredentialsSource {
     const now = clock.now().getTime()
     if (this.#cached && now < this.#cached.until) return this.#cached.credentials
     const credentials = await this.#readStored()
-    // The absence is not remembered, so that a new App works at once.
-    this.#cached = credentials && { credentials, until: now + CACHED_MS }
+    this.#cached = { credentials, until: now + (credentials ? CACHED_MS : ABSENCE_CACHED_MS) }
     return credentials
+  }
+
+  /** Throws 409 `not_configured` with the ways to configure an App. */
+  async require(): Promise<AppCredentials> {
+    const credentials = await this.read()
+    if (credentials) return credentials
+    const settings = 'SHIPLOCK_GITHUB_APP_ID, SHIPLOCK_GITHUB_PRIVATE_KEY and SHIPLOCK_GITHUB_WEBHOOK_SECRET'
+    const message = `No GitHub App is configured. Set ${settings}, or run "provider setup github".`
+    throw new ApiError(409, 'not_configured', message)
   }
 
   /** Stores an App, sealed. This process uses it at once, the others within seconds. */

@@ -91,7 +91,7 @@ test('repo link stores a repository, renames it by its id, and refuses a name th
 test('doctor answers ok for every part, with the address of the database', async () => {
   const findings: { check: string; ok: boolean; url?: string }[] = await json('doctor')
   const parts = ['settings', 'database', 'migrations', 'objects', 'worker', 'sweepers', 'clock']
-  const checks = [...parts, 'github app', 'connections', 'installations']
+  const checks = [...parts, 'github app', 'connections', 'installations', 'deliveries', 'calls']
   assert.deepEqual(
     findings.map(({ check, ok }) => [check, ok]),
     checks.map((check) => [check, true]),

@@ -1,6 +1,5 @@
-import { recordAudit, SYSTEM } from '../../audit/audit.store.ts'
+import { type AuditEntry, recordAudit, SYSTEM } from '../../audit/audit.store.ts'
 import { drainAlone } from '../../platform/db/drain-alone.ts'
-import type { Tx } from '../../platform/db/sql.ts'
 import { publish } from '../../platform/queue/event.ts'
 import { enqueue, type Job, type ScheduledJob } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
@@ -90,27 +89,23 @@ async function act(services: Services, { connection_id, action }: PendingCall): 
 
 type CallEnd = { status: EndedStatus; error: string | null }
 
+const AUDIT_ACTIONS = { refused: 'host_call.refuse', failed: 'host_call.fail' }
+
 async function end(services: Services, subject: SubjectKey, call: PendingCall, result: CallEnd): Promise<null> {
   const now = services.clock.now()
+  const { status, error } = result
   await services.sql.begin(async (tx) => {
     if (!(await endCall(tx, call, result, now))) return
-    await publish(tx, callEnded, { ...subject, call_id: call.id, outcome: result.status })
-    if (result.status !== 'done') await audit(tx, subject, call, result, now)
+    await publish(tx, callEnded, { ...subject, call_id: call.id, outcome: status })
+    if (status !== 'done')
+      await recordAudit(tx, call.org_id, auditEntry(AUDIT_ACTIONS[status], subject, call, error), now)
   })
   return null
 }
 
-const AUDIT_ACTIONS = { refused: 'host_call.refuse', failed: 'host_call.fail' }
-
-async function audit(
-  tx: Tx,
-  { org_id, subject_type, subject_id }: SubjectKey,
-  { id, action }: PendingCall,
-  { status, error }: CallEnd,
-  now: Date,
-): Promise<void> {
-  if (status === 'done') return
-  const details = { subject_type, subject_id, action: action.type, error }
-  const entry = { principal: SYSTEM, action: AUDIT_ACTIONS[status], object: { type: 'host_call', id }, reason: null }
-  await recordAudit(tx, org_id, { ...entry, details }, now)
+function auditEntry(action: string, subject: SubjectKey, call: PendingCall, error: string | null): AuditEntry {
+  const { subject_type, subject_id } = subject
+  const object = { type: 'host_call', id: call.id }
+  const details = { subject_type, subject_id, action: call.action.type, error }
+  return { principal: SYSTEM, action, object, reason: null, details }
 }

@@ -74,12 +74,12 @@ function translate({ codeHost }: Origin, { event, payload }: LockedDelivery): Tr
 type Translated = { delivery: LockedDelivery; translated: TranslatedDelivery & { type: 'events' } }
 
 async function applyToConnection(
-  { services, handlers }: ApplyContext,
+  context: ApplyContext,
   tx: Tx,
   { provider, host }: Origin,
   { delivery, translated: { events } }: Translated,
 ): Promise<string | null> {
-  const now = services.clock.now()
+  const now = context.services.clock.now()
   const { installation_id } = delivery
   if (installation_id === null) {
     await settleDelivery(tx, delivery, { status: 'ignored', error: 'The payload names no installation' }, now)
@@ -97,7 +97,7 @@ async function applyToConnection(
     return null
   }
   const { org_id, id } = connection
-  await applyEvents(services, handlers, tx, { org_id, connection_id: id, provider, host }, events)
+  await applyEvents(context, tx, { org_id, connection_id: id, provider, host }, events)
   await Promise.all([
     noteConnectionEvent(tx, connection, now),
     settleDelivery(tx, delivery, { status: 'applied' }, now),

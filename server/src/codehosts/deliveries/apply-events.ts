@@ -10,8 +10,7 @@ import type { HostEventHandlers } from './host-event-handler.ts'
  * repository, then calls the handlers of its kind.
  */
 export async function applyEvents(
-  services: Services,
-  handlers: HostEventHandlers,
+  { services, handlers }: { services: Services; handlers: HostEventHandlers },
   tx: Tx,
   source: HostSource,
   events: readonly HostEvent[],

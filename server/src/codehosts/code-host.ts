@@ -15,7 +15,10 @@ import type { HostAnnotation, HostCheck, HostCommit, HostJob, HostRun } from './
 /** The names of a repository that requests to its host need. */
 export type RepositoryName = { id: string; full_name: string }
 
-/** A page of a host's list. `next` continues it, in another process too; null after the last page. */
+/**
+ * A page of a host's list. `next` continues the list, in another process too. It is null after the
+ * last page.
+ */
 export type HostPage<Item> = {
   items: Item[]
   next: string | null
@@ -25,7 +28,7 @@ export type HostPage<Item> = {
 
 /** How a list is read: from `next` of the page before, and unless it still has this `etag`. */
 export type ListOptions = {
-  /** The oldest creation time, where the host can filter by it. */
+  /** The oldest creation time. Lists that are sorted by the newest change ignore it. */
   since?: Date
   next?: string
   etag?: string
@@ -77,7 +80,7 @@ export type HostReader = {
   listReviews(repository: HostRepository, pullRequest: number): Promise<HostReview[]>
   listChecks(repository: HostRepository, commitSha: string): Promise<HostCheck[]>
 
-  /** The files directly in a folder, with their versions (blob SHAs); empty if there is no such folder. */
+  /** The files directly in a folder, with their versions (blob SHAs); empty without the folder. */
   listFolder(repository: HostRepository, path: string, ref: string): Promise<{ path: string; blob: string }[]>
 }
 
@@ -154,7 +157,7 @@ export type DeliveryHead = {
   event: string
   action: string | null
   installation_id: string | null
-  /** Deliveries of one object (a run, a deployment, an alert, a pull request) have the same lane. */
+  /** Deliveries of one object (run, deployment, alert, pull request) have the same lane. */
   lane: string
 }
 
@@ -191,7 +194,7 @@ export type CodeHost = {
   webhooks: HostWebhooks
   /** The name of the host, such as `github.com`. */
   host(): Promise<string>
-  /** Null if the installation does not exist. Throws `HostUnavailable`, and 409 `not_configured`. */
+  /** Null if the installation does not exist. Throws `HostUnavailable`, 409 `not_configured`. */
   readInstallation(id: string): Promise<HostInstallation | null>
   open(access: ConnectionAccess): HostClient
   /** Deliveries since `since` that no try delivered, newest first. */

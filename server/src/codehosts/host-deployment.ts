@@ -66,7 +66,7 @@ export type HostDeploymentReview = {
 /** The protection rules of an environment. */
 export type HostEnvironment = {
   name: string
-  /** In the words of the specification: `required_reviewers`, `wait_timer`, `branch_policy`, `customRule`. */
+  /** In the specification's words: required_reviewers, wait_timer, branch_policy, customRule. */
   rule_types: string[]
   reviewers: string[]
   reviewer_teams: string[]

@@ -13,7 +13,7 @@ export function hostDeploymentId(provider: Provider, deploymentId: string): stri
   return `${PREFIXES[provider]}_deployment_${deploymentId}`
 }
 
-/** The id under which we keep an alert of a code host. Alerts are numbered within their repository. */
+/** The id under which we keep an alert of a code host, which numbers it within its repository. */
 export function hostAlertId(provider: Provider, repositoryId: string, { type, number }: HostAlertName): string {
   return `${PREFIXES[provider]}_alert_${type}_${repositoryId}_${number}`
 }

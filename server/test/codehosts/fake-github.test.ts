@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
 import { createSign } from 'node:crypto'
-import { type IncomingHttpHeaders } from 'node:http'
+import type { IncomingHttpHeaders } from 'node:http'
 import { afterEach, beforeEach, test } from 'node:test'
 import { verify } from '@octokit/webhooks-methods'
+import fc from 'fast-check'
+import { DESCRIBED_WEBHOOKS } from '../support/github/described.ts'
 import { type FakeGitHub, startFakeGitHub } from '../support/github/fake-github.ts'
+import { type Receiver, startReceiver } from '../support/github/receiver.ts'
 import type { Installation, Repository } from '../support/github/types.ts'
-import { startReceiver, type Receiver } from '../support/github/receiver.ts'
 
 let receiver: Receiver
 let fake: FakeGitHub
@@ -28,7 +30,10 @@ afterEach(async () => {
 
 function appToken(privateKey = fake.settings.privateKey, claims: object = {}): string {
   const now = Math.floor(Date.now() / 1000)
-  const parts = [{ alg: 'RS256', typ: 'JWT' }, { iat: now - 30, exp: now + 500, iss: fake.settings.appId, ...claims }]
+  const parts = [
+    { alg: 'RS256', typ: 'JWT' },
+    { iat: now - 30, exp: now + 500, iss: fake.settings.appId, ...claims },
+  ]
   const text = parts.map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.')
   return `${text}.${createSign('RSA-SHA256').update(text).sign(privateKey, 'base64url')}`
 }
@@ -36,11 +41,14 @@ function appToken(privateKey = fake.settings.privateKey, claims: object = {}): s
 // biome-ignore lint/suspicious/noExplicitAny: answers are any JSON
 type Answer = { status: number; body: any; headers: Headers }
 
-async function call(path: string, options: { as?: string; method?: string; body?: object; headers?: object } = {}): Promise<Answer> {
+async function call(
+  path: string,
+  options: { as?: string; method?: string; body?: object; headers?: object } = {},
+): Promise<Answer> {
   const { as = token, method = 'GET', body, headers = {} } = options
   const answer = await fetch(new URL(path, `${fake.apiUrl}/`), {
     method,
-    headers: { authorization: `bearer ${as}`, ...headers },
+    headers: { ...(as === '' ? {} : { authorization: `bearer ${as}` }), ...headers },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })
   const text = await answer.text()
@@ -49,7 +57,7 @@ async function call(path: string, options: { as?: string; method?: string; body?
 }
 
 async function installationToken(): Promise<string> {
-  const path = `/app/installations/${installation.id}/access_tokens`
+  const path = `${fake.apiUrl}/app/installations/${installation.id}/access_tokens`
   const { status, body } = await call(path, { as: appToken(), method: 'POST' })
   assert.equal(status, 201)
   return body.token
@@ -60,9 +68,14 @@ function events(): string[] {
 }
 
 test('A push goes to production through its jobs and gates, and every message is as GitHub describes it', async () => {
-  fake.addEnvironment(shop, 'production', { reviewers: ['grace', '@release'], customRules: ['ours', 'other'], waitTimer: 5 })
+  fake.addEnvironment(shop, 'production', {
+    reviewers: ['grace', '@release'],
+    customRules: ['ours', 'other'],
+    waitTimer: 5,
+  })
   const workflow = 'name: CI\non: push\njobs:\n  build:\n    runs-on: ubuntu-latest\n'
   fake.push(shop, { files: { '.github/workflows/ci.yml': workflow } })
+  fake.protectBranch(shop, 'main', { approvals: 1, checks: ['build'] })
   fake.push(shop, { branch: 'cart', message: 'Fix the cart', files: { 'src/cart.ts': 'export {}\n' } })
   const pull = fake.openPullRequest(shop, { branch: 'cart', title: 'Fix the cart' })
   fake.push(shop, { branch: 'cart', message: 'Fix it again' })
@@ -77,14 +90,20 @@ test('A push goes to production through its jobs and gates, and every message is
 
   const pending = await call(`/repos/acme/shop/actions/runs/${run.id}/pending_deployments`)
   assert.equal(pending.body[0].environment.name, 'production')
-  assert.deepEqual(pending.body[0].reviewers.map(({ type }: { type: string }) => type), ['User', 'Team'])
+  assert.deepEqual(
+    pending.body[0].reviewers.map(({ type }: { type: string }) => type),
+    ['User', 'Team'],
+  )
   const path = `/repos/acme/shop/actions/runs/${run.id}/deployment_protection_rule`
   const comment = { environment_name: 'production', comment: 'Waits for a person' }
   assert.equal((await call(path, { method: 'POST', body: comment })).status, 204)
   const approved = { environment_name: 'production', state: 'approved', comment: 'Tests passed' }
   assert.equal((await call(path, { method: 'POST', body: approved })).status, 204)
   assert.equal((await call(path, { method: 'POST', body: approved })).status, 422)
-  assert.deepEqual(fake.ruleAnswers.map(({ state }) => state), [null, 'approved'])
+  assert.deepEqual(
+    fake.ruleAnswers.map(({ state }) => state),
+    [null, 'approved'],
+  )
   fake.endWait(run, 'production')
   fake.answerOtherRule(run, 'production', 'other', 'approved')
   assert.equal(run.status, 'waiting')
@@ -218,6 +237,7 @@ test('Repositories and installations change, and requests follow a renamed repos
   const moved = await call('/repos/acme/shop', { headers: {} })
   assert.equal(moved.body.full_name, 'acme/store')
   assert.equal((await call(`/repositories/${shop.id}`)).body.id, shop.id)
+  assert.equal((await call('/repos/acme/store/installation', { as: appToken() })).body.id, installation.id)
   fake.archive(shop)
   fake.unarchive(shop)
   fake.setVisibility(shop, 'public')
@@ -226,14 +246,15 @@ test('Repositories and installations change, and requests follow a renamed repos
   assert.equal((await call('/repos/acme/store')).status, 403)
   fake.unsuspend(installation)
   const other = fake.addRepository('umbrella/lab')
-  fake.install('umbrella', [other])
+  const elsewhere = fake.install('umbrella', [other])
   fake.transfer(shop, 'umbrella')
   assert.equal((await call(`/repositories/${shop.id}`)).status, 404)
   fake.delete(other)
   fake.uninstall(installation)
   assert.equal((await call('/installation/repositories')).status, 401)
   const as = appToken()
-  for (const path of ['/app', '/app/installations', '/app/hook/deliveries', '/app/hook/config']) {
+  const lasting = `/app/installations/${elsewhere.id}`
+  for (const path of ['/app', '/app/installations', lasting, '/app/hook/deliveries', '/app/hook/config']) {
     assert.equal((await call(path, { as })).status, 200, path)
   }
   assert.deepEqual(fake.violations, [])
@@ -246,6 +267,7 @@ test('Only tokens that a current key signed recently are accepted', async () => 
   assert.equal((await call('/app', { as: appToken(undefined, { iat: now + 60 }) })).status, 401)
   assert.equal((await call('/app', { as: appToken(undefined, { exp: now + 700 }) })).status, 401)
   assert.equal((await call('/app', { as: token })).status, 401)
+  assert.equal((await call('/repos/acme/shop', { as: appToken() })).status, 403)
   const old = fake.settings.privateKey
   const next = fake.addKey()
   assert.equal((await call('/app', { as: appToken(old) })).status, 200)
@@ -253,7 +275,10 @@ test('Only tokens that a current key signed recently are accepted', async () => 
   assert.equal((await call('/app', { as: appToken(old) })).status, 401)
   assert.equal((await call('/app', { as: appToken(next) })).status, 200)
   assert.equal((await call('/repos/acme/shop')).status, 401)
-  const { body } = await call(`/app-manifests/${fake.confirmManifest({ name: 'Ours' })}/conversions`, { method: 'POST' })
+  const { body } = await call(`/app-manifests/${fake.confirmManifest({ name: 'Ours' })}/conversions`, {
+    as: '',
+    method: 'POST',
+  })
   assert.equal(body.name, 'Ours')
   assert.deepEqual(fake.violations, [])
 })
@@ -266,7 +291,10 @@ test('Lists have pages, cursors and versions', async () => {
   const next = /<([^>]+)>; rel="next"/.exec(first.headers.get('link') ?? '')?.[1] as string
   assert.equal((await call(next)).body.workflow_runs.length, 1)
   const etag = first.headers.get('etag') as string
-  assert.equal((await call('/repos/acme/shop/actions/runs?per_page=2', { headers: { 'if-none-match': etag } })).status, 304)
+  assert.equal(
+    (await call('/repos/acme/shop/actions/runs?per_page=2', { headers: { 'if-none-match': etag } })).status,
+    304,
+  )
   assert.equal((await call('/repos/acme/shop/actions/runs?created=>=2999-01-01')).body.total_count, 0)
   for (let count = 0; count < 3; count += 1) fake.openAlert(shop, { type: 'dependabot' })
   const alerts = await call('/repos/acme/shop/dependabot/alerts?per_page=2')
@@ -381,5 +409,146 @@ test('Computed repositories have pages of runs, deployments and alerts', async (
   } finally {
     fake = known
     await bulk.close()
+  }
+})
+
+test('Every webhook that the fake knows is sent, and fits its description', () => {
+  const lab = fake.addRepository('acme/lab')
+  fake.addEnvironment(shop, 'production', { reviewers: ['grace'], customRules: ['ours'] })
+  fake.push(shop, { author: null })
+  fake.push(shop, { branch: 'cart' })
+  const pull = fake.openPullRequest(shop, { branch: 'cart', draft: true })
+  fake.push(shop, { branch: 'cart', forced: true })
+  fake.retitle(shop, pull, 'Another title')
+  fake.closePullRequest(shop, pull)
+  fake.reopenPullRequest(shop, pull)
+  fake.dismissReview(shop, pull, fake.reviewPullRequest(shop, pull, { by: 'grace', state: 'changes_requested' }))
+  const jobs = [{ name: 'build' }, { name: 'deploy', needs: ['build'], environment: 'production' }]
+  const run = fake.startRun(shop, { jobs, pullRequest: pull }).finish('build')
+  fake.review(run, 'production', 'rejected', 'grace')
+  run.rerun('lin', { failedOnly: true })
+  fake.review(run, 'production', 'approved', 'grace')
+  const deployment = fake.createDeployment(shop, { environment: 'staging', sha: pull.head.sha })
+  fake.setDeploymentState(deployment, 'success')
+  for (const type of ['code_scanning', 'dependabot', 'secret_scanning'] as const) {
+    const alert = fake.openAlert(shop, { type })
+    if (type !== 'secret_scanning') fake.fixAlert(alert)
+    if (type !== 'secret_scanning') fake.reopenAlert(alert)
+    fake.dismissAlert(
+      alert,
+      type === 'dependabot' ? 'tolerable_risk' : type === 'code_scanning' ? "won't fix" : 'revoked',
+    )
+    fake.reopenAlert(alert)
+  }
+  fake.rename(lab, 'laboratory')
+  fake.archive(lab)
+  fake.unarchive(lab)
+  fake.setVisibility(lab, 'public')
+  fake.setVisibility(lab, 'private')
+  fake.setDefaultBranch(lab, 'trunk')
+  const other = fake.install('umbrella', [])
+  fake.transfer(lab, 'umbrella')
+  fake.changeSelection(other, { add: [lab] })
+  fake.transfer(lab, 'acme')
+  fake.delete(lab)
+  fake.suspend(installation)
+  fake.push(shop)
+  fake.unsuspend(installation)
+  fake.acceptPermissions(installation)
+  fake.renameAccount(installation, 'acme-corp')
+  fake.uninstall(installation)
+  fake.ping()
+  const sent = new Set(events().map((name) => name.replaceAll(/[._]/g, '-')))
+  assert.deepEqual(
+    DESCRIBED_WEBHOOKS.filter((name) => !sent.has(name)),
+    [],
+  )
+  assert.deepEqual(fake.violations, [])
+})
+
+test('Answers and payloads that do not fit the description are remembered', async () => {
+  shop.archived = 'no' as never
+  fake.push(shop)
+  assert.match(fake.violations.join(), /^webhook push: body\/repository\/archived must be boolean/)
+  assert.equal((await call('/repos/acme/shop')).status, 200)
+  assert.match(fake.violations.at(-1) ?? '', /^GET \/repos\/\{owner\}\/\{repo\}: answer 200 .*archived must be boolean/)
+})
+
+test('Reviewers, timers and Apps each hold a deployment until all have approved', () => {
+  fake.addEnvironment(shop, 'production', { reviewers: ['grace'], customRules: ['other'], waitTimer: 10 })
+  fake.push(shop)
+  const run = fake.startRun(shop, { jobs: [{ name: 'deploy', environment: 'production' }] })
+  assert.throws(() => run.start('deploy'), /waiting/)
+  fake.review(run, 'production', 'approved', 'grace')
+  assert.throws(() => fake.review(run, 'production', 'approved', 'lin'), /does not wait for required_reviewers/)
+  fake.endWait(run, 'production')
+  assert.throws(() => run.start('deploy'), /waiting/)
+  fake.answerOtherRule(run, 'production', 'other', 'approved')
+  run.start('deploy')
+  assert.deepEqual(
+    run.deployment('deploy').statuses.map(({ state }) => state),
+    ['waiting', 'queued', 'in_progress'],
+  )
+})
+
+test('Whatever happens to a run, its webhooks and answers fit their descriptions', async () => {
+  const conclusions = ['success', 'failure', 'cancelled', 'timed_out', 'skipped', 'neutral', 'action_required'] as const
+  const rules = {
+    reviewers: fc.subarray(['grace', '@release']),
+    customRules: fc.subarray(['ours', 'other']),
+    waitTimer: fc.constantFrom(0, 5),
+  }
+  const steps = fc.array(fc.record({ pick: fc.nat(), conclusion: fc.constantFrom(...conclusions) }), { maxLength: 12 })
+  const property = fc.asyncProperty(fc.record(rules), steps, fc.boolean(), async (environment, ends, ofPullRequest) => {
+    fake.violations.length = 0
+    fake.addEnvironment(shop, 'production', environment)
+    fake.push(shop, { branch: 'cart' })
+    const pullRequest = fake.openPullRequest(shop, { branch: 'cart' })
+    const jobs = [{ name: 'build' }, { name: 'lint' }, { name: 'deploy', needs: ['build'], environment: 'production' }]
+    const run = fake.startRun(shop, { jobs, branch: 'cart', ...(ofPullRequest ? { pullRequest } : {}) })
+    for (const { pick, conclusion } of ends) {
+      const open = jobs
+        .map(({ name }) => run.job(name))
+        .filter(({ status }) => status !== 'completed' && status !== null)
+      const job = open[pick % open.length]
+      if (job === undefined) run.rerun('lin', { failedOnly: pick % 2 === 0 })
+      else if (job.status === 'waiting') fake.bypass(run, 'production', 'root')
+      else if (pick % 11 === 10) run.cancel()
+      else if (pick % 3 === 0 && job.status === 'queued') run.start(job.name)
+      else run.finish(job.name, conclusion)
+    }
+    for (const path of ['', '/jobs?filter=all', '/pending_deployments', '/approvals']) {
+      assert.equal((await call(`/repos/acme/shop/actions/runs/${run.id}${path}`)).status, 200)
+    }
+    assert.equal((await call('/repos/acme/shop/deployments')).status, 200)
+    assert.deepEqual(fake.violations, [])
+  })
+  await fc.assert(property, { numRuns: 40 })
+})
+
+test('An Enterprise Server has its API below a path', async () => {
+  const server = await startFakeGitHub({ basePath: '/api/v3', htmlUrl: 'https://git.example.com' })
+  const known = fake
+  fake = server
+  try {
+    fake.addRepository('acme/shop')
+    installation = fake.install('acme')
+    token = await installationToken()
+    assert.equal((await call(`${fake.apiUrl}/repos/acme/shop`)).body.html_url, 'https://git.example.com/acme/shop')
+    const query =
+      '{ repository(owner: "acme", name: "shop") { ...facts } } fragment facts on Repository { nameWithOwner }'
+    const graph = new URL('/api/graphql', fake.apiUrl).href
+    assert.equal(
+      (await call(graph, { method: 'POST', body: { query } })).body.data.repository.nameWithOwner,
+      'acme/shop',
+    )
+    fake.addRepository('acme/lab')
+    const pages = await call(`${fake.apiUrl}/installation/repositories?per_page=1`)
+    const next = /<([^>]+)>; rel="next"/.exec(pages.headers.get('link') ?? '')?.[1] as string
+    assert.equal((await call(next)).body.repositories[0].name, 'lab')
+    assert.deepEqual(fake.violations, [])
+  } finally {
+    fake = known
+    await server.close()
   }
 })

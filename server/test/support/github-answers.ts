@@ -7,6 +7,7 @@ import type { AppCredentials } from '../../src/codehosts/github/app-credentials.
 import { createGithubHost } from '../../src/codehosts/github/github-host.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
+import type { Json } from './json.ts'
 
 export const { privateKey: PRIVATE_KEY } = generateKeyPairSync('rsa', {
   modulusLength: 2048,
@@ -21,7 +22,7 @@ export type Received = {
   path: string
   query: URLSearchParams
   headers: IncomingMessage['headers']
-  body: any
+  body: Json
 }
 
 /** What a test lets GitHub answer: data, or a function that writes the response itself. */
@@ -92,7 +93,10 @@ function tokenFor({ path }: Received): Answer | undefined {
 }
 
 function send(response: ServerResponse, answer: Answer): void {
-  if (typeof answer === 'function') return answer(response)
+  if (typeof answer === 'function') {
+    answer(response)
+    return
+  }
   const { status = 200, headers = {}, data } = answer
   response.writeHead(status, { 'content-type': 'application/json; charset=utf-8', ...headers })
   response.end(data === undefined ? undefined : JSON.stringify(data))

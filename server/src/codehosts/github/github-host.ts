@@ -16,7 +16,7 @@ import { readJobLog } from './reads/read-job-log.ts'
 import { repositoryReads } from './reads/repository-reads.ts'
 import { runReads } from './reads/run-reads.ts'
 
-export type GithubHostOptions = {
+type GithubHostOptions = {
   readCredentials: ReadAppCredentials
   log: Log
   clock: Clock

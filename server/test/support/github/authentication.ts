@@ -1,5 +1,5 @@
 import { createPublicKey, generateKeyPairSync, type KeyObject, randomBytes, verify } from 'node:crypto'
-import { GitHubError } from './request.ts'
+import { GitHubError } from './github-error.ts'
 import type { State } from './state.ts'
 import type { Installation } from './types.ts'
 
@@ -11,7 +11,7 @@ const JWT_LIFETIME_MAX_S = 600
 
 let firstKey: string | undefined
 
-/** A private key of an App, in PEM. The first one is made once for a process, because it takes time. */
+/** A private key of an App, in PEM. */
 export function newPrivateKey(): string {
   return generateKeyPairSync('rsa', {
     modulusLength: 2048,
@@ -20,6 +20,7 @@ export function newPrivateKey(): string {
   }).privateKey
 }
 
+/** The first key of every fake of this process, because making one takes time. */
 export function sharedPrivateKey(): string {
   firstKey ??= newPrivateKey()
   return firstKey
@@ -29,7 +30,7 @@ export function publicKeyOf(privateKey: string): KeyObject {
   return createPublicKey(privateKey)
 }
 
-/** Who sends a request: the App with a signed token, or an installation with the token it was given. */
+/** Who sends a request: the App with a token that it signed, or an installation with its token. */
 export class Authentication {
   readonly #state: State
   readonly #tokens = new Map<string, { installation: Installation; expires_at: Date }>()
@@ -74,21 +75,16 @@ export class Authentication {
     if (!isSigned) throw new GitHubError(401, 'A JSON web token could not be decoded')
     const { iat, exp, iss } = JSON.parse(Buffer.from(claims, 'base64url').toString())
     const now = Math.floor(Date.now() / 1000)
-    if (iat > now + 5)
-      throw new GitHubError(
-        401,
-        "'Issued at' claim ('iat') must be an Integer representing the time that the assertion was issued",
-      )
-    if (exp <= now)
-      throw new GitHubError(
-        401,
-        "'Expiration time' claim ('exp') must be a numeric value representing the future time at which the assertion expires",
-      )
-    if (exp - now > JWT_LIFETIME_MAX_S)
-      throw new GitHubError(401, "'Expiration time' claim ('exp') is too far in the future")
+    if (iat > now + 5) throw invalidClaim('iat', 'Issued at', 'is in the future')
+    if (exp <= now) throw invalidClaim('exp', 'Expiration time', 'is in the past')
+    if (exp - now > JWT_LIFETIME_MAX_S) throw invalidClaim('exp', 'Expiration time', 'is too far in the future')
     if (String(iss) !== String(app.id)) throw new GitHubError(404, 'Integration not found')
     return { type: 'app' }
   }
+}
+
+function invalidClaim(claim: string, name: string, text: string): GitHubError {
+  return new GitHubError(401, `'${name}' claim ('${claim}') ${text}`)
 }
 
 function suspended(): GitHubError {

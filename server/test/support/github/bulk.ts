@@ -2,15 +2,19 @@ import { createHash } from 'node:crypto'
 import type { State } from './state.ts'
 import { ALERT_DETAILS } from './stories/alerts.ts'
 import { emptyRepository } from './stories/repositories.ts'
-import type { Account, Alert, Attempt, Deployment, Installation, Job, Repository, Run } from './types.ts'
-
-/** How much there is to import. */
-export type BulkSizes = {
-  repositories: number
-  runsPerRepository: number
-  deploymentsPerRepository?: number
-  alertsPerRepository?: number
-}
+import type {
+  Account,
+  Alert,
+  Attempt,
+  BulkSizes,
+  Commit,
+  Deployment,
+  Environment,
+  Installation,
+  Job,
+  Repository,
+  Run,
+} from './types.ts'
 
 const HOUR_MS = 3_600_000
 /** Room for the ids of a repository's objects. */
@@ -40,6 +44,7 @@ export class BulkRepositories {
     return this.#last as Repository
   }
 
+  /** The contents are computed when they are first read: a list of repositories needs none. */
   #compute(id: number): Repository {
     const owner = this.installation.account
     const repository = emptyRepository({ state: this.#state }, { id, owner, name: `repository-${id}` })
@@ -47,14 +52,34 @@ export class BulkRepositories {
     const { runsPerRepository, deploymentsPerRepository = 0, alertsPerRepository = 0 } = this.sizes
     const actor = this.#state.account('ada')
     const numbers = (count: number) => Array.from({ length: count }, (_, index) => index)
-    repository.runs = numbers(runsPerRepository).map((index) => bulkRun(repository, index, at(index), actor))
-    for (const run of repository.runs) addCommit(repository, run)
-    repository.deployments = numbers(deploymentsPerRepository).map((index) =>
-      bulkDeployment(repository, index, at(index), actor),
+    lazily(repository, 'runs', () =>
+      numbers(runsPerRepository).map((index) => bulkRun(repository, index, at(index), actor)),
     )
-    repository.alerts = numbers(alertsPerRepository).map((index) => bulkAlert(repository, index, at(index)))
+    lazily(repository, 'commits', () => new Map(repository.runs.map((run) => [run.sha, bulkCommit(run)])))
+    lazily(repository, 'refs', () => new Map([['refs/heads/main', shaOf(repository, 0)]]))
+    repository.environments.set('production', bulkEnvironment(repository))
+    lazily(repository, 'deployments', () =>
+      numbers(deploymentsPerRepository).map((index) => bulkDeployment(repository, index, at(index), actor)),
+    )
+    lazily(repository, 'alerts', () =>
+      numbers(alertsPerRepository).map((index) => bulkAlert(repository, index, at(index))),
+    )
     return repository
   }
+}
+
+function lazily<Name extends keyof Repository>(
+  repository: Repository,
+  name: Name,
+  compute: () => Repository[Name],
+): void {
+  let value: Repository[Name] | undefined
+  Object.defineProperty(repository, name, {
+    get() {
+      value ??= compute()
+      return value
+    },
+  })
 }
 
 function idOf(repository: Repository, index: number): number {
@@ -116,12 +141,16 @@ function bulkRun(repository: Repository, index: number, at: Date, actor: Account
 
 const WORKFLOW_FILE = new Map([['.github/workflows/ci.yml', 'on: push\njobs:\n  build:\n    runs-on: ubuntu-latest\n']])
 
-function addCommit(repository: Repository, { sha, title, actor, created_at }: Run): void {
+function bulkCommit({ sha, title, actor, created_at }: Run): Commit {
   const author = { name: actor.login, email: `${actor.login}@example.com` }
   const files = WORKFLOW_FILE
-  const commit = { sha, message: title, author, account: actor, at: created_at, parents: [], files, changed: [] }
-  repository.commits.set(sha, commit)
-  if (!repository.refs.has('refs/heads/main')) repository.refs.set('refs/heads/main', sha)
+  return { sha, message: title, author, account: actor, at: created_at, parents: [], files, changed: [] }
+}
+
+function bulkEnvironment(repository: Repository): Environment {
+  const { created_at } = repository
+  const rules = { reviewers: [], waitTimer: 0, branches: null, customRules: [] }
+  return { id: idOf(repository, 99_998), name: 'production', created_at, ...rules }
 }
 
 function bulkDeployment(repository: Repository, index: number, at: Date, creator: Account): Deployment {

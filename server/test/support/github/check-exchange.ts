@@ -19,7 +19,7 @@ function queryViolations(operation: Operation, query: URLSearchParams): string[]
   const wrong = [...query].flatMap(([name, text]) => {
     const parameter = known.get(name)
     if (parameter === undefined) return []
-    const mismatch = restDescription().mismatch(`${parameter.pointer}/schema`, valueOf(text, parameter.json.schema))
+    const mismatch = restDescription().mismatch(`${parameter.pointer}/schema`, parsedValue(text, parameter.json.schema))
     return mismatch === null ? [] : [`query parameter ${name}=${text}: ${mismatch}`]
   })
   return [...unknown.map((name) => `unknown query parameter ${name}`), ...wrong]
@@ -36,7 +36,7 @@ function parametersOf({ name, path, description }: Operation): { json: Json; poi
   })
 }
 
-function valueOf(text: string, schema: Json): unknown {
+function parsedValue(text: string, schema: Json): unknown {
   if (schema.type === 'integer' || schema.type === 'number') return text === '' ? text : Number(text)
   if (schema.type === 'boolean') return text === 'true' ? true : text === 'false' ? false : text
   return text

@@ -1,4 +1,4 @@
-/** The operations of GitHub's REST API that the fake answers, as GitHub's description names them. */
+/** The operations of the REST API that the fake answers, as GitHub's description names them. */
 export const DESCRIBED_OPERATIONS = [
   'GET /app',
   'GET /app/installations',
@@ -31,7 +31,6 @@ export const DESCRIBED_OPERATIONS = [
   'GET /repos/{owner}/{repo}/commits/{ref}/check-runs',
   'GET /repos/{owner}/{repo}/commits/{ref}/status',
   'GET /repos/{owner}/{repo}/commits/{ref}/statuses',
-  'GET /repos/{owner}/{repo}/compare/{basehead}',
   'GET /repos/{owner}/{repo}/contents/{path}',
   'GET /repos/{owner}/{repo}/git/blobs/{file_sha}',
   'GET /repos/{owner}/{repo}/pulls',
@@ -57,6 +56,8 @@ export const DESCRIBED_OPERATIONS = [
   'POST /repos/{owner}/{repo}/statuses/{sha}',
   'GET /repos/{owner}/{repo}/rules/branches/{branch}',
 ] as const
+
+export type OperationName = (typeof DESCRIBED_OPERATIONS)[number]
 
 /** The webhooks that the fake sends, as GitHub's description names them. */
 export const DESCRIBED_WEBHOOKS = [

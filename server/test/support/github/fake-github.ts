@@ -2,7 +2,8 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Authentication, newPrivateKey, publicKeyOf, sharedPrivateKey } from './authentication.ts'
-import { BulkRepositories, type BulkSizes } from './bulk.ts'
+import { BulkRepositories } from './bulk.ts'
+import type { OperationName } from './described.ts'
 import type { Handler } from './request.ts'
 import { alertRoutes } from './routes/alerts.ts'
 import { appRoutes } from './routes/app.ts'
@@ -13,10 +14,10 @@ import { repositoryRoutes } from './routes/repositories.ts'
 import { runRoutes } from './routes/runs.ts'
 import { requestListener } from './server.ts'
 import { State } from './state.ts'
-import { install } from './stories/repositories.ts'
+import { install } from './stories/installations.ts'
 import { Stories } from './stories/stories.ts'
 import { Trouble } from './trouble.ts'
-import type { App } from './types.ts'
+import type { App, BulkSizes } from './types.ts'
 import { Deliveries } from './webhooks/deliveries.ts'
 import { World } from './webhooks/world.ts'
 
@@ -67,7 +68,7 @@ export class FakeGitHub extends Stories {
     if (options.bulk !== undefined) this.#fill(options.bulk)
   }
 
-  #handlers(): Record<string, Handler> {
+  #handlers(): Record<OperationName, Handler> {
     const issueToken = ({ state, operation }: Parameters<Handler>[0]) => {
       const installation = state.installations.get(Number(operation.params.installation_id))
       return this.#authentication.issueToken(installation as NonNullable<typeof installation>)
@@ -107,6 +108,11 @@ export class FakeGitHub extends Stories {
     const { app } = this.world.state
     app.publicKeys.splice(0, app.publicKeys.length - 1)
     this.#authentication.expireTokens()
+  }
+
+  /** Deliveries are signed with another secret from now on. */
+  setWebhookSecret(secret: string): void {
+    this.world.state.app.webhookSecret = secret
   }
 
   expireTokens(): void {

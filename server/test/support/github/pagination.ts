@@ -1,22 +1,16 @@
-import type { Answer, GitHubRequest } from './request.ts'
-import { GitHubError, ok } from './request.ts'
+import { GitHubError } from './github-error.ts'
+import { type Answer, type GitHubRequest, ok } from './request.ts'
 
-/** GitHub lists at most this many results of a filtered list of runs. */
 const PER_PAGE_DEFAULT = 30
 
 function perPage({ query }: GitHubRequest): number {
   return Math.min(Number(query.get('per_page') ?? PER_PAGE_DEFAULT), 100)
 }
 
-function linkTo(request: GitHubRequest, changes: Record<string, string | null>): string {
-  const { world, url } = request
-  const target = new URL(
-    `${world.api}${url.pathname.slice(new URL(world.api).pathname.replace(/\/$/, '').length)}${url.search}`,
-  )
-  for (const [name, value] of Object.entries(changes)) {
-    if (value === null) target.searchParams.delete(name)
-    else target.searchParams.set(name, value)
-  }
+/** The address of the same list with another page or cursor. */
+function linkTo({ world, url }: GitHubRequest, parameter: string, value: string | number): string {
+  const target = new URL(`${world.api}${url.pathname}${url.search}`)
+  target.searchParams.set(parameter, String(value))
   return target.href
 }
 
@@ -31,10 +25,10 @@ export function pageOf<T>(request: GitHubRequest, items: readonly T[], show: (it
   const page = Math.max(1, Number(request.query.get('page') ?? 1))
   const last = Math.max(1, Math.ceil(items.length / size))
   const links: Record<string, string> = {}
-  if (page > 1) links.prev = linkTo(request, { page: String(page - 1) })
-  if (page < last) links.next = linkTo(request, { page: String(page + 1) })
-  if (page < last) links.last = linkTo(request, { page: String(last) })
-  if (page > 1) links.first = linkTo(request, { page: '1' })
+  if (page > 1) links.prev = linkTo(request, 'page', page - 1)
+  if (page < last) links.next = linkTo(request, 'page', page + 1)
+  if (page < last) links.last = linkTo(request, 'page', last)
+  if (page > 1) links.first = linkTo(request, 'page', 1)
   return { items: items.slice((page - 1) * size, page * size).map(show), headers: linkHeader(links) }
 }
 
@@ -66,6 +60,6 @@ export function cursorList<T>(
   const cursor = request.query.get(parameter)
   const start = cursor === null ? 0 : Number(Buffer.from(cursor, 'base64url').toString().replace('v1:', ''))
   const next = Buffer.from(`v1:${start + size}`).toString('base64url')
-  const links = start + size < items.length ? { next: linkTo(request, { [parameter]: next }) } : {}
+  const links = start + size < items.length ? { next: linkTo(request, parameter, next) } : {}
   return ok(items.slice(start, start + size).map(show), linkHeader(links))
 }

@@ -1,23 +1,12 @@
 import type { Caller } from './authentication.ts'
 import type { Operation } from './description.ts'
+import { GitHubError, notFound } from './github-error.ts'
 import type { State } from './state.ts'
 import type { Installation, Repository } from './types.ts'
 import type { World } from './webhooks/world.ts'
 
-/** An answer that differs from 200 with JSON. */
+/** `body` is sent as JSON, `text` as it is. */
 export type Answer = { status: number; body?: unknown; headers?: Record<string, string>; text?: string }
-
-/** Ends a request with one of GitHub's errors. */
-export class GitHubError extends Error {
-  readonly status: number
-  readonly headers: Record<string, string>
-
-  constructor(status: number, message: string, headers: Record<string, string> = {}) {
-    super(message)
-    this.status = status
-    this.headers = headers
-  }
-}
 
 /** A request whose operation is known and whose caller is authenticated. */
 export class GitHubRequest {
@@ -60,32 +49,24 @@ export class GitHubRequest {
   /** The repository of the path, if the caller may see it. */
   get repository(): Repository {
     const found = this.state.findRepository(this.text('owner'), this.text('repo'))
-    if (found === undefined || !this.#sees(found.repository)) throw notFound()
+    if (found === undefined || !this.#maySee(found.repository)) throw notFound()
     if (found.moved) throw this.#moved(found.repository)
     return found.repository
   }
 
-  #sees(repository: Repository): boolean {
-    return (
-      this.caller.type === 'app' || (this.caller.type === 'installation' && this.caller.installation.covers(repository))
-    )
+  /** The App itself may only ask which installation a repository has. */
+  #maySee(repository: Repository): boolean {
+    const asksForInstallation = this.operation.name === 'GET /repos/{owner}/{repo}/installation'
+    if (this.caller.type === 'app' && asksForInstallation) return true
+    return this.installation.covers(repository)
   }
 
   #moved(repository: Repository): GitHubError {
-    const rest = this.url.pathname
-      .split('/repos/')[1]
-      ?.split('/')
-      .slice(2)
-      .map((part) => `/${part}`)
-      .join('')
-    const location = `${this.world.api}/repositories/${repository.id}${rest}${this.url.search}`
+    const rest = this.url.pathname.split('/').slice(4)
+    const location = `${[this.world.api, 'repositories', repository.id, ...rest].join('/')}${this.url.search}`
     const status = this.operation.name.startsWith('GET') ? 301 : 307
     return new GitHubError(status, 'Moved Permanently', { location })
   }
-}
-
-export function notFound(): GitHubError {
-  return new GitHubError(404, 'Not Found')
 }
 
 export type Handler = (request: GitHubRequest) => Answer | Promise<Answer>

@@ -3,8 +3,9 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { Authentication, Caller } from './authentication.ts'
 import { answerViolations, requestViolations } from './check-exchange.ts'
 import { findOperation, type Operation } from './description.ts'
+import { GitHubError } from './github-error.ts'
 import { answerGraphql } from './graphql/answer.ts'
-import { type Answer, GitHubError, GitHubRequest, type Handler } from './request.ts'
+import { type Answer, GitHubRequest, type Handler } from './request.ts'
 import { fullName } from './state.ts'
 import type { Trouble } from './trouble.ts'
 import { githubJson, type World } from './webhooks/world.ts'
@@ -87,7 +88,10 @@ function checkAnswer({ world }: Parts, operation: Operation, answer: Answer): vo
   world.violations.push(...answerViolations(operation, answer.status, body))
 }
 
-/** `/repositories/{id}` stands for `/repos/{owner}/{repo}`; GitHub redirects to it. */
+/**
+ * The path below that of the API. GitHub redirects to `/repositories/{id}`, which stands for
+ * `/repos/{owner}/{repo}`.
+ */
 function apiPath({ world, basePath }: Parts, pathname: string): string {
   const isBelow = pathname.startsWith(`${basePath}/`)
   const path = isBelow ? pathname.slice(basePath.length) : pathname === '/api/graphql' ? '/graphql' : pathname
@@ -147,11 +151,11 @@ function send(parts: Parts, incoming: IncomingMessage, outgoing: ServerResponse,
   const isSame = answer.status === 200 && incoming.headers['if-none-match'] === etag
   if (isSame) outgoing.writeHead(304, headers).end()
   else if (text === '') outgoing.writeHead(answer.status, headers).end()
-  else if (parts.trouble.takeCut())
-    cut(outgoing.writeHead(answer.status, { ...headers, 'content-length': String(Buffer.byteLength(text)) }), text)
+  else if (parts.trouble.takeCut()) sendHalf(outgoing, answer.status, headers, text)
   else outgoing.writeHead(answer.status, headers).end(text)
 }
 
-function cut(outgoing: ServerResponse, text: string): void {
+function sendHalf(outgoing: ServerResponse, status: number, headers: Record<string, string>, text: string): void {
+  outgoing.writeHead(status, { ...headers, 'content-length': String(Buffer.byteLength(text)) })
   outgoing.write(text.slice(0, text.length / 2), () => outgoing.destroy())
 }

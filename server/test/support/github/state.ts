@@ -1,7 +1,6 @@
-import type { BulkSizes } from './bulk.ts'
-import type { Account, App, Installation, Repository } from './types.ts'
+import type { Account, App, BulkSizes, Installation, Repository } from './types.ts'
 
-/** The time of the fake: the real time, until a test sets or moves it. GitHub's times have seconds. */
+/** The time of the fake, in whole seconds: the real time, until a test sets or moves it. */
 export class FakeClock {
   #fixed: Date | null = null
 

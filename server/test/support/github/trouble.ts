@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { GitHubError } from './request.ts'
+import { GitHubError } from './github-error.ts'
 
-const LIMIT = 5000
+/** Requests an hour. */
+const LIMIT = 15_000
 
 /**
  * What can go wrong at GitHub. A test sets the fields; each stays until it is set back, apart from
@@ -12,7 +13,10 @@ export class Trouble {
   latencyMs = 0
   /** `refuse`: connections are closed at once. `error`: every answer is 503. */
   down: 'refuse' | 'error' | null = null
-  /** Number of next requests that exceed the primary rate limit, which is reset after `resetSeconds`. */
+  /**
+   * Number of next requests that exceed the primary rate limit, which is reset after `resetSeconds`.
+   * `Infinity` until it is set back.
+   */
   primaryLimited = 0
   /** 403 or 429: GitHub documents both. */
   limitedStatus: 403 | 429 = 403
@@ -22,7 +26,7 @@ export class Trouble {
   retryAfterSeconds = 1
   /** Number of next answers that end in the middle. */
   cutAnswers = 0
-  /** Operations that are answered with a status instead, such as `GET /repos/{owner}/{repo}/pulls`. */
+  /** Operations that fail, with the status of their answers: `GET /repos/{owner}/{repo}/pulls`. */
   readonly failing = new Map<string, number>()
   #used = 0
 
@@ -40,7 +44,7 @@ export class Trouble {
       throw new GitHubError(this.limitedStatus, 'You have exceeded a secondary rate limit.', headers)
     }
     const status = this.failing.get(operation)
-    if (status !== undefined) throw new GitHubError(status, 'Failing as the test wants')
+    if (status !== undefined) throw new GitHubError(status, 'The test lets this operation fail')
     this.#used += 1
   }
 
@@ -51,7 +55,7 @@ export class Trouble {
     return true
   }
 
-  headers(remaining = Math.max(1, LIMIT - this.#used)): Record<string, string> {
+  headers(remaining = LIMIT - (this.#used % LIMIT)): Record<string, string> {
     return {
       'x-ratelimit-limit': String(LIMIT),
       'x-ratelimit-remaining': String(remaining),

@@ -277,3 +277,11 @@ export type CommitStatus = {
   target_url: string | null
   created_at: Date
 }
+
+/** How much there is to import. */
+export type BulkSizes = {
+  repositories: number
+  runsPerRepository: number
+  deploymentsPerRepository?: number
+  alertsPerRepository?: number
+}

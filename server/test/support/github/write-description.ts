@@ -1,5 +1,5 @@
-// Writes server/test/fixtures/github: GitHub's own description of its REST API and webhooks, limited
-// to the operations and webhooks of `described.ts`. The packages have 385 MB and 36 MB, so they are
+// Writes server/test/fixtures/github: GitHub's description of its REST API and webhooks, limited to
+// the operations and webhooks of `described.ts`. The packages have 385 MB and 36 MB, so they are
 // not dependencies. To update the fixtures, install them outside of the repository:
 //
 //   mkdir /tmp/github-description && cd /tmp/github-description && npm init --yes

@@ -1,6 +1,6 @@
 const BODY_BYTES_MAX = 64 * 1024 * 1024
 
-export type FetchOptions = {
+type FetchOptions = {
   /** The origin of the API: requests with our token go nowhere else. */
   origin: string
   timeLimitMs: number
@@ -23,19 +23,15 @@ export function createApiFetch({ origin, timeLimitMs, stream }: FetchOptions): t
   }
 }
 
-/**
- * GitHub redirects requests for renamed repositories: reads with 301 and 302, writes with 307 and
- * 308, which keep the method.
- */
+/** GitHub redirects requests for renamed repositories, and asks to repeat them as they are. */
 async function followOnce(response: Response, url: URL, init: RequestInit): Promise<Response> {
   const next = redirectOf(response, url)
-  const repeatable = response.status >= 307 || init.method === 'GET'
-  if (next?.origin !== url.origin || !repeatable) return response
+  if (next?.origin !== url.origin) return response
   await response.body?.cancel()
   return fetch(next.href, init)
 }
 
-export function redirectOf(response: Response, url: URL): URL | null {
+function redirectOf(response: Response, url: URL): URL | null {
   const location = response.status >= 300 && response.status < 400 ? response.headers.get('location') : null
   return location !== null && URL.canParse(location, url.href) ? new URL(location, url) : null
 }
@@ -47,6 +43,8 @@ export function redirectOf(response: Response, url: URL): URL | null {
 async function readWhole(response: Response, origin: string): Promise<Response> {
   const body = await readBounded(response)
   const headers = new Headers(response.headers)
+  // Octokit reads only what is declared as JSON as JSON.
+  if (!headers.has('content-type')) headers.set('content-type', 'application/json')
   const link = headers.get('link')
   if (link !== null) headers.set('link', link.replaceAll(/<https?:\/\/[^/>]+/g, `<${origin}`))
   const { status, statusText, url } = response

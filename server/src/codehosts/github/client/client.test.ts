@@ -185,6 +185,30 @@ test('a request for an old name follows the redirect of GitHub', async (t) => {
   assert.equal(github.received[1]?.headers.authorization, `token ${TOKEN}`)
 })
 
+test('a change for an old name is repeated at its new address with its body', async (t) => {
+  const github = await startGithubAnswers(t, ({ path }) => {
+    if (path.startsWith('/repos/acme/shop/statuses/'))
+      return { status: 307, headers: { location: '/repositories/1001/statuses/abc' }, data: { message: 'Moved' } }
+    return path === '/repositories/1001/statuses/abc' ? { status: 201, data: {} } : undefined
+  })
+  const status = {
+    commit_sha: 'abc',
+    context: 'c',
+    state: 'success',
+    description: 'd',
+    url: 'https://shiplock.example',
+  } as const
+  await github.codeHost.open(ACCESS).act({ type: 'commit_status', repository, ...status })
+  const { method, body } = github.received.at(-1) as Received
+  assert.equal(method, 'POST')
+  assert.deepEqual(body, { context: 'c', state: 'success', description: 'd', target_url: 'https://shiplock.example' })
+})
+
+test('an answer without a type is read as JSON', async (t) => {
+  const { client } = await clientWith(t, [(response) => response.end(JSON.stringify(USER))])
+  assert.equal((await client.readAccount('ada'))?.login, 'ada')
+})
+
 test('a name that is gone is looked up by the id once', async (t) => {
   const github = await startGithubAnswers(t, ({ path }) => {
     if (path === '/repositories/1001') return { data: { id: 1001, full_name: 'acme/store' } }

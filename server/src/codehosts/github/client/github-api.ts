@@ -6,22 +6,17 @@ import {
   type ListResult,
   type RepositoryName,
 } from '../../code-host.ts'
+import { cursorOf, itemsOf, nextOf, PAGE_ITEMS, type RawPage, type Response, textOf } from './page.ts'
 import { RepositoryNames } from './repository-names.ts'
 import type { Session } from './session.ts'
 
 /** The parameters of a route. `repository` fills `{owner}` and `{repo}`. */
 export type Parameters = { repository?: RepositoryName } & Record<string, unknown>
 
-/** A page as GitHub sent it. `next` holds the parameters of the next page. */
-export type RawPage = { data: unknown; next: string | null; etag: string | null }
+type QueryError = { type?: string }
 
-type Response = { status: number; headers: Record<string, unknown>; data: unknown }
-
-export const PAGE_ITEMS = 100
 /** A list that is read whole ends here. */
 const WHOLE_LIST_PAGES_MAX = 50
-/** The parameters by which GitHub pages its lists. */
-const CURSOR_PARAMETERS = ['page', 'after', 'cursor']
 
 /**
  * The kinds of requests that reads and actions consist of. Routes have the form of GitHub's
@@ -126,15 +121,28 @@ export class GithubApi {
     return { location: textOf(response.headers.location), body }
   }
 
-  /** The data of a query, with null for what could not be read; null if GraphQL is refused. */
-  async query(query: string, variables: Record<string, unknown>): Promise<Record<string, unknown> | null> {
+  /**
+   * The fields of a repository by GraphQL, with null for what could not be read; null if GraphQL is
+   * refused. `variables` are texts.
+   */
+  async queryRepository(
+    repository: RepositoryName,
+    fields: string[],
+    variables: Record<string, string>,
+  ): Promise<Record<string, unknown> | null> {
+    const [owner, name] = repository.full_name.split('/') as [string, string]
+    const values = { ...variables, owner, name }
+    const declared = Object.keys(values).map((variable) => `$${variable}: String!`)
+    const query = `query(${declared.join(', ')}) { repository(owner: $owner, name: $name) { ${fields.join('\n')} } }`
     const response = await orNull(
-      this.session.run(({ reads, key }) => reads.request(`POST ${graphqlUrl(key.api_url)}`, { query, variables })),
+      this.session.run(({ reads, key }) =>
+        reads.request(`POST ${graphqlUrl(key.api_url)}`, { query, variables: values }),
+      ),
     )
     if (response === null) return null
-    const { data, errors } = response.data as { data?: Record<string, unknown>; errors?: { type?: string }[] }
+    const { data, errors } = response.data as { data?: { repository?: Record<string, unknown> }; errors?: QueryError[] }
     if (errors?.some(({ type }) => type === 'RATE_LIMITED')) throw new HostUnavailable('GitHub limits our queries.')
-    return data ?? null
+    return data?.repository ?? null
   }
 
   #request(route: string, parameters: Parameters): Promise<Response> {
@@ -176,32 +184,4 @@ async function orNull<Result>(request: Promise<Result>): Promise<Result | null> 
 function objectOf(data: unknown, route: string): object {
   if (typeof data === 'object' && data !== null) return data
   throw new HostUnavailable(`GitHub's answer to ${route} is not JSON.`)
-}
-
-/** Some lists are arrays, others are in a field of an object with the count. */
-export function itemsOf(data: unknown): unknown[] {
-  if (Array.isArray(data)) return data
-  return Object.values(data as object).find(Array.isArray) ?? []
-}
-
-/**
- * Only the parameters of the next page are kept of its address, so that `next` cannot lead to
- * another address. Servers without the header `Link` may give the count.
- */
-function nextOf(response: Response, data: object, page: number): string | null {
-  const link = textOf(response.headers.link)
-  const address = /<([^>]*)>;[^<]*rel="next"/.exec(link ?? '')?.[1]
-  if (address !== undefined && URL.canParse(address))
-    return new URLSearchParams(cursorOf(new URL(address).search)).toString() || null
-  const total = 'total_count' in data ? Number(data.total_count) : 0
-  return link === null && total > page * PAGE_ITEMS ? `page=${page + 1}` : null
-}
-
-function cursorOf(query: string): Record<string, string> {
-  const parameters = [...new URLSearchParams(query)]
-  return Object.fromEntries(parameters.filter(([name]) => CURSOR_PARAMETERS.includes(name)))
-}
-
-function textOf(header: unknown): string | null {
-  return typeof header === 'string' ? header : null
 }

@@ -19,7 +19,7 @@ export class RepositoryNames {
     this.#now = now
   }
 
-  /** Sends a request with the owner and the name of its repository, and repeats it after a rename. */
+  /** Sends a request with the name of its repository, and repeats it after a rename. */
   async send<Result>(
     { repository, ...parameters }: { repository?: RepositoryName } & Record<string, unknown>,
     request: (named: Record<string, unknown>) => Promise<Result>,

@@ -42,7 +42,7 @@ function isSameKey(one: AppKey, other: AppKey): boolean {
   return one.app_id === other.app_id && one.private_key === other.private_key && one.api_url === other.api_url
 }
 
-export type SessionOptions = { keys: AppKeys; installation: string | null; pace: Pace; log: Log; clock: Clock }
+type SessionOptions = { keys: AppKeys; installation: string | null; pace: Pace; log: Log; clock: Clock }
 
 /** Sends requests as one installation, or as the App itself. */
 export class Session {

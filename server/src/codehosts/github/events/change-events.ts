@@ -1,7 +1,8 @@
 import { type Static, Type } from 'typebox'
 import type { HostAlertType } from '../../host-alert.ts'
 import type { HostPushedCommit } from '../../host-change.ts'
-import { Id, Maybe, Text, Timestamp, textOrNull } from '../objects/payload.ts'
+import { CheckRun, checkOf } from '../objects/check.parser.ts'
+import { Id, Maybe, Text, TextOrSeconds, Timestamp, textOrNull, timeOf } from '../objects/payload.ts'
 import { PullRequest, pullRequestOf, Review, reviewOf } from '../objects/pull-request.parser.ts'
 import { Account, accountOf } from '../objects/repository.parser.ts'
 import { type EventTranslator, repositoryEvent } from './event-translator.ts'
@@ -19,6 +20,11 @@ export const pullRequestReview = repositoryEvent(
   },
 )
 
+export const checkRun = repositoryEvent({ check_run: CheckRun }, ({ check_run: check }, repository) => ({
+  kind: 'check',
+  data: checkOf(check, repository),
+}))
+
 const Person = Type.Object({ name: Maybe(Text), email: Maybe(Text), username: Maybe(Text) })
 const PushedCommit = Type.Object({ id: Text, message: Text, timestamp: Timestamp, author: Person, committer: Person })
 
@@ -32,7 +38,7 @@ export const push = repositoryEvent(
     forced: Maybe(Type.Boolean()),
     sender: Maybe(Account),
     commits: Maybe(Type.Array(PushedCommit)),
-    repository: Type.Object({ pushed_at: Type.Union([Id, Timestamp]) }),
+    repository: Type.Object({ pushed_at: TextOrSeconds }),
   },
   (payload, repository) => {
     const data = {
@@ -48,11 +54,6 @@ export const push = repositoryEvent(
     return { kind: 'push', data }
   },
 )
-
-/** In this event the time is in seconds since 1970, in others it is a text. */
-function timeOf(time: number | string): Date {
-  return new Date(typeof time === 'number' ? time * 1000 : time)
-}
 
 function commitOf(commit: Static<typeof PushedCommit>): HostPushedCommit {
   return {

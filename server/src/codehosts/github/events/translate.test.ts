@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { test } from 'node:test'
+import type { Json } from '../../../../test/support/json.ts'
 import type { InstallationEvent } from '../../code-host.ts'
 import type { HostEventKind, HostEvents } from '../../host-event.ts'
 import { createTranslate } from './translate.ts'
@@ -9,12 +10,13 @@ import { createTranslate } from './translate.ts'
 const NOW = new Date('2026-03-01T10:00:00.000Z')
 const translate = createTranslate({ now: () => NOW })
 
-type Recorded = { server: string; event: string; payload: Record<string, unknown> }
+type Payload = Record<string, Json>
+type Recorded = { server: string; event: string; payload: Payload }
 
 const SERVERS = ['api.github.com', 'ghes-31', 'ghes-32', 'ghes-33', 'ghes-34', 'ghes-35']
 const recorded: Recorded[] = SERVERS.flatMap((server) => {
   const path = createRequire(import.meta.url).resolve(`@octokit/webhooks-examples/${server}/index.json`)
-  const events = JSON.parse(readFileSync(path, 'utf8')) as { name: string; examples: Recorded['payload'][] }[]
+  const events = JSON.parse(readFileSync(path, 'utf8')) as { name: string; examples: Payload[] }[]
   return events.flatMap(({ name, examples }) => examples.map((payload) => ({ server, event: name, payload })))
 })
 
@@ -47,14 +49,20 @@ test('every recorded payload is translated to the kind of its event', () => {
   }
 })
 
-/** The data of the first recorded payload of an event that fits. */
+/** The first recorded payload of an event that fits. */
+function payloadOf(event: string, fits: (payload: Payload) => boolean = () => true): Payload {
+  const found = recorded.find((one) => one.event === event && fits(one.payload))
+  assert.ok(found !== undefined)
+  return structuredClone(found.payload)
+}
+
+/** Its data. */
 function dataOf<Kind extends HostEventKind>(
   event: string,
   kind: Kind,
-  fits: (payload: any) => boolean = () => true,
+  fits: (payload: Payload) => boolean = () => true,
 ): HostEvents[Kind] {
-  const found = recorded.find((one) => one.event === event && fits(one.payload))
-  return translated(event, kind, found?.payload)
+  return translated(event, kind, payloadOf(event, fits))
 }
 
 function translated<Kind extends HostEventKind>(event: string, kind: Kind, payload: unknown): HostEvents[Kind] {
@@ -123,8 +131,7 @@ test('workflow_run becomes a run', () => {
 
 /** The recorded payload of a completed run, with other fields. */
 function runWith(fields: Record<string, unknown>): HostEvents['run'] {
-  const found = recorded.find((one) => one.event === 'workflow_run' && one.payload.action === 'requested')
-  const payload = found?.payload as { workflow_run: object }
+  const payload = payloadOf('workflow_run', ({ action }) => action === 'requested')
   return translated('workflow_run', 'run', { ...payload, workflow_run: { ...payload.workflow_run, ...fields } })
 }
 
@@ -159,7 +166,7 @@ test('a run without the actor has the sender of the event; its path has no ref; 
 })
 
 test('workflow_job becomes a job with the steps that failed', () => {
-  const fits = ({ workflow_job: job }: any) => job.conclusion === 'failure'
+  const fits = ({ workflow_job: job }: Payload) => job.conclusion === 'failure'
   const { repository, ...job } = dataOf('workflow_job', 'job', fits)
   assert.equal(repository.full_name, 'Codertocat/Hello-World')
   assert.deepEqual(job, {
@@ -179,7 +186,7 @@ test('workflow_job becomes a job with the steps that failed', () => {
 })
 
 test('check_run becomes a check with the App that reports it', () => {
-  const fits = ({ check_run: check }: any) => check.conclusion === 'failure'
+  const fits = ({ check_run: check }: Payload) => check.conclusion === 'failure'
   const { repository, ...check } = dataOf('check_run', 'check', fits)
   assert.equal(repository.full_name, 'Codertocat/Hello-World')
   assert.deepEqual(check, {
@@ -194,7 +201,7 @@ test('check_run becomes a check with the App that reports it', () => {
   })
 })
 
-const ofWorkflow = (payload: any) => Boolean(payload.workflow_run)
+const ofWorkflow = (payload: Payload) => Boolean(payload.workflow_run)
 
 test('deployment becomes a deployment with the run that deploys', () => {
   const { repository, creator, ...deployment } = dataOf('deployment', 'deployment', ofWorkflow)
@@ -233,8 +240,7 @@ function statusWith(fields: object): HostEvents['deployment_status'] {
 }
 
 function statusPayload(fields: object): object {
-  const found = recorded.find((one) => one.event === 'deployment_status')
-  const { deployment_status: status, ...rest } = found?.payload as { deployment_status: object }
+  const { deployment_status: status, ...rest } = payloadOf('deployment_status')
   return { ...rest, deployment_status: { ...status, ...fields } }
 }
 
@@ -261,8 +267,7 @@ test('the log of a deployment names its run and its job, if it is of the same re
 const CALLBACK = 'https://api.github.com/repos/Codertocat/Hello-World/actions/runs/77/deployment_protection_rule'
 
 test('deployment_protection_rule becomes a gate request; the callback names the run', () => {
-  const found = recorded.find((one) => one.event === 'deployment')
-  const { deployment, repository } = found?.payload as Record<string, object>
+  const { deployment, repository } = payloadOf('deployment')
   const payload = { action: 'requested', environment: 'production', deployment_callback_url: CALLBACK, repository }
   const request = translated('deployment_protection_rule', 'gate_request', { ...payload, deployment })
   assert.deepEqual(
@@ -281,6 +286,9 @@ test('deployment_protection_rule becomes a gate request; the callback names the 
   assert.deepEqual(request.deployment?.run, { id: '77', attempt: null })
   const bare = translated('deployment_protection_rule', 'gate_request', payload)
   assert.deepEqual([bare.deployment, bare.commit_sha, bare.requested_at], [null, null, NOW])
+  const newer = { ...payload, ref: 'refs/heads/main', sha: 'abc' }
+  const named = translated('deployment_protection_rule', 'gate_request', newer)
+  assert.deepEqual([named.ref, named.commit_sha], ['refs/heads/main', 'abc'])
 })
 
 test('deployment_review becomes a request or an answer of reviewers', () => {
@@ -293,8 +301,7 @@ test('deployment_review becomes a request or an answer of reviewers', () => {
     comment: null,
     at: new Date('2023-07-04T09:28:15Z'),
   })
-  const found = recorded.find((one) => one.event === 'deployment_review')
-  const { environment, workflow_job_run: job, requestor, ...rest } = found?.payload as Record<string, object>
+  const { environment, workflow_job_run: job, requestor, ...rest } = payloadOf('deployment_review')
   const jobs = [job, { ...job, environment: 'PRD' }]
   const approved = { ...rest, action: 'approved', approver: requestor, comment: 'Go', workflow_job_runs: jobs }
   const answer = translated('deployment_review', 'deployment_review', approved)
@@ -331,8 +338,7 @@ test('pull_request becomes a pull request; a merge that was only tried is not it
     closed_at: new Date('2019-05-15T15:21:18Z'),
     updated_at: new Date('2019-05-15T15:21:18Z'),
   })
-  const found = recorded.find((one) => one.event === 'pull_request' && one.payload.action === 'closed')
-  const { pull_request: object, ...rest } = found?.payload as { pull_request: { head: object } }
+  const { pull_request: object, ...rest } = payloadOf('pull_request', ({ action }) => action === 'closed')
   const head = { ...object.head, repo: null }
   const fields = { merged_at: '2019-05-15T15:20:59Z', merge_commit_sha: 'c4295bd', head }
   const merged = translated('pull_request', 'pull_request', { ...rest, pull_request: { ...object, ...fields } })
@@ -353,8 +359,7 @@ test('pull_request_review becomes a review; one that was not submitted is not an
     commit_sha: 'ec26c3e57ca3a959ca5aad62de7213c562f8c821',
     submitted_at: new Date('2019-05-15T15:20:38Z'),
   })
-  const found = recorded.find((one) => one.event === 'pull_request_review')
-  const payload = found?.payload as { review: object }
+  const payload = payloadOf('pull_request_review')
   const pending = { ...payload.review, state: 'pending', submitted_at: null }
   assert.deepEqual(translate('pull_request_review', { ...payload, review: pending }), { type: 'unknown' })
 })
@@ -403,7 +408,7 @@ test('installation and installation_repositories become changes of the connectio
   ])
 })
 
-const BROKEN: [title: string, event: string, change: (payload: any) => void, message: RegExp][] = [
+const BROKEN: [title: string, event: string, change: (payload: Payload) => void, message: RegExp][] = [
   ['a missing object', 'workflow_run', (payload) => delete payload.workflow_run, /^\/workflow_run is missing$/],
   [
     'a missing field',
@@ -435,10 +440,7 @@ const BROKEN: [title: string, event: string, change: (payload: any) => void, mes
 
 for (const [title, event, change, message] of BROKEN) {
   test(`a payload that does not fit is refused with the field: ${title}`, () => {
-    const found = recorded.find(
-      (one) => one.event === event && (event !== 'workflow_run' || one.payload.action === 'requested'),
-    )
-    const payload = structuredClone(found?.payload)
+    const payload = payloadOf(event, ({ action }) => event !== 'workflow_run' || action === 'requested')
     change(payload)
     assert.throws(() => translate(event, payload), { message })
   })

@@ -1,10 +1,16 @@
 import type { Clock } from '../../../platform/clock.ts'
 import type { HostWebhooks } from '../../code-host.ts'
-import { alertChange, pullRequest, pullRequestReview, push } from './change-events.ts'
-import { deployment, deploymentProtectionRule, deploymentReview, deploymentStatus } from './deployment-events.ts'
+import { alertChange, checkRun, pullRequest, pullRequestReview, push } from './change-events.ts'
 import type { EventTranslator } from './event-translator.ts'
 import { installation, repository } from './installation-events.ts'
-import { checkRun, workflowJob, workflowRun } from './run-events.ts'
+import {
+  deployment,
+  deploymentProtectionRule,
+  deploymentReview,
+  deploymentStatus,
+  workflowJob,
+  workflowRun,
+} from './run-events.ts'
 
 /** Every event that we use, by the name in `X-GitHub-Event`. */
 export function createTranslate(clock: Clock): HostWebhooks['translate'] {

@@ -26,6 +26,8 @@ const CustomRules = Type.Object({
   ),
 })
 
+/** GitHub's own rules. A rule of an App can appear among them under the name of the App. */
+const OWN_RULES = ['required_reviewers', 'wait_timer', 'branch_policy']
 /** The word of the specification for rules of Apps. */
 const CUSTOM_RULE = 'customRule'
 
@@ -34,7 +36,8 @@ export function parseEnvironment(value: unknown, rules: unknown, ownAppId: strin
   const environment = readAs(Environment, value)
   const own = environment.protection_rules ?? []
   const custom = rules === null ? [] : customRulesOf(rules, ownAppId)
-  const types = own.map(({ type }) => type).concat(custom.length > 0 ? [CUSTOM_RULE] : [])
+  const named = own.map(({ type }) => (OWN_RULES.includes(type) ? type : CUSTOM_RULE))
+  const types = named.concat(custom.length > 0 ? [CUSTOM_RULE] : [])
   return {
     name: environment.name,
     rule_types: [...new Set(types)],

@@ -1,12 +1,13 @@
 import { type Static, Type } from 'typebox'
 import type { HostInstallation } from '../../code-host.ts'
-import { Id, Maybe, readAs, Text, Timestamp } from './payload.ts'
+import { Id, Maybe, readAs, Text, TextOrSeconds, timeOf } from './payload.ts'
 
 export const Installation = Type.Object({
   id: Id,
   account: Type.Object({ id: Id, login: Maybe(Text), slug: Maybe(Text), type: Maybe(Text) }),
   repository_selection: Maybe(Text),
-  suspended_at: Maybe(Timestamp),
+  suspended_at: Maybe(TextOrSeconds),
+  updated_at: Maybe(TextOrSeconds),
 })
 
 /** An enterprise has a slug in place of a login, and no type. */
@@ -18,6 +19,7 @@ export function installationOf(installation: Static<typeof Installation>): HostI
     account: { id, login: account.login ?? account.slug ?? id, type: account.type ?? 'Enterprise' },
     repositories: installation.repository_selection === 'selected' ? 'selected' : 'all',
     suspended: Boolean(installation.suspended_at),
+    updated_at: installation.updated_at ? timeOf(installation.updated_at) : null,
   }
 }
 

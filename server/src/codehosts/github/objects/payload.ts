@@ -7,6 +7,13 @@ export const Id = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
 export const Text = Type.String()
 export const Timestamp = Type.String({ format: 'date-time' })
 
+/** Times are texts, in some webhooks seconds since 1970. */
+export const TextOrSeconds = Type.Union([Id, Timestamp])
+
+export function timeOf(time: Static<typeof TextOrSeconds>): Date {
+  return new Date(typeof time === 'number' ? time * 1000 : time)
+}
+
 /** A field that may be missing or null: many are, in the payloads of older versions. */
 export function Maybe<Schema extends TSchema>(schema: Schema) {
   return Type.Optional(Type.Union([schema, Type.Null()]))

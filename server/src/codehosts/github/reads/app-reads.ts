@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import type { CodeHost, FailedDelivery } from '../../code-host.ts'
-import { type GithubApi, itemsOf } from '../client/github-api.ts'
+import type { GithubApi } from '../client/github-api.ts'
+import { itemsOf } from '../client/page.ts'
 import { parseInstallation } from '../objects/installation.parser.ts'
 import { Id, Maybe, readAs, Text, Timestamp } from '../objects/payload.ts'
 

@@ -3,24 +3,18 @@ import type { HostReader } from '../../code-host.ts'
 import type { GithubApi } from '../client/github-api.ts'
 import { parseCheck, parseCommitStatus } from '../objects/check.parser.ts'
 import { readAs } from '../objects/payload.ts'
-import { parsePullRequest, parseReview } from '../objects/pull-request.parser.ts'
+import { parseReview } from '../objects/pull-request.parser.ts'
+import { listPullRequests, PULL_REQUESTS, readPullRequest } from './list-pull-requests.ts'
 
 type ChangeReads = Pick<HostReader, 'listPullRequests' | 'readPullRequest' | 'listReviews' | 'listChecks'>
 
-const PULL_REQUESTS = 'GET /repos/{owner}/{repo}/pulls'
 const COMMIT = 'GET /repos/{owner}/{repo}/commits/{ref}'
 
 export function changeReads(api: GithubApi): ChangeReads {
   return {
-    listPullRequests: (repository, options) =>
-      api.readPage(PULL_REQUESTS, { repository, state: 'all', sort: 'updated', direction: 'desc' }, options, (pull) =>
-        parsePullRequest(pull, repository),
-      ),
+    listPullRequests: listPullRequests(api),
 
-    async readPullRequest(repository, number) {
-      const pull = await api.read(`${PULL_REQUESTS}/{pull_number}`, { repository, pull_number: number })
-      return pull && parsePullRequest(pull, repository)
-    },
+    readPullRequest: (repository, number) => readPullRequest(api, repository, number),
 
     listReviews: (repository, number) =>
       api.readAll(`${PULL_REQUESTS}/{pull_number}/reviews`, { repository, pull_number: number }, (review) =>

@@ -1,9 +1,11 @@
 import { type Static, Type } from 'typebox'
-import type { HostAccount, HostRepository } from '../../host-repository.ts'
+import type { HostRepository } from '../../host-repository.ts'
 import type { HostCommit } from '../../host-run.ts'
 import type { GithubApi } from '../client/github-api.ts'
 import { Id, Maybe, readAs, Text, textOrNull } from '../objects/payload.ts'
 import { pullRequestName } from '../objects/run.parser.ts'
+import { GraphAccount, graphAccountOf } from './graph-account.ts'
+import { readAccount } from './repository-reads.ts'
 
 export type CommitName = { sha: string; workflow_path: string | null }
 
@@ -18,55 +20,37 @@ export async function queryCommits(
   commits: readonly CommitName[],
 ): Promise<HostCommit[] | null> {
   const valid = commits.filter(({ sha }) => SHA.test(sha))
-  const read: HostCommit[] = []
+  const read: QueriedCommit[] = []
   for (let start = 0; start < valid.length; start += COMMITS_PER_QUERY) {
     const some = await queryOnce(api, repository, valid.slice(start, start + COMMITS_PER_QUERY))
     if (some === null) return null
     read.push(...some)
   }
-  return read
+  return withBots(api, read)
 }
 
 async function queryOnce(
   api: GithubApi,
   repository: HostRepository,
   commits: CommitName[],
-): Promise<HostCommit[] | null> {
-  const [owner, name] = repository.full_name.split('/')
+): Promise<QueriedCommit[] | null> {
   const paths = [...new Set(commits.flatMap(({ workflow_path: path }) => path ?? []))]
+  const fields = commits.map(({ sha, workflow_path: path }, index) => {
+    const file = path === null ? '' : `file(path: $path${paths.indexOf(path)}) { oid }`
+    return `c${index}: object(oid: "${sha}") { ... on Commit { ${FIELDS} ${file} } }`
+  })
   const variables = Object.fromEntries(paths.map((path, index) => [`path${index}`, path]))
-  const data = await api.query(queryFor(commits, paths), { owner, name, ...variables })
-  const found = data?.repository as Record<string, unknown> | null | undefined
-  if (!found) return null
+  const found = await api.queryRepository(repository, fields, variables)
+  if (found === null) return null
   return commits.flatMap(({ sha }, index) => {
     const commit = found[`c${index}`]
     return commit ? [commitOf(sha, readAs(Commit, commit), repository)] : []
   })
 }
 
-function queryFor(commits: CommitName[], paths: string[]): string {
-  const variables = ['$owner: String!', '$name: String!', ...paths.map((_, index) => `$path${index}: String!`)]
-  const fields = commits.map(({ sha, workflow_path: path }, index) => {
-    const file = path === null ? '' : ` file(path: $path${paths.indexOf(path)}) { oid }`
-    return `c${index}: object(oid: "${sha}") { ... on Commit { ...facts${file} } }`
-  })
-  return `query(${variables.join(', ')}) {
-    repository(owner: $owner, name: $name) { ${fields.join('\n')} }
-  }
-  fragment facts on Commit {
-    message
-    author { user { databaseId login name avatarUrl url } }
-    associatedPullRequests(first: 10) { nodes { number merged mergeCommit { oid } } }
-  }`
-}
-
-const User = Type.Object({
-  databaseId: Id,
-  login: Text,
-  name: Maybe(Text),
-  avatarUrl: Maybe(Text),
-  url: Maybe(Text),
-})
+const FIELDS = `message
+  author { email user { databaseId login name avatarUrl url } }
+  associatedPullRequests(first: 10) { nodes { number merged mergeCommit { oid } } }`
 
 const PullRequest = Type.Object({
   number: Id,
@@ -76,32 +60,36 @@ const PullRequest = Type.Object({
 
 const Commit = Type.Object({
   message: Maybe(Text),
-  author: Maybe(Type.Object({ user: Maybe(User) })),
+  author: Maybe(Type.Object({ email: Maybe(Text), user: Maybe(GraphAccount) })),
   associatedPullRequests: Maybe(Type.Object({ nodes: Maybe(Type.Array(Maybe(PullRequest))) })),
   file: Maybe(Type.Object({ oid: Text })),
 })
 
-function commitOf(sha: string, commit: Static<typeof Commit>, repository: HostRepository): HostCommit {
+/** `bot` is the login of the bot that wrote the commit, if it was one. */
+type QueriedCommit = HostCommit & { bot: string | null }
+
+function commitOf(sha: string, commit: Static<typeof Commit>, repository: HostRepository): QueriedCommit {
   const pulls = commit.associatedPullRequests?.nodes ?? []
   const merged = pulls.find((pull) => pull?.merged && pull.mergeCommit?.oid === sha)
   return {
     sha,
     message: textOrNull(commit.message),
-    author: accountOf(commit.author?.user),
+    author: graphAccountOf(commit.author?.user),
     merged_pull_request: merged ? pullRequestName(repository, merged.number) : null,
     workflow_blob: commit.file?.oid ?? null,
+    bot: BOT_ADDRESS.exec(commit.author?.email ?? '')?.[1] ?? null,
   }
 }
 
-/** GraphQL gives accounts of people only: commits of bots have no account here. */
-function accountOf(user: Static<typeof User> | null | undefined): HostAccount | null {
-  if (!user) return null
-  return {
-    id: String(user.databaseId),
-    login: user.login,
-    name: textOrNull(user.name),
-    avatar_url: textOrNull(user.avatarUrl),
-    url: textOrNull(user.url),
-    is_bot: false,
-  }
+const BOT_ADDRESS = /^\d+\+([\w.-]+\[bot\])@users\.noreply\./
+
+/** GraphQL gives the accounts of people only. Those of bots are read by REST, each one once. */
+async function withBots(api: GithubApi, commits: QueriedCommit[]): Promise<HostCommit[]> {
+  const logins = new Set(commits.flatMap(({ author, bot }) => (author === null && bot !== null ? bot : [])))
+  const read = [...logins].map(async (login) => [login, await readAccount(api, login)] as const)
+  const bots = new Map(await Promise.all(read))
+  return commits.map(({ bot, ...commit }) => {
+    const account = bots.get(bot ?? '')
+    return account ? { ...commit, author: commit.author ?? { ...account, name: null } } : commit
+  })
 }

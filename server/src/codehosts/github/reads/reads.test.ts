@@ -199,7 +199,23 @@ test('many commits are read by GraphQL, fifty in a query, and on a server of its
   assert.equal(commits[0]?.author?.name, 'Ada')
   assert.equal(github.received.length, 2)
   const [{ body }] = github.received as [Received]
-  assert.deepEqual(body.variables, { owner: 'acme', name: 'shop', path0: '.github/workflows/ci.yml' })
+  assert.deepEqual(body.variables, { path0: '.github/workflows/ci.yml', owner: 'acme', name: 'shop' })
+})
+
+test('the account of a bot is read once for many commits', async (t) => {
+  const email = '49699333+dependabot[bot]@users.noreply.github.com'
+  const github = await startGithubAnswers(t, ({ path, body }) => {
+    if (path === '/users/dependabot%5Bbot%5D')
+      return { data: { id: 49699333, login: 'dependabot[bot]', type: 'Bot', name: 'Dependabot' } }
+    if (path !== '/graphql') return undefined
+    const aliases = [...body.query.matchAll(/(c\d+): object/g)].map(([, alias]) => [alias, { author: { email } }])
+    return { data: { data: { repository: Object.fromEntries(aliases) } } }
+  })
+  const commits = await github.codeHost.open(ACCESS).readCommits(repository, MANY.slice(0, 5))
+  assert.deepEqual(new Set(commits.map(({ author }) => author?.login)), new Set(['dependabot[bot]']))
+  assert.deepEqual([commits[0]?.author?.is_bot, commits[0]?.author?.name], [true, null])
+  assert.equal('bot' in (commits[0] ?? {}), false)
+  assert.equal(github.received.length, 2)
 })
 
 test('commits are read by REST where GraphQL is refused', async (t) => {

@@ -1,7 +1,8 @@
 import { Type } from 'typebox'
 import type { HostReader } from '../../code-host.ts'
-import type { HostRepository } from '../../host-repository.ts'
-import { type GithubApi, itemsOf } from '../client/github-api.ts'
+import type { HostAccount, HostRepository } from '../../host-repository.ts'
+import type { GithubApi } from '../client/github-api.ts'
+import { itemsOf } from '../client/page.ts'
 import { Id, Maybe, readAs, Text, textOrNull } from '../objects/payload.ts'
 import { parseAccount, parseRepository } from '../objects/repository.parser.ts'
 
@@ -18,10 +19,7 @@ export function repositoryReads(api: GithubApi): RepositoryReads {
 
     readRepository: (id) => readRepository(api, id),
 
-    async readAccount(login) {
-      const account = await api.read('GET /users/{username}', { username: login })
-      return account && parseAccount(account)
-    },
+    readAccount: (login) => readAccount(api, login),
 
     async listFolder(repository, path, ref) {
       const contents = await api.read(contentsRoute(path), { repository, ref })
@@ -34,6 +32,11 @@ export function repositoryReads(api: GithubApi): RepositoryReads {
       return found === null ? null : textOfBlob(found)
     },
   }
+}
+
+export async function readAccount(api: GithubApi, login: string): Promise<HostAccount | null> {
+  const account = await api.read('GET /users/{username}', { username: login })
+  return account && parseAccount(account)
 }
 
 /**

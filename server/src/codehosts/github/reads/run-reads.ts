@@ -1,7 +1,8 @@
 import type { HostReader, ListOptions, ListResult } from '../../code-host.ts'
 import type { HostRepository } from '../../host-repository.ts'
 import type { HostRun } from '../../host-run.ts'
-import { type GithubApi, itemsOf, PAGE_ITEMS, type RawPage } from '../client/github-api.ts'
+import type { GithubApi } from '../client/github-api.ts'
+import { itemsOf, PAGE_ITEMS, type RawPage } from '../client/page.ts'
 import { parseAnnotation, parseJob, parseRun } from '../objects/run.parser.ts'
 
 type RunReads = Pick<HostReader, 'listRuns' | 'readRun' | 'listJobs' | 'listAnnotations'>
@@ -34,8 +35,11 @@ export function runReads(api: GithubApi): RunReads {
   }
 }
 
+/** GitHub ends a list of runs here, and may not count further. */
+const SEARCH_ITEMS_MAX = 1000
+
 /**
- * GitHub ends a list of runs after 1,000. Where it ends early, the list is continued with the runs
+ * Lists runs in windows of time. Where GitHub ends a list early, it is continued with the runs
  * created up to the last one; `next` holds that time (`until`) beside the page. Runs of the same
  * second are listed twice.
  */
@@ -67,7 +71,7 @@ function nextOf(page: RawPage, { until, values, items, next }: Listed): string |
   const total = Number((page.data as { total_count?: unknown }).total_count ?? 0)
   const listed = (Number(new URLSearchParams(next).get('page') ?? 1) - 1) * PAGE_ITEMS + values.length
   const oldest = items.at(-1)
-  if (oldest === undefined || listed >= total) return null
+  if (oldest === undefined || (listed >= total && listed < SEARCH_ITEMS_MAX)) return null
   return withUntil('page=1', earlier(secondOf(oldest.created_at), until))
 }
 

@@ -8,7 +8,7 @@ import { parseQuery, type Selection } from './parse-query.ts'
 /** An object of the graph: values, or functions of the arguments. */
 type Node = Record<string, unknown>
 
-/** Answers the queries about commits that GitHub's schema allows, as `repository { object { … } }`. */
+/** Answers queries about the commits of a repository, with the names of GitHub's schema. */
 export function answerGraphql(
   world: World,
   installation: Installation,
@@ -53,6 +53,10 @@ function repositoryNode(world: World, repository: Repository): Node {
     databaseId: repository.id,
     name: repository.name,
     nameWithOwner: fullName(repository),
+    pullRequest: ({ number }: { number: number }) => {
+      const pull = repository.pullRequests.find((one) => one.number === number)
+      return pull === undefined ? null : pullNode(world, repository, pull)
+    },
     object: ({ oid, expression }: { oid?: string; expression?: string }) => {
       const [ref = '', path] = (oid ?? expression ?? '').split(':')
       const sha = repository.refs.get(`refs/heads/${ref}`) ?? ref
@@ -65,7 +69,8 @@ function repositoryNode(world: World, repository: Repository): Node {
 
 function commitNode(world: World, repository: Repository, commit: Commit): Node {
   const url = `${pageUrl(world, repository)}/commit/${commit.sha}`
-  const account = commit.account === null ? null : accountNode(world, commit.account)
+  // GitHub gives accounts of people only.
+  const account = commit.account?.type === 'User' ? accountNode(world, commit.account) : null
   const author = { __typename: 'GitActor', ...commit.author, date: commit.at, user: account }
   const pulls = repository.pullRequests.filter(
     (pull) => pull.merge_commit_sha === commit.sha || pull.head.sha === commit.sha,

@@ -1,4 +1,4 @@
-/** A field of a selection. A fragment on a type has the type's name as `on` and no arguments. */
+/** A field of a selection. A fragment has the name of its type as `on`, and only fields. */
 export type Selection = {
   name: string
   alias: string
@@ -18,6 +18,9 @@ export function parseQuery(text: string, variables: Record<string, unknown>): Se
 class QueryParser {
   readonly #tokens: string[]
   readonly #variables: Record<string, unknown>
+  readonly #fragments = new Map<string, Selection[]>()
+  /** Where a named fragment is used: the fields that its own are added to. */
+  readonly #uses: [name: string, fields: Selection[]][] = []
   #at = 0
 
   constructor(tokens: string[], variables: Record<string, unknown>) {
@@ -25,9 +28,20 @@ class QueryParser {
     this.#variables = variables
   }
 
+  /** The fragments may be defined after the query, so they are filled in at the end. */
   query(): Selection[] {
     while (this.#peek() !== '{') this.#next()
-    return this.#selections()
+    const selections = this.#selections()
+    while (this.#take('fragment')) this.#definition()
+    for (const [name, use] of this.#uses) use.push(...(this.#fragments.get(name) ?? []))
+    return selections
+  }
+
+  #definition(): void {
+    const name = this.#next()
+    this.#take('on')
+    const on = this.#next()
+    this.#fragments.set(name, [{ name: '', alias: '', args: {}, on, fields: this.#selections() }])
   }
 
   #peek(): string {
@@ -52,14 +66,15 @@ class QueryParser {
     const selections: Selection[] = []
     if (!this.#take('{')) return selections
     while (!this.#take('}')) {
-      selections.push(this.#take('...') ? this.#fragment() : this.#field())
+      if (!this.#take('...')) selections.push(this.#field())
+      else if (this.#take('on')) selections.push(this.#fragment())
+      else this.#uses.push([this.#next(), selections])
       this.#take(',')
     }
     return selections
   }
 
   #fragment(): Selection {
-    if (this.#next() !== 'on') throw new Error('Only inline fragments are supported')
     return { name: '', alias: '', args: {}, on: this.#next(), fields: this.#selections() }
   }
 

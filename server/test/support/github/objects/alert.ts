@@ -110,7 +110,8 @@ function advisory({ details, created_at }: Alert, vulnerability: object) {
   }
 }
 
-function secretScanningFields(urls: Urls, { details, state, dismissal }: Alert, url: string) {
+function secretScanningFields(urls: Urls, alert: Alert, url: string) {
+  const { details, state, dismissal } = alert
   return {
     state: state === 'open' ? 'open' : 'resolved',
     locations_url: `${url}/locations`,
@@ -122,6 +123,8 @@ function secretScanningFields(urls: Urls, { details, state, dismissal }: Alert, 
     secret_type_display_name: details.secretName,
     secret: details.secret,
     validity: details.validity,
+    first_location_detected: secretLocation(urls, alert).details,
+    has_more_locations: false,
     publicly_leaked: false,
     multi_repo: false,
     push_protection_bypassed: false,

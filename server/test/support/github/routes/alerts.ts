@@ -1,6 +1,8 @@
+import type { OperationName } from '../described.ts'
+import { GitHubError } from '../github-error.ts'
 import { alertObject, secretLocation } from '../objects/alert.ts'
 import { cursorList, listOf } from '../pagination.ts'
-import { found, GitHubError, type GitHubRequest, type Handler, ok } from '../request.ts'
+import { found, type GitHubRequest, type Handler, ok } from '../request.ts'
 import { dismissAlert, reopenAlert } from '../stories/alerts.ts'
 import type { Alert, AlertType } from '../types.ts'
 
@@ -28,7 +30,7 @@ export const alertRoutes = {
   'PATCH /repos/{owner}/{repo}/secret-scanning/alerts/{alert_number}': change('secret_scanning', 'resolution'),
   'GET /repos/{owner}/{repo}/secret-scanning/alerts/{alert_number}/locations': (request) =>
     listOf(request, [alertOf(request, 'secret_scanning')], (alert) => secretLocation(request.world, alert)),
-} satisfies Record<string, Handler>
+} satisfies Partial<Record<OperationName, Handler>>
 
 function alertsOf({ repository, query }: GitHubRequest, type: AlertType): Alert[] {
   const state = query.get('state')

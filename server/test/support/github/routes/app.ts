@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto'
+import type { OperationName } from '../described.ts'
+import { GitHubError } from '../github-error.ts'
 import { publicUser } from '../objects/accounts.ts'
 import { APP_EVENTS, APP_PERMISSIONS, integration, wholeInstallation } from '../objects/app.ts'
 import { wholeRepository } from '../objects/repository.ts'
 import { listOf, pageOf } from '../pagination.ts'
-import { found, GitHubError, type GitHubRequest, type Handler, ok } from '../request.ts'
+import { found, type GitHubRequest, type Handler, ok } from '../request.ts'
 
 function asApp(handler: Handler): Handler {
   return (request) => {
@@ -41,7 +43,7 @@ export function appRoutes(issueToken: (request: GitHubRequest) => { token: strin
     'GET /rate_limit': () => ok(rateLimits()),
     'GET /users/{username}': (request) =>
       ok(publicUser(request.world, found(request.state.accounts.get(request.text('username').toLowerCase())))),
-  } satisfies Record<string, Handler>
+  } satisfies Partial<Record<OperationName, Handler>>
 }
 
 function installationRepositories(request: GitHubRequest) {

@@ -1,5 +1,7 @@
+import type { OperationName } from '../described.ts'
+import { GitHubError } from '../github-error.ts'
 import { cursorList } from '../pagination.ts'
-import { found, GitHubError, type GitHubRequest, type Handler, ok } from '../request.ts'
+import { found, type GitHubRequest, type Handler, ok } from '../request.ts'
 import type { Delivery, DeliveryTry } from '../webhooks/deliveries.ts'
 
 /** The deliveries of the App's webhooks: every try is listed under an id of its own. */
@@ -20,7 +22,7 @@ export const deliveryRoutes = {
     request.world.deliveries.send(tryOf(request).delivery, true)
     return { status: 202, body: {} }
   },
-} satisfies Record<string, Handler>
+} satisfies Partial<Record<OperationName, Handler>>
 
 function requireApp({ caller }: GitHubRequest): void {
   if (caller.type !== 'app') throw new GitHubError(401, 'A JSON web token could not be decoded')

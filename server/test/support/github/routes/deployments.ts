@@ -1,3 +1,4 @@
+import type { OperationName } from '../described.ts'
 import { customRules, deploymentObject, deploymentStatus, environmentObject } from '../objects/deployment.ts'
 import { listOf, pageOf } from '../pagination.ts'
 import { found, type GitHubRequest, type Handler, ok } from '../request.ts'
@@ -24,7 +25,7 @@ export const deploymentRoutes = {
     const rules = customRules(request.world, environmentOf(request))
     return ok({ total_count: rules.length, custom_deployment_protection_rules: rules })
   },
-} satisfies Record<string, Handler>
+} satisfies Partial<Record<OperationName, Handler>>
 
 function deploymentOf(request: GitHubRequest): Deployment {
   return found(request.repository.deployments.find(({ id }) => id === request.number('deployment_id')))

@@ -1,3 +1,4 @@
+import type { OperationName } from '../described.ts'
 import { commitObject, reviewObject, simplePullRequest, wholePullRequest } from '../objects/pull-request.ts'
 import { listOf } from '../pagination.ts'
 import { found, type GitHubRequest, type Handler, ok } from '../request.ts'
@@ -17,7 +18,7 @@ export const pullRoutes = {
     const pull = pullOf(request)
     return listOf(request, pull.reviews, (review) => reviewObject(world, repository, pull, review))
   },
-} satisfies Record<string, Handler>
+} satisfies Partial<Record<OperationName, Handler>>
 
 function pullOf(request: GitHubRequest): PullRequest {
   return found(request.repository.pullRequests.find(({ number }) => number === request.number('pull_number')))

@@ -1,3 +1,5 @@
+import type { OperationName } from '../described.ts'
+import { GitHubError } from '../github-error.ts'
 import { simpleUser } from '../objects/accounts.ts'
 import { wholeInstallation } from '../objects/app.ts'
 import { checkRun } from '../objects/check-run.ts'
@@ -6,7 +8,7 @@ import { fullRepository, minimalRepository } from '../objects/repository.ts'
 import { lastAttempt } from '../objects/run.ts'
 import { apiUrl, pageUrl } from '../objects/urls.ts'
 import { countedList, listOf } from '../pagination.ts'
-import { found, GitHubError, type GitHubRequest, type Handler, ok } from '../request.ts'
+import { found, type GitHubRequest, type Handler, ok } from '../request.ts'
 import type { Commit, CommitStatus, Repository } from '../types.ts'
 
 /** A repository, its commits, files, statuses and rules. */
@@ -47,7 +49,7 @@ export const repositoryRoutes = {
   'POST /repos/{owner}/{repo}/statuses/{sha}': createStatus,
   'GET /repos/{owner}/{repo}/contents/{path}': readContents,
   'GET /repos/{owner}/{repo}/git/blobs/{file_sha}': readBlob,
-} satisfies Record<string, Handler>
+} satisfies Partial<Record<OperationName, Handler>>
 
 /** A commit by its SHA, branch or tag. */
 function commitOf({ repository }: GitHubRequest, ref: string): Commit {

@@ -1,10 +1,13 @@
+import type { OperationName } from '../described.ts'
+import { GitHubError } from '../github-error.ts'
 import { simpleUser } from '../objects/accounts.ts'
 import { annotationObject, checkRun } from '../objects/check-run.ts'
 import { approvedEnvironment, pendingDeployment } from '../objects/deployment.ts'
 import { jobObject, lastAttempt, workflowRun } from '../objects/run.ts'
 import { countedList, listOf } from '../pagination.ts'
-import { found, GitHubError, type GitHubRequest, type Handler, ok } from '../request.ts'
-import { decideGate, environmentOf } from '../stories/deployments.ts'
+import { found, type GitHubRequest, type Handler, ok } from '../request.ts'
+import { environmentOf } from '../stories/environments.ts'
+import { decideGate } from '../stories/gates.ts'
 import type { Attempt, Environment, Job, Run } from '../types.ts'
 
 /** GitHub shows at most 1,000 runs of a filtered list, and counts no more. */
@@ -67,7 +70,7 @@ export const runRoutes = {
     const { run, job } = jobOf(request, 'check_run_id')
     return listOf(request, job.annotations, (annotation) => annotationObject(request.world, run, annotation))
   },
-} satisfies Record<string, Handler>
+} satisfies Partial<Record<OperationName, Handler>>
 
 function listRuns(request: GitHubRequest) {
   const { repository, query, world } = request

@@ -87,9 +87,9 @@ function emitAlert(world: World, alert: Alert, action: string, sender: Account):
   world.emit(alert.repository, { event: `${alert.type}_alert`, action, sender, fields })
 }
 
-/** Webhooks have no secrets, and no time at which code scanning found an alert fixed. */
+/** Webhooks have neither the secret nor its place, and no time of a fix for code scanning. */
 function alertFields(world: World, alert: Alert): Record<string, unknown> {
-  const { secret, ...object } = alertObject(world, alert)
+  const { secret, first_location_detected, ...object } = alertObject(world, alert)
   if (alert.type !== 'code_scanning') return { alert: object }
   return { alert: { ...object, fixed_at: null }, ref: alert.details.ref, commit_oid: alert.details.sha }
 }

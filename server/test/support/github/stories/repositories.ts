@@ -1,8 +1,8 @@
 import { simpleOrganization, simpleUser } from '../objects/accounts.ts'
-import { wholeInstallation } from '../objects/app.ts'
 import { fullName } from '../state.ts'
-import type { Account, Installation, Repository } from '../types.ts'
+import type { Account, Repository } from '../types.ts'
 import type { World } from '../webhooks/world.ts'
+import { emitSelection, organization } from './installations.ts'
 
 export type NewRepository = { private?: boolean; defaultBranch?: string; id?: number }
 
@@ -12,11 +12,6 @@ export function createRepository(world: World, fullName: string, fields: NewRepo
   world.state.repositories.set(repository.id, repository)
   emitRepository(world, repository, 'created', {})
   return repository
-}
-
-/** The account with this login, an organization if it is new. */
-export function organization({ state }: World, login: string): Account {
-  return state.accounts.get(login.toLowerCase()) ?? state.addAccount({ login, type: 'Organization' })
 }
 
 export function emptyRepository(
@@ -64,7 +59,9 @@ export function renameRepository(world: World, repository: Repository, name: str
 export function transferRepository(world: World, repository: Repository, login: string): void {
   const from = repository.owner
   repository.formerNames.push(fullName(repository))
+  const left = world.state.installationOf(repository)
   repository.owner = organization(world, login)
+  if (left !== undefined) emitSelection(world, left, { remove: [repository] })
   const earlier =
     from.type === 'User' ? { user: simpleUser(world, from) } : { organization: simpleOrganization(world, from) }
   emitRepository(world, repository, 'transferred', { changes: { owner: { from: earlier } } })
@@ -90,71 +87,4 @@ export function setDefaultBranch(world: World, repository: Repository, branch: s
   const from = repository.default_branch
   repository.default_branch = branch
   emitRepository(world, repository, 'edited', { changes: { default_branch: { from } } })
-}
-
-/** Installs the App in an account, for all its repositories or for `selected`. */
-export function install(world: World, login: string, selected: Repository[] | 'all'): Installation {
-  const { state } = world
-  const at = world.now()
-  const installation: Installation = {
-    id: state.newId(),
-    account: organization(world, login),
-    selection: selected === 'all' ? 'all' : 'selected',
-    selected: new Set(selected === 'all' ? [] : selected.map(({ id }) => id)),
-    suspended_at: null,
-    created_at: at,
-    updated_at: at,
-    covers: (repository) =>
-      !repository.deleted &&
-      repository.owner === installation.account &&
-      (installation.selection === 'all' || installation.selected.has(repository.id)),
-  }
-  state.installations.set(installation.id, installation)
-  const repositories = [...state.repositories.values()].filter(installation.covers).map(repositoryName)
-  emitInstallation(world, installation, 'created', { repositories, requester: null })
-  return installation
-}
-
-function repositoryName(repository: Repository) {
-  const { id, name } = repository
-  return { id, node_id: `R_${id}`, name, full_name: fullName(repository), private: repository.private }
-}
-
-function emitInstallation(world: World, installation: Installation, action: string, fields: object): void {
-  installation.updated_at = world.now()
-  const sender = world.state.account('ada')
-  const about = { installation: wholeInstallation(world, world.state.app, installation), ...fields }
-  world.emitInstallation(installation, { event: 'installation', action, sender, fields: about })
-}
-
-export function suspend(world: World, installation: Installation, suspended: boolean): void {
-  installation.suspended_at = suspended ? world.now() : null
-  emitInstallation(world, installation, suspended ? 'suspend' : 'unsuspend', {})
-}
-
-export function uninstall(world: World, installation: Installation): void {
-  emitInstallation(world, installation, 'deleted', {})
-  world.state.installations.delete(installation.id)
-}
-
-/** Adds repositories to a selection, or removes them from it. */
-export function changeSelection(
-  world: World,
-  installation: Installation,
-  change: { add?: Repository[]; remove?: Repository[] },
-): void {
-  const { add = [], remove = [] } = change
-  for (const { id } of add) installation.selected.add(id)
-  for (const { id } of remove) installation.selected.delete(id)
-  const action = add.length > 0 ? 'added' : 'removed'
-  installation.updated_at = world.now()
-  const fields = {
-    installation: wholeInstallation(world, world.state.app, installation),
-    repository_selection: installation.selection,
-    repositories_added: add.map(repositoryName),
-    repositories_removed: remove.map(repositoryName),
-    requester: null,
-  }
-  const sender = world.state.account('ada')
-  world.emitInstallation(installation, { event: 'installation_repositories', action, sender, fields })
 }

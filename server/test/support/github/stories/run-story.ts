@@ -1,7 +1,9 @@
 import { lastAttempt } from '../objects/run.ts'
 import type { Conclusion, Deployment, Job, Run } from '../types.ts'
 import type { World } from '../webhooks/world.ts'
-import { cancelRun, finishJob, type JobResult, rerun, startJob } from './runs.ts'
+import { startJob } from './jobs.ts'
+import { cancelRun, finishJob, type JobResult } from './progress.ts'
+import { rerun } from './runs.ts'
 
 /** A run of a workflow that a test moves through its jobs. Jobs are named as in `startRun`. */
 export class RunStory {

@@ -12,48 +12,29 @@ import type {
   PullRequest,
   Repository,
   Review,
-  Reviewer,
   Run,
 } from '../types.ts'
 import type { Deliveries, Delivery } from '../webhooks/deliveries.ts'
 import type { RuleAnswer, World } from '../webhooks/world.ts'
 import { dismissAlert, fixAlert, openAlert, reopenAlert } from './alerts.ts'
-import { close, dismissReview, merge, type NewCommit, openPullRequest, push, reviewPullRequest } from './changes.ts'
-import {
-  bypass,
-  createForeignDeployment,
-  decideGate,
-  environmentOf,
-  review,
-  setDeploymentState,
-  waitingDeployment,
-} from './deployments.ts'
+import { createForeignDeployment, setDeploymentState } from './deployments.ts'
+import { type EnvironmentRules, environmentOf, protectBranch, setEnvironmentRules } from './environments.ts'
+import { bypass, decideGate, review, waitingDeployment } from './gates.ts'
+import { acceptPermissions, changeSelection, install, renameAccount, suspend, uninstall } from './installations.ts'
+import { close, dismissReview, merge, openPullRequest, reopen, retitle, reviewPullRequest } from './pull-requests.ts'
+import { type NewCommit, push } from './pushes.ts'
 import {
   archiveRepository,
-  changeSelection,
   createRepository,
   deleteRepository,
-  install,
   type NewRepository,
   renameRepository,
   setDefaultBranch,
   setVisibility,
-  suspend,
   transferRepository,
-  uninstall,
 } from './repositories.ts'
 import { RunStory } from './run-story.ts'
 import { createRun, type NewRun } from './runs.ts'
-
-export type NewEnvironment = {
-  /** Logins of people, and slugs of teams as `@team`. */
-  reviewers?: string[]
-  /** Minutes. */
-  waitTimer?: number
-  branches?: string[]
-  /** `ours`, or the slug of another App. */
-  customRules?: string[]
-}
 
 /** What can happen at GitHub, in the words of a test. */
 export class Stories {
@@ -89,6 +70,10 @@ export class Stories {
     return this.world.api
   }
 
+  ping(): void {
+    this.world.ping()
+  }
+
   addUser(login: string, fields: Partial<Account> = {}): Account {
     return this.world.state.addAccount({ login, type: 'User', ...fields })
   }
@@ -116,6 +101,14 @@ export class Stories {
 
   changeSelection(installation: Installation, change: { add?: Repository[]; remove?: Repository[] }): void {
     changeSelection(this.world, installation, change)
+  }
+
+  acceptPermissions(installation: Installation): void {
+    acceptPermissions(this.world, installation)
+  }
+
+  renameAccount(installation: Installation, login: string): void {
+    renameAccount(this.world, installation, login)
   }
 
   rename(repository: Repository, name: string): void {
@@ -165,6 +158,14 @@ export class Stories {
     close(this.world, repository, pullRequest, by)
   }
 
+  reopenPullRequest(repository: Repository, pullRequest: PullRequest, by = 'ada'): void {
+    reopen(this.world, repository, pullRequest, by)
+  }
+
+  retitle(repository: Repository, pullRequest: PullRequest, title: string): void {
+    retitle(this.world, repository, pullRequest, title)
+  }
+
   reviewPullRequest(
     repository: Repository,
     pullRequest: PullRequest,
@@ -182,24 +183,15 @@ export class Stories {
   }
 
   /** Creates an environment, or replaces its rules. */
-  addEnvironment(repository: Repository, name: string, rules: NewEnvironment = {}): Environment {
-    const { state } = this.world
+  addEnvironment(repository: Repository, name: string, rules: EnvironmentRules = {}): Environment {
     const environment = environmentOf(this.world, repository, name)
-    environment.reviewers = (rules.reviewers ?? []).map((reviewer) => this.#reviewer(reviewer))
-    environment.waitTimer = rules.waitTimer ?? 0
-    environment.branches = rules.branches ?? null
-    environment.customRules = (rules.customRules ?? []).map((slug, index) => {
-      const ours = slug === 'ours'
-      const app = ours ? { id: state.app.id, slug: state.app.slug } : { id: 5000 + index, slug }
-      return { id: state.newId(), app: { ...app, ours } }
-    })
+    setEnvironmentRules(this.world, environment, rules)
     return environment
   }
 
-  #reviewer(reviewer: string): Reviewer {
-    if (!reviewer.startsWith('@')) return { type: 'User', account: this.world.state.account(reviewer) }
-    const slug = reviewer.slice(1)
-    return { type: 'Team', id: this.world.state.newId(), slug, name: slug }
+  /** A ruleset requires approvals and checks for a branch. */
+  protectBranch(repository: Repository, branch: string, rules: { approvals?: number; checks?: string[] }): void {
+    protectBranch(this.world, repository, branch, rules)
   }
 
   /** A reviewer approves or rejects what a run deploys to an environment. */

@@ -21,7 +21,9 @@ export type ReleaseOptions = {
   shuffle?: number
   /** Sends each delivery two times, at once or later. */
   twice?: boolean
-  /** The share of deliveries that do not arrive, 0 to 1. */
+  /** Sends all at once instead of one after the other. */
+  together?: boolean
+  /** The share of deliveries that do not arrive, 0 to 1; `seed` decides which. */
   lose?: number
   seed?: number
 }
@@ -57,14 +59,14 @@ export class Deliveries {
 
   /** Sends what was held, and everything later at once. Resolves when all has been sent. */
   async release(options: ReleaseOptions = {}): Promise<void> {
-    const { shuffle, twice = false, lose = 0, seed = 1 } = options
+    const { shuffle, twice = false, together = false, lose = 0, seed = 1 } = options
     const random = new SeededRandom(shuffle ?? seed)
     const lost = new Set(this.#held.filter(() => random.next() < lose))
     const sent = twice ? [...this.#held, ...this.#held] : this.#held
-    for (const delivery of shuffle === undefined ? sent : shuffled(sent, random)) {
-      if (lost.has(delivery)) this.#lose(delivery)
-      else this.send(delivery)
-    }
+    const arriving = (shuffle === undefined ? sent : shuffled(sent, random)).filter((one) => !lost.has(one))
+    for (const delivery of lost) this.#lose(delivery)
+    if (together) this.#sendTogether(arriving)
+    else for (const delivery of arriving) this.send(delivery)
     this.#held = []
     this.#holding = false
     await this.settled()
@@ -81,6 +83,12 @@ export class Deliveries {
 
   send(delivery: Delivery, redelivery = false): void {
     this.#last = this.#last.then(() => this.#try(delivery, redelivery))
+  }
+
+  #sendTogether(deliveries: readonly Delivery[]): void {
+    this.#last = this.#last.then(async () => {
+      await Promise.all(deliveries.map((delivery) => this.#try(delivery, false)))
+    })
   }
 
   #lose(delivery: Delivery): void {

@@ -52,11 +52,11 @@ export class World implements Context {
     const { owner } = repository
     const payload = {
       ...(action === null ? {} : { action }),
-      ...fields,
       repository: wholeRepository(this, repository),
       ...(owner.type === 'Organization' ? { organization: simpleOrganization(this, owner) } : {}),
       installation: simpleInstallation(installation),
       sender: simpleUser(this, sender),
+      ...fields,
     }
     return this.#deliver({ event, action, installation, repository, payload })
   }
@@ -67,17 +67,27 @@ export class World implements Context {
     return this.#deliver({ event, action, installation, repository: null, payload })
   }
 
+  /** GitHub greets the webhook of a new App with `ping`. */
+  ping(): Delivery {
+    const { app } = this.state
+    const config = { content_type: 'json', insecure_ssl: '0', secret: '********', url: this.deliveries.url ?? '' }
+    const times = { created_at: app.created_at, updated_at: app.created_at }
+    const hook = { type: 'App', id: 77, name: 'web', active: true, events: ['push'], config, ...times, app_id: app.id }
+    const payload = { zen: 'Keep it logically awesome.', hook_id: 77, hook }
+    return this.#deliver({ event: 'ping', action: null, installation: null, repository: null, payload })
+  }
+
   #deliver(made: {
     event: string
     action: string | null
-    installation: Installation
+    installation: Installation | null
     repository: Repository | null
     payload: object
   }): Delivery {
     const { event, action, installation, repository } = made
     const payload = JSON.parse(githubJson(made.payload)) as Record<string, unknown>
     if (this.checked) this.violations.push(...payloadViolations(event, action, payload))
-    const ids = { installation_id: installation.id, repository_id: repository?.id ?? null }
+    const ids = { installation_id: installation?.id ?? null, repository_id: repository?.id ?? null }
     return this.deliveries.add({ event, action, ...ids, payload })
   }
 }

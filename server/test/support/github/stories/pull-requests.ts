@@ -1,0 +1,103 @@
+import { reviewObject, simplePullRequest } from '../objects/pull-request.ts'
+import type { Commit, PullRequest, Repository, Review } from '../types.ts'
+import type { World } from '../webhooks/world.ts'
+import { emitPullRequest, refOf } from './pull-request-events.ts'
+import { push } from './pushes.ts'
+
+export function openPullRequest(
+  world: World,
+  repository: Repository,
+  fields: { branch: string; title?: string; author?: string; draft?: boolean; base?: string },
+): PullRequest {
+  const base = fields.base ?? repository.default_branch
+  const at = world.now()
+  const pullRequest: PullRequest = {
+    id: world.state.newId(),
+    number: repository.pullRequests.length + 1,
+    title: fields.title ?? 'Change the shop',
+    author: world.state.account(fields.author ?? 'ada'),
+    draft: fields.draft ?? false,
+    state: 'open',
+    head: { ref: fields.branch, sha: repository.refs.get(refOf(fields.branch)) ?? '' },
+    base: { ref: base, sha: repository.refs.get(refOf(base)) ?? '' },
+    merge_commit_sha: null,
+    merged_by: null,
+    created_at: at,
+    updated_at: at,
+    merged_at: null,
+    closed_at: null,
+    reviews: [],
+  }
+  repository.pullRequests.push(pullRequest)
+  emitPullRequest(world, repository, pullRequest, { action: 'opened', sender: pullRequest.author })
+  return pullRequest
+}
+
+/** Merges by a merge commit on the base branch. */
+export function merge(world: World, repository: Repository, pullRequest: PullRequest, by: string): Commit {
+  const message = `Merge pull request #${pullRequest.number} from ${repository.owner.login}/${pullRequest.head.ref}\n\n${pullRequest.title}`
+  const files = Object.fromEntries(repository.commits.get(pullRequest.head.sha)?.files ?? [])
+  const at = world.now()
+  const { base } = pullRequest
+  const commit = push(world, repository, { branch: base.ref, message, author: by, pusher: by, files })
+  const merger = world.state.account(by)
+  Object.assign(pullRequest, { merge_commit_sha: commit.sha, merged_by: merger, merged_at: at })
+  close(world, repository, pullRequest, by)
+  return commit
+}
+
+export function close(world: World, repository: Repository, pullRequest: PullRequest, by: string): void {
+  const at = world.now()
+  Object.assign(pullRequest, { state: 'closed', closed_at: at, updated_at: at })
+  emitPullRequest(world, repository, pullRequest, { action: 'closed', sender: world.state.account(by) })
+}
+
+export function reopen(world: World, repository: Repository, pullRequest: PullRequest, by: string): void {
+  Object.assign(pullRequest, { state: 'open', closed_at: null, updated_at: world.now() })
+  emitPullRequest(world, repository, pullRequest, { action: 'reopened', sender: world.state.account(by) })
+}
+
+export function retitle(world: World, repository: Repository, pullRequest: PullRequest, title: string): void {
+  const changes = { title: { from: pullRequest.title } }
+  Object.assign(pullRequest, { title, updated_at: world.now() })
+  const { author: sender } = pullRequest
+  emitPullRequest(world, repository, pullRequest, { action: 'edited', sender, fields: { changes } })
+}
+
+export function reviewPullRequest(
+  world: World,
+  repository: Repository,
+  pullRequest: PullRequest,
+  fields: { by: string; state: Review['state']; body?: string },
+): Review {
+  const review: Review = {
+    id: world.state.newId(),
+    user: world.state.account(fields.by),
+    state: fields.state,
+    body: fields.body ?? '',
+    commit_id: pullRequest.head.sha,
+    submitted_at: world.now(),
+  }
+  pullRequest.reviews.push(review)
+  emitReview(world, repository, pullRequest, review, 'submitted')
+  return review
+}
+
+/** A dismissed review no longer counts. */
+export function dismissReview(world: World, repository: Repository, pullRequest: PullRequest, review: Review): void {
+  review.state = 'dismissed'
+  emitReview(world, repository, pullRequest, review, 'dismissed')
+}
+
+function emitReview(
+  world: World,
+  repository: Repository,
+  pullRequest: PullRequest,
+  review: Review,
+  action: string,
+): void {
+  pullRequest.updated_at = world.now()
+  const object = { ...reviewObject(world, repository, pullRequest, review), state: review.state }
+  const fields = { review: object, pull_request: simplePullRequest(world, repository, pullRequest) }
+  world.emit(repository, { event: 'pull_request_review', action, sender: review.user, fields })
+}

@@ -25,7 +25,8 @@ export const providerSync = defineCommand({
     },
     wait: { type: 'flag', value: '', about: 'wait for the end and show the progress' },
   },
-  async run(context, { id }, { since, wait }) {
+  async run(context, { id: given }, { since, wait }) {
+    const id = given.toLowerCase()
     const sinceMs = since === undefined ? null : parseDuration('since', since)
     const connection = await administer(context, async (services) => {
       const { org_id } = await requireActive(services, id)

@@ -26,6 +26,7 @@ export async function readRepositories(run: SyncRun): Promise<boolean> {
       const note = await readRepository(run, repository)
       if (note === 'unfinished') return
       await markRead(services.sql, sync, repository.id, note)
+      slice.progressed = true
       await progress.count()
     } catch (error) {
       slice.end()

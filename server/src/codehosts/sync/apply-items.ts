@@ -46,7 +46,7 @@ async function eventsOf(run: SyncRun, { id, event, details }: ListedItem, onFail
 
 async function applyAll({ services, parts, source }: SyncRun, events: HostEvent[], store?: StorePosition) {
   await services.sql.begin(async (tx) => {
-    if (events.length > 0) await applyEvents(services, parts.handlers, tx, source, events)
+    if (events.length > 0) await applyEvents({ services, handlers: parts.handlers }, tx, source, events)
     await store?.(tx)
   })
 }

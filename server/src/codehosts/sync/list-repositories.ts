@@ -51,7 +51,7 @@ async function applyPage(run: SyncRun, page: HostPage<HostRepository>, isFirst: 
   await services.sql.begin(async (tx) => {
     await lockLiveConnections(tx, source)
     await confirmSelection(tx, connection, ids, sync.started_at)
-    await applyEvents(services, parts.handlers, tx, source, events)
+    await applyEvents({ services, handlers: parts.handlers }, tx, source, events)
     await markListed(tx, sync, ids)
     await moveRepositoryList(tx, sync, { repositories_next: page.next, repositories_etag: etag })
   })

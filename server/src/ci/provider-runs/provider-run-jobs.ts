@@ -9,14 +9,35 @@ export type RepositoryKey = Static<typeof RepositoryKey>
 
 const once = ({ org_id, provider, repository_id }: RepositoryKey) => `${org_id} ${provider} ${repository_id}`
 
+/** An import queues much of this work; it must not hold up the import or what people wait for. */
+const AFTER_IMPORT = 10
+
 /** Computes the scores of runs, and queues the two jobs below if they have work. */
-export const completeRunsJob = { name: 'ci.complete-runs', payload: RepositoryKey, attemptsMax: 10, once }
+export const completeRunsJob = {
+  name: 'ci.complete-runs',
+  payload: RepositoryKey,
+  attemptsMax: 10,
+  priority: AFTER_IMPORT,
+  once,
+}
 
 /** Reads what events do not contain from the host. Its ten tries last about four hours. */
-export const readRunDetailsJob = { name: 'ci.read-run-details', payload: RepositoryKey, attemptsMax: 10, once }
+export const readRunDetailsJob = {
+  name: 'ci.read-run-details',
+  payload: RepositoryKey,
+  attemptsMax: 10,
+  priority: AFTER_IMPORT,
+  once,
+}
 
 /** Reads why runs failed from the host. */
-export const readRunFailuresJob = { name: 'ci.read-run-failures', payload: RepositoryKey, attemptsMax: 10, once }
+export const readRunFailuresJob = {
+  name: 'ci.read-run-failures',
+  payload: RepositoryKey,
+  attemptsMax: 10,
+  priority: AFTER_IMPORT,
+  once,
+}
 
 /**
  * Queues the completion of a run, in the transaction that changes it. This is the only job that

@@ -28,6 +28,8 @@ before(async () => {
 })
 after(() => own?.close())
 beforeEach(async () => {
+  // What the test before has left in the queue.
+  await own.services.sql`delete from graphile_worker._private_jobs`
   const host = fakeCodeHost()
   answers = host.answers
   api = { ...own, services: { ...own.services, codeHosts: host.codeHosts } }

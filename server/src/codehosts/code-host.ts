@@ -58,6 +58,8 @@ export type HostReader = {
     repository: HostRepository,
     commits: readonly { sha: string; workflow_path: string | null }[],
   ): Promise<HostCommit[]>
+  /** The newest commit of a branch; null if there is no such branch. */
+  readBranchHead(repository: HostRepository, branch: string): Promise<string | null>
   /** The text of a file's version (blob SHA). */
   readBlob(repository: HostRepository, blob: string): Promise<string | null>
   readAccount(login: string): Promise<HostAccount | null>

@@ -11,7 +11,7 @@ import { POLICY_FILES_MAX } from '../policies/policy.store.ts'
 import { PolicyFileError } from '../policy-file/policy-mistake.ts'
 import { parseRepositoryPolicy } from './parse-repository-policy.ts'
 import { isPolicyFile, POLICY_FOLDERS } from './policy-folder.ts'
-import { findPolicyCommit, listPolicyFiles, type PolicySource } from './policy-source.store.ts'
+import { findPolicyCommit, listPolicyFiles, notePush, type PolicySource } from './policy-source.store.ts'
 import { type FoundPolicies, type ReadFile, storePolicies } from './store-policies.ts'
 
 const Payload = Type.Object({ org_id: Type.String(), provider: Type.String(), repository_id: Type.String() })
@@ -30,12 +30,13 @@ export const readRepositoryPoliciesJob: Job<Services, Static<typeof Payload>> = 
 async function readRepositoryPolicies(services: Services, source: PolicySource): Promise<void> {
   const { sql } = services
   const { org_id, provider, repository_id: id } = source
-  const [commitSha, repository, client] = await Promise.all([
-    findPolicyCommit(sql, source),
+  const [repository, client] = await Promise.all([
     findHostRepository(sql, org_id, provider, id),
     openRepositoryClient(services, org_id, { provider, id }),
   ])
-  if (commitSha === null || repository === null || client === null) return
+  if (repository === null || client === null) return
+  const commitSha = (await findPolicyCommit(sql, source)) ?? (await noteHead(services, source, { client, repository }))
+  if (commitSha === null) return
   const listed = await listFiles(client, repository, commitSha)
   const known = new Map((await listPolicyFiles(sql, source)).map(({ path, blob }) => [path, blob]))
   const files: ReadFile[] = []
@@ -44,6 +45,17 @@ async function readRepositoryPolicies(services: Services, source: PolicySource):
     files.push(isKnown ? { ...file, policy: 'unchanged' } : await readFile(services, { client, repository }, file))
   }
   await storePolicies(services, source, { commitSha, files, mistakes: tooMany(listed.length) })
+}
+
+/** Before the first push, the head of the tracked branch counts. Every push is newer. */
+async function noteHead(
+  { sql }: Services,
+  source: PolicySource,
+  { client, repository }: Place,
+): Promise<string | null> {
+  const head = await client.readBranchHead(repository, repository.default_branch)
+  if (head !== null) await sql.begin((tx) => notePush(tx, source, { commit_sha: head, pushed_at: new Date(0) }))
+  return findPolicyCommit(sql, source)
 }
 
 type File = { path: string; blob: string }

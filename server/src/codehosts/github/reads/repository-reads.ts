@@ -24,7 +24,7 @@ export function repositoryReads(api: GithubApi): RepositoryReads {
     },
 
     async listFolder(repository, path, ref) {
-      const contents = await api.read(contentsRoute(path), { repository, ref })
+      const contents = await api.find(contentsRoute(path), { repository, ref })
       // A file is an object, a folder an array.
       return Array.isArray(contents) ? api.parseItems(itemsOf(contents), parseEntry) : []
     },

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, before, beforeEach, test } from 'node:test'
+import { HostRefusal } from '../../src/codehosts/code-host.ts'
 import type { HostPush } from '../../src/codehosts/host-change.ts'
 import type { HostSource } from '../../src/codehosts/host-event.ts'
 import { evaluateDeployment } from '../../src/compliance/evaluate-deployment.ts'
@@ -152,6 +153,18 @@ test('the files of a repository that was connected are read without a push, and 
   assert.deepEqual(await stored(), [['own', 1, '1001', PATH]])
   await push(commit({ [PATH]: policy('pushed') }))
   assert.deepEqual(await stored(), [['pushed', 2, '1001', PATH]])
+})
+
+test('files that the host does not let us read keep their last good versions', async () => {
+  await push(commit({ [PATH]: policy('own') }))
+  const { listFolder } = host.answers
+  host.answers.listFolder = async () => {
+    throw new HostRefusal(403, 'No')
+  }
+  await push(commit({}), { pushed_at: new Date(PUSHED_AT.getTime() + 1000) })
+  host.answers.listFolder = listFolder as NonNullable<typeof listFolder>
+  assert.deepEqual(await stored(), [['own', 1, '1001', PATH]])
+  assert.deepEqual((await statuses()).at(-1), ['failure', 'tests.yaml: the file could not be read'])
 })
 
 test('a deleted file removes its policy, and a restored one continues its versions', async () => {

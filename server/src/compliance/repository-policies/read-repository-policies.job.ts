@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import type { HostClient } from '../../codehosts/code-host.ts'
+import { type HostClient, HostRefusal } from '../../codehosts/code-host.ts'
 import { findHostRepository } from '../../codehosts/connections/find-host-repository.ts'
 import { openRepositoryClient } from '../../codehosts/connections/open-client.ts'
 import type { HostRepository } from '../../codehosts/host-repository.ts'
@@ -37,8 +37,9 @@ async function readRepositoryPolicies(services: Services, source: PolicySource):
   if (repository === null || client === null) return
   const commitSha = (await findPolicyCommit(sql, source)) ?? (await noteHead(services, source, { client, repository }))
   if (commitSha === null) return
-  const listed = await listFiles(client, repository, commitSha)
   const known = new Map((await listPolicyFiles(sql, source)).map(({ path, blob }) => [path, blob]))
+  const listed = await listFiles(client, repository, commitSha)
+  if (listed === null) return keepPolicies(services, source, commitSha, known)
   const files: ReadFile[] = []
   for (const file of listed.slice(0, POLICY_FILES_MAX)) {
     const isKnown = known.get(file.path) === file.blob
@@ -60,9 +61,22 @@ async function noteHead(
 
 type File = { path: string; blob: string }
 
-async function listFiles(client: HostClient, repository: HostRepository, commitSha: string): Promise<File[]> {
-  const folders = await Promise.all(POLICY_FOLDERS.map((path) => client.listFolder(repository, path, commitSha)))
-  return folders.flat().filter(({ path }) => isPolicyFile(path))
+/** Null if the host does not let us read the folders. */
+async function listFiles(client: HostClient, repository: HostRepository, commitSha: string): Promise<File[] | null> {
+  try {
+    const folders = await Promise.all(POLICY_FOLDERS.map((path) => client.listFolder(repository, path, commitSha)))
+    return folders.flat().filter(({ path }) => isPolicyFile(path))
+  } catch (error) {
+    if (error instanceof HostRefusal) return null
+    throw error
+  }
+}
+
+/** Files that cannot be read keep their last good versions. Without any there is nothing to say. */
+async function keepPolicies(services: Services, source: PolicySource, commitSha: string, known: Map<string, string>) {
+  const files = [...known].map(([path, blob]) => ({ path, blob, policy: 'unchanged' as const }))
+  const mistakes = files.map(({ path }) => ({ path, message: 'the file could not be read' }))
+  if (files.length > 0) await storePolicies(services, source, { commitSha, files, mistakes })
 }
 
 function tooMany(count: number): FoundPolicies['mistakes'] {

@@ -12,6 +12,7 @@ import { connectionMade } from './codehosts/connections/connection-made.ts'
 import { applyDeliveriesJob } from './codehosts/deliveries/apply-deliveries.job.ts'
 import { releaseDeliveries } from './codehosts/deliveries/apply-delivery.ts'
 import { expireDeliveries, resumeDeliveries } from './codehosts/deliveries/settle-deliveries.job.ts'
+import { redeliverFailedJob } from './codehosts/sync/redeliver-failed.ts'
 import { startDueSyncs, syncNewConnection } from './codehosts/sync/request-sync.ts'
 import { syncConnectionJob } from './codehosts/sync/synchronize-connection.ts'
 import { policyApplied } from './compliance/policies/apply-policy.ts'
@@ -68,6 +69,7 @@ import type { Services } from './services.ts'
 export const jobs: Job<Services, never>[] = [
   applyDeliveriesJob(hostEventHandlers),
   syncConnectionJob(syncParts),
+  redeliverFailedJob,
   sendCallsJob,
   subscribe(connectionMade, releaseDeliveries, syncNewConnection),
   subscribe(callEnded, settleDismissal, followCall),

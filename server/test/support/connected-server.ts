@@ -125,6 +125,11 @@ async function listDue(sql: Sql): Promise<string[]> {
     from codehost_calls
     where status = 'pending'
     union all
+    select 'synchronization of ' || account_login || ' ' || coalesce(sync_error, '')
+    from codehost_connections
+    where status = 'active'
+      and (sync_state <> 'idle' or last_synced_at is null)
+    union all
     select 'job ' || task_identifier || ' ' || coalesce(last_error, '')
     from graphile_worker.jobs
     where attempts < max_attempts

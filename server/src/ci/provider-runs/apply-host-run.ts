@@ -112,9 +112,10 @@ async function followChange(tx: Tx, { key, run, before, after }: Change, now: Da
   await requestCompletion(tx, { org_id: key.org_id, provider, repository_id: id }, key.run_id)
 }
 
-/** True if attempts before a new one are not known. */
+/** True if attempts before a new one, or their ends, are not known. */
 function hasNewGap(before: RunCourse | null, { newest, earlier }: RunCourse): boolean {
-  return before !== null && newest.number > before.newest.number && earlier.length < newest.number - 1
+  const ended = earlier.filter(({ status }) => isFinal(status)).length
+  return before !== null && newest.number > before.newest.number && ended < newest.number - 1
 }
 
 function stateOf(attempt: Attempt | undefined): string {

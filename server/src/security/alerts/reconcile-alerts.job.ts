@@ -83,8 +83,9 @@ async function reconcileNext(
   const due = await readDueAlerts(tx, repository, ALERTS_AT_ONCE)
   const [first] = due
   if (first === undefined) return true
-  const gitRef = first.git_ref ?? known.tracked_branch
-  const sameRef = due.filter(({ git_ref }) => nameOf(git_ref ?? known.tracked_branch) === nameOf(gitRef))
+  const refOf = ({ git_ref }: DueAlert) => nameOf(git_ref ?? known.tracked_branch)
+  const gitRef = refOf(first)
+  const sameRef = due.filter((alert) => refOf(alert) === gitRef)
   const alerts = toReconcile(repository, known, { gitRef, alerts: sameRef, now: services.clock.now() })
   const incoming = await copyAlerts(services, tx, sameRef.map(alertFinding), alerts.tracked)
   const isChanged = await reconcileAlerts(incoming, alerts, services.clock)

@@ -18,6 +18,7 @@ export function openDeployment(world: World, run: Run, job: Job): void {
   }
   const deployment = createDeployment(world, run, job, environment)
   if (deployment.gates.size === 0) {
+    job.status = 'queued'
     setDeploymentState(world, deployment, 'queued')
     queueJob(world, run, job)
     return

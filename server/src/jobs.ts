@@ -29,7 +29,8 @@ import {
 } from './compliance/results/reconsider-results.ts'
 import { followRun } from './deployments/decisions/follow-run.ts'
 import { renameDeployments } from './deployments/events/apply-deployment.ts'
-import { readEnvironmentJob, readReviewsJob } from './deployments/events/follow-deployment.ts'
+import { readAttempt } from './deployments/events/read-attempt.ts'
+import { readAttemptJob, readEnvironmentJob, readReviewsJob } from './deployments/events/follow-deployment.ts'
 import { giveUpEnvironment, readEnvironment } from './deployments/events/read-environment.ts'
 import { followCall, giveUpReviews, readReviews } from './deployments/events/read-reviews.ts'
 import { gateConfigured } from './deployments/gates/configure/configure-gate.ts'
@@ -90,6 +91,7 @@ export const jobs: Job<Services, never>[] = [
   subscribe(policyApplied, reconsiderGatesOfOrganization, reconsiderOrganization),
   evaluateRepositoryJob,
   decideByPolicyJob,
+  { ...readAttemptJob, run: readAttempt },
   { ...readEnvironmentJob, run: readEnvironment, giveUp: giveUpEnvironment },
   { ...readReviewsJob, run: readReviews, giveUp: giveUpReviews },
   subscribe(gateConfigured, coverWaiting),

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type ConnectedServer, startConnectedServer } from '../support/connected-server.ts'
-import type { NewEnvironment } from '../support/github/stories/stories.ts'
 import type { RunStory } from '../support/github/stories/run-story.ts'
+import type { NewEnvironment } from '../support/github/stories/stories.ts'
 import type { Commit, Repository } from '../support/github/types.ts'
 import type { Json } from '../support/json.ts'
 import { runProgram } from '../support/program.ts'
@@ -70,7 +70,10 @@ test('a key rejects: GitHub fails the job, and the deployment stays rejected', a
   server.fake.push(repository)
   const story = startDeployment(repository)
   await server.settled()
-  assert.deepEqual(await answer(story, 'reject'), { status: 200, body: { data: { rejected: true, status: 'rejected' } } })
+  assert.deepEqual(await answer(story, 'reject'), {
+    status: 200,
+    body: { data: { rejected: true, status: 'rejected' } },
+  })
   const rejected = await show(story)
   assert.equal(story.status, 'failure')
   assert.deepEqual([rejected.status, rejected.custom_rule_state, rejected.bypass], ['rejected', 'rejected', null])
@@ -106,7 +109,8 @@ test('an administrator bypasses our undecided rule: the bypass names it', async 
   assert.equal(status, 'success')
   assert.deepEqual([bypass.from, bypass.gates, bypass.policies], ['pending_approval', ['customRule'], []])
   assert.equal((await answer(story, 'approve')).status, 409)
-  const audited = await server.sql`select 1 from audit_entries where action = 'deployment.bypass' and object_id = ${idOf(story)}`
+  const audited =
+    await server.sql`select 1 from audit_entries where action = 'deployment.bypass' and object_id = ${idOf(story)}`
   assert.equal(audited.length, 1)
   await assertNothingFailed(server)
 })
@@ -143,7 +147,17 @@ test('an uncovered environment waits for a person, is named by doctor, and is co
   assert.deepEqual([refused.status, refused.body.error.code], [409, 'gate_not_configured'])
   assert.match(lastComment(story), /No gate covers the environment preview/)
   assert.match((await doctor()).detail, /no gate covers preview of acme\/uncovered/)
-  await server.command('gate', 'create', '--org', 'default', '--name', 'Preview', '--environment', 'preview', '--allow-api-keys')
+  await server.command(
+    'gate',
+    'create',
+    '--org',
+    'default',
+    '--name',
+    'Preview',
+    '--environment',
+    'preview',
+    '--allow-api-keys',
+  )
   await server.settled()
   assert.equal((await doctor()).ok, true)
   assert.equal((await answer(story, 'approve')).status, 200)
@@ -180,7 +194,9 @@ test('policies arrive by push; a broken file is reported and keeps the last good
   assert.deepEqual(statuses.map(([state]) => state).sort(), ['failure', 'success'])
   const listed: Json[] = await server.command('policy', 'list', '--org', 'default')
   assert.deepEqual(
-    listed.filter(({ repository: name }) => name === 'acme/policies').map(({ name, version, path }) => [name, version, path]),
+    listed
+      .filter(({ repository: name }) => name === 'acme/policies')
+      .map(({ name, version, path }) => [name, version, path]),
     [['release', 1, PATH]],
   )
 

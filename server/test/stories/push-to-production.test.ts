@@ -3,7 +3,14 @@ import { after, before, test } from 'node:test'
 import { type ConnectedServer, startConnectedServer } from '../support/connected-server.ts'
 import type { Repository } from '../support/github/types.ts'
 import type { Json } from '../support/json.ts'
-import { assertNothingFailed, BUILD_AND_DEPLOY, mergeChange, nextSecond, nullFields, REASON } from '../support/stories.ts'
+import {
+  assertNothingFailed,
+  BUILD_AND_DEPLOY,
+  mergeChange,
+  nextSecond,
+  nullFields,
+  REASON,
+} from '../support/stories.ts'
 
 let server: ConnectedServer
 let shop: Repository
@@ -181,9 +188,11 @@ test('a failed run has a category, an excerpt without secrets and a recurrence; 
   const failOnce = () => {
     const annotations = [{ level: 'failure' as const, message: 'expected 2 to be 3', path: 'cart.test.ts', line: 7 }]
     const log = `2026-11-22T05:00:00.0000000Z npm test with ${SECRET}\n2026-11-22T05:00:01.0000000Z ##[error]1 test failed\n`
-    return fake.startRun(broken, { jobs: [{ name: 'test', steps: ['Set up job', 'npm test'] }] }).finish('test', 'failure', {
-      ...{ annotations, log, failedStep: 'npm test' },
-    })
+    return fake
+      .startRun(broken, { jobs: [{ name: 'test', steps: ['Set up job', 'npm test'] }] })
+      .finish('test', 'failure', {
+        ...{ annotations, log, failedStep: 'npm test' },
+      })
   }
   const stories = [failOnce(), failOnce(), failOnce()]
   await server.settled()

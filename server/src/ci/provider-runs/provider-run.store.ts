@@ -110,7 +110,9 @@ export async function addLastingFacts(tx: Tx, key: ProviderRunKey, facts: Lastin
       and (commit_message is null or pull_request_number is null or ${number}::int <= pull_request_number)`
 }
 
-/** Asks for the details again, because earlier attempts of the run, or their ends, are not known. */
+/**
+ * Asks for the details again, because earlier attempts of the run, or their ends, are not known.
+ */
 export async function askForDetails(tx: Tx, key: ProviderRunKey): Promise<void> {
   await tx`
     update provider_runs

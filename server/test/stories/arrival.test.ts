@@ -102,7 +102,8 @@ function neutral(value: Json, names: [string, string][]): Json {
   if (typeof value !== 'string') return value
   if (TIME.test(value)) return 'a time'
   if (UUID.test(value)) return 'an id'
-  return names.reduce((text, [from, to]) => text.replaceAll(from, to), value)
+  // The year of a CVE id is no id of the fake.
+  return names.reduce((text, [from, to]) => text.replaceAll(new RegExp(`(?<![\\d-])${from}(?![\\d-])`, 'g'), to), value)
 }
 
 /** `runs.0.status: "success"` */

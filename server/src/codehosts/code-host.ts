@@ -37,6 +37,9 @@ export type ListOptions = {
 /** `not_modified`: the page still has the `etag` of the request. */
 export type ListResult<Item> = HostPage<Item> | 'not_modified'
 
+/** A version (blob SHA) of a file, and a commit that has it. */
+export type HostFile = { path: string; commit_sha: string; blob: string }
+
 /**
  * Reads what one connection may see. A read returns null if the object does not exist or may not be
  * read; it throws `HostUnavailable` if the host cannot be reached or limits our requests.
@@ -58,8 +61,8 @@ export type HostReader = {
     repository: HostRepository,
     commits: readonly { sha: string; workflow_path: string | null }[],
   ): Promise<HostCommit[]>
-  /** The text of a file's version (blob SHA). */
-  readBlob(repository: HostRepository, blob: string): Promise<string | null>
+  /** The text of a file's version. */
+  readFile(repository: HostRepository, file: HostFile): Promise<string | null>
   readAccount(login: string): Promise<HostAccount | null>
 
   listDeployments(repository: HostRepository, options: ListOptions): Promise<ListResult<HostDeployment>>
@@ -159,6 +162,8 @@ export type DeliveryHead = {
   installation_id: string | null
   /** Deliveries of one object (run, deployment, alert, pull request) have the same lane. */
   lane: string
+  /** The payload as it is stored: the body, without the values of secrets. */
+  payload: string
 }
 
 /** What a delivery says about the connection itself. */

@@ -122,7 +122,7 @@ export async function addLastingFacts(tx: Tx, key: ProviderRunKey, facts: Lastin
       and (commit_message is null or pull_request_number is null or ${number}::int <= pull_request_number)`
 }
 
-/** Asks for the details again, because the run has an attempt before others that are not known. */
+/** Asks for the details again, because attempts before the newest one are not known. */
 export async function askForDetails(tx: Tx, key: ProviderRunKey): Promise<void> {
   await tx`
     update provider_runs

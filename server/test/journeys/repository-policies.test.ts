@@ -26,7 +26,7 @@ const host = fakeCodeHost({
     Object.entries(commits.get(ref) ?? {})
       .filter(([path]) => path.startsWith(`${folder}/`))
       .map(([path, text]) => ({ path, blob: blobOf(text) })),
-  readBlob: async (_repository, blob) => {
+  readFile: async (_repository, { blob }) => {
     read.push(blob)
     return blobs.get(blob) ?? null
   },

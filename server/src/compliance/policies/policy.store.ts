@@ -58,7 +58,10 @@ export async function findContentHash(tx: Tx, orgId: string, policyId: string, v
 
 type NewVersion = { id: string; version: number; definition: PolicyDefinition; content_hash: Buffer }
 
-/** Stores a version and makes it the current one, also of a removed policy. Requires the policy lock. */
+/**
+ * Stores a version and makes it the current one, also of a removed policy. Requires the policy
+ * lock.
+ */
 export async function insertVersion(tx: Tx, orgId: string, policy: NewVersion, at: Date): Promise<void> {
   await tx`
     insert into policy_versions (org_id, policy_id, version, mode, definition, content_hash, created_at)

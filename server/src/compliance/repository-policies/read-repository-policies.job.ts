@@ -1,7 +1,6 @@
 import { type Static, Type } from 'typebox'
 import type { HostClient } from '../../codehosts/code-host.ts'
-import { findHostRepository } from '../../codehosts/connections/find-host-repository.ts'
-import { openRepositoryClient } from '../../codehosts/connections/open-client.ts'
+import { openRepository } from '../../codehosts/connections/open-client.ts'
 import type { HostRepository } from '../../codehosts/host-repository.ts'
 import type { Job } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
@@ -29,13 +28,9 @@ export const readRepositoryPoliciesJob: Job<Services, Static<typeof Payload>> = 
 
 async function readRepositoryPolicies(services: Services, source: PolicySource): Promise<void> {
   const { sql } = services
-  const { org_id, provider, repository_id: id } = source
-  const [commitSha, repository, client] = await Promise.all([
-    findPolicyCommit(sql, source),
-    findHostRepository(sql, org_id, provider, id),
-    openRepositoryClient(services, org_id, { provider, id }),
-  ])
-  if (commitSha === null || repository === null || client === null) return
+  const [commitSha, opened] = await Promise.all([findPolicyCommit(sql, source), openRepository(services, source)])
+  if (commitSha === null || opened === null) return
+  const { client, repository } = opened
   const listed = await listFiles(client, repository, commitSha)
   const known = new Map((await listPolicyFiles(sql, source)).map(({ path, blob }) => [path, blob]))
   const files: ReadFile[] = []

@@ -9,7 +9,7 @@ export type HistoryRun = {
   actor: string | null
 }
 
-export const ANOMALY_REASONS = [
+const ANOMALY_REASONS = [
   'slower_than_usual',
   'first_failure_after_success',
   'new_actor',

@@ -1082,6 +1082,7 @@ create table provider_runs (
   workflow_path text,
   run_number integer,
   branch text,
+  head_repository_id text collate "C" not null,
   trigger_kind text not null,
   commit_sha text not null,
   release_name text,
@@ -1113,7 +1114,7 @@ create table provider_runs (
   constraint provider_runs_failure_excerpt_check CHECK ((length(failure_excerpt) <= 2000)),
   constraint provider_runs_trigger_kind_check CHECK ((trigger_kind = ANY (ARRAY['push'::text, 'pull_request'::text, 'schedule'::text, 'manual'::text, 'release'::text, 'workflow'::text, 'other'::text])))
 );
-CREATE INDEX provider_runs_by_branch ON public.provider_runs USING btree (org_id, provider, repository_id, workflow_id, branch, ((trigger_kind = 'pull_request'::text)), run_number, run_id) WHERE ((branch IS NOT NULL) AND (run_number IS NOT NULL));
+CREATE INDEX provider_runs_by_branch ON public.provider_runs USING btree (org_id, provider, repository_id, workflow_id, branch, head_repository_id, run_number, run_id) WHERE ((branch IS NOT NULL) AND (run_number IS NOT NULL));
 CREATE INDEX provider_runs_by_commit ON public.provider_runs USING btree (org_id, provider, repository_id, commit_sha);
 CREATE INDEX provider_runs_with_unread_failure ON public.provider_runs USING btree (org_id, provider, repository_id, created_at) WHERE failure_due;
 CREATE INDEX provider_runs_without_details ON public.provider_runs USING btree (org_id, provider, repository_id, created_at) WHERE details_due;

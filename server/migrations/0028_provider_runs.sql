@@ -50,6 +50,8 @@ create table provider_runs (
   run_number integer,
   -- Null for a tag.
   branch text,
+  -- The repository of the branch, which can be a fork.
+  head_repository_id text collate "C" not null,
   trigger_kind text not null
     check (trigger_kind in ('push', 'pull_request', 'schedule', 'manual', 'release', 'workflow', 'other')),
   commit_sha text not null,
@@ -88,9 +90,9 @@ create table provider_runs (
   primary key (org_id, run_id),
   foreign key (org_id, run_id) references ci_runs (org_id, id)
 );
--- The history of a workflow on a branch. Runs of pull requests have their own: the branch may be one of a fork.
+-- The history of a workflow on a branch.
 create index provider_runs_by_branch on provider_runs
-  (org_id, provider, repository_id, workflow_id, branch, (trigger_kind = 'pull_request'), run_number, run_id)
+  (org_id, provider, repository_id, workflow_id, branch, head_repository_id, run_number, run_id)
   where branch is not null and run_number is not null;
 create index provider_runs_by_commit on provider_runs (org_id, provider, repository_id, commit_sha);
 create index provider_runs_without_details on provider_runs (org_id, provider, repository_id, created_at)

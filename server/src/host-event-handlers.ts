@@ -4,7 +4,7 @@ import { listOpenProviderRuns } from './ci/provider-runs/provider-run.store.ts'
 import { applyRepositoryEvent } from './codehosts/connections/remember-repository.ts'
 import type { HostEventHandlers } from './codehosts/deliveries/host-event-handler.ts'
 import type { SyncParts } from './codehosts/sync/sync-run.ts'
-import { followPush } from './compliance/repository-policies/follow-push.ts'
+import { followPush, followRepository } from './compliance/repository-policies/follow-push.ts'
 import {
   applyDeployment,
   applyDeploymentReview,
@@ -18,7 +18,7 @@ import { applyAlertChange } from './security/alerts/read-alert.job.ts'
 
 /** The handlers of each kind of event of code hosts, in the order in which they are called. */
 export const hostEventHandlers: HostEventHandlers = {
-  repository: [applyRepositoryEvent],
+  repository: [applyRepositoryEvent, followRepository],
   run: [applyHostRun, applyRunToDeployments],
   job: [applyHostJob],
   check: [applyCheck],

@@ -12,6 +12,7 @@ import { connectionMade } from './codehosts/connections/connection-made.ts'
 import { applyDeliveriesJob } from './codehosts/deliveries/apply-deliveries.job.ts'
 import { releaseDeliveries } from './codehosts/deliveries/apply-delivery.ts'
 import { expireDeliveries, resumeDeliveries } from './codehosts/deliveries/settle-deliveries.job.ts'
+import { redeliverFailedJob } from './codehosts/sync/redeliver-failed.ts'
 import { startDueSyncs, syncNewConnection } from './codehosts/sync/request-sync.ts'
 import { syncConnectionJob } from './codehosts/sync/synchronize-connection.ts'
 import { policyApplied } from './compliance/policies/apply-policy.ts'
@@ -28,7 +29,8 @@ import {
 } from './compliance/results/reconsider-results.ts'
 import { followRun } from './deployments/decisions/follow-run.ts'
 import { renameDeployments } from './deployments/events/apply-deployment.ts'
-import { readEnvironmentJob, readReviewsJob } from './deployments/events/follow-deployment.ts'
+import { readAttemptJob, readEnvironmentJob, readReviewsJob } from './deployments/events/follow-deployment.ts'
+import { readAttempt } from './deployments/events/read-attempt.ts'
 import { giveUpEnvironment, readEnvironment } from './deployments/events/read-environment.ts'
 import { followCall, giveUpReviews, readReviews } from './deployments/events/read-reviews.ts'
 import { gateConfigured } from './deployments/gates/configure/configure-gate.ts'
@@ -68,6 +70,7 @@ import type { Services } from './services.ts'
 export const jobs: Job<Services, never>[] = [
   applyDeliveriesJob(hostEventHandlers),
   syncConnectionJob(syncParts),
+  redeliverFailedJob,
   sendCallsJob,
   subscribe(connectionMade, releaseDeliveries, syncNewConnection),
   subscribe(callEnded, settleDismissal, followCall),
@@ -88,6 +91,7 @@ export const jobs: Job<Services, never>[] = [
   subscribe(policyApplied, reconsiderGatesOfOrganization, reconsiderOrganization),
   evaluateRepositoryJob,
   decideByPolicyJob,
+  { ...readAttemptJob, run: readAttempt },
   { ...readEnvironmentJob, run: readEnvironment, giveUp: giveUpEnvironment },
   { ...readReviewsJob, run: readReviews, giveUp: giveUpReviews },
   subscribe(gateConfigured, coverWaiting),

@@ -26,6 +26,11 @@ export type HostPage<Item> = {
   etag: string | null
 }
 
+/** A list that may not be read looks like an empty one without a version. */
+export function isDenied({ items, etag }: HostPage<unknown>): boolean {
+  return items.length === 0 && etag === null
+}
+
 /** How a list is read: from `next` of the page before, and unless it still has this `etag`. */
 export type ListOptions = {
   /** The oldest creation time. Lists that are sorted by the newest change ignore it. */
@@ -58,6 +63,8 @@ export type HostReader = {
     repository: HostRepository,
     commits: readonly { sha: string; workflow_path: string | null }[],
   ): Promise<HostCommit[]>
+  /** The newest commit of a branch; null if there is no such branch. */
+  readBranchHead(repository: HostRepository, branch: string): Promise<string | null>
   /** The text of a file's version (blob SHA). */
   readBlob(repository: HostRepository, blob: string): Promise<string | null>
   readAccount(login: string): Promise<HostAccount | null>
@@ -80,7 +87,10 @@ export type HostReader = {
   listReviews(repository: HostRepository, pullRequest: number): Promise<HostReview[]>
   listChecks(repository: HostRepository, commitSha: string): Promise<HostCheck[]>
 
-  /** The files directly in a folder, with their versions (blob SHAs); empty without the folder. */
+  /**
+   * The files directly in a folder, with their versions (blob SHAs); empty without the folder.
+   * Throws `HostRefusal` if the folder may not be read, which would look like an empty one.
+   */
   listFolder(repository: HostRepository, path: string, ref: string): Promise<{ path: string; blob: string }[]>
 }
 

@@ -6,6 +6,7 @@ import { startSetup } from '../codehosts/github/create-app.ts'
 import { listOrganizations } from '../organizations/organization.store.ts'
 import { requireOrganization } from '../organizations/require-organization.ts'
 import { PROVIDERS } from '../repositories/repository-identity.ts'
+import type { Services } from '../services.ts'
 import { administer } from './administer.ts'
 import { defineCommand, requireOneOf } from './command.ts'
 import { table } from './table.ts'
@@ -56,8 +57,7 @@ export const providerConnect = defineCommand({
       if (known === 'github') await services.githubCredentials.require()
       const request = { org_id: organization.id, provider: known, installation_id: installation }
       const { id, created } = await connectInstallation(services, request, COMMAND_LINE)
-      const listed = await listConnections(services.sql, organization.id)
-      return { created, connection: listed.find(({ connection }) => connection.id === id)?.connection }
+      return { created, connection: await readListed(services, organization.id, id) }
     })
     const account = connection?.account?.login
     const text = created ? `Connected ${account} to ${org}` : `${account} is already connected to ${org}`
@@ -91,11 +91,18 @@ export const providerDisconnect = defineCommand({
   arguments: ['id'],
   options: {},
   async run(context, { id }) {
-    const removed = await administer(context, (services) => disconnect(services, id, COMMAND_LINE))
-    const json = { id: removed.id, status: 'removed', account: removed.account_login }
-    context.print({ json, text: `Disconnected ${json.account} (${json.id})` })
+    const connection = await administer(context, async (services) => {
+      const removed = await disconnect(services, id, COMMAND_LINE)
+      return readListed(services, removed.org_id, removed.id)
+    })
+    context.print({ json: connection, text: `Disconnected ${connection?.account?.login} (${connection?.id})` })
   },
 })
+
+async function readListed({ sql }: Services, orgId: string, id: string): Promise<ListedConnection | undefined> {
+  const listed = await listConnections(sql, orgId)
+  return listed.find(({ connection }) => connection.id === id)?.connection
+}
 
 const HEADING = ['ID', 'ORGANIZATION', 'HOST', 'ACCOUNT', 'STATUS', 'REPOSITORIES', 'LAST EVENT', 'SYNC']
 

@@ -28,6 +28,8 @@ before(async () => {
 })
 after(() => own?.close())
 beforeEach(async () => {
+  // What the test before has left in the queue.
+  await own.services.sql`delete from graphile_worker._private_jobs`
   const host = fakeCodeHost()
   answers = host.answers
   api = { ...own, services: { ...own.services, codeHosts: host.codeHosts } }
@@ -36,10 +38,11 @@ beforeEach(async () => {
   await applyAlerts(api, source, codeAlert())
 })
 
+/** Dismisses the alert. The call to the host is kept back; `end` ends it. */
 async function dismiss(request: Partial<DismissRequest> = {}) {
   const full = { id: ID, reason: 'wont_fix', comment: 'Known.', ...request } as const
   await dismissAlert(api.services, caller.orgId, COMMAND_LINE, full)
-  await drainQueue(api)
+  await drainQueue(api, 'codehosts.send-call')
 }
 
 /** The call of the dismissal ends, and the host then states this. */
@@ -215,7 +218,7 @@ test('dismissals and pages of alerts at the same time do not wait for each other
     dismissAlert(api.services, caller.orgId, COMMAND_LINE, { id, reason: 'wont_fix', comment: null }),
   )
   await Promise.all([page(1), page(2), ...dismissals, page(3)])
-  await drainQueue(api)
+  await drainQueue(api, 'codehosts.send-call')
   const dismissed = (await listAlerts(api, caller)).filter(({ status }: { status: string }) => status === 'dismissed')
   assert.equal(dismissed.length, numbers.length)
 })

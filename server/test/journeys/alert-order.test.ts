@@ -209,6 +209,9 @@ test('an event without all fields is read from the host, else from its list; an 
   )
   host.answers.listAlerts = async () => ({ items: [], next: null, etag: null })
   await tell()
+  assert.equal((await listAlerts(api, caller))[0].status, 'open', 'the list may not be read')
+  host.answers.listAlerts = async () => ({ items: [], next: null, etag: '"1"' })
+  await tell()
   assert.deepEqual(
     [(await listAlerts(api, caller))[0].status, (await listFindings(api, caller))[0].state],
     ['fixed', 'fixed'],

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { after, before, beforeEach, test } from 'node:test'
+import { HostRefusal } from '../../src/codehosts/code-host.ts'
 import type { HostPush } from '../../src/codehosts/host-change.ts'
 import type { HostSource } from '../../src/codehosts/host-event.ts'
 import { evaluateDeployment } from '../../src/compliance/evaluate-deployment.ts'
 import { listAllPolicies } from '../../src/compliance/policies/policy.store.ts'
-import { followPush } from '../../src/compliance/repository-policies/follow-push.ts'
+import { followPush, followRepository } from '../../src/compliance/repository-policies/follow-push.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { fakeCodeHost } from '../support/fake-client.ts'
 import { hostAccount, hostRepository, insertConnection } from '../support/host-objects.ts'
@@ -19,6 +21,7 @@ const commits = new Map<string, Record<string, string>>()
 const blobs = new Map<string, string>()
 const read: string[] = []
 const host = fakeCodeHost({
+  readBranchHead: async () => [...commits.keys()].at(-1) ?? null,
   listFolder: async (_repository, folder, ref) =>
     Object.entries(commits.get(ref) ?? {})
       .filter(([path]) => path.startsWith(`${folder}/`))
@@ -47,7 +50,7 @@ beforeEach(async () => {
 })
 
 function blobOf(text: string): string {
-  const blob = Buffer.from(text).toString('base64url').slice(-60)
+  const blob = createHash('sha1').update(text).digest('hex')
   blobs.set(blob, text)
   return blob
 }
@@ -134,6 +137,34 @@ test('a broken file keeps its last good version, and the commit status names the
     'failure',
     'tests.yaml: line 1, column 1: rules: is required and must be a list of 1 to 50 items (and 1 more)',
   ])
+})
+
+test('the files of a repository that was connected are read without a push, and once', async () => {
+  commit({ [PATH]: policy('own') })
+  const listed = async () => {
+    const event = { repository: hostRepository(), change: 'changed' } as const
+    await api.services.sql.begin((tx) => followRepository(api.services, tx, source, event))
+    await drainQueue(api)
+  }
+  await listed()
+  assert.deepEqual(await stored(), [['own', 1, '1001', PATH]])
+  commit({ [PATH]: policy('later') })
+  await listed()
+  assert.deepEqual(await stored(), [['own', 1, '1001', PATH]])
+  await push(commit({ [PATH]: policy('pushed') }))
+  assert.deepEqual(await stored(), [['pushed', 2, '1001', PATH]])
+})
+
+test('files that the host does not let us read keep their last good versions', async () => {
+  await push(commit({ [PATH]: policy('own') }))
+  const { listFolder } = host.answers
+  host.answers.listFolder = async () => {
+    throw new HostRefusal(403, 'No')
+  }
+  await push(commit({}), { pushed_at: new Date(PUSHED_AT.getTime() + 1000) })
+  host.answers.listFolder = listFolder as NonNullable<typeof listFolder>
+  assert.deepEqual(await stored(), [['own', 1, '1001', PATH]])
+  assert.deepEqual((await statuses()).at(-1), ['failure', 'tests.yaml: the file could not be read'])
 })
 
 test('a deleted file removes its policy, and a restored one continues its versions', async () => {

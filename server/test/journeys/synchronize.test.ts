@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { HostRefusal, HostUnavailable } from '../../src/codehosts/code-host.ts'
 import type { HostSource } from '../../src/codehosts/host-event.ts'
+import { redeliverFailedJob } from '../../src/codehosts/sync/redeliver-failed.ts'
 import { requestSync, startDueSyncs, syncAll } from '../../src/codehosts/sync/request-sync.ts'
 import { findTiming } from '../../src/codehosts/sync/sync.store.ts'
 import { synchronizeConnection } from '../../src/codehosts/sync/synchronize-connection.ts'
@@ -316,7 +317,7 @@ test('a page that the host no longer knows after an interruption restarts the li
   assert.equal(await sync(), true)
   assert.equal((await keysOf('run')).length, 14)
   assert.match((await shown()).sync_error ?? '', /acme\/repo-1, runs: The cursor has expired$/)
-  assert.equal(await sync(), true)
+  assert.equal(await syncAndRedeliver(), true)
   assert.equal((await keysOf('run')).length, 15)
   assert.equal((await shown()).sync_error, null)
 })
@@ -337,15 +338,25 @@ test('a list that may not be read does not empty the connection or end a list ea
   assert.ok((await state()).lists.some(({ list, next }) => list === 'runs' && next === '2'))
 })
 
+/** A synchronisation, and the job that it queues for failed deliveries. */
+async function syncAndRedeliver(): Promise<boolean> {
+  const done = await sync()
+  const queued = await api.services.sql`
+    select from graphile_worker.jobs where task_identifier = ${redeliverFailedJob.name}`
+  assert.equal(queued.length, 1)
+  await redeliverFailedJob.run(services, { provider: 'github' })
+  return done
+}
+
 test('failed deliveries are requested again once, and again after the repeated one has failed', async () => {
   const failed = { id: '900', delivery_id: 'guid', event: 'push', delivered_at: api.clock.now() }
   host.state.failedDeliveries = [failed, { ...failed, id: '901', delivery_id: 'old', delivered_at: acme.ago(4) }]
-  await sync()
-  await sync()
+  await syncAndRedeliver()
+  await syncAndRedeliver()
   assert.deepEqual(host.redelivered, ['900'])
   host.state.failedDeliveries = [{ ...failed, id: '902' }, failed]
-  await sync()
-  await sync()
+  await syncAndRedeliver()
+  await syncAndRedeliver()
   assert.deepEqual(host.redelivered, ['900', '902'])
 })
 

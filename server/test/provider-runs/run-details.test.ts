@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test'
 import { renameVerifiedRuns } from '../../src/ci/provider-runs/rename-runs.ts'
 import { HostUnavailable } from '../../src/codehosts/code-host.ts'
 import type { HostSource } from '../../src/codehosts/host-event.ts'
-import type { HostCommit } from '../../src/codehosts/host-run.ts'
+import type { HostCommit, HostRun } from '../../src/codehosts/host-run.ts'
 import type { Services } from '../../src/services.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { type FakeAnswers, fakeCodeHost } from '../support/fake-client.ts'
@@ -261,6 +261,25 @@ test('recurrence and anomalies are the same whatever the order of arrival', asyn
   ])
   assert.deepEqual(seen[1], seen[0])
   assert.deepEqual(seen[2], seen[0])
+})
+
+test('pushes and pull requests of a branch have one history; a branch of a fork has its own', async () => {
+  const { caller, source, services, complete } = await connected()
+  const failed = (number: number, fields: Partial<HostRun>) =>
+    completedRun({ id: `${9000 + number}`, number, status: 'failure', ...fields })
+  const ofPullRequest = { event: 'pull_request', kind: 'pull_request' } as const
+  await applyRuns(
+    services,
+    source,
+    failed(1, {}),
+    failed(2, { ...ofPullRequest, head_repository_id: '2002' }),
+    failed(3, ofPullRequest),
+  )
+  await complete()
+  const recurrences = await Promise.all(
+    [1, 2, 3].map(async (number) => (await read(caller, `gh_run_900${number}`)).failure_recurrence),
+  )
+  assert.deepEqual(recurrences, [1, 1, 2])
 })
 
 test('a late success changes the recurrence of a long row of later failures', async () => {

@@ -37,6 +37,7 @@ export function hostRun(fields: Partial<HostRun> = {}): HostRun {
     workflow: { id: '31', name: 'CI', path: '.github/workflows/ci.yml' },
     status: 'in_progress',
     ref: 'refs/heads/main',
+    head_repository_id: '1001',
     commit: { sha: 'a'.repeat(40), message: 'Fix the cart' },
     event: 'push',
     kind: 'push',

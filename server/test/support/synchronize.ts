@@ -78,9 +78,13 @@ export function objectParts(hooks: { before(event: HostEvent): Promise<void> }):
           )
         order by key
         limit ${limit}`
-      return rows.map(({ data }) => data)
+      return rows.map(({ data }) => ({ ...data, ...datesOf(data), repository }))
     },
   }
+}
+
+function datesOf({ created_at, updated_at }: HostDeployment) {
+  return { created_at: new Date(created_at), updated_at: new Date(updated_at) }
 }
 
 async function keep(tx: Tx, { org_id }: HostSource, event: HostEvent): Promise<void> {

@@ -130,9 +130,10 @@ function hasFailed({ status }: Attempt): boolean {
   return endedBadly(status) && status !== 'skipped'
 }
 
-/** True if attempts before a new one are not known. */
+/** True if attempts before a new one, or their ends, are not known. */
 function hasNewGap(before: RunCourse | null, { newest, earlier }: RunCourse): boolean {
-  return before !== null && newest.number > before.newest.number && earlier.length < newest.number - 1
+  const ended = earlier.filter(({ status }) => isFinal(status)).length
+  return before !== null && newest.number > before.newest.number && ended < newest.number - 1
 }
 
 function stateOf(attempt: Attempt | undefined): string {

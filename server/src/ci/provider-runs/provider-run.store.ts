@@ -51,7 +51,7 @@ async function upsertProviderRun(tx: Tx, { org_id, run_id }: ProviderRunKey, run
   await tx`
     insert into provider_runs (
       org_id, run_id, provider, repository_id, repository_owner_id, workflow_id, workflow_path, run_number, branch,
-      trigger_kind, commit_sha, release_name, actor_id, actor_login, actor_avatar_url, actor_url, created_at,
+      head_repository_id, trigger_kind, commit_sha, release_name, actor_id, actor_login, actor_avatar_url, actor_url, created_at,
       host_version
     )
     values (
@@ -67,14 +67,16 @@ async function upsertProviderRun(tx: Tx, { org_id, run_id }: ProviderRunKey, run
         ${run.repository_owner_id}
       ),
       ${run.workflow_id},
-      ${run.workflow_path}, ${run.run_number}, ${run.branch}, ${run.trigger_kind}, ${run.commit_sha},
+      ${run.workflow_path}, ${run.run_number}, ${run.branch}, ${run.head_repository_id}, ${run.trigger_kind},
+      ${run.commit_sha},
       ${run.release_name}, ${run.actor_id}, ${run.actor_login}, ${run.actor_avatar_url}, ${run.actor_url},
       ${run.created_at}, ${run.host_version}
     )
     on conflict (org_id, run_id) do update
     set repository_id = excluded.repository_id, repository_owner_id = excluded.repository_owner_id,
       workflow_id = excluded.workflow_id, workflow_path = excluded.workflow_path, run_number = excluded.run_number,
-      branch = excluded.branch, trigger_kind = excluded.trigger_kind, commit_sha = excluded.commit_sha,
+      branch = excluded.branch, head_repository_id = excluded.head_repository_id,
+      trigger_kind = excluded.trigger_kind, commit_sha = excluded.commit_sha,
       release_name = excluded.release_name, actor_id = excluded.actor_id, actor_login = excluded.actor_login,
       actor_avatar_url = excluded.actor_avatar_url, actor_url = excluded.actor_url, created_at = excluded.created_at,
       host_version = excluded.host_version`
@@ -122,7 +124,7 @@ export async function addLastingFacts(tx: Tx, key: ProviderRunKey, facts: Lastin
       and (${isLower} or (commit_message is null and ${commit_message}::text is not null))`
 }
 
-/** Asks for the details again, because the run has an attempt before others that are not known. */
+/** Asks for the details again, because earlier attempts of the run, or their ends, are not known. */
 export async function askForDetails(tx: Tx, key: ProviderRunKey): Promise<void> {
   await tx`
     update provider_runs

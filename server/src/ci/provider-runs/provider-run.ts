@@ -17,6 +17,7 @@ export type ProviderRun = {
   run_number: number | null
   ref: string | null
   branch: string | null
+  head_repository_id: string
   commit_sha: string
   event: string
   trigger_kind: TriggerKind
@@ -43,6 +44,7 @@ export function toProviderRun(run: HostRun, { host_version }: AttemptVersion): P
     run_number: run.number,
     ref: run.ref,
     branch: branchName(run.ref),
+    head_repository_id: run.head_repository_id,
     commit_sha: run.commit.sha,
     event: run.event,
     trigger_kind: run.kind,

@@ -10,7 +10,7 @@ import { createTranslate } from './events/translate.ts'
 import { alertReads } from './reads/alert-reads.ts'
 import { appReads } from './reads/app-reads.ts'
 import { changeReads } from './reads/change-reads.ts'
-import { readCommits } from './reads/commit-reads.ts'
+import { readBranchHead, readCommits } from './reads/commit-reads.ts'
 import { deploymentReads } from './reads/deployment-reads.ts'
 import { readJobLog } from './reads/read-job-log.ts'
 import { repositoryReads } from './reads/repository-reads.ts'
@@ -52,6 +52,7 @@ function clientOf(api: GithubApi, now: () => Date): HostClient {
     ...alertReads(api),
     ...changeReads(api),
     readCommits: readCommits(api),
+    readBranchHead: readBranchHead(api),
     readJobLog: (repository, jobId, bytesMax) => readJobLog(api, repository, jobId, bytesMax),
     act: act(api),
   }

@@ -1,6 +1,6 @@
 import { listConnected } from '../../repositories/connected-repository.store.ts'
 import { leaveConnection } from '../../repositories/followed-repository.store.ts'
-import type { HostPage } from '../code-host.ts'
+import { type HostPage, isDenied } from '../code-host.ts'
 import { lockLiveConnections } from '../connections/connection.store.ts'
 import { confirmSelection, recordSelection } from '../connections/installation.store.ts'
 import { applyEvents } from '../deliveries/apply-events.ts'
@@ -20,19 +20,13 @@ export async function listRepositories(run: SyncRun): Promise<boolean> {
   do {
     if (slice.isOver) return false
     const page = await client.listRepositories(optionsOf(next, sync.repositories_etag))
+    // A list that may not be read must not take every repository out of the connection.
     if (page === 'not_modified' || (next === null && isDenied(page))) return true
     await applyPage(run, page, next === null)
     await showProgress(run)
     next = page.next
   } while (next !== null)
   return removeUnlisted(run)
-}
-
-/**
- * A list that may not be read looks empty. It must not take every repository out of the connection.
- */
-function isDenied({ items, etag }: HostPage<HostRepository>): boolean {
-  return items.length === 0 && etag === null
 }
 
 /** Only the whole list can be unchanged: an unchanged first page says nothing about the others. */

@@ -1,32 +1,71 @@
+import { Type } from 'typebox'
 import { DAY_MS, MINUTE_MS } from '../../platform/clock.ts'
-import { type FailedDelivery, HostRefusal } from '../code-host.ts'
+import { drainAlone } from '../../platform/db/drain-alone.ts'
+import { checkSql } from '../../platform/db/sql.ts'
+import { enqueue, type Job } from '../../platform/queue/job.ts'
+import type { Provider } from '../../repositories/repository-identity.ts'
+import type { Services } from '../../services.ts'
+import { type CodeHost, type FailedDelivery, HostRefusal } from '../code-host.ts'
 import { findLastCheck, findRequested, forgetRedeliveries, noteCheck, noteRedelivery } from './redelivery.store.ts'
-import type { SyncRun } from './sync-run.ts'
+import { SyncSlice } from './sync-slice.ts'
 
 /** How long hosts can repeat a delivery. */
 const KEPT_MS = 3 * DAY_MS
 /** A delivery that was under way at the last check may have failed since. */
 const OVERLAP_MS = 10 * MINUTE_MS
+const ATTEMPTS_MAX = 5
 
 /**
- * Asks the host to deliver again what it could not deliver since the last check. Each failed try is
- * repeated once. All connections of the host share the check.
+ * Asks the host to deliver again what it could not deliver since the last check. Every
+ * synchronisation queues it, and none waits for it: hosts accept about one such request a second,
+ * and the lists show what the deliveries reported. All connections of the host share the check.
  */
-export async function redeliverFailed(run: SyncRun): Promise<boolean> {
-  const { services, source, host } = run
+export const redeliverFailedJob: Job<Services, { provider: Provider }> = {
+  name: 'codehosts.redeliver-failed',
+  payload: Type.Object({ provider: Type.String() }),
+  attemptsMax: ATTEMPTS_MAX,
+  once: ({ provider }) => provider,
+  async run(services, { provider }, stopping) {
+    const host = services.codeHosts.get(provider)
+    if (host === undefined) return
+    const slice = new SyncSlice(services.clock, stopping)
+    await drainAlone(services.sql, {
+      key: `redeliver ${provider}`,
+      drain: () => tolerate(services, slice, () => redeliverFailed({ services, host, provider, slice })),
+      hasMore: async () => false,
+    })
+    slice.throwIfStopping()
+  },
+}
+
+type Redelivering = { services: Services; host: CodeHost; provider: Provider; slice: SyncSlice }
+
+/** A host that does not list or repeat deliveries is no failure. The next synchronisation tries again. */
+async function tolerate({ sql, log }: Services, slice: SyncSlice, work: () => Promise<void>): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    slice.throwIfStopping()
+    await checkSql(sql)
+    log.warn({ err: error }, 'Could not ask for failed deliveries')
+  }
+}
+
+/** Repeats each failed try once. Queues another job when the time of this one is over. */
+async function redeliverFailed(redelivering: Redelivering): Promise<void> {
+  const { services, host, provider, slice } = redelivering
   const { sql } = services
   const now = services.clock.now()
-  const since = firstCheckedAt(await findLastCheck(sql, source.provider), now)
+  const since = firstCheckedAt(await findLastCheck(sql, provider), now)
   const failed = newestTries(await host.listFailedDeliveries(since))
   const ids = failed.map(({ id }) => id)
-  const requested = await findRequested(sql, source.provider, ids)
+  const requested = await findRequested(sql, provider, ids)
   for (const delivery of failed.filter(({ id }) => !requested.has(id))) {
-    if (run.slice.isOver) return false
-    await redeliver(run, delivery, now)
+    if (slice.isOver) return enqueue(sql, redeliverFailedJob, { provider })
+    await redeliver(redelivering, delivery, now)
   }
-  await noteCheck(sql, source.provider, now)
-  await forgetRedeliveries(sql, source.provider, new Date(now.getTime() - 2 * KEPT_MS))
-  return true
+  await noteCheck(sql, provider, now)
+  await forgetRedeliveries(sql, provider, new Date(now.getTime() - 2 * KEPT_MS))
 }
 
 /** The newest failed try of each delivery. The host lists the newest first. */
@@ -39,13 +78,12 @@ function firstCheckedAt(lastCheck: Date | null, now: Date): Date {
 }
 
 /** A request that is lost after the host has taken it is sent again: deliveries can be repeated. */
-async function redeliver({ services, source, host, slice }: SyncRun, failed: FailedDelivery, now: Date): Promise<void> {
+async function redeliver({ services, host, provider }: Redelivering, failed: FailedDelivery, now: Date): Promise<void> {
   try {
     await host.redeliver(failed.id)
   } catch (error) {
     if (!(error instanceof HostRefusal)) throw error
     services.log.warn({ delivery_id: failed.delivery_id, status: error.status }, 'The host does not repeat a delivery')
   }
-  await noteRedelivery(services.sql, source.provider, failed, now)
-  slice.progressed = true
+  await noteRedelivery(services.sql, provider, failed, now)
 }

@@ -10,7 +10,7 @@ import { followInstallation } from './follow-installation.ts'
 import { listRepositories } from './list-repositories.ts'
 import { readRepositories } from './read-repositories.ts'
 import { readSafely } from './read-safely.ts'
-import { redeliverFailed } from './redeliver-failed.ts'
+import { redeliverFailedJob } from './redeliver-failed.ts'
 import { syncJob } from './request-sync.ts'
 import {
   beginSync,
@@ -118,18 +118,15 @@ async function workOnPhases(run: SyncRun): Promise<boolean> {
   return true
 }
 
-/**
- * Finds a suspension that was missed, and asks for failed deliveries. The lists show what those
- * reported, so a host that does not repeat them is no failure.
- */
+/** Finds a suspension that was missed, and has failed deliveries asked for. */
 async function prepare(run: SyncRun): Promise<boolean> {
   const { services, host, connection } = run
-  const warn = (what: string) => (error: Error) =>
-    services.log.warn({ connection_id: connection.id, err: error }, `Could not ${what}`)
-  const read = () => followInstallation(services, host, connection)
-  const isActive = await readSafely(run, read, warn('read an installation'))
+  const warn = (error: Error) =>
+    services.log.warn({ connection_id: connection.id, err: error }, 'Could not read an installation')
+  const isActive = await readSafely(run, () => followInstallation(services, host, connection), warn)
   if (isActive === false) return false
-  return (await readSafely(run, () => redeliverFailed(run), warn('ask for failed deliveries'))) ?? true
+  await enqueue(services.sql, redeliverFailedJob, { provider: connection.provider })
+  return true
 }
 
 /** Queues the next job of a synchronization that is in progress or was requested. */

@@ -1,7 +1,10 @@
-/** A name in a Rego module that does not follow a dot: a variable, keyword, import or built-in. */
+/**
+ * A name in a Rego module that does not follow a dot: a variable, keyword, import or built-in. `$`
+ * stands for the start of a template string, whose text contains expressions.
+ */
 export type RegoName = { name: string; offset: number; line: number; column: number }
 
-const WORD = /[\p{L}_][\p{L}\p{N}_]*/uy
+const WORD = /\$|[\p{L}_][\p{L}\p{N}_]*/uy
 const STRING = /"(?:[^"\\\n]|\\.)*"?/y
 const RAW_STRING = /`[^`]*`?/y
 const COMMENT = /#[^\n]*/y

@@ -69,6 +69,7 @@ test('names in strings, comments and members of other values are not references'
     'text := "data.other"',
     'raw := `opa.runtime()`',
     'value := input.attestations[0].data.passed',
+    'price := "$5"',
     MODULE,
   ]
   assert.deepEqual(mistakesIn(file(body.join('\n'))), [])
@@ -81,6 +82,13 @@ const REFUSED: [what: string, text: string, mistake: RegExp][] = [
   ['other policies by an import', file('import data.system as s'), /other packages/],
   ['everything', file('x := data'), /other packages/],
   ['the settings of the server', file('x := opa . runtime()'), /settings of the server/],
+  ['the network in a template string', file('x := $"{http.send({})}"'), /template strings \(\$\)/],
+  ['other policies in a raw template string', file('x := $`{data.system}`'), /template strings \(\$\)/],
+  [
+    'a second package after the text that marks the place of the first',
+    `# shiplock:package\n\n${file(`package system.authz\n${MODULE}`)}`,
+    /^line 15, column 1: .*another package \(package\)/,
+  ],
   ['another package', file(MODULE, 'package system.authz'), /must start with package/],
   [
     'a package that only stands in a string',

@@ -28,7 +28,7 @@ export function parseRego(text: string): PolicyDefinition {
     throw refusal(`a policy file can have at most ${POLICY_FILE_BYTES_MAX} bytes`)
   const names = namesIn(text)
   const { head, tail, dialect, custom } = splitAtPackage(text, names[0]?.offset ?? 0)
-  const forbidden = forbiddenNames(names)
+  const forbidden = forbiddenNames(names.slice(1))
   if (forbidden.length > 0) throw new PolicyFileError(forbidden)
   const { title, settings } = readMetadata(head, custom)
   const module = `${head}${PACKAGE_PLACE}${tail}`
@@ -47,19 +47,22 @@ function splitAtPackage(text: string, offset: number) {
 
 /**
  * Names that reach beyond the module: other policies on the server, the network, and the settings
- * of the server, which may hold secrets.
+ * of the server, which may hold secrets. A second package would be one of another policy, and the
+ * expressions in template strings could contain any of these names.
  */
 const FORBIDDEN: Record<string, string> = {
-  data: 'other packages',
-  http: 'the network',
-  net: 'the network',
-  opa: 'the settings of the server',
+  data: 'read other packages',
+  http: 'read the network',
+  net: 'read the network',
+  opa: 'read the settings of the server',
+  package: 'declare another package',
+  $: 'contain template strings',
 }
 
 function forbiddenNames(names: RegoName[]): PolicyMistake[] {
   return names.flatMap(({ name, line, column }) => {
     const what = Object.hasOwn(FORBIDDEN, name) ? FORBIDDEN[name] : undefined
-    return what === undefined ? [] : [{ line, column, path: '', message: `a policy cannot read ${what} (${name})` }]
+    return what === undefined ? [] : [{ line, column, path: '', message: `a policy cannot ${what} (${name})` }]
   })
 }
 

@@ -2,7 +2,7 @@ import type { HostEventHandler } from '../../codehosts/deliveries/host-event-han
 import { enqueue } from '../../platform/queue/job.ts'
 import { branchName } from '../../repositories/branch-name.ts'
 import { findById } from '../../repositories/repository-lookup.store.ts'
-import { notePush } from './policy-source.store.ts'
+import { findPolicyCommit, notePush } from './policy-source.store.ts'
 import { readRepositoryPoliciesJob } from './read-repository-policies.job.ts'
 
 /**
@@ -16,4 +16,13 @@ export const followPush: HostEventHandler<'push'> = async (_services, tx, { org_
   if (after === null || !ref.startsWith('refs/heads/') || branchName(ref) !== branchName(tracked)) return
   const source = { org_id, provider, repository_id: repository.id }
   if (await notePush(tx, source, { commit_sha: after, pushed_at })) await enqueue(tx, readRepositoryPoliciesJob, source)
+}
+
+/** An import queues this for every repository; it must not hold up what people wait for. */
+const FIRST_READ = { ...readRepositoryPoliciesJob, priority: 10 }
+
+/** Reads the policy files of a repository that was connected, without waiting for its next push. */
+export const followRepository: HostEventHandler<'repository'> = async (_services, tx, { org_id, provider }, event) => {
+  const source = { org_id, provider, repository_id: event.repository.id }
+  if (event.change === 'changed' && (await findPolicyCommit(tx, source)) === null) await enqueue(tx, FIRST_READ, source)
 }

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import type { HostClient } from '../../codehosts/code-host.ts'
+import { type HostClient, HostRefusal } from '../../codehosts/code-host.ts'
 import { openRepository } from '../../codehosts/connections/open-client.ts'
 import type { HostRepository } from '../../codehosts/host-repository.ts'
 import type { Job } from '../../platform/queue/job.ts'
@@ -10,7 +10,7 @@ import { POLICY_FILES_MAX } from '../policies/policy.store.ts'
 import { PolicyFileError } from '../policy-file/policy-mistake.ts'
 import { parseRepositoryPolicy } from './parse-repository-policy.ts'
 import { isPolicyFile, POLICY_FOLDERS } from './policy-folder.ts'
-import { findPolicyCommit, listPolicyFiles, type PolicySource } from './policy-source.store.ts'
+import { findPolicyCommit, listPolicyFiles, notePush, type PolicySource } from './policy-source.store.ts'
 import { type FoundPolicies, type ReadFile, storePolicies } from './store-policies.ts'
 
 const Payload = Type.Object({ org_id: Type.String(), provider: Type.String(), repository_id: Type.String() })
@@ -28,11 +28,14 @@ export const readRepositoryPoliciesJob: Job<Services, Static<typeof Payload>> = 
 
 async function readRepositoryPolicies(services: Services, source: PolicySource): Promise<void> {
   const { sql } = services
-  const [commitSha, opened] = await Promise.all([findPolicyCommit(sql, source), openRepository(services, source)])
-  if (commitSha === null || opened === null) return
+  const opened = await openRepository(services, source)
+  if (opened === null) return
   const { client, repository } = opened
-  const listed = await listFiles(client, repository, commitSha)
+  const commitSha = (await findPolicyCommit(sql, source)) ?? (await noteHead(services, source, opened))
+  if (commitSha === null) return
   const known = new Map((await listPolicyFiles(sql, source)).map(({ path, blob }) => [path, blob]))
+  const listed = await listFiles(client, repository, commitSha)
+  if (listed === null) return keepPolicies(services, source, commitSha, known)
   const files: ReadFile[] = []
   for (const file of listed.slice(0, POLICY_FILES_MAX)) {
     const isKnown = known.get(file.path) === file.blob
@@ -41,11 +44,35 @@ async function readRepositoryPolicies(services: Services, source: PolicySource):
   await storePolicies(services, source, { commitSha, files, mistakes: tooMany(listed.length) })
 }
 
+/** Before the first push, the head of the tracked branch counts. Every push is newer. */
+async function noteHead(
+  { sql }: Services,
+  source: PolicySource,
+  { client, repository }: Place,
+): Promise<string | null> {
+  const head = await client.readBranchHead(repository, repository.default_branch)
+  if (head !== null) await sql.begin((tx) => notePush(tx, source, { commit_sha: head, pushed_at: new Date(0) }))
+  return findPolicyCommit(sql, source)
+}
+
 type File = { path: string; blob: string }
 
-async function listFiles(client: HostClient, repository: HostRepository, commitSha: string): Promise<File[]> {
-  const folders = await Promise.all(POLICY_FOLDERS.map((path) => client.listFolder(repository, path, commitSha)))
-  return folders.flat().filter(({ path }) => isPolicyFile(path))
+/** Null if the host does not let us read the folders. */
+async function listFiles(client: HostClient, repository: HostRepository, commitSha: string): Promise<File[] | null> {
+  try {
+    const folders = await Promise.all(POLICY_FOLDERS.map((path) => client.listFolder(repository, path, commitSha)))
+    return folders.flat().filter(({ path }) => isPolicyFile(path))
+  } catch (error) {
+    if (error instanceof HostRefusal) return null
+    throw error
+  }
+}
+
+/** Files that cannot be read keep their last good versions. Without any there is nothing to say. */
+async function keepPolicies(services: Services, source: PolicySource, commitSha: string, known: Map<string, string>) {
+  const files = [...known].map(([path, blob]) => ({ path, blob, policy: 'unchanged' as const }))
+  const mistakes = files.map(({ path }) => ({ path, message: 'the file could not be read' }))
+  if (files.length > 0) await storePolicies(services, source, { commitSha, files, mistakes })
 }
 
 function tooMany(count: number): FoundPolicies['mistakes'] {

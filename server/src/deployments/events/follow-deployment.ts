@@ -6,7 +6,7 @@ import type { DeploymentKey } from '../deployment-state.ts'
 import { settleAndCover } from '../gates/cover-deployment.ts'
 import { lacksReviews } from '../host/bypass.ts'
 import { type EnvironmentKey, environmentOf, type HostFacts } from '../host/host-facts.ts'
-import { findEnvironmentRules, setEnvironmentRules } from '../host/host-news.store.ts'
+import { findEnvironmentRules, findNewestAttempt, setEnvironmentRules } from '../host/host-news.store.ts'
 import { listAffected, listOtherAttempts } from '../host/lineage.store.ts'
 import { type Settled, settleHostDeployment } from '../host/settle-host-deployment.ts'
 import { standingOf } from '../host/standing.ts'
@@ -28,6 +28,17 @@ export const readEnvironmentJob: Pick<Job<Services, EnvironmentKey>, 'name' | 'p
 export const readReviewsJob: Pick<Job<Services, DeploymentKey>, 'name' | 'payload' | 'attemptsMax' | 'once'> = {
   name: 'deployments.read-reviews',
   payload: Type.Object({ org_id: Type.String(), id: Type.String() }),
+  attemptsMax: 6,
+  once: ({ org_id, id }) => `${org_id} ${id}`,
+}
+
+/** Reads which attempt of its run a deployment belongs to, because lists do not name it. */
+export const readAttemptJob: Pick<
+  Job<Services, DeploymentKey & { job_id: string; newest: number }>,
+  'name' | 'payload' | 'attemptsMax' | 'once'
+> = {
+  name: 'deployments.read-attempt',
+  payload: Type.Object({ org_id: Type.String(), id: Type.String(), job_id: Type.String(), newest: Type.Integer() }),
   attemptsMax: 6,
   once: ({ org_id, id }) => `${org_id} ${id}`,
 }
@@ -57,12 +68,22 @@ async function listReferring(tx: Tx, { facts, before, derived }: Settled): Promi
   ]
 }
 
+/** A run with one attempt needs no request. */
+async function readUnknownAttempt(tx: Tx, { deployment, statuses }: HostFacts): Promise<void> {
+  const { org_id, id, host_run_id, host_attempt } = deployment
+  const job_id = statuses.findLast((status) => status.job_id !== null)?.job_id ?? null
+  if (host_attempt !== null || host_run_id === null || job_id === null) return
+  const newest = await findNewestAttempt(tx, deployment)
+  if (newest > 1) await enqueue(tx, readAttemptJob, { org_id, id, job_id, newest })
+}
+
 /** The rules of an environment are good for other deployments for this time. */
 const RULES_FRESH_MS = 60 * 60_000
 
 async function readMissing({ clock }: Services, tx: Tx, facts: HostFacts): Promise<void> {
   const { deployment } = facts
   const { org_id, id, host_run_id, environment_rules: rules } = deployment
+  await readUnknownAttempt(tx, facts)
   if (lacksReviews(facts, standingOf(facts))) await enqueue(tx, readReviewsJob, { org_id, id })
   if (host_run_id === null || rules?.is_known) return
   const environment = environmentOf(deployment)

@@ -57,7 +57,7 @@ type OpenedDeployment = NonNullable<Awaited<ReturnType<typeof openDeployment>>>
 type HostView = { reviews: HostDeploymentReview[]; statuses: HostDeploymentStatus[]; isPending: boolean }
 
 /** Null if the deployment has no run, or if no active connection has its repository. */
-async function openDeployment(services: Services, key: DeploymentKey) {
+export async function openDeployment(services: Services, key: DeploymentKey) {
   const deployment = await readStored(services, key)
   if (deployment === null || deployment.run === null) return null
   const client = await openRepositoryClient(services, key.org_id, deployment.repository)
@@ -101,7 +101,7 @@ async function readView({ client, deployment, runId }: OpenedDeployment): Promis
 }
 
 /** Stores facts under the locks that events take, and derives the state of the deployment. */
-async function store(
+export async function store(
   services: Services,
   key: DeploymentKey,
   { repository, environment, run }: HostDeployment,

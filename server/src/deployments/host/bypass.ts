@@ -1,6 +1,6 @@
 import { OWN_RULE } from '../deployment-state.ts'
 import type { HostFacts } from './host-facts.ts'
-import type { Standing } from './standing.ts'
+import { isOver, type Standing } from './standing.ts'
 
 /** The wire form of a deployment's `bypass`. */
 export type Bypass = {
@@ -36,9 +36,13 @@ export function bypassOf(facts: HostFacts, standing: Standing): Bypass | null {
   }
 }
 
-/** True if the reviews must be read before it is known whether the reviewers were bypassed. */
-export function lacksReviews({ deployment }: HostFacts, { hasGoneOn, reviewers }: Standing): boolean {
-  return hasGoneOn && reviewers === 'pending' && deployment.reviews_read === null && deployment.host_run_id !== null
+/**
+ * True if the deployment has started or ended, but no answer of its reviewers is known. Their
+ * reviews must be read before it is known whether they were bypassed or have rejected it.
+ */
+export function lacksReviews({ deployment }: HostFacts, { host, hasGoneOn, reviewers }: Standing): boolean {
+  const isPast = hasGoneOn || isOver(host)
+  return isPast && reviewers === 'pending' && deployment.reviews_read === null && deployment.host_run_id !== null
 }
 
 function bypassedGates({ deployment }: HostFacts, { rule, reviewers }: Standing): string[] {

@@ -4,7 +4,7 @@ import { hostDeploymentId, hostRunId } from '../../codehosts/host-ids.ts'
 import type { HostRun } from '../../codehosts/host-run.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { DeploymentKey } from '../deployment-state.ts'
-import type { EnvironmentKey, EnvironmentRules } from './host-facts.ts'
+import type { DeploymentFacts, EnvironmentKey, EnvironmentRules } from './host-facts.ts'
 
 /** Returns false if the status is stored already. */
 export async function insertStatus(tx: Tx, { org_id, id }: DeploymentKey, status: HostDeploymentStatus) {
@@ -92,6 +92,25 @@ const RUN_STATUSES = ['queued', 'in_progress', 'skipped', 'cancelled', 'timed_ou
 
 function statusOrder(tx: Tx, alias: string) {
   return tx`array_position(${RUN_STATUSES}::text[], ${tx(alias)}.status)`
+}
+
+/** The newest known attempt of the deployment's run; 1 if the run is unknown. */
+export async function findNewestAttempt(db: Db, { org_id, pipeline_run_id }: DeploymentFacts): Promise<number> {
+  const [row] = await db<[{ attempt: number }]>`
+    select coalesce(max(attempt), 1) as attempt
+    from deployment_runs
+    where org_id = ${org_id}
+      and run_id = ${pipeline_run_id}`
+  return row.attempt
+}
+
+/** Stores which attempt of its run a locked deployment belongs to. */
+export async function setAttempt(tx: Tx, { org_id, id }: DeploymentKey, attempt: number): Promise<void> {
+  await tx`
+    update deployments
+    set host_attempt = coalesce(host_attempt, ${attempt})
+    where org_id = ${org_id}
+      and id = ${id}`
 }
 
 /** The stored rules of an environment; null if they were not read since `readSince`. */

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import type { HostClient } from '../../codehosts/code-host.ts'
+import { type HostClient, isDenied } from '../../codehosts/code-host.ts'
 import { openRepository } from '../../codehosts/connections/open-client.ts'
 import { HOST_ALERT_TYPES, type HostAlert, type HostAlertName } from '../../codehosts/host-alert.ts'
 import type { HostEvents, HostSource } from '../../codehosts/host-event.ts'
@@ -24,7 +24,10 @@ type Payload = Static<typeof Payload>
 
 const ATTEMPTS_MAX = 12
 
-/** Reads an alert from its host and applies it. An alert that the host no longer has is fixed. */
+/**
+ * Reads an alert from its host and applies it. An alert that the host no longer has is fixed. One
+ * that may not be read any more stays as it is.
+ */
 export const readAlertJob: Job<Services, Payload> = {
   name: 'security.read-alert',
   payload: Payload,
@@ -49,6 +52,7 @@ async function readAlert(services: Services, { org_id, provider, repository_id, 
   if (opened === null) return
   const { client, repository } = opened
   const alert = (await client.readAlert(repository, name)) ?? (await findInList(client, repository, name))
+  if (alert === 'unknown') return
   await services.sql.begin(async (tx) => {
     if (alert !== null) return applyAlert(services, tx, { org_id }, alert)
     const named = { org_id, provider, repository_id }
@@ -58,12 +62,16 @@ async function readAlert(services: Services, { org_id, provider, repository_id, 
   })
 }
 
-/** Some servers only list alerts. The list starts with those that changed last. */
+/**
+ * Some servers only list alerts. The list starts with those that changed last. `unknown`: it may
+ * not be read.
+ */
 async function findInList(
   client: HostClient,
   repository: HostRepository,
   { type, number }: HostAlertName,
-): Promise<HostAlert | null> {
+): Promise<HostAlert | null | 'unknown'> {
   const page = await client.listAlerts(repository, type, {})
-  return page === 'not_modified' ? null : (page.items.find((alert) => alert.number === number) ?? null)
+  if (page === 'not_modified' || isDenied(page)) return 'unknown'
+  return page.items.find((alert) => alert.number === number) ?? null
 }

@@ -82,10 +82,11 @@ async function reconcileNext(
 ): Promise<boolean> {
   await lockAlertFindings(tx, repository)
   const due = await readDueAlerts(tx, repository, ALERTS_AT_ONCE)
-  if (due.length === 0) return true
-  const refOf = (alert: DueAlert | undefined) => alert?.git_ref ?? known.tracked_branch
-  const gitRef = refOf(due[0])
-  const findings = due.filter((alert) => nameOf(refOf(alert)) === nameOf(gitRef)).map(alertFinding)
+  const [first] = due
+  if (first === undefined) return true
+  const refOf = ({ git_ref }: DueAlert) => nameOf(git_ref ?? known.tracked_branch)
+  const gitRef = refOf(first)
+  const findings = due.filter((alert) => refOf(alert) === gitRef).map(alertFinding)
   const stream = streamOf(repository.org_id, known, gitRef, services.clock.now())
   const incoming = await copyAlerts(services, tx, findings, stream.tracked)
   const isChanged = await reconcileAlerts(incoming, { ...stream, tools: toolsOf(findings) }, services.clock)

@@ -13,7 +13,7 @@ export type RunWithoutDetails = {
   actor_login: string | null
   newest_attempt: number
   details_tried_at: Date | null
-  /** The numbers of the attempts before the newest that are not known. */
+  /** The numbers of the attempts before the newest whose ends are not known. */
   missing_attempts: number[]
 }
 
@@ -40,6 +40,7 @@ export async function listWithoutDetails(
           where attempt.org_id = run.org_id
             and attempt.run_id = run.run_id
             and attempt.number = number.number
+            and attempt.completed_at is not null
         )
         order by number desc
         limit ${MISSING_ATTEMPTS_MAX}

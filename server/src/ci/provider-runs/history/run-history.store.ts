@@ -3,8 +3,8 @@ import type { Db, Tx } from '../../../platform/db/sql.ts'
 import type { RepositoryKey } from '../provider-run-jobs.ts'
 import { HISTORY_RUNS, type ScoredRun } from './run-scores.ts'
 
-/** The runs of a workflow on a branch. Runs of pull requests are separate from the others. */
-export type BranchHistory = RepositoryKey & { workflow_id: string; branch: string; of_pull_request: boolean }
+/** The runs of a workflow on a branch. A branch of a fork with the same name is another one. */
+export type BranchHistory = RepositoryKey & { workflow_id: string; branch: string; head_repository_id: string }
 
 /** A run to score, and its place in a history; null for a run without a branch or number. */
 export type UnscoredRun = { run_id: string; run_number: number; history: BranchHistory | null }
@@ -35,7 +35,7 @@ export async function takeUnscored(tx: Tx, repository: RepositoryKey, limit: num
       case when run.branch is not null and run.run_number is not null then json_build_object(
         'org_id', run.org_id, 'provider', run.provider, 'repository_id', run.repository_id,
         'workflow_id', run.workflow_id, 'branch', run.branch,
-        'of_pull_request', run.trigger_kind = 'pull_request'
+        'head_repository_id', run.head_repository_id
       ) end as history
     from taken
     join provider_runs run on run.org_id = ${org_id} and run.run_id = taken.run_id`
@@ -78,7 +78,8 @@ export async function readRuns(tx: Tx, orgId: string, runIds: readonly string[])
     limit ${runIds.length}`
 }
 
-function runsOf(db: Db, { org_id, provider, repository_id, workflow_id, branch, of_pull_request }: BranchHistory) {
+function runsOf(db: Db, history: BranchHistory) {
+  const { org_id, provider, repository_id, workflow_id, branch, head_repository_id } = history
   return db`
     ${joined(db)}
     where provider_run.org_id = ${org_id}
@@ -86,7 +87,7 @@ function runsOf(db: Db, { org_id, provider, repository_id, workflow_id, branch, 
       and provider_run.repository_id = ${repository_id}
       and provider_run.workflow_id = ${workflow_id}
       and provider_run.branch = ${branch}
-      and (provider_run.trigger_kind = 'pull_request') = ${of_pull_request}
+      and provider_run.head_repository_id = ${head_repository_id}
       and provider_run.run_number is not null`
 }
 

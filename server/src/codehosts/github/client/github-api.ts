@@ -39,6 +39,12 @@ export class GithubApi {
     return response && objectOf(response.data, route)
   }
 
+  /** Null only if the object does not exist. Throws `HostRefusal` if it may not be read. */
+  async find(route: string, parameters: Parameters): Promise<object | null> {
+    const response = await orNull(this.#request(route, parameters), [404])
+    return response && objectOf(response.data, route)
+  }
+
   /** The parsed items of one page. Without access to the list there are none. */
   async readPage<Item>(
     route: string,
@@ -171,11 +177,11 @@ function withoutRedirect(response: Response, route: string): Response {
   throw new HostUnavailable(`GitHub redirects ${route} to another address.`)
 }
 
-async function orNull<Result>(request: Promise<Result>): Promise<Result | null> {
+async function orNull<Result>(request: Promise<Result>, statuses?: readonly number[]): Promise<Result | null> {
   try {
     return await request
   } catch (error) {
-    if (error instanceof HostRefusal) return null
+    if (error instanceof HostRefusal && (statuses?.includes(error.status) ?? true)) return null
     throw error
   }
 }

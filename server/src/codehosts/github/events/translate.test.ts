@@ -111,6 +111,7 @@ test('workflow_run becomes a run', () => {
     workflow: { id: '2823525', name: 'test', path: '.github/workflows/test.yml' },
     status: 'queued',
     ref: 'refs/heads/master',
+    head_repository_id: '300029405',
     commit: {
       sha: '3484a3fb816e0859fd6e1cea078d76385ff50625',
       message: 'build(test): check workflow run event payload',
@@ -134,6 +135,12 @@ function runWith(fields: Record<string, unknown>): HostEvents['run'] {
   const payload = payloadOf('workflow_run', ({ action }) => action === 'requested')
   return translated('workflow_run', 'run', { ...payload, workflow_run: { ...payload.workflow_run, ...fields } })
 }
+
+test('the branch of a run can be one of a fork; older servers do not name its repository', () => {
+  assert.equal(runWith({ head_repository: { id: 7 } }).head_repository_id, '7')
+  const { repository, head_repository_id } = runWith({ head_repository: undefined })
+  assert.equal(head_repository_id, repository.id)
+})
 
 test('a completed run ends at its last change; before that it has no end', () => {
   const updated_at = '2020-10-05T17:00:00Z'

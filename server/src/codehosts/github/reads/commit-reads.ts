@@ -21,6 +21,13 @@ export function readCommits(api: GithubApi): HostReader['readCommits'] {
   }
 }
 
+export function readBranchHead(api: GithubApi): HostReader['readBranchHead'] {
+  return async (repository, branch) => {
+    const found = await api.read('GET /repos/{owner}/{repo}/commits/{ref}', { repository, ref: `heads/${branch}` })
+    return found && textOrNull(readAs(Type.Object({ sha: Maybe(Text) }), found).sha)
+  }
+}
+
 const Commit = Type.Object({
   commit: Type.Object({ message: Maybe(Text) }),
   author: Maybe(Type.Union([Account, Type.Object({}, { additionalProperties: false })])),

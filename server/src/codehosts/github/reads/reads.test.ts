@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Answer, type Received, startGithubAnswers } from '../../../../test/support/github-answers.ts'
 import { hostRepository } from '../../../../test/support/host-objects.ts'
+import { HostRefusal } from '../../code-host.ts'
 import type { HostRun } from '../../host-run.ts'
 import { isLogAddress } from './read-job-log.ts'
 
@@ -354,6 +355,13 @@ test('a file of another encoding and a folder are read; a folder that is a file 
   ])
   assert.deepEqual(await client.listFolder(repository, 'README', 'main'), [])
   assert.deepEqual(await client.listFolder(repository, 'none', 'main'), [])
+})
+
+test('a folder that may not be read is not an empty one', async (t) => {
+  const github = await startGithubAnswers(t, ({ path }) =>
+    path.includes('/contents/') ? { status: 403, data: { message: 'No' } } : undefined,
+  )
+  await assert.rejects(github.codeHost.open(ACCESS).listFolder(repository, '.shiplock/policies', 'main'), HostRefusal)
 })
 
 const ADDRESSES: [address: string, api: string, allowed: boolean][] = [

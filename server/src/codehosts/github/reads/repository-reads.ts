@@ -22,7 +22,7 @@ export function repositoryReads(api: GithubApi): RepositoryReads {
     readAccount: (login) => readAccount(api, login),
 
     async listFolder(repository, path, ref) {
-      const contents = await api.read(contentsRoute(path), { repository, ref })
+      const contents = await api.find(contentsRoute(path), { repository, ref })
       // A file is an object, a folder an array.
       return Array.isArray(contents) ? api.parseItems(itemsOf(contents), parseEntry) : []
     },

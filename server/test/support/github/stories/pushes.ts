@@ -46,7 +46,7 @@ function addCommit(world: World, repository: Repository, fields: NewCommit, pare
     else files.set(path, text)
   }
   const sha = createHash('sha1').update(`${world.state.newId()} ${message}`).digest('hex')
-  const author = { name, email: account?.email ?? `${name.toLowerCase()}@example.com` }
+  const author = { name, email: account?.email ?? `${(account?.login ?? name).toLowerCase()}@example.com` }
   const parents = parent === undefined ? [] : [parent]
   const commit = { sha, message, author, account, at: world.now(), parents, files, changed: Object.keys(changed) }
   repository.commits.set(sha, commit)

@@ -1,0 +1,242 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { type ConnectedServer, startConnectedServer } from '../support/connected-server.ts'
+import type { RunStory } from '../support/github/stories/run-story.ts'
+import type { NewEnvironment } from '../support/github/stories/stories.ts'
+import type { Commit, Repository } from '../support/github/types.ts'
+import type { Json } from '../support/json.ts'
+import { runProgram } from '../support/program.ts'
+import { assertNothingFailed, nextSecond, REASON } from '../support/stories.ts'
+
+const DEPLOY = [{ name: 'deploy', environment: 'production' }]
+
+let server: ConnectedServer
+
+before(async () => {
+  server = await startConnectedServer()
+  await server.connect('acme')
+  const gate = ['--name', 'Production', '--environment', 'production', '--allow-api-keys']
+  await server.command('gate', 'create', '--org', 'default', ...gate)
+})
+after(() => server?.close())
+
+/** A repository whose environment `production` has our rule. */
+function addRepository(name: string, rules: NewEnvironment = {}): Repository {
+  const repository = server.fake.addRepository(`acme/${name}`)
+  server.fake.addEnvironment(repository, 'production', { customRules: ['ours'], ...rules })
+  return repository
+}
+
+function startDeployment(repository: Repository, sha?: string): RunStory {
+  return server.fake.startRun(repository, { jobs: DEPLOY, ...(sha !== undefined && { sha }) })
+}
+
+const idOf = (story: RunStory) => `gh_deployment_${story.deployment('deploy').id}`
+
+async function show(story: RunStory): Promise<Json> {
+  await server.settled()
+  return server.get(`/v1/deployments/${idOf(story)}`)
+}
+
+function answer(story: RunStory, verb: 'approve' | 'reject', key?: string) {
+  return server.post(`/v1/deployments/${idOf(story)}/${verb}`, { reason: REASON }, key)
+}
+
+function statesOf(story: RunStory): (string | null)[] {
+  return server.fake.ruleAnswers.filter(({ run_id }) => run_id === story.id).map(({ state }) => state)
+}
+
+function lastComment(story: RunStory): string {
+  return server.fake.ruleAnswers.findLast(({ run_id }) => run_id === story.id)?.comment ?? ''
+}
+
+async function doctor(): Promise<Json> {
+  const { json } = await runProgram(server.dataDir, ['doctor', '--json'])
+  return json.find(({ check }: Json) => check === 'gates')
+}
+
+/** Deploys a commit to the end, approved by the key. */
+async function deploy(repository: Repository, commit: Commit): Promise<RunStory> {
+  const story = startDeployment(repository, commit.sha)
+  await server.settled()
+  assert.equal((await answer(story, 'approve')).status, 200)
+  await server.settled()
+  story.finish('deploy')
+  return story
+}
+
+test('a key rejects: GitHub fails the job, and the deployment stays rejected', async () => {
+  const repository = addRepository('rejected-by-key')
+  server.fake.push(repository)
+  const story = startDeployment(repository)
+  await server.settled()
+  assert.deepEqual(await answer(story, 'reject'), {
+    status: 200,
+    body: { data: { rejected: true, status: 'rejected' } },
+  })
+  const rejected = await show(story)
+  assert.equal(story.status, 'failure')
+  assert.deepEqual([rejected.status, rejected.custom_rule_state, rejected.bypass], ['rejected', 'rejected', null])
+  assert.deepEqual(statesOf(story), [null, 'rejected'])
+  assert.equal((await server.get(`/v1/runs/gh_run_${story.id}`)).status, 'failure')
+  await assertNothingFailed(server)
+})
+
+test('a reviewer rejects: the deployment is rejected, and our rule waits for nothing', async () => {
+  const repository = addRepository('rejected-by-reviewer', { reviewers: ['grace'] })
+  server.fake.push(repository)
+  const story = startDeployment(repository)
+  await server.settled()
+  server.fake.review(story, 'production', 'rejected', 'grace', 'Not today')
+  const rejected = await show(story)
+  assert.deepEqual([rejected.status, rejected.reviewers_state, rejected.bypass], ['rejected', 'rejected', null])
+  assert.deepEqual(
+    rejected.reviews.map(({ reviewer, state, comment }: Json) => [reviewer, state, comment]),
+    [['grace', 'rejected', 'Not today']],
+  )
+  assert.equal((await answer(story, 'approve')).status, 409)
+  await assertNothingFailed(server)
+})
+
+test('an administrator bypasses our undecided rule: the bypass names it', async () => {
+  const repository = addRepository('bypassed')
+  server.fake.push(repository)
+  const story = startDeployment(repository)
+  await server.settled()
+  server.fake.bypass(story, 'production', 'root', 'Incident')
+  story.finish('deploy')
+  const { status, bypass } = await show(story)
+  assert.equal(status, 'success')
+  assert.deepEqual([bypass.from, bypass.gates, bypass.policies], ['pending_approval', ['customRule'], []])
+  assert.equal((await answer(story, 'approve')).status, 409)
+  const audited =
+    await server.sql`select 1 from audit_entries where action = 'deployment.bypass' and object_id = ${idOf(story)}`
+  assert.equal(audited.length, 1)
+  await assertNothingFailed(server)
+})
+
+test('a newer deployment supersedes; a redeploy of the older commit rolls it back', async () => {
+  const repository = addRepository('rolled-back')
+  const { fake } = server
+  const older = fake.push(repository, { message: 'One' })
+  const first = await deploy(repository, older)
+  await nextSecond(server)
+  const newer = fake.push(repository, { message: 'Two' })
+  const second = await deploy(repository, newer)
+  const superseded = await show(first)
+  assert.deepEqual([superseded.status, superseded.superseded_by_id], ['success', idOf(second)])
+  await nextSecond(server)
+  const third = await deploy(repository, older)
+  const rolledBack = await show(second)
+  assert.deepEqual([rolledBack.status, rolledBack.superseded_by_id], ['rolled_back', idOf(third)])
+  assert.notEqual(rolledBack.rollback_at, null)
+  const { status, superseded_by_id } = await show(third)
+  assert.deepEqual([status, superseded_by_id], ['success', null])
+  await assertNothingFailed(server)
+})
+
+test('an uncovered environment waits for a person, is named by doctor, and is covered by a later gate', async () => {
+  const { fake } = server
+  const repository = addRepository('uncovered')
+  fake.addEnvironment(repository, 'preview', { customRules: ['ours'] })
+  fake.push(repository)
+  const story = fake.startRun(repository, { jobs: [{ name: 'deploy', environment: 'preview' }] })
+  const { status, custom_rule_awaiting } = await show(story)
+  assert.deepEqual([status, custom_rule_awaiting], ['pending_approval', 'manual_decision_required'])
+  const refused = await answer(story, 'approve')
+  assert.deepEqual([refused.status, refused.body.error.code], [409, 'gate_not_configured'])
+  assert.match(lastComment(story), /No gate covers the environment preview/)
+  assert.match((await doctor()).detail, /no gate covers preview of acme\/uncovered/)
+  await server.command(
+    'gate',
+    'create',
+    '--org',
+    'default',
+    '--name',
+    'Preview',
+    '--environment',
+    'preview',
+    '--allow-api-keys',
+  )
+  await server.settled()
+  assert.equal((await doctor()).ok, true)
+  assert.equal((await answer(story, 'approve')).status, 200)
+  await server.settled()
+  story.finish('deploy')
+  assert.equal((await show(story)).status, 'success')
+  await assertNothingFailed(server)
+})
+
+const PATH = '.shiplock/policies/release.yaml'
+const policy = (expression: string) => `name: release
+mode: enforce
+bindings: { environments: [production] }
+rules:
+  - rule: message
+    name: The commit is announced
+    expression: '${expression}'
+    reason: The commit is not announced.
+`
+
+async function statusesOf(repository: Repository): Promise<[string, string | null][]> {
+  await server.settled()
+  return repository.statuses.map(({ state, description }) => [state, description])
+}
+
+test('policies arrive by push; a broken file is reported and keeps the last good version', async () => {
+  const repository = addRepository('policies')
+  const { fake } = server
+  fake.push(repository, { files: { [PATH]: policy('true') } })
+  assert.deepEqual(await statusesOf(repository), [['success', '1 policy is valid']])
+  await nextSecond(server)
+  fake.push(repository, { files: { [PATH]: 'name: release\nmode: strict\n' } })
+  const statuses = await statusesOf(repository)
+  assert.deepEqual(statuses.map(([state]) => state).sort(), ['failure', 'success'])
+  const listed: Json[] = await server.command('policy', 'list', '--org', 'default')
+  assert.deepEqual(
+    listed
+      .filter(({ repository: name }) => name === 'acme/policies')
+      .map(({ name, version, path }) => [name, version, path]),
+    [['release', 1, PATH]],
+  )
+
+  const story = startDeployment(repository)
+  const approved = await show(story)
+  assert.deepEqual([approved.status, approved.policy_evaluation.answered], ['approved', 'approved'])
+  assert.deepEqual(statesOf(story).at(-1), 'approved')
+  assert.match(lastComment(story), /Approved by Shiplock: all policies pass \(\*\*release\*\*\)/)
+  assert.match(lastComment(story), /- release: The commit is announced: pass/)
+  story.finish('deploy')
+  assert.equal((await show(story)).status, 'success')
+  await assertNothingFailed(server)
+})
+
+test('a blocking policy keeps a deployment waiting and says why; an override needs its scope', async () => {
+  const repository = addRepository('blocked')
+  const { fake } = server
+  fake.push(repository, { files: { [PATH]: policy('false') } })
+  await server.settled()
+  const story = startDeployment(repository)
+  const blocked = await show(story)
+  assert.deepEqual([blocked.status, blocked.policy_evaluation.decision], ['pending_approval', 'block'])
+  assert.deepEqual(statesOf(story), [null])
+  assert.match(lastComment(story), /The policy release blocks it: The commit is not announced\./)
+  const scopes = ['--scope', 'read:deployments', '--scope', 'write:deployments']
+  const { key } = await server.command('key', 'create', '--org', 'default', '--name', 'limited', ...scopes)
+  const refused = await answer(story, 'approve', key)
+  assert.deepEqual(
+    [refused.status, refused.body.error.code, refused.body.error.details.requiredScope],
+    [403, 'insufficient_scope', 'write:compliance-override'],
+  )
+  assert.equal((await answer(story, 'approve')).status, 200)
+  await server.settled()
+  story.finish('deploy')
+  const { status, override, bypass } = await show(story)
+  assert.deepEqual([status, bypass, override.reason], ['success', null, REASON])
+  assert.deepEqual(
+    override.policies.map(({ name }: Json) => name),
+    ['release'],
+  )
+  assert.equal(lastComment(story).includes(REASON), true)
+  await assertNothingFailed(server)
+})

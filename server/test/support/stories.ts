@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict'
+import type { ConnectedServer } from './connected-server.ts'
+import type { FakeGitHub } from './github/fake-github.ts'
+import type { NewJob } from './github/stories/jobs.ts'
+import type { Commit, Repository } from './github/types.ts'
+import type { Json } from './json.ts'
+
+export const REASON = 'Announced in the channel'
+
+export const WORKFLOW = `name: CI
+on: push
+jobs:
+  build:
+    name: Compile it
+    runs-on: ubuntu-latest
+    steps: [{ run: make }]
+  deploy:
+    needs: build
+    environment: production
+    runs-on: ubuntu-latest
+    steps: [{ run: make deploy }]
+`
+
+export const BUILD_AND_DEPLOY: NewJob[] = [
+  { name: 'Compile it' },
+  { name: 'deploy', needs: ['Compile it'], environment: 'production', environmentUrl: 'https://shop.example' },
+]
+
+/** A change is pushed to a branch, reviewed and merged. The workflow file is on the tracked branch. */
+export function mergeChange(fake: FakeGitHub, repository: Repository, branch = 'cart'): Commit {
+  fake.push(repository, { files: { '.github/workflows/ci.yml': WORKFLOW } })
+  fake.push(repository, { branch, message: 'Fix the cart', files: { 'src/cart.ts': 'export {}\n' } })
+  const pull = fake.openPullRequest(repository, { branch, title: 'Fix the cart' })
+  fake.reviewPullRequest(repository, pull, { by: 'grace', state: 'approved' })
+  fake.startRun(repository, { pullRequest: pull }).finish('build')
+  return fake.merge(repository, pull)
+}
+
+/** The names of the fields that are null, in order. */
+export function nullFields(value: Json, path = ''): string[] {
+  if (value === null) return [path]
+  if (typeof value !== 'object') return []
+  const names = Object.entries(value).flatMap(([name, field]) =>
+    nullFields(field as Json, path === '' ? name : `${path}.${name}`),
+  )
+  return names.sort()
+}
+
+/** Every message fitted GitHub's description, and every delivery was applied or ignored. */
+export async function assertNothingFailed({ fake, sql }: ConnectedServer): Promise<void> {
+  assert.deepEqual(fake.violations, [])
+  const failed = await sql`select event, action, error from codehost_deliveries where status = 'failed'`
+  assert.deepEqual([...failed], [])
+  const broken = await sql`select task_identifier, last_error from graphile_worker.jobs where attempts >= max_attempts`
+  assert.deepEqual([...broken], [])
+}
+
+/** GitHub's times have seconds: what follows is newer than what was. */
+export async function nextSecond({ fake, until }: ConnectedServer): Promise<void> {
+  const before = fake.clock.now()
+  await until(
+    async () => fake.clock.now(),
+    (now) => now > before,
+  )
+}

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type ConnectedServer, startConnectedServer } from '../support/connected-server.ts'
+import type { EnvironmentRules } from '../support/github/stories/environments.ts'
 import type { RunStory } from '../support/github/stories/run-story.ts'
-import type { NewEnvironment } from '../support/github/stories/stories.ts'
 import type { Commit, Repository } from '../support/github/types.ts'
 import type { Json } from '../support/json.ts'
 import { runProgram } from '../support/program.ts'
@@ -21,7 +21,7 @@ before(async () => {
 after(() => server?.close())
 
 /** A repository whose environment `production` has our rule. */
-function addRepository(name: string, rules: NewEnvironment = {}): Repository {
+function addRepository(name: string, rules: EnvironmentRules = {}): Repository {
   const repository = server.fake.addRepository(`acme/${name}`)
   server.fake.addEnvironment(repository, 'production', { customRules: ['ours'], ...rules })
   return repository

@@ -124,7 +124,9 @@ export async function addLastingFacts(tx: Tx, key: ProviderRunKey, facts: Lastin
       and (${isLower} or (commit_message is null and ${commit_message}::text is not null))`
 }
 
-/** Asks for the details again, because earlier attempts of the run, or their ends, are not known. */
+/**
+ * Asks for the details again, because earlier attempts of the run, or their ends, are not known.
+ */
 export async function askForDetails(tx: Tx, key: ProviderRunKey): Promise<void> {
   await tx`
     update provider_runs

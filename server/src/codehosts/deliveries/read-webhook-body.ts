@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { ApiError } from '../../platform/http/errors.ts'
 
-/** The largest payload that GitHub sends. */
+/** The largest payload that a code host sends. */
 const WEBHOOK_BYTES_MAX = 25 * 2 ** 20
 /** Most payloads are smaller. Larger ones need one of a few slots. */
 const SMALL_BYTES_MAX = 256 * 2 ** 10

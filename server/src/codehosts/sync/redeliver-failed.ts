@@ -38,7 +38,10 @@ export const redeliverFailedJob: Job<Services, { provider: Provider }> = {
 
 type Redelivering = { services: Services; host: CodeHost; provider: Provider; slice: SyncSlice }
 
-/** A host that does not list or repeat deliveries is no failure. The next synchronization tries again. */
+/**
+ * A host that does not list or repeat deliveries is no failure. The next synchronization tries
+ * again.
+ */
 async function tolerate({ sql, log }: Services, slice: SyncSlice, work: () => Promise<void>): Promise<void> {
   try {
     await work()

@@ -1,7 +1,7 @@
+import { shortened } from '../../../platform/shortened.ts'
 import type { HostAction } from '../../code-host.ts'
 import type { DismissReason, HostAlertType } from '../../host-alert.ts'
 import type { GithubApi } from '../client/github-api.ts'
-import { shortened } from '../objects/payload.ts'
 
 /**
  * GitHub's word for each of our reasons. Each type of alerts has its own words, so some reasons

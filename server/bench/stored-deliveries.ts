@@ -64,7 +64,9 @@ export function newStory(sender: Sender, number: number): NewDelivery[] {
 
 type Named = { event: string; action: string | undefined; repository: number }
 
-/** An example of GitHub's with other values in the given objects. `push` names the payload itself. */
+/**
+ * An example of GitHub's with other values in the given objects. `push` names the payload itself.
+ */
 function newDelivery(
   { installation, account }: Sender,
   { event, action, repository: id }: Named,

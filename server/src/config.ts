@@ -26,7 +26,7 @@ export type IntelSettings = Readonly<{
 }>
 
 /** The credentials of our App at GitHub. */
-export type GithubSettings = Readonly<{
+type GithubSettings = Readonly<{
   appId: string
   /** PEM. */
   privateKey: string

@@ -152,7 +152,7 @@ export class HostRefusal extends Error {
 }
 
 /** What a connection is opened with. */
-export type ConnectionAccess = { installation_id: string; host: string }
+type ConnectionAccess = { installation_id: string; host: string }
 
 /** The account that an installation belongs to. */
 export type HostInstallation = {

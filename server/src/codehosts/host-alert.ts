@@ -3,6 +3,19 @@ import type { HostAccount, HostRepository } from './host-repository.ts'
 export const HOST_ALERT_TYPES = ['code_scanning', 'dependabot', 'secret_scanning'] as const
 export type HostAlertType = (typeof HOST_ALERT_TYPES)[number]
 
+/** Why an alert is dismissed. Each code host has its own words for these reasons. */
+export const DISMISS_REASONS = [
+  'false_positive',
+  'wont_fix',
+  'used_in_tests',
+  'tolerable_risk',
+  'inaccurate',
+  'not_used',
+  'no_capacity',
+  'revoked',
+] as const
+export type DismissReason = (typeof DISMISS_REASONS)[number]
+
 /** Names an alert within its repository. */
 export type HostAlertName = { type: HostAlertType; number: number }
 

@@ -9,7 +9,7 @@ import type { HostCheck, HostJob, HostRun } from './host-run.ts'
 export type HostSource = { org_id: string; connection_id: string; provider: Provider; host: string }
 
 /**
- * What a code host tells: by a webhook, or in a list that was read by the synchronisation. Each
+ * What a code host tells: by a webhook, or in a list that was read by the synchronization. Each
  * object is complete, so that the newest one alone decides.
  */
 export type HostEvents = {

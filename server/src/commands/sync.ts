@@ -3,7 +3,7 @@ import { findConnection } from '../codehosts/connections/connection.store.ts'
 import { type ListedConnection, listConnections } from '../codehosts/connections/connection-list.store.ts'
 import { requestSync } from '../codehosts/sync/request-sync.ts'
 import { findTiming } from '../codehosts/sync/sync.store.ts'
-import { ApiError, notFound } from '../platform/http/errors.ts'
+import { ApiError, invalidId, notFound } from '../platform/http/errors.ts'
 import { isUuid } from '../platform/ids.ts'
 import type { Services } from '../services.ts'
 import { administer } from './administer.ts'
@@ -46,7 +46,7 @@ export const providerSync = defineCommand({
 })
 
 async function requireActive({ sql }: Services, id: string): Promise<{ org_id: string }> {
-  if (!isUuid(id)) throw new ApiError(400, 'invalid_request', `"${id.slice(0, 80)}" is not a connection id (a UUID)`)
+  if (!isUuid(id)) throw invalidId(id, 'connection')
   const connection = await findConnection(sql, id)
   if (connection === null) throw notFound('connection')
   if (connection.status !== 'active')

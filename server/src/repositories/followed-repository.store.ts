@@ -4,7 +4,7 @@ import type { RepositoryFacts } from './repository-facts.ts'
 /** Names a repository of an organization. */
 export type RepositoryKey = { org_id: string; provider: string; id: string }
 
-export type FollowedRepository = RepositoryFacts & { connection_id: string | null }
+type FollowedRepository = RepositoryFacts & { connection_id: string | null }
 
 export async function findFollowed(db: Db, key: RepositoryKey): Promise<FollowedRepository | null> {
   const [row] = await db<FollowedRepository[]>`

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { renameVerifiedRuns } from '../../src/ci/provider-runs/rename-runs.ts'
+import { renameVerifiedRuns } from '../../src/ci/provider-runs/apply-host-run.ts'
 import { HostUnavailable } from '../../src/codehosts/code-host.ts'
 import type { HostSource } from '../../src/codehosts/host-event.ts'
 import type { HostCommit, HostRun } from '../../src/codehosts/host-run.ts'

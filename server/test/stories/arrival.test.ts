@@ -32,7 +32,10 @@ async function play(release: ReleaseOptions): Promise<{ connected: Connected; re
   return { connected, repository }
 }
 
-/** Two changes go to production, the second one by a second attempt; an alert is fixed, another one dismissed. */
+/**
+ * Two changes go to production, the second one by a second attempt; an alert is fixed, another one
+ * dismissed.
+ */
 async function live(repository: Repository): Promise<void> {
   const { fake } = server
   mergeChange(fake, repository)
@@ -55,7 +58,10 @@ async function live(repository: Repository): Promise<void> {
   fake.review(rejected, 'production', 'rejected', 'grace', 'No')
 }
 
-/** What the API answers about the repository, without ids and times, which differ from story to story. */
+/**
+ * What the API answers about the repository, without ids and times, which differ from story to
+ * story.
+ */
 async function answersOf({ installation }: Connected, repository: Repository): Promise<Json> {
   const { login } = installation.account
   const own = (rows: Json[], field: string) => rows.filter((row) => row[field] === `${login}/shop`)
@@ -71,7 +77,9 @@ function byType(rows: Json[]): Json[] {
   return rows.toSorted((one, other) => one.type.localeCompare(other.type))
 }
 
-/** Words that stand for what differs: ids in the order in which the fake gave them, commits, names. */
+/**
+ * Words that stand for what differs: ids in the order in which the fake gave them, commits, names.
+ */
 function namesOf(login: string, repository: Repository): [string, string][] {
   const commits = [...repository.commits.keys()].map((sha, index): [string, string] => [sha, `commit ${index}`])
   const runs = repository.runs.toReversed()

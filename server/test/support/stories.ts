@@ -26,7 +26,9 @@ export const BUILD_AND_DEPLOY: NewJob[] = [
   { name: 'deploy', needs: ['Compile it'], environment: 'production', environmentUrl: 'https://shop.example' },
 ]
 
-/** A change is pushed to a branch, reviewed and merged. The workflow file is on the tracked branch. */
+/**
+ * A change is pushed to a branch, reviewed and merged. The workflow file is on the tracked branch.
+ */
 export function mergeChange(fake: FakeGitHub, repository: Repository, branch = 'cart'): Commit {
   fake.push(repository, { files: { '.github/workflows/ci.yml': WORKFLOW } })
   fake.push(repository, { branch, message: 'Fix the cart', files: { 'src/cart.ts': 'export {}\n' } })

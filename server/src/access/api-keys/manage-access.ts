@@ -8,7 +8,7 @@ import {
 import { DEFAULT_PLAN, requireKnownPlan } from '../../organizations/plan.ts'
 import { refuseUnknownOrganization } from '../../organizations/require-organization.ts'
 import type { Db } from '../../platform/db/sql.ts'
-import { ApiError, notFound } from '../../platform/http/errors.ts'
+import { ApiError, invalidId, notFound } from '../../platform/http/errors.ts'
 import { isUuid, newUuid } from '../../platform/ids.ts'
 import type { Services } from '../../services.ts'
 import { requireScopes, SCOPES } from '../scopes.ts'
@@ -54,8 +54,7 @@ function requireKeyName(name: string): string {
 
 /** Revokes an API key on all running servers. Safe to repeat. Throws 400 and 404. */
 export async function revokeApiKey({ sql, clock }: Pick<Services, 'sql' | 'clock'>, id: string): Promise<ApiKey> {
-  if (!isUuid(id.toLowerCase()))
-    throw new ApiError(400, 'invalid_request', `"${id.slice(0, 80)}" is not a key id (a UUID)`)
+  if (!isUuid(id.toLowerCase())) throw invalidId(id, 'key')
   const key = await markRevoked(sql, id, clock.now())
   if (!key) throw notFound('API key')
   return key

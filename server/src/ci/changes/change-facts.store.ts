@@ -30,7 +30,7 @@ export type ChangeFacts = {
   checks: { name: string; source: string; status: string; url: string | null; completed_at: string | null }[]
 }
 
-export type ChangeKey = {
+type ChangeKey = {
   org_id: string
   provider: string
   repository_id: string

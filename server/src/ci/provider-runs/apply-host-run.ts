@@ -5,6 +5,7 @@ import type { HostJob, HostRun } from '../../codehosts/host-run.ts'
 import { DAY_MS } from '../../platform/clock.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { publish } from '../../platform/queue/event.ts'
+import type { Services } from '../../services.ts'
 import { endedBadly, isFinal, type RunStatus } from '../runs/run-status.ts'
 import { runFinished } from '../runs/update-run.ts'
 import { lockProviderRun, type ProviderRunKey, readAttemptFacts, writeAttemptFacts } from './attempt-facts.store.ts'
@@ -26,8 +27,9 @@ import {
   upsertRun,
 } from './provider-run.store.ts'
 import { toLastingFacts, toProviderRun } from './provider-run.ts'
-import { requestCompletion } from './provider-run-jobs.ts'
+import { type RepositoryKey, requestCompletion } from './provider-run-jobs.ts'
 import { linkPullRequestsOfRun, linkRunsOfPullRequest } from './pull-request-link.store.ts'
+import { renameRuns } from './renamed-run.store.ts'
 
 const UNKNOWN: Omit<AttemptFacts, 'number'> = { job_started: false, version: null }
 
@@ -150,4 +152,10 @@ function stateOf(attempt: Attempt | undefined): string {
 function finishedBetween(before: RunCourse | null, after: RunCourse): Attempt[] {
   const known = new Set(before === null ? [] : [...before.earlier, before.newest].map(stateOf))
   return [...after.earlier, after.newest].filter((attempt) => isFinal(attempt.status) && !known.has(stateOf(attempt)))
+}
+
+/** Gives the verified runs of a renamed repository its present name, in batches. Safe to repeat. */
+export async function renameVerifiedRuns({ sql }: Services, repository: RepositoryKey): Promise<void> {
+  let last: string | null = ''
+  while (last !== null) last = await renameRuns(sql, repository, last)
 }

@@ -1,3 +1,4 @@
+import { lockName } from '../../platform/db/advisory-lock.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import type { AttemptFacts, AttemptVersion } from './attempt-facts.ts'
 
@@ -5,7 +6,7 @@ export type ProviderRunKey = { org_id: string; run_id: string }
 
 /** Locks what is known of a run until the transaction ends, also if nothing is stored yet. */
 export async function lockProviderRun(tx: Tx, { org_id, run_id }: ProviderRunKey): Promise<void> {
-  await tx`select pg_advisory_xact_lock(hashtextextended(${`${org_id} ${run_id}`}, 0))`
+  await lockName(tx, `run ${org_id} ${run_id}`)
 }
 
 type FactsRow = { number: number; job_started: boolean } & {

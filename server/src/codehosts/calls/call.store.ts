@@ -2,7 +2,7 @@ import type { Db, Sql, Tx } from '../../platform/db/sql.ts'
 import type { HostAction } from '../code-host.ts'
 
 /** What a call is about. Its slice is told when the call ends. */
-export type CallSubject = { type: 'deployment' | 'alert' | 'commit'; id: string }
+type CallSubject = { type: 'deployment' | 'alert' | 'commit'; id: string }
 
 /** Names the subject of calls in all organizations. */
 export type SubjectKey = { org_id: string; subject_type: string; subject_id: string }

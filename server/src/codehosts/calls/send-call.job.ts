@@ -1,5 +1,5 @@
 import { type AuditEntry, recordAudit, SYSTEM } from '../../audit/audit.store.ts'
-import { drainAlone } from '../../platform/db/drain-alone.ts'
+import { drainAlone } from '../../platform/db/advisory-lock.ts'
 import { publish } from '../../platform/queue/event.ts'
 import { enqueue, type Job, type ScheduledJob } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'

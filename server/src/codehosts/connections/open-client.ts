@@ -1,6 +1,8 @@
 import type { Services } from '../../services.ts'
 import type { HostClient } from '../code-host.ts'
+import type { HostRepository } from '../host-repository.ts'
 import { type ConnectionName, findConnectionOfRepository } from './connection.store.ts'
+import { findHostRepository } from './find-host-repository.ts'
 
 /** Opens a client of a connection; null while it is suspended or removed. */
 export function openClient({ codeHosts }: Pick<Services, 'codeHosts'>, connection: ConnectionName): HostClient | null {
@@ -16,4 +18,16 @@ export async function openRepositoryClient(
 ): Promise<HostClient | null> {
   const connection = await findConnectionOfRepository(services.sql, orgId, repository.provider, repository.id)
   return connection === null ? null : openClient(services, connection)
+}
+
+/** A known repository with a client for it; null if no active connection covers it. */
+export async function openRepository(
+  services: Pick<Services, 'sql' | 'codeHosts'>,
+  { org_id, provider, repository_id }: { org_id: string; provider: string; repository_id: string },
+): Promise<{ client: HostClient; repository: HostRepository } | null> {
+  const [repository, client] = await Promise.all([
+    findHostRepository(services.sql, org_id, provider, repository_id),
+    openRepositoryClient(services, org_id, { provider, id: repository_id }),
+  ])
+  return repository && client && { client, repository }
 }

@@ -1,6 +1,6 @@
 import { type Principal, recordAudit } from '../../audit/audit.store.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import { ApiError, notFound } from '../../platform/http/errors.ts'
+import { ApiError, invalidId, notFound } from '../../platform/http/errors.ts'
 import { isUuid } from '../../platform/ids.ts'
 import { leaveConnection } from '../../repositories/followed-repository.store.ts'
 import type { Services } from '../../services.ts'
@@ -15,8 +15,7 @@ export async function disconnect(
   id: string,
   principal: Principal,
 ): Promise<LiveConnection> {
-  if (!isUuid(id.toLowerCase()))
-    throw new ApiError(400, 'invalid_request', `"${id.slice(0, 80)}" is not a connection id (a UUID)`)
+  if (!isUuid(id.toLowerCase())) throw invalidId(id, 'connection')
   return sql.begin(async (tx) => {
     const connection = await lockConnection(tx, id.toLowerCase())
     if (!connection) throw notFound('connection')

@@ -1,4 +1,4 @@
-import { drainAlone } from '../../platform/db/drain-alone.ts'
+import { drainAlone } from '../../platform/db/advisory-lock.ts'
 import { sqlState } from '../../platform/db/sql.ts'
 import type { Job } from '../../platform/queue/job.ts'
 import { isUnreachable } from '../../platform/unreachable.ts'

@@ -3,7 +3,7 @@ import type { Provider } from '../../repositories/repository-identity.ts'
 import { ATTEMPTS_MAX, type DeliveryStatus, nextTryAt } from './delivery.ts'
 
 /** Names a delivery. */
-export type DeliveryKey = { provider: Provider; id: string }
+type DeliveryKey = { provider: Provider; id: string }
 
 /** A delivery whose try has been counted. `attempts` includes it. */
 export type ClaimedDelivery = DeliveryKey & { attempts: number }

@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify'
 import { ApiError } from '../../platform/http/errors.ts'
 
-/** The largest payload that GitHub sends. */
-export const WEBHOOK_BYTES_MAX = 25 * 2 ** 20
+/** The largest payload that a code host sends. */
+const WEBHOOK_BYTES_MAX = 25 * 2 ** 20
 /** Most payloads are smaller. Larger ones need one of a few slots. */
 const SMALL_BYTES_MAX = 256 * 2 ** 10
 const LARGE_BODIES_MAX = 4

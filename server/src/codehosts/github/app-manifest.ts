@@ -1,7 +1,7 @@
 import type { SetupOptions } from './app.store.ts'
 
 /** Where GitHub sends events, and where it sends the browser after it has created the App. */
-export const WEBHOOK_PATH = '/webhooks/github'
+const WEBHOOK_PATH = '/webhooks/github'
 export const SETUP_PATH = '/setup/github'
 export const CREATED_PATH = '/setup/github/created'
 

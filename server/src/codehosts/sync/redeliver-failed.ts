@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { DAY_MS, MINUTE_MS } from '../../platform/clock.ts'
-import { drainAlone } from '../../platform/db/drain-alone.ts'
+import { runAlone } from '../../platform/db/advisory-lock.ts'
 import { checkSql } from '../../platform/db/sql.ts'
 import { enqueue, type Job } from '../../platform/queue/job.ts'
 import type { Provider } from '../../repositories/repository-identity.ts'
@@ -17,7 +17,7 @@ const ATTEMPTS_MAX = 5
 
 /**
  * Asks the host to deliver again what it could not deliver since the last check. Every
- * synchronisation queues it, and none waits for it: hosts accept about one such request a second,
+ * synchronization queues it, and none waits for it: hosts accept about one such request a second,
  * and the lists show what the deliveries reported. All connections of the host share the check.
  */
 export const redeliverFailedJob: Job<Services, { provider: Provider }> = {
@@ -29,11 +29,9 @@ export const redeliverFailedJob: Job<Services, { provider: Provider }> = {
     const host = services.codeHosts.get(provider)
     if (host === undefined) return
     const slice = new SyncSlice(services.clock, stopping)
-    await drainAlone(services.sql, {
-      key: `redeliver ${provider}`,
-      drain: () => tolerate(services, slice, () => redeliverFailed({ services, host, provider, slice })),
-      hasMore: async () => false,
-    })
+    await runAlone(services.sql, `redeliver ${provider}`, () =>
+      tolerate(services, slice, () => redeliverFailed({ services, host, provider, slice })),
+    )
     slice.throwIfStopping()
   },
 }
@@ -41,7 +39,7 @@ export const redeliverFailedJob: Job<Services, { provider: Provider }> = {
 type Redelivering = { services: Services; host: CodeHost; provider: Provider; slice: SyncSlice }
 
 /**
- * A host that does not list or repeat deliveries is no failure. The next synchronisation tries
+ * A host that does not list or repeat deliveries is no failure. The next synchronization tries
  * again.
  */
 async function tolerate({ sql, log }: Services, slice: SyncSlice, work: () => Promise<void>): Promise<void> {

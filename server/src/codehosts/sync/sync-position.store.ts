@@ -2,7 +2,7 @@ import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { SyncScope } from './sync.store.ts'
 
 /** Names a list of a repository. */
-export type ListScope = SyncScope & { repository_id: string; list: string }
+type ListScope = SyncScope & { repository_id: string; list: string }
 
 /** How far a list has been read. */
 export type ListPosition = {

@@ -1,3 +1,4 @@
+import { runAlone } from '../../platform/db/advisory-lock.ts'
 import { checkSql } from '../../platform/db/sql.ts'
 import { enqueue, type Job } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
@@ -20,7 +21,6 @@ import {
   type SyncScope,
   updateConnection,
 } from './sync.store.ts'
-import { withSyncLock } from './sync-lock.store.ts'
 import type { SyncParts, SyncRun } from './sync-run.ts'
 import { SyncSlice } from './sync-slice.ts'
 
@@ -44,7 +44,7 @@ export async function synchronizeConnection(
   stopping?: AbortSignal,
 ): Promise<void> {
   const slice = new SyncSlice(services.clock, stopping)
-  const isOurs = await withSyncLock(services.sql, connection_id, async () => {
+  const isOurs = await runAlone(services.sql, `synchronization ${connection_id}`, async () => {
     const run = await openRun(services, parts, connection_id, slice)
     if (run !== null) await work(run)
   })

@@ -1,5 +1,5 @@
 import { DAY_MS, MINUTE_MS } from '../../platform/clock.ts'
-import { type HostPage, HostRefusal } from '../code-host.ts'
+import { type HostPage, HostRefusal, isDenied } from '../code-host.ts'
 import { applyItems, type StorePosition } from './apply-items.ts'
 import type { Sync } from './sync.store.ts'
 import { findPosition, type ListPosition, storePosition } from './sync-position.store.ts'
@@ -61,8 +61,7 @@ async function resume(pass: RepositoryPass, list: SyncedList, known: Interrupted
 async function readOn(pass: RepositoryPass, list: SyncedList, known: Interrupted): Promise<ListPosition> {
   const page = await list.read(pass.run.client, pass.repository, { next: known.next }, pass.now)
   // A page that may not be read looks empty. The list is not at its end.
-  if (page === 'not_modified' || (page.items.length === 0 && page.etag === null))
-    throw new HostRefusal(404, 'The host does not return the next page')
+  if (page === 'not_modified' || isDenied(page)) throw new HostRefusal(404, 'The host does not return the next page')
   return applyPage(pass, list, page, known)
 }
 

@@ -11,7 +11,7 @@ export class RegoError extends Error {
   }
 }
 
-export type RegoMistake = { line: number; column: number; message: string }
+type RegoMistake = { line: number; column: number; message: string }
 
 const TIMEOUT_MS = 2000
 const ANSWER_BYTES_MAX = 1024 * 1024

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import {
   decide,
   decideTogether,
+  errorAnswer,
   type PolicyVerdict,
   type RuleStatus,
   type RuleVerdict,
@@ -43,4 +44,9 @@ test('one blocking policy blocks; only policies in enforce approve', () => {
   assert.equal(decideTogether([policy('enforce', 'warn')]), 'approve')
   assert.equal(decideTogether([policy('monitor', 'approve')]), 'none')
   assert.equal(decideTogether([]), 'none')
+})
+
+test('a shortened reason can be stored as JSON', () => {
+  const { reason } = errorAnswer(`${'a'.repeat(998)}🦊🦊`)
+  assert.equal(reason, `${'a'.repeat(998)}…`)
 })

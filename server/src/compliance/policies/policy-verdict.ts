@@ -1,3 +1,4 @@
+import { shortened } from '../../platform/shortened.ts'
 import type { PolicyMode } from './policy.schema.ts'
 
 /** `error` means that the rule could not be evaluated. It never counts as a pass. */
@@ -17,8 +18,7 @@ const TEXT_CHARS_MAX = 1000
 
 /** Makes an engine's text safe to store: bounded, without U+0000 and without lone surrogates. */
 export function boundedText(text: string): string {
-  const storable = text.replaceAll('\0', '').toWellFormed()
-  return storable.length <= TEXT_CHARS_MAX ? storable : `${storable.slice(0, TEXT_CHARS_MAX - 1)}…`
+  return shortened(text.replaceAll('\0', '').toWellFormed(), TEXT_CHARS_MAX)
 }
 
 export function errorAnswer(reason: string): RuleAnswer {

@@ -1,7 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { type HostClient, HostRefusal } from '../../codehosts/code-host.ts'
-import { findHostRepository } from '../../codehosts/connections/find-host-repository.ts'
-import { openRepositoryClient } from '../../codehosts/connections/open-client.ts'
+import { openRepository } from '../../codehosts/connections/open-client.ts'
 import type { HostRepository } from '../../codehosts/host-repository.ts'
 import type { Job } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
@@ -29,13 +28,10 @@ export const readRepositoryPoliciesJob: Job<Services, Static<typeof Payload>> = 
 
 async function readRepositoryPolicies(services: Services, source: PolicySource): Promise<void> {
   const { sql } = services
-  const { org_id, provider, repository_id: id } = source
-  const [repository, client] = await Promise.all([
-    findHostRepository(sql, org_id, provider, id),
-    openRepositoryClient(services, org_id, { provider, id }),
-  ])
-  if (repository === null || client === null) return
-  const commitSha = (await findPolicyCommit(sql, source)) ?? (await noteHead(services, source, { client, repository }))
+  const opened = await openRepository(services, source)
+  if (opened === null) return
+  const { client, repository } = opened
+  const commitSha = (await findPolicyCommit(sql, source)) ?? (await noteHead(services, source, opened))
   if (commitSha === null) return
   const known = new Map((await listPolicyFiles(sql, source)).map(({ path, blob }) => [path, blob]))
   const listed = await listFiles(client, repository, commitSha)

@@ -6,6 +6,7 @@ import { findConnectionOfRepository } from '../../codehosts/connections/connecti
 import { findHostRepository } from '../../codehosts/connections/find-host-repository.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { publish } from '../../platform/queue/event.ts'
+import { shortened } from '../../platform/shortened.ts'
 import type { Services } from '../../services.ts'
 import { policyApplied, storePolicy } from '../policies/apply-policy.ts'
 import type { PolicyDefinition } from '../policies/policy.schema.ts'
@@ -99,5 +100,5 @@ function describe({ count, mistakes }: Result): string {
   const file = first.path.slice(first.path.lastIndexOf('/') + 1)
   const more = mistakes.length === 1 ? '' : ` (and ${mistakes.length - 1} more)`
   const text = `${file}: ${first.message.split('\n')[0]}`
-  return `${text.slice(0, DESCRIPTION_CHARS_MAX - more.length)}${more}`
+  return `${shortened(text, DESCRIPTION_CHARS_MAX - more.length)}${more}`
 }

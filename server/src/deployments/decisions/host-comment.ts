@@ -1,15 +1,14 @@
 import { blockingRules, type PolicyEvaluation } from '../../compliance/policies/policy-verdict.ts'
+import { shortened } from '../../platform/shortened.ts'
 import type { RequiredGate } from '../deployment-state.ts'
 
-/** GitHub shows comments of protection rules in a narrow panel. */
+/** Hosts show comments of protection rules in a narrow panel. */
 const COMMENT_CHARS_MAX = 1000
 
 /** Bounds a Markdown comment and adds the link to the deployment. */
 export function boundedComment(text: string, url: string): string {
   const link = `\n\n[Open the deployment in Shiplock](${url})`
-  const textMax = COMMENT_CHARS_MAX - link.length
-  const bounded = text.length <= textMax ? text : `${text.slice(0, textMax - 1).toWellFormed()}…`
-  return bounded + link
+  return shortened(text, COMMENT_CHARS_MAX - link.length) + link
 }
 
 const HEADINGS = { approved: 'Approved', rejected: 'Rejected' }

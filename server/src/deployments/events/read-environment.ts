@@ -1,6 +1,5 @@
 import type { HostClient } from '../../codehosts/code-host.ts'
-import { findHostRepository } from '../../codehosts/connections/find-host-repository.ts'
-import { openRepositoryClient } from '../../codehosts/connections/open-client.ts'
+import { openRepository } from '../../codehosts/connections/open-client.ts'
 import type { HostRepository } from '../../codehosts/host-repository.ts'
 import type { Services } from '../../services.ts'
 import type { EnvironmentKey, EnvironmentRules } from '../host/host-facts.ts'
@@ -25,10 +24,9 @@ const UNKNOWN: EnvironmentRules = { ...NO_RULES, is_known: false }
  * Reads the protection rules of an environment and stores them, also on its deployments that wait.
  */
 export async function readEnvironment(services: Services, key: EnvironmentKey): Promise<void> {
-  const { org_id, provider, repository_id } = key
-  const repository = await findHostRepository(services.sql, org_id, provider, repository_id)
-  const client = repository && (await openRepositoryClient(services, org_id, repository))
-  if (!client) return takeOver(services, key, UNKNOWN)
+  const opened = await openRepository(services, key)
+  if (opened === null) return takeOver(services, key, UNKNOWN)
+  const { client, repository } = opened
   const read =
     (await client.readEnvironment(repository, key.environment)) ??
     (await readReviewers(services, key, client, repository))

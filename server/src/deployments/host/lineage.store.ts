@@ -1,3 +1,4 @@
+import { lockName } from '../../platform/db/advisory-lock.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { DeploymentKey } from '../deployment-state.ts'
 import type { DeploymentFacts, EnvironmentKey, NextSuccess } from './host-facts.ts'
@@ -16,7 +17,7 @@ export async function lockEnvironment(tx: Tx, { org_id, provider, repository_id,
 
 /** Makes the events of a run wait for each other, also those that come before its deployments. */
 export async function lockHostRun(tx: Tx, orgId: string, runId: string): Promise<void> {
-  await tx`select pg_advisory_xact_lock(hashtextextended(${`deployments of ${orgId} ${runId}`}, 0))`
+  await lockName(tx, `deployments of ${orgId} ${runId}`)
 }
 
 /** The deployments of the nearest attempts of the run that deploy to the same environment. */

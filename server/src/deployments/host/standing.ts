@@ -15,8 +15,8 @@ export type Standing = {
   rule: RuleState | null
 }
 
-export type ReviewersState = 'pending' | 'approved' | 'rejected'
-export type RuleState = 'pending' | 'approved' | 'rejected' | 'expired' | 'cancelled'
+type ReviewersState = 'pending' | 'approved' | 'rejected'
+type RuleState = 'pending' | 'approved' | 'rejected' | 'expired' | 'cancelled'
 
 /** Hosts report `inactive` only for deployments that were successful. */
 const STARTED: HostDeploymentState[] = ['in_progress', 'success', 'inactive']

@@ -44,6 +44,11 @@ export function pointerToken(name: string): string {
   return name.slice(0, 100).replaceAll('~', '~0').replaceAll('/', '~1')
 }
 
+/** A text that is not an id of `what`, where ids are UUIDs. */
+export function invalidId(id: string, what: string): ApiError {
+  return new ApiError(400, 'invalid_request', `"${id.slice(0, 80)}" is not a ${what} id (a UUID)`)
+}
+
 export function notFound(what: string): ApiError {
   return new ApiError(404, 'not_found', `The ${what} does not exist.`)
 }

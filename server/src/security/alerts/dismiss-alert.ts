@@ -1,7 +1,7 @@
 import { type Principal, recordAudit } from '../../audit/audit.store.ts'
-import type { callEnded } from '../../codehosts/calls/request-call.ts'
-import { requestCall } from '../../codehosts/calls/request-call.ts'
+import { type callEnded, requestCall } from '../../codehosts/calls/request-call.ts'
 import { findConnectionOfRepository } from '../../codehosts/connections/connection.store.ts'
+import type { DismissReason } from '../../codehosts/host-alert.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { ApiError, invalidField, notFound } from '../../platform/http/errors.ts'
 import { newUuid } from '../../platform/ids.ts'
@@ -11,19 +11,6 @@ import { boundedText } from '../vocabulary/bounded-text.ts'
 import { type DismissibleAlert, endDismissal, lockDismissible, storeDismissal } from './dismissal.store.ts'
 import { readAlertJob } from './read-alert.job.ts'
 import { reconcileAlertsJob } from './reconcile-alerts.job.ts'
-
-/** Why an alert is dismissed. Each code host has its own words for them. */
-export const DISMISS_REASONS = [
-  'false_positive',
-  'wont_fix',
-  'used_in_tests',
-  'tolerable_risk',
-  'inaccurate',
-  'not_used',
-  'no_capacity',
-  'revoked',
-] as const
-export type DismissReason = (typeof DISMISS_REASONS)[number]
 
 /** Code hosts accept no longer comments. */
 export const COMMENT_CHARS_MAX = 280

@@ -47,7 +47,7 @@ export async function storeDismissal(tx: Tx, orgId: string, id: string, dismissa
 }
 
 /** How the call of a dismissal ended. The same call again changes nothing. */
-export type EndedDismissal = { org_id: string; id: string; call_id: string; isAccepted: boolean }
+type EndedDismissal = { org_id: string; id: string; call_id: string; isAccepted: boolean }
 
 /** Records whether the host has accepted a pending dismissal. Returns whether anything changed. */
 export async function endDismissal(tx: Tx, { org_id, id, call_id, isAccepted }: EndedDismissal): Promise<boolean> {

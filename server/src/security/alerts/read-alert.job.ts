@@ -1,7 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { type HostClient, isDenied } from '../../codehosts/code-host.ts'
-import { findHostRepository } from '../../codehosts/connections/find-host-repository.ts'
-import { openRepositoryClient } from '../../codehosts/connections/open-client.ts'
+import { openRepository } from '../../codehosts/connections/open-client.ts'
 import { HOST_ALERT_TYPES, type HostAlert, type HostAlertName } from '../../codehosts/host-alert.ts'
 import type { HostEvents, HostSource } from '../../codehosts/host-event.ts'
 import { hostAlertId } from '../../codehosts/host-ids.ts'
@@ -49,9 +48,9 @@ export async function applyAlertChange(
 }
 
 async function readAlert(services: Services, { org_id, provider, repository_id, ...name }: Payload): Promise<void> {
-  const client = await openRepositoryClient(services, org_id, { provider, id: repository_id })
-  const repository = await findHostRepository(services.sql, org_id, provider, repository_id)
-  if (client === null || repository === null) return
+  const opened = await openRepository(services, { org_id, provider, repository_id })
+  if (opened === null) return
+  const { client, repository } = opened
   const alert = (await client.readAlert(repository, name)) ?? (await findInList(client, repository, name))
   if (alert === 'unknown') return
   await services.sql.begin(async (tx) => {

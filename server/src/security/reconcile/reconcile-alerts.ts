@@ -9,7 +9,7 @@ import type { Incoming } from './incoming.store.ts'
 import { recordReport, refreshReported } from './record-report.store.ts'
 
 /** Alerts of one repository and ref, and the tools that raised them. */
-export type AlertsToReconcile = StreamReport & { tools: readonly ReportTool[] }
+type AlertsToReconcile = StreamReport & { tools: readonly ReportTool[] }
 
 /**
  * Brings the findings of alerts in line with them: by the steps of a report, but no finding is

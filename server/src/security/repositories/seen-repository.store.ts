@@ -1,3 +1,4 @@
+import { lockName } from '../../platform/db/advisory-lock.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import type { ResolvedRepository } from './resolve-repository.ts'
 
@@ -39,7 +40,7 @@ export async function adoptNamed(tx: Tx, orgId: string, repository: ResolvedRepo
 async function lockKept(tx: Tx, orgId: string, repository: ResolvedRepository): Promise<boolean> {
   const kept = await tx`select from reported_repositories where ${isKept(tx, orgId, repository)} limit 1`
   if (kept.length === 0) return false
-  await tx`select pg_advisory_xact_lock(hashtextextended(${`${orgId} ${repository.name.toLowerCase()}`}, 0))`
+  await lockName(tx, `repository ${orgId} ${repository.name.toLowerCase()}`)
   return true
 }
 

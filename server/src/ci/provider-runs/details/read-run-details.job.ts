@@ -1,6 +1,5 @@
 import type { HostClient, HostFile } from '../../../codehosts/code-host.ts'
-import { findHostRepository } from '../../../codehosts/connections/find-host-repository.ts'
-import { openRepositoryClient } from '../../../codehosts/connections/open-client.ts'
+import { openRepository } from '../../../codehosts/connections/open-client.ts'
 import type { HostRepository } from '../../../codehosts/host-repository.ts'
 import type { HostCommit } from '../../../codehosts/host-run.ts'
 import { DAY_MS } from '../../../platform/clock.ts'
@@ -43,13 +42,11 @@ type Reading = {
 export const readRunDetails: Job<Services, RepositoryKey> = {
   ...readRunDetailsJob,
   async run(services, key): Promise<void> {
-    const { sql } = services
-    const repository = await findHostRepository(sql, key.org_id, key.provider, key.repository_id)
-    const client = await openRepositoryClient(services, key.org_id, { provider: key.provider, id: key.repository_id })
-    if (client === null || repository === null) return
-    const runs = await listWithoutDetails(sql, key, RUNS_AT_ONCE)
+    const opened = await openRepository(services, key)
+    if (opened === null) return
+    const runs = await listWithoutDetails(services.sql, key, RUNS_AT_ONCE)
     if (runs.length === 0) return
-    const reading = { services, client, reads: tolerantReads(), key, repository, runs }
+    const reading = { ...opened, services, reads: tolerantReads(), key, runs }
     await readCommits(reading)
     await readAccounts(reading)
     await readEarlierAttempts(reading)

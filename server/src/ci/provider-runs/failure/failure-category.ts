@@ -1,6 +1,6 @@
 import type { RunStatus } from '../../runs/run-status.ts'
 
-export const FAILURE_CATEGORIES = [
+const FAILURE_CATEGORIES = [
   'test',
   'build',
   'lint',
@@ -13,7 +13,7 @@ export const FAILURE_CATEGORIES = [
 export type FailureCategory = (typeof FAILURE_CATEGORIES)[number]
 
 /** What is known of a failed job. */
-export type FailedJob = {
+type FailedJob = {
   /** The status of the run's attempt. */
   status: RunStatus
   /** The names of the job's failed steps, and of the job itself. */

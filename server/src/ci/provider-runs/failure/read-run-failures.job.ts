@@ -1,6 +1,5 @@
 import type { HostClient } from '../../../codehosts/code-host.ts'
-import { findHostRepository } from '../../../codehosts/connections/find-host-repository.ts'
-import { openRepositoryClient } from '../../../codehosts/connections/open-client.ts'
+import { openRepository } from '../../../codehosts/connections/open-client.ts'
 import type { HostRepository } from '../../../codehosts/host-repository.ts'
 import type { HostJob } from '../../../codehosts/host-run.ts'
 import { enqueue, type Job } from '../../../platform/queue/job.ts'
@@ -23,12 +22,11 @@ type Reading = { client: HostClient; reads: TolerantReads; repository: HostRepos
 export const readRunFailures: Job<Services, RepositoryKey> = {
   ...readRunFailuresJob,
   async run(services, key): Promise<void> {
-    const repository = await findHostRepository(services.sql, key.org_id, key.provider, key.repository_id)
-    const client = await openRepositoryClient(services, key.org_id, { provider: key.provider, id: key.repository_id })
-    if (client === null || repository === null) return
+    const opened = await openRepository(services, key)
+    if (opened === null) return
     const reads = tolerantReads()
     const runs = await listUnreadFailures(services.sql, key, RUNS_AT_ONCE)
-    for (const run of runs) await readOne(services, { client, reads, repository }, key.org_id, run)
+    for (const run of runs) await readOne(services, { ...opened, reads }, key.org_id, run)
     await markUnscored(
       services.sql,
       key,

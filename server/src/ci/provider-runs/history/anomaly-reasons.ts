@@ -9,12 +9,7 @@ export type HistoryRun = {
   actor: string | null
 }
 
-export const ANOMALY_REASONS = [
-  'slower_than_usual',
-  'first_failure_after_success',
-  'new_actor',
-  'unusual_hour',
-] as const
+const ANOMALY_REASONS = ['slower_than_usual', 'first_failure_after_success', 'new_actor', 'unusual_hour'] as const
 export type AnomalyReason = (typeof ANOMALY_REASONS)[number]
 
 const DURATIONS_MIN = 5

@@ -1,3 +1,4 @@
+import { lockName } from '../../../platform/db/advisory-lock.ts'
 import type { Db, Tx } from '../../../platform/db/sql.ts'
 import type { RepositoryKey } from '../provider-run-jobs.ts'
 import { HISTORY_RUNS, type ScoredRun } from './run-scores.ts'
@@ -10,7 +11,7 @@ export type UnscoredRun = { run_id: string; run_number: number; history: BranchH
 
 /** Lets one transaction at a time score the runs of a repository. */
 export async function lockScores(tx: Tx, { org_id, provider, repository_id }: RepositoryKey): Promise<void> {
-  await tx`select pg_advisory_xact_lock(hashtextextended(${`scores ${org_id} ${provider} ${repository_id}`}, 0))`
+  await lockName(tx, `scores ${org_id} ${provider} ${repository_id}`)
 }
 
 /** Takes runs to score from the list. */

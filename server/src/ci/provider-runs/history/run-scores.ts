@@ -13,7 +13,7 @@ export type ScoredRun = HistoryRun & {
   scores: RunScores | null
 }
 
-export type RunScores = {
+type RunScores = {
   failure_recurrence: number | null
   anomaly_reasons: AnomalyReason[]
   importance_score: number

@@ -1,6 +1,6 @@
+import { shortened } from '../../../platform/shortened.ts'
 import type { HostAction, HostClient } from '../../code-host.ts'
 import type { GithubApi } from '../client/github-api.ts'
-import { shortened } from '../objects/payload.ts'
 import { sendDismissal } from './send-dismissal.ts'
 
 type Send<Type extends HostAction['type']> = (

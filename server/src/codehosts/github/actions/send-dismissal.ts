@@ -1,26 +1,13 @@
+import { shortened } from '../../../platform/shortened.ts'
 import type { HostAction } from '../../code-host.ts'
-import type { HostAlertType } from '../../host-alert.ts'
+import type { DismissReason, HostAlertType } from '../../host-alert.ts'
 import type { GithubApi } from '../client/github-api.ts'
-import { shortened } from '../objects/payload.ts'
-
-/** Our reasons for a dismissal. */
-const REASONS = [
-  'false_positive',
-  'wont_fix',
-  'used_in_tests',
-  'tolerable_risk',
-  'inaccurate',
-  'not_used',
-  'no_capacity',
-  'revoked',
-] as const
-type Reason = (typeof REASONS)[number]
 
 /**
  * GitHub's word for each of our reasons. Each type of alerts has its own words, so some reasons
  * share the nearest one.
  */
-const WORDS: Readonly<Record<HostAlertType, Readonly<Record<Reason, string>>>> = {
+const WORDS: Readonly<Record<HostAlertType, Readonly<Record<DismissReason, string>>>> = {
   code_scanning: {
     false_positive: 'false positive',
     inaccurate: 'false positive',
@@ -53,8 +40,8 @@ const WORDS: Readonly<Record<HostAlertType, Readonly<Record<Reason, string>>>> =
   },
 }
 
-/** The reason without further meaning, which stands for the reasons that we do not know. */
-const OTHER: Reason = 'wont_fix'
+/** Stands for a reason that this version does not know. */
+const OTHER: DismissReason = 'wont_fix'
 const COMMENT_CHARS_MAX = 280
 
 type Dismissal = Extract<HostAction, { type: 'dismissal' }>
@@ -62,7 +49,7 @@ type Dismissal = Extract<HostAction, { type: 'dismissal' }>
 /** Dismisses an alert. Repeating it has no further effect. */
 export function sendDismissal(api: GithubApi, { repository, alert, reason, comment }: Dismissal): Promise<void> {
   const words = WORDS[alert.type]
-  const word = Object.hasOwn(words, reason) ? words[reason as Reason] : words[OTHER]
+  const word = Object.hasOwn(words, reason) ? words[reason as DismissReason] : words[OTHER]
   const text = comment === null ? null : shortened(comment, COMMENT_CHARS_MAX)
   const address = { repository, alert_number: alert.number }
   if (alert.type === 'secret_scanning') {

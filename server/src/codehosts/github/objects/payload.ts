@@ -49,8 +49,3 @@ export function textOrNull(value: string | null | undefined): string | null {
 export function dateOrNull(value: string | null | undefined): Date | null {
   return value ? new Date(value) : null
 }
-
-/** A text of at most `charsMax` characters, cut at a whole one. */
-export function shortened(text: string, charsMax: number): string {
-  return text.length <= charsMax ? text : `${text.slice(0, charsMax - 1).replace(/[\ud800-\udbff]$/, '')}…`
-}

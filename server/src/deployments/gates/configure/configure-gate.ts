@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import type { Principal } from '../../../audit/audit.store.ts'
 import { recordAudit } from '../../../audit/audit.store.ts'
 import { sqlState, type Tx, UNIQUE_VIOLATION } from '../../../platform/db/sql.ts'
-import { ApiError, notFound } from '../../../platform/http/errors.ts'
+import { ApiError, invalidId, notFound } from '../../../platform/http/errors.ts'
 import { isUuid, newUuid } from '../../../platform/ids.ts'
 import { type Event, publish } from '../../../platform/queue/event.ts'
 import type { Services } from '../../../services.ts'
@@ -73,8 +73,7 @@ export async function deleteGate(
   principal: Principal,
   id: string,
 ): Promise<{ id: string; name: string }> {
-  if (!isUuid(id.toLowerCase()))
-    throw new ApiError(400, 'invalid_request', `"${id.slice(0, 80)}" is not a gate id (a UUID)`)
+  if (!isUuid(id.toLowerCase())) throw invalidId(id, 'gate')
   return sql.begin(async (tx) => {
     const removed = await removeGate(tx, id)
     if (!removed) throw notFound('gate')

@@ -64,7 +64,7 @@ export async function startWaiting(tx: Tx, { org_id, id }: DeploymentKey, answer
 }
 
 /** A deployment that waits for our rule although no gate covers it. */
-export type UncoveredDeployment = DeploymentKey & { repository_full_name: string; environment: string }
+type UncoveredDeployment = DeploymentKey & { repository_full_name: string; environment: string }
 
 /** Deployments of all organizations, or of one, longest waiting first. */
 export async function listUncovered(db: Db, orgId: string | null): Promise<UncoveredDeployment[]> {

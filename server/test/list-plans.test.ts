@@ -59,7 +59,8 @@ for (const [title, seconds] of [
       assert.equal(rows.length, LIMIT + 1)
     })
     assert.ok(nodes.some((node) => node['Index Name'] === 'ci_runs_by_creation'))
-    for (const node of nodes) {
+    // The facts of runs of code hosts are read for such runs only.
+    for (const node of nodes.filter((each) => each['Actual Loops'] > 0)) {
       const what = JSON.stringify({ ...node, Plans: undefined })
       assert.doesNotMatch(node['Node Type'], /Seq Scan|Bitmap|Sort/, what)
       if (node['Relation Name'] === undefined) continue

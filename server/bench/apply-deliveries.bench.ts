@@ -1,6 +1,5 @@
-import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import examples from '@octokit/webhooks-examples' with { type: 'json' }
+import type { NewDelivery } from '../src/codehosts/deliveries/delivery.ts'
 import { insertDeliveries } from '../src/codehosts/deliveries/new-delivery.store.ts'
 import { insertOrganization } from '../src/organizations/organization.store.ts'
 import { openEmbeddedPostgres } from '../src/platform/db/embedded-postgres.ts'
@@ -8,14 +7,17 @@ import { openSql, type Sql } from '../src/platform/db/sql.ts'
 import { newUuid } from '../src/platform/ids.ts'
 import { applyDeliveries as applyBare } from './bare-deliveries.ts'
 import { type Benchmark, interleave } from './benchmark.ts'
+import type { BulkHost } from './bulk-host.ts'
 import { startProgram } from './child-program.ts'
-import { githubEnvironment, INSTALLATION } from './deliveries.ts'
 import { onNewDirectory } from './new-directory.ts'
 import { environmentOf } from './setting.ts'
+import { newStory, STORY_DELIVERIES, STORY_REPOSITORIES } from './stored-deliveries.ts'
 
 const ROUNDS = 3
-const DELIVERIES = 10_000
-const INSERTED_AT_ONCE = 100
+const STORIES = 500
+const DELIVERIES = STORIES * STORY_DELIVERIES
+/** Deliveries of stories that happen at the same time alternate. */
+const STORIES_AT_ONCE = 5
 const POLL_MS = 100
 const CONNECTIONS = 2
 const SHARDS = [0, 1, 2, 3, 4, 5, 6, 7]
@@ -26,7 +28,8 @@ const WORKER = ['../src/main.ts', 'worker', '--json']
 /** From the start of a worker until it has applied all stored deliveries. */
 export const applyDeliveries: Benchmark<unknown> = {
   name: '10,000 stored deliveries applied',
-  about: 'workflow_run deliveries of 10,000 runs, by one worker, beside parsing and updating each row in a transaction',
+  about:
+    'of runs, jobs, checks, deployments, pull requests, pushes and alerts, by one worker, beside parsing and updating each row in a transaction',
   unit: 'ms',
   bar: { of: 'ours', atMost: 60_000 },
   measure: () =>
@@ -36,20 +39,23 @@ export const applyDeliveries: Benchmark<unknown> = {
       opened.defer(() => postgres.close())
       const sql = openSql(postgres.connection, { max: CONNECTIONS, applicationName: 'bench' })
       opened.defer(() => sql.end())
-      const environment = { ...environmentOf(directory), ...githubEnvironment() }
+      const sizes = JSON.stringify({ repositories: STORY_REPOSITORIES, runsPerRepository: 0 })
+      const host = await startProgram<BulkHost>(['./bulk-host.ts', sizes], {})
+      opened.defer(host.stop)
+      const environment = { ...environmentOf(directory), ...host.ready.environment }
       const migrated = await startProgram(MIGRATE, environment)
       await migrated.stop()
-      await insertConnection(sql)
+      await insertConnection(sql, host.ready)
       return await interleave(
         ROUNDS,
-        () => applyOurs(sql, environment),
-        () => applyOnce(sql),
+        (round) => applyOurs(sql, environment, newDeliveries(host.ready, 2 * round)),
+        (round) => applyOnce(sql, newDeliveries(host.ready, 2 * round + 1)),
       )
     }),
 }
 
-async function applyOurs(sql: Sql, environment: Record<string, string>): Promise<number> {
-  await storeDeliveries(sql)
+async function applyOurs(sql: Sql, environment: Record<string, string>, deliveries: NewDelivery[]): Promise<number> {
+  await storeDeliveries(sql, deliveries)
   const startedAt = performance.now()
   const worker = await startProgram(WORKER, environment)
   try {
@@ -61,41 +67,34 @@ async function applyOurs(sql: Sql, environment: Record<string, string>): Promise
   return performance.now() - startedAt
 }
 
-async function applyOnce(sql: Sql): Promise<number> {
-  const ids = await storeDeliveries(sql)
+async function applyOnce(sql: Sql, deliveries: NewDelivery[]): Promise<number> {
+  await storeDeliveries(sql, deliveries)
+  const ids = deliveries.map(({ id }) => id)
   const startedAt = performance.now()
   const half = ids.length / 2
   await Promise.all([applyBare(sql, ids.slice(0, half)), applyBare(sql, ids.slice(half))])
   return performance.now() - startedAt
 }
 
-/** Replaces the stored deliveries. Returns their ids. */
-async function storeDeliveries(sql: Sql): Promise<string[]> {
-  await sql`truncate codehost_deliveries`
-  const ids: string[] = []
-  while (ids.length < DELIVERIES) {
-    const deliveries = Array.from({ length: INSERTED_AT_ONCE }, (_, at) => newRunDelivery(ids.length + at + 1))
-    await insertDeliveries(sql, deliveries, SHARDS)
-    ids.push(...deliveries.map(({ id }) => id))
+/** Each part has deliveries of other runs. */
+function newDeliveries(host: BulkHost, part: number): NewDelivery[] {
+  const deliveries: NewDelivery[] = []
+  for (let first = part * STORIES + 1; deliveries.length < DELIVERIES; first += STORIES_AT_ONCE) {
+    const stories = Array.from({ length: STORIES_AT_ONCE }, (_, at) => newStory(host, first + at))
+    for (let step = 0; step < STORY_DELIVERIES; step += 1)
+      deliveries.push(...stories.flatMap((story) => story.slice(step, step + 1)))
   }
-  return ids
+  return deliveries
 }
 
-type Example = { name: string; examples: { workflow_run?: object }[] }
-const EXAMPLE = (examples as unknown as Example[]).find(({ name }) => name === 'workflow_run')?.examples[0]
-
-function newRunDelivery(runId: number) {
-  const workflow_run = { ...EXAMPLE?.workflow_run, id: runId }
-  return {
-    id: randomUUID(),
-    provider: 'github' as const,
-    event: 'workflow_run',
-    action: 'completed',
-    installation_id: INSTALLATION,
-    lane: `run:${runId}`,
-    received_at: new Date(),
-    payload: JSON.stringify({ ...EXAMPLE, workflow_run, installation: { id: Number(INSTALLATION) } }),
-  }
+/**
+ * Replaces the stored deliveries, and removes the jobs that the last ones left. Each statement
+ * inserts one step of stories, in their order.
+ */
+async function storeDeliveries(sql: Sql, deliveries: NewDelivery[]): Promise<void> {
+  await sql`truncate codehost_deliveries, graphile_worker._private_jobs`
+  for (let first = 0; first < deliveries.length; first += STORIES_AT_ONCE)
+    await insertDeliveries(sql, deliveries.slice(first, first + STORIES_AT_ONCE), SHARDS)
 }
 
 async function isPending(sql: Sql): Promise<boolean> {
@@ -110,7 +109,8 @@ async function countApplied(sql: Sql): Promise<number> {
   return row.count
 }
 
-async function insertConnection(sql: Sql): Promise<void> {
+async function insertConnection(sql: Sql, { environment, installation, account }: BulkHost): Promise<void> {
+  const { host } = new URL(environment.SHIPLOCK_GITHUB_API_URL ?? '')
   const now = new Date()
   const id = newUuid(now)
   await insertOrganization(sql, { id, slug: 'bench', name: 'bench', plan: 'enterprise' }, now)
@@ -120,6 +120,7 @@ async function insertConnection(sql: Sql): Promise<void> {
       connected_at
     )
     values (
-      ${id}, ${newUuid(now)}, 'github', 'github.com', ${INSTALLATION}, '1', 'acme', 'Organization', 'active', 'all', ${now}
+      ${id}, ${newUuid(now)}, 'github', ${host}, ${installation}, ${account.id}, ${account.login}, 'Organization',
+      'active', 'all', ${now}
     )`
 }

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { openEmbeddedPostgres } from '../src/platform/db/embedded-postgres.ts'
 import { openSql, type Sql } from '../src/platform/db/sql.ts'
 import type { Benchmark, Round } from './benchmark.ts'
+import type { BulkHost } from './bulk-host.ts'
 import { startProgram } from './child-program.ts'
 import { onNewDirectory } from './new-directory.ts'
 import { environmentOf } from './setting.ts'
@@ -46,13 +47,11 @@ async function measure(): Promise<{ time: Round; memory: Round }> {
   return { time: { ours: all.ms, bare: 10 * few.ms }, memory: { ours: all.mib, bare: few.mib } }
 }
 
-type FakeHost = { environment: Record<string, string>; installation: string }
-
 function importRepositories(count: number): Promise<Imported> {
   return onNewDirectory(async (directory) => {
     await using opened = new AsyncDisposableStack()
     const sizes = JSON.stringify({ repositories: count, runsPerRepository: RUNS_PER_REPOSITORY })
-    const host = await startProgram<FakeHost>(['./bulk-host.ts', sizes, String(LATENCY_MS)], {})
+    const host = await startProgram<BulkHost>(['./bulk-host.ts', sizes, String(LATENCY_MS)], {})
     opened.defer(host.stop)
     const postgres = await openEmbeddedPostgres({ dataDir: directory })
     opened.defer(() => postgres.close())

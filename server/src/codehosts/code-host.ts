@@ -42,6 +42,9 @@ export type ListOptions = {
 /** `not_modified`: the page still has the `etag` of the request. */
 export type ListResult<Item> = HostPage<Item> | 'not_modified'
 
+/** A version (blob SHA) of a file, and a commit that has it. */
+export type HostFile = { path: string; commit_sha: string; blob: string }
+
 /**
  * Reads what one connection may see. A read returns null if the object does not exist or may not be
  * read; it throws `HostUnavailable` if the host cannot be reached or limits our requests.
@@ -65,8 +68,8 @@ export type HostReader = {
   ): Promise<HostCommit[]>
   /** The newest commit of a branch; null if there is no such branch. */
   readBranchHead(repository: HostRepository, branch: string): Promise<string | null>
-  /** The text of a file's version (blob SHA). */
-  readBlob(repository: HostRepository, blob: string): Promise<string | null>
+  /** The text of a file's version. */
+  readFile(repository: HostRepository, file: HostFile): Promise<string | null>
   readAccount(login: string): Promise<HostAccount | null>
 
   listDeployments(repository: HostRepository, options: ListOptions): Promise<ListResult<HostDeployment>>
@@ -169,6 +172,8 @@ export type DeliveryHead = {
   installation_id: string | null
   /** Deliveries of one object (run, deployment, alert, pull request) have the same lane. */
   lane: string
+  /** The payload as it is stored: the body, without the values of secrets. */
+  payload: string
 }
 
 /** What a delivery says about the connection itself. */

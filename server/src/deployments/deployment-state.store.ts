@@ -25,7 +25,8 @@ export async function lockDeployment(tx: Tx, deployment: DeploymentKey): Promise
 function selectState(db: Db, { org_id, id }: DeploymentKey, retainedSince: Date | null) {
   return db`
     select org_id, id, status, gated, provider, reviewers_state, custom_rule_state, answer_until, pipeline_run_id,
-      attempt, environment, host, repository_full_name, branch, commit_sha, policies_asked_at
+      attempt, environment, host, repository_full_name, branch, commit_sha,
+      workflow_name, workflow_path, protection_rule_types, required_reviewers, required_reviewer_teams, policies_asked_at
     from deployments
     where org_id = ${org_id}
       and id = ${id}

@@ -29,6 +29,12 @@ export type DeploymentState = DeploymentKey & {
   repository_full_name: string
   branch: string | null
   commit_sha: string
+  /** Both null while the run of a code host's deployment is unknown. */
+  workflow_name: string | null
+  workflow_path: string | null
+  protection_rule_types: string[]
+  required_reviewers: string[]
+  required_reviewer_teams: string[]
   policies_asked_at: Date | null
 }
 

@@ -27,7 +27,7 @@ export const DeploymentQuery = pageQuery(100, 50, {
   ...windowFilters,
   status: Type.Optional(OneOf(DEPLOYMENT_STATUSES, { description: 'Return only deployments with this status.' })),
   environment: exactName(
-    100,
+    255,
     'Return only deployments to the environment with exactly this name, across all repositories and workflows.',
   ),
   repository: Type.Optional(

@@ -69,6 +69,13 @@ for (const [parameter, column, value, others] of FILTERS) {
   })
 }
 
+test('the longest name of an environment on a code host can be filtered by', async () => {
+  const caller = await api.caller()
+  const environment = 'e'.repeat(255)
+  await insertDeployment(caller, { id: 'same', environment })
+  assert.deepEqual(await listIds(caller, `?environment=${environment}`), ['same'])
+})
+
 test('combined filters return deployments that match all of them', async () => {
   const caller = await api.caller()
   const all = Object.fromEntries(FILTERS.map(([, column, value]) => [column, value]))
@@ -104,7 +111,7 @@ const WRONG: [parameter: string, value: string][] = [
   ['status', 'deployed'],
   ['environment', ''],
   ['environment', '%00'],
-  ['environment', 'e'.repeat(101)],
+  ['environment', 'e'.repeat(256)],
   ['repository', 'api'],
   ['repository', 'acme/%00'],
   ['workflow', '%00'],

@@ -47,7 +47,7 @@ test('an alert is a finding of origin alert with the place, times and links of t
     provider: 'github',
     repository_id: '1001',
     commit_sha: 'a'.repeat(40),
-    git_ref: 'refs/heads/main',
+    git_ref: 'main',
     category: null,
     tracked: true,
     location: { path: 'src/db.js', start_line: 10, end_line: 12, start_column: 5, end_column: 20 },
@@ -133,9 +133,9 @@ test('an alert of another branch opens no issue until it is on the tracked branc
   await applyAlerts(api, source, codeAlert({ git_ref: 'refs/pull/7/merge' }))
   const [noted] = await listFindings(api, caller)
   assert.deepEqual([noted.tracked, await listIssues(api, caller)], [false, []])
-  await applyAlerts(api, source, codeAlert({ git_ref: 'refs/heads/main', updated_at: LATER }))
+  await applyAlerts(api, source, codeAlert({ git_ref: 'main', updated_at: LATER }))
   const [tracked] = await listFindings(api, caller)
-  assert.deepEqual([tracked.id, tracked.tracked, tracked.git_ref], [noted.id, true, 'refs/heads/main'])
+  assert.deepEqual([tracked.id, tracked.tracked, tracked.git_ref], [noted.id, true, 'main'])
   assert.equal((await onlyIssue(api, caller)).status, 'open')
 })
 

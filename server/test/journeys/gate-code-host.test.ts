@@ -72,10 +72,10 @@ async function decisions(): Promise<Call[]> {
   return (await calls()).filter(({ action }) => action.type === 'decision')
 }
 
-async function endCall(outcome: 'done' | 'refused' | 'failed'): Promise<void> {
-  const [call] = await decisions()
+async function endCall(outcome: 'done' | 'refused' | 'failed', call?: Call): Promise<void> {
+  const { id } = call ?? ((await decisions())[0] as Call)
   const subject = { subject_type: 'deployment', subject_id: ID }
-  await followCall(api.services, { org_id: caller.orgId, call_id: call?.id ?? '', ...subject, outcome })
+  await followCall(api.services, { org_id: caller.orgId, call_id: id, ...subject, outcome })
 }
 
 for (const [verb, decision, word] of [
@@ -227,6 +227,18 @@ for (const [verb, decision] of [
     assert.equal((await show()).status, verb === 'approve' ? 'success' : 'rejected')
   })
 }
+
+test('after a refused comment the view of the host is read too', async () => {
+  await configureGate(api, caller)
+  await arrive()
+  host.answers.listPendingDeployments = async () => []
+  host.answers.listDeploymentStatuses = async () => []
+  host.answers.listDeploymentReviews = async () => [hostReview('rejected', { run: { id: '9001', attempt: null } })]
+  const [comment] = await calls()
+  assert.equal(comment?.action.type, 'comment')
+  await endCall('refused', comment)
+  assert.deepEqual([(await show()).status, (await show()).reviewers_state], ['rejected', 'rejected'])
+})
 
 test('a deployment that a reviewer rejected stays rejected, and its review is shown', async () => {
   host.answers.readEnvironment = async () => REVIEWED

@@ -120,6 +120,20 @@ test('a refusal ends the call, is audited and published', async () => {
   })
 })
 
+test('the next try of a call is queued for the end of its pause', async () => {
+  answer = () => {
+    throw new HostUnavailable('down')
+  }
+  await requestOf('down')
+  await api.services.sql`delete from graphile_worker._private_jobs`
+  await sendAll()
+  const queued = await api.services.sql`
+    select round(extract(epoch from run_at - created_at))::int as pause_seconds
+    from graphile_worker.jobs
+    where task_identifier = ${sendCallsJob.name}`
+  assert.deepEqual([...queued], [{ pause_seconds: 5 }])
+})
+
 test('an unavailable host is tried again with growing pauses for 24 hours, then the call has failed', async () => {
   answer = () => {
     throw new HostUnavailable('down')

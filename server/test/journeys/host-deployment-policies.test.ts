@@ -42,16 +42,17 @@ const WAITING: HostEvent[] = [
 ]
 const IN_PROGRESS: HostEvent = { kind: 'deployment_status', data: hostStatus('in_progress', minute(5)) }
 
+const host = fakeCodeHost({ listDeploymentReviews: async () => [] })
 let api: TestApi
 let caller: Caller
 let source: HostSource
 
 before(async () => {
-  const host = fakeCodeHost({ readEnvironment: async () => hostEnvironment(), listDeploymentReviews: async () => [] })
   api = await startTestApi({ codeHosts: host.codeHosts })
 })
 after(() => api?.close())
 beforeEach(async () => {
+  host.answers.readEnvironment = async () => hostEnvironment()
   caller = await api.caller({ scopes: SCOPES.filter((scope) => scope !== 'write:compliance-override') })
   source = await insertConnection(api.services.sql, caller.orgId)
 })
@@ -87,6 +88,37 @@ test('if all policies pass, the deployment is approved and the code host receive
   assert.match(action.text, /^Approved by Shiplock: all policies pass \(\*\*Branch is main\*\*\)\./)
   assert.match(action.text, /- Branch is main: The branch is deployed: pass/)
 })
+
+test('policies see the protection rules of the environment, also if these are read after an evaluation', async () => {
+  const names = { reviewers: ['grace'], reviewer_teams: ['ops'] }
+  host.answers.readEnvironment = async () => hostEnvironment({ rule_types: ['wait_timer', 'customRule'], ...names })
+  const rules = 'environment.protection_rules == ["wait_timer", "customRule"]'
+  const reviewers = 'environment.required_reviewers == ["grace"] && environment.required_reviewer_teams == ["ops"]'
+  await apply(api, caller, policy('main').replace('deployment.branch == "main"', `'${rules} && ${reviewers}'`))
+  await configureGate(api, caller)
+  await applyEvents(api, source, WAITING)
+  await decideByPolicy(api.services, { org_id: caller.orgId, id: ID })
+  assert.equal((await show()).policy_evaluation.decision, 'block')
+  await drainQueue(api)
+  assert.deepEqual([(await show()).policy_evaluation.decision, (await show()).status], ['approve', 'approved'])
+})
+
+for (const [file, decision] of [
+  ['deploy.yml', 'block'],
+  ['ci.yml', 'approve'],
+]) {
+  test(`a policy of the workflow ${file} covers a deployment of any workflow until the run is known`, async () => {
+    const bindings = `bindings: { environments: [production], workflows: [${file}] }`
+    await apply(api, caller, policy('main'))
+    await apply(api, caller, policy('release').replace(/bindings: .*/, bindings))
+    await configureGate(api, caller)
+    await arrive(...WAITING)
+    assert.equal((await show()).policy_evaluation.decision, 'block')
+    const path = '.github/workflows/deploy.yml'
+    await arrive({ kind: 'run', data: hostRun({ workflow: { id: '31', name: 'Deploy', path } }) })
+    assert.equal((await show()).policy_evaluation.decision, decision)
+  })
+}
 
 test('passing policies do not approve a deployment that no gate covers', async () => {
   await apply(api, caller, policy('main'))

@@ -241,6 +241,13 @@ test('a deployment that goes on after our rejection stays rejected, with the byp
   assert.deepEqual([bypass.from, bypass.to, bypass.gates], ['rejected', 'in_progress', ['customRule']])
 })
 
+test('a gate names the host of the repository, also where the API of the host has another address', async () => {
+  source = { ...source, host: 'api.acme.ghe.com' }
+  await configureGate(api, caller, { repository: 'github.com/acme/shop' })
+  await apply(DEPLOYMENT, WAITING, ASKED)
+  assert.equal((await answer(api, caller, ID, 'approve')).status, 200)
+})
+
 test('required reviewers count as bypassed only after their reviews were read from the host', async () => {
   host.answers.readEnvironment = async () => REVIEWED
   await apply(DEPLOYMENT, WAITING)

@@ -26,7 +26,7 @@ const host = fakeCodeHost({
     Object.entries(commits.get(ref) ?? {})
       .filter(([path]) => path.startsWith(`${folder}/`))
       .map(([path, text]) => ({ path, blob: blobOf(text) })),
-  readBlob: async (_repository, blob) => {
+  readFile: async (_repository, { blob }) => {
     read.push(blob)
     return blobs.get(blob) ?? null
   },
@@ -175,6 +175,23 @@ test('a deleted file removes its policy, and a restored one continues its versio
   assert.deepEqual(await decide(), ['none', []])
   await push(commit({ [PATH]: policy('own', 'false') }), at(2))
   assert.deepEqual(await stored(), [['own', 2, '1001', PATH]])
+})
+
+test('a file that is restored as it was is applied and audited again', async () => {
+  const at = (seconds: number) => ({ pushed_at: new Date(PUSHED_AT.getTime() + seconds * 1000) })
+  for (const [index, files] of [{ [PATH]: policy('own') }, {}, { [PATH]: policy('own') }].entries())
+    await push(commit(files), at(index))
+  assert.deepEqual(await stored(), [['own', 2, '1001', PATH]])
+  const entries = await api.services.sql<{ action: string }[]>`
+    select action
+    from audit_entries
+    where org_id = ${caller.orgId}
+      and action like 'policy.%'
+    order by at, id`
+  assert.deepEqual(
+    entries.map(({ action }) => action),
+    ['policy.apply', 'policy.remove', 'policy.apply'],
+  )
 })
 
 test('a push that arrives late changes nothing, and neither does one to another branch', async () => {

@@ -52,8 +52,9 @@ test('provider sync queues a synchronization, and prints the connection', async 
 
 test('provider sync --wait ends with the synchronization, and fails with it', async () => {
   const { sql, clock } = api.services
+  await sql`update codehost_syncs set requested_at = null`
   const ended = endWhenRequested(async () => {
-    await sql`update codehost_syncs set requested_at = null`
+    await sql`update codehost_syncs set requested_at = null, started_at = ${clock.now()}`
     await endSync(sql, source, 'acme/shop, runs: Not Found', clock.now())
   })
   const { code, stdout, stderr } = await run(source.connection_id, '--wait')

@@ -45,7 +45,7 @@ const ANSWERS: FakeAnswers = {
     commits.map(({ sha }) =>
       commitOf(sha, { merged_pull_request: { number: 41, url: 'https://github.com/acme/shop/pull/41' } }),
     ),
-  readBlob: async () => WORKFLOW,
+  readFile: async () => WORKFLOW,
   readAccount: async (login) => hostAccount({ login, name: 'Ada Lovelace' }),
   readRun: async () => null,
   listJobs: async () => [
@@ -148,7 +148,7 @@ test('details are read once per commit, file version and account', async () => {
   await applyRuns(services, source, completedRun({ id: '4', number: 4 }))
   await complete()
   assert.equal((await read(caller, 'gh_run_4')).author_login, 'grace')
-  assert.deepEqual(calls.toSorted(), ['readAccount', 'readBlob', 'readCommits', 'readCommits'])
+  assert.deepEqual(calls.toSorted(), ['readAccount', 'readCommits', 'readCommits', 'readFile'])
 })
 
 test('what the host does not have stays null and is not asked for again', async () => {
@@ -206,6 +206,30 @@ test('earlier attempts that no event described are read', async () => {
     [
       [2, 'cancelled'],
       [3, 'success'],
+    ],
+  )
+})
+
+test('the largest id that JSON holds exactly is shown', async () => {
+  const { caller, source, services } = await connected()
+  const id = `${Number.MAX_SAFE_INTEGER}`
+  await applyRuns(services, source, completedRun({ id }))
+  assert.equal((await read(caller, `gh_run_${id}`)).github_run_id, Number.MAX_SAFE_INTEGER)
+})
+
+test('the end of an earlier attempt that no event described is read', async () => {
+  const { caller, source, services, complete } = await connected({
+    readRun: async (_, id, attempt) => (attempt === 1 ? completedRun({ id, status: 'failure' }) : null),
+  })
+  await applyRuns(services, source, hostRun({ status: 'in_progress' }))
+  await complete()
+  await applyRuns(services, source, completedRun({ attempt: 2, started_at: minutes(20) }, 25))
+  await complete()
+  assert.deepEqual(
+    (await read(caller)).attempts.map(({ number, status }: Json) => [number, status]),
+    [
+      [1, 'failure'],
+      [2, 'success'],
     ],
   )
 })

@@ -31,16 +31,16 @@ export function providerRunMembers(db: Db) {
         ) known
         cross join lateral (
           select
-            case run.provider when 'github' then substring(run.external_run_id from '^[0-9]{1,15}$')::bigint end
+            case run.provider when 'github' then substring(run.external_run_id from '^[0-9]{1,16}$')::bigint end
               as github_run_id,
             provider_run.workflow_path,
-            substring(provider_run.repository_id from '^[0-9]{1,15}$')::bigint as repository_id,
-            substring(provider_run.repository_owner_id from '^[0-9]{1,15}$')::bigint as repository_owner_id,
+            substring(provider_run.repository_id from '^[0-9]{1,16}$')::bigint as repository_id,
+            substring(provider_run.repository_owner_id from '^[0-9]{1,16}$')::bigint as repository_owner_id,
             provider_run.commit_message,
             provider_run.release_name,
             substring(
               case when known.has_author then provider_run.author_id else provider_run.actor_id end
-              from '^[0-9]{1,15}$'
+              from '^[0-9]{1,16}$'
             )::bigint as author_id,
             case when known.has_author then provider_run.author_login else provider_run.actor_login end as author_login,
             case when known.has_author then provider_run.author_avatar_url else provider_run.actor_avatar_url end

@@ -132,10 +132,16 @@ function hasFailed({ status }: Attempt): boolean {
   return endedBadly(status) && status !== 'skipped'
 }
 
-/** True if attempts before a new one, or their ends, are not known. */
+/**
+ * True if attempts before a new one are not known, or if the end of an earlier one is not known. A
+ * code host starts an attempt only after the one before has ended, so the event of its end is late
+ * or lost.
+ */
 function hasNewGap(before: RunCourse | null, { newest, earlier }: RunCourse): boolean {
-  const ended = earlier.filter(({ status }) => isFinal(status)).length
-  return before !== null && newest.number > before.newest.number && ended < newest.number - 1
+  if (before === null) return false
+  const open = earlier.filter(({ status }) => !isFinal(status))
+  if (newest.number > before.newest.number) return open.length > 0 || earlier.length < newest.number - 1
+  return open.some(({ number }) => !before.earlier.some((known) => known.number === number))
 }
 
 function stateOf(attempt: Attempt | undefined): string {

@@ -75,6 +75,7 @@ async function send(services: Services, subject: SubjectKey, call: PendingCall):
     const retryAt = nextTryOf({ ...call, attempts: call.attempts + 1 }, clock.now())
     if (retryAt === null) return end(services, subject, call, { status: 'failed', error: reason })
     await postponeCall(sql, call, reason, retryAt)
+    await enqueue(sql, sendCalls, subject, retryAt.getTime() - clock.now().getTime())
     return retryAt
   }
   return end(services, subject, call, { status: 'done', error: null })

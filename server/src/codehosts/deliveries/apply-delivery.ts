@@ -31,7 +31,7 @@ class UnfitPayload extends Error {}
  * settled meanwhile.
  */
 export async function applyDelivery(context: ApplyContext, claimed: ClaimedDelivery): Promise<void> {
-  const { services, shard } = context
+  const { services } = context
   const { sql, clock, codeHosts } = services
   const { provider } = claimed
   const codeHost = codeHosts.get(provider)
@@ -39,7 +39,7 @@ export async function applyDelivery(context: ApplyContext, claimed: ClaimedDeliv
     return settleDelivery(sql, claimed, { status: 'failed', error: `${provider} is not supported` }, clock.now())
   const origin = { provider, host: await codeHost.host(), codeHost }
   const waiting = await sql.begin(async (tx) => {
-    const delivery = await lockPending(tx, claimed, shard, clock.now())
+    const delivery = await lockPending(tx, claimed, clock.now())
     return delivery && apply(context, tx, origin, delivery)
   })
   if (waiting) await releaseIfConnected(sql, origin, waiting)

@@ -60,12 +60,7 @@ export async function hasPending(sql: Sql, shard: number, now: Date): Promise<bo
 }
 
 /** Locks a delivery. Null if it was settled meanwhile, or if its lane waits for an earlier one. */
-export async function lockPending(
-  tx: Tx,
-  { provider, id }: DeliveryKey,
-  shard: number,
-  now: Date,
-): Promise<LockedDelivery | null> {
+export async function lockPending(tx: Tx, { provider, id }: DeliveryKey, now: Date): Promise<LockedDelivery | null> {
   const [row] = await tx<LockedDelivery[]>`
     select provider, id, event, installation_id, payload,
       exists (
@@ -77,7 +72,15 @@ export async function lockPending(
     from codehost_deliveries delivery
     where id = ${id}
       and provider = ${provider}
-      and ${isDue(tx, shard, now)}
+      and status = 'received'
+      and not waiting
+      and (next_try_at is null or next_try_at <= ${now})
+      and not exists (
+        select from codehost_deliveries paused
+        where paused.shard = delivery.shard
+          and paused.lane = delivery.lane
+          and paused.next_try_at > ${now}
+      )
     for update`
   return row ?? null
 }

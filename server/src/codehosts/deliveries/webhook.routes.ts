@@ -27,7 +27,7 @@ export async function webhookRoutes(app: FastifyInstance, services: Services): P
       if (!(await webhooks.verify(body, request.headers))) return reply.code(401).send()
       const head = webhooks.readHead(body, request.headers)
       if (head === null) throw unreadable(provider)
-      await intake.store({ ...head, provider, received_at: clock.now(), payload: body.toString() })
+      await intake.store({ ...head, provider, received_at: clock.now() })
       return reply.code(202).send()
     })
   })

@@ -47,6 +47,16 @@ test("every example of GitHub's payloads has a head, with the lane of its object
   assert.ok(checked > 50)
 })
 
+test('the payload is stored as it arrived, but never with the value of a secret', () => {
+  const alert = { number: 4, secret: 'AKIAIOSFODNN7EXAMPLE', resolution_comment: 'AKIAIOSFODNN7EXAMPLE is old' }
+  const { payload } = headOf('secret_scanning_alert', { action: 'resolved', alert }) ?? {}
+  const stored = { number: 4, secret: '***', resolution_comment: '*** is old' }
+  assert.deepEqual(JSON.parse(payload ?? ''), { action: 'resolved', alert: stored })
+  const body = '{ "action": "created",  "alert": { "number": 4 } }'
+  const headers = { 'x-github-delivery': 'd1', 'x-github-event': 'secret_scanning_alert' }
+  assert.equal(readDeliveryHead(Buffer.from(body), headers)?.payload, body)
+})
+
 test('a job has the lane of its run, and a status that of its deployment', () => {
   const run = headOf('workflow_run', { workflow_run: { id: 5 } })
   assert.equal(headOf('workflow_job', { workflow_job: { id: 9, run_id: 5 } })?.lane, run?.lane)

@@ -13,7 +13,8 @@ export function readDeliveryHead(body: Buffer, headers: Headers): DeliveryHead |
   const { 'x-github-delivery': id, 'x-github-event': event } = headers
   if (typeof id !== 'string' || !DELIVERY_ID.test(id)) return null
   if (typeof event !== 'string' || !NAME.test(event)) return null
-  const payload = parseJson(body)
+  const text = isUtf8(body) ? body.toString() : ''
+  const payload = parseJson(text)
   if (payload === undefined) return null
   const action = at(payload, 'action')
   return {
@@ -22,16 +23,26 @@ export function readDeliveryHead(body: Buffer, headers: Headers): DeliveryHead |
     action: typeof action === 'string' && NAME.test(action) ? action : null,
     installation_id: idAt(payload, 'installation', 'id'),
     lane: laneOf(event, payload) ?? `delivery:${id}`,
+    payload: withoutSecret(event, payload) ?? text,
   }
 }
 
-function parseJson(body: Buffer): unknown {
-  if (!isUtf8(body)) return undefined
+function parseJson(text: string): unknown {
   try {
-    return JSON.parse(body.toString())
+    return JSON.parse(text)
   } catch {
     return undefined
   }
+}
+
+/**
+ * The payload with `***` for the value of a secret; null if it has none. GitHub's description of
+ * this event has no value, but the same object has one in answers of the API.
+ */
+function withoutSecret(event: string, payload: unknown): string | null {
+  const secret = event.startsWith('secret_scanning_alert') ? at(at(payload, 'alert'), 'secret') : null
+  if (typeof secret !== 'string' || secret === '') return null
+  return JSON.stringify(payload, (_, value) => (typeof value === 'string' ? value.replaceAll(secret, '***') : value))
 }
 
 /** The object that a delivery is about; null if the payload does not name one. */

@@ -114,7 +114,8 @@ test('commits are the same by REST and by GraphQL', async (t) => {
   const merged = queried.find(({ sha }) => sha === merge.sha)
   assert.equal(merged?.merged_pull_request?.number, pull.number)
   assert.match(merged?.workflow_blob ?? '', /^[0-9a-f]{40}$/)
-  assert.equal(await client.readBlob(repository, merged?.workflow_blob ?? ''), 'on: push\n')
+  const file = { path: WORKFLOW, commit_sha: merge.sha, blob: merged?.workflow_blob ?? '' }
+  assert.equal(await client.readFile(repository, file), 'on: push\n')
   fake.graphql.enabled = false
   const read = await client.readCommits(repository, wanted)
   assert.deepEqual(read.map(withoutName), queried.map(withoutName))

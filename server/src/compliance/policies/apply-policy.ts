@@ -59,9 +59,9 @@ export async function storePolicy(
 ): Promise<AppliedPolicy> {
   const content_hash = hashOf(definition)
   const { name, mode, engine } = definition
-  const { id, version } = await lockPolicy(tx, orgId, { name, newId: newUuid(now), file }, now)
+  const { id, version, is_removed } = await lockPolicy(tx, orgId, { name, newId: newUuid(now), file }, now)
   const stored = await findContentHash(tx, orgId, id, version)
-  if (stored?.equals(content_hash)) return { id, name, version, mode, changed: false }
+  if (stored?.equals(content_hash) && !is_removed) return { id, name, version, mode, changed: false }
   if (version === 0 && file === null) await refuseTooMany(tx, orgId)
   if (engine.type === 'wasm' && bundle) await insertBundle(tx, orgId, { sha256: engine.bundle, ...bundle }, now)
   const applied = { id, name, version: version + 1, mode, changed: true }

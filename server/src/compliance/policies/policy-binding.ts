@@ -7,7 +7,7 @@ type Target = {
   environment: string
   repository: string
   branch: string | null
-  /** Absent if it is not known; bindings that name workflows do not cover it then. */
+  /** Absent if it is not known yet; it may be any workflow then. */
   workflow?: WorkflowName
 }
 
@@ -28,7 +28,8 @@ function coversTarget(bindings: PolicyBindings, { environment, repository, branc
     (environments === null || matchesAnyGlob(environments, environment)) &&
     coversBranch(bindings, branch) &&
     (workflows === undefined ||
-      namesOf(workflow ?? { name: null, path: null }).some((name) => matchesAnyGlob(workflows, name)))
+      workflow === undefined ||
+      namesOf(workflow).some((name) => matchesAnyGlob(workflows, name)))
   )
 }
 

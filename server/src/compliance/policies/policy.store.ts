@@ -34,14 +34,14 @@ export async function lockPolicy(tx: Tx, orgId: string, { name, newId, file }: N
     file === null
       ? tx`(org_id, name) where repository_id is null`
       : tx`(org_id, provider, repository_id, path) where repository_id is not null`
-  const [row] = await tx<[{ id: string; version: number }]>`
+  const [row] = await tx<[{ id: string; version: number; is_removed: boolean }]>`
     insert into policies as policy (
       org_id, id, name, version, provider, repository_id, path, blob, created_at, updated_at
     )
     values (${orgId}, ${newId}, ${name}, 0, ${provider}, ${repository_id}, ${path}, ${blob}, ${at}, ${at})
     on conflict ${identity} do update
-    set name = excluded.name, blob = excluded.blob, removed_at = null
-    returning id, version`
+    set name = excluded.name, blob = excluded.blob
+    returning id, version, removed_at is not null as is_removed`
   return row
 }
 
@@ -58,7 +58,10 @@ export async function findContentHash(tx: Tx, orgId: string, policyId: string, v
 
 type NewVersion = { id: string; version: number; definition: PolicyDefinition; content_hash: Buffer }
 
-/** Stores a version and makes it the current one. Requires the policy lock. */
+/**
+ * Stores a version and makes it the current one, also of a removed policy. Requires the policy
+ * lock.
+ */
 export async function insertVersion(tx: Tx, orgId: string, policy: NewVersion, at: Date): Promise<void> {
   await tx`
     insert into policy_versions (org_id, policy_id, version, mode, definition, content_hash, created_at)
@@ -68,7 +71,7 @@ export async function insertVersion(tx: Tx, orgId: string, policy: NewVersion, a
     )`
   await tx`
     update policies
-    set version = ${policy.version}, updated_at = ${at}
+    set version = ${policy.version}, updated_at = ${at}, removed_at = null
     where org_id = ${orgId}
       and id = ${policy.id}`
 }

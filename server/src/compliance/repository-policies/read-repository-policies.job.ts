@@ -39,7 +39,9 @@ async function readRepositoryPolicies(services: Services, source: PolicySource):
   const files: ReadFile[] = []
   for (const file of listed.slice(0, POLICY_FILES_MAX)) {
     const isKnown = known.get(file.path) === file.blob
-    files.push(isKnown ? { ...file, policy: 'unchanged' } : await readFile(services, { client, repository }, file))
+    files.push(
+      isKnown ? { ...file, policy: 'unchanged' } : await readFile(services, { client, repository, commitSha }, file),
+    )
   }
   await storePolicies(services, source, { commitSha, files, mistakes: tooMany(listed.length) })
 }
@@ -48,7 +50,7 @@ async function readRepositoryPolicies(services: Services, source: PolicySource):
 async function noteHead(
   { sql }: Services,
   source: PolicySource,
-  { client, repository }: Place,
+  { client, repository }: Pick<Place, 'client' | 'repository'>,
 ): Promise<string | null> {
   const head = await client.readBranchHead(repository, repository.default_branch)
   if (head !== null) await sql.begin((tx) => notePush(tx, source, { commit_sha: head, pushed_at: new Date(0) }))
@@ -81,10 +83,10 @@ function tooMany(count: number): FoundPolicies['mistakes'] {
   return [{ path: POLICY_FOLDERS[0] as string, message }]
 }
 
-type Place = { client: HostClient; repository: HostRepository }
+type Place = { client: HostClient; repository: HostRepository; commitSha: string }
 
-async function readFile(services: Services, { client, repository }: Place, file: File): Promise<ReadFile> {
-  const text = await client.readBlob(repository, file.blob)
+async function readFile(services: Services, { client, repository, commitSha }: Place, file: File): Promise<ReadFile> {
+  const text = await client.readFile(repository, { ...file, commit_sha: commitSha })
   if (text === null) return { ...file, policy: null, mistake: 'the file could not be read' }
   try {
     const policy = parseRepositoryPolicy(file.path, text)

@@ -34,14 +34,15 @@ export async function giveUpReviews(services: Services, key: DeploymentKey): Pro
 type EndedCall = { org_id: string; call_id: string; subject_type: string; subject_id: string; outcome: string }
 
 /**
- * A call about a deployment has ended. If the host refused our decision, its own view is read and
- * stored. A deployment shows that the decision did not reach its host.
+ * A call about a deployment has ended. If the host refused our decision or comment, its own view is
+ * read and stored. A deployment shows that the decision did not reach its host.
  */
 export async function followCall(services: Services, call: EndedCall): Promise<void> {
   const { org_id, subject_type, subject_id: id, outcome } = call
   if (subject_type !== 'deployment') return
   const key = { org_id, id }
-  if ((await findCallKey(services.sql, org_id, call.call_id)) !== decisionKey(key)) return
+  const isDecision = (await findCallKey(services.sql, org_id, call.call_id)) === decisionKey(key)
+  if (!isDecision && outcome !== 'refused') return
   const found = outcome === 'refused' ? await openDeployment(services, key) : null
   const view = found && (await readView(found))
   const deployment = found?.deployment ?? (await readStored(services, key))
@@ -49,7 +50,8 @@ export async function followCall(services: Services, call: EndedCall): Promise<v
   await store(services, key, deployment, async (tx) => {
     if (view) await storeReviews(tx, key, deployment, view.reviews)
     for (const status of view?.statuses ?? []) await insertStatus(tx, key, status)
-    await setUndelivered(tx, key, outcome === 'failed' || (outcome === 'refused' && view?.isPending !== false))
+    const isUndelivered = outcome === 'failed' || (outcome === 'refused' && view?.isPending !== false)
+    if (isDecision) await setUndelivered(tx, key, isUndelivered)
   })
 }
 

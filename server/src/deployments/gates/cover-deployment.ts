@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Tx } from '../../platform/db/sql.ts'
 import { enqueue } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
@@ -25,7 +26,7 @@ export async function settleAndCover(services: Services, tx: Tx, key: Deployment
   if (settled === null) return null
   if (settled.before.branch !== settled.derived.branch) await deleteRequiredGates(tx, key)
   if (settled.derived.custom_rule_state !== 'pending') return settled
-  const isNew = settled.before.custom_rule_state === null || hasNewRun(settled)
+  const isNew = settled.before.custom_rule_state === null || hasNewFacts(settled)
   if (isNew) await enqueue(tx, decideByPolicyJob, key)
   if (await requiresGates(tx, key)) return settled
   const covering = await findCovering(tx, settled)
@@ -37,9 +38,15 @@ export async function settleAndCover(services: Services, tx: Tx, key: Deployment
   return covered && { ...covered, before: settled.before }
 }
 
-/** The policies see the run, so they are evaluated again when it arrives. */
-function hasNewRun({ before, derived }: Settled): boolean {
-  return before.run_created_at === null && derived.run_created_at !== null
+/** The policies see the run and the environment, so they are evaluated again when these arrive. */
+function hasNewFacts({ before, derived }: Settled): boolean {
+  const hasNewRun = before.run_created_at === null && derived.run_created_at !== null
+  const environmentOf = ({
+    protection_rule_types,
+    required_reviewers,
+    required_reviewer_teams,
+  }: Settled['derived']) => [protection_rule_types, required_reviewers, required_reviewer_teams]
+  return hasNewRun || !isDeepStrictEqual(environmentOf(before), environmentOf(derived))
 }
 
 async function findCovering(tx: Tx, { facts: { deployment }, derived }: Settled) {

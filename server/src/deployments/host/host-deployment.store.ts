@@ -12,7 +12,7 @@ import type { DerivedDeployment } from './host-state.ts'
  */
 export async function upsertHostDeployment(
   tx: Tx,
-  { org_id, provider, host }: HostSource,
+  { org_id, provider }: HostSource,
   deployment: HostDeployment,
   now: Date,
 ): Promise<DeploymentKey> {
@@ -27,7 +27,8 @@ export async function upsertHostDeployment(
       host_updated_at, attempt, commit_sha, gated, created_at, updated_at
     )
     values (
-      ${org_id}, ${id}, ${provider}, ${host}, ${deployment.id}, ${repository.id}, ${shortName(repository.full_name)},
+      ${org_id}, ${id}, ${provider}, ${repository.host}, ${deployment.id}, ${repository.id},
+      ${shortName(repository.full_name)},
       ${repository.full_name}, ${deployment.environment}, 'in_progress', ${githubRunId}, ${runId}, ${run?.id ?? null},
       ${run?.attempt ?? null}, ${deployment.ref}, ${deployment.creator?.login ?? null},
       ${deployment.creator?.avatar_url ?? null}, ${deployment.updated_at}, ${run?.attempt ?? 1},

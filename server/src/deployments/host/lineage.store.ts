@@ -55,15 +55,17 @@ export async function findNextSuccess(db: Db, deployment: DeploymentFacts): Prom
           next.workflow_path = deployment.workflow_path and next.run_created_at < deployment.run_created_at, false
         )
       end as is_rollback
-    from deployments deployment
-    join deployments next on ${inEnvironment(db, 'next', deployment)}
-      and (next.created_at, next.id) > (deployment.created_at, deployment.id)
+    from (
+      select id, succeeded_at, commit_sha, workflow_path, run_created_at, created_at
+      from deployments later
+      where ${inEnvironment(db, 'later', deployment)}
+        and (later.created_at, later.id) > (${deployment.created_at}, ${deployment.id})
+      order by later.created_at, later.id
+      limit 1
+    ) next
+    join deployments deployment on deployment.org_id = ${deployment.org_id} and deployment.id = ${deployment.id}
     cross join lateral ${firstOfCommit(db, deployment, 'next')} first_of_next
-    cross join lateral ${firstOfCommit(db, deployment, 'deployment')} first_of_this
-    where deployment.org_id = ${deployment.org_id}
-      and deployment.id = ${deployment.id}
-    order by next.created_at, next.id
-    limit 1`
+    cross join lateral ${firstOfCommit(db, deployment, 'deployment')} first_of_this`
   return row ?? null
 }
 

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { findRun } from '../../ci/runs/run.store.ts'
 import { evaluateDeployment } from '../../compliance/evaluate-deployment.ts'
 import type { PolicyEvaluation } from '../../compliance/policies/policy-verdict.ts'
@@ -28,6 +29,7 @@ export async function evaluatePolicies(
         environment: state.environment,
         repository: run?.repository ?? repositoryAddress(state),
         branch: state.branch,
+        ...hostFacts(state),
         commit_sha: state.commit_sha,
         policies: [...new Set(required.flatMap(({ policies }) => policies))],
       })
@@ -38,13 +40,23 @@ export async function evaluatePolicies(
   }
 }
 
+/** What policies see of the workflow, and of the environment on its code host. */
+function hostFacts(state: DeploymentState) {
+  const { workflow_name: name, workflow_path: path, required_reviewers, required_reviewer_teams } = state
+  const protection = { protection_rules: state.protection_rule_types, required_reviewers, required_reviewer_teams }
+  return {
+    ...((name ?? path) !== null && { workflow: { name, path } }),
+    ...(state.host !== null && { protection }),
+  }
+}
+
 type Evaluated = { state: DeploymentState; required: RequiredGate[] }
 
 /**
- * True if an evaluation of `before` still holds for `now`. The branch and the gates of a code
- * host's deployment can change until it is answered.
+ * True if an evaluation of `before` still holds for `now`. The branch, the gates and the host's
+ * facts of a code host's deployment can change until it is answered.
  */
 export function isStillEvaluated(before: Evaluated, now: Evaluated): boolean {
-  const gatesOf = ({ required }: Evaluated) => required.map(({ id }) => id).join(' ')
-  return before.state.branch === now.state.branch && gatesOf(before) === gatesOf(now)
+  const seenBy = ({ state, required }: Evaluated) => [state.branch, hostFacts(state), required.map(({ id }) => id)]
+  return isDeepStrictEqual(seenBy(before), seenBy(now))
 }

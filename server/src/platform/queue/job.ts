@@ -56,15 +56,42 @@ export async function enqueue<Payload extends object>(
   payload: Payload,
   delayMs = 0,
 ): Promise<void> {
-  await db`
+  const key = job.once ? `${job.name} ${job.once(payload)}` : null
+  const added = db`
     select graphile_worker.add_job(
       ${job.name}::text,
       ${db.json(payload as never)}::json,
       run_at => now() + ${delayMs} * interval '1 millisecond',
       max_attempts => ${job.attemptsMax}::int,
-      job_key => ${job.once ? `${job.name} ${job.once(payload)}` : null}::text,
+      job_key => ${key}::text,
       priority => ${job.priority ?? 0}::int
     )`
+  if (key === null || delayMs > 0) await added
+  else
+    await db`
+      with waiting as (${waitingJob(db, key, payload)}), told as (
+        select pg_notify('jobs:insert', '{"count":1}')
+        from waiting
+      )
+      (${added} where not exists (select from waiting))
+      union all
+      (select null from told)`
+}
+
+/**
+ * The same job, if it waits already. The lock keeps it waiting until the transaction ends, so that
+ * it sees the changes of the transaction. This writes much less than queueing the job again.
+ */
+function waitingJob(db: Db, key: string, payload: object) {
+  return db`
+    select id
+    from graphile_worker._private_jobs
+    where key = ${key}
+      and payload::jsonb = ${db.json(payload as never)}::jsonb
+      and is_available
+      and attempts = 0
+      and run_at <= now()
+    for share`
 }
 
 /**

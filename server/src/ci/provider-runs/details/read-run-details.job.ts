@@ -1,6 +1,7 @@
-import type { HostClient } from '../../../codehosts/code-host.ts'
+import type { HostClient, HostFile } from '../../../codehosts/code-host.ts'
 import { openRepository } from '../../../codehosts/connections/open-client.ts'
 import type { HostRepository } from '../../../codehosts/host-repository.ts'
+import type { HostCommit } from '../../../codehosts/host-run.ts'
 import { DAY_MS } from '../../../platform/clock.ts'
 import { enqueue, type Job } from '../../../platform/queue/job.ts'
 import type { Services } from '../../../services.ts'
@@ -65,8 +66,7 @@ async function readCommits(reading: Reading): Promise<void> {
     const runsOf = Map.groupBy(group, ({ commit_sha }) => commit_sha)
     const wanted = [...runsOf.keys()].map((sha) => ({ sha, workflow_path }))
     const commits = await reads.read('readCommits', () => client.readCommits(repository, wanted), [])
-    const blobs = commits.map(({ workflow_blob }) => workflow_blob)
-    await readWorkflowFiles(reading, blobs)
+    if (workflow_path !== null) await readWorkflowFiles(reading, workflow_path, commits)
     for (const commit of commits) {
       const ids = (runsOf.get(commit.sha) ?? []).map(({ run_id }) => run_id)
       const pull = merged.get(commit.sha) ?? commit.merged_pull_request
@@ -78,11 +78,14 @@ async function readCommits(reading: Reading): Promise<void> {
 /** Reads each version of a workflow file once. */
 async function readWorkflowFiles(
   { services: { sql }, client, reads, key, repository }: Reading,
-  blobs: readonly (string | null)[],
+  path: string,
+  commits: readonly HostCommit[],
 ): Promise<void> {
-  const named = [...new Set(blobs.filter((blob) => blob !== null))]
-  for (const blob of await listUnknownFiles(sql, key, named)) {
-    const text = await reads.read('readBlob', () => client.readBlob(repository, blob), undefined)
+  const files = new Map<string, HostFile>()
+  for (const { sha, workflow_blob: blob } of commits)
+    if (blob !== null) files.set(blob, { path, commit_sha: sha, blob })
+  for (const blob of await listUnknownFiles(sql, key, [...files.keys()])) {
+    const text = await reads.read('readFile', () => client.readFile(repository, files.get(blob) as HostFile), undefined)
     if (text === undefined) continue
     await insertWorkflowFile(sql, key, blob, text === null ? NO_WORKFLOW : parseWorkflowFile(text))
   }

@@ -13,7 +13,7 @@ export type RunWithoutDetails = {
   actor_login: string | null
   newest_attempt: number
   details_tried_at: Date | null
-  /** The numbers of the attempts before the newest whose ends are not known. */
+  /** Earlier attempts that are not known, or whose end is not known. */
   missing_attempts: number[]
 }
 

@@ -39,15 +39,16 @@ async function readCommit(
   { sha, workflow_path: path }: CommitName,
 ): Promise<HostCommit | null> {
   const found = await api.read('GET /repos/{owner}/{repo}/commits/{ref}', { repository, ref: sha })
-  if (found === null) return null
+  const merged = await readMergedPullRequest(api, repository, sha)
+  const blob = path === null ? null : await readFileVersion(api, repository, { sha, path })
+  if (found === null && merged === null && blob === null) return null
+  return { ...describeCommit(found), sha, merged_pull_request: merged, workflow_blob: blob }
+}
+
+function describeCommit(found: unknown): Pick<HostCommit, 'message' | 'author'> {
+  if (found === null) return { message: null, author: null }
   const { commit, author } = readAs(Commit, found)
-  return {
-    sha,
-    message: textOrNull(commit.message),
-    author: author && 'id' in author ? accountOf(author) : null,
-    merged_pull_request: await readMergedPullRequest(api, repository, sha),
-    workflow_blob: path === null ? null : await readFileVersion(api, repository, { sha, path }),
-  }
+  return { message: textOrNull(commit.message), author: author && 'id' in author ? accountOf(author) : null }
 }
 
 const MergedPullRequest = Type.Object({ number: Id, merged_at: Maybe(Timestamp), merge_commit_sha: Maybe(Text) })

@@ -334,6 +334,27 @@ test('a repository without alerts has none, of any type', async (t) => {
   }
 })
 
+test('a commit that cannot be read costs neither the file nor the merged pull request', async (t) => {
+  const sha = 'a'.repeat(40)
+  const content = Buffer.from('on: push\n').toString('base64')
+  const github = await startGithubAnswers(t, ({ path }) => {
+    if (path.endsWith('/contents/.github/workflows/ci.yml')) return { data: { sha: 'b1', content, encoding: 'base64' } }
+    return path.endsWith(`/commits/${sha}/pulls`)
+      ? { data: [{ number: 7, merged_at: '2026-02-01T00:00:00Z', merge_commit_sha: sha }] }
+      : undefined
+  })
+  const client = github.codeHost.open(ACCESS)
+  const path = '.github/workflows/ci.yml'
+  const [commit] = await client.readCommits(repository, [{ sha, workflow_path: path }])
+  assert.deepEqual(
+    [commit?.message, commit?.author, commit?.merged_pull_request?.number, commit?.workflow_blob],
+    [null, null, 7, 'b1'],
+  )
+  // The address of blobs answers 404 too, but the file is also at its path.
+  assert.equal(await client.readFile(repository, { path, commit_sha: sha, blob: 'b1' }), 'on: push\n')
+  assert.deepEqual(await client.readCommits(repository, [{ sha: 'b'.repeat(40), workflow_path: 'none' }]), [])
+})
+
 test('a file of another encoding and a folder are read; a folder that is a file is empty', async (t) => {
   const github = await startGithubAnswers(t, ({ path }) => {
     if (path.endsWith('/git/blobs/b1'))
@@ -348,8 +369,9 @@ test('a file of another encoding and a folder are read; a folder that is a file 
     return path.endsWith('/contents/README') ? { data: { type: 'file', path: 'README', sha: 's3' } } : undefined
   })
   const client = github.codeHost.open(ACCESS)
-  assert.equal(await client.readBlob(repository, 'b1'), 'name: ✓\n')
-  assert.equal(await client.readBlob(repository, 'b2'), null)
+  const file = { path: 'none.yaml', commit_sha: 'c1' }
+  assert.equal(await client.readFile(repository, { ...file, blob: 'b1' }), 'name: ✓\n')
+  assert.equal(await client.readFile(repository, { ...file, blob: 'b2' }), null)
   assert.deepEqual(await client.listFolder(repository, '.shiplock/policies', 'main'), [
     { path: '.shiplock/policies/a.yaml', blob: 's1' },
   ])

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import type { HostReader } from '../../code-host.ts'
+import type { HostFile, HostReader } from '../../code-host.ts'
 import type { HostAccount, HostRepository } from '../../host-repository.ts'
 import type { GithubApi } from '../client/github-api.ts'
 import { itemsOf } from '../client/page.ts'
@@ -10,7 +10,7 @@ const INSTALLATION_REPOSITORIES = 'GET /installation/repositories'
 
 type RepositoryReads = Pick<
   HostReader,
-  'listRepositories' | 'readRepository' | 'readAccount' | 'listFolder' | 'readBlob'
+  'listRepositories' | 'readRepository' | 'readAccount' | 'listFolder' | 'readFile'
 >
 
 export function repositoryReads(api: GithubApi): RepositoryReads {
@@ -27,10 +27,7 @@ export function repositoryReads(api: GithubApi): RepositoryReads {
       return Array.isArray(contents) ? api.parseItems(itemsOf(contents), parseEntry) : []
     },
 
-    async readBlob(repository, blob) {
-      const found = await api.read('GET /repos/{owner}/{repo}/git/blobs/{file_sha}', { repository, file_sha: blob })
-      return found === null ? null : textOfBlob(found)
-    },
+    readFile: (repository, file) => readFile(api, repository, file),
   }
 }
 
@@ -68,6 +65,18 @@ const Entry = Type.Object({ type: Text, path: Text, sha: Text })
 function parseEntry(value: unknown): { path: string; blob: string } | null {
   const { type, path, sha } = readAs(Entry, value)
   return type === 'file' ? { path, blob: sha } : null
+}
+
+/** Blobs can be larger than the contents of a path, which GitHub includes up to 1 MB. */
+async function readFile(
+  api: GithubApi,
+  repository: HostRepository,
+  { path, commit_sha: ref, blob }: HostFile,
+): Promise<string | null> {
+  const found =
+    (await api.read('GET /repos/{owner}/{repo}/git/blobs/{file_sha}', { repository, file_sha: blob })) ??
+    (await api.read(contentsRoute(path), { repository, ref }))
+  return found === null || Array.isArray(found) ? null : textOfBlob(found)
 }
 
 const Blob = Type.Object({ content: Text, encoding: Text, size: Maybe(Id) })

@@ -338,7 +338,7 @@ test('a list that may not be read does not empty the connection or end a list ea
   assert.ok((await state()).lists.some(({ list, next }) => list === 'runs' && next === '2'))
 })
 
-/** A synchronisation, and the job that it queues for failed deliveries. */
+/** A synchronization, and the job that it queues for failed deliveries. */
 async function syncAndRedeliver(): Promise<boolean> {
   const done = await sync()
   const queued = await api.services.sql`

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import type { HostSource } from '../../src/codehosts/host-event.ts'
-import { endSync, updateConnection } from '../../src/codehosts/sync/sync.store.ts'
+import { beginSync, endSync, updateConnection } from '../../src/codehosts/sync/sync.store.ts'
 import { startTestApi, type TestApi } from '../support/api.ts'
 import { runProgram } from '../support/program.ts'
 import { connectAcme } from '../support/synchronize.ts'
@@ -52,8 +52,10 @@ test('provider sync queues a synchronization, and prints the connection', async 
 
 test('provider sync --wait ends with the synchronization, and fails with it', async () => {
   const { sql, clock } = api.services
+  await sql`update codehost_syncs set requested_at = null, requested_since = null`
   const ended = endWhenRequested(async () => {
-    await sql`update codehost_syncs set requested_at = null`
+    // The command has requested it at the time of the machine.
+    await beginSync(sql, source.connection_id, new Date())
     await endSync(sql, source, 'acme/shop, runs: Not Found', clock.now())
   })
   const { code, stdout, stderr } = await run(source.connection_id, '--wait')

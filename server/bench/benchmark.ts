@@ -12,6 +12,8 @@ export type Benchmark<Setting> = {
   /** More requests are better, more milliseconds worse. */
   unit: 'requests/s' | 'MiB/s' | 'ms' | 'MiB'
   bar: Bar | null
+  /** It takes many minutes, so it runs only if it is named. */
+  onlyByName?: true
   measure(setting: Setting): Promise<Round[]>
 }
 

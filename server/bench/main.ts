@@ -46,7 +46,7 @@ const part = process.argv.slice(2).find((argument) => !argument.startsWith('-'))
 await main()
 
 async function main(): Promise<void> {
-  const chosen = BENCHMARKS.filter(({ name }) => part === undefined || name.includes(part))
+  const chosen = BENCHMARKS.filter(({ name, onlyByName }) => (part === undefined ? !onlyByName : name.includes(part)))
   if (chosen.length === 0)
     throw new Error(`There is no benchmark "${part}": ${BENCHMARKS.map(({ name }) => name).join(', ')}`)
   const report = await withSetting((setting) => run(chosen, setting))

@@ -6,7 +6,7 @@ import { work } from './work.ts'
 import type { WorkerThreadData } from './work-in-thread.ts'
 
 /** The main module of the worker thread. Any message from the parent means stop. */
-const CONNECTIONS = 6
+const CONNECTIONS = 8
 
 // On Linux, each thread has its own priority. Requests come before background jobs.
 if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_BELOW_NORMAL)

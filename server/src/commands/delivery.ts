@@ -21,7 +21,10 @@ export const providerDeliveries = defineCommand({
     const wanted = status === undefined ? null : requireOneOf('status', status, DELIVERY_STATUSES)
     const max = readLimit(limit)
     const deliveries = await administer(context, ({ sql }) => listDeliveries(sql, wanted, max))
-    context.print({ json: deliveries, text: table(HEADING, deliveries.map(toRow), 'There are no deliveries.') })
+    context.print({
+      json: deliveries.map(toJson),
+      text: table(HEADING, deliveries.map(toRow), 'There are no deliveries.'),
+    })
   },
 })
 
@@ -45,4 +48,8 @@ function readLimit(text: string): number {
 function toRow({ id, event, action, status, waiting, attempts, received_at, error }: ListedDelivery): string[] {
   const shown = waiting ? 'waiting' : status
   return [id, event, action ?? '-', shown, `${attempts}`, received_at.toISOString(), error ?? '-']
+}
+
+function toJson({ installation_id: installation, ...delivery }: ListedDelivery) {
+  return { ...delivery, installation }
 }

@@ -46,7 +46,7 @@ test('provider deliveries lists the newest first, by status; provider replay que
       provider: 'github',
       event: 'workflow_run',
       action: 'completed',
-      installation_id: '4711',
+      installation: '4711',
       status: 'failed',
       waiting: false,
       attempts: 1,

@@ -1,9 +1,10 @@
 import type { Db } from '../../platform/db/sql.ts'
 import { type AttemptTable, completedAt, statusAt } from '../runs/attempt-deadline.store.ts'
-import { providerRunMembers } from './provider-run-members.store.ts'
 
 /**
  * SQL: the members of a pipeline run's JSON object that differ from run to run, without the braces.
+ * Those of verified runs that only code hosts provide are read by another query, because it would
+ * be set up for pages without such runs, too.
  * They are written one by one, which takes half the time of `row_to_json`; values that occur more
  * than once are converted once.
  */
@@ -24,8 +25,8 @@ export function pipelineRunMembers(db: Db, now: Date) {
       || ',"ci_system":' || coalesce(to_json(run.ci_system)::text, 'null')
       || ',"trust":' || to_json(run.trust)
       || ',"created_at":"' || rfc3339(run.created_at)
-      || '","updated_at":"' || rfc3339(run.updated_at) || '",'
-      || coalesce(${providerRunMembers(db)}, ${selfReportedMembers(db)})
+      || '","updated_at":"' || rfc3339(run.updated_at) || '"'
+      || case when run.trust = 'verified' then '' else ${selfReportedMembers(db)} end
     from (
       select substr(run.repository, strpos(run.repository, '/') + 1) as full_name,
         split_part(run.repository, '/', -1) as repository,
@@ -37,10 +38,10 @@ export function pipelineRunMembers(db: Db, now: Date) {
   )`
 }
 
-/** The members of a self-reported run that code hosts describe in more detail. */
+/** The members of a self-reported run that code hosts describe in more detail, after a comma. */
 function selfReportedMembers(db: Db) {
   return db`
-    '"trigger":{"event":' || once.event || ',"kind":' || once.event || ',"actor":' || once.actor
+    ',"trigger":{"event":' || once.event || ',"kind":' || once.event || ',"actor":' || once.actor
       || ',"pull_request":null,"merged_pull_request":null},"actor_login":' || once.actor`
 }
 

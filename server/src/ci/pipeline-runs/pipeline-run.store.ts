@@ -5,8 +5,9 @@ import { branchName } from '../../repositories/branch-name.ts'
 import { statusAt } from '../runs/attempt-deadline.store.ts'
 import type { RunStatus } from '../runs/run-status.ts'
 import { pipelineRunMembers } from './pipeline-run-members.store.ts'
+import { readProviderMembers } from './provider-run-members.store.ts'
 
-type RunMembers = { ref: string | null; trust: string; members: string }
+type RunMembers = { id: string; ref: string | null; trust: string; members: string }
 
 /**
  * One page of runs as they are at `now`, newest first, and one more row when there is a next page.
@@ -18,7 +19,7 @@ export async function listPipelineRuns(
   { status, now }: { status?: RunStatus | undefined; now: Date },
 ): Promise<PageRow[]> {
   const withStatus = status === undefined ? db`` : db`and ${statusAt(db, 'run', now)} = ${status}`
-  const rows = await db<(Omit<PageRow, 'json'> & RunMembers)[]>`
+  const rows = await db<({ created_at: Date } & RunMembers)[]>`
     select run.created_at, run.id, run.ref, run.trust, ${pipelineRunMembers(db, now)} as members
     from ci_runs run
     where run.org_id = ${orgId}
@@ -26,7 +27,8 @@ export async function listPipelineRuns(
       ${withStatus}
     order by run.created_at desc, run.id desc
     limit ${page.limit + 1}`
-  return rows.map(({ created_at, id, ...run }) => ({ created_at, id, json: toJson(run) }))
+  const objects = await toJson(db, orgId, rows)
+  return rows.map(({ created_at, id }, at) => ({ created_at, id, json: objects[at] as string }))
 }
 
 /** A run as it is at `now`; null when it does not exist or is older than `retainedSince`. */
@@ -36,13 +38,14 @@ export async function findPipelineRun(
   id: string,
   { retainedSince, now }: { retainedSince: Date; now: Date },
 ): Promise<string | null> {
-  const [row] = await db<RunMembers[]>`
-    select run.ref, run.trust, ${pipelineRunMembers(db, now)} as members
+  const rows = await db<RunMembers[]>`
+    select run.id, run.ref, run.trust, ${pipelineRunMembers(db, now)} as members
     from ci_runs run
     where run.org_id = ${orgId}
       and run.id = ${id}
       and run.created_at >= ${retainedSince}`
-  return row ? toJson(row) : null
+  const [json = null] = await toJson(db, orgId, rows)
+  return json
 }
 
 /** Fields that no source has a value for yet. */
@@ -77,7 +80,12 @@ function membersOf(fields: object): string {
 }
 
 /** Constant members are added here, so that a third of the text does not come from the database. */
-function toJson({ ref, trust, members }: RunMembers): string {
-  const constants = trust === 'verified' ? VERIFIED_MEMBERS : SELF_REPORTED_MEMBERS
-  return `{${members},"branch":${JSON.stringify(branchName(ref))},${constants}}`
+async function toJson(db: Db, orgId: string, runs: readonly RunMembers[]): Promise<string[]> {
+  const verified = runs.filter(({ trust }) => trust === 'verified').map(({ id }) => id)
+  const provided = await readProviderMembers(db, orgId, verified)
+  return runs.map(({ id, ref, members }) => {
+    const ofProvider = provided.get(id)
+    const others = ofProvider === undefined ? SELF_REPORTED_MEMBERS : `${ofProvider},${VERIFIED_MEMBERS}`
+    return `{${members},"branch":${JSON.stringify(branchName(ref))},${others}}`
+  })
 }

@@ -1,77 +1,79 @@
 import type { Db } from '../../platform/db/sql.ts'
 
 /**
- * SQL: the members of a verified run that only code hosts provide, without the braces. Null for
- * other runs, which cost nothing more. Ids that are not numbers, such as UUIDs, are null.
+ * The members of verified runs that only code hosts provide, without the braces, by the id of the
+ * run. Ids that are not numbers, such as UUIDs, are null.
  */
-export function providerRunMembers(db: Db) {
-  return db`
-    case when run.trust = 'verified' then (
-      select substr(fields.json, 2, length(fields.json) - 2)
-      from (
-        select row_to_json(field)::text as json
-        from provider_runs provider_run
-        left join workflow_files file
-          on file.org_id = provider_run.org_id
-          and file.provider = provider_run.provider
-          and file.repository_id = provider_run.repository_id
-          and file.blob = provider_run.workflow_blob
-        left join provider_accounts account
-          on account.org_id = provider_run.org_id
-          and account.provider = provider_run.provider
-          and account.id = provider_run.actor_id
-        left join provider_run_scores score
-          on score.org_id = provider_run.org_id
-          and score.run_id = provider_run.run_id
-          and run.completed_at is not null
-        cross join lateral (
-          select provider_run.author_login is not null as has_author,
-            run.status in ('failure', 'timed_out', 'cancelled')
-              and provider_run.failure_attempt = run.newest_attempt as has_failure
-        ) known
-        cross join lateral (
-          select
-            case run.provider when 'github' then substring(run.external_run_id from '^[0-9]{1,16}$')::bigint end
-              as github_run_id,
-            provider_run.workflow_path,
-            substring(provider_run.repository_id from '^[0-9]{1,16}$')::bigint as repository_id,
-            substring(provider_run.repository_owner_id from '^[0-9]{1,16}$')::bigint as repository_owner_id,
-            provider_run.commit_message,
-            provider_run.release_name,
-            substring(
-              case when known.has_author then provider_run.author_id else provider_run.actor_id end
-              from '^[0-9]{1,16}$'
-            )::bigint as author_id,
-            case when known.has_author then provider_run.author_login else provider_run.actor_login end as author_login,
-            case when known.has_author then provider_run.author_avatar_url else provider_run.actor_avatar_url end
-              as author_avatar_url,
-            coalesce(file.job_dependencies, '{}') as job_dependencies,
-            provider_run.run_number,
+export async function readProviderMembers(
+  db: Db,
+  orgId: string,
+  runIds: readonly string[],
+): Promise<Map<string, string>> {
+  if (runIds.length === 0) return new Map()
+  const rows = await db<{ id: string; json: string }[]>`
+    select run.id, row_to_json(field)::text as json
+    from ci_runs run
+    join provider_runs provider_run on provider_run.org_id = run.org_id and provider_run.run_id = run.id
+    left join workflow_files file
+      on file.org_id = provider_run.org_id
+      and file.provider = provider_run.provider
+      and file.repository_id = provider_run.repository_id
+      and file.blob = provider_run.workflow_blob
+    left join provider_accounts account
+      on account.org_id = provider_run.org_id
+      and account.provider = provider_run.provider
+      and account.id = provider_run.actor_id
+    left join provider_run_scores score
+      on score.org_id = provider_run.org_id
+      and score.run_id = provider_run.run_id
+      and run.completed_at is not null
+    cross join lateral (
+      select provider_run.author_login is not null as has_author,
+        run.status in ('failure', 'timed_out', 'cancelled')
+          and provider_run.failure_attempt = run.newest_attempt as has_failure
+    ) known
+    cross join lateral (
+      select
+        case run.provider when 'github' then substring(run.external_run_id from '^[0-9]{1,16}$')::bigint end
+          as github_run_id,
+        provider_run.workflow_path,
+        substring(provider_run.repository_id from '^[0-9]{1,16}$')::bigint as repository_id,
+        substring(provider_run.repository_owner_id from '^[0-9]{1,16}$')::bigint as repository_owner_id,
+        provider_run.commit_message,
+        provider_run.release_name,
+        substring(
+          case when known.has_author then provider_run.author_id else provider_run.actor_id end
+          from '^[0-9]{1,16}$'
+        )::bigint as author_id,
+        case when known.has_author then provider_run.author_login else provider_run.actor_login end as author_login,
+        case when known.has_author then provider_run.author_avatar_url else provider_run.actor_avatar_url end
+          as author_avatar_url,
+        coalesce(file.job_dependencies, '{}') as job_dependencies,
+        provider_run.run_number,
+        json_build_object(
+          'event', run.event,
+          'kind', provider_run.trigger_kind,
+          'actor', provider_run.actor_login,
+          'pull_request', case when provider_run.pull_request_number is not null then
+            json_build_object('number', provider_run.pull_request_number, 'url', provider_run.pull_request_url)
+          end,
+          'merged_pull_request', case when provider_run.merged_pull_request_number is not null then
             json_build_object(
-              'event', run.event,
-              'kind', provider_run.trigger_kind,
-              'actor', provider_run.actor_login,
-              'pull_request', case when provider_run.pull_request_number is not null then
-                json_build_object('number', provider_run.pull_request_number, 'url', provider_run.pull_request_url)
-              end,
-              'merged_pull_request', case when provider_run.merged_pull_request_number is not null then
-                json_build_object(
-                  'number', provider_run.merged_pull_request_number, 'url', provider_run.merged_pull_request_url
-                )
-              end
-            ) as trigger,
-            provider_run.actor_login,
-            account.name as actor_name,
-            provider_run.actor_avatar_url,
-            provider_run.actor_url,
-            score.importance_score,
-            coalesce(score.anomaly_reasons, '{}') as anomaly_reasons,
-            case when known.has_failure then provider_run.failure_category end as failure_category,
-            case when known.has_failure then provider_run.failure_excerpt end as failure_excerpt,
-            case when known.has_failure then score.failure_recurrence end as failure_recurrence
-        ) field
-        where provider_run.org_id = run.org_id
-          and provider_run.run_id = run.id
-      ) fields
-    ) end`
+              'number', provider_run.merged_pull_request_number, 'url', provider_run.merged_pull_request_url
+            )
+          end
+        ) as trigger,
+        provider_run.actor_login,
+        account.name as actor_name,
+        provider_run.actor_avatar_url,
+        provider_run.actor_url,
+        score.importance_score,
+        coalesce(score.anomaly_reasons, '{}') as anomaly_reasons,
+        case when known.has_failure then provider_run.failure_category end as failure_category,
+        case when known.has_failure then provider_run.failure_excerpt end as failure_excerpt,
+        case when known.has_failure then score.failure_recurrence end as failure_recurrence
+    ) field
+    where run.org_id = ${orgId}
+      and run.id = any(${runIds as string[]})`
+  return new Map(rows.map(({ id, json }) => [id, json.slice(1, -1)]))
 }

@@ -35,12 +35,15 @@ export async function findConnection(db: Db, id: string): Promise<ConnectionName
   return row ?? null
 }
 
-/** The connection that events of an installation belong to; null while nobody has connected it. */
+/**
+ * The connection that events of an installation belong to; null while nobody has connected it, and
+ * without an installation.
+ */
 export async function findConnectionOfInstallation(
   db: Db,
   provider: string,
   host: string,
-  installationId: string,
+  installationId: string | null,
 ): Promise<ConnectionName | null> {
   const [row] = await db<ConnectionName[]>`
     select org_id, id, provider, host, installation_id, status

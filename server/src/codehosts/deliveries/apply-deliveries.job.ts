@@ -1,6 +1,7 @@
 import { drainAlone } from '../../platform/db/advisory-lock.ts'
 import { sqlState } from '../../platform/db/sql.ts'
 import type { Job } from '../../platform/queue/job.ts'
+import { eachSideBySide } from '../../platform/side-by-side.ts'
 import { isUnreachable } from '../../platform/unreachable.ts'
 import type { Services } from '../../services.ts'
 import { type ApplyContext, applyDelivery } from './apply-delivery.ts'
@@ -8,13 +9,15 @@ import { ATTEMPTS_MAX, applyShard } from './delivery.ts'
 import type { HostEventHandlers } from './host-event-handler.ts'
 import { type ClaimedDelivery, claimPending, hasPending, noteFailedTry } from './pending-delivery.store.ts'
 
+/** Each needs a connection of the worker. */
+const LANES_AT_ONCE = 2
 const CONFLICT_TRIES_MAX = 3
 /** serialization_failure, deadlock_detected */
 const CONFLICTS = ['40001', '40P01']
 
 /**
- * The job that applies the stored deliveries of a shard, one after the other. Deliveries of one
- * lane are applied in the order of receipt.
+ * The job that applies the stored deliveries of a shard. Deliveries of one lane are applied in the
+ * order of receipt, some lanes side by side.
  */
 export function applyDeliveriesJob(handlers: HostEventHandlers): Job<Services, { shard: number }> {
   return {
@@ -33,10 +36,13 @@ async function drain(context: ApplyContext, stopping?: AbortSignal): Promise<voi
   for (;;) {
     const claimed = await claimPending(services.sql, shard, services.clock.now())
     if (claimed.length === 0) return
-    for (const delivery of claimed) {
-      stopping?.throwIfAborted()
-      await tryDelivery(context, delivery)
-    }
+    const lanes = Map.groupBy(claimed, ({ lane }) => lane)
+    await eachSideBySide(lanes.values(), LANES_AT_ONCE, async (deliveries) => {
+      for (const delivery of deliveries) {
+        stopping?.throwIfAborted()
+        await tryDelivery(context, delivery)
+      }
+    })
   }
 }
 

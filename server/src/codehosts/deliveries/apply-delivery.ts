@@ -4,7 +4,12 @@ import type { Provider } from '../../repositories/repository-identity.ts'
 import type { Services } from '../../services.ts'
 import type { CodeHost, TranslatedDelivery } from '../code-host.ts'
 import { applyInstallationEvent } from '../connections/apply-installation-event.ts'
-import { findConnection, findConnectionOfInstallation, noteConnectionEvent } from '../connections/connection.store.ts'
+import {
+  type ConnectionName,
+  findConnection,
+  findConnectionOfInstallation,
+  noteConnectionEvent,
+} from '../connections/connection.store.ts'
 import { noteInstallation } from '../connections/installation.store.ts'
 import { applyEvents } from './apply-events.ts'
 import { applyShard } from './delivery.ts'
@@ -39,15 +44,23 @@ export async function applyDelivery(context: ApplyContext, claimed: ClaimedDeliv
     return settleDelivery(sql, claimed, { status: 'failed', error: `${provider} is not supported` }, clock.now())
   const origin = { provider, host: await codeHost.host(), codeHost }
   const waiting = await sql.begin(async (tx) => {
-    const delivery = await lockPending(tx, claimed, clock.now())
-    return delivery && apply(context, tx, origin, delivery)
+    // Sent together, to save a round trip.
+    const [delivery, connection] = await Promise.all([
+      lockPending(tx, claimed, clock.now()),
+      findConnectionOfInstallation(tx, provider, origin.host, claimed.installation_id),
+    ])
+    return delivery && apply(context, tx, origin, { delivery, connection })
   })
   if (waiting) await releaseIfConnected(sql, origin, waiting)
 }
 
+/** A locked delivery, and the connection of its installation. */
+type Located = { delivery: LockedDelivery; connection: ConnectionName | null }
+
 /** Returns the installation that the delivery waits for; null if it waits for none. */
-async function apply(context: ApplyContext, tx: Tx, origin: Origin, delivery: LockedDelivery): Promise<string | null> {
+async function apply(context: ApplyContext, tx: Tx, origin: Origin, located: Located): Promise<string | null> {
   const { services } = context
+  const { delivery } = located
   const now = services.clock.now()
   let translated: TranslatedDelivery
   try {
@@ -57,7 +70,7 @@ async function apply(context: ApplyContext, tx: Tx, origin: Origin, delivery: Lo
     await settleDelivery(tx, delivery, { status: 'failed', error: error.message }, now)
     return null
   }
-  if (translated.type === 'events') return applyToConnection(context, tx, origin, { delivery, translated })
+  if (translated.type === 'events') return applyToConnection(context, tx, origin, { ...located, translated })
   if (translated.type === 'installation') await applyInstallationEvent(services, tx, origin, translated.event)
   await settleDelivery(tx, delivery, { status: translated.type === 'unknown' ? 'ignored' : 'applied' }, now)
   return null
@@ -71,13 +84,13 @@ function translate({ codeHost }: Origin, { event, payload }: LockedDelivery): Tr
   }
 }
 
-type Translated = { delivery: LockedDelivery; translated: TranslatedDelivery & { type: 'events' } }
+type Translated = Located & { translated: TranslatedDelivery & { type: 'events' } }
 
 async function applyToConnection(
   context: ApplyContext,
   tx: Tx,
   { provider, host }: Origin,
-  { delivery, translated: { events } }: Translated,
+  { delivery, connection, translated: { events } }: Translated,
 ): Promise<string | null> {
   const now = context.services.clock.now()
   const { installation_id } = delivery
@@ -85,7 +98,6 @@ async function applyToConnection(
     await settleDelivery(tx, delivery, { status: 'ignored', error: 'The payload names no installation' }, now)
     return null
   }
-  const connection = await findConnectionOfInstallation(tx, provider, host, installation_id)
   if (connection === null) {
     await noteInstallation(tx, { provider, host, id: installation_id }, now)
     await markWaiting(tx, delivery)

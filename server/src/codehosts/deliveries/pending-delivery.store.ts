@@ -6,7 +6,7 @@ import { ATTEMPTS_MAX, type DeliveryStatus, nextTryAt } from './delivery.ts'
 type DeliveryKey = { provider: Provider; id: string }
 
 /** A delivery whose try has been counted. `attempts` includes it. */
-export type ClaimedDelivery = DeliveryKey & { attempts: number }
+export type ClaimedDelivery = DeliveryKey & { lane: string; installation_id: string | null; attempts: number }
 
 /** A delivery while it is applied. Its row is locked. */
 export type LockedDelivery = DeliveryKey & {
@@ -46,7 +46,7 @@ export async function claimPending(sql: Sql, shard: number, now: Date): Promise<
         or next.number < retried.number
         or next.number = (select min(number) from next)
       )
-    returning claimed.provider, claimed.id, claimed.attempts, claimed.number`
+    returning claimed.provider, claimed.id, claimed.lane, claimed.installation_id, claimed.attempts, claimed.number`
   return claimed.sort((a, b) => a.number - b.number)
 }
 
@@ -137,19 +137,19 @@ export async function settleDelivery(
  */
 export async function noteFailedTry(
   sql: Sql,
-  { attempts, ...key }: ClaimedDelivery,
+  { attempts, provider, id }: ClaimedDelivery,
   error: string,
   now: Date,
 ): Promise<void> {
   const next_try_at = nextTryAt(attempts, now)
   if (next_try_at === null || attempts >= ATTEMPTS_MAX)
-    return settleDelivery(sql, key, { status: 'failed', error }, now)
+    return settleDelivery(sql, { provider, id }, { status: 'failed', error }, now)
   await sql`
     update codehost_deliveries
     set error = ${error},
       next_try_at = ${next_try_at}
-    where id = ${key.id}
-      and provider = ${key.provider}
+    where id = ${id}
+      and provider = ${provider}
       and status = 'received'`
 }
 

@@ -1,8 +1,8 @@
 import { checkSql, type Tx } from '../../platform/db/sql.ts'
+import { mapSideBySide } from '../../platform/side-by-side.ts'
 import { applyEvents } from '../deliveries/apply-events.ts'
 import type { HostEvent } from '../host-event.ts'
 import { readSafely } from './read-safely.ts'
-import { mapSideBySide } from './side-by-side.ts'
 import type { SyncRun } from './sync-run.ts'
 import type { ListedItem } from './synced-list.ts'
 

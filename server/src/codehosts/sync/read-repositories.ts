@@ -1,3 +1,4 @@
+import { eachSideBySide } from '../../platform/side-by-side.ts'
 import {
   type ConnectedRepository,
   countConnected,
@@ -5,7 +6,6 @@ import {
 } from '../../repositories/connected-repository.store.ts'
 import type { HostRepository } from '../host-repository.ts'
 import { readRepository } from './read-repository.ts'
-import { eachSideBySide } from './side-by-side.ts'
 import { updateConnection } from './sync.store.ts'
 import { countRepositories, findRead, markRead } from './sync-repository.store.ts'
 import type { SyncRun } from './sync-run.ts'

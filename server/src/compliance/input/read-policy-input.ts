@@ -3,7 +3,7 @@ import { readRunEvidence } from '../../ci/evidence/run-evidence.store.ts'
 import { EVIDENCE_ITEMS_MAX, type RunEvidence } from '../../ci/evidence/run-evidence.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import { branchName } from '../../repositories/branch-name.ts'
-import { findByAddress } from '../../repositories/repository-lookup.store.ts'
+import { findByAddress, type LinkedRepository } from '../../repositories/repository-lookup.store.ts'
 import { readPolicyFacts } from '../../security/policy-facts/read-policy-facts.ts'
 import { NO_CHANGE, type PolicyInput } from './policy-input.schema.ts'
 
@@ -20,11 +20,13 @@ type PolicySubject = {
 /** Reads the policy input of a subject from the stores of `ci/` and `security/`. */
 export async function readPolicyInput(db: Db, subject: PolicySubject, now: Date): Promise<PolicyInput> {
   const { org_id, repository, branch, run, deployment, environment } = subject
-  const [evidence, security] = await Promise.all([
+  const [evidence, security, repositories] = await Promise.all([
     run === null ? null : readRunEvidence(db, { org_id, run_id: run.id, attempt: run.attempt }, now),
     readPolicyFacts(db, org_id, repository, branch),
+    findByAddress(db, org_id, repository),
   ])
-  const change = await readChange(db, subject, deployment?.commit_sha ?? evidence?.run.commit_sha ?? null)
+  const commit = deployment?.commit_sha ?? evidence?.run.commit_sha ?? null
+  const change = await readChange(db, org_id, repositories, commit)
   return {
     now: now.toISOString(),
     repository,
@@ -56,10 +58,10 @@ type ChangeMembers = Pick<PolicyInput, 'pull_request' | 'reviews' | 'checks'>
 /** What the connected code host of the repository says about a commit. */
 async function readChange(
   db: Db,
-  { org_id, repository }: PolicySubject,
+  org_id: string,
+  [known, ...others]: LinkedRepository[],
   commitSha: string | null,
 ): Promise<ChangeMembers> {
-  const [known, ...others] = await findByAddress(db, org_id, repository)
   if (commitSha === null || known === undefined || others.length > 0) return NO_CHANGE
   const commit = { commit_sha: commitSha, pull_request: null }
   const facts = await readChangeFacts(db, { org_id, provider: known.provider, repository_id: known.id, ...commit })

@@ -87,10 +87,13 @@ async function storeDeployment(
 ): Promise<DeploymentKey> {
   const { org_id, provider } = source
   const { run } = deployment
-  if (run) await lockHostRun(tx, org_id, hostRunId(provider, run.id))
-  await lockEnvironment(tx, environmentOf(source, deployment))
-  // An old event contains the old name of a renamed repository.
-  const known = await findById(tx, org_id, provider, deployment.repository.id)
+  // Sent together. PostgreSQL runs them in order. An old event contains the old name of a renamed
+  // repository.
+  const [, , known] = await Promise.all([
+    run && lockHostRun(tx, org_id, hostRunId(provider, run.id)),
+    lockEnvironment(tx, environmentOf(source, deployment)),
+    findById(tx, org_id, provider, deployment.repository.id),
+  ])
   const repository = { ...deployment.repository, ...(known && { full_name: known.full_name }) }
   return upsertHostDeployment(tx, source, { ...deployment, repository }, clock.now())
 }

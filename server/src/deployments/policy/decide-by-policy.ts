@@ -81,10 +81,12 @@ async function approveGates(services: Services, tx: Tx, deployment: Gated, evalu
   const { state, required } = deployment
   const open = required.filter(({ approved_at }) => approved_at === null)
   const approved = open.filter(acceptsPolicies).map(({ id }) => id)
-  await approveRequiredGates(tx, state, approved, services.clock.now())
   const isLast = approved.length === open.length && required.length > 0
-  if (isLast) await approveDeployment(services, tx, state, evaluation)
-  else if (state.host !== null) await explainWaiting(services, tx, deployment, evaluation)
+  await Promise.all([
+    approveRequiredGates(tx, state, approved, services.clock.now()),
+    isLast && approveDeployment(services, tx, state, evaluation),
+    !isLast && state.host !== null && explainWaiting(services, tx, deployment, evaluation),
+  ])
 }
 
 /** Posts one comment on the code host that says what the deployment waits for. */
@@ -99,6 +101,8 @@ async function approveDeployment(services: Services, tx: Tx, state: DeploymentSt
   const reason = `All policies pass: ${name}`.slice(0, REASON_CHARS_MAX)
   const principal = { type: 'policy', id: evaluation.evaluation_id, name } as const
   const outcome = { ...decided('approved', 'policy', reason), comment: policyText(evaluation) }
-  await decideDeployment(services, tx, state, outcome)
-  await auditOutcome(tx, state, { principal, outcome: 'approved', reason }, services.clock.now())
+  await Promise.all([
+    decideDeployment(services, tx, state, outcome),
+    auditOutcome(tx, state, { principal, outcome: 'approved', reason }, services.clock.now()),
+  ])
 }

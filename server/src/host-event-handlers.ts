@@ -1,8 +1,11 @@
 import { applyCheck, applyPullRequest, applyPush, applyReview } from './ci/changes/apply-change.ts'
+import { findRunRepository } from './ci/evidence/newest-runs.store.ts'
 import { applyHostJob, applyHostRun, applyPullRequestToRuns } from './ci/provider-runs/apply-host-run.ts'
 import { listOpenProviderRuns } from './ci/provider-runs/provider-run.store.ts'
 import { applyRepositoryEvent } from './codehosts/connections/remember-repository.ts'
 import type { HostEventHandlers } from './codehosts/deliveries/host-event-handler.ts'
+import { hostRunId } from './codehosts/host-ids.ts'
+import type { RunParts } from './codehosts/sync/read-run.job.ts'
 import type { SyncParts } from './codehosts/sync/sync-run.ts'
 import { followPush, followRepository } from './compliance/repository-policies/follow-push.ts'
 import {
@@ -13,6 +16,7 @@ import {
   applyRunToDeployments,
 } from './deployments/events/apply-deployment.ts'
 import { listOpenHostDeployments } from './deployments/events/read-reviews.ts'
+import type { Provider } from './repositories/repository-identity.ts'
 import { applyAlert } from './security/alerts/apply-alert.ts'
 import { applyAlertChange } from './security/alerts/read-alert.job.ts'
 
@@ -38,4 +42,12 @@ export const syncParts: SyncParts = {
   handlers: hostEventHandlers,
   listOpenRuns: listOpenProviderRuns,
   listOpenDeployments: listOpenHostDeployments,
+}
+
+/** What reading a run that other events name needs of the slices above it. */
+export const runParts: RunParts = {
+  handlers: hostEventHandlers,
+  async isKnown(db, { org_id, provider, run_id }) {
+    return (await findRunRepository(db, org_id, hostRunId(provider as Provider, run_id))) !== null
+  },
 }

@@ -12,6 +12,7 @@ import { connectionMade } from './codehosts/connections/connection-made.ts'
 import { applyDeliveriesJob } from './codehosts/deliveries/apply-deliveries.job.ts'
 import { releaseDeliveries } from './codehosts/deliveries/apply-delivery.ts'
 import { expireDeliveries, resumeDeliveries } from './codehosts/deliveries/settle-deliveries.job.ts'
+import { readRunJob } from './codehosts/sync/read-run.job.ts'
 import { redeliverFailedJob } from './codehosts/sync/redeliver-failed.ts'
 import { startDueSyncs, syncNewConnection } from './codehosts/sync/request-sync.ts'
 import { syncConnectionJob } from './codehosts/sync/synchronize-connection.ts'
@@ -45,7 +46,7 @@ import {
   reconsiderGatesOfOrganization,
   reconsiderGatesOfUpload,
 } from './deployments/policy/reconsider-gates.ts'
-import { hostEventHandlers, syncParts } from './host-event-handlers.ts'
+import { hostEventHandlers, runParts, syncParts } from './host-event-handlers.ts'
 import { removeAbandoned, sweepObjects } from './platform/objects/remove-abandoned.job.ts'
 import { subscribe } from './platform/queue/event.ts'
 import type { Job, ScheduledJob } from './platform/queue/job.ts'
@@ -70,6 +71,7 @@ import type { Services } from './services.ts'
 export const jobs: Job<Services, never>[] = [
   applyDeliveriesJob(hostEventHandlers),
   syncConnectionJob(syncParts),
+  readRunJob(runParts),
   redeliverFailedJob,
   sendCallsJob,
   subscribe(connectionMade, releaseDeliveries, syncNewConnection),

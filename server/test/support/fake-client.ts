@@ -12,7 +12,8 @@ export type FakeAnswers = Partial<HostClient & Pick<CodeHost, OfTheApp>>
  */
 export function fakeCodeHost(answers: FakeAnswers = {}) {
   const acted: HostAction[] = []
-  const own: FakeAnswers = { act: async (action) => void acted.push(action) }
+  // Runs that other events name are read; a host that does not know them says so.
+  const own: FakeAnswers = { act: async (action) => void acted.push(action), readRun: async () => null }
   const client = new Proxy({} as HostClient & Pick<CodeHost, OfTheApp>, {
     get: (_, name: keyof FakeAnswers) => {
       const method = answers[name] ?? own[name]

@@ -2,6 +2,7 @@ import type { HostEventHandler } from '../../codehosts/deliveries/host-event-han
 import type { HostSource } from '../../codehosts/host-event.ts'
 import { hostRunId } from '../../codehosts/host-ids.ts'
 import type { HostJob, HostRun } from '../../codehosts/host-run.ts'
+import { requestRun } from '../../codehosts/sync/read-run.job.ts'
 import { DAY_MS } from '../../platform/clock.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { publish } from '../../platform/queue/event.ts'
@@ -80,9 +81,13 @@ export const applyHostJob: HostEventHandler<'job'> = async ({ clock }, tx, sourc
   if (changed === null) return
   await writeAttemptFacts(tx, key, changed.attempt)
   const after = courseOf(changed.facts)
-  if (after === null) return
+  if (after === null) return requestRun(tx, { ...repositoryOf(source, job), run_id: job.run_id })
   await updateNewestAttempt(tx, key, after)
   await followChange(tx, { key, run: job, before: courseOf(facts), after }, clock.now())
+}
+
+function repositoryOf({ org_id, provider }: HostSource, { repository }: HostJob): RepositoryKey {
+  return { org_id, provider, repository_id: repository.id }
 }
 
 function keyOf({ org_id, provider }: HostSource, runId: string): ProviderRunKey {

@@ -2,6 +2,7 @@ import type { HostEventHandler } from '../../codehosts/deliveries/host-event-han
 import type { HostDeployment } from '../../codehosts/host-deployment.ts'
 import type { HostSource } from '../../codehosts/host-event.ts'
 import { hostRunId } from '../../codehosts/host-ids.ts'
+import { requestRun } from '../../codehosts/sync/read-run.job.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { enqueue } from '../../platform/queue/job.ts'
 import { findById } from '../../repositories/repository-lookup.store.ts'
@@ -14,7 +15,7 @@ import {
   upsertHostDeployment,
 } from '../host/host-deployment.store.ts'
 import type { EnvironmentKey } from '../host/host-facts.ts'
-import { insertStatus, upsertGateRequest, upsertReview, upsertRun } from '../host/host-news.store.ts'
+import { hasRun, insertStatus, upsertGateRequest, upsertReview, upsertRun } from '../host/host-news.store.ts'
 import { lockEnvironment, lockHostRun } from '../host/lineage.store.ts'
 import { followDeployment, readEnvironmentJob } from './follow-deployment.ts'
 
@@ -86,15 +87,18 @@ async function storeDeployment(
   deployment: HostDeployment,
 ): Promise<DeploymentKey> {
   const { org_id, provider } = source
-  const { run } = deployment
+  const { run, repository: named } = deployment
+  const runId = run && hostRunId(provider, run.id)
   // Sent together. PostgreSQL runs them in order. An old event contains the old name of a renamed
   // repository.
-  const [, , known] = await Promise.all([
-    run && lockHostRun(tx, org_id, hostRunId(provider, run.id)),
+  const [, , known, isRunKnown] = await Promise.all([
+    runId && lockHostRun(tx, org_id, runId),
     lockEnvironment(tx, environmentOf(source, deployment)),
-    findById(tx, org_id, provider, deployment.repository.id),
+    findById(tx, org_id, provider, named.id),
+    runId && hasRun(tx, org_id, runId),
   ])
-  const repository = { ...deployment.repository, ...(known && { full_name: known.full_name }) }
+  if (run && !isRunKnown) await requestRun(tx, { org_id, provider, repository_id: named.id, run_id: run.id })
+  const repository = { ...named, ...(known && { full_name: known.full_name }) }
   return upsertHostDeployment(tx, source, { ...deployment, repository }, clock.now())
 }
 

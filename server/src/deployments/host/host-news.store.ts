@@ -94,6 +94,17 @@ function statusOrder(tx: Tx, alias: string) {
   return tx`array_position(${RUN_STATUSES}::text[], ${tx(alias)}.status)`
 }
 
+/** True if an attempt of the run is known. */
+export async function hasRun(db: Db, orgId: string, runId: string): Promise<boolean> {
+  const rows = await db`
+    select
+    from deployment_runs
+    where org_id = ${orgId}
+      and run_id = ${runId}
+    limit 1`
+  return rows.length > 0
+}
+
 /** The newest known attempt of the deployment's run; 1 if the run is unknown. */
 export async function findNewestAttempt(db: Db, { org_id, pipeline_run_id }: DeploymentFacts): Promise<number> {
   const [row] = await db<[{ attempt: number }]>`

@@ -49,7 +49,7 @@ const OUTPUT: [category: FailureCategory, tool: string, line: string][] = [
   ['infrastructure', 'lost runner', 'The self-hosted runner: linux-3 lost communication with the server.'],
   ['infrastructure', 'disk', 'System.IO.IOException: No space left on device'],
   ['infrastructure', 'memory', 'Error: Process completed with exit code 137.'],
-  ['infrastructure', 'DNS', 'curl: (6) Could not resolve host: registry.npmjs.org'],
+  ['infrastructure', 'DNS', 'curl: (6) Could not resolve host: packages.example.com'],
   ['infrastructure', 'network', 'npm error code ETIMEDOUT'],
   ['infrastructure', 'registry limit', 'toomanyrequests: You have reached your pull rate limit.'],
   [

@@ -24,10 +24,11 @@ export async function openRepositoryClient(
 export async function openRepository(
   services: Pick<Services, 'sql' | 'codeHosts'>,
   { org_id, provider, repository_id }: { org_id: string; provider: string; repository_id: string },
-): Promise<{ client: HostClient; repository: HostRepository } | null> {
-  const [repository, client] = await Promise.all([
+): Promise<{ client: HostClient; repository: HostRepository; connection: ConnectionName } | null> {
+  const [repository, connection] = await Promise.all([
     findHostRepository(services.sql, org_id, provider, repository_id),
-    openRepositoryClient(services, org_id, { provider, id: repository_id }),
+    findConnectionOfRepository(services.sql, org_id, provider, repository_id),
   ])
-  return repository && client && { client, repository }
+  const client = connection && openClient(services, connection)
+  return repository && connection && client && { client, repository, connection }
 }

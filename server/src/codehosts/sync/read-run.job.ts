@@ -1,9 +1,7 @@
 import { type Static, Type } from 'typebox'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import { enqueue, type Job } from '../../platform/queue/job.ts'
-import type { Provider } from '../../repositories/repository-identity.ts'
 import type { Services } from '../../services.ts'
-import { findConnectionOfRepository } from '../connections/connection.store.ts'
 import { openRepository } from '../connections/open-client.ts'
 import { applyEvents } from '../deliveries/apply-events.ts'
 import type { HostEventHandlers } from '../deliveries/host-event-handler.ts'
@@ -44,13 +42,12 @@ export function readRunJob({ handlers, isKnown }: RunParts): Job<Services, Paylo
     ...QUEUED,
     async run(services, payload) {
       const { sql } = services
-      const { org_id, provider, repository_id, run_id } = payload
       if (await isKnown(sql, payload)) return
       const opened = await openRepository(services, payload)
-      const connection = await findConnectionOfRepository(sql, org_id, provider, repository_id)
-      const run = opened && (await opened.client.readRun(opened.repository, run_id))
-      if (!run || connection === null) return
-      const source = { org_id, connection_id: connection.id, provider: provider as Provider, host: connection.host }
+      const run = opened && (await opened.client.readRun(opened.repository, payload.run_id))
+      if (!run) return
+      const { org_id, id: connection_id, provider, host } = opened.connection
+      const source = { org_id, connection_id, provider, host }
       await sql.begin((tx) => applyEvents({ services, handlers }, tx, source, [{ kind: 'run', data: run }]))
     },
   }

@@ -2,6 +2,9 @@ import { matchesAnyGlob } from '../../platform/glob.ts'
 import { matchesRepository } from '../../repositories/repository-identity.ts'
 import type { PolicyBindings, PolicyDefinition } from './policy.schema.ts'
 
+/** Bindings that match every deployment. */
+export const EVERYTHING: PolicyBindings = { environments: null, repositories: null, branches: null }
+
 type Definition = Pick<PolicyDefinition, 'bindings'>
 type Target = {
   environment: string

@@ -2,6 +2,7 @@ import { parseDocument } from 'yaml'
 import { globMistake } from '../../platform/glob.ts'
 import { PACKAGE_PLACE } from '../engines/evaluate-rego.ts'
 import type { PolicyBindings, PolicyDefinition, PolicyMode, RegoDialect } from '../policies/policy.schema.ts'
+import { EVERYTHING } from '../policies/policy-binding.ts'
 import { POLICY_FILE_BYTES_MAX } from './policy-document.ts'
 import { PolicyFileError, type PolicyMistake } from './policy-mistake.ts'
 import { namesIn, type RegoName } from './rego-tokens.ts'
@@ -100,8 +101,6 @@ function modeOf({ mode }: Settings): PolicyMode {
   if (mode === 'enforce' || mode === 'monitor') return mode
   throw refusal('mode: must be monitor or enforce')
 }
-
-const EVERYTHING: PolicyBindings = { environments: null, repositories: null, branches: null }
 
 function bindingsOf({ bindings = [] }: Settings): PolicyDefinition['bindings'] {
   if (!Array.isArray(bindings) || bindings.length > BINDINGS_MAX)

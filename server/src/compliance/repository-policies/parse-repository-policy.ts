@@ -1,4 +1,5 @@
-import type { PolicyBindings, PolicyDefinition } from '../policies/policy.schema.ts'
+import type { PolicyDefinition } from '../policies/policy.schema.ts'
+import { EVERYTHING } from '../policies/policy-binding.ts'
 import { parsePolicyFile } from '../policy-file/policy.parser.ts'
 import { PolicyFileError } from '../policy-file/policy-mistake.ts'
 import { parseRego } from '../policy-file/rego.parser.ts'
@@ -10,8 +11,6 @@ import { parseRego } from '../policy-file/rego.parser.ts'
 export function parseRepositoryPolicy(path: string, text: string): PolicyDefinition {
   return path.endsWith('.rego') ? parseRego(text) : parseYaml(text)
 }
-
-const EVERYTHING: PolicyBindings = { environments: null, repositories: null, branches: null }
 
 function parseYaml(text: string): PolicyDefinition {
   const { engine, bindings, ...policy } = parsePolicyFile(text)

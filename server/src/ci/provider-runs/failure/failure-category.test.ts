@@ -14,7 +14,7 @@ const OUTPUT: [category: FailureCategory, tool: string, line: string][] = [
   ['test', 'node:test', '# fail 1'],
   ['test', 'TAP', 'not ok 3 - adds a line'],
   ['test', 'Maven', '[ERROR] Tests run: 14, Failures: 1, Errors: 0, Skipped: 0'],
-  ['test', 'Gradle', '> There were failing tests. See the report at: file:///home/runner/work/index.html'],
+  ['test', 'Gradle', '> There were failing tests. See the report at: file:///checkout/shop/index.html'],
   ['test', 'RSpec', '12 examples, 1 failure'],
   ['test', 'Cargo', 'test result: FAILED. 41 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out'],
   ['test', '.NET', 'Failed!  - Failed:     1, Passed:    20, Skipped:     0, Total:    21, Duration: 1 s'],

@@ -60,6 +60,58 @@ create table audit_entries (
 CREATE INDEX audit_entries_by_object ON public.audit_entries USING btree (org_id, object_type, object_id, at, id);
 CREATE INDEX audit_entries_by_time ON public.audit_entries USING btree (org_id, at, id);
 
+create table chain_links (
+  org_id uuid not null,
+  provider text not null,
+  repository_id text collate "C" not null,
+  index bigint not null,
+  kind text not null,
+  change_id text collate "C" not null,
+  body text,
+  hash bytea not null,
+  at timestamp(3) with time zone not null,
+  constraint chain_links_pkey PRIMARY KEY (org_id, provider, repository_id, index),
+  constraint chain_links_hash_check CHECK ((length(hash) = 32)),
+  constraint chain_links_index_check CHECK ((index >= 0)),
+  constraint chain_links_kind_check CHECK ((kind = ANY (ARRAY['record'::text, 'amendment'::text])))
+);
+CREATE INDEX chain_links_by_change ON public.chain_links USING btree (org_id, change_id, index);
+
+create table change_commits (
+  org_id uuid not null,
+  provider text not null,
+  repository_id text collate "C" not null,
+  sha text not null,
+  change_id text collate "C" not null,
+  constraint change_commits_pkey PRIMARY KEY (org_id, provider, repository_id, sha, change_id),
+  constraint change_commits_org_id_change_id_fkey FOREIGN KEY (org_id, change_id) REFERENCES changes(org_id, id)
+);
+
+create table changes (
+  org_id uuid not null,
+  id text collate "C" not null,
+  provider text not null,
+  repository_id text collate "C" not null,
+  branch text not null,
+  landed_by text not null,
+  pull_request integer,
+  push_id text collate "C",
+  merge_sha text not null,
+  link_index bigint not null,
+  last_index bigint not null,
+  deviations text[] not null,
+  created_at timestamp(3) with time zone not null,
+  recorded_at timestamp(3) with time zone not null,
+  constraint changes_org_id_provider_repository_id_pull_request_key UNIQUE (org_id, provider, repository_id, pull_request),
+  constraint changes_org_id_provider_repository_id_push_id_key UNIQUE (org_id, provider, repository_id, push_id),
+  constraint changes_pkey PRIMARY KEY (org_id, id),
+  constraint changes_check CHECK ((last_index >= link_index)),
+  constraint changes_check1 CHECK ((num_nonnulls(pull_request, push_id) >= 1)),
+  constraint changes_landed_by_check CHECK ((landed_by = ANY (ARRAY['pull_request'::text, 'push'::text, 'merge_queue'::text]))),
+  constraint changes_pull_request_check CHECK ((pull_request > 0))
+);
+CREATE INDEX changes_by_creation ON public.changes USING btree (org_id, created_at, id);
+
 create table ci_artifacts (
   org_id uuid not null,
   id text collate "C" not null,
@@ -928,6 +980,19 @@ create table issue_rule_changes (
   constraint issue_rule_changes_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id)
 );
 
+create table log_entries (
+  id bigint not null generated always as identity,
+  kind text not null,
+  sha256 bytea not null,
+  leaf_index bigint,
+  constraint log_entries_kind_sha256_key UNIQUE (kind, sha256),
+  constraint log_entries_leaf_index_key UNIQUE (leaf_index),
+  constraint log_entries_pkey PRIMARY KEY (id),
+  constraint log_entries_kind_check CHECK ((kind = ANY (ARRAY['change'::text, 'amendment'::text, 'statement'::text]))),
+  constraint log_entries_leaf_index_check CHECK ((leaf_index >= 0)),
+  constraint log_entries_sha256_check CHECK ((length(sha256) = 32))
+);
+
 create table monthly_usage (
   org_id uuid not null,
   month date not null,
@@ -1031,6 +1096,17 @@ create table policy_versions (
   constraint policy_versions_content_hash_check CHECK ((length(content_hash) = 32)),
   constraint policy_versions_mode_check CHECK ((mode = ANY (ARRAY['monitor'::text, 'enforce'::text]))),
   constraint policy_versions_version_check CHECK ((version >= 1))
+);
+
+create table provenance_chains (
+  org_id uuid not null,
+  provider text not null,
+  repository_id text collate "C" not null,
+  length bigint not null,
+  head bytea not null,
+  constraint provenance_chains_pkey PRIMARY KEY (org_id, provider, repository_id),
+  constraint provenance_chains_head_check CHECK ((length(head) = 32)),
+  constraint provenance_chains_length_check CHECK ((length >= 1))
 );
 
 create table provider_accounts (
@@ -1454,6 +1530,36 @@ CREATE INDEX security_uploads_by_run ON public.security_uploads USING btree (org
 CREATE INDEX security_uploads_by_status ON public.security_uploads USING btree (org_id, status, created_at, id);
 CREATE INDEX security_uploads_pending ON public.security_uploads USING btree (put_until) WHERE (status = 'pending'::text);
 CREATE INDEX security_uploads_unread ON public.security_uploads USING btree (created_at) WHERE (status = ANY (ARRAY['queued'::text, 'parsing'::text]));
+
+create table signing_keys (
+  org_id uuid not null,
+  keyid text collate "C" not null,
+  pem text not null,
+  sealed_private_key text,
+  kms_key text,
+  created_at timestamp(3) with time zone not null,
+  retired_at timestamp(3) with time zone,
+  constraint signing_keys_pkey PRIMARY KEY (org_id, keyid),
+  constraint signing_keys_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
+  constraint signing_keys_check CHECK ((num_nonnulls(sealed_private_key, kms_key) = 1)),
+  constraint signing_keys_keyid_check CHECK ((keyid ~ '^[0-9a-f]{64}$'::text))
+);
+CREATE UNIQUE INDEX signing_keys_current ON public.signing_keys USING btree (org_id) WHERE (retired_at IS NULL);
+
+create table statements (
+  org_id uuid not null,
+  kind text not null,
+  subject_id text collate "C" not null,
+  facts bytea not null,
+  keyid text collate "C" not null,
+  statement_digest text not null,
+  envelope text not null,
+  issued_at timestamp(3) with time zone not null,
+  constraint statements_pkey PRIMARY KEY (org_id, kind, subject_id, facts),
+  constraint statements_org_id_keyid_fkey FOREIGN KEY (org_id, keyid) REFERENCES signing_keys(org_id, keyid),
+  constraint statements_facts_check CHECK ((length(facts) = 32)),
+  constraint statements_kind_check CHECK ((kind = ANY (ARRAY['change'::text, 'lineage'::text, 'verification'::text])))
+);
 
 create table unscored_provider_runs (
   org_id uuid not null,

@@ -63,6 +63,8 @@ export type Config = Readonly<{
   intel: IntelSettings | null
   /** null: the credentials that the manifest flow stored in the database, if any. */
   github: GithubSettings | null
+  /** The AWS KMS key that signs statements; null: keys are generated and sealed in the database. */
+  signingKmsKey: string | null
   /** The address of GitHub's REST API, without a slash at its end. */
   githubApiUrl: string
   logLevel: string
@@ -108,6 +110,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     opaUrl: read.httpUrl('SHIPLOCK_OPA_URL'),
     intel: readIntel(read),
     github: readGithub(read, githubApiUrl),
+    signingKmsKey: read.text('SHIPLOCK_SIGNING_KMS_KEY'),
     githubApiUrl,
     logLevel: read.oneOf('SHIPLOCK_LOG_LEVEL', LOG_LEVELS, 'info'),
   }

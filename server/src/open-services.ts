@@ -56,6 +56,8 @@ export async function openServices(
     cursorKey: deriveKey(secret, 'list cursors'),
     contextKey: deriveKey(secret, 'contexts of findings'),
     pollTokenKey: deriveKey(secret, 'gate poll tokens'),
+    sealingKey,
+    integrityKey: deriveKey(secret, 'integrity of stored rows'),
     codeHosts: options.codeHosts ?? new Map([['github', openGithub(githubCredentials, log, clock)]]),
     githubCredentials,
   }

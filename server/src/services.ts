@@ -25,6 +25,10 @@ export type Services = Readonly<{
   contextKey: KeyObject
   /** Derives the poll tokens of gates. */
   pollTokenKey: KeyObject
+  /** Encrypts the secrets that are stored in the database. */
+  sealingKey: KeyObject
+  /** Authenticates what the database alone must not be able to forge: anchors and tombstones. */
+  integrityKey: KeyObject
   codeHosts: CodeHosts
   /** The credentials of our App at GitHub. */
   githubCredentials: AppCredentialsSource

@@ -1,5 +1,5 @@
 import type { HostAlert, HostAlertName, HostAlertType } from './host-alert.ts'
-import type { HostPullRequest, HostReview } from './host-change.ts'
+import type { HostBranchRules, HostCodeOwners, HostCommitList, HostPullRequest, HostReview } from './host-change.ts'
 import type {
   DecisionTarget,
   HostDeployment,
@@ -89,6 +89,15 @@ export type HostReader = {
   readPullRequest(repository: HostRepository, number: number): Promise<HostPullRequest | null>
   listReviews(repository: HostRepository, pullRequest: number): Promise<HostReview[]>
   listChecks(repository: HostRepository, commitSha: string): Promise<HostCheck[]>
+  /** The commits of a pull request. */
+  listPullRequestCommits(repository: HostRepository, number: number): Promise<HostCommitList | null>
+  /** The commits after `base` up to `head`. */
+  compareCommits(repository: HostRepository, base: string, head: string): Promise<HostCommitList | null>
+  /** The paths that a pull request changes, with the former paths of moved files. */
+  listChangedFiles(repository: HostRepository, number: number): Promise<{ paths: string[]; complete: boolean } | null>
+  /** The rules of a branch that may be read. Null: unknown. */
+  readBranchRules(repository: HostRepository, branch: string): Promise<HostBranchRules | null>
+  readCodeOwners(repository: HostRepository, commitSha: string): Promise<HostCodeOwners | null>
 
   /**
    * The files directly in a folder, with their versions (blob SHAs); empty without the folder.

@@ -50,7 +50,38 @@ export type HostPush = {
   after: string | null
   forced: boolean
   pusher: HostAccount | null
+  /** Whether the host's merge queue pushed the commits. */
+  by_merge_queue: boolean
   /** The pushed commits, oldest first. Hosts leave some out if there are many. */
   commits: HostPushedCommit[]
   pushed_at: Date
 }
+
+/** A commit as the host lists it for a pull request or a range of commits. */
+export type HostChangeCommit = {
+  sha: string
+  message: string
+  /** `id` and `login` are null if the address belongs to no account. */
+  author: { name: string; email: string | null; id: string | null; login: string | null }
+  committer: { name: string; email: string | null; id: string | null; login: string | null }
+  /** Null if the host does not check signatures. */
+  signature: { verified: boolean; reason: string } | null
+}
+
+/** Oldest first. `complete` is false if the host lists only a part of them. */
+export type HostCommitList = { commits: HostChangeCommit[]; complete: boolean }
+
+/** What the rules of a branch require of changes. */
+export type HostBranchRules = {
+  requires_pull_request: boolean
+  required_approvals: number
+  requires_code_owner_review: boolean
+  required_checks: string[]
+  requires_signatures: boolean
+  blocks_force_pushes: boolean
+  blocks_deletion: boolean
+  requires_merge_queue: boolean
+}
+
+/** The file that names the owners of paths, at a commit. */
+export type HostCodeOwners = { path: string; text: string }

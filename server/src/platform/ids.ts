@@ -35,6 +35,11 @@ export function newDeploymentId(at: Date): string {
   return `dep_${nextUlid(at.getTime())}`
 }
 
+/** Returns `chg_` and a ULID, in the form of run ids. */
+export function newChangeId(at: Date): string {
+  return `chg_${nextUlid(at.getTime())}`
+}
+
 /** Returns a version 7 UUID (RFC 9562 §5.7). New ids go to the end of an index. */
 export function newUuid(at: Date): string {
   return v7({ msecs: at.getTime() })

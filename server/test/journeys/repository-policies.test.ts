@@ -71,7 +71,14 @@ function commit(files: Record<string, string>): string {
 async function push(after: string, fields: Partial<HostPush> = {}): Promise<void> {
   api.clock.advance(1000)
   const data = {
-    ...{ repository: hostRepository(), ref: 'refs/heads/main', before: null, after, forced: false },
+    ...{
+      repository: hostRepository(),
+      ref: 'refs/heads/main',
+      before: null,
+      after,
+      forced: false,
+      by_merge_queue: false,
+    },
     ...{ pusher: hostAccount(), commits: [], pushed_at: PUSHED_AT },
     ...fields,
   }

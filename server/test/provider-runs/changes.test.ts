@@ -195,6 +195,7 @@ test('pushes to the tracked branch are kept with their commits, once; others are
     before: null,
     after: MERGE,
     forced: false,
+    by_merge_queue: false,
     pusher: hostAccount(),
     commits,
     pushed_at: minutes(9),

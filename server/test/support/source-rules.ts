@@ -68,6 +68,11 @@ const STRATA = [
   'deployments/approvals',
   'deployments/gates',
   'deployments/events',
+  'provenance/keys',
+  'provenance/log',
+  'provenance/chain',
+  'provenance/changes',
+  'provenance/statements',
   'provenance',
 ]
 const TOP = STRATA.length

@@ -48,6 +48,7 @@ export const push = repositoryEvent(
       after: NO_COMMIT.test(payload.after) ? null : payload.after,
       forced: payload.forced ?? false,
       pusher: accountOf(payload.sender),
+      by_merge_queue: false,
       commits: (payload.commits ?? []).map(commitOf),
       pushed_at: timeOf(payload.repository.pushed_at),
     }

@@ -6,7 +6,18 @@ import { readAs } from '../objects/payload.ts'
 import { parseReview } from '../objects/pull-request.parser.ts'
 import { listPullRequests, PULL_REQUESTS, readPullRequest } from './list-pull-requests.ts'
 
-type ChangeReads = Pick<HostReader, 'listPullRequests' | 'readPullRequest' | 'listReviews' | 'listChecks'>
+type ChangeReads = Pick<
+  HostReader,
+  | 'listPullRequests'
+  | 'readPullRequest'
+  | 'listReviews'
+  | 'listChecks'
+  | 'listPullRequestCommits'
+  | 'compareCommits'
+  | 'listChangedFiles'
+  | 'readBranchRules'
+  | 'readCodeOwners'
+>
 
 const COMMIT = 'GET /repos/{owner}/{repo}/commits/{ref}'
 
@@ -20,6 +31,12 @@ export function changeReads(api: GithubApi): ChangeReads {
       api.readAll(`${PULL_REQUESTS}/{pull_number}/reviews`, { repository, pull_number: number }, (review) =>
         parseReview(review, repository, number),
       ),
+
+    listPullRequestCommits: async () => null,
+    compareCommits: async () => null,
+    listChangedFiles: async () => null,
+    readBranchRules: async () => null,
+    readCodeOwners: async () => null,
 
     /** The newest check runs of Apps, and the newest statuses of other services. */
     async listChecks(repository, commitSha) {

@@ -20,5 +20,5 @@ export async function appendLink(
   const hash = linkHash(head, body)
   await insertLink(tx, chain, { ...link, index: length, body, hash })
   await addLogEntry(tx, { kind: link.kind === 'record' ? 'change' : 'amendment', sha256: hash })
-  return { index: length, hash: hash.toString('hex'), previous_hash: head && head.toString('hex') }
+  return { index: length, hash: hash.toString('hex'), previous_hash: head?.toString('hex') ?? null }
 }

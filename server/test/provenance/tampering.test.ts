@@ -13,7 +13,7 @@ import { listChains, verifyChains } from '../../src/provenance/chain/verify-chai
 import { startTestApi, type TestApi } from '../support/api.ts'
 import { growChain, tamper } from '../support/chains.ts'
 
-const RUNS = Number(process.env.TAMPER_RUNS ?? 150)
+const RUNS = Number(process.env.TAMPER_RUNS ?? 100)
 const DAY_MS = 86_400_000
 const TABLES = ['provenance_chains', 'chain_links', 'chain_anchors', 'chain_breaks', 'changes', 'log_entries']
 /** Columns that neither a record states nor a statement shows. */
@@ -59,8 +59,8 @@ async function dropConstraints(): Promise<void> {
 
 async function restore(): Promise<void> {
   await tamper(api, async (tx) => {
+    await tx.unsafe(`truncate ${TABLES.join(', ')} cascade`)
     for (const table of TABLES) {
-      await tx`delete from ${tx(table)}`
       await tx`insert into ${tx(table)} overriding system value select * from ${tx(`kept_${table}`)}`
     }
   })

@@ -97,8 +97,9 @@ function toShown({
     index,
     expected: expected.toString('hex'),
     found: found?.toString('hex') ?? null,
-    found_at: found_at.toISOString(),
+    // Unlike toISOString, toJSON does not throw for a time that was changed to one that JavaScript cannot represent.
+    found_at: found_at.toJSON(),
     note,
-    acknowledged_at: acknowledged_at?.toISOString() ?? null,
+    acknowledged_at: acknowledged_at?.toJSON() ?? null,
   }
 }

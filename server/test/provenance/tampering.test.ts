@@ -212,7 +212,10 @@ function copyLink(nth: number, source: number): Tampering {
   }
 }
 
-/** Changes a record, and recomputes everything that needs no key, so that the hashes are right again. */
+/**
+ * Changes a record, and recomputes everything that needs no key, so that the hashes are right
+ * again.
+ */
 function rewrite(nth: number): Tampering {
   return async (tx) => {
     const chain = chains[nth % chains.length] as ChainKey

@@ -6,7 +6,9 @@ import type { LinkRow } from './link.store.ts'
 import { type ChainKey, digestOf, type Link, linkHash, linkMac, rowMac } from './link.ts'
 import { mismatchOfChange } from './stated-change.ts'
 
-/** The links from one anchor to the next. A link is verified with the other links of its interval. */
+/**
+ * The links from one anchor to the next. A link is verified with the other links of its interval.
+ */
 export const INTERVAL = 64
 
 /** The index of the first link of an interval. */

@@ -130,7 +130,10 @@ export async function findUnlinkedEntries(db: Db): Promise<string[]> {
   return rows.map(({ hash }) => hash)
 }
 
-/** The index, from `from` on, of the first link with a body that is older than `since`; null if there is none. */
+/**
+ * The index, from `from` on, of the first link with a body that is older than `since`; null if
+ * there is none.
+ */
 export async function findExpiredIndex(db: Db, chain: ChainKey, from: number, since: Date): Promise<number | null> {
   const [row] = await db<[{ index: number | null }]>`
     select min(link.index) as index

@@ -97,7 +97,7 @@ function toShown({
     index,
     expected: expected.toString('hex'),
     found: found?.toString('hex') ?? null,
-    // Unlike toISOString, toJSON does not throw for a time that was changed to one that JavaScript cannot represent.
+    // A time that was changed in the database may be invalid. toISOString would throw.
     found_at: found_at.toJSON(),
     note,
     acknowledged_at: acknowledged_at?.toJSON() ?? null,

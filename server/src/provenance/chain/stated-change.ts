@@ -1,6 +1,9 @@
 import { type ChainKey, digestOf, type Link, type Value } from './link.ts'
 
-/** What a link states about its change. The row of the change repeats it. An amendment has only `deviations`. */
+/**
+ * What a link states about its change. The row of the change repeats it. An amendment has only
+ * `deviations`.
+ */
 export type StatedChange = {
   branch?: string
   landed_by?: string

@@ -4,6 +4,7 @@ import { writeFile } from 'node:fs/promises'
 import { acceptDeliveries } from './accept-deliveries.bench.ts'
 import { applyDeliveries } from './apply-deliveries.bench.ts'
 import { type Benchmark, type Result, summarize } from './benchmark.ts'
+import { chainCheck } from './chain-check.bench.ts'
 import { createCiReport } from './create-ci-report.bench.ts'
 import { createCiRun } from './create-ci-run.bench.ts'
 import { gateDecision } from './gate-decision.bench.ts'
@@ -35,6 +36,7 @@ const BENCHMARKS: Benchmark<Setting>[] = [
   applyDeliveries,
   firstStart,
   secondStart,
+  ...chainCheck,
   // The last ones, because what they store would be in the others' way.
   ...largeLists,
 ]

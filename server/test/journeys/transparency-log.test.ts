@@ -2,16 +2,19 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { after, beforeEach, test } from 'node:test'
+import { scheduledJobs } from '../../src/jobs.ts'
 import { openSql } from '../../src/platform/db/sql.ts'
 import { findNewestCheckpoint, listCheckpoints } from '../../src/provenance/log/log.store.ts'
-import { addLogEntry, listEntries } from '../../src/provenance/log/log-entry.store.ts'
+import { addLogEntry, hasPendingEntries, listEntries } from '../../src/provenance/log/log-entry.store.ts'
 import { openLogKey } from '../../src/provenance/log/open-log-key.ts'
 import { readLogProof } from '../../src/provenance/log/read-log-proof.ts'
 import { sequenceLog, startSequencing } from '../../src/provenance/log/sequence-log.ts'
-import { verifyLog } from '../../src/provenance/log/verify-log.ts'
+import { verifyLog, verifyLogDaily } from '../../src/provenance/log/verify-log.ts'
 import { startTestApi, type TestApi } from '../support/api.ts'
 import { addLogEntries, logEntry } from '../support/log-entries.ts'
+import { logLines } from '../support/log-lines.ts'
 import { extendsLog, includes, openCheckpoint } from '../support/log-reader.ts'
+import { plansOf } from '../support/query-plans.ts'
 import { SeededRandom } from '../support/seeded-random.ts'
 
 const PROGRAM = new URL('../support/sequencer-program.ts', import.meta.url).pathname
@@ -302,4 +305,35 @@ test('the verification stops when it is told to', async () => {
   await addLogEntries(sql, 0, 1)
   await sequenceLog(services)
   await assert.rejects(verifyLog(services, undefined, AbortSignal.abort(new Error('stopped'))), /stopped/)
+})
+
+test('the daily job logs what contradicts the log', async () => {
+  await addLogEntries(sql, 0, 3)
+  await sequenceLog(services)
+  const { log, lines } = logLines()
+  await verifyLogDaily.run({ ...services, log }, {})
+  assert.deepEqual(lines, [])
+  await sql`update log_entries set kind = 'statement' where leaf_index = 0`
+  await verifyLogDaily.run({ ...services, log }, {})
+  assert.deepEqual(
+    lines.map(({ level, msg }) => [level, msg]),
+    Array.from({ length: 2 }, () => [50, 'The stored transparency log contradicts itself']),
+  )
+  assert.ok(scheduledJobs.includes(verifyLogDaily))
+})
+
+test('a search for pending entries reads only these, whatever the statistics say', async () => {
+  await sql`alter table log_entries set (autovacuum_enabled = false)`
+  await addLogEntries(sql, 0, 2000)
+  await sequenceLog(services)
+  await addLogEntries(sql, 2000, 2000)
+  // From now on, half of all entries seem to be pending.
+  await sql`analyze log_entries`
+  await sequenceLog(services)
+  const nodes = await plansOf(api, (own) => hasPendingEntries(own))
+  assert.deepEqual(
+    nodes.map((node) => node['Index Name']).filter((name) => name !== undefined),
+    ['log_entries_pending'],
+  )
+  assert.equal(await hasPendingEntries(sql), false)
 })

@@ -55,7 +55,7 @@ function startSequencer() {
   return { kill, [Symbol.asyncDispose]: kill }
 }
 
-test('a log that two processes extend, and that are killed again and again, has every committed entry once', async () => {
+test('a log that two processes extend, one of which is killed repeatedly, has every committed entry once', async () => {
   const random = new SeededRandom(13)
   const adders = openSql(api.database.address, { max: 6, applicationName: 'adders' })
   const committed = new Set<string>()

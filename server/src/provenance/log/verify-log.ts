@@ -45,9 +45,12 @@ export async function verifyLog(
   onProgress: OnProgress = () => {},
   stopping?: AbortSignal,
 ): Promise<LogBreak[]> {
-  const newest = await findNewestCheckpoint(services.sql)
+  // In this order, a log that is created meanwhile is not taken for one that lost a row.
+  const earlier = await findNewestCheckpoint(services.sql)
   const key = await loadLogKey(services)
-  if (newest === null || key === null) return newest === key ? [] : [lost(key ? 'checkpoint' : 'key')]
+  if (key === null) return earlier === null ? [] : [lost('key')]
+  const newest = earlier ?? (await findNewestCheckpoint(services.sql))
+  if (newest === null) return [lost('checkpoint')]
   const verification = new Verification(services.sql, key)
   await verification.verifyEmpty()
   while (verification.size < newest.size && verification.goesOn) {

@@ -20,6 +20,7 @@ import { putObject } from './put-object.bench.ts'
 import { type Report, toMarkdown, toTable } from './report.ts'
 import { type Setting, withSetting } from './setting.ts'
 import { firstStart, secondStart } from './start-time.bench.ts'
+import { transparencyLog } from './transparency-log.bench.ts'
 
 const BENCHMARKS: Benchmark<Setting>[] = [
   createCiRun,
@@ -34,6 +35,7 @@ const BENCHMARKS: Benchmark<Setting>[] = [
   ...importConnection,
   acceptDeliveries,
   applyDeliveries,
+  ...transparencyLog,
   firstStart,
   secondStart,
   ...chainCheck,

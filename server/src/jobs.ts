@@ -51,6 +51,7 @@ import { removeAbandoned, sweepObjects } from './platform/objects/remove-abandon
 import { subscribe } from './platform/queue/event.ts'
 import type { Job, ScheduledJob } from './platform/queue/job.ts'
 import { verifyChainsDaily } from './provenance/chain/verify-chains.job.ts'
+import { verifyLogDaily } from './provenance/log/verify-log.ts'
 import { repositoryRenamed } from './repositories/repository-renamed.ts'
 import { renameAlertRepository } from './security/alerts/apply-alert.ts'
 import { settleDismissal } from './security/alerts/dismiss-alert.ts'
@@ -115,6 +116,7 @@ export const scheduledJobs: ScheduledJob<Services>[] = [
   fetchIntelDaily,
   evaluateDaily,
   verifyChainsDaily,
+  verifyLogDaily,
   removeAbandoned,
   sweepObjects,
 ]

@@ -98,6 +98,18 @@ export const COMMANDS = {
     about: 'record what happened to a broken chain',
     load: async () => (await import('./provenance.ts')).provenanceAcknowledge,
   },
+  'signing-key list': {
+    about: "list an organization's signing keys",
+    load: async () => (await import('./signing-key.ts')).signingKeyList,
+  },
+  'signing-key rotate': {
+    about: 'make a new signing key',
+    load: async () => (await import('./signing-key.ts')).signingKeyRotate,
+  },
+  'signing-key export-public': {
+    about: 'print the public key that verifies statements',
+    load: async () => (await import('./signing-key.ts')).signingKeyExportPublic,
+  },
   doctor: {
     about: 'check settings, database, object store, worker, clock and code hosts',
     load: async () => (await import('./doctor.ts')).doctor,

@@ -35,11 +35,8 @@ export const provenanceVerify = defineCommand({
       return verifyListed(services, chains, context)
     })
     context.print(toOutput(verified))
-    const { breaks, unlinked } = verified
-    if (breaks.length + unlinked.length > 0)
-      throw new Error(
-        `Not ok: ${breaks.length + unlinked.length} breaks; run "provenance acknowledge" when they are explained`,
-      )
+    const count = verified.breaks.length + verified.unlinked.length
+    if (count > 0) throw new Error(`Not ok: ${counted(count)}; docs/operations.md says what to do`)
   },
 })
 
@@ -94,9 +91,13 @@ function toOutput({ chains, links, breaks, unlinked }: Named): Output {
   const lines = [
     ...(rows.length > 0 ? [table(['REPOSITORY', 'INDEX', 'PART', 'EXPECTED', 'FOUND', 'SINCE'], rows, '')] : []),
     ...unlinked.map((hash) => `The log has the link ${hash}, but no chain has it.`),
-    `${chains} chains with ${links} links were verified: ${ok ? 'ok' : `${breaks.length + unlinked.length} breaks`}.`,
+    `${chains} chains with ${links} links were verified: ${ok ? 'ok' : counted(breaks.length + unlinked.length)}.`,
   ]
   return { json: { ok, chains, links, breaks: toBreaks(breaks), unlinked }, text: lines.join('\n') }
+}
+
+function counted(breaks: number): string {
+  return `${breaks} ${breaks === 1 ? 'break' : 'breaks'}`
 }
 
 /** One break for each link: a changed link also differs from the rows that repeat it. */
@@ -127,6 +128,6 @@ export const provenanceAcknowledge = defineCommand({
       return acknowledgeBreaks(services, chain, { principal: COMMAND_LINE, note })
     })
     const json = { repository, note, breaks: breaks.map(({ index, part }) => ({ index, part })) }
-    context.print({ json, text: `Acknowledged ${breaks.length} breaks in the chain of ${repository}.` })
+    context.print({ json, text: `Acknowledged ${counted(breaks.length)} in the chain of ${repository}.` })
   },
 })

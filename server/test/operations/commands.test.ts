@@ -90,7 +90,7 @@ test('repo link stores a repository, renames it by its id, and refuses a name th
 
 test('doctor answers ok for every part, with the address of the database', async () => {
   const findings: { check: string; ok: boolean; url?: string }[] = await json('doctor')
-  const parts = ['settings', 'database', 'migrations', 'objects', 'gates', 'worker', 'sweepers', 'clock']
+  const parts = ['settings', 'database', 'migrations', 'objects', 'gates', 'provenance', 'worker', 'sweepers', 'clock']
   const checks = [...parts, 'github app', 'connections', 'installations', 'deliveries', 'calls']
   assert.deepEqual(
     findings.map(({ check, ok }) => [check, ok]),

@@ -31,7 +31,9 @@ export class ChangeStories {
     return merge(this.world, repository, pullRequest, { by, method })
   }
 
-  /** Adds a pull request to the merge queue. Workflows run for the `branch` and `head` of its group. */
+  /**
+   * Adds a pull request to the merge queue. Workflows run for the `branch` and `head` of its group.
+   */
   enqueue(repository: Repository, pullRequest: PullRequest, by = 'ada', method: MergeMethod = 'merge'): MergeGroup {
     return enqueue(this.world, repository, pullRequest, { by, method })
   }

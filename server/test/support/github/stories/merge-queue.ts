@@ -5,7 +5,9 @@ import { mergeOnto, setMerged } from './merges.ts'
 import { emitPullRequest } from './pull-request-events.ts'
 import { moveRef } from './pushes.ts'
 
-/** Adds a pull request to the merge queue of its base branch: GitHub makes the branch of its group. */
+/**
+ * Adds a pull request to the merge queue of its base branch: GitHub makes the branch of its group.
+ */
 export function enqueue(
   world: World,
   repository: Repository,

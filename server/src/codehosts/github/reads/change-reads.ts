@@ -47,7 +47,7 @@ export function changeReads(api: GithubApi): ChangeReads {
       if (values === null) return null
       const files = api.parseItems(values, parseChangedFile)
       const isWhole = files.length === values.length && values.length < CHANGED_FILES_MAX
-      return { paths: [...new Set(files.flat())], complete: isWhole }
+      return { paths: [...new Set(files.flatMap(({ paths }) => paths))], complete: isWhole }
     },
 
     /** Without a rule, the branch can still have classic protection, which is not read. */
@@ -72,9 +72,9 @@ export function changeReads(api: GithubApi): ChangeReads {
 const ChangedFile = Type.Object({ filename: Text, status: Maybe(Text), previous_filename: Maybe(Text) })
 
 /** The path of a file, and the former one of a moved file. The source of a copy is unchanged. */
-function parseChangedFile(value: unknown): string[] {
+function parseChangedFile(value: unknown): { paths: string[] } {
   const { filename, status, previous_filename: former } = readAs(ChangedFile, value)
-  return former && status !== 'copied' ? [filename, former] : [filename]
+  return { paths: former && status !== 'copied' ? [filename, former] : [filename] }
 }
 
 const CombinedStatus = Type.Object({ statuses: Type.Array(Type.Unknown()) })

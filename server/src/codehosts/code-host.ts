@@ -1,5 +1,12 @@
 import type { HostAlert, HostAlertName, HostAlertType } from './host-alert.ts'
-import type { HostBranchRules, HostCodeOwners, HostCommitList, HostPullRequest, HostReview } from './host-change.ts'
+import type {
+  HostBranchRules,
+  HostCodeOwners,
+  HostCommitList,
+  HostPullRequest,
+  HostPush,
+  HostReview,
+} from './host-change.ts'
 import type {
   DecisionTarget,
   HostDeployment,
@@ -86,6 +93,11 @@ export type HostReader = {
 
   /** Pull requests, newest change first. */
   listPullRequests(repository: HostRepository, options: ListOptions): Promise<ListResult<HostPullRequest>>
+  /**
+   * Pushes to a branch, newest first, without their commits. Merges of pull requests are left out,
+   * but not those of the merge queue.
+   */
+  listPushes(repository: HostRepository, branch: string, options: ListOptions): Promise<ListResult<HostPush>>
   readPullRequest(repository: HostRepository, number: number): Promise<HostPullRequest | null>
   listReviews(repository: HostRepository, pullRequest: number): Promise<HostReview[]>
   listChecks(repository: HostRepository, commitSha: string): Promise<HostCheck[]>

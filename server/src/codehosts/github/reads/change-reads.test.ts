@@ -244,6 +244,44 @@ test('the rules of a branch without rulesets, or with one that cannot be read, a
   }
 })
 
+test('pushes are read from the activities of a branch, without merged pull requests', async (t) => {
+  const ada = { id: 7, login: 'ada', type: 'User' }
+  const activity = (type: string, before: string, after: string, fields: object = {}) => ({
+    ...{ id: 1, activity_type: type, ref: 'refs/heads/main', before, after, timestamp: '2026-02-01T10:00:00Z' },
+    ...{ actor: ada, ...fields },
+  })
+  const none = '0'.repeat(40)
+  const data = [
+    activity('merge_queue_merge', BASE, HEAD, { actor: { id: 8, login: 'github-merge-queue[bot]', type: 'Bot' } }),
+    activity('pr_merge', BASE, HEAD),
+    activity('force_push', HEAD, BASE, { actor: null }),
+    activity('branch_creation', none, BASE),
+    activity('branch_deletion', BASE, none),
+    { activity_type: 'push' },
+  ]
+  const link = '<https://x.example/activity?after=Y3Vy>; rel="next"'
+  const { client, received } = await open(t, () => ({ data, headers: { link, etag: 'W/"1"' } }))
+  const page = await client.listPushes(repository, 'release/1', {})
+  assert.ok(page !== 'not_modified')
+  assert.deepEqual(
+    [page.next, page.etag, received[0]?.query.get('ref')],
+    ['after=Y3Vy', 'W/"1"', 'refs/heads/release/1'],
+  )
+  assert.deepEqual(
+    page.items.map(({ before, after, forced, by_merge_queue, pusher }) => [
+      ...[before, after, forced, by_merge_queue],
+      pusher?.login,
+    ]),
+    [
+      [BASE, HEAD, false, true, 'github-merge-queue[bot]'],
+      [HEAD, BASE, true, false, undefined],
+      [null, BASE, false, false, 'ada'],
+      [BASE, null, false, false, 'ada'],
+    ],
+  )
+  assert.deepEqual(page.items[0]?.pushed_at, new Date('2026-02-01T10:00:00Z'))
+})
+
 const contentOf = (bytes: Buffer | string, fields: object = {}) => ({
   type: 'file',
   sha: 'b1',

@@ -5,6 +5,7 @@ import { parseBranchRules } from '../objects/branch-rules.parser.ts'
 import { parseCheck, parseCommitStatus } from '../objects/check.parser.ts'
 import { Maybe, readAs, Text } from '../objects/payload.ts'
 import { parseReview } from '../objects/pull-request.parser.ts'
+import { parseActivity } from '../objects/push.parser.ts'
 import { compareCommits, listPullRequestCommits } from './list-commits.ts'
 import { listPullRequests, PULL_REQUESTS, readPullRequest } from './list-pull-requests.ts'
 import { readCodeOwners } from './read-code-owners.ts'
@@ -13,6 +14,7 @@ type ChangeReads = Pick<
   HostReader,
   | 'listPullRequests'
   | 'readPullRequest'
+  | 'listPushes'
   | 'listReviews'
   | 'listChecks'
   | 'listPullRequestCommits'
@@ -25,11 +27,17 @@ type ChangeReads = Pick<
 /** GitHub lists no more files of a pull request. */
 const CHANGED_FILES_MAX = 3000
 
+const ACTIVITY = 'GET /repos/{owner}/{repo}/activity'
 const COMMIT = 'GET /repos/{owner}/{repo}/commits/{ref}'
 
 export function changeReads(api: GithubApi): ChangeReads {
   return {
     listPullRequests: listPullRequests(api),
+
+    listPushes: (repository, branch, options) =>
+      api.readPage(ACTIVITY, { repository, ref: `refs/heads/${branch}` }, options, (activity) =>
+        parseActivity(activity, repository),
+      ),
 
     readPullRequest: (repository, number) => readPullRequest(api, repository, number),
 

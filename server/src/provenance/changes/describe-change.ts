@@ -1,6 +1,9 @@
 import type { LandedPullRequest, LandedPush, LandedReview } from '../../ci/changes/landed-change.store.ts'
 import type { CommitCheck, CommitRun } from '../../ci/evidence/commit-results.store.ts'
+import { approvalsByOthers } from './approvals.ts'
 import type { BranchRules, ChangeCommit, ChangeRecord, RecordCheck, RecordReview, RecordRun } from './change-record.ts'
+import { parseCodeOwners } from './code-owners.parser.ts'
+import { ownersOf } from './code-owners.ts'
 import { deviationsOf } from './deviations.ts'
 import type { Landing } from './landing.store.ts'
 import { DEADLINE_MS } from './landing-schedule.ts'
@@ -45,10 +48,10 @@ export function describeChange(facts: ChangeFacts): ChangeRecord {
     forced: pull === null && (push?.forced ?? false),
     ...describeResults(facts.results, landing, host.branch_rules),
     branch_rules: host.branch_rules,
-    code_owners: null,
     security: facts.security,
   }
-  return { ...record, deviations: deviationsOf(record) }
+  const owned = { ...record, code_owners: describeOwners(host.code_owners, record) }
+  return { ...owned, deviations: deviationsOf(owned) }
 }
 
 function landedBy({ pull_request, by_merge_queue }: ChangeFacts): ChangeRecord['landed_by'] {
@@ -67,6 +70,15 @@ function describePullRequest(pull: LandedPullRequest, { landed_at }: Landing): C
     opened_at: created_at.toISOString(),
     merged_at: landed_at.toISOString(),
   }
+}
+
+function describeOwners(
+  known: HostFacts['code_owners'],
+  change: Pick<ChangeRecord, 'pull_request' | 'reviews'>,
+): ChangeRecord['code_owners'] {
+  const rules = known && parseCodeOwners(known.file.text)
+  const owners = known && rules && ownersOf(rules, known.files.paths, approvalsByOthers(change))
+  return known && owners && { path: known.file.path, commit_sha: known.commit_sha, rules: owners }
 }
 
 /** Reviews, checks and runs as a record states them. */

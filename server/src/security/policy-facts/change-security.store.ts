@@ -49,11 +49,102 @@ export async function readChangeSecurity(
       limit ${STREAMS_MAX}
     ),
     present as materialized (${presentIssues(db, org_id, at)}),
-    added as materialized (${addedIssues(db, org_id)})
+    added as materialized (${addedIssues(db, org_id)}),
+    figures as materialized (
+      select (${countIssues(db, org_id, db`present`)}) as open, (${countIssues(db, org_id, db`added`)}) as added
+    )
     select case when ${wasReported(db, org_id, at)} then json_build_object(
-      'open', (${countIssues(db, org_id, db`present`)})::jsonb - 'known_exploited',
-      'known_exploited', (${countIssues(db, org_id, db`present`)}) -> 'known_exploited',
-      'added', case when exists (select from stream where not tracked) then (${countIssues(db, org_id, db`added`)}) end
-    ) end as security`
+      'open', open - 'known_exploited',
+      'known_exploited', open -> 'known_exploited',
+      'added', case when exists (select from stream where not tracked) then added end
+    ) end as security
+    from figures`
   return row.security
+}
+
+/** A pull request is scanned as its branch, as a ref of the host, or as its commits. */
+function isOfPullRequest(db: Db, pull: ScannedPullRequest | null) {
+  if (pull === null) return db`false`
+  const { number, head_ref, commits } = pull
+  const refs = ['pull', 'merge-requests', 'pull-requests'].flatMap((kind) => [
+    `refs/${kind}/${number}/head`,
+    `refs/${kind}/${number}/merge`,
+  ])
+  return db`(
+    git_ref = any(${refs})
+    or branch_name(git_ref) = ${head_ref}::text
+    or commit_sha = any(${commits as string[]})
+  )`
+}
+
+/**
+ * The issues that the tracked branch had. `severity` is null if all findings of the issue were
+ * dismissed.
+ */
+function presentIssues(db: Db, orgId: string, at: Date) {
+  return db`
+    select issue_id, max(severity) filter (where was_open) as severity
+    from (
+      select issue_id, ${rankOfSeverity(db, db`severity`)} as severity,
+        case state
+          when 'open' then true
+          when 'fixed' then updated_at > ${at}
+          else coalesce(dismissed_at, updated_at) > ${at}
+        end as was_open,
+        state <> 'fixed' or updated_at > ${at} as was_present
+      from findings
+      where org_id = ${orgId}
+        and stream_id = any(array(select id from stream where tracked))
+        and first_seen_at <= ${at}
+    ) finding
+    where was_present
+    group by issue_id`
+}
+
+function addedIssues(db: Db, orgId: string) {
+  return db`
+    select issue_id, max(${rankOfSeverity(db, db`severity`)}) as severity
+    from findings
+    where org_id = ${orgId}
+      and stream_id = any(array(select id from stream where not tracked))
+      and state = 'open'
+      and not exists (select from present where present.issue_id = findings.issue_id)
+    group by issue_id`
+}
+
+/**
+ * Counts the issues of `present` or `added` by severity, and those in the KEV catalog. Each issue is
+ * looked up: a join would read all issues of the organization.
+ */
+function countIssues(db: Db, orgId: string, issues: ReturnType<Db>) {
+  return db`
+    select ${countBySeverity(db, db`counted.severity`)}::jsonb
+      || jsonb_build_object('known_exploited', count(*) filter (where counted.kev))
+    from (
+      select severity, (
+        select kev
+        from security_issues issue
+        where issue.org_id = ${orgId}
+          and issue.id = ${issues}.issue_id
+      ) as kev
+      from ${issues}
+      where severity is not null
+    ) counted`
+}
+
+/** Whether a report on the tracked branch had been read, or findings of an alert were known. */
+function wasReported(db: Db, orgId: string, at: Date) {
+  return db`(
+    exists (select from stream where tracked and reported_at <= ${at})
+    or exists (select from present)
+    or exists (
+      select
+      from security_uploads
+      where org_id = ${orgId}
+        and repository_no = any(array(select id from repository))
+        and status = 'finished'
+        and created_at <= ${at}
+        and tracked
+    )
+  )`
 }

@@ -26,8 +26,8 @@ const SHOWN: Record<Amendment['kind'], Deviation[]> = {
 
 /**
  * The facts of a change that differ from what its record and its amendments state: reviews that are
- * new or different, and checks and runs that have finished or have another result. Each names the
- * deviations that it adds.
+ * new or different, and checks and runs that have finished or have another result. Each names all
+ * deviations of the change that are known then.
  */
 export function lateFacts(record: ChangeRecord, amendments: readonly Amendment[], present: Results): LateFact[] {
   const stated = withAmendments(record, amendments)
@@ -40,8 +40,8 @@ export function lateFacts(record: ChangeRecord, amendments: readonly Amendment[]
   return found.map(({ kind, facts }) => {
     const amended = withAmendments(known, [{ facts: { ...facts, deviations: [] } }])
     const shown = deviationsOf(judged(known, amended)).filter((deviation) => SHOWN[kind].includes(deviation))
-    const deviations = shown.filter((deviation) => !known.deviations.includes(deviation))
-    known = { ...amended, deviations: uniteDeviations(known.deviations, deviations) }
+    const deviations = uniteDeviations(known.deviations, shown)
+    known = { ...amended, deviations }
     return { kind, facts: { ...facts, deviations } }
   })
 }

@@ -60,22 +60,66 @@ create table audit_entries (
 CREATE INDEX audit_entries_by_object ON public.audit_entries USING btree (org_id, object_type, object_id, at, id);
 CREATE INDEX audit_entries_by_time ON public.audit_entries USING btree (org_id, at, id);
 
+create table chain_anchors (
+  org_id uuid not null,
+  provider text not null,
+  repository_id text collate "C" not null,
+  index integer not null,
+  hash bytea not null,
+  mac bytea not null,
+  constraint chain_anchors_pkey PRIMARY KEY (org_id, provider, repository_id, index),
+  constraint chain_anchors_hash_check CHECK ((length(hash) = 32)),
+  constraint chain_anchors_index_check CHECK ((index >= 0)),
+  constraint chain_anchors_mac_check CHECK ((length(mac) = 32))
+);
+
+create table chain_breaks (
+  org_id uuid not null,
+  provider text not null,
+  repository_id text collate "C" not null,
+  sequence integer not null,
+  index integer not null,
+  part text not null,
+  expected bytea not null,
+  found bytea,
+  found_at timestamp(3) with time zone not null,
+  note text,
+  acknowledged_at timestamp(3) with time zone,
+  mac bytea not null,
+  constraint chain_breaks_org_id_provider_repository_id_index_part_expec_key UNIQUE NULLS NOT DISTINCT (org_id, provider, repository_id, index, part, expected, found),
+  constraint chain_breaks_pkey PRIMARY KEY (org_id, provider, repository_id, sequence),
+  constraint chain_breaks_check CHECK (((note IS NULL) = (acknowledged_at IS NULL))),
+  constraint chain_breaks_expected_check CHECK ((length(expected) = 32)),
+  constraint chain_breaks_found_check CHECK ((length(found) = 32)),
+  constraint chain_breaks_mac_check CHECK ((length(mac) = 32)),
+  constraint chain_breaks_part_check CHECK ((part = ANY (ARRAY['link'::text, 'previous'::text, 'row'::text, 'log'::text, 'change'::text, 'anchor'::text, 'head'::text, 'break'::text]))),
+  constraint chain_breaks_sequence_check CHECK ((sequence >= 0))
+);
+CREATE INDEX chain_breaks_open ON public.chain_breaks USING btree (org_id, provider, repository_id) WHERE (acknowledged_at IS NULL);
+
 create table chain_links (
   org_id uuid not null,
   provider text not null,
   repository_id text collate "C" not null,
-  index bigint not null,
+  index integer not null,
   kind text not null,
   change_id text collate "C" not null,
-  body text,
-  hash bytea not null,
   at timestamp(3) with time zone not null,
+  previous_hash bytea,
+  hash bytea not null,
+  body text,
+  tombstone text,
+  mac bytea not null,
   constraint chain_links_pkey PRIMARY KEY (org_id, provider, repository_id, index),
+  constraint chain_links_check CHECK ((num_nonnulls(body, tombstone) = 1)),
   constraint chain_links_hash_check CHECK ((length(hash) = 32)),
   constraint chain_links_index_check CHECK ((index >= 0)),
-  constraint chain_links_kind_check CHECK ((kind = ANY (ARRAY['record'::text, 'amendment'::text])))
+  constraint chain_links_kind_check CHECK ((kind = ANY (ARRAY['record'::text, 'amendment'::text]))),
+  constraint chain_links_mac_check CHECK ((length(mac) = 32)),
+  constraint chain_links_previous_hash_check CHECK ((length(previous_hash) = 32))
 );
 CREATE INDEX chain_links_by_change ON public.chain_links USING btree (org_id, change_id, index);
+CREATE INDEX chain_links_by_hash ON public.chain_links USING btree (hash);
 
 create table change_commits (
   org_id uuid not null,
@@ -106,11 +150,12 @@ create table changes (
   constraint changes_org_id_provider_repository_id_push_id_key UNIQUE (org_id, provider, repository_id, push_id),
   constraint changes_pkey PRIMARY KEY (org_id, id),
   constraint changes_check CHECK ((last_index >= link_index)),
-  constraint changes_check1 CHECK ((num_nonnulls(pull_request, push_id) >= 1)),
+  constraint changes_check1 CHECK ((num_nonnulls(pull_request, push_id) = 1)),
   constraint changes_landed_by_check CHECK ((landed_by = ANY (ARRAY['pull_request'::text, 'push'::text, 'merge_queue'::text]))),
   constraint changes_pull_request_check CHECK ((pull_request > 0))
 );
 CREATE INDEX changes_by_creation ON public.changes USING btree (org_id, created_at, id);
+CREATE INDEX changes_by_merge ON public.changes USING btree (org_id, provider, repository_id, merge_sha);
 
 create table ci_artifacts (
   org_id uuid not null,
@@ -980,6 +1025,37 @@ create table issue_rule_changes (
   constraint issue_rule_changes_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id)
 );
 
+create table landings (
+  id bigint not null generated always as identity,
+  org_id uuid not null,
+  provider text not null,
+  repository_id text collate "C" not null,
+  pull_request integer,
+  push_id text collate "C",
+  branch text not null,
+  head_sha text not null,
+  merge_sha text,
+  landed_at timestamp(3) with time zone not null,
+  noted_at timestamp(3) with time zone not null,
+  late boolean not null,
+  state text not null default 'waiting'::text,
+  due_at timestamp(3) with time zone not null,
+  tries smallint not null default 0,
+  asked_at timestamp(3) with time zone,
+  change_id text collate "C",
+  constraint landings_org_id_provider_repository_id_pull_request_key UNIQUE (org_id, provider, repository_id, pull_request),
+  constraint landings_org_id_provider_repository_id_push_id_key UNIQUE (org_id, provider, repository_id, push_id),
+  constraint landings_pkey PRIMARY KEY (id),
+  constraint landings_check CHECK ((num_nonnulls(pull_request, push_id) = 1)),
+  constraint landings_check1 CHECK (((state = 'recorded'::text) = (change_id IS NOT NULL))),
+  constraint landings_pull_request_check CHECK ((pull_request > 0)),
+  constraint landings_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'recorded'::text, 'dropped'::text])))
+);
+CREATE INDEX landings_by_head ON public.landings USING btree (org_id, provider, repository_id, head_sha);
+CREATE INDEX landings_by_merge ON public.landings USING btree (org_id, provider, repository_id, merge_sha);
+CREATE INDEX landings_due ON public.landings USING btree (due_at) WHERE (state = 'waiting'::text);
+CREATE INDEX landings_waiting ON public.landings USING btree (org_id, provider, repository_id, late, landed_at) WHERE (state = 'waiting'::text);
+
 create table log_entries (
   id bigint not null generated always as identity,
   kind text not null,
@@ -1102,11 +1178,19 @@ create table provenance_chains (
   org_id uuid not null,
   provider text not null,
   repository_id text collate "C" not null,
-  length bigint not null,
-  head bytea not null,
+  length integer not null,
+  head bytea,
+  breaks integer not null,
+  verified_length integer not null,
+  verified_at timestamp(3) with time zone,
+  mac bytea not null,
   constraint provenance_chains_pkey PRIMARY KEY (org_id, provider, repository_id),
+  constraint provenance_chains_breaks_check CHECK ((breaks >= 0)),
+  constraint provenance_chains_check CHECK (((length = 0) = (head IS NULL))),
   constraint provenance_chains_head_check CHECK ((length(head) = 32)),
-  constraint provenance_chains_length_check CHECK ((length >= 1))
+  constraint provenance_chains_length_check CHECK ((length >= 0)),
+  constraint provenance_chains_mac_check CHECK ((length(mac) = 32)),
+  constraint provenance_chains_verified_length_check CHECK ((verified_length >= 0))
 );
 
 create table provider_accounts (
@@ -1243,6 +1327,7 @@ create table pull_requests (
   merged_at timestamp(3) with time zone,
   closed_at timestamp(3) with time zone,
   updated_at timestamp(3) with time zone not null,
+  merged_by_queue boolean not null default false,
   constraint pull_requests_pkey PRIMARY KEY (org_id, provider, repository_id, number),
   constraint pull_requests_number_check CHECK ((number > 0)),
   constraint pull_requests_state_check CHECK ((state = ANY (ARRAY['open'::text, 'closed'::text, 'merged'::text])))
@@ -1276,6 +1361,7 @@ create table pushes (
   forced boolean not null,
   pusher jsonb,
   pushed_at timestamp(3) with time zone not null,
+  by_merge_queue boolean not null default false,
   constraint pushes_pkey PRIMARY KEY (org_id, provider, repository_id, id)
 );
 CREATE INDEX pushes_by_head ON public.pushes USING btree (org_id, provider, repository_id, after_sha);

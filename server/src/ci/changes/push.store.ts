@@ -18,11 +18,11 @@ export async function insertPush(tx: Tx, source: HostSource, push: BranchPush): 
   const id = pushId(push)
   await tx`
     insert into pushes as stored (
-      org_id, provider, repository_id, id, branch, before_sha, after_sha, forced, pusher, pushed_at
+      org_id, provider, repository_id, id, branch, before_sha, after_sha, forced, by_merge_queue, pusher, pushed_at
     )
     values (
       ${source.org_id}, ${source.provider}, ${push.repository.id}, ${id}, ${push.branch}, ${push.before}, ${push.after},
-      ${push.forced}, ${accountJson(tx, push.pusher)}, ${push.pushed_at}
+      ${push.forced}, ${push.by_merge_queue}, ${accountJson(tx, push.pusher)}, ${push.pushed_at}
     )
     on conflict (org_id, provider, repository_id, id) do update
     set pushed_at = excluded.pushed_at
@@ -52,7 +52,7 @@ async function insertCommits(tx: Tx, source: HostSource, push: BranchPush, id: s
  * Hosts give pushes no id, so theirs is derived from what happened. A push that repeats an earlier
  * one brings no new commit.
  */
-function pushId({ ref, before, after }: BranchPush): string {
+export function pushId({ ref, before, after }: HostPush): string {
   const facts = JSON.stringify([ref, before, after])
   return createHash('sha256').update(facts).digest('hex').slice(0, 32)
 }

@@ -14,6 +14,8 @@ export type HostPullRequest = {
   base: { ref: string; sha: string }
   merge_commit_sha: string | null
   merged_by: HostAccount | null
+  /** Whether the host's merge queue merged it. */
+  merged_by_queue: boolean
   created_at: Date
   merged_at: Date | null
   closed_at: Date | null

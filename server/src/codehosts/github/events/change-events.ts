@@ -5,7 +5,7 @@ import { CheckRun, checkOf } from '../objects/check.parser.ts'
 import { Id, Maybe, Text, TextOrSeconds, Timestamp, textOrNull, timeOf } from '../objects/payload.ts'
 import { PullRequest, pullRequestOf, Review, reviewOf } from '../objects/pull-request.parser.ts'
 import { commitOrNull } from '../objects/push.parser.ts'
-import { Account, accountOf } from '../objects/repository.parser.ts'
+import { Account, accountOf, isMergeQueue } from '../objects/repository.parser.ts'
 import { type EventTranslator, repositoryEvent } from './event-translator.ts'
 
 export const pullRequest = repositoryEvent({ pull_request: PullRequest }, ({ pull_request: pull }, repository) => ({
@@ -29,9 +29,6 @@ export const checkRun = repositoryEvent({ check_run: CheckRun }, ({ check_run: c
 const Person = Type.Object({ name: Maybe(Text), email: Maybe(Text), username: Maybe(Text) })
 const PushedCommit = Type.Object({ id: Text, message: Text, timestamp: Timestamp, author: Person, committer: Person })
 
-/** Only the logins of bots have brackets, so no person can have this one. */
-const MERGE_QUEUE = 'github-merge-queue[bot]'
-
 export const push = repositoryEvent(
   {
     ref: Text,
@@ -51,7 +48,7 @@ export const push = repositoryEvent(
       after: commitOrNull(payload.after),
       forced: payload.forced ?? false,
       pusher: accountOf(payload.sender),
-      by_merge_queue: [payload.sender?.login, payload.pusher?.name].includes(MERGE_QUEUE),
+      by_merge_queue: isMergeQueue(payload.sender?.login) || isMergeQueue(payload.pusher?.name),
       commits: (payload.commits ?? []).map(commitOf),
       pushed_at: timeOf(payload.repository.pushed_at),
     }

@@ -50,6 +50,7 @@ import { hostEventHandlers, runParts, syncParts } from './host-event-handlers.ts
 import { removeAbandoned, sweepObjects } from './platform/objects/remove-abandoned.job.ts'
 import { subscribe } from './platform/queue/event.ts'
 import type { Job, ScheduledJob } from './platform/queue/job.ts'
+import { verifyChainsDaily } from './provenance/chain/verify-chains.job.ts'
 import { followFact } from './provenance/changes/follow-fact.job.ts'
 import { recordChanges, recordDueChanges } from './provenance/changes/record-changes.job.ts'
 import { repositoryRenamed } from './repositories/repository-renamed.ts'
@@ -118,6 +119,7 @@ export const scheduledJobs: ScheduledJob<Services>[] = [
   fetchIntelDaily,
   evaluateDaily,
   recordDueChanges,
+  verifyChainsDaily,
   removeAbandoned,
   sweepObjects,
 ]

@@ -1,12 +1,16 @@
 import type { LandedPullRequest, LandedPush, LandedReview } from '../../ci/changes/landed-change.store.ts'
 import type { CommitCheck, CommitRun } from '../../ci/evidence/commit-results.store.ts'
+import type { HostBranchRules } from '../../codehosts/host-change.ts'
+import { approvalsByOthers } from './approvals.ts'
 import type { BranchRules, ChangeCommit, ChangeRecord, RecordCheck, RecordReview, RecordRun } from './change-record.ts'
+import { parseCodeOwners } from './code-owners.parser.ts'
+import { ownersOf } from './code-owners.ts'
 import { deviationsOf } from './deviations.ts'
 import type { Landing } from './landing.store.ts'
 import { DEADLINE_MS } from './landing-schedule.ts'
 import type { HostFacts } from './read-landing.ts'
 
-/** Everything that a record is made of. `by_merge_queue`: a merge queue pushed the commit. */
+/** Everything that a record is made of. `push` brought the commit, if it is known. */
 export type ChangeFacts = {
   id: string
   landing: Landing
@@ -14,7 +18,6 @@ export type ChangeFacts = {
   repository: ChangeRecord['repository']
   pull_request: LandedPullRequest | null
   push: LandedPush | null
-  by_merge_queue: boolean
   host: HostFacts
   results: Results
   security: ChangeRecord['security']
@@ -44,15 +47,15 @@ export function describeChange(facts: ChangeFacts): ChangeRecord {
     pusher: pull === null ? (push?.pusher ?? null) : null,
     forced: pull === null && (push?.forced ?? false),
     ...describeResults(facts.results, landing, host.branch_rules),
-    branch_rules: host.branch_rules,
-    code_owners: null,
+    branch_rules: host.branch_rules && describeRules(host.branch_rules),
     security: facts.security,
   }
-  return { ...record, deviations: deviationsOf(record) }
+  const owned = { ...record, code_owners: describeOwners(host.code_owners, record) }
+  return { ...owned, deviations: deviationsOf(owned) }
 }
 
-function landedBy({ pull_request, by_merge_queue }: ChangeFacts): ChangeRecord['landed_by'] {
-  if (by_merge_queue) return 'merge_queue'
+function landedBy({ pull_request, push }: ChangeFacts): ChangeRecord['landed_by'] {
+  if (pull_request?.merged_by_queue || push?.by_merge_queue) return 'merge_queue'
   return pull_request === null ? 'push' : 'pull_request'
 }
 
@@ -67,6 +70,19 @@ function describePullRequest(pull: LandedPullRequest, { landed_at }: Landing): C
     opened_at: created_at.toISOString(),
     merged_at: landed_at.toISOString(),
   }
+}
+
+function describeRules({ complete: _, ...rules }: HostBranchRules): BranchRules {
+  return rules
+}
+
+function describeOwners(
+  known: HostFacts['code_owners'],
+  change: Pick<ChangeRecord, 'pull_request' | 'reviews'>,
+): ChangeRecord['code_owners'] {
+  const rules = known && parseCodeOwners(known.file.text)
+  const owners = known && rules && ownersOf(rules, known.files.paths, approvalsByOthers(change))
+  return known && owners && { path: known.file.path, commit_sha: known.commit_sha, rules: owners }
 }
 
 /** Reviews, checks and runs as a record states them. */

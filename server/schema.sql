@@ -161,8 +161,8 @@ CREATE INDEX changes_by_branch_facet ON public.changes USING btree (org_id, bran
 CREATE INDEX changes_by_creation ON public.changes USING btree (org_id, created_at, id);
 CREATE INDEX changes_by_facet ON public.changes USING btree (org_id, facet, created_at, id) WHERE (facet > 0);
 CREATE INDEX changes_by_merge ON public.changes USING btree (org_id, provider, repository_id, merge_sha);
-CREATE INDEX changes_by_repository ON public.changes USING btree (org_id, provider, repository_id, created_at, id);
-CREATE INDEX changes_by_repository_facet ON public.changes USING btree (org_id, provider, repository_id, facet, created_at, id) WHERE (facet > 0);
+CREATE INDEX changes_by_repository ON public.changes USING btree (org_id, (((provider || '/'::text) || repository_id)), created_at, id);
+CREATE INDEX changes_by_repository_facet ON public.changes USING btree (org_id, (((provider || '/'::text) || repository_id)), facet, created_at, id) WHERE (facet > 0);
 
 create table ci_artifacts (
   org_id uuid not null,

@@ -16,10 +16,12 @@ create function deviation_facet(deviations text[]) returns smallint
 
 alter table changes add column facet smallint not null generated always as (deviation_facet(deviations)) stored;
 
+-- The repository is one expression: PostgreSQL could use other indexes that begin with its two columns, and does so while
+-- it does not know the number of its changes.
 create index changes_by_branch on changes (org_id, branch, created_at, id);
-create index changes_by_repository on changes (org_id, provider, repository_id, created_at, id);
+create index changes_by_repository on changes (org_id, (provider || '/' || repository_id), created_at, id);
 create index changes_by_facet on changes (org_id, facet, created_at, id) where facet > 0;
 create index changes_by_branch_facet on changes (org_id, branch, facet, created_at, id) where facet > 0;
-create index changes_by_repository_facet on changes (org_id, provider, repository_id, facet, created_at, id)
+create index changes_by_repository_facet on changes (org_id, (provider || '/' || repository_id), facet, created_at, id)
   where facet > 0;
 create index change_commits_by_sha on change_commits (org_id, sha, change_id);

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { Check } from 'typebox/value'
 import { canonicalJson } from '../../src/platform/json/canonical-json.ts'
+import { expireLinkBodies } from '../../src/provenance/chain/expire-link-bodies.ts'
 import { Change, ListedChange } from '../../src/provenance/changes/change.schema.ts'
 import { DEVIATIONS } from '../../src/provenance/changes/change-record.ts'
 import { type Answer, type Caller, startTestApi, type TestApi } from '../support/api.ts'
@@ -163,7 +164,7 @@ test('409 statement_unavailable with NOT_LANDED for a pull request that was not 
   assert.equal(answer.body.error.details.reason, 'NOT_LANDED')
 })
 
-test("404 and no place in the list for a change beyond the plan's retention, or whose record was removed", async () => {
+test("404 and no place in the list for a change beyond the plan's retention", async () => {
   const caller = await api.caller({ plan: 'team' })
   const { id } = await storeChange(api.services, caller, mergedRecord())
   api.clock.advance(90 * DAY_MS)
@@ -172,6 +173,16 @@ test("404 and no place in the list for a change beyond the plan's retention, or 
   assert.deepEqual(await listIds(caller), [])
   for (const name of [id, 'pr_github_1001_7', 'chg_unknown'])
     assertError(await get(caller, `${LIST}/${name}`), 404, 'not_found')
+})
+
+test('404 and no place in the list for a change whose record was removed under an earlier plan', async () => {
+  const caller = await api.caller()
+  const { id } = await storeChange(api.services, caller, mergedRecord())
+  api.clock.advance(1000)
+  const { id: later } = await storeChange(api.services, caller, pushedRecord())
+  assert.equal(await expireLinkBodies(api.services, { org_id: caller.orgId, since: api.clock.now() }), 1)
+  assert.deepEqual(await listIds(caller), [later])
+  assertError(await get(caller, `${LIST}/${id}`), 404, 'not_found')
 })
 
 test('403 without the scope read:attestations', async () => {

@@ -48,7 +48,7 @@ export async function amendChange(
   const body: Amendment = { change: record.id, at: at.toISOString(), kind, facts }
   await services.sql.begin(async (tx) => {
     const { index } = await appendLink(services, tx, chain, { kind: 'amendment', change_id: record.id, body, at })
-    const deviations = [...record.deviations, ...facts.deviations]
+    const { deviations } = facts
     await noteAmendment(tx, { org_id: orgId, id: record.id }, { last_index: index, deviations })
   })
 }

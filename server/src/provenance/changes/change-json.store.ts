@@ -53,7 +53,7 @@ function recordOf(db: Db, change: ReturnType<Db>) {
       and link.body is not null`
 }
 
-/** The amendments, oldest first. */
+/** The amendments, which are the links of the change after its record, oldest first. */
 function amendmentsOf(db: Db, change: ReturnType<Db>) {
   return db`
     select coalesce(json_agg(
@@ -67,7 +67,7 @@ function amendmentsOf(db: Db, change: ReturnType<Db>) {
       from chain_links link
       where link.org_id = ${change}.org_id
         and link.change_id = ${change}.id
-        and link.kind = 'amendment'
+        and link.index > ${change}.link_index
         and link.body is not null
       order by link.index
       limit ${AMENDMENTS_MAX}
@@ -76,14 +76,7 @@ function amendmentsOf(db: Db, change: ReturnType<Db>) {
 
 function chainJson(db: Db) {
   return db`json_build_object(
-    'index', link.index, 'hash', encode(link.hash, 'hex'), 'previous_hash', (
-      select encode(previous.hash, 'hex')
-      from chain_links previous
-      where previous.org_id = link.org_id
-        and previous.provider = link.provider
-        and previous.repository_id = link.repository_id
-        and previous.index = link.index - 1
-    )
+    'index', link.index, 'hash', encode(link.hash, 'hex'), 'previous_hash', encode(link.previous_hash, 'hex')
   )`
 }
 

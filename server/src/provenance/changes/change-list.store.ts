@@ -46,7 +46,7 @@ function pickByTime(db: Db, orgId: string, page: Page, { repositories, branch, d
       from changes change
       where change.org_id = ${orgId}
         and ${pageOf(db, page, db`change`)}
-        ${repositories === null ? db`` : db`and (change.provider, change.repository_id) = (repository.provider, repository.id)`}
+        ${repositories === null ? db`` : db`and change.provider || '/' || change.repository_id = repository.provider || '/' || repository.id`}
         ${branch === null ? db`` : db`and change.branch = ${branch}`}
         ${deviation === null ? db`` : db`and change.facet = facet.no and change.facet > 0`}
       order by change.created_at desc, change.id desc

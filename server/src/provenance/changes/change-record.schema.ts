@@ -203,10 +203,12 @@ export const ChangeRecordFields = {
 /** The facts of an amendment. One of `review`, `check` and `run` is there. */
 export const RecordFacts = Closed(
   {
-    review: Type.Optional(Review),
-    check: Type.Optional(Check),
-    run: Type.Optional(Run),
-    deviations: Type.Array(DeviationName(), { description: 'The deviations that the fact adds.' }),
+    review: Type.Optional({ ...Review, description: 'The review.' }),
+    check: Type.Optional({ ...Check, description: 'The result of a check.' }),
+    run: Type.Optional({ ...Run, description: 'The result of a pipeline run.' }),
+    deviations: Type.Array(DeviationName(), {
+      description: 'All deviations of the change that are known with this fact.',
+    }),
   },
   { description: 'The fact, in the form of the record.' },
 )

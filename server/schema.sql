@@ -130,6 +130,7 @@ create table change_commits (
   constraint change_commits_pkey PRIMARY KEY (org_id, provider, repository_id, sha, change_id),
   constraint change_commits_org_id_change_id_fkey FOREIGN KEY (org_id, change_id) REFERENCES changes(org_id, id)
 );
+CREATE INDEX change_commits_by_sha ON public.change_commits USING btree (org_id, sha, change_id);
 
 create table changes (
   org_id uuid not null,
@@ -146,6 +147,7 @@ create table changes (
   deviations text[] not null,
   created_at timestamp(3) with time zone not null,
   recorded_at timestamp(3) with time zone not null,
+  facet smallint not null generated always as (deviation_facet(deviations)) stored,
   constraint changes_org_id_provider_repository_id_pull_request_key UNIQUE (org_id, provider, repository_id, pull_request),
   constraint changes_org_id_provider_repository_id_push_id_key UNIQUE (org_id, provider, repository_id, push_id),
   constraint changes_pkey PRIMARY KEY (org_id, id),
@@ -154,8 +156,13 @@ create table changes (
   constraint changes_landed_by_check CHECK ((landed_by = ANY (ARRAY['pull_request'::text, 'push'::text, 'merge_queue'::text]))),
   constraint changes_pull_request_check CHECK ((pull_request > 0))
 );
+CREATE INDEX changes_by_branch ON public.changes USING btree (org_id, branch, created_at, id);
+CREATE INDEX changes_by_branch_facet ON public.changes USING btree (org_id, branch, facet, created_at, id) WHERE (facet > 0);
 CREATE INDEX changes_by_creation ON public.changes USING btree (org_id, created_at, id);
+CREATE INDEX changes_by_facet ON public.changes USING btree (org_id, facet, created_at, id) WHERE (facet > 0);
 CREATE INDEX changes_by_merge ON public.changes USING btree (org_id, provider, repository_id, merge_sha);
+CREATE INDEX changes_by_repository ON public.changes USING btree (org_id, (((provider || '/'::text) || repository_id)), created_at, id);
+CREATE INDEX changes_by_repository_facet ON public.changes USING btree (org_id, (((provider || '/'::text) || repository_id)), facet, created_at, id) WHERE (facet > 0);
 
 create table ci_artifacts (
   org_id uuid not null,
@@ -1694,6 +1701,12 @@ CREATE OR REPLACE FUNCTION public.branch_name(git_ref text)
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 RETURN regexp_replace(COALESCE(git_ref, ''::text), '^refs/heads/'::text, ''::text);
+
+CREATE OR REPLACE FUNCTION public.deviation_facet(deviations text[])
+ RETURNS smallint
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN ((((((((('direct_push'::text = ANY (deviations)))::integer + ((('self_approved'::text = ANY (deviations)))::integer * 2)) + ((('no_review'::text = ANY (deviations)))::integer * 4)) + ((('stale_review'::text = ANY (deviations)))::integer * 8)) + ((('check_failed'::text = ANY (deviations)))::integer * 16)) + ((('bypassed_protection'::text = ANY (deviations)))::integer * 32)) + ((('unsigned_commit'::text = ANY (deviations)))::integer * 64)))::smallint;
 
 CREATE OR REPLACE FUNCTION public.finding_facet(state text, severity text, kind text)
  RETURNS smallint

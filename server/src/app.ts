@@ -22,6 +22,8 @@ import { registerOpenApi } from './platform/http/openapi.ts'
 import { registerOperations } from './platform/http/operations.routes.ts'
 import { FileObjectStore } from './platform/objects/file-object-store.ts'
 import { objectRoutes } from './platform/objects/object.routes.ts'
+import { changeRoutes } from './provenance/changes/change.routes.ts'
+import { Change, ListedChange } from './provenance/changes/change.schema.ts'
 import { alertRoutes } from './security/alerts/alert.routes.ts'
 import { Alert } from './security/alerts/alert.schema.ts'
 import { findingRoutes } from './security/findings/finding.routes.ts'
@@ -73,6 +75,10 @@ issues, evaluates policies, and approves or rejects deployments.
     { name: 'Security alerts', description: 'Read the security alerts of connected code hosts.' },
     { name: 'Compliance', description: 'Read the results of policies for repositories.' },
     { name: 'Deployments', description: 'Read, approve and reject deployments.' },
+    {
+      name: 'Provenance',
+      description: 'Read the changes that landed on tracked branches, and signed statements about them.',
+    },
     { name: 'Deployment gates', description: 'Open deployment gates from CI jobs, and poll their decisions.' },
   ],
 } as const
@@ -91,6 +97,8 @@ const SHARED_SCHEMAS = [
   Deployment,
   DeploymentGate,
   OpenedGate,
+  Change,
+  ListedChange,
 ]
 
 /** Creates the API: first what applies to every request, then the routes of each slice. */
@@ -113,6 +121,7 @@ export async function createApp(services: Services): Promise<HttpServer> {
   await app.register(deploymentRoutes, services)
   await app.register(answerRoutes, services)
   await app.register(gateRoutes, services)
+  await app.register(changeRoutes, services)
   await app.register(appSetupRoutes, services)
   await app.register(webhookRoutes, services)
   // The file store has no separate server.

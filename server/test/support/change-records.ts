@@ -54,7 +54,9 @@ export const NO_RULES: BranchRules = {
   requires_merge_queue: false,
 }
 
-/** The change of Alice's pull request, which Bob approved and Alice merged. It has no deviations. */
+/**
+ * The change of Alice's pull request, which Bob approved and Alice merged. It has no deviations.
+ */
 export function mergedRecord(changes: Partial<UnratedRecord> = {}): UnratedRecord {
   return {
     version: 1,

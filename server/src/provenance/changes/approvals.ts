@@ -55,7 +55,9 @@ export function createdByMerge({ head, merge, list }: ChangeRecord['commits']): 
   return end >= 0 ? list.slice(end + 1) : list.filter(({ sha }) => sha === merge)
 }
 
-/** At equal times, an approval comes first, so that the result does not depend on the given order. */
+/**
+ * At equal times, an approval comes first, so that the result does not depend on the given order.
+ */
 function inOrder(reviews: readonly RecordReview[]): RecordReview[] {
   return reviews.toSorted(
     (a, b) =>

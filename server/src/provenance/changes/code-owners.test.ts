@@ -14,7 +14,9 @@ function ownersOfPath(text: string, path: string): string[] | null {
   return owners[0]?.owners ?? null
 }
 
-/** The example of GitHub's documentation "About code owners", with its statements about each line. */
+/**
+ * The example of GitHub's documentation "About code owners", with its statements about each line.
+ */
 const DOCUMENTED = `
 # This is a comment.
 *       @global-owner1 @global-owner2

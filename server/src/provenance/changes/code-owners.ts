@@ -39,7 +39,10 @@ function countFiles(rules: readonly OwnerRule[], paths: readonly string[]): Map<
   return files
 }
 
-/** Unknown if somebody approved who can be a member of a team, or have an address, that owns the files. */
+/**
+ * Unknown if somebody approved who can be a member of a team, or have an address, that owns the
+ * files.
+ */
 function approvalOf(owners: string[], approvals: readonly Pick<RecordReview, 'reviewer'>[]) {
   const users = new Set(owners.filter(isUser).map((owner) => owner.slice(1).toLowerCase()))
   const approved_by = approvals

@@ -19,6 +19,7 @@ import { settleLanding } from './record-landing.ts'
 
 const LANDINGS_AT_ONCE = 20
 const REPOSITORIES_MAX = 1000
+const SOON_MS = 10_000
 
 /**
  * Works on some due landings of a repository, unless another process does. Then it queues itself
@@ -34,7 +35,9 @@ export const recordChanges: Job<Services, ChangeRepository> = {
   },
 }
 
-/** Queues the job of repositories with due landings: for their deadlines, and where a job was lost. */
+/**
+ * Queues the job of repositories with due landings: for their deadlines, and where a job was lost.
+ */
 export const recordDueChanges: ScheduledJob<Services> = {
   name: 'provenance.record-due-changes',
   schedule: '* * * * *',
@@ -76,7 +79,10 @@ async function settleSafely(pass: {
   }
 }
 
-/** Where the host says when it accepts requests again, the import of the repository waits until then. */
+/**
+ * Where the host says when it accepts requests again, the import of the repository waits until
+ * then.
+ */
 async function isHostDown({ sql }: Services, repository: ChangeRepository, reads: HostReads): Promise<boolean> {
   if (reads.source === null) return false
   const { is_down, retry_at } = await reads.failure()
@@ -84,9 +90,10 @@ async function isHostDown({ sql }: Services, repository: ChangeRepository, reads
   return is_down
 }
 
-/** A job of its own waits for what is due soon. What is due later, the scheduled job finds. */
+/** Queues the job for what is due soon. The scheduled job finds what is due later. */
 async function queueNext({ sql, clock }: Services, repository: ChangeRepository): Promise<void> {
   const next = await findNextDue(sql, repository)
-  const delay = next === null ? MINUTE_MS : next.getTime() - clock.now().getTime()
-  if (delay < MINUTE_MS) await enqueue(sql, recordChangesJob, repository, Math.max(delay, 0))
+  if (next === null) return
+  const delay = Math.max(next.getTime() - clock.now().getTime(), 0)
+  if (delay <= SOON_MS) await enqueue(sql, recordChangesJob, repository, delay)
 }

@@ -8,7 +8,10 @@ export type ChangeSecurity = {
   /** Issues that were open on the tracked branch. */
   open: Record<Severity, number>
   known_exploited: number
-  /** Issues that the pull request adds. Null without a pull request, or if no scanner reported on it. */
+  /**
+   * Issues that the pull request adds. Null without a pull request, or if no scanner reported on
+   * it.
+   */
   added: (Record<Severity, number> & { known_exploited: number }) | null
 } | null
 
@@ -113,7 +116,8 @@ function addedIssues(db: Db, orgId: string) {
 }
 
 /**
- * Counts the issues of `present` or `added` by severity, and those in the KEV catalog. Each issue is
+ * Counts the issues of `present` or `added` by severity, and those in the KEV catalog. Each issue
+ * is
  * looked up: a join would read all issues of the organization.
  */
 function countIssues(db: Db, orgId: string, issues: ReturnType<Db>) {

@@ -98,6 +98,7 @@ test('a merged pull request is recorded when its checks have finished', async ()
     },
   )
   assert.equal(pull_request?.merged_at, landed_at)
+  assert.deepEqual([record.branch_rules?.required_checks, record.branch_rules?.complete], [['test'], true])
   assert.deepEqual([commits.head, commits.base, commits.merge], [HEAD, 'e'.repeat(40), MERGE])
   assert.deepEqual([commits.list.map(({ sha }) => sha), commits.complete], [[HEAD, MERGE], true])
   assert.deepEqual(

@@ -52,6 +52,7 @@ export const NO_RULES: BranchRules = {
   blocks_force_pushes: false,
   blocks_deletion: false,
   requires_merge_queue: false,
+  complete: false,
 }
 
 /**

@@ -128,6 +128,7 @@ const Rules = Closed({
   blocks_force_pushes: flag('Whether force pushes are refused.'),
   blocks_deletion: flag('Whether the branch cannot be deleted.'),
   requires_merge_queue: flag('Whether pull requests must be merged by the merge queue.'),
+  complete: flag('False if the branch can have further rules that Shiplock cannot read, such as classic protection.'),
 })
 
 const OwnerRule = Closed({

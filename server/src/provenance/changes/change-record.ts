@@ -67,6 +67,8 @@ export type BranchRules = {
   blocks_force_pushes: boolean
   blocks_deletion: boolean
   requires_merge_queue: boolean
+  /** False if the branch can have further rules, which may not be read. */
+  complete: boolean
 }
 
 export type SeverityCounts = { critical: number; high: number; medium: number; low: number; info: number }

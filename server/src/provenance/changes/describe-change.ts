@@ -1,6 +1,5 @@
 import type { LandedPullRequest, LandedPush, LandedReview } from '../../ci/changes/landed-change.store.ts'
 import type { CommitCheck, CommitRun } from '../../ci/evidence/commit-results.store.ts'
-import type { HostBranchRules } from '../../codehosts/host-change.ts'
 import { approvalsByOthers } from './approvals.ts'
 import type { BranchRules, ChangeCommit, ChangeRecord, RecordCheck, RecordReview, RecordRun } from './change-record.ts'
 import { parseCodeOwners } from './code-owners.parser.ts'
@@ -47,7 +46,7 @@ export function describeChange(facts: ChangeFacts): ChangeRecord {
     pusher: pull === null ? (push?.pusher ?? null) : null,
     forced: pull === null && (push?.forced ?? false),
     ...describeResults(facts.results, landing, host.branch_rules),
-    branch_rules: host.branch_rules && describeRules(host.branch_rules),
+    branch_rules: host.branch_rules,
     security: facts.security,
   }
   const owned = { ...record, code_owners: describeOwners(host.code_owners, record) }
@@ -70,10 +69,6 @@ function describePullRequest(pull: LandedPullRequest, { landed_at }: Landing): C
     opened_at: created_at.toISOString(),
     merged_at: landed_at.toISOString(),
   }
-}
-
-function describeRules({ complete: _, ...rules }: HostBranchRules): BranchRules {
-  return rules
 }
 
 function describeOwners(

@@ -301,6 +301,7 @@ const rules = fc.record({
   blocks_force_pushes: fc.boolean(),
   requires_merge_queue: fc.boolean(),
   blocks_deletion: fc.constant(false),
+  complete: fc.boolean(),
 })
 const record = fc
   .record({

@@ -130,6 +130,7 @@ create table change_commits (
   constraint change_commits_pkey PRIMARY KEY (org_id, provider, repository_id, sha, change_id),
   constraint change_commits_org_id_change_id_fkey FOREIGN KEY (org_id, change_id) REFERENCES changes(org_id, id)
 );
+CREATE INDEX change_commits_by_sha ON public.change_commits USING btree (org_id, sha, change_id);
 
 create table changes (
   org_id uuid not null,
@@ -146,15 +147,22 @@ create table changes (
   deviations text[] not null,
   created_at timestamp(3) with time zone not null,
   recorded_at timestamp(3) with time zone not null,
+  facet smallint not null generated always as (deviation_facet(deviations)) stored,
   constraint changes_org_id_provider_repository_id_pull_request_key UNIQUE (org_id, provider, repository_id, pull_request),
   constraint changes_org_id_provider_repository_id_push_id_key UNIQUE (org_id, provider, repository_id, push_id),
   constraint changes_pkey PRIMARY KEY (org_id, id),
   constraint changes_check CHECK ((last_index >= link_index)),
-  constraint changes_check1 CHECK ((num_nonnulls(pull_request, push_id) >= 1)),
+  constraint changes_check1 CHECK ((num_nonnulls(pull_request, push_id) = 1)),
   constraint changes_landed_by_check CHECK ((landed_by = ANY (ARRAY['pull_request'::text, 'push'::text, 'merge_queue'::text]))),
   constraint changes_pull_request_check CHECK ((pull_request > 0))
 );
+CREATE INDEX changes_by_branch ON public.changes USING btree (org_id, branch, created_at, id);
+CREATE INDEX changes_by_branch_facet ON public.changes USING btree (org_id, branch, facet, created_at, id) WHERE (facet > 0);
 CREATE INDEX changes_by_creation ON public.changes USING btree (org_id, created_at, id);
+CREATE INDEX changes_by_facet ON public.changes USING btree (org_id, facet, created_at, id) WHERE (facet > 0);
+CREATE INDEX changes_by_merge ON public.changes USING btree (org_id, provider, repository_id, merge_sha);
+CREATE INDEX changes_by_repository ON public.changes USING btree (org_id, (((provider || '/'::text) || repository_id)), created_at, id);
+CREATE INDEX changes_by_repository_facet ON public.changes USING btree (org_id, (((provider || '/'::text) || repository_id)), facet, created_at, id) WHERE (facet > 0);
 
 create table ci_artifacts (
   org_id uuid not null,
@@ -1024,15 +1032,36 @@ create table issue_rule_changes (
   constraint issue_rule_changes_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id)
 );
 
-create table log_checkpoints (
-  size bigint not null,
-  root_hash bytea not null,
-  note text not null,
-  published_at timestamp(3) with time zone not null,
-  constraint log_checkpoints_pkey PRIMARY KEY (size),
-  constraint log_checkpoints_root_hash_check CHECK ((length(root_hash) = 32)),
-  constraint log_checkpoints_size_check CHECK ((size >= 0))
+create table landings (
+  id bigint not null generated always as identity,
+  org_id uuid not null,
+  provider text not null,
+  repository_id text collate "C" not null,
+  pull_request integer,
+  push_id text collate "C",
+  branch text not null,
+  head_sha text not null,
+  merge_sha text,
+  landed_at timestamp(3) with time zone not null,
+  noted_at timestamp(3) with time zone not null,
+  late boolean not null,
+  state text not null default 'waiting'::text,
+  due_at timestamp(3) with time zone not null,
+  tries smallint not null default 0,
+  asked_at timestamp(3) with time zone,
+  change_id text collate "C",
+  constraint landings_org_id_provider_repository_id_pull_request_key UNIQUE (org_id, provider, repository_id, pull_request),
+  constraint landings_org_id_provider_repository_id_push_id_key UNIQUE (org_id, provider, repository_id, push_id),
+  constraint landings_pkey PRIMARY KEY (id),
+  constraint landings_check CHECK ((num_nonnulls(pull_request, push_id) = 1)),
+  constraint landings_check1 CHECK (((state = 'recorded'::text) = (change_id IS NOT NULL))),
+  constraint landings_pull_request_check CHECK ((pull_request > 0)),
+  constraint landings_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'recorded'::text, 'dropped'::text])))
 );
+CREATE INDEX landings_by_head ON public.landings USING btree (org_id, provider, repository_id, head_sha);
+CREATE INDEX landings_by_merge ON public.landings USING btree (org_id, provider, repository_id, merge_sha);
+CREATE INDEX landings_due ON public.landings USING btree (due_at) WHERE (state = 'waiting'::text);
+CREATE INDEX landings_waiting ON public.landings USING btree (org_id, provider, repository_id, late, landed_at) WHERE (state = 'waiting'::text);
 
 create table log_entries (
   id bigint not null generated always as identity,
@@ -1045,26 +1074,6 @@ create table log_entries (
   constraint log_entries_kind_check CHECK ((kind = ANY (ARRAY['change'::text, 'amendment'::text, 'statement'::text]))),
   constraint log_entries_leaf_index_check CHECK ((leaf_index >= 0)),
   constraint log_entries_sha256_check CHECK ((length(sha256) = 32))
-);
-CREATE INDEX log_entries_pending ON public.log_entries USING btree (id) WHERE (leaf_index IS NULL);
-
-create table log_key (
-  singleton boolean not null default true,
-  origin text not null,
-  sealed_private_key text not null,
-  created_at timestamp(3) with time zone not null,
-  constraint log_key_pkey PRIMARY KEY (singleton),
-  constraint log_key_singleton_check CHECK (singleton)
-);
-
-create table log_tiles (
-  level smallint not null,
-  index bigint not null,
-  hashes bytea not null,
-  constraint log_tiles_pkey PRIMARY KEY (level, index),
-  constraint log_tiles_hashes_check CHECK ((((length(hashes) >= 32) AND (length(hashes) <= 8192)) AND ((length(hashes) % 32) = 0))),
-  constraint log_tiles_index_check CHECK ((index >= 0)),
-  constraint log_tiles_level_check CHECK (((level >= 0) AND (level <= 63)))
 );
 
 create table monthly_usage (
@@ -1325,6 +1334,7 @@ create table pull_requests (
   merged_at timestamp(3) with time zone,
   closed_at timestamp(3) with time zone,
   updated_at timestamp(3) with time zone not null,
+  merged_by_queue boolean not null default false,
   constraint pull_requests_pkey PRIMARY KEY (org_id, provider, repository_id, number),
   constraint pull_requests_number_check CHECK ((number > 0)),
   constraint pull_requests_state_check CHECK ((state = ANY (ARRAY['open'::text, 'closed'::text, 'merged'::text])))
@@ -1358,6 +1368,7 @@ create table pushes (
   forced boolean not null,
   pusher jsonb,
   pushed_at timestamp(3) with time zone not null,
+  by_merge_queue boolean not null default false,
   constraint pushes_pkey PRIMARY KEY (org_id, provider, repository_id, id)
 );
 CREATE INDEX pushes_by_head ON public.pushes USING btree (org_id, provider, repository_id, after_sha);
@@ -1690,6 +1701,12 @@ CREATE OR REPLACE FUNCTION public.branch_name(git_ref text)
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 RETURN regexp_replace(COALESCE(git_ref, ''::text), '^refs/heads/'::text, ''::text);
+
+CREATE OR REPLACE FUNCTION public.deviation_facet(deviations text[])
+ RETURNS smallint
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN ((((((((('direct_push'::text = ANY (deviations)))::integer + ((('self_approved'::text = ANY (deviations)))::integer * 2)) + ((('no_review'::text = ANY (deviations)))::integer * 4)) + ((('stale_review'::text = ANY (deviations)))::integer * 8)) + ((('check_failed'::text = ANY (deviations)))::integer * 16)) + ((('bypassed_protection'::text = ANY (deviations)))::integer * 32)) + ((('unsigned_commit'::text = ANY (deviations)))::integer * 64)))::smallint;
 
 CREATE OR REPLACE FUNCTION public.finding_facet(state text, severity text, kind text)
  RETURNS smallint

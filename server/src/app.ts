@@ -25,6 +25,8 @@ import { objectRoutes } from './platform/objects/object.routes.ts'
 import { signingKeyRoutes } from './provenance/keys/signing-key.routes.ts'
 import { SigningKeys } from './provenance/keys/signing-key.schema.ts'
 import { logRoutes } from './provenance/log/log.routes.ts'
+import { changeRoutes } from './provenance/changes/change.routes.ts'
+import { Change, ListedChange } from './provenance/changes/change.schema.ts'
 import { alertRoutes } from './security/alerts/alert.routes.ts'
 import { Alert } from './security/alerts/alert.schema.ts'
 import { findingRoutes } from './security/findings/finding.routes.ts'
@@ -76,6 +78,10 @@ issues, evaluates policies, and approves or rejects deployments.
     { name: 'Security alerts', description: 'Read the security alerts of connected code hosts.' },
     { name: 'Compliance', description: 'Read the results of policies for repositories.' },
     { name: 'Deployments', description: 'Read, approve and reject deployments.' },
+    {
+      name: 'Provenance',
+      description: 'Read the changes that landed on tracked branches, and signed statements about them.',
+    },
     { name: 'Deployment gates', description: 'Open deployment gates from CI jobs, and poll their decisions.' },
     { name: 'Provenance', description: 'Read change records, signed statements, and the keys that verify them.' },
   ],
@@ -96,6 +102,8 @@ const SHARED_SCHEMAS = [
   DeploymentGate,
   OpenedGate,
   SigningKeys,
+  Change,
+  ListedChange,
 ]
 
 /** Creates the API: first what applies to every request, then the routes of each slice. */
@@ -119,6 +127,7 @@ export async function createApp(services: Services): Promise<HttpServer> {
   await app.register(answerRoutes, services)
   await app.register(gateRoutes, services)
   await app.register(signingKeyRoutes, services)
+  await app.register(changeRoutes, services)
   await app.register(appSetupRoutes, services)
   await app.register(webhookRoutes, services)
   await app.register(logRoutes, services)

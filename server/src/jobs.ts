@@ -52,6 +52,8 @@ import { subscribe } from './platform/queue/event.ts'
 import type { Job, ScheduledJob } from './platform/queue/job.ts'
 import { verifyChainsDaily } from './provenance/chain/verify-chains.job.ts'
 import { verifyLogDaily } from './provenance/log/verify-log.ts'
+import { followFact } from './provenance/changes/follow-fact.job.ts'
+import { recordChanges, recordDueChanges } from './provenance/changes/record-changes.job.ts'
 import { repositoryRenamed } from './repositories/repository-renamed.ts'
 import { renameAlertRepository } from './security/alerts/apply-alert.ts'
 import { settleDismissal } from './security/alerts/dismiss-alert.ts'
@@ -100,6 +102,8 @@ export const jobs: Job<Services, never>[] = [
   { ...readReviewsJob, run: readReviews, giveUp: giveUpReviews },
   subscribe(gateConfigured, coverWaiting),
   subscribe(deploymentBypassed, reconsiderRepository),
+  recordChanges,
+  followFact,
 ]
 
 /** Every job that the clock starts. */
@@ -115,6 +119,7 @@ export const scheduledJobs: ScheduledJob<Services>[] = [
   settleDeployments,
   fetchIntelDaily,
   evaluateDaily,
+  recordDueChanges,
   verifyChainsDaily,
   verifyLogDaily,
   removeAbandoned,

@@ -32,7 +32,7 @@ const SCOPE_OF_ROUTE: [route: RegExp, scope: Scope][] = [
   [/^POST \/v1\/deployments\//, 'write:deployments'],
   [/^GET \/v1\/runs/, 'read:pipelines'],
   [/^GET \/v1\/compliance\//, 'read:compliance'],
-  [/^GET \/v1\/provenance\//, 'read:attestations'],
+  [/^GET \/v1\/(provenance|changes)/, 'read:attestations'],
 ]
 
 function scopeOf({ method, path }: Operation): Scope {

@@ -1,5 +1,12 @@
 import type { HostAlert, HostAlertName, HostAlertType } from './host-alert.ts'
-import type { HostBranchRules, HostCodeOwners, HostCommitList, HostPullRequest, HostReview } from './host-change.ts'
+import type {
+  HostBranchRules,
+  HostCodeOwners,
+  HostCommitList,
+  HostPullRequest,
+  HostPush,
+  HostReview,
+} from './host-change.ts'
 import type {
   DecisionTarget,
   HostDeployment,
@@ -86,17 +93,26 @@ export type HostReader = {
 
   /** Pull requests, newest change first. */
   listPullRequests(repository: HostRepository, options: ListOptions): Promise<ListResult<HostPullRequest>>
+  /**
+   * Pushes to a branch, newest first, without their commits. Merges of pull requests are left out,
+   * but not those of the merge queue.
+   */
+  listPushes(repository: HostRepository, branch: string, options: ListOptions): Promise<ListResult<HostPush>>
   readPullRequest(repository: HostRepository, number: number): Promise<HostPullRequest | null>
   listReviews(repository: HostRepository, pullRequest: number): Promise<HostReview[]>
   listChecks(repository: HostRepository, commitSha: string): Promise<HostCheck[]>
-  /** The commits of a pull request. */
+  /** The commits of a pull request, also after its merge. */
   listPullRequestCommits(repository: HostRepository, number: number): Promise<HostCommitList | null>
   /** The commits after `base` up to `head`. */
   compareCommits(repository: HostRepository, base: string, head: string): Promise<HostCommitList | null>
   /** The paths that a pull request changes, with the former paths of moved files. */
   listChangedFiles(repository: HostRepository, number: number): Promise<{ paths: string[]; complete: boolean } | null>
-  /** The rules of a branch that may be read. Null: unknown. */
+  /**
+   * The rules of a branch. Null: unknown, because none may be read, or because there are none that
+   * may be read and the branch can have others.
+   */
   readBranchRules(repository: HostRepository, branch: string): Promise<HostBranchRules | null>
+  /** Null: the commit has no such file that the host uses, or it may not be read. */
   readCodeOwners(repository: HostRepository, commitSha: string): Promise<HostCodeOwners | null>
 
   /**

@@ -84,6 +84,12 @@ export function requireOneOf<Choice extends string>(option: string, text: string
   throw new UsageError(`--${option} must be one of ${choices.join(', ')}, not "${text}"`)
 }
 
+/** The value of `--limit`. Throws a `UsageError` if it is not an integer from 1 to `max`. */
+export function requireLimit(text: string, max: number): number {
+  if (/^\d{1,9}$/.test(text) && Number(text) >= 1 && Number(text) <= max) return Number(text)
+  throw new UsageError(`--limit must be an integer from 1 to ${max}, not "${text}"`)
+}
+
 /** Converts `90d`, `12h` or `30m` to milliseconds; at most ten years. Throws a `UsageError`. */
 export function parseDuration(option: string, text: string): number {
   const ms = durationMs(text)

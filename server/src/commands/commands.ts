@@ -86,6 +86,10 @@ export const COMMANDS = {
     about: 'dismiss a security alert',
     load: async () => (await import('./alert.ts')).alertDismiss,
   },
+  'change list': {
+    about: 'list the changes that landed on tracked branches',
+    load: async () => (await import('./change.ts')).changeList,
+  },
   'issues regroup': {
     about: 'recompute all unique issues',
     load: async () => (await import('./issues.ts')).issuesRegroup,

@@ -2,7 +2,7 @@ import { type ListedDelivery, listDeliveries } from '../codehosts/deliveries/del
 import { DELIVERY_STATUSES } from '../codehosts/deliveries/delivery.ts'
 import { replayDelivery } from '../codehosts/deliveries/replay-delivery.ts'
 import { administer } from './administer.ts'
-import { defineCommand, requireOneOf, UsageError } from './command.ts'
+import { defineCommand, requireLimit, requireOneOf } from './command.ts'
 import { table } from './table.ts'
 
 const LIMIT = 50
@@ -19,7 +19,7 @@ export const providerDeliveries = defineCommand({
   },
   async run(context, _given, { status, limit = `${LIMIT}` }) {
     const wanted = status === undefined ? null : requireOneOf('status', status, DELIVERY_STATUSES)
-    const max = readLimit(limit)
+    const max = requireLimit(limit, LIMIT_MAX)
     const deliveries = await administer(context, ({ sql }) => listDeliveries(sql, wanted, max))
     context.print({
       json: deliveries.map(toJson),
@@ -39,11 +39,6 @@ export const providerReplay = defineCommand({
     context.print({ json: { id: delivery, status: 'received' }, text: `Queued the delivery ${delivery}` })
   },
 })
-
-function readLimit(text: string): number {
-  if (/^\d{1,4}$/.test(text) && Number(text) >= 1 && Number(text) <= LIMIT_MAX) return Number(text)
-  throw new UsageError(`--limit must be an integer from 1 to ${LIMIT_MAX}, not "${text}"`)
-}
 
 function toRow({ id, event, action, status, waiting, attempts, received_at, error }: ListedDelivery): string[] {
   const shown = waiting ? 'waiting' : status

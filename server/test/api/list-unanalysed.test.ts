@@ -6,6 +6,7 @@ import { listDeployments } from '../../src/deployments/deployment.store.ts'
 import type { Sql } from '../../src/platform/db/sql.ts'
 import type { Page, PageRow } from '../../src/platform/http/lists.ts'
 import { lowestUuidAt } from '../../src/platform/ids.ts'
+import { type ChangeSelection, listChanges } from '../../src/provenance/changes/change-list.store.ts'
 import { listAlerts } from '../../src/security/alerts/alert.store.ts'
 import { listFindings } from '../../src/security/findings/finding.store.ts'
 import type { FindingSelection } from '../../src/security/findings/finding-page.store.ts'
@@ -89,6 +90,17 @@ function uploads(filter: RepositoryQuery & { status?: UploadStatus }): List {
   }
 }
 
+const ALL_CHANGES: ChangeSelection = { repositories: null, branch: null, deviation: null, commit: null }
+
+function changes(filters: Partial<ChangeSelection>, after: () => Page['after'] = () => null): List {
+  return (sql) => listChanges(sql, caller.orgId, page(after()), { ...ALL_CHANGES, ...filters })
+}
+
+/** The ids of changes are not UUIDs. */
+function middleOfChanges(): Page['after'] {
+  return { created_at: new Date(api.clock.now().getTime() - (ROWS / 2) * 1000), id: 'chg_' }
+}
+
 const LISTS: [title: string, list: List, rows?: number, readMax?: number][] = [
   ['findings', findings({})],
   ['findings on a later page', findings({}, middle)],
@@ -152,6 +164,18 @@ const LISTS: [title: string, list: List, rows?: number, readMax?: number][] = [
   ['compliance results', (sql) => listResults(sql, caller.orgId, page(), {})],
   ['compliance results of a status', (sql) => listResults(sql, caller.orgId, page(), { status: 'failing' })],
   ['deployments', (sql) => listDeployments(sql, caller.orgId, page(), { filter: {}, now: api.clock.now() })],
+  ['changes', changes({})],
+  ['changes on a later page', changes({}, middleOfChanges)],
+  ['changes of a repository', changes({ repositories: [{ provider: 'github', id: '1001' }] })],
+  ['changes of a repository with few', changes({ repositories: [{ provider: 'github', id: '2002' }] })],
+  ['changes of a branch', changes({ branch: 'main' })],
+  ['changes of a rare branch', changes({ branch: 'rare' })],
+  ['changes with a deviation', changes({ deviation: 'direct_push' })],
+  ['changes with a rare deviation', changes({ deviation: 'unsigned_commit' })],
+  ['changes with a deviation that no change has', changes({ deviation: 'stale_review' }), 0],
+  ['changes of a branch with a rare deviation', changes({ branch: 'main', deviation: 'unsigned_commit' }), 0],
+  ['changes of a rare commit', changes({ commit: 'c'.repeat(40) })],
+  ['changes of a commit that no change has', changes({ commit: 'd'.repeat(40) }), 0],
   [
     'deployments of an environment',
     (sql) => listDeployments(sql, caller.orgId, page(), { filter: { environment: 'rare' }, now: api.clock.now() }),

@@ -88,6 +88,36 @@ test('reviews are read of open pull requests and of those that were merged withi
   assert.deepEqual(await keysOf('review'), ['r11', 'r12', 'r21', 'r22', 'r31', 'r32'])
 })
 
+test('pushes to the tracked branch of the last 90 days are read, and then the new ones', async () => {
+  const [repository] = host.state.repositories
+  assert.ok(repository)
+  const other = { ...acme.push(repository, 50, 1), ref: 'refs/heads/other' }
+  host.state.pushes.push(acme.push(repository, 4, 91), other)
+  await sync()
+  const pushesOf = async (id: string) => (await keysOf('push')).filter((key) => key.startsWith(`${id} `)).length
+  assert.deepEqual([await pushesOf('1'), await pushesOf('2')], [3, 3])
+  host.state.pushes.push(acme.push(repository, 10, 0))
+  host.requests.length = 0
+  await sync()
+  assert.equal(await pushesOf('1'), 4)
+  assert.equal(requestsOf('listPushes 2').length, 1)
+})
+
+test('a host that fails for the list of pushes does not make a synchronization incomplete', async () => {
+  for (const error of [new HostUnavailable('GitHub answered 500'), new HostRefusal(404, 'Not Found')]) {
+    host.hooks.before = async ({ name }) => {
+      if (name.startsWith('listPushes')) throw error
+    }
+    assert.equal(await sync(), true)
+    const { sync_state, sync_error } = await shown()
+    assert.deepEqual([sync_state, sync_error], ['idle', null])
+  }
+  assert.deepEqual(await keysOf('push'), [])
+  host.hooks.before = async () => {}
+  await sync()
+  assert.equal((await keysOf('push')).length, 9)
+})
+
 test('runs of the last 90 days are imported, alerts of any age', async () => {
   const [repository] = host.state.repositories
   assert.ok(repository)

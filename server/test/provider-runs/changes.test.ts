@@ -36,6 +36,7 @@ function pull(fields: Partial<HostPullRequest> = {}): HostPullRequest {
     base: { ref: 'main', sha: 'e'.repeat(40) },
     merge_commit_sha: null,
     merged_by: null,
+    merged_by_queue: false,
     created_at: minutes(0),
     merged_at: null,
     closed_at: null,
@@ -214,4 +215,38 @@ test('pushes to the tracked branch are kept with their commits, once; others are
     select count(*)::int as count, max(length(message)) as longest, min(sha) as first
     from pushed_commits where org_id = ${source.org_id}`
   assert.deepEqual(kept, { count: 1000, longest: 2001, first: '5'.padStart(40, '0') })
+})
+
+test('a push is the same in a webhook and in a list, in any order', async () => {
+  const person = { name: 'Ada', email: 'ada@example.com', login: 'ada' }
+  const commit = { sha: MERGE, message: 'Fix', author: person, committer: person, at: minutes(1) }
+  const listed = {
+    repository,
+    ref: 'refs/heads/main',
+    before: HEAD,
+    after: MERGE,
+    forced: false,
+    by_merge_queue: false,
+    pusher: hostAccount(),
+    commits: [],
+    pushed_at: minutes(9),
+  }
+  const received = { ...listed, commits: [commit], pushed_at: minutes(8) }
+  for (const order of [
+    [listed, received],
+    [received, listed],
+    [received, listed, received],
+  ]) {
+    const source = await newSource()
+    await apply(
+      source,
+      order.map((data) => ({ kind: 'push', data })),
+    )
+    const stored = await api.services.sql`
+      select push.pushed_at, pushed.sha
+      from pushes push
+      left join pushed_commits pushed on pushed.org_id = push.org_id and pushed.push_id = push.id
+      where push.org_id = ${source.org_id}`
+    assert.deepEqual([...stored], [{ pushed_at: minutes(8), sha: MERGE }])
+  }
 })

@@ -39,6 +39,16 @@ async function runsOf({ runs }: Repository): Promise<Json[]> {
     .map(({ repository_full_name }) => repository_full_name)
 }
 
+/** The newest commits of the pushes that are known of a repository, in order. */
+async function pushesOf({ id }: Repository): Promise<string[]> {
+  const rows = await server.sql<{ after_sha: string }[]>`
+    select after_sha
+    from pushes
+    where repository_id = ${String(id)}
+    order by pushed_at, after_sha`
+  return rows.map(({ after_sha }) => after_sha)
+}
+
 test('events of an installation that nobody connected wait, and are applied after it is connected', async () => {
   const { fake } = server
   const repository = fake.addRepository('waiting/shop')
@@ -73,6 +83,9 @@ test('an installation is suspended, unsuspended, removed and connected again', a
   assert.equal((await listed(connection.id)).status, 'active')
   await server.command('provider', 'sync', connection.id, '--wait')
   assert.equal((await runsOf(repository)).length, 2)
+  // The push during the suspension had no webhook. The first one had a webhook and is in the list.
+  assert.deepEqual(new Set(await pushesOf(repository)), new Set(repository.commits.keys()))
+  assert.equal((await pushesOf(repository)).length, 2)
   fake.uninstall(installation)
   await server.settled()
   assert.equal((await listed(connection.id))?.status ?? 'removed', 'removed')

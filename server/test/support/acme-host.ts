@@ -1,5 +1,5 @@
 import type { HostAlert } from '../../src/codehosts/host-alert.ts'
-import type { HostPullRequest, HostReview } from '../../src/codehosts/host-change.ts'
+import type { HostPullRequest, HostPush, HostReview } from '../../src/codehosts/host-change.ts'
 import type { HostDeployment, HostDeploymentState, HostDeploymentStatus } from '../../src/codehosts/host-deployment.ts'
 import type { HostRepository } from '../../src/codehosts/host-repository.ts'
 import type { HostRun } from '../../src/codehosts/host-run.ts'
@@ -105,6 +105,7 @@ export class AcmeHost {
       base: { ref: 'main', sha: 'a'.repeat(40) },
       merge_commit_sha: null,
       merged_by: null,
+      merged_by_queue: false,
       created_at: at,
       merged_at: state === 'merged' ? at : null,
       closed_at: state === 'open' ? null : at,
@@ -121,6 +122,21 @@ export class AcmeHost {
       state: 'approved',
       commit_sha: null,
       submitted_at: pullRequest.updated_at,
+    }
+  }
+
+  push(repository: HostRepository, number: number, daysAgo: number): HostPush {
+    const shaOf = (at: number) => `${at}`.padStart(40, '0')
+    return {
+      repository,
+      ref: 'refs/heads/main',
+      before: shaOf(number - 1),
+      after: shaOf(number),
+      forced: false,
+      pusher: hostAccount(),
+      by_merge_queue: false,
+      commits: [],
+      pushed_at: this.ago(daysAgo),
     }
   }
 
@@ -149,6 +165,7 @@ export class AcmeHost {
         this.alert(repository, 'code_scanning', 1, 2),
       ]),
       pullRequests,
+      pushes: repositories.flatMap((repository) => [1, 2, 3].map((days) => this.push(repository, 10 - days, days))),
       reviews: pullRequests.map((pullRequest) =>
         this.review(pullRequest, `r${pullRequest.repository.id}${pullRequest.number}`),
       ),

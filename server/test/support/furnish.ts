@@ -1,9 +1,11 @@
 import type { Sql } from '../../src/platform/db/sql.ts'
 import type { Caller, TestApi } from './api.ts'
+import { pushedRecord } from './change-records.ts'
 import { sendReport } from './ci-reports.ts'
 import { createRun } from './ci-runs.ts'
 import { uploadReport } from './reports.ts'
 import { sarif, sarifResult } from './sarif.ts'
+import { storeChange } from './stored-changes.ts'
 
 /** One of everything that a route names, by the path in front of its id; the value is its id. */
 export async function furnish(api: TestApi, owner: Caller): Promise<Record<string, string>> {
@@ -19,6 +21,7 @@ export async function furnish(api: TestApi, owner: Caller): Promise<Record<strin
     '/v1/security/issues': await findIssue(api, owner),
     '/v1/deployments': await insertDeployment(api, owner),
     '/v1/compliance/results': await insertResult(api, owner),
+    '/v1/changes': (await storeChange(api.services, owner, pushedRecord())).id,
   }
 }
 

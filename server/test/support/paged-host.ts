@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { FailedDelivery, HostInstallation, ListOptions, ListResult } from '../../src/codehosts/code-host.ts'
 import type { HostAlert } from '../../src/codehosts/host-alert.ts'
-import type { HostPullRequest, HostReview } from '../../src/codehosts/host-change.ts'
+import type { HostPullRequest, HostPush, HostReview } from '../../src/codehosts/host-change.ts'
 import type { HostDeployment, HostDeploymentStatus } from '../../src/codehosts/host-deployment.ts'
 import type { HostRepository } from '../../src/codehosts/host-repository.ts'
 import type { HostRun } from '../../src/codehosts/host-run.ts'
@@ -15,6 +15,7 @@ export type HostState = {
   statuses: HostDeploymentStatus[]
   alerts: HostAlert[]
   pullRequests: HostPullRequest[]
+  pushes: HostPush[]
   reviews: HostReview[]
   failedDeliveries: FailedDelivery[]
 }
@@ -87,6 +88,14 @@ export function pagedHost(given: Partial<HostState>, pageSize = 2) {
         options,
         newestFirst(of(state.pullRequests, id), ({ updated_at }) => updated_at),
       ),
+    listPushes: ({ id }, branch, options) => {
+      const pushes = of(state.pushes, id).filter(({ ref }) => ref === `refs/heads/${branch}`)
+      return list(
+        `listPushes ${id}`,
+        options,
+        newestFirst(pushes, ({ pushed_at }) => pushed_at),
+      )
+    },
     listReviews: async ({ id }, number) => {
       await ask(`listReviews ${id} ${number}`)
       return of(state.reviews, id).filter(({ pull_request }) => pull_request === number)
@@ -105,6 +114,7 @@ const EMPTY: HostState = {
   statuses: [],
   alerts: [],
   pullRequests: [],
+  pushes: [],
   reviews: [],
   failedDeliveries: [],
 }

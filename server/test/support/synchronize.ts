@@ -111,6 +111,8 @@ function nameOf({ kind, data }: HostEvent): { key: string; version: Date } {
       return { key: `${data.repository.id} ${data.type} ${data.number}`, version: data.updated_at }
     case 'pull_request':
       return { key: `${data.repository.id} ${data.number}`, version: data.updated_at }
+    case 'push':
+      return { key: `${data.repository.id} ${data.ref} ${data.after}`, version: data.pushed_at }
     case 'review':
       return { key: data.id, version: data.submitted_at }
     default:

@@ -1,6 +1,7 @@
 import type { Caller, TestApi } from './api.ts'
 import { createRun } from './ci-runs.ts'
 import { configureGate, openGate } from './gates.ts'
+import { insertChanges } from './many-changes.ts'
 import { insertIssues } from './many-issues.ts'
 
 /**
@@ -10,6 +11,7 @@ import { insertIssues } from './many-issues.ts'
 export const LARGE_TABLES = [
   ...['findings', 'security_issues', 'ci_runs', 'deployments', 'security_alerts', 'compliance_results'],
   ...['security_uploads', 'vulnerability_aliases', 'intel_epss', 'intel_advisories'],
+  ...['changes', 'change_commits', 'chain_links'],
 ]
 
 /**
@@ -25,6 +27,7 @@ export async function insertUnanalysed(api: TestApi, rows: number, repositories:
   await insertAlerts(api, caller, rows)
   await insertUploads(api, caller, rows)
   await insertResults(api, caller, rows)
+  await insertChanges(api, caller, rows)
   return caller
 }
 

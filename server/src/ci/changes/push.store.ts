@@ -11,19 +11,23 @@ const MESSAGE_CHARS_MAX = 4000
 type BranchPush = HostPush & { branch: string; after: string }
 
 /**
- * Stores a push with its last commits. Hosts give pushes no id, so theirs is derived from what
- * happened: the same push again has no effect.
+ * Stores a push with its last commits, which only the webhook has. A webhook and a list of the host
+ * can give slightly different times; the earlier one is kept.
  */
 export async function insertPush(tx: Tx, source: HostSource, push: BranchPush): Promise<void> {
   const id = pushId(push)
-  const inserted = await tx`
-    insert into pushes (org_id, provider, repository_id, id, branch, before_sha, after_sha, forced, pusher, pushed_at)
+  await tx`
+    insert into pushes as stored (
+      org_id, provider, repository_id, id, branch, before_sha, after_sha, forced, by_merge_queue, pusher, pushed_at
+    )
     values (
       ${source.org_id}, ${source.provider}, ${push.repository.id}, ${id}, ${push.branch}, ${push.before}, ${push.after},
-      ${push.forced}, ${accountJson(tx, push.pusher)}, ${push.pushed_at}
+      ${push.forced}, ${push.by_merge_queue}, ${accountJson(tx, push.pusher)}, ${push.pushed_at}
     )
-    on conflict do nothing`
-  if (inserted.count === 1) await insertCommits(tx, source, push, id)
+    on conflict (org_id, provider, repository_id, id) do update
+    set pushed_at = excluded.pushed_at
+    where excluded.pushed_at < stored.pushed_at`
+  await insertCommits(tx, source, push, id)
 }
 
 async function insertCommits(tx: Tx, source: HostSource, push: BranchPush, id: string): Promise<void> {
@@ -40,10 +44,15 @@ async function insertCommits(tx: Tx, source: HostSource, push: BranchPush, id: s
       committer, at
     from json_to_recordset(${tx.json(commits as never)}::json) as given (
       position smallint, sha text, message text, author jsonb, committer jsonb, at timestamptz
-    )`
+    )
+    on conflict do nothing`
 }
 
-function pushId({ ref, before, after, pushed_at }: BranchPush): string {
-  const facts = JSON.stringify([ref, before, after, pushed_at])
+/**
+ * Hosts give pushes no id, so theirs is derived from what happened. A push that repeats an earlier
+ * one brings no new commit.
+ */
+export function pushId({ ref, before, after }: HostPush): string {
+  const facts = JSON.stringify([ref, before, after])
   return createHash('sha256').update(facts).digest('hex').slice(0, 32)
 }

@@ -35,7 +35,8 @@ async function readList(pass: RepositoryPass, list: SyncedList): Promise<boolean
     pass.run,
     () => walkList(pass, list),
     (error) => {
-      if (!(list.is_optional && error instanceof HostRefusal)) pass.note(list.name, error)
+      const isRefused = list.is_optional && error instanceof HostRefusal
+      if (!isRefused && !list.is_backup) pass.note(list.name, error)
     },
   )
   return isComplete ?? true

@@ -28,6 +28,8 @@ export type SyncedList = {
   is_complete: boolean
   /** Whether the host may refuse it: for example, the feature is not in use. */
   is_optional: boolean
+  /** Whether webhooks report the same. A failure is not noted, because the next hour reads it. */
+  is_backup?: boolean
   read(client: HostClient, repository: HostRepository, options: ListOptions, now: Date): Promise<ListResult<ListedItem>>
 }
 
@@ -100,9 +102,30 @@ async function reviewEvents(client: HostClient, { repository, number }: HostPull
   return (await client.listReviews(repository, number)).map((data) => ({ kind: 'review', data }))
 }
 
+/** Pushes to the tracked branch that no webhook reported. */
+const pushes: SyncedList = {
+  name: 'pushes',
+  is_complete: false,
+  is_optional: true,
+  is_backup: true,
+  read: async (client, repository, options) =>
+    mapItems(await client.listPushes(repository, repository.default_branch, options), (push) => ({
+      id: `${push.before}...${push.after}`,
+      ordered_at: push.pushed_at,
+      changed_at: push.pushed_at,
+      event: { kind: 'push', data: push },
+    })),
+}
+
 function mapItems<Item>(page: ListResult<Item>, toItem: (item: Item) => ListedItem): ListResult<ListedItem> {
   return page === 'not_modified' ? page : ({ ...page, items: page.items.map(toItem) } satisfies HostPage<ListedItem>)
 }
 
 /** In the order in which they are read. */
-export const SYNCED_LISTS: readonly SyncedList[] = [runs, deployments, ...HOST_ALERT_TYPES.map(alerts), pullRequests]
+export const SYNCED_LISTS: readonly SyncedList[] = [
+  runs,
+  deployments,
+  ...HOST_ALERT_TYPES.map(alerts),
+  pullRequests,
+  pushes,
+]

@@ -67,6 +67,8 @@ export type BranchRules = {
   blocks_force_pushes: boolean
   blocks_deletion: boolean
   requires_merge_queue: boolean
+  /** False if the branch can have further rules, which may not be read. */
+  complete: boolean
 }
 
 export type SeverityCounts = { critical: number; high: number; medium: number; low: number; info: number }
@@ -133,7 +135,10 @@ export type ChangeRecord = {
   deviations: Deviation[]
 }
 
-/** A late fact of a change. Its `facts` are the review, check or run in the form of the record. */
+/**
+ * A late fact of a change. Its `facts` are the review, check or run in the form of the record, and
+ * all deviations of the change that are known with it.
+ */
 export type Amendment = {
   change: string
   at: string

@@ -4,7 +4,8 @@ import type { HostPushedCommit } from '../../host-change.ts'
 import { CheckRun, checkOf } from '../objects/check.parser.ts'
 import { Id, Maybe, Text, TextOrSeconds, Timestamp, textOrNull, timeOf } from '../objects/payload.ts'
 import { PullRequest, pullRequestOf, Review, reviewOf } from '../objects/pull-request.parser.ts'
-import { Account, accountOf } from '../objects/repository.parser.ts'
+import { commitOrNull } from '../objects/push.parser.ts'
+import { Account, accountOf, isMergeQueue } from '../objects/repository.parser.ts'
 import { type EventTranslator, repositoryEvent } from './event-translator.ts'
 
 export const pullRequest = repositoryEvent({ pull_request: PullRequest }, ({ pull_request: pull }, repository) => ({
@@ -28,8 +29,6 @@ export const checkRun = repositoryEvent({ check_run: CheckRun }, ({ check_run: c
 const Person = Type.Object({ name: Maybe(Text), email: Maybe(Text), username: Maybe(Text) })
 const PushedCommit = Type.Object({ id: Text, message: Text, timestamp: Timestamp, author: Person, committer: Person })
 
-const NO_COMMIT = /^0+$/
-
 export const push = repositoryEvent(
   {
     ref: Text,
@@ -37,6 +36,7 @@ export const push = repositoryEvent(
     after: Text,
     forced: Maybe(Type.Boolean()),
     sender: Maybe(Account),
+    pusher: Maybe(Type.Object({ name: Maybe(Text) })),
     commits: Maybe(Type.Array(PushedCommit)),
     repository: Type.Object({ pushed_at: TextOrSeconds }),
   },
@@ -44,11 +44,11 @@ export const push = repositoryEvent(
     const data = {
       repository,
       ref: payload.ref,
-      before: NO_COMMIT.test(payload.before) ? null : payload.before,
-      after: NO_COMMIT.test(payload.after) ? null : payload.after,
+      before: commitOrNull(payload.before),
+      after: commitOrNull(payload.after),
       forced: payload.forced ?? false,
       pusher: accountOf(payload.sender),
-      by_merge_queue: false,
+      by_merge_queue: isMergeQueue(payload.sender?.login) || isMergeQueue(payload.pusher?.name),
       commits: (payload.commits ?? []).map(commitOf),
       pushed_at: timeOf(payload.repository.pushed_at),
     }

@@ -1,0 +1,59 @@
+import type { Static } from 'typebox'
+import { requireOrganization } from '../organizations/require-organization.ts'
+import type { ListedChange } from '../provenance/changes/change.schema.ts'
+import { listChanges } from '../provenance/changes/change-list.store.ts'
+import { DEVIATIONS } from '../provenance/changes/change-record.ts'
+import { changedRepositories } from '../provenance/changes/changed-repositories.ts'
+import { PROVIDERS } from '../repositories/repository-identity.ts'
+import { administer } from './administer.ts'
+import { defineCommand, requireLimit, requireOneOf } from './command.ts'
+import { table } from './table.ts'
+
+const LIMIT = 50
+const LIMIT_MAX = 1000
+
+export const changeList = defineCommand({
+  name: 'change list',
+  about: "Lists an organization's newest changes, as GET /v1/changes does.",
+  arguments: [],
+  options: {
+    org: { type: 'text', value: '<slug>', about: 'the organization', required: true },
+    repository: { type: 'text', value: 'owner/name', about: 'only changes of this repository' },
+    provider: { type: 'text', value: 'P', about: `the code host of the repository: ${PROVIDERS.join(', ')}` },
+    branch: { type: 'text', value: 'B', about: 'only changes of this branch' },
+    deviation: { type: 'text', value: 'D', about: `only changes with this deviation: ${DEVIATIONS.join(', ')}` },
+    limit: { type: 'text', value: 'N', about: `how many to list, at most ${LIMIT_MAX} (default: ${LIMIT})` },
+  },
+  async run(context, _given, { org, repository, branch, ...options }) {
+    const provider = options.provider === undefined ? undefined : requireOneOf('provider', options.provider, PROVIDERS)
+    const deviation = options.deviation === undefined ? null : requireOneOf('deviation', options.deviation, DEVIATIONS)
+    const limit = requireLimit(options.limit ?? `${LIMIT}`, LIMIT_MAX)
+    const changes = await administer(context, async (services) => {
+      const { id } = await requireOrganization(services.sql, org)
+      const repositories = await changedRepositories(services, id, { repository, provider })
+      const page = { since: new Date(0), until: services.clock.now(), retentionClamped: false, limit, after: null }
+      const selection = { repositories, branch: branch ?? null, deviation, commit: null }
+      const rows = await listChanges(services.sql, id, { ...page, asked: [null, null] }, selection)
+      return rows.slice(0, limit).map(({ json }) => JSON.parse(json) as Static<typeof ListedChange>)
+    })
+    const heading = ['LANDED', 'REPOSITORY', 'BRANCH', 'CHANGE', 'COMMIT', 'BY', 'DEVIATIONS']
+    context.print({
+      json: changes,
+      text: table(heading, changes.map(toRow), `The organization ${org} has no changes.`),
+    })
+  },
+})
+
+function toRow({
+  landed_at,
+  repository,
+  branch,
+  id,
+  commits,
+  pull_request,
+  pusher,
+  deviations,
+}: Static<typeof ListedChange>) {
+  const by = pull_request === null ? `push by ${pusher?.login ?? 'an unknown account'}` : `#${pull_request.number}`
+  return [landed_at, repository.full_name, branch, id, commits.merge.slice(0, 12), by, deviations.join(', ') || 'none']
+}

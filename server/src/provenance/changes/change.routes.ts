@@ -1,0 +1,69 @@
+import { listContext } from '../../access/actor.ts'
+import { retainedSince } from '../../organizations/plan.ts'
+import { notFound } from '../../platform/http/errors.ts'
+import type { HttpServer } from '../../platform/http/http-server.ts'
+import { readPage, sendPage } from '../../platform/http/lists.ts'
+import { sendData } from '../../platform/http/responses.ts'
+import { Envelope, ListEnvelope } from '../../platform/http/schemas.ts'
+import type { Services } from '../../services.ts'
+import { Change, ChangePath, ChangeQuery, ListedChange } from './change.schema.ts'
+import { findChangeJson, listChanges } from './change-list.store.ts'
+import { changedRepositories } from './changed-repositories.ts'
+import { requireChange } from './require-change.ts'
+
+export async function changeRoutes(app: HttpServer, services: Services): Promise<void> {
+  app.get(
+    '/v1/changes',
+    {
+      config: { scope: 'read:attestations' },
+      schema: {
+        operationId: 'listChanges',
+        summary: 'List changes',
+        description:
+          'Returns the changes that landed on tracked branches of connected repositories, newest first. Filters can be ' +
+          'combined. A change that is longer than 16 KiB is listed without its long parts, which `omitted` names.\n\n' +
+          'Errors: 400 `REPOSITORY_AMBIGUOUS` if the repository name exists on more than one code host and `provider` is missing.',
+        tags: ['Provenance'],
+        querystring: ChangeQuery,
+        response: { 200: ListEnvelope(ListedChange, 'A page of changes.') },
+      },
+    },
+    async (request, reply) => {
+      const { query, actor } = request
+      const context = listContext(services, request)
+      const page = readPage(query, context)
+      const repositories = await changedRepositories(services, actor.org_id, query)
+      const { branch = null, deviation = null, commit = null } = query
+      const selection = { repositories, branch, deviation, commit }
+      const rows = await listChanges(services.sql, actor.org_id, page, selection)
+      return sendPage(reply, { rows, page, query, context })
+    },
+  )
+
+  app.get(
+    '/v1/changes/:id',
+    {
+      config: { scope: 'read:attestations' },
+      schema: {
+        operationId: 'getChange',
+        summary: 'Get a change',
+        description:
+          'Returns a change with its record and amendments.\n\nErrors: 404 `not_found` if the change does not exist or ' +
+          'landed before the data retention of the plan. For the id of a pull request also 404 with `details.reason` ' +
+          '`NO_CHANGE` while its record is not written, and 409 `statement_unavailable` with `NOT_LANDED` if it was not ' +
+          'merged or `NO_COMMIT` if its merge commit is not known.',
+        tags: ['Provenance'],
+        params: ChangePath,
+        response: { 200: Envelope(Change, 'The change.') },
+      },
+    },
+    async (request, reply) => {
+      const { org_id, plan } = request.actor
+      const { id } = await requireChange(services, org_id, request.params.id)
+      const since = retainedSince(plan, services.clock.now())
+      const json = await findChangeJson(services.sql, org_id, id, since)
+      if (json === null) throw notFound('change')
+      return sendData(reply, json)
+    },
+  )
+}

@@ -1,0 +1,83 @@
+import { type Static, Type } from 'typebox'
+import { pageQuery, windowFilters } from '../../platform/http/lists.ts'
+import { Closed, ItemId, OneOf } from '../../platform/http/schemas.ts'
+import { PROVIDERS } from '../../repositories/repository-identity.ts'
+import { RepositoryName } from '../../security/repositories/repository.schema.ts'
+import { ChainLink, ChangeRecordFields, DeviationName, RecordFacts, text, time } from './change-record.schema.ts'
+
+export const ChangeQuery = pageQuery(100, 50, {
+  ...windowFilters,
+  repository: Type.Optional(
+    RepositoryName(
+      'Return only changes of the repository that has this name now, as `owner/name`. Requires `provider` if the name exists on more than one code host.',
+    ),
+  ),
+  provider: Type.Optional(OneOf(PROVIDERS, { description: 'The code host of the repository. Requires `repository`.' })),
+  branch: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 255,
+      pattern: '^[^\\u0000]+$',
+      description: 'Return only changes of the branch with exactly this name, without `refs/heads/`.',
+    }),
+  ),
+  deviation: Type.Optional(DeviationName({ description: 'Return only changes with this deviation.' })),
+  commit: Type.Optional(
+    Type.String({
+      pattern: '^(?:[0-9a-f]{40}|[0-9a-f]{64})$',
+      description:
+        'Return only changes that contain the commit with this SHA: a commit of the pull request or the push, or one that the merge created.',
+    }),
+  ),
+})
+export type ChangeQuery = Static<typeof ChangeQuery>
+
+export const ChangePath = Closed({
+  id: Type.String({
+    ...ItemId,
+    description:
+      'The id of the change, or `pr_<provider>_<repository id>_<number>` for the change of a pull request, such as `pr_github_1001_7`.',
+  }),
+})
+
+const Amendment = Closed(
+  {
+    kind: OneOf(['review', 'check', 'run'], {
+      description: 'What the fact is about. `facts` has a field of this name.',
+    }),
+    at: time('When the fact was added.'),
+    facts: RecordFacts,
+    chain: ChainLink,
+  },
+  { description: 'A fact that became known after the record was written.' },
+)
+
+const changeFields = {
+  ...ChangeRecordFields,
+  deviations: Type.Array(DeviationName(), {
+    description:
+      'How the change deviates from a reviewed and checked merge, including deviations that amendments added.',
+  }),
+  amendments: Type.Array(Amendment, {
+    description: 'The facts that became known after the record was written, oldest first. At most 1,000.',
+  }),
+  chain: ChainLink,
+  created_at: time('When the change landed. Lists are sorted by it.'),
+  recorded_at: time('When the record was written.'),
+}
+
+export const Change = Closed(changeFields, {
+  $id: 'Change',
+  description: 'A change that landed on the tracked branch of a connected repository.',
+})
+
+export const ListedChange = Closed(
+  {
+    ...changeFields,
+    omitted: Type.Array(text('The path of a field, such as `commits.list`.'), {
+      description:
+        'The fields that are empty arrays here because the change is longer than 16 KiB. Get the change to read them.',
+    }),
+  },
+  { $id: 'ListedChange', description: 'A change in a list. Long changes are listed without their long parts.' },
+)

@@ -1,0 +1,98 @@
+import { canonicalJson } from '../../platform/json/canonical-json.ts'
+import {
+  type Amendment,
+  type ChangeRecord,
+  DEVIATIONS,
+  type Deviation,
+  type RecordCheck,
+  type RecordReview,
+  type RecordRun,
+} from './change-record.ts'
+import { deviationsOf } from './deviations.ts'
+
+/** A late fact that a record with its amendments does not state. */
+export type LateFact = Pick<Amendment, 'kind' | 'facts'>
+
+type Results = Pick<ChangeRecord, 'reviews' | 'checks' | 'runs'>
+
+const OPEN = ['queued', 'in_progress']
+
+/** What a late fact can show about the landing. Other rules are judged by what was known then. */
+const SHOWN: Record<Amendment['kind'], Deviation[]> = {
+  review: ['self_approved', 'no_review', 'stale_review'],
+  check: ['check_failed'],
+  run: ['check_failed'],
+}
+
+/**
+ * The facts of a change that differ from what its record and its amendments state: reviews that are
+ * new or different, and checks and runs that have finished or have another result. Each names all
+ * deviations of the change that are known then.
+ */
+export function lateFacts(record: ChangeRecord, amendments: readonly Amendment[], present: Results): LateFact[] {
+  const stated = withAmendments(record, amendments)
+  const found = [
+    ...newReviews(stated.reviews, present.reviews).map((review) => ({ kind: 'review' as const, facts: { review } })),
+    ...newChecks(stated.checks, present.checks).map((check) => ({ kind: 'check' as const, facts: { check } })),
+    ...newRuns(stated.runs, present.runs).map((run) => ({ kind: 'run' as const, facts: { run } })),
+  ]
+  let known = stated
+  return found.map(({ kind, facts }) => {
+    const amended = withAmendments(known, [{ facts: { ...facts, deviations: [] } }])
+    const shown = deviationsOf(judged(known, amended)).filter((deviation) => SHOWN[kind].includes(deviation))
+    const deviations = uniteDeviations(known.deviations, shown)
+    known = { ...amended, deviations }
+    return { kind, facts: { ...facts, deviations } }
+  })
+}
+
+/** Deviations of several lists, each once, in the order of `DEVIATIONS`. */
+function uniteDeviations(...lists: (readonly Deviation[])[]): Deviation[] {
+  return DEVIATIONS.filter((deviation) => lists.some((list) => list.includes(deviation)))
+}
+
+/** An approval that was dismissed after the landing was there when the change landed. */
+function judged(before: ChangeRecord, after: ChangeRecord): ChangeRecord {
+  const reviews = after.reviews.map((review) => {
+    const earlier = before.reviews.find(({ id }) => id === review.id)
+    return review.state === 'dismissed' && earlier ? earlier : review
+  })
+  return { ...after, reviews }
+}
+
+/** A record with its late facts in place of what it stated. */
+function withAmendments(record: ChangeRecord, amendments: readonly Pick<Amendment, 'facts'>[]): ChangeRecord {
+  const facts = amendments.map((amendment) => amendment.facts)
+  const idOf = ({ id }: { id: string }) => id
+  return {
+    ...record,
+    reviews: newestOf([...record.reviews, ...facts.flatMap(({ review }) => review ?? [])], idOf),
+    checks: newestOf([...record.checks, ...facts.flatMap(({ check }) => check ?? [])], nameOf),
+    runs: newestOf([...record.runs, ...facts.flatMap(({ run }) => run ?? [])], idOf),
+    deviations: uniteDeviations(record.deviations, ...facts.map(({ deviations }) => deviations)),
+  }
+}
+
+function newestOf<Fact>(facts: readonly Fact[], nameOfFact: (fact: Fact) => string): Fact[] {
+  return [...new Map(facts.map((fact) => [nameOfFact(fact), fact])).values()]
+}
+
+function newReviews(stated: RecordReview[], present: RecordReview[]): RecordReview[] {
+  const known = new Set(stated.map((review) => canonicalJson(review)))
+  return present.filter((review) => !known.has(canonicalJson(review)))
+}
+
+function newChecks(stated: RecordCheck[], present: RecordCheck[]): RecordCheck[] {
+  const known = new Map(stated.map((check) => [nameOf(check), check.status]))
+  return present.filter((check) => !OPEN.includes(check.status) && known.get(nameOf(check)) !== check.status)
+}
+
+function newRuns(stated: RecordRun[], present: RecordRun[]): RecordRun[] {
+  const resultOf = ({ attempt, status }: RecordRun) => `${attempt} ${status}`
+  const known = new Map(stated.map((run) => [run.id, resultOf(run)]))
+  return present.filter((run) => !OPEN.includes(run.status) && known.get(run.id) !== resultOf(run))
+}
+
+function nameOf({ commit_sha, source, name }: RecordCheck): string {
+  return JSON.stringify([commit_sha, source, name])
+}

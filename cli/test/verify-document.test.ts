@@ -7,6 +7,7 @@ import {
   dataOf,
   linkOf,
   makeKey,
+  pathStatement,
   RECORD,
   sha256,
   signStatement,
@@ -139,6 +140,10 @@ const REFUSED: [what: string, statement: object, failure: RegExp][] = [
   ['a next link with another previous hash', amendedAt(4, 'cd'.repeat(32)), /^amendments: link 4 does not follow/],
   ['a first link with a previous hash', chained({ index: 0 }), /^chain: predicate\.chain\.previous_hash must be null/],
   ['a predicate without a record', { ...changeStatement(), predicate: { amendments: [] } }, /record must be an object/],
+  ['a path of another commit', pathStatement('a', { commit: '3'.repeat(40) }), /^subject: .* the path is of 3/],
+  ['a path without an artifact', pathStatement('a', { artifacts: [] }), /^artifacts: the subjects and the artifacts/],
+  ['a path with another artifact', pathStatement('a', { artifacts: [{ sha256: 'b' }] }), /^artifacts: the subjects/],
+  ['a path without a deployment', pathStatement('a', { deployment: null }), /^contents: predicate\.deployment must/],
   ['a failed verdict with levels', summaryStatement({ verificationResult: 'FAILED' }), /^verdict: a failed/],
   ['a passed verdict with FAILED', summaryStatement({ verifiedLevels: ['FAILED'] }), /^verdict: a passed/],
   ['another verdict', summaryStatement({ verificationResult: 'MAYBE' }), /^verdict: .*PASSED or FAILED/],
@@ -155,6 +160,32 @@ for (const [what, statement, failure] of REFUSED) {
     assert.match(failuresOf(verification)[0] ?? '', failure)
   })
 }
+
+test('a promotion path is described', () => {
+  const verification = verifyWith({ key }, signStatement(key, pathStatement()))
+  assert.deepEqual(failuresOf(verification), [])
+  assert.deepEqual(verification.statement?.says, [
+    `Commit ${RECORD.commits.merge} of github.com/acme/shop.`,
+    `Change ${RECORD.id} landed at 2026-11-20T10:00:00.000Z as ${RECORD.commits.merge}.`,
+    `Review by hubot: approved of commit ${'1'.repeat(40)} at 2026-11-20T09:00:00.000Z.`,
+    'Deviations: unsigned_commit (a commit without a verified signature).',
+    'Run run_1 of build: attempt 1 success.',
+    `Artifact dist/shop.tgz: sha256:${sha256('artifact')}.`,
+    'Earlier deployment dep_0 to staging: success, deployed at 2026-11-20T12:00:00.000Z.',
+    'This deployment dep_1 to production: success, deployed at 2026-11-20T12:00:00.000Z.',
+    '  approved by api key "release" at 2026-11-20T11:00:00.000Z: "Tested on staging".',
+    '  hubot: approved.',
+    '  Policy no-critical, version 3 (enforce): block.',
+    '  Policies overridden by mona at 2026-11-20T11:30:00.000Z: "Hotfix".',
+    '  Bypassed by unknown at 2026-11-20T11:40:00.000Z: wait_timer.',
+    'The statement leaves out 2 more artifacts.',
+  ])
+})
+
+test('a path of a commit without a change is described', () => {
+  const verification = verifyWith({ key }, signStatement(key, pathStatement('artifact', { change: null })))
+  assert.equal(verification.statement?.says[1], 'No change record has the commit.')
+})
 
 test('a summary is described', () => {
   const failed = summaryStatement({ verificationResult: 'FAILED', verifiedLevels: ['FAILED'] })

@@ -146,3 +146,61 @@ export function summaryStatement(predicate: object = {}) {
     },
   }
 }
+
+const STEP = {
+  id: 'dep_1',
+  trust: 'verified',
+  environment: 'production',
+  status: 'success',
+  approvals: [
+    {
+      decision: 'approved',
+      principal: { type: 'api_key', id: 'key_1', name: 'release' },
+      reason: 'Tested on staging',
+      comment: null,
+      at: '2026-11-20T11:00:00.000Z',
+    },
+  ],
+  reviews: [{ reviewer: 'hubot', state: 'approved', comment: null, at: null }],
+  policies: {
+    decision: 'block',
+    policies: [{ id: 'p1', name: 'no-critical', version: 3, mode: 'enforce', decision: 'block' }],
+  },
+  override: { by: 'mona', reason: 'Hotfix', at: '2026-11-20T11:30:00.000Z' },
+  bypass: { at: '2026-11-20T11:40:00.000Z', actor: null, gates: ['wait_timer'] },
+  deployed_at: '2026-11-20T12:00:00.000Z',
+}
+
+/** The path of an artifact with these bytes to production, by way of staging. */
+export function pathStatement(artifact = 'artifact', predicate: object = {}) {
+  const digest = sha256(artifact)
+  const earlier = { id: 'dep_0', environment: 'staging', approvals: [], reviews: [], policies: null }
+  return {
+    _type: 'https://in-toto.io/Statement/v1',
+    subject: [
+      { name: REPOSITORY, digest: { gitCommit: COMMIT } },
+      { name: 'dist/shop.tgz', digest: { sha256: digest } },
+    ],
+    predicateType: 'https://shiplock.dev/promotion-path/v1',
+    predicate: {
+      repository: RECORD.repository,
+      commit: COMMIT,
+      change: {
+        id: RECORD.id,
+        landed_at: RECORD.landed_at,
+        merge_sha: COMMIT,
+        record: RECORD,
+        amendments: [],
+        chain: linkOf(3, 'ab'.repeat(32), RECORD),
+      },
+      runs: [{ id: 'run_1', trust: 'verified', pipeline_name: 'build', attempts: [{ number: 1, status: 'success' }] }],
+      runs_omitted: 0,
+      artifacts: [{ path: 'dist/shop.tgz', size: artifact.length, sha256: digest, attempt: 1 }],
+      artifacts_omitted: 2,
+      earlier_deployments: [{ ...STEP, ...earlier, override: null, bypass: null }],
+      earlier_deployments_omitted: 0,
+      deployment: STEP,
+      ...predicate,
+    },
+  }
+}

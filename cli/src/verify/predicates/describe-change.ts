@@ -25,7 +25,7 @@ export function describeChange(predicate: Fields): string[] {
     describeCommits(record.object('commits')),
     ...describeReviews(record.objects('reviews')),
     describeChecks(record.objects('checks')),
-    describeDeviations(predicate),
+    describeDeviations(presentDeviations(predicate)),
     ...predicate.objects('amendments').map(describeAmendment),
     ...describeBreaks(predicate),
   ]
@@ -56,7 +56,7 @@ function describeCommits(commits: Fields): string {
   return `Commits: ${count}, ending with ${commits.string('merge')}${authors.size > 0 ? `, by ${[...authors].join(', ')}` : ''}.`
 }
 
-function describeReviews(reviews: Fields[]): string[] {
+export function describeReviews(reviews: Fields[]): string[] {
   if (reviews.length === 0) return ['Reviews: none.']
   return reviews.map((review) => {
     const stale = review.json.stale === true ? '; commits followed the review' : ''
@@ -74,10 +74,14 @@ function describeChecks(checks: Fields[]): string {
 }
 
 /** A late fact can change the deviations. The last amendment has the present ones. */
-function describeDeviations(predicate: Fields): string {
+function presentDeviations(predicate: Fields): string[] {
   const last = predicate.objects('amendments').at(-1)
   const source = last === undefined ? predicate.object('record') : last.object('facts')
-  const deviations = source.strings('deviations').map((name) => `${name} (${DEVIATIONS[name] ?? 'unknown'})`)
+  return source.strings('deviations')
+}
+
+export function describeDeviations(names: string[]): string {
+  const deviations = names.map((name) => `${name} (${DEVIATIONS[name] ?? 'unknown'})`)
   return `Deviations: ${deviations.length > 0 ? deviations.join(', ') : 'none'}.`
 }
 

@@ -1,31 +1,46 @@
+import { readPosition } from '../chain-link.ts'
 import type { Checks } from '../checks.ts'
 import { Refused } from '../refused.ts'
 import { commitSubject, type Statement } from '../statement.ts'
-import { describeBreaks } from './describe-change.ts'
+import { describePath } from './describe-path.ts'
 
 /** The path of a commit from its change to a deployment. */
 export const promotionPath = {
-  what: 'a promotion path',
+  what: 'a promotion path, version 1',
   check(checks: Checks, statement: Statement): void {
-    checks.run('subject', () => checkSubjects(statement), String)
+    checks.run('subject', () => checkCommit(statement), String)
+    checks.run('artifacts', () => checkArtifacts(statement), String)
+    checks.run('change', () => checkChange(statement), String)
   },
-  describe: ({ predicate }: Statement): string[] => describeBreaks(predicate),
+  describe: ({ predicate }: Statement): string[] => describePath(predicate),
 }
 
-/** Every subject is named in the path: the commit, and the artifacts of the run. */
-function checkSubjects(statement: Statement): string {
-  const named = stringsIn(statement.predicate.json)
-  for (const { name, digest } of statement.subjects) {
-    const missing = Object.values(digest).find((hex) => !named.has(hex))
-    if (missing !== undefined) throw new Refused(`the path does not name the subject ${name} (${missing})`)
-  }
-  const artifacts = statement.subjects.length - 1
-  return `commit ${commitSubject(statement).sha} and ${artifacts} ${artifacts === 1 ? 'artifact' : 'artifacts'}`
+function checkCommit(statement: Statement): string {
+  const { predicate } = statement
+  const repository = predicate.object('repository')
+  const name = `git+https://${repository.string('host')}/${repository.string('full_name')}`
+  const subject = commitSubject(statement)
+  const commit = predicate.string('commit')
+  if (subject.sha !== commit) throw new Refused(`the subject is commit ${subject.sha}, and the path is of ${commit}`)
+  if (subject.name !== name) throw new Refused(`the subject is ${subject.name}, and the path is of ${name}`)
+  return `commit ${commit} of ${name}`
 }
 
-/** Adds all strings of a JSON value to `found`. */
-function stringsIn(value: unknown, found = new Set<string>()): Set<string> {
-  if (typeof value === 'string') found.add(value)
-  if (typeof value === 'object' && value !== null) for (const item of Object.values(value)) stringsIn(item, found)
-  return found
+/** The other subjects are the artifacts of the path, and all of them. */
+function checkArtifacts({ subjects, predicate }: Statement): string {
+  const stated = new Set(subjects.flatMap(({ digest }) => (digest.gitCommit ? [] : [digest.sha256])))
+  const listed = new Set(predicate.objects('artifacts').map((artifact) => artifact.string('sha256')))
+  const different = [...stated.symmetricDifference(listed)]
+  if (different.length > 0)
+    throw new Refused(
+      `the subjects and the artifacts of the path differ (${different[0] ?? 'a subject without a SHA-256'})`,
+    )
+  return listed.size === 0 ? 'none' : `${listed.size}, all of them subjects`
+}
+
+function checkChange({ predicate }: Statement): string {
+  if (!predicate.has('change')) return 'none: no change record has the commit'
+  const change = predicate.object('change')
+  const { index } = readPosition(change.object('chain'))
+  return `${change.string('id')}, link ${index} of its chain`
 }

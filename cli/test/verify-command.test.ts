@@ -144,6 +144,11 @@ const WRONG: [what: string, args: string[], message: RegExp][] = [
     ['verify', STATEMENT, '--key', KEY, '--log-key', damaged(log.verifierKey)],
     /log key is damaged/,
   ],
+  [
+    'a subject without its algorithm',
+    ['verify', STATEMENT, '--key', KEY, '--subject', 'abc'],
+    /--subject must have the form/,
+  ],
   ['two log keys', ['verify', STATEMENT, '--key', KEY, '--log-key', 'a', '--log-key', 'b'], /only once/],
 ]
 

@@ -74,6 +74,13 @@ test('a statement without a log key has a warning, and without a proof it is ref
   assert.match(failuresOf(verifyWith({ key, log }, envelope)).join(), /log: the proof of the log is missing/)
 })
 
+test('a statement about another subject than the expected one is refused', () => {
+  const commit = `gitCommit:${RECORD.commits.merge}`
+  assert.deepEqual(failuresOf(verifyWith({ key, subjects: [commit] }, envelope)), [])
+  const failures = failuresOf(verifyWith({ key, subjects: [commit, `sha256:${'0'.repeat(64)}`] }, envelope))
+  assert.match(failures.join(), /^expected subject: the statement is not about sha256:0/)
+})
+
 test('an unknown predicate type has a warning', () => {
   const unknown = { ...changeStatement(), predicateType: 'https://example.com/other/v1' }
   const verification = verifyWith({ key }, signStatement(key, unknown))

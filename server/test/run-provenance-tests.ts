@@ -2,13 +2,22 @@
 // test` takes them.
 
 import { runTestFiles } from './support/run-test-files.ts'
-import { installVerifiers } from './support/verifiers/install-verifiers.ts'
+import { installVerifiers, type VerifierPaths } from './support/verifiers/install-verifiers.ts'
+import { startIssuer } from './support/verifiers/issuer.ts'
 
 process.exitCode = await run()
 
 async function run(): Promise<number> {
   const verifiers = await installVerifiers().catch((error: Error) => console.error(error.message))
-  if (!verifiers) return 1
-  const tests = { include: 'server/test/verifiers/**/*.test.ts', exclude: [] }
-  return runTestFiles(tests, { SHIPLOCK_TEST_VERIFIERS: JSON.stringify(verifiers) })
+  return verifiers ? runWith(verifiers) : 1
+}
+
+async function runWith(verifiers: VerifierPaths): Promise<number> {
+  const { issuer, close } = await startIssuer()
+  const env = { SHIPLOCK_TEST_VERIFIERS: JSON.stringify(verifiers), SHIPLOCK_TEST_ISSUER: JSON.stringify(issuer) }
+  try {
+    return await runTestFiles({ include: 'server/test/verifiers/**/*.test.ts', exclude: [] }, env)
+  } finally {
+    await close()
+  }
 }

@@ -17,6 +17,7 @@ FILE is the statement: a DSSE envelope, a response of the API, or a Sigstore bun
 standard input.
 
   --key FILE         a file with one or more public keys in the PEM form; may be repeated
+  --subject DIGEST   what the statement must be about, as gitCommit:HEX or sha256:HEX; may be repeated
   --log-key KEY      the key of the transparency log (GET /log/key), or a file with it
   --checkpoint FILE  an older checkpoint of the log that you kept: the log must only have grown
   --json             print one JSON document: {verified, checks, warnings, statement}`
@@ -35,6 +36,7 @@ export const verifyCommand: Command = {
 
 const OPTIONS = {
   key: { type: 'string', multiple: true },
+  subject: { type: 'string', multiple: true },
   'log-key': { type: 'string', multiple: true },
   checkpoint: { type: 'string', multiple: true },
   json: { type: 'boolean' },
@@ -52,6 +54,7 @@ async function readArguments(args: string[]): Promise<Trusted & { file: string; 
     file,
     json: values.json ?? false,
     keys: (await Promise.all(values.key.map(readKeyFile))).flat(),
+    subjects: (values.subject ?? []).map(readSubject),
     logKey: logKey === null ? null : await readLogKey(logKey),
     checkpoint: checkpoint === null ? null : await readGivenFile(checkpoint),
   }
@@ -69,6 +72,13 @@ function parse(args: string[]) {
 function once(name: string, values: string[] = []): string | null {
   if (values.length > 1) throw new UsageError(`--${name} can be given only once`)
   return values[0] ?? null
+}
+
+const SUBJECT = /^[A-Za-z0-9]+:[0-9a-f]+$/
+
+function readSubject(value: string): string {
+  if (!SUBJECT.test(value)) throw new UsageError('--subject must have the form gitCommit:HEX or sha256:HEX')
+  return value
 }
 
 async function readKeyFile(path: string): Promise<PublicKey[]> {

@@ -9,8 +9,11 @@ import { Refused } from './refused.ts'
 import type { NoteKey } from './signed-note.ts'
 import { PAYLOAD_TYPE, readStatement, type Statement, type Subject } from './statement.ts'
 
-/** What the reader trusts. `checkpoint` is the text of an older checkpoint of the log. */
-export type Trusted = { keys: PublicKey[]; logKey: NoteKey | null; checkpoint: string | null }
+/**
+ * What the reader trusts and expects. `checkpoint` is the text of an older checkpoint of the log;
+ * `subjects` are digests that the statement must be about, as `<algorithm>:<digest>`.
+ */
+export type Trusted = { keys: PublicKey[]; logKey: NoteKey | null; checkpoint: string | null; subjects: string[] }
 
 export type Verification = {
   /** Whether every check succeeded. */
@@ -32,7 +35,7 @@ export type VerifiedStatement = {
   says: string[]
 }
 
-/** Verifies a statement with what the reader trusts and nothing else. Makes no requests. */
+/** Verifies a statement with what the reader trusts and nothing else. */
 export function verifyDocument(bytes: Uint8Array, trusted: Trusted): Verification {
   const checks = new Checks()
   const warnings: string[] = []
@@ -62,6 +65,8 @@ function checkAll(run: Run, bytes: Uint8Array): VerifiedStatement | null {
   const digest = checkPayload(run, envelope, document.statementDigest)
   const statement = checks.run('statement', () => readStatement(envelope.payload), describeForm)
   if (statement === null) return null
+  if (trusted.subjects.length > 0)
+    checks.run('expected subject', () => requireSubjects(statement, trusted.subjects), String)
   const says = checkPredicate(run, statement)
   checkLog(run, envelope.payload, document.logProof)
   return {
@@ -89,6 +94,13 @@ function requireEqual(found: string, expected: string, what: string): string {
 
 function describeForm({ subjects }: Statement): string {
   return `an in-toto statement about ${subjects.length} ${subjects.length === 1 ? 'subject' : 'subjects'}`
+}
+
+function requireSubjects({ subjects }: Statement, expected: string[]): string {
+  const found = subjects.flatMap(({ digest }) => Object.entries(digest).map((entry) => entry.join(':')))
+  const missing = expected.find((digest) => !found.includes(digest))
+  if (missing !== undefined) throw new Refused(`the statement is not about ${missing}`)
+  return expected.join(', ')
 }
 
 /** Returns what the statement says. */

@@ -4,10 +4,13 @@ import { type Verification, verifyDocument } from '../../src/verify/verify-docum
 import type { TestLog } from './log.ts'
 import type { TestKey } from './statements.ts'
 
-type Given = { key: TestKey; log?: TestLog; checkpoint?: string }
+type Given = { key: TestKey; log?: TestLog; checkpoint?: string; subjects?: string[] }
 
 /** Verifies a document, which is JSON or its text. */
-export function verifyWith({ key, log, checkpoint }: Given, document: object | string | Buffer): Verification {
+export function verifyWith(
+  { key, log, checkpoint, subjects = [] }: Given,
+  document: object | string | Buffer,
+): Verification {
   const bytes = Buffer.isBuffer(document)
     ? document
     : Buffer.from(typeof document === 'string' ? document : JSON.stringify(document))
@@ -15,6 +18,7 @@ export function verifyWith({ key, log, checkpoint }: Given, document: object | s
     keys: readPublicKeys(key.pem, 'key.pem'),
     logKey: log === undefined ? null : readNoteKey(log.verifierKey),
     checkpoint: checkpoint ?? null,
+    subjects,
   })
 }
 

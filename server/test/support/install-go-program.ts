@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import { access, mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { basename, join } from 'node:path'

@@ -54,7 +54,12 @@ async function installSlsaVerifier(): Promise<string | null> {
 async function installPython(): Promise<string> {
   const directory = join(testCache(), 'python-securesystemslib-1.6.0-in-toto-attestation-0.9.3')
   const installed = join(directory, 'installed')
-  if (!(await access(installed).then(() => true, () => false))) {
+  if (
+    !(await access(installed).then(
+      () => true,
+      () => false,
+    ))
+  ) {
     console.error(`Installing ${PACKAGES.join(' and ')} (once, a few seconds) …`)
     await rm(directory, { recursive: true, force: true })
     run('python3', ['-m', 'venv', directory])

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
+import { artifactOf, putArtifact } from '../ci-reports.ts'
 import { type ConnectedServer, startConnectedServer } from '../connected-server.ts'
 import type { Json } from '../json.ts'
-import { artifactOf, putArtifact } from '../ci-reports.ts'
 import { BUILD_AND_DEPLOY, mergeChange, REASON } from '../stories.ts'
 
 /** A DSSE envelope as the API returns it. */
@@ -12,47 +12,75 @@ export type Issued = { envelope: Envelope; statement_digest: string; bundle: Jso
 
 /** A server that has issued statements, and what a third party gets of it. */
 export type Issuer = {
-  server: ConnectedServer
+  url: string
   /** An API key that can only read statements. */
   key: string
   /** The public key of the organization (PEM), and the key of the log. */
   publicKey: string
   logKey: string
+  /** A checkpoint of the log before the statements. */
+  checkpoint: string
   /** The commit that a reviewed pull request landed, and that was deployed to production. */
   commit: string
-  /** The ids of the commit's change and deployment, and of a deployment whose run has an artifact. */
   ids: { change: string; deployment: string; reported: string }
+  /** Of the commit's change and deployment, and of a deployment whose run has an artifact. */
+  statements: { change: Issued; lineage: Issued; summary: Issued; artifact: Issued }
   artifact: { path: string; bytes: string }
-  /** Asks for a statement: `changes/{id}/statement`, `deployments/{id}/lineage/statement` … */
-  issue(path: string): Promise<Issued>
+}
+
+/** The server that `npm run test:provenance` started for all test files of its run. */
+export function issuerUnderTest(): Issuer {
+  const issuer = process.env.SHIPLOCK_TEST_ISSUER
+  if (!issuer) throw new Error('This test needs a server with statements: npm run test:provenance')
+  return JSON.parse(issuer)
 }
 
 const ARTIFACT = { path: 'dist/shop.tgz', bytes: 'the shop' }
 
 /** Starts the real program, connected to a fake GitHub, and lets a change go to production. */
-export async function startIssuer(): Promise<Issuer> {
+export async function startIssuer(): Promise<{ issuer: Issuer; close(): Promise<void> }> {
   const server = await startConnectedServer()
+  try {
+    return { issuer: await issueStatements(server), close: server.close }
+  } catch (error) {
+    await server.close()
+    throw error
+  }
+}
+
+async function issueStatements(server: ConnectedServer): Promise<Issuer> {
   const { commit, deployment } = await deployChange(server)
   const reported = await deployArtifact(server, commit)
-  const scopes = ['--scope', 'read:attestations']
-  const { key } = await server.command('key', 'create', '--org', 'default', '--name', 'auditor', ...scopes)
-  const issue = (path: string) => server.get(`/v1/provenance/${path}?bundle=true`)
+  const getText = async (path: string) => (await fetch(`${server.url}${path}`)).text()
+  const checkpoint = await getText('/log/checkpoint')
+  const issue = (path: string): Promise<Issued> => server.get(`/v1/provenance/${path}?bundle=true`)
   const lineage = await issue(`deployments/${deployment}/lineage/statement`)
+  const change = openPayload(lineage).predicate.change.id
   const { keys } = await server.get('/v1/provenance/keys')
   return {
-    server,
-    key,
+    url: server.url,
+    key: await createKey(server, 'auditor', 'read:attestations'),
     publicKey: keys[0].pem,
-    logKey: await (await fetch(`${server.url}/log/key`)).text(),
+    logKey: await getText('/log/key'),
+    checkpoint,
     commit,
-    ids: { change: openPayload(lineage).predicate.change.id, deployment, reported },
+    ids: { change, deployment, reported },
+    statements: {
+      change: await issue(`changes/${change}/statement`),
+      lineage,
+      summary: await issue(`deployments/${deployment}/verification`),
+      artifact: await issue(`deployments/${reported}/lineage/statement`),
+    },
     artifact: ARTIFACT,
-    issue,
   }
 }
 
 export function openPayload({ envelope }: Pick<Issued, 'envelope'>): Json {
   return JSON.parse(Buffer.from(envelope.payload, 'base64').toString())
+}
+
+async function createKey(server: ConnectedServer, name: string, scope: string): Promise<string> {
+  return (await server.command('key', 'create', '--org', 'default', '--name', name, '--scope', scope)).key
 }
 
 /** A reviewed pull request lands and goes to production, with the approval of a key and a reviewer. */
@@ -69,6 +97,7 @@ async function deployChange(server: ConnectedServer) {
   await server.settled()
   const deployment = `gh_deployment_${run.deployment('deploy').id}`
   await approve(server, deployment)
+  await server.settled()
   fake.review(run, 'production', 'approved', 'grace', 'Go')
   run.finish('deploy')
   await server.settled()
@@ -77,8 +106,7 @@ async function deployChange(server: ConnectedServer) {
 
 /** A run that a CI system reports builds an artifact of the commit and deploys it. */
 async function deployArtifact(server: ConnectedServer, commit: string): Promise<string> {
-  const scopes = ['write:ci'].flatMap((scope) => ['--scope', scope])
-  const { key } = await server.command('key', 'create', '--org', 'default', '--name', 'jenkins', ...scopes)
+  const key = await createKey(server, 'jenkins', 'write:ci')
   const send = async (method: 'POST' | 'PATCH', path: string, body: object) => {
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
     const answer = await fetch(`${server.url}${path}`, { method, headers, body: JSON.stringify(body) })

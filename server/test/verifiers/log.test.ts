@@ -19,33 +19,40 @@ after(() => rmSync(directory, { recursive: true }))
 const KEY = join(directory, 'log.key')
 writeFileSync(KEY, logKey.trim())
 
-/** Runs the log checker of another project (Tessera's fsck). It reads the whole log. */
-async function check(storageUrl: string): Promise<{ code: number; output: string }> {
+/**
+ * Runs the log checker of another project (Tessera's fsck), which reads the whole log. Returns what
+ * it printed. It exits with 0 in any case.
+ */
+async function check(storageUrl: string): Promise<string> {
   const args = ['-storage_url', `${storageUrl}/log/`, '-public_key', KEY, '-ui=false']
   const child = spawn(fsck, args, { stdio: ['ignore', 'pipe', 'pipe'] })
-  const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
-  return { code, output: stdout + stderr }
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
+  return stdout + stderr
 }
 
 test('fsck accepts the log as it is served', async () => {
-  const { code, output } = await check(url)
-  assert.equal(code, 0, output)
+  assert.match(await check(url), /Successfully fsck'd log/)
 })
 
 const TAMPERINGS: [what: string, path: RegExp, change: (bytes: Buffer) => Buffer][] = [
-  ['an entry', /\/tile\/entries\//, flipLastByte],
-  ['a hash of a tile', /\/tile\/0\//, flipLastByte],
-  ['a missing entry', /\/tile\/entries\//, (bytes) => bytes.subarray(0, bytes.length / 2)],
-  ['the size of the checkpoint', /\/checkpoint$/, (bytes) => Buffer.from(bytes.toString().replace(/\n\d+\n/, '\n1\n'))],
-  ['the signature of the checkpoint', /\/checkpoint$/, (bytes) => flipByte(bytes, bytes.length - 20)],
+  ['other entries', /\/tile\/entries\//, flipLastByte],
+  ['another hash in a tile', /\/tile\/0\//, flipLastByte],
+  ['fewer entries', /\/tile\/entries\//, (bytes) => bytes.subarray(0, bytes.length / 2)],
+  [
+    'another size in the checkpoint',
+    /\/checkpoint$/,
+    (bytes) => Buffer.from(bytes.toString().replace(/\n\d+\n/, '\n1\n')),
+  ],
+  ['another signature of the checkpoint', /\/checkpoint$/, (bytes) => flipByte(bytes, bytes.length - 20)],
 ]
 
 for (const [what, path, change] of TAMPERINGS) {
-  test(`fsck refuses a log with another ${what}`, async () => {
+  test(`fsck refuses a log with ${what}`, async () => {
     const served = await serveChanged(path, change)
     try {
-      const { code, output } = await check(served.url)
-      assert.notEqual(code, 0, output)
+      const output = await check(served.url)
+      assert.match(output, /fsck failed: /)
+      assert.doesNotMatch(output, /Successfully/)
       assert.ok(served.changed(), 'fsck has read what was changed')
     } finally {
       served.close()

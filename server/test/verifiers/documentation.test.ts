@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { issuerUnderTest } from '../support/verifiers/issuer.ts'
 import { verifierPaths } from '../support/verifiers/verifiers.ts'
@@ -17,7 +17,7 @@ const [fetching = '', ...verifying] = [...page.matchAll(/```sh\n([\s\S]*?)```/g)
 
 const directory = mkdtempSync(join(tmpdir(), 'shiplock-docs-'))
 before(() => {
-  const programs = { cosign, fsck, python, shiplock: join(ROOT, 'cli/bin/shiplock.mjs'), node: process.execPath }
+  const programs = { cosign, fsck, shiplock: join(ROOT, 'cli/bin/shiplock.mjs'), node: process.execPath }
   for (const [name, path] of Object.entries(programs)) symlinkSync(path, join(directory, name))
   symlinkSync(join(ROOT, 'node_modules'), join(directory, 'node_modules'))
   writeFileSync(join(directory, 'artifact'), issuer.artifact.bytes)
@@ -31,7 +31,7 @@ function runShell(script: string) {
     encoding: 'utf8',
     env: {
       ...{ SERVER, KEY, COMMIT, CHANGE: ids.change, DEPLOYMENT: ids.deployment, BUILD: ids.reported, HOME: directory },
-      PATH: [directory, process.env.PATH].join(delimiter),
+      PATH: [directory, dirname(python), process.env.PATH].join(delimiter),
     },
   })
   return { status, output: stdout + stderr }

@@ -1,6 +1,7 @@
-import { UsageError } from './commands/command.ts'
-import { COMMANDS, findCommand } from './commands/commands.ts'
+import { type Command, UsageError } from './commands/command.ts'
+import { verifyCommand } from './commands/verify.ts'
 
+const COMMANDS: Command[] = [verifyCommand]
 const WRONGLY_CALLED = 2
 
 process.stdout.on('error', endOnClosedPipe)
@@ -9,7 +10,7 @@ process.exitCode = await main(process.argv.slice(2))
 /** Runs the program `shiplock <command>`. Returns the exit code. */
 async function main([name = '', ...args]: string[]): Promise<number> {
   if (isHelp(name)) return print(programHelp())
-  const command = findCommand(name)
+  const command = COMMANDS.find((known) => known.name === name)
   if (command === undefined) return refuse(name === '' ? 'No command is given' : `Unknown command "${name}"`, '')
   if (args.some(isHelp)) return print(command.help)
   try {

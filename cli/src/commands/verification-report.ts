@@ -1,4 +1,4 @@
-import type { Verification } from '../verify/verify-document.ts'
+import type { Verification } from './verify-document.ts'
 
 /** Writes a verification for a reader. Uses colours only on a terminal that wants them. */
 export function reportOf({ verified, checks, warnings, statement }: Verification, isTerminal: boolean): string {

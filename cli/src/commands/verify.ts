@@ -1,12 +1,12 @@
 import { parseArgs } from 'node:util'
+import { Refused } from '../verify/checks.ts'
 import { DOCUMENT_BYTES_MAX } from '../verify/document.ts'
 import { type PublicKey, readPublicKeys } from '../verify/public-key.ts'
-import { Refused } from '../verify/refused.ts'
 import { isNoteKey, type NoteKey, readNoteKey } from '../verify/signed-note.ts'
-import { type Trusted, verifyDocument } from '../verify/verify-document.ts'
 import { type Command, UsageError } from './command.ts'
 import { readGivenFile, readUpTo } from './given-file.ts'
 import { printableJson, reportOf } from './verification-report.ts'
+import { type Trusted, verifyDocument } from './verify-document.ts'
 
 const HELP = `usage: shiplock verify FILE --key FILE [--key FILE ...] [options]
 

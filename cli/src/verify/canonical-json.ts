@@ -1,4 +1,4 @@
-import { Refused } from './refused.ts'
+import { Refused } from './checks.ts'
 
 /**
  * The canonical form of a parsed JSON value (RFC 8785, JCS). RFC 8785 defines numbers and strings

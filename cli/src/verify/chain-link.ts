@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { canonicalJson } from './canonical-json.ts'
+import { Refused } from './checks.ts'
 import { type Fields, HEX_256 } from './fields.ts'
-import { Refused } from './refused.ts'
 
 /** A position in the hash chain of a repository's records. */
 export type ChainPosition = { index: number; hash: string; previous: string | null }

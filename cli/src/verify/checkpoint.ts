@@ -1,5 +1,5 @@
+import { Refused } from './checks.ts'
 import { decodeBase64 } from './fields.ts'
-import { Refused } from './refused.ts'
 import { type NoteKey, readSignedNote, type SignedNote, verifyNote } from './signed-note.ts'
 
 /** The state of a log (C2SP tlog-checkpoint): how many entries it has, and the root of its tree. */

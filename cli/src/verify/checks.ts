@@ -1,4 +1,5 @@
-import { Refused } from './refused.ts'
+/** A document or a part of it is not accepted. The message tells the reader why. */
+export class Refused extends Error {}
 
 /** The result of one check. `detail` says what was found. */
 export type Check = { name: string; ok: boolean; detail: string }

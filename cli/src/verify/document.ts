@@ -1,7 +1,7 @@
+import { Refused } from './checks.ts'
 import { type Envelope, readEnvelope } from './envelope.ts'
 import { Fields, HEX_256 } from './fields.ts'
 import { type LogProof, readLogProof } from './log-proof.ts'
-import { Refused } from './refused.ts'
 import { parseStrictJson } from './strict-json.ts'
 
 /** What a file can contain besides the envelope. */

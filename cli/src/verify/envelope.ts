@@ -1,7 +1,7 @@
 import { verify } from 'node:crypto'
+import { Refused } from './checks.ts'
 import { type Fields, HEX_256 } from './fields.ts'
 import type { PublicKey } from './public-key.ts'
-import { Refused } from './refused.ts'
 
 /** A DSSE envelope with one signature. `keyid` is null if the signature names no key. */
 export type Envelope = { payloadType: string; payload: Buffer; signature: { keyid: string | null; sig: Buffer } }

@@ -1,4 +1,4 @@
-import { Refused } from './refused.ts'
+import { Refused } from './checks.ts'
 
 export type JsonObject = { readonly [name: string]: unknown }
 

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { type Checkpoint, readCheckpoint, verifyCheckpoint } from './checkpoint.ts'
+import { Refused } from './checks.ts'
 import { decodeBase64, type Fields } from './fields.ts'
 import { hashLeaf, isConsistent, rootOfInclusion } from './merkle-proof.ts'
-import { Refused } from './refused.ts'
 import type { NoteKey } from './signed-note.ts'
 
 /** The proof that the transparency log contains the statement. */

@@ -1,5 +1,5 @@
 import { createHash, createPublicKey, type KeyObject } from 'node:crypto'
-import { Refused } from './refused.ts'
+import { Refused } from './checks.ts'
 
 /** `keyid`: lower-case hexadecimal SHA-256 of the DER SubjectPublicKeyInfo. */
 export type PublicKey = { keyid: string; key: KeyObject }

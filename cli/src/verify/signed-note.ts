@@ -1,6 +1,6 @@
 import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto'
+import { Refused } from './checks.ts'
 import { decodeBase64 } from './fields.ts'
-import { Refused } from './refused.ts'
 
 /** A key that verifies signed notes (C2SP signed-note). `id`: the first four bytes of its hash. */
 export type NoteKey = { name: string; id: Buffer; key: KeyObject }

@@ -1,5 +1,5 @@
+import { Refused } from './checks.ts'
 import { Fields } from './fields.ts'
-import { Refused } from './refused.ts'
 import { parseStrictJson } from './strict-json.ts'
 
 export const PAYLOAD_TYPE = 'application/vnd.in-toto+json'

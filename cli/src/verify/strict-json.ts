@@ -1,4 +1,4 @@
-import { Refused } from './refused.ts'
+import { Refused } from './checks.ts'
 
 const DEPTH_MAX = 100
 const WHITESPACE = ' \t\n\r'

@@ -1,6 +1,6 @@
+import { type Verification, verifyDocument } from '../../src/commands/verify-document.ts'
 import { readPublicKeys } from '../../src/verify/public-key.ts'
 import { readNoteKey } from '../../src/verify/signed-note.ts'
-import { type Verification, verifyDocument } from '../../src/verify/verify-document.ts'
 import type { TestLog } from './log.ts'
 import type { TestKey } from './statements.ts'
 

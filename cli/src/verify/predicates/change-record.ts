@@ -1,7 +1,6 @@
 import { type ChainPosition, checkLink, readPosition } from '../chain-link.ts'
-import type { Checks } from '../checks.ts'
+import { type Checks, Refused } from '../checks.ts'
 import type { Fields } from '../fields.ts'
-import { Refused } from '../refused.ts'
 import { commitSubject, type Statement } from '../statement.ts'
 import { describeChange } from './describe-change.ts'
 

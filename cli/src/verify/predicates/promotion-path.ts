@@ -1,6 +1,5 @@
 import { readPosition } from '../chain-link.ts'
-import type { Checks } from '../checks.ts'
-import { Refused } from '../refused.ts'
+import { type Checks, Refused } from '../checks.ts'
 import { commitSubject, type Statement } from '../statement.ts'
 import { describePath } from './describe-path.ts'
 

@@ -1,6 +1,5 @@
-import type { Checks } from '../checks.ts'
+import { type Checks, Refused } from '../checks.ts'
 import type { Fields } from '../fields.ts'
-import { Refused } from '../refused.ts'
 import { commitSubject, type Statement } from '../statement.ts'
 
 const VERIFIER = 'https://shiplock.dev/verifier/v1'

@@ -1,13 +1,12 @@
 import { createHash } from 'node:crypto'
-import { type Check, Checks } from './checks.ts'
-import { readDocument } from './document.ts'
-import { type Envelope, findSigner } from './envelope.ts'
-import { checkCheckpoint, checkConsistency, checkEntry, checkInclusion, type LogProof } from './log-proof.ts'
-import { PREDICATE_KINDS } from './predicates/predicate-kinds.ts'
-import type { PublicKey } from './public-key.ts'
-import { Refused } from './refused.ts'
-import type { NoteKey } from './signed-note.ts'
-import { PAYLOAD_TYPE, readStatement, type Statement, type Subject } from './statement.ts'
+import { type Check, Checks, Refused } from '../verify/checks.ts'
+import { readDocument } from '../verify/document.ts'
+import { type Envelope, findSigner } from '../verify/envelope.ts'
+import { checkCheckpoint, checkConsistency, checkEntry, checkInclusion, type LogProof } from '../verify/log-proof.ts'
+import { PREDICATE_KINDS } from '../verify/predicates/predicate-kinds.ts'
+import type { PublicKey } from '../verify/public-key.ts'
+import type { NoteKey } from '../verify/signed-note.ts'
+import { PAYLOAD_TYPE, readStatement, type Statement, type Subject } from '../verify/statement.ts'
 
 /**
  * What the reader trusts and expects. `checkpoint` is the text of an older checkpoint of the log;

@@ -1,5 +1,6 @@
-// `npm start`, `npm test`, `npm run test:s3`, `npm run test:opa`, `npm run bench`,
-// `npm run bench:tracking`, `npm run check`: installs missing packages, then runs the program on Node 24.
+// `npm start`, `npm test`, `npm run test:s3`, `npm run test:opa`, `npm run test:provenance`,
+// `npm run bench`, `npm run bench:tracking`, `npm run check`: installs missing packages, then runs
+// the program on Node 24.
 import { installIfNeeded, runNpm } from './server/bin/install.mjs'
 import { ROOT, runProgram } from './server/bin/supervise.mjs'
 
@@ -8,6 +9,7 @@ const PROGRAMS = {
   test: ['server/test/run-tests.ts'],
   'test:s3': ['server/test/run-s3-tests.ts'],
   'test:opa': ['server/test/run-opa-tests.ts'],
+  'test:provenance': ['server/test/run-provenance-tests.ts'],
   bench: ['server/bench/main.ts'],
   'bench:tracking': ['server/bench/tracking/main.ts'],
 }
@@ -22,7 +24,7 @@ try {
 
 async function launch(command, args) {
   if (command !== 'check' && !Object.hasOwn(PROGRAMS, command)) {
-    throw new Error('usage: node launch.mjs start | test | test:s3 | test:opa | bench | bench:tracking | check')
+    throw new Error(`usage: node launch.mjs ${[...Object.keys(PROGRAMS), 'check'].join(' | ')}`)
   }
   await installIfNeeded()
   if (command === 'check') return check()

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { importCycles } from './support/import-cycles.ts'
-import type { Source } from './support/source-imports.ts'
+import { importsOf, type Source } from './support/source-imports.ts'
 import { brokenRules } from './support/source-rules.ts'
 
 const SRC = new URL('../src/', import.meta.url).pathname
@@ -16,6 +16,30 @@ const sources: Source[] = globSync('**/*.ts', { cwd: SRC })
 test('every file keeps the rules of strata and suffixes', () => {
   assert.ok(sources.length > 50)
   assert.deepEqual(brokenRules(sources), [])
+})
+
+const CLI = new URL('../../cli/src/', import.meta.url).pathname
+
+test('the program `shiplock` shares no code with the server, and has no circles', () => {
+  const files = globSync('**/*.ts', { cwd: CLI }).map((path) => sourceOf(path, readFileSync(CLI + path, 'utf8')))
+  assert.ok(files.length > 20)
+  const imported = files.flatMap(({ text }) => importsOf(text).map(({ specifier }) => specifier))
+  assert.deepEqual(
+    imported.filter((specifier) => specifier.includes('server/')),
+    [],
+  )
+  assert.deepEqual(importCycles(files), [])
+})
+
+test('`shiplock verify` uses neither the network nor packages', () => {
+  const allowed = /^(?:\.|node:(?:crypto|fs|util)$)/
+  const paths = globSync('{main.ts,verify/**/*.ts,commands/{verif*,command,given-file}.ts}', { cwd: CLI })
+  assert.ok(paths.length > 20)
+  const imported = paths.flatMap((path) => importsOf(readFileSync(CLI + path, 'utf8')))
+  assert.deepEqual(
+    imported.filter(({ specifier }) => !allowed.test(specifier)),
+    [],
+  )
 })
 
 const BROKEN: [rule: string, path: string, text: string][] = [

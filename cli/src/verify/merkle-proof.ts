@@ -1,0 +1,72 @@
+import { createHash } from 'node:crypto'
+
+const LEAF = Buffer.from([0])
+const NODE = Buffer.from([1])
+
+/** The hash of an entry (RFC 6962 §2.1). */
+export function hashLeaf(entry: Uint8Array): Buffer {
+  return createHash('sha256').update(LEAF).update(entry).digest()
+}
+
+function hashNode(left: Buffer, right: Buffer): Buffer {
+  return createHash('sha256').update(NODE).update(left).update(right).digest()
+}
+
+/**
+ * Computes the root from a leaf and its inclusion proof (RFC 9162 §2.1.3.2). Returns null if the
+ * proof has the wrong length, or the tree has no such leaf.
+ */
+export function rootOfInclusion(leaf: Buffer, index: number, size: number, proof: Buffer[]): Buffer | null {
+  if (index >= size) return null
+  let node = index
+  let last = size - 1
+  let hash = leaf
+  for (const sibling of proof) {
+    if (last === 0) return null
+    if (node % 2 === 1 || node === last) {
+      hash = hashNode(sibling, hash)
+      while (node % 2 === 0 && node !== 0) [node, last] = [half(node), half(last)]
+    } else {
+      hash = hashNode(hash, sibling)
+    }
+    ;[node, last] = [half(node), half(last)]
+  }
+  return last === 0 ? hash : null
+}
+
+/** A tree of a log: its number of leaves, and its root. */
+export type Tree = { size: number; root: Buffer }
+
+/**
+ * Whether the proof shows that the first tree's leaves are the beginning of the second one's (RFC
+ * 9162 §2.1.4.2). The first tree must be smaller, and not empty.
+ */
+export function isConsistent(first: Tree, second: Tree, proof: Buffer[]): boolean {
+  const path = isPowerOfTwo(first.size) ? [first.root, ...proof] : [...proof]
+  const start = path.shift()
+  if (start === undefined || proof.length === 0) return false
+  let [node, last] = [first.size - 1, second.size - 1]
+  while (node % 2 === 1) [node, last] = [half(node), half(last)]
+  let [firstHash, secondHash] = [start, start]
+  for (const hash of path) {
+    if (last === 0) return false
+    if (node % 2 === 1 || node === last) {
+      firstHash = hashNode(hash, firstHash)
+      secondHash = hashNode(hash, secondHash)
+      while (node % 2 === 0 && node !== 0) [node, last] = [half(node), half(last)]
+    } else {
+      secondHash = hashNode(secondHash, hash)
+    }
+    ;[node, last] = [half(node), half(last)]
+  }
+  return last === 0 && firstHash.equals(first.root) && secondHash.equals(second.root)
+}
+
+/** Sizes can exceed 32 bits, which shifts would cut off. */
+function half(count: number): number {
+  return Math.floor(count / 2)
+}
+
+function isPowerOfTwo(count: number): boolean {
+  return Number.isInteger(Math.log2(count))
+}

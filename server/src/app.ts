@@ -22,6 +22,8 @@ import { registerOpenApi } from './platform/http/openapi.ts'
 import { registerOperations } from './platform/http/operations.routes.ts'
 import { FileObjectStore } from './platform/objects/file-object-store.ts'
 import { objectRoutes } from './platform/objects/object.routes.ts'
+import { signingKeyRoutes } from './provenance/keys/signing-key.routes.ts'
+import { SigningKeys } from './provenance/keys/signing-key.schema.ts'
 import { alertRoutes } from './security/alerts/alert.routes.ts'
 import { Alert } from './security/alerts/alert.schema.ts'
 import { findingRoutes } from './security/findings/finding.routes.ts'
@@ -74,6 +76,7 @@ issues, evaluates policies, and approves or rejects deployments.
     { name: 'Compliance', description: 'Read the results of policies for repositories.' },
     { name: 'Deployments', description: 'Read, approve and reject deployments.' },
     { name: 'Deployment gates', description: 'Open deployment gates from CI jobs, and poll their decisions.' },
+    { name: 'Provenance', description: 'Read change records, signed statements, and the keys that verify them.' },
   ],
 } as const
 
@@ -91,6 +94,7 @@ const SHARED_SCHEMAS = [
   Deployment,
   DeploymentGate,
   OpenedGate,
+  SigningKeys,
 ]
 
 /** Creates the API: first what applies to every request, then the routes of each slice. */
@@ -113,6 +117,7 @@ export async function createApp(services: Services): Promise<HttpServer> {
   await app.register(deploymentRoutes, services)
   await app.register(answerRoutes, services)
   await app.register(gateRoutes, services)
+  await app.register(signingKeyRoutes, services)
   await app.register(appSetupRoutes, services)
   await app.register(webhookRoutes, services)
   // The file store has no separate server.

@@ -72,7 +72,10 @@ test("404 not_found for another organization's object under the caller's own par
 })
 
 test("a list contains only objects of the caller's organization", async () => {
-  const lists = operations.filter(({ method, path }) => method === 'GET' && !path.includes('{'))
+  // Every organization has a signing key; signing-keys.test.ts compares them.
+  const lists = operations.filter(
+    ({ method, path, operationId }) => method === 'GET' && !path.includes('{') && operationId !== 'listSigningKeys',
+  )
   assert.ok(lists.length >= 6)
   for (const operation of lists) {
     const own = await callOperation(api, operation, { key: owner.key })

@@ -90,6 +90,18 @@ export const COMMANDS = {
     about: 'recompute all unique issues',
     load: async () => (await import('./issues.ts')).issuesRegroup,
   },
+  'signing-key list': {
+    about: "list an organization's signing keys",
+    load: async () => (await import('./signing-key.ts')).signingKeyList,
+  },
+  'signing-key rotate': {
+    about: 'make a new signing key',
+    load: async () => (await import('./signing-key.ts')).signingKeyRotate,
+  },
+  'signing-key export-public': {
+    about: 'print the public key that verifies statements',
+    load: async () => (await import('./signing-key.ts')).signingKeyExportPublic,
+  },
   doctor: {
     about: 'check settings, database, object store, worker, clock and code hosts',
     load: async () => (await import('./doctor.ts')).doctor,

@@ -6,6 +6,7 @@ import { openServices } from '../open-services.ts'
 import { withoutPassword } from '../platform/db/database-url.ts'
 import { type Sql, serverTime, serverVersion } from '../platform/db/sql.ts'
 import { queueIsMissing, queueStatus, scheduledRuns } from '../platform/queue/queue.store.ts'
+import { readKmsPublicKey } from '../provenance/keys/kms-key.ts'
 import type { Services } from '../services.ts'
 import { type Context, defineCommand } from './command.ts'
 import { describeFailure } from './describe-failure.ts'
@@ -85,8 +86,18 @@ async function findAll(services: Services, database: Database): Promise<Finding[
     await find('worker', () => checkQueue(sql)),
     await find('sweepers', () => checkSweepers(services)),
     await find('clock', () => checkClock(services)),
+    ...(await findKmsKey(config.signingKmsKey)),
     ...(await findCodeHosts(services)),
   ]
+}
+
+async function findKmsKey(name: string | null): Promise<Finding[]> {
+  if (name === null) return []
+  const examine = async () => {
+    await readKmsPublicKey(name)
+    return { ok: true, detail: `the key ${name} in AWS KMS can be read` }
+  }
+  return [await find('signing key', examine)]
 }
 
 async function findCodeHosts(services: Services): Promise<Finding[]> {

@@ -10,7 +10,10 @@ export type NewLink = { kind: 'record' | 'amendment'; change_id: string; body: o
 
 const NO_LINK = Buffer.alloc(32)
 
-/** SHA-256 of the previous link's hash and the canonical body. Without a previous link: 32 zero bytes. */
+/**
+ * SHA-256 of the previous link's hash and the canonical body. Without a previous link: 32 zero
+ * bytes.
+ */
 export function linkHash(previous: Buffer | null, body: string): Buffer {
   return createHash('sha256')
     .update(previous ?? NO_LINK)

@@ -1,7 +1,10 @@
 /** An account of a code host. */
 export type RecordAccount = { id: string; login: string; is_bot: boolean }
 
-/** Who wrote or committed a commit. `id` and `login` are null if the host knows no account for the address. */
+/**
+ * Who wrote or committed a commit. `id` and `login` are null if the host knows no account for the
+ * address.
+ */
 export type CommitPerson = { name: string; email: string | null; id: string | null; login: string | null }
 
 export type ChangeCommit = {

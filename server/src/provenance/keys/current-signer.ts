@@ -1,37 +1,30 @@
-import { createHash, generateKeyPairSync, sign } from 'node:crypto'
-import { openSealedText, sealText } from '../../platform/crypto/sealed-text.ts'
+import { sign } from 'node:crypto'
+import { openSealedText } from '../../platform/crypto/sealed-text.ts'
 import type { Services } from '../../services.ts'
-import type { Signer } from './signer.ts'
-import { findCurrentKey, insertKey } from './signing-key.store.ts'
+import { signWithKms } from './kms-key.ts'
+import { requireCurrentKey } from './rotate-key.ts'
+import { publicKeyOf, type SigningKey, sealLabel } from './signing-key.ts'
 
-/** The signer of an organization. Its key is generated on first use. */
-export async function currentSigner(services: Services, orgId: string): Promise<Signer> {
-  const key = (await findCurrentKey(services.sql, orgId)) ?? (await generateKey(services, orgId))
-  const pem = openSealedText(services.sealingKey, labelOf(orgId, key.keyid), key.sealed_private_key)
-  return { keyid: key.keyid, sign: async (bytes) => sign('sha256', bytes, pem) }
+/** Signs with an organization's current key: ECDSA P-256 with SHA-256. */
+export type Signer = {
+  /** Lower-case hexadecimal SHA-256 of the DER SubjectPublicKeyInfo. */
+  keyid: string
+  /** Returns a DER signature. Throws `ApiError` 503 if AWS KMS cannot be used. */
+  sign(bytes: Buffer): Promise<Buffer>
 }
 
-async function generateKey({ sql, sealingKey, clock }: Services, orgId: string) {
-  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-  const keyid = createHash('sha256')
-    .update(publicKey.export({ type: 'spki', format: 'der' }))
-    .digest('hex')
-  await insertKey(sql, {
-    org_id: orgId,
-    keyid,
-    pem: publicKey.export({ type: 'spki', format: 'pem' }) as string,
-    sealed_private_key: sealText(
-      sealingKey,
-      labelOf(orgId, keyid),
-      privateKey.export({ type: 'pkcs8', format: 'pem' }) as string,
-    ),
-    created_at: clock.now(),
-  })
-  const key = await findCurrentKey(sql, orgId)
-  if (key === null) throw new Error('The organization has no current signing key.')
-  return key
+/** The signer of an organization. Its key is made on first use. */
+export async function currentSigner(
+  services: Pick<Services, 'sql' | 'clock' | 'config' | 'sealingKey'>,
+  orgId: string,
+): Promise<Signer> {
+  const key = await requireCurrentKey(services, orgId)
+  return { keyid: key.keyid, sign: signWith(services, orgId, key) }
 }
 
-function labelOf(orgId: string, keyid: string): string {
-  return `signing key ${orgId} ${keyid}`
+function signWith({ sealingKey }: Pick<Services, 'sealingKey'>, orgId: string, key: SigningKey): Signer['sign'] {
+  const { kms_key, sealed_private_key } = key
+  if (kms_key !== null) return (bytes) => signWithKms(kms_key, publicKeyOf(key), bytes)
+  const privateKey = openSealedText(sealingKey, sealLabel(orgId, key.keyid), sealed_private_key)
+  return async (bytes) => sign('sha256', bytes, privateKey)
 }

@@ -1,20 +1,51 @@
-import type { Db } from '../../platform/db/sql.ts'
+import type { Db, Tx } from '../../platform/db/sql.ts'
+import type { KeyPair, SigningKey } from './signing-key.ts'
 
-type SigningKey = { org_id: string; keyid: string; pem: string; sealed_private_key: string; created_at: Date }
-
+/** The key that signs new statements of an organization. Returns null before its first use. */
 export async function findCurrentKey(db: Db, orgId: string): Promise<SigningKey | null> {
   const [row] = await db<SigningKey[]>`
-    select org_id, keyid, pem, sealed_private_key, created_at
+    select keyid, pem, sealed_private_key, kms_key, created_at, retired_at
     from signing_keys
     where org_id = ${orgId}
       and retired_at is null`
   return row ?? null
 }
 
-/** Stores a new current key, unless the organization has one. */
-export async function insertKey(db: Db, key: SigningKey): Promise<void> {
-  await db`
-    insert into signing_keys (org_id, keyid, pem, sealed_private_key, created_at)
-    values (${key.org_id}, ${key.keyid}, ${key.pem}, ${key.sealed_private_key}, ${key.created_at})
-    on conflict do nothing`
+/** All keys of an organization: the current one, then the retired ones, newest first. */
+export async function listKeys(db: Db, orgId: string): Promise<SigningKey[]> {
+  return db<SigningKey[]>`
+    select keyid, pem, sealed_private_key, kms_key, created_at, retired_at
+    from signing_keys
+    where org_id = ${orgId}
+    order by retired_at desc nulls first, created_at desc, keyid
+    limit 10000`
+}
+
+/** Whether an organization has, or had, this key. */
+export async function isKnownKey(
+  db: Db,
+  orgId: string,
+  key: { keyid: string } | { kms_key: string },
+): Promise<boolean> {
+  const same = 'keyid' in key ? db`keyid = ${key.keyid}` : db`kms_key = ${key.kms_key}`
+  const [row] = await db<[{ known: boolean }]>`
+    select exists (
+      select
+      from signing_keys
+      where org_id = ${orgId}
+        and ${same}
+    ) as known`
+  return row.known
+}
+
+/** Retires the current key and stores the next one, in a transaction that holds the lock. */
+export async function replaceCurrentKey(tx: Tx, orgId: string, key: KeyPair, at: Date): Promise<void> {
+  await tx`
+    update signing_keys
+    set retired_at = ${at}
+    where org_id = ${orgId}
+      and retired_at is null`
+  await tx`
+    insert into signing_keys (org_id, keyid, pem, sealed_private_key, kms_key, created_at)
+    values (${orgId}, ${key.keyid}, ${key.pem}, ${key.sealed_private_key}, ${key.kms_key}, ${at})`
 }

@@ -1,0 +1,82 @@
+import { type Principal, recordAudit, SYSTEM } from '../../audit/audit.store.ts'
+import { lockName } from '../../platform/db/advisory-lock.ts'
+import type { Tx } from '../../platform/db/sql.ts'
+import { ApiError } from '../../platform/http/errors.ts'
+import type { Services } from '../../services.ts'
+import { readKmsPublicKey } from './kms-key.ts'
+import { findCurrentKey, isKnownKey, replaceCurrentKey } from './signing-key.store.ts'
+import { generateKeyPair, type KeyPair, namePublicKey, type SigningKey } from './signing-key.ts'
+
+type KeyServices = Pick<Services, 'sql' | 'clock' | 'config' | 'sealingKey'>
+
+/**
+ * The key that signs new statements of an organization. It is made on first use, and replaced when
+ * SHIPLOCK_SIGNING_KMS_KEY names a key that the organization has never had.
+ */
+export async function requireCurrentKey(services: KeyServices, orgId: string): Promise<SigningKey> {
+  const { sql, config } = services
+  const current = await findCurrentKey(sql, orgId)
+  if (current !== null && !(await isNewSetting(services, orgId, current))) return current
+  const next = await makeKeyPair(services, orgId)
+  if (current !== null && (await isKnownKey(sql, orgId, next))) return current
+  const reason = config.signingKmsKey === null ? null : 'SHIPLOCK_SIGNING_KMS_KEY names a new key.'
+  return replace(services, orgId, next, { replaced: current, principal: SYSTEM, reason })
+}
+
+async function isNewSetting({ sql, config }: KeyServices, orgId: string, current: SigningKey): Promise<boolean> {
+  const kms_key = config.signingKmsKey
+  if (kms_key === null || current.kms_key === kms_key) return false
+  return !(await isKnownKey(sql, orgId, { kms_key }))
+}
+
+/**
+ * Makes a new current key. The present one is retired: its statements stay valid, and it signs
+ * nothing more. With AWS KMS, the setting must name another key first. Throws 409 `key_in_use`.
+ */
+export async function rotateKey(services: KeyServices, orgId: string, principal: Principal): Promise<SigningKey> {
+  const replaced = await findCurrentKey(services.sql, orgId)
+  const next = await makeKeyPair(services, orgId)
+  if (next.kms_key !== null && (await isKnownKey(services.sql, orgId, next))) throw keyInUse(next.kms_key)
+  return replace(services, orgId, next, { replaced, principal, reason: null })
+}
+
+function keyInUse(name: string): ApiError {
+  const message = `The organization has used the key ${name} before. Create another key in AWS KMS, set SHIPLOCK_SIGNING_KMS_KEY to it, restart the server, and run the command again`
+  return new ApiError(409, 'key_in_use', message)
+}
+
+async function makeKeyPair({ config, sealingKey }: KeyServices, orgId: string): Promise<KeyPair> {
+  const { signingKmsKey } = config
+  if (signingKmsKey === null) return generateKeyPair(sealingKey, orgId)
+  const name = namePublicKey(await readKmsPublicKey(signingKmsKey))
+  return { ...name, sealed_private_key: null, kms_key: signingKmsKey }
+}
+
+type Replacement = { replaced: SigningKey | null; principal: Principal; reason: string | null }
+
+/** If another process has replaced the key in the meantime, that process's key stays. */
+async function replace(
+  { sql, clock }: KeyServices,
+  orgId: string,
+  next: KeyPair,
+  { replaced, principal, reason }: Replacement,
+): Promise<SigningKey> {
+  const at = clock.now()
+  return sql.begin(async (tx) => {
+    await lockName(tx, `signing key ${orgId}`)
+    const current = await findCurrentKey(tx, orgId)
+    if (current !== null && current.keyid !== replaced?.keyid) return current
+    await replaceCurrentKey(tx, orgId, next, at)
+    const details = { kms_key: next.kms_key, replaced: current?.keyid ?? null }
+    await auditKey(tx, orgId, { principal, keyid: next.keyid, details, reason, at })
+    return { ...next, created_at: at, retired_at: null }
+  })
+}
+
+type AuditedKey = { principal: Principal; keyid: string; details: object; reason: string | null; at: Date }
+
+function auditKey(tx: Tx, orgId: string, { principal, keyid, details, reason, at }: AuditedKey): Promise<void> {
+  const action = 'replaced' in details && details.replaced === null ? 'signing_key.create' : 'signing_key.rotate'
+  const object = { type: 'signing_key', id: keyid }
+  return recordAudit(tx, orgId, { principal, action, object, reason, details: { ...details } }, at)
+}

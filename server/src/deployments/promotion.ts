@@ -132,12 +132,8 @@ export function hasSucceeded({ status, succeeded_at }: PromotedDeployment): bool
   return (status === 'rejected' || status === 'expired') && succeeded_at !== null
 }
 
-export function names(commitSha: string): boolean {
-  return /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(commitSha)
-}
-
 export type Verdict = {
-  /** Our own gate was passed by, or a policy blocked and nobody overrode it. */
+  /** A policy blocked and nobody overrode it, or the deployment went on without our approval. */
   failed: boolean
   /** Policies in `enforce` were evaluated and passed, without an override. */
   policies_passed: boolean
@@ -145,13 +141,14 @@ export type Verdict = {
   gated: boolean
 }
 
-/** What the gates and policies of a deployment say about it (provenance.md §3, row 3). */
+/** What the gates and policies say about a successful deployment (provenance.md §3, row 3). */
 export function verdictOf(deployment: PromotedDeployment): Verdict {
   const { bypass, override, policy_evaluation: evaluation, custom_rule_state } = deployment
   const isOverridden = override !== null && override.evaluation_id === evaluation?.evaluation_id
   const isBlocked = evaluation?.decision === 'block' && !isOverridden
+  const isBypassed = custom_rule_state !== null && custom_rule_state !== 'approved'
   return {
-    failed: isBlocked || (bypass?.gates.includes(OWN_RULE) ?? false),
+    failed: isBlocked || isBypassed || (bypass?.gates.includes(OWN_RULE) ?? false),
     policies_passed: evaluation?.decision === 'approve' && override === null,
     gated: custom_rule_state === 'approved' && bypass === null,
   }

@@ -88,7 +88,7 @@ async function isBroken(services: Services, change: StoredChange): Promise<boole
 }
 
 /** Over a broken chain nothing new is issued, but what was issued before stays available (§1). */
-async function issuedBefore({ sql }: Services, name: StatementName): Promise<StoredStatement> {
+export async function issuedBefore({ sql }: Services, name: StatementName): Promise<StoredStatement> {
   const statement = await findNewestStatement(sql, name)
   if (statement !== null) return statement
   const message =

@@ -106,11 +106,12 @@ create table changes (
   constraint changes_org_id_provider_repository_id_push_id_key UNIQUE (org_id, provider, repository_id, push_id),
   constraint changes_pkey PRIMARY KEY (org_id, id),
   constraint changes_check CHECK ((last_index >= link_index)),
-  constraint changes_check1 CHECK ((num_nonnulls(pull_request, push_id) >= 1)),
+  constraint changes_check1 CHECK ((num_nonnulls(pull_request, push_id) = 1)),
   constraint changes_landed_by_check CHECK ((landed_by = ANY (ARRAY['pull_request'::text, 'push'::text, 'merge_queue'::text]))),
   constraint changes_pull_request_check CHECK ((pull_request > 0))
 );
 CREATE INDEX changes_by_creation ON public.changes USING btree (org_id, created_at, id);
+CREATE INDEX changes_by_merge ON public.changes USING btree (org_id, provider, repository_id, merge_sha);
 
 create table ci_artifacts (
   org_id uuid not null,
@@ -984,6 +985,37 @@ create table issue_rule_changes (
   constraint issue_rule_changes_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id)
 );
 
+create table landings (
+  id bigint not null generated always as identity,
+  org_id uuid not null,
+  provider text not null,
+  repository_id text collate "C" not null,
+  pull_request integer,
+  push_id text collate "C",
+  branch text not null,
+  head_sha text not null,
+  merge_sha text,
+  landed_at timestamp(3) with time zone not null,
+  noted_at timestamp(3) with time zone not null,
+  late boolean not null,
+  state text not null default 'waiting'::text,
+  due_at timestamp(3) with time zone not null,
+  tries smallint not null default 0,
+  asked_at timestamp(3) with time zone,
+  change_id text collate "C",
+  constraint landings_org_id_provider_repository_id_pull_request_key UNIQUE (org_id, provider, repository_id, pull_request),
+  constraint landings_org_id_provider_repository_id_push_id_key UNIQUE (org_id, provider, repository_id, push_id),
+  constraint landings_pkey PRIMARY KEY (id),
+  constraint landings_check CHECK ((num_nonnulls(pull_request, push_id) = 1)),
+  constraint landings_check1 CHECK (((state = 'recorded'::text) = (change_id IS NOT NULL))),
+  constraint landings_pull_request_check CHECK ((pull_request > 0)),
+  constraint landings_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'recorded'::text, 'dropped'::text])))
+);
+CREATE INDEX landings_by_head ON public.landings USING btree (org_id, provider, repository_id, head_sha);
+CREATE INDEX landings_by_merge ON public.landings USING btree (org_id, provider, repository_id, merge_sha);
+CREATE INDEX landings_due ON public.landings USING btree (due_at) WHERE (state = 'waiting'::text);
+CREATE INDEX landings_waiting ON public.landings USING btree (org_id, provider, repository_id, late, landed_at) WHERE (state = 'waiting'::text);
+
 create table log_entries (
   id bigint not null generated always as identity,
   kind text not null,
@@ -1280,6 +1312,7 @@ create table pushes (
   forced boolean not null,
   pusher jsonb,
   pushed_at timestamp(3) with time zone not null,
+  by_merge_queue boolean not null default false,
   constraint pushes_pkey PRIMARY KEY (org_id, provider, repository_id, id)
 );
 CREATE INDEX pushes_by_head ON public.pushes USING btree (org_id, provider, repository_id, after_sha);

@@ -1,3 +1,4 @@
+import { approvalsOf, isByAuthor } from '../changes/approvals.ts'
 import type { ChangeRecord, Deviation } from '../changes/change-record.ts'
 
 /** Levels of the source track (SLSA 1.2, "Source: Requirements for producing source"). */
@@ -44,23 +45,11 @@ function hasTwoParties(record: ChangeRecord): boolean {
 }
 
 /**
- * True if the change landed with the approval of somebody who is neither the author of the pull
- * request nor the author or committer of one of its commits, and no commit followed the approval.
- * Bots do not count.
+ * True if the change was merged with a standing approval of its last commit by somebody who did not
+ * write it. Approvals of bots do not count.
  */
-export function isReviewed({ reviews, pull_request, commits, landed_at }: ChangeRecord): boolean {
-  if (pull_request === null) return false
-  const people = commits.list.flatMap(({ author, committer }) => [author.id, committer.id])
-  const involved = new Set([pull_request.author?.id, ...people])
-  return standingReviews(reviews, landed_at).some(
-    ({ state, stale, reviewer }) =>
-      state === 'approved' && !stale && reviewer !== null && !reviewer.is_bot && !involved.has(reviewer.id),
+export function isReviewed(record: ChangeRecord): boolean {
+  return approvalsOf(record).some(
+    (review) => !review.stale && review.reviewer?.is_bot === false && !isByAuthor(review, record),
   )
-}
-
-/** The last review of each reviewer before the change landed, apart from comments. */
-function standingReviews(reviews: ChangeRecord['reviews'], landedAt: string): ChangeRecord['reviews'] {
-  const deciding = reviews.filter(({ state, submitted_at }) => state !== 'commented' && submitted_at <= landedAt)
-  const sorted = deciding.toSorted((a, b) => (a.submitted_at < b.submitted_at ? -1 : 1))
-  return [...new Map(sorted.map((review) => [review.reviewer?.id ?? review.id, review])).values()]
 }

@@ -6,7 +6,6 @@ import { readPromotionPath } from '../../deployments/promotion.store.ts'
 import { hasSucceeded, type PromotedDeployment } from '../../deployments/promotion.ts'
 import { notFound } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
-import { verifyLink } from '../chain/read-chain-state.ts'
 import type { StoredChange } from '../changes/change.store.ts'
 import { issueChangeStatement, issuedBefore } from './change-statement.ts'
 import { fingerprintOf, issueStatement } from './issue-statement.ts'
@@ -17,6 +16,7 @@ import {
   noCommit,
   requireDeployment,
   type StatedDeployment,
+  verifyChange,
 } from './lineage-statement.ts'
 import { isCommit } from './promotion-path.ts'
 import { findStatement, type StatementName, type StoredStatement } from './statement.store.ts'
@@ -86,7 +86,7 @@ async function issueSummary(
   const name: StatementName = { org_id: deployment.org_id, kind: 'verification', subject_id: deployment.id }
   const stored = await findStatement(services.sql, name, fingerprintOf(summaryFacts(deployment, inputs)))
   if (stored !== null) return stored
-  if ((await verifyLink(services, change, change.last_index)).state === 'broken') return issuedBefore(services, name)
+  if ((await verifyChange(services, change)).state === 'broken') return issuedBefore(services, name)
   const { record } = change
   if (record === null) throw unavailable('RECORD_EXPIRED', 'The record of the change was removed by data retention.')
   const read = await readPromotionPath(services.sql, deployment, services.clock.now())

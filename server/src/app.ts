@@ -24,6 +24,8 @@ import { FileObjectStore } from './platform/objects/file-object-store.ts'
 import { objectRoutes } from './platform/objects/object.routes.ts'
 import { signingKeyRoutes } from './provenance/keys/signing-key.routes.ts'
 import { SigningKeys } from './provenance/keys/signing-key.schema.ts'
+import { statementRoutes } from './provenance/statements/statement.routes.ts'
+import { SignedStatement } from './provenance/statements/statement.schema.ts'
 import { alertRoutes } from './security/alerts/alert.routes.ts'
 import { Alert } from './security/alerts/alert.schema.ts'
 import { findingRoutes } from './security/findings/finding.routes.ts'
@@ -95,6 +97,7 @@ const SHARED_SCHEMAS = [
   DeploymentGate,
   OpenedGate,
   SigningKeys,
+  SignedStatement,
 ]
 
 /** Creates the API: first what applies to every request, then the routes of each slice. */
@@ -118,6 +121,7 @@ export async function createApp(services: Services): Promise<HttpServer> {
   await app.register(answerRoutes, services)
   await app.register(gateRoutes, services)
   await app.register(signingKeyRoutes, services)
+  await app.register(statementRoutes, services)
   await app.register(appSetupRoutes, services)
   await app.register(webhookRoutes, services)
   // The file store has no separate server.

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
-import { createHash, createPublicKey, generateKeyPairSync, verify } from 'node:crypto'
+import { createHash, createPublicKey, verify } from 'node:crypto'
 import { after, before, test } from 'node:test'
+import { COMMAND_LINE } from '../../src/audit/audit.store.ts'
 import { preAuthEncoding } from '../../src/platform/crypto/dsse.ts'
-import { sealText } from '../../src/platform/crypto/sealed-text.ts'
 import { currentSigner } from '../../src/provenance/keys/current-signer.ts'
+import { rotateKey } from '../../src/provenance/keys/rotate-key.ts'
 import type { StatementContent } from '../../src/provenance/statements/in-toto-statement.ts'
 import { issueStatement } from '../../src/provenance/statements/issue-statement.ts'
 import type { StatementName } from '../../src/provenance/statements/statement.store.ts'
@@ -82,7 +83,7 @@ test('kinds, subjects and organizations do not share statements', async () => {
 test('after a rotation, issued statements keep their bytes, and new facts are signed with the new key', async () => {
   const name = await newName()
   const before = await issue(name, { record: 'one' })
-  const keyid = await rotate(name.org_id)
+  const { keyid } = await rotateKey(api.services, name.org_id, COMMAND_LINE)
   assert.deepEqual(await issue(name, { record: 'one' }), before)
   assert.notEqual(before.keyid, keyid)
   assert.equal((await issue(name, { record: 'two' })).keyid, keyid)
@@ -114,20 +115,4 @@ function entriesOf(digest: string) {
 async function pemOf(keyid: string): Promise<string> {
   const [row] = await api.services.sql<[{ pem: string }]>`select pem from signing_keys where keyid = ${keyid}`
   return row.pem
-}
-
-/** Retires the current key and inserts a new one. */
-async function rotate(orgId: string): Promise<string> {
-  const { sql, sealingKey, clock } = api.services
-  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-  const keyid = createHash('sha256')
-    .update(publicKey.export({ type: 'spki', format: 'der' }))
-    .digest('hex')
-  const pem = String(privateKey.export({ type: 'pkcs8', format: 'pem' }))
-  const sealed = sealText(sealingKey, `signing key ${orgId} ${keyid}`, pem)
-  await sql`update signing_keys set retired_at = ${clock.now()} where org_id = ${orgId}`
-  await sql`
-    insert into signing_keys (org_id, keyid, pem, sealed_private_key, created_at)
-    values (${orgId}, ${keyid}, ${String(publicKey.export({ type: 'spki', format: 'pem' }))}, ${sealed}, ${clock.now()})`
-  return keyid
 }

@@ -2,6 +2,7 @@ import type { Sql } from '../../src/platform/db/sql.ts'
 import type { Caller, TestApi } from './api.ts'
 import { sendReport } from './ci-reports.ts'
 import { createRun } from './ci-runs.ts'
+import { recordChange } from './recorded-changes.ts'
 import { uploadReport } from './reports.ts'
 import { sarif, sarifResult } from './sarif.ts'
 
@@ -9,6 +10,7 @@ import { sarif, sarifResult } from './sarif.ts'
 export async function furnish(api: TestApi, owner: Caller): Promise<Record<string, string>> {
   const run = await createRun(api, owner)
   const report = await sendReport(api, owner, run.id)
+  const deployment = await insertDeployment(api, owner)
   const upload = await uploadReport(api, owner, sarif([sarifResult('rule')]))
   return {
     '/v1/ci/runs': run.id,
@@ -17,7 +19,9 @@ export async function furnish(api: TestApi, owner: Caller): Promise<Record<strin
     '/v1/security/uploads': upload.id,
     '/v1/security/alerts': await insertAlert(api, owner),
     '/v1/security/issues': await findIssue(api, owner),
-    '/v1/deployments': await insertDeployment(api, owner),
+    '/v1/deployments': deployment,
+    '/v1/provenance/changes': (await recordChange(api.services, owner.orgId)).id,
+    '/v1/provenance/deployments': deployment,
     '/v1/compliance/results': await insertResult(api, owner),
   }
 }
@@ -58,7 +62,7 @@ async function findIssue(api: TestApi, { key }: Caller): Promise<string> {
   return (await api.request('GET', '/v1/security/issues', { key })).body.data[0].id
 }
 
-async function insertDeployment({ services: { sql, clock } }: TestApi, { orgId }: Caller): Promise<string> {
+export async function insertDeployment({ services: { sql, clock } }: TestApi, { orgId }: Caller): Promise<string> {
   const now = clock.now()
   await sql`
     insert into deployments (

@@ -15,10 +15,6 @@ export type LogProof = {
   checkpoint: string
 }
 
-export async function readLogProof(
-  _services: Services,
-  _entry: LogEntry,
-  _checkpointSize?: number,
-): Promise<LogProof> {
+export async function readLogProof(_services: Services, _entry: LogEntry, _checkpointSize?: number): Promise<LogProof> {
   throw new Error('The log has no proofs yet.')
 }

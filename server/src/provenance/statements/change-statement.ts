@@ -68,7 +68,10 @@ async function issueOnce(services: Services, change: StoredChange): Promise<Stor
   return issueStatement(services, name, facts, () => contentOf({ ...change, record }, breaks))
 }
 
-/** The hash of the last link covers all links before it, so two hashes identify record and amendments. */
+/**
+ * The hash of the last link covers all links before it, so two hashes identify record and
+ * amendments.
+ */
 function factsOf({ chain, amendments }: StoredChange, breaks: Breaks) {
   return { record: chain.hash, last: amendments.at(-1)?.chain.hash ?? chain.hash, breaks }
 }
@@ -105,7 +108,9 @@ function contentOf(change: StoredChange & { record: ChangeRecord }, breaks: Brea
   }
 }
 
-/** A commit of a repository. `gitCommit` is its SHA-1 or SHA-256 (in-toto Attestation, "DigestSet"). */
+/**
+ * A commit of a repository. `gitCommit` is its SHA-1 or SHA-256 (in-toto Attestation, "DigestSet").
+ */
 export function commitSubject({ host, full_name }: { host: string; full_name: string }, sha: string): Subject {
   return { name: `git+https://${host}/${full_name}`, digest: { gitCommit: sha } }
 }

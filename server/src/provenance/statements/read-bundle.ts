@@ -1,5 +1,4 @@
 import type { DsseEnvelope } from '../../platform/crypto/dsse.ts'
-import { invalidField } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
 import { readLogProof } from '../log/read-log-proof.ts'
 import type { StoredStatement } from './statement.store.ts'

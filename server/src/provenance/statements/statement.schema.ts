@@ -1,10 +1,12 @@
 import { type Static, Type } from 'typebox'
 import { Closed, ItemId, Nullable } from '../../platform/http/schemas.ts'
+import type { StatementReason } from './statement-errors.ts'
 
 export const StatementQuery = Closed({
   bundle: Type.Optional(
     Type.Boolean({
-      description: 'Whether to return also the statement as a Sigstore bundle, and its proof from the transparency log.',
+      description:
+        'Whether to return also the statement as a Sigstore bundle, and its proof from the transparency log.',
     }),
   ),
   checkpoint_size: Type.Optional(
@@ -106,3 +108,33 @@ export const SignedStatement = Closed(
   },
   { $id: 'SignedStatement', description: 'A signed statement.' },
 )
+
+const MEANINGS: Record<StatementReason, string> = {
+  NOT_PROTECTED: 'no gate covers the environment of the deployment',
+  NOT_LANDED: 'the pull request is open, or it was closed without merging',
+  NO_COMMIT: 'the landed commit is not known yet, or the deployment names no commit',
+  NOT_DEPLOYED: 'the deployment did not succeed',
+  LINEAGE_NOT_READY:
+    'the deployment or its run has not finished, or the data of the code host is still being synchronized',
+  NO_CHANGE: 'no change record has the commit',
+  RECORD_EXPIRED: 'the change landed before the start of the data retention of the plan',
+  CHAIN_BROKEN: 'the chain of records of the repository does not verify',
+}
+
+/** The errors of a statement with their reasons, for OpenAPI. */
+export function statementErrors(what: string, missing: StatementReason[], conflicts: StatementReason[]) {
+  const notFound = `\`not_found\`: the organization has no such ${what}`
+  return {
+    404: errorResponse(missing.length === 0 ? `${notFound}.` : `${notFound}, or ${withReasons(missing)}`),
+    409: errorResponse(`\`statement_unavailable\`: ${withReasons(conflicts)}`),
+  }
+}
+
+function withReasons(reasons: StatementReason[]): string {
+  const list = reasons.map((reason) => `\n- \`${reason}\`: ${MEANINGS[reason]}`)
+  return `\`details.reason\` states why there is no statement:\n${list.join('')}`
+}
+
+function errorResponse(description: string) {
+  return { description, content: { 'application/json': { schema: { $ref: 'Error#' } } } }
+}

@@ -1,5 +1,6 @@
 import type { Db } from '../../platform/db/sql.ts'
 import { completedAt, statusAt } from '../runs/attempt-deadline.store.ts'
+import type { CommitRun, RunArtifact } from './commit-evidence.schema.ts'
 
 /** Runs of one commit that are listed, oldest first. */
 const RUNS_MAX = 1000
@@ -9,34 +10,7 @@ const ARTIFACTS_MAX = 10_000
 /** Runs and artifacts as JSON in SQL. `omitted` counts those beyond the limit. */
 type Listed<Item> = { items: Item[]; omitted: number }
 
-export type CommitRun = {
-  id: string
-  trust: string
-  provider: string
-  ci_system: string | null
-  pipeline_name: string
-  event: string
-  ref: string | null
-  created_at: string
-  /** In the order of their numbers. */
-  attempts: {
-    number: number
-    status: string
-    actor: string | null
-    started_at: string
-    completed_at: string | null
-  }[]
-}
 export type CommitRuns = Listed<CommitRun>
-
-export type RunArtifact = {
-  path: string
-  size: number
-  sha256: string
-  attempt: number
-  /** When its upload was announced. */
-  created_at: string
-}
 export type RunArtifacts = Listed<RunArtifact>
 
 /**

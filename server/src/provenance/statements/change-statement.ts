@@ -11,6 +11,8 @@ import { fingerprintOf, issueStatement } from './issue-statement.ts'
 import { findNewestStatement, findStatement, type StatementName, type StoredStatement } from './statement.store.ts'
 import { requireStatements, unavailable } from './statement-errors.ts'
 
+export const CHANGE_RECORD = 'https://shiplock.dev/change-record/v1'
+
 type Breaks = ChainState['breaks']
 
 /**
@@ -103,7 +105,7 @@ function contentOf(change: StoredChange & { record: ChangeRecord }, breaks: Brea
   const { record, amendments, chain } = change
   return {
     subject: [commitSubject(record.repository, record.commits.merge)],
-    predicateType: 'https://shiplock.dev/change-record/v1',
+    predicateType: CHANGE_RECORD,
     predicate: { record, amendments, chain, ...(breaks.length > 0 && { breaks }) },
   }
 }

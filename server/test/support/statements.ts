@@ -4,6 +4,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { PUBLISHED_PREDICATES } from '../../src/provenance/statements/predicate.schema.ts'
 import type { Answer, Caller, TestApi } from './api.ts'
+import { assertError } from './assert-error.ts'
 import type { Json } from './json.ts'
 
 const ajv = new Ajv2020({ allErrors: true })
@@ -24,6 +25,12 @@ export function askStatement(api: TestApi, { key }: Caller, id: string, path: St
 /** Returns the lineage statement or verification summary of a deployment after checking its form. */
 export async function getStatement(api: TestApi, caller: Caller, id: string, path: StatementPath): Promise<Json> {
   return openStatement(await askStatement(api, caller, id, path))
+}
+
+/** An error that says why there is no statement: 409 `statement_unavailable` or 404 `not_found`. */
+export function assertReason(answer: Answer, status: 404 | 409, reason: string): void {
+  const code = status === 404 ? 'not_found' : 'statement_unavailable'
+  assert.deepEqual(assertError(answer, status, code), { reason })
 }
 
 /** The statement of a 200. Its predicate fits its published schema, or the rules of SLSA. */

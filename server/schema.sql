@@ -980,6 +980,16 @@ create table issue_rule_changes (
   constraint issue_rule_changes_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id)
 );
 
+create table log_checkpoints (
+  size bigint not null,
+  root_hash bytea not null,
+  note text not null,
+  published_at timestamp(3) with time zone not null,
+  constraint log_checkpoints_pkey PRIMARY KEY (size),
+  constraint log_checkpoints_root_hash_check CHECK ((length(root_hash) = 32)),
+  constraint log_checkpoints_size_check CHECK ((size >= 0))
+);
+
 create table log_entries (
   id bigint not null generated always as identity,
   kind text not null,
@@ -991,6 +1001,26 @@ create table log_entries (
   constraint log_entries_kind_check CHECK ((kind = ANY (ARRAY['change'::text, 'amendment'::text, 'statement'::text]))),
   constraint log_entries_leaf_index_check CHECK ((leaf_index >= 0)),
   constraint log_entries_sha256_check CHECK ((length(sha256) = 32))
+);
+CREATE INDEX log_entries_pending ON public.log_entries USING btree (id) WHERE (leaf_index IS NULL);
+
+create table log_key (
+  singleton boolean not null default true,
+  origin text not null,
+  sealed_private_key text not null,
+  created_at timestamp(3) with time zone not null,
+  constraint log_key_pkey PRIMARY KEY (singleton),
+  constraint log_key_singleton_check CHECK (singleton)
+);
+
+create table log_tiles (
+  level smallint not null,
+  index bigint not null,
+  hashes bytea not null,
+  constraint log_tiles_pkey PRIMARY KEY (level, index),
+  constraint log_tiles_hashes_check CHECK ((((length(hashes) >= 32) AND (length(hashes) <= 8192)) AND ((length(hashes) % 32) = 0))),
+  constraint log_tiles_index_check CHECK ((index >= 0)),
+  constraint log_tiles_level_check CHECK (((level >= 0) AND (level <= 63)))
 );
 
 create table monthly_usage (

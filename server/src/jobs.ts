@@ -50,6 +50,7 @@ import { hostEventHandlers, runParts, syncParts } from './host-event-handlers.ts
 import { removeAbandoned, sweepObjects } from './platform/objects/remove-abandoned.job.ts'
 import { subscribe } from './platform/queue/event.ts'
 import type { Job, ScheduledJob } from './platform/queue/job.ts'
+import { verifyLogDaily } from './provenance/log/verify-log.job.ts'
 import { repositoryRenamed } from './repositories/repository-renamed.ts'
 import { renameAlertRepository } from './security/alerts/apply-alert.ts'
 import { settleDismissal } from './security/alerts/dismiss-alert.ts'
@@ -113,6 +114,7 @@ export const scheduledJobs: ScheduledJob<Services>[] = [
   settleDeployments,
   fetchIntelDaily,
   evaluateDaily,
+  verifyLogDaily,
   removeAbandoned,
   sweepObjects,
 ]

@@ -1,4 +1,41 @@
--- Changes that landed on tracked branches. Their records are links of the chains.
+-- Changes that landed on tracked branches.
+
+-- What landed, until its record is written: a merged pull request or a direct push.
+create table landings (
+  id bigint generated always as identity primary key,
+  org_id uuid not null,
+  provider text not null,
+  repository_id text collate "C" not null,
+  pull_request integer check (pull_request > 0),
+  push_id text collate "C",
+  branch text not null,
+  -- The newest commit of the pull request, and the commit on the branch. Null: the host has not named it yet.
+  head_sha text not null,
+  merge_sha text,
+  landed_at timestamptz(3) not null,
+  noted_at timestamptz(3) not null,
+  -- It landed long before we heard of it, as in an import.
+  late boolean not null,
+  -- dropped: a push that only brought commits of merged pull requests.
+  state text not null default 'waiting' check (state in ('waiting', 'recorded', 'dropped')),
+  -- When it is looked at again.
+  due_at timestamptz(3) not null,
+  -- How often the host did not answer.
+  tries smallint not null default 0,
+  -- When the host was asked for the checks of the commit.
+  asked_at timestamptz(3),
+  change_id text collate "C",
+  unique (org_id, provider, repository_id, pull_request),
+  unique (org_id, provider, repository_id, push_id),
+  check (num_nonnulls(pull_request, push_id) = 1),
+  check ((state = 'recorded') = (change_id is not null))
+);
+create index landings_waiting on landings (org_id, provider, repository_id, late, landed_at) where state = 'waiting';
+create index landings_due on landings (due_at) where state = 'waiting';
+create index landings_by_merge on landings (org_id, provider, repository_id, merge_sha);
+create index landings_by_head on landings (org_id, provider, repository_id, head_sha);
+
+-- Recorded changes. Their records are links of the chains.
 create table changes (
   org_id uuid not null,
   id text collate "C" not null,
@@ -13,6 +50,7 @@ create table changes (
   -- The link of the record, and the last link that concerns the change.
   link_index bigint not null,
   last_index bigint not null check (last_index >= link_index),
+  -- Those of the record and of its amendments.
   deviations text[] not null,
   -- When the change landed. Lists are sorted by it.
   created_at timestamptz(3) not null,
@@ -20,9 +58,10 @@ create table changes (
   primary key (org_id, id),
   unique (org_id, provider, repository_id, pull_request),
   unique (org_id, provider, repository_id, push_id),
-  check (num_nonnulls(pull_request, push_id) >= 1)
+  check (num_nonnulls(pull_request, push_id) = 1)
 );
 create index changes_by_creation on changes (org_id, created_at, id);
+create index changes_by_merge on changes (org_id, provider, repository_id, merge_sha);
 
 -- The commits of a change: those of its pull request and those that landed.
 create table change_commits (
@@ -34,3 +73,6 @@ create table change_commits (
   primary key (org_id, provider, repository_id, sha, change_id),
   foreign key (org_id, change_id) references changes (org_id, id)
 );
+
+-- Whether the host's merge queue pushed the commits.
+alter table pushes add column by_merge_queue boolean not null default false;

@@ -1,4 +1,7 @@
 import type { HostEventHandler } from '../../codehosts/deliveries/host-event-handler.ts'
+import type { HostSource } from '../../codehosts/host-event.ts'
+import type { HostRepository } from '../../codehosts/host-repository.ts'
+import type { Db } from '../../platform/db/sql.ts'
 import { branchName, isTracked } from '../../repositories/branch-name.ts'
 import { findById } from '../../repositories/repository-lookup.store.ts'
 import { upsertCheck } from './commit-check.store.ts'
@@ -16,7 +19,22 @@ export const applyCheck: HostEventHandler<'check'> = (_, tx, source, check) => u
 export const applyPush: HostEventHandler<'push'> = async (_, tx, source, push) => {
   const branch = branchName(push.ref)
   if (branch === null || push.after === null) return
-  const repository = await findById(tx, source.org_id, source.provider, push.repository.id)
-  if (!isTracked(branch, repository?.tracked_branch ?? push.repository.default_branch)) return
-  await insertPush(tx, source, { ...push, branch, after: push.after })
+  if (await isTrackedBranch(tx, source, push.repository, branch)) {
+    await insertPush(tx, source, { ...push, branch, after: push.after })
+  }
+}
+
+/**
+ * Whether an event is about the tracked branch of its repository. The default branch that a complete
+ * event names counts too: an event that arrives after the default branch has changed is older.
+ */
+export async function isTrackedBranch(
+  db: Db,
+  source: HostSource,
+  repository: HostRepository,
+  branch: string,
+): Promise<boolean> {
+  if (repository.updated_at !== null && branch === repository.default_branch) return true
+  const known = await findById(db, source.org_id, source.provider, repository.id)
+  return isTracked(branch, known?.tracked_branch ?? repository.default_branch)
 }

@@ -17,10 +17,12 @@ type BranchPush = HostPush & { branch: string; after: string }
 export async function insertPush(tx: Tx, source: HostSource, push: BranchPush): Promise<void> {
   const id = pushId(push)
   const inserted = await tx`
-    insert into pushes (org_id, provider, repository_id, id, branch, before_sha, after_sha, forced, pusher, pushed_at)
+    insert into pushes (
+      org_id, provider, repository_id, id, branch, before_sha, after_sha, forced, by_merge_queue, pusher, pushed_at
+    )
     values (
       ${source.org_id}, ${source.provider}, ${push.repository.id}, ${id}, ${push.branch}, ${push.before}, ${push.after},
-      ${push.forced}, ${accountJson(tx, push.pusher)}, ${push.pushed_at}
+      ${push.forced}, ${push.by_merge_queue}, ${accountJson(tx, push.pusher)}, ${push.pushed_at}
     )
     on conflict do nothing`
   if (inserted.count === 1) await insertCommits(tx, source, push, id)
@@ -43,7 +45,8 @@ async function insertCommits(tx: Tx, source: HostSource, push: BranchPush, id: s
     )`
 }
 
-function pushId({ ref, before, after, pushed_at }: BranchPush): string {
+/** The id of a push. */
+export function pushId({ ref, before, after, pushed_at }: HostPush): string {
   const facts = JSON.stringify([ref, before, after, pushed_at])
   return createHash('sha256').update(facts).digest('hex').slice(0, 32)
 }

@@ -78,6 +78,26 @@ export async function forgetRepositories(tx: Tx, scope: SyncScope, repositoryIds
       and repository_id = any(${ids})`
 }
 
+/** True while the lists of a repository are read for the first time. */
+export async function isFirstReadRunning(db: Db, orgId: string, provider: string, repositoryId: string) {
+  const rows = await db`
+    select
+    from repositories repository
+    join codehost_connections connection
+      on connection.org_id = repository.org_id and connection.id = repository.connection_id
+    left join codehost_sync_repositories synced
+      on synced.org_id = repository.org_id
+      and synced.connection_id = repository.connection_id
+      and synced.repository_id = repository.id
+    where repository.org_id = ${orgId}
+      and repository.provider = ${provider}
+      and repository.id = ${repositoryId}
+      and connection.status = 'active'
+      and connection.sync_state = 'running'
+      and synced.read_in is null`
+  return rows.length > 0
+}
+
 function areOf(db: Db, { org_id, connection_id }: SyncScope) {
   return db`org_id = ${org_id} and connection_id = ${connection_id}`
 }

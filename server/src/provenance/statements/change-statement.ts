@@ -11,6 +11,8 @@ import { fingerprintOf, issueStatement } from './issue-statement.ts'
 import { findNewestStatement, findStatement, type StatementName, type StoredStatement } from './statement.store.ts'
 import { requireStatements, unavailable } from './statement-errors.ts'
 
+export const CHANGE_RECORD = 'https://shiplock.dev/change-record/v1'
+
 type Breaks = ChainState['breaks']
 
 /**
@@ -91,7 +93,7 @@ async function isBroken(services: Services, change: StoredChange): Promise<boole
 }
 
 /** Over a broken chain nothing new is issued, but what was issued before stays available (§1). */
-async function issuedBefore({ sql }: Services, name: StatementName): Promise<StoredStatement> {
+export async function issuedBefore({ sql }: Services, name: StatementName): Promise<StoredStatement> {
   const statement = await findNewestStatement(sql, name)
   if (statement !== null) return statement
   const message =
@@ -103,7 +105,7 @@ function contentOf(change: StoredChange & { record: ChangeRecord }, breaks: Brea
   const { record, amendments, chain } = change
   return {
     subject: [commitSubject(record.repository, record.commits.merge)],
-    predicateType: 'https://shiplock.dev/change-record/v1',
+    predicateType: CHANGE_RECORD,
     predicate: { record, amendments, chain, ...(breaks.length > 0 && { breaks }) },
   }
 }

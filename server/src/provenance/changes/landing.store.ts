@@ -1,0 +1,175 @@
+import type { ChangeRepository } from '../../ci/changes/landed-change.store.ts'
+import type { Db, Tx } from '../../platform/db/sql.ts'
+
+/** What landed: a merged pull request or a direct push. */
+export type NewLanding = ChangeRepository & {
+  pull_request: number | null
+  push_id: string | null
+  branch: string
+  head_sha: string
+  merge_sha: string | null
+  landed_at: Date
+  noted_at: Date
+  late: boolean
+  due_at: Date
+}
+
+export type Landing = NewLanding & {
+  id: number
+  state: 'waiting' | 'recorded' | 'dropped'
+  tries: number
+  asked_at: Date | null
+  change_id: string | null
+}
+
+/** Stores a landing, unless it is known. Returns whether it is new. */
+export async function insertLanding(tx: Tx, landing: NewLanding): Promise<boolean> {
+  const inserted = await tx`
+    insert into landings (
+      org_id, provider, repository_id, pull_request, push_id, branch, head_sha, merge_sha, landed_at, noted_at, late,
+      due_at
+    )
+    values (
+      ${landing.org_id}, ${landing.provider}, ${landing.repository_id}, ${landing.pull_request}, ${landing.push_id},
+      ${landing.branch}, ${landing.head_sha}, ${landing.merge_sha}, ${landing.landed_at}, ${landing.noted_at},
+      ${landing.late}, ${landing.due_at}
+    )
+    on conflict do nothing`
+  return inserted.count === 1
+}
+
+/** Adds the commit on the branch to a landing that lacks it. Returns whether it did. */
+export async function addMergeCommit(tx: Tx, { merge_sha, due_at, ...landing }: NewLanding): Promise<boolean> {
+  const updated = await tx`
+    update landings
+    set merge_sha = ${merge_sha}, due_at = ${due_at}
+    where ${isIn(tx, landing)}
+      and pull_request = ${landing.pull_request}
+      and state = 'waiting'
+      and merge_sha is null`
+  return updated.count === 1
+}
+
+/** The waiting landings that are due: recent ones first, then those of an import, oldest first. */
+export async function listDueLandings(
+  db: Db,
+  repository: ChangeRepository,
+  { now, limit }: { now: Date; limit: number },
+): Promise<Landing[]> {
+  return db<Landing[]>`
+    select ${columns(db)}
+    from landings
+    where ${isIn(db, repository)}
+      and state = 'waiting'
+      and due_at <= ${now}
+    order by late, landed_at, id
+    limit ${limit}`
+}
+
+/** When the next waiting landing of a repository is due; null if none waits. */
+export async function findNextDue(db: Db, repository: ChangeRepository): Promise<Date | null> {
+  const [row] = await db<[{ due_at: Date | null }]>`
+    select min(due_at) as due_at
+    from landings
+    where ${isIn(db, repository)}
+      and state = 'waiting'`
+  return row.due_at
+}
+
+/** The repositories with waiting landings that are due. */
+export async function listDueRepositories(db: Db, now: Date, limit: number): Promise<ChangeRepository[]> {
+  return db<ChangeRepository[]>`
+    select distinct org_id, provider, repository_id
+    from landings
+    where state = 'waiting'
+      and due_at <= ${now}
+    limit ${limit}`
+}
+
+/** Locks a landing until the transaction ends. */
+export async function lockLanding(tx: Tx, id: number): Promise<Landing> {
+  const [row] = await tx<[Landing]>`
+    select ${columns(tx)}
+    from landings
+    where id = ${id}
+    for update`
+  return row
+}
+
+type Postponement = { due_at: Date; tries: number; asked_at: Date | null }
+
+export async function postponeLanding(db: Db, id: number, { due_at, tries, asked_at }: Postponement): Promise<void> {
+  await db`
+    update landings
+    set due_at = ${due_at}, tries = ${tries}, asked_at = ${asked_at}
+    where id = ${id}
+      and state = 'waiting'`
+}
+
+/** Lets the landings of a repository wait while its host limits our requests. */
+export async function postponeImport(db: Db, repository: ChangeRepository, until: Date): Promise<void> {
+  await db`
+    update landings
+    set due_at = ${until}
+    where ${isIn(db, repository)}
+      and state = 'waiting'
+      and late
+      and due_at < ${until}`
+}
+
+export async function dropLanding(db: Db, id: number): Promise<void> {
+  await db`
+    update landings
+    set state = 'dropped'
+    where id = ${id}
+      and state = 'waiting'`
+}
+
+export async function markRecorded(tx: Tx, id: number, changeId: string): Promise<void> {
+  await tx`
+    update landings
+    set state = 'recorded', change_id = ${changeId}
+    where id = ${id}`
+}
+
+/** The landings that a fact concerns: of a pull request, or with a commit as its newest or merged one. */
+export type ConcernedBy = { pull_request: number } | { commit_sha: string }
+
+const CONCERNED_MAX = 100
+
+/** The landings that a new fact concerns, without those that were dropped. */
+export async function listConcerned(db: Db, repository: ChangeRepository, fact: ConcernedBy): Promise<number[]> {
+  const matches =
+    'pull_request' in fact
+      ? db`pull_request = ${fact.pull_request}`
+      : db`(merge_sha = ${fact.commit_sha} or head_sha = ${fact.commit_sha})`
+  const rows = await db<{ id: number }[]>`
+    select id
+    from landings
+    where ${isIn(db, repository)}
+      and state <> 'dropped'
+      and ${matches}
+    order by id
+    limit ${CONCERNED_MAX}`
+  return rows.map(({ id }) => id)
+}
+
+/** The landing of a pull request; null if it did not land on the tracked branch. */
+export async function findLanding(db: Db, repository: ChangeRepository, pullRequest: number): Promise<Landing | null> {
+  const [row] = await db<Landing[]>`
+    select ${columns(db)}
+    from landings
+    where ${isIn(db, repository)}
+      and pull_request = ${pullRequest}`
+  return row ?? null
+}
+
+function columns(db: Db) {
+  return db`
+    id, org_id, provider, repository_id, pull_request, push_id, branch, head_sha, merge_sha, landed_at, noted_at, late,
+    state, due_at, tries, asked_at, change_id`
+}
+
+function isIn(db: Db, { org_id, provider, repository_id }: ChangeRepository) {
+  return db`org_id = ${org_id} and provider = ${provider} and repository_id = ${repository_id}`
+}

@@ -106,11 +106,12 @@ create table changes (
   constraint changes_org_id_provider_repository_id_push_id_key UNIQUE (org_id, provider, repository_id, push_id),
   constraint changes_pkey PRIMARY KEY (org_id, id),
   constraint changes_check CHECK ((last_index >= link_index)),
-  constraint changes_check1 CHECK ((num_nonnulls(pull_request, push_id) >= 1)),
+  constraint changes_check1 CHECK ((num_nonnulls(pull_request, push_id) = 1)),
   constraint changes_landed_by_check CHECK ((landed_by = ANY (ARRAY['pull_request'::text, 'push'::text, 'merge_queue'::text]))),
   constraint changes_pull_request_check CHECK ((pull_request > 0))
 );
 CREATE INDEX changes_by_creation ON public.changes USING btree (org_id, created_at, id);
+CREATE INDEX changes_by_merge ON public.changes USING btree (org_id, provider, repository_id, merge_sha);
 
 create table ci_artifacts (
   org_id uuid not null,
@@ -230,6 +231,7 @@ END)),
   constraint ci_runs_newest_attempt_check CHECK (((newest_attempt >= 1) AND (newest_attempt <= 999))),
   constraint ci_runs_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'in_progress'::text, 'success'::text, 'failure'::text, 'cancelled'::text, 'timed_out'::text, 'skipped'::text])))
 );
+CREATE INDEX ci_runs_by_commit ON public.ci_runs USING btree (org_id, commit_sha, created_at, id);
 CREATE INDEX ci_runs_by_creation ON public.ci_runs USING btree (org_id, created_at, id);
 CREATE UNIQUE INDEX ci_runs_by_day_number ON public.ci_runs USING btree (org_id, credential_id, day, day_number);
 CREATE UNIQUE INDEX ci_runs_by_external_id ON public.ci_runs USING btree (org_id, ci_system, external_run_id);
@@ -700,6 +702,7 @@ create table deployments (
   succeeded_at timestamp(3) with time zone,
   run_created_at timestamp(3) with time zone,
   policies_asked_at timestamp(3) with time zone,
+  policy_rules jsonb,
   constraint deployments_pkey PRIMARY KEY (org_id, id),
   constraint deployments_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
   constraint deployments_approvals_check CHECK ((jsonb_typeof(approvals) = 'array'::text)),
@@ -715,6 +718,7 @@ create table deployments (
   constraint deployments_of_hosts CHECK ((((host_id IS NULL) = (host IS NULL)) AND ((host_id IS NULL) = (repository_id IS NULL)) AND ((host_id IS NULL) = (host_updated_at IS NULL)))),
   constraint deployments_override_check CHECK ((jsonb_typeof(override) = 'object'::text)),
   constraint deployments_policy_evaluation_check CHECK ((jsonb_typeof(policy_evaluation) = 'object'::text)),
+  constraint deployments_policy_rules_check CHECK ((jsonb_typeof(policy_rules) = 'array'::text)),
   constraint deployments_repository_check CHECK (((length(repository) >= 1) AND (length(repository) <= 300))),
   constraint deployments_repository_full_name_check CHECK (((length(repository_full_name) >= 3) AND (length(repository_full_name) <= 300))),
   constraint deployments_reviews_check CHECK ((jsonb_typeof(reviews) = 'array'::text)),
@@ -724,6 +728,7 @@ create table deployments (
   constraint deployments_workflow_name_check CHECK (((length(workflow_name) >= 1) AND (length(workflow_name) <= 300))),
   constraint deployments_workflow_path_check CHECK (((length(workflow_path) >= 1) AND (length(workflow_path) <= 500)))
 );
+CREATE INDEX deployments_by_commit ON public.deployments USING btree (org_id, commit_sha, created_at, id);
 CREATE INDEX deployments_by_creation ON public.deployments USING btree (org_id, created_at, id);
 CREATE INDEX deployments_by_deployed_commit ON public.deployments USING btree (org_id, provider, repository_id, environment, commit_sha, created_at, id) WHERE (succeeded_at IS NOT NULL);
 CREATE INDEX deployments_by_environment ON public.deployments USING btree (org_id, environment, created_at, id);
@@ -979,6 +984,37 @@ create table issue_rule_changes (
   constraint issue_rule_changes_pkey PRIMARY KEY (org_id),
   constraint issue_rule_changes_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id)
 );
+
+create table landings (
+  id bigint not null generated always as identity,
+  org_id uuid not null,
+  provider text not null,
+  repository_id text collate "C" not null,
+  pull_request integer,
+  push_id text collate "C",
+  branch text not null,
+  head_sha text not null,
+  merge_sha text,
+  landed_at timestamp(3) with time zone not null,
+  noted_at timestamp(3) with time zone not null,
+  late boolean not null,
+  state text not null default 'waiting'::text,
+  due_at timestamp(3) with time zone not null,
+  tries smallint not null default 0,
+  asked_at timestamp(3) with time zone,
+  change_id text collate "C",
+  constraint landings_org_id_provider_repository_id_pull_request_key UNIQUE (org_id, provider, repository_id, pull_request),
+  constraint landings_org_id_provider_repository_id_push_id_key UNIQUE (org_id, provider, repository_id, push_id),
+  constraint landings_pkey PRIMARY KEY (id),
+  constraint landings_check CHECK ((num_nonnulls(pull_request, push_id) = 1)),
+  constraint landings_check1 CHECK (((state = 'recorded'::text) = (change_id IS NOT NULL))),
+  constraint landings_pull_request_check CHECK ((pull_request > 0)),
+  constraint landings_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'recorded'::text, 'dropped'::text])))
+);
+CREATE INDEX landings_by_head ON public.landings USING btree (org_id, provider, repository_id, head_sha);
+CREATE INDEX landings_by_merge ON public.landings USING btree (org_id, provider, repository_id, merge_sha);
+CREATE INDEX landings_due ON public.landings USING btree (due_at) WHERE (state = 'waiting'::text);
+CREATE INDEX landings_waiting ON public.landings USING btree (org_id, provider, repository_id, late, landed_at) WHERE (state = 'waiting'::text);
 
 create table log_checkpoints (
   size bigint not null,
@@ -1306,6 +1342,7 @@ create table pushes (
   forced boolean not null,
   pusher jsonb,
   pushed_at timestamp(3) with time zone not null,
+  by_merge_queue boolean not null default false,
   constraint pushes_pkey PRIMARY KEY (org_id, provider, repository_id, id)
 );
 CREATE INDEX pushes_by_head ON public.pushes USING btree (org_id, provider, repository_id, after_sha);
@@ -1380,9 +1417,11 @@ create table required_gates (
   allow_run_creator boolean not null,
   policies text[] not null,
   approved_at timestamp(3) with time zone,
+  approved_by text,
   constraint required_gates_org_id_deployment_id_id_key UNIQUE (org_id, deployment_id, id),
   constraint required_gates_pkey PRIMARY KEY (org_id, deployment_id, "position"),
-  constraint required_gates_org_id_deployment_id_fkey FOREIGN KEY (org_id, deployment_id) REFERENCES deployments(org_id, id)
+  constraint required_gates_org_id_deployment_id_fkey FOREIGN KEY (org_id, deployment_id) REFERENCES deployments(org_id, id),
+  constraint required_gates_approved_by_check CHECK ((approved_by = ANY (ARRAY['policies'::text, 'principals'::text])))
 );
 
 create table schema_migrations (

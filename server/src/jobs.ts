@@ -53,6 +53,7 @@ import type { Job, ScheduledJob } from './platform/queue/job.ts'
 import { followFact } from './provenance/changes/follow-fact.job.ts'
 import { recordChanges, recordDueChanges } from './provenance/changes/record-changes.job.ts'
 import { verifyLogDaily } from './provenance/log/verify-log.job.ts'
+import { verifyChainsDaily } from './provenance/chain/verify-chains.job.ts'
 import { repositoryRenamed } from './repositories/repository-renamed.ts'
 import { renameAlertRepository } from './security/alerts/apply-alert.ts'
 import { settleDismissal } from './security/alerts/dismiss-alert.ts'
@@ -120,6 +121,7 @@ export const scheduledJobs: ScheduledJob<Services>[] = [
   evaluateDaily,
   verifyLogDaily,
   recordDueChanges,
+  verifyChainsDaily,
   removeAbandoned,
   sweepObjects,
 ]

@@ -85,6 +85,10 @@ export async function recordChange(
         created_at: record.landed_at,
         recorded_at: at,
       })}`
+    await tx`
+      insert into change_commits (org_id, provider, repository_id, sha, change_id)
+      select ${orgId}, ${provider}, ${repository_id}, sha, ${record.id}
+      from unnest(${[...new Set([record.commits.head, record.commits.merge])]}::text[]) sha`
   })
   return record
 }

@@ -60,22 +60,66 @@ create table audit_entries (
 CREATE INDEX audit_entries_by_object ON public.audit_entries USING btree (org_id, object_type, object_id, at, id);
 CREATE INDEX audit_entries_by_time ON public.audit_entries USING btree (org_id, at, id);
 
+create table chain_anchors (
+  org_id uuid not null,
+  provider text not null,
+  repository_id text collate "C" not null,
+  index integer not null,
+  hash bytea not null,
+  mac bytea not null,
+  constraint chain_anchors_pkey PRIMARY KEY (org_id, provider, repository_id, index),
+  constraint chain_anchors_hash_check CHECK ((length(hash) = 32)),
+  constraint chain_anchors_index_check CHECK ((index >= 0)),
+  constraint chain_anchors_mac_check CHECK ((length(mac) = 32))
+);
+
+create table chain_breaks (
+  org_id uuid not null,
+  provider text not null,
+  repository_id text collate "C" not null,
+  sequence integer not null,
+  index integer not null,
+  part text not null,
+  expected bytea not null,
+  found bytea,
+  found_at timestamp(3) with time zone not null,
+  note text,
+  acknowledged_at timestamp(3) with time zone,
+  mac bytea not null,
+  constraint chain_breaks_org_id_provider_repository_id_index_part_expec_key UNIQUE NULLS NOT DISTINCT (org_id, provider, repository_id, index, part, expected, found),
+  constraint chain_breaks_pkey PRIMARY KEY (org_id, provider, repository_id, sequence),
+  constraint chain_breaks_check CHECK (((note IS NULL) = (acknowledged_at IS NULL))),
+  constraint chain_breaks_expected_check CHECK ((length(expected) = 32)),
+  constraint chain_breaks_found_check CHECK ((length(found) = 32)),
+  constraint chain_breaks_mac_check CHECK ((length(mac) = 32)),
+  constraint chain_breaks_part_check CHECK ((part = ANY (ARRAY['link'::text, 'previous'::text, 'row'::text, 'log'::text, 'change'::text, 'anchor'::text, 'head'::text, 'break'::text]))),
+  constraint chain_breaks_sequence_check CHECK ((sequence >= 0))
+);
+CREATE INDEX chain_breaks_open ON public.chain_breaks USING btree (org_id, provider, repository_id) WHERE (acknowledged_at IS NULL);
+
 create table chain_links (
   org_id uuid not null,
   provider text not null,
   repository_id text collate "C" not null,
-  index bigint not null,
+  index integer not null,
   kind text not null,
   change_id text collate "C" not null,
-  body text,
-  hash bytea not null,
   at timestamp(3) with time zone not null,
+  previous_hash bytea,
+  hash bytea not null,
+  body text,
+  tombstone text,
+  mac bytea not null,
   constraint chain_links_pkey PRIMARY KEY (org_id, provider, repository_id, index),
+  constraint chain_links_check CHECK ((num_nonnulls(body, tombstone) = 1)),
   constraint chain_links_hash_check CHECK ((length(hash) = 32)),
   constraint chain_links_index_check CHECK ((index >= 0)),
-  constraint chain_links_kind_check CHECK ((kind = ANY (ARRAY['record'::text, 'amendment'::text])))
+  constraint chain_links_kind_check CHECK ((kind = ANY (ARRAY['record'::text, 'amendment'::text]))),
+  constraint chain_links_mac_check CHECK ((length(mac) = 32)),
+  constraint chain_links_previous_hash_check CHECK ((length(previous_hash) = 32))
 );
 CREATE INDEX chain_links_by_change ON public.chain_links USING btree (org_id, change_id, index);
+CREATE INDEX chain_links_by_hash ON public.chain_links USING btree (hash);
 
 create table change_commits (
   org_id uuid not null,
@@ -1016,6 +1060,16 @@ CREATE INDEX landings_by_merge ON public.landings USING btree (org_id, provider,
 CREATE INDEX landings_due ON public.landings USING btree (due_at) WHERE (state = 'waiting'::text);
 CREATE INDEX landings_waiting ON public.landings USING btree (org_id, provider, repository_id, late, landed_at) WHERE (state = 'waiting'::text);
 
+create table log_checkpoints (
+  size bigint not null,
+  root_hash bytea not null,
+  note text not null,
+  published_at timestamp(3) with time zone not null,
+  constraint log_checkpoints_pkey PRIMARY KEY (size),
+  constraint log_checkpoints_root_hash_check CHECK ((length(root_hash) = 32)),
+  constraint log_checkpoints_size_check CHECK ((size >= 0))
+);
+
 create table log_entries (
   id bigint not null generated always as identity,
   kind text not null,
@@ -1027,6 +1081,26 @@ create table log_entries (
   constraint log_entries_kind_check CHECK ((kind = ANY (ARRAY['change'::text, 'amendment'::text, 'statement'::text]))),
   constraint log_entries_leaf_index_check CHECK ((leaf_index >= 0)),
   constraint log_entries_sha256_check CHECK ((length(sha256) = 32))
+);
+CREATE INDEX log_entries_pending ON public.log_entries USING btree (id) WHERE (leaf_index IS NULL);
+
+create table log_key (
+  singleton boolean not null default true,
+  origin text not null,
+  sealed_private_key text not null,
+  created_at timestamp(3) with time zone not null,
+  constraint log_key_pkey PRIMARY KEY (singleton),
+  constraint log_key_singleton_check CHECK (singleton)
+);
+
+create table log_tiles (
+  level smallint not null,
+  index bigint not null,
+  hashes bytea not null,
+  constraint log_tiles_pkey PRIMARY KEY (level, index),
+  constraint log_tiles_hashes_check CHECK ((((length(hashes) >= 32) AND (length(hashes) <= 8192)) AND ((length(hashes) % 32) = 0))),
+  constraint log_tiles_index_check CHECK ((index >= 0)),
+  constraint log_tiles_level_check CHECK (((level >= 0) AND (level <= 63)))
 );
 
 create table monthly_usage (
@@ -1138,11 +1212,19 @@ create table provenance_chains (
   org_id uuid not null,
   provider text not null,
   repository_id text collate "C" not null,
-  length bigint not null,
-  head bytea not null,
+  length integer not null,
+  head bytea,
+  breaks integer not null,
+  verified_length integer not null,
+  verified_at timestamp(3) with time zone,
+  mac bytea not null,
   constraint provenance_chains_pkey PRIMARY KEY (org_id, provider, repository_id),
+  constraint provenance_chains_breaks_check CHECK ((breaks >= 0)),
+  constraint provenance_chains_check CHECK (((length = 0) = (head IS NULL))),
   constraint provenance_chains_head_check CHECK ((length(head) = 32)),
-  constraint provenance_chains_length_check CHECK ((length >= 1))
+  constraint provenance_chains_length_check CHECK ((length >= 0)),
+  constraint provenance_chains_mac_check CHECK ((length(mac) = 32)),
+  constraint provenance_chains_verified_length_check CHECK ((verified_length >= 0))
 );
 
 create table provider_accounts (

@@ -24,6 +24,7 @@ import { FileObjectStore } from './platform/objects/file-object-store.ts'
 import { objectRoutes } from './platform/objects/object.routes.ts'
 import { signingKeyRoutes } from './provenance/keys/signing-key.routes.ts'
 import { SigningKeys } from './provenance/keys/signing-key.schema.ts'
+import { logRoutes } from './provenance/log/log.routes.ts'
 import { statementRoutes } from './provenance/statements/statement.routes.ts'
 import { SignedStatement } from './provenance/statements/statement.schema.ts'
 import { alertRoutes } from './security/alerts/alert.routes.ts'
@@ -124,6 +125,7 @@ export async function createApp(services: Services): Promise<HttpServer> {
   await app.register(statementRoutes, services)
   await app.register(appSetupRoutes, services)
   await app.register(webhookRoutes, services)
+  await app.register(logRoutes, services)
   // The file store has no separate server.
   const { objects, clock } = services
   if (objects instanceof FileObjectStore) await app.register(objectRoutes, { objects, clock })

@@ -16,6 +16,13 @@ import {
   applyRunToDeployments,
 } from './deployments/events/apply-deployment.ts'
 import { listOpenHostDeployments } from './deployments/events/read-reviews.ts'
+import {
+  followCheck,
+  followLandedRun,
+  followPullRequest,
+  followReview,
+  followTrackedPush,
+} from './provenance/changes/follow-landing.ts'
 import type { Provider } from './repositories/repository-identity.ts'
 import { applyAlert } from './security/alerts/apply-alert.ts'
 import { applyAlertChange } from './security/alerts/read-alert.job.ts'
@@ -23,18 +30,18 @@ import { applyAlertChange } from './security/alerts/read-alert.job.ts'
 /** The handlers of each kind of event of code hosts, in the order in which they are called. */
 export const hostEventHandlers: HostEventHandlers = {
   repository: [applyRepositoryEvent, followRepository],
-  run: [applyHostRun, applyRunToDeployments],
+  run: [applyHostRun, applyRunToDeployments, followLandedRun],
   job: [applyHostJob],
-  check: [applyCheck],
+  check: [applyCheck, followCheck],
   deployment: [applyDeployment],
   deployment_status: [applyDeploymentStatus],
   gate_request: [applyGateRequest],
   deployment_review: [applyDeploymentReview],
   alert: [applyAlert],
   alert_change: [applyAlertChange],
-  pull_request: [applyPullRequest, applyPullRequestToRuns],
-  review: [applyReview],
-  push: [applyPush, followPush],
+  pull_request: [applyPullRequest, applyPullRequestToRuns, followPullRequest],
+  review: [applyReview, followReview],
+  push: [applyPush, followPush, followTrackedPush],
 }
 
 /** What the synchronization of connections needs of the slices above it. */

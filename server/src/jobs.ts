@@ -50,6 +50,10 @@ import { hostEventHandlers, runParts, syncParts } from './host-event-handlers.ts
 import { removeAbandoned, sweepObjects } from './platform/objects/remove-abandoned.job.ts'
 import { subscribe } from './platform/queue/event.ts'
 import type { Job, ScheduledJob } from './platform/queue/job.ts'
+import { followFact } from './provenance/changes/follow-fact.job.ts'
+import { recordChanges, recordDueChanges } from './provenance/changes/record-changes.job.ts'
+import { verifyLogDaily } from './provenance/log/verify-log.job.ts'
+import { verifyChainsDaily } from './provenance/chain/verify-chains.job.ts'
 import { repositoryRenamed } from './repositories/repository-renamed.ts'
 import { renameAlertRepository } from './security/alerts/apply-alert.ts'
 import { settleDismissal } from './security/alerts/dismiss-alert.ts'
@@ -98,6 +102,8 @@ export const jobs: Job<Services, never>[] = [
   { ...readReviewsJob, run: readReviews, giveUp: giveUpReviews },
   subscribe(gateConfigured, coverWaiting),
   subscribe(deploymentBypassed, reconsiderRepository),
+  recordChanges,
+  followFact,
 ]
 
 /** Every job that the clock starts. */
@@ -113,6 +119,9 @@ export const scheduledJobs: ScheduledJob<Services>[] = [
   settleDeployments,
   fetchIntelDaily,
   evaluateDaily,
+  verifyLogDaily,
+  recordDueChanges,
+  verifyChainsDaily,
   removeAbandoned,
   sweepObjects,
 ]

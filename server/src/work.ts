@@ -2,6 +2,7 @@ import { syncAll } from './codehosts/sync/request-sync.ts'
 import type { Database } from './database.ts'
 import { jobs, scheduledJobs } from './jobs.ts'
 import { startWorker } from './platform/queue/worker.ts'
+import { startSequencing } from './provenance/log/sequence-log.ts'
 import type { Services } from './services.ts'
 
 type Working = {
@@ -29,6 +30,10 @@ export async function work(services: Services, database: Pick<Database, 'url' | 
     log: services.log,
     concurrency: JOBS_AT_ONCE,
   })
+  const sequencing = startSequencing(services)
   await syncAll(services).catch((err) => services.log.error({ err }, 'Could not request synchronizations'))
-  return { ended, close: () => stop(STOP_TIMEOUT_MS) }
+  const close = async () => {
+    await Promise.all([sequencing.close(), stop(STOP_TIMEOUT_MS)])
+  }
+  return { ended, close }
 }

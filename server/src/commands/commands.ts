@@ -102,6 +102,14 @@ export const COMMANDS = {
     about: 'print the public key that verifies statements',
     load: async () => (await import('./signing-key.ts')).signingKeyExportPublic,
   },
+  'provenance verify': {
+    about: 'verify the hash chains of change records',
+    load: async () => (await import('./provenance.ts')).provenanceVerify,
+  },
+  'provenance acknowledge': {
+    about: 'record what happened to a broken chain',
+    load: async () => (await import('./provenance.ts')).provenanceAcknowledge,
+  },
   doctor: {
     about: 'check settings, database, object store, worker, clock and code hosts',
     load: async () => (await import('./doctor.ts')).doctor,

@@ -7,7 +7,9 @@ import { withoutPassword } from '../platform/db/database-url.ts'
 import { type Sql, serverTime, serverVersion } from '../platform/db/sql.ts'
 import { queueIsMissing, queueStatus, scheduledRuns } from '../platform/queue/queue.store.ts'
 import { readKmsPublicKey } from '../provenance/keys/kms-key.ts'
+import { listBrokenChains } from '../provenance/chain/break.store.ts'
 import type { Services } from '../services.ts'
+import { nameOfChain } from './chain-names.ts'
 import { type Context, defineCommand } from './command.ts'
 import { describeFailure } from './describe-failure.ts'
 import { CODE_HOST_CHECKS } from './doctor-code-hosts.ts'
@@ -83,6 +85,7 @@ async function findAll(services: Services, database: Database): Promise<Finding[
       }
     }),
     await find('gates', () => checkGates(services)),
+    await find('provenance', () => checkChains(services)),
     await find('worker', () => checkQueue(sql)),
     await find('sweepers', () => checkSweepers(services)),
     await find('clock', () => checkClock(services)),
@@ -136,6 +139,15 @@ async function checkGates({ sql }: Services) {
   if (names.length === 0) return { ok: true, detail: 'every waiting deployment has a gate' }
   const listed = [...new Set(names)].join(', ')
   return { ok: false, detail: `deployments wait, but no gate covers ${listed}; run gate create` }
+}
+
+/** Reads what verifications have found. It verifies nothing. */
+async function checkChains({ sql }: Services) {
+  const broken = await listBrokenChains(sql)
+  if (broken.length === 0) return { ok: true, detail: 'no chain of change records is broken' }
+  const names = await Promise.all(broken.map((chain) => nameOfChain(sql, chain)))
+  const listed = broken.map(({ breaks, found_at }, nth) => `${names[nth]} (${breaks}, since ${found_at.toISOString()})`)
+  return { ok: false, detail: `chains of change records are broken: ${listed.join(', ')}; run provenance verify` }
 }
 
 async function checkQueue(sql: Sql) {

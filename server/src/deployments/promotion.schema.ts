@@ -93,7 +93,9 @@ const Override = Closed(
   {
     by: Nullable(Text('The name of the user or API key.')),
     reason: Text('The reason for the override.'),
-    self_override: Type.Boolean({ description: 'Whether the credential that created the run also overrode the policies.' }),
+    self_override: Type.Boolean({
+      description: 'Whether the credential that created the run also overrode the policies.',
+    }),
     evaluation_id: Nullable(Text('The id of the evaluation that was overridden.')),
     at: Time('When the policies were overridden.'),
     policies: Type.Array(

@@ -1,6 +1,13 @@
+import type {
+  HostChangeCommit,
+  HostPullRequest,
+  HostPush,
+  HostPushedCommit,
+  HostReview,
+} from '../../src/codehosts/host-change.ts'
 import type { HostSource } from '../../src/codehosts/host-event.ts'
 import type { HostAccount, HostRepository } from '../../src/codehosts/host-repository.ts'
-import type { HostRun } from '../../src/codehosts/host-run.ts'
+import type { HostCheck, HostRun } from '../../src/codehosts/host-run.ts'
 import type { Sql } from '../../src/platform/db/sql.ts'
 import { newUuid } from '../../src/platform/ids.ts'
 
@@ -52,6 +59,88 @@ export function hostRun(fields: Partial<HostRun> = {}): HostRun {
     updated_at: AT,
     ...fields,
   }
+}
+
+/** A pull request that was merged ten minutes after it was opened. */
+export function hostPullRequest(fields: Partial<HostPullRequest> = {}): HostPullRequest {
+  const mergedAt = new Date(AT.getTime() + 600_000)
+  return {
+    repository: hostRepository(),
+    number: 7,
+    title: 'Fix the cart',
+    url: 'https://github.com/acme/shop/pull/7',
+    author: hostAccount(),
+    state: 'merged',
+    draft: false,
+    head: { ref: 'cart', sha: 'b'.repeat(40), repository_id: '1001' },
+    base: { ref: 'main', sha: 'e'.repeat(40) },
+    merge_commit_sha: 'c'.repeat(40),
+    merged_by: hostAccount({ id: '8', login: 'grace' }),
+    created_at: AT,
+    merged_at: mergedAt,
+    closed_at: mergedAt,
+    updated_at: mergedAt,
+    ...fields,
+  }
+}
+
+/** An approval of `hostPullRequest`. */
+export function hostReview(fields: Partial<HostReview> = {}): HostReview {
+  return {
+    repository: hostRepository(),
+    pull_request: 7,
+    id: '1',
+    reviewer: hostAccount({ id: '8', login: 'grace' }),
+    state: 'approved',
+    commit_sha: 'b'.repeat(40),
+    submitted_at: new Date(AT.getTime() + 300_000),
+    ...fields,
+  }
+}
+
+/** A successful check of the commit that `hostPullRequest` landed with. */
+export function hostCheck(fields: Partial<HostCheck> = {}): HostCheck {
+  return {
+    repository: hostRepository(),
+    commit_sha: 'c'.repeat(40),
+    id: '71',
+    name: 'test',
+    source: 'github-actions',
+    status: 'success',
+    url: null,
+    started_at: new Date(AT.getTime() + 660_000),
+    completed_at: new Date(AT.getTime() + 720_000),
+    ...fields,
+  }
+}
+
+/** A push of one commit to the tracked branch. */
+export function hostPush(fields: Partial<HostPush> = {}): HostPush {
+  const after = fields.after ?? 'c'.repeat(40)
+  return {
+    repository: hostRepository(),
+    ref: 'refs/heads/main',
+    before: 'e'.repeat(40),
+    after,
+    forced: false,
+    pusher: hostAccount(),
+    by_merge_queue: false,
+    commits: pushedCommits(after),
+    pushed_at: new Date(AT.getTime() + 600_000),
+    ...fields,
+  }
+}
+
+/** Commits as the event of a push lists them. */
+export function pushedCommits(...shas: string[]): HostPushedCommit[] {
+  const person = { name: 'Ada', email: 'ada@example.com', login: 'ada' }
+  return shas.map((sha) => ({ sha, message: `Commit ${sha.slice(0, 7)}`, author: person, committer: person, at: AT }))
+}
+
+export function hostChangeCommit(sha: string, fields: Partial<HostChangeCommit> = {}): HostChangeCommit {
+  const person = { name: 'Ada', email: 'ada@example.com', id: '7', login: 'ada' }
+  const signature = { verified: true, reason: 'valid' }
+  return { sha, message: `Commit ${sha.slice(0, 7)}`, author: person, committer: person, signature, ...fields }
 }
 
 /** Stores an active connection of an organization with one repository. */

@@ -2,23 +2,38 @@ import type { Tx } from '../../platform/db/sql.ts'
 import { canonicalJson } from '../../platform/json/canonical-json.ts'
 import type { Services } from '../../services.ts'
 import { addLogEntry } from '../log/log-entry.store.ts'
-import { insertLink, lockHead } from './chain.store.ts'
-import { type ChainKey, type ChainPosition, linkHash, type NewLink } from './link.ts'
+import { insertLink, lockChain, saveAnchor, saveHead } from './chain.store.ts'
+import { headMac } from './chain-head.ts'
+import { anchorMac, isAnchored } from './chain-interval.ts'
+import { type ChainKey, type ChainPosition, type Link, linkHash, linkMac, type NewLink } from './link.ts'
+import { settleEnd } from './store-breaks.ts'
 
 /**
  * Appends a record or an amendment to a repository's chain, in the caller's transaction. The chain
  * stays locked until the transaction ends.
+ *
+ * A fact is never lost: if the end of the chain does not verify, the link continues what is stored,
+ * and the chain is broken from then on.
  */
 export async function appendLink(
-  _services: Pick<Services, 'integrityKey'>,
+  services: Pick<Services, 'clock' | 'integrityKey'>,
   tx: Tx,
   chain: ChainKey,
-  link: NewLink,
+  { kind, change_id, at, body: document }: NewLink,
 ): Promise<ChainPosition> {
-  const { length, head } = await lockHead(tx, chain)
-  const body = canonicalJson(link.body)
-  const hash = linkHash(head, body)
-  await insertLink(tx, chain, { ...link, index: length, body, hash })
-  await addLogEntry(tx, { kind: link.kind === 'record' ? 'change' : 'amendment', sha256: hash })
-  return { index: length, hash: hash.toString('hex'), previous_hash: head?.toString('hex') ?? null }
+  await lockChain(tx, chain)
+  const end = await settleEnd(services, tx, chain)
+  const { length: index, head: previous_hash } = end
+  const body = canonicalJson(document)
+  const hash = linkHash(previous_hash, body)
+  await storeLink(services, tx, chain, { index, kind, change_id, at, previous_hash, hash, body, tombstone: null })
+  const head = { ...end, length: index + 1, head: hash }
+  await saveHead(tx, chain, head, headMac(services.integrityKey, chain, head))
+  await addLogEntry(tx, { kind: kind === 'record' ? 'change' : 'amendment', sha256: hash })
+  return { index, hash: hash.toString('hex'), previous_hash: previous_hash?.toString('hex') ?? null }
+}
+
+async function storeLink({ integrityKey }: Pick<Services, 'integrityKey'>, tx: Tx, chain: ChainKey, link: Link) {
+  await insertLink(tx, chain, link, linkMac(integrityKey, chain, link))
+  if (isAnchored(link.index)) await saveAnchor(tx, chain, { ...link, mac: anchorMac(integrityKey, chain, link) })
 }

@@ -12,7 +12,10 @@ export const ChainPosition = Closed(
       description: 'SHA-256 of the previous hash and the canonical JSON (RFC 8785) of the body, in hexadecimal.',
     }),
     previous_hash: Nullable(
-      Type.String({ ...Hash, description: 'The hash of the link before. Null for the first link: 32 zero bytes are hashed.' }),
+      Type.String({
+        ...Hash,
+        description: 'The hash of the link before. Null for the first link: 32 zero bytes are hashed.',
+      }),
     ),
   },
   { description: 'The link of the hash chain.' },

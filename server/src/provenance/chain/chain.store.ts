@@ -1,34 +1,147 @@
 import { lockName } from '../../platform/db/advisory-lock.ts'
-import type { Tx } from '../../platform/db/sql.ts'
-import type { ChainKey } from './link.ts'
+import type { Db, Tx } from '../../platform/db/sql.ts'
+import type { StoredBreak } from './chain-break.ts'
+import type { ChainEnd, ChainHead } from './chain-head.ts'
+import type { ChainKey, Link } from './link.ts'
 
-type Head = { length: number; head: Buffer | null }
-
-/** Locks a chain until the transaction ends, and reads its end. */
-export async function lockHead(tx: Tx, { org_id, provider, repository_id }: ChainKey): Promise<Head> {
-  await lockName(tx, `provenance chain ${org_id} ${provider} ${repository_id}`)
-  const [row] = await tx<Head[]>`
-    select length::int, head
-    from provenance_chains
-    where org_id = ${org_id}
-      and provider = ${provider}
-      and repository_id = ${repository_id}`
-  return row ?? { length: 0, head: null }
+/** Selects the rows of a chain. */
+export function ofChain(db: Db, { org_id, provider, repository_id }: ChainKey) {
+  return db`org_id = ${org_id} and provider = ${provider} and repository_id = ${repository_id}`
 }
 
-type LinkRow = { index: number; kind: string; change_id: string; body: string; hash: Buffer; at: Date }
+/** Locks a chain until the transaction ends. */
+export async function lockChain(tx: Tx, { org_id, provider, repository_id }: ChainKey): Promise<void> {
+  await lockName(tx, `provenance chain ${org_id} ${provider} ${repository_id}`)
+}
 
-/** Appends a link to a locked chain. */
-export async function insertLink(tx: Tx, { org_id, provider, repository_id }: ChainKey, link: LinkRow): Promise<void> {
+type EndRow = Partial<Omit<NonNullable<ChainEnd['head']>, 'breaks'>> & {
+  break_count: number | null
+  last_index: number | null
+  last_hash: Buffer
+} & Omit<StoredBreak, 'sequence' | 'mac'> & { sequence: number | null; break_mac: Buffer }
+
+/** Reads the end of a chain and its breaks in one statement. */
+export async function readEnd(db: Db, chain: ChainKey): Promise<ChainEnd> {
+  const rows = await db<EndRow[]>`
+    select head.length, head.head, head.breaks as break_count, head.verified_length, head.verified_at, head.mac,
+      last.index as last_index, last.hash as last_hash,
+      break.sequence, break.index, break.part, break.expected, break.found, break.found_at, break.note,
+      break.acknowledged_at, break.mac as break_mac
+    from (select) as one
+    left join (
+      select length, head, breaks, verified_length, verified_at, mac
+      from provenance_chains
+      where ${ofChain(db, chain)}
+    ) head on true
+    left join (
+      select index, hash
+      from chain_links
+      where ${ofChain(db, chain)}
+      order by index desc
+      limit 1
+    ) last on true
+    left join (
+      select sequence, index, part, expected, found, found_at, note, acknowledged_at, mac
+      from chain_breaks
+      where ${ofChain(db, chain)}
+    ) break on true
+    order by break.sequence`
+  return toEnd(rows)
+}
+
+function toEnd(rows: EndRow[]): ChainEnd {
+  const [first] = rows as [EndRow]
+  const { length, head = null, break_count, verified_length = 0, verified_at = null, mac, last_index } = first
+  return {
+    head:
+      break_count === null
+        ? null
+        : ({ length, head, breaks: break_count, verified_length, verified_at, mac } as ChainEnd['head']),
+    last: last_index === null ? null : { index: last_index, hash: first.last_hash },
+    breaks: rows.flatMap((row) => (row.sequence === null ? [] : [toBreak(row, row.sequence)])),
+  }
+}
+
+function toBreak(row: EndRow, sequence: number): StoredBreak {
+  const { index, part, expected, found, found_at, note, acknowledged_at, break_mac: mac } = row
+  return { sequence, index, part, expected, found, found_at, note, acknowledged_at, mac }
+}
+
+export async function saveHead(tx: Tx, chain: ChainKey, head: ChainHead, mac: Buffer): Promise<void> {
+  const { length, head: hash, breaks, verified_length, verified_at } = head
   await tx`
-    insert into chain_links (org_id, provider, repository_id, index, kind, change_id, body, hash, at)
+    insert into provenance_chains (
+      org_id, provider, repository_id, length, head, breaks, verified_length, verified_at, mac
+    )
     values (
-      ${org_id}, ${provider}, ${repository_id}, ${link.index}, ${link.kind}, ${link.change_id}, ${link.body},
-      ${link.hash}, ${link.at}
-    )`
-  await tx`
-    insert into provenance_chains (org_id, provider, repository_id, length, head)
-    values (${org_id}, ${provider}, ${repository_id}, ${link.index + 1}, ${link.hash})
+      ${chain.org_id}, ${chain.provider}, ${chain.repository_id}, ${length}, ${hash}, ${breaks}, ${verified_length},
+      ${verified_at}, ${mac}
+    )
     on conflict (org_id, provider, repository_id) do update
-    set length = excluded.length, head = excluded.head`
+    set length = excluded.length,
+      head = excluded.head,
+      breaks = excluded.breaks,
+      verified_length = excluded.verified_length,
+      verified_at = excluded.verified_at,
+      mac = excluded.mac`
+}
+
+export async function insertLink(tx: Tx, chain: ChainKey, link: Link, mac: Buffer): Promise<void> {
+  await tx`
+    insert into chain_links (
+      org_id, provider, repository_id, index, kind, change_id, at, previous_hash, hash, body, tombstone, mac
+    )
+    values (
+      ${chain.org_id}, ${chain.provider}, ${chain.repository_id}, ${link.index}, ${link.kind}, ${link.change_id},
+      ${link.at}, ${link.previous_hash}, ${link.hash}, ${link.body}, ${link.tombstone}, ${mac}
+    )`
+}
+
+/** A hash of a chain that is authenticated by itself. */
+export type Anchor = { index: number; hash: Buffer; mac: Buffer }
+
+/** Replaces an anchor at the same index. */
+export async function saveAnchor(tx: Tx, chain: ChainKey, { index, hash, mac }: Anchor): Promise<void> {
+  await tx`
+    insert into chain_anchors (org_id, provider, repository_id, index, hash, mac)
+    values (${chain.org_id}, ${chain.provider}, ${chain.repository_id}, ${index}, ${hash}, ${mac})
+    on conflict (org_id, provider, repository_id, index) do update
+    set hash = excluded.hash, mac = excluded.mac`
+}
+
+/** The chain that follows `after` in the order of keys. Finds chains by any row that belongs to them. */
+export async function findNextChain(db: Db, orgId: string | null, after: ChainKey | null): Promise<ChainKey | null> {
+  const first = (table: string) => db`
+    (
+      select org_id, provider, repository_id
+      from ${db(table)}
+      where true
+        ${orgId === null ? db`` : db`and org_id = ${orgId}`}
+        ${after === null ? db`` : db`and (org_id, provider, repository_id) > (${after.org_id}, ${after.provider}, ${after.repository_id})`}
+      order by org_id, provider, repository_id
+      limit 1
+    )`
+  const [row] = await db<ChainKey[]>`
+    select org_id, provider, repository_id
+    from (
+      ${first('provenance_chains')}
+      union all ${first('chain_links')}
+      union all ${first('chain_anchors')}
+      union all ${first('chain_breaks')}
+      union all ${first('changes')}
+    ) as firsts
+    order by org_id, provider, repository_id
+    limit 1`
+  return row ?? null
+}
+
+/** How many links the chains of an organization have, those of all, or one chain. */
+export async function countLinks(db: Db, orgId: string | null, chain: ChainKey | null): Promise<number> {
+  const [row] = await db<[{ links: number }]>`
+    select coalesce(sum(length), 0)::int as links
+    from provenance_chains
+    where true
+      ${orgId === null ? db`` : db`and org_id = ${orgId}`}
+      ${chain === null ? db`` : db`and ${ofChain(db, chain)}`}`
+  return row.links
 }

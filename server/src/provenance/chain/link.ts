@@ -1,5 +1,6 @@
-import { createHash } from 'node:crypto'
+import { createHash, createHmac, type KeyObject } from 'node:crypto'
 
+/** The chain of a repository. */
 export type ChainKey = { org_id: string; provider: string; repository_id: string }
 
 /** A position in a chain, as the API shows it. Hashes are lower-case hexadecimal. */
@@ -7,6 +8,20 @@ export type ChainPosition = { index: number; hash: string; previous_hash: string
 
 /** What is appended to a chain. The body of an amendment is `{change, at, kind, facts}`. */
 export type NewLink = { kind: 'record' | 'amendment'; change_id: string; body: object; at: Date }
+
+/** A stored link. It has either a body or, after retention has removed the body, a tombstone. */
+export type Link = {
+  index: number
+  kind: NewLink['kind']
+  change_id: string
+  at: Date
+  previous_hash: Buffer | null
+  hash: Buffer
+  /** Canonical JSON (RFC 8785). */
+  body: string | null
+  /** Canonical JSON of a `Tombstone`. */
+  tombstone: string | null
+}
 
 const NO_LINK = Buffer.alloc(32)
 
@@ -19,4 +34,35 @@ export function linkHash(previous: Buffer | null, body: string): Buffer {
     .update(previous ?? NO_LINK)
     .update(body)
     .digest()
+}
+
+/** A column that is authenticated. */
+export type Value = string | number | boolean | Date | Buffer | null
+
+/**
+ * Authenticates a row (HMAC-SHA256), so that access to the database is not enough to forge it. A
+ * row that is copied to another table or chain does not verify.
+ */
+export function rowMac(key: KeyObject, table: string, chain: ChainKey, values: readonly Value[]): Buffer {
+  const name = [table, chain.org_id, chain.provider, chain.repository_id]
+  return createHmac('sha256', key)
+    .update(JSON.stringify([...name, ...values.map(toText)]))
+    .digest()
+}
+
+/** The HMAC of a link covers its body by the hash. */
+export function linkMac(key: KeyObject, chain: ChainKey, link: Omit<Link, 'body'>): Buffer {
+  const { index, kind, change_id, at, previous_hash, hash, tombstone } = link
+  return rowMac(key, 'link', chain, [index, kind, change_id, at, previous_hash, hash, tombstone])
+}
+
+/** SHA-256 of stored values. It stands for a row that does not match. */
+export function digestOf(...values: Value[]): Buffer {
+  return createHash('sha256')
+    .update(JSON.stringify(values.map(toText)))
+    .digest()
+}
+
+function toText(value: Value): Value {
+  return Buffer.isBuffer(value) ? value.toString('hex') : value
 }

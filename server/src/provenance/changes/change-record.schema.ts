@@ -73,7 +73,9 @@ export const RecordPullRequest = Closed(
 /** What every statement shows of a review. */
 export const review = {
   reviewer: Nullable(Account('Who reviewed. Null if the account is unknown.')),
-  state: OneOf(['approved', 'changes_requested', 'commented', 'dismissed'], { description: 'The state of the review.' }),
+  state: OneOf(['approved', 'changes_requested', 'commented', 'dismissed'], {
+    description: 'The state of the review.',
+  }),
   commit_sha: Nullable(Sha('The commit that was reviewed. Null if it is unknown.')),
   submitted_at: Time('When the review was submitted.'),
   stale: Flag('Whether commits followed the one that was reviewed.'),

@@ -1,6 +1,8 @@
-import type { Db } from '../../platform/db/sql.ts'
+import type { ChangeRepository } from '../../ci/changes/landed-change.store.ts'
+import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { ChainPosition } from '../chain/link.ts'
-import type { Amendment, ChangeRecord } from './change-record.ts'
+import type { Amendment, ChangeRecord, Deviation } from './change-record.ts'
+import type { Landing } from './landing.store.ts'
 
 /** A change with its record. `record` is null after retention has removed it. */
 export type StoredChange = {
@@ -17,40 +19,124 @@ export type StoredChange = {
   last_index: number
 }
 
-type CommitName = { org_id: string; provider: string; repository_id: string; sha: string }
-
-type Row = Omit<StoredChange, 'record' | 'amendments' | 'chain'> & { link_index: number }
-
 export async function findChange(db: Db, orgId: string, id: string): Promise<StoredChange | null> {
-  const [row] = await db<Row[]>`
-    select org_id, id, provider, repository_id, merge_sha, created_at as landed_at, link_index, last_index
-    from changes
-    where org_id = ${orgId}
-      and id = ${id}`
-  if (!row) return null
-  const links = await db<{ body: string | null; index: number; hash: string; previous_hash: string | null }[]>`
-    select link.body, link.index, encode(link.hash, 'hex') as hash, encode(previous.hash, 'hex') as previous_hash
+  return findOne(db, db`change.org_id = ${orgId} and change.id = ${id}`)
+}
+
+/** The change of a pull request; null if it has none, or its record is not written yet. */
+export async function findChangeOfPullRequest(
+  db: Db,
+  { org_id, provider, repository_id }: ChangeRepository,
+  number: number,
+): Promise<StoredChange | null> {
+  return findOne(
+    db,
+    db`change.org_id = ${org_id}
+      and change.provider = ${provider}
+      and change.repository_id = ${repository_id}
+      and change.pull_request = ${number}`,
+  )
+}
+
+type CommitName = ChangeRepository & { sha: string }
+
+/**
+ * The change that a commit landed with: the one that ends with it, else the newest one that lists
+ * it. Null if no change has the commit.
+ */
+export async function findChangeOfCommit(db: Db, commit: CommitName): Promise<StoredChange | null> {
+  const { org_id, provider, repository_id, sha } = commit
+  const [row] = await db<{ id: string }[]>`
+    select change.id
+    from change_commits listed
+    join changes change on change.org_id = listed.org_id and change.id = listed.change_id
+    where listed.org_id = ${org_id}
+      and listed.provider = ${provider}
+      and listed.repository_id = ${repository_id}
+      and listed.sha = ${sha}
+    order by change.merge_sha = ${sha} desc, change.created_at desc, change.id desc
+    limit 1`
+  return row === undefined ? null : findChange(db, org_id, row.id)
+}
+
+type ChangeRow = Omit<StoredChange, 'record' | 'amendments' | 'chain'>
+
+async function findOne(db: Db, condition: ReturnType<Db>): Promise<StoredChange | null> {
+  const [row] = await db<ChangeRow[]>`
+    select change.org_id, change.id, change.provider, change.repository_id, change.merge_sha,
+      change.created_at as landed_at, change.last_index
+    from changes change
+    where ${condition}`
+  if (row === undefined) return null
+  const [first, ...others] = await listLinks(db, row)
+  if (first === undefined) throw new Error(`The change ${row.id} has no link.`)
+  return {
+    ...row,
+    record: first.body === null ? null : (JSON.parse(first.body) as ChangeRecord),
+    amendments: others.flatMap(({ body, chain }) =>
+      body === null ? [] : { ...(JSON.parse(body) as Amendment), chain },
+    ),
+    chain: first.chain,
+  }
+}
+
+const LINKS_MAX = 1000
+
+/** The links of a change: its record, then its amendments. */
+async function listLinks(db: Db, { org_id, id, provider, repository_id }: ChangeRow) {
+  const rows = await db<(ChainPosition & { body: string | null })[]>`
+    select link.index::int, encode(link.hash, 'hex') as hash, encode(previous.hash, 'hex') as previous_hash, link.body
     from chain_links link
     left join chain_links previous
       on previous.org_id = link.org_id
       and previous.provider = link.provider
       and previous.repository_id = link.repository_id
       and previous.index = link.index - 1
-    where link.org_id = ${orgId}
+    where link.org_id = ${org_id}
+      and link.provider = ${provider}
+      and link.repository_id = ${repository_id}
       and link.change_id = ${id}
-    order by link.index`
-  const [record, ...amendments] = links
-  const { link_index: _, ...change } = row
-  const positionOf = ({ index, hash, previous_hash }: ChainPosition) => ({ index, hash, previous_hash })
-  return {
-    ...change,
-    record: record?.body ? JSON.parse(record.body) : null,
-    chain: positionOf(record as ChainPosition),
-    amendments: amendments.map((link) => ({ ...JSON.parse(link.body ?? '{}'), chain: positionOf(link) })),
-  }
+    order by link.index
+    limit ${LINKS_MAX}`
+  return rows.map(({ body, ...chain }) => ({ body, chain }))
 }
 
-/** The change that a commit landed with; null if no change has the commit. */
-export async function findChangeOfCommit(_db: Db, _commit: CommitName): Promise<StoredChange | null> {
-  return null
+type NewChange = { record: ChangeRecord; link_index: number; recorded_at: Date }
+
+/** Stores a recorded change with its commits. */
+export async function insertChange(tx: Tx, landing: Landing, { record, link_index, recorded_at }: NewChange) {
+  const { org_id, provider, repository_id } = landing
+  await tx`
+    insert into changes (
+      org_id, id, provider, repository_id, branch, landed_by, pull_request, push_id, merge_sha, link_index, last_index,
+      deviations, created_at, recorded_at
+    )
+    values (
+      ${org_id}, ${record.id}, ${provider}, ${repository_id}, ${record.branch}, ${record.landed_by},
+      ${landing.pull_request}, ${landing.push_id}, ${record.commits.merge}, ${link_index}, ${link_index},
+      ${record.deviations}, ${landing.landed_at}, ${recorded_at}
+    )`
+  await tx`
+    insert into change_commits (org_id, provider, repository_id, sha, change_id)
+    select ${org_id}, ${provider}, ${repository_id}, sha, ${record.id}
+    from unnest(${commitsOf(record)}::text[]) as landed (sha)`
+}
+
+/** A push that only removed commits brought none. */
+function commitsOf({ commits, forced }: ChangeRecord): string[] {
+  const listed = commits.list.map(({ sha }) => sha)
+  return [...new Set(forced && listed.length === 0 ? [] : [...listed, commits.head, commits.merge])]
+}
+
+/** Notes the newest amendment of a change. */
+export async function noteAmendment(
+  tx: Tx,
+  { org_id, id }: Pick<StoredChange, 'org_id' | 'id'>,
+  { last_index, deviations }: { last_index: number; deviations: Deviation[] },
+): Promise<void> {
+  await tx`
+    update changes
+    set last_index = ${last_index}, deviations = ${deviations}
+    where org_id = ${org_id}
+      and id = ${id}`
 }

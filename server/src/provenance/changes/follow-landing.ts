@@ -8,7 +8,7 @@ import type { Tx } from '../../platform/db/sql.ts'
 import { enqueue } from '../../platform/queue/job.ts'
 import { branchName } from '../../repositories/branch-name.ts'
 import { addMergeCommit, type ConcernedBy, insertLanding, listConcerned, type NewLanding } from './landing.store.ts'
-import { firstDue, isLate } from './landing-schedule.ts'
+import { firstDue, isLate, SETTLE_MS } from './landing-schedule.ts'
 import { followFactJob, recordChangesJob } from './record-jobs.ts'
 
 type What = Pick<NewLanding, 'pull_request' | 'push_id' | 'branch' | 'head_sha' | 'merge_sha' | 'landed_at'>
@@ -41,7 +41,7 @@ async function noteLanding(tx: Tx, repository: ChangeRepository, what: What, now
   const landing = { ...repository, ...what, noted_at: now, late: isLate(times), due_at: firstDue(times) }
   const isNew = await insertLanding(tx, landing)
   const isCompleted = !isNew && what.merge_sha !== null && (await addMergeCommit(tx, landing))
-  if (isNew || isCompleted) await enqueue(tx, recordChangesJob, repository)
+  if (isNew || isCompleted) await enqueue(tx, recordChangesJob, repository, SETTLE_MS)
 }
 
 /** The handlers of facts that a record states: they may complete it, or amend it. */

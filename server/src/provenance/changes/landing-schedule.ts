@@ -4,7 +4,7 @@ import { MINUTE_MS } from '../../platform/clock.ts'
 export const DEADLINE_MS = 60 * MINUTE_MS
 
 /** Events of one landing arrive together. A push waits for the events of its pull requests. */
-const SETTLE_MS = 3000
+export const SETTLE_MS = 3000
 
 /** When no check of the commit is known after this time, the host is asked for them. */
 const ASK_AFTER_MS = 2 * MINUTE_MS

@@ -1,15 +1,78 @@
-import type { Tx } from '../../platform/db/sql.ts'
-
-/** A digest that is published in the log: a link of a chain, or the payload of a statement. */
-export type LogEntry = { kind: 'change' | 'amendment' | 'statement'; sha256: Buffer }
+import type { Db, Tx } from '../../platform/db/sql.ts'
+import type { LogEntry } from './log-entry.ts'
 
 /**
- * Adds an entry in the caller's transaction. It gets its position in the log soon afterwards. An
- * entry that is already there has no effect.
+ * Adds an entry in the caller's transaction. It gets its position in the log within about a second
+ * after the commit. An entry that is already there has no effect. Takes no lock that transactions
+ * with other entries wait for.
  */
 export async function addLogEntry(tx: Tx, { kind, sha256 }: LogEntry): Promise<void> {
   await tx`
     insert into log_entries (kind, sha256)
     values (${kind}, ${sha256})
     on conflict do nothing`
+}
+
+export async function hasPendingEntries(db: Db): Promise<boolean> {
+  const [row] = await db<[{ pending: boolean }]>`
+    select exists (select from log_entries where leaf_index is null) as pending`
+  return row.pending
+}
+
+/** An entry in the log, and its position. */
+type SequencedEntry = LogEntry & { leaf_index: number }
+
+/**
+ * Gives the oldest pending entries consecutive positions from `first` on, and returns them in this
+ * order. Entries of transactions that have not been committed are not visible, so they follow
+ * later, whatever their ids are.
+ */
+export async function numberPendingEntries(tx: Tx, first: number, limit: number): Promise<LogEntry[]> {
+  const numbered = await tx<SequencedEntry[]>`
+    with pending as (
+      select id, ${first}::bigint + row_number() over (order by id) - 1 as leaf_index
+      from (
+        select id
+        from log_entries
+        where leaf_index is null
+        order by id
+        limit ${limit}
+      ) as oldest
+    )
+    update log_entries entry
+    set leaf_index = pending.leaf_index
+    from pending
+    where entry.id = pending.id
+    returning entry.kind, entry.sha256, entry.leaf_index`
+  return numbered.toSorted((a, b) => a.leaf_index - b.leaf_index)
+}
+
+/** The entries in the log from position `first` on, at most `count`. */
+export async function listEntries(db: Db, first: number, count: number): Promise<SequencedEntry[]> {
+  return db<SequencedEntry[]>`
+    select kind, sha256, leaf_index
+    from log_entries
+    where leaf_index >= ${first}
+      and leaf_index < ${first + count}
+    order by leaf_index
+    limit ${count}`
+}
+
+/** An entry's position, null while it is pending, and the newest checkpoint, null before the first. */
+type FoundEntry = { leaf_index: number | null; size: number | null; note: string | null }
+
+/** Reads both in one statement, so that the checkpoint covers an entry that has a position. */
+export async function findEntry(db: Db, { kind, sha256 }: LogEntry): Promise<FoundEntry | null> {
+  const [row] = await db<FoundEntry[]>`
+    select entry.leaf_index, newest.size, newest.note
+    from log_entries entry
+    left join (
+      select size, note
+      from log_checkpoints
+      order by size desc
+      limit 1
+    ) as newest on true
+    where entry.kind = ${kind}
+      and entry.sha256 = ${sha256}`
+  return row ?? null
 }

@@ -1,20 +1,73 @@
+import type { Db } from '../../platform/db/sql.ts'
+import { invalidField } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
-import type { LogEntry } from './log-entry.store.ts'
+import { listTiles } from './log.store.ts'
+import { findEntry } from './log-entry.store.ts'
+import { entryText, type LogEntry } from './log-entry.ts'
+import { consistencyRanges, hashOfSubtrees, inclusionRanges, type Range, subtreesOf } from './merkle-tree.ts'
+import { sequenceLog } from './sequence-log.ts'
+import { type TileName, Tiles, tileOf } from './tile.ts'
 
-/** The proof that an entry is in the log. Hashes are base64. */
+/** Proves that an entry is in the log. Hashes are base64. */
 export type LogProof = {
   origin: string
-  /** The bytes of the entry as text. */
+  /** The text of the entry. */
   entry: string
   leaf_index: number
   tree_size: number
+  /** RFC 6962 §2.1.1. */
   inclusion_proof: string[]
-  /** From the given older size to `tree_size`. Null if no older size was given. */
+  /** RFC 6962 §2.1.2, from the given size; null without one. */
   consistency_proof: string[] | null
-  /** The signed note of the tree with `tree_size` entries. */
+  /** The newest checkpoint, a signed note. */
   checkpoint: string
 }
 
-export async function readLogProof(_services: Services, _entry: LogEntry, _checkpointSize?: number): Promise<LogProof> {
-  throw new Error('The log has no proofs yet.')
+type Found = { leaf_index: number; size: number; note: string }
+
+/**
+ * Reads the proof that an entry is in the newest checkpoint, and with `checkpointSize` that this
+ * checkpoint extends the earlier one of that size. A pending entry is added to the log first.
+ * Throws 400 `invalid_request` if `checkpointSize` exceeds the size of the log.
+ */
+export async function readLogProof(services: Services, entry: LogEntry, checkpointSize?: number): Promise<LogProof> {
+  const { leaf_index, size, note } = await findInLog(services, entry)
+  if (checkpointSize !== undefined && checkpointSize > size)
+    throw invalidField('/query/checkpoint_size', `must not exceed the size of the log, which is ${size}`)
+  const inclusion = inclusionRanges(leaf_index, { start: 0, end: size })
+  const consistency = checkpointSize === undefined ? null : consistencyRanges(checkpointSize, size)
+  const hashes = await readHashes(services.sql, [...inclusion, ...(consistency ?? [])])
+  return {
+    origin: note.slice(0, note.indexOf('\n')),
+    entry: entryText(entry),
+    leaf_index,
+    tree_size: size,
+    inclusion_proof: hashes.slice(0, inclusion.length),
+    consistency_proof: consistency && hashes.slice(inclusion.length),
+    checkpoint: note,
+  }
+}
+
+async function findInLog(services: Services, entry: LogEntry): Promise<Found> {
+  const found = await findEntry(services.sql, entry)
+  if (isInLog(found)) return found
+  await sequenceLog(services)
+  const added = await findEntry(services.sql, entry)
+  if (isInLog(added)) return added
+  throw new Error(`The transparency log has no entry for the ${entry.kind} ${entry.sha256.toString('hex')}.`)
+}
+
+function isInLog(found: Awaited<ReturnType<typeof findEntry>>): found is Found {
+  return found !== null && found.leaf_index !== null
+}
+
+/** The hashes of ranges in base64. Reads all tiles that they need at once. */
+async function readHashes(db: Db, ranges: Range[]): Promise<string[]> {
+  const subtrees = ranges.map(subtreesOf)
+  const tiles = new Tiles(await listTiles(db, uniqueTiles(subtrees.flat().map(tileOf))))
+  return subtrees.map((parts) => hashOfSubtrees(parts.map((part) => tiles.hashOf(part))).toString('base64'))
+}
+
+function uniqueTiles(names: TileName[]): TileName[] {
+  return [...new Map(names.map((name) => [`${name.level}/${name.index}`, name])).values()]
 }

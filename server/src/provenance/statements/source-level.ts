@@ -40,7 +40,8 @@ function hasControls({ branch_rules: rules, pull_request, deviations }: ChangeRe
 
 function hasTwoParties(record: ChangeRecord): boolean {
   const { branch_rules: rules, commits, pull_request } = record
-  const isKnown = pull_request?.author != null && commits.complete && commits.list.every(({ author }) => author.id !== null)
+  const isKnown =
+    pull_request?.author != null && commits.complete && commits.list.every(({ author }) => author.id !== null)
   return rules !== null && rules.required_approvals >= 1 && isKnown && isReviewed(record)
 }
 

@@ -81,10 +81,10 @@ const LogProof = Closed(
     entry: Type.String({ description: 'The entry of the statement in the log.' }),
     leaf_index: Type.Integer({ minimum: 0, description: 'The position of the entry in the log, from 0.' }),
     tree_size: Type.Integer({ minimum: 1, description: 'The number of entries that the checkpoint covers.' }),
-    inclusion_proof: hashes('The hashes that prove that the entry is in the tree (RFC 9162), in base64.'),
+    inclusion_proof: hashes('The hashes that prove that the entry is in the tree (RFC 6962), in base64.'),
     consistency_proof: Nullable(
       hashes('The hashes that prove that the tree contains the tree of `checkpoint_size` entries, in base64.'),
-      { description: 'The consistency proof (RFC 9162), in base64. Null without `checkpoint_size`.' },
+      { description: 'The consistency proof (RFC 6962), in base64. Null without `checkpoint_size`.' },
     ),
     checkpoint: Type.String({ description: 'The signed checkpoint of the tree (C2SP tlog-checkpoint).' }),
   },

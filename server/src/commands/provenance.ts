@@ -1,0 +1,132 @@
+import { COMMAND_LINE } from '../audit/audit.store.ts'
+import { requireOrganization } from '../organizations/require-organization.ts'
+import { acknowledgeBreaks } from '../provenance/chain/acknowledge-breaks.ts'
+import { countLinks } from '../provenance/chain/chain.store.ts'
+import { findUnlinkedEntries } from '../provenance/chain/link.store.ts'
+import type { ChainKey } from '../provenance/chain/link.ts'
+import { listChains, type OpenBreak, type Verification, verifyChains } from '../provenance/chain/verify-chains.job.ts'
+import { PROVIDERS } from '../repositories/repository-identity.ts'
+import type { Services } from '../services.ts'
+import { administer } from './administer.ts'
+import { nameOfChain, requireChain, requireChains } from './chain-names.ts'
+import { type Context, defineCommand, type Output } from './command.ts'
+import { ProgressBar } from './progress-bar.ts'
+import { table } from './table.ts'
+
+const PROVIDER = { type: 'text', value: PROVIDERS.join('|'), about: 'the code host of the repository' } as const
+/** Fewer links are verified in an instant, without a progress bar. */
+const LONG_LINKS = 10_000
+
+export const provenanceVerify = defineCommand({
+  name: 'provenance verify',
+  about:
+    'Verifies the hash chains of change records, and the records, changes and log entries that belong to them. Exits with 1 if something does not match and is not acknowledged.',
+  arguments: [],
+  options: {
+    org: { type: 'text', value: '<slug>', about: 'only chains of this organization' },
+    repository: { type: 'text', value: 'owner/name', about: 'only the chain of this repository' },
+    provider: PROVIDER,
+  },
+  async run(context, _given, { org, repository, provider }) {
+    const verified = await administer(context, async (services) => {
+      const orgId = org === undefined ? null : (await requireOrganization(services.sql, org)).id
+      if (repository === undefined) return verifyAll(services, orgId, context)
+      const chains = await requireChains(services.sql, orgId, { repository, provider })
+      return verifyListed(services, chains, context)
+    })
+    context.print(toOutput(verified))
+    const { breaks, unlinked } = verified
+    if (breaks.length + unlinked.length > 0)
+      throw new Error(
+        `Not ok: ${breaks.length + unlinked.length} breaks; run "provenance acknowledge" when they are explained`,
+      )
+  },
+})
+
+type Named = Omit<Verification, 'breaks'> & { breaks: (OpenBreak & { repository: string })[]; unlinked: string[] }
+
+async function verifyAll(services: Services, orgId: string | null, context: Context): Promise<Named> {
+  const total = await countLinks(services.sql, orgId, null)
+  const verification = await follow(services, listChains(services, orgId), { total, context })
+  const unlinked = orgId === null ? await findUnlinkedEntries(services.sql) : []
+  return { ...verification, unlinked }
+}
+
+async function verifyListed(services: Services, chains: ChainKey[], context: Context): Promise<Named> {
+  const lengths = await Promise.all(chains.map((chain) => countLinks(services.sql, null, chain)))
+  const total = lengths.reduce((sum, length) => sum + length, 0)
+  return { ...(await follow(services, chains, { total, context })), unlinked: [] }
+}
+
+type Following = { total: number; context: Context }
+
+async function follow(
+  services: Services,
+  chains: Parameters<typeof verifyChains>[1],
+  { total, context }: Following,
+): Promise<Omit<Named, 'unlinked'>> {
+  const progress = total < LONG_LINKS ? null : new ProgressBar(context.say)
+  let done = 0
+  const onProgress = (links: number) => {
+    done += links
+    progress?.reach(done, total, 'links')
+  }
+  const verification = await verifyChains(services, chains, { onProgress })
+  progress?.end()
+  const names = verification.breaks.map(({ chain }) => nameOfChain(services.sql, chain))
+  const named = (await Promise.all(names)).map((repository, nth) => ({
+    ...(verification.breaks[nth] as OpenBreak),
+    repository,
+  }))
+  return { ...verification, breaks: named }
+}
+
+function toOutput({ chains, links, breaks, unlinked }: Named): Output {
+  const ok = breaks.length + unlinked.length === 0
+  const rows = breaks.map(({ repository, index, part, expected, found, found_at }) => [
+    repository,
+    `${index}`,
+    part,
+    expected.toString('hex'),
+    found?.toString('hex') ?? 'missing',
+    found_at.toISOString(),
+  ])
+  const lines = [
+    ...(rows.length > 0 ? [table(['REPOSITORY', 'INDEX', 'PART', 'EXPECTED', 'FOUND', 'SINCE'], rows, '')] : []),
+    ...unlinked.map((hash) => `The log has the link ${hash}, but no chain has it.`),
+    `${chains} chains with ${links} links were verified: ${ok ? 'ok' : `${breaks.length + unlinked.length} breaks`}.`,
+  ]
+  return { json: { ok, chains, links, breaks: toBreaks(breaks), unlinked }, text: lines.join('\n') }
+}
+
+/** One break for each link: a changed link also differs from the rows that repeat it. */
+function toBreaks(breaks: Named['breaks']) {
+  const first = new Map(breaks.toReversed().map((one) => [`${Object.values(one.chain)} ${one.index}`, one]))
+  return breaks
+    .filter((one) => first.get(`${Object.values(one.chain)} ${one.index}`) === one)
+    .map(({ repository, index, expected, found }) => {
+      return { repository, index, expected: expected.toString('hex'), found: found?.toString('hex') ?? null }
+    })
+}
+
+export const provenanceAcknowledge = defineCommand({
+  name: 'provenance acknowledge',
+  about:
+    "Records what happened to a repository's broken chain. Statements are issued again, and name the breaks. Audited.",
+  arguments: [],
+  options: {
+    org: { type: 'text', value: '<slug>', about: 'the organization', required: true },
+    repository: { type: 'text', value: 'owner/name', about: 'the repository', required: true },
+    provider: PROVIDER,
+    note: { type: 'text', value: 'N', about: 'what happened, in at most 2,000 characters', required: true },
+  },
+  async run(context, _given, { org, repository, provider, note }) {
+    const breaks = await administer(context, async (services) => {
+      const { id } = await requireOrganization(services.sql, org)
+      const chain = await requireChain(services.sql, id, { repository, provider })
+      return acknowledgeBreaks(services, chain, { principal: COMMAND_LINE, note })
+    })
+    const json = { repository, note, breaks: breaks.map(({ index, part }) => ({ index, part })) }
+    context.print({ json, text: `Acknowledged ${breaks.length} breaks in the chain of ${repository}.` })
+  },
+})

@@ -1,0 +1,76 @@
+import { type Principal, recordAudit } from '../../audit/audit.store.ts'
+import type { Tx } from '../../platform/db/sql.ts'
+import { ApiError } from '../../platform/http/errors.ts'
+import type { Services } from '../../services.ts'
+import { saveAcknowledgement } from './break.store.ts'
+import { lockChain, readEnd, saveAnchor, saveHead } from './chain.store.ts'
+import { breakMac, isSettled, type StoredBreak } from './chain-break.ts'
+import { headMac } from './chain-head.ts'
+import { anchorMac } from './chain-interval.ts'
+import { findHash } from './link.store.ts'
+import type { ChainKey } from './link.ts'
+import { readChainState } from './read-chain-state.ts'
+import { settleEnd } from './store-breaks.ts'
+import { verifyChain } from './verify-chain.ts'
+
+type Acknowledgement = { principal: Principal; note: string }
+
+const NOTE_CHARS_MAX = 2000
+
+/**
+ * Records what happened to a broken chain. Statements are issued again, and name the breaks. The
+ * whole chain is verified first, so that one acknowledgement covers everything that does not match.
+ * Returns the breaks that it covers. Throws 400 for an invalid note, and 409 `chain_not_broken` if
+ * no break was found before.
+ */
+export async function acknowledgeBreaks(
+  services: Services,
+  chain: ChainKey,
+  { principal, note }: Acknowledgement,
+): Promise<StoredBreak[]> {
+  const reason = requireNote(note)
+  if ((await readChainState(services, chain)).state !== 'broken') throw notBroken()
+  await verifyChain(services, chain)
+  const at = services.clock.now()
+  return services.sql.begin(async (tx) => {
+    const breaks = await settleBreaks(services, tx, chain, { note: reason, acknowledged_at: at })
+    const object = { type: 'chain', id: `${chain.provider}/${chain.repository_id}` }
+    const details = { breaks: breaks.map(({ index, part }) => ({ index, part })) }
+    await recordAudit(tx, chain.org_id, { principal, action: 'chain.acknowledge', object, reason, details }, at)
+    return breaks
+  })
+}
+
+function requireNote(note: string): string {
+  const trimmed = note.trim()
+  if (trimmed.length >= 1 && trimmed.length <= NOTE_CHARS_MAX) return trimmed
+  throw new ApiError(400, 'invalid_request', `A note must have 1 to ${NOTE_CHARS_MAX} characters`)
+}
+
+function notBroken(): ApiError {
+  return new ApiError(409, 'chain_not_broken', 'No break of the chain is waiting for an acknowledgement')
+}
+
+async function settleBreaks(
+  services: Services,
+  tx: Tx,
+  chain: ChainKey,
+  settled: Pick<StoredBreak, 'note' | 'acknowledged_at'>,
+): Promise<StoredBreak[]> {
+  const { integrityKey } = services
+  await lockChain(tx, chain)
+  const head = await settleEnd(services, tx, chain)
+  const { breaks } = await readEnd(tx, chain)
+  const open = breaks.filter((row) => !isSettled(integrityKey, chain, row)).map((row) => ({ ...row, ...settled }))
+  if (open.length === 0) throw notBroken()
+  for (const row of open) await saveAcknowledgement(tx, chain, { ...row, mac: breakMac(integrityKey, chain, row) })
+  for (const { part, index } of open) if (part === 'anchor') await replaceAnchor(services, tx, chain, index)
+  await saveHead(tx, chain, head, headMac(integrityKey, chain, head))
+  return open
+}
+
+/** From now on, the anchor authenticates the links as they are, so that a further change is found. */
+async function replaceAnchor({ integrityKey }: Services, tx: Tx, chain: ChainKey, index: number): Promise<void> {
+  const hash = await findHash(tx, chain, index)
+  if (hash !== null) await saveAnchor(tx, chain, { index, hash, mac: anchorMac(integrityKey, chain, { index, hash }) })
+}

@@ -1,0 +1,103 @@
+import type { KeyObject } from 'node:crypto'
+import type { Anchor } from './chain.store.ts'
+import { type FoundBreak, NO_HASH } from './chain-break.ts'
+import type { ChainHead } from './chain-head.ts'
+import type { LinkRow } from './link.store.ts'
+import { type ChainKey, digestOf, type Link, linkHash, linkMac, rowMac } from './link.ts'
+import { mismatchOfChange, statedChange } from './stated-change.ts'
+
+/** The links from one anchor to the next. A link is verified with the other links of its interval. */
+export const INTERVAL = 64
+
+/** The index of the first link of an interval. */
+export function intervalStart(index: number): number {
+  return index - (index % INTERVAL)
+}
+
+/** Whether a link is the last of its interval. */
+export function isAnchored(index: number): boolean {
+  return index % INTERVAL === INTERVAL - 1
+}
+
+export function anchorMac(key: KeyObject, chain: ChainKey, { index, hash }: Pick<Link, 'index' | 'hash'>): Buffer {
+  return rowMac(key, 'anchor', chain, [index, hash])
+}
+
+/** An interval that begins at index `from`. */
+export type Interval = { from: number; links: readonly LinkRow[]; anchor: Anchor | undefined; head: ChainHead }
+
+/**
+ * Verifies an interval. The anchor at its end authenticates it, because the hash of its last link
+ * covers all links before. The last interval ends with the head, which `breaksOfEnd` verifies.
+ */
+export function breaksOfInterval(key: KeyObject, chain: ChainKey, interval: Interval): FoundBreak[] {
+  const { from, links } = interval
+  return [
+    ...missingLinks(interval),
+    ...links.flatMap((link, nth) => breaksOfLink(key, chain, link, from === link.index ? undefined : links[nth - 1])),
+    ...breaksOfAnchor(key, chain, interval),
+  ]
+}
+
+/** Each gap is one break, at the first missing link. What is expected is the last missing link. */
+function missingLinks({ from, links, anchor, head }: Interval): FoundBreak[] {
+  const end = Math.min(from + INTERVAL, head.length)
+  const last = end === head.length ? head.head : anchor?.hash
+  const bounds = [
+    ...links.map(({ index, previous_hash }) => ({ index, before: previous_hash })),
+    { index: end, before: last },
+  ]
+  return bounds.flatMap(({ index, before }, nth): FoundBreak[] => {
+    const next = nth === 0 ? from : (links[nth - 1] as LinkRow).index + 1
+    return next < index ? [{ index: next, part: 'link', expected: before ?? NO_HASH, found: null }] : []
+  })
+}
+
+function breaksOfLink(key: KeyObject, chain: ChainKey, link: LinkRow, before: LinkRow | undefined): FoundBreak[] {
+  return [
+    ...breaksOfHash(link),
+    ...(before === undefined ? [] : breaksOfPrevious(link, before)),
+    ...breaksOfRow(key, chain, link),
+    ...breaksOfChange(chain, link),
+  ]
+}
+
+function breaksOfHash({ index, previous_hash, hash, body, tombstone }: LinkRow): FoundBreak[] {
+  if (body === null) return tombstone === null ? [{ index, part: 'link', expected: hash, found: null }] : []
+  const found = linkHash(previous_hash, body)
+  return found.equals(hash) ? [] : [{ index, part: 'link', expected: hash, found }]
+}
+
+/** Whether a link continues the one before, if that one is not missing. */
+export function breaksOfPrevious(
+  { index, previous_hash }: Pick<Link, 'index' | 'previous_hash'>,
+  before: Pick<Link, 'index' | 'hash'>,
+): FoundBreak[] {
+  if (before.index !== index - 1 || previous_hash?.equals(before.hash)) return []
+  return [{ index, part: 'previous', expected: before.hash, found: previous_hash }]
+}
+
+function breaksOfRow(key: KeyObject, chain: ChainKey, link: LinkRow): FoundBreak[] {
+  const { index, kind, change_id, at, previous_hash, hash, tombstone, mac, logged } = link
+  const unlogged: FoundBreak[] = logged ? [] : [{ index, part: 'log', expected: hash, found: null }]
+  if (mac.equals(linkMac(key, chain, link))) return unlogged
+  const found = digestOf(index, kind, change_id, at, previous_hash, tombstone, mac)
+  return [...unlogged, { index, part: 'row', expected: hash, found }]
+}
+
+function breaksOfChange(chain: ChainKey, link: LinkRow): FoundBreak[] {
+  const { index, hash, change } = link
+  if (change === null) return [{ index, part: 'change', expected: hash, found: null }]
+  const found = mismatchOfChange(chain, link, statedChange(link), change)
+  return found === null ? [] : [{ index, part: 'change', expected: hash, found }]
+}
+
+function breaksOfAnchor(key: KeyObject, chain: ChainKey, { from, links, anchor, head }: Interval): FoundBreak[] {
+  const index = from + INTERVAL - 1
+  if (index >= head.length) return []
+  const last = links.find((link) => link.index === index)?.hash
+  if (anchor === undefined) return [{ index, part: 'anchor', expected: last ?? NO_HASH, found: null }]
+  if (!anchor.mac.equals(anchorMac(key, chain, anchor)))
+    return [{ index, part: 'anchor', expected: last ?? NO_HASH, found: digestOf(anchor.hash, anchor.mac) }]
+  return last?.equals(anchor.hash) === false ? [{ index, part: 'anchor', expected: anchor.hash, found: last }] : []
+}

@@ -1,0 +1,63 @@
+import { createHash } from 'node:crypto'
+import { canonicalJson } from '../../platform/json/canonical-json.ts'
+import type { Services } from '../../services.ts'
+import { INTERVAL, intervalStart } from './chain-interval.ts'
+import { findExpiredIndex, type LinkRow, saveTombstone } from './link.store.ts'
+import { type ChainKey, linkMac } from './link.ts'
+import { verifyInterval } from './read-chain-state.ts'
+import { statedChange, type Tombstone } from './stated-change.ts'
+import { listChains } from './verify-chains.job.ts'
+
+type Retention = { org_id: string; since: Date; stopping?: AbortSignal }
+
+/**
+ * Removes the bodies of records whose changes landed before `since`, and of amendments from before
+ * then. Each leaves a tombstone, so that the chain still verifies. A broken chain keeps its bodies,
+ * which are evidence, until the breaks are acknowledged. Returns the number of removed bodies.
+ */
+export async function expireLinkBodies(services: Services, retention: Retention): Promise<number> {
+  let removed = 0
+  for await (const chain of listChains(services, retention.org_id)) {
+    removed += await expireChain(services, chain, retention)
+  }
+  return removed
+}
+
+async function expireChain(services: Services, chain: ChainKey, { since, stopping }: Retention): Promise<number> {
+  let removed = 0
+  let index = await findExpiredIndex(services.sql, chain, 0, since)
+  while (index !== null) {
+    stopping?.throwIfAborted()
+    const { state, links } = await verifyInterval(services, chain, index)
+    if (state.state === 'broken') return removed
+    const expired = links.filter((link) => isExpired(link, since))
+    removed += await expireLinks(services, chain, expired)
+    index = await findExpiredIndex(services.sql, chain, intervalStart(index) + INTERVAL, since)
+  }
+  return removed
+}
+
+/** Decides by the link itself, because the row of the change may have been changed. */
+function isExpired(link: LinkRow, since: Date): boolean {
+  const landedAt = statedChange(link)?.created_at
+  return link.body !== null && (landedAt === undefined ? link.at : new Date(landedAt)) < since
+}
+
+async function expireLinks(services: Services, chain: ChainKey, links: LinkRow[]): Promise<number> {
+  const expired_at = services.clock.now().toISOString()
+  await services.sql.begin(async (tx) => {
+    for (const link of links) {
+      const tombstone = canonicalJson(tombstoneOf(link, expired_at))
+      const mac = linkMac(services.integrityKey, chain, { ...link, tombstone })
+      await saveTombstone(tx, chain, { index: link.index, tombstone, mac })
+    }
+  })
+  return links.length
+}
+
+function tombstoneOf(link: LinkRow, expired_at: string): Tombstone {
+  const body_sha256 = createHash('sha256')
+    .update(link.body ?? '')
+    .digest('hex')
+  return { body_sha256, expired_at, stated: statedChange(link) }
+}

@@ -1,0 +1,154 @@
+import type { Db, Tx } from '../../platform/db/sql.ts'
+import { type Anchor, ofChain } from './chain.store.ts'
+import type { ChainKey, Link } from './link.ts'
+import type { ChangeRow } from './stated-change.ts'
+
+/** A link with the rows that belong to it. */
+export type LinkRow = Link & {
+  mac: Buffer
+  /** Whether the transparency log has the link. */
+  logged: boolean
+  change: ChangeRow | null
+}
+
+/** The links from index `from` up to, but not including, `to`. */
+export async function readLinks(db: Db, chain: ChainKey, from: number, to: number): Promise<LinkRow[]> {
+  return db<LinkRow[]>`
+    select link.index, link.kind, link.change_id, link.at, link.previous_hash, link.hash, link.body, link.tombstone,
+      link.mac,
+      exists (
+        select from log_entries entry
+        where entry.kind = case link.kind when 'record' then 'change' else 'amendment' end
+          and entry.sha256 = link.hash
+      ) as logged,
+      case when change.id is not null then json_build_object(
+        'id', change.id, 'provider', change.provider, 'repository_id', change.repository_id, 'branch', change.branch,
+        'landed_by', change.landed_by, 'pull_request', change.pull_request, 'merge_sha', change.merge_sha,
+        'link_index', change.link_index, 'last_index', change.last_index, 'deviations', change.deviations,
+        'created_at', change.created_at, 'last_change_id', last.change_id
+      ) end as change
+    from chain_links link
+    left join changes change
+      on change.org_id = link.org_id
+      and change.id = link.change_id
+    left join chain_links last
+      on last.org_id = link.org_id
+      and last.provider = link.provider
+      and last.repository_id = link.repository_id
+      and last.index = change.last_index
+    where link.org_id = ${chain.org_id}
+      and link.provider = ${chain.provider}
+      and link.repository_id = ${chain.repository_id}
+      and link.index >= ${from}
+      and link.index < ${to}
+    order by link.index
+    limit ${to - from}`
+}
+
+/** The anchors from index `from` up to, but not including, `to`. */
+export async function readAnchors(db: Db, chain: ChainKey, from: number, to: number): Promise<Anchor[]> {
+  return db<Anchor[]>`
+    select index, hash, mac
+    from chain_anchors
+    where ${ofChain(db, chain)}
+      and index >= ${from}
+      and index < ${to}
+    order by index
+    limit ${to - from}`
+}
+
+/** The index of the first link from `from` on; null if there is none. */
+export async function findNextIndex(db: Db, chain: ChainKey, from: number): Promise<number | null> {
+  const [row] = await db<[{ index: number | null }]>`
+    select min(index) as index
+    from chain_links
+    where ${ofChain(db, chain)}
+      and index >= ${from}`
+  return row.index
+}
+
+export async function findHash(db: Db, chain: ChainKey, index: number): Promise<Buffer | null> {
+  const [row] = await db<{ hash: Buffer }[]>`
+    select hash
+    from chain_links
+    where ${ofChain(db, chain)}
+      and index = ${index}`
+  return row?.hash ?? null
+}
+
+/** A row that names a link that is missing. */
+export type Orphan = { part: 'change' | 'anchor'; index: number; name: string }
+
+const ORPHANS_MAX = 1000
+
+/** Changes and anchors of a chain without their link. */
+export async function findOrphans(db: Db, chain: ChainKey): Promise<Orphan[]> {
+  return db<Orphan[]>`
+    select 'change' as part, link_index::int as index, id as name
+    from changes
+    where ${ofChain(db, chain)}
+      and not exists (
+        select from chain_links link
+        where link.org_id = changes.org_id
+          and link.provider = changes.provider
+          and link.repository_id = changes.repository_id
+          and link.index = changes.link_index
+          and link.kind = 'record'
+          and link.change_id = changes.id
+      )
+    union all
+    select 'anchor' as part, index, encode(hash, 'hex') as name
+    from chain_anchors
+    where ${ofChain(db, chain)}
+      and not exists (
+        select from chain_links link
+        where link.org_id = chain_anchors.org_id
+          and link.provider = chain_anchors.provider
+          and link.repository_id = chain_anchors.repository_id
+          and link.index = chain_anchors.index
+      )
+    order by part, index
+    limit ${ORPHANS_MAX}`
+}
+
+/** Hashes in the log, as hexadecimal digits, whose link no chain has: links were deleted. */
+export async function findUnlinkedEntries(db: Db): Promise<string[]> {
+  const rows = await db<{ hash: string }[]>`
+    select encode(sha256, 'hex') as hash
+    from log_entries
+    where kind in ('change', 'amendment')
+      and not exists (select from chain_links where hash = sha256)
+    order by id
+    limit ${ORPHANS_MAX}`
+  return rows.map(({ hash }) => hash)
+}
+
+/** The index, from `from` on, of the first link with a body that is older than `since`; null if there is none. */
+export async function findExpiredIndex(db: Db, chain: ChainKey, from: number, since: Date): Promise<number | null> {
+  const [row] = await db<[{ index: number | null }]>`
+    select min(link.index) as index
+    from chain_links link
+    left join changes change
+      on change.org_id = link.org_id
+      and change.id = link.change_id
+    where link.org_id = ${chain.org_id}
+      and link.provider = ${chain.provider}
+      and link.repository_id = ${chain.repository_id}
+      and link.index >= ${from}
+      and link.body is not null
+      and case link.kind when 'record' then change.created_at else link.at end < ${since}`
+  return row.index
+}
+
+/** Replaces the body of a link by a tombstone. */
+export async function saveTombstone(
+  tx: Tx,
+  chain: ChainKey,
+  { index, tombstone, mac }: Pick<LinkRow, 'index' | 'tombstone' | 'mac'>,
+): Promise<void> {
+  await tx`
+    update chain_links
+    set body = null, tombstone = ${tombstone}, mac = ${mac}
+    where ${ofChain(tx, chain)}
+      and index = ${index}`
+}

@@ -1,0 +1,85 @@
+import type { Services } from '../../services.ts'
+import { lockChain, readEnd, saveHead } from './chain.store.ts'
+import { type FoundBreak, NO_HASH, newBreaks } from './chain-break.ts'
+import { type ChainHead, continuedHead, headMac } from './chain-head.ts'
+import { breaksOfInterval, breaksOfPrevious, INTERVAL, type Interval, intervalStart } from './chain-interval.ts'
+import { findNextIndex, findOrphans, type LinkRow, type Orphan, readAnchors, readLinks } from './link.store.ts'
+import { type ChainKey, digestOf } from './link.ts'
+import { breaksAround, settleEnd, storeBreaks } from './store-breaks.ts'
+
+/** How many links are read at once. Memory is bounded by their bodies. */
+const LINKS_AT_ONCE = 4 * INTERVAL
+
+export type Walk = {
+  stopping?: AbortSignal | undefined
+  /** Called with the number of links that were read since the last call. */
+  onProgress?: ((links: number) => void) | undefined
+}
+
+/**
+ * Verifies all links of a chain, in batches, and stores what does not match. Links that are
+ * appended meanwhile are not verified. Throws when `stopping` is aborted.
+ */
+export async function verifyChain(services: Services, chain: ChainKey, walk: Walk = {}): Promise<void> {
+  const end = await readEnd(services.sql, chain)
+  const head = continuedHead(services.integrityKey, chain, end)
+  const keep = async (found: readonly FoundBreak[]) => {
+    if (newBreaks(found, end.breaks).length > 0) await storeBreaks(services, chain, found)
+  }
+  if (newBreaks(breaksAround(services, chain, end), end.breaks).length > 0) await storeBreaks(services, chain, [])
+  await walkLinks(services, chain, { ...walk, head, keep })
+  await keep((await findOrphans(services.sql, chain)).map(toBreak))
+  await rememberWalk(services, chain, head.length)
+}
+
+type LinkWalk = Walk & { head: ChainHead; keep: (found: readonly FoundBreak[]) => Promise<void> }
+
+async function walkLinks(services: Services, chain: ChainKey, walk: LinkWalk): Promise<void> {
+  let before: LinkRow | undefined
+  let from = 0
+  while (from < walk.head.length) {
+    walk.stopping?.throwIfAborted()
+    const intervals = await readIntervals(services, chain, walk.head, from)
+    for (const interval of intervals) {
+      const [first] = interval.links
+      const found = breaksOfInterval(services.integrityKey, chain, interval)
+      await walk.keep(before && first ? [...found, ...breaksOfPrevious(first, before)] : found)
+      before = interval.links.at(-1)
+      walk.onProgress?.(interval.links.length)
+    }
+    from += LINKS_AT_ONCE
+    if (before === undefined) from = await skipGap(services, chain, from, walk.head.length)
+  }
+}
+
+/** Reads the intervals from `first` on, at most `LINKS_AT_ONCE` links. */
+async function readIntervals({ sql }: Services, chain: ChainKey, head: ChainHead, first: number): Promise<Interval[]> {
+  const end = Math.min(first + LINKS_AT_ONCE, head.length)
+  const [links, anchors] = await Promise.all([readLinks(sql, chain, first, end), readAnchors(sql, chain, first, end)])
+  const anchorAt = new Map(anchors.map((anchor) => [anchor.index, anchor]))
+  const byStart = Map.groupBy(links, ({ index }) => intervalStart(index))
+  return Array.from({ length: Math.ceil((end - first) / INTERVAL) }, (_, nth) => {
+    const from = first + nth * INTERVAL
+    return { from, links: byStart.get(from) ?? [], anchor: anchorAt.get(from + INTERVAL - 1), head }
+  })
+}
+
+/** A gap may be any number of links long, because an index can be changed in the database. */
+async function skipGap({ sql }: Services, chain: ChainKey, from: number, length: number): Promise<number> {
+  const next = await findNextIndex(sql, chain, from)
+  return next === null ? length : intervalStart(next)
+}
+
+function toBreak({ part, index, name }: Orphan): FoundBreak {
+  return { part, index, expected: NO_HASH, found: digestOf(name) }
+}
+
+/** Stores how far the chain was verified, in its authenticated row. */
+async function rememberWalk(services: Services, chain: ChainKey, length: number): Promise<void> {
+  await services.sql.begin(async (tx) => {
+    await lockChain(tx, chain)
+    const end = await settleEnd(services, tx, chain)
+    const head = { ...end, verified_length: length, verified_at: services.clock.now() }
+    await saveHead(tx, chain, head, headMac(services.integrityKey, chain, head))
+  })
+}

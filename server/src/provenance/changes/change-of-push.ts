@@ -1,0 +1,72 @@
+import {
+  findPullRequest,
+  type LandedPush,
+  listMergedWith,
+  type MergedPullRequest,
+} from '../../ci/changes/landed-change.store.ts'
+import type { HostChangeCommit } from '../../codehosts/host-change.ts'
+import { assignCommits } from './pushed-commits.ts'
+import { type LandingPass, readPullRequest, readPushedCommits } from './read-landing.ts'
+
+/** The commits of a push that landed with no pull request, oldest first. */
+export type OwnCommits = { commits: HostChangeCommit[]; complete: boolean }
+
+const ASKED_COMMITS_MAX = 250
+const ASKED_PULL_REQUESTS_MAX = 20
+
+/**
+ * What a push brought by itself. The host is asked for pull requests that it merged with the pushed
+ * commits, because their events may be late. Null: every commit landed with a pull request. A push
+ * that replaced commits of the branch is always a change.
+ */
+export async function readOwnCommits(pass: LandingPass, push: LandedPush): Promise<OwnCommits | null> {
+  const { commits, complete } = await readPushedCommits(pass, push)
+  const pushed = commits.length > 0 || push.forced ? commits : [onlyCommit(push)]
+  let rest = await restOf(pass, pushed)
+  if (rest.length > 0 && (await learnMerged(pass, rest))) rest = await restOf(pass, pushed)
+  return rest.length === 0 && !push.forced
+    ? null
+    : { commits: pushed.filter(({ sha }) => rest.includes(sha)), complete }
+}
+
+/** Neither the host nor the event lists commits: the newest one is known by its name. */
+function onlyCommit({ after_sha }: LandedPush): HostChangeCommit {
+  const nobody = { name: '', email: null, id: null, login: null }
+  return { sha: after_sha, message: '', author: nobody, committer: nobody, signature: null }
+}
+
+async function restOf(pass: LandingPass, pushed: readonly HostChangeCommit[]): Promise<string[]> {
+  const { services, landing } = pass
+  const shas = pushed.map(({ sha }) => sha)
+  const pulls = await listMergedWith(services.sql, landing, landing.branch, shas)
+  const withoutCommits = pulls.map((pull) => ({ ...pull, commits: [] }))
+  const { rest } = assignCommits(pushed, withoutCommits)
+  if (rest.length === 0 || pulls.length === 0) return rest
+  const withCommits = []
+  for (const [index, pull] of pulls.entries())
+    withCommits.push({ ...pull, commits: index < ASKED_PULL_REQUESTS_MAX ? await readCommitsOf(pass, pull) : null })
+  return assignCommits(pushed, withCommits).rest
+}
+
+async function readCommitsOf({ reads }: LandingPass, { number }: MergedPullRequest) {
+  const list = await reads.read('listPullRequestCommits', (client, repository) =>
+    client.listPullRequestCommits(repository, number),
+  )
+  return list?.commits ?? null
+}
+
+/** Stores the merged pull requests that the host names for these commits. Returns whether one is new. */
+async function learnMerged(pass: LandingPass, shas: readonly string[]): Promise<boolean> {
+  const { reads, services, landing } = pass
+  const asked = shas.slice(-ASKED_COMMITS_MAX).map((sha) => ({ sha, workflow_path: null }))
+  const commits = await reads.read('readCommits', (client, repository) => client.readCommits(repository, asked))
+  const numbers = new Set((commits ?? []).flatMap(({ merged_pull_request: pull }) => pull?.number ?? []))
+  let learned = false
+  for (const number of numbers) {
+    const known = await findPullRequest(services.sql, landing, number)
+    if (known?.state === 'merged' && known.merge_commit_sha !== null) continue
+    await readPullRequest(pass, number)
+    learned = true
+  }
+  return learned
+}

@@ -1,0 +1,114 @@
+import type { LandedPullRequest, LandedPush, LandedReview } from '../../ci/changes/landed-change.store.ts'
+import type { CommitCheck, CommitRun } from '../../ci/evidence/commit-results.store.ts'
+import { approvalsByOthers } from './approvals.ts'
+import type { BranchRules, ChangeCommit, ChangeRecord, RecordCheck, RecordReview, RecordRun } from './change-record.ts'
+import { parseCodeOwners } from './code-owners.parser.ts'
+import { ownersOf } from './code-owners.ts'
+import { deviationsOf } from './deviations.ts'
+import type { Landing } from './landing.store.ts'
+import { DEADLINE_MS } from './landing-schedule.ts'
+import type { HostFacts } from './read-landing.ts'
+
+/** Everything that a record is made of. `by_merge_queue`: a merge queue pushed the commit. */
+export type ChangeFacts = {
+  id: string
+  landing: Landing
+  merge_sha: string
+  repository: ChangeRecord['repository']
+  pull_request: LandedPullRequest | null
+  push: LandedPush | null
+  by_merge_queue: boolean
+  host: HostFacts
+  results: Results
+  security: ChangeRecord['security']
+}
+
+/** The facts of a change that can still change after it has landed. */
+export type Results = { reviews: LandedReview[]; checks: CommitCheck[]; runs: CommitRun[] }
+
+/** The record of a change (provenance.md §1). */
+export function describeChange(facts: ChangeFacts): ChangeRecord {
+  const { landing, pull_request: pull, push, host } = facts
+  const record = {
+    version: 1 as const,
+    id: facts.id,
+    repository: facts.repository,
+    branch: landing.branch,
+    landed_by: landedBy(facts),
+    landed_at: landing.landed_at.toISOString(),
+    commits: {
+      head: pull?.head_sha ?? facts.merge_sha,
+      base: pull?.base_sha ?? push?.before_sha ?? null,
+      merge: facts.merge_sha,
+      list: host.commits.commits.map(describeCommit),
+      complete: host.commits.complete,
+    },
+    pull_request: pull && describePullRequest(pull, landing),
+    pusher: pull === null ? (push?.pusher ?? null) : null,
+    forced: pull === null && (push?.forced ?? false),
+    ...describeResults(facts.results, landing, host.branch_rules),
+    branch_rules: host.branch_rules,
+    security: facts.security,
+  }
+  const owned = { ...record, code_owners: describeOwners(host.code_owners, record) }
+  return { ...owned, deviations: deviationsOf(owned) }
+}
+
+function landedBy({ pull_request, by_merge_queue }: ChangeFacts): ChangeRecord['landed_by'] {
+  if (by_merge_queue) return 'merge_queue'
+  return pull_request === null ? 'push' : 'pull_request'
+}
+
+function describeCommit({ sha, author, committer, signature }: HostFacts['commits']['commits'][number]): ChangeCommit {
+  return { sha, author, committer, signature }
+}
+
+function describePullRequest(pull: LandedPullRequest, { landed_at }: Landing): ChangeRecord['pull_request'] {
+  const { number, title, url, author, merged_by, created_at } = pull
+  return {
+    ...{ number, title, url, author, merged_by },
+    opened_at: created_at.toISOString(),
+    merged_at: landed_at.toISOString(),
+  }
+}
+
+function describeOwners(
+  known: HostFacts['code_owners'],
+  change: Pick<ChangeRecord, 'pull_request' | 'reviews'>,
+): ChangeRecord['code_owners'] {
+  const rules = known && parseCodeOwners(known.file.text)
+  const owners = known && rules && ownersOf(rules, known.files.paths, approvalsByOthers(change))
+  return known && owners && { path: known.file.path, commit_sha: known.commit_sha, rules: owners }
+}
+
+/** Reviews, checks and runs as a record states them. */
+export function describeResults(
+  { reviews, checks, runs }: Results,
+  landing: Pick<Landing, 'head_sha' | 'landed_at'>,
+  rules: Pick<BranchRules, 'required_checks'> | null,
+): { reviews: RecordReview[]; checks: RecordCheck[]; runs: RecordRun[] } {
+  const [unrelated, own] = [
+    runs.filter((run) => isUnrelated(run, landing)),
+    runs.filter((run) => !isUnrelated(run, landing)),
+  ]
+  return {
+    reviews: reviews.map((review) => ({ ...review, stale: review.commit_sha !== landing.head_sha })),
+    checks: checks
+      .filter((check) => !unrelated.some((run) => isPartOf(check, run)))
+      .map(({ started_at: _, ...check }) => ({
+        ...check,
+        required: rules === null ? null : rules.required_checks.includes(check.name),
+      })),
+    runs: own.map(({ trigger_kind: _, created_at: _created, ...run }) => run),
+  }
+}
+
+/** A scheduled run that began long after the landing says nothing about the change. */
+function isUnrelated({ trigger_kind, created_at }: CommitRun, { landed_at }: Pick<Landing, 'landed_at'>): boolean {
+  return trigger_kind === 'schedule' && Date.parse(created_at) > landed_at.getTime() + DEADLINE_MS
+}
+
+/** The pages of a run's jobs are below that of the run. */
+function isPartOf({ url: checkUrl }: CommitCheck, { url }: CommitRun): boolean {
+  return url !== null && (checkUrl?.startsWith(`${url}/`) ?? false)
+}

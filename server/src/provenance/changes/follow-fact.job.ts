@@ -1,0 +1,69 @@
+import { DAY_MS } from '../../platform/clock.ts'
+import type { Tx } from '../../platform/db/sql.ts'
+import { enqueue, type Job } from '../../platform/queue/job.ts'
+import type { Services } from '../../services.ts'
+import { appendLink } from '../chain/append-link.ts'
+import { findChange, noteAmendment, type StoredChange } from './change.store.ts'
+import type { Amendment, ChangeRecord } from './change-record.ts'
+import { describeResults } from './describe-change.ts'
+import { type Landing, lockLanding, postponeLanding } from './landing.store.ts'
+import { firstDue } from './landing-schedule.ts'
+import { type LateFact, lateFacts, uniteDeviations } from './late-facts.ts'
+import { followFactJob, recordChangesJob } from './record-jobs.ts'
+import { readResults } from './record-landing.ts'
+
+/** Later facts say nothing about the landing any more. */
+const AMENDED_FOR_MS = 90 * DAY_MS
+const AMENDMENTS_MAX = 500
+
+/**
+ * Follows a review, check or run of a landing. The landing is locked: a record that is being written
+ * either contains the fact, or is amended.
+ */
+export const followFact: Job<Services, { landing_id: number }> = {
+  ...followFactJob,
+  run: (services, { landing_id }) =>
+    services.sql.begin(async (tx) => {
+      const landing = await lockLanding(tx, landing_id)
+      if (landing.state === 'waiting') await wake(services, tx, landing)
+      if (landing.state === 'recorded') await amend(services, tx, landing)
+    }),
+}
+
+/** The record may be due. A landing whose host does not answer keeps its pause. */
+async function wake({ clock }: Services, tx: Tx, landing: Landing): Promise<void> {
+  if (landing.tries > 0) return
+  const due_at = new Date(Math.max(clock.now().getTime(), firstDue(landing).getTime()))
+  if (due_at < landing.due_at) await postponeLanding(tx, landing.id, { ...landing, due_at })
+  const { org_id, provider, repository_id } = landing
+  await enqueue(tx, recordChangesJob, { org_id, provider, repository_id })
+}
+
+async function amend(services: Services, tx: Tx, landing: Landing): Promise<void> {
+  const now = services.clock.now()
+  if (now.getTime() > landing.landed_at.getTime() + AMENDED_FOR_MS) return
+  const change = await findChange(tx, landing.org_id, landing.change_id as string)
+  if (change?.record == null) return
+  const { record, amendments } = change
+  const results = await readResults(tx, landing, change.merge_sha)
+  const found = lateFacts(record, amendments, describeResults(results, landing, record.branch_rules))
+  await appendAmendments(services, tx, { ...change, record }, found.slice(0, AMENDMENTS_MAX - amendments.length))
+}
+
+async function appendAmendments(
+  services: Services,
+  tx: Tx,
+  change: StoredChange & { record: ChangeRecord },
+  facts: LateFact[],
+): Promise<void> {
+  const now = services.clock.now()
+  let { last_index } = change
+  for (const fact of facts) {
+    const body: Amendment = { change: change.id, at: now.toISOString(), ...fact }
+    const link = { kind: 'amendment' as const, change_id: change.id, body, at: now }
+    last_index = (await appendLink(services, tx, change, link)).index
+  }
+  if (facts.length === 0) return
+  const lists = [...change.amendments, ...facts].map(({ facts: { deviations } }) => deviations)
+  await noteAmendment(tx, change, { last_index, deviations: uniteDeviations(change.record.deviations, ...lists) })
+}

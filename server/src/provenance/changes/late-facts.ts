@@ -1,0 +1,93 @@
+import { canonicalJson } from '../../platform/json/canonical-json.ts'
+import {
+  type Amendment,
+  type ChangeRecord,
+  DEVIATIONS,
+  type Deviation,
+  type RecordCheck,
+  type RecordReview,
+  type RecordRun,
+} from './change-record.ts'
+import { deviationsOf } from './deviations.ts'
+
+/** A late fact that a record with its amendments does not state. */
+export type LateFact = Pick<Amendment, 'kind' | 'facts'>
+
+type Results = Pick<ChangeRecord, 'reviews' | 'checks' | 'runs'>
+
+const OPEN = ['queued', 'in_progress']
+
+/** What a late fact can show about the landing. Other rules are judged by what was known then. */
+const SHOWN: Record<Amendment['kind'], Deviation[]> = {
+  review: ['self_approved', 'no_review', 'stale_review'],
+  check: ['check_failed'],
+  run: ['check_failed'],
+}
+
+/**
+ * The facts of a change that differ from what its record and its amendments state: reviews that are
+ * new or different, and checks and runs that have finished or have another result. Each names the
+ * deviations that it adds.
+ */
+export function lateFacts(record: ChangeRecord, amendments: readonly Amendment[], present: Results): LateFact[] {
+  const stated = amendments.reduce(withAmendment, record)
+  const found = [
+    ...newReviews(stated.reviews, present.reviews).map((review) => ({ kind: 'review' as const, facts: { review } })),
+    ...newChecks(stated.checks, present.checks).map((check) => ({ kind: 'check' as const, facts: { check } })),
+    ...newRuns(stated.runs, present.runs).map((run) => ({ kind: 'run' as const, facts: { run } })),
+  ]
+  let known = stated
+  return found.map(({ kind, facts }) => {
+    const amended = withAmendment(known, { change: record.id, at: '', kind, facts: { ...facts, deviations: [] } })
+    const shown = deviationsOf(judged(known, amended)).filter((deviation) => SHOWN[kind].includes(deviation))
+    const deviations = shown.filter((deviation) => !known.deviations.includes(deviation))
+    known = { ...amended, deviations: uniteDeviations(known.deviations, deviations) }
+    return { kind, facts: { ...facts, deviations } }
+  })
+}
+
+/** Deviations of several lists, each once, in the order of `DEVIATIONS`. */
+export function uniteDeviations(...lists: (readonly Deviation[])[]): Deviation[] {
+  return DEVIATIONS.filter((deviation) => lists.some((list) => list.includes(deviation)))
+}
+
+/** An approval that was dismissed after the landing was there when the change landed. */
+function judged(before: ChangeRecord, after: ChangeRecord): ChangeRecord {
+  const reviews = after.reviews.map((review) => {
+    const earlier = before.reviews.find(({ id }) => id === review.id)
+    return review.state === 'dismissed' && earlier ? earlier : review
+  })
+  return { ...after, reviews }
+}
+
+/** A record with a late fact in place of what it stated. */
+function withAmendment(record: ChangeRecord, { facts }: Amendment): ChangeRecord {
+  const { review, check, run, deviations } = facts
+  return {
+    ...record,
+    reviews: review ? [...record.reviews.filter(({ id }) => id !== review.id), review] : record.reviews,
+    checks: check ? [...record.checks.filter((other) => nameOf(other) !== nameOf(check)), check] : record.checks,
+    runs: run ? [...record.runs.filter(({ id }) => id !== run.id), run] : record.runs,
+    deviations: uniteDeviations(record.deviations, deviations),
+  }
+}
+
+function newReviews(stated: RecordReview[], present: RecordReview[]): RecordReview[] {
+  const known = new Set(stated.map((review) => canonicalJson(review)))
+  return present.filter((review) => !known.has(canonicalJson(review)))
+}
+
+function newChecks(stated: RecordCheck[], present: RecordCheck[]): RecordCheck[] {
+  const known = new Map(stated.map((check) => [nameOf(check), check.status]))
+  return present.filter((check) => !OPEN.includes(check.status) && known.get(nameOf(check)) !== check.status)
+}
+
+function newRuns(stated: RecordRun[], present: RecordRun[]): RecordRun[] {
+  const resultOf = ({ attempt, status }: RecordRun) => `${attempt} ${status}`
+  const known = new Map(stated.map((run) => [run.id, resultOf(run)]))
+  return present.filter((run) => !OPEN.includes(run.status) && known.get(run.id) !== resultOf(run))
+}
+
+function nameOf({ commit_sha, source, name }: RecordCheck): string {
+  return JSON.stringify([commit_sha, source, name])
+}

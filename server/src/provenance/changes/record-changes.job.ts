@@ -1,0 +1,92 @@
+import type { ChangeRepository } from '../../ci/changes/landed-change.store.ts'
+import type { HostBranchRules } from '../../codehosts/host-change.ts'
+import { MINUTE_MS } from '../../platform/clock.ts'
+import { runAlone } from '../../platform/db/advisory-lock.ts'
+import { checkSql } from '../../platform/db/sql.ts'
+import { enqueue, type Job, type ScheduledJob } from '../../platform/queue/job.ts'
+import type { Services } from '../../services.ts'
+import { type HostReads, openHostReads } from './host-reads.ts'
+import {
+  findNextDue,
+  type Landing,
+  listDueLandings,
+  listDueRepositories,
+  postponeImport,
+  postponeLanding,
+} from './landing.store.ts'
+import { recordChangesJob } from './record-jobs.ts'
+import { settleLanding } from './record-landing.ts'
+
+const LANDINGS_AT_ONCE = 20
+const REPOSITORIES_MAX = 1000
+
+/**
+ * Works on some due landings of a repository, unless another process does. Then it queues itself
+ * again, so that an import takes turns with other jobs.
+ */
+export const recordChanges: Job<Services, ChangeRepository> = {
+  ...recordChangesJob,
+  async run(services, repository, stopping) {
+    const key = `record changes ${recordChangesJob.once(repository)}`
+    const ran = await runAlone(services.sql, key, () => settleSome(services, repository, stopping))
+    stopping?.throwIfAborted()
+    if (ran) await queueNext(services, repository)
+  },
+}
+
+/** Queues the job of repositories with due landings: for their deadlines, and where a job was lost. */
+export const recordDueChanges: ScheduledJob<Services> = {
+  name: 'provenance.record-due-changes',
+  schedule: '* * * * *',
+  async run({ sql, clock }) {
+    for (const repository of await listDueRepositories(sql, clock.now(), REPOSITORIES_MAX))
+      await enqueue(sql, recordChangesJob, repository)
+  },
+}
+
+async function settleSome(services: Services, repository: ChangeRepository, stopping?: AbortSignal): Promise<void> {
+  const { sql, clock } = services
+  const due = await listDueLandings(sql, repository, { now: clock.now(), limit: LANDINGS_AT_ONCE })
+  if (due.length === 0) return
+  const reads = await openHostReads(services, repository)
+  const rules = new Map<string, HostBranchRules | null>()
+  for (const landing of due) {
+    if (stopping?.aborted) return
+    const missed = reads.missed
+    await settleSafely({ services, reads, rules, landing })
+    if (reads.missed > missed && (await isHostDown(services, repository, reads))) return
+  }
+}
+
+/** A landing that fails by itself does not hold up the others. */
+async function settleSafely(pass: {
+  services: Services
+  reads: HostReads
+  rules: Map<string, HostBranchRules | null>
+  landing: Landing
+}) {
+  const { services, landing } = pass
+  try {
+    await settleLanding(pass)
+  } catch (err) {
+    await checkSql(services.sql)
+    services.log.error({ err, landing: landing.id }, 'Could not write the record of a change')
+    const due_at = new Date(services.clock.now().getTime() + Math.min(2 ** landing.tries, 60) * MINUTE_MS)
+    await postponeLanding(services.sql, landing.id, { ...landing, tries: Math.min(landing.tries + 1, 20), due_at })
+  }
+}
+
+/** Where the host says when it accepts requests again, the import of the repository waits until then. */
+async function isHostDown({ sql }: Services, repository: ChangeRepository, reads: HostReads): Promise<boolean> {
+  if (reads.source === null) return false
+  const { is_down, retry_at } = await reads.failure()
+  if (is_down && retry_at !== null) await postponeImport(sql, repository, retry_at)
+  return is_down
+}
+
+/** A job of its own waits for what is due soon. What is due later, the scheduled job finds. */
+async function queueNext({ sql, clock }: Services, repository: ChangeRepository): Promise<void> {
+  const next = await findNextDue(sql, repository)
+  const delay = next === null ? MINUTE_MS : next.getTime() - clock.now().getTime()
+  if (delay < MINUTE_MS) await enqueue(sql, recordChangesJob, repository, Math.max(delay, 0))
+}

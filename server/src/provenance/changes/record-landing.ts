@@ -1,0 +1,142 @@
+import {
+  findPullRequest,
+  findPush,
+  findPushOfCommit,
+  type LandedPullRequest,
+  type LandedPush,
+  listReviewsOf,
+} from '../../ci/changes/landed-change.store.ts'
+import { listCommitChecks, listCommitRuns } from '../../ci/evidence/commit-results.store.ts'
+import type { Db, Tx } from '../../platform/db/sql.ts'
+import { newChangeId } from '../../platform/ids.ts'
+import { findFollowed } from '../../repositories/followed-repository.store.ts'
+import { appendLink } from '../chain/append-link.ts'
+import { insertChange } from './change.store.ts'
+import { readOwnCommits } from './change-of-push.ts'
+import type { ChangeRecord } from './change-record.ts'
+import { describeChange, type Results } from './describe-change.ts'
+import { dropLanding, type Landing, lockLanding, markRecorded, postponeLanding } from './landing.store.ts'
+import { type CommitState, nextStep, nextTry } from './landing-schedule.ts'
+import {
+  type HostFacts,
+  type LandingPass,
+  readChecks,
+  readMergedPullRequest,
+  readPullRequest,
+  readPush,
+} from './read-landing.ts'
+
+const OPEN = ['queued', 'in_progress']
+/** How long a merged pull request whose commit is unknown waits for it. */
+const NO_COMMIT_PAUSE_MS = 5 * 60_000
+
+/**
+ * Does what is due for a landing: waits for checks and runs, finds that a push is no change of its
+ * own, or writes the record.
+ */
+export async function settleLanding(pass: LandingPass): Promise<void> {
+  const { services, reads, landing } = pass
+  const missed = reads.missed
+  const subject = await findSubject(pass)
+  if (subject === null) return
+  const step = nextStep(landing, await stateOf(services.sql, landing, subject.merge_sha), services.clock.now())
+  if (step.step === 'wait') return postponeLanding(services.sql, landing.id, { ...landing, due_at: step.until })
+  if (step.step === 'ask') {
+    await readChecks(pass, subject.merge_sha)
+    if (reads.missed > missed && (await waitForHost(pass))) return
+    return settleLanding({ ...pass, landing: { ...landing, asked_at: services.clock.now() } })
+  }
+  const host = await readHost(pass, subject)
+  if (reads.missed > missed && (await waitForHost(pass))) return
+  if (host === null) return dropLanding(services.sql, landing.id)
+  await services.sql.begin((tx) => writeRecord(pass, tx, subject, host))
+}
+
+type Subject = { merge_sha: string; pull_request: LandedPullRequest | null; push: LandedPush | null }
+
+/** Null while the commit of a merged pull request is unknown. The landing is postponed then. */
+async function findSubject(pass: LandingPass): Promise<Subject | null> {
+  const { services, landing } = pass
+  if (landing.pull_request === null) {
+    const push = await findPush(services.sql, landing, landing.push_id as string)
+    return { merge_sha: landing.head_sha, pull_request: null, push }
+  }
+  let pull = await findPullRequest(services.sql, landing, landing.pull_request)
+  if (pull?.merge_commit_sha === null) {
+    await readPullRequest(pass, landing.pull_request)
+    pull = await findPullRequest(services.sql, landing, landing.pull_request)
+  }
+  const merge_sha = pull?.merge_commit_sha ?? null
+  if (pull !== null && merge_sha !== null)
+    return {
+      merge_sha,
+      pull_request: pull,
+      push: await findPushOfCommit(services.sql, landing, landing.branch, merge_sha),
+    }
+  const pause = Math.min(NO_COMMIT_PAUSE_MS * 2 ** landing.tries, 24 * 60 * 60_000)
+  const due_at = new Date(services.clock.now().getTime() + pause)
+  await postponeLanding(services.sql, landing.id, { ...landing, tries: Math.min(landing.tries + 1, 20), due_at })
+  return null
+}
+
+async function stateOf(db: Db, landing: Landing, mergeSha: string): Promise<CommitState> {
+  const [checks, runs] = await Promise.all([
+    listCommitChecks(db, landing, [mergeSha]),
+    listCommitRuns(db, landing, mergeSha),
+  ])
+  const results = [...checks, ...runs]
+  if (results.length === 0) return 'unknown'
+  return results.some(({ status }) => OPEN.includes(status)) ? 'open' : 'finished'
+}
+
+/** Null: a push brought no commits of its own. */
+async function readHost(pass: LandingPass, { pull_request, push, merge_sha }: Subject): Promise<HostFacts | null> {
+  if (pull_request !== null) return readMergedPullRequest(pass, pull_request, merge_sha)
+  const own = push && (await readOwnCommits(pass, push))
+  return own && readPush(pass, own.commits, own.complete)
+}
+
+/** Postpones the landing if the host may still answer. Returns whether it does. */
+async function waitForHost({ services, reads, landing }: LandingPass): Promise<boolean> {
+  const due_at = nextTry(landing, await reads.failure(), services.clock.now())
+  if (due_at === null) return false
+  await postponeLanding(services.sql, landing.id, { ...landing, tries: landing.tries + 1, due_at })
+  return true
+}
+
+/**
+ * Appends the record to the chain and stores the change, once. The landing stays locked, so that
+ * facts that arrive meanwhile are either in the record or amend it.
+ */
+async function writeRecord(pass: LandingPass, tx: Tx, subject: Subject, host: HostFacts): Promise<void> {
+  const { services } = pass
+  const landing = await lockLanding(tx, pass.landing.id)
+  if (landing.state !== 'waiting') return
+  const now = services.clock.now()
+  const id = newChangeId(landing.landed_at)
+  const record = describeChange({
+    ...{ id, landing, host, ...subject },
+    repository: await describeRepository(tx, landing),
+    by_merge_queue: subject.push?.by_merge_queue ?? false,
+    results: await readResults(tx, landing, subject.merge_sha),
+    security: null,
+  })
+  const link = await appendLink(services, tx, landing, { kind: 'record', change_id: id, body: record, at: now })
+  await insertChange(tx, landing, { record, link_index: link.index, recorded_at: now })
+  await markRecorded(tx, landing.id, id)
+}
+
+/** The reviews, checks and runs of a landing, as they are stored now. */
+export async function readResults(db: Db, landing: Landing, mergeSha: string): Promise<Results> {
+  return {
+    reviews: landing.pull_request === null ? [] : await listReviewsOf(db, landing, landing.pull_request),
+    checks: await listCommitChecks(db, landing, [...new Set([landing.head_sha, mergeSha])]),
+    runs: await listCommitRuns(db, landing, mergeSha),
+  }
+}
+
+async function describeRepository(tx: Tx, landing: Landing): Promise<ChangeRecord['repository']> {
+  const { org_id, provider, repository_id: id } = landing
+  const known = await findFollowed(tx, { org_id, provider, id })
+  return { provider, host: known?.host ?? '', id, full_name: known?.full_name ?? '' }
+}

@@ -1,0 +1,57 @@
+import { type ChangeRepository, findPullRequest } from '../../ci/changes/landed-change.store.ts'
+import { ApiError, notFound } from '../../platform/http/errors.ts'
+import type { Services } from '../../services.ts'
+import { findChange, findChangeOfPullRequest, type StoredChange } from './change.store.ts'
+import { findLanding } from './landing.store.ts'
+import { deadlineOf } from './landing-schedule.ts'
+
+const PULL_REQUEST_ID = /^pr_([a-z]+)_([0-9A-Za-z-]+)_([1-9]\d{0,8})$/
+
+/** The pull request that an id of the form `pr_<provider>_<repository id>_<number>` names, or null. */
+export function parsePullRequestId(id: string): { provider: string; repository_id: string; number: number } | null {
+  const [, provider, repository_id, number] = PULL_REQUEST_ID.exec(id) ?? []
+  if (provider === undefined || repository_id === undefined) return null
+  return { provider, repository_id, number: Number(number) }
+}
+
+/**
+ * The change with this id, or of the pull request `pr_<provider>_<repository id>_<number>`. Throws
+ * 404 and 409 `statement_unavailable` with a reason (provenance.md §4).
+ */
+export async function requireChange(services: Pick<Services, 'sql'>, orgId: string, id: string): Promise<StoredChange> {
+  const pullRequest = parsePullRequestId(id)
+  if (pullRequest !== null) {
+    const { number, ...repository } = pullRequest
+    return requireChangeOfPullRequest(services, { org_id: orgId, ...repository }, number)
+  }
+  const change = await findChange(services.sql, orgId, id)
+  if (change === null) throw notFound('change')
+  return change
+}
+
+async function requireChangeOfPullRequest(
+  { sql }: Pick<Services, 'sql'>,
+  repository: ChangeRepository,
+  number: number,
+): Promise<StoredChange> {
+  const change = await findChangeOfPullRequest(sql, repository, number)
+  if (change !== null) return change
+  const pull = await findPullRequest(sql, repository, number)
+  if (pull === null) throw notFound('change')
+  if (pull.state !== 'merged') {
+    const state = pull.state === 'open' ? 'is open' : 'was closed without being merged'
+    throw unavailable('NOT_LANDED', `Pull request ${number} ${state}.`)
+  }
+  if (pull.merge_commit_sha === null)
+    throw unavailable('NO_COMMIT', `The commit with which pull request ${number} landed is not known yet.`)
+  const landing = await findLanding(sql, repository, number)
+  const message =
+    landing === null
+      ? `Pull request ${number} was not merged into the tracked branch.`
+      : `The record of pull request ${number} is not written yet. It is written when the checks of the commit have finished, or at ${deadlineOf(landing).toISOString()}.`
+  throw new ApiError(404, 'not_found', message, { reason: 'NO_CHANGE' })
+}
+
+function unavailable(reason: string, message: string): ApiError {
+  return new ApiError(409, 'statement_unavailable', message, { reason })
+}

@@ -1,0 +1,42 @@
+import { createPrivateKey, createPublicKey, hash, type KeyObject, sign } from 'node:crypto'
+
+const ED25519 = Buffer.of(1)
+const KEY_ID_BYTES = 4
+/** The last bytes of the SubjectPublicKeyInfo of an Ed25519 key are the key (RFC 8410 §4). */
+const PUBLIC_KEY_BYTES = 32
+
+/** The signing key of the log, and the log's name (c2sp.org/signed-note, c2sp.org/tlog-checkpoint). */
+export class LogKey {
+  readonly origin: string
+  /** `<name>+<key id>+<type and key>`, with which others verify the checkpoints. */
+  readonly verifierKey: string
+  readonly #keyId: Buffer
+  readonly #privateKey: KeyObject
+
+  constructor(origin: string, privateKeyPem: string) {
+    this.origin = origin
+    this.#privateKey = createPrivateKey(privateKeyPem)
+    const spki = createPublicKey(this.#privateKey).export({ type: 'spki', format: 'der' })
+    const typedKey = Buffer.concat([ED25519, spki.subarray(-PUBLIC_KEY_BYTES)])
+    const named = Buffer.concat([Buffer.from(`${origin}\n`), typedKey])
+    this.#keyId = hash('sha256', named, 'buffer').subarray(0, KEY_ID_BYTES)
+    this.verifierKey = `${origin}+${this.#keyId.toString('hex')}+${typedKey.toString('base64')}`
+  }
+
+  /**
+   * Returns the checkpoint of a tree as a signed note. Ed25519 is deterministic (RFC 8032 §5.1.6),
+   * so two notes of the same tree are equal.
+   */
+  signCheckpoint(size: number, root: Buffer): string {
+    const text = `${this.origin}\n${size}\n${root.toString('base64')}\n`
+    const signature = sign(null, Buffer.from(text), this.#privateKey)
+    return `${text}\n— ${this.origin} ${Buffer.concat([this.#keyId, signature]).toString('base64')}\n`
+  }
+}
+
+/** The name of the log at a base URL: the URL of the log without its scheme. */
+export function originOf(baseUrl: string): string {
+  const { host, pathname } = new URL(baseUrl)
+  // A name must not contain a plus.
+  return `${host}${pathname.replace(/\/$/, '').replaceAll('+', '%2B')}/log`
+}

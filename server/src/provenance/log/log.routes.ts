@@ -1,0 +1,58 @@
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { Db } from '../../platform/db/sql.ts'
+import { notFound } from '../../platform/http/errors.ts'
+import { Closed } from '../../platform/http/schemas.ts'
+import type { Services } from '../../services.ts'
+import { findNewestCheckpoint, findTileHashes } from './log.store.ts'
+import { listEntries } from './log-entry.store.ts'
+import { entryBundle } from './log-entry.ts'
+import { openLogKey } from './open-log-key.ts'
+import { TILE_WIDTH } from './tile.ts'
+import { parseTilePath, type TileRequest } from './tile-path.parser.ts'
+
+const TEXT = 'text/plain; charset=utf-8'
+const FOR_EVER = 'public, max-age=31536000, immutable'
+const FOR_A_SECOND = 'public, max-age=1'
+
+/**
+ * The transparency log as static resources (c2sp.org/tlog-tiles). They are outside of /v1, because
+ * their paths are part of that standard, and need no API key.
+ */
+export async function logRoutes(app: FastifyInstance, services: Services): Promise<void> {
+  const options = { schema: { hide: true, querystring: Closed({}) } }
+  app.get('/log/key', options, async (_request, reply) => {
+    const { verifierKey } = await openLogKey(services)
+    return reply.type(TEXT).header('cache-control', 'no-cache').send(verifierKey)
+  })
+  app.get('/log/checkpoint', options, async (_request, reply) => {
+    const note = await readCheckpoint(services)
+    return reply.type(TEXT).header('cache-control', FOR_A_SECOND).send(note)
+  })
+  app.get<{ Params: { '*': string } }>('/log/tile/*', options, async (request, reply) => {
+    // Escaped paths would be other names of the same resources.
+    const tile = request.url.includes('%') ? null : parseTilePath(request.params['*'])
+    return sendTile(reply, tile && (await readTile(services.sql, tile)))
+  })
+}
+
+async function readCheckpoint(services: Services): Promise<string | undefined> {
+  const checkpoint = await findNewestCheckpoint(services.sql)
+  if (checkpoint) return checkpoint.note
+  await openLogKey(services)
+  return (await findNewestCheckpoint(services.sql))?.note
+}
+
+/** Null while the log does not have so many hashes or entries. */
+async function readTile(db: Db, tile: TileRequest): Promise<Buffer | null> {
+  if (tile.kind === 'hashes') return findTileHashes(db, tile, tile.width)
+  const entries = await listEntries(db, tile.index * TILE_WIDTH, tile.width)
+  return entries.length === tile.width ? entryBundle(entries) : null
+}
+
+function sendTile(reply: FastifyReply, bytes: Buffer | null): FastifyReply {
+  if (bytes === null) {
+    reply.header('cache-control', 'no-store')
+    throw notFound('tile')
+  }
+  return reply.type('application/octet-stream').header('cache-control', FOR_EVER).send(bytes)
+}

@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import {
+  consistencyRanges,
+  EMPTY_ROOT,
+  hashOfSubtrees,
+  inclusionRanges,
+  leafHash,
+  type Range,
+  subtreesOf,
+  treeHash,
+} from './merkle-tree.ts'
+
+// RFC 6962 §2.1 word for word, as the reference. Values of subtrees are kept, because they repeat.
+
+const sha256 = (...parts: Uint8Array[]) => createHash('sha256').update(Buffer.concat(parts)).digest()
+
+class Reference {
+  readonly #leaves: Buffer[]
+  readonly #known = new Map<string, Buffer>()
+
+  constructor(leaves: Buffer[]) {
+    this.#leaves = leaves
+  }
+
+  /** MTH(D[from:to]). */
+  root(from: number, to: number): Buffer {
+    const known = this.#known.get(`${from} ${to}`)
+    if (known) return known
+    const computed = this.#compute(from, to)
+    this.#known.set(`${from} ${to}`, computed)
+    return computed
+  }
+
+  #compute(from: number, to: number): Buffer {
+    const count = to - from
+    if (count === 0) return sha256()
+    if (count === 1) return sha256(Buffer.of(0), this.#leaves[from] as Buffer)
+    const k = splitOf(count)
+    return sha256(Buffer.of(1), this.root(from, from + k), this.root(from + k, to))
+  }
+
+  /** PATH(m, D[from:to]). */
+  path(m: number, from: number, to: number): Buffer[] {
+    if (to - from === 1) return []
+    const k = splitOf(to - from)
+    return m < k
+      ? [...this.path(m, from, from + k), this.root(from + k, to)]
+      : [...this.path(m - k, from + k, to), this.root(from, from + k)]
+  }
+
+  /** SUBPROOF(m, D[from:to], b). */
+  subproof(m: number, [from, to]: [number, number], b: boolean): Buffer[] {
+    const n = to - from
+    if (m === n) return b ? [] : [this.root(from, to)]
+    const k = splitOf(n)
+    return m <= k
+      ? [...this.subproof(m, [from, from + k], b), this.root(from + k, to)]
+      : [...this.subproof(m - k, [from + k, to], false), this.root(from, from + k)]
+  }
+}
+
+/** The largest power of two smaller than n. */
+function splitOf(n: number): number {
+  let k = 1
+  while (2 * k < n) k *= 2
+  return k
+}
+
+const SMALL_MAX = 300
+const entries = Array.from({ length: 20_000 }, (_, at) => Buffer.from(`entry ${at}`))
+const reference = new Reference(entries)
+const leaves = entries.map(leafHash)
+
+/** The hashes of ranges, from leaf hashes, through complete subtrees. */
+function hashesOf(ranges: Range[]): Buffer[] {
+  return ranges.map((range) =>
+    hashOfSubtrees(
+      subtreesOf(range).map(({ height, index }) =>
+        treeHash(leaves.slice(index * 2 ** height, (index + 1) * 2 ** height)),
+      ),
+    ),
+  )
+}
+
+test('the root of every tree of up to 300 leaves', () => {
+  for (let size = 0; size <= SMALL_MAX; size += 1) {
+    const root = reference.root(0, size)
+    assert.deepEqual(treeHash(leaves.slice(0, size)), root, `size ${size}`)
+    assert.deepEqual(hashesOf([{ start: 0, end: size }]), [root], `size ${size}`)
+  }
+})
+
+test('the root of the empty tree is the hash of nothing', () => {
+  assert.equal(EMPTY_ROOT.toString('hex'), 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855')
+})
+
+test('the inclusion proof of every leaf in every tree of up to 300 leaves', () => {
+  for (let size = 1; size <= SMALL_MAX; size += 1) {
+    for (let leaf = 0; leaf < size; leaf += 1) assertInclusion(leaf, size)
+  }
+})
+
+test('the consistency proof between all trees of up to 300 leaves', () => {
+  for (let size = 1; size <= SMALL_MAX; size += 1) {
+    for (let oldSize = 1; oldSize <= size; oldSize += 1) assertConsistency(oldSize, size)
+  }
+})
+
+test('proofs of random larger trees', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: entries.length }), fc.nat(), fc.nat(), (size, leaf, old) => {
+      assertInclusion(leaf % size, size)
+      assertConsistency(1 + (old % size), size)
+    }),
+    { numRuns: 60 },
+  )
+})
+
+test('every tree is consistent with the empty one, and with itself', () => {
+  assert.deepEqual(consistencyRanges(0, 300), [])
+  assert.deepEqual(consistencyRanges(300, 300), [])
+  assert.deepEqual(consistencyRanges(0, 0), [])
+})
+
+test('sizes near 2 ** 53 are split exactly', () => {
+  const size = 2 ** 52 - 1
+  assert.deepEqual(
+    subtreesOf({ start: 0, end: size }).map(({ height }) => height),
+    Array.from({ length: 52 }, (_, at) => 51 - at),
+  )
+  assert.deepEqual(inclusionRanges(size - 1, { start: 0, end: size }).at(-1), { start: 0, end: 2 ** 51 })
+})
+
+function assertInclusion(leaf: number, size: number): void {
+  const proof = hashesOf(inclusionRanges(leaf, { start: 0, end: size }))
+  assert.deepEqual(proof, reference.path(leaf, 0, size), `leaf ${leaf} of ${size}`)
+}
+
+function assertConsistency(oldSize: number, size: number): void {
+  const proof = hashesOf(consistencyRanges(oldSize, size))
+  assert.deepEqual(proof, reference.subproof(oldSize, [0, size], true), `${oldSize} to ${size}`)
+}

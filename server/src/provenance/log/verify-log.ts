@@ -1,0 +1,144 @@
+import type { Db } from '../../platform/db/sql.ts'
+import type { Services } from '../../services.ts'
+import { GrowingTree } from './growing-tree.ts'
+import { findNewestCheckpoint, listCheckpoints, listTiles, type StoredCheckpoint } from './log.store.ts'
+import { listEntries } from './log-entry.store.ts'
+import { entryText } from './log-entry.ts'
+import type { LogKey } from './log-key.ts'
+import { HASH_BYTES, leafHash } from './merkle-tree.ts'
+import { findOpenLogKey } from './open-log-key.ts'
+import { TILE_WIDTH, type Tile, Tiles } from './tile.ts'
+import { tilePath } from './tile-path.parser.ts'
+
+/**
+ * A contradiction in the stored log. `expected` is the published hash, null if none with a valid
+ * signature is stored. `found` is the hash that the stored entries give, null if an entry is
+ * missing. Both are lower-case hexadecimal.
+ */
+export type LogBreak = {
+  /** `key`, `checkpoint`, `tile/<L>/<N>` or `tile/entries/<N>`. */
+  resource: string
+  /** The size of the checkpoint, or the position in the level of the tile. On level 0 it is that of the entry. */
+  index: number
+  expected: string | null
+  found: string | null
+}
+
+type OnProgress = (verified: number, size: number) => void
+
+/** Entries that are read at once. */
+const PAGE = 16 * TILE_WIDTH
+/** The verification ends early when it has found so many. */
+const BREAKS_MAX = 100
+
+/**
+ * Computes all tiles and the root of every checkpoint from the stored entries, and compares them
+ * with the stored tiles and the signed checkpoints. Returns the contradictions. Memory does not
+ * grow with the log. `stopping` makes it throw.
+ */
+export async function verifyLog(
+  services: Services,
+  onProgress: OnProgress = () => {},
+  stopping?: AbortSignal,
+): Promise<LogBreak[]> {
+  const newest = await findNewestCheckpoint(services.sql)
+  const key = await findOpenLogKey(services)
+  if (newest === null || key === null) return newest === key ? [] : [lost(key ? 'checkpoint' : 'key')]
+  const verification = new Verification(services.sql, key)
+  await verification.verifyEmpty()
+  while (verification.size < newest.size && verification.goesOn) {
+    stopping?.throwIfAborted()
+    await verification.verifyPage(Math.min(PAGE, newest.size - verification.size))
+    onProgress(verification.size, newest.size)
+  }
+  if (verification.goesOn) await verification.verifyEdge()
+  return verification.breaks
+}
+
+function lost(resource: string): LogBreak {
+  return { resource, index: 0, expected: null, found: null }
+}
+
+class Verification {
+  readonly breaks: LogBreak[] = []
+  readonly #db: Db
+  readonly #key: LogKey
+  readonly #tree = new GrowingTree(0, new Tiles([]))
+  #entriesEnd = false
+
+  constructor(db: Db, key: LogKey) {
+    this.#db = db
+    this.#key = key
+  }
+
+  /** The number of entries that were read. */
+  get size(): number {
+    return this.#tree.size
+  }
+
+  get goesOn(): boolean {
+    return !this.#entriesEnd && this.breaks.length < BREAKS_MAX
+  }
+
+  async verifyEmpty(): Promise<void> {
+    for (const checkpoint of await listCheckpoints(this.#db, -1, 0)) this.#compareRoot(checkpoint)
+  }
+
+  /** The next `count` entries, and what they complete. */
+  async verifyPage(count: number): Promise<void> {
+    const first = this.size
+    const entries = await listEntries(this.#db, first, count)
+    const checkpoints = await listCheckpoints(this.#db, first, first + count)
+    const bySize = new Map(checkpoints.map((checkpoint) => [checkpoint.size, checkpoint]))
+    const full: Tile[] = []
+    for (const entry of entries) {
+      if (entry.leaf_index !== this.size) break
+      full.push(...this.#tree.append(leafHash(entryText(entry))))
+      const checkpoint = bySize.get(this.size)
+      if (checkpoint) this.#compareRoot(checkpoint)
+    }
+    await this.#compareTiles(full)
+    if (this.size < first + count) this.#entryMissing()
+  }
+
+  /** The partial tiles. The stored ones may have grown in the meantime. */
+  async verifyEdge(): Promise<void> {
+    await this.#compareTiles(this.#tree.partialTiles())
+  }
+
+  #compareRoot({ size, root_hash, note }: StoredCheckpoint): void {
+    const root = this.#tree.root()
+    const isSigned = note === this.#key.signCheckpoint(size, root_hash)
+    if (isSigned && root.equals(root_hash)) return
+    const expected = isSigned ? root_hash.toString('hex') : null
+    this.breaks.push({ resource: 'checkpoint', index: size, expected, found: root.toString('hex') })
+  }
+
+  async #compareTiles(computed: Tile[]): Promise<void> {
+    const stored = await listTiles(this.#db, computed)
+    for (const tile of computed) {
+      const found = stored.find(({ level, index }) => level === tile.level && index === tile.index)
+      const difference = differenceOf(tile, found?.hashes ?? Buffer.alloc(0))
+      if (difference) this.breaks.push(difference)
+    }
+  }
+
+  #entryMissing(): void {
+    this.#entriesEnd = true
+    const index = this.size
+    const bundle = { kind: 'entries', level: 0, index: Math.floor(index / TILE_WIDTH), width: TILE_WIDTH } as const
+    this.breaks.push({ resource: `tile/${tilePath(bundle)}`, index, expected: null, found: null })
+  }
+}
+
+/** The first hash of a computed tile that the stored one does not have. */
+function differenceOf({ level, index, hashes }: Tile, stored: Buffer): LogBreak | null {
+  for (let start = 0; start < hashes.length; start += HASH_BYTES) {
+    const found = hashes.subarray(start, start + HASH_BYTES).toString('hex')
+    const expected = stored.subarray(start, start + HASH_BYTES).toString('hex') || null
+    if (found === expected) continue
+    const resource = `tile/${tilePath({ kind: 'hashes', level, index, width: TILE_WIDTH })}`
+    return { resource, index: index * TILE_WIDTH + start / HASH_BYTES, expected, found }
+  }
+  return null
+}

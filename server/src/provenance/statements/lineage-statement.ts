@@ -4,6 +4,7 @@ import { findPromoted, readPromotionPath } from '../../deployments/promotion.sto
 import { isOver, type PromotedDeployment } from '../../deployments/promotion.ts'
 import { retainedSince } from '../../organizations/plan.ts'
 import { notFound } from '../../platform/http/errors.ts'
+import { findFollowed } from '../../repositories/followed-repository.store.ts'
 import type { Services } from '../../services.ts'
 import { type ChainState, readChainState, verifyLink } from '../chain/read-chain-state.ts'
 import { findChangeOfCommit, type StoredChange } from '../changes/change.store.ts'
@@ -26,7 +27,9 @@ export async function issueLineageStatement(services: Services, actor: Actor, id
   return issueLineageOf(services, deployment, await findChangeOf(services, deployment))
 }
 
-/** A deployment within the plan's retention. Throws 404, and then 402 if the plan has no statements. */
+/**
+ * A deployment within the plan's retention. Throws 404, and then 402 if the plan has no statements.
+ */
 export async function requireDeployment(services: Services, actor: Actor, id: string): Promise<StatedDeployment> {
   const now = services.clock.now()
   const key = { org_id: actor.org_id, id }
@@ -41,13 +44,20 @@ export function noCommit() {
 }
 
 /** Why the promotion path of a deployment is not complete yet; null if it is. */
-export async function findUnready({ sql }: Services, deployment: PromotedDeployment): Promise<string | null> {
-  const { org_id, provider, repository_id, status, run_status } = deployment
+export async function findUnready(services: Services, deployment: PromotedDeployment): Promise<string | null> {
+  const { status, run_status } = deployment
   if (!isOver(deployment))
     return `The deployment is ${status}, and its run is ${run_status ?? 'unknown'}. Try again when both have ended.`
-  const isSynchronizing =
-    provider !== null && repository_id !== null && (await isFirstReadRunning(sql, org_id, provider, repository_id))
-  return isSynchronizing ? 'The repository is being synchronized for the first time. Try again later.' : null
+  const isIncomplete = await isSynchronizedFirst(services, deployment)
+  return isIncomplete ? 'The repository is being synchronized for the first time. Try again later.' : null
+}
+
+async function isSynchronizedFirst({ sql }: Services, deployment: PromotedDeployment): Promise<boolean> {
+  const { org_id, provider, repository_id: id } = deployment
+  if (provider === null || id === null) return false
+  const repository = await findFollowed(sql, { org_id, provider, id })
+  if (!repository?.connection_id) return false
+  return isFirstReadRunning(sql, { org_id, connection_id: repository.connection_id }, id)
 }
 
 /** The change that the deployed commit landed with. Self-reported deployments have none. */

@@ -71,7 +71,9 @@ export function promotionPathContent(
   }
 }
 
-/** The commit, and each stated artifact of the run. Artifacts with equal contents are one subject. */
+/**
+ * The commit, and each stated artifact of the run. Artifacts with equal contents are one subject.
+ */
 export function subjectsOf({ address, commit_sha }: PromotedDeployment, { artifacts }: PromotionPath): Subject[] {
   const { host, name: full_name } = splitAddress(address)
   const names = new Map<string, string>()

@@ -77,7 +77,7 @@ export async function issueLineageOf(
   change: StoredChange | null,
 ): Promise<StoredStatement> {
   const name: StatementName = { org_id: deployment.org_id, kind: 'lineage', subject_id: deployment.id }
-  const known = factsOf(deployment, change && toChangeOfPath(change, await readChainState(services, change)))
+  const known = pathFacts(deployment, change && toChangeOfPath(change, await readChainState(services, change)))
   const stored = await findStatement(services.sql, name, fingerprintOf(known))
   return stored ?? issueNew(services, name, deployment, change)
 }
@@ -91,7 +91,7 @@ async function issueNew(
   const stated = change && toChangeOfPath(change, await verifyChange(services, change))
   const read = await readPromotionPath(services.sql, deployment, services.clock.now())
   if (read === null) throw notFound('deployment')
-  return issueStatement(services, name, factsOf(read, stated), () => promotionPathContent(read, read.path, stated))
+  return issueStatement(services, name, pathFacts(read, stated), () => promotionPathContent(read, read.path, stated))
 }
 
 /** Verifies the first and the last link of a change. */
@@ -102,7 +102,7 @@ export async function verifyChange(services: Services, change: StoredChange): Pr
 }
 
 /** Everything that the statement states, with the digest of the path in place of the path. */
-function factsOf(deployment: StatedDeployment, change: ChangeOfPath | null) {
+export function pathFacts(deployment: StatedDeployment, change: ChangeOfPath | null) {
   const { provider, repository_id, address, commit_sha, path_sha256 } = deployment
   return { provider, repository_id, address, commit_sha, path_sha256, change }
 }

@@ -56,7 +56,10 @@ test('200 with the commit as the subject, and the run, the gate and the approval
   assert.deepEqual([predicate.commit, predicate.change], [COMMIT, null])
   const [run, ...runs] = predicate.runs
   assert.deepEqual([runs, run.trust, run.ci_system], [[], 'self_reported', 'buildkite'])
-  assert.deepEqual(run.attempts.map((attempt: Json) => [attempt.number, attempt.status]), [[1, 'success']])
+  assert.deepEqual(
+    run.attempts.map((attempt: Json) => [attempt.number, attempt.status]),
+    [[1, 'success']],
+  )
   const { deployment } = predicate
   assert.deepEqual([deployment.id, deployment.status, deployment.trust], [id, 'success', 'self_reported'])
   assert.deepEqual(deployment.run, { id: run.id, attempt: 1 })
@@ -67,7 +70,10 @@ test('200 with the commit as the subject, and the run, the gate and the approval
   )
   const [approval] = deployment.approvals
   assert.deepEqual(approval.principal, { type: 'api_key', id: caller.keyId, name: 'test key' })
-  assert.deepEqual([approval.decision, approval.reason, approval.at], ['approved', REASON, deployment.gates[0].approved_at])
+  assert.deepEqual(
+    [approval.decision, approval.reason, approval.at],
+    ['approved', REASON, deployment.gates[0].approved_at],
+  )
   assert.deepEqual([deployment.policies, deployment.override, deployment.bypass], [null, null, null])
 })
 
@@ -144,7 +150,10 @@ test('policies that approved are stated with version, checksum and rule results'
   await apply(api, caller, policy('fail'))
   await finish(run.id)
   const { deployment } = await pathOf(gate.deployment_id)
-  assert.deepEqual(deployment.gates.map((required: Json) => required.approved_by), ['policies'])
+  assert.deepEqual(
+    deployment.gates.map((required: Json) => required.approved_by),
+    ['policies'],
+  )
   assert.deepEqual([deployment.approvals, deployment.override], [[], null])
   const { policies, decision, answered } = deployment.policies
   assert.deepEqual([decision, answered, policies.length], ['approve', 'approved', 1])

@@ -58,10 +58,12 @@ const FIELDS = [
 
 /** The rules of the fields of a verification summary (SLSA 1.2, "Fields" and "SlsaResult"). */
 function assertSummary(predicate: Json): void {
-  const { verifier, timeVerified, resourceUri, policy, inputAttestations, verificationResult, verifiedLevels } = predicate
+  const { verifier, timeVerified, resourceUri, policy, inputAttestations, verificationResult, verifiedLevels } =
+    predicate
   assert.deepEqual(Object.keys(predicate).sort(), FIELDS)
   for (const uri of [verifier.id, resourceUri, policy.uri]) assert.ok(URL.canParse(uri), uri)
-  for (const [component, version] of Object.entries(verifier.version)) assert.match(`${component} ${version}`, /^\S+ \S+$/)
+  for (const [component, version] of Object.entries(verifier.version))
+    assert.match(`${component} ${version}`, /^\S+ \S+$/)
   assert.match(timeVerified, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
   for (const { digest } of [policy, ...inputAttestations]) assert.match(digest.sha256, /^[0-9a-f]{64}$/)
   assert.ok(['PASSED', 'FAILED'].includes(verificationResult))

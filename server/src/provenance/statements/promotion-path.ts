@@ -2,7 +2,7 @@ import type { PromotedDeployment, PromotionPath } from '../../deployments/promot
 import { splitAddress } from '../../repositories/repository-identity.ts'
 import type { ChainState } from '../chain/read-chain-state.ts'
 import type { StoredChange } from '../changes/change.store.ts'
-import { commitSubject } from './change-statement.ts'
+import { commitSubject } from './change-content.ts'
 import type { StatementContent, Subject } from './in-toto-statement.ts'
 
 export const PROMOTION_PATH = 'https://shiplock.dev/promotion-path/v1'
@@ -71,7 +71,9 @@ export function promotionPathContent(
   }
 }
 
-/** The commit, and each stated artifact of the run. Artifacts with equal contents are one subject. */
+/**
+ * The commit, and each stated artifact of the run. Artifacts with equal contents are one subject.
+ */
 export function subjectsOf({ address, commit_sha }: PromotedDeployment, { artifacts }: PromotionPath): Subject[] {
   const { host, name: full_name } = splitAddress(address)
   const names = new Map<string, string>()

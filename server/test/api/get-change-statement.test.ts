@@ -35,7 +35,7 @@ test('200 with an in-toto statement about the landed commit, its record and the 
   assert.equal(statement._type, 'https://in-toto.io/Statement/v1')
   assert.equal(statement.predicateType, 'https://shiplock.dev/change-record/v1')
   assert.deepEqual(statement.subject, [
-    { name: 'git+https://github.com/acme/api', digest: { gitCommit: record.commits.merge } },
+    { name: 'git+https://github.com/acme/widgets', digest: { gitCommit: record.commits.merge } },
   ])
   assert.deepEqual(Object.keys(statement.predicate).sort(), ['amendments', 'chain', 'record'])
   assert.deepEqual([statement.predicate.record, statement.predicate.amendments], [record, []])

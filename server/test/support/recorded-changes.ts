@@ -1,112 +1,61 @@
 import { newChangeId } from '../../src/platform/ids.ts'
 import { appendLink } from '../../src/provenance/chain/append-link.ts'
-import type { ChangeRecord } from '../../src/provenance/changes/change-record.ts'
+import { insertChange, noteAmendment } from '../../src/provenance/changes/change.store.ts'
+import type { Amendment, ChangeRecord } from '../../src/provenance/changes/change-record.ts'
+import type { Landing } from '../../src/provenance/changes/landing.store.ts'
 import type { Services } from '../../src/services.ts'
+import { BOB, mergedRecord, reviewOf } from './change-records.ts'
 
 type Recorder = Pick<Services, 'sql' | 'clock' | 'integrityKey'>
 
-const PERSON = { name: 'Ada', email: 'ada@example.org', id: '1', login: 'ada' }
-const ADA = { id: '1', login: 'ada', is_bot: false }
-const BOB = { id: '2', login: 'bob', is_bot: false }
+let pullRequests = 0
 
-let recorded = 0
-
-/** Other commits for every record. */
-function newSha(): string {
-  recorded += 1
-  return recorded.toString(16).padStart(40, 'c')
-}
-
-/** The record of a reviewed pull request that landed now. */
-export function changeRecord({ clock }: Pick<Recorder, 'clock'>, fields: Partial<ChangeRecord> = {}): ChangeRecord {
-  const at = clock.now().toISOString()
-  const [head, merge] = [newSha(), newSha()]
-  return {
-    version: 1,
-    id: newChangeId(clock.now()),
-    repository: { provider: 'github', host: 'github.com', id: '1001', full_name: 'acme/api' },
-    branch: 'main',
-    landed_by: 'pull_request',
-    landed_at: at,
-    commits: {
-      head,
-      base: 'b'.repeat(40),
-      merge,
-      list: [{ sha: head, author: PERSON, committer: PERSON, signature: { verified: true, reason: 'valid' } }],
-      complete: true,
-    },
-    pull_request: {
-      number: recorded,
-      title: 'Change "prices" to €',
-      url: `https://github.com/acme/api/pull/${recorded}`,
-      author: ADA,
-      opened_at: at,
-      merged_at: at,
-      merged_by: ADA,
-    },
-    pusher: null,
-    forced: false,
-    reviews: [{ id: '1', reviewer: BOB, state: 'approved', commit_sha: head, submitted_at: at, stale: false }],
-    branch_rules: null,
-    checks: [],
-    runs: [],
-    code_owners: null,
-    security: null,
-    deviations: [],
-    ...fields,
-  }
-}
-
-/** Stores a record as the next link of its repository's chain. */
+/** Stores the record of another reviewed pull request, which landed now. */
 export async function recordChange(
   services: Recorder,
   orgId: string,
   fields: Partial<ChangeRecord> = {},
 ): Promise<ChangeRecord> {
-  const record = changeRecord(services, fields)
-  const { provider, id: repository_id } = record.repository
-  const key = { org_id: orgId, provider, repository_id }
-  const at = services.clock.now()
+  const record = newRecord(services, fields)
+  const { chain, landing } = landingOf(orgId, record)
+  const recorded_at = services.clock.now()
   await services.sql.begin(async (tx) => {
-    const link = { kind: 'record' as const, change_id: record.id, body: record, at }
-    const { index } = await appendLink(services, tx, key, link)
-    await tx`
-      insert into changes ${tx({
-        ...key,
-        id: record.id,
-        branch: record.branch,
-        landed_by: record.landed_by,
-        pull_request: record.pull_request?.number ?? null,
-        push_id: record.pull_request === null ? record.id : null,
-        merge_sha: record.commits.merge,
-        link_index: index,
-        last_index: index,
-        deviations: record.deviations,
-        created_at: record.landed_at,
-        recorded_at: at,
-      })}`
-    await tx`
-      insert into change_commits (org_id, provider, repository_id, sha, change_id)
-      select ${orgId}, ${provider}, ${repository_id}, sha, ${record.id}
-      from unnest(${[...new Set([record.commits.head, record.commits.merge])]}::text[]) sha`
+    const link = { kind: 'record' as const, change_id: record.id, body: record, at: recorded_at }
+    const { index } = await appendLink(services, tx, chain, link)
+    await insertChange(tx, landing, { record, link_index: index, recorded_at })
   })
   return record
 }
 
-/** Appends a late review to a recorded change. */
-export async function amendChange(services: Recorder, orgId: string, record: ChangeRecord): Promise<object> {
-  const { provider, id: repository_id } = record.repository
-  const at = services.clock.now()
-  const body = {
-    change: record.id,
-    at: at.toISOString(),
-    kind: 'review' as const,
-    facts: { review: { ...record.reviews[0], submitted_at: at.toISOString() }, deviations: [] },
+function newRecord({ clock }: Recorder, fields: Partial<ChangeRecord>): ChangeRecord {
+  const now = clock.now()
+  const { pull_request, ...record } = mergedRecord({ id: newChangeId(now), landed_at: now.toISOString() })
+  pullRequests += 1
+  return {
+    ...record,
+    pull_request: pull_request && { ...pull_request, title: 'Prices in "€"', number: pullRequests },
+    deviations: [],
+    ...fields,
   }
+}
+
+function landingOf(orgId: string, record: ChangeRecord) {
+  const { repository, pull_request, landed_at } = record
+  const chain = { org_id: orgId, provider: repository.provider, repository_id: repository.id }
+  const push_id = pull_request === null ? record.id : null
+  const landing = { ...chain, pull_request: pull_request?.number ?? null, push_id, landed_at: new Date(landed_at) }
+  return { chain, landing: landing as Landing }
+}
+
+/** Appends a late review to a recorded change. */
+export async function amendChange(services: Recorder, orgId: string, record: ChangeRecord): Promise<Amendment> {
+  const at = services.clock.now()
+  const facts = { review: reviewOf(BOB, 'changes_requested'), deviations: record.deviations }
+  const body: Amendment = { change: record.id, at: at.toISOString(), kind: 'review', facts }
   await services.sql.begin(async (tx) => {
     const link = { kind: 'amendment' as const, change_id: record.id, body, at }
-    const { index } = await appendLink(services, tx, { org_id: orgId, provider, repository_id }, link)
-    await tx`update changes set last_index = ${index} where org_id = ${orgId} and id = ${record.id}`
+    const { index } = await appendLink(services, tx, landingOf(orgId, record).chain, link)
+    await noteAmendment(tx, { org_id: orgId, id: record.id }, { last_index: index, deviations: record.deviations })
   })
   return body
 }

@@ -7,7 +7,9 @@ import { deadlineOf } from './landing-schedule.ts'
 
 const PULL_REQUEST_ID = /^pr_([a-z]+)_([0-9A-Za-z-]+)_([1-9]\d{0,8})$/
 
-/** The pull request that an id of the form `pr_<provider>_<repository id>_<number>` names, or null. */
+/**
+ * The pull request that an id of the form `pr_<provider>_<repository id>_<number>` names, or null.
+ */
 export function parsePullRequestId(id: string): { provider: string; repository_id: string; number: number } | null {
   const [, provider, repository_id, number] = PULL_REQUEST_ID.exec(id) ?? []
   if (provider === undefined || repository_id === undefined) return null

@@ -1,28 +1,48 @@
 import type { Db } from '../../platform/db/sql.ts'
+import type { ChainKey } from '../chain/link.ts'
 import type { StoredStatement } from './statement.store.ts'
 
-/** What the fast path of a change statement needs, from one query. */
-type IssuedChange = {
-  provider: string
-  repository_id: string
+/** What determines the statement of a change, and the statement that was issued last. */
+export type IssuedChange = ChainKey & {
+  id: string
   landed_at: Date
-  /** The hashes of the record and of the last link of the change; null if a link is missing. */
-  record: string | null
-  last: string | null
-  /** The statement that was issued last, and the SHA-256 of its facts. */
-  statement: (StoredStatement & { facts: Buffer }) | null
+  /** The index of the record in the chain. */
+  chain: { index: number }
+  last_index: number
+  /** The hashes of the record and of the last link of the change; null if the link is missing. */
+  hashes: { record: string; last: string } | null
+  /** Whether a mismatch was found in the chain. */
+  has_breaks: boolean
+  statement: StoredStatement | null
+  /** SHA-256 of the facts of `statement`. */
+  facts: Buffer | null
 }
 
-type Row = Omit<IssuedChange, 'statement'> & { [Column in keyof IssuedColumns]: IssuedColumns[Column] | null }
-type IssuedColumns = StoredStatement & { facts: Buffer }
+type PullRequestId = { provider: string; repository_id: string; number: number }
 
-/** A change with the statement that was issued last. Returns null for an unknown id. */
-export async function findIssuedChange(db: Db, orgId: string, id: string): Promise<IssuedChange | null> {
+type Row = Omit<IssuedChange, 'chain' | 'hashes' | 'statement'> & {
+  index: number
+  record: string | null
+  last: string | null
+} & (StoredStatement | { [Column in keyof StoredStatement]: null })
+
+/** Finds a change by its id or its pull request, with one query. Null for an unknown one. */
+export async function findIssuedChange(
+  db: Db,
+  orgId: string,
+  name: string | PullRequestId,
+): Promise<IssuedChange | null> {
   const [row] = await db<Row[]>`
-    select change.provider, change.repository_id, change.created_at as landed_at,
+    select change.org_id, change.id, change.provider, change.repository_id, change.created_at as landed_at,
+      change.link_index as index, change.last_index,
       encode(record.hash, 'hex') as record, encode(last.hash, 'hex') as last,
+      chain.breaks is distinct from 0 as has_breaks,
       statement.facts, statement.keyid, statement.statement_digest, statement.envelope, statement.issued_at
     from changes change
+    left join provenance_chains chain
+      on chain.org_id = change.org_id
+      and chain.provider = change.provider
+      and chain.repository_id = change.repository_id
     left join chain_links record
       on record.org_id = change.org_id
       and record.provider = change.provider
@@ -43,12 +63,20 @@ export async function findIssuedChange(db: Db, orgId: string, id: string): Promi
       limit 1
     ) statement on true
     where change.org_id = ${orgId}
-      and change.id = ${id}`
-  if (!row) return null
-  const { provider, repository_id, landed_at, record, last, ...statement } = row
-  return { provider, repository_id, landed_at, record, last, statement: isIssued(statement) ? statement : null }
+      and ${typeof name === 'string' ? db`change.id = ${name}` : isPullRequest(db, name)}`
+  return row ? toIssuedChange(row) : null
 }
 
-function isIssued(columns: Partial<Record<keyof IssuedColumns, unknown>>): columns is IssuedColumns {
-  return columns.envelope !== null
+function isPullRequest(db: Db, { provider, repository_id, number }: PullRequestId) {
+  return db`change.provider = ${provider} and change.repository_id = ${repository_id} and change.pull_request = ${number}`
+}
+
+function toIssuedChange({ index, record, last, ...row }: Row): IssuedChange {
+  const { keyid, statement_digest, envelope, issued_at, ...change } = row
+  return {
+    ...change,
+    chain: { index },
+    hashes: record === null || last === null ? null : { record, last },
+    statement: envelope === null ? null : { keyid, statement_digest, envelope, issued_at },
+  }
 }

@@ -2,54 +2,39 @@ import type { Actor } from '../../access/actor.ts'
 import { retainedSince } from '../../organizations/plan.ts'
 import { ApiError, notFound } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
-import { type ChainState, readChainState, verifyLink } from '../chain/read-chain-state.ts'
-import { findChange, type StoredChange } from '../changes/change.store.ts'
-import type { ChangeRecord } from '../changes/change-record.ts'
-import { findIssuedChange } from './change-statement.store.ts'
-import type { StatementContent, Subject } from './in-toto-statement.ts'
+import { readChainState } from '../chain/read-chain-state.ts'
+import { parsePullRequestId, requireChange } from '../changes/require-change.ts'
+import { type Breaks, changeContent, readStatedChange, type StatedChange } from './change-content.ts'
+import { findIssuedChange, type IssuedChange } from './change-statement.store.ts'
 import { fingerprintOf, issueStatement } from './issue-statement.ts'
 import { findNewestStatement, findStatement, type StatementName, type StoredStatement } from './statement.store.ts'
 import { requireStatements, unavailable } from './statement-errors.ts'
-
-export const CHANGE_RECORD = 'https://shiplock.dev/change-record/v1'
-
-type Breaks = ChainState['breaks']
+import { verifyChange } from './verify-change.ts'
 
 /**
- * Returns the statement of a change (provenance.md §3). `id` is the id of a change, or of a pull
+ * Returns the statement of a change (provenance.md §3). `id` is the id of a change or of its pull
  * request. Throws 404 `not_found`, 402 `plan_required` or 409 `statement_unavailable`.
+ *
+ * A statement that was issued before takes one query.
  */
 export async function issueChangeStatement(services: Services, actor: Actor, id: string): Promise<StoredStatement> {
-  const issued = await findCurrent(services, actor, id)
-  if (issued !== null) return issued
-  const change = await requireChangeOf(services, actor, id)
+  const change = await requireRecorded(services, actor, id)
   requireStatements(actor, services)
   requireRetained(services, actor, change.landed_at)
-  return issueOnce(services, change)
+  return (await findCurrent(services, change)) ?? (await issueVerified(services, change))
 }
 
-/** Returns the statement that was issued last if its facts still hold, which takes one query. */
-async function findCurrent(services: Services, actor: Actor, id: string): Promise<StoredStatement | null> {
-  const change = await findIssuedChange(services.sql, actor.org_id, id)
-  if (change === null) return null
-  requireStatements(actor, services)
-  requireRetained(services, actor, change.landed_at)
-  if (change.statement === null || change.record === null || change.last === null) return null
-  const { facts, ...statement } = change.statement
-  const breaks = await acknowledgedBreaks(services, { org_id: actor.org_id, ...change })
-  return facts.equals(fingerprintOf({ record: change.record, last: change.last, breaks })) ? statement : null
-}
-
-/** A reason why a pull request has no change yet is only reported to plans with statements (§4). */
-async function requireChangeOf(services: Services, actor: Actor, id: string): Promise<StoredChange> {
-  try {
-    const change = await findChange(services.sql, actor.org_id, id)
-    if (change === null) throw notFound('change')
-    return change
-  } catch (error) {
+/** A reason why a pull request has no change is only reported on a plan with statements (§4). */
+async function requireRecorded(services: Services, actor: Actor, id: string): Promise<IssuedChange> {
+  const { sql } = services
+  const change = await findIssuedChange(sql, actor.org_id, parsePullRequestId(id) ?? id)
+  if (change !== null) return change
+  const recorded = await requireChange(services, actor.org_id, id).catch((error: unknown) => {
     if (error instanceof ApiError && 'reason' in error.details) requireStatements(actor, services)
     throw error
-  }
+  })
+  // It was recorded between the two queries.
+  return (await findIssuedChange(sql, actor.org_id, recorded.id)) ?? Promise.reject(notFound('change'))
 }
 
 function requireRetained({ clock }: Services, { plan }: Actor, landedAt: Date): void {
@@ -58,61 +43,52 @@ function requireRetained({ clock }: Services, { plan }: Actor, landedAt: Date): 
   throw unavailable('RECORD_EXPIRED', message)
 }
 
-async function issueOnce(services: Services, change: StoredChange): Promise<StoredStatement> {
-  const name: StatementName = { org_id: change.org_id, kind: 'change', subject_id: change.id }
-  const breaks = await acknowledgedBreaks(services, change)
-  const facts = factsOf(change, breaks)
-  const stored = await findStatement(services.sql, name, fingerprintOf(facts))
-  if (stored !== null) return stored
-  if (await isBroken(services, change)) return issuedBefore(services, name)
-  const { record } = change
-  if (record === null) throw unavailable('RECORD_EXPIRED', 'The record of the change was removed by data retention.')
-  return issueStatement(services, name, facts, () => contentOf({ ...change, record }, breaks))
+/**
+ * The statement with the present facts, if it was issued. It is mostly the one that was issued
+ * last.
+ */
+async function findCurrent(services: Services, change: IssuedChange): Promise<StoredStatement | null> {
+  const { hashes, statement, facts } = change
+  if (hashes === null || statement === null) return null
+  const breaks = change.has_breaks ? (await readChainState(services, change)).breaks : []
+  const present = fingerprintOf(factsOf(hashes, breaks))
+  return facts?.equals(present) ? statement : findStatement(services.sql, nameOf(change), present)
 }
+
+type Hashes = { record: string; last: string }
 
 /**
- * The hash of the last link covers all links before it, so two hashes identify record and
+ * The hash of a link covers all links before, so two hashes determine the record and its
  * amendments.
  */
-function factsOf({ chain, amendments }: StoredChange, breaks: Breaks) {
-  return { record: chain.hash, last: amendments.at(-1)?.chain.hash ?? chain.hash, breaks }
+function factsOf({ record, last }: Hashes, breaks: Breaks): object {
+  return { record, last, breaks: breaks.filter(({ acknowledged_at }) => acknowledged_at !== null) }
 }
 
-async function acknowledgedBreaks(services: Services, change: Parameters<typeof readChainState>[1]): Promise<Breaks> {
-  const { breaks } = await readChainState(services, change)
-  return breaks.filter(({ acknowledged_at }) => acknowledged_at !== null)
+function hashesOf({ chain, amendments }: StatedChange): Hashes {
+  return { record: chain.hash, last: amendments.at(-1)?.chain.hash ?? chain.hash }
 }
 
-/** Verifies every link that the statement contains. */
-async function isBroken(services: Services, change: StoredChange): Promise<boolean> {
-  for (const { chain } of [change, ...change.amendments]) {
-    const { state } = await verifyLink(services, change, chain.index)
-    if (state === 'broken') return true
-  }
-  return false
+function nameOf({ org_id, id }: IssuedChange): StatementName {
+  return { org_id, kind: 'change', subject_id: id }
+}
+
+/** States what was verified, so that a change of the database in the meantime is not signed. */
+async function issueVerified(services: Services, change: IssuedChange): Promise<StoredStatement> {
+  const { state, links, breaks } = await verifyChange(services, change)
+  if (state === 'broken') return issuedBefore(services, nameOf(change))
+  if (links.some(({ tombstone }) => tombstone !== null))
+    throw unavailable('RECORD_EXPIRED', 'The record of the change was removed by data retention.')
+  const stated = readStatedChange(links)
+  if (stated === null) return issuedBefore(services, nameOf(change))
+  const facts = factsOf(hashesOf(stated), breaks)
+  return issueStatement(services, nameOf(change), facts, () => changeContent(stated, breaks))
 }
 
 /** Over a broken chain nothing new is issued, but what was issued before stays available (§1). */
 export async function issuedBefore({ sql }: Services, name: StatementName): Promise<StoredStatement> {
   const statement = await findNewestStatement(sql, name)
   if (statement !== null) return statement
-  const message =
-    'The chain of records of the repository does not verify. An administrator has to record what happened.'
+  const message = 'The chain of change records of the repository does not verify.'
   throw unavailable('CHAIN_BROKEN', message)
-}
-
-function contentOf(change: StoredChange & { record: ChangeRecord }, breaks: Breaks): StatementContent {
-  const { record, amendments, chain } = change
-  return {
-    subject: [commitSubject(record.repository, record.commits.merge)],
-    predicateType: CHANGE_RECORD,
-    predicate: { record, amendments, chain, ...(breaks.length > 0 && { breaks }) },
-  }
-}
-
-/**
- * A commit of a repository. `gitCommit` is its SHA-1 or SHA-256 (in-toto Attestation, "DigestSet").
- */
-export function commitSubject({ host, full_name }: { host: string; full_name: string }, sha: string): Subject {
-  return { name: `git+https://${host}/${full_name}`, digest: { gitCommit: sha } }
 }

@@ -6,12 +6,13 @@ import { retainedSince } from '../../organizations/plan.ts'
 import { notFound } from '../../platform/http/errors.ts'
 import { findFollowed } from '../../repositories/followed-repository.store.ts'
 import type { Services } from '../../services.ts'
-import { type ChainState, readChainState, verifyLink } from '../chain/read-chain-state.ts'
+import { readChainState } from '../chain/read-chain-state.ts'
 import { findChangeOfCommit, type StoredChange } from '../changes/change.store.ts'
 import { fingerprintOf, issueStatement } from './issue-statement.ts'
 import { type ChangeOfPath, isCommit, promotionPathContent, toChangeOfPath } from './promotion-path.ts'
 import { findStatement, type StatementName, type StoredStatement } from './statement.store.ts'
 import { requireStatements, unavailable } from './statement-errors.ts'
+import { verifyChange } from './verify-change.ts'
 
 export type StatedDeployment = PromotedDeployment & { path_sha256: string }
 
@@ -92,13 +93,6 @@ async function issueNew(
   const read = await readPromotionPath(services.sql, deployment, services.clock.now())
   if (read === null) throw notFound('deployment')
   return issueStatement(services, name, pathFacts(read, stated), () => promotionPathContent(read, read.path, stated))
-}
-
-/** Verifies the first and the last link of a change. */
-export async function verifyChange(services: Services, change: StoredChange): Promise<ChainState> {
-  const { chain, last_index } = change
-  const state = await verifyLink(services, change, chain.index)
-  return last_index === chain.index ? state : verifyLink(services, change, last_index)
 }
 
 /** Everything that the statement states, with the digest of the path in place of the path. */

@@ -13,7 +13,7 @@ import {
   RecordPusher,
   review,
 } from '../changes/change-record.schema.ts'
-import { CHANGE_RECORD } from './change-statement.ts'
+import { CHANGE_RECORD } from './change-content.ts'
 import { PROMOTION_PATH } from './promotion-path.ts'
 
 const JSON_SCHEMA = { $schema: 'https://json-schema.org/draft/2020-12/schema' }

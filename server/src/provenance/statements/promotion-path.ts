@@ -2,7 +2,7 @@ import type { PromotedDeployment, PromotionPath } from '../../deployments/promot
 import { splitAddress } from '../../repositories/repository-identity.ts'
 import type { ChainState } from '../chain/read-chain-state.ts'
 import type { StoredChange } from '../changes/change.store.ts'
-import { commitSubject } from './change-statement.ts'
+import { commitSubject } from './change-content.ts'
 import type { StatementContent, Subject } from './in-toto-statement.ts'
 
 export const PROMOTION_PATH = 'https://shiplock.dev/promotion-path/v1'

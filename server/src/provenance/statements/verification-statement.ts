@@ -16,12 +16,12 @@ import {
   noCommit,
   requireDeployment,
   type StatedDeployment,
-  verifyChange,
 } from './lineage-statement.ts'
 import { isCommit } from './promotion-path.ts'
 import { findStatement, type StatementName, type StoredStatement } from './statement.store.ts'
 import { unavailable } from './statement-errors.ts'
 import { type InputAttestation, summaryContent, summaryFacts } from './verification-summary.ts'
+import { verifyChange } from './verify-change.ts'
 
 /**
  * Returns the verification summary of a deployment (provenance.md §3). Its inputs, the statements

@@ -19,6 +19,7 @@ import { putObject } from './put-object.bench.ts'
 import { type Report, toMarkdown, toTable } from './report.ts'
 import { type Setting, withSetting } from './setting.ts'
 import { firstStart, secondStart } from './start-time.bench.ts'
+import { newStatements, storedStatements } from './statements.bench.ts'
 
 const BENCHMARKS: Benchmark<Setting>[] = [
   createCiRun,
@@ -31,6 +32,8 @@ const BENCHMARKS: Benchmark<Setting>[] = [
   gatePolls,
   ...largeReport,
   ...importConnection,
+  storedStatements,
+  newStatements,
   acceptDeliveries,
   applyDeliveries,
   firstStart,

@@ -19,7 +19,13 @@ import { putObject } from './put-object.bench.ts'
 import { type Report, toMarkdown, toTable } from './report.ts'
 import { type Setting, withSetting } from './setting.ts'
 import { firstStart, secondStart } from './start-time.bench.ts'
+
+
 import { newStatements, storedStatements } from './statements.bench.ts'
+
+
+import { transparencyLog } from './transparency-log.bench.ts'
+
 
 const BENCHMARKS: Benchmark<Setting>[] = [
   createCiRun,
@@ -36,6 +42,7 @@ const BENCHMARKS: Benchmark<Setting>[] = [
   newStatements,
   acceptDeliveries,
   applyDeliveries,
+  ...transparencyLog,
   firstStart,
   secondStart,
   // The last ones, because what they store would be in the others' way.

@@ -10,7 +10,7 @@ import { answer, configureGate, openGate, postGate, REASON } from '../support/ga
 import type { Json } from '../support/json.ts'
 import { apply } from '../support/policies.ts'
 import { drainQueue } from '../support/queue.ts'
-import { askStatement, getStatement } from '../support/statements.ts'
+import { askStatement, assertReason, getStatement } from '../support/statements.ts'
 
 const COMMIT = 'a'.repeat(40)
 const REPOSITORY = 'git+https://github.com/acme/api'
@@ -182,7 +182,7 @@ test('a rejection, an expiry and a cancellation are final', async () => {
   const run = await createRun(api, caller)
   const { deployment_id } = await openGate(api, caller, { run_id: run.id })
   await answer(api, caller, deployment_id, 'reject')
-  assertError(await lineage(deployment_id), 409, 'statement_unavailable', { reason: 'LINEAGE_NOT_READY' })
+  assertReason(await lineage(deployment_id), 409, 'LINEAGE_NOT_READY')
   await finish(run.id, 'failure')
   assert.equal((await pathOf(deployment_id)).deployment.status, 'rejected')
   const other = await createRun(api, caller, { timeout_minutes: 5 })
@@ -197,17 +197,17 @@ test('404 for an unknown deployment on every plan, then 402, then NO_COMMIT, the
   assertError(await lineage('dep_unknown'), 404, 'not_found')
   assertError(await lineage('dep_unknown', team), 404, 'not_found')
   const { deployment_id: theirs } = await openGate(api, team)
-  assertError(await lineage(theirs, team), 402, 'plan_required', { requiredPlan: 'enterprise' })
+  assert.deepEqual(assertError(await lineage(theirs, team), 402, 'plan_required'), { requiredPlan: 'enterprise' })
   assertError(await lineage(theirs), 404, 'not_found')
   const run = await createRun(api, caller)
   const { deployment_id } = await openGate(api, caller, { run_id: run.id })
   const { sql } = api.services
   await sql`update deployments set commit_sha = '' where id = ${deployment_id}`
-  assertError(await lineage(deployment_id), 409, 'statement_unavailable', { reason: 'NO_COMMIT' })
+  assertReason(await lineage(deployment_id), 409, 'NO_COMMIT')
   await sql`update deployments set commit_sha = ${COMMIT} where id = ${deployment_id}`
-  assertError(await lineage(deployment_id), 409, 'statement_unavailable', { reason: 'LINEAGE_NOT_READY' })
+  assertReason(await lineage(deployment_id), 409, 'LINEAGE_NOT_READY')
   await answer(api, caller, deployment_id, 'approve')
-  assertError(await lineage(deployment_id), 409, 'statement_unavailable', { reason: 'LINEAGE_NOT_READY' })
+  assertReason(await lineage(deployment_id), 409, 'LINEAGE_NOT_READY')
   await finish(run.id)
   assert.equal((await lineage(deployment_id)).status, 200)
 })

@@ -4,6 +4,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { PUBLISHED_PREDICATES } from '../../src/provenance/statements/predicate.schema.ts'
 import type { Answer, Caller, TestApi } from './api.ts'
+import { assertError } from './assert-error.ts'
 import type { Json } from './json.ts'
 
 const ajv = new Ajv2020({ allErrors: true })
@@ -11,7 +12,7 @@ addFormats.default(ajv)
 
 const VSA = 'https://slsa.dev/verification_summary/v1'
 const CHECKS = new Map<string, ValidateFunction>(
-  PUBLISHED_PREDICATES.map(({ schema }) => [schema.$id as string, ajv.compile(schema)]),
+  PUBLISHED_PREDICATES.map(({ schema }) => [(schema as { $id?: string }).$id ?? '', ajv.compile(schema)]),
 )
 
 export type StatementPath = 'lineage/statement' | 'verification'
@@ -24,6 +25,12 @@ export function askStatement(api: TestApi, { key }: Caller, id: string, path: St
 /** Returns the lineage statement or verification summary of a deployment after checking its form. */
 export async function getStatement(api: TestApi, caller: Caller, id: string, path: StatementPath): Promise<Json> {
   return openStatement(await askStatement(api, caller, id, path))
+}
+
+/** An error that says why there is no statement: 409 `statement_unavailable` or 404 `not_found`. */
+export function assertReason(answer: Answer, status: 404 | 409, reason: string): void {
+  const code = status === 404 ? 'not_found' : 'statement_unavailable'
+  assert.deepEqual(assertError(answer, status, code), { reason })
 }
 
 /** The statement of a 200. Its predicate fits its published schema, or the rules of SLSA. */
@@ -68,8 +75,8 @@ function assertSummary(predicate: Json): void {
   for (const { digest } of [policy, ...inputAttestations]) assert.match(digest.sha256, /^[0-9a-f]{64}$/)
   assert.ok(['PASSED', 'FAILED'].includes(verificationResult))
   assert.equal(predicate.slsaVersion, '1.2')
-  if (verificationResult === 'FAILED') return assert.deepEqual(verifiedLevels, ['FAILED'])
-  for (const level of verifiedLevels) assert.match(level, /^(?:SLSA_[A-Z]+_LEVEL_[0-4]|SHIPLOCK_[A-Z_]+)$/)
+  if (verificationResult === 'FAILED') assert.deepEqual(verifiedLevels, ['FAILED'])
+  else for (const level of verifiedLevels) assert.match(level, /^(?:SLSA_[A-Z]+_LEVEL_[0-4]|SHIPLOCK_[A-Z_]+)$/)
   const tracks = verifiedLevels.map((level: string) => /^SLSA_([A-Z]+)_LEVEL/.exec(level)?.[1]).filter(Boolean)
   assert.equal(new Set(tracks).size, tracks.length, 'one level of each track')
 }

@@ -78,23 +78,22 @@ export async function forgetRepositories(tx: Tx, scope: SyncScope, repositoryIds
       and repository_id = any(${ids})`
 }
 
-/** True while the lists of a repository are read for the first time. */
-export async function isFirstReadRunning(db: Db, orgId: string, provider: string, repositoryId: string) {
+/** True while the connection is synchronized and has never read the lists of the repository. */
+export async function isFirstReadRunning(db: Db, scope: SyncScope, repositoryId: string): Promise<boolean> {
   const rows = await db`
     select
-    from repositories repository
-    join codehost_connections connection
-      on connection.org_id = repository.org_id and connection.id = repository.connection_id
-    left join codehost_sync_repositories synced
-      on synced.org_id = repository.org_id
-      and synced.connection_id = repository.connection_id
-      and synced.repository_id = repository.id
-    where repository.org_id = ${orgId}
-      and repository.provider = ${provider}
-      and repository.id = ${repositoryId}
-      and connection.status = 'active'
-      and connection.sync_state = 'running'
-      and synced.read_in is null`
+    from codehost_connections
+    where org_id = ${scope.org_id}
+      and id = ${scope.connection_id}
+      and status = 'active'
+      and sync_state = 'running'
+      and not exists (
+        select
+        from codehost_sync_repositories
+        where ${areOf(db, scope)}
+          and repository_id = ${repositoryId}
+          and read_in is not null
+      )`
   return rows.length > 0
 }
 

@@ -4,6 +4,7 @@ import { findPromoted, readPromotionPath } from '../../deployments/promotion.sto
 import { isOver, type PromotedDeployment } from '../../deployments/promotion.ts'
 import { retainedSince } from '../../organizations/plan.ts'
 import { notFound } from '../../platform/http/errors.ts'
+import { findFollowed } from '../../repositories/followed-repository.store.ts'
 import type { Services } from '../../services.ts'
 import { readChainState } from '../chain/read-chain-state.ts'
 import { findChangeOfCommit, type StoredChange } from '../changes/change.store.ts'
@@ -27,7 +28,9 @@ export async function issueLineageStatement(services: Services, actor: Actor, id
   return issueLineageOf(services, deployment, await findChangeOf(services, deployment))
 }
 
-/** A deployment within the plan's retention. Throws 404, and then 402 if the plan has no statements. */
+/**
+ * A deployment within the plan's retention. Throws 404, and then 402 if the plan has no statements.
+ */
 export async function requireDeployment(services: Services, actor: Actor, id: string): Promise<StatedDeployment> {
   const now = services.clock.now()
   const key = { org_id: actor.org_id, id }
@@ -42,13 +45,20 @@ export function noCommit() {
 }
 
 /** Why the promotion path of a deployment is not complete yet; null if it is. */
-export async function findUnready({ sql }: Services, deployment: PromotedDeployment): Promise<string | null> {
-  const { org_id, provider, repository_id, status, run_status } = deployment
+export async function findUnready(services: Services, deployment: PromotedDeployment): Promise<string | null> {
+  const { status, run_status } = deployment
   if (!isOver(deployment))
     return `The deployment is ${status}, and its run is ${run_status ?? 'unknown'}. Try again when both have ended.`
-  const isSynchronizing =
-    provider !== null && repository_id !== null && (await isFirstReadRunning(sql, org_id, provider, repository_id))
-  return isSynchronizing ? 'The repository is being synchronized for the first time. Try again later.' : null
+  const isIncomplete = await isSynchronizedFirst(services, deployment)
+  return isIncomplete ? 'The repository is being synchronized for the first time. Try again later.' : null
+}
+
+async function isSynchronizedFirst({ sql }: Services, deployment: PromotedDeployment): Promise<boolean> {
+  const { org_id, provider, repository_id: id } = deployment
+  if (provider === null || id === null) return false
+  const repository = await findFollowed(sql, { org_id, provider, id })
+  if (!repository?.connection_id) return false
+  return isFirstReadRunning(sql, { org_id, connection_id: repository.connection_id }, id)
 }
 
 /** The change that the deployed commit landed with. Self-reported deployments have none. */
@@ -68,7 +78,7 @@ export async function issueLineageOf(
   change: StoredChange | null,
 ): Promise<StoredStatement> {
   const name: StatementName = { org_id: deployment.org_id, kind: 'lineage', subject_id: deployment.id }
-  const known = factsOf(deployment, change && toChangeOfPath(change, await readChainState(services, change)))
+  const known = pathFacts(deployment, change && toChangeOfPath(change, await readChainState(services, change)))
   const stored = await findStatement(services.sql, name, fingerprintOf(known))
   return stored ?? issueNew(services, name, deployment, change)
 }
@@ -82,11 +92,11 @@ async function issueNew(
   const stated = change && toChangeOfPath(change, await verifyChange(services, change))
   const read = await readPromotionPath(services.sql, deployment, services.clock.now())
   if (read === null) throw notFound('deployment')
-  return issueStatement(services, name, factsOf(read, stated), () => promotionPathContent(read, read.path, stated))
+  return issueStatement(services, name, pathFacts(read, stated), () => promotionPathContent(read, read.path, stated))
 }
 
 /** Everything that the statement states, with the digest of the path in place of the path. */
-function factsOf(deployment: StatedDeployment, change: ChangeOfPath | null) {
+export function pathFacts(deployment: StatedDeployment, change: ChangeOfPath | null) {
   const { provider, repository_id, address, commit_sha, path_sha256 } = deployment
   return { provider, repository_id, address, commit_sha, path_sha256, change }
 }

@@ -7,15 +7,15 @@ export type SourceLevel = 1 | 2 | 3 | 4
 /**
  * The highest level that the record of a change supports, for the revision that it ends with:
  *
- * 1. The revision is on a branch of a repository of a version control system. Every record shows it.
+ * 1. The revision is on a branch of a version control system. Every record shows it.
  * 2. History and provenance: the branch is protected against force pushes and deletion, and this
  *    change did not rewrite it. The record itself is the provenance: it was written when the change
- *    landed, by accounts that the host has authenticated.
+ *    landed, and names accounts that the host has authenticated.
  * 3. Continuous technical controls: the branch requires a pull request, and the change went through
- *    one without bypassing a rule, without a failed required check, and without an unsigned commit
- *    where signatures are required.
- * 4. Two-party review: the branch requires an approval, and somebody who had no part in the change
- *    approved its last revision.
+ *    one without bypassing a rule, without a failed check, and without an unsigned commit where
+ *    signatures are required.
+ * 4. Two-party review: the branch requires an approval, and somebody who did not write the change
+ *    approved its last commit.
  *
  * Everything that is unknown counts as missing: without known branch rules the level is 1, and
  * without a complete list of commits of known authors at most 3.
@@ -27,7 +27,7 @@ export function sourceLevelOf(record: ChangeRecord): SourceLevel {
 }
 
 function hasContinuity({ branch_rules: rules, forced }: ChangeRecord): boolean {
-  return rules !== null && rules.blocks_force_pushes && rules.blocks_deletion && !forced
+  return rules?.blocks_force_pushes === true && rules.blocks_deletion && !forced
 }
 
 const WITHOUT_CONTROL: readonly Deviation[] = ['direct_push', 'bypassed_protection', 'check_failed']

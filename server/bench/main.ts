@@ -20,12 +20,9 @@ import { type Report, toMarkdown, toTable } from './report.ts'
 import { type Setting, withSetting } from './setting.ts'
 import { firstStart, secondStart } from './start-time.bench.ts'
 
-
 import { newStatements, storedStatements } from './statements.bench.ts'
 
-
 import { transparencyLog } from './transparency-log.bench.ts'
-
 
 const BENCHMARKS: Benchmark<Setting>[] = [
   createCiRun,

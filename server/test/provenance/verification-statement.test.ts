@@ -8,7 +8,7 @@ import { canonicalJson } from '../../src/platform/json/canonical-json.ts'
 import type { ChangeRecord } from '../../src/provenance/changes/change-record.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { assertError } from '../support/assert-error.ts'
-import { NO_RULES } from '../support/change-records.ts'
+import { mergedRecord, NO_RULES } from '../support/change-records.ts'
 import { createRun, patchRun } from '../support/ci-runs.ts'
 import { fakeCodeHost } from '../support/fake-client.ts'
 import { answer, configureGate, openGate } from '../support/gates.ts'
@@ -27,7 +27,7 @@ import type { Json } from '../support/json.ts'
 import { apply } from '../support/policies.ts'
 import { applyRuns, completedRun } from '../support/provider-runs.ts'
 import { drainQueue } from '../support/queue.ts'
-import { changeRecord, recordChange } from '../support/recorded-changes.ts'
+import { recordChange } from '../support/recorded-changes.ts'
 import { askStatement, assertReason, getStatement } from '../support/statements.ts'
 
 const COMMIT = 'a'.repeat(40)
@@ -65,7 +65,7 @@ async function arrive(...events: HostEvent[]): Promise<void> {
 
 /** The commit of the deployment lands by a reviewed pull request, with other facts if given. */
 async function land(fields: Partial<ChangeRecord> = {}): Promise<ChangeRecord> {
-  const { commits } = changeRecord(api.services)
+  const { commits } = mergedRecord()
   return recordChange(api.services, caller.orgId, {
     repository: REPOSITORY,
     commits: { ...commits, merge: COMMIT },

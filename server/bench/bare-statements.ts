@@ -1,7 +1,6 @@
 import { createHash, generateKeyPairSync, sign } from 'node:crypto'
 import type { Sql } from 'postgres'
 import { preAuthEncoding } from '../src/platform/crypto/dsse.ts'
-import { findIssuedChange } from '../src/provenance/statements/change-statement.store.ts'
 
 const PAYLOAD_TYPE = 'application/vnd.in-toto+json'
 const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
@@ -10,11 +9,15 @@ export async function createStatementTable(sql: Sql): Promise<void> {
   await sql`create table if not exists bare_statements (id text primary key, digest text not null, envelope text not null)`
 }
 
-/** The query of our server, and its row as an object. */
+/** One row as an object. */
 export async function readStatement(sql: Sql, query: URLSearchParams) {
-  const change = await findIssuedChange(sql as never, query.get('org') ?? '', query.get('id') ?? '')
-  const { envelope = 'null', statement_digest } = change?.statement ?? {}
-  return { envelope: JSON.parse(envelope), statement_digest }
+  const [row] = await sql`
+    select envelope, statement_digest
+    from statements
+    where org_id = ${query.get('org')}
+      and kind = ${query.get('kind')}
+      and subject_id = ${query.get('id')}`
+  return { envelope: JSON.parse(row?.envelope), statement_digest: row?.statement_digest }
 }
 
 /** Reads the record, signs it and stores the envelope, without verification. */

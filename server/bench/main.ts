@@ -35,7 +35,7 @@ const BENCHMARKS: Benchmark<Setting>[] = [
   gatePolls,
   ...largeReport,
   ...importConnection,
-  storedStatements,
+  ...storedStatements,
   newStatements,
   acceptDeliveries,
   applyDeliveries,

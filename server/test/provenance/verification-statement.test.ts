@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, before, beforeEach, test } from 'node:test'
+import { COMMAND_LINE } from '../../src/audit/audit.store.ts'
 import type { HostDeployment } from '../../src/codehosts/host-deployment.ts'
 import type { HostEvent, HostSource } from '../../src/codehosts/host-event.ts'
 import { DAY_MS, MINUTE_MS } from '../../src/platform/clock.ts'
 import { canonicalJson } from '../../src/platform/json/canonical-json.ts'
+import { acknowledgeBreaks } from '../../src/provenance/chain/acknowledge-breaks.ts'
+import { verifyLink } from '../../src/provenance/chain/read-chain-state.ts'
 import type { ChangeRecord } from '../../src/provenance/changes/change-record.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { assertError } from '../support/assert-error.ts'
@@ -146,7 +149,7 @@ test('the lineage statement names the change, the verified run and the approvals
   const { predicate } = await getStatement(api, caller, ID, 'lineage/statement')
   assert.deepEqual(predicate.repository, REPOSITORY)
   const { change, deployment, runs } = predicate
-  assert.deepEqual([change.id, change.merge_sha, change.chain.index], [record.id, COMMIT, 0])
+  assert.deepEqual([change.id, change.record.merge_sha, change.chain.index], [record.id, COMMIT, 0])
   assert.deepEqual(change.record.pull_request, record.pull_request)
   assert.deepEqual([change.record.deviations, change.record.reviews.length], [['self_approved'], 1])
   assert.deepEqual(
@@ -279,6 +282,50 @@ test('a gate that was configured after the deployment does not protect it', asyn
   await succeed(deployment)
   await configureGate(api, caller)
   assertReason(await ask(), 404, 'NOT_PROTECTED')
+})
+
+/** Somebody with access to the database changes the record of a change. */
+async function changeRecordBody(): Promise<void> {
+  await api.services.sql`update chain_links set body = replace(body, 'bob', 'eve') where org_id = ${caller.orgId}`
+}
+
+test('over a broken chain, the lineage statement names the break, and no summary is issued: CHAIN_BROKEN', async () => {
+  const { id } = await land()
+  await deploy()
+  await changeRecordBody()
+  const { predicate } = await getStatement(api, caller, ID, 'lineage/statement')
+  const { breaks, ...change } = predicate.change
+  assert.deepEqual(change, { id, record: null, amendments: [], chain: null })
+  assert.deepEqual(
+    breaks.map((found: Json) => [found.index, found.acknowledged_at]),
+    [[0, null]],
+  )
+  assertReason(await ask(), 409, 'CHAIN_BROKEN')
+})
+
+test('statements that were issued before the chain was broken stay available; later ones name the break', async () => {
+  const { id } = await land()
+  await deploy()
+  const [summarized, path] = [await ask(), await askStatement(api, caller, ID, 'lineage/statement')]
+  await changeRecordBody()
+  assert.equal((await askStatement(api, caller, ID, 'lineage/statement')).text, path.text, 'nobody has noticed')
+  const chain = { org_id: caller.orgId, provider: 'github', repository_id: '1001' }
+  assert.equal((await verifyLink(api.services, chain, 0)).state, 'broken')
+  assert.equal((await ask()).text, summarized.text)
+  assert.notEqual((await askStatement(api, caller, ID, 'lineage/statement')).text, path.text)
+  await api.services.sql`update chain_links set body = replace(body, 'eve', 'bob') where org_id = ${caller.orgId}`
+  await acknowledgeBreaks(api.services, chain, { principal: COMMAND_LINE, note: 'It was restored.' })
+  const { change } = (await getStatement(api, caller, ID, 'lineage/statement')).predicate
+  assert.deepEqual([change.id, change.breaks[0].note], [id, 'It was restored.'])
+  assert.equal(change.record.reviews[0].reviewer.login, 'bob')
+  assert.notEqual((await ask()).text, summarized.text)
+})
+
+test('a record that cannot be read does not prevent the lineage statement', async () => {
+  await land()
+  await deploy()
+  await api.services.sql`update chain_links set body = left(body, 20) where org_id = ${caller.orgId}`
+  assert.equal((await getStatement(api, caller, ID, 'lineage/statement')).predicate.change.record, null)
 })
 
 test('a self-reported deployment has no change, whatever its commit is', async () => {

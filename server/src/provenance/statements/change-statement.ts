@@ -65,7 +65,7 @@ function factsOf({ record, last }: Hashes, breaks: Breaks): object {
   return { record, last, breaks: breaks.filter(({ acknowledged_at }) => acknowledged_at !== null) }
 }
 
-function hashesOf({ chain, amendments }: StatedChange): Hashes {
+export function hashesOf({ chain, amendments }: StatedChange): Hashes {
   return { record: chain.hash, last: amendments.at(-1)?.chain.hash ?? chain.hash }
 }
 

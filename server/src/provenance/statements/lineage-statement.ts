@@ -6,10 +6,13 @@ import { retainedSince } from '../../organizations/plan.ts'
 import { notFound } from '../../platform/http/errors.ts'
 import { findFollowed } from '../../repositories/followed-repository.store.ts'
 import type { Services } from '../../services.ts'
-import { readChainState } from '../chain/read-chain-state.ts'
-import { findChangeOfCommit, type StoredChange } from '../changes/change.store.ts'
+import { type ChainState, readChainState } from '../chain/read-chain-state.ts'
+import { findChangeIdOfCommit } from '../changes/change.store.ts'
+import { readStatedChange } from './change-content.ts'
+import { findIssuedChange, type IssuedChange } from './change-statement.store.ts'
+import { hashesOf } from './change-statement.ts'
 import { fingerprintOf, issueStatement } from './issue-statement.ts'
-import { type ChangeOfPath, isCommit, promotionPathContent, toChangeOfPath } from './promotion-path.ts'
+import { isCommit, promotionPathContent, toChangeOfPath } from './promotion-path.ts'
 import { findStatement, type StatementName, type StoredStatement } from './statement.store.ts'
 import { requireStatements, unavailable } from './statement-errors.ts'
 import { verifyChange } from './verify-change.ts'
@@ -62,10 +65,11 @@ async function isSynchronizedFirst({ sql }: Services, deployment: PromotedDeploy
 }
 
 /** The change that the deployed commit landed with. Self-reported deployments have none. */
-export async function findChangeOf({ sql }: Services, deployment: PromotedDeployment): Promise<StoredChange | null> {
+export async function findChangeOf({ sql }: Services, deployment: PromotedDeployment): Promise<IssuedChange | null> {
   const { org_id, provider, repository_id, commit_sha: sha } = deployment
   if (provider === null || repository_id === null) return null
-  return findChangeOfCommit(sql, { org_id, provider, repository_id, sha })
+  const id = await findChangeIdOfCommit(sql, { org_id, provider, repository_id, sha })
+  return id === null ? null : findIssuedChange(sql, org_id, id)
 }
 
 /**
@@ -75,28 +79,47 @@ export async function findChangeOf({ sql }: Services, deployment: PromotedDeploy
 export async function issueLineageOf(
   services: Services,
   deployment: StatedDeployment,
-  change: StoredChange | null,
+  change: IssuedChange | null,
 ): Promise<StoredStatement> {
   const name: StatementName = { org_id: deployment.org_id, kind: 'lineage', subject_id: deployment.id }
-  const known = pathFacts(deployment, change && toChangeOfPath(change, await readChainState(services, change)))
+  const state = change?.has_breaks ? await readChainState(services, change) : INTACT
+  const known = pathFacts(deployment, change && changeFacts(change, change.hashes, state))
   const stored = await findStatement(services.sql, name, fingerprintOf(known))
   return stored ?? issueNew(services, name, deployment, change)
 }
 
+/** States the change as it was verified, and the path as it was read at once. */
 async function issueNew(
   services: Services,
   name: StatementName,
   deployment: PromotedDeployment,
-  change: StoredChange | null,
+  change: IssuedChange | null,
 ): Promise<StoredStatement> {
-  const stated = change && toChangeOfPath(change, await verifyChange(services, change))
+  const verified = change && (await readVerified(services, change))
   const read = await readPromotionPath(services.sql, deployment, services.clock.now())
   if (read === null) throw notFound('deployment')
-  return issueStatement(services, name, pathFacts(read, stated), () => promotionPathContent(read, read.path, stated))
+  const { facts = null, stated = null } = verified ?? {}
+  return issueStatement(services, name, pathFacts(read, facts), () => promotionPathContent(read, read.path, stated))
 }
 
-/** Everything that the statement states, with the digest of the path in place of the path. */
-export function pathFacts(deployment: StatedDeployment, change: ChangeOfPath | null) {
+async function readVerified(services: Services, change: IssuedChange) {
+  const { links, ...state } = await verifyChange(services, change)
+  const stated = state.state === 'broken' ? null : readStatedChange(links)
+  return {
+    facts: changeFacts(change, stated === null ? change.hashes : hashesOf(stated), state),
+    stated: toChangeOfPath(change.id, stated, state.breaks),
+  }
+}
+
+const INTACT: ChainState = { state: 'intact', breaks: [] }
+
+/** What determines the stated change. The records of a broken chain are not stated. */
+function changeFacts({ id }: IssuedChange, hashes: IssuedChange['hashes'], { state, breaks }: ChainState) {
+  return { id, hashes: state === 'broken' ? null : hashes, breaks }
+}
+
+/** What determines a promotion path: the digest of the path, and the hashes of the change. */
+export function pathFacts(deployment: StatedDeployment, change: ReturnType<typeof changeFacts> | null) {
   const { provider, repository_id, address, commit_sha, path_sha256 } = deployment
   return { provider, repository_id, address, commit_sha, path_sha256, change }
 }

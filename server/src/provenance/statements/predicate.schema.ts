@@ -42,19 +42,23 @@ export const ChangeRecordPredicate = {
 const Change = Closed(
   {
     id: Type.String({ description: 'The id of the change.' }),
-    landed_at: { ...Timestamp, description: 'When the change landed.' },
-    merge_sha: Type.String({ description: 'The commit on the branch that the change ends with.' }),
     record: Nullable(
       Closed(
         {
           branch: Type.String({ description: 'The tracked branch.' }),
           landed_by: LandedBy,
+          landed_at: { ...Timestamp, description: 'When the change landed.' },
+          merge_sha: Type.String({ description: 'The commit on the branch that the change ends with.' }),
           pull_request: Nullable(RecordPullRequest),
           pusher: Nullable(RecordPusher),
           reviews: Type.Array(Closed(review), { description: 'The reviews of the pull request.' }),
           deviations: Deviations,
         },
-        { description: 'The part of the record that says who approved. Null if retention has removed the record.' },
+        {
+          description:
+            'The part of the record that says who approved. Null if the chain does not verify, or data retention has ' +
+            'removed the record.',
+        },
       ),
     ),
     amendments: Type.Array(
@@ -65,7 +69,7 @@ const Change = Closed(
       }),
       { description: 'The late facts of the change, in the order of the chain. The change statement states them.' },
     ),
-    chain: { ...ChainPosition, description: 'The link of the record.' },
+    chain: Nullable({ ...ChainPosition, description: 'The link of the record. Null if `record` is.' }),
     breaks: Type.Optional(Breaks),
   },
   { description: 'The change that the commit landed with. Null if no change record has the commit.' },

@@ -1,8 +1,7 @@
 import type { PromotedDeployment, PromotionPath } from '../../deployments/promotion.ts'
 import { splitAddress } from '../../repositories/repository-identity.ts'
-import type { ChainState } from '../chain/read-chain-state.ts'
-import type { StoredChange } from '../changes/change.store.ts'
-import { commitSubject } from './change-content.ts'
+import type { ChangeRecord } from '../changes/change-record.ts'
+import { type Breaks, commitSubject, type StatedChange } from './change-content.ts'
 import type { StatementContent, Subject } from './in-toto-statement.ts'
 
 export const PROMOTION_PATH = 'https://shiplock.dev/promotion-path/v1'
@@ -12,36 +11,30 @@ export function isCommit(sha: string): boolean {
   return /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(sha)
 }
 
+/** What a promotion path states of a change. */
 export type ChangeOfPath = ReturnType<typeof toChangeOfPath>
 
 /**
- * What a promotion path states of the change. Reviews and deviations are those of the record, that
- * is, at the time of the merge; amendments name later links of the chain.
+ * `stated` is null if the records do not verify, or retention has removed them. Reviews and
+ * deviations are those at the time of the merge; amendments name the later facts.
  */
-export function toChangeOfPath(change: StoredChange, { breaks }: ChainState) {
-  const { id, landed_at, merge_sha, chain, amendments } = change
+export function toChangeOfPath(id: string, stated: StatedChange | null, breaks: Breaks) {
   return {
     id,
-    landed_at: landed_at.toISOString(),
-    merge_sha,
-    record: change.record && toRecordOfPath(change.record),
-    amendments: amendments.map(({ kind, at, chain }) => ({ kind, at, chain })),
-    chain,
+    record: stated && toRecordOfPath(stated.record),
+    amendments: stated?.amendments.map(({ kind, at, chain }) => ({ kind, at, chain })) ?? [],
+    chain: stated?.chain ?? null,
     ...(breaks.length > 0 && { breaks }),
   }
 }
 
-function toRecordOfPath(record: NonNullable<StoredChange['record']>) {
-  const { branch, landed_by, pull_request, pusher, reviews, deviations } = record
+function toRecordOfPath({ branch, landed_by, landed_at, commits, ...record }: ChangeRecord) {
+  const { pull_request, pusher, reviews, deviations } = record
   return {
-    branch,
-    landed_by,
-    pull_request,
-    pusher,
+    ...{ branch, landed_by, landed_at, merge_sha: commits.merge, pull_request, pusher, deviations },
     reviews: reviews.map(({ reviewer, state, commit_sha, submitted_at, stale }) => ({
       ...{ reviewer, state, commit_sha, submitted_at, stale },
     })),
-    deviations,
   }
 }
 

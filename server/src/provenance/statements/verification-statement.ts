@@ -6,7 +6,8 @@ import { readPromotionPath } from '../../deployments/promotion.store.ts'
 import { hasSucceeded, type PromotedDeployment } from '../../deployments/promotion.ts'
 import { notFound } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
-import type { StoredChange } from '../changes/change.store.ts'
+import { readStatedChange } from './change-content.ts'
+import type { IssuedChange } from './change-statement.store.ts'
 import { issueChangeStatement, issuedBefore } from './change-statement.ts'
 import { fingerprintOf, issueStatement } from './issue-statement.ts'
 import {
@@ -80,15 +81,15 @@ function attestationOf({ config }: Services, subject: string, { statement_digest
 async function issueSummary(
   services: Services,
   deployment: StatedDeployment,
-  change: StoredChange,
+  change: IssuedChange,
   inputs: InputAttestation[],
 ): Promise<StoredStatement> {
   const name: StatementName = { org_id: deployment.org_id, kind: 'verification', subject_id: deployment.id }
   const stored = await findStatement(services.sql, name, fingerprintOf(summaryFacts(deployment, inputs)))
   if (stored !== null) return stored
-  if ((await verifyChange(services, change)).state === 'broken') return issuedBefore(services, name)
-  const { record } = change
-  if (record === null) throw unavailable('RECORD_EXPIRED', 'The record of the change was removed by data retention.')
+  const verified = await verifyChange(services, change)
+  const record = verified.state === 'broken' ? null : readStatedChange(verified.links)?.record
+  if (!record) return issuedBefore(services, name)
   const read = await readPromotionPath(services.sql, deployment, services.clock.now())
   if (read === null) throw notFound('deployment')
   return issueStatement(services, name, summaryFacts(read, inputs), (issuedAt) =>

@@ -1361,6 +1361,7 @@ create table pull_requests (
   merged_at timestamp(3) with time zone,
   closed_at timestamp(3) with time zone,
   updated_at timestamp(3) with time zone not null,
+  merged_by_queue boolean not null default false,
   constraint pull_requests_pkey PRIMARY KEY (org_id, provider, repository_id, number),
   constraint pull_requests_number_check CHECK ((number > 0)),
   constraint pull_requests_state_check CHECK ((state = ANY (ARRAY['open'::text, 'closed'::text, 'merged'::text])))

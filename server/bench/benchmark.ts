@@ -10,7 +10,7 @@ export type Benchmark<Setting> = {
   /** What is counted, and against what. */
   about: string
   /** More requests are better, more milliseconds worse. */
-  unit: 'requests/s' | 'MiB/s' | 'ms' | 'MiB'
+  unit: 'requests/s' | 'entries/s' | 'MiB/s' | 'ms' | 'MiB'
   bar: Bar | null
   /** It takes many minutes, so it runs only if it is named. */
   onlyByName?: true

@@ -20,6 +20,10 @@ import { type Report, toMarkdown, toTable } from './report.ts'
 import { type Setting, withSetting } from './setting.ts'
 import { firstStart, secondStart } from './start-time.bench.ts'
 
+import { newStatements, storedStatements } from './statements.bench.ts'
+
+import { transparencyLog } from './transparency-log.bench.ts'
+
 const BENCHMARKS: Benchmark<Setting>[] = [
   createCiRun,
   listRuns,
@@ -31,8 +35,11 @@ const BENCHMARKS: Benchmark<Setting>[] = [
   gatePolls,
   ...largeReport,
   ...importConnection,
+  ...storedStatements,
+  newStatements,
   acceptDeliveries,
   applyDeliveries,
+  ...transparencyLog,
   firstStart,
   secondStart,
   // The last ones, because what they store would be in the others' way.

@@ -74,5 +74,6 @@ create table change_commits (
   foreign key (org_id, change_id) references changes (org_id, id)
 );
 
--- Whether the host's merge queue pushed the commits.
+-- Whether the host's merge queue pushed the commits, or merged the pull request.
 alter table pushes add column by_merge_queue boolean not null default false;
+alter table pull_requests add column merged_by_queue boolean not null default false;

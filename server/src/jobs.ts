@@ -50,10 +50,13 @@ import { hostEventHandlers, runParts, syncParts } from './host-event-handlers.ts
 import { removeAbandoned, sweepObjects } from './platform/objects/remove-abandoned.job.ts'
 import { subscribe } from './platform/queue/event.ts'
 import type { Job, ScheduledJob } from './platform/queue/job.ts'
+
 import { verifyChainsDaily } from './provenance/chain/verify-chains.job.ts'
 import { followFact } from './provenance/changes/follow-fact.job.ts'
 import { recordChanges, recordDueChanges } from './provenance/changes/record-changes.job.ts'
-import { verifyLogDaily } from './provenance/log/verify-log.job.ts'
+
+import { verifyLogDaily } from './provenance/log/verify-log.ts'
+
 import { repositoryRenamed } from './repositories/repository-renamed.ts'
 import { renameAlertRepository } from './security/alerts/apply-alert.ts'
 import { settleDismissal } from './security/alerts/dismiss-alert.ts'

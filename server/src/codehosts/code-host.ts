@@ -89,14 +89,18 @@ export type HostReader = {
   readPullRequest(repository: HostRepository, number: number): Promise<HostPullRequest | null>
   listReviews(repository: HostRepository, pullRequest: number): Promise<HostReview[]>
   listChecks(repository: HostRepository, commitSha: string): Promise<HostCheck[]>
-  /** The commits of a pull request. */
+  /** The commits of a pull request, also after its merge. */
   listPullRequestCommits(repository: HostRepository, number: number): Promise<HostCommitList | null>
   /** The commits after `base` up to `head`. */
   compareCommits(repository: HostRepository, base: string, head: string): Promise<HostCommitList | null>
   /** The paths that a pull request changes, with the former paths of moved files. */
   listChangedFiles(repository: HostRepository, number: number): Promise<{ paths: string[]; complete: boolean } | null>
-  /** The rules of a branch that may be read. Null: unknown. */
+  /**
+   * The rules of a branch. Null: unknown, because none may be read, or because there are none that
+   * may be read and the branch can have others.
+   */
   readBranchRules(repository: HostRepository, branch: string): Promise<HostBranchRules | null>
+  /** Null: the commit has no such file that the host uses, or it may not be read. */
   readCodeOwners(repository: HostRepository, commitSha: string): Promise<HostCodeOwners | null>
 
   /**

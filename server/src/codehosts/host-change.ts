@@ -14,6 +14,8 @@ export type HostPullRequest = {
   base: { ref: string; sha: string }
   merge_commit_sha: string | null
   merged_by: HostAccount | null
+  /** Whether the host's merge queue merged it. */
+  merged_by_queue: boolean
   created_at: Date
   merged_at: Date | null
   closed_at: Date | null
@@ -68,10 +70,12 @@ export type HostChangeCommit = {
   signature: { verified: boolean; reason: string } | null
 }
 
-/** Oldest first. `complete` is false if the host lists only a part of them. */
+/**
+ * Oldest first. `complete` is false if the host listed only a part of them, or one cannot be read.
+ */
 export type HostCommitList = { commits: HostChangeCommit[]; complete: boolean }
 
-/** What the rules of a branch require of changes. */
+/** What the rules of a branch that may be read require of changes, the strictest of each. */
 export type HostBranchRules = {
   requires_pull_request: boolean
   required_approvals: number
@@ -81,6 +85,8 @@ export type HostBranchRules = {
   blocks_force_pushes: boolean
   blocks_deletion: boolean
   requires_merge_queue: boolean
+  /** False if the branch can have further rules, which may not be read. */
+  complete: boolean
 }
 
 /** The file that names the owners of paths, at a commit. */

@@ -7,7 +7,7 @@ import fc from 'fast-check'
 import { DESCRIBED_WEBHOOKS } from '../support/github/described.ts'
 import { type FakeGitHub, startFakeGitHub } from '../support/github/fake-github.ts'
 import { type Receiver, startReceiver } from '../support/github/receiver.ts'
-import type { Installation, Repository } from '../support/github/types.ts'
+import type { Installation, MergeGroup, PullRequest, Repository } from '../support/github/types.ts'
 
 let receiver: Receiver
 let fake: FakeGitHub
@@ -388,6 +388,79 @@ test('GraphQL answers for many commits at once', async () => {
   assert.deepEqual(fake.violations, [])
 })
 
+const commitShas = ({ body }: Answer) => body.map(({ sha }: { sha: string }) => sha)
+
+for (const method of ['merge', 'squash', 'rebase'] as const) {
+  test(`A pull request that is merged by ${method} lands on its base branch`, async () => {
+    fake.push(shop, { files: { 'README.md': 'Shop\n', 'old.ts': 'moved\n' } })
+    const files = { 'src/cart.ts': 'export {}\n', 'new.ts': 'moved\n', 'old.ts': null }
+    const first = fake.push(shop, { branch: 'cart', author: 'grace', signature: 'valid', files })
+    const second = fake.push(shop, { branch: 'cart', author: null, files: { 'README.md': 'Cart\n' } })
+    const pull = fake.openPullRequest(shop, { branch: 'cart', title: 'Fix the cart', author: 'grace' })
+    const before = fake.push(shop, { files: { 'other.ts': 'other\n' } })
+    const landed = fake.merge(shop, pull, 'lin', method)
+    const commits = await call('/repos/acme/shop/pulls/1/commits')
+    assert.deepEqual(commitShas(commits), [first.sha, second.sha])
+    assert.deepEqual(
+      commits.body.map(({ author, commit }: Answer['body']) => [author?.login, commit.verification.reason]),
+      [
+        ['grace', 'valid'],
+        [undefined, 'unsigned'],
+      ],
+    )
+    const changed = await call('/repos/acme/shop/pulls/1/files')
+    assert.deepEqual(
+      changed.body.map((file: Answer['body']) => [file.filename, file.status, file.previous_filename]),
+      [
+        ['README.md', 'modified', undefined],
+        ['new.ts', 'renamed', 'old.ts'],
+        ['src/cart.ts', 'added', undefined],
+      ],
+    )
+    assert.deepEqual([...landed.files.keys()].sort(), ['README.md', 'new.ts', 'other.ts', 'src/cart.ts'])
+    const compared = await call(`/repos/acme/shop/compare/${before.sha}...main?per_page=1`)
+    const added = { merge: 3, squash: 1, rebase: 2 }[method]
+    assert.equal(compared.body.total_commits, added)
+    assert.equal(compared.headers.get('link')?.includes('rel="next"') ?? false, added > 1)
+    const { body } = await call(`/repos/acme/shop/commits/${landed.sha}`)
+    assert.deepEqual(
+      [body.parents.length, body.author?.login ?? null, body.committer.login, body.commit.verification.verified],
+      {
+        merge: [2, 'lin', 'web-flow', true],
+        squash: [1, 'grace', 'web-flow', true],
+        rebase: [1, null, 'lin', false],
+      }[method],
+    )
+    assert.deepEqual(fake.violations, [])
+  })
+}
+
+test('A merge queue merges several pull requests by one push', async () => {
+  fake.push(shop)
+  const pulls = ['cart', 'search', 'login'].map((branch) => {
+    fake.push(shop, { branch, files: { [`${branch}.ts`]: 'export {}\n' } })
+    return fake.openPullRequest(shop, { branch })
+  }) as [PullRequest, PullRequest, PullRequest]
+  const left = fake.enqueue(shop, pulls[2])
+  const first = fake.enqueue(shop, pulls[0])
+  fake.enqueue(shop, pulls[1], 'grace', 'squash')
+  fake.dequeue(shop, left)
+  const second = shop.mergeQueue.at(-1) as MergeGroup
+  assert.notEqual(shop.mergeQueue[0]?.head.sha, first.head.sha)
+  fake.startRun(shop, { event: 'merge_group', branch: second.branch, sha: second.head.sha }).finish('build')
+  const landed = fake.mergeGroup(shop, second)
+  assert.deepEqual([...landed.files.keys()], ['cart.ts', 'search.ts'])
+  assert.equal(shop.refs.get('refs/heads/main'), landed.sha)
+  assert.deepEqual(
+    pulls.map(({ merged_by }) => merged_by?.login),
+    ['github-merge-queue[bot]', 'github-merge-queue[bot]', undefined],
+  )
+  const { body } = await call('/repos/acme/shop/activity?ref=main&per_page=1')
+  assert.deepEqual([body[0].activity_type, body[0].after], ['merge_queue_merge', landed.sha])
+  assert.equal((await call(`/repos/acme/shop/commits/${landed.sha}/check-runs`)).body.total_count, 1)
+  assert.deepEqual(fake.violations, [])
+})
+
 test('Computed repositories have pages of runs, deployments and alerts', async () => {
   const bulk = await startFakeGitHub({
     bulk: { repositories: 1000, runsPerRepository: 100, deploymentsPerRepository: 5, alertsPerRepository: 6 },
@@ -422,6 +495,7 @@ test('Every webhook that the fake knows is sent, and fits its description', () =
   fake.retitle(shop, pull, 'Another title')
   fake.closePullRequest(shop, pull)
   fake.reopenPullRequest(shop, pull)
+  fake.dequeue(shop, fake.enqueue(shop, pull))
   fake.dismissReview(shop, pull, fake.reviewPullRequest(shop, pull, { by: 'grace', state: 'changes_requested' }))
   const jobs = [{ name: 'build' }, { name: 'deploy', needs: ['build'], environment: 'production' }]
   const run = fake.startRun(shop, { jobs, pullRequest: pull }).finish('build')

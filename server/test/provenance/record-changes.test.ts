@@ -61,6 +61,7 @@ test('a merged pull request is recorded when its checks have finished', async ()
       ...{ requires_pull_request: true, required_approvals: 1, requires_code_owner_review: false },
       ...{ required_checks: ['test'], requires_signatures: false, blocks_force_pushes: true, blocks_deletion: true },
       requires_merge_queue: false,
+      complete: true,
     }),
     readCodeOwners: async () => ({ path: '.github/CODEOWNERS', text: '* @grace\n' }),
     listChangedFiles: async () => ({ paths: ['src/cart.ts'], complete: true }),

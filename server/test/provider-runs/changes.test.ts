@@ -36,6 +36,7 @@ function pull(fields: Partial<HostPullRequest> = {}): HostPullRequest {
     base: { ref: 'main', sha: 'e'.repeat(40) },
     merge_commit_sha: null,
     merged_by: null,
+    merged_by_queue: false,
     created_at: minutes(0),
     merged_at: null,
     closed_at: null,

@@ -105,6 +105,7 @@ export class AcmeHost {
       base: { ref: 'main', sha: 'a'.repeat(40) },
       merge_commit_sha: null,
       merged_by: null,
+      merged_by_queue: false,
       created_at: at,
       merged_at: state === 'merged' ? at : null,
       closed_at: state === 'open' ? null : at,

@@ -76,6 +76,7 @@ export function hostPullRequest(fields: Partial<HostPullRequest> = {}): HostPull
     base: { ref: 'main', sha: 'e'.repeat(40) },
     merge_commit_sha: 'c'.repeat(40),
     merged_by: hostAccount({ id: '8', login: 'grace' }),
+    merged_by_queue: false,
     created_at: AT,
     merged_at: mergedAt,
     closed_at: mergedAt,

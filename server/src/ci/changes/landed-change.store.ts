@@ -11,11 +11,15 @@ export type LandedPullRequest = {
   url: string | null
   author: Account | null
   state: 'open' | 'closed' | 'merged'
+  head_ref: string
   head_sha: string
+  /** Null if the repository of the head was deleted. */
+  head_repository_id: string | null
   base_ref: string
   base_sha: string
   merge_commit_sha: string | null
   merged_by: Account | null
+  merged_by_queue: boolean
   created_at: Date
   merged_at: Date | null
 }
@@ -26,8 +30,8 @@ export async function findPullRequest(
   number: number,
 ): Promise<LandedPullRequest | null> {
   const [row] = await db<LandedPullRequest[]>`
-    select number, title, url, author, state, head_sha, base_ref, base_sha, merge_commit_sha, merged_by, created_at,
-      merged_at
+    select number, title, url, author, state, head_ref, head_sha, head_repository_id, base_ref, base_sha,
+      merge_commit_sha, merged_by, merged_by_queue, created_at, merged_at
     from pull_requests
     where org_id = ${org_id}
       and provider = ${provider}

@@ -13,19 +13,21 @@ export async function upsertPullRequest(tx: Tx, source: HostSource, pull: HostPu
   await tx`
     insert into pull_requests as stored (
       org_id, provider, repository_id, number, host_version, title, url, author, state, draft, head_ref, head_sha,
-      head_repository_id, base_ref, base_sha, merge_commit_sha, merged_by, created_at, merged_at, closed_at, updated_at
+      head_repository_id, base_ref, base_sha, merge_commit_sha, merged_by, merged_by_queue, created_at, merged_at,
+      closed_at, updated_at
     )
     values (
       ${source.org_id}, ${source.provider}, ${repository.id}, ${pull.number}, ${version}, ${pull.title}, ${pull.url},
       ${accountJson(tx, pull.author)}, ${pull.state}, ${pull.draft}, ${pull.head.ref}, ${pull.head.sha},
       ${pull.head.repository_id}, ${pull.base.ref}, ${pull.base.sha}, ${pull.merge_commit_sha},
-      ${accountJson(tx, pull.merged_by)}, ${pull.created_at}, ${pull.merged_at}, ${pull.closed_at}, ${pull.updated_at}
+      ${accountJson(tx, pull.merged_by)}, ${pull.merged_by_queue}, ${pull.created_at}, ${pull.merged_at},
+      ${pull.closed_at}, ${pull.updated_at}
     )
     on conflict (org_id, provider, repository_id, number) do update
     set host_version = excluded.host_version, title = excluded.title, url = excluded.url, author = excluded.author,
       state = excluded.state, draft = excluded.draft, head_ref = excluded.head_ref, head_sha = excluded.head_sha,
       head_repository_id = excluded.head_repository_id, base_ref = excluded.base_ref, base_sha = excluded.base_sha,
-      merge_commit_sha = excluded.merge_commit_sha, merged_by = excluded.merged_by, created_at = excluded.created_at,
+      merge_commit_sha = excluded.merge_commit_sha, merged_by = excluded.merged_by, merged_by_queue = excluded.merged_by_queue, created_at = excluded.created_at,
       merged_at = excluded.merged_at, closed_at = excluded.closed_at, updated_at = excluded.updated_at
     where excluded.host_version > stored.host_version`
   await tx`

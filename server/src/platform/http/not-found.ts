@@ -32,16 +32,16 @@ function noSuchRoute(methodsByPath: MethodsByPath, request: FastifyRequest, repl
 }
 
 function remember(methodsByPath: MethodsByPath, { url, method }: RouteOptions): void {
-  if (url.includes('*')) return
   const methods = methodsByPath.get(url) ?? new Set()
   for (const name of [method].flat()) methods.add(name.toUpperCase())
   methodsByPath.set(url, methods)
 }
 
-/** Compares segment by segment; `:name` matches any one segment. */
+/** Compares segment by segment; `:name` matches any one segment, `*` at the end all that follow. */
 function matches(pattern: string, path: string): boolean {
   const wanted = pattern.split('/')
   const given = path.split('/')
+  if (wanted.at(-1) === '*' && given.length >= wanted.length) given.splice(wanted.length - 1, Infinity, '*')
   if (wanted.length !== given.length) return false
   return wanted.every((segment, index) => (segment.startsWith(':') ? given[index] !== '' : segment === given[index]))
 }

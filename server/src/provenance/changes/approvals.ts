@@ -1,4 +1,4 @@
-import type { ChangeRecord, CommitPerson, RecordAccount, RecordReview } from './change-record.ts'
+import type { ChangeCommit, ChangeRecord, CommitPerson, RecordAccount, RecordReview } from './change-record.ts'
 
 /** The reviews that state an opinion. A comment does not replace an opinion. */
 const OPINIONS: readonly RecordReview['state'][] = ['approved', 'changes_requested', 'dismissed']
@@ -31,15 +31,28 @@ export function approvalsByOthers(change: ReviewedChange): RecordReview[] {
 
 /**
  * Whether the reviewer wrote the change: is the author of the pull request, or the author or the
- * committer of one of its commits. The commit that the merge created is not one of them.
+ * committer of one of its commits. The commits that the merge created are not commits of the pull
+ * request: the one who merged is their committer.
  */
 export function isByAuthor(
   { reviewer }: RecordReview,
   { pull_request, commits }: Pick<ChangeRecord, 'pull_request' | 'commits'>,
 ): boolean {
   if (isSame(reviewer, pull_request?.author ?? null)) return true
-  const own = commits.list.filter(({ sha }) => sha !== commits.merge || sha === commits.head)
-  return own.some(({ author, committer }) => isSame(reviewer, author) || isSame(reviewer, committer))
+  const created = new Set(createdByMerge(commits))
+  const own = commits.list.filter((commit) => !created.has(commit))
+  const isComplete = own.some(({ sha }) => sha === commits.head)
+  return own.some(({ author, committer }) => isSame(reviewer, author) || (isComplete && isSame(reviewer, committer)))
+}
+
+/**
+ * The listed commits that the merge of a pull request created. They follow the newest commit of the
+ * pull request. If that one is not listed, only the last commit on the branch is known to be one.
+ */
+export function createdByMerge({ head, merge, list }: ChangeRecord['commits']): ChangeCommit[] {
+  if (head === merge) return []
+  const end = list.findIndex(({ sha }) => sha === head)
+  return end >= 0 ? list.slice(end + 1) : list.filter(({ sha }) => sha === merge)
 }
 
 /** At equal times, an approval comes first, so that the result does not depend on the given order. */

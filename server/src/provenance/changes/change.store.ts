@@ -91,18 +91,13 @@ const LINKS_MAX = 1000
 /** The links of a change: its record, then its amendments. */
 async function listLinks(db: Db, { org_id, id, provider, repository_id }: ChangeRow) {
   const rows = await db<(ChainPosition & { body: string | null })[]>`
-    select link.index::int, encode(link.hash, 'hex') as hash, encode(previous.hash, 'hex') as previous_hash, link.body
-    from chain_links link
-    left join chain_links previous
-      on previous.org_id = link.org_id
-      and previous.provider = link.provider
-      and previous.repository_id = link.repository_id
-      and previous.index = link.index - 1
-    where link.org_id = ${org_id}
-      and link.provider = ${provider}
-      and link.repository_id = ${repository_id}
-      and link.change_id = ${id}
-    order by link.index
+    select index, encode(hash, 'hex') as hash, encode(previous_hash, 'hex') as previous_hash, body
+    from chain_links
+    where org_id = ${org_id}
+      and provider = ${provider}
+      and repository_id = ${repository_id}
+      and change_id = ${id}
+    order by index
     limit ${LINKS_MAX}`
   return rows.map(({ body, ...chain }) => ({ body, chain }))
 }

@@ -1,5 +1,6 @@
 import type { LandedPullRequest, LandedPush, LandedReview } from '../../ci/changes/landed-change.store.ts'
 import type { CommitCheck, CommitRun } from '../../ci/evidence/commit-results.store.ts'
+import type { HostBranchRules } from '../../codehosts/host-change.ts'
 import { approvalsByOthers } from './approvals.ts'
 import type { BranchRules, ChangeCommit, ChangeRecord, RecordCheck, RecordReview, RecordRun } from './change-record.ts'
 import { parseCodeOwners } from './code-owners.parser.ts'
@@ -9,7 +10,7 @@ import type { Landing } from './landing.store.ts'
 import { DEADLINE_MS } from './landing-schedule.ts'
 import type { HostFacts } from './read-landing.ts'
 
-/** Everything that a record is made of. `by_merge_queue`: a merge queue pushed the commit. */
+/** Everything that a record is made of. `push` brought the commit, if it is known. */
 export type ChangeFacts = {
   id: string
   landing: Landing
@@ -17,7 +18,6 @@ export type ChangeFacts = {
   repository: ChangeRecord['repository']
   pull_request: LandedPullRequest | null
   push: LandedPush | null
-  by_merge_queue: boolean
   host: HostFacts
   results: Results
   security: ChangeRecord['security']
@@ -47,15 +47,15 @@ export function describeChange(facts: ChangeFacts): ChangeRecord {
     pusher: pull === null ? (push?.pusher ?? null) : null,
     forced: pull === null && (push?.forced ?? false),
     ...describeResults(facts.results, landing, host.branch_rules),
-    branch_rules: host.branch_rules,
+    branch_rules: host.branch_rules && describeRules(host.branch_rules),
     security: facts.security,
   }
   const owned = { ...record, code_owners: describeOwners(host.code_owners, record) }
   return { ...owned, deviations: deviationsOf(owned) }
 }
 
-function landedBy({ pull_request, by_merge_queue }: ChangeFacts): ChangeRecord['landed_by'] {
-  if (by_merge_queue) return 'merge_queue'
+function landedBy({ pull_request, push }: ChangeFacts): ChangeRecord['landed_by'] {
+  if (pull_request?.merged_by_queue || push?.by_merge_queue) return 'merge_queue'
   return pull_request === null ? 'push' : 'pull_request'
 }
 
@@ -70,6 +70,10 @@ function describePullRequest(pull: LandedPullRequest, { landed_at }: Landing): C
     opened_at: created_at.toISOString(),
     merged_at: landed_at.toISOString(),
   }
+}
+
+function describeRules({ complete: _, ...rules }: HostBranchRules): BranchRules {
+  return rules
 }
 
 function describeOwners(

@@ -70,7 +70,7 @@ const REVIEWS: Case[] = [
   ['approvals by the author and another', reviewed(reviewOf(ALICE), reviewOf(BOB)), []],
   [
     'an approval by the author of a commit',
-    mergedRecord({ commits: commits({ list: [commitOf(ALICE), commitOf(BOB, BASE)] }) }),
+    mergedRecord({ commits: commits({ list: [commitOf(BOB, BASE), commitOf(ALICE)] }) }),
     ['self_approved'],
   ],
   [
@@ -88,6 +88,23 @@ const REVIEWS: Case[] = [
       commits: commits({
         list: [{ ...commitOf(ALICE), committer: { name: 'B', email: null, id: '9', login: 'bob' } }],
       }),
+    }),
+    [],
+  ],
+  [
+    'an approval by the one who merged, who is the committer of the commits that the merge created',
+    mergedRecord({ commits: commits({ list: [commitOf(ALICE), commitOf(BOB, BASE), commitOf(BOB, MERGE)] }) }),
+    [],
+  ],
+  [
+    'an approval by the author of a commit, where the newest commit is not listed',
+    mergedRecord({ commits: commits({ list: [commitOf(BOB, BASE), commitOf(CAROL, MERGE)], complete: false }) }),
+    ['self_approved'],
+  ],
+  [
+    'an approval by the committer of a commit that can be of the merge',
+    mergedRecord({
+      commits: commits({ list: [{ ...commitOf(BOB, BASE), author: commitOf(ALICE).author }], complete: false }),
     }),
     [],
   ],
@@ -296,14 +313,13 @@ const record = fc
   })
   .map(({ make, list, ...changes }) => make({ ...changes, commits: { ...make().commits, list } }))
 
-test('the order of the facts has no effect', () => {
+test('the order of reviews and checks has no effect', () => {
   fc.assert(
     fc.property(record, (one) => {
       const reversed = {
         ...one,
         reviews: one.reviews.toReversed(),
         checks: one.checks.toReversed(),
-        commits: { ...one.commits, list: one.commits.list.toReversed() },
       }
       assert.deepEqual(deviationsOf(reversed), deviationsOf(one))
     }),

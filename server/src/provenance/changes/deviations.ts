@@ -1,4 +1,4 @@
-import { approvalsByOthers, approvalsOf, isByAuthor } from './approvals.ts'
+import { approvalsByOthers, approvalsOf, createdByMerge, isByAuthor } from './approvals.ts'
 import { type BranchRules, type ChangeCommit, type ChangeRecord, DEVIATIONS, type Deviation } from './change-record.ts'
 
 /** A record before its deviations are known. */
@@ -81,12 +81,12 @@ function hasPassed({ commits, checks }: UnratedRecord, required: string): boolea
 }
 
 /**
- * The listed commits that are known to be on the branch. Whether those of a pull request are, its
- * merge decides: a squash replaces them by one commit.
+ * The listed commits that are known to be on the branch. The commits of a pull request may have
+ * been replaced by those that the merge created.
  */
 function landedCommits({ landed_by, commits }: UnratedRecord): ChangeCommit[] {
   const areAll = landed_by === 'push' || commits.merge === commits.head
-  return areAll ? commits.list : commits.list.filter(({ sha }) => sha === commits.merge)
+  return areAll ? commits.list : createdByMerge(commits)
 }
 
 function isUnverified({ signature }: ChangeCommit): boolean {

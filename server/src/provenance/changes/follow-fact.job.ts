@@ -4,11 +4,11 @@ import { enqueue, type Job } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
 import { appendLink } from '../chain/append-link.ts'
 import { findChange, noteAmendment, type StoredChange } from './change.store.ts'
-import type { Amendment, ChangeRecord } from './change-record.ts'
+import type { Amendment } from './change-record.ts'
 import { describeResults } from './describe-change.ts'
 import { type Landing, lockLanding, postponeLanding } from './landing.store.ts'
 import { firstDue } from './landing-schedule.ts'
-import { type LateFact, lateFacts, uniteDeviations } from './late-facts.ts'
+import { type LateFact, lateFacts } from './late-facts.ts'
 import { followFactJob, recordChangesJob } from './record-jobs.ts'
 import { readResults } from './record-landing.ts'
 
@@ -47,15 +47,10 @@ async function amend(services: Services, tx: Tx, landing: Landing): Promise<void
   const { record, amendments } = change
   const results = await readResults(tx, landing, change.merge_sha)
   const found = lateFacts(record, amendments, describeResults(results, landing, record.branch_rules))
-  await appendAmendments(services, tx, { ...change, record }, found.slice(0, AMENDMENTS_MAX - amendments.length))
+  await appendAmendments(services, tx, change, found.slice(0, AMENDMENTS_MAX - amendments.length))
 }
 
-async function appendAmendments(
-  services: Services,
-  tx: Tx,
-  change: StoredChange & { record: ChangeRecord },
-  facts: LateFact[],
-): Promise<void> {
+async function appendAmendments(services: Services, tx: Tx, change: StoredChange, facts: LateFact[]): Promise<void> {
   const now = services.clock.now()
   let { last_index } = change
   for (const fact of facts) {
@@ -63,7 +58,6 @@ async function appendAmendments(
     const link = { kind: 'amendment' as const, change_id: change.id, body, at: now }
     last_index = (await appendLink(services, tx, change, link)).index
   }
-  if (facts.length === 0) return
-  const lists = [...change.amendments, ...facts].map(({ facts: { deviations } }) => deviations)
-  await noteAmendment(tx, change, { last_index, deviations: uniteDeviations(change.record.deviations, ...lists) })
+  const newest = facts.at(-1)
+  if (newest) await noteAmendment(tx, change, { last_index, deviations: newest.facts.deviations })
 }

@@ -26,11 +26,11 @@ const SHOWN: Record<Amendment['kind'], Deviation[]> = {
 
 /**
  * The facts of a change that differ from what its record and its amendments state: reviews that are
- * new or different, and checks and runs that have finished or have another result. Each names the
- * deviations that it adds.
+ * new or different, and checks and runs that have finished or have another result. Each names all
+ * deviations of the change that are known then.
  */
 export function lateFacts(record: ChangeRecord, amendments: readonly Amendment[], present: Results): LateFact[] {
-  const stated = amendments.reduce(withAmendment, record)
+  const stated = withAmendments(record, amendments)
   const found = [
     ...newReviews(stated.reviews, present.reviews).map((review) => ({ kind: 'review' as const, facts: { review } })),
     ...newChecks(stated.checks, present.checks).map((check) => ({ kind: 'check' as const, facts: { check } })),
@@ -38,10 +38,10 @@ export function lateFacts(record: ChangeRecord, amendments: readonly Amendment[]
   ]
   let known = stated
   return found.map(({ kind, facts }) => {
-    const amended = withAmendment(known, { change: record.id, at: '', kind, facts: { ...facts, deviations: [] } })
+    const amended = withAmendments(known, [{ facts: { ...facts, deviations: [] } }])
     const shown = deviationsOf(judged(known, amended)).filter((deviation) => SHOWN[kind].includes(deviation))
-    const deviations = shown.filter((deviation) => !known.deviations.includes(deviation))
-    known = { ...amended, deviations: uniteDeviations(known.deviations, deviations) }
+    const deviations = uniteDeviations(known.deviations, shown)
+    known = { ...amended, deviations }
     return { kind, facts: { ...facts, deviations } }
   })
 }
@@ -60,16 +60,21 @@ function judged(before: ChangeRecord, after: ChangeRecord): ChangeRecord {
   return { ...after, reviews }
 }
 
-/** A record with a late fact in place of what it stated. */
-function withAmendment(record: ChangeRecord, { facts }: Amendment): ChangeRecord {
-  const { review, check, run, deviations } = facts
+/** A record with its late facts in place of what it stated. */
+function withAmendments(record: ChangeRecord, amendments: readonly Pick<Amendment, 'facts'>[]): ChangeRecord {
+  const facts = amendments.map((amendment) => amendment.facts)
+  const idOf = ({ id }: { id: string }) => id
   return {
     ...record,
-    reviews: review ? [...record.reviews.filter(({ id }) => id !== review.id), review] : record.reviews,
-    checks: check ? [...record.checks.filter((other) => nameOf(other) !== nameOf(check)), check] : record.checks,
-    runs: run ? [...record.runs.filter(({ id }) => id !== run.id), run] : record.runs,
-    deviations: uniteDeviations(record.deviations, deviations),
+    reviews: newestOf([...record.reviews, ...facts.flatMap(({ review }) => review ?? [])], idOf),
+    checks: newestOf([...record.checks, ...facts.flatMap(({ check }) => check ?? [])], nameOf),
+    runs: newestOf([...record.runs, ...facts.flatMap(({ run }) => run ?? [])], idOf),
+    deviations: uniteDeviations(record.deviations, ...facts.map(({ deviations }) => deviations)),
   }
+}
+
+function newestOf<Fact>(facts: readonly Fact[], nameOfFact: (fact: Fact) => string): Fact[] {
+  return [...new Map(facts.map((fact) => [nameOfFact(fact), fact])).values()]
 }
 
 function newReviews(stated: RecordReview[], present: RecordReview[]): RecordReview[] {

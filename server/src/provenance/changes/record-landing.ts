@@ -10,6 +10,7 @@ import { listCommitChecks, listCommitRuns } from '../../ci/evidence/commit-resul
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import { newChangeId } from '../../platform/ids.ts'
 import { findFollowed } from '../../repositories/followed-repository.store.ts'
+import { readChangeSecurity } from '../../security/policy-facts/change-security.store.ts'
 import { appendLink } from '../chain/append-link.ts'
 import { insertChange } from './change.store.ts'
 import { readOwnCommits } from './change-of-push.ts'
@@ -114,12 +115,11 @@ async function writeRecord(pass: LandingPass, tx: Tx, subject: Subject, host: Ho
   if (landing.state !== 'waiting') return
   const now = services.clock.now()
   const id = newChangeId(landing.landed_at)
+  const repository = await describeRepository(tx, landing)
   const record = describeChange({
-    ...{ id, landing, host, ...subject },
-    repository: await describeRepository(tx, landing),
-    by_merge_queue: subject.push?.by_merge_queue ?? false,
+    ...{ id, landing, host, repository, ...subject },
     results: await readResults(tx, landing, subject.merge_sha),
-    security: null,
+    security: await readSecurity(tx, landing, { ...subject, host, full_name: repository.full_name }),
   })
   const link = await appendLink(services, tx, landing, { kind: 'record', change_id: id, body: record, at: now })
   await insertChange(tx, landing, { record, link_index: link.index, recorded_at: now })
@@ -133,6 +133,18 @@ export async function readResults(db: Db, landing: Landing, mergeSha: string): P
     checks: await listCommitChecks(db, landing, [...new Set([landing.head_sha, mergeSha])]),
     runs: await listCommitRuns(db, landing, mergeSha),
   }
+}
+
+type Scanned = Subject & { host: HostFacts; full_name: string }
+
+function readSecurity(tx: Tx, landing: Landing, { pull_request: pull, host, full_name }: Scanned) {
+  const isOwn = pull?.head_repository_id === landing.repository_id
+  const scanned = pull && {
+    number: pull.number,
+    head_ref: isOwn ? pull.head_ref : null,
+    commits: [...new Set([pull.head_sha, ...host.commits.commits.map(({ sha }) => sha)])],
+  }
+  return readChangeSecurity(tx, { ...landing, full_name }, landing.landed_at, scanned)
 }
 
 async function describeRepository(tx: Tx, landing: Landing): Promise<ChangeRecord['repository']> {

@@ -26,7 +26,9 @@ export class GrowingTree {
     return this.#size
   }
 
-  /** Appends the hash of a leaf. Returns the tiles that become full by it, the lowest level first. */
+  /**
+   * Appends the hash of a leaf. Returns the tiles that become full by it, the lowest level first.
+   */
   append(leaf: Buffer): Tile[] {
     this.#size += 1
     const full: Tile[] = []

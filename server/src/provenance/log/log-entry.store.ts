@@ -13,10 +13,18 @@ export async function addLogEntry(tx: Tx, { kind, sha256 }: LogEntry): Promise<v
     on conflict do nothing`
 }
 
+/**
+ * The order makes PostgreSQL use the index of pending entries whatever its statistics say. `exists`
+ * may scan all entries instead.
+ */
 export async function hasPendingEntries(db: Db): Promise<boolean> {
-  const [row] = await db<[{ pending: boolean }]>`
-    select exists (select from log_entries where leaf_index is null) as pending`
-  return row.pending
+  const rows = await db`
+    select id
+    from log_entries
+    where leaf_index is null
+    order by id
+    limit 1`
+  return rows.length > 0
 }
 
 /** An entry in the log, and its position. */
@@ -58,7 +66,9 @@ export async function listEntries(db: Db, first: number, count: number): Promise
     limit ${count}`
 }
 
-/** An entry's position, null while it is pending, and the newest checkpoint, null before the first. */
+/**
+ * An entry's position, null while it is pending, and the newest checkpoint, null before the first.
+ */
 type FoundEntry = { leaf_index: number | null; size: number | null; note: string | null }
 
 /** Reads both in one statement, so that the checkpoint covers an entry that has a position. */

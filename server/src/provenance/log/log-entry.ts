@@ -6,7 +6,9 @@ export function entryText({ kind, sha256 }: LogEntry): string {
   return `shiplock.dev/log-entry/v1\n${kind}\n${sha256.toString('hex')}\n`
 }
 
-/** Entries as a bundle: each one follows its length in 16 bits (c2sp.org/tlog-tiles, "Log entries"). */
+/**
+ * Entries as a bundle: each one follows its length in 16 bits (c2sp.org/tlog-tiles, "Log entries").
+ */
 export function entryBundle(entries: readonly LogEntry[]): Buffer {
   const parts = entries.flatMap((entry) => {
     const text = Buffer.from(entryText(entry))

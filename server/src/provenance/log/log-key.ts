@@ -5,7 +5,9 @@ const KEY_ID_BYTES = 4
 /** The last bytes of the SubjectPublicKeyInfo of an Ed25519 key are the key (RFC 8410 §4). */
 const PUBLIC_KEY_BYTES = 32
 
-/** The signing key of the log, and the log's name (c2sp.org/signed-note, c2sp.org/tlog-checkpoint). */
+/**
+ * The signing key of the log, and the log's name (c2sp.org/signed-note, c2sp.org/tlog-checkpoint).
+ */
 export class LogKey {
   readonly origin: string
   /** `<name>+<key id>+<type and key>`, with which others verify the checkpoints. */

@@ -7,14 +7,11 @@ import { EMPTY_ROOT } from './merkle-tree.ts'
 
 /** The key of the log. Creates the log on first use. */
 export async function openLogKey(services: Services): Promise<LogKey> {
-  return (await findOpenLogKey(services)) ?? (await createLog(services))
+  return (await loadLogKey(services)) ?? (await createLog(services))
 }
 
 /** The key of the log, or null if the log does not exist yet. */
-export async function findOpenLogKey({
-  sql,
-  sealingKey,
-}: Pick<Services, 'sql' | 'sealingKey'>): Promise<LogKey | null> {
+export async function loadLogKey({ sql, sealingKey }: Pick<Services, 'sql' | 'sealingKey'>): Promise<LogKey | null> {
   const stored = await findLogKey(sql)
   if (stored === null) return null
   const { origin, sealed_private_key } = stored
@@ -34,7 +31,7 @@ async function createLog(services: Services): Promise<LogKey> {
     const empty = { size: 0, root_hash: EMPTY_ROOT, note: key.signCheckpoint(0, EMPTY_ROOT) }
     await insertCheckpoint(tx, empty, clock.now())
   })
-  return (await findOpenLogKey(services)) as LogKey
+  return (await loadLogKey(services)) as LogKey
 }
 
 function labelOf(origin: string): string {

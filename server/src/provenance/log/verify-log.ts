@@ -1,4 +1,5 @@
 import type { Db } from '../../platform/db/sql.ts'
+import type { ScheduledJob } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
 import { GrowingTree } from './growing-tree.ts'
 import { findNewestCheckpoint, listCheckpoints, listTiles, type StoredCheckpoint } from './log.store.ts'
@@ -6,7 +7,7 @@ import { listEntries } from './log-entry.store.ts'
 import { entryText } from './log-entry.ts'
 import type { LogKey } from './log-key.ts'
 import { HASH_BYTES, leafHash } from './merkle-tree.ts'
-import { findOpenLogKey } from './open-log-key.ts'
+import { loadLogKey } from './open-log-key.ts'
 import { TILE_WIDTH, type Tile, Tiles } from './tile.ts'
 import { tilePath } from './tile-path.parser.ts'
 
@@ -18,7 +19,10 @@ import { tilePath } from './tile-path.parser.ts'
 export type LogBreak = {
   /** `key`, `checkpoint`, `tile/<L>/<N>` or `tile/entries/<N>`. */
   resource: string
-  /** The size of the checkpoint, or the position in the level of the tile. On level 0 it is that of the entry. */
+  /**
+   * The size of the checkpoint, or the position in the level of the tile. On level 0 it is that of
+   * the entry.
+   */
   index: number
   expected: string | null
   found: string | null
@@ -41,9 +45,12 @@ export async function verifyLog(
   onProgress: OnProgress = () => {},
   stopping?: AbortSignal,
 ): Promise<LogBreak[]> {
-  const newest = await findNewestCheckpoint(services.sql)
-  const key = await findOpenLogKey(services)
-  if (newest === null || key === null) return newest === key ? [] : [lost(key ? 'checkpoint' : 'key')]
+  // In this order, a log that is created meanwhile is not taken for one that lost a row.
+  const earlier = await findNewestCheckpoint(services.sql)
+  const key = await loadLogKey(services)
+  if (key === null) return earlier === null ? [] : [lost('key')]
+  const newest = earlier ?? (await findNewestCheckpoint(services.sql))
+  if (newest === null) return [lost('checkpoint')]
   const verification = new Verification(services.sql, key)
   await verification.verifyEmpty()
   while (verification.size < newest.size && verification.goesOn) {
@@ -53,6 +60,16 @@ export async function verifyLog(
   }
   if (verification.goesOn) await verification.verifyEdge()
   return verification.breaks
+}
+
+/** Verifies the transparency log once a day, and logs an error for each contradiction. */
+export const verifyLogDaily: ScheduledJob<Services> = {
+  name: 'provenance.verify-log',
+  schedule: '17 3 * * *',
+  run: async (services, _payload, stopping) => {
+    const breaks = await verifyLog(services, undefined, stopping)
+    for (const found of breaks) services.log.error(found, 'The stored transparency log contradicts itself')
+  },
 }
 
 function lost(resource: string): LogBreak {

@@ -2,7 +2,7 @@ import type { Services } from '../../services.ts'
 import { INTERVAL, intervalStart } from '../chain/chain-interval.ts'
 import type { LinkRow } from '../chain/link.store.ts'
 import type { ChainKey } from '../chain/link.ts'
-import { type ChainState, readChainState, verifyInterval } from '../chain/read-chain-state.ts'
+import { type ChainState, verifyInterval } from '../chain/read-chain-state.ts'
 
 /** A change and the indexes of its first and its last link. */
 export type LinkedChange = ChainKey & { id: string; chain: { index: number }; last_index: number }
@@ -16,13 +16,13 @@ type VerifiedChange = ChainState & { links: LinkRow[] }
  */
 export async function verifyChange(services: Services, change: LinkedChange): Promise<VerifiedChange> {
   const links: LinkRow[] = []
-  let state = await readChainState(services, change)
-  for (let from = intervalStart(change.chain.index); from <= change.last_index; from += INTERVAL) {
-    const interval = await verifyInterval(services, change, Math.max(from, change.chain.index))
-    state = interval.state
+  let at = change.chain.index
+  while (true) {
+    const interval = await verifyInterval(services, change, at)
     links.push(...interval.links.filter(({ change_id }) => change_id === change.id))
-    // Without links, the interval is after the end of the chain.
-    if (state.state === 'broken' || interval.links.length === 0) break
+    at = intervalStart(at) + INTERVAL
+    // An interval without links is after the end of the chain.
+    const isEnd = at > change.last_index || interval.links.length === 0
+    if (isEnd || interval.state.state === 'broken') return { ...interval.state, links }
   }
-  return { ...state, links }
 }

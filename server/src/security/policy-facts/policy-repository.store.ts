@@ -11,12 +11,18 @@ type RepositoryAtHost = {
   provider: string | null
 }
 
+/** Finds the numbers of a reported repository. */
+export async function findRepositoryNos(db: Db, orgId: string, repository: RepositoryAtHost): Promise<number[]> {
+  const rows = await db<{ id: number }[]>`${repositoryNosOf(db, orgId, repository)}`
+  return rows.map(({ id }) => id)
+}
+
 /**
- * Finds the numbers of a reported repository: by its provider's id, and by its name if the id was
+ * Selects the numbers of a reported repository: by its provider's id, and by its name if the id was
  * not known.
  */
-export async function findRepositoryNos(db: Db, orgId: string, { name, linked, provider }: RepositoryAtHost) {
-  const rows = await db<{ id: number }[]>`
+export function repositoryNosOf(db: Db, orgId: string, { name, linked, provider }: RepositoryAtHost) {
+  return db`
     select id
     from reported_repositories
     where org_id = ${orgId}
@@ -29,7 +35,6 @@ export async function findRepositoryNos(db: Db, orgId: string, { name, linked, p
       )
     order by id
     limit ${MATCHES_MAX}`
-  return rows.map(({ id }) => id)
 }
 
 /** Lists the names of reported repositories. */

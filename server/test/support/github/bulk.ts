@@ -144,7 +144,8 @@ const WORKFLOW_FILE = new Map([['.github/workflows/ci.yml', 'on: push\njobs:\n  
 function bulkCommit({ sha, title, actor, created_at }: Run): Commit {
   const author = { name: actor.login, email: `${actor.login}@example.com` }
   const files = WORKFLOW_FILE
-  return { sha, message: title, author, account: actor, at: created_at, parents: [], files, changed: [] }
+  const committer = { committer: author, committerAccount: actor, signature: 'unsigned' }
+  return { sha, message: title, author, account: actor, ...committer, at: created_at, parents: [], files, changed: [] }
 }
 
 function bulkEnvironment(repository: Repository): Environment {

@@ -108,7 +108,7 @@ export function findOperation(method: string, path: string): Operation | null {
 
 const PATTERNS = new Map<string, RegExp>()
 /** Parameters that may contain slashes. */
-const SLASHED = new Set(['path', 'branch'])
+const SLASHED = new Set(['path', 'branch', 'basehead'])
 
 function matchPath(template: string, path: string): Record<string, string> | null {
   let pattern = PATTERNS.get(template)

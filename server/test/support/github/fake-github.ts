@@ -7,6 +7,7 @@ import type { OperationName } from './described.ts'
 import type { Handler } from './request.ts'
 import { alertRoutes } from './routes/alerts.ts'
 import { appRoutes } from './routes/app.ts'
+import { commitRoutes } from './routes/commits.ts'
 import { deliveryRoutes } from './routes/deliveries.ts'
 import { deploymentRoutes } from './routes/deployments.ts'
 import { pullRoutes } from './routes/pulls.ts'
@@ -79,6 +80,7 @@ export class FakeGitHub extends Stories {
       ...appRoutes(issueToken),
       ...deliveryRoutes,
       ...repositoryRoutes,
+      ...commitRoutes,
       ...runRoutes,
       ...pullRoutes,
       ...deploymentRoutes,

@@ -38,8 +38,12 @@ export type Commit = {
   sha: string
   message: string
   author: { name: string; email: string }
-  /** Null if the address belongs to no account. */
+  /** The account of the author. Null if the address belongs to no account. */
   account: Account | null
+  committer: { name: string; email: string }
+  committerAccount: Account | null
+  /** GitHub's reason for its verdict on the signature; only `valid` is verified. */
+  signature: string
   at: Date
   parents: string[]
   /** All files of the commit by path. */
@@ -71,6 +75,10 @@ export type Repository = {
   statuses: CommitStatus[]
   /** The rules of rulesets by branch. */
   rules: Map<string, object[]>
+  /** The groups that wait in the merge queues of all branches, oldest first. */
+  mergeQueue: MergeGroup[]
+  /** What happened to the branches and tags, newest first. */
+  activities: Activity[]
 }
 
 export type Review = {
@@ -91,6 +99,8 @@ export type PullRequest = {
   state: 'open' | 'closed'
   head: { ref: string; sha: string }
   base: { ref: string; sha: string }
+  /** The tip of the base branch before the merge. Null until then. */
+  merged_onto: string | null
   merge_commit_sha: string | null
   merged_by: Account | null
   created_at: Date
@@ -98,6 +108,32 @@ export type PullRequest = {
   merged_at: Date | null
   closed_at: Date | null
   reviews: Review[]
+}
+
+export type ActivityType = 'push' | 'force_push' | 'pr_merge' | 'merge_queue_merge'
+
+export type Activity = {
+  id: number
+  ref: string
+  before: string | null
+  after: string | null
+  activity_type: ActivityType | 'branch_creation' | 'branch_deletion'
+  pusher: Account
+  at: Date
+}
+
+export type MergeMethod = 'merge' | 'squash' | 'rebase'
+
+/** A pull request as the merge queue would merge it: on the groups before it. */
+export type MergeGroup = {
+  pullRequest: PullRequest
+  /** Login of the account that added it to the queue. */
+  by: string
+  method: MergeMethod
+  /** The branch of the group, for which workflows run. */
+  branch: string
+  base_sha: string
+  head: Commit
 }
 
 export type Workflow = { id: number; name: string; path: string; created_at: Date; runs: number }

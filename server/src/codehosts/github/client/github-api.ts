@@ -76,8 +76,12 @@ export class GithubApi {
 
   /** All items of a list. Without access to the list there are none. */
   async readAll<Item>(route: string, parameters: Parameters, parse: (value: unknown) => Item | null): Promise<Item[]> {
-    const values = await orNull(this.#names.send(parameters, (named) => this.#collect(route, named)))
-    return this.parseItems(values ?? [], parse)
+    return this.parseItems((await this.readList(route, parameters)) ?? [], parse)
+  }
+
+  /** All items of a list as GitHub sent them. Null without access to the list. */
+  readList(route: string, parameters: Parameters): Promise<unknown[] | null> {
+    return orNull(this.#names.send(parameters, (named) => this.#collect(route, named)))
   }
 
   #collect(route: string, parameters: Record<string, unknown>): Promise<unknown[]> {
@@ -95,14 +99,17 @@ export class GithubApi {
 
   /** An item that cannot be read is left out, so that it does not hide the others. */
   parseItems<Item>(values: unknown[], parse: (value: unknown) => Item | null): Item[] {
-    return values.flatMap((value) => {
-      try {
-        return parse(value) ?? []
-      } catch (error) {
-        this.log.warn({ reason: (error as Error).message }, 'An item of a list of GitHub cannot be read')
-        return []
-      }
-    })
+    return values.flatMap((value) => this.parseItem(value, parse) ?? [])
+  }
+
+  /** Null for a value that cannot be read, with a warning. */
+  parseItem<Item>(value: unknown, parse: (value: unknown) => Item | null): Item | null {
+    try {
+      return parse(value)
+    } catch (error) {
+      this.log.warn({ reason: (error as Error).message }, 'A part of an answer of GitHub cannot be read')
+      return null
+    }
   }
 
   /** Throws `HostRefusal` if GitHub does not accept the change. */

@@ -23,7 +23,8 @@ export function nextOf(response: Response, data: object, page: number): string |
   const address = /<([^>]*)>;[^<]*rel="next"/.exec(link ?? '')?.[1]
   if (address !== undefined && URL.canParse(address))
     return new URLSearchParams(cursorOf(new URL(address).search)).toString() || null
-  const total = 'total_count' in data ? Number(data.total_count) : 0
+  const { total_count: count, total_commits: commits } = data as { total_count?: unknown; total_commits?: unknown }
+  const total = Number(count ?? commits)
   return link === null && total > page * PAGE_ITEMS ? `page=${page + 1}` : null
 }
 

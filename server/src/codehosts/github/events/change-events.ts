@@ -4,7 +4,7 @@ import type { HostPushedCommit } from '../../host-change.ts'
 import { CheckRun, checkOf } from '../objects/check.parser.ts'
 import { Id, Maybe, Text, TextOrSeconds, Timestamp, textOrNull, timeOf } from '../objects/payload.ts'
 import { PullRequest, pullRequestOf, Review, reviewOf } from '../objects/pull-request.parser.ts'
-import { Account, accountOf } from '../objects/repository.parser.ts'
+import { Account, accountOf, isMergeQueue } from '../objects/repository.parser.ts'
 import { type EventTranslator, repositoryEvent } from './event-translator.ts'
 
 export const pullRequest = repositoryEvent({ pull_request: PullRequest }, ({ pull_request: pull }, repository) => ({
@@ -37,6 +37,7 @@ export const push = repositoryEvent(
     after: Text,
     forced: Maybe(Type.Boolean()),
     sender: Maybe(Account),
+    pusher: Maybe(Type.Object({ name: Maybe(Text) })),
     commits: Maybe(Type.Array(PushedCommit)),
     repository: Type.Object({ pushed_at: TextOrSeconds }),
   },
@@ -48,7 +49,7 @@ export const push = repositoryEvent(
       after: NO_COMMIT.test(payload.after) ? null : payload.after,
       forced: payload.forced ?? false,
       pusher: accountOf(payload.sender),
-      by_merge_queue: false,
+      by_merge_queue: isMergeQueue(payload.sender?.login) || isMergeQueue(payload.pusher?.name),
       commits: (payload.commits ?? []).map(commitOf),
       pushed_at: timeOf(payload.repository.pushed_at),
     }

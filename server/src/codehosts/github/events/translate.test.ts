@@ -340,6 +340,7 @@ test('pull_request becomes a pull request; a merge that was only tried is not it
     base: { ref: 'master', sha: 'f95f852bd8fca8fcc58a9a2d6c842781e32a215e' },
     merge_commit_sha: null,
     merged_by: null,
+    merged_by_queue: false,
     created_at: new Date('2019-05-15T15:20:33Z'),
     merged_at: null,
     closed_at: new Date('2019-05-15T15:21:18Z'),
@@ -388,6 +389,26 @@ test('push becomes a push: zeros stand for a ref that was created or deleted', (
   ])
   const deleted = dataOf('push', 'push', (payload) => payload.deleted)
   assert.deepEqual([deleted.ref, deleted.after], ['refs/tags/simple-tag', null])
+})
+
+const QUEUE = { id: 118344674, login: 'github-merge-queue[bot]', type: 'Bot' }
+
+test('only the bot of the merge queue pushes and merges as the merge queue', () => {
+  const { sender, pusher, ...payload } = payloadOf('push')
+  const byQueue = (fields: object) => translated('push', 'push', { ...payload, ...fields }).by_merge_queue
+  assert.equal(byQueue({ sender, pusher }), false)
+  assert.equal(byQueue({}), false)
+  assert.equal(byQueue({ sender: QUEUE, pusher }), true)
+  assert.equal(byQueue({ sender: null, pusher: { name: QUEUE.login } }), true)
+  assert.equal(byQueue({ sender: { ...QUEUE, login: 'github-merge-queue' }, pusher: { name: 'merge-queue' } }), false)
+  const { pull_request: object, ...rest } = payloadOf('pull_request', ({ action }) => action === 'closed')
+  const merged = { ...object, merged_at: '2019-05-15T15:20:59Z', merged_by: QUEUE }
+  const pull = translated('pull_request', 'pull_request', { ...rest, pull_request: merged })
+  assert.deepEqual([pull.merged_by?.login, pull.merged_by_queue], [QUEUE.login, true])
+})
+
+test('merge_group says nothing that the push and the pull requests do not say', () => {
+  assert.deepEqual(translate('merge_group', payloadOf('merge_group')), { type: 'unknown' })
 })
 
 test('repository becomes a change of the repository', () => {

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import type { HostPullRequest, HostReview } from '../../host-change.ts'
 import type { HostRepository } from '../../host-repository.ts'
 import { dateOrNull, Id, Maybe, readAs, Text, Timestamp, textOrNull } from './payload.ts'
-import { Account, accountOf } from './repository.parser.ts'
+import { Account, accountOf, isMergeQueue } from './repository.parser.ts'
 
 export const PullRequest = Type.Object({
   number: Id,
@@ -36,6 +36,7 @@ export function pullRequestOf(pull: Static<typeof PullRequest>, repository: Host
     // Before the merge, GitHub names a commit that only tries it.
     merge_commit_sha: mergedAt === null ? null : textOrNull(pull.merge_commit_sha),
     merged_by: accountOf(pull.merged_by),
+    merged_by_queue: isMergeQueue(pull.merged_by?.login),
     created_at: new Date(pull.created_at),
     merged_at: mergedAt,
     closed_at: dateOrNull(pull.closed_at),

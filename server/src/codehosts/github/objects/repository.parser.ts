@@ -25,6 +25,11 @@ export function accountOf(account: Static<typeof Account> | null | undefined): H
   }
 }
 
+/** Only the logins of bots have brackets, so no person can take this one. */
+export function isMergeQueue(login: string | null | undefined): boolean {
+  return login === 'github-merge-queue[bot]'
+}
+
 export function parseAccount(value: unknown): HostAccount {
   return accountOf(readAs(Account, value)) as HostAccount
 }

@@ -5,6 +5,7 @@ import type { HostAccount, HostRepository } from '../../host-repository.ts'
 import type { GithubApi } from '../client/github-api.ts'
 import { readAs } from '../objects/payload.ts'
 import { parsePullRequest } from '../objects/pull-request.parser.ts'
+import { isMergeQueue } from '../objects/repository.parser.ts'
 import { ACCOUNT_FIELDS, GraphAccount, graphAccountOf } from './graph-account.ts'
 
 export const PULL_REQUESTS = 'GET /repos/{owner}/{repo}/pulls'
@@ -26,7 +27,8 @@ type Mergers = ReadonlyMap<number, HostAccount | null>
 
 async function withMerger(api: GithubApi, pull: HostPullRequest, mergers: Mergers): Promise<HostPullRequest> {
   if (pull.state !== 'merged') return pull
-  if (mergers.has(pull.number)) return { ...pull, merged_by: mergers.get(pull.number) ?? null }
+  const merger = mergers.get(pull.number)
+  if (merger !== undefined) return { ...pull, merged_by: merger, merged_by_queue: isMergeQueue(merger?.login) }
   return (await readPullRequest(api, pull.repository, pull.number)) ?? pull
 }
 

@@ -68,7 +68,7 @@ function parseEntry(value: unknown): { path: string; blob: string } | null {
 }
 
 /** Blobs can be larger than the contents of a path, which GitHub includes up to 1 MB. */
-async function readFile(
+export async function readFile(
   api: GithubApi,
   repository: HostRepository,
   { path, commit_sha: ref, blob }: HostFile,

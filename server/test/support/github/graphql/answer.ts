@@ -1,4 +1,4 @@
-import { blobSha } from '../objects/pull-request.ts'
+import { blobSha } from '../objects/commit.ts'
 import { pageUrl } from '../objects/urls.ts'
 import { fullName } from '../state.ts'
 import type { Account, Commit, Installation, PullRequest, Repository } from '../types.ts'
@@ -71,6 +71,7 @@ function commitNode(world: World, repository: Repository, commit: Commit): Node 
   const url = `${pageUrl(world, repository)}/commit/${commit.sha}`
   // GitHub gives accounts of people only.
   const account = commit.account?.type === 'User' ? accountNode(world, commit.account) : null
+  const committer = commit.committerAccount?.type === 'User' ? accountNode(world, commit.committerAccount) : null
   const author = { __typename: 'GitActor', ...commit.author, date: commit.at, user: account }
   const pulls = repository.pullRequests.filter(
     (pull) => pull.merge_commit_sha === commit.sha || pull.head.sha === commit.sha,
@@ -85,7 +86,7 @@ function commitNode(world: World, repository: Repository, commit: Commit): Node 
     authoredDate: commit.at,
     committedDate: commit.at,
     author,
-    committer: author,
+    committer: { __typename: 'GitActor', ...commit.committer, date: commit.at, user: committer },
     associatedPullRequests: ({ first = 100 }: { first?: number }) => ({
       __typename: 'PullRequestConnection',
       totalCount: pulls.length,

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto'
-import type { Commit, PullRequest, Repository, Review } from '../types.ts'
+import { changedFilesOf, commitsOf } from '../history.ts'
+import type { PullRequest, Repository, Review } from '../types.ts'
 import { simpleUser } from './accounts.ts'
 import { wholeRepository } from './repository.ts'
 import { apiUrl, pageUrl, type Urls } from './urls.ts'
@@ -83,10 +83,10 @@ export function wholePullRequest(urls: Urls, repository: Repository, pullRequest
     comments: 0,
     review_comments: 0,
     maintainer_can_modify: false,
-    commits: 1,
+    commits: commitsOf(repository, pullRequest).length,
     additions: 1,
     deletions: 0,
-    changed_files: 1,
+    changed_files: changedFilesOf(repository, pullRequest).length,
   }
 }
 
@@ -108,40 +108,4 @@ export function reviewObject(urls: Urls, repository: Repository, { number }: Pul
     submitted_at: review.submitted_at,
     commit_id: review.commit_id,
   }
-}
-
-export function commitObject(urls: Urls, repository: Repository, commit: Commit) {
-  const url = `${apiUrl(urls, repository)}/commits/${commit.sha}`
-  const page = pageUrl(urls, repository)
-  const git = `${apiUrl(urls, repository)}/git`
-  const account = commit.account === null ? null : simpleUser(urls, commit.account)
-  const signature = { ...commit.author, date: commit.at }
-  return {
-    sha: commit.sha,
-    node_id: `C_${commit.sha}`,
-    url,
-    html_url: `${page}/commit/${commit.sha}`,
-    comments_url: `${url}/comments`,
-    author: account,
-    committer: account,
-    commit: {
-      url: `${git}/commits/${commit.sha}`,
-      author: signature,
-      committer: signature,
-      message: commit.message,
-      comment_count: 0,
-      tree: { sha: commit.sha, url: `${git}/trees/${commit.sha}` },
-    },
-    parents: commit.parents.map((sha) => ({
-      sha,
-      url: `${apiUrl(urls, repository)}/commits/${sha}`,
-      html_url: `${page}/commit/${sha}`,
-    })),
-  }
-}
-
-/** The version of a file, as git computes it. */
-export function blobSha(text: string): string {
-  const bytes = Buffer.from(text)
-  return createHash('sha1').update(`blob ${bytes.length}\0`).update(bytes).digest('hex')
 }

@@ -1,8 +1,14 @@
 import type { OperationName } from '../described.ts'
-import { commitObject, reviewObject, simplePullRequest, wholePullRequest } from '../objects/pull-request.ts'
+import { changedFilesOf, commitsOf } from '../history.ts'
+import { commitObject, diffEntry } from '../objects/commit.ts'
+import { reviewObject, simplePullRequest, wholePullRequest } from '../objects/pull-request.ts'
 import { listOf } from '../pagination.ts'
 import { found, type GitHubRequest, type Handler, ok } from '../request.ts'
 import type { PullRequest } from '../types.ts'
+
+/** GitHub lists no more than these. */
+const COMMITS_MAX = 250
+const FILES_MAX = 3000
 
 export const pullRoutes = {
   'GET /repos/{owner}/{repo}/pulls': listPulls,
@@ -10,8 +16,14 @@ export const pullRoutes = {
     ok(wholePullRequest(request.world, request.repository, pullOf(request))),
   'GET /repos/{owner}/{repo}/pulls/{pull_number}/commits': (request) => {
     const { repository, world } = request
-    const commit = repository.commits.get(pullOf(request).head.sha)
-    return listOf(request, commit === undefined ? [] : [commit], (one) => commitObject(world, repository, one))
+    const commits = commitsOf(repository, pullOf(request)).slice(0, COMMITS_MAX)
+    return listOf(request, commits, (one) => commitObject(world, repository, one))
+  },
+  'GET /repos/{owner}/{repo}/pulls/{pull_number}/files': (request) => {
+    const { repository, world } = request
+    const pull = pullOf(request)
+    const files = changedFilesOf(repository, pull).slice(0, FILES_MAX)
+    return listOf(request, files, (file) => diffEntry(world, repository, pull.head.sha, file))
   },
   'GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews': (request) => {
     const { repository, world } = request

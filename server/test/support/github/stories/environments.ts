@@ -46,27 +46,3 @@ function reviewerOf({ state }: World, reviewer: string): Reviewer {
   const slug = reviewer.slice(1)
   return { type: 'Team', id: state.newId(), slug, name: slug }
 }
-
-/** Rules for a branch by a ruleset of the repository. */
-export function protectBranch(
-  { state }: World,
-  repository: Repository,
-  branch: string,
-  { approvals, checks = [] }: { approvals?: number; checks?: string[] },
-): void {
-  const source = `${repository.owner.login}/${repository.name}`
-  const ruleset = { ruleset_source_type: 'Repository', ruleset_source: source, ruleset_id: state.newId() }
-  const review = {
-    required_approving_review_count: approvals,
-    dismiss_stale_reviews_on_push: false,
-    require_code_owner_review: false,
-    require_last_push_approval: false,
-    required_review_thread_resolution: false,
-  }
-  const required = checks.map((context) => ({ context }))
-  const status = { required_status_checks: required, strict_required_status_checks_policy: false }
-  repository.rules.set(branch, [
-    ...(approvals === undefined ? [] : [{ type: 'pull_request', parameters: review, ...ruleset }]),
-    ...(checks.length === 0 ? [] : [{ type: 'required_status_checks', parameters: status, ...ruleset }]),
-  ])
-}

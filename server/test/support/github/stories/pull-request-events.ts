@@ -2,11 +2,6 @@ import { wholePullRequest } from '../objects/pull-request.ts'
 import type { Account, Commit, PullRequest, Repository } from '../types.ts'
 import type { World } from '../webhooks/world.ts'
 
-/** The whole name of a branch. */
-export function refOf(branch: string): string {
-  return branch.startsWith('refs/') ? branch : `refs/heads/${branch}`
-}
-
 /** The branch of a pull request was pushed. */
 export function moveHead(world: World, repository: Repository, pullRequest: PullRequest, commit: Commit): void {
   const before = pullRequest.head.sha

@@ -1,8 +1,8 @@
+import { refOf } from '../history.ts'
 import { reviewObject, simplePullRequest } from '../objects/pull-request.ts'
-import type { Commit, PullRequest, Repository, Review } from '../types.ts'
+import type { PullRequest, Repository, Review } from '../types.ts'
 import type { World } from '../webhooks/world.ts'
-import { emitPullRequest, refOf } from './pull-request-events.ts'
-import { push } from './pushes.ts'
+import { emitPullRequest } from './pull-request-events.ts'
 
 export function openPullRequest(
   world: World,
@@ -20,6 +20,7 @@ export function openPullRequest(
     state: 'open',
     head: { ref: fields.branch, sha: repository.refs.get(refOf(fields.branch)) ?? '' },
     base: { ref: base, sha: repository.refs.get(refOf(base)) ?? '' },
+    merged_onto: null,
     merge_commit_sha: null,
     merged_by: null,
     created_at: at,
@@ -31,19 +32,6 @@ export function openPullRequest(
   repository.pullRequests.push(pullRequest)
   emitPullRequest(world, repository, pullRequest, { action: 'opened', sender: pullRequest.author })
   return pullRequest
-}
-
-/** Merges by a merge commit on the base branch. */
-export function merge(world: World, repository: Repository, pullRequest: PullRequest, by: string): Commit {
-  const message = `Merge pull request #${pullRequest.number} from ${repository.owner.login}/${pullRequest.head.ref}\n\n${pullRequest.title}`
-  const files = Object.fromEntries(repository.commits.get(pullRequest.head.sha)?.files ?? [])
-  const at = world.now()
-  const { base } = pullRequest
-  const commit = push(world, repository, { branch: base.ref, message, author: by, pusher: by, files })
-  const merger = world.state.account(by)
-  Object.assign(pullRequest, { merge_commit_sha: commit.sha, merged_by: merger, merged_at: at })
-  close(world, repository, pullRequest, by)
-  return commit
 }
 
 export function close(world: World, repository: Repository, pullRequest: PullRequest, by: string): void {

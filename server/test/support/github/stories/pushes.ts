@@ -1,91 +1,90 @@
-import { createHash } from 'node:crypto'
+import { commitsBetween, refOf } from '../history.ts'
+import { pushedCommit } from '../objects/commit.ts'
 import { wholeRepository } from '../objects/repository.ts'
 import { pageUrl } from '../objects/urls.ts'
-import type { Account, Commit, Repository } from '../types.ts'
+import type { Account, ActivityType, Commit, Repository } from '../types.ts'
 import type { World } from '../webhooks/world.ts'
-import { moveHead, refOf } from './pull-request-events.ts'
+import { addCommit, type CommitFields, emailOf } from './commits.ts'
+import { moveHead } from './pull-request-events.ts'
 
-export type NewCommit = {
-  /** `main` by default; `refs/tags/…` pushes a tag. */
+export type NewCommit = CommitFields & {
+  /** The default branch by default; `refs/tags/…` pushes a tag. */
   branch?: string
-  message?: string
-  /** Login of the author; null: the address of the author belongs to no account. */
-  author?: string | null
   pusher?: string
-  /** Files that the commit adds or changes; null removes one. */
-  files?: Record<string, string | null>
   forced?: boolean
+  /** Replaces the commits of the branch that come after this one. */
+  onto?: string
+  /** Further commits of the same push, oldest first. */
+  then?: CommitFields[]
 }
 
-const NO_COMMIT = '0'.repeat(40)
+export const NO_COMMIT = '0'.repeat(40)
 
-/** One commit on a branch, pushed. */
+/** New commits on a branch, pushed. Returns the last one. */
 export function push(world: World, repository: Repository, fields: NewCommit): Commit {
-  const ref = refOf(fields.branch ?? repository.default_branch)
+  const { branch = repository.default_branch, then = [], onto } = fields
+  const ref = refOf(branch)
   const before = repository.refs.get(ref)
-  const commit = addCommit(world, repository, fields, before ?? repository.refs.get(refOf(repository.default_branch)))
-  repository.refs.set(ref, commit.sha)
-  repository.pushed_at = world.now()
+  const parent = onto ?? before ?? repository.refs.get(refOf(repository.default_branch))
+  let commit = addCommit(world, repository, parent === undefined ? [] : [parent], fields)
+  for (const next of then) commit = addCommit(world, repository, [commit.sha], next)
   const pusher = world.state.account(fields.pusher ?? commit.account?.login ?? 'ada')
-  emitPush(world, repository, { ref, before, commit, pusher, forced: fields.forced ?? false })
+  const isReplacing = onto !== undefined && before !== undefined && onto !== before
+  const forced = fields.forced ?? isReplacing
+  moveRef(world, repository, { ref, after: commit.sha, pusher, forced, type: forced ? 'force_push' : 'push' })
+  return commit
+}
+
+type RefMove = { ref: string; after: string | null; pusher: Account; forced?: boolean; type: ActivityType }
+
+/** Points a branch to another commit, or deletes it. Open pull requests follow their branch. */
+export function moveRef(world: World, repository: Repository, move: RefMove): void {
+  const { ref, after, pusher, type } = move
+  const before = repository.refs.get(ref) ?? null
+  const known = before ?? repository.refs.get(refOf(repository.default_branch))
+  const commits = after === null ? [] : commitsBetween(repository, known, after)
+  const pushed = commits.filter(({ sha }) => !isOnOtherBranch(repository, ref, sha)).map(({ sha }) => sha)
+  if (after === null) repository.refs.delete(ref)
+  else repository.refs.set(ref, after)
+  repository.pushed_at = world.now()
+  const activity_type = after === null ? 'branch_deletion' : before === null ? 'branch_creation' : type
+  repository.activities.unshift({ id: world.state.newId(), ref, before, after, activity_type, pusher, at: world.now() })
+  emitPush(world, repository, { ...move, before, commits, isNew: ({ sha }) => pushed.includes(sha) })
+  if (after !== null) moveHeads(world, repository, ref, after)
+}
+
+function isOnOtherBranch(repository: Repository, ref: string, sha: string): boolean {
+  return [...repository.refs].some(([name, tip]) => name !== ref && tip === sha)
+}
+
+function moveHeads(world: World, repository: Repository, ref: string, sha: string): void {
+  const commit = repository.commits.get(sha)
   for (const pullRequest of repository.pullRequests) {
     const isOpen = pullRequest.state === 'open'
-    if (isOpen && refOf(pullRequest.head.ref) === ref) moveHead(world, repository, pullRequest, commit)
+    if (isOpen && commit && refOf(pullRequest.head.ref) === ref) moveHead(world, repository, pullRequest, commit)
   }
-  return commit
 }
 
-function addCommit(world: World, repository: Repository, fields: NewCommit, parent: string | undefined): Commit {
-  const message = fields.message ?? 'Change the shop'
-  const account = fields.author === null ? null : world.state.account(fields.author ?? 'ada')
-  const name = account?.name ?? account?.login ?? 'Unknown'
-  const changed = fields.files ?? {}
-  const files = new Map(parent === undefined ? [] : repository.commits.get(parent)?.files)
-  for (const [path, text] of Object.entries(changed)) {
-    if (text === null) files.delete(path)
-    else files.set(path, text)
-  }
-  const sha = createHash('sha1').update(`${world.state.newId()} ${message}`).digest('hex')
-  const author = { name, email: account?.email ?? `${(account?.login ?? name).toLowerCase()}@example.com` }
-  const parents = parent === undefined ? [] : [parent]
-  const commit = { sha, message, author, account, at: world.now(), parents, files, changed: Object.keys(changed) }
-  repository.commits.set(sha, commit)
-  return commit
-}
+type Pushed = RefMove & { before: string | null; commits: Commit[]; isNew: (commit: Commit) => boolean }
 
-function emitPush(
-  world: World,
-  repository: Repository,
-  pushed: { ref: string; before: string | undefined; commit: Commit; pusher: Account; forced: boolean },
-): void {
-  const { ref, before = NO_COMMIT, commit, pusher, forced } = pushed
-  const author = { ...commit.author, ...(commit.account === null ? {} : { username: commit.account.login }) }
-  const object = {
-    id: commit.sha,
-    tree_id: commit.sha,
-    distinct: true,
-    message: commit.message,
-    timestamp: commit.at,
-    url: `${pageUrl(world, repository)}/commit/${commit.sha}`,
-    author,
-    committer: author,
-    added: commit.changed.filter((path) => commit.files.has(path)),
-    removed: commit.changed.filter((path) => !commit.files.has(path)),
-    modified: [],
-  }
+function emitPush(world: World, repository: Repository, pushed: Pushed): void {
+  const { ref, before, after, commits, isNew, pusher, forced = false } = pushed
+  const from = before ?? NO_COMMIT
+  const to = after ?? NO_COMMIT
+  const head = after === null ? undefined : repository.commits.get(after)
   const fields = {
     ref,
-    before,
-    after: commit.sha,
+    before: from,
+    after: to,
     base_ref: null,
-    created: before === NO_COMMIT,
-    deleted: false,
-    forced,
-    compare: `${pageUrl(world, repository)}/compare/${before.slice(0, 12)}...${commit.sha.slice(0, 12)}`,
-    commits: [object],
-    head_commit: object,
+    created: before === null,
+    deleted: after === null,
+    forced: forced || after === null,
+    compare: `${pageUrl(world, repository)}/compare/${from.slice(0, 12)}...${to.slice(0, 12)}`,
+    commits: commits.map((commit) => pushedCommit(world, repository, commit, isNew(commit))),
+    head_commit: head === undefined ? null : pushedCommit(world, repository, head, isNew(head)),
     repository: pushedRepository(world, repository),
-    pusher: { name: pusher.login, email: pusher.email ?? `${pusher.login}@example.com` },
+    pusher: { name: pusher.login, email: emailOf(pusher) },
   }
   world.emit(repository, { event: 'push', action: null, sender: pusher, fields })
 }

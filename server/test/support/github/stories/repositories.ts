@@ -41,6 +41,8 @@ export function emptyRepository(
     alerts: [],
     statuses: [],
     rules: new Map(),
+    mergeQueue: [],
+    activities: [],
   }
 }
 

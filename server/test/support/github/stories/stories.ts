@@ -4,25 +4,21 @@ import type {
   Alert,
   AlertDetails,
   AlertType,
-  Commit,
   Deployment,
   DeploymentState,
   Environment,
   Installation,
-  PullRequest,
   Repository,
-  Review,
   Run,
 } from '../types.ts'
 import type { Deliveries, Delivery } from '../webhooks/deliveries.ts'
-import type { RuleAnswer, World } from '../webhooks/world.ts'
+import type { RuleAnswer } from '../webhooks/world.ts'
 import { dismissAlert, fixAlert, openAlert, reopenAlert } from './alerts.ts'
+import { ChangeStories } from './change-stories.ts'
 import { createForeignDeployment, setDeploymentState } from './deployments.ts'
-import { type EnvironmentRules, environmentOf, protectBranch, setEnvironmentRules } from './environments.ts'
+import { type EnvironmentRules, environmentOf, setEnvironmentRules } from './environments.ts'
 import { bypass, decideGate, review, waitingDeployment } from './gates.ts'
 import { acceptPermissions, changeSelection, install, renameAccount, suspend, uninstall } from './installations.ts'
-import { close, dismissReview, merge, openPullRequest, reopen, retitle, reviewPullRequest } from './pull-requests.ts'
-import { type NewCommit, push } from './pushes.ts'
 import {
   archiveRepository,
   createRepository,
@@ -37,13 +33,7 @@ import { RunStory } from './run-story.ts'
 import { createRun, type NewRun } from './runs.ts'
 
 /** What can happen at GitHub, in the words of a test. */
-export class Stories {
-  readonly world: World
-
-  constructor(world: World) {
-    this.world = world
-  }
-
+export class Stories extends ChangeStories {
   get clock(): FakeClock {
     return this.world.state.clock
   }
@@ -139,45 +129,6 @@ export class Stories {
     setDefaultBranch(this.world, repository, branch)
   }
 
-  push(repository: Repository, commit: NewCommit = {}): Commit {
-    return push(this.world, repository, commit)
-  }
-
-  openPullRequest(
-    repository: Repository,
-    fields: { branch: string; title?: string; author?: string; draft?: boolean; base?: string },
-  ): PullRequest {
-    return openPullRequest(this.world, repository, fields)
-  }
-
-  merge(repository: Repository, pullRequest: PullRequest, by = 'ada'): Commit {
-    return merge(this.world, repository, pullRequest, by)
-  }
-
-  closePullRequest(repository: Repository, pullRequest: PullRequest, by = 'ada'): void {
-    close(this.world, repository, pullRequest, by)
-  }
-
-  reopenPullRequest(repository: Repository, pullRequest: PullRequest, by = 'ada'): void {
-    reopen(this.world, repository, pullRequest, by)
-  }
-
-  retitle(repository: Repository, pullRequest: PullRequest, title: string): void {
-    retitle(this.world, repository, pullRequest, title)
-  }
-
-  reviewPullRequest(
-    repository: Repository,
-    pullRequest: PullRequest,
-    fields: { by: string; state: Review['state']; body?: string },
-  ): Review {
-    return reviewPullRequest(this.world, repository, pullRequest, fields)
-  }
-
-  dismissReview(repository: Repository, pullRequest: PullRequest, review: Review): void {
-    dismissReview(this.world, repository, pullRequest, review)
-  }
-
   startRun(repository: Repository, fields: NewRun = {}): RunStory {
     return new RunStory(this.world, createRun(this.world, repository, fields))
   }
@@ -187,11 +138,6 @@ export class Stories {
     const environment = environmentOf(this.world, repository, name)
     setEnvironmentRules(this.world, environment, rules)
     return environment
-  }
-
-  /** A ruleset requires approvals and checks for a branch. */
-  protectBranch(repository: Repository, branch: string, rules: { approvals?: number; checks?: string[] }): void {
-    protectBranch(this.world, repository, branch, rules)
   }
 
   /** A reviewer approves or rejects what a run deploys to an environment. */

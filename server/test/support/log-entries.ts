@@ -1,0 +1,19 @@
+import { createHash } from 'node:crypto'
+import type { Sql } from '../../src/platform/db/sql.ts'
+import { addLogEntry } from '../../src/provenance/log/log-entry.store.ts'
+import type { LogEntry } from '../../src/provenance/log/log-entry.ts'
+
+const KINDS = ['change', 'amendment', 'statement'] as const
+
+/** The n-th of many different entries. */
+export function logEntry(number: number): LogEntry {
+  const sha256 = createHash('sha256').update(`log entry ${number}`).digest()
+  return { kind: KINDS[number % KINDS.length] as LogEntry['kind'], sha256 }
+}
+
+/** Adds entries in one transaction. */
+export async function addLogEntries(sql: Sql, first: number, count: number): Promise<void> {
+  await sql.begin(async (tx) => {
+    await Promise.all(Array.from({ length: count }, (_, at) => addLogEntry(tx, logEntry(first + at))))
+  })
+}

@@ -61,7 +61,7 @@ const LEVELS: [title: string, record: ChangeRecord, level: number][] = [
   ['the approval is stale', merged(REVIEWS, { reviews: [reviewOf(BOB, 'approved', { stale: true })] }), 3],
   [
     'the approver has written a commit',
-    merged(REVIEWS, { commits: { ...commits, list: [commitOf(ALICE), commitOf(BOB, 'd'.repeat(40))] } }),
+    merged(REVIEWS, { commits: { ...commits, list: [commitOf(BOB, 'd'.repeat(40)), commitOf(ALICE)] } }),
     3,
   ],
   ['a bot approved', merged(REVIEWS, { reviews: [reviewOf(BOT)] }), 3],

@@ -282,6 +282,7 @@ END)),
   constraint ci_runs_newest_attempt_check CHECK (((newest_attempt >= 1) AND (newest_attempt <= 999))),
   constraint ci_runs_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'in_progress'::text, 'success'::text, 'failure'::text, 'cancelled'::text, 'timed_out'::text, 'skipped'::text])))
 );
+CREATE INDEX ci_runs_by_commit ON public.ci_runs USING btree (org_id, commit_sha, created_at, id);
 CREATE INDEX ci_runs_by_creation ON public.ci_runs USING btree (org_id, created_at, id);
 CREATE UNIQUE INDEX ci_runs_by_day_number ON public.ci_runs USING btree (org_id, credential_id, day, day_number);
 CREATE UNIQUE INDEX ci_runs_by_external_id ON public.ci_runs USING btree (org_id, ci_system, external_run_id);
@@ -752,6 +753,7 @@ create table deployments (
   succeeded_at timestamp(3) with time zone,
   run_created_at timestamp(3) with time zone,
   policies_asked_at timestamp(3) with time zone,
+  policy_rules jsonb,
   constraint deployments_pkey PRIMARY KEY (org_id, id),
   constraint deployments_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
   constraint deployments_approvals_check CHECK ((jsonb_typeof(approvals) = 'array'::text)),
@@ -767,6 +769,7 @@ create table deployments (
   constraint deployments_of_hosts CHECK ((((host_id IS NULL) = (host IS NULL)) AND ((host_id IS NULL) = (repository_id IS NULL)) AND ((host_id IS NULL) = (host_updated_at IS NULL)))),
   constraint deployments_override_check CHECK ((jsonb_typeof(override) = 'object'::text)),
   constraint deployments_policy_evaluation_check CHECK ((jsonb_typeof(policy_evaluation) = 'object'::text)),
+  constraint deployments_policy_rules_check CHECK ((jsonb_typeof(policy_rules) = 'array'::text)),
   constraint deployments_repository_check CHECK (((length(repository) >= 1) AND (length(repository) <= 300))),
   constraint deployments_repository_full_name_check CHECK (((length(repository_full_name) >= 3) AND (length(repository_full_name) <= 300))),
   constraint deployments_reviews_check CHECK ((jsonb_typeof(reviews) = 'array'::text)),
@@ -776,6 +779,7 @@ create table deployments (
   constraint deployments_workflow_name_check CHECK (((length(workflow_name) >= 1) AND (length(workflow_name) <= 300))),
   constraint deployments_workflow_path_check CHECK (((length(workflow_path) >= 1) AND (length(workflow_path) <= 500)))
 );
+CREATE INDEX deployments_by_commit ON public.deployments USING btree (org_id, commit_sha, created_at, id);
 CREATE INDEX deployments_by_creation ON public.deployments USING btree (org_id, created_at, id);
 CREATE INDEX deployments_by_deployed_commit ON public.deployments USING btree (org_id, provider, repository_id, environment, commit_sha, created_at, id) WHERE (succeeded_at IS NOT NULL);
 CREATE INDEX deployments_by_environment ON public.deployments USING btree (org_id, environment, created_at, id);
@@ -1473,9 +1477,11 @@ create table required_gates (
   allow_run_creator boolean not null,
   policies text[] not null,
   approved_at timestamp(3) with time zone,
+  approved_by text,
   constraint required_gates_org_id_deployment_id_id_key UNIQUE (org_id, deployment_id, id),
   constraint required_gates_pkey PRIMARY KEY (org_id, deployment_id, "position"),
-  constraint required_gates_org_id_deployment_id_fkey FOREIGN KEY (org_id, deployment_id) REFERENCES deployments(org_id, id)
+  constraint required_gates_org_id_deployment_id_fkey FOREIGN KEY (org_id, deployment_id) REFERENCES deployments(org_id, id),
+  constraint required_gates_approved_by_check CHECK ((approved_by = ANY (ARRAY['policies'::text, 'principals'::text])))
 );
 
 create table schema_migrations (

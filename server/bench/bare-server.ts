@@ -10,6 +10,7 @@ import { createGateTables, openGate, pollGate } from './bare-gates.ts'
 import { importReport } from './bare-import.ts'
 import { createReportTables, insertReport } from './bare-reports.ts'
 import { createRunTable, insertRun, listRuns } from './bare-runs.ts'
+import { createStatementTable, readStatement, signStatement } from './bare-statements.ts'
 
 /** As many as our server has. */
 const CONNECTIONS = 16
@@ -20,6 +21,7 @@ await createRunTable(sql)
 await createReportTables(sql)
 await createGateTables(sql)
 await createDeliveryTable(sql)
+await createStatementTable(sql)
 
 type Handler = (request: IncomingMessage, query: URLSearchParams) => Promise<unknown>
 
@@ -31,6 +33,8 @@ const handlers: Record<string, Handler> = {
   'POST /deliveries': async (request) => insertDelivery(sql, request.headers, await readBody(request)),
   'POST /gates': async (request) => openGate(sql, JSON.parse(await readBody(request))),
   'GET /gates': async (_request, query) => pollGate(sql, query.get('id') ?? ''),
+  'GET /statements': async (_request, query) => readStatement(sql, query),
+  'POST /statements': async (_request, query) => signStatement(sql, query),
   'POST /import': async (_request, query) => importReport(sql, query.get('file') ?? ''),
 }
 

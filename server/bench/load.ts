@@ -4,14 +4,17 @@ const CONNECTIONS = 16
 
 type Load = { method: 'GET' | 'POST'; url: string; seconds: number; headers?: Record<string, string> }
 
+/** A number of requests, however long they take. */
+type Amount = Omit<Load, 'seconds'> & { amount: number }
+
 /**
  * Requests a second over 16 connections that always have one request under way. `next` gives each
- * request its own key and body. Throws when an answer is not a success: a fast refusal would look
- * like speed.
+ * request its own key and body, or its own path. Throws when an answer is not a success: a fast
+ * refusal would look like speed.
  */
 export async function requestsPerSecond(
-  { url, method, seconds, headers = {} }: Load,
-  next?: () => Message,
+  { url, method, headers = {}, ...extent }: Load | Amount,
+  next?: () => Message | Target,
 ): Promise<number> {
   const startedAt = performance.now()
   const result = await autocannon({
@@ -19,13 +22,13 @@ export async function requestsPerSecond(
     method,
     headers,
     connections: CONNECTIONS,
-    duration: seconds,
+    ...('amount' in extent ? extent : { duration: extent.seconds }),
     ...(next ? { requests: [{ setupRequest: (request) => Object.assign(request, next()) }] } : {}),
   })
   const elapsedSeconds = (performance.now() - startedAt) / 1000
   const failed = result.non2xx + result.errors
   if (failed > 0) throw new Error(`${failed} requests to ${url} failed: ${JSON.stringify(result.statusCodeStats)}`)
-  if (result['2xx'] === 0) throw new Error(`${url} answered nothing in ${seconds} s`)
+  if (result['2xx'] === 0) throw new Error(`${url} answered nothing`)
   return result['2xx'] / elapsedSeconds
 }
 

@@ -20,6 +20,9 @@ import { putObject } from './put-object.bench.ts'
 import { type Report, toMarkdown, toTable } from './report.ts'
 import { type Setting, withSetting } from './setting.ts'
 import { firstStart, secondStart } from './start-time.bench.ts'
+
+import { newStatements, storedStatements } from './statements.bench.ts'
+
 import { transparencyLog } from './transparency-log.bench.ts'
 
 const BENCHMARKS: Benchmark<Setting>[] = [
@@ -33,6 +36,8 @@ const BENCHMARKS: Benchmark<Setting>[] = [
   gatePolls,
   ...largeReport,
   ...importConnection,
+  ...storedStatements,
+  newStatements,
   acceptDeliveries,
   applyDeliveries,
   ...transparencyLog,

@@ -27,6 +27,8 @@ import { Change, ListedChange } from './provenance/changes/change.schema.ts'
 import { signingKeyRoutes } from './provenance/keys/signing-key.routes.ts'
 import { SigningKeys } from './provenance/keys/signing-key.schema.ts'
 import { logRoutes } from './provenance/log/log.routes.ts'
+import { statementRoutes } from './provenance/statements/statement.routes.ts'
+import { SignedStatement } from './provenance/statements/statement.schema.ts'
 import { alertRoutes } from './security/alerts/alert.routes.ts'
 import { Alert } from './security/alerts/alert.schema.ts'
 import { findingRoutes } from './security/findings/finding.routes.ts'
@@ -104,6 +106,7 @@ const SHARED_SCHEMAS = [
   SigningKeys,
   Change,
   ListedChange,
+  SignedStatement,
 ]
 
 /** Creates the API: first what applies to every request, then the routes of each slice. */
@@ -128,6 +131,7 @@ export async function createApp(services: Services): Promise<HttpServer> {
   await app.register(gateRoutes, services)
   await app.register(signingKeyRoutes, services)
   await app.register(changeRoutes, services)
+  await app.register(statementRoutes, services)
   await app.register(appSetupRoutes, services)
   await app.register(webhookRoutes, services)
   await app.register(logRoutes, services)

@@ -6,10 +6,12 @@ import { after, before, test } from 'node:test'
 import { notifyAccessChanged } from '../src/access/api-keys/api-key.store.ts'
 import { updatePlan } from '../src/organizations/organization.store.ts'
 import { BUILT_IN_PLANS } from '../src/organizations/plan.ts'
-import { startTestApi, type TestApi } from './support/api.ts'
+import { type Caller, startTestApi, type TestApi } from './support/api.ts'
 import { assertError } from './support/assert-error.ts'
 import { callOperation } from './support/call-operation.ts'
+import { insertDeployment } from './support/furnish.ts'
 import { keyedOperationsOf, type Operation } from './support/openapi.ts'
+import { recordChange } from './support/recorded-changes.ts'
 
 let api: TestApi
 let directory: string
@@ -56,16 +58,26 @@ const SIZES = ['basic', 'team', 'business', 'enterprise']
 
 test('402 plan_required with requiredPlan below the smallest plan that has the feature, never from it on', async () => {
   for (const plan of SIZES) {
-    const { key } = await api.caller({ plan })
+    const caller = await api.caller({ plan })
+    const subjects = await statementSubjects(caller)
     for (const operation of operations) {
       const required = REQUIRED.find(([route]) => route.test(operation.path))?.[1] ?? 'basic'
-      const answer = await callOperation(api, operation, { key })
+      const id = subjects.find(([route]) => route.test(operation.path))?.[1]
+      const answer = await callOperation(api, operation, { key: caller.key, ...(id && { ids: { id } }) })
       const enough = SIZES.indexOf(plan) >= SIZES.indexOf(required)
       if (enough) assert.notEqual(answer.status, 402, `${operation.path} on ${plan}`)
       else assert.deepEqual(assertError(answer, 402, 'plan_required'), { requiredPlan: required })
     }
   }
 })
+
+/** The plan is checked after the object of a statement was found (provenance.md §4). */
+async function statementSubjects(caller: Caller): Promise<[route: RegExp, id: string][]> {
+  return [
+    [/^\/v1\/provenance\/changes\//, (await recordChange(api.services, caller.orgId)).id],
+    [/^\/v1\/provenance\/deployments\//, await insertDeployment(api, caller)],
+  ]
+}
 
 test('a plan that drops API access ends it for a key that was just in use', async () => {
   const { key, slug } = await api.caller({ plan: 'team' })

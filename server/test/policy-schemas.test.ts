@@ -2,22 +2,29 @@ import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
+import type { Static } from 'typebox'
+import { Errors } from 'typebox/value'
 import { parse } from 'yaml'
 import { PUBLISHED_SCHEMAS } from '../src/commands/policy-file.ts'
 import { parsePolicyInput } from '../src/compliance/input/policy-input.parser.ts'
+import { ChangeRecordSchema } from '../src/provenance/changes/change-record.schema.ts'
+import type { ChangeRecord } from '../src/provenance/changes/change-record.ts'
+import { PUBLISHED_PREDICATES } from '../src/provenance/statements/predicate.schema.ts'
+import { mergedRecord } from './support/change-records.ts'
 import { policyInput } from './support/policies.ts'
-import { POLICY_SCHEMAS } from './support/policy-schemas.ts'
+import { POLICY_SCHEMAS, PREDICATE_SCHEMAS } from './support/policy-schemas.ts'
 
 const EXAMPLES = new URL('../../docs/policies/', import.meta.url).pathname
 
-for (const { file, content } of POLICY_SCHEMAS) {
+for (const { file, content } of [...POLICY_SCHEMAS, ...PREDICATE_SCHEMAS]) {
   test(`${file.pathname.split('/').at(-1)} is the schema in the source code`, () => {
     assert.equal(readFileSync(file, 'utf8'), content, 'npm run policy-schemas --workspace server')
   })
 }
 
 test('every field of the published schemas has a description', () => {
-  for (const { properties, anyOf = [] } of Object.values(PUBLISHED_SCHEMAS) as Schema[]) {
+  const predicates = PUBLISHED_PREDICATES.map(({ schema }) => schema)
+  for (const { properties, anyOf = [] } of [...Object.values(PUBLISHED_SCHEMAS), ...predicates] as Schema[]) {
     assert.deepEqual(undescribed(properties), [])
     for (const option of anyOf) assert.deepEqual(undescribed(option.properties), [])
   }
@@ -37,6 +44,23 @@ function undescribed(properties: Record<string, Schema> = {}, path = ''): string
     return [...missing, ...parts.flatMap((part) => undescribed(part.properties, `${path}/${name}`))]
   })
 }
+
+test('the schemas of predicates refuse unknown fields everywhere, and their ids are the predicate types', () => {
+  for (const { file, schema } of PUBLISHED_PREDICATES) {
+    const text = JSON.stringify(schema)
+    assert.equal(text.split('"type":"object"').length, text.split('"additionalProperties":false').length, file)
+    const { $id } = schema as { $id?: string }
+    assert.equal(`https://shiplock.dev/${file.replace('.v1.schema.json', '/v1')}`, $id)
+  }
+})
+
+/** The schema and the type of the record are written separately; each must accept the other. */
+test('the schema of the change record is that of its type', () => {
+  type Predicate = Static<typeof ChangeRecordSchema>
+  const toType = (record: Predicate): ChangeRecord => record
+  const toSchema = (record: ChangeRecord): Predicate => record
+  assert.deepEqual(Errors(ChangeRecordSchema, toSchema(toType({ ...mergedRecord(), deviations: [] }))), [])
+})
 
 test('the policy schema is a valid JSON Schema 2020-12 and accepts every example', () => {
   const check = new Ajv2020({ strict: true, formats: { glob: true, age: true, cel: true } }).compile(

@@ -94,14 +94,6 @@ export const COMMANDS = {
     about: 'recompute all unique issues',
     load: async () => (await import('./issues.ts')).issuesRegroup,
   },
-  'provenance verify': {
-    about: 'verify the hash chains of change records',
-    load: async () => (await import('./provenance.ts')).provenanceVerify,
-  },
-  'provenance acknowledge': {
-    about: 'record what happened to a broken chain',
-    load: async () => (await import('./provenance.ts')).provenanceAcknowledge,
-  },
   'signing-key list': {
     about: "list an organization's signing keys",
     load: async () => (await import('./signing-key.ts')).signingKeyList,
@@ -113,6 +105,14 @@ export const COMMANDS = {
   'signing-key export-public': {
     about: 'print the public key that verifies statements',
     load: async () => (await import('./signing-key.ts')).signingKeyExportPublic,
+  },
+  'provenance verify': {
+    about: 'verify the hash chains of change records',
+    load: async () => (await import('./provenance.ts')).provenanceVerify,
+  },
+  'provenance acknowledge': {
+    about: 'record what happened to a broken chain',
+    load: async () => (await import('./provenance.ts')).provenanceAcknowledge,
   },
   doctor: {
     about: 'check settings, database, object store, worker, clock and code hosts',

@@ -45,11 +45,16 @@ export async function listRequiredGates(db: Db, { org_id, id }: DeploymentKey): 
 }
 
 /** Marks required gates of a locked deployment as approved. */
-export async function approveRequiredGates(tx: Tx, { org_id, id }: DeploymentKey, gateIds: string[], at: Date) {
+export async function approveRequiredGates(
+  tx: Tx,
+  { org_id, id }: DeploymentKey,
+  gateIds: string[],
+  { at, by }: { at: Date; by: 'policies' | 'principals' },
+): Promise<void> {
   if (gateIds.length === 0) return
   await tx`
     update required_gates
-    set approved_at = ${at}
+    set approved_at = ${at}, approved_by = ${by}
     where org_id = ${org_id}
       and deployment_id = ${id}
       and id in ${tx(gateIds)}

@@ -3,6 +3,7 @@ import type { Caller, TestApi } from './api.ts'
 import { pushedRecord } from './change-records.ts'
 import { sendReport } from './ci-reports.ts'
 import { createRun } from './ci-runs.ts'
+import { recordChange } from './recorded-changes.ts'
 import { uploadReport } from './reports.ts'
 import { sarif, sarifResult } from './sarif.ts'
 import { storeChange } from './stored-changes.ts'
@@ -11,6 +12,7 @@ import { storeChange } from './stored-changes.ts'
 export async function furnish(api: TestApi, owner: Caller): Promise<Record<string, string>> {
   const run = await createRun(api, owner)
   const report = await sendReport(api, owner, run.id)
+  const deployment = await insertDeployment(api, owner)
   const upload = await uploadReport(api, owner, sarif([sarifResult('rule')]))
   return {
     '/v1/ci/runs': run.id,
@@ -19,7 +21,9 @@ export async function furnish(api: TestApi, owner: Caller): Promise<Record<strin
     '/v1/security/uploads': upload.id,
     '/v1/security/alerts': await insertAlert(api, owner),
     '/v1/security/issues': await findIssue(api, owner),
-    '/v1/deployments': await insertDeployment(api, owner),
+    '/v1/deployments': deployment,
+    '/v1/provenance/changes': (await recordChange(api.services, owner.orgId)).id,
+    '/v1/provenance/deployments': deployment,
     '/v1/compliance/results': await insertResult(api, owner),
     '/v1/changes': (await storeChange(api.services, owner, pushedRecord())).id,
   }
@@ -61,7 +65,7 @@ async function findIssue(api: TestApi, { key }: Caller): Promise<string> {
   return (await api.request('GET', '/v1/security/issues', { key })).body.data[0].id
 }
 
-async function insertDeployment({ services: { sql, clock } }: TestApi, { orgId }: Caller): Promise<string> {
+export async function insertDeployment({ services: { sql, clock } }: TestApi, { orgId }: Caller): Promise<string> {
   const now = clock.now()
   await sql`
     insert into deployments (

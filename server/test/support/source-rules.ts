@@ -76,8 +76,11 @@ const STRATA = [
   'provenance',
 ]
 const TOP = STRATA.length
-/** Types of settings and services. Every slice may import them, except platform. */
-const GROUND = ['config.ts', 'services.ts']
+/**
+ * Types of settings and services, and the version of the program. Every slice may import them,
+ * except platform.
+ */
+const GROUND = ['config.ts', 'services.ts', 'package.json']
 
 const SQL_TEMPLATE = /\b(?:sql|tx|db)(?:<[^`;]{0,400}>)?\s*`/
 const IO_MODULES = /^node:(?:fs|net|http|https|tls|dgram|dns|child_process|worker_threads|cluster)(?:\/|$)/

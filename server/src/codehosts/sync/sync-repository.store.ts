@@ -78,6 +78,25 @@ export async function forgetRepositories(tx: Tx, scope: SyncScope, repositoryIds
       and repository_id = any(${ids})`
 }
 
+/** True while the connection is synchronized and has never read the lists of the repository. */
+export async function isFirstReadRunning(db: Db, scope: SyncScope, repositoryId: string): Promise<boolean> {
+  const rows = await db`
+    select
+    from codehost_connections
+    where org_id = ${scope.org_id}
+      and id = ${scope.connection_id}
+      and status = 'active'
+      and sync_state = 'running'
+      and not exists (
+        select
+        from codehost_sync_repositories
+        where ${areOf(db, scope)}
+          and repository_id = ${repositoryId}
+          and read_in is not null
+      )`
+  return rows.length > 0
+}
+
 function areOf(db: Db, { org_id, connection_id }: SyncScope) {
   return db`org_id = ${org_id} and connection_id = ${connection_id}`
 }

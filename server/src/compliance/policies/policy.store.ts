@@ -1,5 +1,6 @@
 import { Check } from 'typebox/value'
 import type { Db, Tx } from '../../platform/db/sql.ts'
+import { UUID_PATTERN } from '../../platform/ids.ts'
 import { findByAddress } from '../../repositories/repository-lookup.store.ts'
 import { type PolicyBundle, PolicyDefinition, type PolicyMode } from './policy.schema.ts'
 
@@ -74,6 +75,20 @@ export async function insertVersion(tx: Tx, orgId: string, policy: NewVersion, a
     set version = ${policy.version}, updated_at = ${at}, removed_at = null
     where org_id = ${orgId}
       and id = ${policy.id}`
+}
+
+/**
+ * SQL: the SHA-256 of a version's definition, in hexadecimal digits; null if there is no such
+ * version. `policy` is an alias of JSON with `id` and `version`, `alias` has `org_id`.
+ */
+export function policyHash(db: Db, alias: string, policy: string) {
+  return db`(
+    select encode(stored.content_hash, 'hex')
+    from policy_versions stored
+    where stored.org_id = ${db(alias)}.org_id
+      and stored.policy_id = case when ${db(policy)} ->> 'id' ~ ${UUID_PATTERN} then (${db(policy)} ->> 'id')::uuid end
+      and stored.version = (${db(policy)} ->> 'version')::int
+  )`
 }
 
 export async function countPolicies(db: Db, orgId: string): Promise<number> {

@@ -9,8 +9,8 @@ import { sendComment } from '../decisions/send-to-host.ts'
 import type { DeploymentStatus } from '../deployment.schema.ts'
 import { approveRequiredGates } from '../deployment-state.store.ts'
 import { decided, OWN_RULE } from '../deployment-state.ts'
-import { writeEvaluation } from '../policy/evaluation.store.ts'
-import { isShown, toPolicyEvaluation } from '../policy/evaluation.ts'
+import { removeEvaluation, writeEvaluation } from '../policy/evaluation.store.ts'
+import { isShown, toStoredEvaluation } from '../policy/evaluation.ts'
 import { type Answer, appendApproval, insertAnswer, writeOverride } from './answer.store.ts'
 import { type AnswerContext, newlyApproved } from './answerable.ts'
 
@@ -53,7 +53,8 @@ async function recordEvaluation(
   evaluation: PolicyEvaluation,
 ): Promise<void> {
   const { reason, answered_at: now } = answer
-  if (isShown(evaluation)) await writeEvaluation(tx, state, toPolicyEvaluation(evaluation), now)
+  if (isShown(evaluation)) await writeEvaluation(tx, state, toStoredEvaluation(evaluation), now)
+  else await removeEvaluation(tx, state, now)
   if (evaluation.decision !== 'block') return
   const details = toOverride(answer, evaluation, answer.principal_id === runCredentialId)
   await writeOverride(tx, state, details, now)
@@ -66,7 +67,7 @@ async function recordEvaluation(
 async function approveGates(tx: Tx, context: AnswerContext, answer: Answer): Promise<boolean> {
   const { state, required, answers, runCredentialId } = context
   const approved = newlyApproved(required, [...answers, answer], runCredentialId)
-  await approveRequiredGates(tx, state, approved, answer.answered_at)
+  await approveRequiredGates(tx, state, approved, { at: answer.answered_at, by: 'principals' })
   return required.every(({ id, approved_at }) => approved_at !== null || approved.includes(id))
 }
 

@@ -16,8 +16,8 @@ import {
 import { type DeploymentKey, type DeploymentState, decided, isWaiting, type RequiredGate } from '../deployment-state.ts'
 import { settleHostDeployment } from '../host/settle-host-deployment.ts'
 import { evaluatePolicies, isStillEvaluated } from './evaluate-policies.ts'
-import { noteEvaluation, writeEvaluation } from './evaluation.store.ts'
-import { acceptsPolicies, blockingReasons, isShown, toPolicyEvaluation } from './evaluation.ts'
+import { noteEvaluation, removeEvaluation, writeEvaluation } from './evaluation.store.ts'
+import { acceptsPolicies, blockingReasons, isShown, toStoredEvaluation } from './evaluation.ts'
 
 const REASON_CHARS_MAX = 1000
 
@@ -65,10 +65,11 @@ async function decideLocked(services: Services, tx: Tx, before: Gated, evaluatio
   if (!state || !mustEvaluate(state, now) || (state.host === null && endedBadly)) return
   // The change has queued another evaluation.
   if (!isStillEvaluated(before, { state, required })) return
-  const shown = isShown(evaluation) ? toPolicyEvaluation(evaluation) : null
   await Promise.all([
     noteEvaluation(tx, state, blockingReasons(evaluation), now),
-    shown && writeEvaluation(tx, state, shown, now),
+    isShown(evaluation)
+      ? writeEvaluation(tx, state, toStoredEvaluation(evaluation), now)
+      : removeEvaluation(tx, state, now),
   ])
   const deployment = { state, required }
   if (!isWaiting(state, now)) await settleHostDeployment(tx, state, now)
@@ -83,7 +84,7 @@ async function approveGates(services: Services, tx: Tx, deployment: Gated, evalu
   const approved = open.filter(acceptsPolicies).map(({ id }) => id)
   const isLast = approved.length === open.length && required.length > 0
   await Promise.all([
-    approveRequiredGates(tx, state, approved, services.clock.now()),
+    approveRequiredGates(tx, state, approved, { at: services.clock.now(), by: 'policies' }),
     isLast && approveDeployment(services, tx, state, evaluation),
     !isLast && state.host !== null && explainWaiting(services, tx, deployment, evaluation),
   ])

@@ -1,18 +1,30 @@
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { DeploymentKey } from '../deployment-state.ts'
+import type { StoredEvaluation } from './evaluation.ts'
 
-/** Stores the policy evaluation of a locked deployment. `evaluation` has the wire form. */
+/** Stores the policy evaluation of a locked deployment, in place of the one before. */
 export async function writeEvaluation(
   tx: Tx,
   { org_id, id }: DeploymentKey,
-  evaluation: object,
+  { policy_evaluation, policy_rules }: StoredEvaluation,
   at: Date,
 ): Promise<void> {
   await tx`
     update deployments
-    set policy_evaluation = ${tx.json(evaluation as never)}, updated_at = ${at}
+    set policy_evaluation = ${tx.json(policy_evaluation as never)}, policy_rules = ${tx.json(policy_rules)},
+      updated_at = ${at}
     where org_id = ${org_id}
       and id = ${id}`
+}
+
+/** Removes the policy evaluation of a locked deployment that no policy covers any more. */
+export async function removeEvaluation(tx: Tx, { org_id, id }: DeploymentKey, at: Date): Promise<void> {
+  await tx`
+    update deployments
+    set policy_evaluation = null, policy_rules = null, updated_at = ${at}
+    where org_id = ${org_id}
+      and id = ${id}
+      and policy_evaluation is not null`
 }
 
 /**

@@ -26,22 +26,19 @@ export function blockingReasons({ decision, policies }: PolicyEvaluation): strin
   return reasons.length > 0 ? reasons.join('\n').slice(0, NOTE_CHARS_MAX) : 'The policies could not be read.'
 }
 
+/** An evaluation in the columns of a deployment. */
+export type StoredEvaluation = ReturnType<typeof toStoredEvaluation>
+
 /**
- * Converts an evaluation to its wire form on a deployment. `answered` is set when the deployment is
- * decided.
+ * Converts an evaluation to its wire form on a deployment and to the results of its rules, an array
+ * for each policy. `answered` is set when the deployment is decided.
  */
-export function toPolicyEvaluation({ evaluation_id, at, decision, policies }: PolicyEvaluation) {
+export function toStoredEvaluation({ evaluation_id, at, decision, policies }: PolicyEvaluation) {
+  const shown = policies.map(({ id, name, version, mode, decision }) => ({ id, name, version, mode, decision }))
   return {
-    evaluation_id,
-    at,
-    decision,
-    answered: null,
-    policies: policies.map((policy) => ({
-      id: policy.id,
-      name: policy.name,
-      version: policy.version,
-      mode: policy.mode,
-      decision: policy.decision,
-    })),
+    policy_evaluation: { evaluation_id, at, decision, answered: null, policies: shown },
+    policy_rules: policies.map(({ rules }) =>
+      rules.map(({ rule, name, status, blocking, reason }) => ({ rule, name, status, blocking, reason })),
+    ),
   }
 }

@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { type TProperties, Type } from 'typebox'
 import { Closed, Nullable, OneOf, Timestamp } from '../../platform/http/schemas.ts'
 import { DEVIATIONS } from './change-record.ts'
 
@@ -15,7 +15,11 @@ export function time(description: string) {
 }
 
 function count(description: string) {
-  return Type.Integer({ description })
+  return Type.Integer({ minimum: 0, description })
+}
+
+function sha(description: string) {
+  return Type.String({ pattern: '^(?:[0-9a-f]{40}|[0-9a-f]{64})$', description })
 }
 
 function flag(description: string) {
@@ -50,7 +54,7 @@ function Person(description: string) {
 }
 
 const Commit = Closed({
-  sha: text('The SHA of the commit.'),
+  sha: sha('The SHA of the commit.'),
   author: Person('Who wrote the commit.'),
   committer: Person('Who created the commit.'),
   signature: Nullable(
@@ -64,9 +68,9 @@ const Commit = Closed({
 
 const Commits = Closed(
   {
-    head: text('The newest commit of the pull request or the push.'),
-    base: nullableText('The commit on the branch before the change. Null if it is unknown.'),
-    merge: text('The commit on the branch that the change ends with.'),
+    head: sha('The newest commit of the pull request or the push.'),
+    base: Nullable(sha('The commit on the branch before the change. Null if it is unknown.')),
+    merge: sha('The commit on the branch that the change ends with.'),
     list: Type.Array(Commit, {
       description: 'The commits of the pull request or the push, oldest first, and then those that the merge created.',
     }),
@@ -75,8 +79,8 @@ const Commits = Closed(
   { description: 'The commits of the change.' },
 )
 
-const PullRequest = Closed({
-  number: count('The number of the pull request.'),
+export const RecordPullRequest = Closed({
+  number: Type.Integer({ minimum: 1, description: 'The number of the pull request.' }),
   title: text('The title of the pull request.'),
   url: nullableText('The URL of the pull request.'),
   author: Account('Who opened the pull request. Null if the account was deleted.'),
@@ -85,16 +89,18 @@ const PullRequest = Closed({
   merged_by: Account('Who merged the pull request. Null if it is unknown.'),
 })
 
-const Review = Closed({
-  id: text('The id of the review on the code host.'),
+/** What every statement shows of a review. */
+export const review = {
   reviewer: Account('Who reviewed. Null if the account was deleted.'),
   state: OneOf(['approved', 'changes_requested', 'commented', 'dismissed'], {
     description: 'The result of the review.',
   }),
-  commit_sha: nullableText('The commit that was reviewed. Null if it is unknown.'),
+  commit_sha: Nullable(sha('The commit that was reviewed. Null if it is unknown.')),
   submitted_at: time('When the review was submitted.'),
   stale: flag('Whether commits followed the one that was reviewed.'),
-})
+} satisfies TProperties
+
+const Review = Closed({ id: text('The id of the review on the code host.'), ...review })
 
 const Check = Closed({
   name: text('The name of the check.'),
@@ -103,7 +109,7 @@ const Check = Closed({
     'The status of the check: `queued`, `in_progress`, `success`, `failure`, `cancelled`, `timed_out` or `skipped`.',
   ),
   required: Nullable(flag('Whether the branch rules require the check. Null if the rules are unknown.')),
-  commit_sha: text('The commit that was checked: `commits.head` or `commits.merge`.'),
+  commit_sha: sha('The commit that was checked: `commits.head` or `commits.merge`.'),
   url: nullableText('The URL of the check.'),
   completed_at: Nullable(time('When the check finished. Null if it had not finished.')),
 })
@@ -111,7 +117,7 @@ const Check = Closed({
 const Run = Closed({
   id: text('The id of the pipeline run.'),
   pipeline_name: text('The name of the pipeline.'),
-  attempt: count('The newest attempt of the run.'),
+  attempt: Type.Integer({ minimum: 1, description: 'The newest attempt of the run.' }),
   status: text(
     'The status of the run: `queued`, `in_progress`, `success`, `failure`, `cancelled`, `timed_out` or `skipped`.',
   ),
@@ -145,7 +151,7 @@ const OwnerRule = Closed({
 
 const CodeOwners = Closed({
   path: text('The path of the CODEOWNERS file.'),
-  commit_sha: text('The commit that the file was read at.'),
+  commit_sha: sha('The commit that the file was read at.'),
   rules: Type.Array(OwnerRule, { description: 'The rules that own changed files, in the order of the file.' }),
 })
 
@@ -167,9 +173,15 @@ const Security = Closed({
   }),
 })
 
+export const RecordPusher = Account('Who pushed the commits. Null for a pull request.')
+export const LandedBy = OneOf(['pull_request', 'push', 'merge_queue'], { description: 'How the change landed.' })
+export const Deviations = Type.Array(DeviationName(), {
+  description: 'How the change deviates from a reviewed and checked merge.',
+})
+
 /** The fields of a change record (`ChangeRecord`), except its deviations. */
 export const ChangeRecordFields = {
-  version: count('The version of the format of the record: 1.'),
+  version: Type.Literal(1, { description: 'The version of the format of the record.' }),
   id: text('The id of the change.'),
   repository: Closed(
     {
@@ -181,11 +193,11 @@ export const ChangeRecordFields = {
     { description: 'The repository of the change.' },
   ),
   branch: text('The tracked branch that the change landed on, without `refs/heads/`.'),
-  landed_by: OneOf(['pull_request', 'push', 'merge_queue'], { description: 'How the change landed.' }),
+  landed_by: LandedBy,
   landed_at: time('When the change landed.'),
   commits: Commits,
-  pull_request: Nullable(PullRequest, { description: 'The pull request. Null for a push.' }),
-  pusher: Account('Who pushed the commits. Null for a pull request.'),
+  pull_request: Nullable(RecordPullRequest, { description: 'The pull request. Null for a push.' }),
+  pusher: RecordPusher,
   forced: flag('Whether the push replaced commits of the branch.'),
   reviews: Type.Array(Review, { description: 'The reviews of the pull request.' }),
   branch_rules: Nullable(Rules, { description: 'What the rules of the branch required. Null if they are unknown.' }),
@@ -201,6 +213,12 @@ export const ChangeRecordFields = {
   }),
 }
 
+/** The record of a change (provenance.md §1). */
+export const ChangeRecordSchema = Closed(
+  { ...ChangeRecordFields, deviations: Deviations },
+  { description: 'The record of the change. It never changes.' },
+)
+
 /** The facts of an amendment. One of `review`, `check` and `run` is there. */
 export const RecordFacts = Closed(
   {
@@ -214,11 +232,14 @@ export const RecordFacts = Closed(
   { description: 'The fact, in the form of the record.' },
 )
 
-export const ChainLink = Closed(
-  {
-    index: count('The position in the chain of the repository, from 0.'),
-    hash: text('The hash of the link: lower-case hexadecimal SHA-256.'),
-    previous_hash: nullableText('The hash of the previous link. Null for the first link.'),
-  },
-  { description: 'The position in the hash chain of the repository.' },
-)
+export const AmendmentKind = OneOf(['review', 'check', 'run'], {
+  description: 'What the fact is about. `facts` has a field of this name.',
+})
+
+/** The fields of an amendment's body. */
+export const amendment = {
+  change: text('The id of the change.'),
+  at: time('When the amendment was appended.'),
+  kind: AmendmentKind,
+  facts: RecordFacts,
+}

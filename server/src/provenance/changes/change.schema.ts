@@ -3,7 +3,15 @@ import { pageQuery, windowFilters } from '../../platform/http/lists.ts'
 import { Closed, ItemId, OneOf } from '../../platform/http/schemas.ts'
 import { PROVIDERS } from '../../repositories/repository-identity.ts'
 import { RepositoryName } from '../../security/repositories/repository.schema.ts'
-import { ChainLink, ChangeRecordFields, DeviationName, RecordFacts, text, time } from './change-record.schema.ts'
+import {
+  AmendmentKind,
+  ChainLink,
+  ChangeRecordFields,
+  DeviationName,
+  RecordFacts,
+  text,
+  time,
+} from './change-record.schema.ts'
 
 export const ChangeQuery = pageQuery(100, 50, {
   ...windowFilters,
@@ -42,12 +50,10 @@ export const ChangePath = Closed({
 
 const Amendment = Closed(
   {
-    kind: OneOf(['review', 'check', 'run'], {
-      description: 'What the fact is about. `facts` has a field of this name.',
-    }),
+    kind: AmendmentKind,
     at: time('When the fact was added.'),
     facts: RecordFacts,
-    chain: ChainLink,
+    chain: ChainPosition,
   },
   { description: 'A fact that became known after the record was written.' },
 )
@@ -61,7 +67,7 @@ const changeFields = {
   amendments: Type.Array(Amendment, {
     description: 'The facts that became known after the record was written, oldest first. At most 1,000.',
   }),
-  chain: ChainLink,
+  chain: ChainPosition,
   created_at: time('When the change landed. Lists are sorted by it.'),
   recorded_at: time('When the record was written.'),
 }

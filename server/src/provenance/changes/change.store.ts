@@ -45,6 +45,12 @@ type CommitName = ChangeRepository & { sha: string }
  * it. Null if no change has the commit.
  */
 export async function findChangeOfCommit(db: Db, commit: CommitName): Promise<StoredChange | null> {
+  const id = await findChangeIdOfCommit(db, commit)
+  return id === null ? null : findChange(db, commit.org_id, id)
+}
+
+/** The id of the change that a commit landed with, without its record. */
+export async function findChangeIdOfCommit(db: Db, commit: CommitName): Promise<string | null> {
   const { org_id, provider, repository_id, sha } = commit
   const [row] = await db<{ id: string }[]>`
     select change.id
@@ -56,7 +62,7 @@ export async function findChangeOfCommit(db: Db, commit: CommitName): Promise<St
       and listed.sha = ${sha}
     order by change.merge_sha = ${sha} desc, change.created_at desc, change.id desc
     limit 1`
-  return row === undefined ? null : findChange(db, org_id, row.id)
+  return row?.id ?? null
 }
 
 type ChangeRow = Omit<StoredChange, 'record' | 'amendments' | 'chain'>

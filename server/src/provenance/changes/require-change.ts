@@ -8,13 +8,24 @@ import { deadlineOf } from './landing-schedule.ts'
 const PULL_REQUEST_ID = /^pr_([a-z]+)_([0-9A-Za-z-]+)_([1-9]\d{0,8})$/
 
 /**
+ * The pull request that an id of the form `pr_<provider>_<repository id>_<number>` names, or null.
+ */
+export function parsePullRequestId(id: string): { provider: string; repository_id: string; number: number } | null {
+  const [, provider, repository_id, number] = PULL_REQUEST_ID.exec(id) ?? []
+  if (provider === undefined || repository_id === undefined) return null
+  return { provider, repository_id, number: Number(number) }
+}
+
+/**
  * The change with this id, or of the pull request `pr_<provider>_<repository id>_<number>`. Throws
  * 404 and 409 `statement_unavailable` with a reason (provenance.md §4).
  */
 export async function requireChange(services: Pick<Services, 'sql'>, orgId: string, id: string): Promise<StoredChange> {
-  const [, provider, repository_id, number] = PULL_REQUEST_ID.exec(id) ?? []
-  if (provider !== undefined && repository_id !== undefined)
-    return requireChangeOfPullRequest(services, { org_id: orgId, provider, repository_id }, Number(number))
+  const pullRequest = parsePullRequestId(id)
+  if (pullRequest !== null) {
+    const { number, ...repository } = pullRequest
+    return requireChangeOfPullRequest(services, { org_id: orgId, ...repository }, number)
+  }
   const change = await findChange(services.sql, orgId, id)
   if (change === null) throw notFound('change')
   return change

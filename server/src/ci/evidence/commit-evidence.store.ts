@@ -1,0 +1,126 @@
+import type { Db } from '../../platform/db/sql.ts'
+import { completedAt, statusAt } from '../runs/attempt-deadline.store.ts'
+import type { CommitRun, RunArtifact } from './commit-evidence.schema.ts'
+
+/** Runs of one commit that are listed, oldest first. */
+const RUNS_MAX = 1000
+/** Artifacts of one run that are listed, by path. */
+const ARTIFACTS_MAX = 10_000
+
+/** Runs and artifacts as JSON in SQL. `omitted` counts those beyond the limit. */
+type Listed<Item> = { items: Item[]; omitted: number }
+
+export type CommitRuns = Listed<CommitRun>
+export type RunArtifacts = Listed<RunArtifact>
+
+/**
+ * SQL: the run of a deployment and the status of the deployment's attempt, at `now`, as `run
+ * (repository, status)`. No row if the run is unknown; a null status if the attempt is. `alias` has
+ * `org_id`, `pipeline_run_id` and `attempt`.
+ */
+export function runOfDeployment(db: Db, alias: string, now: Date) {
+  const of = db(alias)
+  return db`(
+    select run.repository,
+      case when run.newest_attempt = ${of}.attempt then ${statusAt(db, 'run', now)}
+        else ${statusAt(db, 'attempt', now)} end as status
+    from ci_runs run
+    left join ci_run_attempts attempt
+      on attempt.org_id = run.org_id and attempt.run_id = run.id and attempt.number = ${of}.attempt
+    where run.org_id = ${of}.org_id
+      and run.id = ${of}.pipeline_run_id
+  )`
+}
+
+/**
+ * SQL: `CommitRuns` of a commit of a repository, at `now`. `alias` has `org_id`, `commit_sha`,
+ * `address` (`host/owner/name`), and `provider` and `repository_id` of a connected repository.
+ */
+export function commitRunsJson(db: Db, alias: string, now: Date) {
+  const of = db(alias)
+  return db`(
+    select json_build_object(
+      'items', coalesce(json_agg(
+        json_build_object(
+          'id', run.id, 'trust', run.trust, 'provider', run.provider, 'ci_system', run.ci_system,
+          'pipeline_name', run.pipeline_name, 'event', run.event, 'ref', run.ref,
+          'created_at', rfc3339(run.created_at), 'attempts', ${attemptsJson(db, now)}
+        )
+        order by run.created_at, run.id
+      ), '[]'),
+      'omitted', coalesce(max(run.total), 0) - count(*)
+    )
+    from (
+      select run.*, count(*) over () as total
+      from ci_runs run
+      where run.org_id = ${of}.org_id
+        and run.commit_sha = ${of}.commit_sha
+        and (
+          run.repository = ${of}.address
+          or exists (
+            select
+            from provider_runs provider_run
+            where provider_run.org_id = run.org_id
+              and provider_run.run_id = run.id
+              and provider_run.provider = ${of}.provider
+              and provider_run.repository_id = ${of}.repository_id
+          )
+        )
+      order by run.created_at, run.id
+      limit ${RUNS_MAX}
+    ) run
+  )`
+}
+
+function attemptsJson(db: Db, now: Date) {
+  return db`(
+    select json_agg(
+      json_build_object(
+        'number', attempt.number, 'status', ${statusAt(db, 'attempt', now)}, 'actor', attempt.actor,
+        'started_at', rfc3339(attempt.started_at), 'completed_at', rfc3339(${completedAt(db, 'attempt', now)})
+      )
+      order by attempt.number
+    )
+    from (
+      select run.newest_attempt as number, run.status, run.actor, run.started_at, run.completed_at, run.deadline_at
+      union all
+      select earlier.number, earlier.status, earlier.actor, earlier.started_at, earlier.completed_at,
+        earlier.deadline_at
+      from ci_run_attempts earlier
+      where earlier.org_id = run.org_id
+        and earlier.run_id = run.id
+    ) attempt
+  )`
+}
+
+/**
+ * SQL: `RunArtifacts` of a deployment's run up to the deployment's attempt, because later attempts
+ * use the artifacts of earlier ones. Only uploaded artifacts count: their checksums were verified.
+ * `alias` has `org_id`, `pipeline_run_id` and `attempt`.
+ */
+export function runArtifactsJson(db: Db, alias: string) {
+  const of = db(alias)
+  return db`(
+    select json_build_object(
+      'items', coalesce(json_agg(
+        json_build_object(
+          'path', item.path, 'size', item.size, 'sha256', item.sha256, 'attempt', item.attempt,
+          'created_at', rfc3339(item.created_at)
+        )
+        order by item.path, item.attempt, item.id
+      ), '[]'),
+      'omitted', coalesce(max(item.total), 0) - count(*)
+    )
+    from (
+      select item.path, item.size, item.sha256, item.created_at, item.id, report.attempt, count(*) over () as total
+      from ci_artifacts item
+      join ci_reports report on report.org_id = item.org_id and report.id = item.report_id
+      where item.org_id = ${of}.org_id
+        and item.run_id = ${of}.pipeline_run_id
+        and item.status = 'uploaded'
+        and report.attempt <= ${of}.attempt
+      order by item.path, report.attempt, item.id
+      limit ${ARTIFACTS_MAX}
+    ) item
+  )`
+}

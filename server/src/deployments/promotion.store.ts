@@ -1,0 +1,215 @@
+import { commitRunsJson, runArtifactsJson, runOfDeployment } from '../ci/evidence/commit-evidence.store.ts'
+import { policyHash } from '../compliance/policies/policy.store.ts'
+import type { Db } from '../platform/db/sql.ts'
+import type { DeploymentKey } from './deployment-state.ts'
+import type { PromotedDeployment, PromotionPath } from './promotion.ts'
+
+/** Earlier deployments of one commit that are listed, oldest first. */
+const EARLIER_MAX = 1000
+
+/** The digest of a promotion path changes with everything that the path states. */
+type PromotedRow = PromotedDeployment & { path_sha256: string }
+
+/**
+ * A deployment that was created at or after `retainedSince`, at `now`, with the digest of its
+ * promotion path. Null if there is none.
+ */
+export async function findPromoted(
+  db: Db,
+  key: DeploymentKey,
+  { retainedSince, now }: { retainedSince: Date; now: Date },
+): Promise<PromotedRow | null> {
+  const [row] = await db<PromotedRow[]>`
+    select ${promotedColumns(db)},
+      encode(sha256(convert_to(path.json::text, 'UTF8')), 'hex') as path_sha256
+    from ${promoted(db, key, now)}
+    where deployment.created_at >= ${retainedSince}`
+  return row ?? null
+}
+
+/** A deployment of any age with its promotion path, at `now`; null if it does not exist. */
+export async function readPromotionPath(
+  db: Db,
+  key: DeploymentKey,
+  now: Date,
+): Promise<(PromotedRow & { path: PromotionPath }) | null> {
+  const [row] = await db<(PromotedRow & { path: PromotionPath })[]>`
+    select ${promotedColumns(db)}, path.json as path,
+      encode(sha256(convert_to(path.json::text, 'UTF8')), 'hex') as path_sha256
+    from ${promoted(db, key, now)}`
+  return row ?? null
+}
+
+function promotedColumns(db: Db) {
+  return db`
+    deployment.org_id, deployment.id, deployment.status, deployment.provider, deployment.repository_id,
+    deployment.address, deployment.environment, deployment.branch, deployment.commit_sha, deployment.run_status,
+    deployment.custom_rule_state, deployment.bypass, deployment.override, deployment.policy_evaluation,
+    deployment.succeeded_at, deployment.created_at`
+}
+
+function promoted(db: Db, { org_id, id }: DeploymentKey, now: Date) {
+  return db`(
+      select deployment.org_id, deployment.id, ${statusAt(db, 'deployment', now)} as status, deployment.host_id,
+        deployment.provider, deployment.repository_id, ${addressOf(db)} as address, deployment.environment,
+        deployment.branch, deployment.commit_sha, deployment.pipeline_run_id, deployment.attempt,
+        run.status as run_status, deployment.custom_rule_state, deployment.bypass, deployment.override,
+        deployment.policy_evaluation, deployment.succeeded_at, deployment.created_at
+      from deployments deployment
+      left join lateral ${runOfDeployment(db, 'deployment', now)} run on true
+      where deployment.org_id = ${org_id}
+        and deployment.id = ${id}
+    ) deployment
+    cross join lateral (
+      select json_build_object(
+        'runs', ${commitRunsJson(db, 'deployment', now)},
+        'artifacts', ${runArtifactsJson(db, 'deployment')},
+        'earlier', ${earlierJson(db, now)},
+        'deployment', ${stepOf(db, 'deployment', now)}
+      ) as json
+    ) path`
+}
+
+/** `host/owner/name`. Self-reported deployments take the host of their run. */
+function addressOf(db: Db) {
+  return db`case when deployment.host is null then coalesce(run.repository, deployment.repository_full_name)
+    else deployment.host || '/' || deployment.repository_full_name end`
+}
+
+/** A deployment that was not answered in time has expired, settled or not. */
+function statusAt(db: Db, alias: string, now: Date) {
+  const of = db(alias)
+  return db`case when ${of}.answer_until <= ${now} then 'expired' else ${of}.status end`
+}
+
+/** The earlier deployments of the same commit of the same repository, to any environment. */
+function earlierJson(db: Db, now: Date) {
+  return db`(
+    select json_build_object(
+      'items', coalesce(json_agg(${stepOf(db, 'earlier', now)} order by earlier.created_at, earlier.id), '[]'),
+      'omitted', coalesce(max(earlier.total), 0) - count(*)
+    )
+    from (
+      select earlier.org_id, earlier.id, earlier.created_at, count(*) over () as total
+      from deployments earlier
+      left join lateral ${runOfDeployment(db, 'earlier', now)} run on earlier.host_id is null
+      where earlier.org_id = deployment.org_id
+        and earlier.commit_sha = deployment.commit_sha
+        and (earlier.created_at, earlier.id) < (deployment.created_at, deployment.id)
+        and (
+          (earlier.provider = deployment.provider and earlier.repository_id = deployment.repository_id)
+          or coalesce(run.repository, earlier.host || '/' || earlier.repository_full_name) = deployment.address
+        )
+      order by earlier.created_at, earlier.id
+      limit ${EARLIER_MAX}
+    ) earlier
+  )`
+}
+
+/** One deployment as a `PromotionStep`. `alias` has `org_id` and `id`. */
+function stepOf(db: Db, alias: string, now: Date) {
+  const of = db(alias)
+  return db`(
+    select json_build_object(
+      'id', step.id, 'trust', case when step.host_id is null then 'self_reported' else 'verified' end,
+      'environment', step.environment, 'status', ${statusAt(db, 'step', now)},
+      'run', case when step.pipeline_run_id is not null then
+        json_build_object('id', step.pipeline_run_id, 'attempt', step.attempt)
+      end,
+      'workflow', step.workflow_name, 'branch', step.branch, 'author', step.author,
+      'protection_rules', step.protection_rule_types, 'required_reviewers', step.required_reviewers,
+      'required_reviewer_teams', step.required_reviewer_teams,
+      'gates', ${gatesJson(db)}, 'approvals', ${approvalsJson(db)}, 'reviews', ${reviewsJson(db)},
+      'policies', ${policiesJson(db)}, 'override', ${overrideJson(db)}, 'bypass', step.bypass,
+      'created_at', rfc3339(step.created_at),
+      'deployed_at', rfc3339(coalesce(step.succeeded_at, step.deployed_at)),
+      'rolled_back_at', rfc3339(step.rollback_at)
+    )
+    from deployments step
+    where step.org_id = ${of}.org_id
+      and step.id = ${of}.id
+  )`
+}
+
+function gatesJson(db: Db) {
+  return db`(
+    select coalesce(json_agg(
+      json_build_object(
+        'id', gate.id, 'name', gate.name, 'required_approvals', gate.required_approvals, 'policies', gate.policies,
+        'approved_at', rfc3339(gate.approved_at), 'approved_by', gate.approved_by
+      )
+      order by gate.position
+    ), '[]')
+    from required_gates gate
+    where gate.org_id = step.org_id
+      and gate.deployment_id = step.id
+  )`
+}
+
+/** The answers of users and API keys to the service's own rule, oldest first. */
+function approvalsJson(db: Db) {
+  return db`(
+    select coalesce(json_agg(
+      json_build_object(
+        'decision', answer.decision,
+        'principal', json_build_object(
+          'type', answer.principal_type, 'id', answer.principal_id, 'name', answer.principal_name
+        ),
+        'reason', answer.reason, 'comment', answer.comment, 'at', rfc3339(answer.answered_at)
+      )
+      order by answer.answered_at, answer.id
+    ), '[]')
+    from deployment_answers answer
+    where answer.org_id = step.org_id
+      and answer.deployment_id = step.id
+  )`
+}
+
+/** The reviews on the code host, oldest first. */
+function reviewsJson(db: Db) {
+  return db`(
+    select coalesce(json_agg(
+      json_build_object(
+        'reviewer', review ->> 'reviewer', 'state', review ->> 'state', 'comment', review ->> 'comment',
+        'at', review ->> 'reviewed_at'
+      )
+      order by position
+    ), '[]')
+    from jsonb_array_elements(step.reviews) with ordinality as listed (review, position)
+  )`
+}
+
+/** The latest evaluation of the policies. Rules are null if their results were not kept. */
+function policiesJson(db: Db) {
+  return db`(
+    select json_build_object(
+      'evaluation_id', evaluation ->> 'evaluation_id', 'at', evaluation ->> 'at', 'decision', evaluation ->> 'decision',
+      'answered', evaluation ->> 'answered',
+      'policies', (
+        select coalesce(json_agg(
+          json_build_object(
+            'id', policy ->> 'id', 'name', policy ->> 'name', 'version', policy -> 'version',
+            'sha256', ${policyHash(db, 'step', 'policy')}, 'mode', policy ->> 'mode',
+            'decision', policy ->> 'decision', 'rules', step.policy_rules -> (position::int - 1)
+          )
+          order by position
+        ), '[]')
+        from jsonb_array_elements(evaluation -> 'policies') with ordinality as listed (policy, position)
+      )
+    )
+    from (select step.policy_evaluation) evaluated (evaluation)
+    where evaluation is not null
+  )`
+}
+
+function overrideJson(db: Db) {
+  return db`(
+    select json_build_object(
+      'by', given ->> 'display_name', 'reason', given ->> 'reason', 'self_override', given -> 'self_override',
+      'evaluation_id', given ->> 'evaluation_id', 'at', given ->> 'at',
+      'policies', given -> 'policies'
+    )
+    from (select step.override) overridden (given)
+    where given is not null
+  )`
+}

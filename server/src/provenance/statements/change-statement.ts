@@ -1,0 +1,94 @@
+import type { Actor } from '../../access/actor.ts'
+import { retainedSince } from '../../organizations/plan.ts'
+import { ApiError, notFound } from '../../platform/http/errors.ts'
+import type { Services } from '../../services.ts'
+import { readChainState } from '../chain/read-chain-state.ts'
+import { parsePullRequestId, requireChange } from '../changes/require-change.ts'
+import { type Breaks, changeContent, readStatedChange, type StatedChange } from './change-content.ts'
+import { findIssuedChange, type IssuedChange } from './change-statement.store.ts'
+import { fingerprintOf, issueStatement } from './issue-statement.ts'
+import { findNewestStatement, findStatement, type StatementName, type StoredStatement } from './statement.store.ts'
+import { requireStatements, unavailable } from './statement-errors.ts'
+import { verifyChange } from './verify-change.ts'
+
+/**
+ * Returns the statement of a change (provenance.md §3). `id` is the id of a change or of its pull
+ * request. Throws 404 `not_found`, 402 `plan_required` or 409 `statement_unavailable`.
+ *
+ * A statement that was issued before takes one query.
+ */
+export async function issueChangeStatement(services: Services, actor: Actor, id: string): Promise<StoredStatement> {
+  const change = await requireRecorded(services, actor, id)
+  requireStatements(actor, services)
+  requireRetained(services, actor, change.landed_at)
+  return (await findCurrent(services, change)) ?? (await issueVerified(services, change))
+}
+
+/** A reason why a pull request has no change is only reported on a plan with statements (§4). */
+async function requireRecorded(services: Services, actor: Actor, id: string): Promise<IssuedChange> {
+  const { sql } = services
+  const change = await findIssuedChange(sql, actor.org_id, parsePullRequestId(id) ?? id)
+  if (change !== null) return change
+  const recorded = await requireChange(services, actor.org_id, id).catch((error: unknown) => {
+    if (error instanceof ApiError && 'reason' in error.details) requireStatements(actor, services)
+    throw error
+  })
+  // It was recorded between the two queries.
+  return (await findIssuedChange(sql, actor.org_id, recorded.id)) ?? Promise.reject(notFound('change'))
+}
+
+function requireRetained({ clock }: Services, { plan }: Actor, landedAt: Date): void {
+  if (landedAt >= retainedSince(plan, clock.now())) return
+  const message = `The change landed more than ${plan.retention_days} days ago, which is the data retention of the plan.`
+  throw unavailable('RECORD_EXPIRED', message)
+}
+
+/**
+ * The statement with the present facts, if it was issued. It is mostly the one that was issued
+ * last.
+ */
+async function findCurrent(services: Services, change: IssuedChange): Promise<StoredStatement | null> {
+  const { hashes, statement, facts } = change
+  if (hashes === null || statement === null) return null
+  const breaks = change.has_breaks ? (await readChainState(services, change)).breaks : []
+  const present = fingerprintOf(factsOf(hashes, breaks))
+  return facts?.equals(present) ? statement : findStatement(services.sql, nameOf(change), present)
+}
+
+type Hashes = { record: string; last: string }
+
+/**
+ * The hash of a link covers all links before, so two hashes determine the record and its
+ * amendments.
+ */
+function factsOf({ record, last }: Hashes, breaks: Breaks): object {
+  return { record, last, breaks: breaks.filter(({ acknowledged_at }) => acknowledged_at !== null) }
+}
+
+export function hashesOf({ chain, amendments }: StatedChange): Hashes {
+  return { record: chain.hash, last: amendments.at(-1)?.chain.hash ?? chain.hash }
+}
+
+function nameOf({ org_id, id }: IssuedChange): StatementName {
+  return { org_id, kind: 'change', subject_id: id }
+}
+
+/** States what was verified, so that a change of the database in the meantime is not signed. */
+async function issueVerified(services: Services, change: IssuedChange): Promise<StoredStatement> {
+  const { state, links, breaks } = await verifyChange(services, change)
+  if (state === 'broken') return issuedBefore(services, nameOf(change))
+  if (links.some(({ tombstone }) => tombstone !== null))
+    throw unavailable('RECORD_EXPIRED', 'The record of the change was removed by data retention.')
+  const stated = readStatedChange(links)
+  if (stated === null) return issuedBefore(services, nameOf(change))
+  const facts = factsOf(hashesOf(stated), breaks)
+  return issueStatement(services, nameOf(change), facts, () => changeContent(stated, breaks))
+}
+
+/** Over a broken chain nothing new is issued, but what was issued before stays available (§1). */
+export async function issuedBefore({ sql }: Services, name: StatementName): Promise<StoredStatement> {
+  const statement = await findNewestStatement(sql, name)
+  if (statement !== null) return statement
+  const message = 'The chain of change records of the repository does not verify.'
+  throw unavailable('CHAIN_BROKEN', message)
+}

@@ -1,0 +1,28 @@
+import type { DsseEnvelope } from '../../platform/crypto/dsse.ts'
+import { canonicalJson } from '../../platform/json/canonical-json.ts'
+
+/**
+ * The payload type of a DSSE envelope that contains an in-toto statement (in-toto Attestation 1.0,
+ * "Envelope").
+ */
+export const IN_TOTO = 'application/vnd.in-toto+json'
+
+/** What a statement is about. Names and digests follow in-toto's ResourceDescriptor. */
+export type Subject = { name: string; digest: Record<string, string> }
+
+/** An in-toto statement without its version. */
+export type StatementContent = { subject: Subject[]; predicateType: string; predicate: object }
+
+/** The bytes that are signed: an in-toto Statement v1 in its canonical form (RFC 8785). */
+export function statementPayload({ subject, predicateType, predicate }: StatementContent): Buffer {
+  return Buffer.from(canonicalJson({ _type: 'https://in-toto.io/Statement/v1', subject, predicateType, predicate }))
+}
+
+/** The envelope of a signed payload. `sig` is a DER signature. */
+export function envelopeOf(payload: Buffer, keyid: string, sig: Buffer): DsseEnvelope {
+  return {
+    payloadType: IN_TOTO,
+    payload: payload.toString('base64'),
+    signatures: [{ keyid, sig: sig.toString('base64') }],
+  }
+}

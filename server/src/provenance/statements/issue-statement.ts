@@ -1,0 +1,71 @@
+import { createHash } from 'node:crypto'
+import { preAuthEncoding } from '../../platform/crypto/dsse.ts'
+import { canonicalJson } from '../../platform/json/canonical-json.ts'
+import type { Services } from '../../services.ts'
+import { currentSigner } from '../keys/current-signer.ts'
+import { addLogEntry } from '../log/log-entry.store.ts'
+import { envelopeOf, IN_TOTO, type StatementContent, statementPayload } from './in-toto-statement.ts'
+import { findStatement, insertStatement, type StatementName, type StoredStatement } from './statement.store.ts'
+
+type BuildContent = (issuedAt: Date) => StatementContent | Promise<StatementContent>
+
+/**
+ * Returns the statement with these facts, and issues it first if it does not exist (provenance.md
+ * §3). `facts` determines everything that the statement states except when it was issued. A stored
+ * statement keeps its bytes, its key and its signature: equal facts always return the same bytes.
+ */
+export async function issueStatement(
+  services: Services,
+  name: StatementName,
+  facts: object,
+  build: BuildContent,
+): Promise<StoredStatement> {
+  const fingerprint = fingerprintOf(facts)
+  const stored = await findStatement(services.sql, name, fingerprint)
+  return stored ?? storeOnce(services, name, fingerprint, await signStatement(services, name, build))
+}
+
+/** SHA-256 of the canonical form of facts. */
+export function fingerprintOf(facts: object): Buffer {
+  return sha256(canonicalJson(facts))
+}
+
+type SignedStatement = StoredStatement & { payload: Buffer }
+
+async function signStatement(
+  services: Services,
+  { org_id }: StatementName,
+  build: BuildContent,
+): Promise<SignedStatement> {
+  const issued_at = services.clock.now()
+  const payload = statementPayload(await build(issued_at))
+  const signer = await currentSigner(services, org_id)
+  const signature = await signer.sign(preAuthEncoding(IN_TOTO, payload))
+  const { keyid } = signer
+  const envelope = JSON.stringify(envelopeOf(payload, keyid, signature))
+  return { keyid, statement_digest: `sha256:${sha256(payload).toString('hex')}`, envelope, issued_at, payload }
+}
+
+/**
+ * If another process has stored a statement with the same facts meanwhile, that one is returned.
+ */
+async function storeOnce(
+  { sql }: Services,
+  name: StatementName,
+  facts: Buffer,
+  { payload, ...statement }: SignedStatement,
+): Promise<StoredStatement> {
+  return sql.begin(async (tx) => {
+    if (await insertStatement(tx, name, facts, statement)) {
+      await addLogEntry(tx, { kind: 'statement', sha256: sha256(payload) })
+      return statement
+    }
+    const stored = await findStatement(tx, name, facts)
+    if (stored === null) throw new Error('A statement with these facts exists, but cannot be read.')
+    return stored
+  })
+}
+
+function sha256(bytes: Buffer | string): Buffer {
+  return createHash('sha256').update(bytes).digest()
+}

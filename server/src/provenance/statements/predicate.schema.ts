@@ -1,0 +1,115 @@
+import { Type } from 'typebox'
+import { CommitRun, RunArtifact } from '../../ci/evidence/commit-evidence.schema.ts'
+import { PromotionStep } from '../../deployments/promotion.schema.ts'
+import { Closed, Nullable, Timestamp } from '../../platform/http/schemas.ts'
+import { ChainBreak, ChainPosition } from '../chain/chain-position.schema.ts'
+import {
+  AmendmentKind,
+  amendment,
+  ChangeRecordSchema,
+  Deviations,
+  LandedBy,
+  RecordPullRequest,
+  RecordPusher,
+  review,
+} from '../changes/change-record.schema.ts'
+import { CHANGE_RECORD } from './change-content.ts'
+import { PROMOTION_PATH } from './promotion-path.ts'
+
+const JSON_SCHEMA = { $schema: 'https://json-schema.org/draft/2020-12/schema' }
+
+const Breaks = Type.Array(ChainBreak, {
+  minItems: 1,
+  description: "The links of the repository's chain that did not verify. Absent if all did.",
+})
+
+/** The predicate of a change statement. */
+export const ChangeRecordPredicate = {
+  ...JSON_SCHEMA,
+  ...Closed(
+    {
+      record: ChangeRecordSchema,
+      amendments: Type.Array(Closed({ ...amendment, chain: ChainPosition }), {
+        description: 'Facts that arrived after the record was written, in the order of the chain.',
+      }),
+      chain: { ...ChainPosition, description: 'The link of the record.' },
+      breaks: Type.Optional(Breaks),
+    },
+    { $id: CHANGE_RECORD, description: 'A change that landed on the tracked branch of a repository.' },
+  ),
+}
+
+const Change = Closed(
+  {
+    id: Type.String({ description: 'The id of the change.' }),
+    record: Nullable(
+      Closed(
+        {
+          branch: Type.String({ description: 'The tracked branch.' }),
+          landed_by: LandedBy,
+          landed_at: { ...Timestamp, description: 'When the change landed.' },
+          merge_sha: Type.String({ description: 'The commit on the branch that the change ends with.' }),
+          pull_request: Nullable(RecordPullRequest),
+          pusher: Nullable(RecordPusher),
+          reviews: Type.Array(Closed(review), { description: 'The reviews of the pull request.' }),
+          deviations: Deviations,
+        },
+        {
+          description:
+            'The part of the record that says who approved. Null if the chain does not verify, or data retention has ' +
+            'removed the record.',
+        },
+      ),
+    ),
+    amendments: Type.Array(
+      Closed({
+        kind: AmendmentKind,
+        at: { ...Timestamp, description: 'When the amendment was appended.' },
+        chain: ChainPosition,
+      }),
+      { description: 'The late facts of the change, in the order of the chain. The change statement states them.' },
+    ),
+    chain: Nullable({ ...ChainPosition, description: 'The link of the record. Null if `record` is.' }),
+    breaks: Type.Optional(Breaks),
+  },
+  { description: 'The change that the commit landed with. Null if no change record has the commit.' },
+)
+
+const Omitted = (what: string) =>
+  Type.Integer({ minimum: 0, description: `How many ${what} are left out because there are too many.` })
+
+/** The predicate of a lineage statement. */
+export const PromotionPathPredicate = {
+  ...JSON_SCHEMA,
+  ...Closed(
+    {
+      repository: Closed(
+        {
+          provider: Nullable(Type.String({ description: 'The code host. `other` for a self-reported deployment.' })),
+          host: Type.String({ description: 'The host name.' }),
+          id: Nullable(Type.String({ description: 'The id on the code host. Null for a self-reported deployment.' })),
+          full_name: Type.String({ description: 'The name as `owner/name`.' }),
+        },
+        { description: 'The repository of the commit.' },
+      ),
+      commit: Type.String({ pattern: '^(?:[0-9a-f]{40}|[0-9a-f]{64})$', description: 'The SHA of the commit.' }),
+      change: Nullable(Change),
+      runs: Type.Array(CommitRun, { description: 'The pipeline runs of the commit, oldest first.' }),
+      runs_omitted: Omitted('runs'),
+      artifacts: Type.Array(RunArtifact, { description: "The artifacts of the deployment's run, by path." }),
+      artifacts_omitted: Omitted('artifacts'),
+      earlier_deployments: Type.Array(PromotionStep, {
+        description: 'The deployments of the commit before this one, to any environment, oldest first.',
+      }),
+      earlier_deployments_omitted: Omitted('earlier deployments'),
+      deployment: { ...PromotionStep, description: 'The deployment that the statement is about.' },
+    },
+    { $id: PROMOTION_PATH, description: 'How a commit came to an environment, and who approved it at each step.' },
+  ),
+}
+
+/** The published predicates with their files in docs/provenance/. */
+export const PUBLISHED_PREDICATES = [
+  { file: 'change-record.v1.schema.json', schema: ChangeRecordPredicate },
+  { file: 'promotion-path.v1.schema.json', schema: PromotionPathPredicate },
+]

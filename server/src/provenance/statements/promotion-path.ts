@@ -1,0 +1,76 @@
+import type { PromotedDeployment, PromotionPath } from '../../deployments/promotion.ts'
+import { splitAddress } from '../../repositories/repository-identity.ts'
+import type { ChangeRecord } from '../changes/change-record.ts'
+import { type Breaks, commitSubject, type StatedChange } from './change-content.ts'
+import type { StatementContent, Subject } from './in-toto-statement.ts'
+
+export const PROMOTION_PATH = 'https://shiplock.dev/promotion-path/v1'
+
+/** The full SHA-1 or SHA-256 of a commit. */
+export function isCommit(sha: string): boolean {
+  return /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(sha)
+}
+
+/** What a promotion path states of a change. */
+export type ChangeOfPath = ReturnType<typeof toChangeOfPath>
+
+/**
+ * `stated` is null if the records do not verify, or retention has removed them. Reviews and
+ * deviations are those at the time of the merge; amendments name the later facts.
+ */
+export function toChangeOfPath(id: string, stated: StatedChange | null, breaks: Breaks) {
+  return {
+    id,
+    record: stated && toRecordOfPath(stated.record),
+    amendments: stated?.amendments.map(({ kind, at, chain }) => ({ kind, at, chain })) ?? [],
+    chain: stated?.chain ?? null,
+    ...(breaks.length > 0 && { breaks }),
+  }
+}
+
+function toRecordOfPath({ branch, landed_by, landed_at, commits, ...record }: ChangeRecord) {
+  const { pull_request, pusher, reviews, deviations } = record
+  return {
+    ...{ branch, landed_by, landed_at, merge_sha: commits.merge, pull_request, pusher, deviations },
+    reviews: reviews.map(({ reviewer, state, commit_sha, submitted_at, stale }) => ({
+      ...{ reviewer, state, commit_sha, submitted_at, stale },
+    })),
+  }
+}
+
+/** The lineage statement: how a commit came to an environment, and who approved it at each step. */
+export function promotionPathContent(
+  deployment: PromotedDeployment,
+  path: PromotionPath,
+  change: ChangeOfPath | null,
+): StatementContent {
+  const { provider, repository_id: id, address, commit_sha: commit } = deployment
+  const { host, name: full_name } = splitAddress(address)
+  return {
+    subject: subjectsOf(deployment, path),
+    predicateType: PROMOTION_PATH,
+    predicate: {
+      repository: { provider, host, id, full_name },
+      commit,
+      change,
+      runs: path.runs.items,
+      runs_omitted: path.runs.omitted,
+      artifacts: path.artifacts.items,
+      artifacts_omitted: path.artifacts.omitted,
+      earlier_deployments: path.earlier.items,
+      earlier_deployments_omitted: path.earlier.omitted,
+      deployment: path.deployment,
+    },
+  }
+}
+
+/**
+ * The commit, and each stated artifact of the run. Artifacts with equal contents are one subject.
+ */
+export function subjectsOf({ address, commit_sha }: PromotedDeployment, { artifacts }: PromotionPath): Subject[] {
+  const { host, name: full_name } = splitAddress(address)
+  const names = new Map<string, string>()
+  for (const { sha256, path } of artifacts.items) if (!names.has(sha256)) names.set(sha256, path)
+  const files = [...names].map(([sha256, name]) => ({ name, digest: { sha256 } }))
+  return [commitSubject({ host, full_name }, commit_sha), ...files]
+}

@@ -1,0 +1,56 @@
+import { approvalsOf, isByAuthor } from '../changes/approvals.ts'
+import type { ChangeRecord, Deviation } from '../changes/change-record.ts'
+
+/** Levels of the source track (SLSA 1.2, "Source: Requirements for producing source"). */
+export type SourceLevel = 1 | 2 | 3 | 4
+
+/**
+ * The highest level that the record of a change supports, for the revision that it ends with:
+ *
+ * 1. The revision is on a branch of a version control system. Every record shows it.
+ * 2. History and provenance: the branch is protected against force pushes and deletion, and this
+ *    change did not rewrite it. The record itself is the provenance: it was written when the change
+ *    landed, and names accounts that the host has authenticated.
+ * 3. Continuous technical controls: the branch requires a pull request, and the change went through
+ *    one without bypassing a rule, without a failed check, and without an unsigned commit where
+ *    signatures are required.
+ * 4. Two-party review: the branch requires an approval, and somebody who did not write the change
+ *    approved its last commit.
+ *
+ * Everything that is unknown counts as missing: without known branch rules the level is 1, and
+ * without a complete list of commits of known authors at most 3.
+ */
+export function sourceLevelOf(record: ChangeRecord): SourceLevel {
+  if (!hasContinuity(record)) return 1
+  if (!hasControls(record)) return 2
+  return hasTwoParties(record) ? 4 : 3
+}
+
+function hasContinuity({ branch_rules: rules, forced }: ChangeRecord): boolean {
+  return rules?.blocks_force_pushes === true && rules.blocks_deletion && !forced
+}
+
+const WITHOUT_CONTROL: readonly Deviation[] = ['direct_push', 'bypassed_protection', 'check_failed']
+
+function hasControls({ branch_rules: rules, pull_request, deviations }: ChangeRecord): boolean {
+  if (rules === null || pull_request === null || !rules.requires_pull_request) return false
+  const isUnsigned = rules.requires_signatures && deviations.includes('unsigned_commit')
+  return !isUnsigned && !deviations.some((deviation) => WITHOUT_CONTROL.includes(deviation))
+}
+
+function hasTwoParties(record: ChangeRecord): boolean {
+  const { branch_rules: rules, commits, pull_request } = record
+  const isKnown =
+    pull_request?.author != null && commits.complete && commits.list.every(({ author }) => author.id !== null)
+  return rules !== null && rules.required_approvals >= 1 && isKnown && isReviewed(record)
+}
+
+/**
+ * True if the change was merged with a standing approval of its last commit by somebody who did not
+ * write it. Approvals of bots do not count.
+ */
+export function isReviewed(record: ChangeRecord): boolean {
+  return approvalsOf(record).some(
+    (review) => !review.stale && review.reviewer?.is_bot === false && !isByAuthor(review, record),
+  )
+}

@@ -1,0 +1,111 @@
+import type { Actor } from '../../access/actor.ts'
+import { invalidField } from '../../platform/http/errors.ts'
+import type { HttpServer } from '../../platform/http/http-server.ts'
+import { sendData } from '../../platform/http/responses.ts'
+import { Envelope } from '../../platform/http/schemas.ts'
+import type { Services } from '../../services.ts'
+import { issueChangeStatement } from './change-statement.ts'
+import { issueLineageStatement } from './lineage-statement.ts'
+import { readBundle } from './read-bundle.ts'
+import { ChangePath, DeploymentPath, SignedStatement, StatementQuery, statementErrors } from './statement.schema.ts'
+import type { StoredStatement } from './statement.store.ts'
+import { issueVerificationStatement } from './verification-statement.ts'
+
+type StatementRoute = {
+  url: string
+  operationId: string
+  summary: string
+  description: string
+  params: typeof ChangePath | typeof DeploymentPath
+  errors: ReturnType<typeof statementErrors>
+  issue: (services: Services, actor: Actor, id: string) => Promise<StoredStatement>
+}
+
+const STATEMENTS: StatementRoute[] = [
+  {
+    url: '/v1/provenance/changes/:id/statement',
+    operationId: 'getChangeStatement',
+    summary: 'Get the statement of a change',
+    description:
+      'Returns the record of a change and its amendments as a signed in-toto statement with the predicate type ' +
+      '`https://shiplock.dev/change-record/v1`. Its subject is the commit that the change landed with.',
+    params: ChangePath,
+    errors: statementErrors('change', ['NO_CHANGE'], ['NOT_LANDED', 'NO_COMMIT', 'RECORD_EXPIRED', 'CHAIN_BROKEN']),
+    issue: issueChangeStatement,
+  },
+  {
+    url: '/v1/provenance/deployments/:id/lineage/statement',
+    operationId: 'getLineageStatement',
+    summary: 'Get the lineage statement of a deployment',
+    description:
+      'Returns the path of a commit from its change to a deployment as a signed in-toto statement with the predicate ' +
+      'type `https://shiplock.dev/promotion-path/v1`: the runs, their artifacts, the earlier environments, and who ' +
+      'approved. Its subjects are the commit and the artifacts of the run.',
+    params: DeploymentPath,
+    errors: statementErrors('deployment', [], ['NO_COMMIT', 'LINEAGE_NOT_READY']),
+    issue: issueLineageStatement,
+  },
+  {
+    url: '/v1/provenance/deployments/:id/verification',
+    operationId: 'getVerificationStatement',
+    summary: 'Get the verification summary of a deployment',
+    description:
+      'Returns the result of the policies and gates of a deployment as a signed SLSA verification summary, an in-toto ' +
+      'statement with the predicate type `https://slsa.dev/verification_summary/v1`.',
+    params: DeploymentPath,
+    errors: statementErrors(
+      'deployment',
+      ['NOT_PROTECTED', 'NO_CHANGE'],
+      ['NO_COMMIT', 'NOT_DEPLOYED', 'RECORD_EXPIRED', 'CHAIN_BROKEN'],
+    ),
+    issue: issueVerificationStatement,
+  },
+]
+
+/** What all statements have in common (provenance.md §3). */
+const COMMON =
+  'The envelope is a DSSE envelope. A statement is stored when it is first issued: as long as the facts that it ' +
+  'states are the same, the response contains the same bytes and the same signature, also after the signing key was ' +
+  'rotated.\n\nRequires a plan with the feature `signed_statements`. For an unknown id the status is 404 on every plan.'
+
+export async function statementRoutes(app: HttpServer, services: Services): Promise<void> {
+  for (const { url, params, errors, issue, description, ...described } of STATEMENTS) {
+    app.get(
+      url,
+      {
+        config: { scope: 'read:attestations' },
+        schema: {
+          ...described,
+          description: `${description}\n\n${COMMON}`,
+          tags: ['Provenance'],
+          params,
+          querystring: StatementQuery,
+          response: { 200: Envelope(SignedStatement, 'The signed statement.'), ...errors },
+        },
+      },
+      async (request, reply) => {
+        requireConsistentQuery(request.query)
+        const statement = await issue(services, request.actor, request.params.id)
+        return sendData(reply, await responseOf(services, statement, request.query))
+      },
+    )
+  }
+}
+
+function requireConsistentQuery({ bundle, checkpoint_size }: StatementQuery): void {
+  if (checkpoint_size === undefined || bundle) return
+  throw invalidField('/query/checkpoint_size', 'requires bundle=true')
+}
+
+/** JSON text. The stored envelope is passed through as it is. */
+async function responseOf(
+  services: Services,
+  statement: StoredStatement,
+  { bundle, checkpoint_size }: StatementQuery,
+): Promise<string> {
+  const { envelope, statement_digest } = statement
+  const signed = `"envelope":${envelope},"statement_digest":"${statement_digest}"`
+  if (!bundle) return `{${signed}}`
+  const proven = await readBundle(services, statement, checkpoint_size)
+  return `{${signed},${JSON.stringify(proven).slice(1)}`
+}

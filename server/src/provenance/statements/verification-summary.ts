@@ -1,0 +1,71 @@
+import { createHash } from 'node:crypto'
+import packageJson from '../../../package.json' with { type: 'json' }
+import { type PromotedDeployment, type PromotionPath, type Verdict, verdictOf } from '../../deployments/promotion.ts'
+import { canonicalJson } from '../../platform/json/canonical-json.ts'
+import type { ChangeRecord } from '../changes/change-record.ts'
+import type { StatementContent } from './in-toto-statement.ts'
+import { subjectsOf } from './promotion-path.ts'
+import { isReviewed, sourceLevelOf } from './source-level.ts'
+
+const VERIFIER = { id: 'https://shiplock.dev/verifier/v1', version: { shiplock: packageJson.version } }
+
+/** An attestation that a summary was made from. */
+export type InputAttestation = { uri: string; digest: { sha256: string } }
+
+/**
+ * What determines a summary: the record by the digest of its statement, the path by its own digest,
+ * and the answers of gates and policies.
+ */
+export function summaryFacts(deployment: PromotedDeployment & { path_sha256: string }, inputs: InputAttestation[]) {
+  const { address, environment, commit_sha, path_sha256 } = deployment
+  return { verifier: VERIFIER, address, environment, commit_sha, path_sha256, ...verdictOf(deployment), inputs }
+}
+
+type Verified = {
+  deployment: PromotedDeployment
+  path: PromotionPath
+  record: ChangeRecord
+  inputs: InputAttestation[]
+  issuedAt: Date
+}
+
+/** The verification summary of a deployment (SLSA 1.2, "Verification Summary Attestation"). */
+export function summaryContent({ deployment, path, record, inputs, issuedAt }: Verified): StatementContent {
+  const verdict = verdictOf(deployment)
+  return {
+    subject: subjectsOf(deployment, path),
+    predicateType: 'https://slsa.dev/verification_summary/v1',
+    predicate: {
+      verifier: VERIFIER,
+      timeVerified: issuedAt.toISOString(),
+      resourceUri: resourceUri(deployment),
+      policy: { uri: 'https://shiplock.dev/policies/v1', digest: { sha256: policyDigest(path) } },
+      inputAttestations: inputs,
+      verificationResult: verdict.failed ? 'FAILED' : 'PASSED',
+      verifiedLevels: verdict.failed ? ['FAILED'] : levelsOf(verdict, record),
+      slsaVersion: '1.2',
+    },
+  }
+}
+
+function resourceUri({ address, environment }: PromotedDeployment): string {
+  return `git+https://${address}?environment=${encodeURIComponent(environment)}`
+}
+
+/**
+ * SHA-256 of the canonical list of the policies that were evaluated last, in the order in which the
+ * promotion path states them. Without policies it is the digest of the empty list.
+ */
+function policyDigest({ deployment: { policies: evaluation } }: PromotionPath): string {
+  const versions = (evaluation?.policies ?? []).map(({ id, version, sha256 }) => ({ id, version, sha256 }))
+  return createHash('sha256').update(canonicalJson(versions)).digest('hex')
+}
+
+function levelsOf({ policies_passed, gated }: Verdict, record: ChangeRecord): string[] {
+  return [
+    ...(isReviewed(record) ? ['SHIPLOCK_REVIEWED'] : []),
+    ...(policies_passed ? ['SHIPLOCK_POLICY_PASSED'] : []),
+    ...(gated ? ['SHIPLOCK_GATED'] : []),
+    `SLSA_SOURCE_LEVEL_${sourceLevelOf(record)}`,
+  ]
+}

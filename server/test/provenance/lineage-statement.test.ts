@@ -1,0 +1,241 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { after, before, test } from 'node:test'
+import { DAY_MS, MINUTE_MS } from '../../src/platform/clock.ts'
+import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
+import { assertError } from '../support/assert-error.ts'
+import { sendReport, uploadArtifact } from '../support/ci-reports.ts'
+import { createRun, patchRun } from '../support/ci-runs.ts'
+import { answer, configureGate, openGate, postGate, REASON } from '../support/gates.ts'
+import type { Json } from '../support/json.ts'
+import { apply } from '../support/policies.ts'
+import { drainQueue } from '../support/queue.ts'
+import { askStatement, assertReason, getStatement } from '../support/statements.ts'
+
+const COMMIT = 'a'.repeat(40)
+const REPOSITORY = 'git+https://github.com/acme/api'
+let api: TestApi
+let caller: Caller
+
+before(async () => {
+  api = await startTestApi()
+})
+after(() => api?.close())
+
+const lineage = (id: string, by: Caller = caller) => askStatement(api, by, id, 'lineage/statement')
+const pathOf = async (id: string): Promise<Json> => (await getStatement(api, caller, id, 'lineage/statement')).predicate
+
+async function finish(runId: string, status = 'success'): Promise<void> {
+  api.clock.advance(MINUTE_MS)
+  assert.equal((await patchRun(api, caller, runId, { status })).status, 200)
+  await drainQueue(api)
+}
+
+/** Deploys the commit of a new run with an approval, and ends the run. Returns the deployment's id. */
+async function deploy(environment: string, status = 'success', fields: Record<string, unknown> = {}): Promise<string> {
+  const run = await createRun(api, caller, fields)
+  const { deployment_id } = await openGate(api, caller, { run_id: run.id, environment })
+  api.clock.advance(MINUTE_MS)
+  assert.equal((await answer(api, caller, deployment_id, 'approve')).status, 200)
+  await finish(run.id, status)
+  return deployment_id
+}
+
+async function newCaller(gates: Parameters<typeof configureGate>[2] = { environment: '*' }): Promise<void> {
+  caller = await api.caller()
+  await configureGate(api, caller, gates)
+}
+
+test('200 with the commit as the subject, and the run, the gate and the approval of a self-reported deployment', async () => {
+  await newCaller()
+  const id = await deploy('production')
+  const { subject, predicateType, predicate } = await getStatement(api, caller, id, 'lineage/statement')
+  assert.equal(predicateType, 'https://shiplock.dev/promotion-path/v1')
+  assert.deepEqual(subject, [{ name: REPOSITORY, digest: { gitCommit: COMMIT } }])
+  assert.deepEqual(predicate.repository, { provider: 'other', host: 'github.com', id: null, full_name: 'acme/api' })
+  assert.deepEqual([predicate.commit, predicate.change], [COMMIT, null])
+  const [run, ...runs] = predicate.runs
+  assert.deepEqual([runs, run.trust, run.ci_system], [[], 'self_reported', 'buildkite'])
+  assert.deepEqual(
+    run.attempts.map((attempt: Json) => [attempt.number, attempt.status]),
+    [[1, 'success']],
+  )
+  const { deployment } = predicate
+  assert.deepEqual([deployment.id, deployment.status, deployment.trust], [id, 'success', 'self_reported'])
+  assert.deepEqual(deployment.run, { id: run.id, attempt: 1 })
+  assert.deepEqual(deployment.deployed_at, run.attempts[0].completed_at)
+  assert.deepEqual(
+    deployment.gates.map((gate: Json) => [gate.name, gate.required_approvals, gate.approved_by]),
+    [['Production', 1, 'principals']],
+  )
+  const [approval] = deployment.approvals
+  assert.deepEqual(approval.principal, { type: 'api_key', id: caller.keyId, name: 'test key' })
+  assert.deepEqual(
+    [approval.decision, approval.reason, approval.at],
+    ['approved', REASON, deployment.gates[0].approved_at],
+  )
+  assert.deepEqual([deployment.policies, deployment.override, deployment.bypass], [null, null, null])
+})
+
+test('earlier deployments of the commit are stated oldest first with status and approvals, and later ones are not', async () => {
+  await newCaller()
+  const staging = await deploy('staging', 'failure')
+  const again = await deploy('staging')
+  await deploy('staging', 'success', { commit_sha: 'c'.repeat(40) })
+  await deploy('staging', 'success', { repository: 'github.com/acme/web' })
+  const production = await deploy('production')
+  const before = await lineage(production)
+  await deploy('staging')
+  const { earlier_deployments, runs } = await pathOf(production)
+  assert.deepEqual(
+    earlier_deployments.map((step: Json) => [step.id, step.environment, step.status, step.approvals.length]),
+    [
+      [staging, 'staging', 'failure', 1],
+      [again, 'staging', 'success', 1],
+    ],
+  )
+  assert.equal(runs.length, 4)
+  assert.deepEqual((await pathOf(staging)).earlier_deployments, [])
+  assert.notEqual((await lineage(production)).text, before.text, 'the later run of the commit is a new fact')
+})
+
+test('each verified artifact up to the attempt is a subject; equal contents are one subject', async () => {
+  await newCaller()
+  const run = await createRun(api, caller)
+  const report = { run_id: run.id, ...(await sendReport(api, caller, run.id)) } as { run_id: string; report_id: string }
+  await uploadArtifact(api, caller, report, 'dist/app.tgz', 'the application')
+  await uploadArtifact(api, caller, report, 'dist/copy.tgz', 'the application')
+  await uploadArtifact(api, caller, report, 'dist/app.map', 'the map')
+  await sendReport(api, caller, run.id, {
+    job: { name: 'other' },
+    artifacts: [{ path: 'never-sent', size: 3, sha256: 'd'.repeat(64) }],
+  })
+  const { deployment_id } = await openGate(api, caller, { run_id: run.id })
+  await answer(api, caller, deployment_id, 'approve')
+  await finish(run.id)
+  const { subject, predicate } = await getStatement(api, caller, deployment_id, 'lineage/statement')
+  const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
+  assert.deepEqual(
+    predicate.artifacts.map((artifact: Json) => [artifact.path, artifact.sha256, artifact.attempt]),
+    [
+      ['dist/app.map', sha256('the map'), 1],
+      ['dist/app.tgz', sha256('the application'), 1],
+      ['dist/copy.tgz', sha256('the application'), 1],
+    ],
+  )
+  assert.deepEqual(subject.slice(1), [
+    { name: 'dist/app.map', digest: { sha256: sha256('the map') } },
+    { name: 'dist/app.tgz', digest: { sha256: sha256('the application') } },
+  ])
+  assert.equal(predicate.artifacts_omitted, 0)
+})
+
+const policy = (status: string, mode = 'enforce') => `
+name: Check
+mode: ${mode}
+bindings: { environments: [production] }
+rules:
+  - rule: check
+    name: The check passes
+    expression: '${status === 'pass'}'
+    trust: any
+    reason: The check fails.`
+
+test('policies that approved are stated with version, checksum and rule results', async () => {
+  await newCaller()
+  const applied = await apply(api, caller, policy('pass'))
+  const run = await createRun(api, caller)
+  const gate = (await postGate(api, caller, { run_id: run.id, environment: 'production' })).body.data
+  assert.equal(gate.decision, 'approved')
+  await apply(api, caller, policy('fail'))
+  await finish(run.id)
+  const { deployment } = await pathOf(gate.deployment_id)
+  assert.deepEqual(
+    deployment.gates.map((required: Json) => required.approved_by),
+    ['policies'],
+  )
+  assert.deepEqual([deployment.approvals, deployment.override], [[], null])
+  const { policies, decision, answered } = deployment.policies
+  assert.deepEqual([decision, answered, policies.length], ['approve', 'approved', 1])
+  const [{ sha256, ...stated }] = policies
+  assert.match(sha256, /^[0-9a-f]{64}$/)
+  assert.deepEqual(stated, {
+    ...{ id: applied.id, name: 'Check', version: 1, mode: 'enforce', decision: 'approve' },
+    rules: [{ rule: 'check', name: 'The check passes', status: 'pass', blocking: true, reason: null }],
+  })
+})
+
+test('an override is stated with its reason and the rules that did not pass', async () => {
+  await newCaller()
+  await apply(api, caller, policy('fail'))
+  const { deployment } = await pathOf(await deploy('production'))
+  const { by, reason, self_override, policies, evaluation_id } = deployment.override
+  assert.deepEqual([by, reason, self_override], ['test key', REASON, true])
+  assert.equal(evaluation_id, deployment.policies.evaluation_id)
+  const failed = { rule: 'check', name: 'The check passes', status: 'fail', reason: 'The check fails.' }
+  assert.deepEqual(policies[0].rules, [failed])
+  assert.deepEqual(deployment.policies.policies[0].rules, [{ ...failed, blocking: true }])
+})
+
+test('an evaluation is forgotten if no policy covers the deployment any more when it is approved', async () => {
+  await newCaller()
+  await apply(api, caller, policy('fail'))
+  const run = await createRun(api, caller)
+  const { deployment_id } = await openGate(api, caller, { run_id: run.id, environment: 'production' })
+  await apply(api, caller, policy('fail').replace('[production]', '[elsewhere]'))
+  await answer(api, caller, deployment_id, 'approve')
+  await finish(run.id)
+  const { deployment } = await pathOf(deployment_id)
+  assert.deepEqual([deployment.status, deployment.policies, deployment.override], ['success', null, null])
+})
+
+test('a rejection, an expiry and a cancellation are final', async () => {
+  await newCaller()
+  const run = await createRun(api, caller)
+  const { deployment_id } = await openGate(api, caller, { run_id: run.id })
+  await answer(api, caller, deployment_id, 'reject')
+  assertReason(await lineage(deployment_id), 409, 'LINEAGE_NOT_READY')
+  await finish(run.id, 'failure')
+  assert.equal((await pathOf(deployment_id)).deployment.status, 'rejected')
+  const other = await createRun(api, caller, { timeout_minutes: 5 })
+  const waiting = await openGate(api, caller, { run_id: other.id })
+  api.clock.advance(DAY_MS)
+  assert.equal((await pathOf(waiting.deployment_id)).deployment.status, 'expired')
+})
+
+test('404 for an unknown deployment on every plan, then 402, then NO_COMMIT, then LINEAGE_NOT_READY', async () => {
+  await newCaller()
+  const team = await api.caller({ plan: 'team' })
+  assertError(await lineage('dep_unknown'), 404, 'not_found')
+  assertError(await lineage('dep_unknown', team), 404, 'not_found')
+  const { deployment_id: theirs } = await openGate(api, team)
+  assert.deepEqual(assertError(await lineage(theirs, team), 402, 'plan_required'), { requiredPlan: 'enterprise' })
+  assertError(await lineage(theirs), 404, 'not_found')
+  const run = await createRun(api, caller)
+  const { deployment_id } = await openGate(api, caller, { run_id: run.id })
+  const { sql } = api.services
+  await sql`update deployments set commit_sha = '' where id = ${deployment_id}`
+  assertReason(await lineage(deployment_id), 409, 'NO_COMMIT')
+  await sql`update deployments set commit_sha = ${COMMIT} where id = ${deployment_id}`
+  assertReason(await lineage(deployment_id), 409, 'LINEAGE_NOT_READY')
+  await answer(api, caller, deployment_id, 'approve')
+  assertReason(await lineage(deployment_id), 409, 'LINEAGE_NOT_READY')
+  await finish(run.id)
+  assert.equal((await lineage(deployment_id)).status, 200)
+})
+
+test('404 for a deployment that is older than the retention of the plan', async () => {
+  await newCaller()
+  const id = await deploy('production')
+  api.clock.advance(1095 * DAY_MS + MINUTE_MS)
+  assertError(await lineage(id), 404, 'not_found')
+})
+
+test('the same bytes at any later time, and by simultaneous requests', async () => {
+  await newCaller()
+  const id = await deploy('production')
+  const answers = await Promise.all([1, 2, 3, 4].map(() => lineage(id)))
+  api.clock.advance(DAY_MS)
+  answers.push(await lineage(id))
+  assert.equal(new Set(answers.map(({ text }) => text)).size, 1)
+})

@@ -4,6 +4,7 @@ import { applyCheck } from '../../src/ci/changes/apply-change.ts'
 import type { HostEvent } from '../../src/codehosts/host-event.ts'
 import type { HostRun } from '../../src/codehosts/host-run.ts'
 import { DAY_MS, MINUTE_MS } from '../../src/platform/clock.ts'
+import { verifyLink } from '../../src/provenance/chain/read-chain-state.ts'
 import { startTestApi, type TestApi } from '../support/api.ts'
 import { hostCheck, hostPullRequest, hostReview, hostRun } from '../support/host-objects.ts'
 import type { Json } from '../support/json.ts'
@@ -110,6 +111,8 @@ test('a check with another result amends the record; the row has the deviations 
   )
   const [row] = await landed.services.sql`select deviations from changes where org_id = ${landed.source.org_id}`
   assert.deepEqual(row?.deviations, ['check_failed'])
+  const chain = { org_id: landed.source.org_id, provider: 'github', repository_id: '1001' }
+  assert.deepEqual(await verifyLink(landed.services, chain, 2), { state: 'intact', breaks: [] })
 })
 
 test('a late run amends the record, and so does its second attempt', async () => {

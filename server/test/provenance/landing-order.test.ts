@@ -2,8 +2,12 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import type { HostEvent } from '../../src/codehosts/host-event.ts'
+import { readChainState, verifyLink } from '../../src/provenance/chain/read-chain-state.ts'
 import type { ChangeRecord } from '../../src/provenance/changes/change-record.ts'
+import { openHostReads } from '../../src/provenance/changes/host-reads.ts'
+import { listDueLandings } from '../../src/provenance/changes/landing.store.ts'
 import { recordChanges } from '../../src/provenance/changes/record-changes.job.ts'
+import { settleLanding } from '../../src/provenance/changes/record-landing.ts'
 import { startTestApi, type TestApi } from '../support/api.ts'
 import {
   hostAccount,
@@ -178,12 +182,31 @@ test('events and jobs side by side write one record for each landing, in one cha
   const repository = { org_id, provider: 'github', repository_id: '1001' }
   await Promise.all(Array.from({ length: 6 }, () => recordChanges.run(landed.services, repository)))
   await drainQueue({ ...api, services: landed.services })
-  const links = await sql`
-    select index::int, kind
-    from chain_links
-    where org_id = ${org_id}
-      and kind = 'record'
-    order by index`
+  const links = await sql`select index from chain_links where org_id = ${org_id} and kind = 'record'`
   assert.equal(links.length, 4)
   assert.equal((await landed.changes()).length, 4)
+  assert.deepEqual(await readChainState(landed.services, repository), { state: 'intact', breaks: [] })
+  assert.deepEqual(await verifyLink(landed.services, repository, 0), { state: 'intact', breaks: [] })
+})
+
+test('one landing that several processes record at the same time has one record', async () => {
+  const landed = await newLanding()
+  await landed.tell(...STORY)
+  api.clock.advance(3000)
+  const { org_id } = landed.source
+  const repository = { org_id, provider: 'github', repository_id: '1001' }
+  const due = await listDueLandings(landed.services.sql, repository, { now: api.clock.now(), limit: 10 })
+  assert.equal(due.length, 6)
+  await Promise.all(
+    [...due, ...due, ...due].map(async (landing) => {
+      const reads = await openHostReads(landed.services, repository)
+      await settleLanding({ services: landed.services, reads, rules: new Map(), landing })
+    }),
+  )
+  assert.equal((await landed.changes()).length, 4)
+  const links = await landed.services.sql`select index from chain_links where org_id = ${org_id} order by index`
+  assert.deepEqual(
+    links.map(({ index }) => index),
+    [0, 1, 2, 3],
+  )
 })

@@ -55,7 +55,10 @@ async function readCommitsOf({ reads }: LandingPass, { number }: MergedPullReque
   return list?.commits ?? null
 }
 
-/** Stores the merged pull requests that the host names for these commits. Returns whether one is new. */
+/**
+ * Stores the merged pull requests that the host names for these commits. Returns whether one is
+ * new.
+ */
 async function learnMerged(pass: LandingPass, shas: readonly string[]): Promise<boolean> {
   const { reads, services, landing } = pass
   const asked = shas.slice(-ASKED_COMMITS_MAX).map((sha) => ({ sha, workflow_path: null }))

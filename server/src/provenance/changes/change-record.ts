@@ -133,7 +133,10 @@ export type ChangeRecord = {
   deviations: Deviation[]
 }
 
-/** A late fact of a change. Its `facts` are the review, check or run in the form of the record. */
+/**
+ * A late fact of a change. Its `facts` are the review, check or run in the form of the record, and
+ * all deviations of the change that are known with it.
+ */
 export type Amendment = {
   change: string
   at: string

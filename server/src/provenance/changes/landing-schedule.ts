@@ -58,7 +58,8 @@ export function nextStep(landing: Times & { asked_at: Date | null }, state: Comm
 /** How often the host of an old landing is asked, before its record is written without it. */
 const OLD_TRIES_MAX = 10
 /** How often a host is asked that answers other requests. */
-const FAILED_READS_MAX = 3
+const FAILED_READS_MAX = 2
+const FAILED_READS_PAUSE_MS = 5000
 const PAUSE_MS_MAX = 15 * MINUTE_MS
 
 type Failure = {
@@ -75,7 +76,7 @@ type Failure = {
 export function nextTry(landing: Times & { late: boolean; tries: number }, failure: Failure, now: Date): Date | null {
   const { late, tries } = landing
   const deadline = deadlineOf(landing)
-  if (!failure.is_down) return tries + 1 < FAILED_READS_MAX ? after(now, 5000 * 3 ** tries) : null
+  if (!failure.is_down) return tries + 1 < FAILED_READS_MAX ? after(now, FAILED_READS_PAUSE_MS) : null
   if (late ? tries + 1 >= OLD_TRIES_MAX : now >= deadline) return null
   const pause = after(now, Math.min(15_000 * 2 ** tries, PAUSE_MS_MAX))
   const wanted = failure.retry_at !== null && failure.retry_at > pause ? failure.retry_at : pause

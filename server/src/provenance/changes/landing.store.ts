@@ -132,7 +132,10 @@ export async function markRecorded(tx: Tx, id: number, changeId: string): Promis
     where id = ${id}`
 }
 
-/** The landings that a fact concerns: of a pull request, or with a commit as its newest or merged one. */
+/**
+ * The landings that a fact concerns: of a pull request, or with a commit as its newest or merged
+ * one.
+ */
 export type ConcernedBy = { pull_request: number } | { commit_sha: string }
 
 const CONCERNED_MAX = 100

@@ -47,7 +47,7 @@ export function lateFacts(record: ChangeRecord, amendments: readonly Amendment[]
 }
 
 /** Deviations of several lists, each once, in the order of `DEVIATIONS`. */
-export function uniteDeviations(...lists: (readonly Deviation[])[]): Deviation[] {
+function uniteDeviations(...lists: (readonly Deviation[])[]): Deviation[] {
   return DEVIATIONS.filter((deviation) => lists.some((list) => list.includes(deviation)))
 }
 

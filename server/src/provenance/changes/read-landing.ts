@@ -72,19 +72,24 @@ export async function readMergedPullRequest(
   pull: LandedPullRequest,
   mergeSha: string,
 ): Promise<HostFacts> {
-  const { services, reads, landing } = pass
-  const reviews = await reads.read('listReviews', (client, repository) => client.listReviews(repository, pull.number))
+  const checked = pass.landing.late ? [] : [...new Set([pull.head_sha, mergeSha])]
+  const [commits, code_owners, branch_rules] = await Promise.all([
+    readPullRequestCommits(pass, pull, mergeSha),
+    readCodeOwners(pass, pull),
+    readRules(pass),
+    readReviews(pass, pull.number),
+    ...checked.map((sha) => readChecks(pass, sha)),
+  ])
+  return { commits, code_owners, branch_rules }
+}
+
+async function readReviews({ services, reads }: LandingPass, number: number): Promise<void> {
+  const reviews = await reads.read('listReviews', (client, repository) => client.listReviews(repository, number))
   await applyAll(
     services,
     reads,
     (reviews ?? []).map((data) => ({ kind: 'review', data })),
   )
-  if (!landing.late) for (const sha of new Set([pull.head_sha, mergeSha])) await readChecks(pass, sha)
-  return {
-    commits: await readPullRequestCommits(pass, pull, mergeSha),
-    code_owners: await readCodeOwners(pass, pull),
-    branch_rules: await readRules(pass),
-  }
 }
 
 /** The commits of a pull request, and those that its merge created as far as they are known. */
@@ -103,9 +108,9 @@ async function readPullRequestCommits(
   const others = (await listMergedWith(services.sql, landing, landing.branch, shas)).filter(
     ({ number }) => number !== pull.number,
   )
-  const this_ = { number: pull.number, merge_commit_sha: mergeSha, heads: [pull.head_sha] }
+  const merged = { number: pull.number, merge_commit_sha: mergeSha, heads: [pull.head_sha] }
   const { landed } = assignCommits(pushed, [
-    { ...this_, commits: own?.commits ?? null },
+    { ...merged, commits: own?.commits ?? null },
     ...others.map((other) => ({ ...other, commits: null })),
   ])
   const known = new Set(own?.commits.map(({ sha }) => sha))
@@ -134,8 +139,9 @@ export async function readPushedCommits(
 }
 
 export async function readPush(pass: LandingPass, commits: HostChangeCommit[], complete: boolean): Promise<HostFacts> {
-  if (!pass.landing.late) await readChecks(pass, pass.landing.head_sha)
-  return { commits: { commits, complete }, code_owners: null, branch_rules: await readRules(pass) }
+  const { late, head_sha } = pass.landing
+  const [branch_rules] = await Promise.all([readRules(pass), late ? undefined : readChecks(pass, head_sha)])
+  return { commits: { commits, complete }, code_owners: null, branch_rules }
 }
 
 /** The file of the branch decides, as it was before the pull request. */

@@ -6,19 +6,15 @@ import { checkSql } from '../../platform/db/sql.ts'
 import { enqueue, type Job, type ScheduledJob } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
 import { type HostReads, openHostReads } from './host-reads.ts'
-import {
-  findNextDue,
-  type Landing,
-  listDueLandings,
-  listDueRepositories,
-  postponeImport,
-  postponeLanding,
-} from './landing.store.ts'
+import { findNextDue, listDueLandings, listDueRepositories, postponeImport, postponeLanding } from './landing.store.ts'
+import type { LandingPass } from './read-landing.ts'
 import { recordChangesJob } from './record-jobs.ts'
 import { settleLanding } from './record-landing.ts'
 
 const LANDINGS_AT_ONCE = 20
+const SLICE_MS = 5000
 const REPOSITORIES_MAX = 1000
+const SOON_MS = 3 * MINUTE_MS
 
 /**
  * Works on some due landings of a repository, unless another process does. Then it queues itself
@@ -34,7 +30,9 @@ export const recordChanges: Job<Services, ChangeRepository> = {
   },
 }
 
-/** Queues the job of repositories with due landings: for their deadlines, and where a job was lost. */
+/**
+ * Queues the job of repositories with due landings: for their deadlines, and where a job was lost.
+ */
 export const recordDueChanges: ScheduledJob<Services> = {
   name: 'provenance.record-due-changes',
   schedule: '* * * * *',
@@ -46,12 +44,13 @@ export const recordDueChanges: ScheduledJob<Services> = {
 
 async function settleSome(services: Services, repository: ChangeRepository, stopping?: AbortSignal): Promise<void> {
   const { sql, clock } = services
-  const due = await listDueLandings(sql, repository, { now: clock.now(), limit: LANDINGS_AT_ONCE })
+  const now = clock.now()
+  const due = await listDueLandings(sql, repository, { now, limit: LANDINGS_AT_ONCE })
   if (due.length === 0) return
   const reads = await openHostReads(services, repository)
   const rules = new Map<string, HostBranchRules | null>()
   for (const landing of due) {
-    if (stopping?.aborted) return
+    if (stopping?.aborted || clock.now().getTime() > now.getTime() + SLICE_MS) return
     const missed = reads.missed
     await settleSafely({ services, reads, rules, landing })
     if (reads.missed > missed && (await isHostDown(services, repository, reads))) return
@@ -59,12 +58,7 @@ async function settleSome(services: Services, repository: ChangeRepository, stop
 }
 
 /** A landing that fails by itself does not hold up the others. */
-async function settleSafely(pass: {
-  services: Services
-  reads: HostReads
-  rules: Map<string, HostBranchRules | null>
-  landing: Landing
-}) {
+async function settleSafely(pass: LandingPass): Promise<void> {
   const { services, landing } = pass
   try {
     await settleLanding(pass)
@@ -76,7 +70,10 @@ async function settleSafely(pass: {
   }
 }
 
-/** Where the host says when it accepts requests again, the import of the repository waits until then. */
+/**
+ * Where the host says when it accepts requests again, the import of the repository waits until
+ * then.
+ */
 async function isHostDown({ sql }: Services, repository: ChangeRepository, reads: HostReads): Promise<boolean> {
   if (reads.source === null) return false
   const { is_down, retry_at } = await reads.failure()
@@ -84,9 +81,10 @@ async function isHostDown({ sql }: Services, repository: ChangeRepository, reads
   return is_down
 }
 
-/** A job of its own waits for what is due soon. What is due later, the scheduled job finds. */
+/** Queues the job for what is due soon. The scheduled job finds what is due later. */
 async function queueNext({ sql, clock }: Services, repository: ChangeRepository): Promise<void> {
   const next = await findNextDue(sql, repository)
-  const delay = next === null ? MINUTE_MS : next.getTime() - clock.now().getTime()
-  if (delay < MINUTE_MS) await enqueue(sql, recordChangesJob, repository, Math.max(delay, 0))
+  if (next === null) return
+  const delay = Math.max(next.getTime() - clock.now().getTime(), 0)
+  if (delay <= SOON_MS) await enqueue(sql, recordChangesJob, repository, delay)
 }

@@ -3,7 +3,9 @@ import { type Static, Type } from 'typebox'
 const RepositoryPayload = Type.Object({ org_id: Type.String(), provider: Type.String(), repository_id: Type.String() })
 type RepositoryPayload = Static<typeof RepositoryPayload>
 
-/** Writes the records of a repository's landings that are due. An import queues much of this work. */
+/**
+ * Writes the records of a repository's landings that are due. An import queues much of this work.
+ */
 export const recordChangesJob = {
   name: 'provenance.record-changes',
   payload: RepositoryPayload,

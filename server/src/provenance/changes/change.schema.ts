@@ -58,6 +58,9 @@ const changeFields = {
     description:
       'How the change deviates from a reviewed and checked merge, including deviations that amendments added.',
   }),
+  recorded_deviations: Type.Array(DeviationName(), {
+    description: 'The deviations that the record states, without those that amendments added.',
+  }),
   amendments: Type.Array(Amendment, {
     description: 'The facts that became known after the record was written, oldest first. At most 1,000.',
   }),

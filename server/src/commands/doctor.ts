@@ -135,7 +135,7 @@ async function checkChains({ sql }: Services) {
   const broken = await listBrokenChains(sql)
   if (broken.length === 0) return { ok: true, detail: 'no chain of change records is broken' }
   const names = await Promise.all(broken.map((chain) => nameOfChain(sql, chain)))
-  const listed = broken.map(({ breaks, found_at }, nth) => `${names[nth]} (${breaks}, since ${found_at.toISOString()})`)
+  const listed = broken.map(({ breaks, found_at }, nth) => `${names[nth]} (${breaks}, since ${found_at.toJSON()})`)
   return { ok: false, detail: `chains of change records are broken: ${listed.join(', ')}; run provenance verify` }
 }
 

@@ -89,7 +89,7 @@ function toOutput({ chains, links, breaks, unlinked }: Named): Output {
     part,
     expected.toString('hex'),
     found?.toString('hex') ?? 'missing',
-    found_at.toISOString(),
+    `${found_at.toJSON()}`,
   ])
   const lines = [
     ...(rows.length > 0 ? [table(['REPOSITORY', 'INDEX', 'PART', 'EXPECTED', 'FOUND', 'SINCE'], rows, '')] : []),

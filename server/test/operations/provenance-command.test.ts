@@ -3,25 +3,86 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { deriveKey, loadSecretKey } from '../../src/platform/crypto/secret-key.ts'
-import { openSql, type Sql } from '../../src/platform/db/sql.ts'
+import { readConfig } from '../../src/config.ts'
+import { openServices } from '../../src/open-services.ts'
 import type { ChainKey } from '../../src/provenance/chain/link.ts'
-import type { Services } from '../../src/services.ts'
 import { growChain, tamper } from '../support/chains.ts'
-import { type Running, startProgram } from '../support/program.ts'
+import { type Running, runProgram, startProgram } from '../support/program.ts'
 import { assertRefused, printedBy } from '../support/run-command.ts'
 
 let dataDir: string
 let running: Running
-let sql: Sql
+let opened: Awaited<ReturnType<typeof openServices>>
 let chain: ChainKey
 
 before(async () => {
   dataDir = mkdtempSync(join(tmpdir(), 'shiplock-provenance-'))
   running = await startProgram(dataDir)
+  const [, { url }] = await json('doctor')
+  const config = readConfig({ SHIPLOCK_DATA_DIR: dataDir, SHIPLOCK_LOG_LEVEL: 'fatal' })
+  opened = await openServices(config, { address: url }, { applicationName: 'test', connections: 2 })
+  await link('github', '1', 'acme/api')
+  await link('gitlab', '2', 'acme/twin')
+  await link('github', '3', 'acme/twin')
+  const [{ id: org_id }] = await opened.services.sql<[{ id: string }]>`select id from organizations`
+  chain = { org_id, provider: 'github', repository_id: '1' }
+  await growChain(opened.services, chain, 7)
 })
 after(async () => {
-  await sql?.end()
+  await opened?.close()
   await running?.stop()
   rmSync(dataDir, { recursive: true, force: true })
+})
+
+const json = (...args: string[]) => printedBy(dataDir, args)
+const refused = (code: number, line: RegExp, ...args: string[]) => assertRefused(dataDir, code, line, args)
+const link = (provider: string, id: string, name: string) =>
+  json('repo', 'link', '--org', 'default', '--provider', provider, '--id', id, '--name', name)
+const verify = (...args: string[]) => runProgram(dataDir, ['provenance', 'verify', ...args, '--json'])
+const acknowledge = (...args: string[]) => ['provenance', 'acknowledge', '--org', 'default', '--note', 'Known', ...args]
+
+test('provenance verify prints ok and what it verified, of all chains or one', async () => {
+  const all = { ok: true, chains: 1, links: 7, breaks: [], unlinked: [] }
+  assert.deepEqual(await json('provenance', 'verify'), all)
+  assert.deepEqual(await json('provenance', 'verify', '--org', 'default'), all)
+  assert.deepEqual(await json('provenance', 'verify', '--repository', 'acme/api'), all)
+  assert.deepEqual(await json('provenance', 'verify', '--repository', 'github:1', '--provider', 'github'), all)
+  const other = await json('provenance', 'verify', '--repository', 'acme/twin')
+  assert.deepEqual([other.ok, other.links], [true, 0])
+})
+
+test('a break exits with 1 and names the link, is shown by doctor, and ends with its acknowledgement', async () => {
+  await refused(1, /^No break of the chain is waiting/m, ...acknowledge('--repository', 'acme/api'))
+  const { sql } = opened.services
+  await tamper(opened, (tx) => tx`update chain_links set body = replace(body, 'Ada', 'Eve') where index = 2`)
+  const { code, json: printed, stderr } = await verify()
+  assert.equal(code, 1)
+  assert.match(stderr, /1 break/)
+  const [{ hash, body }] = await sql<[{ hash: Buffer; body: string }]>`
+    select hash, body
+    from chain_links
+    where index = 2`
+  assert.ok(body.includes('Eve'))
+  assert.equal(printed.ok, false)
+  assert.deepEqual(Object.keys(printed.breaks[0]), ['repository', 'index', 'expected', 'found'])
+  const [{ found, ...first }] = printed.breaks
+  assert.deepEqual(first, { repository: 'acme/api', index: 2, expected: hash.toString('hex') })
+  assert.match(found, /^[0-9a-f]{64}$/)
+  assert.equal(printed.breaks.length, 1)
+  const doctor = await runProgram(dataDir, ['doctor', '--json'])
+  const check = doctor.json.find((one: { check: string }) => one.check === 'provenance')
+  assert.deepEqual([doctor.code, check.ok], [1, false])
+  assert.match(check.detail, /acme\/api \(1, since/)
+  const acknowledged = await json(...acknowledge('--repository', 'acme/api'))
+  assert.deepEqual(acknowledged, { repository: 'acme/api', note: 'Known', breaks: [{ index: 2, part: 'link' }] })
+  assert.equal((await json('provenance', 'verify')).ok, true)
+})
+
+test('a mistake is reported in one line', async () => {
+  await refused(1, /^The repository acme\/none does not exist/m, 'provenance', 'verify', '--repository', 'acme/none')
+  await refused(1, /^Organization "none" does not exist/m, 'provenance', 'verify', '--org', 'none')
+  await refused(1, /github:3.*gitlab:2.*--provider/m, ...acknowledge('--repository', 'acme/twin'))
+  await refused(1, /^No break/m, ...acknowledge('--repository', 'acme/twin', '--provider', 'gitlab'))
+  await refused(2, /^--provider must be one of/m, ...acknowledge('--repository', 'acme/twin', '--provider', 'x'))
+  await refused(2, /^--note N is missing/m, 'provenance', 'acknowledge', '--org', 'default', '--repository', 'acme/api')
 })

@@ -1,8 +1,9 @@
-import type { Sql } from '../../src/platform/db/sql.ts'
+import type { Tx } from '../../src/platform/db/sql.ts'
 import { appendLink } from '../../src/provenance/chain/append-link.ts'
 import type { ChainKey, ChainPosition } from '../../src/provenance/chain/link.ts'
 import type { Amendment, ChangeRecord } from '../../src/provenance/changes/change-record.ts'
 import type { Services } from '../../src/services.ts'
+import type { TestApi } from './api.ts'
 
 /** A change to be appended. `id` is also what its commits are named by. */
 type NewChange = { number: number; landed_at: Date; deviations?: ChangeRecord['deviations'] }
@@ -82,7 +83,7 @@ export async function appendChange(services: Services, chain: ChainKey, change: 
   })
 }
 
-/** Appends an amendment, which may change the deviations of the change. */
+/** Appends an amendment, which may add deviations to the change. */
 export async function appendAmendment(
   services: Services,
   chain: ChainKey,
@@ -96,7 +97,8 @@ export async function appendAmendment(
     const position = await appendLink(services, tx, chain, { kind: 'amendment', change_id: change, body, at })
     await tx`
       update changes
-      set last_index = ${position.index}, deviations = ${deviations}
+      set last_index = ${position.index},
+        deviations = array(select distinct unnest(changes.deviations || ${deviations}::text[]))
       where org_id = ${chain.org_id}
         and id = ${change}`
     return position
@@ -111,12 +113,12 @@ export async function growChain(services: Services, chain: ChainKey, length: num
   }
 }
 
-/** Changes rows as somebody with full access to the database can: without constraints. */
+/** Changes rows as somebody with full access to the database can: without foreign keys. */
 export async function tamper(
-  sql: Sql,
-  statement: (tx: Parameters<Parameters<Sql['begin']>[1]>[0]) => Promise<unknown>,
-) {
-  await sql.begin(async (tx) => {
+  { services }: Pick<TestApi, 'services'>,
+  statement: (tx: Tx) => Promise<unknown>,
+): Promise<void> {
+  await services.sql.begin(async (tx) => {
     await tx`set local session_replication_role = replica`
     await statement(tx)
   })

@@ -69,7 +69,9 @@ async function settleBreaks(
   return open
 }
 
-/** From now on, the anchor authenticates the links as they are, so that a further change is found. */
+/**
+ * From now on, the anchor authenticates the links as they are, so that a further change is found.
+ */
 async function replaceAnchor({ integrityKey }: Services, tx: Tx, chain: ChainKey, index: number): Promise<void> {
   const hash = await findHash(tx, chain, index)
   if (hash !== null) await saveAnchor(tx, chain, { index, hash, mac: anchorMac(integrityKey, chain, { index, hash }) })

@@ -4,9 +4,11 @@ import { type FoundBreak, NO_HASH } from './chain-break.ts'
 import type { ChainHead } from './chain-head.ts'
 import type { LinkRow } from './link.store.ts'
 import { type ChainKey, digestOf, type Link, linkHash, linkMac, rowMac } from './link.ts'
-import { mismatchOfChange, statedChange } from './stated-change.ts'
+import { mismatchOfChange } from './stated-change.ts'
 
-/** The links from one anchor to the next. A link is verified with the other links of its interval. */
+/**
+ * The links from one anchor to the next. A link is verified with the other links of its interval.
+ */
 export const INTERVAL = 64
 
 /** The index of the first link of an interval. */
@@ -88,7 +90,7 @@ function breaksOfRow(key: KeyObject, chain: ChainKey, link: LinkRow): FoundBreak
 function breaksOfChange(chain: ChainKey, link: LinkRow): FoundBreak[] {
   const { index, hash, change } = link
   if (change === null) return [{ index, part: 'change', expected: hash, found: null }]
-  const found = mismatchOfChange(chain, link, statedChange(link), change)
+  const found = mismatchOfChange(chain, link, change)
   return found === null ? [] : [{ index, part: 'change', expected: hash, found }]
 }
 

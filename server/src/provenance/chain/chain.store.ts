@@ -109,7 +109,10 @@ export async function saveAnchor(tx: Tx, chain: ChainKey, { index, hash, mac }: 
     set hash = excluded.hash, mac = excluded.mac`
 }
 
-/** The chain that follows `after` in the order of keys. Finds chains by any row that belongs to them. */
+/**
+ * The chain that follows `after` in the order of keys. Finds chains by any row that belongs to
+ * them.
+ */
 export async function findNextChain(db: Db, orgId: string | null, after: ChainKey | null): Promise<ChainKey | null> {
   const first = (table: string) => db`
     (

@@ -25,7 +25,14 @@ export async function readLinks(db: Db, chain: ChainKey, from: number, to: numbe
         'id', change.id, 'provider', change.provider, 'repository_id', change.repository_id, 'branch', change.branch,
         'landed_by', change.landed_by, 'pull_request', change.pull_request, 'merge_sha', change.merge_sha,
         'link_index', change.link_index, 'last_index', change.last_index, 'deviations', change.deviations,
-        'created_at', change.created_at, 'last_change_id', last.change_id
+        'created_at', change.created_at, 'recorded_at', change.recorded_at, 'last_change_id', last.change_id,
+        'amendments', case link.kind when 'record' then (
+          select json_agg(json_build_object('body', amendment.body, 'tombstone', amendment.tombstone))
+          from chain_links amendment
+          where amendment.org_id = link.org_id
+            and amendment.change_id = link.change_id
+            and amendment.kind = 'amendment'
+        ) end
       ) end as change
     from chain_links link
     left join changes change
@@ -123,7 +130,10 @@ export async function findUnlinkedEntries(db: Db): Promise<string[]> {
   return rows.map(({ hash }) => hash)
 }
 
-/** The index, from `from` on, of the first link with a body that is older than `since`; null if there is none. */
+/**
+ * The index, from `from` on, of the first link with a body that is older than `since`; null if
+ * there is none.
+ */
 export async function findExpiredIndex(db: Db, chain: ChainKey, from: number, since: Date): Promise<number | null> {
   const [row] = await db<[{ index: number | null }]>`
     select min(link.index) as index

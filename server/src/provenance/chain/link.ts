@@ -25,7 +25,10 @@ export type Link = {
 
 const NO_LINK = Buffer.alloc(32)
 
-/** SHA-256 of the previous link's hash and the canonical body. Without a previous link: 32 zero bytes. */
+/**
+ * SHA-256 of the previous link's hash and the canonical body. Without a previous link: 32 zero
+ * bytes.
+ */
 export function linkHash(previous: Buffer | null, body: string): Buffer {
   return createHash('sha256')
     .update(previous ?? NO_LINK)

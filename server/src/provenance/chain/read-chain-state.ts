@@ -97,8 +97,9 @@ function toShown({
     index,
     expected: expected.toString('hex'),
     found: found?.toString('hex') ?? null,
-    found_at: found_at.toISOString(),
+    // A time that was changed in the database may be invalid. toISOString would throw.
+    found_at: found_at.toJSON(),
     note,
-    acknowledged_at: acknowledged_at?.toISOString() ?? null,
+    acknowledged_at: acknowledged_at?.toJSON() ?? null,
   }
 }

@@ -145,9 +145,9 @@ create table changes (
   link_index bigint not null,
   last_index bigint not null,
   deviations text[] not null,
+  facet smallint not null generated always as (deviation_facet(deviations)) stored,
   created_at timestamp(3) with time zone not null,
   recorded_at timestamp(3) with time zone not null,
-  facet smallint not null generated always as (deviation_facet(deviations)) stored,
   constraint changes_org_id_provider_repository_id_pull_request_key UNIQUE (org_id, provider, repository_id, pull_request),
   constraint changes_org_id_provider_repository_id_push_id_key UNIQUE (org_id, provider, repository_id, push_id),
   constraint changes_pkey PRIMARY KEY (org_id, id),
@@ -161,8 +161,7 @@ CREATE INDEX changes_by_branch_facet ON public.changes USING btree (org_id, bran
 CREATE INDEX changes_by_creation ON public.changes USING btree (org_id, created_at, id);
 CREATE INDEX changes_by_facet ON public.changes USING btree (org_id, facet, created_at, id) WHERE (facet > 0);
 CREATE INDEX changes_by_merge ON public.changes USING btree (org_id, provider, repository_id, merge_sha);
-CREATE INDEX changes_by_repository ON public.changes USING btree (org_id, (((provider || '/'::text) || repository_id)), created_at, id);
-CREATE INDEX changes_by_repository_facet ON public.changes USING btree (org_id, (((provider || '/'::text) || repository_id)), facet, created_at, id) WHERE (facet > 0);
+CREATE INDEX changes_by_repository ON public.changes USING btree (repository_key(org_id, provider, repository_id), facet, created_at, id);
 
 create table ci_artifacts (
   org_id uuid not null,
@@ -1766,6 +1765,12 @@ CREATE OR REPLACE FUNCTION public.refuse_change()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$ begin raise exception '% is append only', tg_table_name; end $function$;
+
+CREATE OR REPLACE FUNCTION public.repository_key(org_id uuid, provider text, repository_id text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN (((((org_id)::text || '/'::text) || provider) || '/'::text) || (repository_id COLLATE "C"));
 
 CREATE OR REPLACE FUNCTION public.rfc3339(at timestamp with time zone)
  RETURNS text

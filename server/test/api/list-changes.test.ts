@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import { Check } from 'typebox/value'
 import { canonicalJson } from '../../src/platform/json/canonical-json.ts'
@@ -23,6 +25,7 @@ import { testListContract } from '../support/list-contract.ts'
 import { link } from '../support/repositories.ts'
 import { amendChange, storeChange } from '../support/stored-changes.ts'
 
+const ROOT = new URL('../../../', import.meta.url)
 const LIST = '/v1/changes'
 const DAY_MS = 86_400_000
 
@@ -83,7 +86,8 @@ test('a change is returned with every field of its record and its place in the c
   const record = await storeChange(api.services, caller, fullRecord())
   const { body } = await get(caller, `${LIST}/${record.id}`)
   const { chain, ...change } = body.data
-  assert.deepEqual(change, { ...record, amendments: [], created_at: now, recorded_at: now })
+  const { deviations: recorded_deviations } = record
+  assert.deepEqual(change, { ...record, recorded_deviations, amendments: [], created_at: now, recorded_at: now })
   assert.deepEqual(Object.keys(body.data), Object.keys(Change.properties))
   assert.equal(Check(Change, body.data), true)
   assert.equal(chain.index, 1)
@@ -117,11 +121,26 @@ test('amendments follow the record, and their deviations are added to those of t
   await amendChange(api.services, caller, record, { ...amendment, facts: { check, deviations: ['check_failed'] } })
   const { data } = (await get(caller, `${LIST}/${record.id}`)).body
   assert.equal(Check(Change, data), true)
-  assert.deepEqual(data.deviations, ['check_failed'])
+  assert.deepEqual([data.deviations, data.recorded_deviations], [['check_failed'], []])
   const [{ chain, ...shown }] = data.amendments
   assert.deepEqual(shown, { ...amendment, at: api.clock.now().toISOString() })
   assert.deepEqual([chain.index, chain.previous_hash], [1, data.chain.hash])
   assert.deepEqual(await listIds(caller, { deviation: 'check_failed' }), [record.id])
+})
+
+test('the script in docs/changes.md recomputes the hashes of a record and its amendments', async () => {
+  const caller = await api.caller()
+  await storeChange(api.services, caller, pushedRecord())
+  const record = await storeChange(api.services, caller, fullRecord())
+  const check = checkOf('failure', { commit_sha: MERGE })
+  const facts = { check, deviations: ['check_failed' as const] }
+  await amendChange(api.services, caller, record, { kind: 'check', facts })
+  const { text } = await get(caller, `${LIST}/${record.id}`)
+  const [, script = ''] = /```js\n([\s\S]*?)```/.exec(readFileSync(new URL('docs/changes.md', ROOT), 'utf8')) ?? []
+  const run = (input: string) =>
+    execFileSync(process.execPath, ['--input-type=module', '-e', script], { input, cwd: ROOT, encoding: 'utf8' })
+  assert.equal(run(text), 'true\ntrue\n')
+  assert.equal(run(text.replace('Add a widget', 'Add a gadget')), 'false\ntrue\n')
 })
 
 test('a long change is listed without its long parts, which are named', async () => {

@@ -160,3 +160,33 @@ test('a program that is killed while it records writes each record once, after i
   assert.equal(ok, true)
   await assertNothingFailed(server)
 })
+
+test('pull requests that landed before the connection are recorded from the lists of the host', async () => {
+  const { fake } = server
+  const shop = fake.addRepository('past/shop')
+  fake.push(shop)
+  const merged = mergePullRequest(shop)
+  runsOf(shop)
+  await server.connect('past')
+  const [change] = await recorded(shop, 1)
+  const record = change?.record ?? assert.fail()
+  assert.deepEqual(
+    [record.landed_by, record.commits.merge, record.reviews.length, record.runs.length],
+    ['pull_request', merged.sha, 1, 1],
+  )
+  await assertNothingFailed(server)
+})
+
+test('a host that fails for what a record states does not prevent the record', async () => {
+  const shop = shopOf('acme')
+  const { fake } = server
+  const before = await changesOf(shop)
+  fake.trouble.failing.set('GET /repos/{owner}/{repo}/rules/branches/{branch}', 500)
+  const merged = mergePullRequest(shop, 'later')
+  runsOf(shop)
+  const changes = await recorded(shop, before.length + 1)
+  fake.trouble.failing.clear()
+  const record = changes.find(({ record }) => record?.commits.merge === merged.sha)?.record ?? assert.fail()
+  assert.deepEqual([record.branch_rules, record.commits.complete, record.reviews.length], [null, true, 1])
+  await server.settled()
+})

@@ -112,7 +112,8 @@ async function openDatabaseOf(dataDir: string): Promise<Sql> {
 
 /**
  * What the program is about to do: deliveries to apply, calls to send, jobs that are due. A job
- * that is tried again within a minute is due; one of the next hour is not.
+ * that is tried again within a minute is due; one of the next hour is not. A landing whose checks
+ * are not known is not due.
  */
 async function listDue(sql: Sql): Promise<string[]> {
   const rows = await sql<{ due: string }[]>`
@@ -133,7 +134,8 @@ async function listDue(sql: Sql): Promise<string[]> {
     select 'job ' || task_identifier || ' ' || coalesce(last_error, '')
     from graphile_worker.jobs
     where attempts < max_attempts
-      and (locked_at is not null or run_at < now() + interval '1 minute')`
+      and (locked_at is not null or run_at < now() + interval '1 minute')
+      and not (task_identifier = 'provenance.record-changes' and run_at > now() + interval '10 seconds')`
   return rows.map(({ due }) => due)
 }
 

@@ -147,7 +147,8 @@ type Person = { name: string; email: string | null; login: string | null }
 /** A commit of a push, as the event described it. */
 export type PushedCommit = { sha: string; message: string; author: Person; committer: Person }
 
-const COMMITS_MAX = 1000
+/** How many commits of a push are stored at most. */
+export const PUSHED_COMMITS_MAX = 1000
 
 /** The last commits of a push, oldest first. */
 export async function listPushedCommits(
@@ -163,7 +164,7 @@ export async function listPushedCommits(
       and repository_id = ${repository_id}
       and push_id = ${pushId}
     order by position
-    limit ${COMMITS_MAX}`
+    limit ${PUSHED_COMMITS_MAX}`
 }
 
 /** A review. Times are formatted as in the API. */

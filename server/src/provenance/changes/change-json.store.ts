@@ -28,13 +28,14 @@ function itemJson(db: Db, change: ReturnType<Db>, parts: { isLong: ReturnType<Db
         ${commitsJson(db)} as commits, record.pull_request, record.pusher, record.forced,
         ${unlessLong(db, 'reviews')}, record.branch_rules, ${unlessLong(db, 'checks')}, ${unlessLong(db, 'runs')},
         ${codeOwnersJson(db)} as code_owners, record.security, ${change}.deviations,
+        record.deviations as recorded_deviations,
         case when is_long then '[]' else amended.amendments end as amendments, link.chain,
         rfc3339(${change}.created_at) as created_at, rfc3339(${change}.recorded_at) as recorded_at ${parts.omitted}
       from (${recordOf(db, change)}) link
       cross join lateral json_to_record(link.body) as record (
         version json, id json, repository json, branch json, landed_by json, landed_at json, commits json,
         pull_request json, pusher json, forced json, reviews json, branch_rules json, checks json, runs json,
-        code_owners json, security json
+        code_owners json, security json, deviations json
       )
       cross join lateral (${amendmentsOf(db, change)}) amended
       cross join lateral (select ${parts.isLong} as is_long) size

@@ -22,14 +22,17 @@ const CHANGES_OF_COMMIT_MAX = 1000
 export async function listChanges(db: Db, orgId: string, page: Page, selection: ChangeSelection): Promise<PageRow[]> {
   const pick = selection.commit === null ? pickByTime : pickByCommit
   return db<PageRow[]>`
-    with picked as materialized (${pick(db, orgId, page, selection)})
-    select created_at, id, json
-    from (
-      select change.created_at, change.id, ${listedChangeJson(db, db`change`)} as json
-      from picked change
-    ) listed
-    where json is not null
-    order by created_at desc, id desc`
+    select picked.created_at, picked.id, item.json
+    from (${pick(db, orgId, page, selection)}) picked
+    cross join lateral (
+      select ${listedChangeJson(db, db`change`)} as json
+      from changes change
+      where change.org_id = ${orgId}
+        and change.id = picked.id
+      offset 0
+    ) item
+    where item.json is not null
+    order by picked.created_at desc, picked.id desc`
 }
 
 /**
@@ -37,22 +40,26 @@ export async function listChanges(db: Db, orgId: string, page: Page, selection: 
  * has the time as its next column.
  */
 function pickByTime(db: Db, orgId: string, page: Page, { repositories, branch, deviation }: ChangeSelection) {
+  const isByFacet = repositories !== null || deviation !== null
+  const ofRepository = db`
+    repository_key(change.org_id, change.provider, change.repository_id)
+      = repository_key(${orgId}, repository.provider, repository.id)`
   return db`
-    select change.*
+    select found.created_at, found.id
     from ${repositories === null ? db`(select) as all_repositories` : repositoriesOf(db, repositories)}
-    cross join ${deviation === null ? db`(select) as all_facets` : facetsOf(db, deviation)}
+    cross join ${isByFacet ? facetsOf(db, deviation) : db`(select) as all_facets`}
     cross join lateral (
-      select change.*
+      select change.created_at, change.id
       from changes change
-      where change.org_id = ${orgId}
-        and ${pageOf(db, page, db`change`)}
-        ${repositories === null ? db`` : db`and change.provider || '/' || change.repository_id = repository.provider || '/' || repository.id`}
+      where ${repositories === null ? db`change.org_id = ${orgId}` : ofRepository}
         ${branch === null ? db`` : db`and change.branch = ${branch}`}
-        ${deviation === null ? db`` : db`and change.facet = facet.no and change.facet > 0`}
+        ${isByFacet ? db`and change.facet = facet.no` : db``}
+        ${deviation === null ? db`` : db`and change.facet > 0`}
+        and ${pageOf(db, page, db`change`)}
       order by change.created_at desc, change.id desc
       limit ${page.limit + 1}
-    ) change
-    order by change.created_at desc, change.id desc
+    ) found
+    order by found.created_at desc, found.id desc
     limit ${page.limit + 1}`
 }
 
@@ -60,7 +67,7 @@ function pickByTime(db: Db, orgId: string, page: Page, { repositories, branch, d
 function pickByCommit(db: Db, orgId: string, page: Page, { commit, ...filters }: ChangeSelection) {
   const { repositories, branch, deviation } = filters
   return db`
-    select change.*
+    select change.created_at, change.id
     from (
       select change_id
       from change_commits
@@ -90,10 +97,10 @@ function repositoriesOf(db: Db, repositories: { provider: string; id: string }[]
   return db`unnest(${providers}::text[], ${ids}::text[]) as repository (provider, id)`
 }
 
-/** The numbers of `deviation_facet` that have a deviation. */
-function facetsOf(db: Db, deviation: Deviation) {
-  const bit = 1 << DEVIATIONS.indexOf(deviation)
-  const facets = Array.from({ length: 1 << DEVIATIONS.length }, (_, facet) => facet).filter((facet) => facet & bit)
+/** The numbers of `deviation_facet` that have a deviation, or all of them. */
+function facetsOf(db: Db, deviation: Deviation | null) {
+  const all = Array.from({ length: 1 << DEVIATIONS.length }, (_, facet) => facet)
+  const facets = deviation === null ? all : all.filter((facet) => facet & (1 << DEVIATIONS.indexOf(deviation)))
   return db`unnest(${facets}::smallint[]) as facet (no)`
 }
 

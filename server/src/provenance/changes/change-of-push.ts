@@ -2,7 +2,9 @@ import {
   findPullRequest,
   type LandedPush,
   listMergedWith,
+  listPushedCommits,
   type MergedPullRequest,
+  PUSHED_COMMITS_MAX,
 } from '../../ci/changes/landed-change.store.ts'
 import type { HostChangeCommit } from '../../codehosts/host-change.ts'
 import { assignCommits } from './pushed-commits.ts'
@@ -20,6 +22,7 @@ const ASKED_PULL_REQUESTS_MAX = 20
  * that replaced commits of the branch is always a change.
  */
 export async function readOwnCommits(pass: LandingPass, push: LandedPush): Promise<OwnCommits | null> {
+  if (await isKnownToBeMerged(pass, push)) return null
   const { commits, complete } = await readPushedCommits(pass, push)
   const pushed = commits.length > 0 || push.forced ? commits : [onlyCommit(push)]
   let rest = await restOf(pass, pushed)
@@ -27,6 +30,19 @@ export async function readOwnCommits(pass: LandingPass, push: LandedPush): Promi
   return rest.length === 0 && !push.forced
     ? null
     : { commits: pushed.filter(({ sha }) => rest.includes(sha)), complete }
+}
+
+/** Whether no request is needed: stored pull requests brought all commits that the event listed. */
+async function isKnownToBeMerged({ services, landing }: LandingPass, push: LandedPush): Promise<boolean> {
+  const listed = await listPushedCommits(services.sql, landing, push.id)
+  if (push.forced || listed.at(-1)?.sha !== push.after_sha || listed.length >= PUSHED_COMMITS_MAX) return false
+  const shas = listed.map(({ sha }) => sha)
+  const pulls = await listMergedWith(services.sql, landing, landing.branch, shas)
+  return assignCommits(listed, pulls.map(withoutCommits)).rest.length === 0
+}
+
+function withoutCommits(pull: MergedPullRequest) {
+  return { ...pull, commits: [] }
 }
 
 /** Neither the host nor the event lists commits: the newest one is known by its name. */
@@ -39,8 +55,7 @@ async function restOf(pass: LandingPass, pushed: readonly HostChangeCommit[]): P
   const { services, landing } = pass
   const shas = pushed.map(({ sha }) => sha)
   const pulls = await listMergedWith(services.sql, landing, landing.branch, shas)
-  const withoutCommits = pulls.map((pull) => ({ ...pull, commits: [] }))
-  const { rest } = assignCommits(pushed, withoutCommits)
+  const { rest } = assignCommits(pushed, pulls.map(withoutCommits))
   if (rest.length === 0 || pulls.length === 0) return rest
   const withCommits = []
   for (const [index, pull] of pulls.entries())

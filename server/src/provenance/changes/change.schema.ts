@@ -3,15 +3,8 @@ import { pageQuery, windowFilters } from '../../platform/http/lists.ts'
 import { Closed, ItemId, OneOf } from '../../platform/http/schemas.ts'
 import { PROVIDERS } from '../../repositories/repository-identity.ts'
 import { RepositoryName } from '../../security/repositories/repository.schema.ts'
-import {
-  AmendmentKind,
-  ChainLink,
-  ChangeRecordFields,
-  DeviationName,
-  RecordFacts,
-  text,
-  time,
-} from './change-record.schema.ts'
+import { ChainPosition } from '../chain/chain-position.schema.ts'
+import { AmendmentKind, ChangeRecordFields, DeviationName, RecordFacts, text, time } from './change-record.schema.ts'
 
 export const ChangeQuery = pageQuery(100, 50, {
   ...windowFilters,
@@ -63,6 +56,9 @@ const changeFields = {
   deviations: Type.Array(DeviationName(), {
     description:
       'How the change deviates from a reviewed and checked merge, including deviations that amendments added.',
+  }),
+  recorded_deviations: Type.Array(DeviationName(), {
+    description: 'The deviations that the record states, without those that amendments added.',
   }),
   amendments: Type.Array(Amendment, {
     description: 'The facts that became known after the record was written, oldest first. At most 1,000.',

@@ -15,8 +15,8 @@ const ADDRESS = /^[^\s@]+@[^\s@]+$/
 
 /**
  * Reads a CODEOWNERS file in the syntax of GitHub. Lines that GitHub calls invalid are skipped.
- * Returns null if the file is too large or has too many rules.
- * https://docs.github.com/en/repositories/managing-your-repositorys-settings-and-features/customizing-your-repository/about-code-owners
+ * Returns null if the file is too large or has too many rules. See "About code owners" in GitHub's
+ * documentation.
  */
 export function parseCodeOwners(text: string): OwnerRule[] | null {
   if (Buffer.byteLength(text) > CODE_OWNERS_BYTES_MAX) return null

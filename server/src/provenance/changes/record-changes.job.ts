@@ -6,20 +6,15 @@ import { checkSql } from '../../platform/db/sql.ts'
 import { enqueue, type Job, type ScheduledJob } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
 import { type HostReads, openHostReads } from './host-reads.ts'
-import {
-  findNextDue,
-  type Landing,
-  listDueLandings,
-  listDueRepositories,
-  postponeImport,
-  postponeLanding,
-} from './landing.store.ts'
+import { findNextDue, listDueLandings, listDueRepositories, postponeImport, postponeLanding } from './landing.store.ts'
+import type { LandingPass } from './read-landing.ts'
 import { recordChangesJob } from './record-jobs.ts'
 import { settleLanding } from './record-landing.ts'
 
 const LANDINGS_AT_ONCE = 20
+const SLICE_MS = 5000
 const REPOSITORIES_MAX = 1000
-const SOON_MS = 10_000
+const SOON_MS = 3 * MINUTE_MS
 
 /**
  * Works on some due landings of a repository, unless another process does. Then it queues itself
@@ -49,12 +44,13 @@ export const recordDueChanges: ScheduledJob<Services> = {
 
 async function settleSome(services: Services, repository: ChangeRepository, stopping?: AbortSignal): Promise<void> {
   const { sql, clock } = services
-  const due = await listDueLandings(sql, repository, { now: clock.now(), limit: LANDINGS_AT_ONCE })
+  const now = clock.now()
+  const due = await listDueLandings(sql, repository, { now, limit: LANDINGS_AT_ONCE })
   if (due.length === 0) return
   const reads = await openHostReads(services, repository)
   const rules = new Map<string, HostBranchRules | null>()
   for (const landing of due) {
-    if (stopping?.aborted) return
+    if (stopping?.aborted || clock.now().getTime() > now.getTime() + SLICE_MS) return
     const missed = reads.missed
     await settleSafely({ services, reads, rules, landing })
     if (reads.missed > missed && (await isHostDown(services, repository, reads))) return
@@ -62,12 +58,7 @@ async function settleSome(services: Services, repository: ChangeRepository, stop
 }
 
 /** A landing that fails by itself does not hold up the others. */
-async function settleSafely(pass: {
-  services: Services
-  reads: HostReads
-  rules: Map<string, HostBranchRules | null>
-  landing: Landing
-}) {
+async function settleSafely(pass: LandingPass): Promise<void> {
   const { services, landing } = pass
   try {
     await settleLanding(pass)

@@ -82,7 +82,7 @@ function statusAt(db: Db, alias: string, now: Date) {
   return db`case when ${of}.answer_until <= ${now} then 'expired' else ${of}.status end`
 }
 
-/** The deployments of the same commit of the same repository before this one, to any environment. */
+/** The earlier deployments of the same commit of the same repository, to any environment. */
 function earlierJson(db: Db, now: Date) {
   return db`(
     select json_build_object(

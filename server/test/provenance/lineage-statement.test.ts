@@ -177,6 +177,18 @@ test('an override is stated with its reason and the rules that did not pass', as
   assert.deepEqual(deployment.policies.policies[0].rules, [{ ...failed, blocking: true }])
 })
 
+test('an evaluation is forgotten if no policy covers the deployment any more when it is approved', async () => {
+  await newCaller()
+  await apply(api, caller, policy('fail'))
+  const run = await createRun(api, caller)
+  const { deployment_id } = await openGate(api, caller, { run_id: run.id, environment: 'production' })
+  await apply(api, caller, policy('fail').replace('[production]', '[elsewhere]'))
+  await answer(api, caller, deployment_id, 'approve')
+  await finish(run.id)
+  const { deployment } = await pathOf(deployment_id)
+  assert.deepEqual([deployment.status, deployment.policies, deployment.override], ['success', null, null])
+})
+
 test('a rejection, an expiry and a cancellation are final', async () => {
   await newCaller()
   const run = await createRun(api, caller)

@@ -26,3 +26,15 @@ export function envelopeOf(payload: Buffer, keyid: string, sig: Buffer): DsseEnv
     signatures: [{ keyid, sig: sig.toString('base64') }],
   }
 }
+
+/**
+ * The envelope as a Sigstore bundle v0.3. Its signatures have no key id, because the hint names the
+ * key.
+ */
+export function sigstoreBundle({ payloadType, payload, signatures }: DsseEnvelope) {
+  return {
+    mediaType: 'application/vnd.dev.sigstore.bundle.v0.3+json',
+    verificationMaterial: { publicKey: { hint: signatures[0]?.keyid ?? '' } },
+    dsseEnvelope: { payloadType, payload, signatures: signatures.map(({ sig }) => ({ sig })) },
+  }
+}

@@ -6,17 +6,15 @@ import type { Services } from '../../services.ts'
 /**
  * Why there is no statement (provenance.md §4). The first that applies is reported, in this order.
  */
-export const STATEMENT_REASONS = [
-  'NOT_PROTECTED',
-  'NOT_LANDED',
-  'NO_COMMIT',
-  'NOT_DEPLOYED',
-  'LINEAGE_NOT_READY',
-  'NO_CHANGE',
-  'RECORD_EXPIRED',
-  'CHAIN_BROKEN',
-] as const
-export type StatementReason = (typeof STATEMENT_REASONS)[number]
+export type StatementReason =
+  | 'NOT_PROTECTED'
+  | 'NOT_LANDED'
+  | 'NO_COMMIT'
+  | 'NOT_DEPLOYED'
+  | 'LINEAGE_NOT_READY'
+  | 'NO_CHANGE'
+  | 'RECORD_EXPIRED'
+  | 'CHAIN_BROKEN'
 
 const NOT_FOUND: readonly StatementReason[] = ['NOT_PROTECTED', 'NO_CHANGE']
 

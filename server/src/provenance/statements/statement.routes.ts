@@ -4,9 +4,10 @@ import type { HttpServer } from '../../platform/http/http-server.ts'
 import { sendData } from '../../platform/http/responses.ts'
 import { Envelope } from '../../platform/http/schemas.ts'
 import type { Services } from '../../services.ts'
+import { readLogProof } from '../log/read-log-proof.ts'
 import { issueChangeStatement } from './change-statement.ts'
+import { sigstoreBundle } from './in-toto-statement.ts'
 import { issueLineageStatement } from './lineage-statement.ts'
-import { readBundle } from './read-bundle.ts'
 import { ChangePath, DeploymentPath, SignedStatement, StatementQuery, statementErrors } from './statement.schema.ts'
 import type { StoredStatement } from './statement.store.ts'
 import { issueVerificationStatement } from './verification-statement.ts'
@@ -106,6 +107,8 @@ async function responseOf(
   const { envelope, statement_digest } = statement
   const signed = `"envelope":${envelope},"statement_digest":"${statement_digest}"`
   if (!bundle) return `{${signed}}`
-  const proven = await readBundle(services, statement, checkpoint_size)
-  return `{${signed},${JSON.stringify(proven).slice(1)}`
+  const sha256 = Buffer.from(statement_digest.slice('sha256:'.length), 'hex')
+  const log = await readLogProof(services, { kind: 'statement', sha256 }, checkpoint_size)
+  const added = { bundle: sigstoreBundle(JSON.parse(envelope)), unsigned: { log } }
+  return `{${signed},${JSON.stringify(added).slice(1)}`
 }

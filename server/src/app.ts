@@ -85,7 +85,6 @@ issues, evaluates policies, and approves or rejects deployments.
       description: 'Read the changes that landed on tracked branches, and signed statements about them.',
     },
     { name: 'Deployment gates', description: 'Open deployment gates from CI jobs, and poll their decisions.' },
-    { name: 'Provenance', description: 'Read change records, signed statements, and the keys that verify them.' },
   ],
 } as const
 

@@ -1,3 +1,4 @@
+import { averageId } from '../../platform/db/average-id.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import type { IdentityMethod } from '../vocabulary/finding.ts'
 import type { After } from './incoming.store.ts'
@@ -22,7 +23,7 @@ export async function readStoredCandidates({ tx, scope }: ExactPairs, streamIds:
   return tx<StoredCandidate[]>`
     select paired.stream_id, paired.finding_id, ${trackedColumns(tx, tx`finding`)}
     from paired
-    join findings finding on finding.org_id = ${scope.org_id} and finding.id = paired.finding_id
+    join findings finding on finding.org_id = ${averageId(tx, scope.org_id)} and finding.id = paired.finding_id
     where paired.stream_id = any(${streamIds})
       and paired.position is null
       and (paired.was_open or not paired.was_missing)
@@ -67,7 +68,7 @@ export async function readCertainPairs(
     ) as file (stream_id, path)
     join incoming on coalesce(incoming.path, '') = file.path
     join paired using (position, stream_id)
-    join findings finding on finding.org_id = ${scope.org_id} and finding.id = paired.finding_id`
+    join findings finding on finding.org_id = ${averageId(tx, scope.org_id)} and finding.id = paired.finding_id`
 }
 
 /** Half of the hashes as hex. This is enough to compare the findings of one stream. */
@@ -107,7 +108,7 @@ export async function writeMatches(exact: ExactPairs, matches: readonly Candidat
         or incoming.fingerprint <> finding.fingerprint
     from matched
     join incoming using (position)
-    join findings finding on finding.org_id = ${scope.org_id} and finding.id = matched.finding_id
+    join findings finding on finding.org_id = ${averageId(tx, scope.org_id)} and finding.id = matched.finding_id
     where paired.finding_id = matched.finding_id`
   return { ...exact, counts: await countPairs(tx) } as Pairs as MatchedPairs
 }

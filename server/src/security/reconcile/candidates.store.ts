@@ -54,7 +54,10 @@ export type CertainPair = ReportedCandidate & {
 /** A file of a stream. The path is empty for findings that are not in a file. */
 export type StreamFile = { stream_id: number; path: string }
 
-/** Reads the certain pairs in these files. */
+/**
+ * Reads the certain pairs in these files. A file is compared as one value, because `paired` joined with
+ * all files of its stream would be their product.
+ */
 export async function readCertainPairs(
   { tx, scope }: ExactPairs,
   files: readonly StreamFile[],
@@ -63,11 +66,12 @@ export async function readCertainPairs(
     select paired.stream_id, position, paired.finding_id, ${trackedColumns(tx, tx`incoming`)},
       finding.start_line as from_start_line, finding.end_line as from_end_line,
       finding.start_column as from_start_column, finding.end_column as from_end_column
-    from unnest(
+    from incoming
+    join paired using (position)
+    join unnest(
       ${files.map(({ stream_id }) => stream_id)}::bigint[], ${files.map(({ path }) => path)}::text[]
     ) as file (stream_id, path)
-    join incoming on coalesce(incoming.path, '') = file.path
-    join paired using (position, stream_id)
+      on file.stream_id || ' ' || file.path = paired.stream_id || ' ' || coalesce(incoming.path, '')
     join findings finding on finding.org_id = ${averageId(tx, scope.org_id)} and finding.id = paired.finding_id`
 }
 

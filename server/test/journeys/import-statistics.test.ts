@@ -52,7 +52,9 @@ function reportOf(count: number, { shift = 0, from = 0 } = {}) {
   )
 }
 
-/** Applies alerts in one transaction, and runs the jobs that they cause with the services of `by`. */
+/**
+ * Applies alerts in one transaction, and runs the jobs that they cause with the services of `by`.
+ */
 async function applyTogether({ api, source }: Import, alerts: readonly HostAlert[], by = api): Promise<void> {
   await api.services.sql.begin(async (tx) => {
     for (const alert of alerts) await applyAlert(api.services, tx, source, alert)

@@ -55,7 +55,8 @@ export type CertainPair = ReportedCandidate & {
 export type StreamFile = { stream_id: number; path: string }
 
 /**
- * Reads the certain pairs in these files. A file is compared as one value, because `paired` joined with
+ * Reads the certain pairs in these files. A file is compared as one value, because `paired` joined
+ * with
  * all files of its stream would be their product.
  */
 export async function readCertainPairs(

@@ -39,7 +39,8 @@ export type PairCounts = {
 }
 
 /**
- * Keeps statements that join `paired` fast: later ones change most of its rows, and nothing analyses
+ * Keeps statements that join `paired` fast: later ones change most of its rows, and nothing
+ * analyses
  * `incoming`.
  */
 export async function indexPairs(tx: Tx): Promise<void> {

@@ -1,8 +1,8 @@
 import type { ChangeRepository } from '../../ci/changes/landed-change.store.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { ChainPosition } from '../chain/link.ts'
+import type { Landing } from '../landings/landing.store.ts'
 import type { Amendment, ChangeRecord, Deviation } from './change-record.ts'
-import type { Landing } from './landing.store.ts'
 
 /** A change with its record. `record` is null after retention has removed it. */
 export type StoredChange = {

@@ -1,13 +1,13 @@
 import type { LandedPullRequest, LandedPush, LandedReview } from '../../ci/changes/landed-change.store.ts'
 import type { CommitCheck, CommitRun } from '../../ci/evidence/commit-results.store.ts'
+import type { Landing } from '../landings/landing.store.ts'
+import { DEADLINE_MS } from '../landings/landing-schedule.ts'
+import type { HostFacts } from '../landings/read-landing.ts'
 import { approvalsByOthers } from './approvals.ts'
 import type { BranchRules, ChangeCommit, ChangeRecord, RecordCheck, RecordReview, RecordRun } from './change-record.ts'
 import { parseCodeOwners } from './code-owners.parser.ts'
 import { ownersOf } from './code-owners.ts'
 import { deviationsOf } from './deviations.ts'
-import type { Landing } from './landing.store.ts'
-import { DEADLINE_MS } from './landing-schedule.ts'
-import type { HostFacts } from './read-landing.ts'
 
 /** Everything that a record is made of. `push` brought the commit, if it is known. */
 export type ChangeFacts = {

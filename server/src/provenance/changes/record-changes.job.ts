@@ -5,10 +5,16 @@ import { runAlone } from '../../platform/db/advisory-lock.ts'
 import { checkSql } from '../../platform/db/sql.ts'
 import { enqueue, type Job, type ScheduledJob } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
-import { type HostReads, openHostReads } from './host-reads.ts'
-import { findNextDue, listDueLandings, listDueRepositories, postponeImport, postponeLanding } from './landing.store.ts'
-import type { LandingPass } from './read-landing.ts'
-import { recordChangesJob } from './record-jobs.ts'
+import { type HostReads, openHostReads } from '../landings/host-reads.ts'
+import {
+  findNextDue,
+  listDueLandings,
+  listDueRepositories,
+  postponeImport,
+  postponeLanding,
+} from '../landings/landing.store.ts'
+import type { LandingPass } from '../landings/read-landing.ts'
+import { recordChangesJob } from '../landings/record-jobs.ts'
 import { settleLanding } from './record-landing.ts'
 
 const LANDINGS_AT_ONCE = 20

@@ -12,12 +12,9 @@ import { newChangeId } from '../../platform/ids.ts'
 import { findFollowed } from '../../repositories/followed-repository.store.ts'
 import { readChangeSecurity } from '../../security/policy-facts/change-security.store.ts'
 import { appendLink } from '../chain/append-link.ts'
-import { insertChange } from './change.store.ts'
-import { readOwnCommits } from './change-of-push.ts'
-import type { ChangeRecord } from './change-record.ts'
-import { describeChange, type Results } from './describe-change.ts'
-import { dropLanding, type Landing, lockLanding, markRecorded, postponeLanding } from './landing.store.ts'
-import { type CommitState, nextStep, nextTry } from './landing-schedule.ts'
+import { readOwnCommits } from '../landings/change-of-push.ts'
+import { dropLanding, type Landing, lockLanding, markRecorded, postponeLanding } from '../landings/landing.store.ts'
+import { type CommitState, nextStep, nextTry } from '../landings/landing-schedule.ts'
 import {
   type HostFacts,
   type LandingPass,
@@ -25,7 +22,10 @@ import {
   readMergedPullRequest,
   readPullRequest,
   readPush,
-} from './read-landing.ts'
+} from '../landings/read-landing.ts'
+import { insertChange } from './change.store.ts'
+import type { ChangeRecord } from './change-record.ts'
+import { describeChange, type Results } from './describe-change.ts'
 
 const OPEN = ['queued', 'in_progress']
 /** How long a merged pull request whose commit is unknown waits for it. */

@@ -1,9 +1,9 @@
 import { type ChangeRepository, findPullRequest } from '../../ci/changes/landed-change.store.ts'
 import { ApiError, notFound } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
+import { findLanding } from '../landings/landing.store.ts'
+import { deadlineOf } from '../landings/landing-schedule.ts'
 import { findChange, findChangeOfPullRequest, type StoredChange } from './change.store.ts'
-import { findLanding } from './landing.store.ts'
-import { deadlineOf } from './landing-schedule.ts'
 
 const PULL_REQUEST_ID = /^pr_([a-z]+)_([0-9A-Za-z-]+)_([1-9]\d{0,8})$/
 

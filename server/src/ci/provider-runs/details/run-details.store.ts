@@ -1,6 +1,6 @@
 import type { HostCommit } from '../../../codehosts/host-run.ts'
 import type { Db } from '../../../platform/db/sql.ts'
-import type { RepositoryKey } from '../provider-run-jobs.ts'
+import type { RepositoryKey } from '../../../repositories/repository-key.ts'
 import type { WorkflowFile } from './workflow-file.parser.ts'
 
 /** A run whose details have not been read. */

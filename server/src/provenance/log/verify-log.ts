@@ -16,7 +16,7 @@ import { tilePath } from './tile-path.parser.ts'
  * signature is stored. `found` is the hash that the stored entries give, null if an entry is
  * missing. Both are lower-case hexadecimal.
  */
-type LogBreak = {
+export type LogBreak = {
   /** `key`, `checkpoint`, `tile/<L>/<N>` or `tile/entries/<N>`. */
   resource: string
   /**

@@ -5,6 +5,7 @@ import { countLinks } from '../provenance/chain/chain.store.ts'
 import { findUnlinkedEntries } from '../provenance/chain/link.store.ts'
 import type { ChainKey } from '../provenance/chain/link.ts'
 import { listChains, type OpenBreak, type Verification, verifyChains } from '../provenance/chain/verify-chains.job.ts'
+import { type LogBreak, verifyLog } from '../provenance/log/verify-log.ts'
 import { PROVIDERS } from '../repositories/repository-identity.ts'
 import type { Services } from '../services.ts'
 import { administer } from './administer.ts'
@@ -14,13 +15,13 @@ import { ProgressBar } from './progress-bar.ts'
 import { table } from './table.ts'
 
 const PROVIDER = { type: 'text', value: PROVIDERS.join('|'), about: 'the code host of the repository' } as const
-/** Fewer links are verified in an instant, without a progress bar. */
+/** Fewer links or log entries are verified in an instant, without a progress bar. */
 const LONG_LINKS = 10_000
 
 export const provenanceVerify = defineCommand({
   name: 'provenance verify',
   about:
-    'Verifies the hash chains of change records, and the records, changes and log entries that belong to them. Exits with 1 if something does not match and is not acknowledged.',
+    'Verifies the hash chains of change records, with their records, changes and log entries. Without --org and --repository, verifies the transparency log too. Exits with 1 if something does not match and is not acknowledged.',
   arguments: [],
   options: {
     org: { type: 'text', value: '<slug>', about: 'only chains of this organization' },
@@ -35,24 +36,40 @@ export const provenanceVerify = defineCommand({
       return verifyListed(services, chains, context)
     })
     context.print(toOutput(verified))
-    const count = verified.breaks.length + verified.unlinked.length
-    if (count > 0) throw new Error(`Not ok: ${counted(count)}; docs/operations.md says what to do`)
+    if (!isOk(verified)) throw new Error(`Not ok: ${summaryOf(verified)}; docs/operations.md says what to do`)
   },
 })
 
-type Named = Omit<Verification, 'breaks'> & { breaks: (OpenBreak & { repository: string })[]; unlinked: string[] }
+type NamedVerification = Omit<Verification, 'breaks'> & { breaks: (OpenBreak & { repository: string })[] }
+/** `unlinked` and `log` are empty unless everything was verified. */
+type Verified = NamedVerification & { unlinked: string[]; log: LogBreak[] }
 
-async function verifyAll(services: Services, orgId: string | null, context: Context): Promise<Named> {
+async function verifyAll(services: Services, orgId: string | null, context: Context): Promise<Verified> {
   const total = await countLinks(services.sql, orgId, null)
   const verification = await follow(services, listChains(services, orgId), { total, context })
-  const unlinked = orgId === null ? await findUnlinkedEntries(services.sql) : []
-  return { ...verification, unlinked }
+  if (orgId !== null) return { ...verification, unlinked: [], log: [] }
+  return {
+    ...verification,
+    unlinked: await findUnlinkedEntries(services.sql),
+    log: await verifyWholeLog(services, context),
+  }
 }
 
-async function verifyListed(services: Services, chains: ChainKey[], context: Context): Promise<Named> {
+async function verifyWholeLog(services: Services, context: Context): Promise<LogBreak[]> {
+  let progress: ProgressBar | undefined
+  const breaks = await verifyLog(services, (verified, size) => {
+    if (size < LONG_LINKS) return
+    progress ??= new ProgressBar(context.say)
+    progress.reach(verified, size, 'log entries')
+  })
+  progress?.end()
+  return breaks
+}
+
+async function verifyListed(services: Services, chains: ChainKey[], context: Context): Promise<Verified> {
   const lengths = await Promise.all(chains.map((chain) => countLinks(services.sql, null, chain)))
   const total = lengths.reduce((sum, length) => sum + length, 0)
-  return { ...(await follow(services, chains, { total, context })), unlinked: [] }
+  return { ...(await follow(services, chains, { total, context })), unlinked: [], log: [] }
 }
 
 type Following = { total: number; context: Context }
@@ -61,7 +78,7 @@ async function follow(
   services: Services,
   chains: Parameters<typeof verifyChains>[1],
   { total, context }: Following,
-): Promise<Omit<Named, 'unlinked'>> {
+): Promise<NamedVerification> {
   const progress = total < LONG_LINKS ? null : new ProgressBar(context.say)
   let done = 0
   const onProgress = (links: number) => {
@@ -78,8 +95,13 @@ async function follow(
   return { ...verification, breaks: named }
 }
 
-function toOutput({ chains, links, breaks, unlinked }: Named): Output {
-  const ok = breaks.length + unlinked.length === 0
+function isOk({ breaks, unlinked, log }: Verified): boolean {
+  return breaks.length + unlinked.length + log.length === 0
+}
+
+function toOutput(verified: Verified): Output {
+  const { chains, links, breaks, unlinked, log } = verified
+  const ok = isOk(verified)
   const rows = breaks.map(({ repository, index, part, expected, found, found_at }) => [
     repository,
     `${index}`,
@@ -91,9 +113,16 @@ function toOutput({ chains, links, breaks, unlinked }: Named): Output {
   const lines = [
     ...(rows.length > 0 ? [table(['REPOSITORY', 'INDEX', 'PART', 'EXPECTED', 'FOUND', 'SINCE'], rows, '')] : []),
     ...unlinked.map((hash) => `The log has the link ${hash}, but no chain has it.`),
-    `${chains} chains with ${links} links were verified: ${ok ? 'ok' : counted(breaks.length + unlinked.length)}.`,
+    ...log.map(({ resource, index }) => `${resource} of the transparency log does not match at position ${index}.`),
+    `${chains} chains with ${links} links were verified: ${ok ? 'ok' : summaryOf(verified)}.`,
   ]
-  return { json: { ok, chains, links, breaks: toBreaks(breaks), unlinked }, text: lines.join('\n') }
+  return { json: { ok, chains, links, breaks: toBreaks(breaks), unlinked, log }, text: lines.join('\n') }
+}
+
+function summaryOf({ breaks, unlinked, log }: Verified): string {
+  const mismatches = `${log.length} ${log.length === 1 ? 'mismatch' : 'mismatches'} in the transparency log`
+  const count = breaks.length + unlinked.length
+  return [...(count > 0 ? [counted(count)] : []), ...(log.length > 0 ? [mismatches] : [])].join(' and ')
 }
 
 function counted(breaks: number): string {
@@ -101,7 +130,7 @@ function counted(breaks: number): string {
 }
 
 /** One break for each link: a changed link also differs from the rows that repeat it. */
-function toBreaks(breaks: Named['breaks']) {
+function toBreaks(breaks: Verified['breaks']) {
   const first = new Map(breaks.toReversed().map((one) => [`${Object.values(one.chain)} ${one.index}`, one]))
   return breaks
     .filter((one) => first.get(`${Object.values(one.chain)} ${one.index}`) === one)

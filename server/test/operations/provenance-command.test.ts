@@ -6,6 +6,7 @@ import { after, before, test } from 'node:test'
 import { readConfig } from '../../src/config.ts'
 import { openServices } from '../../src/open-services.ts'
 import type { ChainKey } from '../../src/provenance/chain/link.ts'
+import { sequenceLog } from '../../src/provenance/log/sequence-log.ts'
 import { growChain, tamper } from '../support/chains.ts'
 import { type Running, runProgram, startProgram } from '../support/program.ts'
 import { assertRefused, printedBy } from '../support/run-command.ts'
@@ -42,7 +43,7 @@ const verify = (...args: string[]) => runProgram(dataDir, ['provenance', 'verify
 const acknowledge = (...args: string[]) => ['provenance', 'acknowledge', '--org', 'default', '--note', 'Known', ...args]
 
 test('provenance verify prints ok and what it verified, of all chains or one', async () => {
-  const all = { ok: true, chains: 1, links: 7, breaks: [], unlinked: [] }
+  const all = { ok: true, chains: 1, links: 7, breaks: [], unlinked: [], log: [] }
   assert.deepEqual(await json('provenance', 'verify'), all)
   assert.deepEqual(await json('provenance', 'verify', '--org', 'default'), all)
   assert.deepEqual(await json('provenance', 'verify', '--repository', 'acme/api'), all)
@@ -76,6 +77,21 @@ test('a break exits with 1 and names the link, is shown by doctor, and ends with
   const acknowledged = await json(...acknowledge('--repository', 'acme/api'))
   assert.deepEqual(acknowledged, { repository: 'acme/api', note: 'Known', breaks: [{ index: 2, part: 'link' }] })
   assert.equal((await json('provenance', 'verify')).ok, true)
+})
+
+test('a changed log exits with 1 and names the tile, unless only one organization is verified', async () => {
+  const { sql } = opened.services
+  await sequenceLog(opened.services)
+  const [{ hashes }] = await sql<[{ hashes: Buffer }]>`select hashes from log_tiles where level = 0 and index = 0`
+  await sql`update log_tiles set hashes = overlay(hashes placing decode(repeat('00', 32), 'hex') from 33)`
+  const { code, json: printed, stderr } = await verify()
+  assert.deepEqual([code, printed.ok, printed.breaks], [1, false, []])
+  assert.match(stderr, /1 mismatch in the transparency log/)
+  const found = hashes.subarray(32, 64).toString('hex')
+  assert.deepEqual(printed.log, [{ resource: 'tile/0/000', index: 1, expected: '00'.repeat(32), found }])
+  assert.equal((await verify('--org', 'default')).code, 0)
+  await sql`update log_tiles set hashes = ${hashes}`
+  assert.equal((await verify()).code, 0)
 })
 
 test('a mistake is reported in one line', async () => {

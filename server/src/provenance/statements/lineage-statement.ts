@@ -7,14 +7,14 @@ import { notFound } from '../../platform/http/errors.ts'
 import { findFollowed } from '../../repositories/followed-repository.store.ts'
 import type { Services } from '../../services.ts'
 import { type ChainState, readChainState } from '../chain/read-chain-state.ts'
-import { findChangeIdOfCommit } from '../changes/change.store.ts'
-import { readStatedChange } from './change-content.ts'
+import { findChangeOfCommit } from '../changes/change.store.ts'
+import { requireStatements, unavailable } from '../changes/statement-errors.ts'
+import { readRecordedChange } from './change-content.ts'
 import { findIssuedChange, type IssuedChange } from './change-statement.store.ts'
 import { hashesOf } from './change-statement.ts'
 import { fingerprintOf, issueStatement } from './issue-statement.ts'
 import { isCommit, promotionPathContent, toChangeOfPath } from './promotion-path.ts'
 import { findStatement, type StatementName, type StoredStatement } from './statement.store.ts'
-import { requireStatements, unavailable } from './statement-errors.ts'
 import { verifyChange } from './verify-change.ts'
 
 export type StatedDeployment = PromotedDeployment & { path_sha256: string }
@@ -68,7 +68,7 @@ async function isSynchronizedFirst({ sql }: Services, deployment: PromotedDeploy
 export async function findChangeOf({ sql }: Services, deployment: PromotedDeployment): Promise<IssuedChange | null> {
   const { org_id, provider, repository_id, commit_sha: sha } = deployment
   if (provider === null || repository_id === null) return null
-  const id = await findChangeIdOfCommit(sql, { org_id, provider, repository_id, sha })
+  const id = await findChangeOfCommit(sql, { org_id, provider, repository_id, sha })
   return id === null ? null : findIssuedChange(sql, org_id, id)
 }
 
@@ -104,7 +104,7 @@ async function issueNew(
 
 async function readVerified(services: Services, change: IssuedChange) {
   const { links, ...state } = await verifyChange(services, change)
-  const stated = state.state === 'broken' ? null : readStatedChange(links)
+  const stated = state.state === 'broken' ? null : readRecordedChange(links)
   return {
     facts: changeFacts(change, stated === null ? change.hashes : hashesOf(stated), state),
     stated: toChangeOfPath(change.id, stated, state.breaks),

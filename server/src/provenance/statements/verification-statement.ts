@@ -6,7 +6,8 @@ import { readPromotionPath } from '../../deployments/promotion.store.ts'
 import { hasSucceeded, type PromotedDeployment } from '../../deployments/promotion.ts'
 import { notFound } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
-import { readStatedChange } from './change-content.ts'
+import { unavailable } from '../changes/statement-errors.ts'
+import { readRecordedChange } from './change-content.ts'
 import type { IssuedChange } from './change-statement.store.ts'
 import { issueChangeStatement, issuedBefore } from './change-statement.ts'
 import { fingerprintOf, issueStatement } from './issue-statement.ts'
@@ -20,7 +21,6 @@ import {
 } from './lineage-statement.ts'
 import { isCommit } from './promotion-path.ts'
 import { findStatement, type StatementName, type StoredStatement } from './statement.store.ts'
-import { unavailable } from './statement-errors.ts'
 import { type InputAttestation, summaryContent, summaryFacts } from './verification-summary.ts'
 import { verifyChange } from './verify-change.ts'
 
@@ -88,7 +88,7 @@ async function issueSummary(
   const stored = await findStatement(services.sql, name, fingerprintOf(summaryFacts(deployment, inputs)))
   if (stored !== null) return stored
   const verified = await verifyChange(services, change)
-  const record = verified.state === 'broken' ? null : readStatedChange(verified.links)?.record
+  const record = verified.state === 'broken' ? null : readRecordedChange(verified.links)?.record
   if (!record) return issuedBefore(services, name)
   const read = await readPromotionPath(services.sql, deployment, services.clock.now())
   if (read === null) throw notFound('deployment')

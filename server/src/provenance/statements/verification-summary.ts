@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import packageJson from '../../../package.json' with { type: 'json' }
 import { type PromotedDeployment, type PromotionPath, type Verdict, verdictOf } from '../../deployments/promotion.ts'
 import { canonicalJson } from '../../platform/json/canonical-json.ts'
@@ -58,7 +58,7 @@ function resourceUri({ address, environment }: PromotedDeployment): string {
  */
 function policyDigest({ deployment: { policies: evaluation } }: PromotionPath): string {
   const versions = (evaluation?.policies ?? []).map(({ id, version, sha256 }) => ({ id, version, sha256 }))
-  return createHash('sha256').update(canonicalJson(versions)).digest('hex')
+  return hash('sha256', canonicalJson(versions), 'hex')
 }
 
 function levelsOf({ policies_passed, gated }: Verdict, record: ChangeRecord): string[] {

@@ -1,6 +1,7 @@
 import type { ChangeRepository } from '../../ci/changes/landed-change.store.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { ChainPosition } from '../chain/link.ts'
+import { commitsOf } from '../chain/stated-change.ts'
 import type { Amendment, ChangeRecord, Deviation } from './change-record.ts'
 import type { Landing } from './landing.store.ts'
 
@@ -121,12 +122,6 @@ export async function insertChange(tx: Tx, landing: Landing, { record, link_inde
     insert into change_commits (org_id, provider, repository_id, sha, change_id)
     select ${org_id}, ${provider}, ${repository_id}, sha, ${record.id}
     from unnest(${commitsOf(record)}::text[]) as landed (sha)`
-}
-
-/** A push that only removed commits brought none. */
-function commitsOf({ commits, forced }: ChangeRecord): string[] {
-  const listed = commits.list.map(({ sha }) => sha)
-  return [...new Set(forced && listed.length === 0 ? [] : [...listed, commits.head, commits.merge])]
 }
 
 /** Notes the newest amendment of a change. */

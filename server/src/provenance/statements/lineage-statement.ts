@@ -7,6 +7,7 @@ import { notFound } from '../../platform/http/errors.ts'
 import { findFollowed } from '../../repositories/followed-repository.store.ts'
 import type { Services } from '../../services.ts'
 import { type ChainState, readChainState } from '../chain/read-chain-state.ts'
+import { commitsOf } from '../chain/stated-change.ts'
 import { findChangeIdOfCommit } from '../changes/change.store.ts'
 import { readStatedChange } from './change-content.ts'
 import { findIssuedChange, type IssuedChange } from './change-statement.store.ts'
@@ -95,16 +96,18 @@ async function issueNew(
   deployment: PromotedDeployment,
   change: IssuedChange | null,
 ): Promise<StoredStatement> {
-  const verified = change && (await readVerified(services, change))
+  const verified = change && (await readVerified(services, change, deployment.commit_sha))
   const read = await readPromotionPath(services.sql, deployment, services.clock.now())
   if (read === null) throw notFound('deployment')
   const { facts = null, stated = null } = verified ?? {}
   return issueStatement(services, name, pathFacts(read, facts), () => promotionPathContent(read, read.path, stated))
 }
 
-async function readVerified(services: Services, change: IssuedChange) {
+/** Null if the record does not name the commit, although a row of the database does. */
+async function readVerified(services: Services, change: IssuedChange, sha: string) {
   const { links, ...state } = await verifyChange(services, change)
   const stated = state.state === 'broken' ? null : readStatedChange(links)
+  if (stated !== null && !commitsOf(stated.record).includes(sha)) return null
   return {
     facts: changeFacts(change, stated === null ? change.hashes : hashesOf(stated), state),
     stated: toChangeOfPath(change.id, stated, state.breaks),

@@ -6,7 +6,9 @@ import { readPromotionPath } from '../../deployments/promotion.store.ts'
 import { hasSucceeded, type PromotedDeployment } from '../../deployments/promotion.ts'
 import { notFound } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
-import { readStatedChange } from './change-content.ts'
+import { commitsOf } from '../chain/stated-change.ts'
+import type { ChangeRecord } from '../changes/change-record.ts'
+import { readStatedChange, type StatedChange } from './change-content.ts'
 import type { IssuedChange } from './change-statement.store.ts'
 import { issueChangeStatement, issuedBefore } from './change-statement.ts'
 import { fingerprintOf, issueStatement } from './issue-statement.ts'
@@ -88,11 +90,19 @@ async function issueSummary(
   const stored = await findStatement(services.sql, name, fingerprintOf(summaryFacts(deployment, inputs)))
   if (stored !== null) return stored
   const verified = await verifyChange(services, change)
-  const record = verified.state === 'broken' ? null : readStatedChange(verified.links)?.record
-  if (!record) return issuedBefore(services, name)
+  const stated = verified.state === 'broken' ? null : readStatedChange(verified.links)
+  if (stated === null) return issuedBefore(services, name)
+  const record = withAmendedDeviations(stated)
+  if (!commitsOf(record).includes(deployment.commit_sha)) throw noChange(deployment)
   const read = await readPromotionPath(services.sql, deployment, services.clock.now())
   if (read === null) throw notFound('deployment')
   return issueStatement(services, name, summaryFacts(read, inputs), (issuedAt) =>
     summaryContent({ deployment: read, path: read.path, record, inputs, issuedAt }),
   )
+}
+
+/** The record with the deviations that became known later, such as a check that failed. */
+function withAmendedDeviations({ record, amendments }: StatedChange): ChangeRecord {
+  const later = amendments.flatMap(({ facts }) => facts.deviations)
+  return { ...record, deviations: [...new Set([...record.deviations, ...later])] }
 }

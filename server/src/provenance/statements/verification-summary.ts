@@ -42,7 +42,7 @@ export function summaryContent({ deployment, path, record, inputs, issuedAt }: V
       policy: { uri: 'https://shiplock.dev/policies/v1', digest: { sha256: policyDigest(path) } },
       inputAttestations: inputs,
       verificationResult: verdict.failed ? 'FAILED' : 'PASSED',
-      verifiedLevels: verdict.failed ? ['FAILED'] : levelsOf(verdict, record),
+      verifiedLevels: verdict.failed ? ['FAILED'] : levelsOf(verdict, record, deployment.commit_sha),
       slsaVersion: '1.2',
     },
   }
@@ -61,11 +61,11 @@ function policyDigest({ deployment: { policies: evaluation } }: PromotionPath): 
   return createHash('sha256').update(canonicalJson(versions)).digest('hex')
 }
 
-function levelsOf({ policies_passed, gated }: Verdict, record: ChangeRecord): string[] {
+function levelsOf({ policies_passed, gated }: Verdict, record: ChangeRecord, sha: string): string[] {
   return [
-    ...(isReviewed(record) ? ['SHIPLOCK_REVIEWED'] : []),
+    ...(isReviewed(record, sha) ? ['SHIPLOCK_REVIEWED'] : []),
     ...(policies_passed ? ['SHIPLOCK_POLICY_PASSED'] : []),
     ...(gated ? ['SHIPLOCK_GATED'] : []),
-    `SLSA_SOURCE_LEVEL_${sourceLevelOf(record)}`,
+    `SLSA_SOURCE_LEVEL_${sourceLevelOf(record, sha)}`,
   ]
 }

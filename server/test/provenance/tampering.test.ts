@@ -91,10 +91,13 @@ async function listColumns(): Promise<Column[]> {
   return columns.filter(({ table, column }) => !FREE_COLUMNS.includes(`${table}.${column}`))
 }
 
-type Row = { ctid: string } & ChainKey & { index?: number; length?: number; link_index?: number } & {
-  sha256?: Buffer
-  change_id?: string
-}
+type Row = { ctid: string } & ChainKey & {
+    index?: number
+    length?: number
+    link_index?: number
+    change_id?: string
+    sha256?: Buffer
+  }
 
 /** Entries of the log have no chain: those of a link stand for it. */
 async function pickRow(tx: Tx, table: string, nth: number): Promise<Row> {

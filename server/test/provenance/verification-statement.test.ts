@@ -11,7 +11,7 @@ import { verifyLink } from '../../src/provenance/chain/read-chain-state.ts'
 import type { ChangeRecord } from '../../src/provenance/changes/change-record.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { assertError } from '../support/assert-error.ts'
-import { mergedRecord, NO_RULES } from '../support/change-records.ts'
+import { ALICE, commitOf, mergedRecord, NO_RULES } from '../support/change-records.ts'
 import { createRun, patchRun } from '../support/ci-runs.ts'
 import { fakeCodeHost } from '../support/fake-client.ts'
 import { answer, configureGate, openGate } from '../support/gates.ts'
@@ -30,7 +30,7 @@ import type { Json } from '../support/json.ts'
 import { apply } from '../support/policies.ts'
 import { applyRuns, completedRun } from '../support/provider-runs.ts'
 import { drainQueue } from '../support/queue.ts'
-import { recordChange } from '../support/recorded-changes.ts'
+import { amendChange, recordChange } from '../support/recorded-changes.ts'
 import { askStatement, assertReason, getStatement } from '../support/statements.ts'
 
 const COMMIT = 'a'.repeat(40)
@@ -319,6 +319,36 @@ test('statements that were issued before the chain was broken stay available; la
   assert.deepEqual([change.id, change.breaks[0].note], [id, 'It was restored.'])
   assert.equal(change.record.reviews[0].reviewer.login, 'bob')
   assert.notEqual((await ask()).text, summarized.text)
+})
+
+const OTHERS = { head: 'd'.repeat(40), base: null, merge: 'e'.repeat(40), complete: true }
+
+test('an earlier commit of a reviewed pull request is not reviewed, and the branch did not protect it', async () => {
+  const list = [commitOf(ALICE, COMMIT), commitOf(ALICE, OTHERS.head)]
+  await land({ branch_rules: { ...PROTECTED, required_approvals: 1 }, commits: { ...OTHERS, list } })
+  await deploy()
+  assert.deepEqual((await summary()).verifiedLevels, ['SHIPLOCK_GATED', 'SLSA_SOURCE_LEVEL_1'])
+})
+
+test('a check that fails after the record was written lowers the source level', async () => {
+  const record = await land({ branch_rules: PROTECTED })
+  await deploy()
+  assert.equal((await summary()).verifiedLevels.at(-1), 'SLSA_SOURCE_LEVEL_3')
+  await amendChange(api.services, caller.orgId, { ...record, deviations: ['check_failed'] })
+  assert.equal((await summary()).verifiedLevels.at(-1), 'SLSA_SOURCE_LEVEL_2')
+})
+
+test('a commit that was added to a change in the database breaks its chain, and never has the change', async () => {
+  const { id } = await land({ commits: { ...OTHERS, list: [commitOf(ALICE, OTHERS.head)] } })
+  await deploy()
+  const chain = { org_id: caller.orgId, provider: 'github', repository_id: '1001' }
+  await api.services.sql`insert into change_commits ${api.services.sql({ ...chain, sha: COMMIT, change_id: id })}`
+  const { change } = (await getStatement(api, caller, ID, 'lineage/statement')).predicate
+  assert.deepEqual([change.id, change.record, change.breaks.length], [id, null, 1])
+  assertReason(await ask(), 409, 'CHAIN_BROKEN')
+  await acknowledgeBreaks(api.services, chain, { principal: COMMAND_LINE, note: 'A test' })
+  assert.equal((await getStatement(api, caller, ID, 'lineage/statement')).predicate.change, null)
+  assertReason(await ask(), 404, 'NO_CHANGE')
 })
 
 test('a record that cannot be read does not prevent the lineage statement', async () => {

@@ -18,8 +18,7 @@ const AMENDMENTS_MAX = 500
 
 /**
  * Follows a review, check or run of a landing. The landing is locked: a record that is being
- * written
- * either contains the fact, or is amended.
+ * written either contains the fact, or is amended.
  */
 export const followFact: Job<Services, { landing_id: number }> = {
   ...followFactJob,

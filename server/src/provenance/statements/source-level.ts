@@ -48,8 +48,8 @@ function hasTwoParties(record: ChangeRecord): boolean {
 
 /**
  * True if the commit is what the reviewers have seen or what the change ends with, and the change
- * was merged with a standing approval of its last commit by somebody who did not write it. Approvals
- * of bots do not count.
+ * was merged with a standing approval of its last commit by somebody who did not write it.
+ * Approvals of bots do not count.
  */
 export function isReviewed(record: ChangeRecord, sha: string): boolean {
   return [record.commits.head, record.commits.merge].includes(sha) && hasApproval(record)

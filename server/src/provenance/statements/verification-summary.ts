@@ -14,11 +14,12 @@ export type InputAttestation = { uri: string; digest: { sha256: string } }
 
 /**
  * What determines a summary: the record by the digest of its statement, the path by its own digest,
- * and the answers of gates and policies.
+ * and the answers of gates and policies. The version of the server does not: an issued summary
+ * keeps its bytes after an upgrade.
  */
 export function summaryFacts(deployment: PromotedDeployment & { path_sha256: string }, inputs: InputAttestation[]) {
   const { address, environment, commit_sha, path_sha256 } = deployment
-  return { verifier: VERIFIER, address, environment, commit_sha, path_sha256, ...verdictOf(deployment), inputs }
+  return { address, environment, commit_sha, path_sha256, ...verdictOf(deployment), inputs }
 }
 
 type Verified = {

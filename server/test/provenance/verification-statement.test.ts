@@ -358,16 +358,33 @@ test('a record that cannot be read does not prevent the lineage statement', asyn
   assert.equal((await getStatement(api, caller, ID, 'lineage/statement')).predicate.change.record, null)
 })
 
-test('a self-reported deployment has no change, whatever its commit is', async () => {
-  await land()
-  const run = await createRun(api, caller, { repository: 'github.com/acme/shop', commit_sha: COMMIT })
-  await configureGate(api, caller)
+/** A self-reported run deploys a commit; a key approves; it succeeds. Returns the deployment. */
+async function report(repository: string, commit_sha = COMMIT): Promise<string> {
+  const run = await createRun(api, caller, { repository, commit_sha })
   const { deployment_id } = await openGate(api, caller, { run_id: run.id })
   assertReason(await ask(deployment_id), 409, 'NOT_DEPLOYED')
   await answer(api, caller, deployment_id, 'approve')
   await patchRun(api, caller, run.id, { status: 'success' })
   await drainQueue(api)
-  assertReason(await ask(deployment_id), 404, 'NO_CHANGE')
+  return deployment_id
+}
+
+test('a self-reported deployment of a connected repository finds the change of its commit', async () => {
+  const { id } = await land()
+  await configureGate(api, caller)
+  const deployment = await report('https://github.com/Acme/shop')
+  const { change, deployment: step } = (await getStatement(api, caller, deployment, 'lineage/statement')).predicate
+  assert.deepEqual([change.id, step.trust], [id, 'self_reported'])
+  assert.equal((await summary(deployment)).verificationResult, 'PASSED')
+})
+
+test('a self-reported deployment of another repository or commit has no change', async () => {
+  await land()
+  await configureGate(api, caller)
+  for (const id of [await report('github.com/acme/other'), await report('github.com/acme/shop', 'c'.repeat(40))]) {
+    assert.equal((await getStatement(api, caller, id, 'lineage/statement')).predicate.change, null)
+    assertReason(await ask(id), 404, 'NO_CHANGE')
+  }
 })
 
 test('a repository that is synchronized for the first time has no statements yet', async () => {

@@ -39,7 +39,7 @@ export async function issueVerificationStatement(
   const deployment = await requireDeployment(services, actor, id)
   await requireVerifiable(services, deployment)
   const change = await findChangeOf(services, deployment)
-  if (change === null) throw noChange(deployment)
+  if (change === null) throw noChange()
   const inputs = [
     attestationOf(services, `changes/${change.id}`, await issueChangeStatement(services, actor, change.id)),
     attestationOf(services, `deployments/${id}/lineage`, await issueLineageOf(services, deployment, change)),
@@ -67,12 +67,9 @@ async function isProtected({ sql }: Services, deployment: PromotedDeployment): P
   return gates.some((gate) => gate.created_at <= created_at && coversTarget(gate, { environment, repository, branch }))
 }
 
-function noChange({ repository_id }: PromotedDeployment) {
-  const reason =
-    repository_id === null
-      ? 'The deployment is self-reported. Only connected repositories have change records.'
-      : 'No change record has the commit of the deployment.'
-  return unavailable('NO_CHANGE', reason)
+function noChange() {
+  const message = 'No change record has the commit of the deployment. Only connected repositories have change records.'
+  return unavailable('NO_CHANGE', message)
 }
 
 function attestationOf({ config }: Services, subject: string, { statement_digest }: StoredStatement): InputAttestation {
@@ -93,7 +90,7 @@ async function issueSummary(
   const stated = verified.state === 'broken' ? null : readStatedChange(verified.links)
   if (stated === null) return issuedBefore(services, name)
   const record = withAmendedDeviations(stated)
-  if (!commitsOf(record).includes(deployment.commit_sha)) throw noChange(deployment)
+  if (!commitsOf(record).includes(deployment.commit_sha)) throw noChange()
   const read = await readPromotionPath(services.sql, deployment, services.clock.now())
   if (read === null) throw notFound('deployment')
   return issueStatement(services, name, summaryFacts(read, inputs), (issuedAt) =>

@@ -14,11 +14,13 @@ export type InputAttestation = { uri: string; digest: { sha256: string } }
 
 /**
  * What determines a summary: the record by the digest of its statement, the path by its own digest,
- * and the answers of gates and policies.
+ * and the answers of gates and policies. The addresses of the inputs do not: they change with the
+ * base URL of the server.
  */
 export function summaryFacts(deployment: PromotedDeployment & { path_sha256: string }, inputs: InputAttestation[]) {
   const { address, environment, commit_sha, path_sha256 } = deployment
-  return { verifier: VERIFIER, address, environment, commit_sha, path_sha256, ...verdictOf(deployment), inputs }
+  const digests = inputs.map(({ digest }) => digest.sha256)
+  return { verifier: VERIFIER, address, environment, commit_sha, path_sha256, ...verdictOf(deployment), inputs: digests }
 }
 
 type Verified = {

@@ -187,9 +187,7 @@ export function pathStatement(artifact = 'artifact', predicate: object = {}) {
       commit: COMMIT,
       change: {
         id: RECORD.id,
-        landed_at: RECORD.landed_at,
-        merge_sha: COMMIT,
-        record: RECORD,
+        record: { ...RECORD, merge_sha: COMMIT },
         amendments: [],
         chain: linkOf(3, 'ab'.repeat(32), RECORD),
       },

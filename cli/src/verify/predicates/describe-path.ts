@@ -19,11 +19,12 @@ export function describePath(predicate: Fields): string[] {
 }
 
 function describeChangeOfPath(change: Fields): string[] {
-  const landed = `Change ${change.string('id')} landed at ${change.string('landed_at')} as ${change.string('merge_sha')}.`
-  if (!change.has('record')) return [landed, 'Its record was removed by data retention.', ...describeBreaks(change)]
+  const id = change.string('id')
+  if (!change.has('record')) return [`Change ${id}. Its record cannot be stated any more.`, ...describeBreaks(change)]
   const record = change.object('record')
-  const reviews = describeReviews(record.objects('reviews'))
-  return [landed, ...reviews, describeDeviations(record.strings('deviations')), ...describeBreaks(change)]
+  const landed = `Change ${id} landed at ${record.string('landed_at')} as ${record.string('merge_sha')}.`
+  const deviations = describeDeviations(record.strings('deviations'))
+  return [landed, ...describeReviews(record.objects('reviews')), deviations, ...describeBreaks(change)]
 }
 
 function describeRun(run: Fields): string {

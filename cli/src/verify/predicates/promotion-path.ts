@@ -40,6 +40,7 @@ function checkArtifacts({ subjects, predicate }: Statement): string {
 function checkChange({ predicate }: Statement): string {
   if (!predicate.has('change')) return 'none: no change record has the commit'
   const change = predicate.object('change')
-  const { index } = readPosition(change.object('chain'))
-  return `${change.string('id')}, link ${index} of its chain`
+  const id = change.string('id')
+  if (!change.has('record')) return `${id}, whose record is not stated`
+  return `${id}, link ${readPosition(change.object('chain')).index} of its chain`
 }

@@ -116,6 +116,15 @@ test('any changed byte of the kept checkpoint is refused', () => {
   }
 })
 
+test('an added field is refused in every form', () => {
+  const forms = [{ data }, data, envelope, data.bundle]
+  for (const form of forms) {
+    assert.equal(verifyWith({ key }, form).verified, true)
+    const added = verifyWith({ key }, { ...form, payload_digest: 'x' })
+    assert.match(failuresOf(added)[0] ?? '', /^form: .*payload_digest is not a known field/)
+  }
+})
+
 test('any removed or doubled byte of a document is refused', () => {
   const bytes = Buffer.from(JSON.stringify(data))
   fc.assert(

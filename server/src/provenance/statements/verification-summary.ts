@@ -14,12 +14,13 @@ export type InputAttestation = { uri: string; digest: { sha256: string } }
 
 /**
  * What determines a summary: the record by the digest of its statement, the path by its own digest,
- * and the answers of gates and policies. The version of the server does not: an issued summary
- * keeps its bytes after an upgrade.
+ * and the answers of gates and policies. The version of the server and the addresses of the inputs
+ * do not: an issued summary keeps its bytes after an upgrade, and at another base URL.
  */
 export function summaryFacts(deployment: PromotedDeployment & { path_sha256: string }, inputs: InputAttestation[]) {
   const { address, environment, commit_sha, path_sha256 } = deployment
-  return { address, environment, commit_sha, path_sha256, ...verdictOf(deployment), inputs }
+  const digests = inputs.map(({ digest }) => digest.sha256)
+  return { address, environment, commit_sha, path_sha256, ...verdictOf(deployment), inputs: digests }
 }
 
 type Verified = {

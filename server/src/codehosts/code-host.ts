@@ -177,7 +177,15 @@ export class HostRefusal extends Error {
 }
 
 /** What a connection is opened with. */
-type ConnectionAccess = { installation_id: string; host: string }
+type ConnectionAccess = {
+  installation_id: string
+  host: string
+  /**
+   * Sends each request once, with a short time limit, and waits for no rate limit. For callers that
+   * try again themselves.
+   */
+  impatient?: boolean
+}
 
 /** The account that an installation belongs to. */
 export type HostInstallation = {

@@ -4,10 +4,16 @@ import type { HostRepository } from '../host-repository.ts'
 import { type ConnectionName, findConnectionOfRepository } from './connection.store.ts'
 import { findHostRepository } from './find-host-repository.ts'
 
+type ClientOptions = { impatient?: boolean }
+
 /** Opens a client of a connection; null while it is suspended or removed. */
-export function openClient({ codeHosts }: Pick<Services, 'codeHosts'>, connection: ConnectionName): HostClient | null {
+export function openClient(
+  { codeHosts }: Pick<Services, 'codeHosts'>,
+  connection: ConnectionName,
+  options: ClientOptions = {},
+): HostClient | null {
   const { provider, host, installation_id, status } = connection
-  return status === 'active' ? (codeHosts.get(provider)?.open({ installation_id, host }) ?? null) : null
+  return status === 'active' ? (codeHosts.get(provider)?.open({ installation_id, host, ...options }) ?? null) : null
 }
 
 /** Opens a client for a repository; null if no active connection covers it. */
@@ -24,11 +30,12 @@ export async function openRepositoryClient(
 export async function openRepository(
   services: Pick<Services, 'sql' | 'codeHosts'>,
   { org_id, provider, repository_id }: { org_id: string; provider: string; repository_id: string },
+  options: ClientOptions = {},
 ): Promise<{ client: HostClient; repository: HostRepository; connection: ConnectionName } | null> {
   const [repository, connection] = await Promise.all([
     findHostRepository(services.sql, org_id, provider, repository_id),
     findConnectionOfRepository(services.sql, org_id, provider, repository_id),
   ])
-  const client = connection && openClient(services, connection)
+  const client = connection && openClient(services, connection, options)
   return repository && connection && client && { client, repository, connection }
 }

@@ -27,19 +27,22 @@ type GithubHostOptions = {
 }
 
 const PACE: Pace = { timeLimitMs: 30_000, waitUnitMs: 1000 }
+const IMPATIENT_MS_MAX = 5000
 const CLIENTS_MAX = 1000
 
 /** GitHub, github.com or an Enterprise Server. Each process has one. */
 export function createGithubHost({ readCredentials, log, clock, webhooks, pace = PACE }: GithubHostOptions): CodeHost {
   const keys = new AppKeys(readCredentials, clock)
   const now = () => clock.now()
-  const openApi = (installation: string | null) =>
-    new GithubApi(new Session({ keys, installation, pace, log, clock }), log, now)
+  const openApi = (installation: string | null, itsPace = pace) =>
+    new GithubApi(new Session({ keys, installation, pace: itsPace, log, clock }), log, now)
   const clients = new ClientCache((installation) => clientOf(openApi(installation), now))
+  const impatient = { ...pace, timeLimitMs: Math.min(pace.timeLimitMs, IMPATIENT_MS_MAX), once: true }
+  const impatientClients = new ClientCache((installation) => clientOf(openApi(installation, impatient), now))
   return {
     webhooks: { ...webhooks, translate: createTranslate(clock) },
     host: async () => hostOf((await keys.current()).api_url),
-    open: ({ installation_id: installation }) => clients.get(installation),
+    open: ({ installation_id, impatient }) => (impatient ? impatientClients : clients).get(installation_id),
     ...appReads(openApi(null)),
   }
 }

@@ -41,7 +41,8 @@ export async function findChangeOfPullRequest(
 
 /**
  * The id of the change that a commit landed with: the one that ends with it, else the newest one
- * that lists it. Null if no change has the commit.
+ * that lists it. Null if no change has the commit. The chain does not cover `change_commits`, so
+ * the record itself must name the commit, unless retention has removed it.
  */
 export async function findChangeOfCommit(
   db: Db,
@@ -51,10 +52,16 @@ export async function findChangeOfCommit(
     select change.id
     from change_commits listed
     join changes change on change.org_id = listed.org_id and change.id = listed.change_id
+    join chain_links link
+      on link.org_id = listed.org_id
+      and link.provider = listed.provider
+      and link.repository_id = listed.repository_id
+      and link.index = change.link_index
     where listed.org_id = ${org_id}
       and listed.provider = ${provider}
       and listed.repository_id = ${repository_id}
       and listed.sha = ${sha}
+      and (link.body is null or strpos(link.body, ${sha}) > 0)
     order by change.merge_sha = ${sha} desc, change.created_at desc, change.id desc
     limit 1`
   return row?.id ?? null

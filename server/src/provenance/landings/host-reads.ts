@@ -22,7 +22,7 @@ export type HostReads = {
 }
 
 export async function openHostReads(services: Services, key: RepositoryKey): Promise<HostReads> {
-  const opened = await openRepository(services, key)
+  const opened = await openRepository(services, key, { impatient: true })
   if (opened === null) return withoutConnection()
   const { client, repository, connection } = opened
   const reads = tolerantReads()

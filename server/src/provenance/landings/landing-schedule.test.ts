@@ -26,11 +26,11 @@ test('open checks are waited for until 60 minutes after landing', () => {
   assert.equal(stepAt(60 * MINUTE, 'open'), 'record')
 })
 
-test('without a check, the host is asked after two minutes, once', () => {
-  assert.equal(stepAt(3 * SECOND, 'unknown'), 2 * MINUTE)
-  assert.equal(stepAt(2 * MINUTE, 'unknown'), 'ask')
-  assert.equal(stepAt(2 * MINUTE, 'unknown', { asked: true }), 'record')
-  assert.equal(stepAt(2 * MINUTE, 'open', { asked: true }), 60 * MINUTE)
+test('without a check, the host is asked after 30 seconds, once', () => {
+  assert.equal(stepAt(3 * SECOND, 'unknown'), 30 * SECOND)
+  assert.equal(stepAt(30 * SECOND, 'unknown'), 'ask')
+  assert.equal(stepAt(30 * SECOND, 'unknown', { asked: true }), 'record')
+  assert.equal(stepAt(30 * SECOND, 'open', { asked: true }), 60 * MINUTE)
   assert.equal(stepAt(99 * MINUTE, 'unknown', { noted: 90 * MINUTE }), 'ask')
 })
 

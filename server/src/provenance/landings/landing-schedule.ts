@@ -7,7 +7,7 @@ export const DEADLINE_MS = 60 * MINUTE_MS
 export const SETTLE_MS = 3000
 
 /** When no check of the commit is known after this time, the host is asked for them. */
-const ASK_AFTER_MS = 2 * MINUTE_MS
+const ASK_AFTER_MS = 30_000
 
 /** Rules of a branch that are read later than this may not be those that applied. */
 const RULES_LAST_MS = DAY_MS

@@ -94,6 +94,23 @@ test('a server that fails is asked again, and unavailable after three tries', as
   assert.equal(down.received.length, 3)
 })
 
+test('an impatient client sends a request once, and waits for no limit', async (t) => {
+  const impatient = { ...ACCESS, impatient: true }
+  for (const answer of [{ status: 503, data: { message: 'Unavailable' } }, primary(2), limited({}, 429)]) {
+    const { codeHost, received } = await clientWith(t, [answer, { data: USER }])
+    await assert.rejects(codeHost.open(impatient).readAccount('ada'), HostUnavailable)
+    assert.equal(received.length, 1)
+  }
+})
+
+test('an impatient client waits five seconds for an answer', async (t) => {
+  const { codeHost } = await clientWith(t, [() => {}])
+  const started = performance.now()
+  await assert.rejects(codeHost.open({ ...ACCESS, impatient: true }).readAccount('ada'), HostUnavailable)
+  const seconds = (performance.now() - started) / 1000
+  assert.ok(seconds > 4.5 && seconds < 9, `${seconds} s`)
+})
+
 test('a server that cannot be reached is unavailable', async (t) => {
   const { client } = await clientWith(t, [(response) => response.destroy()])
   await assert.rejects(client.readAccount('ada'), HostUnavailable)

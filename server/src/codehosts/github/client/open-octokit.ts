@@ -10,7 +10,12 @@ export type AppKey = { app_id: string; private_key: string; api_url: string }
 export type Octokit = CoreOctokit & { paginate: PaginateInterface }
 
 /** The time limit of a request, and the unit of the waits between its tries. */
-export type Pace = { timeLimitMs: number; waitUnitMs: number }
+export type Pace = {
+  timeLimitMs: number
+  waitUnitMs: number
+  /** Whether a request is sent once only, and no limit is waited for. */
+  once?: boolean
+}
 
 /** One installation's octokits, or the App's own. */
 export type OpenOctokit = {
@@ -55,9 +60,13 @@ export async function openOctokit(options: OpenOptions): Promise<OpenOctokit> {
     userAgent: 'shiplock',
     log,
     request: { fetch: createApiFetch(fetchOptions) },
-    retry: { doNotRetry: FINAL_STATUSES, retries: FAILED_RETRIES_MAX, retryAfterBaseValue: pace.waitUnitMs },
+    retry: {
+      doNotRetry: FINAL_STATUSES,
+      retries: pace.once ? 0 : FAILED_RETRIES_MAX,
+      retryAfterBaseValue: pace.waitUnitMs,
+    },
   }
-  const writing = { id: installation ?? 'app', retryAfterBaseValue: pace.waitUnitMs, ...waits }
+  const writing = { id: installation ?? 'app', retryAfterBaseValue: pace.waitUnitMs, ...(pace.once ? noWaits : waits) }
   return {
     key,
     reads: versioned(new Limited({ ...common, throttle: { ...writing, write: UNPACED } })),
@@ -67,6 +76,7 @@ export async function openOctokit(options: OpenOptions): Promise<OpenOctokit> {
 }
 
 const waits = { onRateLimit: mayWait, onSecondaryRateLimit: mayWait }
+const noWaits = { onRateLimit: () => false, onSecondaryRateLimit: () => false }
 
 function mayWait(seconds: number, _options: unknown, _octokit: unknown, retries: number): boolean {
   return seconds <= WAIT_SECONDS_MAX && retries < LIMITED_RETRIES_MAX

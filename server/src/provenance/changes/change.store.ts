@@ -117,7 +117,7 @@ export async function insertChange(tx: Tx, landing: Landing, { record, link_inde
     from unnest(${commitsOf(record)}::text[]) as landed (sha)`
 }
 
-/** A push that only removed commits brought none. */
+/** A push that only removed commits has none. */
 function commitsOf({ commits, forced }: ChangeRecord): string[] {
   const listed = commits.list.map(({ sha }) => sha)
   return [...new Set(forced && listed.length === 0 ? [] : [...listed, commits.head, commits.merge])]

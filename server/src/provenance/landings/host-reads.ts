@@ -17,7 +17,7 @@ export type HostReads = {
   ): Promise<Value | null>
   /** The number of reads that gave nothing now and may succeed later. */
   readonly missed: number
-  /** Whether the host answers no request at all, and when it accepts requests again if it says so. */
+  /** Whether the host answers no request at all, and when it accepts requests again, if known. */
   failure(): Promise<{ is_down: boolean; retry_at: Date | null }>
 }
 

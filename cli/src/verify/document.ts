@@ -26,7 +26,7 @@ export function readDocument(bytes: Uint8Array): StatementDocument {
   if (fields.has('payload')) return plain(readEnvelope(fields))
   if (fields.has('dsseEnvelope')) return plain(readBundle(fields))
   if (fields.has('envelope')) return readData(fields)
-  if (fields.has('data')) return readData(fields.object('data'))
+  if (fields.has('data')) return readData(fields.only(['data']).object('data'))
   throw new Refused('the file is neither a DSSE envelope, nor a response of the API, nor a Sigstore bundle')
 }
 

@@ -15,13 +15,13 @@ import { ProgressBar } from './progress-bar.ts'
 import { table } from './table.ts'
 
 const PROVIDER = { type: 'text', value: PROVIDERS.join('|'), about: 'the code host of the repository' } as const
-/** Fewer links or log entries are verified in an instant, without a progress bar. */
-const LONG_LINKS = 10_000
+/** Fewer links or entries are verified in an instant, without a progress bar. */
+const LONG = 10_000
 
 export const provenanceVerify = defineCommand({
   name: 'provenance verify',
   about:
-    'Verifies the hash chains of change records, with their records, changes and log entries. Without --org and --repository, verifies the transparency log too. Exits with 1 if something does not match and is not acknowledged.',
+    'Verifies the hash chains of change records, and what belongs to them. Without --org and --repository, it verifies the transparency log, too. Exits with 1 if something does not match and is not acknowledged.',
   arguments: [],
   options: {
     org: { type: 'text', value: '<slug>', about: 'only chains of this organization' },
@@ -36,40 +36,37 @@ export const provenanceVerify = defineCommand({
       return verifyListed(services, chains, context)
     })
     context.print(toOutput(verified))
-    if (!isOk(verified)) throw new Error(`Not ok: ${summaryOf(verified)}; docs/operations.md says what to do`)
+    const count = countBreaks(verified)
+    if (count > 0) throw new Error(`Not ok: ${counted(count)}; docs/operations.md says what to do`)
   },
 })
 
-type NamedVerification = Omit<Verification, 'breaks'> & { breaks: (OpenBreak & { repository: string })[] }
-/** `unlinked` and `log` are empty unless everything was verified. */
-type Verified = NamedVerification & { unlinked: string[]; log: LogBreak[] }
+type NamedChains = Omit<Verification, 'breaks'> & { breaks: (OpenBreak & { repository: string })[] }
 
-async function verifyAll(services: Services, orgId: string | null, context: Context): Promise<Verified> {
+/** `log` is null if the transparency log was not verified. */
+type Named = NamedChains & { unlinked: string[]; log: LogBreak[] | null }
+
+async function verifyAll(services: Services, orgId: string | null, context: Context): Promise<Named> {
   const total = await countLinks(services.sql, orgId, null)
   const verification = await follow(services, listChains(services, orgId), { total, context })
-  if (orgId !== null) return { ...verification, unlinked: [], log: [] }
-  return {
-    ...verification,
-    unlinked: await findUnlinkedEntries(services.sql),
-    log: await verifyWholeLog(services, context),
-  }
+  if (orgId !== null) return { ...verification, unlinked: [], log: null }
+  const unlinked = await findUnlinkedEntries(services.sql)
+  return { ...verification, unlinked, log: await verifyWholeLog(services, context) }
 }
 
 async function verifyWholeLog(services: Services, context: Context): Promise<LogBreak[]> {
-  let progress: ProgressBar | undefined
-  const breaks = await verifyLog(services, (verified, size) => {
-    if (size < LONG_LINKS) return
-    progress ??= new ProgressBar(context.say)
-    progress.reach(verified, size, 'log entries')
+  const progress = new ProgressBar(context.say)
+  const breaks = await verifyLog(services, (done, size) => {
+    if (size >= LONG) progress.reach(done, size, 'log entries')
   })
-  progress?.end()
+  progress.end()
   return breaks
 }
 
-async function verifyListed(services: Services, chains: ChainKey[], context: Context): Promise<Verified> {
+async function verifyListed(services: Services, chains: ChainKey[], context: Context): Promise<Named> {
   const lengths = await Promise.all(chains.map((chain) => countLinks(services.sql, null, chain)))
   const total = lengths.reduce((sum, length) => sum + length, 0)
-  return { ...(await follow(services, chains, { total, context })), unlinked: [], log: [] }
+  return { ...(await follow(services, chains, { total, context })), unlinked: [], log: null }
 }
 
 type Following = { total: number; context: Context }
@@ -78,8 +75,8 @@ async function follow(
   services: Services,
   chains: Parameters<typeof verifyChains>[1],
   { total, context }: Following,
-): Promise<NamedVerification> {
-  const progress = total < LONG_LINKS ? null : new ProgressBar(context.say)
+): Promise<NamedChains> {
+  const progress = total < LONG ? null : new ProgressBar(context.say)
   let done = 0
   const onProgress = (links: number) => {
     done += links
@@ -95,34 +92,43 @@ async function follow(
   return { ...verification, breaks: named }
 }
 
-function isOk({ breaks, unlinked, log }: Verified): boolean {
-  return breaks.length + unlinked.length + log.length === 0
+function toOutput(verified: Named): Output {
+  const { chains, links, unlinked, log } = verified
+  const count = countBreaks(verified)
+  const ok = count === 0
+  const rows = [...verified.breaks.map(toRow), ...(log ?? []).map(toLogRow)]
+  const scope = log === null ? 'were verified' : 'and the transparency log were verified'
+  const lines = [
+    ...(rows.length > 0 ? [table(['REPOSITORY', 'INDEX', 'PART', 'EXPECTED', 'FOUND', 'SINCE'], rows, '')] : []),
+    ...unlinked.map((hash) => `The log has the link ${hash}, but no chain has it.`),
+    `${chains} chains with ${links} links ${scope}: ${ok ? 'ok' : counted(count)}.`,
+  ]
+  const breaks = [...toBreaks(verified.breaks), ...(log ?? []).map(toLogBreak)]
+  return { json: { ok, chains, links, breaks, unlinked }, text: lines.join('\n') }
 }
 
-function toOutput(verified: Verified): Output {
-  const { chains, links, breaks, unlinked, log } = verified
-  const ok = isOk(verified)
-  const rows = breaks.map(({ repository, index, part, expected, found, found_at }) => [
+function toRow({ repository, index, part, expected, found, found_at }: Named['breaks'][number]): string[] {
+  return [
     repository,
     `${index}`,
     part,
     expected.toString('hex'),
     found?.toString('hex') ?? 'missing',
     `${found_at.toJSON()}`,
-  ])
-  const lines = [
-    ...(rows.length > 0 ? [table(['REPOSITORY', 'INDEX', 'PART', 'EXPECTED', 'FOUND', 'SINCE'], rows, '')] : []),
-    ...unlinked.map((hash) => `The log has the link ${hash}, but no chain has it.`),
-    ...log.map(({ resource, index }) => `${resource} of the transparency log does not match at position ${index}.`),
-    `${chains} chains with ${links} links were verified: ${ok ? 'ok' : summaryOf(verified)}.`,
   ]
-  return { json: { ok, chains, links, breaks: toBreaks(breaks), unlinked, log }, text: lines.join('\n') }
 }
 
-function summaryOf({ breaks, unlinked, log }: Verified): string {
-  const mismatches = `${log.length} ${log.length === 1 ? 'mismatch' : 'mismatches'} in the transparency log`
-  const count = breaks.length + unlinked.length
-  return [...(count > 0 ? [counted(count)] : []), ...(log.length > 0 ? [mismatches] : [])].join(' and ')
+function toLogRow({ resource, index, expected, found }: LogBreak): string[] {
+  return ['-', `${index}`, `log ${resource}`, expected ?? 'unknown', found ?? 'missing', 'now']
+}
+
+/** The log belongs to no repository. */
+function toLogBreak({ index, expected, found }: LogBreak) {
+  return { repository: null, index, expected, found }
+}
+
+function countBreaks({ breaks, unlinked, log }: Named): number {
+  return breaks.length + unlinked.length + (log?.length ?? 0)
 }
 
 function counted(breaks: number): string {
@@ -130,7 +136,7 @@ function counted(breaks: number): string {
 }
 
 /** One break for each link: a changed link also differs from the rows that repeat it. */
-function toBreaks(breaks: Verified['breaks']) {
+function toBreaks(breaks: Named['breaks']) {
   const first = new Map(breaks.toReversed().map((one) => [`${Object.values(one.chain)} ${one.index}`, one]))
   return breaks
     .filter((one) => first.get(`${Object.values(one.chain)} ${one.index}`) === one)

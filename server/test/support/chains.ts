@@ -80,6 +80,7 @@ export async function appendChange(services: Services, chain: ChainKey, change: 
         created_at: change.landed_at,
         recorded_at: at,
       })}`
+    await tx`insert into change_commits ${tx({ ...chain, sha: body.commits.merge, change_id: body.id })}`
     return position
   })
 }

@@ -1,6 +1,7 @@
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { RepositoryKey } from '../../repositories/repository-key.ts'
 import { type ChainPosition, type Link, positionOf } from '../chain/link.ts'
+import { commitsOf } from '../chain/stated-change.ts'
 import type { Landing } from '../landings/landing.store.ts'
 import type { Amendment, ChangeRecord, Deviation } from './change-record.ts'
 
@@ -115,12 +116,6 @@ export async function insertChange(tx: Tx, landing: Landing, { record, link_inde
     insert into change_commits (org_id, provider, repository_id, sha, change_id)
     select ${org_id}, ${provider}, ${repository_id}, sha, ${record.id}
     from unnest(${commitsOf(record)}::text[]) as landed (sha)`
-}
-
-/** A push that only removed commits has none. */
-function commitsOf({ commits, forced }: ChangeRecord): string[] {
-  const listed = commits.list.map(({ sha }) => sha)
-  return [...new Set(forced && listed.length === 0 ? [] : [...listed, commits.head, commits.merge])]
 }
 
 /** Notes the newest amendment of a change. */

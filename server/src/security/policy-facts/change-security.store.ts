@@ -117,8 +117,7 @@ function addedIssues(db: Db, orgId: string) {
 
 /**
  * Counts the issues of `present` or `added` by severity, and those in the KEV catalog. Each issue
- * is
- * looked up: a join would read all issues of the organization.
+ * is looked up: a join would read all issues of the organization.
  */
 function countIssues(db: Db, orgId: string, issues: ReturnType<Db>) {
   return db`

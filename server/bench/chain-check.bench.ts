@@ -1,5 +1,4 @@
-import type { ChainKey } from '../src/provenance/chain/link.ts'
-import { linkHash } from '../src/provenance/chain/link.ts'
+import { type ChainKey, linkHash } from '../src/provenance/chain/link.ts'
 import { verifyInterval } from '../src/provenance/chain/read-chain-state.ts'
 import { verifyChains } from '../src/provenance/chain/verify-chains.job.ts'
 import type { Services } from '../src/services.ts'

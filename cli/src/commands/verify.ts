@@ -11,7 +11,7 @@ import { type Trusted, verifyDocument } from './verify-document.ts'
 const HELP = `usage: shiplock verify FILE --key FILE [--key FILE ...] [options]
 
 Verifies a statement of a Shiplock server. Makes no requests. Exits with 0 if the statement is
-verified, 1 if it is refused, and 2 if the command is called wrongly.
+verified, 1 if it is refused, and 2 if the arguments are invalid.
 
 FILE is the statement: a DSSE envelope, a response of the API, or a Sigstore bundle. "-" is the
 standard input.
@@ -91,7 +91,7 @@ async function readLogKey(value: string): Promise<NoteKey> {
   return usable(() => readNoteKey(text))
 }
 
-/** A key that cannot be used is a wrong call: it says nothing about the statement. */
+/** A key that cannot be used is a usage error, and not a failed check of the statement. */
 function usable<T>(read: () => T): T {
   try {
     return read()

@@ -50,7 +50,7 @@ export function hasSucceeded({ status, succeeded_at }: PromotedDeployment): bool
 }
 
 export type Verdict = {
-  /** A policy blocked and nobody overrode it, or the deployment went on without our approval. */
+  /** A policy blocked and was not overridden, or the deployment went on without our approval. */
   failed: boolean
   /** Policies in `enforce` were evaluated and passed, without an override. */
   policies_passed: boolean

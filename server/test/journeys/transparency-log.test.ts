@@ -301,7 +301,7 @@ for (const [what, tamper] of [
   })
 }
 
-test('the verification stops when it is told to', async () => {
+test('the verification stops when its signal is aborted', async () => {
   await addLogEntries(sql, 0, 1)
   await sequenceLog(services)
   await assert.rejects(verifyLog(services, undefined, AbortSignal.abort(new Error('stopped'))), /stopped/)

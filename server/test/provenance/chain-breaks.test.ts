@@ -192,7 +192,7 @@ test('a link with an index far behind does not keep the walk busy', async () => 
   assert.equal((await verifyLink(api.services, chain, 2_000_000_000)).state, 'broken')
 })
 
-test('a walk stops when it is told to', async () => {
+test('a walk stops when its signal is aborted', async () => {
   const chain = await chainOf(3)
   const stopping = AbortSignal.abort(new Error('stopped'))
   await assert.rejects(verifyChains(api.services, listChains(api.services, chain.org_id), { stopping }), /stopped/)

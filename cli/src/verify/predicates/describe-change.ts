@@ -3,7 +3,7 @@ import type { Fields } from '../fields.ts'
 const DEVIATIONS: Record<string, string | undefined> = {
   direct_push: 'pushed directly, without a pull request',
   self_approved: 'approved only by its own authors',
-  no_review: 'not approved by anybody',
+  no_review: 'not approved',
   stale_review: 'commits followed the approval',
   check_failed: 'a required check did not succeed',
   bypassed_protection: 'the rules of the branch were bypassed',

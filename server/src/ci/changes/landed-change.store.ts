@@ -1,7 +1,8 @@
+import type { HostAccount } from '../../codehosts/host-repository.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import type { RepositoryKey } from '../../repositories/repository-key.ts'
 
-type Account = { id: string; login: string; is_bot: boolean }
+type Account = Pick<HostAccount, 'id' | 'login' | 'is_bot'>
 
 /** A pull request, as far as a change record needs it. */
 export type LandedPullRequest = {
@@ -111,7 +112,7 @@ export async function findPush(
   return row ?? null
 }
 
-/** The first push that brought a commit to a branch; null if no known push did. */
+/** The first push to a branch that contained a commit; null if no known push did. */
 export async function findPushOfCommit(
   db: Db,
   { org_id, provider, repository_id }: RepositoryKey,

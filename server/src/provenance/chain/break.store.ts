@@ -26,7 +26,7 @@ type BrokenChain = ChainKey & { breaks: number; found_at: Date }
 
 const BROKEN_LISTED_MAX = 1000
 
-/** The chains with breaks that nobody has acknowledged. */
+/** The chains with breaks that are not acknowledged. */
 export async function listBrokenChains(db: Db): Promise<BrokenChain[]> {
   return db<BrokenChain[]>`
     select org_id, provider, repository_id, count(*)::int as breaks, min(found_at) as found_at

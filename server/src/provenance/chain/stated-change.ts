@@ -59,7 +59,7 @@ export function statedChange({
 /** What a record states about its commits. */
 type StatedCommits = { commits: { head: string; merge: string; list: { sha: string }[] }; forced: boolean }
 
-/** The commits that find the change of a record. A push that only removed commits brought none. */
+/** The commits that find the change of a record. A push that only removed commits has none. */
 export function commitsOf({ commits, forced }: StatedCommits): string[] {
   const listed = commits.list.map(({ sha }) => sha)
   return [...new Set(forced && listed.length === 0 ? [] : [...listed, commits.head, commits.merge])]

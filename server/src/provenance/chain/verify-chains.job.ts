@@ -19,10 +19,10 @@ export const verifyChainsDaily: ScheduledJob<Services> = {
   },
 }
 
-/** A break that nobody has acknowledged. */
+/** A break that is not acknowledged. */
 export type OpenBreak = StoredBreak & { chain: ChainKey }
 
-/** How much was verified, and all breaks that nobody has acknowledged. */
+/** How much was verified, and all breaks that are not acknowledged. */
 export type Verification = { chains: number; links: number; breaks: OpenBreak[] }
 
 /** Verifies chains one after the other, and stores what does not match. */

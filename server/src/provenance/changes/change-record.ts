@@ -1,5 +1,10 @@
 import type { RunStatus } from '../../ci/runs/run-status.ts'
 
+/*
+ * These types are version 1 of the record. They are written out here, because the types of code
+ * hosts may change.
+ */
+
 /** An account of a code host. */
 export type RecordAccount = { id: string; login: string; is_bot: boolean }
 

@@ -40,7 +40,7 @@ function countFiles(rules: readonly OwnerRule[], paths: readonly string[]): Map<
 }
 
 /**
- * Unknown if somebody approved who can be a member of a team, or have an address, that owns the
+ * Unknown if another user approved, who can be a member of a team or have an address that owns the
  * files.
  */
 function approvalOf(owners: string[], approvals: readonly Pick<RecordReview, 'reviewer'>[]) {

@@ -9,7 +9,7 @@ import { parseCodeOwners } from './code-owners.parser.ts'
 import { ownersOf } from './code-owners.ts'
 import { deviationsOf } from './deviations.ts'
 
-/** Everything that a record is made of. `push` brought the commit, if it is known. */
+/** Everything that a record is made of. `push` is the push that contained the commit, if known. */
 export type ChangeFacts = {
   id: string
   landing: Landing
@@ -102,7 +102,7 @@ export function describeResults(
   }
 }
 
-/** A scheduled run that began long after the landing says nothing about the change. */
+/** A scheduled run that began long after the landing is not about the change. */
 function isUnrelated({ trigger_kind, created_at }: RunResult, { landed_at }: Pick<Landing, 'landed_at'>): boolean {
   return trigger_kind === 'schedule' && Date.parse(created_at) > landed_at.getTime() + DEADLINE_MS
 }

@@ -12,7 +12,7 @@ import { describeResults } from './describe-change.ts'
 import { type LateFact, lateFacts } from './late-facts.ts'
 import { readResults } from './record-landing.ts'
 
-/** Later facts say nothing about the landing any more. */
+/** Facts that arrive later are not added. */
 const AMENDED_FOR_MS = 90 * DAY_MS
 const AMENDMENTS_MAX = 500
 

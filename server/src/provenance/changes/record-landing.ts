@@ -91,7 +91,7 @@ async function stateOf(db: Db, landing: Landing, mergeSha: string): Promise<Comm
   return results.every(({ status }) => isFinal(status)) ? 'finished' : 'open'
 }
 
-/** Null: a push brought no commits of its own. */
+/** Null if all commits of a push landed with pull requests. */
 async function readHost(pass: LandingPass, { pull_request, push, merge_sha }: Subject): Promise<HostFacts | null> {
   if (pull_request !== null) return readMergedPullRequest(pass, pull_request, merge_sha)
   const own = push && (await readOwnCommits(pass, push))

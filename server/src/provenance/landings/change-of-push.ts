@@ -17,22 +17,22 @@ const ASKED_COMMITS_MAX = 250
 const ASKED_PULL_REQUESTS_MAX = 20
 
 /**
- * What a push brought by itself. The host is asked for pull requests that it merged with the pushed
- * commits, because their events may be late. Null: every commit landed with a pull request. A push
- * that replaced commits of the branch is always a change.
+ * The commits of a push that landed with no pull request. The host is asked for pull requests that
+ * it merged with the pushed commits, because their events may be late. Returns null if every commit
+ * landed with a pull request. A push that replaced commits of the branch is always a change.
  */
 export async function readOwnCommits(pass: LandingPass, push: LandedPush): Promise<OwnCommits | null> {
   if (await isKnownToBeMerged(pass, push)) return null
   const { commits, complete } = await readPushedCommits(pass, push)
   const pushed = commits.length > 0 || push.forced ? commits : [onlyCommit(push)]
   let rest = await restOf(pass, pushed)
-  if (rest.length > 0 && (await learnMerged(pass, rest))) rest = await restOf(pass, pushed)
+  if (rest.length > 0 && (await storeMerged(pass, rest))) rest = await restOf(pass, pushed)
   return rest.length === 0 && !push.forced
     ? null
     : { commits: pushed.filter(({ sha }) => rest.includes(sha)), complete }
 }
 
-/** Whether no request is needed: stored pull requests brought all commits that the event listed. */
+/** Whether all commits that the event listed landed with stored pull requests. */
 async function isKnownToBeMerged({ services, landing }: LandingPass, push: LandedPush): Promise<boolean> {
   const listed = await listPushedCommits(services.sql, landing, push.id)
   if (push.forced || listed.at(-1)?.sha !== push.after_sha || listed.length >= PUSHED_COMMITS_MAX) return false
@@ -45,7 +45,7 @@ function withoutCommits(pull: MergedPullRequest) {
   return { ...pull, commits: [] }
 }
 
-/** Neither the host nor the event lists commits: the newest one is known by its name. */
+/** Neither the host nor the event lists commits. Only the SHA of the newest one is known. */
 function onlyCommit({ after_sha }: LandedPush): HostChangeCommit {
   const nobody = { name: '', email: null, id: null, login: null }
   return { sha: after_sha, message: '', author: nobody, committer: nobody, signature: null }
@@ -74,17 +74,17 @@ async function readCommitsOf({ reads }: LandingPass, { number }: MergedPullReque
  * Stores the merged pull requests that the host names for these commits. Returns whether one is
  * new.
  */
-async function learnMerged(pass: LandingPass, shas: readonly string[]): Promise<boolean> {
+async function storeMerged(pass: LandingPass, shas: readonly string[]): Promise<boolean> {
   const { reads, services, landing } = pass
   const asked = shas.slice(-ASKED_COMMITS_MAX).map((sha) => ({ sha, workflow_path: null }))
   const commits = await reads.read('readCommits', (client, repository) => client.readCommits(repository, asked))
   const numbers = new Set((commits ?? []).flatMap(({ merged_pull_request: pull }) => pull?.number ?? []))
-  let learned = false
+  let isNew = false
   for (const number of numbers) {
     const known = await findPullRequest(services.sql, landing, number)
     if (known?.state === 'merged' && known.merge_commit_sha !== null) continue
     await readPullRequest(pass, number)
-    learned = true
+    isNew = true
   }
-  return learned
+  return isNew
 }

@@ -17,7 +17,7 @@ export type HostReads = {
   ): Promise<Value | null>
   /** The number of reads that gave nothing now and may succeed later. */
   readonly missed: number
-  /** What the missed reads mean: whether the host answers anything, and when it does again. */
+  /** Whether the host answers no request at all, and when it accepts requests again, if known. */
   failure(): Promise<{ is_down: boolean; retry_at: Date | null }>
 }
 
@@ -53,7 +53,7 @@ function withoutConnection(): HostReads {
   }
 }
 
-/** An answer that does not fit is as good as none: asking again would not help. */
+/** An answer of an unexpected form counts as no answer. Another request would not help. */
 async function readFitting<Value>({ log }: Services, kind: string, request: () => Promise<Value>) {
   try {
     return await request()

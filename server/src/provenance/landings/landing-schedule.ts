@@ -29,7 +29,7 @@ export function firstDue({ noted_at }: Pick<Times, 'noted_at'>): Date {
   return after(noted_at, SETTLE_MS)
 }
 
-/** Whether we heard of a landing only after the deadline of its record, as in an import. */
+/** Whether a landing was noted after the deadline of its record, as in an import. */
 export function isLate({ landed_at, noted_at }: Times): boolean {
   return noted_at > deadlineOf({ landed_at })
 }

@@ -13,7 +13,7 @@ export type MergedPull = {
 type Assigned = {
   /** The pushed commits of each pull request. */
   landed: ReadonlyMap<number, ReadonlySet<string>>
-  /** Those that no pull request brought, oldest first. */
+  /** Those that landed with no pull request, oldest first. */
   rest: string[]
 }
 

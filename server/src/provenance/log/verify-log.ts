@@ -53,12 +53,12 @@ export async function verifyLog(
   if (newest === null) return [lost('checkpoint')]
   const verification = new Verification(services.sql, key)
   await verification.verifyEmpty()
-  while (verification.size < newest.size && verification.goesOn) {
+  while (verification.size < newest.size && verification.isUnfinished) {
     stopping?.throwIfAborted()
     await verification.verifyPage(Math.min(PAGE, newest.size - verification.size))
     onProgress(verification.size, newest.size)
   }
-  if (verification.goesOn) await verification.verifyEdge()
+  if (verification.isUnfinished) await verification.verifyEdge()
   return verification.breaks
 }
 
@@ -93,7 +93,7 @@ class Verification {
     return this.#tree.size
   }
 
-  get goesOn(): boolean {
+  get isUnfinished(): boolean {
     return !this.#entriesEnd && this.breaks.length < BREAKS_MAX
   }
 

@@ -89,6 +89,7 @@ async function issueVerified(services: Services, change: IssuedChange): Promise<
 export async function issuedBefore({ sql }: Services, name: StatementName): Promise<StoredStatement> {
   const statement = await findNewestStatement(sql, name)
   if (statement !== null) return statement
-  const message = 'The chain of change records of the repository does not verify.'
+  const message =
+    'The chain of change records of the repository does not verify. An administrator can examine it with "provenance verify".'
   throw unavailable('CHAIN_BROKEN', message)
 }

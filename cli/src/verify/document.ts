@@ -5,7 +5,7 @@ import { type LogProof, readLogProof } from './log-proof.ts'
 import { parseStrictJson } from './strict-json.ts'
 
 /** What a file can contain besides the envelope. */
-export type StatementDocument = {
+type StatementDocument = {
   envelope: Envelope
   /** `sha256:` and hexadecimal digits, as the API states it. */
   statementDigest: string | null

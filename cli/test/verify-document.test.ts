@@ -239,7 +239,7 @@ test('a promotion path is described', () => {
 
 test('a path of a commit without a change is described', () => {
   const verification = verifyWith({ key }, signStatement(key, pathStatement('artifact', { change: null })))
-  assert.equal(verification.statement?.says[1], 'No change record has the commit.')
+  assert.equal(verification.statement?.says[1], 'The statement names no change record of the commit.')
 })
 
 test('a summary is described', () => {

@@ -22,6 +22,9 @@ standard input.
   --checkpoint FILE  an older checkpoint of the log that you kept: the log must only have grown
   --json             print one JSON document: {verified, checks, warnings, statement}`
 
+/** The width of a terminal that does not tell its own. */
+const COLUMNS = 80
+
 export const verifyCommand: Command = {
   name: 'verify',
   summary: 'Verify a statement of a Shiplock server',
@@ -29,7 +32,11 @@ export const verifyCommand: Command = {
   async run(args) {
     const { file, json, ...trusted } = await readArguments(args)
     const verification = verifyDocument(await readUpTo(file, DOCUMENT_BYTES_MAX), trusted)
-    process.stdout.write(json ? printableJson(verification) : reportOf(verification, process.stdout.isTTY))
+    process.stdout.write(
+      json
+        ? printableJson(verification)
+        : reportOf(verification, process.stdout.isTTY ? process.stdout.columns || COLUMNS : null),
+    )
     return verification.verified ? 0 : 1
   },
 }

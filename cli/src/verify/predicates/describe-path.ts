@@ -9,7 +9,7 @@ export function describePath(predicate: Fields): string[] {
     `Commit ${predicate.string('commit')} of ${name}.`,
     ...(predicate.has('change')
       ? describeChangeOfPath(predicate.object('change'))
-      : ['No change record has the commit.']),
+      : ['The statement names no change record of the commit.']),
     ...predicate.objects('runs').map(describeRun),
     ...predicate.objects('artifacts').map(describeArtifact),
     ...predicate.objects('earlier_deployments').flatMap((step) => describeStep(step, 'Earlier deployment')),

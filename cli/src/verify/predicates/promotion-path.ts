@@ -38,7 +38,7 @@ function checkArtifacts({ subjects, predicate }: Statement): string {
 }
 
 function checkChange({ predicate }: Statement): string {
-  if (!predicate.has('change')) return 'none: no change record has the commit'
+  if (!predicate.has('change')) return 'none: the statement names no change record'
   const change = predicate.object('change')
   const id = change.string('id')
   if (!change.has('record')) return `${id}, whose record is not stated`

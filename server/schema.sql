@@ -130,6 +130,7 @@ create table change_commits (
   constraint change_commits_pkey PRIMARY KEY (org_id, provider, repository_id, sha, change_id),
   constraint change_commits_org_id_change_id_fkey FOREIGN KEY (org_id, change_id) REFERENCES changes(org_id, id)
 );
+CREATE INDEX change_commits_by_change ON public.change_commits USING btree (org_id, change_id, sha);
 CREATE INDEX change_commits_by_sha ON public.change_commits USING btree (org_id, sha, change_id);
 
 create table changes (

@@ -32,7 +32,7 @@ export async function storeChain({ sql, integrityKey }: Services, length: number
   }
   const row = { length, head, breaks: 0, verified_length: 0, verified_at: null }
   await sql`insert into provenance_chains ${sql({ ...chain, ...row, mac: headMac(integrityKey, chain, row) })}`
-  await sql`vacuum (analyze) chain_links, chain_anchors, changes, log_entries`
+  await sql`vacuum (analyze) chain_links, chain_anchors, changes, change_commits, log_entries`
   return chain
 }
 
@@ -58,10 +58,12 @@ function recordOf(chain: ChainKey, index: number, at: Date) {
   return {
     version: 1,
     id: idOf(chain, index),
+    repository: { provider: chain.provider, id: chain.repository_id },
     branch: 'main',
     landed_by: 'pull_request',
     landed_at: at.toISOString(),
-    commits: { merge: shaOf(index) },
+    commits: { head: shaOf(index), merge: shaOf(index), list: [] },
+    forced: false,
     pull_request: { number: index + 1, title: TITLE },
     deviations: [],
   }
@@ -75,6 +77,7 @@ async function storeLinks(sql: Sql, key: KeyObject, chain: ChainKey, links: Stor
   await sql`insert into chain_links ${sql(links.map((link) => ({ ...chain, ...link, mac: linkMac(key, chain, link) })))}`
   await sql`insert into log_entries ${sql(links.map(({ hash }) => ({ kind: 'change', sha256: hash })))}`
   await sql`insert into changes ${sql(links.map((link) => changeOf(chain, link)))}`
+  await sql`insert into change_commits ${sql(links.map(({ index, change_id }) => ({ ...chain, sha: shaOf(index), change_id })))}`
   const anchors = links.filter(({ index }) => isAnchored(index)).map(({ index, hash }) => ({ index, hash }))
   if (anchors.length === 0) return
   await sql`insert into chain_anchors ${sql(anchors.map((one) => ({ ...chain, ...one, mac: anchorMac(key, chain, one) })))}`

@@ -101,6 +101,7 @@ create table change_commits (
   foreign key (org_id, change_id) references changes (org_id, id)
 );
 create index change_commits_by_sha on change_commits (org_id, sha, change_id);
+create index change_commits_by_change on change_commits (org_id, change_id, sha);
 
 -- Whether the host's merge queue pushed the commits, or merged the pull request.
 alter table pushes add column by_merge_queue boolean not null default false;

@@ -35,6 +35,7 @@ test('an empty environment gives the defaults of the operating guide', () => {
     opaUrl: null,
     intel: null,
     github: null,
+    signingKmsKey: null,
     githubApiUrl: 'https://api.github.com',
     logLevel: 'info',
   })

@@ -6,11 +6,12 @@ import { DEVIATIONS } from '../provenance/changes/change-record.ts'
 import { changedRepositories } from '../provenance/changes/changed-repositories.ts'
 import { PROVIDERS } from '../repositories/repository-identity.ts'
 import { administer } from './administer.ts'
-import { defineCommand, requireLimit, requireOneOf } from './command.ts'
+import { defineCommand, requireLimit, requireOneOf, UsageError } from './command.ts'
 import { table } from './table.ts'
 
 const LIMIT = 50
 const LIMIT_MAX = 1000
+const FULL_SHA = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/
 
 export const changeList = defineCommand({
   name: 'change list',
@@ -21,18 +22,21 @@ export const changeList = defineCommand({
     repository: { type: 'text', value: 'owner/name', about: 'only changes of this repository' },
     provider: { type: 'text', value: 'P', about: `the code host of the repository: ${PROVIDERS.join(', ')}` },
     branch: { type: 'text', value: 'B', about: 'only changes of this branch' },
+    commit: { type: 'text', value: 'SHA', about: 'only changes that contain this commit; the full SHA' },
     deviation: { type: 'text', value: 'D', about: `only changes with this deviation: ${DEVIATIONS.join(', ')}` },
     limit: { type: 'text', value: 'N', about: `how many to list, at most ${LIMIT_MAX} (default: ${LIMIT})` },
   },
-  async run(context, _given, { org, repository, branch, ...options }) {
+  async run(context, _given, { org, repository, branch, commit, ...options }) {
     const provider = options.provider === undefined ? undefined : requireOneOf('provider', options.provider, PROVIDERS)
     const deviation = options.deviation === undefined ? null : requireOneOf('deviation', options.deviation, DEVIATIONS)
+    if (commit !== undefined && !FULL_SHA.test(commit))
+      throw new UsageError(`--commit must be a full SHA, not "${commit}"`)
     const limit = requireLimit(options.limit ?? `${LIMIT}`, LIMIT_MAX)
     const changes = await administer(context, async (services) => {
       const { id } = await requireOrganization(services.sql, org)
       const repositories = await changedRepositories(services, id, { repository, provider })
       const page = { since: new Date(0), until: services.clock.now(), retentionClamped: false, limit, after: null }
-      const selection = { repositories, branch: branch ?? null, deviation, commit: null }
+      const selection = { repositories, branch: branch ?? null, deviation, commit: commit ?? null }
       const rows = await listChanges(services.sql, id, { ...page, asked: [null, null] }, selection)
       return rows.slice(0, limit).map(({ json }) => JSON.parse(json) as Static<typeof ListedChange>)
     })

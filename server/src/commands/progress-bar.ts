@@ -6,6 +6,7 @@ const formatCount = new Intl.NumberFormat('en').format
 export class ProgressBar {
   readonly #say: (line: string) => void
   readonly #isDrawn = process.stderr.isTTY === true
+  #hasBegun = false
   #printedStep = 0
 
   constructor(say: (line: string) => void) {
@@ -17,6 +18,7 @@ export class ProgressBar {
     const share = total === 0 ? 1 : Math.min(1, done / total)
     const text = `${formatCount(done)} of ${formatCount(Math.max(done, total))} ${what}`
     if (this.#isDrawn) {
+      this.#hasBegun = true
       const full = Math.round(share * WIDTH)
       process.stderr.write(`\r[${'#'.repeat(full)}${' '.repeat(WIDTH - full)}] ${text}`)
       return
@@ -27,6 +29,6 @@ export class ProgressBar {
   }
 
   end(): void {
-    if (this.#isDrawn) process.stderr.write('\n')
+    if (this.#hasBegun) process.stderr.write('\n')
   }
 }

@@ -5,6 +5,7 @@ import { countLinks } from '../provenance/chain/chain.store.ts'
 import { findUnlinkedEntries } from '../provenance/chain/link.store.ts'
 import type { ChainKey } from '../provenance/chain/link.ts'
 import { listChains, type OpenBreak, type Verification, verifyChains } from '../provenance/chain/verify-chains.job.ts'
+import { type LogBreak, verifyLog } from '../provenance/log/verify-log.ts'
 import { PROVIDERS } from '../repositories/repository-identity.ts'
 import type { Services } from '../services.ts'
 import { administer } from './administer.ts'
@@ -14,13 +15,13 @@ import { ProgressBar } from './progress-bar.ts'
 import { table } from './table.ts'
 
 const PROVIDER = { type: 'text', value: PROVIDERS.join('|'), about: 'the code host of the repository' } as const
-/** Fewer links are verified in an instant, without a progress bar. */
-const LONG_LINKS = 10_000
+/** Fewer links or entries are verified in an instant, without a progress bar. */
+const LONG = 10_000
 
 export const provenanceVerify = defineCommand({
   name: 'provenance verify',
   about:
-    'Verifies the hash chains of change records, and the records, changes and log entries that belong to them. Exits with 1 if something does not match and is not acknowledged.',
+    'Verifies the hash chains of change records, and what belongs to them. Without --org and --repository, it verifies the transparency log, too. Exits with 1 if something does not match and is not acknowledged.',
   arguments: [],
   options: {
     org: { type: 'text', value: '<slug>', about: 'only chains of this organization' },
@@ -35,24 +36,37 @@ export const provenanceVerify = defineCommand({
       return verifyListed(services, chains, context)
     })
     context.print(toOutput(verified))
-    const count = verified.breaks.length + verified.unlinked.length
+    const count = countBreaks(verified)
     if (count > 0) throw new Error(`Not ok: ${counted(count)}; docs/operations.md says what to do`)
   },
 })
 
-type Named = Omit<Verification, 'breaks'> & { breaks: (OpenBreak & { repository: string })[]; unlinked: string[] }
+type NamedChains = Omit<Verification, 'breaks'> & { breaks: (OpenBreak & { repository: string })[] }
+
+/** `log` is null if the transparency log was not verified. */
+type Named = NamedChains & { unlinked: string[]; log: LogBreak[] | null }
 
 async function verifyAll(services: Services, orgId: string | null, context: Context): Promise<Named> {
   const total = await countLinks(services.sql, orgId, null)
   const verification = await follow(services, listChains(services, orgId), { total, context })
-  const unlinked = orgId === null ? await findUnlinkedEntries(services.sql) : []
-  return { ...verification, unlinked }
+  if (orgId !== null) return { ...verification, unlinked: [], log: null }
+  const unlinked = await findUnlinkedEntries(services.sql)
+  return { ...verification, unlinked, log: await verifyWholeLog(services, context) }
+}
+
+async function verifyWholeLog(services: Services, context: Context): Promise<LogBreak[]> {
+  const progress = new ProgressBar(context.say)
+  const breaks = await verifyLog(services, (done, size) => {
+    if (size >= LONG) progress.reach(done, size, 'log entries')
+  })
+  progress.end()
+  return breaks
 }
 
 async function verifyListed(services: Services, chains: ChainKey[], context: Context): Promise<Named> {
   const lengths = await Promise.all(chains.map((chain) => countLinks(services.sql, null, chain)))
   const total = lengths.reduce((sum, length) => sum + length, 0)
-  return { ...(await follow(services, chains, { total, context })), unlinked: [] }
+  return { ...(await follow(services, chains, { total, context })), unlinked: [], log: null }
 }
 
 type Following = { total: number; context: Context }
@@ -61,8 +75,8 @@ async function follow(
   services: Services,
   chains: Parameters<typeof verifyChains>[1],
   { total, context }: Following,
-): Promise<Omit<Named, 'unlinked'>> {
-  const progress = total < LONG_LINKS ? null : new ProgressBar(context.say)
+): Promise<NamedChains> {
+  const progress = total < LONG ? null : new ProgressBar(context.say)
   let done = 0
   const onProgress = (links: number) => {
     done += links
@@ -78,22 +92,43 @@ async function follow(
   return { ...verification, breaks: named }
 }
 
-function toOutput({ chains, links, breaks, unlinked }: Named): Output {
-  const ok = breaks.length + unlinked.length === 0
-  const rows = breaks.map(({ repository, index, part, expected, found, found_at }) => [
+function toOutput(verified: Named): Output {
+  const { chains, links, unlinked, log } = verified
+  const count = countBreaks(verified)
+  const ok = count === 0
+  const rows = [...verified.breaks.map(toRow), ...(log ?? []).map(toLogRow)]
+  const scope = log === null ? 'were verified' : 'and the transparency log were verified'
+  const lines = [
+    ...(rows.length > 0 ? [table(['REPOSITORY', 'INDEX', 'PART', 'EXPECTED', 'FOUND', 'SINCE'], rows, '')] : []),
+    ...unlinked.map((hash) => `The log has the link ${hash}, but no chain has it.`),
+    `${chains} chains with ${links} links ${scope}: ${ok ? 'ok' : counted(count)}.`,
+  ]
+  const breaks = [...toBreaks(verified.breaks), ...(log ?? []).map(toLogBreak)]
+  return { json: { ok, chains, links, breaks, unlinked }, text: lines.join('\n') }
+}
+
+function toRow({ repository, index, part, expected, found, found_at }: Named['breaks'][number]): string[] {
+  return [
     repository,
     `${index}`,
     part,
     expected.toString('hex'),
     found?.toString('hex') ?? 'missing',
     `${found_at.toJSON()}`,
-  ])
-  const lines = [
-    ...(rows.length > 0 ? [table(['REPOSITORY', 'INDEX', 'PART', 'EXPECTED', 'FOUND', 'SINCE'], rows, '')] : []),
-    ...unlinked.map((hash) => `The log has the link ${hash}, but no chain has it.`),
-    `${chains} chains with ${links} links were verified: ${ok ? 'ok' : counted(breaks.length + unlinked.length)}.`,
   ]
-  return { json: { ok, chains, links, breaks: toBreaks(breaks), unlinked }, text: lines.join('\n') }
+}
+
+function toLogRow({ resource, index, expected, found }: LogBreak): string[] {
+  return ['-', `${index}`, `log ${resource}`, expected ?? 'unknown', found ?? 'missing', 'now']
+}
+
+/** The log belongs to no repository. */
+function toLogBreak({ index, expected, found }: LogBreak) {
+  return { repository: null, index, expected, found }
+}
+
+function countBreaks({ breaks, unlinked, log }: Named): number {
+  return breaks.length + unlinked.length + (log?.length ?? 0)
 }
 
 function counted(breaks: number): string {

@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test'
 import { readConfig } from '../../src/config.ts'
 import { openDatabase } from '../../src/database.ts'
 import { openServices } from '../../src/open-services.ts'
-import { mergedRecord, pushedRecord } from '../support/change-records.ts'
+import { HEAD, MERGE, mergedRecord, pushedRecord } from '../support/change-records.ts'
 import type { Json } from '../support/json.ts'
 import { type Running, startProgram } from '../support/program.ts'
 import { assertRefused, printedBy } from '../support/run-command.ts'
@@ -52,16 +52,19 @@ test('change list prints the newest changes as the API lists them', async () => 
   assert.deepEqual([merged.pull_request.number, merged.deviations, merged.omitted], [7, [], []])
 })
 
-test('change list filters by branch, deviation, repository and number', async () => {
+test('change list filters by branch, commit, deviation, repository and number', async () => {
   const branches = async (...args: string[]) => (await list(...args)).map(({ branch }) => branch)
   assert.deepEqual(await branches('--branch', 'main'), ['main'])
   assert.deepEqual(await branches('--deviation', 'direct_push'), ['release'])
+  assert.deepEqual(await branches('--commit', HEAD), ['main'])
+  assert.deepEqual(await branches('--commit', MERGE), ['release', 'main'])
   assert.deepEqual(await branches('--repository', 'acme/unknown'), [])
   assert.deepEqual(await branches('--limit', '1'), ['release'])
 })
 
 test('change list refuses values that it does not know', async () => {
   await refused(2, /--deviation must be one of direct_push, /, '--org', 'default', '--deviation', 'late')
+  await refused(2, /--commit must be a full SHA, not "abc123"/, '--org', 'default', '--commit', 'abc123')
   await refused(2, /--limit must be an integer from 1 to 1000, not "0"/, '--org', 'default', '--limit', '0')
   await refused(1, /organization/i, '--org', 'nobody')
 })

@@ -6,6 +6,7 @@ import { after, before, test } from 'node:test'
 import { readConfig } from '../../src/config.ts'
 import { openServices } from '../../src/open-services.ts'
 import type { ChainKey } from '../../src/provenance/chain/link.ts'
+import { sequenceLog } from '../../src/provenance/log/sequence-log.ts'
 import { growChain, tamper } from '../support/chains.ts'
 import { type Running, runProgram, startProgram } from '../support/program.ts'
 import { assertRefused, printedBy } from '../support/run-command.ts'
@@ -75,6 +76,27 @@ test('a break exits with 1 and names the link, is shown by doctor, and ends with
   assert.match(check.detail, /acme\/api \(1, since/)
   const acknowledged = await json(...acknowledge('--repository', 'acme/api'))
   assert.deepEqual(acknowledged, { repository: 'acme/api', note: 'Known', breaks: [{ index: 2, part: 'link' }] })
+  assert.equal((await json('provenance', 'verify')).ok, true)
+})
+
+test('a contradiction of the transparency log is a break without a repository', async () => {
+  await sequenceLog(opened.services)
+  const changeTile = () =>
+    tamper(
+      opened,
+      (tx) => tx`update log_tiles set hashes = set_byte(hashes, 40, get_byte(hashes, 40) # 1) where level = 0`,
+    )
+  await changeTile()
+  const { code, json: printed, stderr } = await verify()
+  assert.equal(code, 1)
+  assert.match(stderr, /1 break/)
+  assert.equal(printed.ok, false)
+  const [{ expected, found, ...first }] = printed.breaks
+  assert.deepEqual([first, printed.breaks.length], [{ repository: null, index: 1 }, 1])
+  for (const hash of [expected, found]) assert.match(hash, /^[0-9a-f]{64}$/)
+  assert.notEqual(expected, found)
+  assert.equal((await json('provenance', 'verify', '--org', 'default')).ok, true)
+  await changeTile()
   assert.equal((await json('provenance', 'verify')).ok, true)
 })
 

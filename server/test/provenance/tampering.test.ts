@@ -8,14 +8,16 @@ import { acknowledgeBreaks } from '../../src/provenance/chain/acknowledge-breaks
 import { expireLinkBodies } from '../../src/provenance/chain/expire-link-bodies.ts'
 import { findUnlinkedEntries } from '../../src/provenance/chain/link.store.ts'
 import { type ChainKey, linkHash } from '../../src/provenance/chain/link.ts'
-import { verifyLink } from '../../src/provenance/chain/read-chain-state.ts'
 import { listChains, verifyChains } from '../../src/provenance/chain/verify-chains.job.ts'
 import { startTestApi, type TestApi } from '../support/api.ts'
-import { growChain, tamper } from '../support/chains.ts'
+import { growChain, tamper, verifyLink } from '../support/chains.ts'
 
 const RUNS = Number(process.env.TAMPER_RUNS ?? 100)
 const DAY_MS = 86_400_000
-const TABLES = ['provenance_chains', 'chain_links', 'chain_anchors', 'chain_breaks', 'changes', 'log_entries']
+const TABLES = [
+  ...['provenance_chains', 'chain_links', 'chain_anchors', 'chain_breaks'],
+  ...['changes', 'change_commits', 'log_entries'],
+]
 /** Columns that neither a record states nor a statement shows. PostgreSQL computes `facet`. */
 const FREE_COLUMNS = ['changes.push_id', 'changes.facet', 'log_entries.id', 'log_entries.leaf_index']
 
@@ -88,7 +90,13 @@ async function listColumns(): Promise<Column[]> {
   return columns.filter(({ table, column }) => !FREE_COLUMNS.includes(`${table}.${column}`))
 }
 
-type Row = { ctid: string } & ChainKey & { index?: number; length?: number; link_index?: number; sha256?: Buffer }
+type Row = { ctid: string } & ChainKey & {
+    index?: number
+    length?: number
+    link_index?: number
+    change_id?: string
+    sha256?: Buffer
+  }
 
 /** Entries of the log have no chain: those of a link stand for it. */
 async function pickRow(tx: Tx, table: string, nth: number): Promise<Row> {
@@ -104,6 +112,14 @@ async function placeOf(tx: Tx, row: Row): Promise<{ chain: ChainKey; index: numb
       select org_id, provider, repository_id, index
       from chain_links
       where hash = ${row.sha256}`
+    return { chain: link, index: link.index }
+  }
+  if (row.index === undefined && row.change_id !== undefined) {
+    const [link] = await tx<[ChainKey & { index: number }]>`
+      select org_id, provider, repository_id, index
+      from chain_links
+      where change_id = ${row.change_id}
+        and kind = 'record'`
     return { chain: link, index: link.index }
   }
   const { org_id, provider, repository_id } = row
@@ -189,6 +205,7 @@ function truncate(nth: number, count: number): Tampering {
     const { repository_id } = chain
     await tx`delete from chain_links where repository_id = ${repository_id} and index >= ${left}`
     await tx`delete from chain_anchors where repository_id = ${repository_id} and index >= ${left}`
+    await tx`delete from change_commits where change_id in (select id from changes where link_index >= ${left})`
     await tx`delete from changes where repository_id = ${repository_id} and link_index >= ${left}`
     return { chain, index: Math.max(0, left - 1) }
   }

@@ -7,11 +7,11 @@ import type { HostEvent, HostSource } from '../../src/codehosts/host-event.ts'
 import { DAY_MS, MINUTE_MS } from '../../src/platform/clock.ts'
 import { canonicalJson } from '../../src/platform/json/canonical-json.ts'
 import { acknowledgeBreaks } from '../../src/provenance/chain/acknowledge-breaks.ts'
-import { verifyLink } from '../../src/provenance/chain/read-chain-state.ts'
 import type { ChangeRecord } from '../../src/provenance/changes/change-record.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { assertError } from '../support/assert-error.ts'
-import { mergedRecord, NO_RULES } from '../support/change-records.ts'
+import { verifyLink } from '../support/chains.ts'
+import { ALICE, commitOf, mergedRecord, NO_RULES } from '../support/change-records.ts'
 import { createRun, patchRun } from '../support/ci-runs.ts'
 import { fakeCodeHost } from '../support/fake-client.ts'
 import { answer, configureGate, openGate } from '../support/gates.ts'
@@ -30,7 +30,7 @@ import type { Json } from '../support/json.ts'
 import { apply } from '../support/policies.ts'
 import { applyRuns, completedRun } from '../support/provider-runs.ts'
 import { drainQueue } from '../support/queue.ts'
-import { recordChange } from '../support/recorded-changes.ts'
+import { amendChange, recordChange } from '../support/recorded-changes.ts'
 import { askStatement, assertReason, getStatement } from '../support/statements.ts'
 
 const COMMIT = 'a'.repeat(40)
@@ -321,6 +321,36 @@ test('statements that were issued before the chain was broken stay available; la
   assert.notEqual((await ask()).text, summarized.text)
 })
 
+const OTHERS = { head: 'd'.repeat(40), base: null, merge: 'e'.repeat(40), complete: true }
+
+test('an earlier commit of a reviewed pull request is not reviewed, and the branch did not protect it', async () => {
+  const list = [commitOf(ALICE, COMMIT), commitOf(ALICE, OTHERS.head)]
+  await land({ branch_rules: { ...PROTECTED, required_approvals: 1 }, commits: { ...OTHERS, list } })
+  await deploy()
+  assert.deepEqual((await summary()).verifiedLevels, ['SHIPLOCK_GATED', 'SLSA_SOURCE_LEVEL_1'])
+})
+
+test('a check that fails after the record was written lowers the source level', async () => {
+  const record = await land({ branch_rules: PROTECTED })
+  await deploy()
+  assert.equal((await summary()).verifiedLevels.at(-1), 'SLSA_SOURCE_LEVEL_3')
+  await amendChange(api.services, caller.orgId, { ...record, deviations: ['check_failed'] })
+  assert.equal((await summary()).verifiedLevels.at(-1), 'SLSA_SOURCE_LEVEL_2')
+})
+
+test('a commit that was added to a change in the database breaks its chain, and never has the change', async () => {
+  const { id } = await land({ commits: { ...OTHERS, list: [commitOf(ALICE, OTHERS.head)] } })
+  await deploy()
+  const chain = { org_id: caller.orgId, provider: 'github', repository_id: '1001' }
+  await api.services.sql`insert into change_commits ${api.services.sql({ ...chain, sha: COMMIT, change_id: id })}`
+  const { change } = (await getStatement(api, caller, ID, 'lineage/statement')).predicate
+  assert.deepEqual([change.id, change.record, change.breaks.length], [id, null, 1])
+  assertReason(await ask(), 409, 'CHAIN_BROKEN')
+  await acknowledgeBreaks(api.services, chain, { principal: COMMAND_LINE, note: 'A test' })
+  assert.equal((await getStatement(api, caller, ID, 'lineage/statement')).predicate.change, null)
+  assertReason(await ask(), 404, 'NO_CHANGE')
+})
+
 test('a record that cannot be read does not prevent the lineage statement', async () => {
   await land()
   await deploy()
@@ -328,16 +358,33 @@ test('a record that cannot be read does not prevent the lineage statement', asyn
   assert.equal((await getStatement(api, caller, ID, 'lineage/statement')).predicate.change.record, null)
 })
 
-test('a self-reported deployment has no change, whatever its commit is', async () => {
-  await land()
-  const run = await createRun(api, caller, { repository: 'github.com/acme/shop', commit_sha: COMMIT })
-  await configureGate(api, caller)
+/** A self-reported run deploys a commit; a key approves; it succeeds. Returns the deployment. */
+async function report(repository: string, commit_sha = COMMIT): Promise<string> {
+  const run = await createRun(api, caller, { repository, commit_sha })
   const { deployment_id } = await openGate(api, caller, { run_id: run.id })
   assertReason(await ask(deployment_id), 409, 'NOT_DEPLOYED')
   await answer(api, caller, deployment_id, 'approve')
   await patchRun(api, caller, run.id, { status: 'success' })
   await drainQueue(api)
-  assertReason(await ask(deployment_id), 404, 'NO_CHANGE')
+  return deployment_id
+}
+
+test('a self-reported deployment of a connected repository finds the change of its commit', async () => {
+  const { id } = await land()
+  await configureGate(api, caller)
+  const deployment = await report('https://github.com/Acme/shop')
+  const { change, deployment: step } = (await getStatement(api, caller, deployment, 'lineage/statement')).predicate
+  assert.deepEqual([change.id, step.trust], [id, 'self_reported'])
+  assert.equal((await summary(deployment)).verificationResult, 'PASSED')
+})
+
+test('a self-reported deployment of another repository or commit has no change', async () => {
+  await land()
+  await configureGate(api, caller)
+  for (const id of [await report('github.com/acme/other'), await report('github.com/acme/shop', 'c'.repeat(40))]) {
+    assert.equal((await getStatement(api, caller, id, 'lineage/statement')).predicate.change, null)
+    assertReason(await ask(id), 404, 'NO_CHANGE')
+  }
 })
 
 test('a repository that is synchronized for the first time has no statements yet', async () => {

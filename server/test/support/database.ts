@@ -83,7 +83,7 @@ async function createTemplate({ url, connection }: EmbeddedPostgres): Promise<vo
 async function cloneTemplate(sql: Sql, database: string): Promise<void> {
   for (;;) {
     try {
-      await sql.unsafe(`create database ${database} template ${TEMPLATE} strategy wal_log`)
+      await sql.unsafe(`create database ${database} template ${TEMPLATE} strategy file_copy`)
       return
     } catch (error) {
       if ((error as { code?: string }).code !== OBJECT_IN_USE) throw error

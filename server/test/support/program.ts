@@ -50,7 +50,8 @@ export async function startProgram(
 
 function spawnProgram(dataDir: string, args: string[], env: Record<string, string>): ChildProcess {
   const settings = { SHIPLOCK_DATA_DIR: dataDir, SHIPLOCK_PORT: '0', SHIPLOCK_LOG_LEVEL: 'warn', ...env }
-  const own = { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '' }
+  const { PATH = '', HOME = '', NODE_COMPILE_CACHE } = process.env
+  const own = { PATH, HOME, ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }) }
   return spawn(process.execPath, [MAIN, ...args], { env: { ...own, ...settings }, stdio: ['ignore', 'pipe', 'pipe'] })
 }
 

@@ -11,6 +11,7 @@ export type PlanNode = {
   'Actual Rows': number
   'Actual Loops': number
   'Rows Removed by Filter'?: number
+  'Rows Removed by Join Filter'?: number
   Plans?: PlanNode[]
 }
 
@@ -38,6 +39,7 @@ export async function plansOf({ services }: TestApi, use: (sql: Sql) => Promise<
   }
 }
 
-function flatten(node: PlanNode): PlanNode[] {
+/** A node and all nodes below it. */
+export function flatten(node: PlanNode): PlanNode[] {
   return [node, ...(node.Plans ?? []).flatMap(flatten)]
 }

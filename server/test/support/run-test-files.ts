@@ -1,7 +1,9 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { globSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { availableParallelism, tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { startTestServer } from './database.ts'
 
 const CONCURRENCY = Math.min(4, Math.max(2, availableParallelism()))
@@ -27,10 +29,14 @@ export async function runTestFiles(
   const stopped = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stopped.abort())
   const server = await startTestServer()
+  // The processes of all files, and the programs that they start, compile most modules only once.
+  const compiled = await mkdtemp(join(tmpdir(), 'shiplock-compiled-'))
+  const shared = { SHIPLOCK_TEST_DATABASE_URL: server.url, NODE_COMPILE_CACHE: compiled }
   try {
-    return await runNodeTest([...flags, ...files], { ...env, SHIPLOCK_TEST_DATABASE_URL: server.url }, stopped.signal)
+    return await runNodeTest([...flags, ...files], { ...env, ...shared }, stopped.signal)
   } finally {
     await server.close()
+    await rm(compiled, { recursive: true, force: true })
   }
 }
 

@@ -31,7 +31,7 @@ export async function insertUnanalysed(api: TestApi, rows: number, repositories:
   return caller
 }
 
-async function disableAutovacuum({ services: { sql } }: TestApi): Promise<void> {
+export async function disableAutovacuum({ services: { sql } }: TestApi): Promise<void> {
   const tables = await sql<{ name: string }[]>`select tablename as name from pg_tables where schemaname = 'public'`
   for (const { name } of tables) await sql`alter table ${sql(name)} set (autovacuum_enabled = off)`
 }

@@ -8,6 +8,7 @@ import { registerErrorHandler, sendApiError, toApiError } from './error-handler.
 import { registerJsonBody, registerStorableQuery } from './json-body.ts'
 import { registerNotFound } from './not-found.ts'
 import { answerClientError, registerProtocolErrors } from './protocol-errors.ts'
+import { compileSerializers } from './response-serializers.ts'
 import {
   BODY_MS_MAX,
   HEADERS_MS_MAX,
@@ -60,6 +61,7 @@ export function createHttpServer(log: Log, limits: HttpLimits = {}): HttpServer 
     frameworkErrors: (error, request, reply) => {
       sendApiError(toApiError(error), request, reply.header('x-request-id', request.id))
     },
+    schemaController: { compilersFactory: { buildSerializer: compileSerializers } },
     routerOptions: { maxParamLength: PATH_PARAMETER_CHARS_MAX },
   }).withTypeProvider<TypeBoxTypeProvider>()
   limitConnectionsPerAddress(app.server, connectionsPerAddress, log)

@@ -26,6 +26,15 @@ export async function readLinks(db: Db, chain: ChainKey, from: number, to: numbe
         'landed_by', change.landed_by, 'pull_request', change.pull_request, 'merge_sha', change.merge_sha,
         'link_index', change.link_index, 'last_index', change.last_index, 'deviations', change.deviations,
         'created_at', change.created_at, 'recorded_at', change.recorded_at, 'last_change_id', last.change_id,
+        'commits_sha256', case link.kind when 'record' then (
+          select encode(sha256(convert_to(coalesce(string_agg(line, E'\\n' order by line collate "C"), ''), 'UTF8')), 'hex')
+          from (
+            select provider || ' ' || repository_id || ' ' || sha as line
+            from change_commits
+            where org_id = link.org_id
+              and change_id = link.change_id
+          ) listed
+        ) end,
         'amendments', case link.kind when 'record' then (
           select json_agg(json_build_object('body', amendment.body, 'tombstone', amendment.tombstone))
           from chain_links amendment

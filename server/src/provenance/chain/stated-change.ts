@@ -1,7 +1,8 @@
+import { createHash } from 'node:crypto'
 import { type ChainKey, digestOf, type Link, type Value } from './link.ts'
 
 /**
- * What a link states about its change. The row of the change repeats it. An amendment has only
+ * What a link states about its change. The rows of the change repeat it. An amendment has only
  * `deviations`.
  */
 export type StatedChange = {
@@ -10,6 +11,8 @@ export type StatedChange = {
   pull_request?: number | null
   merge_sha?: string
   created_at?: string
+  /** SHA-256 of the lines `<provider> <repository id> <SHA>` of the commits, in their order. */
+  commits_sha256?: string
   deviations: string[]
 }
 
@@ -32,6 +35,8 @@ export type ChangeRow = {
   created_at: string
   recorded_at: string
   last_change_id: string | null
+  /** As in `StatedChange`. Only read for the link of the record. */
+  commits_sha256: string | null
   /** The amendments of the change. Only read for the link of the record. */
   amendments: Pick<Link, 'body' | 'tombstone'>[] | null
 }
@@ -51,23 +56,39 @@ export function statedChange({
   }
 }
 
-type RecordBody = {
+/** What a record states about its commits. */
+type StatedCommits = { commits: { head: string; merge: string; list: { sha: string }[] }; forced: boolean }
+
+/** The commits that find the change of a record. A push that only removed commits brought none. */
+export function commitsOf({ commits, forced }: StatedCommits): string[] {
+  const listed = commits.list.map(({ sha }) => sha)
+  return [...new Set(forced && listed.length === 0 ? [] : [...listed, commits.head, commits.merge])]
+}
+
+type RecordBody = StatedCommits & {
+  repository: { provider: string; id: string }
   branch: string
   landed_by: string
   landed_at: string
-  commits: { merge: string }
   pull_request: { number: number } | null
   deviations: string[]
 }
 
 function statedByRecord(record: RecordBody): StatedChange {
   const { branch, landed_by, landed_at, commits, pull_request, deviations } = record
-  const number = pull_request?.number ?? null
-  return { branch, landed_by, pull_request: number, merge_sha: commits.merge, created_at: landed_at, deviations }
+  return {
+    ...{ branch, landed_by, pull_request: pull_request?.number ?? null, merge_sha: commits.merge },
+    ...{ created_at: landed_at, commits_sha256: digestOfCommits(record), deviations },
+  }
+}
+
+function digestOfCommits({ repository, ...stated }: RecordBody): string {
+  const lines = commitsOf(stated).map((sha) => `${repository.provider} ${repository.id} ${sha}`)
+  return createHash('sha256').update(lines.toSorted().join('\n')).digest('hex')
 }
 
 /**
- * Compares the row of a change with one of its links. Returns null if they match, otherwise the
+ * Compares the rows of a change with one of its links. Returns null if they match, otherwise the
  * SHA-256 of the columns that do not.
  */
 export function mismatchOfChange(chain: ChainKey, link: Link, row: ChangeRow): Buffer | null {
@@ -84,10 +105,11 @@ export function mismatchOfChange(chain: ChainKey, link: Link, row: ChangeRow): B
 
 function columnsOfRecord(link: Link, { amendments }: ChangeRow) {
   const stated = statedChange(link)
-  const { branch, landed_by, pull_request, merge_sha, created_at } = stated ?? {}
+  const { branch, landed_by, pull_request, merge_sha, created_at, commits_sha256 } = stated ?? {}
   const later = (amendments ?? []).map((amendment) => statedChange({ kind: 'amendment', ...amendment }))
   const deviations = [stated, ...later].flatMap((one) => one?.deviations ?? [])
-  const columns = { branch, landed_by, pull_request, merge_sha, created_at, deviations: [...new Set(deviations)] }
+  const own = { branch, landed_by, pull_request, merge_sha, created_at, commits_sha256 }
+  const columns = { ...own, deviations: [...new Set(deviations)] }
   return { ...columns, link_index: link.index, recorded_at: link.at }
 }
 

@@ -3,13 +3,13 @@ import type { Tx } from '../../platform/db/sql.ts'
 import { enqueue, type Job } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
 import { appendLink } from '../chain/append-link.ts'
+import { type Landing, lockLanding, postponeLanding } from '../landings/landing.store.ts'
+import { firstDue } from '../landings/landing-schedule.ts'
+import { followFactJob, recordChangesJob } from '../landings/record-jobs.ts'
 import { findChange, noteAmendment, type StoredChange } from './change.store.ts'
 import type { Amendment } from './change-record.ts'
 import { describeResults } from './describe-change.ts'
-import { type Landing, lockLanding, postponeLanding } from './landing.store.ts'
-import { firstDue } from './landing-schedule.ts'
 import { type LateFact, lateFacts } from './late-facts.ts'
-import { followFactJob, recordChangesJob } from './record-jobs.ts'
 import { readResults } from './record-landing.ts'
 
 /** Later facts say nothing about the landing any more. */
@@ -18,8 +18,7 @@ const AMENDMENTS_MAX = 500
 
 /**
  * Follows a review, check or run of a landing. The landing is locked: a record that is being
- * written
- * either contains the fact, or is amended.
+ * written either contains the fact, or is amended.
  */
 export const followFact: Job<Services, { landing_id: number }> = {
   ...followFactJob,

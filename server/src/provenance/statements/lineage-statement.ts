@@ -5,16 +5,18 @@ import { isOver, type PromotedDeployment } from '../../deployments/promotion.ts'
 import { retainedSince } from '../../organizations/plan.ts'
 import { notFound } from '../../platform/http/errors.ts'
 import { findFollowed } from '../../repositories/followed-repository.store.ts'
+import { locateRepository } from '../../repositories/repository-lookup.store.ts'
 import type { Services } from '../../services.ts'
 import { type ChainState, readChainState } from '../chain/read-chain-state.ts'
-import { findChangeIdOfCommit } from '../changes/change.store.ts'
-import { readStatedChange } from './change-content.ts'
+import { commitsOf } from '../chain/stated-change.ts'
+import { findChangeOfCommit } from '../changes/change.store.ts'
+import { requireStatements, unavailable } from '../changes/statement-errors.ts'
+import { readRecordedChange } from './change-content.ts'
 import { findIssuedChange, type IssuedChange } from './change-statement.store.ts'
 import { hashesOf } from './change-statement.ts'
 import { fingerprintOf, issueStatement } from './issue-statement.ts'
 import { isCommit, promotionPathContent, toChangeOfPath } from './promotion-path.ts'
 import { findStatement, type StatementName, type StoredStatement } from './statement.store.ts'
-import { requireStatements, unavailable } from './statement-errors.ts'
 import { verifyChange } from './verify-change.ts'
 
 export type StatedDeployment = PromotedDeployment & { path_sha256: string }
@@ -56,20 +58,35 @@ export async function findUnready(services: Services, deployment: PromotedDeploy
   return isIncomplete ? 'The repository is being synchronized for the first time. Try again later.' : null
 }
 
-async function isSynchronizedFirst({ sql }: Services, deployment: PromotedDeployment): Promise<boolean> {
-  const { org_id, provider, repository_id: id } = deployment
-  if (provider === null || id === null) return false
-  const repository = await findFollowed(sql, { org_id, provider, id })
-  if (!repository?.connection_id) return false
-  return isFirstReadRunning(sql, { org_id, connection_id: repository.connection_id }, id)
+async function isSynchronizedFirst(services: Services, deployment: PromotedDeployment): Promise<boolean> {
+  const { sql } = services
+  const { org_id } = deployment
+  const repository = await findRepositoryOf(services, deployment)
+  if (repository === null) return false
+  const followed = await findFollowed(sql, { org_id, ...repository })
+  if (!followed?.connection_id) return false
+  return isFirstReadRunning(sql, { org_id, connection_id: followed.connection_id }, repository.id)
 }
 
-/** The change that the deployed commit landed with. Self-reported deployments have none. */
-export async function findChangeOf({ sql }: Services, deployment: PromotedDeployment): Promise<IssuedChange | null> {
-  const { org_id, provider, repository_id, commit_sha: sha } = deployment
-  if (provider === null || repository_id === null) return null
-  const id = await findChangeIdOfCommit(sql, { org_id, provider, repository_id, sha })
+/** The change that the deployed commit landed with. Repositories without a code host have none. */
+export async function findChangeOf(services: Services, deployment: PromotedDeployment): Promise<IssuedChange | null> {
+  const { sql } = services
+  const { org_id, commit_sha: sha } = deployment
+  const repository = await findRepositoryOf(services, deployment)
+  if (repository === null) return null
+  const { provider, id: repository_id } = repository
+  const id = await findChangeOfCommit(sql, { org_id, provider, repository_id, sha })
   return id === null ? null : findIssuedChange(sql, org_id, id)
+}
+
+/** A self-reported deployment names its repository by the address. Null if it is not linked. */
+async function findRepositoryOf(
+  { sql }: Services,
+  { org_id, provider, repository_id: id, address }: PromotedDeployment,
+): Promise<{ provider: string; id: string } | null> {
+  if (provider !== null && id !== null) return { provider, id }
+  const { linked } = await locateRepository(sql, org_id, address)
+  return linked && { provider: linked.provider, id: linked.id }
 }
 
 /**
@@ -95,16 +112,18 @@ async function issueNew(
   deployment: PromotedDeployment,
   change: IssuedChange | null,
 ): Promise<StoredStatement> {
-  const verified = change && (await readVerified(services, change))
+  const verified = change && (await readVerified(services, change, deployment.commit_sha))
   const read = await readPromotionPath(services.sql, deployment, services.clock.now())
   if (read === null) throw notFound('deployment')
   const { facts = null, stated = null } = verified ?? {}
   return issueStatement(services, name, pathFacts(read, facts), () => promotionPathContent(read, read.path, stated))
 }
 
-async function readVerified(services: Services, change: IssuedChange) {
+/** Null if the record does not name the commit, although a row of the database does. */
+async function readVerified(services: Services, change: IssuedChange, sha: string) {
   const { links, ...state } = await verifyChange(services, change)
-  const stated = state.state === 'broken' ? null : readStatedChange(links)
+  const stated = state.state === 'broken' ? null : readRecordedChange(links)
+  if (stated !== null && !commitsOf(stated.record).includes(sha)) return null
   return {
     facts: changeFacts(change, stated === null ? change.hashes : hashesOf(stated), state),
     stated: toChangeOfPath(change.id, stated, state.breaks),

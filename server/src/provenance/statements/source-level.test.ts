@@ -33,6 +33,8 @@ const UNKNOWN = { name: 'Somebody', email: 'somebody@example.com', id: null, log
 const BOT = { ...BOB, is_bot: true }
 const commits = mergedRecord().commits
 
+const levelOf = (record: ChangeRecord) => sourceLevelOf(record, record.commits.merge)
+
 const LEVELS: [title: string, record: ChangeRecord, level: number][] = [
   ['unknown branch rules', merged(null), 1],
   ['no branch rules', merged({}), 1],
@@ -73,28 +75,44 @@ const LEVELS: [title: string, record: ChangeRecord, level: number][] = [
   ],
 ]
 for (const [title, record, level] of LEVELS)
-  test(`source level ${level}: ${title}`, () => assert.equal(sourceLevelOf(record), level))
+  test(`source level ${level}: ${title}`, () => assert.equal(levelOf(record), level))
 
 test('more facts about protection never give a lower level', () => {
   const flags = ['blocks_force_pushes', 'blocks_deletion', 'requires_pull_request'] as const
   let level = 0
   for (let count = 0; count <= flags.length; count += 1) {
-    const next = sourceLevelOf(merged(Object.fromEntries(flags.slice(0, count).map((flag) => [flag, true]))))
+    const next = levelOf(merged(Object.fromEntries(flags.slice(0, count).map((flag) => [flag, true]))))
     assert.ok(next >= level)
     level = next
   }
 })
 
+const isReviewedAtEnd = (record: ChangeRecord) => isReviewed(record, record.commits.merge)
+
 test('reviewed: a standing approval of the last commit by a person who did not write the change', () => {
-  assert.equal(isReviewed(merged(null)), true)
-  assert.equal(isReviewed(merged(null, { reviews: [] })), false)
-  assert.equal(isReviewed(merged(null, { reviews: [reviewOf(ALICE)] })), false)
-  assert.equal(isReviewed(merged(null, { reviews: [reviewOf(null)] })), false)
-  assert.equal(isReviewed(merged(null, { reviews: [reviewOf(BOB, 'approved', { stale: true })] })), false)
+  assert.equal(isReviewedAtEnd(merged(null)), true)
+  assert.equal(isReviewedAtEnd(merged(null, { reviews: [] })), false)
+  assert.equal(isReviewedAtEnd(merged(null, { reviews: [reviewOf(ALICE)] })), false)
+  assert.equal(isReviewedAtEnd(merged(null, { reviews: [reviewOf(null)] })), false)
+  assert.equal(isReviewedAtEnd(merged(null, { reviews: [reviewOf(BOB, 'approved', { stale: true })] })), false)
   assert.equal(
-    isReviewed(merged(null, { reviews: [reviewOf(BOB), reviewOf(BOB, 'dismissed', { minute: 11 })] })),
+    isReviewedAtEnd(merged(null, { reviews: [reviewOf(BOB), reviewOf(BOB, 'dismissed', { minute: 11 })] })),
     false,
   )
-  assert.equal(isReviewed(merged(null, { reviews: [reviewOf(BOB, 'approved', { minute: 90 })] })), false)
-  assert.equal(isReviewed(pushed({})), false)
+  assert.equal(isReviewedAtEnd(merged(null, { reviews: [reviewOf(BOB, 'approved', { minute: 90 })] })), false)
+  assert.equal(isReviewedAtEnd(pushed({})), false)
+})
+
+test('only the commit that a change ends with has the protection of the branch', () => {
+  const [earlier, last] = [commitOf(ALICE, 'd'.repeat(40)), commitOf(ALICE)]
+  const record = merged(REVIEWS, { commits: { ...commits, list: [earlier, last] } })
+  const shas = [commits.merge, commits.head, earlier.sha]
+  assert.deepEqual(
+    shas.map((sha) => sourceLevelOf(record, sha)),
+    [4, 1, 1],
+  )
+  assert.deepEqual(
+    shas.map((sha) => isReviewed(record, sha)),
+    [true, true, false],
+  )
 })

@@ -2,12 +2,12 @@ import { approvalsOf, isByAuthor } from '../changes/approvals.ts'
 import type { ChangeRecord, Deviation } from '../changes/change-record.ts'
 
 /** Levels of the source track (SLSA 1.2, "Source: Requirements for producing source"). */
-export type SourceLevel = 1 | 2 | 3 | 4
+type SourceLevel = 1 | 2 | 3 | 4
 
 /**
- * The highest level that the record of a change supports, for the revision that it ends with:
+ * The highest level that the record of a change supports for a commit that it names:
  *
- * 1. The revision is on a branch of a version control system. Every record shows it.
+ * 1. The revision is in a version control system. Every record shows it.
  * 2. History and provenance: the branch is protected against force pushes and deletion, and this
  *    change did not rewrite it. The record itself is the provenance: it was written when the change
  *    landed, and names accounts that the host has authenticated.
@@ -18,10 +18,11 @@ export type SourceLevel = 1 | 2 | 3 | 4
  *    approved its last commit.
  *
  * Everything that is unknown counts as missing: without known branch rules the level is 1, and
- * without a complete list of commits of known authors at most 3.
+ * without a complete list of commits of known authors at most 3. Only the commit that the change
+ * ends with was protected by the rules of the branch: the level of its other commits is 1.
  */
-export function sourceLevelOf(record: ChangeRecord): SourceLevel {
-  if (!hasContinuity(record)) return 1
+export function sourceLevelOf(record: ChangeRecord, sha: string): SourceLevel {
+  if (sha !== record.commits.merge || !hasContinuity(record)) return 1
   if (!hasControls(record)) return 2
   return hasTwoParties(record) ? 4 : 3
 }
@@ -42,14 +43,19 @@ function hasTwoParties(record: ChangeRecord): boolean {
   const { branch_rules: rules, commits, pull_request } = record
   const isKnown =
     pull_request?.author != null && commits.complete && commits.list.every(({ author }) => author.id !== null)
-  return rules !== null && rules.required_approvals >= 1 && isKnown && isReviewed(record)
+  return rules !== null && rules.required_approvals >= 1 && isKnown && hasApproval(record)
 }
 
 /**
- * True if the change was merged with a standing approval of its last commit by somebody who did not
- * write it. Approvals of bots do not count.
+ * True if the commit is what the reviewers have seen or what the change ends with, and the change
+ * was merged with a standing approval of its last commit by somebody who did not write it.
+ * Approvals of bots do not count.
  */
-export function isReviewed(record: ChangeRecord): boolean {
+export function isReviewed(record: ChangeRecord, sha: string): boolean {
+  return [record.commits.head, record.commits.merge].includes(sha) && hasApproval(record)
+}
+
+function hasApproval(record: ChangeRecord): boolean {
   return approvalsOf(record).some(
     (review) => !review.stale && review.reviewer?.is_bot === false && !isByAuthor(review, record),
   )

@@ -6,7 +6,10 @@ import { readPromotionPath } from '../../deployments/promotion.store.ts'
 import { hasSucceeded, type PromotedDeployment } from '../../deployments/promotion.ts'
 import { notFound } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
-import { readStatedChange } from './change-content.ts'
+import { commitsOf } from '../chain/stated-change.ts'
+import type { ChangeRecord } from '../changes/change-record.ts'
+import { unavailable } from '../changes/statement-errors.ts'
+import { readRecordedChange, type RecordedChange } from './change-content.ts'
 import type { IssuedChange } from './change-statement.store.ts'
 import { issueChangeStatement, issuedBefore } from './change-statement.ts'
 import { fingerprintOf, issueStatement } from './issue-statement.ts'
@@ -20,7 +23,6 @@ import {
 } from './lineage-statement.ts'
 import { isCommit } from './promotion-path.ts'
 import { findStatement, type StatementName, type StoredStatement } from './statement.store.ts'
-import { unavailable } from './statement-errors.ts'
 import { type InputAttestation, summaryContent, summaryFacts } from './verification-summary.ts'
 import { verifyChange } from './verify-change.ts'
 
@@ -37,7 +39,7 @@ export async function issueVerificationStatement(
   const deployment = await requireDeployment(services, actor, id)
   await requireVerifiable(services, deployment)
   const change = await findChangeOf(services, deployment)
-  if (change === null) throw noChange(deployment)
+  if (change === null) throw noChange()
   const inputs = [
     attestationOf(services, `changes/${change.id}`, await issueChangeStatement(services, actor, change.id)),
     attestationOf(services, `deployments/${id}/lineage`, await issueLineageOf(services, deployment, change)),
@@ -65,12 +67,9 @@ async function isProtected({ sql }: Services, deployment: PromotedDeployment): P
   return gates.some((gate) => gate.created_at <= created_at && coversTarget(gate, { environment, repository, branch }))
 }
 
-function noChange({ repository_id }: PromotedDeployment) {
-  const reason =
-    repository_id === null
-      ? 'The deployment is self-reported. Only connected repositories have change records.'
-      : 'No change record has the commit of the deployment.'
-  return unavailable('NO_CHANGE', reason)
+function noChange() {
+  const message = 'No change record has the commit of the deployment. Only connected repositories have change records.'
+  return unavailable('NO_CHANGE', message)
 }
 
 function attestationOf({ config }: Services, subject: string, { statement_digest }: StoredStatement): InputAttestation {
@@ -88,11 +87,19 @@ async function issueSummary(
   const stored = await findStatement(services.sql, name, fingerprintOf(summaryFacts(deployment, inputs)))
   if (stored !== null) return stored
   const verified = await verifyChange(services, change)
-  const record = verified.state === 'broken' ? null : readStatedChange(verified.links)?.record
-  if (!record) return issuedBefore(services, name)
+  const stated = verified.state === 'broken' ? null : readRecordedChange(verified.links)
+  if (stated === null) return issuedBefore(services, name)
+  const record = withAmendedDeviations(stated)
+  if (!commitsOf(record).includes(deployment.commit_sha)) throw noChange()
   const read = await readPromotionPath(services.sql, deployment, services.clock.now())
   if (read === null) throw notFound('deployment')
   return issueStatement(services, name, summaryFacts(read, inputs), (issuedAt) =>
     summaryContent({ deployment: read, path: read.path, record, inputs, issuedAt }),
   )
+}
+
+/** The record with the deviations that became known later, such as a check that failed. */
+function withAmendedDeviations({ record, amendments }: RecordedChange): ChangeRecord {
+  const later = amendments.flatMap(({ facts }) => facts.deviations)
+  return { ...record, deviations: [...new Set([...record.deviations, ...later])] }
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import packageJson from '../../../package.json' with { type: 'json' }
 import { type PromotedDeployment, type PromotionPath, type Verdict, verdictOf } from '../../deployments/promotion.ts'
 import { canonicalJson } from '../../platform/json/canonical-json.ts'
@@ -14,11 +14,13 @@ export type InputAttestation = { uri: string; digest: { sha256: string } }
 
 /**
  * What determines a summary: the record by the digest of its statement, the path by its own digest,
- * and the answers of gates and policies.
+ * and the answers of gates and policies. The version of the server and the addresses of the inputs
+ * do not: an issued summary keeps its bytes after an upgrade, and at another base URL.
  */
 export function summaryFacts(deployment: PromotedDeployment & { path_sha256: string }, inputs: InputAttestation[]) {
   const { address, environment, commit_sha, path_sha256 } = deployment
-  return { verifier: VERIFIER, address, environment, commit_sha, path_sha256, ...verdictOf(deployment), inputs }
+  const digests = inputs.map(({ digest }) => digest.sha256)
+  return { address, environment, commit_sha, path_sha256, ...verdictOf(deployment), inputs: digests }
 }
 
 type Verified = {
@@ -42,7 +44,7 @@ export function summaryContent({ deployment, path, record, inputs, issuedAt }: V
       policy: { uri: 'https://shiplock.dev/policies/v1', digest: { sha256: policyDigest(path) } },
       inputAttestations: inputs,
       verificationResult: verdict.failed ? 'FAILED' : 'PASSED',
-      verifiedLevels: verdict.failed ? ['FAILED'] : levelsOf(verdict, record),
+      verifiedLevels: verdict.failed ? ['FAILED'] : levelsOf(verdict, record, deployment.commit_sha),
       slsaVersion: '1.2',
     },
   }
@@ -58,14 +60,14 @@ function resourceUri({ address, environment }: PromotedDeployment): string {
  */
 function policyDigest({ deployment: { policies: evaluation } }: PromotionPath): string {
   const versions = (evaluation?.policies ?? []).map(({ id, version, sha256 }) => ({ id, version, sha256 }))
-  return createHash('sha256').update(canonicalJson(versions)).digest('hex')
+  return hash('sha256', canonicalJson(versions), 'hex')
 }
 
-function levelsOf({ policies_passed, gated }: Verdict, record: ChangeRecord): string[] {
+function levelsOf({ policies_passed, gated }: Verdict, record: ChangeRecord, sha: string): string[] {
   return [
-    ...(isReviewed(record) ? ['SHIPLOCK_REVIEWED'] : []),
+    ...(isReviewed(record, sha) ? ['SHIPLOCK_REVIEWED'] : []),
     ...(policies_passed ? ['SHIPLOCK_POLICY_PASSED'] : []),
     ...(gated ? ['SHIPLOCK_GATED'] : []),
-    `SLSA_SOURCE_LEVEL_${sourceLevelOf(record)}`,
+    `SLSA_SOURCE_LEVEL_${sourceLevelOf(record, sha)}`,
   ]
 }

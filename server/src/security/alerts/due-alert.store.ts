@@ -1,3 +1,4 @@
+import { averageId } from '../../platform/db/average-id.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { dismissalColumns, updatedAt } from './alert-columns.store.ts'
 import type { AlertRepository } from './host-alert.store.ts'
@@ -36,7 +37,7 @@ export async function readDueAlerts(tx: Tx, repository: AlertRepository, limit: 
       rfc3339(${updatedAt(tx)}) as updated_at, ${dismissalColumns(tx)}
     from security_alerts alert
     left join alert_findings link on link.org_id = alert.org_id and link.alert_id = alert.id
-    where alert.org_id = ${repository.org_id}
+    where alert.org_id = ${averageId(tx, repository.org_id)}
       and alert.provider = ${repository.provider}
       and alert.repository_id = ${repository.repository_id}
       and alert.revision is distinct from link.revision

@@ -4,7 +4,7 @@ import type { Severity } from '../vocabulary/severity.ts'
 import { repositoryNosOf } from './policy-repository.store.ts'
 
 /** Null if no scanner had reported on the tracked branch. */
-export type ChangeSecurity = {
+type ChangeSecurity = {
   /** Issues that were open on the tracked branch. */
   open: Record<Severity, number>
   known_exploited: number
@@ -117,8 +117,7 @@ function addedIssues(db: Db, orgId: string) {
 
 /**
  * Counts the issues of `present` or `added` by severity, and those in the KEV catalog. Each issue
- * is
- * looked up: a join would read all issues of the organization.
+ * is looked up: a join would read all issues of the organization.
  */
 function countIssues(db: Db, orgId: string, issues: ReturnType<Db>) {
   return db`

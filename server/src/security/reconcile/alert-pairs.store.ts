@@ -1,8 +1,9 @@
+import { averageId } from '../../platform/db/average-id.ts'
 import type { MergeScope } from '../issues/writing/grouping.store.ts'
 import type { Stream } from './finding-stream.store.ts'
 import type { Incoming } from './incoming.store.ts'
 import { namedStreams } from './pair-exactly.store.ts'
-import { countPairs, type Paired, type Pairs } from './paired.store.ts'
+import { countPairs, indexPairs, type Paired, type Pairs } from './paired.store.ts'
 import type { Recorded } from './record-report.store.ts'
 
 /**
@@ -23,9 +24,8 @@ export async function pairAlerts(
       null::text as identity_method, case when finding.id is null then 0 end as ordinal
     from incoming
     join ${namedStreams(tx, streams)} on stream.tool = incoming.tool
-    left join findings finding on finding.org_id = ${scope.org_id} and finding.id = incoming.finding_id`
-  await tx`create index on paired (finding_id)`
-  await tx`analyze paired`
+    left join findings finding on finding.org_id = ${averageId(tx, scope.org_id)} and finding.id = incoming.finding_id`
+  await indexPairs(tx)
   const pairs: Pairs = { tx, scope, members, earlier: streams, counts: await countPairs(tx) }
   return pairs as Paired
 }
@@ -40,7 +40,7 @@ export async function linkAlerts({ paired: { tx, scope } }: Recorded): Promise<s
       cross join lateral (
         select id, issue_id
         from findings
-        where org_id = ${scope.org_id}
+        where org_id = ${averageId(tx, scope.org_id)}
           and stream_id = paired.stream_id
           and fingerprint = incoming.fingerprint
           and ordinal = 0

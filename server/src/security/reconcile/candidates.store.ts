@@ -1,3 +1,4 @@
+import { averageId } from '../../platform/db/average-id.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import type { IdentityMethod } from '../vocabulary/finding.ts'
 import type { After } from './incoming.store.ts'
@@ -22,7 +23,7 @@ export async function readStoredCandidates({ tx, scope }: ExactPairs, streamIds:
   return tx<StoredCandidate[]>`
     select paired.stream_id, paired.finding_id, ${trackedColumns(tx, tx`finding`)}
     from paired
-    join findings finding on finding.org_id = ${scope.org_id} and finding.id = paired.finding_id
+    join findings finding on finding.org_id = ${averageId(tx, scope.org_id)} and finding.id = paired.finding_id
     where paired.stream_id = any(${streamIds})
       and paired.position is null
       and (paired.was_open or not paired.was_missing)
@@ -53,7 +54,11 @@ export type CertainPair = ReportedCandidate & {
 /** A file of a stream. The path is empty for findings that are not in a file. */
 export type StreamFile = { stream_id: number; path: string }
 
-/** Reads the certain pairs in these files. */
+/**
+ * Reads the certain pairs in these files. A file is compared as one value, because `paired` joined
+ * with
+ * all files of its stream would be their product.
+ */
 export async function readCertainPairs(
   { tx, scope }: ExactPairs,
   files: readonly StreamFile[],
@@ -62,12 +67,13 @@ export async function readCertainPairs(
     select paired.stream_id, position, paired.finding_id, ${trackedColumns(tx, tx`incoming`)},
       finding.start_line as from_start_line, finding.end_line as from_end_line,
       finding.start_column as from_start_column, finding.end_column as from_end_column
-    from unnest(
+    from incoming
+    join paired using (position)
+    join unnest(
       ${files.map(({ stream_id }) => stream_id)}::bigint[], ${files.map(({ path }) => path)}::text[]
     ) as file (stream_id, path)
-    join incoming on coalesce(incoming.path, '') = file.path
-    join paired using (position, stream_id)
-    join findings finding on finding.org_id = ${scope.org_id} and finding.id = paired.finding_id`
+      on file.stream_id || ' ' || file.path = paired.stream_id || ' ' || coalesce(incoming.path, '')
+    join findings finding on finding.org_id = ${averageId(tx, scope.org_id)} and finding.id = paired.finding_id`
 }
 
 /** Half of the hashes as hex. This is enough to compare the findings of one stream. */
@@ -107,7 +113,7 @@ export async function writeMatches(exact: ExactPairs, matches: readonly Candidat
         or incoming.fingerprint <> finding.fingerprint
     from matched
     join incoming using (position)
-    join findings finding on finding.org_id = ${scope.org_id} and finding.id = matched.finding_id
+    join findings finding on finding.org_id = ${averageId(tx, scope.org_id)} and finding.id = matched.finding_id
     where paired.finding_id = matched.finding_id`
   return { ...exact, counts: await countPairs(tx) } as Pairs as MatchedPairs
 }

@@ -1,3 +1,4 @@
+import { averageId } from '../../platform/db/average-id.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { newUuidPrefix } from '../../platform/ids.ts'
 import { asReported } from '../intel/lookup/intel-at-detection.store.ts'
@@ -76,7 +77,7 @@ async function updateChanged({ paired }: GroupedReport): Promise<number> {
     from paired
     join incoming using (position)
     where paired.is_changed
-      and finding.org_id = ${org_id}
+      and finding.org_id = ${averageId(tx, org_id)}
       and finding.id = paired.finding_id`
   return rows.count
 }
@@ -170,7 +171,7 @@ async function settleMissing(paired: Paired, streams: readonly { id: number; clo
       from paired
       join unnest(${streams.map(({ id }) => id)}::bigint[], ${streams.map(({ closing }) => closing)}::text[])
         as judged (stream_id, closing) using (stream_id)
-      join finding_streams stream on stream.org_id = ${org_id} and stream.id = stream_id
+      join finding_streams stream on stream.org_id = ${averageId(tx, org_id)} and stream.id = stream_id
       where paired.position is null
         and finding.org_id = stream.org_id
         and finding.id = paired.finding_id

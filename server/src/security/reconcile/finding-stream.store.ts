@@ -1,3 +1,4 @@
+import { averageId, averageIds } from '../../platform/db/average-id.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import type { FindingSource } from '../formats/report/parsed-report.ts'
 import type { FindingOrigin } from '../vocabulary/finding.ts'
@@ -90,8 +91,8 @@ export async function countOpenBySeverity(tx: Tx, orgId: string, streamIds: numb
       count(*) filter (where severity = 'medium') as medium,
       count(*) filter (where severity = 'low') as low
     from findings
-    where org_id = ${orgId}
-      and stream_id = any(${streamIds})
+    where org_id = ${averageId(tx, orgId)}
+      and stream_id = any(${averageIds(tx, streamIds)})
       and state = 'open'`
   return row
 }

@@ -1,3 +1,4 @@
+import { averageId } from '../../platform/db/average-id.ts'
 import type { Stream } from './finding-stream.store.ts'
 import type { ExactPairs } from './pair-exactly.store.ts'
 import { countPairs } from './paired.store.ts'
@@ -20,7 +21,7 @@ export async function keepUnscanned(exact: ExactPairs, streams: readonly Reporte
       as unscanned (stream_id, path), findings finding
     where paired.position is null
       and paired.stream_id = unscanned.stream_id
-      and finding.org_id = ${scope.org_id}
+      and finding.org_id = ${averageId(tx, scope.org_id)}
       and finding.id = paired.finding_id
       and finding.path = unscanned.path
       and not exists (

@@ -1,3 +1,4 @@
+import { averageId } from '../../platform/db/average-id.ts'
 import { hasPairs, type Paired, type Pairs } from './paired.store.ts'
 import type { ReopenedPairs } from './reopened.store.ts'
 
@@ -20,7 +21,7 @@ export async function numberEquals(reopened: ReopenedPairs): Promise<Paired> {
         left join lateral (
           select ordinal
           from findings
-          where org_id = ${scope.org_id}
+          where org_id = ${averageId(tx, scope.org_id)}
             and stream_id = paired.stream_id
             and fingerprint = incoming.fingerprint
           order by ordinal desc

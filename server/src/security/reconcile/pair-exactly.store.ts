@@ -1,8 +1,9 @@
+import { averageId, averageIds } from '../../platform/db/average-id.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import type { MergeScope } from '../issues/writing/grouping.store.ts'
 import type { Stream } from './finding-stream.store.ts'
 import type { After, Incoming } from './incoming.store.ts'
-import { countPairs, hasPairs, type Pairs } from './paired.store.ts'
+import { countPairs, hasPairs, indexPairs, type Pairs } from './paired.store.ts'
 
 /** The table `paired` with the pairs that are certain. */
 export type ExactPairs = After<'pair exactly'> & Pairs
@@ -18,14 +19,8 @@ export async function pairExactly(
   else await createUnpaired(tx, streams)
   const pairs: Pairs = { tx, scope, members, earlier, counts: await countPairs(tx) }
   const isAnyNews = (['fresh', 'changed', 'absent'] as const).some((kind) => hasPairs(pairs, kind))
-  if (isAnyNews) await prepareForNews(tx)
+  if (isAnyNews) await indexPairs(tx)
   return pairs as ExactPairs
-}
-
-/** Keeps the next statements fast, even when the statistics of `findings` are outdated. */
-async function prepareForNews(tx: Tx): Promise<void> {
-  await tx`create index on paired (finding_id)`
-  await tx`analyze paired`
 }
 
 /** All findings of the report are new. */
@@ -70,8 +65,11 @@ async function createPaired(tx: Tx, orgId: string, streams: readonly Stream[]): 
       select id, stream_id, fingerprint, ${path} as path, content_hash, state, last_seen_at,
         row_number() over equals as rank, ${lines} as lines
       from findings
-      where org_id = ${orgId}
-        and stream_id = any(${streams.map(({ id }) => id)})
+      where org_id = ${averageId(tx, orgId)}
+        and stream_id = any(${averageIds(
+          tx,
+          streams.map(({ id }) => id),
+        )})
         and state <> 'fixed'
       window equals as (
         partition by stream_id, fingerprint, ${path}

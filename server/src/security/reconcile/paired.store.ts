@@ -1,3 +1,4 @@
+import { averageId } from '../../platform/db/average-id.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import type { MergeScope } from '../issues/writing/grouping.store.ts'
 import type { Stream } from './finding-stream.store.ts'
@@ -37,6 +38,17 @@ export type PairCounts = {
   missing_before: number
 }
 
+/**
+ * Keeps statements that join `paired` fast: later ones change most of its rows, and nothing
+ * analyses
+ * `incoming`.
+ */
+export async function indexPairs(tx: Tx): Promise<void> {
+  await tx`create index on paired (finding_id)`
+  await tx`create unique index on incoming (position)`
+  await tx`analyze paired`
+}
+
 export async function countPairs(tx: Tx): Promise<PairCounts[]> {
   return tx<PairCounts[]>`
     select stream_id, count(*) filter (where finding_id is null) as fresh, count(*) filter (where is_changed) as changed,
@@ -69,7 +81,7 @@ export async function readChanged({ tx, scope }: Paired): Promise<ChangedFinding
   return tx<ChangedFinding[]>`
     select paired.position, finding.id, finding.issue_id, encode(issue.bucket, 'hex') as bucket
     from paired
-    join findings finding on finding.org_id = ${scope.org_id} and finding.id = paired.finding_id
+    join findings finding on finding.org_id = ${averageId(tx, scope.org_id)} and finding.id = paired.finding_id
     join security_issues issue on issue.org_id = finding.org_id and issue.id = finding.issue_id
     where paired.position is not null
       and paired.is_changed`

@@ -1,3 +1,4 @@
+import { averageId, averageIds } from '../../platform/db/average-id.ts'
 import { type NewIssues, refreshTouched } from '../issues/writing/issue-refresh.store.ts'
 import type { Written } from './finding-merge.store.ts'
 import type { StreamReport } from './finding-stream.store.ts'
@@ -46,12 +47,12 @@ export async function refreshReported(
     union
     select finding.issue_id
     from paired
-    join findings finding on finding.org_id = ${scope.org_id} and finding.id = paired.finding_id
+    join findings finding on finding.org_id = ${averageId(tx, scope.org_id)} and finding.id = paired.finding_id
     where paired.position is null
     union
     select issue_id
     from findings
-    where org_id = ${scope.org_id}
-      and stream_id = any(${streamIds}::bigint[])`
+    where org_id = ${averageId(tx, scope.org_id)}
+      and stream_id = any(${averageIds(tx, streamIds)})`
   return refreshTouched(tx, scope.org_id, touched, scope.at)
 }

@@ -1,3 +1,4 @@
+import { averageId } from '../../platform/db/average-id.ts'
 import type { MatchedPairs } from './candidates.store.ts'
 import type { After } from './incoming.store.ts'
 import { countPairs, type Pairs } from './paired.store.ts'
@@ -31,20 +32,32 @@ export async function readReturning(matched: MatchedPairs): Promise<(ReturnedFin
         and paired.stream_id = any(${streamIds})
     ),
     closed as materialized (
-      select id, stream_id, fingerprint, path, start_line
-      from findings
-      where org_id = ${scope.org_id}
-        and stream_id = any(${streamIds})
-        and (state = 'fixed' or (state = 'dismissed' and last_seen_at is not null))
-        and (stream_id, fingerprint) in (select stream_id, fingerprint from fresh)
-        and id not in (select finding_id from paired where position is not null and finding_id is not null)
+      select closed.*
+      from (select distinct stream_id, fingerprint from fresh) returned
+      cross join lateral (
+        select id, stream_id, fingerprint, path, start_line
+        from findings
+        where org_id = ${averageId(tx, scope.org_id)}
+          and stream_id = returned.stream_id
+          and fingerprint = returned.fingerprint
+          and (state = 'fixed' or (state = 'dismissed' and last_seen_at is not null))
+        offset 0
+      ) closed
+      where closed.id not in (select finding_id from paired where position is not null and finding_id is not null)
+    ),
+    both_sides as (
+      select stream_id, fingerprint, path, start_line, position, null::uuid as finding_id
+      from fresh
+      union all
+      select stream_id, fingerprint, path, start_line, null, id
+      from closed
     )
-    select stream_id, encode(fingerprint, 'hex') as fingerprint, path, start_line, position, null as finding_id
-    from fresh
-    where (stream_id, fingerprint) in (select stream_id, fingerprint from closed)
-    union all
-    select stream_id, encode(fingerprint, 'hex') as fingerprint, path, start_line, null as position, id as finding_id
-    from closed
+    select stream_id, encode(fingerprint, 'hex') as fingerprint, path, start_line, position, finding_id
+    from (
+      select *, count(finding_id) over (partition by stream_id, fingerprint) as closed_count
+      from both_sides
+    ) counted
+    where closed_count > 0
     order by position, finding_id`
 }
 

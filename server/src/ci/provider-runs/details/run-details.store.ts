@@ -1,6 +1,7 @@
 import type { HostCommit } from '../../../codehosts/host-run.ts'
+import { averageId } from '../../../platform/db/average-id.ts'
 import type { Db } from '../../../platform/db/sql.ts'
-import type { RepositoryKey } from '../provider-run-jobs.ts'
+import type { RepositoryKey } from '../../../repositories/repository-key.ts'
 import type { WorkflowFile } from './workflow-file.parser.ts'
 
 /** A run whose details have not been read. */
@@ -47,7 +48,7 @@ export async function listWithoutDetails(
       ) as missing_attempts
     from provider_runs run
     join ci_runs ci_run on ci_run.org_id = run.org_id and ci_run.id = run.run_id
-    where run.org_id = ${org_id}
+    where run.org_id = ${averageId(db, org_id)}
       and run.provider = ${provider}
       and run.repository_id = ${repository_id}
       and run.details_due
@@ -68,7 +69,7 @@ export async function storeCommit(db: Db, orgId: string, runIds: readonly string
       merged_pull_request_url = case when trigger_kind = 'pull_request' then null
         else coalesce(merged_pull_request_url, ${merged?.url ?? null}) end,
       workflow_blob = coalesce(${commit.workflow_blob}, workflow_blob)
-    where org_id = ${orgId}
+    where org_id = ${averageId(db, orgId)}
       and run_id = any(${runIds as string[]})`
 }
 
@@ -88,9 +89,9 @@ export async function markDetails(
     set details_due = ${due}, details_tried_at = coalesce(run.details_tried_at, ${now})
     from json_to_recordset(${db.json(given)}::json) as given (run_id text, newest_attempt smallint)
     join ci_runs ci_run on ci_run.id = given.run_id and ci_run.newest_attempt = given.newest_attempt
-    where run.org_id = ${orgId}
+    where run.org_id = ${averageId(db, orgId)}
       and run.run_id = given.run_id
-      and ci_run.org_id = ${orgId}`
+      and ci_run.org_id = run.org_id`
 }
 
 /** Those of the given versions of workflow files that have not been read. */

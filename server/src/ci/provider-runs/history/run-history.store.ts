@@ -1,6 +1,7 @@
 import { lockName } from '../../../platform/db/advisory-lock.ts'
+import { averageId } from '../../../platform/db/average-id.ts'
 import type { Db, Tx } from '../../../platform/db/sql.ts'
-import type { RepositoryKey } from '../provider-run-jobs.ts'
+import type { RepositoryKey } from '../../../repositories/repository-key.ts'
 import { HISTORY_RUNS, type ScoredRun } from './run-scores.ts'
 
 /** The runs of a workflow on a branch. A branch of a fork with the same name is another one. */
@@ -23,7 +24,7 @@ export async function takeUnscored(tx: Tx, repository: RepositoryKey, limit: num
       where (org_id, provider, repository_id, run_id) in (
         select org_id, provider, repository_id, run_id
         from unscored_provider_runs
-        where org_id = ${org_id}
+        where org_id = ${averageId(tx, org_id)}
           and provider = ${provider}
           and repository_id = ${repository_id}
         order by run_id desc
@@ -38,7 +39,7 @@ export async function takeUnscored(tx: Tx, repository: RepositoryKey, limit: num
         'head_repository_id', run.head_repository_id
       ) end as history
     from taken
-    join provider_runs run on run.org_id = ${org_id} and run.run_id = taken.run_id`
+    join provider_runs run on run.org_id = ${averageId(tx, org_id)} and run.run_id = taken.run_id`
 }
 
 /** The runs of a history from a number on, in order. */
@@ -73,7 +74,7 @@ export async function readRuns(tx: Tx, orgId: string, runIds: readonly string[])
   return tx<ScoredRun[]>`
     select ${scoredRun(tx)}
     ${joined(tx)}
-    where provider_run.org_id = ${orgId}
+    where provider_run.org_id = ${averageId(tx, orgId)}
       and provider_run.run_id = any(${runIds as string[]})
     limit ${runIds.length}`
 }
@@ -82,7 +83,7 @@ function runsOf(db: Db, history: BranchHistory) {
   const { org_id, provider, repository_id, workflow_id, branch, head_repository_id } = history
   return db`
     ${joined(db)}
-    where provider_run.org_id = ${org_id}
+    where provider_run.org_id = ${averageId(db, org_id)}
       and provider_run.provider = ${provider}
       and provider_run.repository_id = ${repository_id}
       and provider_run.workflow_id = ${workflow_id}

@@ -1,3 +1,4 @@
+import { averageId } from '../../../platform/db/average-id.ts'
 import type { Db } from '../../../platform/db/sql.ts'
 import type { StoredIssue } from '../grouping/describe-groups.ts'
 import type { MergedIssue } from '../grouping/group-members.ts'
@@ -46,8 +47,8 @@ export async function readIssues(
     select issue.id, encode(issue.bucket, 'hex') as bucket, issue.kind, issue.vuln_ids, issue.canonical_id
     from (select decode(hex, 'hex') as bucket from unnest(${buckets}::text[]) hex) touched
     join security_issues issue
-      on issue.org_id = ${orgId}
-      and issue.repository_no = ${repositoryNo}
+      on issue.org_id = ${averageId(db, orgId)}
+      and issue.repository_no = ${averageId(db, repositoryNo)}
       and issue.bucket = touched.bucket
       and issue.merged_into is null`
   return new Map(rows.map((row) => [row.id, row]))
@@ -63,7 +64,7 @@ export async function readMerged(db: Db, orgId: string, into: readonly string[])
       on issue.org_id = history.org_id
       and issue.id = history.issue_id
       and issue.merged_into = history.other_issue_id
-    where history.org_id = ${orgId}
+    where history.org_id = ${averageId(db, orgId)}
       and history.other_issue_id = any(${into}::uuid[])
       and issue.vuln_ids <> '{}'
     order by issue.id desc`

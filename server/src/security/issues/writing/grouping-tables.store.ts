@@ -1,3 +1,4 @@
+import { averageId } from '../../../platform/db/average-id.ts'
 import type { CopyValue } from '../../../platform/db/copy-rows.ts'
 import { copyAll, openCopy } from '../../../platform/db/copy-rows.ts'
 import type { Tx } from '../../../platform/db/sql.ts'
@@ -72,7 +73,7 @@ export async function updateGrouping({ tx, scope }: Grouped): Promise<void> {
     set issue_id = grouped.issue_id, grouping_code = grouped.grouping_code,
       grouping_detail = grouped.grouping_detail, grouped_at = ${scope.at}
     from grouped
-    where finding.org_id = ${scope.org_id}
+    where finding.org_id = ${averageId(tx, scope.org_id)}
       and finding.id = grouped.finding_id
       and (finding.issue_id, finding.grouping_code, finding.grouping_detail)
         is distinct from (grouped.issue_id, grouped.grouping_code, grouped.grouping_detail)`

@@ -1,3 +1,4 @@
+import { averageId } from '../../../platform/db/average-id.ts'
 import type { Db, Tx } from '../../../platform/db/sql.ts'
 import { holdIntel } from '../../intel/intel-hold.store.ts'
 import { plainId } from '../../vocabulary/vulnerability-id.ts'
@@ -41,8 +42,8 @@ export async function readMembers(
     select ${memberColumns(db)}
     from (select distinct decode(hex, 'hex') as bucket from unnest(${buckets}::text[]) hex) touched
     join security_issues issue
-      on issue.org_id = ${orgId}
-      and issue.repository_no = ${repositoryNo}
+      on issue.org_id = ${averageId(db, orgId)}
+      and issue.repository_no = ${averageId(db, repositoryNo)}
       and issue.bucket = touched.bucket
       and issue.merged_into is null
     join findings finding on finding.org_id = issue.org_id and finding.issue_id = issue.id

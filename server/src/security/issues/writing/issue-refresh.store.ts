@@ -1,3 +1,4 @@
+import { averageId } from '../../../platform/db/average-id.ts'
 import type { Tx } from '../../../platform/db/sql.ts'
 import { rankOfSeverity } from '../../vocabulary/severity.store.ts'
 import { severityRank } from '../../vocabulary/severity.ts'
@@ -24,7 +25,7 @@ export async function refreshTouched(tx: Tx, orgId: string, touched: ReturnType<
         bool_or(finding.state = 'dismissed') as has_dismissed,
         bool_or(stream.tracked) as listed
       from touched
-      join findings finding on finding.org_id = ${orgId} and finding.issue_id = touched.issue_id
+      join findings finding on finding.org_id = ${averageId(tx, orgId)} and finding.issue_id = touched.issue_id
       join finding_streams stream on stream.org_id = finding.org_id and stream.id = finding.stream_id
       group by finding.issue_id
     ),
@@ -37,8 +38,8 @@ export async function refreshTouched(tx: Tx, orgId: string, touched: ReturnType<
       update security_issues issue
       set severity = current.severity, status = current.status, listed = current.listed, updated_at = ${at}
       from current
-      join security_issues before on before.org_id = ${orgId} and before.id = current.issue_id
-      where issue.org_id = ${orgId}
+      join security_issues before on before.org_id = ${averageId(tx, orgId)} and before.id = current.issue_id
+      where issue.org_id = ${averageId(tx, orgId)}
         and issue.id = current.issue_id
         and (issue.severity, issue.status, issue.listed) is distinct from (current.severity, current.status, current.listed)
       returning issue.severity, issue.status = 'open' and issue.listed and not before.listed as is_new

@@ -1,3 +1,4 @@
+import { averageId } from '../../../platform/db/average-id.ts'
 import type { Db, Tx } from '../../../platform/db/sql.ts'
 import { threatsOf } from '../../intel/lookup/threat.store.ts'
 
@@ -25,12 +26,12 @@ export async function readStaleIssues(tx: Tx): Promise<AsyncIterable<StaleIssues
 
 /** Updates `kev` and `epss` of these issues, if they are outdated. */
 export async function updateThreats(tx: Tx, orgId: string, issueIds: readonly string[]): Promise<void> {
-  const these: ReturnType<Tx> = tx`issue.org_id = ${orgId} and issue.id = any(${issueIds}::uuid[])`
+  const these: ReturnType<Tx> = tx`issue.org_id = ${averageId(tx, orgId)} and issue.id = any(${issueIds}::uuid[])`
   await tx`
     update security_issues issue
     set kev = stale.kev, epss = stale.epss
     from ${staleIssues(tx, these)} stale
-    where issue.org_id = ${orgId}
+    where issue.org_id = ${averageId(tx, orgId)}
       and issue.id = stale.issue_id`
 }
 

@@ -1,3 +1,4 @@
+import { averageId } from '../../../platform/db/average-id.ts'
 import type { Db, Tx } from '../../../platform/db/sql.ts'
 import { threatsOf } from '../../intel/lookup/threat.store.ts'
 import type { IssueChange } from '../grouping/issue-change.ts'
@@ -24,7 +25,7 @@ export async function writeIssues({ tx, scope }: Grouped): Promise<void> {
     from grouped_issues grouped
     left join ${threatsOfGrouped(tx, orgId)} known on known.issue_id = grouped.id
     where not grouped.is_new
-      and issue.org_id = ${orgId}
+      and issue.org_id = ${averageId(tx, orgId)}
       and issue.id = grouped.id`
 }
 
@@ -45,7 +46,7 @@ export async function dissolveIssues(
     set merged_into = gone.into_id, listed = false, updated_at = ${at}
     from unnest(${dissolved.map(({ id }) => id)}::uuid[], ${dissolved.map(({ into }) => into)}::uuid[])
       as gone (id, into_id)
-    where issue.org_id = ${orgId}
+    where issue.org_id = ${averageId(tx, orgId)}
       and issue.id = gone.id`
 }
 

@@ -60,7 +60,11 @@ export async function openOctokit(options: OpenOptions): Promise<OpenOctokit> {
     userAgent: 'shiplock',
     log,
     request: { fetch: createApiFetch(fetchOptions) },
-    retry: { doNotRetry: FINAL_STATUSES, retries: pace.once ? 0 : FAILED_RETRIES_MAX, retryAfterBaseValue: pace.waitUnitMs },
+    retry: {
+      doNotRetry: FINAL_STATUSES,
+      retries: pace.once ? 0 : FAILED_RETRIES_MAX,
+      retryAfterBaseValue: pace.waitUnitMs,
+    },
   }
   const writing = { id: installation ?? 'app', retryAfterBaseValue: pace.waitUnitMs, ...(pace.once ? noWaits : waits) }
   return {

@@ -67,5 +67,5 @@ test('for an old landing, a host that is down is asked ten times', () => {
 
 test('a host that answers other requests is asked twice', () => {
   const pauses = [0, 1].map((tries) => tryAfter(0, { tries, down: false }))
-  assert.deepEqual(pauses, [5 * SECOND, null])
+  assert.deepEqual(pauses, [3 * SECOND, null])
 })

@@ -59,7 +59,7 @@ export function nextStep(landing: Times & { asked_at: Date | null }, state: Comm
 const OLD_TRIES_MAX = 10
 /** How often a host is asked that answers other requests. */
 const FAILED_READS_MAX = 2
-const FAILED_READS_PAUSE_MS = 5000
+const FAILED_READS_PAUSE_MS = 3000
 const PAUSE_MS_MAX = 15 * MINUTE_MS
 
 type Failure = {

@@ -131,7 +131,11 @@ const WRONG: [what: string, args: string[], message: RegExp][] = [
   ['a directory', ['verify', directory, '--key', KEY], /cannot be read \(EISDIR\)/],
   ['a key that does not exist', ['verify', STATEMENT, '--key', join(directory, 'none')], /cannot be read/],
   ['a file without a key', ['verify', STATEMENT, '--key', STATEMENT], /contains no key in the PEM form/],
-  ['a private key', ['verify', STATEMENT, '--key', privateKeyFile()], /must contain public keys, not a private key/],
+  [
+    'a private key',
+    ['verify', STATEMENT, '--key', privateKeyFile()],
+    /must contain public keys only. It contains "PRIVATE KEY"/,
+  ],
   ['a damaged key', ['verify', STATEMENT, '--key', file('bad.pem', key.pem.replace('M', '!'))], /cannot be read/],
   ['a P-384 key', ['verify', STATEMENT, '--key', file('p384.pem', makeKey('P-384').pem)], /on the curve P-256/],
   [

@@ -116,6 +116,15 @@ test('any changed byte of the kept checkpoint is refused', () => {
   }
 })
 
+test('an added field is refused in every form', () => {
+  const forms = [{ data }, data, envelope, data.bundle]
+  for (const form of forms) {
+    assert.equal(verifyWith({ key }, form).verified, true)
+    const added = verifyWith({ key }, { ...form, payload_digest: 'x' })
+    assert.match(failuresOf(added)[0] ?? '', /^form: .*payload_digest is not a known field/)
+  }
+})
+
 test('any removed or doubled byte of a document is refused', () => {
   const bytes = Buffer.from(JSON.stringify(data))
   fc.assert(
@@ -167,6 +176,45 @@ for (const [what, statement, failure] of REFUSED) {
     assert.match(failuresOf(verification)[0] ?? '', failure)
   })
 }
+
+test('a record that does not fit its hash is accepted if the statement names this break', () => {
+  const changed = changeRecord({ title: 'another' })
+  const { chain, record } = changed.predicate
+  const found = linkOf(chain.index, chain.previous_hash, record).hash
+  const acknowledged = { acknowledged_at: '2026-11-22T10:00:00.000Z', note: 'An operator edited the row' }
+  const named = { index: chain.index, expected: chain.hash, found, found_at: '2026-11-21T10:00:00.000Z' }
+  const verify = (...breaks: object[]) =>
+    verifyWith({ key }, signStatement(key, { ...changed, predicate: { ...changed.predicate, breaks } }))
+  const verification = verify({ ...named, ...acknowledged })
+  assert.deepEqual(failuresOf(verification), [])
+  const detail = 'the record is link 3 of its chain, and its hash is wrong: the statement names this break'
+  assert.equal(verification.checks.find(({ name }) => name === 'chain')?.detail, detail)
+  assert.match(verification.statement?.says.at(-1) ?? '', /broken at link 3.* "An operator edited the row"/)
+  const other = { ...named, ...acknowledged }
+  const others = [
+    { ...named, acknowledged_at: null },
+    { ...other, index: 4 },
+    { ...other, found: 'cd'.repeat(32) },
+    { ...other, found: null },
+    { ...other, expected: 'cd'.repeat(32) },
+  ]
+  for (const one of others) assert.match(failuresOf(verify(one))[0] ?? '', /^chain: the hash of the record is/)
+})
+
+test('an amendment that does not follow its link is accepted if the statement names this break', () => {
+  const { predicate, ...statement } = amendedAt(4, 'cd'.repeat(32))
+  const named = {
+    index: 4,
+    expected: predicate.chain.hash,
+    found: 'cd'.repeat(32),
+    found_at: '2026-11-21T10:00:00.000Z',
+  }
+  const breaks = [{ ...named, acknowledged_at: '2026-11-22T10:00:00.000Z', note: 'Restored' }]
+  const verification = verifyWith({ key }, signStatement(key, { ...statement, predicate: { ...predicate, breaks } }))
+  assert.deepEqual(failuresOf(verification), [])
+  const { detail = '' } = verification.checks.find(({ name }) => name === 'amendments') ?? {}
+  assert.match(detail, /^1, up to link 4 of the chain, and the statement names the breaks/)
+})
 
 test('a promotion path is described', () => {
   const verification = verifyWith({ key }, signStatement(key, pathStatement()))

@@ -1,6 +1,6 @@
 import type { ChainKey } from '../src/provenance/chain/link.ts'
 import { linkHash } from '../src/provenance/chain/link.ts'
-import { verifyLink } from '../src/provenance/chain/read-chain-state.ts'
+import { verifyInterval } from '../src/provenance/chain/read-chain-state.ts'
 import { verifyChains } from '../src/provenance/chain/verify-chains.job.ts'
 import type { Services } from '../src/services.ts'
 import { type Benchmark, interleave, median } from './benchmark.ts'
@@ -63,7 +63,7 @@ async function medianMs(services: Services, chain: ChainKey, length: number): Pr
     const index = (nth * 7919) % (length - (length % 64))
     times.push(
       await elapsedMs(async () => {
-        const { state } = await verifyLink(services, chain, index)
+        const { state } = (await verifyInterval(services, chain, index)).state
         if (state !== 'intact') throw new Error(`The chain is ${state}.`)
       }),
     )

@@ -22,7 +22,7 @@ import {
   followPullRequest,
   followReview,
   followTrackedPush,
-} from './provenance/changes/follow-landing.ts'
+} from './provenance/landings/follow-landing.ts'
 import type { Provider } from './repositories/repository-identity.ts'
 import { applyAlert } from './security/alerts/apply-alert.ts'
 import { applyAlertChange } from './security/alerts/read-alert.job.ts'

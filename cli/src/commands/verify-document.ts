@@ -24,7 +24,7 @@ export type Verification = {
   statement: VerifiedStatement | null
 }
 
-export type VerifiedStatement = {
+type VerifiedStatement = {
   statement_digest: string
   keyid: string
   predicate_type: string

@@ -15,14 +15,39 @@ export function readPosition(fields: Fields): ChainPosition {
   return { index, hash: fields.string('hash', HEX_256), previous }
 }
 
+/** A break of the chain that the statement names, because an administrator has acknowledged it. */
+export type NamedBreak = { index: number; expected: string; found: string }
+
+/** The acknowledged breaks at which one hash was found instead of another one. */
+export function readBreaks(predicate: Fields): NamedBreak[] {
+  if (!predicate.has('breaks')) return []
+  const breaks = predicate.objects('breaks').filter((one) => one.has('acknowledged_at') && one.has('found'))
+  return breaks.map((one) => ({
+    index: one.count('index'),
+    expected: one.string('expected', HEX_256),
+    found: one.string('found', HEX_256),
+  }))
+}
+
+export function isNamed(breaks: readonly NamedBreak[], { index, expected, found }: NamedBreak): boolean {
+  return breaks.some((one) => one.index === index && one.expected === expected && one.found === found)
+}
+
 /**
  * The hash of a link covers the hash of the link before it and the canonical body. `what` names the
- * body in the error message.
+ * body in the error message. Returns whether the hash is right. A wrong one is accepted only if the
+ * statement names this break.
  */
-export function checkLink({ hash, previous }: ChainPosition, body: unknown, what: string): void {
+export function checkLink(
+  { index, hash, previous }: ChainPosition,
+  body: unknown,
+  { what, breaks }: { what: string; breaks: readonly NamedBreak[] },
+): boolean {
   const computed = createHash('sha256')
     .update(previous === null ? NO_LINK : Buffer.from(previous, 'hex'))
     .update(canonicalJson(body))
     .digest('hex')
-  if (computed !== hash) throw new Refused(`the hash of ${what} is ${computed}, and the chain has ${hash}`)
+  if (computed === hash) return true
+  if (isNamed(breaks, { index, expected: hash, found: computed })) return false
+  throw new Refused(`the hash of ${what} is ${computed}, and the chain has ${hash}`)
 }

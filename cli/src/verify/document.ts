@@ -5,7 +5,7 @@ import { type LogProof, readLogProof } from './log-proof.ts'
 import { parseStrictJson } from './strict-json.ts'
 
 /** What a file can contain besides the envelope. */
-export type StatementDocument = {
+type StatementDocument = {
   envelope: Envelope
   /** `sha256:` and hexadecimal digits, as the API states it. */
   statementDigest: string | null
@@ -26,7 +26,7 @@ export function readDocument(bytes: Uint8Array): StatementDocument {
   if (fields.has('payload')) return plain(readEnvelope(fields))
   if (fields.has('dsseEnvelope')) return plain(readBundle(fields))
   if (fields.has('envelope')) return readData(fields)
-  if (fields.has('data')) return readData(fields.object('data'))
+  if (fields.has('data')) return readData(fields.only(['data']).object('data'))
   throw new Refused('the file is neither a DSSE envelope, nor a response of the API, nor a Sigstore bundle')
 }
 

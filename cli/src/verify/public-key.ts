@@ -11,7 +11,7 @@ export function readPublicKeys(text: string, what: string): PublicKey[] {
   const blocks = [...text.matchAll(PEM)]
   if (blocks.length === 0) throw new Refused(`${what} contains no key in the PEM form ("-----BEGIN PUBLIC KEY-----")`)
   return blocks.map(([pem, label]) => {
-    if (label !== 'PUBLIC KEY') throw new Refused(`${what} must contain public keys, not a ${label?.toLowerCase()}`)
+    if (label !== 'PUBLIC KEY') throw new Refused(`${what} must contain public keys only. It contains "${label}"`)
     return readPublicKey(pem, what)
   })
 }

@@ -1,4 +1,5 @@
 import type { CommitRuns, RunArtifacts } from '../ci/evidence/commit-evidence.store.ts'
+import { isFinal, type RunStatus } from '../ci/runs/run-status.ts'
 import type { DeploymentStatus } from './deployment.schema.ts'
 import { type DeploymentKey, OWN_RULE } from './deployment-state.ts'
 import type { PromotionStep } from './promotion.schema.ts'
@@ -23,7 +24,7 @@ export type PromotedDeployment = DeploymentKey & {
   branch: string | null
   commit_sha: string
   /** The status of the deployment's attempt of its run; null while it is unknown. */
-  run_status: string | null
+  run_status: RunStatus | null
   custom_rule_state: string | null
   bypass: PromotionStep['bypass']
   override: { evaluation_id: string | null } | null
@@ -36,7 +37,7 @@ const FINAL: readonly DeploymentStatus[] = ['success', 'failure', 'cancelled', '
 
 /** True if the deployment and the attempt that it belongs to will not go on. */
 export function isOver({ status, run_status }: PromotedDeployment): boolean {
-  return FINAL.includes(status) && run_status !== 'queued' && run_status !== 'in_progress'
+  return FINAL.includes(status) && (run_status === null || isFinal(run_status))
 }
 
 /**

@@ -4,10 +4,10 @@ import { once } from 'node:events'
 import { after, before, test } from 'node:test'
 import { newUuid } from '../../src/platform/ids.ts'
 import { type ChainKey, linkHash } from '../../src/provenance/chain/link.ts'
-import { readChainState, verifyLink } from '../../src/provenance/chain/read-chain-state.ts'
+import { readChainState } from '../../src/provenance/chain/read-chain-state.ts'
 import { listChains, verifyChains } from '../../src/provenance/chain/verify-chains.job.ts'
 import { startTestApi, type TestApi } from '../support/api.ts'
-import { appendChange, growChain, tamper } from '../support/chains.ts'
+import { appendChange, growChain, tamper, verifyLink } from '../support/chains.ts'
 
 const PROGRAM = new URL('../support/append-program.ts', import.meta.url).pathname
 

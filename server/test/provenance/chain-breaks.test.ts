@@ -4,11 +4,11 @@ import { COMMAND_LINE } from '../../src/audit/audit.store.ts'
 import { acknowledgeBreaks } from '../../src/provenance/chain/acknowledge-breaks.ts'
 import { findUnlinkedEntries } from '../../src/provenance/chain/link.store.ts'
 import type { ChainKey } from '../../src/provenance/chain/link.ts'
-import { readChainState, verifyLink } from '../../src/provenance/chain/read-chain-state.ts'
+import { readChainState } from '../../src/provenance/chain/read-chain-state.ts'
 import { verifyChain } from '../../src/provenance/chain/verify-chain.ts'
 import { listChains, verifyChains } from '../../src/provenance/chain/verify-chains.job.ts'
 import { startTestApi, type TestApi } from '../support/api.ts'
-import { appendChange, growChain, tamper } from '../support/chains.ts'
+import { appendChange, growChain, tamper, verifyLink } from '../support/chains.ts'
 
 let api: TestApi
 before(async () => {

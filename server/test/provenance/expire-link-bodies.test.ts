@@ -6,10 +6,9 @@ import { DAY_MS } from '../../src/platform/clock.ts'
 import { acknowledgeBreaks } from '../../src/provenance/chain/acknowledge-breaks.ts'
 import { expireLinkBodies } from '../../src/provenance/chain/expire-link-bodies.ts'
 import type { ChainKey } from '../../src/provenance/chain/link.ts'
-import { verifyLink } from '../../src/provenance/chain/read-chain-state.ts'
 import { verifyChains } from '../../src/provenance/chain/verify-chains.job.ts'
 import { startTestApi, type TestApi } from '../support/api.ts'
-import { appendAmendment, appendChange, changeId, growChain, tamper } from '../support/chains.ts'
+import { appendAmendment, appendChange, changeId, growChain, tamper, verifyLink } from '../support/chains.ts'
 
 let api: TestApi
 before(async () => {

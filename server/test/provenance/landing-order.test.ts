@@ -2,13 +2,14 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import type { HostEvent } from '../../src/codehosts/host-event.ts'
-import { readChainState, verifyLink } from '../../src/provenance/chain/read-chain-state.ts'
+import { readChainState } from '../../src/provenance/chain/read-chain-state.ts'
 import type { ChangeRecord } from '../../src/provenance/changes/change-record.ts'
-import { openHostReads } from '../../src/provenance/changes/host-reads.ts'
-import { listDueLandings } from '../../src/provenance/changes/landing.store.ts'
 import { recordChanges } from '../../src/provenance/changes/record-changes.job.ts'
 import { settleLanding } from '../../src/provenance/changes/record-landing.ts'
+import { openHostReads } from '../../src/provenance/landings/host-reads.ts'
+import { listDueLandings } from '../../src/provenance/landings/landing.store.ts'
 import { startTestApi, type TestApi } from '../support/api.ts'
+import { verifyLink } from '../support/chains.ts'
 import {
   hostAccount,
   hostChangeCommit,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { HostPullRequest } from '../../src/codehosts/host-change.ts'
 import type { ApiError } from '../../src/platform/http/errors.ts'
-import { findChangeOfCommit } from '../../src/provenance/changes/change.store.ts'
+import { findChange, findChangeOfCommit } from '../../src/provenance/changes/change.store.ts'
 import { requireChange } from '../../src/provenance/changes/require-change.ts'
 import { startTestApi, type TestApi } from '../support/api.ts'
 import { hostChangeCommit, hostPullRequest, hostPush } from '../support/host-objects.ts'
@@ -87,12 +87,9 @@ test('a commit finds the change that ends with it, else the newest one that list
   await landed.work()
   const { org_id } = landed.source
   const find = async (sha: string) => {
-    const change = await findChangeOfCommit(landed.services.sql, {
-      org_id,
-      provider: 'github',
-      repository_id: '1001',
-      sha,
-    })
+    const commit = { org_id, provider: 'github', repository_id: '1001', sha }
+    const id = await findChangeOfCommit(landed.services.sql, commit)
+    const change = id && (await findChange(landed.services.sql, org_id, id))
     return change && [change.record?.landed_by, change.record?.pull_request?.number]
   }
   assert.deepEqual(await find(MERGE), ['pull_request', 7])

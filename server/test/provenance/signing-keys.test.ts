@@ -3,6 +3,7 @@ import { createHash, createPublicKey, verify } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { COMMAND_LINE } from '../../src/audit/audit.store.ts'
 import { currentSigner } from '../../src/provenance/keys/current-signer.ts'
+import { listPublicKeys } from '../../src/provenance/keys/list-public-keys.ts'
 import { rotateKey } from '../../src/provenance/keys/rotate-key.ts'
 import { startTestApi, type TestApi } from '../support/api.ts'
 import { assertError } from '../support/assert-error.ts'
@@ -185,6 +186,16 @@ test('503 unavailable while KMS is down, has no such key, or has one of another 
     kms.state.isDown = false
   }
   assert.ok((await signer.sign(BYTES)).length > 60)
+})
+
+test('keys are listed while the next key cannot be read in AWS KMS', async () => {
+  const { key, orgId } = await api.caller()
+  const [local] = await keysOf(key)
+  assert.deepEqual(await listPublicKeys(withKms('alias/none'), orgId), [local])
+  kms.addKey('alias/other-kind', 'RSA_2048')
+  assert.deepEqual(await listPublicKeys(withKms('alias/other-kind'), orgId), [local])
+  const fresh = await api.caller()
+  await assert.rejects(listPublicKeys(withKms('alias/none'), fresh.orgId), { status: 503, code: 'unavailable' })
 })
 
 test('400 for an unknown query parameter', async () => {

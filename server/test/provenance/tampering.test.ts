@@ -8,10 +8,9 @@ import { acknowledgeBreaks } from '../../src/provenance/chain/acknowledge-breaks
 import { expireLinkBodies } from '../../src/provenance/chain/expire-link-bodies.ts'
 import { findUnlinkedEntries } from '../../src/provenance/chain/link.store.ts'
 import { type ChainKey, linkHash } from '../../src/provenance/chain/link.ts'
-import { verifyLink } from '../../src/provenance/chain/read-chain-state.ts'
 import { listChains, verifyChains } from '../../src/provenance/chain/verify-chains.job.ts'
 import { startTestApi, type TestApi } from '../support/api.ts'
-import { growChain, tamper } from '../support/chains.ts'
+import { growChain, tamper, verifyLink } from '../support/chains.ts'
 
 const RUNS = Number(process.env.TAMPER_RUNS ?? 100)
 const DAY_MS = 86_400_000

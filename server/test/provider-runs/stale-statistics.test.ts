@@ -36,6 +36,7 @@ function pullOf(number: number): HostPullRequest {
     head: { ref: 'cart', sha: commitOf(number), repository_id: hostRepository().id },
     base: { ref: 'main', sha: 'e'.repeat(40) },
     merge_commit_sha: null,
+    merged_by_queue: false,
     merged_by: null,
     created_at: minutes(0),
     merged_at: null,

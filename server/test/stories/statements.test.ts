@@ -55,3 +55,13 @@ test('a merged change that was deployed has a change, a lineage and a verificati
   assert.ok(predicate.verifiedLevels.includes('SHIPLOCK_GATED'))
   await assertNothingFailed(server)
 })
+
+test('statements keep their bytes when the base URL of the server changes', async () => {
+  const [{ id }] = await server.get('/v1/deployments')
+  const paths = ['lineage/statement', 'verification'].map((name) => `/v1/provenance/deployments/${id}/${name}`)
+  const issued = await Promise.all(paths.map((path) => server.get(path)))
+  const { url } = server
+  await server.restart()
+  assert.notEqual(server.url, url)
+  assert.deepEqual(await Promise.all(paths.map((path) => server.get(path))), issued)
+})

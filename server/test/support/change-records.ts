@@ -1,3 +1,4 @@
+import type { RunStatus } from '../../src/ci/runs/run-status.ts'
 import type {
   BranchRules,
   ChangeCommit,
@@ -37,7 +38,7 @@ export function reviewOf(
 
 /** A check named `build` of the newest commit. */
 export function checkOf(
-  status: string,
+  status: RunStatus,
   { name = 'build', commit_sha = HEAD, required = null }: Partial<RecordCheck> = {},
 ) {
   return { name, source: 'ci', status, required, commit_sha, url: null, completed_at: '2026-01-31T12:30:00.000Z' }

@@ -71,6 +71,7 @@ const STRATA = [
   'provenance/keys',
   'provenance/log',
   'provenance/chain',
+  'provenance/landings',
   'provenance/changes',
   'provenance/statements',
   'provenance',

@@ -1,4 +1,4 @@
-import { type ChainPosition, checkLink, readPosition } from '../chain-link.ts'
+import { type ChainPosition, checkLink, isNamed, type NamedBreak, readBreaks, readPosition } from '../chain-link.ts'
 import { type Checks, Refused } from '../checks.ts'
 import type { Fields } from '../fields.ts'
 import { commitSubject, type Statement } from '../statement.ts'
@@ -29,27 +29,39 @@ function checkSubject(statement: Statement): string {
 
 function checkRecord(predicate: Fields): string {
   const position = readPosition(predicate.object('chain'))
-  checkLink(position, predicate.object('record').json, 'the record')
-  return `the record is link ${position.index} of its chain, and its hash is right`
+  const breaks = readBreaks(predicate)
+  const isRight = checkLink(position, predicate.object('record').json, { what: 'the record', breaks })
+  const hash = isRight ? 'its hash is right' : 'its hash is wrong: the statement names this break'
+  return `the record is link ${position.index} of its chain, and ${hash}`
 }
 
 /** Amendments follow their record in the same chain. */
 function checkAmendments(predicate: Fields): string {
-  const change = predicate.object('record').string('id')
-  let last = readPosition(predicate.object('chain'))
   const amendments = predicate.objects('amendments')
-  for (const amendment of amendments) last = checkAmendment(amendment, change, last)
+  const change = { id: predicate.object('record').string('id'), breaks: readBreaks(predicate) }
+  let last = readPosition(predicate.object('chain'))
+  let areRight = true
+  for (const amendment of amendments) {
+    const { position, isRight } = checkAmendment(amendment, change, last)
+    last = position
+    areRight &&= isRight
+  }
   if (amendments.length === 0) return 'none'
-  return `${amendments.length}, up to link ${last.index} of the chain, and their hashes are right`
+  const hashes = areRight ? 'their hashes are right' : 'the statement names the breaks of their hashes'
+  return `${amendments.length}, up to link ${last.index} of the chain, and ${hashes}`
 }
 
-function checkAmendment(amendment: Fields, change: string, last: ChainPosition): ChainPosition {
+type AmendedChange = { id: string; breaks: readonly NamedBreak[] }
+
+function checkAmendment(amendment: Fields, { id, breaks }: AmendedChange, last: ChainPosition) {
   const { chain: _, ...body } = amendment.only(['change', 'at', 'kind', 'facts', 'chain']).json
   const position = readPosition(amendment.object('chain'))
-  if (amendment.string('change') !== change) throw new Refused(`an amendment is about another change than ${change}`)
-  if (position.index <= last.index) throw new Refused('the amendments are not in the order of the chain')
-  if (position.index === last.index + 1 && position.previous !== last.hash)
-    throw new Refused(`link ${position.index} does not follow link ${last.index}`)
-  checkLink(position, body, `the amendment at link ${position.index}`)
-  return position
+  const { index, previous } = position
+  if (amendment.string('change') !== id) throw new Refused(`an amendment is about another change than ${id}`)
+  if (index <= last.index) throw new Refused('the amendments are not in the order of the chain')
+  const follows = index > last.index + 1 || previous === last.hash
+  if (!follows && !isNamed(breaks, { index, expected: last.hash, found: previous ?? '' }))
+    throw new Refused(`link ${index} does not follow link ${last.index}`)
+  const isRight = checkLink(position, body, { what: `the amendment at link ${index}`, breaks })
+  return { position, isRight: follows && isRight }
 }

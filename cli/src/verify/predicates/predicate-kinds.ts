@@ -5,7 +5,7 @@ import { promotionPath } from './promotion-path.ts'
 import { verificationSummary } from './verification-summary.ts'
 
 /** What the program knows about the statements of one predicate type. */
-export type PredicateKind = {
+type PredicateKind = {
   /** With an article: `a change record`. */
   what: string
   check(checks: Checks, statement: Statement): void

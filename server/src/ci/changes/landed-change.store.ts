@@ -1,6 +1,5 @@
 import type { Db } from '../../platform/db/sql.ts'
-
-export type ChangeRepository = { org_id: string; provider: string; repository_id: string }
+import type { RepositoryKey } from '../../repositories/repository-key.ts'
 
 type Account = { id: string; login: string; is_bot: boolean }
 
@@ -26,7 +25,7 @@ export type LandedPullRequest = {
 
 export async function findPullRequest(
   db: Db,
-  { org_id, provider, repository_id }: ChangeRepository,
+  { org_id, provider, repository_id }: RepositoryKey,
   number: number,
 ): Promise<LandedPullRequest | null> {
   const [row] = await db<LandedPullRequest[]>`
@@ -48,7 +47,7 @@ const PULL_REQUESTS_MAX = 200
 /** The pull requests that were merged into a branch with one of the given commits. */
 export async function listMergedWith(
   db: Db,
-  { org_id, provider, repository_id }: ChangeRepository,
+  { org_id, provider, repository_id }: RepositoryKey,
   branch: string,
   shas: readonly string[],
 ): Promise<MergedPullRequest[]> {
@@ -99,7 +98,7 @@ export type LandedPush = {
 
 export async function findPush(
   db: Db,
-  { org_id, provider, repository_id }: ChangeRepository,
+  { org_id, provider, repository_id }: RepositoryKey,
   id: string,
 ): Promise<LandedPush | null> {
   const [row] = await db<LandedPush[]>`
@@ -115,7 +114,7 @@ export async function findPush(
 /** The first push that brought a commit to a branch; null if no known push did. */
 export async function findPushOfCommit(
   db: Db,
-  { org_id, provider, repository_id }: ChangeRepository,
+  { org_id, provider, repository_id }: RepositoryKey,
   branch: string,
   sha: string,
 ): Promise<LandedPush | null> {
@@ -153,7 +152,7 @@ export const PUSHED_COMMITS_MAX = 1000
 /** The last commits of a push, oldest first. */
 export async function listPushedCommits(
   db: Db,
-  { org_id, provider, repository_id }: ChangeRepository,
+  { org_id, provider, repository_id }: RepositoryKey,
   pushId: string,
 ): Promise<PushedCommit[]> {
   return db<PushedCommit[]>`
@@ -181,7 +180,7 @@ const REVIEWS_MAX = 1000
 /** The reviews of a pull request, oldest first. */
 export async function listReviewsOf(
   db: Db,
-  { org_id, provider, repository_id }: ChangeRepository,
+  { org_id, provider, repository_id }: RepositoryKey,
   pullRequest: number,
 ): Promise<LandedReview[]> {
   return db<LandedReview[]>`

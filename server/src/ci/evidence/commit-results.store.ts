@@ -1,10 +1,10 @@
 import type { TriggerKind } from '../../codehosts/host-run.ts'
 import type { Db } from '../../platform/db/sql.ts'
-import type { ChangeRepository } from '../changes/landed-change.store.ts'
+import type { RepositoryKey } from '../../repositories/repository-key.ts'
 import type { RunStatus } from '../runs/run-status.ts'
 
 /** The newest result of a check of a commit. Times are formatted as in the API. */
-export type CommitCheck = {
+export type CheckResult = {
   commit_sha: string
   name: string
   source: string
@@ -19,10 +19,10 @@ const CHECKS_MAX = 2000
 /** The newest result of each check of some commits, by commit, name and source. */
 export async function listCommitChecks(
   db: Db,
-  { org_id, provider, repository_id }: ChangeRepository,
+  { org_id, provider, repository_id }: RepositoryKey,
   shas: readonly string[],
-): Promise<CommitCheck[]> {
-  return db<CommitCheck[]>`
+): Promise<CheckResult[]> {
+  return db<CheckResult[]>`
     select distinct on (commit_sha, name, source) commit_sha, name, source, status, url,
       rfc3339(started_at) as started_at, rfc3339(completed_at) as completed_at
     from commit_checks
@@ -35,7 +35,7 @@ export async function listCommitChecks(
 }
 
 /** A verified run of a commit with its newest attempt. Times are formatted as in the API. */
-export type CommitRun = {
+export type RunResult = {
   id: string
   pipeline_name: string
   attempt: number
@@ -51,10 +51,10 @@ const RUNS_MAX = 1000
 /** The verified runs of a commit, oldest first. */
 export async function listCommitRuns(
   db: Db,
-  { org_id, provider, repository_id }: ChangeRepository,
+  { org_id, provider, repository_id }: RepositoryKey,
   sha: string,
-): Promise<CommitRun[]> {
-  return db<CommitRun[]>`
+): Promise<RunResult[]> {
+  return db<RunResult[]>`
     select run.id, run.pipeline_name, run.newest_attempt as attempt, run.status, run.url, provider_run.trigger_kind,
       rfc3339(run.created_at) as created_at, rfc3339(run.completed_at) as completed_at
     from provider_runs provider_run

@@ -6,6 +6,7 @@ import { requestRun } from '../../codehosts/sync/read-run.job.ts'
 import { DAY_MS } from '../../platform/clock.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { publish } from '../../platform/queue/event.ts'
+import type { RepositoryKey } from '../../repositories/repository-key.ts'
 import type { Services } from '../../services.ts'
 import { endedBadly, isFinal, type RunStatus } from '../runs/run-status.ts'
 import { runFinished } from '../runs/update-run.ts'
@@ -28,7 +29,7 @@ import {
   upsertRun,
 } from './provider-run.store.ts'
 import { toLastingFacts, toProviderRun } from './provider-run.ts'
-import { type RepositoryKey, requestCompletion } from './provider-run-jobs.ts'
+import { requestCompletion } from './provider-run-jobs.ts'
 import { linkPullRequestsOfRun, linkRunsOfPullRequest } from './pull-request-link.store.ts'
 import { renameRuns } from './renamed-run.store.ts'
 

@@ -1,13 +1,7 @@
-import { type Static, Type } from 'typebox'
 import type { Db } from '../../platform/db/sql.ts'
 import { enqueue } from '../../platform/queue/job.ts'
+import { RepositoryKey, repositoryKeyText } from '../../repositories/repository-key.ts'
 import { markUnscored } from './provider-run.store.ts'
-
-const RepositoryKey = Type.Object({ org_id: Type.String(), provider: Type.String(), repository_id: Type.String() })
-/** A connected repository, whose runs a job works on. */
-export type RepositoryKey = Static<typeof RepositoryKey>
-
-const once = ({ org_id, provider, repository_id }: RepositoryKey) => `${org_id} ${provider} ${repository_id}`
 
 /** An import queues much of this work; it must not hold up the import or what people wait for. */
 const AFTER_IMPORT = 10
@@ -18,7 +12,7 @@ export const completeRunsJob = {
   payload: RepositoryKey,
   attemptsMax: 10,
   priority: AFTER_IMPORT,
-  once,
+  once: repositoryKeyText,
 }
 
 /** Reads what events do not contain from the host. Its ten tries last about four hours. */
@@ -27,7 +21,7 @@ export const readRunDetailsJob = {
   payload: RepositoryKey,
   attemptsMax: 10,
   priority: AFTER_IMPORT,
-  once,
+  once: repositoryKeyText,
 }
 
 /** Reads why runs failed from the host. */
@@ -36,7 +30,7 @@ export const readRunFailuresJob = {
   payload: RepositoryKey,
   attemptsMax: 10,
   priority: AFTER_IMPORT,
-  once,
+  once: repositoryKeyText,
 }
 
 /**

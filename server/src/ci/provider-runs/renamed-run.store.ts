@@ -1,5 +1,5 @@
 import type { Db } from '../../platform/db/sql.ts'
-import type { RepositoryKey } from './provider-run-jobs.ts'
+import type { RepositoryKey } from '../../repositories/repository-key.ts'
 
 const RENAMED_AT_ONCE = 1000
 

@@ -24,6 +24,9 @@ const RunUrl = Type.String({
     'The URL of the run in its CI system: http or https, without credentials, white space and control characters.',
 })
 
+/** The full SHA-1 or SHA-256 of a commit. */
+export const COMMIT_SHA = '^(?:[0-9a-f]{40}|[0-9a-f]{64})$'
+
 /** Body of createCiRun. */
 export const NewCiRun = Closed({
   ci_system: Type.String({ pattern: '^[a-z0-9][a-z0-9-]{0,31}$', description: CI_SYSTEM }),
@@ -46,7 +49,7 @@ export const NewCiRun = Closed({
     description: 'The repository as a URL, an scp-style address or `host/owner/name`, without credentials.',
   }),
   commit_sha: Type.String({
-    pattern: '^(?:[0-9a-f]{40}|[0-9a-f]{64})$',
+    pattern: COMMIT_SHA,
     description: 'The full SHA of the commit, in lowercase hexadecimal.',
   }),
   ref: Type.Optional(

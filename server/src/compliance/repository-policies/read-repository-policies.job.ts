@@ -1,8 +1,8 @@
-import { type Static, Type } from 'typebox'
 import { type HostClient, HostRefusal } from '../../codehosts/code-host.ts'
 import { openRepository } from '../../codehosts/connections/open-client.ts'
 import type { HostRepository } from '../../codehosts/host-repository.ts'
 import type { Job } from '../../platform/queue/job.ts'
+import { RepositoryKey, repositoryKeyText } from '../../repositories/repository-key.ts'
 import type { Services } from '../../services.ts'
 import { compileRego } from '../engines/evaluate-rego.ts'
 import { RegoError } from '../engines/opa-server.ts'
@@ -13,16 +13,14 @@ import { isPolicyFile, POLICY_FOLDERS } from './policy-folder.ts'
 import { findPolicyCommit, listPolicyFiles, notePush, type PolicySource } from './policy-source.store.ts'
 import { type FoundPolicies, type ReadFile, storePolicies } from './store-policies.ts'
 
-const Payload = Type.Object({ org_id: Type.String(), provider: Type.String(), repository_id: Type.String() })
-
 /**
  * Reads the policy files of a repository's tracked branch. Waiting jobs of a repository are one.
  */
-export const readRepositoryPoliciesJob: Job<Services, Static<typeof Payload>> = {
+export const readRepositoryPoliciesJob: Job<Services, RepositoryKey> = {
   name: 'compliance.read-repository-policies',
-  payload: Payload,
+  payload: RepositoryKey,
   attemptsMax: 20,
-  once: ({ org_id, provider, repository_id }) => `${org_id} ${provider} ${repository_id}`,
+  once: repositoryKeyText,
   run: readRepositoryPolicies,
 }
 

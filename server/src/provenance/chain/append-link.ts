@@ -5,7 +5,7 @@ import { addLogEntry } from '../log/log-entry.store.ts'
 import { insertLink, lockChain, saveAnchor, saveHead } from './chain.store.ts'
 import { headMac } from './chain-head.ts'
 import { anchorMac, isAnchored } from './chain-interval.ts'
-import { type ChainKey, type ChainPosition, type Link, linkHash, linkMac, type NewLink } from './link.ts'
+import { type ChainKey, type ChainPosition, type Link, linkHash, linkMac, type NewLink, positionOf } from './link.ts'
 import { settleEnd } from './store-breaks.ts'
 
 /**
@@ -30,7 +30,7 @@ export async function appendLink(
   const head = { ...end, length: index + 1, head: hash }
   await saveHead(tx, chain, head, headMac(services.integrityKey, chain, head))
   await addLogEntry(tx, { kind: kind === 'record' ? 'change' : 'amendment', sha256: hash })
-  return { index, hash: hash.toString('hex'), previous_hash: previous_hash?.toString('hex') ?? null }
+  return positionOf({ index, hash, previous_hash })
 }
 
 async function storeLink({ integrityKey }: Pick<Services, 'integrityKey'>, tx: Tx, chain: ChainKey, link: Link) {

@@ -1,5 +1,6 @@
 import { lockName } from '../../platform/db/advisory-lock.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
+import { repositoryKeyText } from '../../repositories/repository-key.ts'
 import type { StoredBreak } from './chain-break.ts'
 import type { ChainEnd, ChainHead } from './chain-head.ts'
 import type { ChainKey, Link } from './link.ts'
@@ -10,8 +11,8 @@ export function ofChain(db: Db, { org_id, provider, repository_id }: ChainKey) {
 }
 
 /** Locks a chain until the transaction ends. */
-export async function lockChain(tx: Tx, { org_id, provider, repository_id }: ChainKey): Promise<void> {
-  await lockName(tx, `provenance chain ${org_id} ${provider} ${repository_id}`)
+export async function lockChain(tx: Tx, chain: ChainKey): Promise<void> {
+  await lockName(tx, `provenance chain ${repositoryKeyText(chain)}`)
 }
 
 type EndRow = Partial<Omit<NonNullable<ChainEnd['head']>, 'breaks'>> & {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { canonicalJson } from '../../platform/json/canonical-json.ts'
 import type { Services } from '../../services.ts'
 import { INTERVAL, intervalStart } from './chain-interval.ts'
@@ -56,8 +56,5 @@ async function expireLinks(services: Services, chain: ChainKey, links: LinkRow[]
 }
 
 function tombstoneOf(link: LinkRow, expired_at: string): Tombstone {
-  const body_sha256 = createHash('sha256')
-    .update(link.body ?? '')
-    .digest('hex')
-  return { body_sha256, expired_at, stated: statedChange(link) }
+  return { body_sha256: hash('sha256', link.body ?? '', 'hex'), expired_at, stated: statedChange(link) }
 }

@@ -1,10 +1,20 @@
-import { createHash, createHmac, type KeyObject } from 'node:crypto'
+import { createHash, createHmac, hash, type KeyObject } from 'node:crypto'
+import type { RepositoryKey } from '../../repositories/repository-key.ts'
 
 /** The chain of a repository. */
-export type ChainKey = { org_id: string; provider: string; repository_id: string }
+export type ChainKey = RepositoryKey
 
 /** A position in a chain, as the API shows it. Hashes are lower-case hexadecimal. */
 export type ChainPosition = { index: number; hash: string; previous_hash: string | null }
+
+/** The position of a stored link. */
+export function positionOf({
+  index,
+  hash,
+  previous_hash,
+}: Pick<Link, 'index' | 'hash' | 'previous_hash'>): ChainPosition {
+  return { index, hash: hash.toString('hex'), previous_hash: previous_hash?.toString('hex') ?? null }
+}
 
 /** What is appended to a chain. The body of an amendment is `{change, at, kind, facts}`. */
 export type NewLink = { kind: 'record' | 'amendment'; change_id: string; body: object; at: Date }
@@ -58,9 +68,7 @@ export function linkMac(key: KeyObject, chain: ChainKey, link: Omit<Link, 'body'
 
 /** SHA-256 of stored values. It stands for a row that does not match. */
 export function digestOf(...values: Value[]): Buffer {
-  return createHash('sha256')
-    .update(JSON.stringify(values.map(toText)))
-    .digest()
+  return hash('sha256', JSON.stringify(values.map(toText)), 'buffer')
 }
 
 function toText(value: Value): Value {

@@ -23,16 +23,13 @@ export type ChainState = {
   breaks: (ChainBreak & { found_at: string; note: string | null; acknowledged_at: string | null })[]
 }
 
-/**
- * Verifies the link at `index` together with its interval, which ends with an anchor or the head.
- * The cost does not depend on the length of the chain. A mismatch is stored: the chain is broken
- * from then on.
- */
-export async function verifyLink(services: Services, chain: ChainKey, index: number): Promise<ChainState> {
-  return (await verifyInterval(services, chain, index)).state
-}
+type VerifiedInterval = { state: ChainState; links: readonly LinkRow[] }
 
-/** Like `verifyLink`. Returns the verified links too. */
+/**
+ * Verifies the link at `index` together with its interval, which ends with an anchor or the head,
+ * and returns the links of the interval. The cost does not depend on the length of the chain. A
+ * mismatch is stored: the chain is broken from then on.
+ */
 export async function verifyInterval(services: Services, chain: ChainKey, index: number): Promise<VerifiedInterval> {
   const end = await readEnd(services.sql, chain)
   const interval = await readInterval(services, chain, end, index)
@@ -40,8 +37,6 @@ export async function verifyInterval(services: Services, chain: ChainKey, index:
   const found = [...missing, ...breaksOfInterval(services.integrityKey, chain, interval)]
   return { state: await settleState(services, chain, end, found), links: interval.links }
 }
-
-type VerifiedInterval = { state: ChainState; links: readonly LinkRow[] }
 
 /** Reads the interval after the end of the chain, so that it has all links before the end. */
 async function readInterval({ sql, integrityKey }: Services, chain: ChainKey, end: ChainEnd, index: number) {

@@ -1,4 +1,6 @@
 import { type TProperties, Type } from 'typebox'
+import { COMMIT_SHA } from '../../ci/runs/run.schema.ts'
+import { RUN_STATUSES } from '../../ci/runs/run-status.ts'
 import { Closed, Nullable, OneOf, Timestamp } from '../../platform/http/schemas.ts'
 import { DEVIATIONS } from './change-record.ts'
 
@@ -18,8 +20,8 @@ function count(description: string) {
   return Type.Integer({ minimum: 0, description })
 }
 
-function sha(description: string) {
-  return Type.String({ pattern: '^(?:[0-9a-f]{40}|[0-9a-f]{64})$', description })
+export function sha(description: string) {
+  return Type.String({ pattern: COMMIT_SHA, description })
 }
 
 function flag(description: string) {
@@ -105,9 +107,7 @@ const Review = Closed({ id: text('The id of the review on the code host.'), ...r
 const Check = Closed({
   name: text('The name of the check.'),
   source: text('The app or service that ran the check.'),
-  status: text(
-    'The status of the check: `queued`, `in_progress`, `success`, `failure`, `cancelled`, `timed_out` or `skipped`.',
-  ),
+  status: OneOf(RUN_STATUSES, { description: 'The status of the check.' }),
   required: Nullable(flag('Whether the branch rules require the check. Null if the rules are unknown.')),
   commit_sha: sha('The commit that was checked: `commits.head` or `commits.merge`.'),
   url: nullableText('The URL of the check.'),
@@ -118,9 +118,7 @@ const Run = Closed({
   id: text('The id of the pipeline run.'),
   pipeline_name: text('The name of the pipeline.'),
   attempt: Type.Integer({ minimum: 1, description: 'The newest attempt of the run.' }),
-  status: text(
-    'The status of the run: `queued`, `in_progress`, `success`, `failure`, `cancelled`, `timed_out` or `skipped`.',
-  ),
+  status: OneOf(RUN_STATUSES, { description: 'The status of the run.' }),
   url: nullableText('The URL of the run.'),
   completed_at: Nullable(time('When the run finished. Null if it had not finished.')),
 })

@@ -1,3 +1,5 @@
+import type { RunStatus } from '../../ci/runs/run-status.ts'
+
 /** An account of a code host. */
 export type RecordAccount = { id: string; login: string; is_bot: boolean }
 
@@ -28,7 +30,7 @@ export type RecordReview = {
 export type RecordCheck = {
   name: string
   source: string
-  status: string
+  status: RunStatus
   /** Whether the branch rules require the check. Null: the rules are unknown. */
   required: boolean | null
   commit_sha: string
@@ -41,7 +43,7 @@ export type RecordRun = {
   id: string
   pipeline_name: string
   attempt: number
-  status: string
+  status: RunStatus
   url: string | null
   completed_at: string | null
 }
@@ -134,6 +136,9 @@ export type ChangeRecord = {
   } | null
   deviations: Deviation[]
 }
+
+/** The facts of a record that can change after the change has landed. */
+export type RecordedResults = Pick<ChangeRecord, 'reviews' | 'checks' | 'runs'>
 
 /**
  * A late fact of a change. Its `facts` are the review, check or run in the form of the record, and

@@ -4,7 +4,15 @@ import { Closed, ItemId, OneOf } from '../../platform/http/schemas.ts'
 import { PROVIDERS } from '../../repositories/repository-identity.ts'
 import { RepositoryName } from '../../security/repositories/repository.schema.ts'
 import { ChainPosition } from '../chain/chain-position.schema.ts'
-import { AmendmentKind, ChangeRecordFields, DeviationName, RecordFacts, text, time } from './change-record.schema.ts'
+import {
+  AmendmentKind,
+  ChangeRecordFields,
+  DeviationName,
+  RecordFacts,
+  sha,
+  text,
+  time,
+} from './change-record.schema.ts'
 
 export const ChangeQuery = pageQuery(100, 50, {
   ...windowFilters,
@@ -24,11 +32,9 @@ export const ChangeQuery = pageQuery(100, 50, {
   ),
   deviation: Type.Optional(DeviationName({ description: 'Return only changes with this deviation.' })),
   commit: Type.Optional(
-    Type.String({
-      pattern: '^(?:[0-9a-f]{40}|[0-9a-f]{64})$',
-      description:
-        'Return only changes that contain the commit with this SHA: a commit of the pull request or the push, or one that the merge created.',
-    }),
+    sha(
+      'Return only changes that contain the commit with this SHA: a commit of the pull request or the push, or one that the merge created.',
+    ),
   ),
 })
 export type ChangeQuery = Static<typeof ChangeQuery>

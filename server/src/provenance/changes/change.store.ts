@@ -1,9 +1,9 @@
-import type { ChangeRepository } from '../../ci/changes/landed-change.store.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
-import type { ChainPosition } from '../chain/link.ts'
+import type { RepositoryKey } from '../../repositories/repository-key.ts'
+import { type ChainPosition, type Link, positionOf } from '../chain/link.ts'
 import { commitsOf } from '../chain/stated-change.ts'
+import type { Landing } from '../landings/landing.store.ts'
 import type { Amendment, ChangeRecord, Deviation } from './change-record.ts'
-import type { Landing } from './landing.store.ts'
 
 /** A change with its record. `record` is null after retention has removed it. */
 export type StoredChange = {
@@ -27,7 +27,7 @@ export async function findChange(db: Db, orgId: string, id: string): Promise<Sto
 /** The change of a pull request; null if it has none, or its record is not written yet. */
 export async function findChangeOfPullRequest(
   db: Db,
-  { org_id, provider, repository_id }: ChangeRepository,
+  { org_id, provider, repository_id }: RepositoryKey,
   number: number,
 ): Promise<StoredChange | null> {
   return findOne(
@@ -39,20 +39,14 @@ export async function findChangeOfPullRequest(
   )
 }
 
-type CommitName = ChangeRepository & { sha: string }
-
 /**
- * The change that a commit landed with: the one that ends with it, else the newest one that lists
- * it. Null if no change has the commit.
+ * The id of the change that a commit landed with: the one that ends with it, else the newest one
+ * that lists it. Null if no change has the commit.
  */
-export async function findChangeOfCommit(db: Db, commit: CommitName): Promise<StoredChange | null> {
-  const id = await findChangeIdOfCommit(db, commit)
-  return id === null ? null : findChange(db, commit.org_id, id)
-}
-
-/** The id of the change that a commit landed with, without its record. */
-export async function findChangeIdOfCommit(db: Db, commit: CommitName): Promise<string | null> {
-  const { org_id, provider, repository_id, sha } = commit
+export async function findChangeOfCommit(
+  db: Db,
+  { org_id, provider, repository_id, sha }: RepositoryKey & { sha: string },
+): Promise<string | null> {
   const [row] = await db<{ id: string }[]>`
     select change.id
     from change_commits listed
@@ -91,8 +85,8 @@ const LINKS_MAX = 1000
 
 /** The links of a change: its record, then its amendments. */
 async function listLinks(db: Db, { org_id, id, provider, repository_id }: ChangeRow) {
-  const rows = await db<(ChainPosition & { body: string | null })[]>`
-    select index, encode(hash, 'hex') as hash, encode(previous_hash, 'hex') as previous_hash, body
+  const rows = await db<Pick<Link, 'index' | 'hash' | 'previous_hash' | 'body'>[]>`
+    select index, hash, previous_hash, body
     from chain_links
     where org_id = ${org_id}
       and provider = ${provider}
@@ -100,7 +94,7 @@ async function listLinks(db: Db, { org_id, id, provider, repository_id }: Change
       and change_id = ${id}
     order by index
     limit ${LINKS_MAX}`
-  return rows.map(({ body, ...chain }) => ({ body, chain }))
+  return rows.map((link) => ({ body: link.body, chain: positionOf(link) }))
 }
 
 type NewChange = { record: ChangeRecord; link_index: number; recorded_at: Date }

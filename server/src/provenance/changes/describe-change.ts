@@ -1,13 +1,13 @@
 import type { LandedPullRequest, LandedPush, LandedReview } from '../../ci/changes/landed-change.store.ts'
-import type { CommitCheck, CommitRun } from '../../ci/evidence/commit-results.store.ts'
+import type { CheckResult, RunResult } from '../../ci/evidence/commit-results.store.ts'
+import type { Landing } from '../landings/landing.store.ts'
+import { DEADLINE_MS } from '../landings/landing-schedule.ts'
+import type { HostFacts } from '../landings/read-landing.ts'
 import { approvalsByOthers } from './approvals.ts'
-import type { BranchRules, ChangeCommit, ChangeRecord, RecordCheck, RecordReview, RecordRun } from './change-record.ts'
+import type { BranchRules, ChangeCommit, ChangeRecord, RecordedResults } from './change-record.ts'
 import { parseCodeOwners } from './code-owners.parser.ts'
 import { ownersOf } from './code-owners.ts'
 import { deviationsOf } from './deviations.ts'
-import type { Landing } from './landing.store.ts'
-import { DEADLINE_MS } from './landing-schedule.ts'
-import type { HostFacts } from './read-landing.ts'
 
 /** Everything that a record is made of. `push` brought the commit, if it is known. */
 export type ChangeFacts = {
@@ -23,7 +23,7 @@ export type ChangeFacts = {
 }
 
 /** The facts of a change that can still change after it has landed. */
-export type Results = { reviews: LandedReview[]; checks: CommitCheck[]; runs: CommitRun[] }
+export type Results = { reviews: LandedReview[]; checks: CheckResult[]; runs: RunResult[] }
 
 /** The record of a change (provenance.md §1). */
 export function describeChange(facts: ChangeFacts): ChangeRecord {
@@ -85,7 +85,7 @@ export function describeResults(
   { reviews, checks, runs }: Results,
   landing: Pick<Landing, 'head_sha' | 'landed_at'>,
   rules: Pick<BranchRules, 'required_checks'> | null,
-): { reviews: RecordReview[]; checks: RecordCheck[]; runs: RecordRun[] } {
+): RecordedResults {
   const [unrelated, own] = [
     runs.filter((run) => isUnrelated(run, landing)),
     runs.filter((run) => !isUnrelated(run, landing)),
@@ -103,11 +103,11 @@ export function describeResults(
 }
 
 /** A scheduled run that began long after the landing says nothing about the change. */
-function isUnrelated({ trigger_kind, created_at }: CommitRun, { landed_at }: Pick<Landing, 'landed_at'>): boolean {
+function isUnrelated({ trigger_kind, created_at }: RunResult, { landed_at }: Pick<Landing, 'landed_at'>): boolean {
   return trigger_kind === 'schedule' && Date.parse(created_at) > landed_at.getTime() + DEADLINE_MS
 }
 
 /** The pages of a run's jobs are below that of the run. */
-function isPartOf({ url: checkUrl }: CommitCheck, { url }: CommitRun): boolean {
+function isPartOf({ url: checkUrl }: CheckResult, { url }: RunResult): boolean {
   return url !== null && (checkUrl?.startsWith(`${url}/`) ?? false)
 }

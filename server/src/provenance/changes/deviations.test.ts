@@ -15,6 +15,7 @@ import {
   pushedRecord,
   reviewOf,
 } from '../../../test/support/change-records.ts'
+import type { RunStatus } from '../../ci/runs/run-status.ts'
 import { type BranchRules, DEVIATIONS, type Deviation, type RecordOwners } from './change-record.ts'
 import { deviationsOf, type UnratedRecord } from './deviations.ts'
 
@@ -25,7 +26,7 @@ const FAILED_RUN = {
   id: 'github_1',
   pipeline_name: 'CI',
   attempt: 1,
-  status: 'failure',
+  status: 'failure' as const,
   url: null,
   completed_at: null,
 }
@@ -282,7 +283,7 @@ const review = fc
   .map(({ reviewer, state, ...when }) => reviewOf(reviewer, state, when))
 const check = fc
   .record({
-    status: fc.constantFrom('success', 'failure', 'timed_out', 'in_progress', 'skipped', 'cancelled'),
+    status: fc.constantFrom<RunStatus[]>('success', 'failure', 'timed_out', 'in_progress', 'skipped', 'cancelled'),
     name: fc.constantFrom('build', 'test'),
     commit_sha: fc.constantFrom(HEAD, MERGE),
     required: fc.constantFrom(true, false, null),

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { ALICE, BOB, MERGE, mergedRecord, reviewOf } from '../../../test/support/change-records.ts'
+import type { RunStatus } from '../../ci/runs/run-status.ts'
 import type { Amendment, ChangeRecord, RecordCheck, RecordRun } from './change-record.ts'
 import { deviationsOf } from './deviations.ts'
 import { lateFacts } from './late-facts.ts'
@@ -11,10 +12,10 @@ function recordWith(fields: Partial<ChangeRecord> = {}): ChangeRecord {
   return { ...unrated, deviations: deviationsOf(unrated) }
 }
 
-const check = (status: string, name = 'build'): RecordCheck => ({
+const check = (status: RunStatus, name = 'build'): RecordCheck => ({
   ...{ name, source: 'ci', status, required: null, commit_sha: MERGE, url: null, completed_at: null },
 })
-const run = (status: string, attempt = 1): RecordRun => ({
+const run = (status: RunStatus, attempt = 1): RecordRun => ({
   ...{ id: 'gh_run_1', pipeline_name: 'CI', attempt, status, url: null, completed_at: null },
 })
 
@@ -62,7 +63,7 @@ test('an approval that is dismissed after the landing still counts for it', () =
   assert.deepEqual([dismissed?.facts.review?.state, dismissed?.facts.deviations, others], ['dismissed', [], []])
 })
 
-const statuses = fc.constantFrom('queued', 'in_progress', 'success', 'failure', 'cancelled')
+const statuses = fc.constantFrom<RunStatus[]>('queued', 'in_progress', 'success', 'failure', 'cancelled')
 const results: fc.Arbitrary<Results> = fc.record({
   reviews: fc.subarray([reviewOf(BOB), reviewOf(ALICE), reviewOf(BOB, 'commented', { minute: 90 })]),
   checks: fc.record({ a: statuses, b: statuses }).map(({ a, b }) => [check(a, 'a'), check(b, 'b')]),

@@ -1,3 +1,4 @@
+import { isFinal } from '../../ci/runs/run-status.ts'
 import { canonicalJson } from '../../platform/json/canonical-json.ts'
 import {
   type Amendment,
@@ -5,6 +6,7 @@ import {
   DEVIATIONS,
   type Deviation,
   type RecordCheck,
+  type RecordedResults,
   type RecordReview,
   type RecordRun,
 } from './change-record.ts'
@@ -12,10 +14,6 @@ import { deviationsOf } from './deviations.ts'
 
 /** A late fact that a record with its amendments does not state. */
 export type LateFact = Pick<Amendment, 'kind' | 'facts'>
-
-type Results = Pick<ChangeRecord, 'reviews' | 'checks' | 'runs'>
-
-const OPEN = ['queued', 'in_progress']
 
 /** What a late fact can show about the landing. Other rules are judged by what was known then. */
 const SHOWN: Record<Amendment['kind'], Deviation[]> = {
@@ -29,7 +27,11 @@ const SHOWN: Record<Amendment['kind'], Deviation[]> = {
  * new or different, and checks and runs that have finished or have another result. Each names all
  * deviations of the change that are known then.
  */
-export function lateFacts(record: ChangeRecord, amendments: readonly Amendment[], present: Results): LateFact[] {
+export function lateFacts(
+  record: ChangeRecord,
+  amendments: readonly Amendment[],
+  present: RecordedResults,
+): LateFact[] {
   const stated = withAmendments(record, amendments)
   const found = [
     ...newReviews(stated.reviews, present.reviews).map((review) => ({ kind: 'review' as const, facts: { review } })),
@@ -84,13 +86,13 @@ function newReviews(stated: RecordReview[], present: RecordReview[]): RecordRevi
 
 function newChecks(stated: RecordCheck[], present: RecordCheck[]): RecordCheck[] {
   const known = new Map(stated.map((check) => [nameOf(check), check.status]))
-  return present.filter((check) => !OPEN.includes(check.status) && known.get(nameOf(check)) !== check.status)
+  return present.filter((check) => isFinal(check.status) && known.get(nameOf(check)) !== check.status)
 }
 
 function newRuns(stated: RecordRun[], present: RecordRun[]): RecordRun[] {
   const resultOf = ({ attempt, status }: RecordRun) => `${attempt} ${status}`
   const known = new Map(stated.map((run) => [run.id, resultOf(run)]))
-  return present.filter((run) => !OPEN.includes(run.status) && known.get(run.id) !== resultOf(run))
+  return present.filter((run) => isFinal(run.status) && known.get(run.id) !== resultOf(run))
 }
 
 function nameOf({ commit_sha, source, name }: RecordCheck): string {

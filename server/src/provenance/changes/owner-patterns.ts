@@ -17,7 +17,7 @@ type Node = {
 }
 
 /** The patterns of a CODEOWNERS file, as a tree of path segments. */
-export type PatternTree = Node
+type PatternTree = Node
 
 /** Stands for `?` in the parts of a glob. No path contains it. */
 const ANY_CHARACTER = '\0'

@@ -1,14 +1,21 @@
-import type { ChangeRepository } from '../../ci/changes/landed-change.store.ts'
 import type { HostBranchRules } from '../../codehosts/host-change.ts'
 import { MINUTE_MS } from '../../platform/clock.ts'
 import { runAlone } from '../../platform/db/advisory-lock.ts'
 import { checkSql } from '../../platform/db/sql.ts'
 import { enqueue, type Job, type ScheduledJob } from '../../platform/queue/job.ts'
+import { type RepositoryKey, repositoryKeyText } from '../../repositories/repository-key.ts'
 import type { Services } from '../../services.ts'
-import { type HostReads, openHostReads } from './host-reads.ts'
-import { findNextDue, listDueLandings, listDueRepositories, postponeImport, postponeLanding } from './landing.store.ts'
-import type { LandingPass } from './read-landing.ts'
-import { recordChangesJob } from './record-jobs.ts'
+import { type HostReads, openHostReads } from '../landings/host-reads.ts'
+import {
+  findNextDue,
+  listDueLandings,
+  listDueRepositories,
+  postponeImport,
+  postponeLanding,
+} from '../landings/landing.store.ts'
+import { AFTER_ERROR, laterTry } from '../landings/landing-schedule.ts'
+import type { LandingPass } from '../landings/read-landing.ts'
+import { recordChangesJob } from '../landings/record-jobs.ts'
 import { settleLanding } from './record-landing.ts'
 
 const LANDINGS_AT_ONCE = 20
@@ -20,10 +27,10 @@ const SOON_MS = 3 * MINUTE_MS
  * Works on some due landings of a repository, unless another process does. Then it queues itself
  * again, so that an import takes turns with other jobs.
  */
-export const recordChanges: Job<Services, ChangeRepository> = {
+export const recordChanges: Job<Services, RepositoryKey> = {
   ...recordChangesJob,
   async run(services, repository, stopping) {
-    const key = `record changes ${recordChangesJob.once(repository)}`
+    const key = `record changes ${repositoryKeyText(repository)}`
     const ran = await runAlone(services.sql, key, () => settleSome(services, repository, stopping))
     stopping?.throwIfAborted()
     if (ran) await queueNext(services, repository)
@@ -42,7 +49,7 @@ export const recordDueChanges: ScheduledJob<Services> = {
   },
 }
 
-async function settleSome(services: Services, repository: ChangeRepository, stopping?: AbortSignal): Promise<void> {
+async function settleSome(services: Services, repository: RepositoryKey, stopping?: AbortSignal): Promise<void> {
   const { sql, clock } = services
   const now = clock.now()
   const due = await listDueLandings(sql, repository, { now, limit: LANDINGS_AT_ONCE })
@@ -65,8 +72,8 @@ async function settleSafely(pass: LandingPass): Promise<void> {
   } catch (err) {
     await checkSql(services.sql)
     services.log.error({ err, landing: landing.id }, 'Could not write the record of a change')
-    const due_at = new Date(services.clock.now().getTime() + Math.min(2 ** landing.tries, 60) * MINUTE_MS)
-    await postponeLanding(services.sql, landing.id, { ...landing, tries: Math.min(landing.tries + 1, 20), due_at })
+    const later = laterTry(landing, AFTER_ERROR, services.clock.now())
+    await postponeLanding(services.sql, landing.id, { ...landing, ...later })
   }
 }
 
@@ -74,7 +81,7 @@ async function settleSafely(pass: LandingPass): Promise<void> {
  * Where the host says when it accepts requests again, the import of the repository waits until
  * then.
  */
-async function isHostDown({ sql }: Services, repository: ChangeRepository, reads: HostReads): Promise<boolean> {
+async function isHostDown({ sql }: Services, repository: RepositoryKey, reads: HostReads): Promise<boolean> {
   if (reads.source === null) return false
   const { is_down, retry_at } = await reads.failure()
   if (is_down && retry_at !== null) await postponeImport(sql, repository, retry_at)
@@ -82,7 +89,7 @@ async function isHostDown({ sql }: Services, repository: ChangeRepository, reads
 }
 
 /** Queues the job for what is due soon. The scheduled job finds what is due later. */
-async function queueNext({ sql, clock }: Services, repository: ChangeRepository): Promise<void> {
+async function queueNext({ sql, clock }: Services, repository: RepositoryKey): Promise<void> {
   const next = await findNextDue(sql, repository)
   if (next === null) return
   const delay = Math.max(next.getTime() - clock.now().getTime(), 0)

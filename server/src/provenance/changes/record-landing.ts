@@ -7,17 +7,15 @@ import {
   listReviewsOf,
 } from '../../ci/changes/landed-change.store.ts'
 import { listCommitChecks, listCommitRuns } from '../../ci/evidence/commit-results.store.ts'
+import { isFinal } from '../../ci/runs/run-status.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import { newChangeId } from '../../platform/ids.ts'
 import { findFollowed } from '../../repositories/followed-repository.store.ts'
 import { readChangeSecurity } from '../../security/policy-facts/change-security.store.ts'
 import { appendLink } from '../chain/append-link.ts'
-import { insertChange } from './change.store.ts'
-import { readOwnCommits } from './change-of-push.ts'
-import type { ChangeRecord } from './change-record.ts'
-import { describeChange, type Results } from './describe-change.ts'
-import { dropLanding, type Landing, lockLanding, markRecorded, postponeLanding } from './landing.store.ts'
-import { type CommitState, nextStep, nextTry } from './landing-schedule.ts'
+import { readOwnCommits } from '../landings/change-of-push.ts'
+import { dropLanding, type Landing, lockLanding, markRecorded, postponeLanding } from '../landings/landing.store.ts'
+import { type CommitState, laterTry, nextStep, nextTry, WITHOUT_COMMIT } from '../landings/landing-schedule.ts'
 import {
   type HostFacts,
   type LandingPass,
@@ -25,11 +23,10 @@ import {
   readMergedPullRequest,
   readPullRequest,
   readPush,
-} from './read-landing.ts'
-
-const OPEN = ['queued', 'in_progress']
-/** How long a merged pull request whose commit is unknown waits for it. */
-const NO_COMMIT_PAUSE_MS = 5 * 60_000
+} from '../landings/read-landing.ts'
+import { insertChange } from './change.store.ts'
+import type { ChangeRecord } from './change-record.ts'
+import { describeChange, type Results } from './describe-change.ts'
 
 /**
  * Does what is due for a landing: waits for checks and runs, finds that a push is no change of its
@@ -62,22 +59,26 @@ async function findSubject(pass: LandingPass): Promise<Subject | null> {
     const push = await findPush(services.sql, landing, landing.push_id as string)
     return { merge_sha: landing.head_sha, pull_request: null, push }
   }
-  let pull = await findPullRequest(services.sql, landing, landing.pull_request)
-  if (pull?.merge_commit_sha === null) {
-    await readPullRequest(pass, landing.pull_request)
-    pull = await findPullRequest(services.sql, landing, landing.pull_request)
+  const pull_request = await findMerged(pass, landing.pull_request)
+  const merge_sha = pull_request?.merge_commit_sha ?? null
+  if (merge_sha !== null) {
+    const push = await findPushOfCommit(services.sql, landing, landing.branch, merge_sha)
+    return { merge_sha, pull_request, push }
   }
-  const merge_sha = pull?.merge_commit_sha ?? null
-  if (pull !== null && merge_sha !== null)
-    return {
-      merge_sha,
-      pull_request: pull,
-      push: await findPushOfCommit(services.sql, landing, landing.branch, merge_sha),
-    }
-  const pause = Math.min(NO_COMMIT_PAUSE_MS * 2 ** landing.tries, 24 * 60 * 60_000)
-  const due_at = new Date(services.clock.now().getTime() + pause)
-  await postponeLanding(services.sql, landing.id, { ...landing, tries: Math.min(landing.tries + 1, 20), due_at })
+  await postponeLanding(services.sql, landing.id, {
+    ...landing,
+    ...laterTry(landing, WITHOUT_COMMIT, services.clock.now()),
+  })
   return null
+}
+
+/** Asks the host for the commit of a merged pull request, if it is unknown. */
+async function findMerged(pass: LandingPass, number: number): Promise<LandedPullRequest | null> {
+  const { services, landing } = pass
+  const known = await findPullRequest(services.sql, landing, number)
+  if (known?.merge_commit_sha !== null) return known
+  await readPullRequest(pass, number)
+  return findPullRequest(services.sql, landing, number)
 }
 
 async function stateOf(db: Db, landing: Landing, mergeSha: string): Promise<CommitState> {
@@ -87,7 +88,7 @@ async function stateOf(db: Db, landing: Landing, mergeSha: string): Promise<Comm
   ])
   const results = [...checks, ...runs]
   if (results.length === 0) return 'unknown'
-  return results.some(({ status }) => OPEN.includes(status)) ? 'open' : 'finished'
+  return results.every(({ status }) => isFinal(status)) ? 'finished' : 'open'
 }
 
 /** Null: a push brought no commits of its own. */

@@ -1,9 +1,11 @@
-import { type ChangeRepository, findPullRequest } from '../../ci/changes/landed-change.store.ts'
-import { ApiError, notFound } from '../../platform/http/errors.ts'
+import { findPullRequest } from '../../ci/changes/landed-change.store.ts'
+import { notFound } from '../../platform/http/errors.ts'
+import type { RepositoryKey } from '../../repositories/repository-key.ts'
 import type { Services } from '../../services.ts'
+import { findLanding } from '../landings/landing.store.ts'
+import { deadlineOf } from '../landings/landing-schedule.ts'
 import { findChange, findChangeOfPullRequest, type StoredChange } from './change.store.ts'
-import { findLanding } from './landing.store.ts'
-import { deadlineOf } from './landing-schedule.ts'
+import { unavailable } from './statement-errors.ts'
 
 const PULL_REQUEST_ID = /^pr_([a-z]+)_([0-9A-Za-z-]+)_([1-9]\d{0,8})$/
 
@@ -33,7 +35,7 @@ export async function requireChange(services: Pick<Services, 'sql'>, orgId: stri
 
 async function requireChangeOfPullRequest(
   { sql }: Pick<Services, 'sql'>,
-  repository: ChangeRepository,
+  repository: RepositoryKey,
   number: number,
 ): Promise<StoredChange> {
   const change = await findChangeOfPullRequest(sql, repository, number)
@@ -51,9 +53,5 @@ async function requireChangeOfPullRequest(
     landing === null
       ? `Pull request ${number} was not merged into the tracked branch.`
       : `The record of pull request ${number} is not written yet. It is written when the checks of the commit have finished, or at ${deadlineOf(landing).toISOString()}.`
-  throw new ApiError(404, 'not_found', message, { reason: 'NO_CHANGE' })
-}
-
-function unavailable(reason: string, message: string): ApiError {
-  return new ApiError(409, 'statement_unavailable', message, { reason })
+  throw unavailable('NO_CHANGE', message)
 }

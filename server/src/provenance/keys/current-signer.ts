@@ -6,7 +6,7 @@ import { requireCurrentKey } from './rotate-key.ts'
 import { publicKeyOf, type SigningKey, sealLabel } from './signing-key.ts'
 
 /** Signs with an organization's current key: ECDSA P-256 with SHA-256. */
-export type Signer = {
+type Signer = {
   /** Lower-case hexadecimal SHA-256 of the DER SubjectPublicKeyInfo. */
   keyid: string
   /** Returns a DER signature. Throws `ApiError` 503 if AWS KMS cannot be used. */

@@ -1,4 +1,4 @@
-import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto'
+import { createPublicKey, hash, type KeyObject, verify } from 'node:crypto'
 import type { KMSClient } from '@aws-sdk/client-kms'
 import { ApiError } from '../../platform/http/errors.ts'
 
@@ -30,7 +30,7 @@ export async function readKmsPublicKey(name: string): Promise<KeyObject> {
 export async function signWithKms(name: string, publicKey: KeyObject, bytes: Buffer): Promise<Buffer> {
   const { SignCommand } = await import('@aws-sdk/client-kms')
   const client = await openClient()
-  const digest = createHash('sha256').update(bytes).digest()
+  const digest = hash('sha256', bytes, 'buffer')
   const request = { KeyId: name, Message: digest, MessageType: 'DIGEST', SigningAlgorithm: 'ECDSA_SHA_256' } as const
   const { Signature } = await orUnavailable(client.send(new SignCommand(request)))
   const signature = Buffer.from(Signature ?? '')

@@ -1,4 +1,4 @@
-import { createHash, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
+import { createPublicKey, generateKeyPairSync, hash, type KeyObject } from 'node:crypto'
 import { sealText } from '../../platform/crypto/sealed-text.ts'
 
 /** ECDSA P-256 with SHA-256, in the form that the API shows. */
@@ -25,7 +25,7 @@ export function generateKeyPair(sealingKey: KeyObject, orgId: string): KeyPair {
 export function namePublicKey(publicKey: KeyObject): { keyid: string; pem: string } {
   const der = publicKey.export({ type: 'spki', format: 'der' })
   return {
-    keyid: createHash('sha256').update(der).digest('hex'),
+    keyid: hash('sha256', der, 'hex'),
     pem: publicKey.export({ type: 'spki', format: 'pem' }) as string,
   }
 }

@@ -1,5 +1,5 @@
 import type { LinkRow } from '../chain/link.store.ts'
-import type { ChainPosition } from '../chain/link.ts'
+import { type ChainPosition, positionOf } from '../chain/link.ts'
 import type { ChainState } from '../chain/read-chain-state.ts'
 import type { Amendment, ChangeRecord } from '../changes/change-record.ts'
 import type { StatementContent, Subject } from './in-toto-statement.ts'
@@ -9,14 +9,14 @@ export const CHANGE_RECORD = 'https://shiplock.dev/change-record/v1'
 export type Breaks = ChainState['breaks']
 
 /** The record of a change with its amendments, each with its position in the chain. */
-export type StatedChange = {
+export type RecordedChange = {
   record: ChangeRecord
   amendments: (Amendment & { chain: ChainPosition })[]
   chain: ChainPosition
 }
 
 /** What the links of a change state. Null if the record is missing or its text is not JSON. */
-export function readStatedChange([first, ...others]: readonly LinkRow[]): StatedChange | null {
+export function readRecordedChange([first, ...others]: readonly LinkRow[]): RecordedChange | null {
   if (first?.kind !== 'record') return null
   try {
     const record = JSON.parse(first.body ?? '') as ChangeRecord
@@ -30,12 +30,8 @@ export function readStatedChange([first, ...others]: readonly LinkRow[]): Stated
   }
 }
 
-function positionOf({ index, hash, previous_hash }: LinkRow): ChainPosition {
-  return { index, hash: hash.toString('hex'), previous_hash: previous_hash?.toString('hex') ?? null }
-}
-
 /** `breaks` are the acknowledged mismatches of the chain. */
-export function changeContent(change: StatedChange, breaks: Breaks): StatementContent {
+export function changeContent(change: RecordedChange, breaks: Breaks): StatementContent {
   const { repository, commits } = change.record
   return {
     subject: [commitSubject(repository, commits.merge)],

@@ -4,11 +4,11 @@ import { ApiError, notFound } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
 import { readChainState } from '../chain/read-chain-state.ts'
 import { parsePullRequestId, requireChange } from '../changes/require-change.ts'
-import { type Breaks, changeContent, readStatedChange, type StatedChange } from './change-content.ts'
+import { requireStatements, unavailable } from '../changes/statement-errors.ts'
+import { type Breaks, changeContent, type RecordedChange, readRecordedChange } from './change-content.ts'
 import { findIssuedChange, type IssuedChange } from './change-statement.store.ts'
 import { fingerprintOf, issueStatement } from './issue-statement.ts'
 import { findNewestStatement, findStatement, type StatementName, type StoredStatement } from './statement.store.ts'
-import { requireStatements, unavailable } from './statement-errors.ts'
 import { verifyChange } from './verify-change.ts'
 
 /**
@@ -65,7 +65,7 @@ function factsOf({ record, last }: Hashes, breaks: Breaks): object {
   return { record, last, breaks: breaks.filter(({ acknowledged_at }) => acknowledged_at !== null) }
 }
 
-export function hashesOf({ chain, amendments }: StatedChange): Hashes {
+export function hashesOf({ chain, amendments }: RecordedChange): Hashes {
   return { record: chain.hash, last: amendments.at(-1)?.chain.hash ?? chain.hash }
 }
 
@@ -79,7 +79,7 @@ async function issueVerified(services: Services, change: IssuedChange): Promise<
   if (state === 'broken') return issuedBefore(services, nameOf(change))
   if (links.some(({ tombstone }) => tombstone !== null))
     throw unavailable('RECORD_EXPIRED', 'The record of the change was removed by data retention.')
-  const stated = readStatedChange(links)
+  const stated = readRecordedChange(links)
   if (stated === null) return issuedBefore(services, nameOf(change))
   const facts = factsOf(hashesOf(stated), breaks)
   return issueStatement(services, nameOf(change), facts, () => changeContent(stated, breaks))

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { preAuthEncoding } from '../../platform/crypto/dsse.ts'
 import { canonicalJson } from '../../platform/json/canonical-json.ts'
 import type { Services } from '../../services.ts'
@@ -67,5 +67,5 @@ async function storeOnce(
 }
 
 function sha256(bytes: Buffer | string): Buffer {
-  return createHash('sha256').update(bytes).digest()
+  return hash('sha256', bytes, 'buffer')
 }

@@ -9,14 +9,14 @@ import { locateRepository } from '../../repositories/repository-lookup.store.ts'
 import type { Services } from '../../services.ts'
 import { type ChainState, readChainState } from '../chain/read-chain-state.ts'
 import { commitsOf } from '../chain/stated-change.ts'
-import { findChangeIdOfCommit } from '../changes/change.store.ts'
-import { readStatedChange } from './change-content.ts'
+import { findChangeOfCommit } from '../changes/change.store.ts'
+import { requireStatements, unavailable } from '../changes/statement-errors.ts'
+import { readRecordedChange } from './change-content.ts'
 import { findIssuedChange, type IssuedChange } from './change-statement.store.ts'
 import { hashesOf } from './change-statement.ts'
 import { fingerprintOf, issueStatement } from './issue-statement.ts'
 import { isCommit, promotionPathContent, toChangeOfPath } from './promotion-path.ts'
 import { findStatement, type StatementName, type StoredStatement } from './statement.store.ts'
-import { requireStatements, unavailable } from './statement-errors.ts'
 import { verifyChange } from './verify-change.ts'
 
 export type StatedDeployment = PromotedDeployment & { path_sha256: string }
@@ -75,7 +75,7 @@ export async function findChangeOf(services: Services, deployment: PromotedDeplo
   const repository = await findRepositoryOf(services, deployment)
   if (repository === null) return null
   const { provider, id: repository_id } = repository
-  const id = await findChangeIdOfCommit(sql, { org_id, provider, repository_id, sha })
+  const id = await findChangeOfCommit(sql, { org_id, provider, repository_id, sha })
   return id === null ? null : findIssuedChange(sql, org_id, id)
 }
 
@@ -122,7 +122,7 @@ async function issueNew(
 /** Null if the record does not name the commit, although a row of the database does. */
 async function readVerified(services: Services, change: IssuedChange, sha: string) {
   const { links, ...state } = await verifyChange(services, change)
-  const stated = state.state === 'broken' ? null : readStatedChange(links)
+  const stated = state.state === 'broken' ? null : readRecordedChange(links)
   if (stated !== null && !commitsOf(stated.record).includes(sha)) return null
   return {
     facts: changeFacts(change, stated === null ? change.hashes : hashesOf(stated), state),

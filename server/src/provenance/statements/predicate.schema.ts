@@ -12,6 +12,7 @@ import {
   RecordPullRequest,
   RecordPusher,
   review,
+  sha,
 } from '../changes/change-record.schema.ts'
 import { CHANGE_RECORD } from './change-content.ts'
 import { PROMOTION_PATH } from './promotion-path.ts'
@@ -24,7 +25,7 @@ const Breaks = Type.Array(ChainBreak, {
 })
 
 /** The predicate of a change statement. */
-export const ChangeRecordPredicate = {
+const ChangeRecordPredicate = {
   ...JSON_SCHEMA,
   ...Closed(
     {
@@ -79,7 +80,7 @@ const Omitted = (what: string) =>
   Type.Integer({ minimum: 0, description: `How many ${what} are left out because there are too many.` })
 
 /** The predicate of a lineage statement. */
-export const PromotionPathPredicate = {
+const PromotionPathPredicate = {
   ...JSON_SCHEMA,
   ...Closed(
     {
@@ -92,7 +93,7 @@ export const PromotionPathPredicate = {
         },
         { description: 'The repository of the commit.' },
       ),
-      commit: Type.String({ pattern: '^(?:[0-9a-f]{40}|[0-9a-f]{64})$', description: 'The SHA of the commit.' }),
+      commit: sha('The SHA of the commit.'),
       change: Nullable(Change),
       runs: Type.Array(CommitRun, { description: 'The pipeline runs of the commit, oldest first.' }),
       runs_omitted: Omitted('runs'),

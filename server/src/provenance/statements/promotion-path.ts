@@ -1,24 +1,25 @@
+import { COMMIT_SHA } from '../../ci/runs/run.schema.ts'
 import type { PromotedDeployment, PromotionPath } from '../../deployments/promotion.ts'
 import { splitAddress } from '../../repositories/repository-identity.ts'
 import type { ChangeRecord } from '../changes/change-record.ts'
-import { type Breaks, commitSubject, type StatedChange } from './change-content.ts'
+import { type Breaks, commitSubject, type RecordedChange } from './change-content.ts'
 import type { StatementContent, Subject } from './in-toto-statement.ts'
 
 export const PROMOTION_PATH = 'https://shiplock.dev/promotion-path/v1'
 
-/** The full SHA-1 or SHA-256 of a commit. */
+/** Whether a deployment names a commit, and not a branch. */
 export function isCommit(sha: string): boolean {
-  return /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(sha)
+  return new RegExp(COMMIT_SHA).test(sha)
 }
 
 /** What a promotion path states of a change. */
-export type ChangeOfPath = ReturnType<typeof toChangeOfPath>
+type ChangeOfPath = ReturnType<typeof toChangeOfPath>
 
 /**
  * `stated` is null if the records do not verify, or retention has removed them. Reviews and
  * deviations are those at the time of the merge; amendments name the later facts.
  */
-export function toChangeOfPath(id: string, stated: StatedChange | null, breaks: Breaks) {
+export function toChangeOfPath(id: string, stated: RecordedChange | null, breaks: Breaks) {
   return {
     id,
     record: stated && toRecordOfPath(stated.record),

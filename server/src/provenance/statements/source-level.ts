@@ -2,7 +2,7 @@ import { approvalsOf, isByAuthor } from '../changes/approvals.ts'
 import type { ChangeRecord, Deviation } from '../changes/change-record.ts'
 
 /** Levels of the source track (SLSA 1.2, "Source: Requirements for producing source"). */
-export type SourceLevel = 1 | 2 | 3 | 4
+type SourceLevel = 1 | 2 | 3 | 4
 
 /**
  * The highest level that the record of a change supports for a commit that it names:

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { Closed, ItemId, Nullable } from '../../platform/http/schemas.ts'
-import type { StatementReason } from './statement-errors.ts'
+import type { StatementReason } from '../changes/statement-errors.ts'
 
 export const StatementQuery = Closed({
   bundle: Type.Optional(
@@ -19,13 +19,6 @@ export const StatementQuery = Closed({
   ),
 })
 export type StatementQuery = Static<typeof StatementQuery>
-
-export const ChangePath = Closed({
-  id: Type.String({
-    ...ItemId,
-    description: 'The id of the change, or its pull request as `pr_<provider>_<repository id>_<number>`.',
-  }),
-})
 
 export const DeploymentPath = Closed({
   id: Type.String({ ...ItemId, description: 'The id of the deployment.' }),

@@ -1,6 +1,6 @@
 import type { Db, Tx } from '../../platform/db/sql.ts'
 
-export type StatementKind = 'change' | 'lineage' | 'verification'
+type StatementKind = 'change' | 'lineage' | 'verification'
 
 /** `subject_id` is the id of the change or deployment. */
 export type StatementName = { org_id: string; kind: StatementKind; subject_id: string }

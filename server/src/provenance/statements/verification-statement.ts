@@ -8,7 +8,8 @@ import { notFound } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
 import { commitsOf } from '../chain/stated-change.ts'
 import type { ChangeRecord } from '../changes/change-record.ts'
-import { readStatedChange, type StatedChange } from './change-content.ts'
+import { unavailable } from '../changes/statement-errors.ts'
+import { readRecordedChange, type RecordedChange } from './change-content.ts'
 import type { IssuedChange } from './change-statement.store.ts'
 import { issueChangeStatement, issuedBefore } from './change-statement.ts'
 import { fingerprintOf, issueStatement } from './issue-statement.ts'
@@ -22,7 +23,6 @@ import {
 } from './lineage-statement.ts'
 import { isCommit } from './promotion-path.ts'
 import { findStatement, type StatementName, type StoredStatement } from './statement.store.ts'
-import { unavailable } from './statement-errors.ts'
 import { type InputAttestation, summaryContent, summaryFacts } from './verification-summary.ts'
 import { verifyChange } from './verify-change.ts'
 
@@ -87,7 +87,7 @@ async function issueSummary(
   const stored = await findStatement(services.sql, name, fingerprintOf(summaryFacts(deployment, inputs)))
   if (stored !== null) return stored
   const verified = await verifyChange(services, change)
-  const stated = verified.state === 'broken' ? null : readStatedChange(verified.links)
+  const stated = verified.state === 'broken' ? null : readRecordedChange(verified.links)
   if (stated === null) return issuedBefore(services, name)
   const record = withAmendedDeviations(stated)
   if (!commitsOf(record).includes(deployment.commit_sha)) throw noChange()
@@ -99,7 +99,7 @@ async function issueSummary(
 }
 
 /** The record with the deviations that became known later, such as a check that failed. */
-function withAmendedDeviations({ record, amendments }: StatedChange): ChangeRecord {
+function withAmendedDeviations({ record, amendments }: RecordedChange): ChangeRecord {
   const later = amendments.flatMap(({ facts }) => facts.deviations)
   return { ...record, deviations: [...new Set([...record.deviations, ...later])] }
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import packageJson from '../../../package.json' with { type: 'json' }
 import { type PromotedDeployment, type PromotionPath, type Verdict, verdictOf } from '../../deployments/promotion.ts'
 import { canonicalJson } from '../../platform/json/canonical-json.ts'
@@ -14,12 +14,13 @@ export type InputAttestation = { uri: string; digest: { sha256: string } }
 
 /**
  * What determines a summary: the record by the digest of its statement, the path by its own digest,
- * and the answers of gates and policies. The version of the server does not: an issued summary
- * keeps its bytes after an upgrade.
+ * and the answers of gates and policies. The version of the server and the addresses of the inputs
+ * do not: an issued summary keeps its bytes after an upgrade, and at another base URL.
  */
 export function summaryFacts(deployment: PromotedDeployment & { path_sha256: string }, inputs: InputAttestation[]) {
   const { address, environment, commit_sha, path_sha256 } = deployment
-  return { address, environment, commit_sha, path_sha256, ...verdictOf(deployment), inputs }
+  const digests = inputs.map(({ digest }) => digest.sha256)
+  return { address, environment, commit_sha, path_sha256, ...verdictOf(deployment), inputs: digests }
 }
 
 type Verified = {
@@ -59,7 +60,7 @@ function resourceUri({ address, environment }: PromotedDeployment): string {
  */
 function policyDigest({ deployment: { policies: evaluation } }: PromotionPath): string {
   const versions = (evaluation?.policies ?? []).map(({ id, version, sha256 }) => ({ id, version, sha256 }))
-  return createHash('sha256').update(canonicalJson(versions)).digest('hex')
+  return hash('sha256', canonicalJson(versions), 'hex')
 }
 
 function levelsOf({ policies_passed, gated }: Verdict, record: ChangeRecord, sha: string): string[] {

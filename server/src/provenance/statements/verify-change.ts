@@ -5,7 +5,7 @@ import type { ChainKey } from '../chain/link.ts'
 import { type ChainState, verifyInterval } from '../chain/read-chain-state.ts'
 
 /** A change and the indexes of its first and its last link. */
-export type LinkedChange = ChainKey & { id: string; chain: { index: number }; last_index: number }
+type LinkedChange = ChainKey & { id: string; chain: { index: number }; last_index: number }
 
 /** The links are those of the change, in their order. They verify unless `state` is `broken`. */
 type VerifiedChange = ChainState & { links: LinkRow[] }

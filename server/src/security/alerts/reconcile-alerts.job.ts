@@ -5,6 +5,7 @@ import { type Event, publish } from '../../platform/queue/event.ts'
 import type { Job } from '../../platform/queue/job.ts'
 import { branchName, isTracked } from '../../repositories/branch-name.ts'
 import type { Provider } from '../../repositories/repository-identity.ts'
+import { RepositoryKey, repositoryKeyText } from '../../repositories/repository-key.ts'
 import { findById, type LinkedRepository } from '../../repositories/repository-lookup.store.ts'
 import type { Services } from '../../services.ts'
 import type { ReportTool } from '../formats/report/parsed-report.ts'
@@ -21,7 +22,6 @@ import { alertFinding } from './alert-finding.ts'
 import { type DueAlert, lockAlertFindings, readDueAlerts } from './due-alert.store.ts'
 import type { AlertRepository } from './host-alert.store.ts'
 
-const Payload = Type.Object({ org_id: Type.String(), provider: Type.String(), repository_id: Type.String() })
 const ATTEMPTS_MAX = 10
 
 /**
@@ -37,9 +37,9 @@ export const alertsChanged: Event<{ org_id: string; repository: string }> = {
 /** Brings the findings of a repository's alerts in line with the alerts that changed. */
 export const reconcileAlertsJob: Job<Services, AlertRepository> = {
   name: 'security.reconcile-alerts',
-  payload: Payload,
+  payload: RepositoryKey,
   attemptsMax: ATTEMPTS_MAX,
-  once: ({ org_id, provider, repository_id }) => `${org_id} ${provider} ${repository_id}`,
+  once: repositoryKeyText,
   run: reconcileRepository,
 }
 

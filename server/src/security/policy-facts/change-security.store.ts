@@ -4,7 +4,7 @@ import type { Severity } from '../vocabulary/severity.ts'
 import { repositoryNosOf } from './policy-repository.store.ts'
 
 /** Null if no scanner had reported on the tracked branch. */
-export type ChangeSecurity = {
+type ChangeSecurity = {
   /** Issues that were open on the tracked branch. */
   open: Record<Severity, number>
   known_exploited: number

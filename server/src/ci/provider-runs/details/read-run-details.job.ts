@@ -4,11 +4,12 @@ import type { HostRepository } from '../../../codehosts/host-repository.ts'
 import type { HostCommit } from '../../../codehosts/host-run.ts'
 import { DAY_MS } from '../../../platform/clock.ts'
 import { enqueue, type Job } from '../../../platform/queue/job.ts'
+import type { RepositoryKey } from '../../../repositories/repository-key.ts'
 import type { Services } from '../../../services.ts'
 import { findMergedPullRequests } from '../../changes/pull-request.store.ts'
 import { applyHostRun } from '../apply-host-run.ts'
 import { markUnscored } from '../provider-run.store.ts'
-import { completeRunsJob, type RepositoryKey, readRunDetailsJob } from '../provider-run-jobs.ts'
+import { completeRunsJob, readRunDetailsJob } from '../provider-run-jobs.ts'
 import { READ_AGAIN_MS, type TolerantReads, tolerantReads } from '../tolerant-reads.ts'
 import {
   insertWorkflowFile,

@@ -1,7 +1,7 @@
 import type { HostCommit } from '../../../codehosts/host-run.ts'
 import { averageId } from '../../../platform/db/average-id.ts'
 import type { Db } from '../../../platform/db/sql.ts'
-import type { RepositoryKey } from '../provider-run-jobs.ts'
+import type { RepositoryKey } from '../../../repositories/repository-key.ts'
 import type { WorkflowFile } from './workflow-file.parser.ts'
 
 /** A run whose details have not been read. */

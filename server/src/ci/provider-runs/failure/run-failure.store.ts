@@ -1,6 +1,6 @@
 import type { Db } from '../../../platform/db/sql.ts'
+import type { RepositoryKey } from '../../../repositories/repository-key.ts'
 import type { RunStatus } from '../../runs/run-status.ts'
-import type { RepositoryKey } from '../provider-run-jobs.ts'
 import type { RunFailure } from './run-failure.ts'
 
 /** A failed attempt that has not been explained. */

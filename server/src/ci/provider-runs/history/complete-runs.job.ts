@@ -1,8 +1,9 @@
 import type { Tx } from '../../../platform/db/sql.ts'
 import { enqueue, type Job } from '../../../platform/queue/job.ts'
+import type { RepositoryKey } from '../../../repositories/repository-key.ts'
 import type { Services } from '../../../services.ts'
 import { markUnscored } from '../provider-run.store.ts'
-import { completeRunsJob, type RepositoryKey, readRunDetailsJob, readRunFailuresJob } from '../provider-run-jobs.ts'
+import { completeRunsJob, readRunDetailsJob, readRunFailuresJob } from '../provider-run-jobs.ts'
 import {
   type BranchHistory,
   findUnreadRuns,

@@ -1,7 +1,7 @@
 import { lockName } from '../../../platform/db/advisory-lock.ts'
 import { averageId } from '../../../platform/db/average-id.ts'
 import type { Db, Tx } from '../../../platform/db/sql.ts'
-import type { RepositoryKey } from '../provider-run-jobs.ts'
+import type { RepositoryKey } from '../../../repositories/repository-key.ts'
 import { HISTORY_RUNS, type ScoredRun } from './run-scores.ts'
 
 /** The runs of a workflow on a branch. A branch of a fork with the same name is another one. */

@@ -1,9 +1,9 @@
-import type { ChangeRepository } from '../../ci/changes/landed-change.store.ts'
 import { type TolerantReads, tolerantReads } from '../../ci/provider-runs/tolerant-reads.ts'
 import { type HostClient, HostRefusal, HostUnavailable } from '../../codehosts/code-host.ts'
 import { openRepository } from '../../codehosts/connections/open-client.ts'
 import type { HostSource } from '../../codehosts/host-event.ts'
 import type { HostRepository } from '../../codehosts/host-repository.ts'
+import type { RepositoryKey } from '../../repositories/repository-key.ts'
 import type { Services } from '../../services.ts'
 
 /** Reads about one repository. What the host cannot say is null. */
@@ -21,7 +21,7 @@ export type HostReads = {
   failure(): Promise<{ is_down: boolean; retry_at: Date | null }>
 }
 
-export async function openHostReads(services: Services, key: ChangeRepository): Promise<HostReads> {
+export async function openHostReads(services: Services, key: RepositoryKey): Promise<HostReads> {
   const opened = await openRepository(services, key)
   if (opened === null) return withoutConnection()
   const { client, repository, connection } = opened

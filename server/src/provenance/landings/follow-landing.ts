@@ -1,5 +1,4 @@
 import { isTrackedBranch } from '../../ci/changes/apply-change.ts'
-import type { ChangeRepository } from '../../ci/changes/landed-change.store.ts'
 import { pushId } from '../../ci/changes/push.store.ts'
 import type { HostEventHandler } from '../../codehosts/deliveries/host-event-handler.ts'
 import type { HostPullRequest } from '../../codehosts/host-change.ts'
@@ -7,6 +6,7 @@ import type { HostSource } from '../../codehosts/host-event.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { enqueue } from '../../platform/queue/job.ts'
 import { branchName } from '../../repositories/branch-name.ts'
+import type { RepositoryKey } from '../../repositories/repository-key.ts'
 import { addMergeCommit, type ConcernedBy, insertLanding, listConcerned, type NewLanding } from './landing.store.ts'
 import { firstDue, isLate, SETTLE_MS } from './landing-schedule.ts'
 import { followFactJob, recordChangesJob } from './record-jobs.ts'
@@ -36,7 +36,7 @@ export const followTrackedPush: HostEventHandler<'push'> = async ({ clock }, tx,
   await noteLanding(tx, repositoryOf(source, push), what, clock.now())
 }
 
-async function noteLanding(tx: Tx, repository: ChangeRepository, what: What, now: Date): Promise<void> {
+async function noteLanding(tx: Tx, repository: RepositoryKey, what: What, now: Date): Promise<void> {
   const times = { landed_at: what.landed_at, noted_at: now }
   const landing = { ...repository, ...what, noted_at: now, late: isLate(times), due_at: firstDue(times) }
   const isNew = await insertLanding(tx, landing)
@@ -58,7 +58,7 @@ export const followLandedRun: HostEventHandler<'run'> = (_, tx, source, run) =>
  * The fact is looked at in a transaction of its own, after this one. Its jobs have no key, because
  * transactions that apply many events would wait for each other.
  */
-async function followFact(tx: Tx, repository: ChangeRepository, fact: ConcernedBy): Promise<void> {
+async function followFact(tx: Tx, repository: RepositoryKey, fact: ConcernedBy): Promise<void> {
   for (const landing_id of await listConcerned(tx, repository, fact)) await enqueue(tx, followFactJob, { landing_id })
 }
 

@@ -1,8 +1,8 @@
-import type { ChangeRepository } from '../../ci/changes/landed-change.store.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
+import type { RepositoryKey } from '../../repositories/repository-key.ts'
 
 /** What landed: a merged pull request or a direct push. */
-export type NewLanding = ChangeRepository & {
+export type NewLanding = RepositoryKey & {
   pull_request: number | null
   push_id: string | null
   branch: string
@@ -53,7 +53,7 @@ export async function addMergeCommit(tx: Tx, { merge_sha, due_at, ...landing }: 
 /** The waiting landings that are due: recent ones first, then those of an import, oldest first. */
 export async function listDueLandings(
   db: Db,
-  repository: ChangeRepository,
+  repository: RepositoryKey,
   { now, limit }: { now: Date; limit: number },
 ): Promise<Landing[]> {
   return db<Landing[]>`
@@ -67,7 +67,7 @@ export async function listDueLandings(
 }
 
 /** When the next waiting landing of a repository is due; null if none waits. */
-export async function findNextDue(db: Db, repository: ChangeRepository): Promise<Date | null> {
+export async function findNextDue(db: Db, repository: RepositoryKey): Promise<Date | null> {
   const [row] = await db<[{ due_at: Date | null }]>`
     select min(due_at) as due_at
     from landings
@@ -77,8 +77,8 @@ export async function findNextDue(db: Db, repository: ChangeRepository): Promise
 }
 
 /** The repositories with waiting landings that are due. */
-export async function listDueRepositories(db: Db, now: Date, limit: number): Promise<ChangeRepository[]> {
-  return db<ChangeRepository[]>`
+export async function listDueRepositories(db: Db, now: Date, limit: number): Promise<RepositoryKey[]> {
+  return db<RepositoryKey[]>`
     select distinct org_id, provider, repository_id
     from landings
     where state = 'waiting'
@@ -107,7 +107,7 @@ export async function postponeLanding(db: Db, id: number, { due_at, tries, asked
 }
 
 /** Lets the landings of a repository wait while its host limits our requests. */
-export async function postponeImport(db: Db, repository: ChangeRepository, until: Date): Promise<void> {
+export async function postponeImport(db: Db, repository: RepositoryKey, until: Date): Promise<void> {
   await db`
     update landings
     set due_at = ${until}
@@ -141,7 +141,7 @@ export type ConcernedBy = { pull_request: number } | { commit_sha: string }
 const CONCERNED_MAX = 100
 
 /** The landings that a new fact concerns, without those that were dropped. */
-export async function listConcerned(db: Db, repository: ChangeRepository, fact: ConcernedBy): Promise<number[]> {
+export async function listConcerned(db: Db, repository: RepositoryKey, fact: ConcernedBy): Promise<number[]> {
   const matches =
     'pull_request' in fact
       ? db`pull_request = ${fact.pull_request}`
@@ -158,7 +158,7 @@ export async function listConcerned(db: Db, repository: ChangeRepository, fact: 
 }
 
 /** The landing of a pull request; null if it did not land on the tracked branch. */
-export async function findLanding(db: Db, repository: ChangeRepository, pullRequest: number): Promise<Landing | null> {
+export async function findLanding(db: Db, repository: RepositoryKey, pullRequest: number): Promise<Landing | null> {
   const [row] = await db<Landing[]>`
     select ${columns(db)}
     from landings
@@ -173,6 +173,6 @@ function columns(db: Db) {
     state, due_at, tries, asked_at, change_id`
 }
 
-function isIn(db: Db, { org_id, provider, repository_id }: ChangeRepository) {
+function isIn(db: Db, { org_id, provider, repository_id }: RepositoryKey) {
   return db`org_id = ${org_id} and provider = ${provider} and repository_id = ${repository_id}`
 }

@@ -11,7 +11,7 @@ import { assignCommits } from './pushed-commits.ts'
 import { type LandingPass, readPullRequest, readPushedCommits } from './read-landing.ts'
 
 /** The commits of a push that landed with no pull request, oldest first. */
-export type OwnCommits = { commits: HostChangeCommit[]; complete: boolean }
+type OwnCommits = { commits: HostChangeCommit[]; complete: boolean }
 
 const ASKED_COMMITS_MAX = 250
 const ASKED_PULL_REQUESTS_MAX = 20

@@ -1,4 +1,4 @@
-import { MINUTE_MS } from '../../platform/clock.ts'
+import { DAY_MS, MINUTE_MS } from '../../platform/clock.ts'
 
 /** A record is written this long after landing at the latest (provenance.md §1). */
 export const DEADLINE_MS = 60 * MINUTE_MS
@@ -10,14 +10,14 @@ export const SETTLE_MS = 3000
 const ASK_AFTER_MS = 2 * MINUTE_MS
 
 /** Rules of a branch that are read later than this may not be those that applied. */
-const RULES_LAST_MS = 24 * 60 * MINUTE_MS
+const RULES_LAST_MS = DAY_MS
 
 type Times = { landed_at: Date; noted_at: Date }
 
 /** What is known of the checks and runs of a commit. */
 export type CommitState = 'unknown' | 'open' | 'finished'
 
-export type NextStep = { step: 'record' | 'ask' } | { step: 'wait'; until: Date }
+type NextStep = { step: 'record' | 'ask' } | { step: 'wait'; until: Date }
 
 /** The latest time for the record of a landing. */
 export function deadlineOf({ landed_at }: Pick<Times, 'landed_at'>): Date {
@@ -81,6 +81,21 @@ export function nextTry(landing: Times & { late: boolean; tries: number }, failu
   const pause = after(now, Math.min(15_000 * 2 ** tries, PAUSE_MS_MAX))
   const wanted = failure.retry_at !== null && failure.retry_at > pause ? failure.retry_at : pause
   return late || wanted < deadline ? wanted : deadline
+}
+
+/** The pause after the first try, in milliseconds. It doubles with each try, up to `most`. */
+type Pauses = { first: number; most: number }
+
+/** A landing whose commit the host does not know yet. */
+export const WITHOUT_COMMIT: Pauses = { first: 5 * MINUTE_MS, most: DAY_MS }
+/** A landing whose record could not be written. */
+export const AFTER_ERROR: Pauses = { first: MINUTE_MS, most: 60 * MINUTE_MS }
+
+const COUNTED_TRIES_MAX = 20
+
+/** When a landing is tried again, as often as needed. */
+export function laterTry({ tries }: { tries: number }, { first, most }: Pauses, now: Date) {
+  return { tries: Math.min(tries + 1, COUNTED_TRIES_MAX), due_at: after(now, Math.min(first * 2 ** tries, most)) }
 }
 
 function after(time: Date, ms: number): Date {

@@ -35,7 +35,10 @@ test('a merged change that was deployed has a change, a lineage and a verificati
   assert.equal((await server.post(`/v1/deployments/${id}/approve`, { reason: REASON })).status, 200)
   await server.settled()
   story.finish('deploy')
-  await server.settled()
+  await server.until(
+    () => server.get('/v1/changes'),
+    (changes) => changes.length > 0,
+  )
   const path = await statement(`deployments/${id}/lineage/statement`)
   const { change, deployment, runs } = path.predicate
   assert.deepEqual(path.subject[0].digest, { gitCommit: merged.sha })

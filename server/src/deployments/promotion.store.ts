@@ -8,24 +8,7 @@ import type { PromotedDeployment, PromotionPath } from './promotion.ts'
 const EARLIER_MAX = 1000
 
 /** The digest of a promotion path changes with everything that the path states. */
-type PromotedRow = PromotedDeployment & { path_sha256: string }
-
-/**
- * A deployment that was created at or after `retainedSince`, at `now`, with the digest of its
- * promotion path. Null if there is none.
- */
-export async function findPromoted(
-  db: Db,
-  key: DeploymentKey,
-  { retainedSince, now }: { retainedSince: Date; now: Date },
-): Promise<PromotedRow | null> {
-  const [row] = await db<PromotedRow[]>`
-    select ${promotedColumns(db)},
-      encode(sha256(convert_to(path.json::text, 'UTF8')), 'hex') as path_sha256
-    from ${promoted(db, key, now)}
-    where deployment.created_at >= ${retainedSince}`
-  return row ?? null
-}
+export type PromotedRow = PromotedDeployment & { path_sha256: string }
 
 /** A deployment of any age with its promotion path, at `now`; null if it does not exist. */
 export async function readPromotionPath(
@@ -34,21 +17,23 @@ export async function readPromotionPath(
   now: Date,
 ): Promise<(PromotedRow & { path: PromotionPath }) | null> {
   const [row] = await db<(PromotedRow & { path: PromotionPath })[]>`
-    select ${promotedColumns(db)}, path.json as path,
-      encode(sha256(convert_to(path.json::text, 'UTF8')), 'hex') as path_sha256
+    select ${promotedColumns(db)}, path.json as path
     from ${promoted(db, key, now)}`
   return row ?? null
 }
 
-function promotedColumns(db: Db) {
+/** SQL: the columns of `PromotedRow`, from `promoted`. */
+export function promotedColumns(db: Db) {
   return db`
     deployment.org_id, deployment.id, deployment.status, deployment.provider, deployment.repository_id,
     deployment.address, deployment.environment, deployment.branch, deployment.commit_sha, deployment.run_status,
     deployment.custom_rule_state, deployment.bypass, deployment.override, deployment.policy_evaluation,
-    deployment.succeeded_at, deployment.created_at`
+    deployment.succeeded_at, deployment.created_at,
+    encode(sha256(convert_to(path.json::text, 'UTF8')), 'hex') as path_sha256`
 }
 
-function promoted(db: Db, { org_id, id }: DeploymentKey, now: Date) {
+/** SQL: a deployment of any age at `now` as `deployment`, and its promotion path as `path (json)`. */
+export function promoted(db: Db, { org_id, id }: DeploymentKey, now: Date) {
   return db`(
       select deployment.org_id, deployment.id, ${statusAt(db, 'deployment', now)} as status, deployment.host_id,
         deployment.provider, deployment.repository_id, ${addressOf(db)} as address, deployment.environment,

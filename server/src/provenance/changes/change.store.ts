@@ -38,31 +38,39 @@ export async function findChangeOfPullRequest(
   )
 }
 
-type CommitName = ChangeRepository & { sha: string }
-
 /**
  * The change that a commit landed with: the one that ends with it, else the newest one that lists
  * it. Null if no change has the commit.
  */
-export async function findChangeOfCommit(db: Db, commit: CommitName): Promise<StoredChange | null> {
-  const id = await findChangeIdOfCommit(db, commit)
-  return id === null ? null : findChange(db, commit.org_id, id)
+export async function findChangeOfCommit(
+  db: Db,
+  { org_id, provider, repository_id, sha }: ChangeRepository & { sha: string },
+): Promise<StoredChange | null> {
+  const [row] = await db<{ id: string }[]>`
+    select change.id
+    from (
+      select ${org_id}::uuid as org_id, ${provider} as provider, ${repository_id} as repository_id, ${sha} as commit_sha
+    ) asked
+    cross join lateral (${changeIdOfCommit(db, 'asked')}) change`
+  return row === undefined ? null : findChange(db, org_id, row.id)
 }
 
-/** The id of the change that a commit landed with, without its record. */
-export async function findChangeIdOfCommit(db: Db, commit: CommitName): Promise<string | null> {
-  const { org_id, provider, repository_id, sha } = commit
-  const [row] = await db<{ id: string }[]>`
+/**
+ * SQL: selects the id of the change that a commit landed with. `alias` has `org_id`, `provider`,
+ * `repository_id` and `commit_sha`.
+ */
+export function changeIdOfCommit(db: Db, alias: string) {
+  const of = db(alias)
+  return db`
     select change.id
     from change_commits listed
     join changes change on change.org_id = listed.org_id and change.id = listed.change_id
-    where listed.org_id = ${org_id}
-      and listed.provider = ${provider}
-      and listed.repository_id = ${repository_id}
-      and listed.sha = ${sha}
-    order by change.merge_sha = ${sha} desc, change.created_at desc, change.id desc
+    where listed.org_id = ${of}.org_id
+      and listed.provider = ${of}.provider
+      and listed.repository_id = ${of}.repository_id
+      and listed.sha = ${of}.commit_sha
+    order by change.merge_sha = ${of}.commit_sha desc, change.created_at desc, change.id desc
     limit 1`
-  return row?.id ?? null
 }
 
 type ChangeRow = Omit<StoredChange, 'record' | 'amendments' | 'chain'>

@@ -49,9 +49,10 @@ export function promoted(db: Db, { org_id, id }: DeploymentKey, now: Date) {
       select json_build_object(
         'runs', ${commitRunsJson(db, 'deployment', now)},
         'artifacts', ${runArtifactsJson(db, 'deployment')},
-        'earlier', ${earlierJson(db, now)},
-        'deployment', ${stepOf(db, 'deployment', now)}
+        'earlier', json_build_object('items', steps.earlier, 'omitted', steps.omitted),
+        'deployment', steps.own -> 0
       ) as json
+      from ${stepsOf(db, now)} steps
     ) path`
 }
 
@@ -67,33 +68,44 @@ function statusAt(db: Db, alias: string, now: Date) {
   return db`case when ${of}.answer_until <= ${now} then 'expired' else ${of}.status end`
 }
 
-/** The earlier deployments of the same commit of the same repository, to any environment. */
-function earlierJson(db: Db, now: Date) {
+/**
+ * The steps of `deployment`: at most `EARLIER_MAX` earlier deployments of the same commit of the
+ * same repository, to any environment, and its own. One subquery reads both, because each part of a
+ * step costs time in every query.
+ */
+function stepsOf(db: Db, now: Date) {
   return db`(
-    select json_build_object(
-      'items', coalesce(json_agg(${stepOf(db, 'earlier', now)} order by earlier.created_at, earlier.id), '[]'),
-      'omitted', coalesce(max(earlier.total), 0) - count(*)
-    )
+    select coalesce(json_agg(step.json order by listed.created_at, listed.id) filter (where not listed.own), '[]')
+        as earlier,
+      coalesce(max(listed.total), 0) - count(*) filter (where not listed.own) as omitted,
+      json_agg(step.json) filter (where listed.own) as own
     from (
-      select earlier.org_id, earlier.id, earlier.created_at, count(*) over () as total
-      from deployments earlier
-      left join lateral ${runOfDeployment(db, 'earlier', now)} run on earlier.host_id is null
-      where earlier.org_id = deployment.org_id
-        and earlier.commit_sha = deployment.commit_sha
-        and (earlier.created_at, earlier.id) < (deployment.created_at, deployment.id)
-        and (
-          (earlier.provider = deployment.provider and earlier.repository_id = deployment.repository_id)
-          or coalesce(run.repository, earlier.host || '/' || earlier.repository_full_name) = deployment.address
-        )
-      order by earlier.created_at, earlier.id
-      limit ${EARLIER_MAX}
-    ) earlier
+      (${earlierDeployments(db, now)})
+      union all
+      select deployment.org_id, deployment.id, deployment.created_at, null, true
+    ) listed
+    cross join lateral ${stepJson(db, now)} step
   )`
 }
 
-/** One deployment as a `PromotionStep`. `alias` has `org_id` and `id`. */
-function stepOf(db: Db, alias: string, now: Date) {
-  const of = db(alias)
+function earlierDeployments(db: Db, now: Date) {
+  return db`
+    select earlier.org_id, earlier.id, earlier.created_at, count(*) over () as total, false as own
+    from deployments earlier
+    left join lateral ${runOfDeployment(db, 'earlier', now)} run on earlier.host_id is null
+    where earlier.org_id = deployment.org_id
+      and earlier.commit_sha = deployment.commit_sha
+      and (earlier.created_at, earlier.id) < (deployment.created_at, deployment.id)
+      and (
+        (earlier.provider = deployment.provider and earlier.repository_id = deployment.repository_id)
+        or coalesce(run.repository, earlier.host || '/' || earlier.repository_full_name) = deployment.address
+      )
+    order by earlier.created_at, earlier.id
+    limit ${EARLIER_MAX}`
+}
+
+/** The deployment `listed` as a `PromotionStep`. */
+function stepJson(db: Db, now: Date) {
   return db`(
     select json_build_object(
       'id', step.id, 'trust', case when step.host_id is null then 'self_reported' else 'verified' end,
@@ -109,10 +121,10 @@ function stepOf(db: Db, alias: string, now: Date) {
       'created_at', rfc3339(step.created_at),
       'deployed_at', rfc3339(coalesce(step.succeeded_at, step.deployed_at)),
       'rolled_back_at', rfc3339(step.rollback_at)
-    )
+    ) as json
     from deployments step
-    where step.org_id = ${of}.org_id
-      and step.id = ${of}.id
+    where step.org_id = listed.org_id
+      and step.id = listed.id
   )`
 }
 

@@ -1,3 +1,4 @@
+import { INTERVAL } from '../src/provenance/chain/chain-interval.ts'
 import type { ChainKey } from '../src/provenance/chain/link.ts'
 import { linkHash } from '../src/provenance/chain/link.ts'
 import { verifyLink } from '../src/provenance/chain/read-chain-state.ts'
@@ -60,7 +61,7 @@ export const chainCheck: Benchmark<Setting>[] = [
 async function medianMs(services: Services, chain: ChainKey, length: number): Promise<number> {
   const times: number[] = []
   for (let nth = 0; nth < CHECKS; nth += 1) {
-    const index = (nth * 7919) % (length - (length % 64))
+    const index = (nth * 7919) % (length - (length % INTERVAL))
     times.push(
       await elapsedMs(async () => {
         const { state } = await verifyLink(services, chain, index)

@@ -32,7 +32,9 @@ export function promotedColumns(db: Db) {
     encode(sha256(convert_to(path.json::text, 'UTF8')), 'hex') as path_sha256`
 }
 
-/** SQL: a deployment of any age at `now` as `deployment`, and its promotion path as `path (json)`. */
+/**
+ * SQL: a deployment of any age at `now` as `deployment`, and its promotion path as `path (json)`.
+ */
 export function promoted(db: Db, { org_id, id }: DeploymentKey, now: Date) {
   return db`(
       select deployment.org_id, deployment.id, ${statusAt(db, 'deployment', now)} as status, deployment.host_id,

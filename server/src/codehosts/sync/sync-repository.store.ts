@@ -1,4 +1,5 @@
 import type { Db, Tx } from '../../platform/db/sql.ts'
+import { connectionIdOf } from '../../repositories/followed-repository.store.ts'
 import type { Sync, SyncScope } from './sync.store.ts'
 
 /** Remembers that the host lists these repositories. */
@@ -83,24 +84,19 @@ export async function forgetRepositories(tx: Tx, scope: SyncScope, repositoryIds
  * the repository. `alias` has `org_id`, `provider` and `repository_id`.
  */
 export function isFirstReadRunning(db: Db, alias: string) {
-  const of = db(alias)
   return db`exists (
     select
-    from repositories repository
-    join codehost_connections connection
-      on connection.org_id = repository.org_id
-      and connection.id = repository.connection_id
-    where repository.org_id = ${of}.org_id
-      and repository.provider = ${of}.provider
-      and repository.id = ${of}.repository_id
+    from codehost_connections connection
+    where connection.org_id = ${db(alias)}.org_id
+      and connection.id = ${connectionIdOf(db, alias)}
       and connection.status = 'active'
       and connection.sync_state = 'running'
       and not exists (
         select
         from codehost_sync_repositories listed
-        where listed.org_id = repository.org_id
-          and listed.connection_id = repository.connection_id
-          and listed.repository_id = repository.id
+        where listed.org_id = connection.org_id
+          and listed.connection_id = connection.id
+          and listed.repository_id = ${db(alias)}.repository_id
           and listed.read_in is not null
       )
   )`

@@ -10,7 +10,9 @@ export async function addLogEntry(tx: Tx, { kind, sha256 }: LogEntry): Promise<v
   await insertLogEntries(tx, tx`values (${kind}, ${sha256}::bytea)`)
 }
 
-/** SQL: does the same with the `kind` and the `sha256` of the given rows, in the caller's statement. */
+/**
+ * SQL: does the same with the `kind` and the `sha256` of the given rows, in the caller's statement.
+ */
 export function insertLogEntries(db: Db, rows: ReturnType<Db>) {
   return db`
     insert into log_entries (kind, sha256)

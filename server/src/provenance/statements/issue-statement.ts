@@ -19,9 +19,7 @@ export async function issueStatement(
   facts: object,
   build: BuildContent,
 ): Promise<StoredStatement> {
-  const fingerprint = fingerprintOf(facts)
-  const stored = await findStatement(services.sql, name, fingerprint)
-  return stored ?? storeOnce(services, name, fingerprint, await signStatement(services, name, build))
+  return storeOnce(services, name, fingerprintOf(facts), await signStatement(services, name, build))
 }
 
 /** SHA-256 of the canonical form of facts. */

@@ -1,5 +1,6 @@
+import { INTERVAL } from '../src/provenance/chain/chain-interval.ts'
 import { type ChainKey, linkHash } from '../src/provenance/chain/link.ts'
-import { verifyInterval } from '../src/provenance/chain/read-chain-state.ts'
+import { verifyLinks } from '../src/provenance/chain/read-chain-state.ts'
 import { verifyChains } from '../src/provenance/chain/verify-chains.job.ts'
 import type { Services } from '../src/services.ts'
 import { type Benchmark, interleave, median } from './benchmark.ts'
@@ -59,10 +60,10 @@ export const chainCheck: Benchmark<Setting>[] = [
 async function medianMs(services: Services, chain: ChainKey, length: number): Promise<number> {
   const times: number[] = []
   for (let nth = 0; nth < CHECKS; nth += 1) {
-    const index = (nth * 7919) % (length - (length % 64))
+    const index = (nth * 7919) % (length - (length % INTERVAL))
     times.push(
       await elapsedMs(async () => {
-        const { state } = (await verifyInterval(services, chain, index)).state
+        const { state } = (await verifyLinks(services, chain, index, index)).state
         if (state !== 'intact') throw new Error(`The chain is ${state}.`)
       }),
     )

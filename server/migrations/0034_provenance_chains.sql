@@ -42,7 +42,7 @@ create index chain_links_by_change on chain_links (org_id, change_id, index);
 -- Finds entries of the log whose link is missing.
 create index chain_links_by_hash on chain_links (hash);
 
--- Hashes of every 64th link. They bound how many links are read to verify one of them.
+-- Hashes of every 16th link. They bound how many links are read to verify one of them.
 create table chain_anchors (
   org_id uuid not null,
   provider text not null,

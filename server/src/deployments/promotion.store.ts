@@ -8,24 +8,7 @@ import type { PromotedDeployment, PromotionPath } from './promotion.ts'
 const EARLIER_MAX = 1000
 
 /** The digest of a promotion path changes with everything that the path states. */
-type PromotedRow = PromotedDeployment & { path_sha256: string }
-
-/**
- * A deployment that was created at or after `retainedSince`, at `now`, with the digest of its
- * promotion path. Null if there is none.
- */
-export async function findPromoted(
-  db: Db,
-  key: DeploymentKey,
-  { retainedSince, now }: { retainedSince: Date; now: Date },
-): Promise<PromotedRow | null> {
-  const [row] = await db<PromotedRow[]>`
-    select ${promotedColumns(db)},
-      encode(sha256(convert_to(path.json::text, 'UTF8')), 'hex') as path_sha256
-    from ${promoted(db, key, now)}
-    where deployment.created_at >= ${retainedSince}`
-  return row ?? null
-}
+export type PromotedRow = PromotedDeployment & { path_sha256: string }
 
 /** A deployment of any age with its promotion path, at `now`; null if it does not exist. */
 export async function readPromotionPath(
@@ -34,21 +17,25 @@ export async function readPromotionPath(
   now: Date,
 ): Promise<(PromotedRow & { path: PromotionPath }) | null> {
   const [row] = await db<(PromotedRow & { path: PromotionPath })[]>`
-    select ${promotedColumns(db)}, path.json as path,
-      encode(sha256(convert_to(path.json::text, 'UTF8')), 'hex') as path_sha256
+    select ${promotedColumns(db)}, path.json as path
     from ${promoted(db, key, now)}`
   return row ?? null
 }
 
-function promotedColumns(db: Db) {
+/** SQL: the columns of `PromotedRow`, from `promoted`. */
+export function promotedColumns(db: Db) {
   return db`
     deployment.org_id, deployment.id, deployment.status, deployment.provider, deployment.repository_id,
     deployment.address, deployment.environment, deployment.branch, deployment.commit_sha, deployment.run_status,
     deployment.custom_rule_state, deployment.bypass, deployment.override, deployment.policy_evaluation,
-    deployment.succeeded_at, deployment.created_at`
+    deployment.succeeded_at, deployment.created_at,
+    encode(sha256(convert_to(path.json::text, 'UTF8')), 'hex') as path_sha256`
 }
 
-function promoted(db: Db, { org_id, id }: DeploymentKey, now: Date) {
+/**
+ * SQL: a deployment of any age at `now` as `deployment`, and its promotion path as `path (json)`.
+ */
+export function promoted(db: Db, { org_id, id }: DeploymentKey, now: Date) {
   return db`(
       select deployment.org_id, deployment.id, ${statusAt(db, 'deployment', now)} as status, deployment.host_id,
         deployment.provider, deployment.repository_id, ${addressOf(db)} as address, deployment.environment,
@@ -64,9 +51,10 @@ function promoted(db: Db, { org_id, id }: DeploymentKey, now: Date) {
       select json_build_object(
         'runs', ${commitRunsJson(db, 'deployment', now)},
         'artifacts', ${runArtifactsJson(db, 'deployment')},
-        'earlier', ${earlierJson(db, now)},
-        'deployment', ${stepOf(db, 'deployment', now)}
+        'earlier', json_build_object('items', steps.earlier, 'omitted', steps.omitted),
+        'deployment', steps.own -> 0
       ) as json
+      from ${stepsOf(db, now)} steps
     ) path`
 }
 
@@ -82,33 +70,44 @@ function statusAt(db: Db, alias: string, now: Date) {
   return db`case when ${of}.answer_until <= ${now} then 'expired' else ${of}.status end`
 }
 
-/** The earlier deployments of the same commit of the same repository, to any environment. */
-function earlierJson(db: Db, now: Date) {
+/**
+ * The steps of `deployment`: at most `EARLIER_MAX` earlier deployments of the same commit of the
+ * same repository, to any environment, and its own. One subquery reads both, because each part of a
+ * step costs time in every query.
+ */
+function stepsOf(db: Db, now: Date) {
   return db`(
-    select json_build_object(
-      'items', coalesce(json_agg(${stepOf(db, 'earlier', now)} order by earlier.created_at, earlier.id), '[]'),
-      'omitted', coalesce(max(earlier.total), 0) - count(*)
-    )
+    select coalesce(json_agg(step.json order by listed.created_at, listed.id) filter (where not listed.own), '[]')
+        as earlier,
+      coalesce(max(listed.total), 0) - count(*) filter (where not listed.own) as omitted,
+      json_agg(step.json) filter (where listed.own) as own
     from (
-      select earlier.org_id, earlier.id, earlier.created_at, count(*) over () as total
-      from deployments earlier
-      left join lateral ${runOfDeployment(db, 'earlier', now)} run on earlier.host_id is null
-      where earlier.org_id = deployment.org_id
-        and earlier.commit_sha = deployment.commit_sha
-        and (earlier.created_at, earlier.id) < (deployment.created_at, deployment.id)
-        and (
-          (earlier.provider = deployment.provider and earlier.repository_id = deployment.repository_id)
-          or coalesce(run.repository, earlier.host || '/' || earlier.repository_full_name) = deployment.address
-        )
-      order by earlier.created_at, earlier.id
-      limit ${EARLIER_MAX}
-    ) earlier
+      (${earlierDeployments(db, now)})
+      union all
+      select deployment.org_id, deployment.id, deployment.created_at, null, true
+    ) listed
+    cross join lateral ${stepJson(db, now)} step
   )`
 }
 
-/** One deployment as a `PromotionStep`. `alias` has `org_id` and `id`. */
-function stepOf(db: Db, alias: string, now: Date) {
-  const of = db(alias)
+function earlierDeployments(db: Db, now: Date) {
+  return db`
+    select earlier.org_id, earlier.id, earlier.created_at, count(*) over () as total, false as own
+    from deployments earlier
+    left join lateral ${runOfDeployment(db, 'earlier', now)} run on earlier.host_id is null
+    where earlier.org_id = deployment.org_id
+      and earlier.commit_sha = deployment.commit_sha
+      and (earlier.created_at, earlier.id) < (deployment.created_at, deployment.id)
+      and (
+        (earlier.provider = deployment.provider and earlier.repository_id = deployment.repository_id)
+        or coalesce(run.repository, earlier.host || '/' || earlier.repository_full_name) = deployment.address
+      )
+    order by earlier.created_at, earlier.id
+    limit ${EARLIER_MAX}`
+}
+
+/** The deployment `listed` as a `PromotionStep`. */
+function stepJson(db: Db, now: Date) {
   return db`(
     select json_build_object(
       'id', step.id, 'trust', case when step.host_id is null then 'self_reported' else 'verified' end,
@@ -124,10 +123,10 @@ function stepOf(db: Db, alias: string, now: Date) {
       'created_at', rfc3339(step.created_at),
       'deployed_at', rfc3339(coalesce(step.succeeded_at, step.deployed_at)),
       'rolled_back_at', rfc3339(step.rollback_at)
-    )
+    ) as json
     from deployments step
-    where step.org_id = ${of}.org_id
-      and step.id = ${of}.id
+    where step.org_id = listed.org_id
+      and step.id = listed.id
   )`
 }
 

@@ -14,6 +14,21 @@ export async function findFollowed(db: Db, key: RepositoryKey): Promise<Followed
   return row ?? null
 }
 
+/**
+ * SQL: the id of the connection of a repository. `alias` has `org_id`, `provider` and
+ * `repository_id`.
+ */
+export function connectionIdOf(db: Db, alias: string) {
+  const of = db(alias)
+  return db`(
+    select repository.connection_id
+    from repositories repository
+    where repository.org_id = ${of}.org_id
+      and repository.provider = ${of}.provider
+      and repository.id = ${of}.repository_id
+  )`
+}
+
 /** Locks a repository until the transaction ends. It has been inserted before. */
 export async function lockFollowed(tx: Tx, key: RepositoryKey): Promise<FollowedRepository> {
   const [row] = await tx<[FollowedRepository]>`

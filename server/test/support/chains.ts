@@ -1,7 +1,7 @@
 import type { Tx } from '../../src/platform/db/sql.ts'
 import { appendLink } from '../../src/provenance/chain/append-link.ts'
 import type { ChainKey, ChainPosition } from '../../src/provenance/chain/link.ts'
-import { type ChainState, verifyInterval } from '../../src/provenance/chain/read-chain-state.ts'
+import { type ChainState, verifyLinks } from '../../src/provenance/chain/read-chain-state.ts'
 import type { Amendment, ChangeRecord } from '../../src/provenance/changes/change-record.ts'
 import type { Services } from '../../src/services.ts'
 import type { TestApi } from './api.ts'
@@ -128,5 +128,5 @@ export async function tamper(
 
 /** The state of a chain after the interval of a link was verified. */
 export async function verifyLink(services: Services, chain: ChainKey, index: number): Promise<ChainState> {
-  return (await verifyInterval(services, chain, index)).state
+  return (await verifyLinks(services, chain, index, index)).state
 }

@@ -1,4 +1,5 @@
 import type { Db, Tx } from '../../platform/db/sql.ts'
+import { connectionIdOf } from '../../repositories/followed-repository.store.ts'
 import type { Sync, SyncScope } from './sync.store.ts'
 
 /** Remembers that the host lists these repositories. */
@@ -78,23 +79,27 @@ export async function forgetRepositories(tx: Tx, scope: SyncScope, repositoryIds
       and repository_id = any(${ids})`
 }
 
-/** True while the connection is synchronized and has never read the lists of the repository. */
-export async function isFirstReadRunning(db: Db, scope: SyncScope, repositoryId: string): Promise<boolean> {
-  const rows = await db`
+/**
+ * SQL: true while the connection of a repository is synchronized, and has never read the lists of
+ * the repository. `alias` has `org_id`, `provider` and `repository_id`.
+ */
+export function isFirstReadRunning(db: Db, alias: string) {
+  return db`exists (
     select
-    from codehost_connections
-    where org_id = ${scope.org_id}
-      and id = ${scope.connection_id}
-      and status = 'active'
-      and sync_state = 'running'
+    from codehost_connections connection
+    where connection.org_id = ${db(alias)}.org_id
+      and connection.id = ${connectionIdOf(db, alias)}
+      and connection.status = 'active'
+      and connection.sync_state = 'running'
       and not exists (
         select
-        from codehost_sync_repositories
-        where ${areOf(db, scope)}
-          and repository_id = ${repositoryId}
-          and read_in is not null
-      )`
-  return rows.length > 0
+        from codehost_sync_repositories listed
+        where listed.org_id = connection.org_id
+          and listed.connection_id = connection.id
+          and listed.repository_id = ${db(alias)}.repository_id
+          and listed.read_in is not null
+      )
+  )`
 }
 
 function areOf(db: Db, { org_id, connection_id }: SyncScope) {

@@ -7,9 +7,11 @@ import { type ChainKey, digestOf, type Link, linkHash, linkMac, rowMac } from '.
 import { mismatchOfChange } from './stated-change.ts'
 
 /**
- * The links from one anchor to the next. A link is verified with the other links of its interval.
+ * The links from one anchor to the next. A link is verified with the other links of its interval,
+ * so
+ * their number decides what a new statement costs.
  */
-export const INTERVAL = 64
+export const INTERVAL = 16
 
 /** The index of the first link of an interval. */
 export function intervalStart(index: number): number {

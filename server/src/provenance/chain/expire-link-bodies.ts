@@ -1,10 +1,9 @@
 import { hash } from 'node:crypto'
 import { canonicalJson } from '../../platform/json/canonical-json.ts'
 import type { Services } from '../../services.ts'
-import { INTERVAL, intervalStart } from './chain-interval.ts'
 import { findExpiredIndex, type LinkRow, saveTombstone } from './link.store.ts'
 import { type ChainKey, linkMac } from './link.ts'
-import { verifyInterval } from './read-chain-state.ts'
+import { LINKS_AT_ONCE, verifyLinks } from './read-chain-state.ts'
 import { statedChange, type Tombstone } from './stated-change.ts'
 import { listChains } from './verify-chains.job.ts'
 
@@ -28,11 +27,11 @@ async function expireChain(services: Services, chain: ChainKey, { since, stoppin
   let index = await findExpiredIndex(services.sql, chain, 0, since)
   while (index !== null) {
     stopping?.throwIfAborted()
-    const { state, links } = await verifyInterval(services, chain, index)
+    const { state, links, next } = await verifyLinks(services, chain, index, index + LINKS_AT_ONCE)
     if (state.state === 'broken') return removed
     const expired = links.filter((link) => isExpired(link, since))
     removed += await expireLinks(services, chain, expired)
-    index = await findExpiredIndex(services.sql, chain, intervalStart(index) + INTERVAL, since)
+    index = await findExpiredIndex(services.sql, chain, next, since)
   }
   return removed
 }

@@ -1,8 +1,9 @@
+import type { Db } from '../../platform/db/sql.ts'
 import type { Services } from '../../services.ts'
 import { readEnd } from './chain.store.ts'
 import { type FoundBreak, isSettled, NO_HASH, newBreaks, type StoredBreak } from './chain-break.ts'
-import { type ChainEnd, continuedHead } from './chain-head.ts'
-import { breaksOfInterval, INTERVAL, intervalStart } from './chain-interval.ts'
+import { type ChainEnd, type ChainHead, continuedHead } from './chain-head.ts'
+import { breaksOfInterval, INTERVAL, type Interval, intervalStart } from './chain-interval.ts'
 import { type LinkRow, readAnchors, readLinks } from './link.store.ts'
 import type { ChainKey } from './link.ts'
 import { breaksAround, storeBreaks } from './store-breaks.ts'
@@ -23,30 +24,50 @@ export type ChainState = {
   breaks: (ChainBreak & { found_at: string; note: string | null; acknowledged_at: string | null })[]
 }
 
-type VerifiedInterval = { state: ChainState; links: readonly LinkRow[] }
+/** How many links are read at once. Memory is bounded by their bodies. */
+export const LINKS_AT_ONCE = 16 * INTERVAL
+
+/** `next` is the index after the verified links. */
+type VerifiedLinks = { state: ChainState; links: readonly LinkRow[]; next: number }
 
 /**
- * Verifies the link at `index` together with its interval, which ends with an anchor or the head,
- * and returns the links of the interval. The cost does not depend on the length of the chain. A
- * mismatch is stored: the chain is broken from then on.
+ * Verifies the links from `first` to `last`, but at most `LINKS_AT_ONCE`, together with their
+ * intervals, which end with an anchor or the head. The cost does not depend on the length of the
+ * chain. A mismatch is stored: the chain is broken from then on. Reads the links after the end of
+ * the chain, so that it has all links before the end.
  */
-export async function verifyInterval(services: Services, chain: ChainKey, index: number): Promise<VerifiedInterval> {
-  const end = await readEnd(services.sql, chain)
-  const interval = await readInterval(services, chain, end, index)
-  const missing = index >= interval.head.length ? [missingLink(index)] : []
-  const found = [...missing, ...breaksOfInterval(services.integrityKey, chain, interval)]
-  return { state: await settleState(services, chain, end, found), links: interval.links }
+export async function verifyLinks(
+  services: Services,
+  chain: ChainKey,
+  first: number,
+  last: number,
+): Promise<VerifiedLinks> {
+  const { sql, integrityKey } = services
+  const end = await readEnd(sql, chain)
+  const head = continuedHead(integrityKey, chain, end)
+  const next = intervalStart(Math.min(last, intervalStart(first) + LINKS_AT_ONCE - 1)) + INTERVAL
+  const intervals = await readIntervals(sql, chain, head, { from: intervalStart(first), to: next })
+  const missing = first >= head.length ? [missingLink(first)] : []
+  const found = [...missing, ...intervals.flatMap((interval) => breaksOfInterval(integrityKey, chain, interval))]
+  const links = intervals.flatMap((interval) => interval.links)
+  return { state: await settleState(services, chain, end, found), links, next }
 }
 
-/** Reads the interval after the end of the chain, so that it has all links before the end. */
-async function readInterval({ sql, integrityKey }: Services, chain: ChainKey, end: ChainEnd, index: number) {
-  const head = continuedHead(integrityKey, chain, end)
-  const from = intervalStart(index)
-  const [links, [anchor]] = await Promise.all([
-    readLinks(sql, chain, from, Math.min(from + INTERVAL, head.length)),
-    readAnchors(sql, chain, from + INTERVAL - 1, from + INTERVAL),
-  ])
-  return { from, links, anchor, head }
+/** The intervals from index `from`, which begins one, up to, but not including, `to`. */
+export async function readIntervals(
+  db: Db,
+  chain: ChainKey,
+  head: ChainHead,
+  { from: first, to }: { from: number; to: number },
+): Promise<Interval[]> {
+  const end = Math.max(first, Math.min(to, head.length))
+  const [links, anchors] = await Promise.all([readLinks(db, chain, first, end), readAnchors(db, chain, first, end)])
+  const anchorAt = new Map(anchors.map((anchor) => [anchor.index, anchor]))
+  const byStart = Map.groupBy(links, ({ index }) => intervalStart(index))
+  return Array.from({ length: Math.ceil((end - first) / INTERVAL) }, (_, nth) => {
+    const from = first + nth * INTERVAL
+    return { from, links: byStart.get(from) ?? [], anchor: anchorAt.get(from + INTERVAL - 1), head }
+  })
 }
 
 function missingLink(index: number): FoundBreak {

@@ -2,13 +2,11 @@ import type { Services } from '../../services.ts'
 import { lockChain, readEnd, saveHead } from './chain.store.ts'
 import { type FoundBreak, NO_HASH, newBreaks } from './chain-break.ts'
 import { type ChainHead, continuedHead, headMac } from './chain-head.ts'
-import { breaksOfInterval, breaksOfPrevious, INTERVAL, type Interval, intervalStart } from './chain-interval.ts'
-import { findNextIndex, findOrphans, type LinkRow, type Orphan, readAnchors, readLinks } from './link.store.ts'
+import { breaksOfInterval, breaksOfPrevious, intervalStart } from './chain-interval.ts'
+import { findNextIndex, findOrphans, type LinkRow, type Orphan } from './link.store.ts'
 import { type ChainKey, digestOf } from './link.ts'
+import { LINKS_AT_ONCE, readIntervals } from './read-chain-state.ts'
 import { breaksAround, settleEnd, storeBreaks } from './store-breaks.ts'
-
-/** How many links are read at once. Memory is bounded by their bodies. */
-const LINKS_AT_ONCE = 4 * INTERVAL
 
 export type Walk = {
   stopping?: AbortSignal | undefined
@@ -39,7 +37,7 @@ async function walkLinks(services: Services, chain: ChainKey, walk: LinkWalk): P
   let from = 0
   while (from < walk.head.length) {
     walk.stopping?.throwIfAborted()
-    const intervals = await readIntervals(services, chain, walk.head, from)
+    const intervals = await readIntervals(services.sql, chain, walk.head, { from, to: from + LINKS_AT_ONCE })
     for (const interval of intervals) {
       const [first] = interval.links
       const found = breaksOfInterval(services.integrityKey, chain, interval)
@@ -50,18 +48,6 @@ async function walkLinks(services: Services, chain: ChainKey, walk: LinkWalk): P
     from += LINKS_AT_ONCE
     if (before === undefined) from = await skipGap(services, chain, from, walk.head.length)
   }
-}
-
-/** Reads the intervals from `first` on, at most `LINKS_AT_ONCE` links. */
-async function readIntervals({ sql }: Services, chain: ChainKey, head: ChainHead, first: number): Promise<Interval[]> {
-  const end = Math.min(first + LINKS_AT_ONCE, head.length)
-  const [links, anchors] = await Promise.all([readLinks(sql, chain, first, end), readAnchors(sql, chain, first, end)])
-  const anchorAt = new Map(anchors.map((anchor) => [anchor.index, anchor]))
-  const byStart = Map.groupBy(links, ({ index }) => intervalStart(index))
-  return Array.from({ length: Math.ceil((end - first) / INTERVAL) }, (_, nth) => {
-    const from = first + nth * INTERVAL
-    return { from, links: byStart.get(from) ?? [], anchor: anchorAt.get(from + INTERVAL - 1), head }
-  })
 }
 
 /** A gap may be any number of links long, because an index can be changed in the database. */

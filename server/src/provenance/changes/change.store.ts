@@ -50,6 +50,21 @@ export async function findChangeOfCommit(
 ): Promise<string | null> {
   const [row] = await db<{ id: string }[]>`
     select change.id
+    from (
+      select ${org_id}::uuid as org_id, ${provider} as provider, ${repository_id} as repository_id, ${sha} as commit_sha
+    ) asked
+    cross join lateral (${changeIdOfCommit(db, 'asked')}) change`
+  return row?.id ?? null
+}
+
+/**
+ * SQL: selects the id of the change that a commit landed with. `alias` has `org_id`, `provider`,
+ * `repository_id` and `commit_sha`.
+ */
+export function changeIdOfCommit(db: Db, alias: string) {
+  const of = db(alias)
+  return db`
+    select change.id
     from change_commits listed
     join changes change on change.org_id = listed.org_id and change.id = listed.change_id
     join chain_links link
@@ -57,14 +72,13 @@ export async function findChangeOfCommit(
       and link.provider = listed.provider
       and link.repository_id = listed.repository_id
       and link.index = change.link_index
-    where listed.org_id = ${org_id}
-      and listed.provider = ${provider}
-      and listed.repository_id = ${repository_id}
-      and listed.sha = ${sha}
-      and (link.body is null or strpos(link.body, ${sha}) > 0)
-    order by change.merge_sha = ${sha} desc, change.created_at desc, change.id desc
+    where listed.org_id = ${of}.org_id
+      and listed.provider = ${of}.provider
+      and listed.repository_id = ${of}.repository_id
+      and listed.sha = ${of}.commit_sha
+      and (link.body is null or strpos(link.body, ${of}.commit_sha) > 0)
+    order by change.merge_sha = ${of}.commit_sha desc, change.created_at desc, change.id desc
     limit 1`
-  return row?.id ?? null
 }
 
 type ChangeRow = Omit<StoredChange, 'record' | 'amendments' | 'chain'>

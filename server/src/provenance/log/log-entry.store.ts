@@ -7,9 +7,16 @@ import type { LogEntry } from './log-entry.ts'
  * with other entries wait for.
  */
 export async function addLogEntry(tx: Tx, { kind, sha256 }: LogEntry): Promise<void> {
-  await tx`
+  await insertLogEntries(tx, tx`values (${kind}, ${sha256}::bytea)`)
+}
+
+/**
+ * SQL: does the same with the `kind` and the `sha256` of the given rows, in the caller's statement.
+ */
+export function insertLogEntries(db: Db, rows: ReturnType<Db>) {
+  return db`
     insert into log_entries (kind, sha256)
-    values (${kind}, ${sha256})
+    ${rows}
     on conflict do nothing`
 }
 

@@ -1,9 +1,9 @@
 import type { Db } from '../../platform/db/sql.ts'
 import type { ChainKey } from '../chain/link.ts'
-import type { StoredStatement } from './statement.store.ts'
+import { newestStatement, type StoredStatement } from './statement.store.ts'
 
-/** What determines the statement of a change, and the statement that was issued last. */
-export type IssuedChange = ChainKey & {
+/** What determines the statement of a change. */
+export type StoredRecord = ChainKey & {
   id: string
   landed_at: Date
   /** The index of the record in the chain. */
@@ -13,18 +13,25 @@ export type IssuedChange = ChainKey & {
   hashes: { record: string; last: string } | null
   /** Whether a mismatch was found in the chain. */
   has_breaks: boolean
+}
+
+/** A change and the statement that was issued last. */
+export type IssuedChange = StoredRecord & {
   statement: StoredStatement | null
   /** SHA-256 of the facts of `statement`. */
   facts: Buffer | null
 }
 
-type PullRequestId = { provider: string; repository_id: string; number: number }
-
-type Row = Omit<IssuedChange, 'chain' | 'hashes' | 'statement'> & {
+/** A row of `storedRecord`. */
+export type StoredRecordRow = Omit<StoredRecord, 'chain' | 'hashes'> & {
   index: number
   record: string | null
   last: string | null
-} & (StoredStatement | { [Column in keyof StoredStatement]: null })
+}
+
+type PullRequestId = { provider: string; repository_id: string; number: number }
+
+type Row = StoredRecordRow & { facts: Buffer | null } & (StoredStatement | { [Column in keyof StoredStatement]: null })
 
 /** Finds a change by its id or its pull request, with one query. Null for an unknown one. */
 export async function findIssuedChange(
@@ -32,12 +39,23 @@ export async function findIssuedChange(
   orgId: string,
   name: string | PullRequestId,
 ): Promise<IssuedChange | null> {
+  const named = typeof name === 'string' ? db`change.id = ${name}` : isPullRequest(db, name)
   const [row] = await db<Row[]>`
+    select change.org_id, change.id, change.provider, change.repository_id, change.landed_at, change.index,
+      change.last_index, change.record, change.last, change.has_breaks,
+      statement.facts, statement.keyid, statement.statement_digest, statement.envelope, statement.issued_at
+    from (${storedRecord(db, db`change.org_id = ${orgId} and ${named}`)}) change
+    left join lateral (${newestStatement(db, 'change', 'change')}) statement on true`
+  return row ? toIssuedChange(row) : null
+}
+
+/** SQL: selects the rows of changes (`StoredRecordRow`) that satisfy a condition on `change`. */
+export function storedRecord(db: Db, condition: ReturnType<Db>) {
+  return db`
     select change.org_id, change.id, change.provider, change.repository_id, change.created_at as landed_at,
       change.link_index as index, change.last_index,
       encode(record.hash, 'hex') as record, encode(last.hash, 'hex') as last,
-      chain.breaks is distinct from 0 as has_breaks,
-      statement.facts, statement.keyid, statement.statement_digest, statement.envelope, statement.issued_at
+      chain.breaks is distinct from 0 as has_breaks
     from changes change
     left join provenance_chains chain
       on chain.org_id = change.org_id
@@ -53,30 +71,18 @@ export async function findIssuedChange(
       and last.provider = change.provider
       and last.repository_id = change.repository_id
       and last.index = change.last_index
-    left join lateral (
-      select facts, keyid, statement_digest, envelope, issued_at
-      from statements
-      where org_id = change.org_id
-        and kind = 'change'
-        and subject_id = change.id
-      order by issued_at desc
-      limit 1
-    ) statement on true
-    where change.org_id = ${orgId}
-      and ${typeof name === 'string' ? db`change.id = ${name}` : isPullRequest(db, name)}`
-  return row ? toIssuedChange(row) : null
+    where ${condition}`
 }
 
 function isPullRequest(db: Db, { provider, repository_id, number }: PullRequestId) {
   return db`change.provider = ${provider} and change.repository_id = ${repository_id} and change.pull_request = ${number}`
 }
 
-function toIssuedChange({ index, record, last, ...row }: Row): IssuedChange {
-  const { keyid, statement_digest, envelope, issued_at, ...change } = row
-  return {
-    ...change,
-    chain: { index },
-    hashes: record === null || last === null ? null : { record, last },
-    statement: envelope === null ? null : { keyid, statement_digest, envelope, issued_at },
-  }
+function toIssuedChange({ keyid, statement_digest, envelope, issued_at, facts, ...row }: Row): IssuedChange {
+  const statement = envelope === null ? null : { keyid, statement_digest, envelope, issued_at }
+  return { ...toStoredRecord(row), statement, facts }
+}
+
+export function toStoredRecord({ index, record, last, ...change }: StoredRecordRow): StoredRecord {
+  return { ...change, chain: { index }, hashes: record === null || last === null ? null : { record, last } }
 }

@@ -20,7 +20,7 @@ import { verifyChange } from './verify-change.ts'
 export async function issueChangeStatement(services: Services, actor: Actor, id: string): Promise<StoredStatement> {
   const change = await requireRecorded(services, actor, id)
   requireStatements(actor, services)
-  requireRetained(services, actor, change.landed_at)
+  requireRetainedChange(services, actor, change)
   return (await findCurrent(services, change)) ?? (await issueVerified(services, change))
 }
 
@@ -37,8 +37,13 @@ async function requireRecorded(services: Services, actor: Actor, id: string): Pr
   return (await findIssuedChange(sql, actor.org_id, recorded.id)) ?? Promise.reject(notFound('change'))
 }
 
-function requireRetained({ clock }: Services, { plan }: Actor, landedAt: Date): void {
-  if (landedAt >= retainedSince(plan, clock.now())) return
+/** Throws 409 `RECORD_EXPIRED`. */
+export function requireRetainedChange(
+  { clock }: Services,
+  { plan }: Actor,
+  { landed_at }: Pick<IssuedChange, 'landed_at'>,
+): void {
+  if (landed_at >= retainedSince(plan, clock.now())) return
   const message = `The change landed more than ${plan.retention_days} days ago, which is the data retention of the plan.`
   throw unavailable('RECORD_EXPIRED', message)
 }
@@ -51,7 +56,7 @@ async function findCurrent(services: Services, change: IssuedChange): Promise<St
   const { hashes, statement, facts } = change
   if (hashes === null || statement === null) return null
   const breaks = change.has_breaks ? (await readChainState(services, change)).breaks : []
-  const present = fingerprintOf(factsOf(hashes, breaks))
+  const present = fingerprintOf(changeFacts(hashes, breaks))
   return facts?.equals(present) ? statement : findStatement(services.sql, nameOf(change), present)
 }
 
@@ -61,7 +66,7 @@ type Hashes = { record: string; last: string }
  * The hash of a link covers all links before, so two hashes determine the record and its
  * amendments.
  */
-function factsOf({ record, last }: Hashes, breaks: Breaks): object {
+export function changeFacts({ record, last }: Hashes, breaks: Breaks): object {
   return { record, last, breaks: breaks.filter(({ acknowledged_at }) => acknowledged_at !== null) }
 }
 
@@ -81,7 +86,7 @@ async function issueVerified(services: Services, change: IssuedChange): Promise<
     throw unavailable('RECORD_EXPIRED', 'The record of the change was removed by data retention.')
   const stated = readRecordedChange(links)
   if (stated === null) return issuedBefore(services, nameOf(change))
-  const facts = factsOf(hashesOf(stated), breaks)
+  const facts = changeFacts(hashesOf(stated), breaks)
   return issueStatement(services, nameOf(change), facts, () => changeContent(stated, breaks))
 }
 

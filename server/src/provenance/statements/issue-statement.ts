@@ -3,7 +3,6 @@ import { preAuthEncoding } from '../../platform/crypto/dsse.ts'
 import { canonicalJson } from '../../platform/json/canonical-json.ts'
 import type { Services } from '../../services.ts'
 import { currentSigner } from '../keys/current-signer.ts'
-import { addLogEntry } from '../log/log-entry.store.ts'
 import { envelopeOf, IN_TOTO, type StatementContent, statementPayload } from './in-toto-statement.ts'
 import { findStatement, insertStatement, type StatementName, type StoredStatement } from './statement.store.ts'
 
@@ -20,9 +19,7 @@ export async function issueStatement(
   facts: object,
   build: BuildContent,
 ): Promise<StoredStatement> {
-  const fingerprint = fingerprintOf(facts)
-  const stored = await findStatement(services.sql, name, fingerprint)
-  return stored ?? storeOnce(services, name, fingerprint, await signStatement(services, name, build))
+  return storeOnce(services, name, fingerprintOf(facts), await signStatement(services, name, build))
 }
 
 /** SHA-256 of the canonical form of facts. */
@@ -30,20 +27,18 @@ export function fingerprintOf(facts: object): Buffer {
   return sha256(canonicalJson(facts))
 }
 
-type SignedStatement = StoredStatement & { payload: Buffer }
-
 async function signStatement(
   services: Services,
   { org_id }: StatementName,
   build: BuildContent,
-): Promise<SignedStatement> {
+): Promise<StoredStatement> {
   const issued_at = services.clock.now()
   const payload = statementPayload(await build(issued_at))
   const signer = await currentSigner(services, org_id)
   const signature = await signer.sign(preAuthEncoding(IN_TOTO, payload))
   const { keyid } = signer
   const envelope = JSON.stringify(envelopeOf(payload, keyid, signature))
-  return { keyid, statement_digest: `sha256:${sha256(payload).toString('hex')}`, envelope, issued_at, payload }
+  return { keyid, statement_digest: `sha256:${sha256(payload).toString('hex')}`, envelope, issued_at }
 }
 
 /**
@@ -53,17 +48,12 @@ async function storeOnce(
   { sql }: Services,
   name: StatementName,
   facts: Buffer,
-  { payload, ...statement }: SignedStatement,
+  statement: StoredStatement,
 ): Promise<StoredStatement> {
-  return sql.begin(async (tx) => {
-    if (await insertStatement(tx, name, facts, statement)) {
-      await addLogEntry(tx, { kind: 'statement', sha256: sha256(payload) })
-      return statement
-    }
-    const stored = await findStatement(tx, name, facts)
-    if (stored === null) throw new Error('A statement with these facts exists, but cannot be read.')
-    return stored
-  })
+  if (await insertStatement(sql, name, facts, statement)) return statement
+  const stored = await findStatement(sql, name, facts)
+  if (stored === null) throw new Error('A statement with these facts exists, but cannot be read.')
+  return stored
 }
 
 function sha256(bytes: Buffer | string): Buffer {

@@ -1,4 +1,5 @@
-import type { Db, Tx } from '../../platform/db/sql.ts'
+import type { Db } from '../../platform/db/sql.ts'
+import { insertLogEntries } from '../log/log-entry.store.ts'
 
 type StatementKind = 'change' | 'lineage' | 'verification'
 
@@ -29,33 +30,56 @@ export async function findStatement(db: Db, name: StatementName, facts: Buffer):
 /** The statement that was issued last, whatever its facts are. */
 export async function findNewestStatement(db: Db, name: StatementName): Promise<StoredStatement | null> {
   const [row] = await db<StoredStatement[]>`
-    select keyid, statement_digest, envelope, issued_at
-    from statements
-    where org_id = ${name.org_id}
-      and kind = ${name.kind}
-      and subject_id = ${name.subject_id}
-    order by issued_at desc
-    limit 1`
+    select newest.keyid, newest.statement_digest, newest.envelope, newest.issued_at
+    from (select ${name.org_id}::uuid as org_id, ${name.subject_id} as id) subject
+    cross join lateral (${newestStatement(db, name.kind, 'subject')}) newest`
   return row ?? null
 }
 
 /**
- * Returns false if a statement with these facts exists. Waits for a transaction that is inserting
- * it.
+ * SQL: selects the statement of a subject that was issued last. `alias` has the `org_id` and the
+ * `id` of the subject.
+ */
+export function newestStatement(db: Db, kind: StatementKind, alias: string) {
+  const of = db(alias)
+  return db`
+    select facts, keyid, statement_digest, envelope, issued_at
+    from statements
+    where org_id = ${of}.org_id
+      and kind = ${kind}
+      and subject_id = ${of}.id
+    order by issued_at desc
+    limit 1`
+}
+
+/**
+ * Stores a statement together with its entry in the transparency log. Returns false, and stores
+ * neither, if a statement with these facts exists. Waits for a transaction that is inserting it.
  */
 export async function insertStatement(
-  tx: Tx,
+  db: Db,
   { org_id, kind, subject_id }: StatementName,
   facts: Buffer,
   statement: StoredStatement,
 ): Promise<boolean> {
-  const rows = await tx`
-    insert into statements (org_id, kind, subject_id, facts, keyid, statement_digest, envelope, issued_at)
-    values (
-      ${org_id}, ${kind}, ${subject_id}, ${facts}, ${statement.keyid}, ${statement.statement_digest},
-      ${statement.envelope}, ${statement.issued_at}
+  const rows = await db`
+    with inserted as (
+      insert into statements (org_id, kind, subject_id, facts, keyid, statement_digest, envelope, issued_at)
+      values (
+        ${org_id}, ${kind}, ${subject_id}, ${facts}, ${statement.keyid}, ${statement.statement_digest},
+        ${statement.envelope}, ${statement.issued_at}
+      )
+      on conflict do nothing
+      returning statement_digest
+    ), logged as (
+      ${insertLogEntries(
+        db,
+        db`
+        select 'statement', decode(substr(statement_digest, 8), 'hex')
+        from inserted`,
+      )}
     )
-    on conflict do nothing
-    returning 1`
+    select
+    from inserted`
   return rows.length > 0
 }

@@ -1,26 +1,18 @@
 import type { Actor } from '../../access/actor.ts'
-import { listGates } from '../../deployments/gates/configure/configured-gate.store.ts'
 import { coversTarget } from '../../deployments/gates/configure/configured-gate.ts'
-import { requiresGates } from '../../deployments/gates/configure/required-gate.store.ts'
 import { readPromotionPath } from '../../deployments/promotion.store.ts'
-import { hasSucceeded, type PromotedDeployment } from '../../deployments/promotion.ts'
+import { hasSucceeded } from '../../deployments/promotion.ts'
 import { notFound } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
 import { commitsOf } from '../chain/stated-change.ts'
 import type { ChangeRecord } from '../changes/change-record.ts'
-import { unavailable } from '../changes/statement-errors.ts'
+import { requireStatements, unavailable } from '../changes/statement-errors.ts'
 import { type RecordedChange, readRecordedChange } from './change-content.ts'
-import type { IssuedChange } from './change-statement.store.ts'
-import { issueChangeStatement, issuedBefore } from './change-statement.ts'
+import type { StoredRecord } from './change-statement.store.ts'
+import { changeFacts, issueChangeStatement, issuedBefore, requireRetainedChange } from './change-statement.ts'
+import { findVerifiedDeployment, type StatedDeployment, type VerifiedDeployment } from './deployment-statement.store.ts'
 import { fingerprintOf, issueStatement } from './issue-statement.ts'
-import {
-  findChangeOf,
-  findUnready,
-  issueLineageOf,
-  noCommit,
-  requireDeployment,
-  type StatedDeployment,
-} from './lineage-statement.ts'
+import { issueLineageOf, lineageFacts, noCommit, requireRetained, unreadyReason } from './lineage-statement.ts'
 import { isCommit } from './promotion-path.ts'
 import { findStatement, type StatementName, type StoredStatement } from './statement.store.ts'
 import { type InputAttestation, summaryContent, summaryFacts } from './verification-summary.ts'
@@ -30,41 +22,66 @@ import { verifyChange } from './verify-change.ts'
  * Returns the verification summary of a deployment (provenance.md §3). Its inputs, the statements
  * of the change and of the promotion path, are issued first. Throws 404, 402 `plan_required` or 409
  * `statement_unavailable`.
+ *
+ * A summary that was issued before takes one query.
  */
 export async function issueVerificationStatement(
   services: Services,
   actor: Actor,
   id: string,
 ): Promise<StoredStatement> {
-  const deployment = await requireDeployment(services, actor, id)
-  await requireVerifiable(services, deployment)
-  const change = await findChangeOf(services, deployment)
+  const key = { org_id: actor.org_id, id }
+  const deployment = await findVerifiedDeployment(services.sql, key, services.clock.now())
+  requireRetained(services, actor, deployment)
+  requireStatements(actor, services)
+  requireVerifiable(deployment)
+  const { change } = deployment
   if (change === null) throw noChange()
   const inputs = [
-    attestationOf(services, `changes/${change.id}`, await issueChangeStatement(services, actor, change.id)),
-    attestationOf(services, `deployments/${id}/lineage`, await issueLineageOf(services, deployment, change)),
+    attestationOf(services, `changes/${change.id}`, await digestOfChange(services, actor, deployment, change)),
+    attestationOf(services, `deployments/${id}/lineage`, await digestOfLineage(services, deployment)),
   ]
-  return issueSummary(services, deployment, change, inputs)
+  const facts = fingerprintOf(summaryFacts(deployment, inputs))
+  const { verification } = deployment
+  return verification?.facts.equals(facts) ? verification : issueSummary(services, deployment, change, inputs)
 }
 
 /** The reasons that concern only the deployment, in the order of provenance.md §4. */
-async function requireVerifiable(services: Services, deployment: PromotedDeployment): Promise<void> {
-  if (!(await isProtected(services, deployment))) {
+function requireVerifiable(deployment: VerifiedDeployment): void {
+  if (!isProtected(deployment)) {
     const message = `No gate covers ${deployment.environment}, so there is nothing to verify the deployment against.`
     throw unavailable('NOT_PROTECTED', message)
   }
   if (!isCommit(deployment.commit_sha)) throw noCommit()
   if (!hasSucceeded(deployment)) throw unavailable('NOT_DEPLOYED', `The deployment is ${deployment.status}.`)
-  const unready = await findUnready(services, deployment)
+  const unready = unreadyReason(deployment)
   if (unready !== null) throw unavailable('NOT_DEPLOYED', unready)
 }
 
 /** True if a gate covers the deployment, or covered it when it was created. */
-async function isProtected({ sql }: Services, deployment: PromotedDeployment): Promise<boolean> {
-  const { org_id, environment, address: repository, branch, created_at } = deployment
-  if (await requiresGates(sql, deployment)) return true
-  const gates = await listGates(sql, org_id)
-  return gates.some((gate) => gate.created_at <= created_at && coversTarget(gate, { environment, repository, branch }))
+function isProtected(deployment: VerifiedDeployment): boolean {
+  const { environment, address: repository, branch, has_required_gates, earlier_gates } = deployment
+  return has_required_gates || earlier_gates.some((gate) => coversTarget(gate, { environment, repository, branch }))
+}
+
+/** The breaks of a chain have to be read, so they are left to `issueChangeStatement`. */
+async function digestOfChange(
+  services: Services,
+  actor: Actor,
+  { inputs }: VerifiedDeployment,
+  change: StoredRecord,
+): Promise<string> {
+  requireRetainedChange(services, actor, change)
+  const present = change.hashes && !change.has_breaks ? fingerprintOf(changeFacts(change.hashes, [])) : null
+  if (present !== null && inputs.change?.facts.equals(present)) return inputs.change.statement_digest
+  return (await issueChangeStatement(services, actor, change.id)).statement_digest
+}
+
+async function digestOfLineage(services: Services, deployment: VerifiedDeployment): Promise<string> {
+  const facts = await lineageFacts(services, deployment)
+  const { lineage } = deployment.inputs
+  if (lineage?.facts.equals(facts)) return lineage.statement_digest
+  return (await issueLineageOf(services, deployment, facts)).statement_digest
 }
 
 function noChange() {
@@ -72,7 +89,7 @@ function noChange() {
   return unavailable('NO_CHANGE', message)
 }
 
-function attestationOf({ config }: Services, subject: string, { statement_digest }: StoredStatement): InputAttestation {
+function attestationOf({ config }: Services, subject: string, statement_digest: string): InputAttestation {
   const sha256 = statement_digest.replace('sha256:', '')
   return { uri: `${config.baseUrl}/v1/provenance/${subject}/statement`, digest: { sha256 } }
 }
@@ -80,7 +97,7 @@ function attestationOf({ config }: Services, subject: string, { statement_digest
 async function issueSummary(
   services: Services,
   deployment: StatedDeployment,
-  change: IssuedChange,
+  change: StoredRecord,
   inputs: InputAttestation[],
 ): Promise<StoredStatement> {
   const name: StatementName = { org_id: deployment.org_id, kind: 'verification', subject_id: deployment.id }

@@ -1,8 +1,7 @@
 import type { Services } from '../../services.ts'
-import { INTERVAL, intervalStart } from '../chain/chain-interval.ts'
 import type { LinkRow } from '../chain/link.store.ts'
 import type { ChainKey } from '../chain/link.ts'
-import { type ChainState, verifyInterval } from '../chain/read-chain-state.ts'
+import { type ChainState, verifyLinks } from '../chain/read-chain-state.ts'
 
 /** A change and the indexes of its first and its last link. */
 type LinkedChange = ChainKey & { id: string; chain: { index: number }; last_index: number }
@@ -18,11 +17,11 @@ export async function verifyChange(services: Services, change: LinkedChange): Pr
   const links: LinkRow[] = []
   let at = change.chain.index
   while (true) {
-    const interval = await verifyInterval(services, change, at)
-    links.push(...interval.links.filter(({ change_id }) => change_id === change.id))
-    at = intervalStart(at) + INTERVAL
-    // An interval without links is after the end of the chain.
-    const isEnd = at > change.last_index || interval.links.length === 0
-    if (isEnd || interval.state.state === 'broken') return { ...interval.state, links }
+    const part = await verifyLinks(services, change, at, change.last_index)
+    links.push(...part.links.filter(({ change_id }) => change_id === change.id))
+    at = part.next
+    // There are no links after the end of the chain.
+    const isEnd = at > change.last_index || part.links.length === 0
+    if (isEnd || part.state.state === 'broken') return { ...part.state, links }
   }
 }

@@ -41,6 +41,22 @@ export async function listGates(db: Db, orgId: string): Promise<ConfiguredGate[]
     limit ${GATES_PER_ORGANIZATION_MAX}`
 }
 
+/**
+ * SQL: what each gate covers that was configured before an object was created, as JSON. `alias` has
+ * `org_id` and `created_at`.
+ */
+export function earlierGatesJson(db: Db, alias: string) {
+  const of = db(alias)
+  return db`(
+    select coalesce(json_agg(json_build_object(
+      'environment', gate.environment, 'repository', gate.repository, 'branch', gate.branch
+    )), '[]')
+    from configured_gates gate
+    where gate.org_id = ${of}.org_id
+      and gate.created_at <= ${of}.created_at
+  )`
+}
+
 export async function countGates(db: Db, orgId: string): Promise<number> {
   const [row] = await db<[{ count: number }]>`
     select count(*)::int as count

@@ -3,7 +3,7 @@ import { ApiError } from '../../../platform/http/errors.ts'
 import { matchesRepository } from '../../../repositories/repository-identity.ts'
 
 /** What a configured gate covers, as globs; null matches everything. */
-type GatePatterns = { environment: string; repository: string | null; branch: string | null }
+export type GatePatterns = { environment: string; repository: string | null; branch: string | null }
 
 /** The input of `createGate`. */
 export type GateRequest = GatePatterns & {

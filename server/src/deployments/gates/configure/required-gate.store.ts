@@ -54,6 +54,17 @@ export async function requiresGates(db: Db, { org_id, id }: DeploymentKey): Prom
   return rows.length > 0
 }
 
+/** SQL: true if a deployment requires gates. `alias` has `org_id` and `id`. */
+export function hasRequiredGates(db: Db, alias: string) {
+  const of = db(alias)
+  return db`exists (
+    select
+    from required_gates required
+    where required.org_id = ${of}.org_id
+      and required.deployment_id = ${of}.id
+  )`
+}
+
 /** Stores until when our rule must be answered, and that its policies are to be evaluated. */
 export async function startWaiting(tx: Tx, { org_id, id }: DeploymentKey, answerUntil: Date): Promise<void> {
   await tx`

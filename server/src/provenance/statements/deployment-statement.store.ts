@@ -1,0 +1,109 @@
+import { isFirstReadRunning } from '../../codehosts/sync/sync-repository.store.ts'
+import type { DeploymentKey } from '../../deployments/deployment-state.ts'
+import { earlierGatesJson } from '../../deployments/gates/configure/configured-gate.store.ts'
+import type { GatePatterns } from '../../deployments/gates/configure/configured-gate.ts'
+import { hasRequiredGates } from '../../deployments/gates/configure/required-gate.store.ts'
+import { type PromotedRow, promoted, promotedColumns } from '../../deployments/promotion.store.ts'
+import type { Db } from '../../platform/db/sql.ts'
+import { changeIdOfCommit } from '../changes/change.store.ts'
+import { type StoredRecord, type StoredRecordRow, storedRecord, toStoredRecord } from './change-statement.store.ts'
+import { newestStatement, type StoredStatement } from './statement.store.ts'
+
+/** A deployment and what determines its statements, except the breaks of the chain. */
+export type StatedDeployment = PromotedRow & {
+  /** The change that the commit landed with. Self-reported deployments have none. */
+  change: StoredRecord | null
+  is_first_read_running: boolean
+}
+
+/** The SHA-256 of the facts of the statement that was issued last. Null if none was issued. */
+type Issued = StoredStatement & { facts: Buffer }
+
+export type LineageDeployment = StatedDeployment & { lineage: Issued | null }
+
+/** The newest statement of an input of a summary. */
+type IssuedInput = Pick<Issued, 'facts' | 'statement_digest'>
+
+export type VerifiedDeployment = StatedDeployment & {
+  has_required_gates: boolean
+  /** The gates that were configured before the deployment was created. */
+  earlier_gates: GatePatterns[]
+  inputs: { change: IssuedInput | null; lineage: IssuedInput | null }
+  verification: Issued | null
+}
+
+type IssuedColumns = Issued | { [Column in keyof Issued]: null }
+
+type Row = PromotedRow &
+  IssuedColumns & {
+    change: (Omit<StoredRecordRow, 'landed_at'> & { landed_at: string }) | null
+    is_first_read_running: boolean
+  }
+
+/** A deployment at `now` with its newest lineage statement, with one query. */
+export async function findLineageDeployment(db: Db, key: DeploymentKey, now: Date): Promise<LineageDeployment | null> {
+  const [row] = await db<Row[]>`
+    select ${statedColumns(db)}
+    from ${stated(db, key, now)}
+    left join lateral (${newestStatement(db, 'lineage', 'deployment')}) statement on true`
+  if (row === undefined) return null
+  const { issued, ...deployment } = toStated(row)
+  return { ...deployment, lineage: issued }
+}
+
+type VerifiedRow = Row & {
+  has_required_gates: boolean
+  earlier_gates: GatePatterns[]
+  change_facts: Buffer | null
+  change_digest: string
+  lineage_facts: Buffer | null
+  lineage_digest: string
+}
+
+/** A deployment at `now` with its newest summary and the newest inputs of one, with one query. */
+export async function findVerifiedDeployment(
+  db: Db,
+  key: DeploymentKey,
+  now: Date,
+): Promise<VerifiedDeployment | null> {
+  const [row] = await db<VerifiedRow[]>`
+    select ${statedColumns(db)},
+      ${hasRequiredGates(db, 'deployment')} as has_required_gates,
+      ${earlierGatesJson(db, 'deployment')} as earlier_gates,
+      of_change.facts as change_facts, of_change.statement_digest as change_digest,
+      of_lineage.facts as lineage_facts, of_lineage.statement_digest as lineage_digest
+    from ${stated(db, key, now)}
+    left join lateral (${newestStatement(db, 'verification', 'deployment')}) statement on true
+    left join lateral (${newestStatement(db, 'lineage', 'deployment')}) of_lineage on true
+    left join lateral (${newestStatement(db, 'change', 'change')}) of_change on true`
+  if (row === undefined) return null
+  const { change_facts, change_digest, lineage_facts, lineage_digest, ...others } = row
+  const { issued, ...deployment } = toStated(others)
+  const inputs = { change: toInput(change_facts, change_digest), lineage: toInput(lineage_facts, lineage_digest) }
+  return { ...deployment, inputs, verification: issued }
+}
+
+function statedColumns(db: Db) {
+  return db`${promotedColumns(db)},
+    case when change.id is not null then to_json(change) end as change,
+    ${isFirstReadRunning(db, 'deployment')} as is_first_read_running,
+    statement.facts, statement.keyid, statement.statement_digest, statement.envelope, statement.issued_at`
+}
+
+function stated(db: Db, key: DeploymentKey, now: Date) {
+  return db`${promoted(db, key, now)}
+    left join lateral (
+      ${storedRecord(db, db`change.org_id = deployment.org_id and change.id = (${changeIdOfCommit(db, 'deployment')})`)}
+    ) change on true`
+}
+
+function toStated<Columns extends Row>(row: Columns) {
+  const { facts, keyid, statement_digest, envelope, issued_at, change, ...deployment } = row
+  const issued = facts === null ? null : { facts, keyid, statement_digest, envelope, issued_at }
+  const recorded = change && toStoredRecord({ ...change, landed_at: new Date(change.landed_at) })
+  return { ...deployment, change: recorded, issued: issued as Issued | null }
+}
+
+function toInput(facts: Buffer | null, statement_digest: string): IssuedInput | null {
+  return facts && { facts, statement_digest }
+}

@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test'
 import { HostUnavailable } from '../../src/codehosts/code-host.ts'
 import type { HostPullRequest } from '../../src/codehosts/host-change.ts'
 import type { HostEvent } from '../../src/codehosts/host-event.ts'
+import { findNextDue, listDueLandings, postponeLanding } from '../../src/provenance/landings/landing.store.ts'
 import { startTestApi, type TestApi } from '../support/api.ts'
 import {
   hostAccount,
@@ -348,4 +349,18 @@ test('a repository without a connection is recorded with what is known', async (
     await landed.work()
   }
   assert.equal((await landed.changes()).length, 1)
+})
+
+test('a landing that a fact has woken is not postponed by a pass that read it before', async () => {
+  const landed = await landIn(api)
+  await landed.tell(pull(), check({ status: 'in_progress', completed_at: null }))
+  const { sql } = landed.services
+  const repository = { org_id: landed.source.org_id, provider: 'github', repository_id: '1001' }
+  const later = new Date(api.clock.now().getTime() + 60 * MINUTE)
+  const [read] = await listDueLandings(sql, repository, { now: later, limit: 1 })
+  const landing = read ?? assert.fail()
+  const woken = new Date(api.clock.now().getTime() + SECOND)
+  await postponeLanding(sql, landing, { ...landing, due_at: woken })
+  await postponeLanding(sql, landing, { ...landing, due_at: later })
+  assert.deepEqual(await findNextDue(sql, repository), woken)
 })

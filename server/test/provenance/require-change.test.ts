@@ -98,13 +98,3 @@ test('a commit finds the change that ends with it, else the newest one that list
   assert.deepEqual(await find(HEAD), ['pull_request', 8])
   assert.equal(await find('f'.repeat(40)), null)
 })
-
-test('a commit does not find a change whose record does not name it', async () => {
-  const landed = await landedWith({}, { number: 9, merge_commit_sha: OTHER, merged_at: new Date('2026-03-02') })
-  await record(landed)
-  const sha = '9'.repeat(40)
-  const commit = { org_id: landed.source.org_id, provider: 'github', repository_id: '1001', sha }
-  const id = (await findChangeOfCommit(api.services.sql, { ...commit, sha: OTHER })) ?? assert.fail()
-  await api.services.sql`insert into change_commits ${api.services.sql({ ...commit, change_id: id })}`
-  assert.equal(await findChangeOfCommit(api.services.sql, commit), null)
-})

@@ -41,8 +41,7 @@ export async function findChangeOfPullRequest(
 
 /**
  * The id of the change that a commit landed with: the one that ends with it, else the newest one
- * that lists it. Null if no change has the commit. The chain does not cover `change_commits`, so
- * the record itself must name the commit, unless retention has removed it.
+ * that lists it. Null if no change has the commit.
  */
 export async function findChangeOfCommit(
   db: Db,
@@ -67,16 +66,10 @@ export function changeIdOfCommit(db: Db, alias: string) {
     select change.id
     from change_commits listed
     join changes change on change.org_id = listed.org_id and change.id = listed.change_id
-    join chain_links link
-      on link.org_id = listed.org_id
-      and link.provider = listed.provider
-      and link.repository_id = listed.repository_id
-      and link.index = change.link_index
     where listed.org_id = ${of}.org_id
       and listed.provider = ${of}.provider
       and listed.repository_id = ${of}.repository_id
       and listed.sha = ${of}.commit_sha
-      and (link.body is null or strpos(link.body, ${of}.commit_sha) > 0)
     order by change.merge_sha = ${of}.commit_sha desc, change.created_at desc, change.id desc
     limit 1`
 }

@@ -34,7 +34,8 @@ export const followFact: Job<Services, { landing_id: number }> = {
 async function wake({ clock }: Services, tx: Tx, landing: Landing): Promise<void> {
   if (landing.tries > 0) return
   const due_at = new Date(Math.max(clock.now().getTime(), firstDue(landing).getTime()))
-  if (due_at < landing.due_at) await postponeLanding(tx, landing.id, { ...landing, due_at })
+  // Also if it is due already: a pass that has read the landing must not postpone it.
+  await postponeLanding(tx, landing, { ...landing, due_at })
   const { org_id, provider, repository_id } = landing
   await enqueue(tx, recordChangesJob, { org_id, provider, repository_id })
 }

@@ -73,7 +73,7 @@ async function settleSafely(pass: LandingPass): Promise<void> {
     await checkSql(services.sql)
     services.log.error({ err, landing: landing.id }, 'Could not write the record of a change')
     const later = laterTry(landing, AFTER_ERROR, services.clock.now())
-    await postponeLanding(services.sql, landing.id, { ...landing, ...later })
+    await postponeLanding(services.sql, landing, { ...landing, ...later })
   }
 }
 

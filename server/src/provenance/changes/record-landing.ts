@@ -38,7 +38,7 @@ export async function settleLanding(pass: LandingPass): Promise<void> {
   const subject = await findSubject(pass)
   if (subject === null) return
   const step = nextStep(landing, await stateOf(services.sql, landing, subject.merge_sha), services.clock.now())
-  if (step.step === 'wait') return postponeLanding(services.sql, landing.id, { ...landing, due_at: step.until })
+  if (step.step === 'wait') return postponeLanding(services.sql, landing, { ...landing, due_at: step.until })
   if (step.step === 'ask') {
     await readChecks(pass, subject.merge_sha)
     if (reads.missed > missed && (await waitForHost(pass))) return
@@ -65,7 +65,7 @@ async function findSubject(pass: LandingPass): Promise<Subject | null> {
     const push = await findPushOfCommit(services.sql, landing, landing.branch, merge_sha)
     return { merge_sha, pull_request, push }
   }
-  await postponeLanding(services.sql, landing.id, {
+  await postponeLanding(services.sql, landing, {
     ...landing,
     ...laterTry(landing, WITHOUT_COMMIT, services.clock.now()),
   })
@@ -102,7 +102,7 @@ async function readHost(pass: LandingPass, { pull_request, push, merge_sha }: Su
 async function waitForHost({ services, reads, landing }: LandingPass): Promise<boolean> {
   const due_at = nextTry(landing, await reads.failure(), services.clock.now())
   if (due_at === null) return false
-  await postponeLanding(services.sql, landing.id, { ...landing, tries: landing.tries + 1, due_at })
+  await postponeLanding(services.sql, landing, { ...landing, tries: landing.tries + 1, due_at })
   return true
 }
 

@@ -98,11 +98,17 @@ export async function lockLanding(tx: Tx, id: number): Promise<Landing> {
 
 type Postponement = { due_at: Date; tries: number; asked_at: Date | null }
 
-export async function postponeLanding(db: Db, id: number, { due_at, tries, asked_at }: Postponement): Promise<void> {
+/** Has no effect if a fact has changed the due time since the landing was read. */
+export async function postponeLanding(
+  db: Db,
+  landing: Pick<Landing, 'id' | 'due_at'>,
+  { due_at, tries, asked_at }: Postponement,
+): Promise<void> {
   await db`
     update landings
     set due_at = ${due_at}, tries = ${tries}, asked_at = ${asked_at}
-    where id = ${id}
+    where id = ${landing.id}
+      and due_at = ${landing.due_at}
       and state = 'waiting'`
 }
 

@@ -85,7 +85,8 @@ async function digestOfLineage(services: Services, deployment: VerifiedDeploymen
 }
 
 function noChange() {
-  const message = 'No change record has the commit of the deployment. Only connected repositories have change records.'
+  const message =
+    'No change record has the commit of the deployment. Only deployments of connected code hosts have one.'
   return unavailable('NO_CHANGE', message)
 }
 

@@ -3,7 +3,6 @@ import type { Caller, TestApi } from './api.ts'
 import { pushedRecord } from './change-records.ts'
 import { sendReport } from './ci-reports.ts'
 import { createRun } from './ci-runs.ts'
-import { recordChange } from './recorded-changes.ts'
 import { uploadReport } from './reports.ts'
 import { sarif, sarifResult } from './sarif.ts'
 import { storeChange } from './stored-changes.ts'
@@ -13,6 +12,7 @@ export async function furnish(api: TestApi, owner: Caller): Promise<Record<strin
   const run = await createRun(api, owner)
   const report = await sendReport(api, owner, run.id)
   const deployment = await insertDeployment(api, owner)
+  const change = await storeChange(api.services, owner, pushedRecord())
   const upload = await uploadReport(api, owner, sarif([sarifResult('rule')]))
   return {
     '/v1/ci/runs': run.id,
@@ -22,10 +22,10 @@ export async function furnish(api: TestApi, owner: Caller): Promise<Record<strin
     '/v1/security/alerts': await insertAlert(api, owner),
     '/v1/security/issues': await findIssue(api, owner),
     '/v1/deployments': deployment,
-    '/v1/provenance/changes': (await recordChange(api.services, owner.orgId)).id,
+    '/v1/provenance/changes': change.id,
     '/v1/provenance/deployments': deployment,
     '/v1/compliance/results': await insertResult(api, owner),
-    '/v1/changes': (await storeChange(api.services, owner, pushedRecord())).id,
+    '/v1/changes': change.id,
   }
 }
 

@@ -216,7 +216,8 @@ function copyLink(nth: number, source: number): Tampering {
   return async (tx) => {
     const chain = chains[nth % chains.length] as ChainKey
     const from = chains[(nth + 1) % chains.length] as ChainKey
-    const index = nth % ((await lengthOf(tx, chain)) + 1)
+    const length = await lengthOf(tx, chain)
+    const index = nth % (length + 1)
     const { repository_id } = chain
     await tx`delete from chain_links where repository_id = ${repository_id} and index = ${index}`
     await tx`
@@ -227,7 +228,7 @@ function copyLink(nth: number, source: number): Tampering {
       from chain_links
       where repository_id = ${from.repository_id}
         and index = ${source % (await lengthOf(tx, from))}`
-    return { chain, index: Math.max(0, index - 1) }
+    return { chain, index: Math.min(index, length - 1) }
   }
 }
 

@@ -97,17 +97,9 @@ export type LandedPush = {
   pushed_at: Date
 }
 
-export async function findPush(
-  db: Db,
-  { org_id, provider, repository_id }: RepositoryKey,
-  id: string,
-): Promise<LandedPush | null> {
+export async function findPush(db: Db, repository: RepositoryKey, id: string): Promise<LandedPush | null> {
   const [row] = await db<LandedPush[]>`
-    select id, branch, before_sha, after_sha, forced, by_merge_queue, pusher, pushed_at
-    from pushes
-    where org_id = ${org_id}
-      and provider = ${provider}
-      and repository_id = ${repository_id}
+    ${pushesOf(db, repository)}
       and id = ${id}`
   return row ?? null
 }
@@ -115,16 +107,13 @@ export async function findPush(
 /** The first push to a branch that contained a commit; null if no known push did. */
 export async function findPushOfCommit(
   db: Db,
-  { org_id, provider, repository_id }: RepositoryKey,
+  repository: RepositoryKey,
   branch: string,
   sha: string,
 ): Promise<LandedPush | null> {
+  const { org_id, provider, repository_id } = repository
   const [row] = await db<LandedPush[]>`
-    select id, branch, before_sha, after_sha, forced, by_merge_queue, pusher, pushed_at
-    from pushes
-    where org_id = ${org_id}
-      and provider = ${provider}
-      and repository_id = ${repository_id}
+    ${pushesOf(db, repository)}
       and branch = ${branch}
       and (
         after_sha = ${sha}
@@ -140,6 +129,15 @@ export async function findPushOfCommit(
     order by pushed_at, id
     limit 1`
   return row ?? null
+}
+
+function pushesOf(db: Db, { org_id, provider, repository_id }: RepositoryKey) {
+  return db`
+    select id, branch, before_sha, after_sha, forced, by_merge_queue, pusher, pushed_at
+    from pushes
+    where org_id = ${org_id}
+      and provider = ${provider}
+      and repository_id = ${repository_id}`
 }
 
 type Person = { name: string; email: string | null; login: string | null }

@@ -38,8 +38,9 @@ export async function installVerifiers(): Promise<VerifierPaths> {
 }
 
 /**
- * `SHIPLOCK_TEST_SLSA_VERIFIER` is the path of one that was built from its source. The Go module proxies of some networks refuse the modules of slsa-framework. verify-vsa compares
- * the same things.
+ * `SHIPLOCK_TEST_SLSA_VERIFIER` is the path of one that was built from its source. The Go module
+ * proxies of some networks refuse the modules of slsa-framework. verify-vsa compares the same
+ * things.
  */
 async function installSlsaVerifier(): Promise<string | null> {
   if (process.env.SHIPLOCK_TEST_SLSA_VERIFIER) return process.env.SHIPLOCK_TEST_SLSA_VERIFIER

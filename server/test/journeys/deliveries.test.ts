@@ -11,6 +11,7 @@ import { expireDeliveries, resumeDeliveries } from '../../src/codehosts/deliveri
 import type { HostRun } from '../../src/codehosts/host-run.ts'
 import { DAY_MS, MINUTE_MS } from '../../src/platform/clock.ts'
 import type { Tx } from '../../src/platform/db/sql.ts'
+import { eachSideBySide } from '../../src/platform/side-by-side.ts'
 import { startTestApi, type TestApi } from '../support/api.ts'
 import { applyingHandlers, createAppliedTable, listApplied } from '../support/applied-runs.ts'
 import { startDeliveryWorker } from '../support/delivery-workers.ts'
@@ -310,6 +311,26 @@ test('two worker processes apply each delivery once, in order within its run', {
       messages.toSorted((a, b) => a - b),
     )
   }
+})
+
+test('a process retries deliveries one by one, so that one that ends the process costs no other its tries', async () => {
+  await connect()
+  for (let run = 1; run <= SHARDS * 2; run += 1) await send(run, 'again')
+  await api.services.sql`update codehost_deliveries set attempts = 1`
+  let running = 0
+  let most = 0
+  const job = applyDeliveriesJob(
+    applyingHandlers(async (tx) => {
+      running += 1
+      most = Math.max(most, running)
+      for (let at = 0; at < 10; at += 1) await tx`select`
+      running -= 1
+    }),
+  )
+  const shards = Array.from({ length: SHARDS }, (_, shard) => shard)
+  await eachSideBySide(shards, 2, (shard) => job.run(api.services, { shard }))
+  assert.equal((await listApplied(api.services.sql)).length, SHARDS * 2)
+  assert.equal(most, 1)
 })
 
 test('a delivery that kills its process five times is failed, and the others are applied', {

@@ -7,7 +7,7 @@ import type { Services } from '../../services.ts'
 import { type ApplyContext, applyDelivery } from './apply-delivery.ts'
 import { ATTEMPTS_MAX, applyShard } from './delivery.ts'
 import type { HostEventHandlers } from './host-event-handler.ts'
-import { type ClaimedDelivery, claimPending, hasPending, noteFailedTry } from './pending-delivery.store.ts'
+import { type ClaimedDelivery, claimRetry, claimUntried, hasPending, noteFailedTry } from './pending-delivery.store.ts'
 
 /** Each needs a connection of the worker. */
 const LANES_AT_ONCE = 2
@@ -20,29 +20,54 @@ const CONFLICTS = ['40001', '40P01']
  * order of receipt, some lanes side by side.
  */
 export function applyDeliveriesJob(handlers: HostEventHandlers): Job<Services, { shard: number }> {
+  const retries = new Turns()
   return {
     ...applyShard,
     run: (services, { shard }, stopping) =>
       drainAlone(services.sql, {
         key: `deliveries ${shard}`,
-        drain: () => drain({ services, handlers, shard }, stopping),
+        drain: () => drain({ services, handlers, shard }, retries, stopping),
         hasMore: () => hasPending(services.sql, shard, services.clock.now()),
       }),
   }
 }
 
-async function drain(context: ApplyContext, stopping?: AbortSignal): Promise<void> {
-  const { services, shard } = context
-  for (;;) {
-    const claimed = await claimPending(services.sql, shard, services.clock.now())
-    if (claimed.length === 0) return
-    const lanes = Map.groupBy(claimed, ({ lane }) => lane)
-    await eachSideBySide(lanes.values(), LANES_AT_ONCE, async (deliveries) => {
-      for (const delivery of deliveries) {
-        stopping?.throwIfAborted()
-        await tryDelivery(context, delivery)
-      }
-    })
+async function drain(context: ApplyContext, retries: Turns, stopping?: AbortSignal): Promise<void> {
+  while ((await tryUntried(context, stopping)) || (await retries.take(() => retryNext(context, stopping)))) {}
+}
+
+/** Applies the next deliveries that were not tried before. Returns whether there were any. */
+async function tryUntried(context: ApplyContext, stopping?: AbortSignal): Promise<boolean> {
+  const claimed = await claimUntried(context.services.sql, context.shard, context.services.clock.now())
+  const lanes = Map.groupBy(claimed, ({ lane }) => lane)
+  await eachSideBySide(lanes.values(), LANES_AT_ONCE, async (deliveries) => {
+    for (const delivery of deliveries) {
+      stopping?.throwIfAborted()
+      await tryDelivery(context, delivery)
+    }
+  })
+  return claimed.length > 0
+}
+
+/**
+ * Applies the next delivery that was tried before. A process takes these one by one, also those of
+ * several shards: a delivery that ends the process then costs no other one its remaining tries.
+ */
+async function retryNext(context: ApplyContext, stopping?: AbortSignal): Promise<boolean> {
+  stopping?.throwIfAborted()
+  const delivery = await claimRetry(context.services.sql, context.shard, context.services.clock.now())
+  if (delivery) await tryDelivery(context, delivery)
+  return delivery !== null
+}
+
+/** Lets one caller work at a time, in the order of the calls. */
+class Turns {
+  #last: Promise<unknown> = Promise.resolve()
+
+  take<Result>(work: () => Promise<Result>): Promise<Result> {
+    const turn = this.#last.then(work)
+    this.#last = turn.catch(() => {})
+    return turn
   }
 }
 

@@ -20,11 +20,10 @@ export type LockedDelivery = DeliveryKey & {
 const CLAIMED_MAX = 20
 
 /**
- * Counts a try of the next deliveries of a shard, and returns them in the order of receipt. A
- * delivery that was tried before is claimed alone: if it ends the process, the count of no other
- * delivery grows.
+ * Counts a try of the next deliveries of a shard, and returns them in the order of receipt. Ends
+ * before the first delivery that was tried before.
  */
-export async function claimPending(sql: Sql, shard: number, now: Date): Promise<ClaimedDelivery[]> {
+export async function claimUntried(sql: Sql, shard: number, now: Date): Promise<ClaimedDelivery[]> {
   const claimed = await sql<(ClaimedDelivery & { number: number })[]>`
     with next as (
       select provider, id, number, attempts
@@ -41,13 +40,30 @@ export async function claimPending(sql: Sql, shard: number, now: Date): Promise<
     where claimed.id = next.id
       and claimed.provider = next.provider
       and claimed.status = 'received'
-      and (
-        retried.number is null
-        or next.number < retried.number
-        or next.number = (select min(number) from next)
-      )
+      and (retried.number is null or next.number < retried.number)
     returning claimed.provider, claimed.id, claimed.lane, claimed.installation_id, claimed.attempts, claimed.number`
   return claimed.sort((a, b) => a.number - b.number)
+}
+
+/** Counts a try of the next delivery of a shard that was tried before. */
+export async function claimRetry(sql: Sql, shard: number, now: Date): Promise<ClaimedDelivery | null> {
+  const [claimed] = await sql<ClaimedDelivery[]>`
+    with next as (
+      select provider, id
+      from codehost_deliveries delivery
+      where ${isDue(sql, shard, now)}
+        and attempts > 0
+      order by number
+      limit 1
+    )
+    update codehost_deliveries claimed
+    set attempts = claimed.attempts + 1
+    from next
+    where claimed.id = next.id
+      and claimed.provider = next.provider
+      and claimed.status = 'received'
+    returning claimed.provider, claimed.id, claimed.lane, claimed.installation_id, claimed.attempts`
+  return claimed ?? null
 }
 
 export async function hasPending(sql: Sql, shard: number, now: Date): Promise<boolean> {

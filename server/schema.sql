@@ -177,12 +177,14 @@ create table ci_artifacts (
   put_until timestamp(3) with time zone not null,
   announced boolean not null default false,
   created_at timestamp(3) with time zone not null,
+  trust text not null default 'self_reported'::text,
   constraint ci_artifacts_pkey PRIMARY KEY (org_id, id),
   constraint ci_artifacts_org_id_report_id_fkey FOREIGN KEY (org_id, report_id) REFERENCES ci_reports(org_id, id),
   constraint ci_artifacts_check CHECK (((reason IS NOT NULL) = (status = 'rejected'::text))),
   constraint ci_artifacts_sha256_check CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text)),
   constraint ci_artifacts_size_check CHECK ((size >= 0)),
-  constraint ci_artifacts_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'uploaded'::text, 'rejected'::text])))
+  constraint ci_artifacts_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'uploaded'::text, 'rejected'::text]))),
+  constraint ci_artifacts_trust_check CHECK ((trust = ANY (ARRAY['verified'::text, 'self_reported'::text, 'untrusted'::text])))
 );
 CREATE UNIQUE INDEX ci_artifacts_by_path ON public.ci_artifacts USING btree (org_id, report_id, path);
 CREATE INDEX ci_artifacts_by_run ON public.ci_artifacts USING btree (org_id, run_id);
@@ -199,10 +201,12 @@ create table ci_attestations (
   parsed jsonb,
   created_at timestamp(3) with time zone not null,
   updated_at timestamp(3) with time zone not null,
+  trust text not null default 'self_reported'::text,
   constraint ci_attestations_pkey PRIMARY KEY (org_id, id),
   constraint ci_attestations_org_id_report_id_fkey FOREIGN KEY (org_id, report_id) REFERENCES ci_reports(org_id, id),
   constraint ci_attestations_kind_check CHECK ((kind = ANY (ARRAY['test-results'::text, 'coverage'::text, 'sbom'::text, 'scan'::text, 'custom'::text]))),
-  constraint ci_attestations_status_check CHECK ((status = ANY (ARRAY['pass'::text, 'fail'::text, 'warn'::text, 'info'::text])))
+  constraint ci_attestations_status_check CHECK ((status = ANY (ARRAY['pass'::text, 'fail'::text, 'warn'::text, 'info'::text]))),
+  constraint ci_attestations_trust_check CHECK ((trust = ANY (ARRAY['verified'::text, 'self_reported'::text, 'untrusted'::text])))
 );
 CREATE UNIQUE INDEX ci_attestations_by_name ON public.ci_attestations USING btree (org_id, report_id, kind, name);
 
@@ -218,9 +222,11 @@ create table ci_reports (
   summary text,
   created_at timestamp(3) with time zone not null,
   updated_at timestamp(3) with time zone not null,
+  trust text not null default 'self_reported'::text,
   constraint ci_reports_pkey PRIMARY KEY (org_id, id),
   constraint ci_reports_org_id_run_id_fkey FOREIGN KEY (org_id, run_id) REFERENCES ci_runs(org_id, id),
-  constraint ci_reports_id_check CHECK ((id ~ '^[1-9][0-9]{0,2}-[0-9a-f]{24}$'::text))
+  constraint ci_reports_id_check CHECK ((id ~ '^[1-9][0-9]{0,2}-[0-9a-f]{24}$'::text)),
+  constraint ci_reports_trust_check CHECK ((trust = ANY (ARRAY['verified'::text, 'self_reported'::text, 'untrusted'::text])))
 );
 CREATE INDEX ci_reports_by_run ON public.ci_reports USING btree (org_id, run_id);
 
@@ -251,7 +257,7 @@ create table ci_runs (
   ci_system_name text,
   external_run_id text not null,
   repository text not null,
-  commit_sha text not null,
+  commit_sha text,
   ref text,
   pipeline_name text not null,
   event text not null,
@@ -270,17 +276,22 @@ create table ci_runs (
   deadline_at timestamp(3) with time zone,
   created_at timestamp(3) with time zone not null,
   updated_at timestamp(3) with time zone not null,
+  claims jsonb,
+  claimed_provider text,
+  claimed_repository_id text,
   constraint ci_runs_pkey PRIMARY KEY (org_id, id),
   constraint ci_runs_check CHECK ((completed_at >= started_at)),
   constraint ci_runs_check1 CHECK (((completed_at IS NULL) = (status = ANY (ARRAY['queued'::text, 'in_progress'::text])))),
-  constraint ci_runs_check2 CHECK ((num_nonnulls(ci_system, credential_type, credential_id, credential_name, day, day_number, deadline_at) =
-CASE trust
-    WHEN 'verified'::text THEN 0
-    ELSE 7
-END)),
+  constraint ci_runs_claimed_check CHECK (((claimed_provider IS NULL) = (claimed_repository_id IS NULL))),
   constraint ci_runs_day_number_check CHECK (((day_number >= 1) AND (day_number <= 2000))),
   constraint ci_runs_newest_attempt_check CHECK (((newest_attempt >= 1) AND (newest_attempt <= 999))),
-  constraint ci_runs_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'in_progress'::text, 'success'::text, 'failure'::text, 'cancelled'::text, 'timed_out'::text, 'skipped'::text])))
+  constraint ci_runs_source_check CHECK ((num_nonnulls(ci_system, credential_type, credential_id, credential_name, day, day_number, deadline_at) =
+CASE
+    WHEN (provider = 'other'::text) THEN 7
+    ELSE 0
+END)),
+  constraint ci_runs_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'in_progress'::text, 'success'::text, 'failure'::text, 'cancelled'::text, 'timed_out'::text, 'skipped'::text]))),
+  constraint ci_runs_trust_check CHECK ((trust = ANY (ARRAY['verified'::text, 'self_reported'::text, 'untrusted'::text])))
 );
 CREATE INDEX ci_runs_by_commit ON public.ci_runs USING btree (org_id, commit_sha, created_at, id);
 CREATE INDEX ci_runs_by_creation ON public.ci_runs USING btree (org_id, created_at, id);
@@ -1119,6 +1130,32 @@ create table monthly_usage (
   constraint monthly_usage_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
   constraint monthly_usage_used_check CHECK ((used >= 0))
 );
+
+create table oidc_trusts (
+  org_id uuid not null,
+  id uuid not null,
+  name text not null,
+  issuer text not null,
+  audience text not null,
+  provider text,
+  conditions jsonb not null,
+  scopes text[] not null,
+  created_by text not null,
+  created_at timestamp(3) with time zone not null,
+  last_used_at timestamp(3) with time zone,
+  expires_at timestamp(3) with time zone,
+  revoked_at timestamp(3) with time zone,
+  constraint oidc_trusts_pkey PRIMARY KEY (org_id, id),
+  constraint oidc_trusts_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
+  constraint oidc_trusts_audience_check CHECK (((length(audience) >= 1) AND (length(audience) <= 500))),
+  constraint oidc_trusts_conditions_check CHECK ((jsonb_typeof(conditions) = 'object'::text)),
+  constraint oidc_trusts_issuer_check CHECK (((length(issuer) >= 1) AND (length(issuer) <= 500))),
+  constraint oidc_trusts_name_check CHECK (((length(name) >= 1) AND (length(name) <= 100))),
+  constraint oidc_trusts_provider_check CHECK ((provider = ANY (ARRAY['github'::text, 'gitlab'::text, 'bitbucket'::text, 'azure'::text]))),
+  constraint oidc_trusts_scopes_check CHECK ((cardinality(scopes) > 0))
+);
+CREATE INDEX oidc_trusts_by_issuer ON public.oidc_trusts USING btree (issuer) WHERE (revoked_at IS NULL);
+CREATE INDEX oidc_trusts_by_organization ON public.oidc_trusts USING btree (org_id, created_at, id);
 
 create table opened_gates (
   org_id uuid not null,

@@ -46,6 +46,7 @@ export async function answerDeployment(
 }
 
 function toGiven({ credential }: Actor, { decision, reason, comment }: AnswerInput): GivenAnswer {
+  if (credential.type === 'oidc_trust') throw new Error('A CI job cannot have the scope write:deployments.')
   return {
     principal_type: credential.type,
     principal_id: credential.id,

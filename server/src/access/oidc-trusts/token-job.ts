@@ -1,0 +1,37 @@
+/** The issuers of CI jobs whose claims we can read. */
+export const TRUST_PROVIDERS = ['github', 'gitlab', 'bitbucket', 'azure'] as const
+export type TrustProvider = (typeof TRUST_PROVIDERS)[number]
+
+export type TokenEvent = 'push' | 'pull_request' | 'tag' | 'schedule' | 'manual' | 'other'
+
+/**
+ * The CI job that presents a verified token, as its claims describe it. Every field is null where no
+ * claim has it.
+ */
+export type TokenJob = {
+  provider: TrustProvider
+  /** Identifies the run of the job among the runs of an organization. */
+  run: { ci_system: string; external_run_id: string; attempt: number | null }
+  repository: {
+    /** The id of the repository at its code host. */
+    id: string
+    owner_id: string | null
+    /** `host/owner/name`, or null where the claims have only ids. */
+    address: string | null
+  }
+  commit_sha: string | null
+  ref: string | null
+  pipeline_name: string | null
+  run_number: number | null
+  event: TokenEvent
+  actor: string | null
+  environment: string | null
+  url: string | null
+  /**
+   * Whether code of strangers may have run in the job: `possible` if it may, `none` if not,
+   * `pull_request` if only the code host can tell whether the head is in the same repository.
+   */
+  foreign_code: 'none' | 'possible' | 'pull_request'
+  /** The claims that identified the job, kept with its run. */
+  claims: Record<string, string>
+}

@@ -21,7 +21,10 @@ export async function chainServices({ sql, directory }: Setting): Promise<Servic
   return { sql, clock: systemClock, integrityKey } as Services
 }
 
-/** Stores a chain of so many changes as appends would have left it. In bulk, because appends would take minutes. */
+/**
+ * Stores a chain of so many changes as appends would have left it. In bulk, because appends would
+ * take minutes.
+ */
 export async function storeChain({ sql, integrityKey }: Services, length: number): Promise<ChainKey> {
   const chain = { org_id: newUuid(new Date()), provider: 'github', repository_id: '1' }
   let head: Buffer | null = null

@@ -31,7 +31,9 @@ async function finish(runId: string, status = 'success'): Promise<void> {
   await drainQueue(api)
 }
 
-/** Deploys the commit of a new run with an approval, and ends the run. Returns the deployment's id. */
+/**
+ * Deploys the commit of a new run with an approval, and ends the run. Returns the deployment's id.
+ */
 async function deploy(environment: string, status = 'success', fields: Record<string, unknown> = {}): Promise<string> {
   const run = await createRun(api, caller, fields)
   const { deployment_id } = await openGate(api, caller, { run_id: run.id, environment })

@@ -24,7 +24,9 @@ export function installGoProgram({ package: path, version, what }: GoProgram): P
   })
 }
 
-/** Path of a program of this repository: `directory` is its module, with main.go, go.mod and go.sum. */
+/**
+ * Path of a program of this repository: `directory` is its module, with main.go, go.mod and go.sum.
+ */
 export async function buildGoProgram(directory: string, what: string): Promise<string> {
   const hash = createHash('sha256')
   for (const file of ['main.go', 'go.mod', 'go.sum']) hash.update(await readFile(join(directory, file)))

@@ -22,7 +22,9 @@ export function askStatement(api: TestApi, { key }: Caller, id: string, path: St
   return api.request('GET', `/v1/provenance/deployments/${id}/${path}`, { key })
 }
 
-/** Returns the lineage statement or verification summary of a deployment after checking its form. */
+/**
+ * Returns the lineage statement or verification summary of a deployment after checking its form.
+ */
 export async function getStatement(api: TestApi, caller: Caller, id: string, path: StatementPath): Promise<Json> {
   return openStatement(await askStatement(api, caller, id, path))
 }

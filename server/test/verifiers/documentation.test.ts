@@ -45,7 +45,9 @@ test('the commands of docs/provenance.md verify the statements', () => {
   assert.equal(output.match(/^Verified OK$/gm)?.length, 5, output)
 })
 
-/** The parts that verify a statement with one tool. The others prepare files, or are about the log. */
+/**
+ * The parts that verify a statement with one tool. The others prepare files, or are about the log.
+ */
 const TOOLS = verifying.filter((commands) => /^(?:shiplock|cosign|python -|cat > verify)/.test(commands))
 
 test('each part of the page that verifies statements refuses another signature', () => {

@@ -21,7 +21,10 @@ function present({ envelope, bundle }: Issued): Presented {
   return { envelope, bundle, predicateType, publicKey, commit, artifact: null, resourceUri: null }
 }
 
-/** The kinds of tampering that a tool does not look at (docs/provenance.md, "What each tool checks"). */
+/**
+ * The kinds of tampering that a tool does not look at (docs/provenance.md, "What each tool
+ * checks").
+ */
 const OVERLOOKED: Record<string, Tampering[] | undefined> = {
   securesystemslib: ['subject digest'],
   '@sigstore/verify': ['subject digest'],

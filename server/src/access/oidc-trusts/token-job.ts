@@ -5,7 +5,8 @@ export type TrustProvider = (typeof TRUST_PROVIDERS)[number]
 export type TokenEvent = 'push' | 'pull_request' | 'tag' | 'schedule' | 'manual' | 'other'
 
 /**
- * The CI job that presents a verified token, as its claims describe it. Every field is null where no
+ * The CI job that presents a verified token, as its claims describe it. Every field is null where
+ * no
  * claim has it.
  */
 export type TokenJob = {

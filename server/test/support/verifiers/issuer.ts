@@ -83,7 +83,9 @@ async function createKey(server: ConnectedServer, name: string, scope: string): 
   return (await server.command('key', 'create', '--org', 'default', '--name', name, '--scope', scope)).key
 }
 
-/** A reviewed pull request lands and goes to production, with the approval of a key and a reviewer. */
+/**
+ * A reviewed pull request lands and goes to production, with the approval of a key and a reviewer.
+ */
 async function deployChange(server: ConnectedServer) {
   const { fake } = server
   fake.addUser('ada', { name: 'Ada Lovelace' })

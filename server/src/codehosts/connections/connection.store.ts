@@ -27,6 +27,30 @@ export async function findConnectionOfRepository(
   return repository?.connection_id ? findConnection(db, repository.connection_id) : null
 }
 
+/** A repository that a token names. Without a host, the repository of any host is meant. */
+export type NamedRepository = { org_id: string; provider: string; repository_id: string; host: string | null }
+
+/** Whether an active connection covers each of these repositories, in their order. */
+export async function areConnected(db: Db, repositories: readonly NamedRepository[]): Promise<boolean[]> {
+  const given = repositories.map((repository, position) => ({ ...repository, position }))
+  const rows = await db<{ position: number }[]>`
+    select given.position
+    from json_to_recordset(${db.json(given)}::json) as given (
+      org_id uuid, provider text, repository_id text, host text, position integer
+    )
+    join repositories repository
+      on repository.org_id = given.org_id
+      and repository.provider = given.provider
+      and repository.id = given.repository_id
+      and repository.host = coalesce(given.host, repository.host)
+    join codehost_connections connection
+      on connection.org_id = repository.org_id
+      and connection.id = repository.connection_id
+    where connection.status = 'active'`
+  const connected = new Set(rows.map(({ position }) => position))
+  return repositories.map((_, position) => connected.has(position))
+}
+
 export async function findConnection(db: Db, id: string): Promise<ConnectionName | null> {
   const [row] = await db<ConnectionName[]>`
     select org_id, id, provider, host, installation_id, status

@@ -64,7 +64,8 @@ export function refuseContradictions(job: TokenJob, { attempt, commit_sha, ref }
 }
 
 /**
- * True if two refs mean the same: `main` and `refs/heads/main`, and `v1` and `refs/tags/v1`, because
+ * True if two refs mean the same: `main` and `refs/heads/main`, and `v1` and `refs/tags/v1`,
+ * because
  * CI systems leave the prefix out.
  */
 export function isSameRef(one: string, other: string): boolean {

@@ -24,14 +24,18 @@ import { isRunOf, type TrustClass, trustOfJob } from './trust.ts'
 
 const RETRY_SECONDS = 5
 
-/** The job that the actor's token describes; null for an API key, and if the claims cannot be read. */
+/**
+ * The job that the actor's token describes; null for an API key, and if the claims cannot be read.
+ */
 export function jobOf({ credential }: Actor): TokenJob | null {
   return credential.type === 'oidc_trust' ? credential.job : null
 }
 
 /**
- * The run and the attempt that the actor's token names: the run of the code host if one is connected
- * for the repository. Otherwise, the run or the attempt is created from the claims. Safe to repeat and
+ * The run and the attempt that the actor's token names: the run of the code host if one is
+ * connected
+ * for the repository. Otherwise, the run or the attempt is created from the claims. Safe to repeat
+ * and
  * to call concurrently. Errors: 400 `invalid_request` for a token that names no run; 404
  * `run_not_found` if the code host has not reported the run yet; those of `storeRun`.
  */

@@ -28,7 +28,8 @@ export function trustOf(credential: Credential, run: RunSource): TrustClass {
 }
 
 /**
- * The class of what a job states about its own run. `headRepositoryId` is what a connected code host
+ * The class of what a job states about its own run. `headRepositoryId` is what a connected code
+ * host
  * says about the head of a pull request; null if none does.
  */
 export function trustOfJob({ foreign_code, repository }: TokenJob, headRepositoryId: string | null): TrustClass {

@@ -1,5 +1,5 @@
 import type { Db, Tx } from '../../platform/db/sql.ts'
-import { findFollowed } from '../../repositories/followed-repository.store.ts'
+import { connectionIdOf, findFollowed } from '../../repositories/followed-repository.store.ts'
 import type { Provider } from '../../repositories/repository-identity.ts'
 import type { HostInstallation } from '../code-host.ts'
 
@@ -38,14 +38,10 @@ export async function areConnected(db: Db, repositories: readonly NamedRepositor
     from json_to_recordset(${db.json(given)}::json) as given (
       org_id uuid, provider text, repository_id text, host text, position integer
     )
-    join repositories repository
-      on repository.org_id = given.org_id
-      and repository.provider = given.provider
-      and repository.id = given.repository_id
-      and repository.host = coalesce(given.host, repository.host)
     join codehost_connections connection
-      on connection.org_id = repository.org_id
-      and connection.id = repository.connection_id
+      on connection.org_id = given.org_id
+      and connection.id = ${connectionIdOf(db, 'given')}
+      and connection.host = coalesce(given.host, connection.host)
     where connection.status = 'active'`
   const connected = new Set(rows.map(({ position }) => position))
   return repositories.map((_, position) => connected.has(position))

@@ -7,7 +7,8 @@ import { findByName } from '../../repositories/repository-lookup.store.ts'
 import type { RepositoryReference } from '../repositories/resolve-repository.ts'
 
 /**
- * The repository of a report that a CI job uploads, by the id in its token. Throws 403 `forbidden` if
+ * The repository of a report that a CI job uploads, by the id in its token. Throws 403 `forbidden`
+ * if
  * the request names another one.
  */
 export async function requireTokenRepository(

@@ -21,7 +21,12 @@ function post({ path = 'github/reports', method = 'POST', body = REPORT, ...othe
 }
 
 /** Asserts an error in the form of the protocol, and returns its text. */
-function assertError({ status, body, text, headers }: Answer, expected: number, code: string, retryable = false): string {
+function assertError(
+  { status, body, text, headers }: Answer,
+  expected: number,
+  code: string,
+  retryable = false,
+): string {
   assert.equal(status, expected, text)
   assert.deepEqual(Object.keys(body), ['code', 'error', 'retryable'])
   assert.deepEqual([body.code, body.retryable], [code, retryable], text)
@@ -88,8 +93,16 @@ const BAD_BODIES: [why: string, body: unknown, names: RegExp][] = [
   ['a job that is null', { version: 1, job: null }, /job/],
   ['a name that is a number', { ...REPORT, job: { name: 5 } }, /\/job\/name/],
   ['an unknown kind', { ...REPORT, attestations: [{ kind: 'x', name: 'x', data: {} }] }, /attestations\/0\/kind/],
-  ['data that is a list', { ...REPORT, attestations: [{ kind: 'scan', name: 'x', data: [] }] }, /attestations\/0\/data/],
-  ['a scan without figures', { ...REPORT, attestations: [{ kind: 'scan', name: 'x', data: { tool: 'x' } }] }, /critical/],
+  [
+    'data that is a list',
+    { ...REPORT, attestations: [{ kind: 'scan', name: 'x', data: [] }] },
+    /attestations\/0\/data/,
+  ],
+  [
+    'a scan without figures',
+    { ...REPORT, attestations: [{ kind: 'scan', name: 'x', data: { tool: 'x' } }] },
+    /critical/,
+  ],
   ['custom without status', { ...REPORT, attestations: [{ kind: 'custom', name: 'x', data: {} }] }, /0\/status/],
   ['a bad path', { ...REPORT, artifacts: [{ path: '../x', size: 1, sha256: 'a'.repeat(64) }] }, /artifacts\/0\/path/],
   ['a bad checksum', { ...REPORT, artifacts: [{ path: 'x', size: 1, sha256: 'A' }] }, /artifacts\/0\/sha256/],

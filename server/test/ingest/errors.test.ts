@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test'
 import { MINUTE_MS } from '../../src/platform/clock.ts'
 import type { Answer } from '../support/api.ts'
 import { type IngestServer, startIngestServer } from '../support/ingest.ts'
-import { createTrust } from '../support/oidc-issuer.ts'
+import { createTrust, githubClaims, startIssuer } from '../support/oidc-issuer.ts'
 
 let server: IngestServer
 before(async () => {
@@ -77,9 +77,13 @@ test('403 REPO_NOT_LINKED for a good token that no trust accepts for reports', a
 
 test('402 PLAN_REQUIRED for a plan without API access', async () => {
   const { orgId } = await server.api.caller({ plan: 'free' })
-  const repository = { repository: 'free/shop', repository_id: '3', sub: 'repo:free/shop:ref:refs/heads/main' }
-  await createTrust(server.api, orgId, { issuer: server.issuer.url, conditions: { repository: 'free/shop' } })
-  assertError(await post({ key: await server.sign('github', repository) }), 402, 'PLAN_REQUIRED')
+  const issuer = await startIssuer()
+  try {
+    await createTrust(server.api, orgId, { issuer: issuer.url, conditions: { repository: 'acme/shop' } })
+    assertError(await post({ key: await issuer.sign(githubClaims(server.api)) }), 402, 'PLAN_REQUIRED')
+  } finally {
+    await issuer.close()
+  }
 })
 
 const BAD_BODIES: [why: string, body: unknown, names: RegExp][] = [

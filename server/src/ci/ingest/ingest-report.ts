@@ -14,7 +14,8 @@ import { toReport } from './ingested-report.ts'
 const REPLACED = 'REPORT_REPLACED_BY_OTHER_RUNNER'
 
 /**
- * Stores a report of the job that a token names, and opens an upload slot for each file. Errors: 400
+ * Stores a report of the job that a token names, and opens an upload slot for each file. Errors:
+ * 400
  * `invalid_request`; 404 `run_not_found`.
  */
 export async function ingestReport(services: Services, intake: RunIntake, actor: Actor, body: IngestedReport) {

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
-import { createServer, type RequestListener } from 'node:http'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type RequestListener, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { pipeline } from 'node:stream/promises'
 import { after, before, test } from 'node:test'
 import { fakeCodeHost } from '../support/fake-client.ts'
 import { hostRepository, hostRun, insertConnection } from '../support/host-objects.ts'
 import { type IngestServer, startIngestServer } from '../support/ingest.ts'
-import { IngestClient } from '../support/ingest-client.ts'
+import { describeFile, IngestClient } from '../support/ingest-client.ts'
 import { drainQueue } from '../support/queue.ts'
 
 const host = fakeCodeHost()
@@ -66,11 +68,21 @@ test('RUN_NOT_FOUND is the last answer when the host never tells of the run', as
 test('a call and a PUT that a proxy in between has failed are sent again, and nothing is stored twice', async () => {
   const proxy = await startFailingProxy(server.api.url)
   try {
-    const { url, ...claims } = { url: proxy.url, pipeline_id: '99' }
-    const client = new IngestClient({ url, provider: 'gitlab', token: () => server.sign('gitlab', claims) })
-    const { report } = await client.send({ artifacts: [] })
-    assert.equal(report.status, 200, report.text)
-    assert.deepEqual(proxy.statuses, [502, 200])
+    const token = () => server.sign('gitlab', { pipeline_id: '99' })
+    const client = new IngestClient({ url: proxy.url, provider: 'gitlab', token })
+    const content = Buffer.alloc(200_000, 'a')
+    const { body } = await client.call('reports', {
+      version: 1,
+      job: { name: 'test' },
+      artifacts: [describeFile('a.txt', content)],
+    })
+    const [slot] = body.uploads
+    const put = await client.put({ ...slot, url: slot.url.replace(server.api.url, proxy.url) }, content)
+    assert.equal(put.status, 200, put.text)
+    const { results } = (await client.complete(body.reportId, [slot.artifactId])).body
+    assert.deepEqual(results, [{ artifactId: slot.artifactId, status: 'uploaded' }])
+    assert.deepEqual(proxy.statuses, { POST: [502, 200, 200], PUT: [502, 200] })
+    assert.deepEqual(client.pauses, [2000])
     assert.equal(await countReports('99'), 1)
   } finally {
     proxy.close()
@@ -87,19 +99,23 @@ async function countReports(externalRunId: string): Promise<number> {
   return row.count
 }
 
-/** Passes requests on, and answers the first one with 502 after the server has stored the report. */
+/**
+ * Passes requests on. The first one of each method is answered with 502 after the server has
+ * accepted it. Returns the statuses of each method.
+ */
 async function startFailingProxy(target: string) {
-  const statuses: number[] = []
-  const pass: RequestListener = async (request, response) => {
-    const body = Buffer.concat(await request.toArray())
-    const { authorization = '' } = request.headers
-    const headers = { authorization, 'content-type': 'application/json' }
-    const answer = await fetch(target + request.url, { method: 'POST', headers, body })
-    const status = statuses.length === 0 ? 502 : answer.status
-    statuses.push(status)
-    response.writeHead(status, { 'content-type': 'application/json' }).end(await answer.text())
+  const statuses: Record<string, number[]> = { POST: [], PUT: [] }
+  const pass: RequestListener = async (incoming, response) => {
+    const outgoing = request(target + incoming.url, { method: incoming.method, headers: incoming.headers })
+    const [answer] = (await Promise.all([once(outgoing, 'response'), pipeline(incoming, outgoing)]))[0] as [
+      IncomingMessage,
+    ]
+    const answered = statuses[incoming.method as string] as number[]
+    answered.push(answered.length === 0 ? 502 : (answer.statusCode as number))
+    response.writeHead(answered.at(-1) as number, { 'content-type': 'application/json' })
+    await pipeline(answer, response)
   }
-  const proxy = createServer((request, response) => void pass(request, response))
+  const proxy = createServer((incoming, response) => void pass(incoming, response))
   await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
   return { url, statuses, close: () => proxy.close() }

@@ -8,7 +8,7 @@ import { REPORT_ID } from '../reports/report.schema.ts'
 import type { RunIntake } from '../runs/run-intake.ts'
 import { requireTokenRun } from '../runs/token-run.ts'
 import type { IngestedReport } from './ingest.schema.ts'
-import { toReport } from './ingested-report.ts'
+import { toReport } from './report-translation.ts'
 
 /** The code of the warning that another machine has sent the same report before. */
 const REPLACED = 'REPORT_REPLACED_BY_OTHER_RUNNER'

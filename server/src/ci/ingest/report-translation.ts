@@ -1,4 +1,4 @@
-import { type AttestationRules, INGEST_RULES } from '../reports/attestation-data.ts'
+import { INGEST_RULES } from '../reports/attestation-data.ts'
 import type { NewReport } from '../reports/create-report.ts'
 import { OWNERSHIP_BYTES_MAX } from '../reports/ownership/ownership-file.parser.ts'
 import type { AttestationItem } from '../reports/report.schema.ts'
@@ -8,8 +8,6 @@ import { sizeOf, withShortMessages } from './message-lengths.ts'
 
 type Artifacts = NewReport['artifacts']
 type Translated = { report: Omit<NewReport, 'attempt'>; warnings: string[] }
-
-const RULES: AttestationRules = INGEST_RULES
 
 /**
  * The report that a body of the ingest routes describes, as the API describes it, so that both
@@ -27,14 +25,14 @@ export function toReport({ job, name, summary, attestations, artifacts }: Ingest
     ...(summary != null && { summary }),
     attestations: items,
     artifacts: files,
-    rules: RULES,
+    rules: INGEST_RULES,
   }
   return { report, warnings }
 }
 
 function toItem({ kind, name, status, data: sent }: IngestedAttestation, warnings: string[]): AttestationItem {
   const data = hasFreeData(kind) ? sent : withoutNulls(sent)
-  const cut = sizeOf(data) > RULES.dataBytesMax ? withShortMessages(data, RULES.dataBytesMax) : null
+  const cut = sizeOf(data) > INGEST_RULES.dataBytesMax ? withShortMessages(data, INGEST_RULES.dataBytesMax) : null
   if (cut) warnings.push(`The messages of ${kind} "${name}" were cut, because its data is larger than 256 KiB.`)
   return { kind, name, data: cut ?? data, ...(status != null && { status }) }
 }

@@ -29,6 +29,8 @@ const STRATA = [
   'ci/provider-runs/failure',
   'ci/artifacts',
   'ci/reports',
+  'ci/reports/ownership',
+  'ci/ingest',
   'ci/pipeline-runs',
   'ci/evidence',
   'security/vocabulary',

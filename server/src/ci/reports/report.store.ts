@@ -27,8 +27,8 @@ export async function upsertReport(tx: Tx, key: ReportKey, report: ReportRow, at
     )
     values (
       ${key.org_id}, ${report.id}, ${key.run_id}, ${report.attempt}, ${report.job_name},
-      ${report.matrix === null ? null : tx.json(report.matrix)}, ${report.runner}, ${report.name}, ${report.summary},
-      ${report.trust}, ${at}, ${at}
+      ${report.matrix === null ? null : tx.json(report.matrix as never)}, ${report.runner}, ${report.name},
+      ${report.summary}, ${report.trust}, ${at}, ${at}
     )
     on conflict (org_id, id) do update
     set runner = excluded.runner, summary = excluded.summary, trust = excluded.trust, updated_at = excluded.updated_at`

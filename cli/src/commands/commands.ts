@@ -2,6 +2,7 @@ import type { AnyCommand } from '../program/command.ts'
 
 /** The commands by name. A command is loaded when it is called, so that others do not cost its time. */
 export const COMMANDS: Readonly<Record<string, () => Promise<AnyCommand>>> = {
+  report: async () => (await import('./report.ts')).reportCommand,
   verify: async () => (await import('./verify.ts')).verifyCommand,
 }
 

@@ -11,7 +11,8 @@ export async function readSecret(stdin: NodeJS.ReadStream, ask: () => void): Pro
   const line = stdin.isTTY ? await readHidden(stdin as ReadStream, ask) : await readLine(stdin)
   const secret = line.trim()
   if (secret === '') throw new UsageError('Standard input holds no key')
-  if (/[\s\p{Cc}]/u.test(secret)) throw new UsageError('The key on standard input must not contain spaces or control characters')
+  if (/[\s\p{Cc}]/u.test(secret))
+    throw new UsageError('The key on standard input must not contain spaces or control characters')
   return secret
 }
 

@@ -1,0 +1,123 @@
+import { readFileSync } from 'node:fs'
+import { getInput, getMultilineInput } from '@actions/core'
+
+/** A mistake in an input of the step. The message names the input. */
+export class InputError extends Error {
+  constructor(input: string, problem: string) {
+    super(`Input "${input}": ${problem}`)
+    this.name = 'InputError'
+  }
+}
+
+/** An attestation as the ingest route takes it. */
+export type Attestation = { kind: string; name: string; data: object; status?: string }
+
+/** The inputs of the step, checked. `files` holds paths and globs, as they were written. */
+export type Inputs = {
+  url: string
+  audience: string
+  job: { name: string; matrix: unknown }
+  name: string
+  summary: string | null
+  attestations: Attestation[]
+  files: {
+    junit: string[]
+    coverage: string[]
+    sbom: string[]
+    scan: string[]
+    artifacts: string[]
+    ownership: string[]
+  }
+}
+
+/** Reads the inputs of the step. Throws an `InputError` if one is missing or wrong. */
+export function readInputs(): Inputs {
+  const url = readUrl()
+  return {
+    url,
+    audience: getInput('audience') || new URL(url).origin,
+    job: { name: getInput('job-name') || process.env.GITHUB_JOB || 'default', matrix: readMatrix() },
+    name: getInput('name') || 'default',
+    summary: readSummary(),
+    attestations: readAttestations(),
+    files: {
+      junit: getMultilineInput('junit'),
+      coverage: getMultilineInput('coverage'),
+      sbom: getMultilineInput('sbom'),
+      scan: getMultilineInput('scan'),
+      artifacts: getMultilineInput('artifacts'),
+      ownership: getMultilineInput('ownership'),
+    },
+  }
+}
+
+/** Whether the step fails if the report cannot be sent. */
+export function readFailOnError(): boolean {
+  const text = getInput('fail-on-error').toLowerCase()
+  if (text === '' || text === 'true') return true
+  if (text === 'false') return false
+  throw new InputError('fail-on-error', `must be true or false, not "${text}".`)
+}
+
+function readUrl(): string {
+  const input = getInput('url') ? 'url' : 'prodgator-url'
+  const text = getInput(input)
+  if (text === '') throw new InputError('url', 'is required. Set it to the URL of your Shiplock server.')
+  const url = URL.parse(text)
+  if (url === null || !['https:', 'http:'].includes(url.protocol)) {
+    throw new InputError(input, `"${text}" is not an http or https URL.`)
+  }
+  return text.replace(/\/+$/, '')
+}
+
+function readMatrix(): unknown {
+  const text = getInput('matrix')
+  return text === '' ? null : parseJson('matrix', text)
+}
+
+function readSummary(): string | null {
+  const path = getInput('summary-file')
+  const text = getInput('summary')
+  if (path === '') return text || null
+  if (text !== '') throw new InputError('summary-file', 'cannot be combined with the input "summary".')
+  return readTextFile('summary-file', path)
+}
+
+function readAttestations(): Attestation[] {
+  const text = getInput('attestations')
+  if (text === '') return []
+  const list = parseJson('attestations', /^[[{]/.test(text) ? text : readTextFile('attestations', text))
+  if (!Array.isArray(list)) throw new InputError('attestations', 'must be a JSON list.')
+  return list.map(checkAttestation)
+}
+
+function checkAttestation(item: unknown, index: number): Attestation {
+  const { kind, name, data, status } = isObject(item) ? item : {}
+  const reject = (problem: string) => new InputError('attestations', `item ${index + 1} ${problem}.`)
+  if (typeof kind !== 'string') throw reject('needs a "kind", which is a text')
+  if (typeof name !== 'string') throw reject('needs a "name", which is a text')
+  if (!isObject(data)) throw reject('needs "data", which is an object')
+  if (status === undefined || status === null) return { kind, name, data }
+  if (typeof status !== 'string') throw reject('has a "status" that is not a text')
+  return { kind, name, data, status }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function parseJson(input: string, text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw new InputError(input, `is not valid JSON: ${(error as Error).message}.`)
+  }
+}
+
+function readTextFile(input: string, path: string): string {
+  try {
+    return readFileSync(path, 'utf8').replace(/^\uFEFF/, '')
+  } catch (error) {
+    throw new InputError(input, `the file "${path}" cannot be read: ${(error as Error).message}.`)
+  }
+}

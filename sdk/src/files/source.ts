@@ -1,0 +1,71 @@
+import type { PutSender } from './put-sender.ts'
+
+/** A SHA-256 that is computed piece by piece. */
+export type Hash = { update(bytes: Uint8Array): void; hex(): string }
+
+/** A file to hash and to send. */
+export type Source = {
+  readonly name: string
+  /** In bytes. */
+  readonly size: number
+  /** Opens the content from its beginning. */
+  open(): ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>
+  /** The content can be opened only once, so a failed upload is not repeated. */
+  readonly isOnce?: boolean
+  /** The SHA-256 in lowercase hexadecimal, if it is known. */
+  readonly sha256?: string
+  /** The content as a Blob, which a browser sends without reading it into memory. */
+  readonly blob?: Blob
+  /** A faster SHA-256 than the portable one. */
+  readonly createHash?: () => Hash
+  /** A better way to send the content than `fetch`. */
+  readonly send?: PutSender
+}
+
+/** A Blob or a File. */
+export function blobSource(blob: Blob, name: string): Source {
+  return { name, size: blob.size, blob, open: () => blob.stream() }
+}
+
+/**
+ * A stream of known size and checksum. It can be read only once, so a failed upload is not
+ * repeated. For a stream of unknown size, use a file or `blobSource(await new
+ * Response(stream).blob(), name)`.
+ */
+export function streamSource(
+  stream: ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>,
+  known: { name: string; size: number; sha256: string },
+): Source {
+  let isOpened = false
+  const open = () => {
+    if (isOpened) throw new Error(`The stream ${known.name} was read before and cannot be read again.`)
+    isOpened = true
+    return stream
+  }
+  return { ...known, isOnce: true, open }
+}
+
+/** Yields the content. Throws if it does not have the size that the source states. */
+export async function* chunksOf(source: Source): AsyncGenerator<Uint8Array, void, undefined> {
+  let read = 0
+  for await (const chunk of iterate(source.open())) {
+    read += chunk.byteLength
+    if (read > source.size) break
+    yield chunk
+  }
+  if (read !== source.size)
+    throw new Error(
+      `The file ${source.name} changed while it was read: it does not have ${source.size} bytes any more.`,
+    )
+}
+
+/** Not every browser can iterate over a ReadableStream. */
+async function* iterate(opened: ReturnType<Source['open']>): AsyncGenerator<Uint8Array, void, undefined> {
+  if (Symbol.asyncIterator in opened) return yield* opened as AsyncIterable<Uint8Array>
+  const reader = (opened as ReadableStream<Uint8Array>).getReader()
+  try {
+    for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value
+  } finally {
+    await reader.cancel().catch(() => {})
+  }
+}

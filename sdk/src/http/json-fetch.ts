@@ -1,0 +1,70 @@
+import { withDeadline } from './deadline.ts'
+import { type Answer, errorOf, notJson } from './error-body.ts'
+import { unreachable } from './errors.ts'
+import { type Retry, type RetryPolicy, withRetries } from './retry.ts'
+
+/** What all requests of one client share. */
+export type HttpSettings = {
+  /** The credential, or a function that is asked again before every attempt. Null for none. */
+  token: string | null | (() => string | null | Promise<string | null>)
+  userAgent: string | null
+  /** Replaces the `fetch` of the platform for every request, uploads included. */
+  fetch: typeof globalThis.fetch | undefined
+  onRetry: ((retry: Retry) => void) | undefined
+  signal: AbortSignal | undefined
+  policy: RetryPolicy
+}
+
+/**
+ * A `fetch` for JSON requests: with the credential, retries and a time limit. Its responses are
+ * successes; everything else is thrown as ShiplockError or NetworkError.
+ */
+export function jsonFetch(settings: HttpSettings): (request: Request) => Promise<Response> {
+  const { policy, onRetry } = settings
+  return async (request) => {
+    // Kept as text, because a stream could be sent only once.
+    const body = (await request.text()) || null
+    const signals = [settings.signal, request.signal]
+    const { method, url } = request
+    const repeated = { method, url, policy, attempts: policy.attempts, onRetry, signals }
+    return withRetries({ ...repeated, isRetryable: (error) => error.retryable }, async () => {
+      const headers = await headersOf(settings, request.headers)
+      return withDeadline({ url, timeoutMs: policy.timeoutMs, signals }, (signal) =>
+        send(settings, url, { method, headers, body, signal, redirect: 'manual' }),
+      )
+    })
+  }
+}
+
+async function headersOf({ token, userAgent }: HttpSettings, given: Headers): Promise<Headers> {
+  const headers = new Headers(given)
+  if (!headers.has('accept')) headers.set('accept', 'application/json')
+  if (userAgent !== null) headers.set('user-agent', userAgent)
+  if (headers.has('authorization')) return headers
+  const bearer = typeof token === 'function' ? await token() : token
+  if (bearer !== null) headers.set('authorization', `Bearer ${bearer.trim()}`)
+  return headers
+}
+
+async function send({ fetch = globalThis.fetch }: HttpSettings, url: string, init: RequestInit): Promise<Response> {
+  const { response, text } = await fetchText(fetch, url, init)
+  const answer = toAnswer(url, response, text)
+  if (!response.ok) throw errorOf(answer)
+  if (text && !response.headers.get('content-type')?.includes('json')) throw notJson(answer)
+  const { status, statusText, headers } = response
+  return new Response(text || null, { status, statusText, headers })
+}
+
+async function fetchText(fetch: typeof globalThis.fetch, url: string, init: RequestInit) {
+  try {
+    const response = await fetch(url, init)
+    return { response, text: await response.text() }
+  } catch (error) {
+    throw unreachable(url, error)
+  }
+}
+
+export function toAnswer(url: string, response: Response, text: string): Answer {
+  const { status, statusText, headers } = response
+  return { url, status, statusText, header: (name) => headers.get(name), text }
+}

@@ -1,11 +1,14 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 
-const REPORTS = new URL('../fixtures/reports', import.meta.url).pathname
+const FIXTURES = new URL('../../../server/test/fixtures/', import.meta.url)
+
+/** What the reports of the project contain. */
+export const REPORTED = { findings: 20 + 2, tests: 3, lines: 75 }
 
 export type Env = Record<string, string>
 export type Ended = { code: number | null; stdout: string; stderr: string }
@@ -61,10 +64,10 @@ const AUTHOR = {
 
 /** A project whose tests write real reports. Returns the commit. */
 function fillCheckout(checkout: string, env: Env): string {
-  cpSync(REPORTS, join(checkout, 'prepared'), { recursive: true })
+  prepareReports(join(checkout, 'prepared'))
   const scripts = {
-    test: 'cp -R prepared reports && mkdir dist && cp prepared/bom.json dist/app.js && exit ${SHOP_TEST_EXIT:-0}',
-    deploy: 'touch deployed',
+    test: 'cp -R prepared reports && mkdir -p dist && touch dist/app.js dist/app.js.map && exit ${SHOP_TEST_EXIT:-0}',
+    deploy: 'echo deployed',
   }
   writeFileSync(join(checkout, 'package.json'), JSON.stringify({ name: 'shop', version: '1.0.0', scripts }))
   const git = (...args: string[]) =>
@@ -75,6 +78,22 @@ function fillCheckout(checkout: string, env: Env): string {
   git('remote', 'add', 'origin', 'https://github.com/acme/shop.git')
   return git('rev-parse', 'HEAD')
 }
+
+function prepareReports(directory: string): void {
+  mkdirSync(join(directory, 'junit'), { recursive: true })
+  copyFileSync(new URL('sarif/gosec.sarif', FIXTURES), join(directory, 'scan.sarif'))
+  copyFileSync(new URL('cyclonedx/grype.json', FIXTURES), join(directory, 'bom.json'))
+  writeFileSync(join(directory, 'lcov.info'), 'SF:app.js\nDA:1,1\nDA:2,1\nDA:3,1\nDA:4,0\nLF:4\nLH:3\nend_of_record\n')
+  writeFileSync(join(directory, 'junit', 'shop.xml'), JUNIT)
+}
+
+const JUNIT = `<?xml version="1.0"?>
+<testsuite name="shop" tests="3" failures="0" errors="0" skipped="1" time="0.5">
+  <testcase name="sells" time="0.25"/>
+  <testcase name="refunds" time="0.25"/>
+  <testcase name="gives away"><skipped/></testcase>
+</testsuite>
+`
 
 async function run([program = '', ...args]: string[], cwd: string, env: Env): Promise<Ended> {
   const child = spawn(program, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })

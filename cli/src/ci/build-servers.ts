@@ -96,13 +96,13 @@ function readProperties(path: string | undefined): Record<string, string> {
     const lines = readFileSync(path, 'utf8').matchAll(
       /^[ \t]*((?:\\.|[^#!=:\s\\])(?:\\.|[^=:\s\\])*)[ \t]*[=: ][ \t]*(.*)$/gm,
     )
-    return Object.fromEntries([...lines].map(([, key = '', value = '']) => [unescape(key), unescape(value.trimEnd())]))
+    return Object.fromEntries([...lines].map(([, key = '', value = '']) => [withoutEscapes(key), withoutEscapes(value.trimEnd())]))
   } catch {
     return {}
   }
 }
 
-function unescape(text: string): string {
+function withoutEscapes(text: string): string {
   return text.replace(/\\(.)/g, '$1')
 }
 

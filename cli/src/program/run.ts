@@ -39,8 +39,13 @@ export type RunOptions = OptionValues<typeof RUN_OPTIONS>
 
 export type CiRun = components['schemas']['CiRun']
 
-/** A run that the API knows. `attempt` is null for the newest one. */
-export type RunName = { id: string; attempt: number | null }
+export type FinalStatus = Exclude<CiRun['status'], 'queued' | 'in_progress'>
+
+/**
+ * A run that the API knows. `attempt` is null for the newest one. `host` is the connected code host
+ * that reports the status of the run, if it is known to be one.
+ */
+export type RunName = { id: string; attempt: number | null; host: string | null }
 
 /**
  * The run that a command belongs to: `--run`, the run that the options describe, the run of
@@ -55,15 +60,18 @@ export async function findRun(client: ShiplockClient, options: RunOptions, conte
       'There is no run: name it with --run ID, which "shiplock run start" prints, or with --external-run-id',
     )
   }
-  const { id, attempt } = await createRun(client, describeRun(options, context))
-  return { id, attempt }
+  return nameOf(await createRun(client, describeRun(options, context)))
+}
+
+export function nameOf({ id, attempt, provider }: CiRun): RunName {
+  return { id, attempt, host: provider === 'other' ? null : provider }
 }
 
 /** The run that is named by its id; null if there is none. */
 function namedRun(options: RunOptions, env: NodeJS.ProcessEnv): RunName | null {
-  if (options.run !== undefined) return { id: options.run, attempt: attemptOf(options) ?? null }
+  if (options.run !== undefined) return { id: options.run, attempt: attemptOf(options) ?? null, host: null }
   if (options['external-run-id'] !== undefined || !env.SHIPLOCK_RUN) return null
-  return { id: env.SHIPLOCK_RUN, attempt: Number(env.SHIPLOCK_RUN_ATTEMPT) || null }
+  return { id: env.SHIPLOCK_RUN, attempt: Number(env.SHIPLOCK_RUN_ATTEMPT) || null, host: null }
 }
 
 export type NewRun = ReturnType<typeof describeRun>
@@ -74,6 +82,22 @@ export async function createRun(
   run: NewRun & { status?: 'queued' | 'in_progress'; started_at?: string; timeout_minutes?: number },
 ): Promise<CiRun> {
   const { data } = await client.api.POST('/v1/ci/runs', { body: run })
+  return data.data
+}
+
+/** Reports the final status. Sending it again changes nothing. */
+export async function finishRun(client: ShiplockClient, run: RunName, status: FinalStatus): Promise<CiRun> {
+  return updateRun(client, run, { status })
+}
+
+/** The number of the attempt of a run. A request that changes nothing tells the newest one. */
+export async function newestAttempt(client: ShiplockClient, run: RunName): Promise<number> {
+  return run.attempt ?? (await updateRun(client, run, {})).attempt
+}
+
+async function updateRun(client: ShiplockClient, { id, attempt }: RunName, update: { status?: FinalStatus }) {
+  const body = { ...update, ...(attempt !== null && { attempt }) }
+  const { data } = await client.api.PATCH('/v1/ci/runs/{run_id}', { params: { path: { run_id: id } }, body })
   return data.data
 }
 

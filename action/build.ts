@@ -1,15 +1,15 @@
-// `npm run build --workspace action`: writes dist/index.cjs, the action with all packages that it uses. The
+// `npm run build --workspace action`: writes dist/index.mjs, the action with all packages that it uses. The
 // runner installs nothing, so the file is committed. A test compares it with the source.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { build, type Metafile } from 'esbuild'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
-export const BUNDLE = fileURLToPath(new URL('dist/index.cjs', import.meta.url))
+export const BUNDLE = fileURLToPath(new URL('dist/index.mjs', import.meta.url))
 
 if (import.meta.main) writeFileSync(BUNDLE, await bundleAction())
 
-/** The text of dist/index.cjs. It depends only on the source and on package-lock.json. */
+/** The text of dist/index.mjs. It depends only on the source and on package-lock.json. */
 export async function bundleAction(): Promise<string> {
   const { outputFiles, metafile } = await build({
     absWorkingDir: ROOT,
@@ -18,7 +18,9 @@ export async function bundleAction(): Promise<string> {
     bundle: true,
     platform: 'node',
     target: 'node24',
-    format: 'cjs',
+    format: 'esm',
+    // Packages in CommonJS require the modules of Node.
+    banner: { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" },
     tsconfigRaw: {},
     minify: true,
     keepNames: true,
@@ -40,10 +42,10 @@ function licensesOf({ inputs }: Metafile): string {
   return `/*\nThis file contains the following packages.\n${notices.join('')}*/\n`
 }
 
+/** The name of a package, and the text of its license. Some packages have only the name of the license. */
 function noticeOf(path: string): string {
-  const { name, version, license } = JSON.parse(readFileSync(`${ROOT}${path}/package.json`, 'utf8'))
+  const { name, version, license, author } = JSON.parse(readFileSync(`${ROOT}${path}/package.json`, 'utf8'))
   const file = readdirSync(ROOT + path).find((entry) => /^licen[cs]e/i.test(entry))
-  if (file === undefined) throw new Error(`${name} has no license file`)
-  const text = readFileSync(`${ROOT}${path}/${file}`, 'utf8').replaceAll('*/', '* /').trim()
-  return `\n${name} ${version} (${license})\n\n${text}\n`
+  const text = file === undefined ? `By ${author}` : readFileSync(`${ROOT}${path}/${file}`, 'utf8')
+  return `\n${name} ${version} (${license})\n\n${text.replaceAll('*/', '* /').trim()}\n`
 }

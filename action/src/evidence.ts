@@ -20,7 +20,7 @@ const FILES_MAX = 50
 export async function collectEvidence({ files, attestations }: Inputs): Promise<Evidence> {
   const evidence = new Collection(attestations)
   await evidence.addTests(await findFiles('junit', files.junit))
-  for (const file of await findFiles('coverage', files.coverage)) await evidence.addCoverage(file)
+  await evidence.addCoverage(await findFiles('coverage', files.coverage))
   for (const file of await findFiles('sbom', files.sbom)) await evidence.addSbom(file)
   for (const file of await findFiles('scan', files.scan)) await evidence.addScan(file)
   for (const file of await findFiles('ownership', files.ownership)) evidence.addOwnership(file)
@@ -45,10 +45,12 @@ class Collection {
     this.#show('Tests', `${passed} passed, ${failed + errors} failed, ${skipped} skipped`)
   }
 
-  async addCoverage(file: string): Promise<void> {
-    const { lines } = await read('coverage', () => readCoverage(file))
-    this.#add('coverage', this.#nameFor('coverage', file), { lines })
-    this.#show('Coverage', `${lines} % of the lines`)
+  async addCoverage(files: string[]): Promise<void> {
+    for (const file of files) {
+      const { lines } = await read('coverage', () => readCoverage(file))
+      this.#add('coverage', files.length === 1 ? 'coverage' : file, { lines })
+      this.#show(files.length === 1 ? 'Coverage' : `Coverage in ${file}`, `${lines} % of the lines`)
+    }
   }
 
   async addSbom(file: string): Promise<void> {

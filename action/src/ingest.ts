@@ -28,6 +28,18 @@ export type FileResult = { path: string; status: string; reason: string | null }
 
 type Post = (path: string, options: { body: object }) => Promise<{ data: unknown }>
 
+/** Throws an error that tells how to allow OIDC tokens, if the job has none. */
+export function requireIdTokens(): void {
+  if (process.env.ACTIONS_ID_TOKEN_REQUEST_URL && process.env.ACTIONS_ID_TOKEN_REQUEST_TOKEN) return
+  throw new Error(
+    [
+      'This job cannot request an OIDC token. Add "permissions: id-token: write" to the workflow or to the job:',
+      'permissions:\n  contents: read\n  id-token: write',
+      'GitHub gives no token to workflows of pull requests from forks.',
+    ].join('\n\n'),
+  )
+}
+
 /** Sends the report of a job with the job's OIDC token. The server takes the run from the token. */
 export class Ingest {
   readonly #post: Post

@@ -56,13 +56,13 @@ export function readFailOnError(): boolean {
   const text = getInput('fail-on-error').toLowerCase()
   if (text === '' || text === 'true') return true
   if (text === 'false') return false
-  throw new InputError('fail-on-error', `must be true or false, not "${text}".`)
+  throw new InputError('fail-on-error', `"${text}" is neither true nor false.`)
 }
 
 function readUrl(): string {
   const input = getInput('url') ? 'url' : 'prodgator-url'
   const text = getInput(input)
-  if (text === '') throw new InputError('url', 'is required. Set it to the URL of your Shiplock server.')
+  if (text === '') throw new InputError('url', 'the URL of your Shiplock server is missing.')
   const url = URL.parse(text)
   if (url === null || !['https:', 'http:'].includes(url.protocol)) {
     throw new InputError(input, `"${text}" is not an http or https URL.`)
@@ -79,7 +79,7 @@ function readSummary(): string | null {
   const path = getInput('summary-file')
   const text = getInput('summary')
   if (path === '') return text || null
-  if (text !== '') throw new InputError('summary-file', 'cannot be combined with the input "summary".')
+  if (text !== '') throw new InputError('summary-file', 'it cannot be combined with the input "summary".')
   return readTextFile('summary-file', path)
 }
 
@@ -87,16 +87,16 @@ function readAttestations(): Attestation[] {
   const text = getInput('attestations')
   if (text === '') return []
   const list = parseJson('attestations', /^[[{]/.test(text) ? text : readTextFile('attestations', text))
-  if (!Array.isArray(list)) throw new InputError('attestations', 'must be a JSON list.')
+  if (!Array.isArray(list)) throw new InputError('attestations', 'the value is not a JSON list.')
   return list.map(checkAttestation)
 }
 
 function checkAttestation(item: unknown, index: number): Attestation {
   const { kind, name, data, status } = isObject(item) ? item : {}
   const reject = (problem: string) => new InputError('attestations', `item ${index + 1} ${problem}.`)
-  if (typeof kind !== 'string') throw reject('needs a "kind", which is a text')
-  if (typeof name !== 'string') throw reject('needs a "name", which is a text')
-  if (!isObject(data)) throw reject('needs "data", which is an object')
+  if (typeof kind !== 'string') throw reject('has no "kind" that is a text')
+  if (typeof name !== 'string') throw reject('has no "name" that is a text')
+  if (!isObject(data)) throw reject('has no "data" that is an object')
   if (status === undefined || status === null) return { kind, name, data }
   if (typeof status !== 'string') throw reject('has a "status" that is not a text')
   return { kind, name, data, status }
@@ -110,7 +110,7 @@ function parseJson(input: string, text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    throw new InputError(input, `is not valid JSON: ${(error as Error).message}.`)
+    throw new InputError(input, `the value is not valid JSON (${(error as Error).message}).`)
   }
 }
 
@@ -118,6 +118,6 @@ function readTextFile(input: string, path: string): string {
   try {
     return readFileSync(path, 'utf8').replace(/^\uFEFF/, '')
   } catch (error) {
-    throw new InputError(input, `the file "${path}" cannot be read: ${(error as Error).message}.`)
+    throw new InputError(input, `the file "${path}" cannot be read (${(error as NodeJS.ErrnoException).code}).`)
   }
 }

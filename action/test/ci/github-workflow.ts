@@ -31,7 +31,9 @@ export async function runWorkflow(file: string, run: GitHubRun): Promise<Record<
     const needs = Object.fromEntries([job.needs ?? []].flat().map((name) => [name, results[name]]))
     const contexts = { ...run, needs, github: { job: id }, matrix: null, env: workflow.env ?? {} }
     const isDue = evaluate(job.if ?? 'success()', { ...contexts, succeeded: allSucceeded(Object.values(needs)) })
-    results[id] = isDue ? await runJob(workflow, job, contexts) : { result: 'skipped', log: '', outputs: '', summary: '' }
+    results[id] = isDue
+      ? await runJob(workflow, job, contexts)
+      : { result: 'skipped', log: '', outputs: '', summary: '' }
   }
   return results
 }

@@ -16,7 +16,10 @@ export async function runJenkinsfile(file: string, { env, credentials }: Jenkins
     for (const { head } of steps.children) {
       const [, script] = /^sh '(.*)'$/.exec(head) ?? []
       assert.ok(script, `${head} is not a step that the player knows`)
-      const { code, stdout, stderr } = await machine.run(['sh', '-xe', '-c', script], { ...variables, STAGE_NAME: name })
+      const { code, stdout, stderr } = await machine.run(['sh', '-xe', '-c', script], {
+        ...variables,
+        STAGE_NAME: name,
+      })
       logs.push({ name, succeeded: code === 0, log: stdout + stderr })
       if (code !== 0) return
     }
@@ -70,7 +73,10 @@ function readEnvironment({ children }: Block, agent: Env, credentials: Env): Env
       /^(\w+) = (?:'(.*)'|"(.*)"|credentials\('(.*)'\))$/.exec(head) ?? assert.fail(head)
     if (text !== undefined) return [name, text]
     if (template === undefined) return [name, credentials[id] ?? assert.fail(`there is no credential ${id}`)]
-    return [name, template.replaceAll(/\$\{env\.(\w+)\}/g, (_, variable: string) => agent[variable] ?? assert.fail(head))]
+    return [
+      name,
+      template.replaceAll(/\$\{env\.(\w+)\}/g, (_, variable: string) => agent[variable] ?? assert.fail(head)),
+    ]
   })
   return Object.fromEntries(entries)
 }

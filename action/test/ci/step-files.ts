@@ -18,7 +18,10 @@ class Steps {
 }
 
 type CircleStep = 'checkout' | { run: { name: string; command: string; when?: 'always' } }
-type CircleConfig = { jobs: { build: { environment: Env; steps: CircleStep[] } }; workflows: { build: { jobs: string[] } } }
+type CircleConfig = {
+  jobs: { build: { environment: Env; steps: CircleStep[] } }
+  workflows: { build: { jobs: string[] } }
+}
 
 /** Runs the job `build` of a `.circleci/config.yml`. Every step reads `$BASH_ENV` first. */
 export async function runCircleConfig(file: string, env: Env): Promise<Log> {

@@ -71,7 +71,13 @@ async function createOrganization(dataDir: string, url: string, slug: string): P
     assert.equal(status, 200, JSON.stringify(body))
     return (body as Json).data
   }
-  return { slug, key, get, post: (path, body) => call('POST', path, body), until: (path, accepts) => until(get, path, accepts) }
+  return {
+    slug,
+    key,
+    get,
+    post: (path, body) => call('POST', path, body),
+    until: (path, accepts) => until(get, path, accepts),
+  }
 }
 
 async function until(get: (path: string) => Promise<Json>, path: string, accepts: (items: Json[]) => boolean) {

@@ -204,7 +204,7 @@ create table ci_attestations (
   trust text not null default 'self_reported'::text,
   constraint ci_attestations_pkey PRIMARY KEY (org_id, id),
   constraint ci_attestations_org_id_report_id_fkey FOREIGN KEY (org_id, report_id) REFERENCES ci_reports(org_id, id),
-  constraint ci_attestations_kind_check CHECK ((kind = ANY (ARRAY['test-results'::text, 'coverage'::text, 'sbom'::text, 'scan'::text, 'custom'::text]))),
+  constraint ci_attestations_kind_check CHECK ((kind = ANY (ARRAY['test-results'::text, 'coverage'::text, 'sbom'::text, 'scan'::text, 'custom'::text, 'ownership'::text, 'provenance'::text]))),
   constraint ci_attestations_status_check CHECK ((status = ANY (ARRAY['pass'::text, 'fail'::text, 'warn'::text, 'info'::text]))),
   constraint ci_attestations_trust_check CHECK ((trust = ANY (ARRAY['verified'::text, 'self_reported'::text, 'untrusted'::text])))
 );

@@ -84,25 +84,33 @@ export async function settleArtifact(
   return settled.count > 0
 }
 
+/** Formats of scan and SBOM attestations whose files are stored and not read. */
+const UNREAD_FORMATS = ['grype-json', 'trivy-json', 'other']
+
+/** An artifact, and the kinds of the attestations that name it. */
+type NamedArtifact = { id: string; kinds: ('scan' | 'sbom' | 'ownership')[] }
+
 /**
- * Marks the uploaded artifacts that a scan or SBOM attestation of the report names as announced.
- * Returns the ids of those that were not announced before.
+ * Marks the uploaded artifacts that an attestation of the report names as announced, if they can be
+ * read. Returns those that were not announced before.
  */
-export async function markAnnounced(tx: Tx, report: ReportKey): Promise<string[]> {
-  const rows = await tx<{ id: string }[]>`
+export async function markAnnounced(tx: Tx, report: ReportKey): Promise<NamedArtifact[]> {
+  return tx<NamedArtifact[]>`
     update ci_artifacts artifact
     set announced = true
+    from (
+      select data ->> 'artifact' as path, array_agg(distinct kind) as kinds
+      from ci_attestations
+      where org_id = ${report.org_id}
+        and report_id = ${report.report_id}
+        and kind in ('scan', 'sbom', 'ownership')
+        and coalesce(data ->> 'format', '') <> all (${UNREAD_FORMATS})
+      group by data ->> 'artifact'
+    ) named
     where artifact.org_id = ${report.org_id}
       and artifact.report_id = ${report.report_id}
       and artifact.status = 'uploaded'
       and not artifact.announced
-      and exists (
-        select from ci_attestations attestation
-        where attestation.org_id = artifact.org_id
-          and attestation.report_id = artifact.report_id
-          and attestation.kind in ('scan', 'sbom')
-          and attestation.data ->> 'artifact' = artifact.path
-      )
-    returning artifact.id`
-  return rows.map((row) => row.id)
+      and artifact.path = named.path
+    returning artifact.id, named.kinds`
 }

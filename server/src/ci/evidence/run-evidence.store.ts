@@ -1,4 +1,5 @@
 import type { Db } from '../../platform/db/sql.ts'
+import { dataWithFigures } from '../reports/attestation.store.ts'
 import { type AttemptKey, completedAt, statusAt } from '../runs/attempt-deadline.store.ts'
 import { attemptsOf } from '../runs/run-attempt.store.ts'
 import { EVIDENCE_ITEMS_MAX, type RunEvidence } from './run-evidence.ts'
@@ -81,7 +82,8 @@ function attestationsJson(db: Db) {
     from (
       select *, row_number() over first_to_last as position, sum(octet_length(data::text)) over first_to_last as bytes_so_far
       from (
-        select item.report_id, report.job_name, item.kind, item.name, item.status, item.data, item.updated_at, item.id,
+        select item.report_id, report.job_name, item.kind, item.name, item.status, ${dataWithFigures(db)} as data,
+          item.updated_at, item.id,
           case item.status when 'fail' then 0 when 'warn' then 1 else 2 end as rank
         from ci_reports report
         join ci_attestations item on item.org_id = report.org_id and item.report_id = report.id

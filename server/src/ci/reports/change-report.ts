@@ -26,6 +26,12 @@ export const artifactCompleted: Event<{ org_id: string; artifact_id: string }> =
   payload: Type.Object({ org_id: Type.String(), artifact_id: Type.String() }),
 }
 
+/** Published when a file that an ownership attestation names is uploaded. */
+export const ownershipCompleted: Event<{ org_id: string; artifact_id: string }> = {
+  name: 'ci.ownership.completed',
+  payload: artifactCompleted.payload,
+}
+
 /**
  * Runs `change` in a transaction that first locks the run, then the report. Throws 404 when either
  * does not exist.
@@ -48,8 +54,9 @@ export async function changeReport<Result>(
  */
 export async function publishChange(tx: Tx, report: ReportKey): Promise<void> {
   const { org_id, run_id } = report
-  for (const artifact_id of await markAnnounced(tx, report)) {
-    await publish(tx, artifactCompleted, { org_id, artifact_id })
+  for (const { id: artifact_id, kinds } of await markAnnounced(tx, report)) {
+    if (kinds.some((kind) => kind !== 'ownership')) await publish(tx, artifactCompleted, { org_id, artifact_id })
+    if (kinds.includes('ownership')) await publish(tx, ownershipCompleted, { org_id, artifact_id })
   }
   await publish(tx, reportChanged, { org_id, run_id })
 }

@@ -24,7 +24,7 @@ export async function upsertReport(tx: Tx, key: ReportKey, report: ReportRow, at
     )
     values (
       ${key.org_id}, ${report.id}, ${key.run_id}, ${report.attempt}, ${report.job_name},
-      ${report.matrix === null ? null : tx.json(report.matrix)}, ${report.runner}, ${report.name}, ${report.summary},
+      ${report.matrix === null ? null : tx.json(report.matrix as never)}, ${report.runner}, ${report.name}, ${report.summary},
       ${at}, ${at}
     )
     on conflict (org_id, id) do update

@@ -56,11 +56,15 @@ const Report = Closed({
 const Attestation = Closed({
   report_id: Text('The id of the report that contains the attestation.'),
   job: Text('The name of the job that sent the attestation.'),
-  kind: Text('The kind of the attestation: `test-results`, `coverage`, `sbom`, `scan` or `custom`.'),
+  kind: Text(
+    'The kind of the attestation: `test-results`, `coverage`, `sbom`, `scan`, `custom`, `ownership` or `provenance`.',
+  ),
   name: Text('The name of the attestation.'),
   status: Text('The status of the attestation: `pass`, `fail`, `warn` or `info`.'),
   data: Type.Record(Type.String(), Type.Unknown(), {
-    description: 'The data of the attestation, as the job sent it. Numbers are doubles in CEL.',
+    description:
+      'The data of the attestation, as the job sent it. Figures that the job did not send are those read from its file. ' +
+      'Numbers are doubles in CEL.',
   }),
   at: Time('When the attestation was last sent.'),
   trust: Trust,

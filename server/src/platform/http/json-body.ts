@@ -25,8 +25,7 @@ const SUSPICIOUS = new RegExp(
 export function registerJsonBody(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: unknown, bytes: Buffer) => {
-    if (!isUtf8(bytes)) throw new ApiError(400, 'invalid_json', 'The body is not UTF-8.')
-    const text = bytes.toString()
+    const text = decodeBody(bytes)
     if (text.length === 0) return undefined
     const body = parseJson(text)
     if (SUSPICIOUS.test(text)) refuseUnstorable(body, '/body')
@@ -52,12 +51,49 @@ function unsupported(message: string): ApiError {
   return new ApiError(415, 'unsupported_media_type', message)
 }
 
+function decodeBody(bytes: Buffer): string {
+  if (isUtf8(bytes)) return bytes.toString()
+  throw new ApiError(400, 'invalid_json', 'The body is not UTF-8.')
+}
+
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text)
   } catch (cause) {
     throw new ApiError(400, 'invalid_json', `The body is not JSON: ${(cause as Error).message}`)
   }
+}
+
+/**
+ * For the routes of a plugin: characters in a JSON body that PostgreSQL cannot store are replaced
+ * by U+FFFD, so that one message with such a character does not fail a whole report.
+ */
+export function replaceUnstorableText(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: unknown, bytes: Buffer) => {
+    const text = decodeBody(bytes)
+    return text.length === 0 ? undefined : storable(parseJson(text), '/body')
+  })
+}
+
+/** Above what validation allows in any field, and low enough that recursion cannot overflow. */
+const REPLACED_NESTING_MAX = 80
+
+/** The value without members named `__proto__` and without characters that cannot be stored. */
+export function storable(value: unknown, path: string, depth = 0): unknown {
+  if (depth > REPLACED_NESTING_MAX) {
+    throw invalidField(path, `must not be nested deeper than ${REPLACED_NESTING_MAX} levels`)
+  }
+  if (typeof value === 'string') return value.replaceAll('\0', '\ufffd').toWellFormed()
+  if (Array.isArray(value)) return value.map((item, index) => storable(item, `${path}/${index}`, depth + 1))
+  if (typeof value !== 'object' || value === null) return value
+  const members = Object.entries(value).filter(([name]) => name !== '__proto__')
+  return Object.fromEntries(
+    members.map(([name, inner]) => [
+      storable(name, path, depth),
+      storable(inner, `${path}/${pointerToken(name)}`, depth + 1),
+    ]),
+  )
 }
 
 /**

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
-import { noteParsed } from '../../ci/reports/attestation.store.ts'
 import { sortedMatrix } from '../../ci/reports/create-report.ts'
 import { describeArtifact, type ReadableArtifact } from '../../ci/reports/report.store.ts'
+import { noteFigures } from '../../ci/reports/store-attestations.ts'
 import { findOrganizationById } from '../../organizations/organization.store.ts'
 import type { Plan } from '../../organizations/plan.ts'
 import type { Tx } from '../../platform/db/sql.ts'
@@ -49,7 +49,7 @@ export async function readArtifact(
       (await insertUpload(tx, upload, now)) ?? (await requeueFailedArtifact(tx, org_id, artifact_id, now))
     if (upload_id === null) {
       const figures = await findArtifactFigures(tx, org_id, artifact_id)
-      if (figures !== null) await noteParsed(tx, { org_id, id: artifact_id }, figures, now)
+      if (figures !== null) await noteFigures(tx, { org_id, id: artifact_id }, figures, now)
     } else if (refusal === null) await enqueue(tx, readUploadJob, { org_id, upload_id })
     else await markFailed(tx, { org_id, id: upload_id }, { error: refusal, format: null }, now)
   })

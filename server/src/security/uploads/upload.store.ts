@@ -1,6 +1,6 @@
+import type { ReportFigures } from '../../ci/reports/attestation.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { ReportFormat } from '../formats/report/parsed-report.ts'
-import type { SeverityCounts } from '../reconcile/finding-stream.store.ts'
 import type { UploadOrigin } from '../vocabulary/finding.ts'
 import type { UploadKey } from './upload-state.store.ts'
 
@@ -168,14 +168,6 @@ export async function requeueFailedArtifact(
       and status = 'failed'
     returning id`
   return row?.id ?? null
-}
-
-/** Our own figures of the report in an artifact, stored beside what the job states. */
-export type ReportFigures = {
-  format: ReportFormat
-  findings: number
-  components: number
-  openBySeverity: SeverityCounts
 }
 
 /** Returns null until the report in the artifact has been read successfully. */

@@ -57,6 +57,7 @@ function contextFor({ json, quiet }: Record<string, OptionValue>): Context {
       signal ??= onInterruption()
       return signal
     },
+    commands: loadCommands,
   }
 }
 

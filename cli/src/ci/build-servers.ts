@@ -96,7 +96,9 @@ function readProperties(path: string | undefined): Record<string, string> {
     const lines = readFileSync(path, 'utf8').matchAll(
       /^[ \t]*((?:\\.|[^#!=:\s\\])(?:\\.|[^=:\s\\])*)[ \t]*[=: ][ \t]*(.*)$/gm,
     )
-    return Object.fromEntries([...lines].map(([, key = '', value = '']) => [withoutEscapes(key), withoutEscapes(value.trimEnd())]))
+    return Object.fromEntries(
+      [...lines].map(([, key = '', value = '']) => [withoutEscapes(key), withoutEscapes(value.trimEnd())]),
+    )
   } catch {
     return {}
   }

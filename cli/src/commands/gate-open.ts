@@ -44,21 +44,22 @@ export const gateOpenCommand = defineCommand({
 /** Some CI systems end a job that prints nothing for ten minutes. */
 const REMIND_EVERY_MS = 5 * 60_000
 
+/** Says for what it waits whenever that changes, and from time to time. */
 async function waitFor(client: ShiplockClient, opened: OpenedGate, { output, signal }: Context): Promise<Gate> {
-  let saidAt = Number.NEGATIVE_INFINITY
-  let said = ''
+  let line = ''
   const onState = (gate: Gate) => {
-    const line = waitingFor(gate)
-    if (gate.decision !== 'pending') return
-    if (line === said && performance.now() - saidAt < REMIND_EVERY_MS) return
-    said = line
-    saidAt = performance.now()
+    if (gate.decision !== 'pending' || waitingFor(gate) === line) return
+    line = waitingFor(gate)
     output.say(line)
   }
-  onState(opened)
-  const decided = await client.waitForGate(opened, { onState, signal })
-  output.say(describeDecision(decided))
-  return decided
+  const reminder = setInterval(() => output.say(line), REMIND_EVERY_MS)
+  try {
+    const decided = await client.waitForGate(opened, { onState, signal })
+    output.say(describeDecision(decided))
+    return decided
+  } finally {
+    clearInterval(reminder)
+  }
 }
 
 function waitingFor({ gate, environment, url, note }: Gate): string {

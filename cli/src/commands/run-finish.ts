@@ -18,7 +18,8 @@ export const runFinishCommand = defineCommand({
   },
   examples: ['shiplock run finish --status success', 'shiplock run finish --status failure --run "$SHIPLOCK_RUN"'],
   async run({ options }, context) {
-    if (options.status === undefined) throw new UsageError(`Give the final status with --status: ${STATUSES.join(', ')}`)
+    if (options.status === undefined)
+      throw new UsageError(`Give the final status with --status: ${STATUSES.join(', ')}`)
     const client = connect(options, context)
     const run = await findRun(client, options, context)
     if (run.host !== null) {

@@ -17,13 +17,15 @@ export const SERVER_OPTIONS = {
   quiet: { type: 'flag', value: '', about: 'print no progress' },
 } as const satisfies Options
 
+type ClientContext = Pick<Context, 'env' | 'output' | 'signal'>
+
 export type ServerOptions = { url: string | undefined; audience: string | undefined }
 
 /**
  * The client of the server that the options and the environment name. Throws a `UsageError` if no
  * server or no credential is given.
  */
-export function connect(options: ServerOptions, context: Context): ShiplockClient {
+export function connect(options: ServerOptions, context: ClientContext): ShiplockClient {
   const { env } = context
   const url = serverUrl(options.url, env)
   const audience = options.audience || env.SHIPLOCK_AUDIENCE || new URL(url).origin
@@ -31,7 +33,7 @@ export function connect(options: ServerOptions, context: Context): ShiplockClien
 }
 
 /** A client with a given credential. It says on standard error when it tries again. */
-export function openClient(url: string, token: TokenSource, { output, signal }: Context): ShiplockClient {
+export function openClient(url: string, token: TokenSource, { output, signal }: ClientContext): ShiplockClient {
   return createClient({
     url,
     token,

@@ -40,6 +40,8 @@ export type Context = {
   output: Output
   /** Aborted by the first Ctrl-C or SIGTERM. Its reason is an `Interrupted`. */
   signal: AbortSignal
+  /** All commands of the program, for shell completion. */
+  commands(): Promise<AnyCommand[]>
 }
 
 /** A command of the program. Its help and its shell completion are made from this definition. */

@@ -11,7 +11,8 @@ export async function readSecret(stdin: NodeJS.ReadStream, ask: () => void): Pro
   const line = stdin.isTTY ? await readHidden(stdin as ReadStream, ask) : await readLine(stdin)
   const secret = line.trim()
   if (secret === '') throw new UsageError('Standard input holds no key')
-  if (/[\s\p{Cc}]/u.test(secret)) throw new UsageError('The key on standard input must not contain spaces or control characters')
+  if (/[\s\p{Cc}]/u.test(secret))
+    throw new UsageError('The key on standard input must not contain spaces or control characters')
   return secret
 }
 
@@ -24,9 +25,9 @@ async function readLine(stdin: NodeJS.ReadStream): Promise<string> {
   return text.trimStart().split('\n')[0] ?? ''
 }
 
-const ENTER = /[\r\n\u0004]/
-const CTRL_C = '\u0003'
-const BACKSPACE = /[\b\u007f]/
+const [CTRL_C, CTRL_D, DELETE] = ['\u0003', '\u0004', '\u007f']
+const ENDS = ['\r', '\n', CTRL_D]
+const BACKSPACES = ['\b', DELETE]
 
 /** In raw mode, the terminal neither shows nor interprets what is typed. */
 async function readHidden(stdin: ReadStream, ask: () => void): Promise<string> {
@@ -37,8 +38,8 @@ async function readHidden(stdin: ReadStream, ask: () => void): Promise<string> {
     for await (const chunk of stdin.setEncoding('utf8')) {
       for (const char of chunk as string) {
         if (char === CTRL_C) throw new Interrupted('SIGINT')
-        if (ENTER.test(char)) return text
-        text = BACKSPACE.test(char) ? text.slice(0, -1) : text + char
+        if (ENDS.includes(char)) return text
+        text = BACKSPACES.includes(char) ? text.slice(0, -1) : text + char
       }
     }
     return text

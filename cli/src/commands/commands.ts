@@ -8,6 +8,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<AnyCommand>>> = {
   'run exec': async () => (await import('./run-exec.ts')).runExecCommand,
   upload: async () => (await import('./upload.ts')).uploadCommand,
   'gate open': async () => (await import('./gate-open.ts')).gateOpenCommand,
+  report: async () => (await import('./report.ts')).reportCommand,
   verify: async () => (await import('./verify.ts')).verifyCommand,
   completion: async () => (await import('./completion.ts')).completionCommand,
 }

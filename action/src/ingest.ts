@@ -1,5 +1,5 @@
 import { getIDToken } from '@actions/core'
-import { createClient, hashSource, putSlot, type Retry, type Source } from '@shiplock/sdk'
+import { createClient, hashSource, putSlot, type ReportFile, type Retry } from '@shiplock/sdk'
 import type { Attestation } from './inputs.ts'
 
 /** A report as the ingest protocol takes it (docs/ingest.md), without its files. */
@@ -9,8 +9,6 @@ export type Report = {
   summary: string | null
   attestations: Attestation[]
 }
-
-export type ReportFile = { path: string; contentType: string; source: Source }
 
 type Upload = { artifactId: string; path: string; url: string; headers: Record<string, string> }
 
@@ -53,8 +51,8 @@ export class Ingest {
 
   async create(report: Report, files: ReportFile[]): Promise<StoredReport> {
     const artifacts = []
-    for (const { path, contentType, source } of files) {
-      artifacts.push({ path, contentType, ...(await hashSource(source)) })
+    for (const { path, source } of files) {
+      artifacts.push({ path, contentType: CONTENT_TYPE, ...(await hashSource(source)) })
     }
     const { data } = await this.#post(REPORTS, { body: { version: 1, ...report, artifacts } })
     return data as StoredReport
@@ -78,4 +76,6 @@ export class Ingest {
   }
 }
 
+/** The server takes the type of a file from its contents. */
+const CONTENT_TYPE = 'application/octet-stream'
 const REPORTS = '/api/ingest/github/reports'

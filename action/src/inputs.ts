@@ -12,7 +12,10 @@ export class InputError extends Error {
 /** An attestation as the ingest route takes it. */
 export type Attestation = { kind: string; name: string; data: object; status?: string }
 
-/** The inputs of the step, checked. `files` holds paths and globs, as they were written. */
+const FILE_INPUTS = ['junit', 'coverage', 'sbom', 'scan', 'artifacts', 'ownership'] as const
+export type FileInput = (typeof FILE_INPUTS)[number]
+
+/** The inputs of the step, checked. `files` holds the lines of each input: paths and globs. */
 export type Inputs = {
   url: string
   audience: string
@@ -20,14 +23,7 @@ export type Inputs = {
   name: string
   summary: string | null
   attestations: Attestation[]
-  files: {
-    junit: string[]
-    coverage: string[]
-    sbom: string[]
-    scan: string[]
-    artifacts: string[]
-    ownership: string[]
-  }
+  files: Record<FileInput, string[]>
 }
 
 /** Reads the inputs of the step. Throws an `InputError` if one is missing or wrong. */
@@ -40,14 +36,7 @@ export function readInputs(): Inputs {
     name: getInput('name') || 'default',
     summary: readSummary(),
     attestations: readAttestations(),
-    files: {
-      junit: getMultilineInput('junit'),
-      coverage: getMultilineInput('coverage'),
-      sbom: getMultilineInput('sbom'),
-      scan: getMultilineInput('scan'),
-      artifacts: getMultilineInput('artifacts'),
-      ownership: getMultilineInput('ownership'),
-    },
+    files: Object.fromEntries(FILE_INPUTS.map((input) => [input, getMultilineInput(input)])) as Inputs['files'],
   }
 }
 

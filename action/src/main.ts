@@ -24,13 +24,13 @@ async function main(): Promise<void> {
 async function report(inputs: Inputs): Promise<string[]> {
   requireIdTokens()
   const evidence = await collectEvidence(inputs)
-  for (const { what, result } of evidence.results) info(`${what}: ${result}`)
+  for (const line of evidence.lines) info(line)
   const ingest = new Ingest(inputs, (retry) => info(describeRetry(retry)))
   const stored = await ingest.create(toReport(inputs, evidence), evidence.files)
   setOutput('report-id', stored.reportId)
   setOutput('report-url', stored.url)
   info(`Report: ${stored.url}`)
-  await writeSummary(inputs.job.name, stored.url, evidence.results)
+  await writeSummary(inputs.job.name, stored.url, evidence.lines)
   warnOf(stored)
   return problemsOf(await ingest.sendFiles(stored, evidence.files))
 }

@@ -1,14 +1,10 @@
 import { summary } from '@actions/core'
-import type { Result } from './evidence.ts'
 
 /** Writes the results and the link to the report into the summary of the job. */
-export async function writeSummary(jobName: string, url: string, results: Result[]): Promise<void> {
+export async function writeSummary(jobName: string, url: string, lines: string[]): Promise<void> {
   if (!process.env.GITHUB_STEP_SUMMARY) return
   summary.addRaw(`### [Shiplock report of ${escaped(jobName)}](${url})`, true).addEOL()
-  if (results.length > 0) {
-    const rows = results.map(({ what, result }) => `| ${escaped(what)} | ${escaped(result)} |`)
-    summary.addRaw(['| Evidence | Result |', '|---|---|', ...rows].join('\n'), true)
-  }
+  for (const line of lines) summary.addRaw(`- ${escaped(line)}`, true)
   await summary.write()
 }
 

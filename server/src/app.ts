@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { registerAuthorization } from './access/gateway/authorize.ts'
+import { ingestRoutes } from './ci/ingest/ingest.routes.ts'
 import { pipelineRunRoutes } from './ci/pipeline-runs/pipeline-run.routes.ts'
 import { PipelineRun } from './ci/pipeline-runs/pipeline-run.schema.ts'
 import { reportRoutes } from './ci/reports/report.routes.ts'
@@ -119,6 +120,7 @@ export async function createApp(services: Services): Promise<HttpServer> {
 
   await app.register(runRoutes, services)
   await app.register(reportRoutes, services)
+  await app.register(ingestRoutes, services)
   await app.register(pipelineRunRoutes, services)
   await app.register(uploadRoutes, services)
   await app.register(findingRoutes, services)

@@ -16,7 +16,13 @@ const RETRIED_STATUSES = [429, 500, 502, 503, 504]
 export type IngestAnswer = { status: number; headers: IncomingMessage['headers']; body: Json; text: string }
 type Received = IngestAnswer | null
 
-export type IngestSlot = { artifactId: string; path: string; url: string; method: string; headers: Record<string, string> }
+export type IngestSlot = {
+  artifactId: string
+  path: string
+  url: string
+  method: string
+  headers: Record<string, string>
+}
 
 type IngestClientOptions = {
   url: string
@@ -113,7 +119,9 @@ type Sending = { method: string; headers: Record<string, string>; timeoutMs: num
 async function exchange(url: string, { method, headers, timeoutMs }: Sending, body: Iterable<string | Buffer>) {
   try {
     const outgoing = request(url, { method, headers, signal: AbortSignal.timeout(timeoutMs) })
-    const arrived = new Promise<IncomingMessage>((resolve, reject) => outgoing.on('response', resolve).on('error', reject))
+    const arrived = new Promise<IncomingMessage>((resolve, reject) =>
+      outgoing.on('response', resolve).on('error', reject),
+    )
     Readable.from(body).pipe(outgoing)
     const response = await arrived
     const received = await text(response)

@@ -55,7 +55,7 @@ test('data that is too large without any message stays as it is', () => {
 
 test('a warning names a file that is not an artifact of the report, and an ownership file that is too large', () => {
   const owners = { kind: 'ownership', name: 'owners', data: { format: 'codeowners', artifact: 'CODEOWNERS' } }
-  const about = (artifacts: IngestedReport['artifacts']) => translated({ attestations: [owners], artifacts }).warnings
+  const about = (artifacts: (typeof FILE)[]) => translated({ attestations: [owners], artifacts }).warnings
   assert.deepEqual(about([FILE]), [])
   assert.match(about([]).join(), /names "CODEOWNERS", which is not an artifact/)
   assert.match(about([{ ...FILE, size: 262_145 }]).join(), /larger than 256 KiB/)

@@ -1,5 +1,6 @@
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { ReportKey } from '../artifacts/artifact.store.ts'
+import type { TrustClass } from '../runs/trust.ts'
 import type { AttestationKind, AttestationStatus, ReadFile } from './attestation.ts'
 
 export type AttestationRow = {
@@ -41,21 +42,22 @@ export async function lockReads(tx: Tx, report: ReportKey): Promise<StoredRead[]
  */
 export async function upsertAttestations(
   tx: Tx,
-  report: ReportKey,
+  report: ReportKey & { trust: TrustClass },
   rows: (AttestationRow & { parsed: ReadFile | null })[],
   at: Date,
 ) {
   return tx<StoredAttestation[]>`
     with stored as (
       insert into ci_attestations as attestation (
-        org_id, id, report_id, kind, name, data, status, parsed, created_at, updated_at
+        org_id, id, report_id, kind, name, data, status, parsed, trust, created_at, updated_at
       )
-      select ${report.org_id}, id, ${report.report_id}, kind, name, data, status, parsed, ${at}::timestamptz,
+      select ${report.org_id}, id, ${report.report_id}, kind, name, data, status, parsed, ${report.trust}, ${at}::timestamptz,
         ${at}::timestamptz
       from jsonb_to_recordset(${tx.json(rows as never)}::jsonb)
         as item (id uuid, kind text, name text, data jsonb, status text, parsed jsonb)
       on conflict (org_id, report_id, kind, name) do update
-      set data = excluded.data, updated_at = excluded.updated_at, parsed = excluded.parsed, status = excluded.status
+      set data = excluded.data, trust = excluded.trust, updated_at = excluded.updated_at, parsed = excluded.parsed,
+        status = excluded.status
       returning id, kind, name, status, data ->> 'artifact' as artifact, parsed
     ), named as (
       update ci_artifacts
@@ -97,7 +99,10 @@ export async function countAttestations(db: Db, report: ReportKey): Promise<numb
 export type ArtifactKey = { org_id: string; id: string }
 
 /** An attestation that names an artifact. */
-export type NamingAttestation = Pick<AttestationRow, 'id' | 'kind' | 'data'>
+export type NamingAttestation = Pick<AttestationRow, 'id' | 'kind' | 'data'> & {
+  trust: TrustClass
+  artifact_trust: TrustClass
+}
 
 /** The attestations of these kinds that name an artifact. Locks them until the transaction ends. */
 export async function lockNaming(
@@ -106,7 +111,7 @@ export async function lockNaming(
   kinds: readonly AttestationKind[],
 ): Promise<NamingAttestation[]> {
   return tx<NamingAttestation[]>`
-    select attestation.id, attestation.kind, attestation.data
+    select attestation.id, attestation.kind, attestation.data, attestation.trust, artifact.trust as artifact_trust
     from ci_artifacts artifact
     join ci_attestations attestation
       on attestation.org_id = artifact.org_id
@@ -120,15 +125,15 @@ export async function lockNaming(
 }
 
 /** Stores what was read from the file of an attestation. */
-export async function updateParsed(
+export async function updateRead(
   tx: Tx,
   orgId: string,
-  { id, parsed, status }: { id: string; parsed: ReadFile; status: AttestationStatus },
+  { id, parsed, status, trust }: { id: string; parsed: ReadFile; status: AttestationStatus; trust: TrustClass },
   at: Date,
 ): Promise<void> {
   await tx`
     update ci_attestations
-    set parsed = ${tx.json(parsed)}, status = ${status}, updated_at = ${at}
+    set parsed = ${tx.json(parsed)}, status = ${status}, trust = ${trust}, updated_at = ${at}
     where org_id = ${orgId}
       and id = ${id}`
 }

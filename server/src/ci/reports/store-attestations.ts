@@ -1,5 +1,6 @@
 import type { Tx } from '../../platform/db/sql.ts'
 import type { ReportKey } from '../artifacts/artifact.store.ts'
+import { type TrustClass, weakest } from '../runs/trust.ts'
 import {
   type ArtifactKey,
   type AttestationRow,
@@ -7,10 +8,16 @@ import {
   lockReads,
   type StoredAttestation,
   type StoredRead,
-  updateParsed,
+  updateRead,
   upsertAttestations,
 } from './attestation.store.ts'
-import { type AttestationKind, deriveStatus, type ReadFile, type StatedKind } from './attestation.ts'
+import {
+  type AttestationKind,
+  deriveStatus,
+  type ReadFile,
+  type ReportFigures,
+  type StatedKind,
+} from './attestation.ts'
 
 /**
  * Stores attestations of a report. One that replaces another keeps what was read from its artifact
@@ -18,7 +25,7 @@ import { type AttestationKind, deriveStatus, type ReadFile, type StatedKind } fr
  */
 export async function storeAttestations(
   tx: Tx,
-  report: ReportKey,
+  report: ReportKey & { trust: TrustClass },
   rows: AttestationRow[],
   at: Date,
 ): Promise<StoredAttestation[]> {
@@ -47,16 +54,25 @@ function isStated(kind: AttestationKind): kind is StatedKind {
   return kind === 'custom' || kind === 'provenance'
 }
 
-/** Kinds of attestations whose artifact is read as a security report. */
-const REPORT_KINDS = ['scan', 'sbom'] as const
-
 /**
  * Stores the figures read from a security report with the attestations that name it, and derives
  * their statuses.
  */
-export async function noteFigures(tx: Tx, artifact: ArtifactKey, parsed: ReadFile, at: Date): Promise<void> {
-  for (const { id, kind, data } of await lockNaming(tx, artifact, REPORT_KINDS)) {
-    const status = deriveStatus(kind as (typeof REPORT_KINDS)[number], data, parsed)
-    await updateParsed(tx, artifact.org_id, { id, parsed, status }, at)
+export async function noteFigures(tx: Tx, artifact: ArtifactKey, figures: ReportFigures, at: Date): Promise<void> {
+  await noteRead(tx, artifact, { kinds: ['scan', 'sbom'], read: () => figures }, at)
+}
+
+type Reading = { kinds: Exclude<AttestationKind, StatedKind>[]; read(data: object): ReadFile }
+
+/**
+ * Stores what was read from an artifact with the attestations that name it. An attestation is not
+ * more trustworthy than the artifact with its figures.
+ */
+export async function noteRead(tx: Tx, artifact: ArtifactKey, { kinds, read }: Reading, at: Date): Promise<void> {
+  for (const { id, kind, data, ...trusts } of await lockNaming(tx, artifact, kinds)) {
+    const parsed = read(data)
+    const status = deriveStatus(kind as (typeof kinds)[number], data, parsed)
+    const trust = weakest(trusts.trust, trusts.artifact_trust)
+    await updateRead(tx, artifact.org_id, { id, parsed, status, trust }, at)
   }
 }

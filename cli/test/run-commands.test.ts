@@ -52,7 +52,10 @@ test('run finish, 0: in a CI, it ends the run of the job; twice changes nothing;
   assert.equal((await shiplock(['run', 'finish', '--status', 'success'], { env: job })).code, 0)
   const other = await shiplock(['run', 'finish', '--status', 'failure'], { env: job })
   assert.equal(other.code, 1)
-  assert.match(other.stderr, /^shiplock: The attempt has finished with the status success.*\(409 run_finished, request /)
+  assert.match(
+    other.stderr,
+    /^shiplock: The attempt has finished with the status success.*\(409 run_finished, request /,
+  )
 })
 
 test('run start, 0: elsewhere, the commit, branch and repository are those of git', async () => {
@@ -69,15 +72,39 @@ test('run start, 0: elsewhere, the commit, branch and repository are those of gi
   assert.notEqual(another.json.id, json.id)
   const byId = await shiplock(['run', 'finish', '--status', 'skipped', '--run', json.id, '--json'], { env })
   assert.equal(byId.json.status, 'skipped')
-  const byVariable = await shiplock(['run', 'finish', '--status', 'failure'], { env: { ...env, SHIPLOCK_RUN: another.json.id } })
+  const byVariable = await shiplock(['run', 'finish', '--status', 'failure'], {
+    env: { ...env, SHIPLOCK_RUN: another.json.id },
+  })
   assert.equal(byVariable.stdout, `${another.json.id} failure\n`)
 })
 
 test('run start, 0: options stand above the CI', async () => {
-  const args = ['--external-run-id', 'x/1', '--ci-system', 'concourse', '--attempt', '3', '--event', 'manual', '--actor', 'bob']
-  const more = ['--repository', 'git@gitlab.com:acme/api.git', '--commit', 'f'.repeat(40), '--ref', 'refs/tags/v1', '--pipeline', 'P']
+  const args = [
+    '--external-run-id',
+    'x/1',
+    '--ci-system',
+    'concourse',
+    '--attempt',
+    '3',
+    '--event',
+    'manual',
+    '--actor',
+    'bob',
+  ]
+  const more = [
+    '--repository',
+    'git@gitlab.com:acme/api.git',
+    '--commit',
+    'f'.repeat(40),
+    '--ref',
+    'refs/tags/v1',
+    '--pipeline',
+    'P',
+  ]
   const last = ['--run-url', 'https://ci.example.com/1', '--timeout-minutes', '5', '--queued', '--json']
-  const { code, json, stderr } = await shiplock(['run', 'start', ...args, ...more, ...last], { env: { ...GITHUB, GITHUB_RUN_ID: '1' } })
+  const { code, json, stderr } = await shiplock(['run', 'start', ...args, ...more, ...last], {
+    env: { ...GITHUB, GITHUB_RUN_ID: '1' },
+  })
   assert.equal(code, 0, stderr)
   assert.equal(json.external_run_id, 'x/1')
   assert.equal(json.ci_system, 'concourse')
@@ -95,7 +122,11 @@ test('run start, 0: options stand above the CI', async () => {
 const WRONG: [what: string, args: string[], message: RegExp][] = [
   ['no repository', ['run', 'start'], /Give the repository with --repository/],
   ['no commit', ['run', 'start', '--repository', 'github.com/acme/shop'], /Give the commit with --commit/],
-  ['an attempt that is no number', ['run', 'start', '--attempt', 'x', '--repository', 'a', '--commit', 'b'], /--attempt must be an integer from 1 to 999, not "x"/],
+  [
+    'an attempt that is no number',
+    ['run', 'start', '--attempt', 'x', '--repository', 'a', '--commit', 'b'],
+    /--attempt must be an integer from 1 to 999, not "x"/,
+  ],
   ['an unknown event', ['run', 'start', '--event', 'x'], /--event must be one of push, /],
   ['no status', ['run', 'finish'], /Give the final status with --status/],
   ['a status that is not final', ['run', 'finish', '--status', 'queued'], /--status must be one of success, /],
@@ -122,7 +153,10 @@ test('2: no server, and no credential', async () => {
   assert.match((await shiplock(args)).stderr, /There is no server: give its address with --url or SHIPLOCK_URL/)
   const { code, stderr } = await shiplock([...args, '--url', 'https://shiplock.example.com/'])
   assert.equal(code, 2)
-  assert.match(stderr, /There is no credential: set SHIPLOCK_KEY, or run shiplock login --url https:\/\/shiplock.example.com;/)
+  assert.match(
+    stderr,
+    /There is no credential: set SHIPLOCK_KEY, or run shiplock login --url https:\/\/shiplock.example.com;/,
+  )
   assert.match((await shiplock([...args, '--url', 'ftp://x'])).stderr, /must be an http or https URL/)
 })
 
@@ -131,5 +165,8 @@ test('1: a refused key, in one line', async () => {
   const { code, stdout, stderr } = await shiplock(args, { env: { ...env, SHIPLOCK_KEY: 'shl_live_wrong' } })
   assert.equal(code, 1)
   assert.equal(stdout, '')
-  assert.match(stderr, /^shiplock: The server rejects the credential: it is missing or not valid. \(401 unauthorized[^\n]*\)\n$/)
+  assert.match(
+    stderr,
+    /^shiplock: The server rejects the credential: it is missing or not valid. \(401 unauthorized[^\n]*\)\n$/,
+  )
 })

@@ -6,9 +6,9 @@ export const COMMANDS: Readonly<Record<string, () => Promise<AnyCommand>>> = {
   'run start': async () => (await import('./run-start.ts')).runStartCommand,
   'run finish': async () => (await import('./run-finish.ts')).runFinishCommand,
   'run exec': async () => (await import('./run-exec.ts')).runExecCommand,
+  report: async () => (await import('./report.ts')).reportCommand,
   upload: async () => (await import('./upload.ts')).uploadCommand,
   'gate open': async () => (await import('./gate-open.ts')).gateOpenCommand,
-  report: async () => (await import('./report.ts')).reportCommand,
   verify: async () => (await import('./verify.ts')).verifyCommand,
   completion: async () => (await import('./completion.ts')).completionCommand,
 }

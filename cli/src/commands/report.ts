@@ -107,7 +107,7 @@ async function readSummary(
   const path = resolve(cwd, file)
   const found = await stat(path).catch(() => null)
   if (found === null && allowMissing) return null
-  if (found === null || !found.isFile()) throw new Error(`There is no file ${file} for --summary`)
+  if (found === null || !found.isFile()) throw new UsageError(`There is no file --summary "${file}"`)
   if (found.size > SUMMARY_BYTES_MAX) throw new Error(`${file} is larger than 1 MiB, which is the limit of a summary`)
   return (await readFile(path, 'utf8')).toWellFormed().replaceAll('\0', '\ufffd')
 }

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs'
 import { basename, isAbsolute, relative, resolve, sep } from 'node:path'
 import { glob } from 'tinyglobby'
+import { UsageError } from '../program/command.ts'
 
 /** Paths and globs of one option, such as `--junit`. */
 type Named = { option: string; patterns: readonly string[] }
@@ -10,14 +11,14 @@ export type Search = { cwd: string; allowMissing: boolean }
 
 /**
  * The files that paths, directories and globs name, without repetitions and sorted by path, as
- * absolute paths. Throws an error if one of them matches no file, unless that is allowed.
+ * absolute paths. Throws a `UsageError` if one of them matches no file, unless that is allowed.
  */
 export async function findFiles({ option, patterns }: Named, { cwd, allowMissing }: Search): Promise<string[]> {
   const found = new Set<string>()
   for (const pattern of patterns) {
     const files = await matching(pattern, cwd)
     if (files.length === 0 && !allowMissing) {
-      throw new Error(`No file matches --${option} "${pattern}"; with --allow-missing the report is sent without it`)
+      throw new UsageError(`No file matches --${option} "${pattern}"; --allow-missing sends the report without it`)
     }
     for (const file of files) found.add(file)
   }

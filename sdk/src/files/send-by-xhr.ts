@@ -1,7 +1,6 @@
 import type { Answer } from '../http/error-body.ts'
 import { unreachable } from '../http/errors.ts'
-import type { PutRequest } from './put-sender.ts'
-import { chunksOf, type Source } from './source.ts'
+import { chunksOf, type PutRequest, type Source } from './source.ts'
 
 /** The part of XMLHttpRequest that is used here. Its type is missing outside of browsers. */
 type Xhr = {

@@ -1,7 +1,21 @@
-import type { PutSender } from './put-sender.ts'
+import type { Answer } from '../http/error-body.ts'
 
 /** A SHA-256 that is computed piece by piece. */
 export type Hash = { update(bytes: Uint8Array): void; hex(): string }
+
+/** One attempt to send a file. */
+export type PutRequest = {
+  url: string
+  /** Sent exactly as they are. */
+  headers: Record<string, string>
+  source: Source
+  /** Called with the number of bytes that have been handed over to the network. */
+  onSent(bytes: number): void
+  signal: AbortSignal
+}
+
+/** Sends a file and returns the answer, whatever its status. Throws if no answer comes. */
+export type PutSender = (request: PutRequest) => Promise<Answer>
 
 /** A file to hash and to send. */
 export type Source = {

@@ -28,7 +28,7 @@ export function notJson(answer: Answer): ShiplockError {
   return new ShiplockError({
     status: answer.status,
     code: 'invalid_response',
-    message: `The server at ${new URL(answer.url).origin} answered with ${type} instead of JSON. Check the URL.`,
+    message: `The server at ${new URL(answer.url).origin} answered with ${type} that is not JSON. Check the URL.`,
     requestId: answer.header('x-request-id'),
   })
 }

@@ -50,7 +50,7 @@ async function send({ fetch = globalThis.fetch }: HttpSettings, url: string, ini
   const { response, text } = await fetchText(fetch, url, init)
   const answer = toAnswer(url, response, text)
   if (!response.ok) throw errorOf(answer)
-  if (text && !response.headers.get('content-type')?.includes('json')) throw notJson(answer)
+  if (text && !isJson(text)) throw notJson(answer)
   const { status, statusText, headers } = response
   return new Response(text || null, { status, statusText, headers })
 }
@@ -61,6 +61,15 @@ async function fetchText(fetch: typeof globalThis.fetch, url: string, init: Requ
     return { response, text: await response.text() }
   } catch (error) {
     throw unreachable(url, error)
+  }
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
   }
 }
 

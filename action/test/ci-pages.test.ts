@@ -59,7 +59,7 @@ function testPage(page: string, promised: Promised, play: (page: Play) => Promis
     pages += 1
     const slug = `page-${pages}`
     const organization = await shiplock.createOrganization(slug)
-    const tokens = await startTokenEndpoint(promised.claims?.(commit) ?? {})
+    const tokens = await startTokenEndpoint(() => promised.claims?.(commit) ?? {})
     t.after(() => tokens.close())
     const { commands, files } = readPage(page, shiplock.url)
     const env: Env = { SHIPLOCK_CLI: cli.path }

@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { runAction } from './ci/github-workflow.ts'
 import { type Env, type Machine, startMachine } from './support/machine.ts'
@@ -17,7 +15,7 @@ before(() => {
     'trivy.json': '{"SchemaVersion": 2}',
     'list.json': '[{"kind": "custom"}]',
   }
-  for (const [name, text] of Object.entries(files)) writeFileSync(join(machine.checkout, name), text)
+  for (const [name, text] of Object.entries(files)) machine.addFile(name, text)
 })
 after(() => machine[Symbol.dispose]())
 

@@ -2,7 +2,7 @@ import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 
 const FIXTURES = new URL('../../../server/test/fixtures/', import.meta.url)
@@ -21,6 +21,8 @@ export type Machine = Disposable & {
   /** A directory for other files of the job. */
   temp: string
   env: Env
+  /** Writes a file of the checkout. */
+  addFile(path: string, text: string): void
   /** Runs a command in the checkout and waits for its end. */
   run(command: string[], env: Env): Promise<Ended>
 }
@@ -42,6 +44,10 @@ export function startMachine(): Machine {
     temp,
     env,
     commit: fillCheckout(checkout, env),
+    addFile: (path, text) => {
+      mkdirSync(dirname(join(checkout, path)), { recursive: true })
+      writeFileSync(join(checkout, path), text)
+    },
     run: (command, own) => run(command, checkout, { ...env, ...own }),
     [Symbol.dispose]: () => rmSync(root, { recursive: true, force: true }),
   }

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type Issuer, startIssuer } from '../../../server/test/support/oidc-issuer.ts'
@@ -14,6 +15,8 @@ export type TokenEndpoint = {
   url: string
   secret: string
   issue(audience: string): Promise<string>
+  /** Resolves when the next token has been issued. */
+  issued(): Promise<void>
   close(): Promise<void>
 }
 
@@ -21,16 +24,20 @@ export type TokenEndpoint = {
  * Answers as GitHub does (`value`), as Azure DevOps does (`oidcToken`), and with `/text` in the path
  * with the token alone. `claims` are those of the job.
  */
-export async function startTokenEndpoint(claims: Claims): Promise<TokenEndpoint> {
+export async function startTokenEndpoint(
+  claims: () => Claims,
+  clock = { now: () => new Date() },
+): Promise<TokenEndpoint> {
   const issuer = await startIssuer()
   const issue = (aud: string) => {
-    const now = Math.floor(Date.now() / 1000)
-    return issuer.sign({ ...claims, aud, iat: now, nbf: now, exp: now + LIFETIME_SECONDS })
+    const now = Math.floor(clock.now().getTime() / 1000)
+    return issuer.sign({ aud, iat: now, nbf: now, exp: now + LIFETIME_SECONDS, ...claims() })
   }
   const server = createServer(async ({ headers, url = '' }, response) => {
     if (headers.authorization?.toLowerCase() !== `bearer ${SECRET}`) return response.writeHead(401).end()
     const { pathname, searchParams } = new URL(url, issuer.url)
     const token = await issue(searchParams.get('audience') ?? AZURE_AUDIENCE)
+    server.emit('issued')
     response.end(pathname === '/text' ? token : JSON.stringify({ count: 1, value: token, oidcToken: token }))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -39,6 +46,7 @@ export async function startTokenEndpoint(claims: Claims): Promise<TokenEndpoint>
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     secret: SECRET,
     issue,
+    issued: async () => void (await once(server, 'issued')),
     close: async () => {
       server.closeAllConnections()
       server.close()

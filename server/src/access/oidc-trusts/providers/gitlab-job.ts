@@ -73,17 +73,17 @@ function refOf(claims: Claims): string | null {
   return REF.test(ref) ? ref : null
 }
 
-const EVENTS: Readonly<Record<string, TokenEvent>> = {
-  merge_request_event: 'pull_request',
-  external_pull_request_event: 'pull_request',
-  schedule: 'schedule',
-  web: 'manual',
-}
+const EVENTS = new Map<string, TokenEvent>([
+  ['merge_request_event', 'pull_request'],
+  ['external_pull_request_event', 'pull_request'],
+  ['schedule', 'schedule'],
+  ['web', 'manual'],
+])
 
 function eventOf(claims: Claims): TokenEvent {
   const source = claimText(claims, 'pipeline_source') ?? ''
   if (source === 'push') return claimText(claims, 'ref_type') === 'tag' ? 'tag' : 'push'
-  return EVENTS[source] ?? 'other'
+  return EVENTS.get(source) ?? 'other'
 }
 
 /**

@@ -1,52 +1,80 @@
-import { type Command, UsageError } from './commands/command.ts'
-import { verifyCommand } from './commands/verify.ts'
-
-const COMMANDS: Command[] = [verifyCommand]
-const WRONGLY_CALLED = 2
+import { constants } from 'node:os'
+import { COMMANDS, loadCommands } from './commands/commands.ts'
+import { asksForHelp, parseArguments } from './program/arguments.ts'
+import { type AnyCommand, type Context, Interrupted, type OptionValue, UsageError } from './program/command.ts'
+import { describeError, oneLine } from './program/describe-error.ts'
+import { EXIT } from './program/exit-codes.ts'
+import { commandHelp, commandList } from './program/help.ts'
+import { onInterruption } from './program/interruption.ts'
+import { Output } from './program/output.ts'
+import { VERSION } from './program/version.ts'
 
 process.stdout.on('error', endOnClosedPipe)
 process.exitCode = await main(process.argv.slice(2))
 
 /** Runs the program `shiplock <command>`. Returns the exit code. */
-async function main([name = '', ...args]: string[]): Promise<number> {
-  if (isHelp(name)) return print(programHelp())
-  const command = COMMANDS.find((known) => known.name === name)
-  if (command === undefined) return refuse(name === '' ? 'No command is given' : `Unknown command "${name}"`, '')
-  if (args.some(isHelp)) return print(command.help)
+async function main(args: string[]): Promise<number> {
+  const [first = '', second = ''] = args
+  if (first === '--version') return print(VERSION)
+  if (first === '--help' || first === '-h') return print(commandList(await loadCommands()))
+  const pair = `${first} ${second}`
+  if (Object.hasOwn(COMMANDS, pair)) return runCommand(pair, args.slice(2))
+  if (Object.hasOwn(COMMANDS, first)) return runCommand(first, args.slice(1))
+  return refuseUnknown(first, args.slice(1))
+}
+
+/** The name of a group, such as `run`, stands for the list of its commands. */
+async function refuseUnknown(name: string, rest: string[]): Promise<number> {
+  const group = (await loadCommands()).filter((command) => command.name.startsWith(`${name} `))
+  if (group.length > 0 && asksForHelp(rest)) return print(commandList(group, name))
+  const choices = group.map((command) => command.name.slice(name.length + 1)).join(', ')
+  if (group.length > 0) return refuse(`${name} must be followed by one of ${choices}`, ` ${name}`)
+  return refuse(name === '' ? 'No command is given' : `Unknown command "${name}"`, '')
+}
+
+async function runCommand(name: string, args: string[]): Promise<number> {
+  const command = await (COMMANDS[name] as () => Promise<AnyCommand>)()
+  if (asksForHelp(args)) return print(commandHelp(command))
   try {
-    return await command.run(args)
+    const given = parseArguments(command, args)
+    return await command.run(given, contextFor(given.options))
   } catch (error) {
-    if (error instanceof UsageError) return refuse(error.message, ` ${command.name}`)
+    if (error instanceof UsageError) return refuse(error.message, ` ${name}`)
+    if (error instanceof Interrupted) return 128 + constants.signals[error.signal]
     return fail(error)
   }
 }
 
-function isHelp(argument: string): boolean {
-  return argument === '--help' || argument === '-h'
-}
-
-function programHelp(): string {
-  const lines = COMMANDS.map(({ name, summary }) => `  ${name.padEnd(10)}${summary}`)
-  return ['usage: shiplock <command> [options]', '', ...lines, '', 'shiplock <command> --help shows its options.'].join(
-    '\n',
-  )
+function contextFor({ json, quiet }: Record<string, OptionValue>): Context {
+  const { env, stdin } = process
+  let signal: AbortSignal | null = null
+  return {
+    env,
+    cwd: process.cwd(),
+    stdin,
+    output: new Output(process, { json: json === true, quiet: quiet === true, env }),
+    get signal() {
+      signal ??= onInterruption()
+      return signal
+    },
+    commands: loadCommands,
+  }
 }
 
 function print(text: string): number {
   process.stdout.write(`${text}\n`)
-  return 0
+  return EXIT.ok
 }
 
 function refuse(message: string, command: string): number {
-  process.stderr.write(`shiplock: ${message.replace(/\s*\n\s*/g, ' ')}; see shiplock${command} --help\n`)
-  return WRONGLY_CALLED
+  process.stderr.write(`shiplock: ${oneLine(message)}; see shiplock${command} --help\n`)
+  return EXIT.wrongCall
 }
 
 /** Prints an unexpected error in one line. A program that cannot finish has not verified anything. */
 function fail(error: unknown): number {
-  const message = error instanceof Error ? error.message : String(error)
-  process.stderr.write(`shiplock: ${message.replace(/\s*\n\s*/g, ' ')}\n`)
-  return 1
+  process.stderr.write(`shiplock: ${describeError(error)}\n`)
+  return EXIT.failure
 }
 
 /** The reader of the output may stop reading, such as `head`. */

@@ -175,6 +175,6 @@ for (const [what, args, message] of WRONG) {
 }
 
 test('0: --help describes the program and the command', () => {
-  assert.match(shiplock(['--help']).stdout, /verify {4}Verify a statement/)
+  assert.match(shiplock(['--help']).stdout, /\n {2}verify +Verify a statement of a Shiplock server\n/)
   assert.match(shiplock(['verify', '--help']).stdout, /--checkpoint FILE/)
 })

@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs'
-import { UsageError } from './command.ts'
+import { UsageError } from '../program/command.ts'
 
 const BYTES_MAX = 1024 * 1024
 

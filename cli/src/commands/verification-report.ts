@@ -1,3 +1,4 @@
+import { printable } from '../program/printable.ts'
 import type { Verification } from './verify-document.ts'
 
 /**
@@ -53,15 +54,4 @@ const YELLOW = 33
 
 export function printableJson(verification: Verification): string {
   return `${printable(JSON.stringify(verification))}\n`
-}
-
-/**
- * Control characters, also those that change the direction of text. A statement quotes titles and
- * names that anybody can choose, and a terminal would execute them.
- */
-const CONTROL = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu
-
-/** Replaces control characters with their JSON escapes. */
-function printable(text: string): string {
-  return text.replace(CONTROL, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }

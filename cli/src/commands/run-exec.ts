@@ -1,0 +1,103 @@
+import type { ShiplockClient } from '@shiplock/sdk'
+import { connect, SERVER_OPTIONS } from '../program/client.ts'
+import { type Context, defineCommand, Interrupted } from '../program/command.ts'
+import { describeError } from '../program/describe-error.ts'
+import {
+  createRun,
+  describeRun,
+  type FinalStatus,
+  finishRun,
+  nameOf,
+  RUN_FIELD_OPTIONS,
+  type RunName,
+} from '../program/run.ts'
+import { runChild, watchSignals } from '../program/run-child.ts'
+import { TIMEOUT_OPTION, timeoutOf } from './run-start.ts'
+
+/** A server that does not answer delays the command no longer than this. */
+const START_WITHIN_MS = 5_000
+
+export const runExecCommand = defineCommand({
+  name: 'run exec',
+  summary: 'Run a command and report it as a run',
+  details: [
+    'Reports a run, runs the command, and reports how it ended: success if it exits with 0, cancelled after Ctrl-C or SIGTERM, failure otherwise. Signals are passed on to the command. Exits with the exit code of the command, or with 128 + the number of the signal that ended it.',
+    'The command gets the id of the run in SHIPLOCK_RUN, so that "shiplock report" inside of it belongs to the run. If the server cannot be reached, the command runs all the same.',
+  ],
+  positionals: { value: 'COMMAND', count: 'rest' },
+  options: {
+    ...RUN_FIELD_OPTIONS,
+    ...TIMEOUT_OPTION,
+    url: SERVER_OPTIONS.url,
+    audience: SERVER_OPTIONS.audience,
+    quiet: SERVER_OPTIONS.quiet,
+  },
+  examples: ['shiplock run exec -- make test', 'shiplock run exec --pipeline nightly -- ./nightly.sh --all'],
+  async run({ options, positionals: [command = '', ...args] }, { env, cwd, output }) {
+    const signals = watchSignals()
+    const stop = new AbortController()
+    const reported = new ReportedRun(connect(options, { env, output, signal: stop.signal }), output)
+    const run = { ...describeRun(options, { env, cwd }), ...timeoutOf(options), started_at: new Date().toISOString() }
+    const started = reported.start(run)
+    await Promise.race([started, pause(START_WITHIN_MS, signals.first)])
+    if (!reported.isSettled && !signals.first.aborted) {
+      output.warn('shiplock: The server has not answered yet. The command starts now, and the run is reported later.')
+    }
+    const ended = await runChild({ command, args, env: { ...env, ...reported.environment }, signals })
+    signals.onSignal((signal) => stop.abort(new Interrupted(signal)))
+    if (ended.isInterrupted && !reported.isSettled) stop.abort(signals.first.reason)
+    await started
+    await reported.finish(ended.isInterrupted ? 'cancelled' : ended.code === 0 ? 'success' : 'failure')
+    return ended.code
+  },
+})
+
+/** The run as far as it could be reported. No failure to report it reaches the command. */
+class ReportedRun {
+  readonly #client: ShiplockClient
+  readonly #output: Context['output']
+  #run: RunName | null = null
+  isSettled = false
+
+  constructor(client: ShiplockClient, output: Context['output']) {
+    this.#client = client
+    this.#output = output
+  }
+
+  /** What the command finds in its environment. */
+  get environment(): Record<string, string> {
+    if (this.#run === null) return {}
+    return { SHIPLOCK_RUN: this.#run.id, SHIPLOCK_RUN_ATTEMPT: String(this.#run.attempt) }
+  }
+
+  async start(run: Parameters<typeof createRun>[1]): Promise<void> {
+    try {
+      const created = await createRun(this.#client, run)
+      this.#run = nameOf(created)
+      this.#output.say(`Run of ${created.repository}, attempt ${created.attempt}: ${created.app_url}`)
+    } catch (error) {
+      this.#output.warn(`shiplock: The run is not reported: ${describeError(error)}`)
+    }
+    this.isSettled = true
+  }
+
+  /** A connected code host reports the end of its runs itself. */
+  async finish(status: FinalStatus): Promise<void> {
+    if (this.#run === null || this.#run.host !== null) return
+    try {
+      await finishRun(this.#client, this.#run, status)
+      this.#output.say(`The run has ended: ${status}.`)
+    } catch (error) {
+      this.#output.warn(`shiplock: The end of the run is not reported: ${describeError(error)}`)
+    }
+  }
+}
+
+/** Waits, but not longer than until the signal is aborted. */
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms)
+    timer.unref()
+    signal.addEventListener('abort', () => resolve())
+  })
+}

@@ -1,0 +1,138 @@
+import { resolve } from 'node:path'
+import type { SecurityUpload, ShiplockClient, Source } from '@shiplock/sdk'
+import { fileSource } from '@shiplock/sdk/node'
+import { connect, SERVER_OPTIONS } from '../program/client.ts'
+import { type Context, defineCommand, UsageError } from '../program/command.ts'
+import { describeError } from '../program/describe-error.ts'
+import { EXIT } from '../program/exit-codes.ts'
+import { formatBytes, type Progress, type ProgressBar } from '../program/progress.ts'
+import { repositoryName } from '../program/repository-name.ts'
+import { findRevision, REVISION_OPTIONS, type RevisionOptions } from '../program/revision.ts'
+
+export const uploadCommand = defineCommand({
+  name: 'upload',
+  summary: 'Upload security reports',
+  details: [
+    'Uploads reports in the formats SARIF, CycloneDX JSON and SPDX JSON, waits until the server has read them, and prints what they contain. Exits with 1 if a report cannot be sent or read.',
+    'A new report closes the findings that earlier reports of the same scanner, repository, category and branch contain and that it does not. Give two reports of one scanner different categories. The same file uploaded again changes nothing.',
+  ],
+  positionals: { value: 'FILE', count: 'many' },
+  options: {
+    ...REVISION_OPTIONS,
+    category: { type: 'text', value: 'C', about: 'separates several reports of one scanner for one branch' },
+    'no-wait': { type: 'flag', value: '', about: 'exit once the files are sent' },
+    ...SERVER_OPTIONS,
+  },
+  examples: [
+    'shiplock upload results.sarif',
+    'shiplock upload image.cdx.json --category image --ref main',
+    'shiplock upload scans/*.sarif --repository acme/shop --commit "$GIT_COMMIT" --no-wait',
+  ],
+  async run({ options, positionals }, context) {
+    const files = positionals.map((path) => ({ path, source: openFile(path, context.cwd) }))
+    const sending = { client: connect(options, context), target: targetOf(options, context), wait: !options['no-wait'] }
+    const progress = context.output.progress()
+    try {
+      const bars = files.map((file) => ({ ...file, bar: progress.add(file.path, file.source.size) }))
+      const uploads = await sendAll({ ...sending, context, progress }, bars)
+      return report(uploads, context)
+    } finally {
+      progress.end()
+    }
+  },
+})
+
+/** The SDK opens the file again to send it. */
+function openFile(path: string, cwd: string): Source {
+  try {
+    return fileSource(resolve(cwd, path))
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    throw new UsageError(`${path} cannot be read (${code ?? message})`)
+  }
+}
+
+type Target = { repository: string; ref?: string; commit?: string; category?: string }
+
+/** A commit of another length than the API takes is left out. */
+const COMMIT = /^[0-9a-f]{7,40}$/
+
+function targetOf(options: RevisionOptions & { category: string | undefined }, context: Context): Target {
+  const { repository, ref, commit_sha } = findRevision(options, context)
+  if (repository === null)
+    throw new UsageError('Give the repository with --repository: neither the CI nor git tells it')
+  const commit = options.commit ?? (commit_sha && COMMIT.test(commit_sha) ? commit_sha : undefined)
+  return {
+    repository: repositoryName(repository),
+    ...(ref && { ref }),
+    ...(commit && { commit }),
+    ...(options.category && { category: options.category }),
+  }
+}
+
+type Sending = { client: ShiplockClient; target: Target; wait: boolean; context: Context; progress: Progress }
+type Sent = { path: string; source: Source; bar: ProgressBar }
+
+const PARALLEL_FILES = 4
+
+/** Sends the files, a few at a time. An upload is null if its file failed, which has been said. */
+async function sendAll(sending: Sending, files: Sent[]): Promise<(SecurityUpload | null)[]> {
+  const uploads: (SecurityUpload | null)[] = files.map(() => null)
+  let next = 0
+  const sendNext = async () => {
+    for (let index = next++; index < files.length; index = next++) {
+      uploads[index] = await send(sending, files[index] as Sent)
+    }
+  }
+  await Promise.all(Array.from({ length: PARALLEL_FILES }, sendNext))
+  return uploads
+}
+
+/** Returns null after an error, so that the other files are sent. Throws if it is interrupted. */
+async function send({ client, target, wait, context }: Sending, { path, source, bar }: Sent) {
+  const { output, signal } = context
+  const onState = ({ status }: SecurityUpload) => {
+    if (status === 'queued' || status === 'parsing') bar.finish(`${path}: ${formatBytes(source.size)} sent`)
+  }
+  try {
+    const upload = await client.uploadReport(source, {
+      ...target,
+      wait,
+      signal,
+      onProgress: (sent) => bar.to(sent),
+      onState,
+    })
+    bar.finish(`${path}: ${formatBytes(source.size)} ${upload.status === 'failed' ? 'refused' : 'stored'}`)
+    return upload
+  } catch (error) {
+    signal.throwIfAborted()
+    bar.finish(`${path}: failed`)
+    output.warn(`shiplock: ${path}: ${describeError(error)}`)
+    return null
+  }
+}
+
+/** With `--json`, one file is one document and several are a list. */
+function report(uploads: (SecurityUpload | null)[], { output }: Context): number {
+  const known = uploads.filter((upload) => upload !== null)
+  for (const { filename, warnings } of known) {
+    for (const warning of warnings) output.say(`${filename}: ${warning}`)
+  }
+  for (const { filename, error } of known) {
+    if (error !== null) output.warn(`shiplock: ${filename}: ${error}`)
+  }
+  const json = uploads.length === 1 ? known[0] : known
+  if (known.length > 0) output.print({ json, text: known.map(describe).join('\n') })
+  return known.length === uploads.length && known.every(({ status }) => status !== 'failed') ? EXIT.ok : EXIT.failure
+}
+
+function describe({ filename, status, counts }: SecurityUpload): string {
+  if (status !== 'finished') return `${filename}: ${status}`
+  const { openBySeverity: open } = counts
+  const components = counts.components > 0 ? `, ${counts.components} components` : ''
+  return [
+    `${filename}: ${counts.findings} findings${components}`,
+    `${counts.created} new, ${counts.updated} changed, ${counts.resolved} fixed`,
+    `open: ${open.critical} critical, ${open.high} high, ${open.medium} medium, ${open.low} low`,
+  ].join('; ')
+}

@@ -1,0 +1,63 @@
+import { createClient, type Retry, type ShiplockClient } from '@shiplock/sdk'
+import { type Context, type Options, UsageError } from './command.ts'
+import { findCredential, type TokenSource } from './credential.ts'
+import { oneLine } from './describe-error.ts'
+import { defaultServer } from './stored-logins.ts'
+import { VERSION } from './version.ts'
+
+/** The options of every command that talks to a server. */
+export const SERVER_OPTIONS = {
+  url: { type: 'text', value: 'URL', about: 'the server (SHIPLOCK_URL; by default the last login)' },
+  audience: {
+    type: 'text',
+    value: 'A',
+    about: 'the audience of the OIDC token on GitHub (SHIPLOCK_AUDIENCE; by default the origin of the URL)',
+  },
+  json: { type: 'flag', value: '', about: 'print the data of the API as JSON, and nothing else on standard output' },
+  quiet: { type: 'flag', value: '', about: 'print no progress' },
+} as const satisfies Options
+
+type ClientContext = Pick<Context, 'env' | 'output' | 'signal'>
+
+export type ServerOptions = { url: string | undefined; audience: string | undefined }
+
+/**
+ * The client of the server that the options and the environment name. Throws a `UsageError` if no
+ * server or no credential is given.
+ */
+export function connect(options: ServerOptions, context: ClientContext): ShiplockClient {
+  const { env } = context
+  const url = serverUrl(options.url, env)
+  const audience = options.audience || env.SHIPLOCK_AUDIENCE || new URL(url).origin
+  return openClient(url, findCredential(env, url, audience), context)
+}
+
+/** A client with a given credential. It says on standard error when it tries again. */
+export function openClient(url: string, token: TokenSource, { output, signal }: ClientContext): ShiplockClient {
+  return createClient({
+    url,
+    token,
+    userAgent: `shiplock/${VERSION}`,
+    signal,
+    onRetry: (retry) => output.say(describeRetry(retry)),
+  })
+}
+
+/** The URL of the server, without a slash at its end. */
+export function serverUrl(option: string | undefined, env: NodeJS.ProcessEnv): string {
+  const text = option ?? (env.SHIPLOCK_URL?.trim() || defaultServer(env))
+  if (!text) throw new UsageError('There is no server: give its address with --url or SHIPLOCK_URL')
+  if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) {
+    throw new UsageError(`The address of the server must be an http or https URL, not "${text}"`)
+  }
+  const url = new URL(text)
+  if (url.username || url.password)
+    throw new UsageError('The address of the server must not contain a user or password')
+  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`
+}
+
+/** The first line of what a person reads when a server is down. */
+function describeRetry({ error, delayMs, attempt, attempts }: Retry): string {
+  const what = oneLine(error.message).replace(/\.$/, '')
+  return `${what}. Retrying in ${Math.ceil(delayMs / 1000)} s (try ${attempt + 1} of ${attempts})`
+}

@@ -1,0 +1,10 @@
+/** The exit codes of the program. A command that was interrupted exits with 128 + the signal. */
+export const EXIT = {
+  ok: 0,
+  failure: 1,
+  wrongCall: 2,
+  /** `gate open --wait`: the gate was not approved. */
+  notApproved: 3,
+  /** `report`: `--threshold` is not reached, or `--fail-on` is exceeded. */
+  exceeded: 4,
+} as const

@@ -1,0 +1,32 @@
+import { spawnSync } from 'node:child_process'
+
+/** What the git repository of a directory tells. Null is unknown. */
+export type GitFacts = { commit: string | null; branch: string | null; remote: string | null }
+
+export function readGit(cwd: string): GitFacts {
+  return {
+    commit: git(cwd, ['rev-parse', '--verify', '--quiet', 'HEAD']),
+    branch: git(cwd, ['symbolic-ref', '--quiet', '--short', 'HEAD']),
+    remote: remoteOf(cwd),
+  }
+}
+
+/** The address of `origin`, or else of the first remote. A path on this machine is no address. */
+function remoteOf(cwd: string): string | null {
+  const names = git(cwd, ['remote'])?.split('\n') ?? []
+  const name = names.includes('origin') ? 'origin' : names[0]
+  const address = name === undefined ? null : git(cwd, ['remote', 'get-url', name])
+  return address !== null && ADDRESS.test(address) ? withoutCredentials(address) : null
+}
+
+const ADDRESS = /^(?:(?:https?|ssh|git):\/\/|[^/\\]+@[^/\\:]+:)/i
+
+/** Removes the user and password of an http address. Many CI systems put a token there. */
+export function withoutCredentials(address: string): string {
+  return address.replace(/^(https?:\/\/)[^/@]*@/i, '$1')
+}
+
+function git(cwd: string, args: string[]): string | null {
+  const { status, stdout } = spawnSync('git', args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
+  return status === 0 ? stdout.trim() || null : null
+}

@@ -1,0 +1,45 @@
+import type { CiJob } from '../ci/ci-job.ts'
+import { detectCi } from './ci.ts'
+import type { Context, Options } from './command.ts'
+import { type GitFacts, readGit } from './git.ts'
+
+/** The options that name what was built or scanned. */
+export const REVISION_OPTIONS = {
+  repository: {
+    type: 'text',
+    value: 'R',
+    about: 'the repository, as a URL or host/owner/name (by default from the CI or from git)',
+  },
+  commit: { type: 'text', value: 'SHA', about: 'the commit (by default from the CI or from git)' },
+  ref: {
+    type: 'text',
+    value: 'REF',
+    about: 'the branch, or a tag as refs/tags/NAME (by default from the CI or from git)',
+  },
+} as const satisfies Options
+
+export type RevisionOptions = { [Name in keyof typeof REVISION_OPTIONS]: string | undefined }
+
+/** What was built. Null is unknown. `ci` is the job in which the program runs. */
+export type Revision = {
+  repository: string | null
+  commit_sha: string | null
+  ref: string | null
+  ci: CiJob | null
+}
+
+/** What the options, the CI and git tell, in this order. Git is asked only for what is missing. */
+export function findRevision(options: RevisionOptions, { env, cwd }: Pick<Context, 'env' | 'cwd'>): Revision {
+  const ci = detectCi(env, cwd)
+  let facts: GitFacts | null = null
+  const git = () => {
+    facts ??= readGit(cwd)
+    return facts
+  }
+  return {
+    repository: options.repository ?? ci?.repository ?? git().remote,
+    commit_sha: options.commit ?? ci?.commit_sha ?? git().commit,
+    ref: options.ref ?? ci?.ref ?? git().branch,
+    ci,
+  }
+}

@@ -1,0 +1,69 @@
+import { spawn } from 'node:child_process'
+import { constants } from 'node:os'
+import { Interrupted } from './command.ts'
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
+/** One Ctrl-C may arrive twice: from the terminal, and again from npm. */
+const SAME_SIGNAL_MS = 1000
+
+/** Signals to this process. `first` is aborted by the first one. */
+export type SignalWatch = {
+  first: AbortSignal
+  /** Calls this for every further signal. */
+  onSignal(listener: (signal: NodeJS.Signals) => void): void
+}
+
+/** From now on, signals do not end this process. */
+export function watchSignals(): SignalWatch {
+  const controller = new AbortController()
+  const listeners: ((signal: NodeJS.Signals) => void)[] = []
+  let lastAt = Number.NEGATIVE_INFINITY
+  const pass = (signal: NodeJS.Signals) => {
+    const isSame = performance.now() - lastAt < SAME_SIGNAL_MS
+    lastAt = performance.now()
+    if (isSame) return
+    controller.abort(new Interrupted(signal))
+    for (const listener of listeners) listener(signal)
+  }
+  for (const signal of SIGNALS) process.on(signal, pass)
+  return { first: controller.signal, onSignal: (listener) => listeners.push(listener) }
+}
+
+type Child = { command: string; args: string[]; env: NodeJS.ProcessEnv; signals: SignalWatch }
+
+/** `isInterrupted` tells that this process got a signal while the command ran, or before. */
+export type Ended = { code: number; isInterrupted: boolean }
+
+const CANNOT_RUN = 126
+const NOT_FOUND = 127
+
+/**
+ * Runs a command with the input and output of this process, and passes signals on to it. Returns
+ * the exit code as a shell has it: 128 + the number of the signal that ended the command, 127 if
+ * the command does not exist.
+ */
+export async function runChild({ command, args, env, signals }: Child): Promise<Ended> {
+  if (signals.first.aborted) return { code: exitCodeOf(signals.first.reason.signal), isInterrupted: true }
+  const child = spawn(command, args, { stdio: 'inherit', env })
+  signals.onSignal((signal) => {
+    if (!reachesChild(signal)) child.kill(signal)
+  })
+  const code = await new Promise<number>((resolve) => {
+    child.on('error', (error: NodeJS.ErrnoException) => {
+      process.stderr.write(`shiplock: ${command} cannot be run (${error.code ?? error.message})\n`)
+      resolve(error.code === 'ENOENT' ? NOT_FOUND : CANNOT_RUN)
+    })
+    child.on('exit', (status, signal) => resolve(status ?? exitCodeOf(signal)))
+  })
+  return { code, isInterrupted: signals.first.aborted }
+}
+
+/** A terminal sends Ctrl-C to the command, too. */
+function reachesChild(signal: NodeJS.Signals): boolean {
+  return signal === 'SIGINT' && process.stdin.isTTY === true
+}
+
+function exitCodeOf(signal: NodeJS.Signals | null): number {
+  return 128 + constants.signals[signal ?? 'SIGKILL']
+}

@@ -1,0 +1,150 @@
+import { randomUUID } from 'node:crypto'
+import type { components, ShiplockClient } from '@shiplock/sdk'
+import type { CiEvent, CiJob } from '../ci/ci-job.ts'
+import { integerOption } from './arguments.ts'
+import { detectCi } from './ci.ts'
+import { type Context, type Options, type OptionValues, UsageError } from './command.ts'
+import { findRevision, REVISION_OPTIONS } from './revision.ts'
+
+const EVENTS = ['push', 'pull_request', 'tag', 'schedule', 'manual', 'other'] as const satisfies readonly CiEvent[]
+
+/** The options that describe a run. Inside of a CI, none of them is needed. */
+export const RUN_FIELD_OPTIONS = {
+  'ci-system': {
+    type: 'text',
+    value: 'NAME',
+    about: 'the CI system, such as jenkins (by default the one that is detected, or "shell")',
+  },
+  'external-run-id': { type: 'text', value: 'ID', about: 'the id of the run in its CI system' },
+  attempt: { type: 'text', value: 'N', about: 'the number of the attempt, from 1' },
+  ...REVISION_OPTIONS,
+  pipeline: { type: 'text', value: 'NAME', about: 'the name of the pipeline' },
+  actor: { type: 'text', value: 'NAME', about: 'who started the run' },
+  event: { type: 'text', value: 'EVENT', about: 'what started the run', choices: EVENTS },
+  'run-url': { type: 'text', value: 'URL', about: 'the page of the run in its CI system' },
+} as const satisfies Options
+
+/** The options of a command that belongs to a run. */
+export const RUN_OPTIONS = {
+  run: {
+    type: 'text',
+    value: 'ID',
+    about: 'the run, by the id that "shiplock run start" printed (SHIPLOCK_RUN; by default the run of the CI)',
+  },
+  ...RUN_FIELD_OPTIONS,
+} as const satisfies Options
+
+export type RunFieldOptions = OptionValues<typeof RUN_FIELD_OPTIONS>
+export type RunOptions = OptionValues<typeof RUN_OPTIONS>
+
+export type CiRun = components['schemas']['CiRun']
+
+export type FinalStatus = Exclude<CiRun['status'], 'queued' | 'in_progress'>
+
+/**
+ * A run that the API knows. `attempt` is null for the newest one. `host` is the connected code host
+ * that reports the status of the run, if it is known to be one.
+ */
+export type RunName = { id: string; attempt: number | null; host: string | null }
+
+/**
+ * The run that a command belongs to: `--run`, the run that the options describe, the run of
+ * `shiplock run exec`, or the run of the CI job. Creates it if the API does not know it yet; a
+ * repetition returns the same run. Throws a `UsageError` if there is none.
+ */
+export async function findRun(client: ShiplockClient, options: RunOptions, context: Context): Promise<RunName> {
+  const named = namedRun(options, context.env)
+  if (named !== null) return named
+  if (options['external-run-id'] === undefined && detectCi(context.env, context.cwd) === null) {
+    throw new UsageError(
+      'There is no run: name it with --run ID, which "shiplock run start" prints, or with --external-run-id',
+    )
+  }
+  return nameOf(await createRun(client, describeRun(options, context)))
+}
+
+export function nameOf({ id, attempt, provider }: CiRun): RunName {
+  return { id, attempt, host: provider === 'other' ? null : provider }
+}
+
+/** The run that is named by its id; null if there is none. */
+function namedRun(options: RunOptions, env: NodeJS.ProcessEnv): RunName | null {
+  if (options.run !== undefined) return { id: options.run, attempt: attemptOf(options) ?? null, host: null }
+  if (options['external-run-id'] !== undefined || !env.SHIPLOCK_RUN) return null
+  return { id: env.SHIPLOCK_RUN, attempt: Number(env.SHIPLOCK_RUN_ATTEMPT) || null, host: null }
+}
+
+export type NewRun = ReturnType<typeof describeRun>
+
+/** Creates the run. If the API knows it already, it is returned unchanged. */
+export async function createRun(
+  client: ShiplockClient,
+  run: NewRun & { status?: 'queued' | 'in_progress'; started_at?: string; timeout_minutes?: number },
+): Promise<CiRun> {
+  const { data } = await client.api.POST('/v1/ci/runs', { body: run })
+  return data.data
+}
+
+/** Reports the final status. Sending it again changes nothing. */
+export async function finishRun(client: ShiplockClient, run: RunName, status: FinalStatus): Promise<CiRun> {
+  return updateRun(client, run, { status })
+}
+
+/** The number of the attempt of a run. A request that changes nothing tells the newest one. */
+export async function newestAttempt(client: ShiplockClient, run: RunName): Promise<number> {
+  return run.attempt ?? (await updateRun(client, run, {})).attempt
+}
+
+async function updateRun(client: ShiplockClient, { id, attempt }: RunName, update: { status?: FinalStatus }) {
+  const body = { ...update, ...(attempt !== null && { attempt }) }
+  const { data } = await client.api.PATCH('/v1/ci/runs/{run_id}', { params: { path: { run_id: id } }, body })
+  return data.data
+}
+
+/** The fields of the run, from the options, the CI and git. Throws a `UsageError` if one is unknown. */
+export function describeRun(options: RunFieldOptions, context: Pick<Context, 'env' | 'cwd'>) {
+  const { repository, commit_sha, ref, ci } = findRevision(options, context)
+  if (repository === null)
+    throw new UsageError('Give the repository with --repository: neither the CI nor git tells it')
+  if (commit_sha === null) throw new UsageError('Give the commit with --commit: neither the CI nor git tells it')
+  const actor = options.actor ?? ci?.actor
+  const url = options['run-url'] ?? ci?.url
+  return {
+    ...identityOf(options, ci),
+    repository,
+    commit_sha,
+    ...(ref && { ref }),
+    pipeline_name: options.pipeline ?? ci?.pipeline_name ?? lastPart(repository),
+    ...(url && { url }),
+    ...(actor && { actor }),
+    event: (options.event as CiEvent | undefined) ?? ci?.event ?? 'other',
+  }
+}
+
+/** A run that nothing names is a new one. */
+function identityOf(options: RunFieldOptions, ci: CiJob | null) {
+  const ci_system = options['ci-system'] ?? ci?.ci_system ?? 'shell'
+  const attempt = attemptOf(options) ?? (options['external-run-id'] === undefined ? ci?.attempt : undefined)
+  return {
+    ci_system,
+    ...(ci_system === ci?.ci_system && { ci_system_name: ci.ci_system_name }),
+    external_run_id: options['external-run-id'] ?? ci?.external_run_id ?? randomUUID(),
+    ...(attempt && { attempt }),
+  }
+}
+
+const ATTEMPTS = [1, 999] as const
+
+function attemptOf({ attempt }: { attempt: string | undefined }): number | undefined {
+  return attempt === undefined ? undefined : integerOption('attempt', attempt, ATTEMPTS)
+}
+
+/** The name of the repository, from every form of its address. */
+function lastPart(repository: string): string {
+  return (
+    repository
+      .replace(/(?:\.git)?\/*$/, '')
+      .split(/[/:]/)
+      .at(-1) || repository
+  )
+}

@@ -1,0 +1,4 @@
+import own from '../../package.json' with { type: 'json' }
+
+/** The version of the program. */
+export const VERSION = own.version

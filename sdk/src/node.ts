@@ -4,7 +4,7 @@ import { basename } from 'node:path'
 import type { Hash, Source } from './files/source.ts'
 import { sendByHttp } from './node/send-by-http.ts'
 
-const CHUNK_BYTES = 1024 * 1024
+const CHUNK_BYTES = 256 * 1024
 
 /**
  * A file on disk. Its size is read at once: throws the error of the file system, such as ENOENT.

@@ -5,29 +5,26 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { blobSource, createClient, hashSource, type ShiplockClient, ShiplockError, streamSource } from '@shiplock/sdk'
 import { fileSource } from '@shiplock/sdk/node'
-import { work } from '../../server/src/work.ts'
-import { type Caller, startTestApi, type TestApi } from '../../server/test/support/api.ts'
+import type { Caller, TestApi } from '../../server/test/support/api.ts'
 import { configureGate } from '../../server/test/support/gates.ts'
 import { sarif, sarifResult } from '../../server/test/support/sarif.ts'
+import { startApiWithWorker } from './support/api-with-worker.ts'
 
 const SHA = '0123456789abcdef0123456789abcdef01234567'
 const REPORT = JSON.stringify(sarif([sarifResult('a'), sarifResult('b')]))
 
 let api: TestApi
-let worker: Awaited<ReturnType<typeof work>>
 let caller: Caller
 let client: ShiplockClient
 let directory: string
 
 before(async () => {
   directory = await mkdtemp(join(tmpdir(), 'shiplock-sdk-'))
-  api = await startTestApi()
-  worker = await work(api.services, api.database)
+  api = await startApiWithWorker()
   caller = await api.caller()
   client = createClient({ url: `${api.url}/`, token: caller.key })
 })
 after(async () => {
-  await worker?.close()
   await api?.close()
   await rm(directory, { recursive: true })
 })

@@ -3,10 +3,9 @@ import { errorOf } from '../http/error-body.ts'
 import type { HttpSettings } from '../http/json-fetch.ts'
 import { RETRY_POLICY, type Retry, type RetryPolicy, withRetries } from '../http/retry.ts'
 import { throttled } from './progress.ts'
-import type { PutSender } from './put-sender.ts'
 import { fetchSender } from './send-by-fetch.ts'
 import { hasXhr, sendByXhr } from './send-by-xhr.ts'
-import type { Source } from './source.ts'
+import type { PutSender, Source } from './source.ts'
 
 /** Where a file is sent: an upload slot of a report, or the `put` of a security upload. */
 export type Slot = { url: string; headers: Record<string, string> }

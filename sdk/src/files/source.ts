@@ -1,7 +1,21 @@
-import type { PutSender } from './put-sender.ts'
+import type { Answer } from '../http/error-body.ts'
 
 /** A SHA-256 that is computed piece by piece. */
 export type Hash = { update(bytes: Uint8Array): void; hex(): string }
+
+/** One attempt to send a file. */
+export type PutRequest = {
+  url: string
+  /** Sent exactly as they are. */
+  headers: Record<string, string>
+  source: Source
+  /** Called with the number of bytes that have been handed over to the network. */
+  onSent(bytes: number): void
+  signal: AbortSignal
+}
+
+/** Sends a file and returns the answer, whatever its status. Throws if no answer comes. */
+export type PutSender = (request: PutRequest) => Promise<Answer>
 
 /** A file to hash and to send. */
 export type Source = {
@@ -57,6 +71,16 @@ export async function* chunksOf(source: Source): AsyncGenerator<Uint8Array, void
     throw new Error(
       `The file ${source.name} changed while it was read: it does not have ${source.size} bytes any more.`,
     )
+}
+
+/**
+ * The content as one Blob, where a platform cannot stream it. Browsers keep large Blobs on disk.
+ */
+export async function toBlob(source: Source): Promise<Blob> {
+  if (source.blob) return source.blob
+  const parts: Blob[] = []
+  for await (const chunk of chunksOf(source)) parts.push(new Blob([chunk as Uint8Array<ArrayBuffer>]))
+  return new Blob(parts)
 }
 
 /** Not every browser can iterate over a ReadableStream. */

@@ -24,11 +24,11 @@ export function errorOf(answer: Answer): ShiplockError {
 
 /** The error for a success whose body is not JSON: something else than the API answered. */
 export function notJson(answer: Answer): ShiplockError {
-  const type = answer.header('content-type')?.split(';')[0] ?? 'a body without a type'
+  const type = answer.header('content-type')?.split(';')[0] ?? 'content without a type'
   return new ShiplockError({
     status: answer.status,
     code: 'invalid_response',
-    message: `The server at ${new URL(answer.url).origin} answered with ${type} instead of JSON. Check the URL.`,
+    message: `The server at ${new URL(answer.url).origin} answered with ${type} that is not JSON. Check the URL.`,
     requestId: answer.header('x-request-id'),
   })
 }

@@ -3,8 +3,8 @@ import { request as httpsRequest } from 'node:https'
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
-import { type PutRequest, withLength } from '../files/put-sender.ts'
-import { chunksOf } from '../files/source.ts'
+import { CountedContent, withLength } from '../files/put-attempt.ts'
+import type { PutRequest } from '../files/source.ts'
 import type { Answer } from '../http/error-body.ts'
 import { unreachable } from '../http/errors.ts'
 
@@ -17,42 +17,17 @@ export async function sendByHttp({ url, headers, source, onSent, signal }: PutRe
   const request = open(url, { method: 'PUT', headers: withLength(headers, source.size), signal })
   const answered = new Promise<Answer>((resolve, reject) => {
     request.on('response', (response) => readAnswer(url, response).then(resolve, reject))
-    request.on('error', (error) => reject(unreachable(url, error)))
+    request.on('error', reject)
   })
-  let failure: unknown
-  const sent = pipeline(
-    Readable.from(
-      counted({ source, onSent }, (error) => {
-        failure = error
-      }),
-    ),
-    request,
-  )
+  const content = new CountedContent(source, onSent)
+  // Its errors are those of the request, too.
+  pipeline(Readable.from(content), request).catch(() => {})
   try {
-    // A failed connection ends both. An early answer counts even if not everything was sent.
-    const [answer] = await Promise.all([answered, Promise.race([sent.catch(() => {}), answered])])
-    return answer
+    return await answered
   } catch (error) {
-    throw failure ?? error
+    throw content.failure ?? unreachable(url, error)
   } finally {
     if (!request.writableFinished) request.destroy()
-  }
-}
-
-async function* counted(
-  { source, onSent }: Pick<PutRequest, 'source' | 'onSent'>,
-  onFailure: (error: unknown) => void,
-) {
-  let sentBytes = 0
-  try {
-    for await (const chunk of chunksOf(source)) {
-      yield chunk
-      sentBytes += chunk.byteLength
-      onSent(sentBytes)
-    }
-  } catch (error) {
-    onFailure(error)
-    throw error
   }
 }
 

@@ -34,11 +34,7 @@ for (const name of LISTS) {
     const args = Object.entries(command?.options ?? {})
       .filter(([option]) => !skipped.includes(option))
       .flatMap(([option, { choices }]) => [`--${option}`, values[option] ?? others[option] ?? choices?.[0] ?? 'open'])
-    const { code, json, stderr } = await call([
-      name,
-      ...args,
-      '--json',
-    ])
+    const { code, json, stderr } = await call([name, ...args, '--json'])
     assert.equal(code, 0, stderr)
     assert.deepEqual(json, [])
   })

@@ -58,7 +58,9 @@ class LcovReader {
   }
 
   refuse(line: string): never {
-    throw this.#error(`expected a line of lcov such as \`SF:src/a.c\` or \`DA:12,1\`, found ${JSON.stringify(line.slice(0, 60))}`)
+    throw this.#error(
+      `expected a line of lcov such as \`SF:src/a.c\` or \`DA:12,1\`, found ${JSON.stringify(line.slice(0, 60))}`,
+    )
   }
 
   #open(file: string): void {

@@ -16,7 +16,7 @@ import {
 import * as variables from './ci/variables.ts'
 import { type Env, REPORTED, startMachine } from './support/machine.ts'
 import { packCli } from './support/packed-cli.ts'
-import { type Block, readPage } from './support/pages.ts'
+import { adaptedCommand, type Block, readPage } from './support/pages.ts'
 import { type Organization, type Shiplock, startShiplock } from './support/shiplock.ts'
 import { startTokenEndpoint, type TokenEndpoint } from './support/token-endpoint.ts'
 
@@ -65,21 +65,12 @@ function testPage(page: string, promised: Promised, play: (page: Play) => Promis
     const { commands, files } = readPage(page, shiplock.url)
     const env: Env = { SHIPLOCK_CLI: cli.path }
     for (const command of commands) {
-      const printed = await shiplock.administer(adapted(command, slug, tokens))
+      const printed = await shiplock.administer(adaptedCommand(command, slug, tokens.issuer.url))
       if (printed.key) env.SHIPLOCK_KEY = printed.key
     }
     await play({ files, organization, tokens, env })
     await assertReported(organization, promised)
   })
-}
-
-/** The command with the organization of this test, and with the issuer on loopback. */
-function adapted(command: string, slug: string, { issuer }: TokenEndpoint): string {
-  const own = command.replace('--org default', `--org ${slug}`)
-  if (!own.includes(' trust create ')) return own
-  return own.includes('--issuer ')
-    ? own.replace(/--issuer \S+/, `--issuer ${issuer.url}`)
-    : `${own} --issuer ${issuer.url}`
 }
 
 async function assertReported({ get, post, until }: Organization, promised: Promised): Promise<void> {

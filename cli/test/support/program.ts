@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after } from 'node:test'
 import { text } from 'node:stream/consumers'
+import { after } from 'node:test'
 
 const BIN = new URL('../../bin/shiplock.mjs', import.meta.url).pathname
 

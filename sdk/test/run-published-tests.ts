@@ -1,12 +1,12 @@
-// Tests the built package on Node 20, on Node 24 and in Chromium: `npm run test:sdk`, with
+// Tests the built package on Node 20, Node 24, Deno and Bun, and in Chromium: `npm run test:sdk`, with
 // arguments as `npm test` takes them.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { runTestFiles } from '../../server/test/support/run-test-files.ts'
 import { findChromium } from './support/chromium.ts'
-import { installNode20 } from './support/node-20.ts'
 import { installPackage, type Published } from './support/published.ts'
+import { installRuntimes } from './support/runtimes.ts'
 
 process.exitCode = await run()
 
@@ -24,9 +24,9 @@ async function run(): Promise<number> {
 
 async function prepare(consumer: string): Promise<Published> {
   const chromium = await findChromium()
-  const node20 = await installNode20()
+  const runtimes = await installRuntimes()
   await installPackage(consumer)
-  return { consumer, chromium, node20, node24: process.execPath }
+  return { consumer, chromium, runtimes }
 }
 
 function runWith(published: Published): Promise<number> {

@@ -73,6 +73,16 @@ export async function* chunksOf(source: Source): AsyncGenerator<Uint8Array, void
     )
 }
 
+/**
+ * The content as one Blob, where a platform cannot stream it. Browsers keep large Blobs on disk.
+ */
+export async function toBlob(source: Source): Promise<Blob> {
+  if (source.blob) return source.blob
+  const parts: Blob[] = []
+  for await (const chunk of chunksOf(source)) parts.push(new Blob([chunk as Uint8Array<ArrayBuffer>]))
+  return new Blob(parts)
+}
+
 /** Not every browser can iterate over a ReadableStream. */
 async function* iterate(opened: ReturnType<Source['open']>): AsyncGenerator<Uint8Array, void, undefined> {
   if (Symbol.asyncIterator in opened) return yield* opened as AsyncIterable<Uint8Array>

@@ -24,7 +24,7 @@ export function errorOf(answer: Answer): ShiplockError {
 
 /** The error for a success whose body is not JSON: something else than the API answered. */
 export function notJson(answer: Answer): ShiplockError {
-  const type = answer.header('content-type')?.split(';')[0] ?? 'a body without a type'
+  const type = answer.header('content-type')?.split(';')[0] ?? 'content without a type'
   return new ShiplockError({
     status: answer.status,
     code: 'invalid_response',

@@ -1,13 +1,13 @@
 import { join } from 'node:path'
 import { npm } from './npm.ts'
+import type { Runtime } from './runtimes.ts'
 
 /** What the tests of the built package run with. */
 export type Published = {
   /** A directory in which the package is installed, as a user does it. */
   consumer: string
   chromium: string
-  node20: string
-  node24: string
+  runtimes: Runtime[]
 }
 
 /** What the runner has prepared. */

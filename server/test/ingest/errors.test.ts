@@ -87,6 +87,7 @@ test('402 PLAN_REQUIRED for a plan without API access', async () => {
 })
 
 const BAD_BODIES: [why: string, body: unknown, names: RegExp][] = [
+  ['no body', '', /body/],
   ['broken JSON', '{"version":1', /JSON/],
   ['no JSON at all', 'report', /JSON/],
   ['a list', [], /body/],

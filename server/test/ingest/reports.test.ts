@@ -16,7 +16,8 @@ before(async () => {
 })
 after(() => server?.close())
 beforeEach(() => {
-  run = { run_id: `${9000 + (runs += 1)}` }
+  runs += 1
+  run = { run_id: `${9000 + runs}` }
 })
 
 const client = () => server.client({ claims: run })

@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { after, before, test } from 'node:test'
-import { base64url, CompactEncrypt, exportJWK, exportSPKI, importJWK, UnsecuredJWT } from 'jose'
+import { base64url, CompactEncrypt, exportSPKI, importJWK, UnsecuredJWT } from 'jose'
+import { registerAuthorization } from '../../src/access/gateway/authorize.ts'
 import type { Claims } from '../../src/access/oidc-trusts/claims.ts'
+import { createHttpServer } from '../../src/platform/http/http-server.ts'
+import { createLog } from '../../src/platform/log.ts'
 import { type Answer, startTestApi, type TestApi } from '../support/api.ts'
 import { newRun } from '../support/ci-runs.ts'
+import { logLines } from '../support/log-lines.ts'
 import { createTrust, githubClaims, type Issuer, newSigningKey, startIssuer } from '../support/oidc-issuer.ts'
 
 let api: TestApi
@@ -220,18 +224,34 @@ test('403 for a good token whose trust lacks the scope; tokens never have anothe
 })
 
 test('the log has the reason, and never the token', async () => {
-  const lines: string[] = []
-  const log = api.services.log
+  const { log, lines } = logLines()
+  const app = createHttpServer(log as never)
+  await registerAuthorization(app as never, { ...api.services, log: log as never })
+  app.get('/v1/with-scope', { config: { scope: 'write:ci' } }, async () => 'accepted')
   const token = await issuer.sign(claims({ repository: 'acme/other' }))
-  const { TokenVerifier } = await import('../../src/access/oidc-trusts/tokens/token-verifier.ts')
-  await assert.rejects(
-    new TokenVerifier({ ...api.services, log }).verify(token),
-    (error: Error & { details: string }) => {
-      lines.push(error.message, error.details)
-      return true
-    },
+  const authorization = `Bearer ${token}`
+  const answer = await app.inject({ url: '/v1/with-scope', headers: { authorization } })
+  await app.close()
+  assert.deepEqual([answer.statusCode, answer.body], [401, '{"message":"Unauthorized"}'])
+  const [line] = lines as unknown as [Record<string, unknown>]
+  assert.deepEqual([line.msg, line.reason], ['Rejected the token of a CI job', 'unmatched'])
+  assert.equal(line.details, 'No trust has conditions that all hold for the token.')
+  for (const part of token.split('.')) assert.ok(!JSON.stringify(lines).includes(part))
+})
+
+test('a route for tokens only rejects API keys and requests without a credential', async () => {
+  const app = createHttpServer(createLog('silent'))
+  await registerAuthorization(app as never, api.services)
+  app.get(
+    '/v1/for-jobs',
+    { config: { scope: 'write:ci', tokenOnly: true } },
+    async ({ actor }) => actor.credential.type,
   )
-  assert.match(lines.join(' '), /No trust has conditions that all hold/)
-  assert.ok(!lines.join(' ').includes(token.slice(0, 40)))
-  assert.ok(await exportJWK(issuer.keys[0]?.privateKey as never))
+  const ask = (headers: Record<string, string>) => app.inject({ url: '/v1/for-jobs', headers })
+  const { key } = await api.caller()
+  const token = await issuer.sign(claims())
+  assert.deepEqual((await ask({ authorization: `Bearer ${token}` })).body, 'oidc_trust')
+  for (const headers of [{}, { authorization: `Bearer ${key}` }, { authorization: 'Bearer x' }])
+    assert.equal((await ask(headers)).statusCode, 401)
+  await app.close()
 })

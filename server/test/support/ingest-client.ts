@@ -91,7 +91,10 @@ export class IngestClient {
     await this.#options.pause?.(ms)
   }
 
-  /** Streams a file with exactly the headers of its slot. Without a length among them, it is chunked. */
+  /**
+   * Streams a file with exactly the headers of its slot. Without a length among them, it is
+   * chunked.
+   */
   async put({ url, method, headers }: IngestSlot, content: Buffer): Promise<IngestAnswer> {
     for (let tried = 1; ; tried += 1) {
       const answer = await exchange(url, { method, headers, timeoutMs: PUT_MS_MAX }, chunksOf(content))

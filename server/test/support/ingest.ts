@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { Claims } from '../../src/access/oidc-trusts/claims.ts'
 import { TRUST_PROVIDERS, type TrustProvider } from '../../src/access/oidc-trusts/token-job.ts'
 import { type Caller, startTestApi, type TestApi } from './api.ts'
@@ -15,7 +16,9 @@ import {
 type TestApiOptions = Parameters<typeof startTestApi>[0]
 type ClientOptions = { provider?: TrustProvider; claims?: Claims; pause?(ms: number): unknown }
 
-/** The API with an issuer, and an organization that trusts the jobs of each provider's test claims. */
+/**
+ * The API with an issuer, and an organization that trusts the jobs of each provider's test claims.
+ */
 export type IngestServer = {
   api: TestApi
   issuer: Issuer
@@ -43,8 +46,7 @@ export async function startIngestServer(options?: TestApiOptions): Promise<Inges
     caller,
     sign,
     client({ provider = 'github', claims = {}, ...others } = {}) {
-      let tries = 0
-      const token = () => sign(provider, { jti: `token-${(tries += 1)}`, ...claims })
+      const token = () => sign(provider, { jti: randomUUID(), ...claims })
       return new IngestClient({ url: api.url, provider, token, ...others })
     },
     async close() {

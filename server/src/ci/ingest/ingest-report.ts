@@ -8,13 +8,14 @@ import { REPORT_ID } from '../reports/report.schema.ts'
 import type { RunIntake } from '../runs/run-intake.ts'
 import { requireTokenRun } from '../runs/token-run.ts'
 import type { IngestedReport } from './ingest.schema.ts'
-import { toReport } from './ingested-report.ts'
+import { toReport } from './report-translation.ts'
 
 /** The code of the warning that another machine has sent the same report before. */
 const REPLACED = 'REPORT_REPLACED_BY_OTHER_RUNNER'
 
 /**
- * Stores a report of the job that a token names, and opens an upload slot for each file. Errors: 400
+ * Stores a report of the job that a token names, and opens an upload slot for each file. Errors:
+ * 400
  * `invalid_request`; 404 `run_not_found`.
  */
 export async function ingestReport(services: Services, intake: RunIntake, actor: Actor, body: IngestedReport) {

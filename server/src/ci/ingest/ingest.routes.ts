@@ -17,7 +17,7 @@ export async function ingestRoutes(app: HttpServer, services: Services): Promise
   const routes = async (scope: HttpServer) => {
     const base = scope as unknown as FastifyInstance
     base.setErrorHandler(sendIngestError)
-    // Unknown paths are refused by a hook of the server. This gives the error the form of this scope.
+    // A hook of the server refuses unknown paths. With this, the error has the form of this scope.
     base.setNotFoundHandler(() => {})
     replaceUnstorableText(base)
     for (const provider of TRUST_PROVIDERS) addRoutes(scope, provider, services, intake)

@@ -1,5 +1,5 @@
 import { invalidField } from '../../platform/http/errors.ts'
-import { storable } from '../../platform/http/json-body.ts'
+import { replaceUnstorable } from '../../platform/http/unstorable.ts'
 import { objectOf } from '../../platform/json/read-value.ts'
 import { MATRIX_KEY_CHARS_MAX, MATRIX_KEYS_MAX, MATRIX_TEXT_CHARS_MAX, type Matrix } from '../reports/report.schema.ts'
 
@@ -23,7 +23,7 @@ export function readMatrix(sent: unknown): Matrix | null {
 function parsedText(text: string): unknown {
   if (text.trim() === '') return null
   try {
-    return storable(JSON.parse(text), POINTER)
+    return replaceUnstorable(JSON.parse(text), POINTER)
   } catch (error) {
     if (error instanceof SyntaxError) return text
     throw error

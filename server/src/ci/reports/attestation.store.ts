@@ -143,7 +143,7 @@ export async function updateRead(
  */
 export function dataWithFigures(db: Db) {
   return db`case
-    when kind = 'scan' and parsed is not null then (parsed -> 'openBySeverity') || data
+    when kind = 'scan' and jsonb_typeof(parsed -> 'openBySeverity') = 'object' then (parsed -> 'openBySeverity') || data
     when kind = 'sbom' and parsed is not null
       then jsonb_build_object('format', parsed -> 'format', 'components', parsed -> 'components') || data
     else data

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { IngestedReport } from './ingest.schema.ts'
-import { toReport } from './ingested-report.ts'
+import { toReport } from './report-translation.ts'
 
 const EMPTY: IngestedReport = { version: 1, job: {} }
 const FILE = { path: 'CODEOWNERS', size: 10, sha256: 'a'.repeat(64) }

@@ -18,6 +18,7 @@ import { listRuns } from './list-runs.bench.ts'
 import { describeMachine } from './machine.ts'
 import { putObject } from './put-object.bench.ts'
 import { type Report, toMarkdown, toTable } from './report.ts'
+import { sendFile } from './send-file.bench.ts'
 import { type Setting, withSetting } from './setting.ts'
 import { firstStart, secondStart } from './start-time.bench.ts'
 
@@ -34,6 +35,7 @@ const BENCHMARKS: Benchmark<Setting>[] = [
   ...importSarif,
   createCiReport,
   putObject,
+  ...sendFile,
   gateDecision,
   gatePolls,
   ...largeReport,

@@ -3,7 +3,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { globSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { before, test } from 'node:test'
-import { environment, temporaryDirectory } from './support/program.ts'
+import { environment, shiplock, temporaryDirectory } from './support/program.ts'
 import { startServer } from './support/server.ts'
 import { changeStatement, makeKey, signStatement } from './support/statements.ts'
 
@@ -47,46 +47,41 @@ test('the package has no dependencies and brings the command shiplock', () => {
 for (const node of NODES) {
   const version = execFileSync(node, ['--version'], { encoding: 'utf8' }).trim()
 
-  function run(...args: string[]) {
-    return spawnSync(node, [PROGRAM, ...args], { cwd: installed, env: environment(env), encoding: 'utf8' })
-  }
+  const run = (...args: string[]) => shiplock(args, { node, bin: PROGRAM, cwd: installed, env })
 
-  test(`installed, on Node ${version}: --version, --help, and the help of every command`, () => {
+  test(`installed, on Node ${version}: --version, --help, and the help of every command`, async () => {
     const own = JSON.parse(readFileSync(join(CLI, 'package.json'), 'utf8'))
-    assert.equal(run('--version').stdout, `${own.version}\n`)
-    const { stdout } = run('--help')
+    assert.equal((await run('--version')).stdout, `${own.version}\n`)
+    const { stdout } = await run('--help')
     const names = [...stdout.matchAll(/^ {2}(\S+(?: \S+)?) {2,}\S/gm)].map(([, name]) => name ?? '')
     assert.ok(names.includes('run start') && names.includes('verify'), stdout)
     for (const name of names) {
-      const help = run(...name.split(' '), '--help')
-      assert.equal(help.status, 0, help.stderr)
+      const help = await run(...name.split(' '), '--help')
+      assert.equal(help.code, 0, help.stderr)
       assert.match(help.stdout, new RegExp(`^usage: shiplock ${name}[ \\[][^]*\\n\\nexamples:\\n {2}.*shiplock`))
     }
   })
 
-  test(`installed, on Node ${version}: verify needs no server`, () => {
+  test(`installed, on Node ${version}: verify needs no server`, async () => {
     const key = makeKey()
     writeFileSync(join(installed, 'key.pem'), key.pem)
     writeFileSync(join(installed, 'statement.json'), JSON.stringify(signStatement(key, changeStatement())))
-    const { status, stdout, stderr } = run('verify', 'statement.json', '--key', 'key.pem')
-    assert.equal(status, 0, stderr)
+    const { code, stdout, stderr } = await run('verify', 'statement.json', '--key', 'key.pem')
+    assert.equal(code, 0, stderr)
     assert.match(stdout, /\nVerified\.\n$/)
   })
 
-  test(`installed, on Node ${version}: run exec and upload on a real server`, () => {
-    const exec = run('run', 'exec', ...SOURCE, '--', 'echo', 'hello')
-    assert.equal(exec.status, 0, exec.stderr)
+  test(`installed, on Node ${version}: run exec and upload on a real server`, async () => {
+    const exec = await run('run', 'exec', ...SOURCE, '--', 'echo', 'hello')
+    assert.equal(exec.code, 0, exec.stderr)
     assert.equal(exec.stdout, 'hello\n')
     assert.match(exec.stderr, /The run has ended: success/)
     writeFileSync(join(installed, 'x.sarif'), JSON.stringify({ version: '2.1.0', runs: [], comment: version }))
-    const upload = run('upload', 'x.sarif', '--repository', 'acme/shop', '--no-wait')
-    assert.equal(upload.status, 0, upload.stderr)
+    const upload = await run('upload', 'x.sarif', '--repository', 'acme/shop', '--no-wait')
+    assert.equal(upload.code, 0, upload.stderr)
     assert.equal(upload.stdout, 'x.sarif: queued\n')
-    const job = spawnSync(node, [PROGRAM, 'run', 'start', '--json'], {
-      env: environment({ ...env, ...JENKINS }),
-      encoding: 'utf8',
-    })
-    assert.equal(JSON.parse(job.stdout || '{}').ci_system, 'jenkins', job.stderr)
+    const job = await shiplock(['run', 'start', '--json'], { node, bin: PROGRAM, env: { ...env, ...JENKINS } })
+    assert.equal(job.json?.ci_system, 'jenkins', job.stderr)
   })
 }
 

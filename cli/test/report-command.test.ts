@@ -53,16 +53,23 @@ test('0: one report with everything, its URL on standard output, and what was re
   assert.match(stderr, /^Coverage: 75 % of the lines \(lcov\.info\)$/m)
   assert.match(stderr, /^SBOM: \d+ components \(bom\.json\)$/m)
   assert.match(stderr, /^Scan by Trivy: \d+ critical, \d+ high, \d+ medium, \d+ low \(scan\.sarif\)$/m)
-  const { report: row, attestations } = await storedReport(server.api, server.caller, stdout.trim().split('/').at(-1) ?? '')
+  const { report: row, attestations } = await storedReport(
+    server.api,
+    server.caller,
+    stdout.trim().split('/').at(-1) ?? '',
+  )
   assert.deepEqual(
     [row.job_name, row.matrix, row.name, row.summary, row.runner],
     ['build', { os: 'linux', node: 24 }, 'all', '# Built', null],
   )
-  const data = Object.fromEntries(attestations.map(({ kind, data }: { kind: string; data: object }) => [kind, data]))
-  assert.deepEqual([data['test-results'].passed, data['test-results'].failures.length], [3, 5])
-  assert.deepEqual(data.coverage, { lines: 75, threshold: 75 })
-  assert.deepEqual([data.sbom.format, data.sbom.artifact], ['cyclonedx', 'bom.json'])
-  assert.deepEqual([data.scan.tool, data.scan.format, data.scan.artifact], ['Trivy', 'sarif', 'scan.sarif'])
+  const dataOf = (kind: string) => attestations.find((attestation: { kind: string }) => attestation.kind === kind)?.data
+  assert.deepEqual([dataOf('test-results').passed, dataOf('test-results').failures.length], [3, 5])
+  assert.deepEqual(dataOf('coverage'), { lines: 75, threshold: 75 })
+  assert.deepEqual([dataOf('sbom').format, dataOf('sbom').artifact], ['cyclonedx', 'bom.json'])
+  assert.deepEqual(
+    [dataOf('scan').tool, dataOf('scan').format, dataOf('scan').artifact],
+    ['Trivy', 'sarif', 'scan.sarif'],
+  )
 })
 
 test('a repetition replaces the report and sends no file again; artifacts have paths with `/`', async () => {
@@ -127,7 +134,10 @@ test('files from elsewhere have their name; --allow-missing sends the rest', asy
     ...['--scan', join(elsewhere, 'other.sarif'), '--junit', 'none/*.xml', '--summary', 'none.md'],
     ...['--allow-missing', '--job', 'elsewhere'],
   ])
-  assert.deepEqual(attestations.map(({ name }: { name: string }) => name), ['other.sarif'])
+  assert.deepEqual(
+    attestations.map(({ name }: { name: string }) => name),
+    ['other.sarif'],
+  )
 })
 
 test('more files than one request takes', async () => {
@@ -138,12 +148,20 @@ test('more files than one request takes', async () => {
 
 const WRONG: [what: string, args: string[], message: RegExp][] = [
   ['nothing to report', [], /Give at least one of --junit, --coverage/],
-  ['a glob without files', ['--junit', 'none/**/*.xml'], /No file matches --junit "none\/\*\*\/\*\.xml"; --allow-missing/],
+  [
+    'a glob without files',
+    ['--junit', 'none/**/*.xml'],
+    /No file matches --junit "none\/\*\*\/\*\.xml"; --allow-missing/,
+  ],
   ['no summary', ['--summary', 'none.md'], /There is no file --summary "none\.md"/],
   ['a threshold without coverage', ['--junit', 'junit/a.xml', '--threshold', '80'], /--threshold needs --coverage/],
   ['a severity without a scan', ['--junit', 'junit/a.xml', '--fail-on', 'high'], /--fail-on needs --scan/],
   ['an unknown severity', ['--scan', 'scan.sarif', '--fail-on', 'info'], /--fail-on must be one of critical, high/],
-  ['a wrong threshold', ['--coverage', 'lcov.info', '--threshold', '101'], /--threshold must be a number from 0 to 100/],
+  [
+    'a wrong threshold',
+    ['--coverage', 'lcov.info', '--threshold', '101'],
+    /--threshold must be a number from 0 to 100/,
+  ],
   ['a matrix that is no JSON', ['--junit', 'junit/a.xml', '--matrix', 'os=linux'], /--matrix is not valid JSON/],
   ['a matrix that is no object', ['--junit', 'junit/a.xml', '--matrix', '[1]'], /--matrix must be a JSON object/],
 ]

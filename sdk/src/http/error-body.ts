@@ -37,7 +37,7 @@ export function notJson(answer: Answer): ShiplockError {
 export function retryAfterMs(value: string | null, nowMs: number): number | null {
   if (value === null) return null
   if (/^\s*\d+\s*$/.test(value)) return Number(value) * 1000
-  const at = Date.parse(value)
+  const at = /[a-z]/i.test(value) ? Date.parse(value) : Number.NaN
   return Number.isNaN(at) ? null : Math.max(0, at - nowMs)
 }
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import type { HostSource } from '../../src/codehosts/host-event.ts'
 import type { HostRun } from '../../src/codehosts/host-run.ts'
+import { jobs } from '../../src/jobs.ts'
 import { startTestApi, type TestApi } from '../support/api.ts'
 import { assertError, assertInvalid } from '../support/assert-error.ts'
 import { sendReport } from '../support/ci-reports.ts'
@@ -9,7 +10,6 @@ import { createRun } from '../support/ci-runs.ts'
 import { fakeCodeHost } from '../support/fake-client.ts'
 import { hostRepository, hostRun, insertConnection } from '../support/host-objects.ts'
 import { applyRuns } from '../support/provider-runs.ts'
-import { drainQueue } from '../support/queue.ts'
 import { newRunClaims, ownRun, startTokenCaller, type TokenCaller } from '../support/token-caller.ts'
 
 const COMMIT = '9f2a1c3b4d5e6f708192a3b4c5d6e7f801234567'
@@ -21,15 +21,16 @@ let source: HostSource
 
 before(async () => {
   api = await startTestApi({ codeHosts: host.codeHosts })
-})
-after(() => api?.close())
-beforeEach(async () => {
-  await caller?.close()
   caller = await startTokenCaller(api)
   source = await insertConnection(api.services.sql, caller.orgId, repository)
+})
+after(async () => {
+  await caller?.close()
+  await api?.close()
+})
+beforeEach(async () => {
   await api.services.sql`delete from graphile_worker._private_jobs`
 })
-after(() => caller?.close())
 
 function runOf({ run_id: id }: { run_id: string }, fields: Partial<HostRun> = {}): HostRun {
   return hostRun({
@@ -39,6 +40,19 @@ function runOf({ run_id: id }: { run_id: string }, fields: Partial<HostRun> = {}
     commit: { sha: COMMIT, message: 'Fix' },
     ...fields,
   })
+}
+
+/** Reads the run that was requested from the host. It was requested once. */
+async function readRequested(): Promise<void> {
+  const { services } = api
+  const requested = await services.sql<{ payload: object }[]>`
+    select job.payload
+    from graphile_worker._private_jobs job
+    join graphile_worker._private_tasks task on task.id = job.task_id
+    where task.identifier = 'codehosts.read-run' and job.run_at <= now()`
+  assert.equal(requested.length, 1)
+  const job = jobs.find(({ name }) => name === 'codehosts.read-run')
+  await job?.run(services, requested[0]?.payload as never)
 }
 
 test("200 with the code host's run, in the terms of createCiRun", async () => {
@@ -63,7 +77,7 @@ test('404 run_not_found until the code host has reported the run, which is then 
   assertError(early, 404, 'run_not_found')
   assert.equal(early.headers.get('retry-after'), '5')
   await caller.send('POST', '/v1/ci/runs', ownRun(claims), claims)
-  await drainQueue(api)
+  await readRequested()
   const { status, body } = await caller.send('POST', '/v1/ci/runs', ownRun(claims), claims)
   assert.deepEqual([status, body.data?.id], [200, `gh_run_${claims.run_id}`])
 })
@@ -75,7 +89,7 @@ test('404 run_not_found for an attempt that the code host has not reported, whic
   const later = new Date(runOf(claims).updated_at.getTime() + 60_000)
   host.answers.readRun = async () => runOf(claims, { attempt: 2, updated_at: later })
   assertError(await caller.send('POST', '/v1/ci/runs', ownRun(claims), second), 404, 'run_not_found')
-  await drainQueue(api)
+  await readRequested()
   const { status, body } = await caller.send('POST', '/v1/ci/runs', ownRun(claims), second)
   assert.deepEqual([status, body.data?.attempt], [200, 2])
 })
@@ -86,10 +100,13 @@ test("404 run_not_found for the number of another repository's run", async () =>
   assertError(await caller.send('POST', '/v1/ci/runs', ownRun(claims), claims), 404, 'run_not_found')
 })
 
-test('a token creates its run if the connection is suspended', async () => {
-  await api.services.sql`update codehost_connections set status = 'suspended' where org_id = ${caller.orgId}`
+test('a token creates its run while the connection is suspended', async () => {
+  const setStatus = (status: string) =>
+    api.services.sql`update codehost_connections set status = ${status} where org_id = ${caller.orgId}`
+  await setStatus('suspended')
   const claims = newRunClaims()
   assert.equal((await caller.send('POST', '/v1/ci/runs', ownRun(claims), claims)).status, 201)
+  await setStatus('active')
 })
 
 test("a report of the token is verified for the code host's run; one of an API key is not", async () => {

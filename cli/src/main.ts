@@ -7,7 +7,6 @@ import { EXIT } from './program/exit-codes.ts'
 import { commandHelp, commandList } from './program/help.ts'
 import { onInterruption } from './program/interruption.ts'
 import { Output } from './program/output.ts'
-import { VERSION } from './program/version.ts'
 
 process.stdout.on('error', endOnClosedPipe)
 process.exitCode = await main(process.argv.slice(2))
@@ -15,7 +14,6 @@ process.exitCode = await main(process.argv.slice(2))
 /** Runs the program `shiplock <command>`. Returns the exit code. */
 async function main(args: string[]): Promise<number> {
   const [first = '', second = ''] = args
-  if (first === '--version') return print(VERSION)
   if (first === '--help' || first === '-h') return print(commandList(await loadCommands()))
   const pair = `${first} ${second}`
   if (Object.hasOwn(COMMANDS, pair)) return runCommand(pair, args.slice(2))

@@ -6,9 +6,9 @@ import { defineCommand, type OptionValues, UsageError } from '../program/command
 import { EXIT } from '../program/exit-codes.ts'
 import { findRun, RUN_OPTIONS } from '../program/run.ts'
 import { SEVERITIES, type Severity } from '../report/documents/severity.ts'
-import { collectEvidence, type Evidence } from '../report/evidence.ts'
-import { describeJob } from '../report/job.ts'
-import { limitWarnings, sendWithProgress } from '../report/send.ts'
+import { collectEvidence, type Evidence } from '../report/sending/evidence.ts'
+import { describeJob } from '../report/sending/job.ts'
+import { limitWarnings, sendWithProgress } from '../report/sending/send.ts'
 
 const OPTIONS = {
   junit: { type: 'list', value: 'GLOB', about: 'test results: JUnit XML files' },

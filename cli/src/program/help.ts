@@ -17,7 +17,7 @@ export function commandList(commands: Pick<AnyCommand, 'name' | 'summary'>[], gr
   return [
     `usage: shiplock ${group === '' ? '' : `${group} `}<command> [options]`,
     table(rows).join('\n'),
-    'shiplock <command> --help shows the options of a command, with examples.',
+    'shiplock <command> --help shows the options of a command, with examples. shiplock --version prints the version.',
   ].join('\n\n')
 }
 

@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after } from 'node:test'
 import { text } from 'node:stream/consumers'
+import { after } from 'node:test'
 
 const BIN = new URL('../../bin/shiplock.mjs', import.meta.url).pathname
 
@@ -19,6 +19,8 @@ export type Call = {
   cwd?: string
   /** The program, instead of the one of this clone. */
   bin?: string
+  /** The Node that runs it, instead of this one. */
+  node?: string
 }
 
 /** A directory that is removed after the tests of this file. */
@@ -39,8 +41,11 @@ export async function shiplock(args: string[], call: Call = {}): Promise<Ended> 
 }
 
 /** Starts the program, for tests that send it signals. */
-export function startShiplock(args: string[], { env = {}, cwd = HOME, bin = BIN }: Call = {}): ChildProcess {
-  return spawn(process.execPath, [bin, ...args], { cwd, env: environment(env), stdio: 'pipe' })
+export function startShiplock(
+  args: string[],
+  { env = {}, cwd = HOME, bin = BIN, node = process.execPath }: Call = {},
+): ChildProcess {
+  return spawn(node, [bin, ...args], { cwd, env: environment(env), stdio: 'pipe' })
 }
 
 export function environment(env: Record<string, string>): Record<string, string> {

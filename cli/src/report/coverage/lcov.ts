@@ -17,7 +17,7 @@ export async function readLcov(path: string): Promise<LineTotals> {
     const lines = (rest + chunk).split('\n')
     rest = lines.pop() ?? ''
     for (const line of lines) reader.read(line.trim())
-    if (rest.length > LINE_MAX) reader.refuse(rest)
+    reader.refuseLongLine(rest)
   }
   reader.read(rest.trim())
   return reader.finish()
@@ -41,13 +41,13 @@ class LcovReader {
   read(line: string): void {
     this.#line++
     if (line === '') return
-    if (!this.#isStarted && !START.test(line)) this.refuse(line)
+    if (!this.#isStarted && !START.test(line)) throw this.#unexpected(line)
     this.#isStarted = true
     const value = line.slice(line.indexOf(':') + 1)
     if (line.startsWith('DA:')) this.#addLine(value)
     else if (line.startsWith('SF:')) this.#open(value)
-    else if (line.startsWith('LF:')) this.#stated.total = lineNumber(value) ?? this.refuse(line)
-    else if (line.startsWith('LH:')) this.#stated.covered = lineNumber(value) ?? this.refuse(line)
+    else if (line.startsWith('LF:')) this.#stated.total = this.#total(line, value)
+    else if (line.startsWith('LH:')) this.#stated.covered = this.#total(line, value)
     else if (line === 'end_of_record') this.#close()
   }
 
@@ -57,8 +57,15 @@ class LcovReader {
     return { covered: covered + this.#unlisted.covered, total: total + this.#unlisted.total }
   }
 
-  refuse(line: string): never {
-    throw this.#error(`expected a line of lcov such as \`SF:src/a.c\` or \`DA:12,1\`, found ${JSON.stringify(line.slice(0, 60))}`)
+  /** The rest of a chunk that has no line break. */
+  refuseLongLine(rest: string): void {
+    if (rest.length > LINE_MAX) throw this.#unexpected(rest)
+  }
+
+  #total(line: string, value: string): number {
+    const total = lineNumber(value)
+    if (total === null) throw this.#unexpected(line)
+    return total
   }
 
   #open(file: string): void {
@@ -72,9 +79,10 @@ class LcovReader {
   #addLine(value: string): void {
     const [number, hits = ''] = value.split(',')
     const line = lineNumber(number)
-    if (line === null || this.#file === null) return this.refuse(`DA:${value}`)
+    const file = this.#file
+    if (line === null || file === null) throw this.#unexpected(`DA:${value}`)
     this.#isListed = true
-    this.#lines.add(this.#file, line, Number(hits) > 0)
+    this.#lines.add(file, line, Number(hits) > 0)
   }
 
   #close(): void {
@@ -83,6 +91,11 @@ class LcovReader {
       this.#unlisted.total += this.#stated.total
     }
     this.#file = null
+  }
+
+  #unexpected(line: string): ReportFileError {
+    const found = JSON.stringify(line.slice(0, 60))
+    return this.#error(`expected a line of lcov such as \`SF:src/a.c\` or \`DA:12,1\`, found ${found}`)
   }
 
   #error(message: string): ReportFileError {

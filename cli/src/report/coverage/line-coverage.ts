@@ -38,10 +38,9 @@ export class LineCoverage {
   }
 
   #page(file: string, number: number): Uint8Array {
-    let pages = this.#files.get(file)
-    if (pages === undefined) this.#files.set(file, (pages = new Map()))
-    let page = pages.get(number)
-    if (page === undefined) pages.set(number, (page = new Uint8Array(PAGE_LINES)))
+    const pages = this.#files.get(file) ?? new Map<number, Uint8Array>()
+    const page = pages.get(number) ?? new Uint8Array(PAGE_LINES)
+    this.#files.set(file, pages.set(number, page))
     return page
   }
 }

@@ -101,9 +101,10 @@ function claimsOfRepository(repository: KnownRepository): Condition[] {
   return toConditions(CLAIMS[repository.provider](repository))
 }
 
-/** An issuer on this machine may stand for any host. */
+/** An issuer or a code host on this machine may stand for any host. */
 function mayHost({ issuer, provider }: Claimant, host: string): boolean {
-  const url = new URL(issuer)
-  if (isLoopback(url.hostname) || provider === 'bitbucket' || provider === 'azure') return true
-  return (provider === 'github' ? githubHost(issuer) : url.host) === host
+  const [url, known] = [new URL(issuer), new URL(`https://${host}`)]
+  if (isLoopback(url.hostname) || isLoopback(known.hostname) || provider === 'bitbucket' || provider === 'azure')
+    return true
+  return (provider === 'github' ? githubHost(issuer) : url.host) === known.host.replace(/^api\./, '')
 }

@@ -48,14 +48,19 @@ export function namingClaimsOf(provider: TrustProvider | null): string[] {
 }
 
 /**
- * Whether at least one condition names an owner, a repository or an id in each of its values. The
- * form of `sub` is known only of the providers; for other issuers a literal `sub` names one
- * subject.
+ * Subjects of other issuers are pairs of a word and a name, such as `organization:acme:pipeline:shop:…`
+ * (Buildkite) and `org/<id>/project/<id>/…` (CircleCI). The first pair must be literal.
+ */
+const OTHER_SUBJECT = /^[^*/:]+[/:][^*/:]+[/:]/
+
+/**
+ * Whether at least one condition names an owner, a repository or an id in each of its values. For an
+ * issuer that is not one of the providers, this is `sub`, literally or from its first name on.
  */
 export function nameSomething(conditions: Conditions, provider: TrustProvider | null): boolean {
   const named = providersNamedBy(conditions)
   if (provider !== null) return named.includes(provider)
-  return named.length > 0 || [conditions.sub ?? '*'].flat().every((text) => ID.test(text))
+  return named.length > 0 || [conditions.sub ?? '*'].flat().every((text) => ID.test(text) || OTHER_SUBJECT.test(text))
 }
 
 /** The providers whose naming claims the conditions use to name something. */

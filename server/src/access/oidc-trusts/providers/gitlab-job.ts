@@ -88,7 +88,8 @@ function eventOf(claims: Claims): TokenEvent {
 
 /**
  * `project_id` is the project of the code, `job_project_id` the one that runs it: they differ for
- * merge requests from forks. GitLab before 18.4 has no `job_project_id`, and then `project_id` may
+ * merge requests from forks. Older versions of GitLab have no `job_project_id`, and then
+ * `project_id` may
  * be the target of a merge request from a fork.
  */
 function foreignCode(claims: Claims, projectId: string): TokenJob['foreign_code'] {

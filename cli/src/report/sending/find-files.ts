@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { basename, isAbsolute, relative, resolve, sep } from 'node:path'
 import { glob } from 'tinyglobby'
-import { UsageError } from '../program/command.ts'
+import { UsageError } from '../../program/command.ts'
 
 /** Paths and globs of one option, such as `--junit`. */
 type Named = { option: string; patterns: readonly string[] }

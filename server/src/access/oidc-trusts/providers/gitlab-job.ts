@@ -88,9 +88,8 @@ function eventOf(claims: Claims): TokenEvent {
 
 /**
  * `project_id` is the project of the code, `job_project_id` the one that runs it: they differ for
- * merge requests from forks. Older versions of GitLab have no `job_project_id`, and then
- * `project_id` may
- * be the target of a merge request from a fork.
+ * merge requests from forks. Older versions of GitLab have no `job_project_id`. Their `project_id`
+ * may be the target of a merge request from a fork.
  */
 function foreignCode(claims: Claims, projectId: string): TokenJob['foreign_code'] {
   const jobProjectId = claimText(claims, 'job_project_id')

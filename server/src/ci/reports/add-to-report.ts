@@ -27,8 +27,8 @@ export async function addAttestations(services: Services, actor: Actor, path: Re
   const now = services.clock.now()
   const report = { org_id: actor.org_id, ...path }
   const { rows, warnings } = readAttestations(items, now)
-  const stored = await changeReport(services, report, async (tx) => {
-    const merged = await upsertAttestations(tx, report, rows, now)
+  const stored = await changeReport(services, actor, report, async (tx, trust) => {
+    const merged = await upsertAttestations(tx, { ...report, trust }, rows, now)
     if ((await countAttestations(tx, report)) > ATTESTATIONS_PER_REPORT_MAX) {
       throw tooMany('attestations', ATTESTATIONS_PER_REPORT_MAX)
     }
@@ -51,8 +51,8 @@ export async function addArtifacts(services: Services, actor: Actor, path: Repor
   const now = services.clock.now()
   const report = { org_id: actor.org_id, ...path }
   refuseBadPaths(items)
-  const { slots, skipped } = await changeReport(services, report, async (tx) => {
-    const reserved = await reserveArtifacts(tx, { actor, report, items, now })
+  const { slots, skipped } = await changeReport(services, actor, report, async (tx, trust) => {
+    const reserved = await reserveArtifacts(tx, { actor, report, trust, items, now })
     if ((await countArtifacts(tx, report)) > ARTIFACTS_PER_REPORT_MAX) {
       throw tooMany('artifacts', ARTIFACTS_PER_REPORT_MAX)
     }

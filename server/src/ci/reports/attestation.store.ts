@@ -1,5 +1,6 @@
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { ReportKey } from '../artifacts/artifact.store.ts'
+import type { TrustClass } from '../runs/trust.ts'
 import type { AttestationKind, AttestationStatus } from './attestation.ts'
 
 export type AttestationRow = {
@@ -17,17 +18,23 @@ export type StoredAttestation = Pick<AttestationRow, 'id' | 'kind' | 'name' | 's
  * figures that were read from its artifact as long as it names the same artifact. An artifact that
  * is named without such figures is announced again, so that they are added.
  */
-export async function upsertAttestations(tx: Tx, report: ReportKey, rows: AttestationRow[], at: Date) {
+export async function upsertAttestations(
+  tx: Tx,
+  report: ReportKey & { trust: TrustClass },
+  rows: AttestationRow[],
+  at: Date,
+) {
   return tx<StoredAttestation[]>`
     with stored as (
       insert into ci_attestations as attestation (
-        org_id, id, report_id, kind, name, data, status, created_at, updated_at
+        org_id, id, report_id, kind, name, data, status, trust, created_at, updated_at
       )
-      select ${report.org_id}, id, ${report.report_id}, kind, name, data, status, ${at}::timestamptz, ${at}::timestamptz
+      select ${report.org_id}, id, ${report.report_id}, kind, name, data, status, ${report.trust}, ${at}::timestamptz,
+        ${at}::timestamptz
       from jsonb_to_recordset(${tx.json(rows as never)}::jsonb)
         as item (id uuid, kind text, name text, data jsonb, status text)
       on conflict (org_id, report_id, kind, name) do update
-      set data = excluded.data, updated_at = excluded.updated_at,
+      set data = excluded.data, trust = excluded.trust, updated_at = excluded.updated_at,
         parsed = case when ${sameArtifact(tx)} then attestation.parsed end,
         status = case
           when attestation.kind = 'sbom' and attestation.parsed is not null and ${sameArtifact(tx)} then 'pass'
@@ -77,7 +84,7 @@ export async function countAttestations(db: Db, report: ReportKey): Promise<numb
 
 /**
  * Stores the figures read from an artifact with the attestations that name it. An SBOM that has
- * been read passes.
+ * been read passes. An attestation is not more trustworthy than the artifact with its figures.
  */
 export async function noteParsed(
   db: Db,
@@ -88,7 +95,10 @@ export async function noteParsed(
   await db`
     update ci_attestations attestation
     set parsed = ${db.json(parsed as never)}, updated_at = ${at},
-      status = case when attestation.kind = 'sbom' then 'pass' else attestation.status end
+      status = case when attestation.kind = 'sbom' then 'pass' else attestation.status end,
+      trust = case when 'untrusted' in (attestation.trust, artifact.trust) then 'untrusted'
+        when 'self_reported' in (attestation.trust, artifact.trust) then 'self_reported'
+        else 'verified' end
     from ci_artifacts artifact
     where artifact.org_id = ${artifact.org_id}
       and artifact.id = ${artifact.id}

@@ -1,10 +1,12 @@
 import { Type } from 'typebox'
+import type { Actor } from '../../access/actor.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { notFound } from '../../platform/http/errors.ts'
 import { type Event, publish } from '../../platform/queue/event.ts'
 import type { Services } from '../../services.ts'
 import { markAnnounced, type ReportKey } from '../artifacts/artifact.store.ts'
-import { lockRunById } from '../runs/run.store.ts'
+import { lockRunFor } from '../runs/lock-run.ts'
+import type { TrustClass } from '../runs/trust.ts'
 import { lockReport } from './report.store.ts'
 
 type ReportChanged = { org_id: string; run_id: string }
@@ -27,18 +29,20 @@ export const artifactCompleted: Event<{ org_id: string; artifact_id: string }> =
 }
 
 /**
- * Runs `change` in a transaction that first locks the run, then the report. Throws 404 when either
- * does not exist.
+ * Runs `change` in a transaction that first locks the run, then the report. `trust` is the class of
+ * what the actor states about the run. Throws 404 when either does not exist.
  */
 export async function changeReport<Result>(
-  { sql }: Services,
+  { sql, clock }: Services,
+  actor: Actor,
   report: ReportKey,
-  change: (tx: Tx) => Promise<Result>,
+  change: (tx: Tx, trust: TrustClass) => Promise<Result>,
 ): Promise<Result> {
   return (await sql.begin(async (tx) => {
-    if ((await lockRunById(tx, report.org_id, report.run_id)) === null) throw notFound('run')
+    const run = await lockRunFor(tx, actor, report.run_id, clock.now())
+    if (run === null) throw notFound('run')
     if ((await lockReport(tx, report)) === null) throw notFound('report of the run')
-    return change(tx)
+    return change(tx, run.stated)
   })) as Result
 }
 

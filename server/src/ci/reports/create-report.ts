@@ -6,8 +6,9 @@ import type { Services } from '../../services.ts'
 import { signSlots } from '../artifacts/artifact-object.ts'
 import { deleteOtherArtifacts } from '../artifacts/artifact-removal.store.ts'
 import { refuseBadPaths, reserveArtifacts } from '../artifacts/reserve-artifacts.ts'
-import { lockRunById } from '../runs/run.store.ts'
+import { attemptToChange, lockRunFor } from '../runs/lock-run.ts'
 import { attemptExists } from '../runs/run-attempt.store.ts'
+import type { TrustClass } from '../runs/trust.ts'
 import { deleteOtherAttestations, upsertAttestations } from './attestation.store.ts'
 import { publishChange } from './change-report.ts'
 import { readAttestations } from './read-attestations.ts'
@@ -16,8 +17,9 @@ import { type ReportRow, upsertReport } from './report.store.ts'
 
 /**
  * Stores the results of one job and opens an upload slot for each file. A report of the same
- * attempt, job, matrix and name is replaced. Safe to repeat and to call concurrently. Errors: 400
- * `kind_not_allowed`, `invalid_request`; 404.
+ * attempt, job, matrix and name is replaced. Everything that it stores has the trust of the
+ * credential. Safe to repeat and to call concurrently. Errors: 400 `kind_not_allowed`,
+ * `invalid_request`; 404.
  */
 export async function createReport(services: Services, actor: Actor, runId: string, input: NewCiReport) {
   const now = services.clock.now()
@@ -25,13 +27,14 @@ export async function createReport(services: Services, actor: Actor, runId: stri
   refuseLongSummary(input)
   const attestations = readAttestations(input.attestations, now)
   const { row, created, reserved, warnings } = await services.sql.begin(async (tx) => {
-    const row = toRow(runId, await lockAttempt(tx, actor, runId, input.attempt), input)
+    const { attempt, trust } = await lockAttempt(tx, { actor, runId, asked: input.attempt, now })
+    const row = toRow(runId, { attempt, trust }, input)
     const report = { org_id: actor.org_id, run_id: runId, report_id: row.id }
     const { created, runnerBefore } = await upsertReport(tx, report, row, now)
     await deleteOtherAttestations(tx, report, attestations.rows)
-    if (attestations.rows.length > 0) await upsertAttestations(tx, report, attestations.rows, now)
+    if (attestations.rows.length > 0) await upsertAttestations(tx, { ...report, trust }, attestations.rows, now)
     await deleteOtherArtifacts(tx, report, input.artifacts)
-    const reserved = await reserveArtifacts(tx, { actor, report, items: input.artifacts, now })
+    const reserved = await reserveArtifacts(tx, { actor, report, trust, items: input.artifacts, now })
     await publishChange(tx, report)
     return { row, created, reserved, warnings: [...attestations.warnings, ...otherRunner(row, runnerBefore)] }
   })
@@ -40,7 +43,7 @@ export async function createReport(services: Services, actor: Actor, runId: stri
     run_id: runId,
     attempt: row.attempt,
     url: `${services.config.baseUrl}/runs/${runId}/reports/${row.id}`,
-    trust: 'self_reported',
+    trust: row.trust,
     uploads: await signSlots(services, actor, reserved.slots, now),
     skipped: reserved.skipped,
     warnings,
@@ -53,21 +56,25 @@ function refuseLongSummary({ summary }: NewCiReport): void {
   throw invalidField('/body/summary', `must be at most ${SUMMARY_BYTES_MAX} bytes`)
 }
 
-/** Locks the run. Returns the attempt that the report belongs to: by default the newest. */
-async function lockAttempt(tx: Tx, { org_id }: Actor, runId: string, asked: number | undefined): Promise<number> {
-  const newest = await lockRunById(tx, org_id, runId)
-  if (newest === null) throw notFound('run')
-  const attempt = asked ?? newest
-  if (!(await attemptExists(tx, { org_id, run_id: runId, attempt })))
+type AttemptRequest = { actor: Actor; runId: string; asked: number | undefined; now: Date }
+type ReportedAttempt = { attempt: number; trust: TrustClass }
+
+/** Locks the run. Returns the attempt that the report belongs to, and the class of the report. */
+async function lockAttempt(tx: Tx, { actor, runId, asked, now }: AttemptRequest): Promise<ReportedAttempt> {
+  const run = await lockRunFor(tx, actor, runId, now)
+  if (run === null) throw notFound('run')
+  const attempt = attemptToChange(actor, run, asked)
+  if (!(await attemptExists(tx, { org_id: actor.org_id, run_id: runId, attempt })))
     throw notFound(`attempt with the number ${attempt}`)
-  return attempt
+  return { attempt, trust: run.stated }
 }
 
-function toRow(runId: string, attempt: number, { job, name, summary }: NewCiReport): ReportRow {
+function toRow(runId: string, { attempt, trust }: ReportedAttempt, { job, name, summary }: NewCiReport): ReportRow {
   const matrix = job.matrix ?? null
   return {
     id: reportId({ runId, attempt, jobName: job.name, matrix, name }),
     attempt,
+    trust,
     job_name: job.name,
     matrix,
     runner: job.runner ?? null,

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { Closed, ItemId, OneOf } from '../../platform/http/schemas.ts'
 import { Artifacts, uploadsAndSkipped } from '../artifacts/artifact.schema.ts'
+import { TrustLevel } from '../runs/run.schema.ts'
 import { ATTESTATION_STATUSES } from './attestation.ts'
 
 export const SUMMARY_BYTES_MAX = 2 ** 20
@@ -73,7 +74,8 @@ export const NewCiReport = Closed({
     Type.Integer({
       minimum: 1,
       maximum: 999,
-      description: 'The attempt that the job belongs to. Defaults to the newest attempt.',
+      description:
+        'The attempt that the job belongs to. Defaults to the newest attempt, or to the attempt of the OIDC token.',
     }),
   ),
   job: Job,
@@ -112,7 +114,9 @@ export const CiReportResult = Closed(
     run_id: Type.String({ description: 'The id of the run.' }),
     attempt: Type.Integer({ description: 'The attempt that the report belongs to.' }),
     url: Type.String({ description: 'The URL of the report in the console.' }),
-    trust: Type.String({ description: 'The trust level. `self_reported` for reports created through this API.' }),
+    trust: TrustLevel(
+      'The trust level of the report: `verified` from the OIDC token of its run, `untrusted` if code of strangers may have run in that job, else `self_reported`.',
+    ),
     ...uploadsAndSkipped,
   },
   { $id: 'CiReportResult', description: 'A stored job report, with the upload slots of its artifacts.' },

@@ -16,7 +16,7 @@ import {
 import * as variables from './ci/variables.ts'
 import { type Env, REPORTED, startMachine } from './support/machine.ts'
 import { packCli } from './support/packed-cli.ts'
-import { type Block, readPage } from './support/pages.ts'
+import { adaptedCommand, type Block, readPage } from './support/pages.ts'
 import { type Organization, type Shiplock, startShiplock } from './support/shiplock.ts'
 import { startTokenEndpoint, type TokenEndpoint } from './support/token-endpoint.ts'
 
@@ -42,6 +42,7 @@ type Promised = {
   external_run_id: string | null
   trust: 'verified' | 'self_reported'
   attempt?: number
+  repository?: string
   /** The claims of the job's OIDC token. */
   claims?: (commit: string) => Record<string, unknown>
 }
@@ -64,7 +65,7 @@ function testPage(page: string, promised: Promised, play: (page: Play) => Promis
     const { commands, files } = readPage(page, shiplock.url)
     const env: Env = { SHIPLOCK_CLI: cli.path }
     for (const command of commands) {
-      const printed = await shiplock.administer(adapted(command, slug, tokens))
+      const printed = await shiplock.administer(adaptedCommand(command, slug, tokens.issuer.url))
       if (printed.key) env.SHIPLOCK_KEY = printed.key
     }
     await play({ files, organization, tokens, env })
@@ -72,24 +73,15 @@ function testPage(page: string, promised: Promised, play: (page: Play) => Promis
   })
 }
 
-/** The command with the organization of this test, and with the issuer on loopback. */
-function adapted(command: string, slug: string, { issuer }: TokenEndpoint): string {
-  const own = command.replace('--org default', `--org ${slug}`)
-  if (!own.includes(' trust create ')) return own
-  return own.includes('--issuer ')
-    ? own.replace(/--issuer \S+/, `--issuer ${issuer.url}`)
-    : `${own} --issuer ${issuer.url}`
-}
-
 async function assertReported({ get, post, until }: Organization, promised: Promised): Promise<void> {
   const [run, ...others] = await get('/v1/runs')
   assert.equal(others.length, 0, 'all jobs report the same run')
-  const { ci_system, external_run_id, trust, attempt = 1 } = promised
+  const { ci_system, external_run_id, trust, attempt = 1, repository = 'github.com/acme/shop' } = promised
   const expected = { ci_system, trust, status: 'success', commit_sha: commit, branch: 'main', run_attempt: attempt }
   const shown = Object.keys(expected).map((name) => [name, run[name]])
   assert.deepEqual(Object.fromEntries(shown), expected)
   if (external_run_id !== null) {
-    const repeated = { ci_system, external_run_id, attempt, commit_sha: commit, repository: run.repository_full_name }
+    const repeated = { ci_system, external_run_id, attempt, commit_sha: commit, repository }
     const { status, body } = await post('/v1/ci/runs', { ...repeated, pipeline_name: 'build' })
     assert.deepEqual([status, body.data?.id], [200, run.id], JSON.stringify(body))
   }
@@ -99,8 +91,9 @@ async function assertReported({ get, post, until }: Organization, promised: Prom
   assert.ok(findings.every(({ origin, commit_sha }) => origin === 'report' && commit_sha === commit))
 }
 
-function succeeded({ succeeded, log }: Log): void {
-  assert.ok(succeeded, log)
+function assertSucceeded<Logs extends Record<string, Log> | Log[]>(logs: Logs): Logs {
+  for (const [name, { succeeded, log }] of Object.entries(logs)) assert.ok(succeeded, `${name}: ${log}`)
+  return logs
 }
 
 /** Approves the first deployment that waits for its gate. */
@@ -121,28 +114,27 @@ testPage(
       ACTIONS_ID_TOKEN_REQUEST_URL: `${tokens.url}/token?api-version=2.0`,
       ACTIONS_ID_TOKEN_REQUEST_TOKEN: tokens.secret,
     }
-    const played = runWorkflow(workflow?.text ?? '', { env: variables.GITHUB, idToken, vars: env })
-    await approve(organization)
-    const jobs = await played
-    for (const { result, log } of Object.values(jobs)) assert.equal(result, 'success', log)
+    const played = runWorkflow(workflow?.text ?? '', { variables: variables.GITHUB, idToken, vars: env })
+    const [jobs] = await Promise.all([played.then(assertSucceeded), approve(organization)])
     assert.match(jobs.deploy?.log ?? '', /^deployed$/m)
     assert.match(jobs.test?.outputs ?? '', /report-id<<[^\n]+\n2-[0-9a-f]{24}\n/)
     assert.match(jobs.test?.summary ?? '', /Tests: 2 passed/)
   },
 )
 
-for (const [index, title] of ['the pipeline', 'the component'].entries()) {
+/** The pipeline, and the component. */
+for (const index of [0, 1]) {
   testPage(
     'gitlab.md',
     {
       ...{ ci_system: 'gitlab-ci', external_run_id: '1519139981', trust: 'verified' },
+      repository: 'gitlab.com/acme/shop',
       claims: (sha) => ({ ...gitlabClaims(), sha }),
     },
     async ({ files, organization, tokens, env }) => {
       const run = { env: { ...variables.GITLAB, ...env }, issue: tokens.issue }
-      const played = runPipeline(files[index]?.text ?? '', run)
-      if (index === 0) await approve(organization)
-      for (const job of await played) assert.ok(job.succeeded, `${title}, ${job.name}: ${job.log}`)
+      const played = runPipeline(files[index]?.text ?? '', run).then(assertSucceeded)
+      await Promise.all([played, index === 0 && approve(organization)])
     },
   )
 }
@@ -152,13 +144,14 @@ testPage(
   {
     ci_system: 'bitbucket-pipelines',
     external_run_id: '805b0ca6-1086-4d23-b526-de1d38cf3bf1',
+    repository: 'bitbucket.org/acme/shop',
     trust: 'verified',
     claims: () => ({ ...bitbucketClaims(), ...BITBUCKET_IDS }),
   },
   async ({ files: [pipelines], tokens, env }) => {
     const audience = 'ari:cloud:bitbucket::workspace/33333333-3333-3333-3333-333333333333'
     const idToken = { BITBUCKET_STEP_OIDC_TOKEN: await tokens.issue(audience) }
-    succeeded(await runBitbucketPipelines(pipelines?.text ?? '', { ...variables.BITBUCKET, ...env }, idToken))
+    assertSucceeded([await runBitbucketPipelines(pipelines?.text ?? '', { ...variables.BITBUCKET, ...env }, idToken)])
   },
 )
 
@@ -171,11 +164,12 @@ testPage(
   'azure-pipelines.md',
   {
     ...{ ci_system: 'azure-pipelines', external_run_id: '5021', trust: 'verified' },
+    repository: 'dev.azure.com/acme/web/_git/shop',
     claims: (rpo_ver) => ({ ...azureClaims(), rpo_ver, ...AZURE_IDS }),
   },
   async ({ files: [pipeline], tokens, env }) => {
     const agent = { ...variables.AZURE, ...env, SYSTEM_OIDCREQUESTURI: `${tokens.url}/oidctoken` }
-    succeeded(await runAzurePipeline(pipeline?.text ?? '', agent, { 'System.AccessToken': tokens.secret }))
+    assertSucceeded([await runAzurePipeline(pipeline?.text ?? '', agent, { 'System.AccessToken': tokens.secret })])
   },
 )
 
@@ -194,7 +188,7 @@ testPage(
   },
   async ({ files: [config], tokens, env }) => {
     const job = { ...variables.CIRCLECI, ...env, CIRCLE_OIDC_TOKEN_V2: await tokens.issue('ORGANIZATION') }
-    succeeded(await runCircleConfig(config?.text ?? '', job))
+    assertSucceeded([await runCircleConfig(config?.text ?? '', job)])
   },
 )
 
@@ -217,7 +211,7 @@ testPage(
   async ({ files: [pipeline], tokens, env }) => {
     const agent = { BUILDKITE_AGENT_ENDPOINT: tokens.url, BUILDKITE_AGENT_ACCESS_TOKEN: tokens.secret }
     const job = { ...variables.BUILDKITE, ...env, ...agent }
-    succeeded(await runBuildkitePipeline(pipeline?.text ?? '', job, BUILDKITE_AGENT))
+    assertSucceeded([await runBuildkitePipeline(pipeline?.text ?? '', job, BUILDKITE_AGENT)])
   },
 )
 
@@ -226,8 +220,7 @@ testPage(
   { ci_system: 'jenkins', external_run_id: 'acme/shop/main/17', trust: 'self_reported' },
   async ({ files: [jenkinsfile], env: { SHIPLOCK_KEY = '', ...env } }) => {
     const run = { env: { ...variables.JENKINS, ...env }, credentials: { 'shiplock-key': SHIPLOCK_KEY } }
-    const stages = await runJenkinsfile(jenkinsfile?.text ?? '', run)
-    for (const { name, succeeded, log } of stages) assert.ok(succeeded, `${name}: ${log}`)
+    assertSucceeded(await runJenkinsfile(jenkinsfile?.text ?? '', run))
   },
 )
 
@@ -235,8 +228,7 @@ testPage(
   'shell.md',
   { ci_system: 'shell', external_run_id: null, trust: 'self_reported' },
   async ({ files: [script], organization, env }) => {
-    const played = runScript(script?.text ?? '', env)
-    await approve(organization)
-    succeeded(await played)
+    const played = runScript(script?.text ?? '', env).then((log) => assertSucceeded([log]))
+    await Promise.all([played, approve(organization)])
   },
 )

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -186,6 +186,21 @@ test('an upload that takes too long is a NetworkError', async () => {
     message,
   })
   assert.equal(retries, 1)
+})
+
+test('a file of several chunks is hashed and sent as it is', async () => {
+  const content = randomBytes(3_000_001)
+  const source = await file(content)
+  const received = createHash('sha256')
+  const hash = beforeBody(async (response, request) => {
+    for await (const chunk of request) received.update(chunk)
+    response.end()
+  })
+  await using server = await startScriptedServer(hash)
+  await putSlot({ url: server.url, headers: {} }, source)
+  const sha256 = createHash('sha256').update(content).digest('hex')
+  assert.deepEqual(await hashSource(source), { size: content.length, sha256 })
+  assert.equal(received.digest('hex'), sha256)
 })
 
 const LARGE_BYTES = 128 * 1024 * 1024

@@ -41,8 +41,10 @@ alter table ci_artifacts alter column trust drop default;
 -- The repository of the token that declared the artifact.
 alter table ci_artifacts add column claimed_provider text;
 alter table ci_artifacts add column claimed_repository_id text;
+-- host/owner/name
+alter table ci_artifacts add column claimed_repository text;
 alter table ci_artifacts add constraint ci_artifacts_claimed_check
-  check ((claimed_provider is null) = (claimed_repository_id is null));
+  check (num_nonnulls(claimed_provider, claimed_repository_id, claimed_repository) in (0, 3));
 
 -- An API key and the console upload a report; a CI job has a trust class.
 alter table security_uploads add column trust text not null default 'uploaded'

@@ -15,13 +15,21 @@ type Metadata = { inputs: Record<string, { default?: string }>; runs: { using: s
 /** What GitHub knows of the run. */
 export type GitHubRun = {
   /** The variables of the runner, without those of the job. */
-  env: Env
+  variables: Env
   /** The variables of the endpoint that issues ID tokens. Jobs get them with `id-token: write`. */
   idToken: Env
   vars: Env
 }
 
-export type JobResult = { result: 'success' | 'failure' | 'skipped'; log: string; outputs: string; summary: string }
+export type JobResult = {
+  result: 'success' | 'failure' | 'skipped'
+  succeeded: boolean
+  log: string
+  outputs: string
+  summary: string
+}
+
+const SKIPPED: JobResult = { result: 'skipped', succeeded: false, log: '', outputs: '', summary: '' }
 
 /** Runs a workflow file as GitHub's runner does: its jobs one after the other, each on a new machine. */
 export async function runWorkflow(file: string, run: GitHubRun): Promise<Record<string, JobResult>> {
@@ -31,20 +39,26 @@ export async function runWorkflow(file: string, run: GitHubRun): Promise<Record<
     const needs = Object.fromEntries([job.needs ?? []].flat().map((name) => [name, results[name]]))
     const contexts = { ...run, needs, github: { job: id }, matrix: null, env: workflow.env ?? {} }
     const isDue = evaluate(job.if ?? 'success()', { ...contexts, succeeded: allSucceeded(Object.values(needs)) })
-    results[id] = isDue
-      ? await runJob(workflow, job, contexts)
-      : { result: 'skipped', log: '', outputs: '', summary: '' }
+    results[id] = isDue ? await runJob(workflow, job, contexts) : SKIPPED
   }
   return results
 }
 
-type Contexts = GitHubRun & { github: { job: string }; matrix: null; needs: object; succeeded?: boolean }
+/** What expressions can read. `env` is what the workflow sets. */
+type Contexts = GitHubRun & {
+  env: Env
+  github: { job: string }
+  matrix: null
+  needs: object
+  succeeded?: boolean
+}
 
 async function runJob({ permissions, name }: Workflow, job: Job, contexts: Contexts): Promise<JobResult> {
   using machine = startMachine()
   const files = { GITHUB_OUTPUT: join(machine.temp, 'output'), GITHUB_STEP_SUMMARY: join(machine.temp, 'summary') }
   for (const path of Object.values(files)) writeFileSync(path, '')
-  const env = {
+  const variables = {
+    ...contexts.variables,
     ...contexts.env,
     ...(permissions?.['id-token'] === 'write' && contexts.idToken),
     ...files,
@@ -58,16 +72,16 @@ async function runJob({ permissions, name }: Workflow, job: Job, contexts: Conte
   let succeeded = true
   for (const step of job.steps) {
     if (!evaluate(step.if ?? 'success()', { ...contexts, succeeded })) continue
-    const { code, stdout, stderr } = await runStep(step, machine, { ...contexts, succeeded, env })
+    const { code, stdout, stderr } = await runStep(step, machine, { ...contexts, succeeded, variables })
     log += stdout + stderr
     succeeded &&= code === 0
   }
   const [outputs, summary] = Object.values(files).map((path) => readFileSync(path, 'utf8')) as [string, string]
-  return { result: succeeded ? 'success' : 'failure', log, outputs, summary }
+  return { result: succeeded ? 'success' : 'failure', succeeded, log, outputs, summary }
 }
 
 async function runStep(step: Step, machine: Machine, contexts: Contexts): Promise<Ended> {
-  const env = { ...contexts.env, ...expandAll(step.env ?? {}, contexts) }
+  const env = { ...contexts.variables, ...expandAll(step.env ?? {}, contexts) }
   if (step.run !== undefined) return machine.run(['bash', '-e', '-c', expand(step.run, contexts)], env)
   if (step.uses?.startsWith('actions/checkout@')) return { code: 0, stdout: '', stderr: '' }
   assert.match(step.uses ?? '', /^[\w-]+\/shiplock\/action@v1$/)

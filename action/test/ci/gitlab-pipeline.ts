@@ -90,10 +90,16 @@ function readComponent({ component, inputs }: Include): Record<string, Job> {
   const { spec }: Spec = parse(head)
   assert.equal(parseAllDocuments(text).length, 2)
   for (const given of Object.keys(inputs)) assert.ok(spec.inputs[given], `the component has no input ${given}`)
-  const filled = body.replaceAll(/\$\[\[ inputs\.(\w+) \]\]/g, (_, input: string) => {
-    const value = inputs[input] ?? spec.inputs[input]?.default
-    assert.ok(value !== undefined, `the input ${input} is missing`)
-    return value
-  })
-  return parse(filled)
+  return fill(
+    parse(body),
+    (input) => inputs[input] ?? spec.inputs[input]?.default ?? assert.fail(`${input} is missing`),
+  )
+}
+
+/** Replaces `$[[ inputs.name ]]` in every text, as GitLab does after it has read the YAML. */
+function fill<T>(value: T, read: (input: string) => string): T {
+  if (typeof value === 'string') return value.replaceAll(/\$\[\[ inputs\.(\w+) \]\]/g, (_, input) => read(input)) as T
+  if (Array.isArray(value)) return value.map((item) => fill(item, read)) as T
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, fill(inner, read)])) as T
 }

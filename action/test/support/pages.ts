@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 
 const PAGES = new URL('../../../docs/ci/', import.meta.url)
-/** The server that the pages name, and the organization. */
-export const EXAMPLE_URL = 'https://shiplock.example.com'
+/** The server that the pages name. */
+const EXAMPLE_URL = 'https://shiplock.example.com'
 
 export type Block = { language: string; text: string }
 
@@ -14,6 +14,13 @@ export function readPage(name: string, url: string): { commands: string[]; files
     commands: blocks.filter(isCommand).flatMap(({ text }) => text.trim().split('\n')),
     files: blocks.filter((block) => !isCommand(block)),
   }
+}
+
+/** A command of a page for an organization of a test, with an issuer on loopback. */
+export function adaptedCommand(command: string, organization: string, issuer: string): string {
+  const own = command.replace('--org default', `--org ${organization}`)
+  if (!own.includes(' trust create ')) return own
+  return own.includes('--issuer ') ? own.replace(/--issuer \S+/, `--issuer ${issuer}`) : `${own} --issuer ${issuer}`
 }
 
 /** The code blocks of a Markdown document, also those in lists. */

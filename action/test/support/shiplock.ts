@@ -7,10 +7,11 @@ import { promisify } from 'node:util'
 import type { Json } from '../../../server/test/support/json.ts'
 import { startProgram } from '../../../server/test/support/program.ts'
 import { printedBy } from '../../../server/test/support/run-command.ts'
+import type { Env } from './machine.ts'
 
 const ROOT = new URL('../../..', import.meta.url).pathname
 const POLL_MS = 100
-const POLLS_MAX = 300
+const POLLS_MAX = 1200
 
 /** A server with its database and worker, as `npm start` runs it. */
 export type Shiplock = {
@@ -37,7 +38,8 @@ export async function startShiplock(): Promise<Shiplock> {
   const { url } = running.ready
   return {
     url,
-    administer: (commandLine) => administer(dataDir, commandLine),
+    administer: (commandLine) =>
+      administer({ SHIPLOCK_DATA_DIR: dataDir, SHIPLOCK_PORT: new URL(url).port }, commandLine),
     createOrganization: (slug) => createOrganization(dataDir, url, slug),
     close: async () => {
       await running.stop()
@@ -46,9 +48,9 @@ export async function startShiplock(): Promise<Shiplock> {
   }
 }
 
-async function administer(dataDir: string, commandLine: string): Promise<Json> {
+async function administer(settings: Env, commandLine: string): Promise<Json> {
   const { PATH = '', HOME = '' } = process.env
-  const options = { cwd: ROOT, env: { PATH, HOME, SHIPLOCK_DATA_DIR: dataDir } }
+  const options = { cwd: ROOT, env: { PATH, HOME, ...settings } }
   const { stdout } = await promisify(execFile)('bash', ['-c', `${commandLine} --json`], options)
   return JSON.parse(stdout)
 }

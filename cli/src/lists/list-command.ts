@@ -122,8 +122,8 @@ export const PROVIDER: Filter = {
 }
 
 /** The first characters of a commit id, as git shows it. */
-export function shortCommit(sha: string | null): string | null {
-  return sha?.slice(0, 10) ?? null
+export function shortCommit(sha: string | null): string {
+  return sha?.slice(0, 10) ?? ''
 }
 
 /** A time in UTC to the minute. */

@@ -1,7 +1,7 @@
 import { unreachable } from '../http/errors.ts'
 import { toAnswer } from '../http/json-fetch.ts'
 import { CountedContent, withLength } from './put-attempt.ts'
-import { type PutSender, toBlob } from './source.ts'
+import { chunksOf, type PutSender, toBlob } from './source.ts'
 
 /** Deno does not send the Content-Length of a stream. */
 const isDeno = 'Deno' in globalThis
@@ -9,7 +9,7 @@ const isDeno = 'Deno' in globalThis
 /** Sends the file with `fetch`, outside of browsers: as a stream, if the platform can. */
 export function fetchSender(fetch: typeof globalThis.fetch): PutSender {
   return async ({ url, headers, source, onSent, signal }) => {
-    const content = new CountedContent(source, onSent)
+    const content = new CountedContent(chunksOf(source), onSent)
     const chunks = content[Symbol.asyncIterator]()
     // An empty stream would be sent with Transfer-Encoding.
     const body = isDeno || source.size === 0 ? await toBlob(source) : toStream(chunks)

@@ -24,6 +24,11 @@ export type Source = {
   readonly size: number
   /** Opens the content from its beginning. */
   open(): ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>
+  /**
+   * Like `open`, but a chunk is only valid until the next one is asked for, so that the source can
+   * use its memory again.
+   */
+  readonly borrow?: () => AsyncIterable<Uint8Array>
   /** The content can be opened only once, so a failed upload is not repeated. */
   readonly isOnce?: boolean
   /** The SHA-256 in lowercase hexadecimal, if it is known. */
@@ -60,9 +65,12 @@ export function streamSource(
 }
 
 /** Yields the content. Throws if it does not have the size that the source states. */
-export async function* chunksOf(source: Source): AsyncGenerator<Uint8Array, void, undefined> {
+export async function* chunksOf(
+  source: Source,
+  open: Source['open'] = () => source.open(),
+): AsyncGenerator<Uint8Array, void, undefined> {
   let read = 0
-  for await (const chunk of iterate(source.open())) {
+  for await (const chunk of iterate(open())) {
     read += chunk.byteLength
     if (read > source.size) break
     yield chunk
@@ -71,6 +79,11 @@ export async function* chunksOf(source: Source): AsyncGenerator<Uint8Array, void
     throw new Error(
       `The file ${source.name} changed while it was read: it does not have ${source.size} bytes any more.`,
     )
+}
+
+/** Like `chunksOf`, but a chunk is only valid until the next one is asked for. */
+export function borrowedChunksOf(source: Source): AsyncGenerator<Uint8Array, void, undefined> {
+  return chunksOf(source, source.borrow)
 }
 
 /**

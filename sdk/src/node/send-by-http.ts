@@ -1,10 +1,8 @@
-import { request as httpRequest, type IncomingMessage } from 'node:http'
+import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
-import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { pipeline } from 'node:stream/promises'
 import { CountedContent, withLength } from '../files/put-attempt.ts'
-import type { PutRequest } from '../files/source.ts'
+import { borrowedChunksOf, type PutRequest } from '../files/source.ts'
 import type { Answer } from '../http/error-body.ts'
 import { unreachable } from '../http/errors.ts'
 
@@ -19,16 +17,29 @@ export async function sendByHttp({ url, headers, source, onSent, signal }: PutRe
     request.on('response', (response) => readAnswer(url, response).then(resolve, reject))
     request.on('error', reject)
   })
-  const content = new CountedContent(source, onSent)
-  // Its errors are those of the request, too.
-  pipeline(Readable.from(content), request).catch(() => {})
+  const content = new CountedContent(borrowedChunksOf(source), onSent)
+  const written = write(request, content)
+  written.catch((error) => request.destroy(error))
   try {
-    return await answered
+    const answer = await answered
+    // The rest of the content does not matter to a server that has refused it.
+    if (answer.status < 300) await written
+    return answer
   } catch (error) {
     throw content.failure ?? unreachable(url, error)
   } finally {
     if (!request.writableFinished) request.destroy()
   }
+}
+
+/** Waits until the system has taken a chunk before it asks for the next one. */
+async function write(request: ClientRequest, content: CountedContent): Promise<void> {
+  for await (const chunk of content) {
+    await new Promise<void>((resolve, reject) => {
+      request.write(chunk, (error) => (error ? reject(error) : resolve()))
+    })
+  }
+  request.end()
 }
 
 async function readAnswer(url: string, response: IncomingMessage): Promise<Answer> {

@@ -193,3 +193,25 @@ test('429 RATE_LIMITED with Retry-After for the 301st report request of an organ
     await limited.close()
   }
 })
+
+test('500 INTERNAL_ERROR and 503 UNAVAILABLE are retryable, and do not tell the cause', async () => {
+  const failing = await startIngestServer()
+  try {
+    const { sql } = failing.api.services
+    const fail = (code: string) =>
+      sql.unsafe(`
+        create or replace function fail() returns trigger language plpgsql
+        as $$ begin raise exception 'the cause' using errcode = '${code}'; end $$;
+        create or replace trigger fail before insert on ci_reports execute function fail()`)
+    const post = async () =>
+      failing.api.request('POST', '/api/ingest/github/reports', { key: await failing.sign('github'), body: REPORT })
+    await fail('XX000')
+    assert.equal(assertError(await post(), 500, 'INTERNAL_ERROR', true), 'An internal error occurred.')
+    await fail('57P03')
+    const unavailable = await post()
+    assert.doesNotMatch(assertError(unavailable, 503, 'UNAVAILABLE', true), /cause/)
+    assert.equal(unavailable.headers.get('retry-after'), '5')
+  } finally {
+    await failing.close()
+  }
+})

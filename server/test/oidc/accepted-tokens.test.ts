@@ -24,6 +24,12 @@ after(async () => {
   await api?.close()
 })
 
+const REPOSITORIES = {
+  github: 'github.com/acme/shop',
+  gitlab: 'gitlab.com/acme/shop',
+  bitbucket: 'bitbucket.org/acme/shop',
+  azure: 'dev.azure.com/acme/web/_git/shop',
+}
 const CLAIMS = { github: githubClaims, gitlab: gitlabClaims, bitbucket: bitbucketClaims, azure: azureClaims }
 
 for (const provider of ['github', 'gitlab', 'bitbucket', 'azure'] as const) {
@@ -34,7 +40,8 @@ for (const provider of ['github', 'gitlab', 'bitbucket', 'azure'] as const) {
       try {
         await createTrust(api, orgId, { issuer: own.url, provider })
         const key = await own.sign(CLAIMS[provider](api), { alg })
-        const { status, text } = await api.request('POST', '/v1/ci/runs', { key, body: newRun() })
+        const body = newRun({ repository: REPOSITORIES[provider] })
+        const { status, text } = await api.request('POST', '/v1/ci/runs', { key, body })
         assert.equal(status, 201, text)
       } finally {
         await own.close()

@@ -145,7 +145,8 @@ const FORGED: [title: string, token: () => Promise<string>][] = [
     async () =>
       issuer.sign(claims(), { key: stranger.keys[0] as never, header: { x5u: `${stranger.url}/cert`, x5c: ['AA=='] } }),
   ],
-  ['a critical header', async () => assembleCritical()],
+  ['a critical header', async () => assembleCritical({ crit: ['exp'], exp: 1 })],
+  ['the critical header b64, which jose knows', async () => assembleCritical({ crit: ['b64'], b64: true })],
   ['a changed payload', async () => changePart(await issuer.sign(claims()), 1)],
   ['a changed signature', async () => changePart(await issuer.sign(claims()), 2)],
   ['no signature', async () => (await issuer.sign(claims())).replace(/[^.]+$/, '')],
@@ -168,9 +169,9 @@ for (const [title, token] of FORGED) {
   })
 }
 
-async function assembleCritical(): Promise<string> {
+async function assembleCritical(critical: object): Promise<string> {
   const key = issuer.keys[0]
-  const header = { alg: 'RS256', kid: key?.kid, crit: ['exp'], exp: 1 }
+  const header = { alg: 'RS256', kid: key?.kid, ...critical }
   const input = [header, { iss: issuer.url, ...claims() }]
     .map((part) => base64url.encode(JSON.stringify(part)))
     .join('.')

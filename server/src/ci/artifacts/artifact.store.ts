@@ -57,8 +57,8 @@ export async function countArtifacts(db: Db, report: ReportKey): Promise<number>
   return row.count
 }
 
-/** Who declares artifacts: the class, and the repository of a token. */
-export type Declarer = { trust: TrustClass; repository: { provider: string; id: string } | null }
+/** Who declares artifacts: the class, and the repository of a token with its address. */
+export type Declarer = { trust: TrustClass; repository: { provider: string; id: string; address: string } | null }
 
 /** Inserts pending artifacts. One that is stored already gets the new `put_until` and declarer. */
 export async function upsertSlots(
@@ -71,15 +71,16 @@ export async function upsertSlots(
   await tx`
     insert into ci_artifacts (
       org_id, id, report_id, run_id, path, size, sha256, status, put_until, trust, claimed_provider,
-      claimed_repository_id, created_at
+      claimed_repository_id, claimed_repository, created_at
     )
     select ${report.org_id}, id, ${report.report_id}, ${report.run_id}, path, size, sha256, 'pending', put_until,
-      ${trust}, ${repository?.provider ?? null}, ${repository?.id ?? null}, ${at}::timestamptz
+      ${trust}, ${repository?.provider ?? null}, ${repository?.id ?? null}, ${repository?.address ?? null},
+      ${at}::timestamptz
     from jsonb_to_recordset(${tx.json(slots as never)}::jsonb)
       as slot (id text, path text, size bigint, sha256 text, put_until timestamptz)
     on conflict (org_id, id) do update
     set put_until = excluded.put_until, trust = excluded.trust, claimed_provider = excluded.claimed_provider,
-      claimed_repository_id = excluded.claimed_repository_id`
+      claimed_repository_id = excluded.claimed_repository_id, claimed_repository = excluded.claimed_repository`
 }
 
 /** Stores who declared uploaded artifacts last. */
@@ -88,7 +89,7 @@ export async function setDeclarer(tx: Tx, report: ReportKey & { declarer: Declar
   await tx`
     update ci_artifacts
     set trust = ${trust}, claimed_provider = ${repository?.provider ?? null},
-      claimed_repository_id = ${repository?.id ?? null}
+      claimed_repository_id = ${repository?.id ?? null}, claimed_repository = ${repository?.address ?? null}
     where org_id = ${report.org_id}
       and report_id = ${report.report_id}
       and path = any(${paths})`

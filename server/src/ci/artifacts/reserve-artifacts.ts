@@ -5,6 +5,7 @@ import type { Tx } from '../../platform/db/sql.ts'
 import { invalidRequest } from '../../platform/http/errors.ts'
 import { newUuid } from '../../platform/ids.ts'
 import { ADDRESS_LIFETIME_MS } from '../../platform/objects/object-store.ts'
+import { readTokenAddress } from '../runs/match-token-repository.ts'
 import { jobOf } from '../runs/token-run.ts'
 import type { TrustClass } from '../runs/trust.ts'
 import type { ArtifactItem, Skipped } from './artifact.schema.ts'
@@ -29,13 +30,13 @@ type Reserved = { slots: ArtifactRow[]; skipped: Skipped[] }
  * which keeps its quota exact.
  */
 export async function reserveArtifacts(tx: Tx, request: ReservationRequest): Promise<Reserved> {
-  const { report, trust, items, now } = request
+  const { report, items, now } = request
   const paths = items.map(({ path }) => path)
   const stored = new Map((await findArtifactsByPath(tx, report, paths)).map((row) => [row.path, row]))
   const reservation = new Reservation(tx, request, stored, await sumRunBytes(tx, report, now))
   for (const item of items) await reservation.add(item)
   await deleteArtifacts(tx, report, reservation.outdatedPaths)
-  const declared = { ...report, declarer: declarerOf(request.actor, trust) }
+  const declared = { ...report, declarer: await readDeclarer(tx, request) }
   if (reservation.slots.length > 0) await upsertSlots(tx, declared, reservation.slots, now)
   const uploaded = reservation.skipped.filter(({ reason }) => reason === 'already_uploaded')
   if (uploaded.length > 0)
@@ -47,9 +48,11 @@ export async function reserveArtifacts(tx: Tx, request: ReservationRequest): Pro
   return reservation
 }
 
-function declarerOf(actor: Actor, trust: TrustClass): Declarer {
+async function readDeclarer(tx: Tx, { actor, trust }: ReservationRequest): Promise<Declarer> {
   const job = jobOf(actor)
-  return { trust, repository: job && { provider: job.provider, id: job.repository.id } }
+  if (job === null) return { trust, repository: null }
+  const address = await readTokenAddress(tx, actor.org_id, job)
+  return { trust, repository: { provider: job.provider, id: job.repository.id, address } }
 }
 
 class Reservation {

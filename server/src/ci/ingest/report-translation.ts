@@ -1,10 +1,10 @@
+import { shortened } from '../../platform/shortened.ts'
 import { INGEST_RULES } from '../reports/attestation-data.ts'
 import type { NewReport } from '../reports/create-report.ts'
 import { OWNERSHIP_BYTES_MAX } from '../reports/ownership/ownership-file.parser.ts'
 import type { AttestationItem } from '../reports/report.schema.ts'
 import type { IngestedAttestation, IngestedReport } from './ingest.schema.ts'
 import { readMatrix } from './job-matrix.ts'
-import { sizeOf, withShortMessages } from './message-lengths.ts'
 
 type Artifacts = NewReport['artifacts']
 type Translated = { report: Omit<NewReport, 'attempt'>; warnings: string[] }
@@ -46,10 +46,45 @@ function withoutNulls(data: object): object {
   return Object.fromEntries(Object.entries(data).filter(([, value]) => value !== null))
 }
 
+/**
+ * The data of an attestation with its messages cut to the same length, so that it has at most
+ * `bytesMax` bytes of JSON. Returns null if that is not possible.
+ */
+function withShortMessages(data: object, bytesMax: number): object | null {
+  const cutTo = (charsMax: number) => cutMessages(data, charsMax) as object
+  let fits = 1 // an ellipsis
+  if (sizeOf(cutTo(fits)) > bytesMax) return null
+  let tooLong = bytesMax
+  while (tooLong - fits > 1) {
+    const middle = Math.floor((fits + tooLong) / 2)
+    if (sizeOf(cutTo(middle)) > bytesMax) tooLong = middle
+    else fits = middle
+  }
+  return cutTo(fits)
+}
+
+function sizeOf(data: object): number {
+  return Buffer.byteLength(JSON.stringify(data))
+}
+
+/** Cuts every text named `message`, at any depth. */
+function cutMessages(value: unknown, charsMax: number): unknown {
+  if (Array.isArray(value)) return value.map((item) => cutMessages(item, charsMax))
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).map(([name, inner]) => [
+    name,
+    name === 'message' && typeof inner === 'string' ? shortened(inner, charsMax) : cutMessages(inner, charsMax),
+  ])
+  return Object.fromEntries(entries)
+}
+
+/** Kinds of attestations whose file is read. */
+const KINDS_WITH_FILE = ['scan', 'sbom', 'ownership']
+
 /** What the client should check about the file that an attestation names. */
 function aboutFile({ kind, name, data }: AttestationItem, files: Artifacts): string[] {
   const { artifact } = data as { artifact?: unknown }
-  if (hasFreeData(kind) || typeof artifact !== 'string') return []
+  if (!KINDS_WITH_FILE.includes(kind) || typeof artifact !== 'string') return []
   const file = files.find(({ path }) => path === artifact)
   if (!file) return [`The ${kind} "${name}" names "${artifact}", which is not an artifact of this report.`]
   if (kind !== 'ownership' || file.size <= OWNERSHIP_BYTES_MAX) return []

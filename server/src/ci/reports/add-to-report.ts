@@ -25,7 +25,7 @@ export async function addAttestations(services: Services, actor: Actor, path: Re
   const report = { org_id: actor.org_id, ...path }
   const { rows, warnings } = readAttestations(items, API_RULES, now)
   const stored = await changeReport(services, actor, report, async (tx, trust) => {
-    const merged = await storeAttestations(tx, { ...report, trust }, rows, now)
+    const merged = await storeAttestations(tx, { ...report, trust, isNew: false }, rows, now)
     if ((await countAttestations(tx, report)) > ATTESTATIONS_PER_REPORT_MAX) {
       throw tooMany('attestations', ATTESTATIONS_PER_REPORT_MAX)
     }

@@ -25,8 +25,7 @@ export type NewReport = NewCiReport & { rules: AttestationRules }
  * Stores the results of one job and opens an upload slot for each file. A report of the same
  * attempt, job, matrix and name is replaced. Everything that it stores has the trust of the
  * credential. `otherRunner` is the runner of the replaced report if it is another one. Safe to
- * repeat and to call concurrently. Errors: 400 `kind_not_allowed`,
- * `invalid_request`; 404.
+ * repeat and to call concurrently. Errors: 400 `kind_not_allowed`, `invalid_request`; 404.
  */
 export async function createReport(services: Services, actor: Actor, runId: string, input: NewReport) {
   const now = services.clock.now()
@@ -38,9 +37,11 @@ export async function createReport(services: Services, actor: Actor, runId: stri
     const row = toRow(runId, { attempt, trust }, input)
     const report = { org_id: actor.org_id, run_id: runId, report_id: row.id }
     const { created, runnerBefore } = await upsertReport(tx, report, row, now)
-    await deleteOtherAttestations(tx, report, attestations.rows)
-    await storeAttestations(tx, { ...report, trust }, attestations.rows, now)
-    await deleteOtherArtifacts(tx, report, input.artifacts)
+    if (!created) {
+      await deleteOtherAttestations(tx, report, attestations.rows)
+      await deleteOtherArtifacts(tx, report, input.artifacts)
+    }
+    await storeAttestations(tx, { ...report, trust, isNew: created }, attestations.rows, now)
     const reserved = await reserveArtifacts(tx, { actor, report, trust, items: input.artifacts, now })
     await publishChange(tx, report)
     return { row, created, reserved, otherRunner: otherThan(row.runner, runnerBefore) }

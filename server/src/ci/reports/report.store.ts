@@ -70,8 +70,9 @@ export type ReadableArtifact = {
 /** An artifact to read into findings; null when it does not exist or is not uploaded. */
 export async function describeArtifact(db: Db, orgId: string, id: string): Promise<ReadableArtifact | null> {
   const [row] = await db<ReadableArtifact[]>`
-    select artifact.path, artifact.size, artifact.sha256, artifact.trust, artifact.run_id, run.repository,
-      ${repositoryKey(db)} as repository_key, run.commit_sha, run.ref, run.event, run.pipeline_name, report.job_name, report.matrix, report.name as report_name
+    select artifact.path, artifact.size, artifact.sha256, artifact.trust, artifact.run_id,
+      ${address(db)} as repository, ${repositoryKey(db)} as repository_key, run.commit_sha, run.ref,
+      run.event, run.pipeline_name, report.job_name, report.matrix, report.name as report_name
     from ci_artifacts artifact
     join ci_reports report on report.org_id = artifact.org_id and report.id = artifact.report_id
     join ci_runs run on run.org_id = artifact.org_id and run.id = artifact.run_id
@@ -80,6 +81,15 @@ export async function describeArtifact(db: Db, orgId: string, id: string): Promi
       and artifact.id = ${id}
       and artifact.status = 'uploaded'`
   return row ?? null
+}
+
+/** A token names the repository, unless it is that of the run, which then has the name. */
+function address(db: Db) {
+  return db`
+    case when artifact.claimed_repository_id in (run.claimed_repository_id, provider_run.repository_id)
+      then run.repository
+      else coalesce(artifact.claimed_repository, run.repository)
+    end`
 }
 
 /**

@@ -25,12 +25,12 @@ import {
  */
 export async function storeAttestations(
   tx: Tx,
-  report: ReportKey & { trust: TrustClass },
+  report: ReportKey & { trust: TrustClass; isNew: boolean },
   rows: AttestationRow[],
   at: Date,
 ): Promise<StoredAttestation[]> {
   if (rows.length === 0) return []
-  const reads = await lockReads(tx, report)
+  const reads = report.isNew ? [] : await lockReads(tx, report)
   return upsertAttestations(
     tx,
     report,

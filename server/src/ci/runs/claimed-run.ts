@@ -31,7 +31,7 @@ export function toClaimedRun(actor: Actor, { job, repository, body }: ClaimedRun
     commit_sha: job.commit_sha ?? body?.commit_sha ?? null,
     ref: job.ref ?? body?.ref ?? null,
     pipeline_name: job.pipeline_name ?? body?.pipeline_name ?? job.run.ci_system,
-    event: job.event,
+    event: job.event === 'other' ? (body?.event ?? 'other') : job.event,
     trust: trustOfJob(job, null),
     credential: actor.credential,
     claimed: { provider: job.provider, repository_id: job.repository.id, claims: job.claims },

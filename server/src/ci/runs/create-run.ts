@@ -4,7 +4,7 @@ import { MINUTE_MS } from '../../platform/clock.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import { invalidField } from '../../platform/http/errors.ts'
 import { newRunId } from '../../platform/ids.ts'
-import { splitAddress } from '../../repositories/repository-identity.ts'
+import { defaultHost, splitAddress } from '../../repositories/repository-identity.ts'
 import { findOnHost } from '../../repositories/repository-lookup.store.ts'
 import type { Services } from '../../services.ts'
 import { refuseContradictions, toClaimedRun } from './claimed-run.ts'
@@ -65,13 +65,14 @@ function readRepository(address: string): string {
 async function requireRepository(db: Db, orgId: string, job: TokenJob, given: string): Promise<string> {
   const match = await matchTokenRepository(db, orgId, job, (address) => isSameAddress(address, given))
   if (match === 'same') return job.repository.address ?? given
-  if (match === 'unknown' && !(await isLinked(db, orgId, given))) return given
+  if (match === 'unknown' && (await canBeNamed(db, orgId, job, given))) return given
   throw invalidField('/body/repository', 'must be the repository of the token')
 }
 
-async function isLinked(db: Db, orgId: string, address: string): Promise<boolean> {
+/** Without a name in the claims, every name on the code host that no other repository has. */
+async function canBeNamed(db: Db, orgId: string, { provider }: TokenJob, address: string): Promise<boolean> {
   const { host, name } = splitAddress(address)
-  return (await findOnHost(db, orgId, host, name)) !== null
+  return host === defaultHost(provider) && (await findOnHost(db, orgId, host, name)) === null
 }
 
 function toRun(actor: Actor, input: NewCiRun, repository: string, now: Date): RunToStore {

@@ -8,7 +8,7 @@ import type { Tx } from '../../platform/db/sql.ts'
 import { newHexId } from '../../platform/ids.ts'
 import { enqueue } from '../../platform/queue/job.ts'
 import { isTracked } from '../../repositories/branch-name.ts'
-import { type Provider, splitAddress } from '../../repositories/repository-identity.ts'
+import { normalizeRepositoryId, type Provider, splitAddress } from '../../repositories/repository-identity.ts'
 import { findOnHost } from '../../repositories/repository-lookup.store.ts'
 import type { Services } from '../../services.ts'
 import { lockReportedRepository } from '../repositories/reported-repository.store.ts'
@@ -85,9 +85,11 @@ function resolveArtifactRepository(
   orgId: string,
   { repository: address, repository_key: key }: ReadableArtifact,
 ): Promise<ResolvedRepository> {
-  if (key === null) return resolveOnHost(tx, orgId, address)
+  const provider = key && (key.provider as Provider)
+  if (provider === null || normalizeRepositoryId(provider, key?.id ?? '') === null)
+    return resolveOnHost(tx, orgId, address)
   const { name } = splitAddress(address)
-  return resolveRepository(tx, orgId, { name, provider: key.provider as Provider, providerId: key.id })
+  return resolveRepository(tx, orgId, { name, provider, providerId: key?.id ?? null })
 }
 
 /**

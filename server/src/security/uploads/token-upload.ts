@@ -20,7 +20,14 @@ export async function requireTokenRepository(
   if (job === null || !(await isOwn(db, orgId, job, asked))) throw forbidden()
   const { address, id } = job.repository
   const name = address === null ? asked.name : splitAddress(address).name
-  return { name, provider: job.provider, providerId: id }
+  return hasOwnId(job) ? { name, provider: job.provider, providerId: id } : { name, provider: null, providerId: null }
+}
+
+/**
+ * False if Azure Pipelines builds a repository of another code host, which has its own form of ids.
+ */
+function hasOwnId({ provider, repository }: TokenJob): boolean {
+  return normalizeRepositoryId(provider, repository.id) !== null
 }
 
 /** The id decides, because a repository can be renamed. */

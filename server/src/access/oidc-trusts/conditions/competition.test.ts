@@ -108,4 +108,5 @@ test('a repository of another host or provider is another repository', () => {
   assert.ok(!mayMatchRepository(claimant(conditions), { ...SHOP, host: 'github.example.com' }))
   assert.ok(!mayMatchRepository(claimant({ project_path: 'acme/shop' }, 'gitlab', 'https://gitlab.com'), SHOP))
   assert.ok(mayMatchRepository(claimant(conditions, 'github', 'http://127.0.0.1:1'), SHOP))
+  assert.ok(mayMatchRepository(claimant(conditions), { ...SHOP, host: '127.0.0.1:8080' }))
 })

@@ -18,7 +18,7 @@ const CASES: [holds: boolean, Conditions, Claims][] = [
   [false, { a: '**' }, { a: [['x']] }],
   [false, { toString: '**' } as unknown as Conditions, {}],
   // Beyond 2^53, JSON.parse makes two ids one.
-  [false, { id: '9007199254740992' }, { id: 9007199254740993 }],
+  [false, { id: '9007199254740992' }, { id: 2 ** 53 }],
 ]
 
 for (const [holds, conditions, claims] of CASES) {

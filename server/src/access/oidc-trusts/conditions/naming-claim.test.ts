@@ -28,6 +28,8 @@ const NAMING: [TrustProvider | null, Conditions][] = [
   ['azure', { sub: 'p://acme/web/*' }],
   [null, { repository: 'acme/shop' }],
   [null, { sub: 'organization:acme:pipeline:shop' }],
+  [null, { sub: 'organization:acme:pipeline:shop:**' }],
+  [null, { sub: 'org/1/project/2/**' }],
 ]
 
 const NAMELESS: [TrustProvider | null, Conditions][] = [
@@ -65,6 +67,8 @@ const NAMELESS: [TrustProvider | null, Conditions][] = [
   ['azure', { sub: '**' }],
   ['azure', { org_id: '0ca3ddd9-f0b0-4635-a98c-5866526961b6' }],
   [null, { sub: 'organization:*' }],
+  [null, { sub: 'organization:acme*:**' }],
+  [null, { sub: 'org/**' }],
   [null, { toString: 'x', constructor: 'x' } as unknown as Conditions],
 ]
 

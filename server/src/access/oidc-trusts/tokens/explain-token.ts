@@ -27,7 +27,9 @@ export type TokenExplanation = {
 
 type Needs = Pick<Services, 'sql' | 'clock' | 'log'>
 
-/** Verifies a token as the gateway does, and compares it with every live trust of an organization. */
+/**
+ * Verifies a token as the gateway does, and compares it with every live trust of an organization.
+ */
 export async function explainToken(needs: Needs, orgId: string, token: string): Promise<TokenExplanation> {
   const [verdict, trusts] = await Promise.all([verdictOn(needs, orgId, token), listTrusts(needs.sql, orgId)])
   const now = needs.clock.now()

@@ -7,6 +7,7 @@ import { EXIT } from './program/exit-codes.ts'
 import { commandHelp, commandList } from './program/help.ts'
 import { onInterruption } from './program/interruption.ts'
 import { Output } from './program/output.ts'
+import { printable } from './program/printable.ts'
 
 process.stdout.on('error', endOnClosedPipe)
 process.exitCode = await main(process.argv.slice(2))
@@ -65,13 +66,13 @@ function print(text: string): number {
 }
 
 function refuse(message: string, command: string): number {
-  process.stderr.write(`shiplock: ${oneLine(message)}; see shiplock${command} --help\n`)
+  process.stderr.write(`shiplock: ${printable(oneLine(message))}; see shiplock${command} --help\n`)
   return EXIT.wrongCall
 }
 
 /** Prints an unexpected error in one line. A program that cannot finish has not verified anything. */
 function fail(error: unknown): number {
-  process.stderr.write(`shiplock: ${describeError(error)}\n`)
+  process.stderr.write(`shiplock: ${printable(describeError(error))}\n`)
   return EXIT.failure
 }
 

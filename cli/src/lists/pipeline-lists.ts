@@ -65,7 +65,7 @@ export const runsCommand = listCommand({
     { heading: 'WORKFLOW', text: ({ workflow_name }) => workflow_name, isFlexible: true },
     { heading: 'REPOSITORY', text: ({ repository_full_name }) => repository_full_name, isFlexible: true },
     { heading: 'BRANCH', text: ({ branch }) => branch, isFlexible: true },
-    { heading: 'COMMIT', text: ({ commit_sha }) => commit_sha && shortCommit(commit_sha) },
+    { heading: 'COMMIT', text: ({ commit_sha }) => shortCommit(commit_sha) },
     { heading: 'TRUST', text: ({ trust }) => trust },
     { heading: 'STARTED', text: ({ started_at }) => shortTime(started_at) },
   ],

@@ -17,7 +17,8 @@ export class Terminal {
 
   /** Writes a line that stays, above the block. */
   writeLine(line: string): void {
-    this.#stream.write(`${this.#toStart()}${line}${CLEAR_LINE}\n${this.#frame(this.#block)}`)
+    if (this.#block.length === 0) this.#stream.write(`${line}\n`)
+    else this.#stream.write(`${this.#toStart()}${line}${CLEAR_LINE}\n${this.#frame(this.#block)}`)
   }
 
   /** Shows these lines instead of the block. */

@@ -9,13 +9,15 @@ type Respond = (received: Received, response: ServerResponse) => void
 /** A server that answers as the test wants, and its URL. It is stopped after the tests of this file. */
 export async function startScriptedServer(respond: Respond): Promise<{ url: string; received: Received[] }> {
   const received: Received[] = []
-  const server = createServer(async (request, response) => {
+  const server = createServer((request, response) => {
     const chunks: Buffer[] = []
-    for await (const chunk of request) chunks.push(chunk)
-    const { method = '', url: path = '', headers } = request
-    const one = { method, path, headers, body: Buffer.concat(chunks).toString() }
-    received.push(one)
-    respond(one, response)
+    request.on('data', (chunk) => chunks.push(chunk))
+    request.on('end', () => {
+      const { method = '', url: path = '', headers } = request
+      const one = { method, path, headers, body: Buffer.concat(chunks).toString() }
+      received.push(one)
+      respond(one, response)
+    })
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

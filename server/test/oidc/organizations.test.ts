@@ -29,7 +29,7 @@ const newOrganization = async () => (await api.caller()).orgId
 const token = (overrides = {}) => issuer.sign(githubClaims(api, overrides))
 
 function post(key: string, on = api): Promise<Answer> {
-  return on.request('POST', '/v1/ci/runs', { key, body: newRun() })
+  return on.request('POST', '/v1/ci/runs', { key, body: newRun({ repository: 'github.com/acme/shop' }) })
 }
 
 /** The clock is frozen, so only a notification can change the response. */

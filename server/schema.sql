@@ -1152,6 +1152,7 @@ create table oidc_trusts (
   last_used_at timestamp(3) with time zone,
   expires_at timestamp(3) with time zone,
   revoked_at timestamp(3) with time zone,
+  constraint oidc_trusts_id_key UNIQUE (id),
   constraint oidc_trusts_pkey PRIMARY KEY (org_id, id),
   constraint oidc_trusts_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
   constraint oidc_trusts_audience_check CHECK (((length(audience) >= 1) AND (length(audience) <= 500))),

@@ -24,11 +24,13 @@ import { firstStart, secondStart } from './start-time.bench.ts'
 
 import { newStatements, storedStatements } from './statements.bench.ts'
 
+import { tokenVerification } from './token-verification.bench.ts'
 import { transparencyLog } from './transparency-log.bench.ts'
 
 const BENCHMARKS: Benchmark<Setting>[] = [
   createCiRun,
   createCiRunByToken,
+  tokenVerification,
   listRuns,
   ...listFindings,
   ...importSarif,

@@ -46,10 +46,11 @@ const DESCRIPTION = {
 issues, evaluates policies, and approves or rejects deployments.
 
 - **Authentication**: send an API key of your organization as \`Authorization: Bearer <API key>\`. Each operation states
-  the scope that the key needs.
+  the scope that the key needs. Operations with the scopes \`write:ci\` and \`write:security-findings\` also accept the OIDC
+  token of a CI job, if your organization has a trust whose conditions the token satisfies.
 - **Responses**: a single object is \`{ "data": … }\`, a list is \`{ "data": […], "next_cursor": …, "meta": … }\`. Lists
   are sorted newest first. To get the next page, send \`next_cursor\` as \`cursor\`.
-- **Errors**: \`{ "error": { "code", "message", "details" } }\`, except for a rejected API key:
+- **Errors**: \`{ "error": { "code", "message", "details" } }\`, except for a rejected key or token:
   \`{ "message": "Unauthorized" }\` or \`{ "message": "Forbidden" }\`.
 - **Repeating requests**: every operation that creates an object can be repeated safely. The status is 201 if the object
   was created and 200 if it existed.
@@ -61,7 +62,8 @@ issues, evaluates policies, and approves or rejects deployments.
     apiKey: {
       type: 'http',
       scheme: 'bearer',
-      description: 'An API key of an organization: `shl_live_…` for production, `shl_dev_…` for development.',
+      description:
+        'An API key of an organization: `shl_live_…` for production, `shl_dev_…` for development. Operations with the scopes `write:ci` and `write:security-findings` also accept the OIDC token of a CI job (a JWT) for which the organization has a trust.',
     },
     pollToken: {
       type: 'http',

@@ -24,7 +24,7 @@ type SignOptions = {
   key?: SigningKey
 }
 
-type Answer = (request: IncomingMessage, response: ServerResponse) => void
+type Answer = (request: IncomingMessage, response: ServerResponse) => unknown
 
 /** An OpenID Connect issuer on loopback, with one key for each algorithm. */
 export type Issuer = {
@@ -52,7 +52,7 @@ export async function startIssuer({ path = '' }: { path?: string } = {}): Promis
     const asked = request.url ?? ''
     requests.push(asked)
     const answer = answers.get(asked)
-    if (answer) return answer(request, response)
+    if (answer) return void answer(request, response)
     if (asked === path + DISCOVERY_PATH)
       return sendJson(response, { issuer: issuer.url, jwks_uri: origin + KEY_SET_PATH })
     if (asked === KEY_SET_PATH) return sendJson(response, { keys: issuer.keys.map(({ publicJwk }) => publicJwk) })

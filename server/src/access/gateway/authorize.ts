@@ -4,6 +4,7 @@ import { ApiError, GatewayRejection } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
 import type { Actor } from '../actor.ts'
 import { TokenRejection } from '../oidc-trusts/tokens/token-rejection.ts'
+import { TRUST_SCOPES } from '../oidc-trusts/trusts/trust-request.ts'
 import type { Scope } from '../scopes.ts'
 import { type Authenticated, Authenticator } from './authenticator.ts'
 import { type LimitedKind, RequestLimits } from './request-limits.ts'
@@ -55,13 +56,15 @@ export async function registerAuthorization(app: FastifyInstance, services: Serv
 function describeAccess({ method, config, schema }: RouteOptions): void {
   if (method === 'HEAD' || !schema) return
   const feature = config?.feature ? ` and a plan with the feature \`${config.feature}\`` : ''
-  schema.description = `${schema.description ?? ''}\n\nRequires the scope \`${config?.scope}\`${feature}.`.trim()
+  const isForJobs = TRUST_SCOPES.some((scope) => scope === config?.scope)
+  const token = isForJobs ? ' Accepts the OIDC token of a CI job in place of an API key.' : ''
+  schema.description =
+    `${schema.description ?? ''}\n\nRequires the scope \`${config?.scope}\`${feature}.${token}`.trim()
 }
 
 /**
  * Returns the credential of a request that may use a route. The body of a rejection is not the
- * error
- * envelope, and never states the reason; the reason why a token is rejected is logged.
+ * error envelope, and never states the reason; the reason why a token is rejected is logged.
  */
 async function admit(authenticator: Authenticator, request: FastifyRequest): Promise<Authenticated> {
   const { scope, tokenOnly } = request.routeOptions.config

@@ -1,18 +1,15 @@
 export const PATTERN_CHARS_MAX = 300
 
-/**
- * One step of a pattern: a character, `*` (no `/`), `**` (any characters), or an optional `**` +
- * `/`.
- */
-type Step = { kind: 'character'; character: string } | { kind: 'star' | 'globstar' | 'parts' }
+/** One step of a pattern: one character, or what an asterisk stands for. */
+type Step = { kind: 'character' | 'star' | 'globstar' | 'parts'; character: string }
 
-const STEPS = /\*\*|\*|[^*]/gs
+const STEPS = /(?<=^|\/)\*\*\/|\*\*|\*|[^*]/gs
+const KINDS: Readonly<Record<string, Step['kind']>> = { '*': 'star', '**': 'globstar', '**/': 'parts' }
 
 /**
- * A value of a condition. `*` matches any characters except `/`, `**` any characters, and `**` +
- * `/`
- * at the start of a part any number of whole parts. All other characters match themselves.
- * Comparing is linear in the length of the text, whatever the pattern.
+ * A value of a condition. In it, `*` matches any characters except slashes and `**` any characters.
+ * At the start of a part, `**` with a slash matches any number of whole parts. All other characters
+ * match themselves. The time of a comparison grows with the length of the text, never faster.
  */
 export class ClaimPattern {
   readonly text: string
@@ -47,16 +44,7 @@ function withoutBraces(text: string): string {
 }
 
 function stepsOf(pattern: string): Step[] {
-  const steps: Step[] = []
-  let previous = '/'
-  for (const { 0: token, index } of pattern.matchAll(STEPS)) {
-    if (token === '/' && steps.at(-1)?.kind === 'parts') {
-      // The slash belongs to the step.
-    } else if (token !== '**') steps.push(token === '*' ? { kind: 'star' } : { kind: 'character', character: token })
-    else steps.push({ kind: previous === '/' && pattern[index + 2] === '/' ? 'parts' : 'globstar' })
-    previous = token
-  }
-  return steps
+  return [...pattern.matchAll(STEPS)].map(([token]) => ({ kind: KINDS[token] ?? 'character', character: token }))
 }
 
 /** A state is the number of steps done, plus whether a `parts` step is in the middle of a part. */

@@ -1,4 +1,5 @@
 import { isLoopback } from '../../../config.ts'
+import { isOnThisMachine } from '../issuer.ts'
 import { hostOf as githubHost } from '../providers/github-job.ts'
 import type { TrustProvider } from '../token-job.ts'
 import { ClaimPattern } from './claim-pattern.ts'
@@ -101,9 +102,10 @@ function claimsOfRepository(repository: KnownRepository): Condition[] {
   return toConditions(CLAIMS[repository.provider](repository))
 }
 
-/** An issuer on this machine may stand for any host. */
+/** An issuer or a code host on this machine may stand for any host. */
 function mayHost({ issuer, provider }: Claimant, host: string): boolean {
-  const url = new URL(issuer)
-  if (isLoopback(url.hostname) || provider === 'bitbucket' || provider === 'azure') return true
-  return (provider === 'github' ? githubHost(issuer) : url.host) === host
+  const known = new URL(`https://${host}`)
+  if (isOnThisMachine(issuer) || isLoopback(known.hostname) || provider === 'bitbucket' || provider === 'azure')
+    return true
+  return (provider === 'github' ? githubHost(issuer) : new URL(issuer).host) === known.host.replace(/^api\./, '')
 }

@@ -3,8 +3,7 @@ import type { Conditions } from './conditions.ts'
 
 /**
  * What a value has to start with, so that it names an owner, a repository or an id: an id is
- * literal
- * as a whole; of a path, the first part is.
+ * literal as a whole; of a path, the first part is.
  */
 const ID = /^[^*]+$/
 const PATH = /^[^*/]+(?:\/.*)?$/s

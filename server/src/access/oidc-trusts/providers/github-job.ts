@@ -1,4 +1,5 @@
 import { type Claims, claimNumber, claimOfForm, claimStart, claimText, keptClaims } from '../claims.ts'
+import { isOnThisMachine } from '../issuer.ts'
 import type { TokenEvent, TokenJob } from '../token-job.ts'
 import { ATTEMPT_MAX, COMMIT_SHA, NAME_CHARS_MAX, REF, RUN_ID, RUN_NUMBER_MAX, toAddress } from './job-forms.ts'
 
@@ -38,7 +39,12 @@ export function readGithubJob(claims: Claims, issuer: string): TokenJob | null {
   return {
     provider: 'github',
     run: { ci_system: 'github-actions', external_run_id: runId, attempt },
-    repository: { id: repositoryId, owner_id: claimText(claims, 'repository_owner_id'), address },
+    repository: {
+      id: repositoryId,
+      owner_id: claimText(claims, 'repository_owner_id'),
+      host: isOnThisMachine(issuer) ? null : hostOf(issuer),
+      address,
+    },
     commit_sha: claimOfForm(claims, 'sha', COMMIT_SHA),
     ref: claimOfForm(claims, 'ref', REF),
     pipeline_name: claimStart(claims, 'workflow', NAME_CHARS_MAX),
@@ -47,7 +53,7 @@ export function readGithubJob(claims: Claims, issuer: string): TokenJob | null {
     actor: claimStart(claims, 'actor', NAME_CHARS_MAX),
     environment: claimStart(claims, 'environment', NAME_CHARS_MAX),
     url: address && `https://${address}/actions/runs/${runId}${attempt === null ? '' : `/attempts/${attempt}`}`,
-    foreign_code: FOREIGN_CODE[claimText(claims, 'event_name') ?? ''] ?? 'none',
+    foreign_code: FOREIGN_CODE.get(claimText(claims, 'event_name') ?? '') ?? 'none',
     claims: keptClaims(claims, KEPT),
   }
 }
@@ -66,29 +72,29 @@ export function hostOf(issuer: string): string {
   return TENANT_HOST.exec(host)?.[1] ?? GITHUB_HOST
 }
 
-const EVENTS: Readonly<Record<string, TokenEvent>> = {
-  pull_request: 'pull_request',
-  pull_request_target: 'pull_request',
-  pull_request_review: 'pull_request',
-  pull_request_review_comment: 'pull_request',
-  schedule: 'schedule',
-  workflow_dispatch: 'manual',
-}
+const EVENTS = new Map<string, TokenEvent>([
+  ['pull_request', 'pull_request'],
+  ['pull_request_target', 'pull_request'],
+  ['pull_request_review', 'pull_request'],
+  ['pull_request_review_comment', 'pull_request'],
+  ['schedule', 'schedule'],
+  ['workflow_dispatch', 'manual'],
+])
 
 function eventOf(claims: Claims): TokenEvent {
   const name = claimText(claims, 'event_name') ?? ''
   if (name === 'push') return claimText(claims, 'ref_type') === 'tag' ? 'tag' : 'push'
-  return EVENTS[name] ?? 'other'
+  return EVENTS.get(name) ?? 'other'
 }
 
 /**
  * The events of which the workflow may run the code of a fork. The token does not tell whether the
  * head of a pull request is in a fork.
  */
-const FOREIGN_CODE: Readonly<Record<string, TokenJob['foreign_code']>> = {
-  pull_request_target: 'possible',
-  workflow_run: 'possible',
-  pull_request: 'pull_request',
-  pull_request_review: 'pull_request',
-  pull_request_review_comment: 'pull_request',
-}
+const FOREIGN_CODE = new Map<string, TokenJob['foreign_code']>([
+  ['pull_request_target', 'possible'],
+  ['workflow_run', 'possible'],
+  ['pull_request', 'pull_request'],
+  ['pull_request_review', 'pull_request'],
+  ['pull_request_review_comment', 'pull_request'],
+])

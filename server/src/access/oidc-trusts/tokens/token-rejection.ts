@@ -7,7 +7,7 @@ import { shortened } from '../../../platform/shortened.ts'
  */
 export type RejectionReason = 'expired' | 'invalid' | 'unmatched'
 
-/** Details can contain a part of the token's header. */
+/** Details can contain a part of the token, of any length and with control characters. */
 const DETAILS_CHARS_MAX = 400
 
 /**
@@ -21,6 +21,6 @@ export class TokenRejection extends GatewayRejection {
   constructor(reason: RejectionReason, details: string) {
     super(401)
     this.reason = reason
-    this.details = shortened(details, DETAILS_CHARS_MAX)
+    this.details = shortened(details.replaceAll(/\p{Cc}/gu, '?'), DETAILS_CHARS_MAX)
   }
 }

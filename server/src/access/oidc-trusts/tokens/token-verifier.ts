@@ -3,6 +3,7 @@ import type { Services } from '../../../services.ts'
 import { AccessCache } from '../../access-cache.ts'
 import { type Claims, claimText, claimTexts } from '../claims.ts'
 import { type Condition, holdFor, toConditions } from '../conditions/conditions.ts'
+import { isIssuer } from '../issuer.ts'
 import { type LiveTrust, listLiveTrusts } from '../trusts/trust.store.ts'
 import { IssuerError } from './fetch-key-set.ts'
 import { IssuerKeySets } from './issuer-keys.ts'
@@ -82,12 +83,12 @@ export class TokenVerifier {
 /** The issuer that a token names, before anything is verified. */
 function issuerOf(token: string): string {
   if (token.length > TOKEN_CHARS_MAX) throw invalid(`The token has more than ${TOKEN_CHARS_MAX} characters.`)
-  const algorithm = readPart(() => decodeProtectedHeader(token).alg)
-  if (!ALGORITHMS.includes(String(algorithm)))
-    throw invalid(`The algorithm ${shown(String(algorithm))} is not accepted.`)
+  const { alg, crit } = readPart(() => decodeProtectedHeader(token))
+  if (!ALGORITHMS.includes(String(alg))) throw invalid(`The algorithm ${shown(String(alg))} is not accepted.`)
+  if (crit !== undefined) throw invalid('Critical headers are not accepted.')
   const issuer = claimText(decodeClaims(token), 'iss')
-  if (issuer === null) throw invalid('The token has no issuer.')
-  return issuer
+  if (issuer !== null && isIssuer(issuer)) return issuer
+  throw invalid('The claim iss is not an issuer.')
 }
 
 /** The claims of a token that need not be valid. Throws `TokenRejection` if it is not a JWT. */

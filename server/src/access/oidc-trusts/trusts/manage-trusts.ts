@@ -6,7 +6,14 @@ import { isUuid, newUuid } from '../../../platform/ids.ts'
 import type { Services } from '../../../services.ts'
 import { type KnownRepository, mayMatchBoth, mayMatchRepository } from '../conditions/competition.ts'
 import type { TrustProvider } from '../token-job.ts'
-import { insertTrust, listLiveTrusts, revokeTrustRow, TRUSTS_OF_ISSUER_MAX, type Trust } from './trust.store.ts'
+import {
+  insertTrust,
+  listLiveTrusts,
+  lockTrust,
+  markTrustRevoked,
+  TRUSTS_OF_ISSUER_MAX,
+  type Trust,
+} from './trust.store.ts'
 import { checkTrust, type TrustRequest } from './trust-request.ts'
 
 /** Reads the connected repositories of a provider in all other organizations, in batches. */
@@ -37,18 +44,21 @@ export async function createTrust(needs: Needs, orgId: string, request: TrustReq
   return trust
 }
 
-/** Revokes a trust on all running servers. Safe to repeat. Throws 400 and 404. */
+/**
+ * Revokes a trust on all running servers. Safe to repeat: the time of an earlier revocation stays.
+ * Throws 400 and 404.
+ */
 export async function revokeTrust({ sql, clock }: Pick<Services, 'sql' | 'clock'>, id: string): Promise<Trust> {
   if (!isUuid(id.toLowerCase())) throw invalidId(id, 'trust')
   const now = clock.now()
   return sql.begin(async (tx) => {
-    const row = await revokeTrustRow(tx, id, now)
-    if (row === null) throw notFound('trust')
-    const { org_id, ...trust } = row
-    const isNew = trust.revoked_at?.getTime() === now.getTime()
-    if (isNew)
-      await audit(tx, org_id, { id: trust.id, action: 'oidc_trust.revoke', details: { name: trust.name } }, now)
-    return trust
+    const found = await lockTrust(tx, id)
+    if (found === null) throw notFound('trust')
+    const { org_id, ...trust } = found
+    if (trust.revoked_at !== null) return trust
+    await markTrustRevoked(tx, trust.id, now)
+    await audit(tx, org_id, { id: trust.id, action: 'oidc_trust.revoke', details: { name: trust.name } }, now)
+    return { ...trust, revoked_at: now }
   })
 }
 

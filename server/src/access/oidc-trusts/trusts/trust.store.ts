@@ -1,6 +1,6 @@
 import type { Organization } from '../../../organizations/organization.store.ts'
 import type { Db, Sql, Tx } from '../../../platform/db/sql.ts'
-import { ACCESS_CHANNEL } from '../../api-keys/api-key.store.ts'
+import { notifyAccessChanged } from '../../api-keys/api-key.store.ts'
 import type { Scope } from '../../scopes.ts'
 import type { Conditions } from '../conditions/conditions.ts'
 import type { TrustProvider } from '../token-job.ts'
@@ -42,7 +42,7 @@ export async function insertTrust(tx: Tx, orgId: string, trust: NewTrust): Promi
       ${tx.json(trust.conditions as never)}, ${trust.scopes}, ${trust.created_by}, ${trust.created_at},
       ${trust.expires_at}
     )`
-  await tx`select pg_notify(${ACCESS_CHANNEL}, '*')`
+  await notifyAccessChanged(tx)
 }
 
 /** The live trusts of an issuer in all organizations, oldest first. */
@@ -70,23 +70,24 @@ export async function listTrusts(db: Db, orgId: string): Promise<Trust[]> {
     limit ${TRUSTS_LISTED_MAX}`
 }
 
-/**
- * Revokes a trust and notifies all servers. Keeps the time of an earlier revocation. Returns null
- * for an unknown id.
- */
-export async function revokeTrustRow(tx: Tx, id: string, at: Date): Promise<(Trust & { org_id: string }) | null> {
+/** Locks a trust until the transaction ends. Returns null for an unknown id. */
+export async function lockTrust(tx: Tx, id: string): Promise<(Trust & { org_id: string }) | null> {
   const [row] = await tx<(Trust & { org_id: string })[]>`
-    with revoked as (
-      update oidc_trusts
-      set revoked_at = coalesce(revoked_at, ${at})
-      where id = ${id}
-      returning org_id, id, name, issuer, audience, provider, conditions, scopes, created_by, created_at, last_used_at,
-        expires_at, revoked_at
-    )
     select org_id, id, name, issuer, audience, provider, conditions, scopes, created_by, created_at, last_used_at,
-      expires_at, revoked_at, pg_notify(${ACCESS_CHANNEL}, '*') is null as notified
-    from revoked`
+      expires_at, revoked_at
+    from oidc_trusts
+    where id = ${id}
+    for update`
   return row ?? null
+}
+
+/** Revokes a trust and notifies all servers. */
+export async function markTrustRevoked(tx: Tx, id: string, at: Date): Promise<void> {
+  await tx`
+    update oidc_trusts
+    set revoked_at = ${at}
+    where id = ${id}`
+  await notifyAccessChanged(tx)
 }
 
 /** Stores the minute of the last use, as for API keys. */

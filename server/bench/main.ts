@@ -32,6 +32,8 @@ const BENCHMARKS: Benchmark<Setting>[] = [
   createCiRun,
   tokenVerification,
   createCiRunByToken,
+  createCiRunByToken,
+  tokenVerification,
   listRuns,
   ...listFindings,
   ...importSarif,

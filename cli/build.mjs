@@ -9,7 +9,8 @@ const DIST = process.argv[2] ?? `${CLI}dist`
 const { version, description, license, engines } = JSON.parse(readFileSync(`${CLI}package.json`, 'utf8'))
 
 /** CommonJS packages inside of the bundle load the modules of Node with `require`. */
-const REQUIRE = "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);"
+const REQUIRE =
+  "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);"
 
 rmSync(DIST, { recursive: true, force: true })
 mkdirSync(DIST, { recursive: true })

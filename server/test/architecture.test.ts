@@ -37,7 +37,10 @@ test('`shiplock verify` uses neither the network nor packages', () => {
   assert.deepEqual([...loaded.others].sort(), ['node:crypto', 'node:fs', 'node:os', 'node:util'])
 })
 
-/** What these files of the program load at start, directly or not. Other commands load more when they are called. */
+/**
+ * What these files of the program load at start, directly or not. Other commands load more when
+ * they are called.
+ */
 function loadedBy(paths: string[]) {
   const files = new Set<string>()
   const others = new Set<string>()

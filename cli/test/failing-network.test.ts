@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
 import { test } from 'node:test'
 import { ended, shiplock, startShiplock } from './support/program.ts'
 import { sendJson, startScriptedServer } from './support/scripted-server.ts'

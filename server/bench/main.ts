@@ -30,8 +30,6 @@ import { transparencyLog } from './transparency-log.bench.ts'
 
 const BENCHMARKS: Benchmark<Setting>[] = [
   createCiRun,
-  tokenVerification,
-  createCiRunByToken,
   createCiRunByToken,
   tokenVerification,
   listRuns,

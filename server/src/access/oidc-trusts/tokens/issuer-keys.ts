@@ -33,8 +33,8 @@ export class IssuerKeySets {
 }
 
 /**
- * Reads the keys of one issuer as rarely as possible. Simultaneous calls share one request, and a
- * failing issuer is asked at most once a minute.
+ * Reads the keys of one issuer as rarely as possible. Simultaneous calls share one request. A
+ * failing issuer is not asked for every token.
  */
 class IssuerKeys {
   readonly #issuer: string

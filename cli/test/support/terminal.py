@@ -11,7 +11,7 @@ if pid == 0:
     fcntl.ioctl(0, termios.TIOCSWINSZ, size)
     os.chdir(call["cwd"])
     os.execve(call["args"][0], call["args"], call["env"])
-screen, typed, deadline = b"", call["typed"], time.monotonic() + 60
+screen, typed, deadline = b"", call["typed"], time.monotonic() + 20
 while time.monotonic() < deadline:
     if not select.select([master], [], [], 0.1)[0]:
         continue
@@ -24,5 +24,7 @@ while time.monotonic() < deadline:
     screen += chunk
     while typed and typed[0]["after"].encode() in screen:
         os.write(master, typed.pop(0)["type"].encode())
+else:
+    os.kill(pid, 9)
 _, status = os.waitpid(pid, 0)
 json.dump({"code": os.waitstatus_to_exitcode(status), "screen": screen.decode()}, sys.stdout)

@@ -13,20 +13,20 @@ type OnTerminal = {
   rows?: number
 }
 
+type Shown = { code: number; screen: string }
+
 /** Runs the program on a terminal, and returns everything that was written to it. */
-export async function shiplockOnTerminal(
+export function shiplockOnTerminal(args: string[], terminal: OnTerminal): Promise<Shown> {
+  return onTerminal([process.execPath, BIN, ...args], terminal)
+}
+
+/** Runs any program on a terminal. */
+export async function onTerminal(
   args: string[],
   { env, typed = [], columns = 80, rows = 24 }: OnTerminal,
-): Promise<{ code: number; screen: string }> {
+): Promise<Shown> {
   const child = spawn('python3', [PTY], { stdio: ['pipe', 'pipe', 'inherit'] })
-  const call = {
-    args: [process.execPath, BIN, ...args],
-    env: environment({ TERM: 'xterm', ...env }),
-    cwd: HOME,
-    rows,
-    columns,
-    typed,
-  }
-  child.stdin.end(JSON.stringify(call))
-  return (await json(child.stdout)) as { code: number; screen: string }
+  const own = environment({ TERM: 'xterm', ...env })
+  child.stdin.end(JSON.stringify({ args, env: own, cwd: HOME, rows, columns, typed }))
+  return (await json(child.stdout)) as Shown
 }

@@ -1,5 +1,5 @@
 // `npm start`, `npm test`, `npm run test:s3`, `npm run test:opa`, `npm run test:provenance`,
-// `npm run bench`, `npm run bench:tracking`, `npm run check`: installs missing packages, then runs
+// `npm run test:sdk`, `npm run bench`, `npm run bench:tracking`, `npm run check`: installs missing packages, then runs
 // the program on Node 24.
 import { installIfNeeded, runNpm } from './server/bin/install.mjs'
 import { ROOT, runProgram } from './server/bin/supervise.mjs'
@@ -10,6 +10,7 @@ const PROGRAMS = {
   'test:s3': ['server/test/run-s3-tests.ts'],
   'test:opa': ['server/test/run-opa-tests.ts'],
   'test:provenance': ['server/test/run-provenance-tests.ts'],
+  'test:sdk': ['sdk/test/run-published-tests.ts'],
   bench: ['server/bench/main.ts'],
   'bench:tracking': ['server/bench/tracking/main.ts'],
 }

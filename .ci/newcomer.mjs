@@ -1,5 +1,5 @@
-// Walks the newcomer's path: a fresh clone, `npm start`, the README's shell lines as they are written
-// there, Ctrl-C.
+// Walks the newcomer's path: a fresh clone, `npm start`, the shell lines of the tutorials as they are
+// written there, Ctrl-C.
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -8,6 +8,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 const START_TIMEOUT_MS = 180_000
+/** The pages with shell lines, and what their output contains. */
+const TUTORIALS = {
+  'README.md': ['run_', 'CWE-22'],
+  'docs/api.md': ['"external_run_id":"shop/1"', '"status":"pending"', '"status":"queued"', '"cwes":["CWE-22"]'],
+}
 const clone = mkdtempSync(join(tmpdir(), 'shiplock-newcomer-'))
 
 execFileSync('git', ['clone', '--quiet', process.cwd(), clone])
@@ -19,26 +24,22 @@ const server = spawn('npm', ['start'], {
 })
 try {
   const key = await keyOf(server)
-  const output = runReadme(key)
-  for (const expected of [
-    '"external_run_id":"shop/1"',
-    '"status":"pending"',
-    '"status":"queued"',
-    '"cwes":["CWE-22"]',
-  ]) {
-    if (!output.includes(expected))
-      throw new Error(`the output of the README's commands does not contain ${expected}:\n${output}`)
+  for (const [page, expected] of Object.entries(TUTORIALS)) {
+    const output = runPage(page, key)
+    const missing = expected.filter((text) => !output.includes(text))
+    if (missing.length > 0)
+      throw new Error(`the output of the commands in ${page} does not contain ${missing.join(', ')}:\n${output}`)
+    console.log(`the commands in ${page} work as described`)
   }
-  console.log("the README's commands work as described")
 } finally {
   await stop()
   rmSync(clone, { recursive: true, force: true })
 }
 
-/** The README names the default port; another may be taken on this machine. */
-function runReadme(key) {
-  const readme = readFileSync(join(clone, 'README.md'), 'utf8')
-  const blocks = [...readme.matchAll(/```sh\n([\s\S]*?)```/g)].map((match) => match[1])
+/** The pages name the default port; another may be taken on this machine. */
+function runPage(page, key) {
+  const text = readFileSync(join(clone, page), 'utf8')
+  const blocks = [...text.matchAll(/```sh\n([\s\S]*?)```/g)].map((match) => match[1])
   const script = blocks.join('\n').replaceAll('127.0.0.1:8420', `127.0.0.1:${port}`)
   return execFileSync('bash', ['-euo', 'pipefail', '-c', script], {
     cwd: clone,

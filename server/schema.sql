@@ -177,10 +177,14 @@ create table ci_artifacts (
   put_until timestamp(3) with time zone not null,
   announced boolean not null default false,
   created_at timestamp(3) with time zone not null,
-  trust text not null default 'self_reported'::text,
+  trust text not null,
+  claimed_provider text,
+  claimed_repository_id text,
+  claimed_repository text,
   constraint ci_artifacts_pkey PRIMARY KEY (org_id, id),
   constraint ci_artifacts_org_id_report_id_fkey FOREIGN KEY (org_id, report_id) REFERENCES ci_reports(org_id, id),
   constraint ci_artifacts_check CHECK (((reason IS NOT NULL) = (status = 'rejected'::text))),
+  constraint ci_artifacts_claimed_check CHECK ((num_nonnulls(claimed_provider, claimed_repository_id, claimed_repository) = ANY (ARRAY[0, 3]))),
   constraint ci_artifacts_sha256_check CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text)),
   constraint ci_artifacts_size_check CHECK ((size >= 0)),
   constraint ci_artifacts_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'uploaded'::text, 'rejected'::text]))),
@@ -201,10 +205,10 @@ create table ci_attestations (
   parsed jsonb,
   created_at timestamp(3) with time zone not null,
   updated_at timestamp(3) with time zone not null,
-  trust text not null default 'self_reported'::text,
+  trust text not null,
   constraint ci_attestations_pkey PRIMARY KEY (org_id, id),
   constraint ci_attestations_org_id_report_id_fkey FOREIGN KEY (org_id, report_id) REFERENCES ci_reports(org_id, id),
-  constraint ci_attestations_kind_check CHECK ((kind = ANY (ARRAY['test-results'::text, 'coverage'::text, 'sbom'::text, 'scan'::text, 'custom'::text]))),
+  constraint ci_attestations_kind_check CHECK ((kind = ANY (ARRAY['test-results'::text, 'coverage'::text, 'sbom'::text, 'scan'::text, 'custom'::text, 'ownership'::text, 'provenance'::text]))),
   constraint ci_attestations_status_check CHECK ((status = ANY (ARRAY['pass'::text, 'fail'::text, 'warn'::text, 'info'::text]))),
   constraint ci_attestations_trust_check CHECK ((trust = ANY (ARRAY['verified'::text, 'self_reported'::text, 'untrusted'::text])))
 );
@@ -222,7 +226,7 @@ create table ci_reports (
   summary text,
   created_at timestamp(3) with time zone not null,
   updated_at timestamp(3) with time zone not null,
-  trust text not null default 'self_reported'::text,
+  trust text not null,
   constraint ci_reports_pkey PRIMARY KEY (org_id, id),
   constraint ci_reports_org_id_run_id_fkey FOREIGN KEY (org_id, run_id) REFERENCES ci_runs(org_id, id),
   constraint ci_reports_id_check CHECK ((id ~ '^[1-9][0-9]{0,2}-[0-9a-f]{24}$'::text)),
@@ -240,12 +244,14 @@ create table ci_run_attempts (
   started_at timestamp(3) with time zone not null,
   completed_at timestamp(3) with time zone,
   deadline_at timestamp(3) with time zone,
+  trust text not null,
   constraint ci_run_attempts_pkey PRIMARY KEY (org_id, run_id, number),
   constraint ci_run_attempts_org_id_run_id_fkey FOREIGN KEY (org_id, run_id) REFERENCES ci_runs(org_id, id),
   constraint ci_run_attempts_check CHECK ((completed_at >= started_at)),
   constraint ci_run_attempts_check1 CHECK (((completed_at IS NULL) = (status = ANY (ARRAY['queued'::text, 'in_progress'::text])))),
   constraint ci_run_attempts_number_check CHECK (((number >= 1) AND (number <= 999))),
-  constraint ci_run_attempts_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'in_progress'::text, 'success'::text, 'failure'::text, 'cancelled'::text, 'timed_out'::text, 'skipped'::text])))
+  constraint ci_run_attempts_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'in_progress'::text, 'success'::text, 'failure'::text, 'cancelled'::text, 'timed_out'::text, 'skipped'::text]))),
+  constraint ci_run_attempts_trust_check CHECK ((trust = ANY (ARRAY['verified'::text, 'self_reported'::text, 'untrusted'::text])))
 );
 CREATE INDEX ci_run_attempts_open ON public.ci_run_attempts USING btree (deadline_at) WHERE (completed_at IS NULL);
 
@@ -282,7 +288,7 @@ create table ci_runs (
   constraint ci_runs_pkey PRIMARY KEY (org_id, id),
   constraint ci_runs_check CHECK ((completed_at >= started_at)),
   constraint ci_runs_check1 CHECK (((completed_at IS NULL) = (status = ANY (ARRAY['queued'::text, 'in_progress'::text])))),
-  constraint ci_runs_claimed_check CHECK (((claimed_provider IS NULL) = (claimed_repository_id IS NULL))),
+  constraint ci_runs_claimed_check CHECK ((num_nonnulls(claims, claimed_provider, claimed_repository_id) = ANY (ARRAY[0, 3]))),
   constraint ci_runs_day_number_check CHECK (((day_number >= 1) AND (day_number <= 2000))),
   constraint ci_runs_newest_attempt_check CHECK (((newest_attempt >= 1) AND (newest_attempt <= 999))),
   constraint ci_runs_source_check CHECK ((num_nonnulls(ci_system, credential_type, credential_id, credential_name, day, day_number, deadline_at) =
@@ -299,7 +305,7 @@ CREATE UNIQUE INDEX ci_runs_by_day_number ON public.ci_runs USING btree (org_id,
 CREATE UNIQUE INDEX ci_runs_by_external_id ON public.ci_runs USING btree (org_id, ci_system, external_run_id);
 CREATE INDEX ci_runs_by_repository ON public.ci_runs USING btree (org_id, repository, created_at, id) WHERE (completed_at IS NOT NULL);
 CREATE INDEX ci_runs_open ON public.ci_runs USING btree (deadline_at) WHERE (completed_at IS NULL);
-CREATE INDEX ci_runs_open_verified ON public.ci_runs USING btree (org_id, created_at) WHERE ((completed_at IS NULL) AND (trust = 'verified'::text));
+CREATE INDEX ci_runs_open_at_host ON public.ci_runs USING btree (org_id, created_at) WHERE ((completed_at IS NULL) AND (provider <> 'other'::text));
 
 create table codehost_app_setups (
   state_sha256 bytea not null,
@@ -719,7 +725,7 @@ create table deployments (
   previous_attempt_id text,
   superseded_by_id text,
   branch text,
-  commit_sha text not null,
+  commit_sha text,
   commit_message text,
   release_name text,
   version text,
@@ -1145,6 +1151,7 @@ create table oidc_trusts (
   last_used_at timestamp(3) with time zone,
   expires_at timestamp(3) with time zone,
   revoked_at timestamp(3) with time zone,
+  constraint oidc_trusts_id_key UNIQUE (id),
   constraint oidc_trusts_pkey PRIMARY KEY (org_id, id),
   constraint oidc_trusts_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
   constraint oidc_trusts_audience_check CHECK (((length(audience) >= 1) AND (length(audience) <= 500))),
@@ -1675,6 +1682,7 @@ create table security_uploads (
   created_at timestamp(3) with time zone not null,
   updated_at timestamp(3) with time zone not null,
   reported_commit_sha text,
+  trust text not null,
   constraint security_uploads_pkey PRIMARY KEY (org_id, id),
   constraint security_uploads_org_id_repository_no_fkey FOREIGN KEY (org_id, repository_no) REFERENCES reported_repositories(org_id, id),
   constraint security_uploads_check CHECK (((status = 'failed'::text) = (error IS NOT NULL))),
@@ -1686,7 +1694,8 @@ create table security_uploads (
   constraint security_uploads_requested_format_check CHECK ((requested_format = ANY (ARRAY['auto'::text, 'sarif'::text, 'cyclonedx'::text, 'spdx'::text]))),
   constraint security_uploads_sha256_check CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text)),
   constraint security_uploads_size_check CHECK ((size >= 1)),
-  constraint security_uploads_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'queued'::text, 'parsing'::text, 'finished'::text, 'failed'::text])))
+  constraint security_uploads_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'queued'::text, 'parsing'::text, 'finished'::text, 'failed'::text]))),
+  constraint security_uploads_trust_check CHECK ((trust = ANY (ARRAY['uploaded'::text, 'verified'::text, 'self_reported'::text, 'untrusted'::text])))
 );
 CREATE UNIQUE INDEX security_uploads_by_artifact ON public.security_uploads USING btree (org_id, artifact_id) WHERE (artifact_id IS NOT NULL);
 CREATE INDEX security_uploads_by_commit ON public.security_uploads USING btree (org_id, repository_no, commit_sha, created_at);

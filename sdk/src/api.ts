@@ -55,5 +55,12 @@ export type Api = { GET: Call<'get'>; POST: Call<'post'>; PATCH: Call<'patch'> }
 export type Connection = { api: Api; settings: HttpSettings }
 
 export function createApi(url: string, settings: HttpSettings): Api {
-  return createFetchClient<paths>({ baseUrl: url, fetch: jsonFetch(settings) }) as unknown as Api
+  const client = createFetchClient<paths>({ baseUrl: url })
+  const send = jsonFetch(settings)
+  // The signal is not passed on to Request, which would keep a listener on it.
+  const call =
+    (method: Method) =>
+    (path: never, { signal, ...options }: { signal?: AbortSignal | undefined } = {}) =>
+      client.request(method, path, { ...options, fetch: (request: Request) => send(request, signal) } as never)
+  return { GET: call('get'), POST: call('post'), PATCH: call('patch') } as unknown as Api
 }

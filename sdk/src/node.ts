@@ -2,9 +2,8 @@ import { createHash } from 'node:crypto'
 import { createReadStream, statSync } from 'node:fs'
 import { basename } from 'node:path'
 import type { Hash, Source } from './files/source.ts'
+import { readFileChunks } from './node/file-chunks.ts'
 import { sendByHttp } from './node/send-by-http.ts'
-
-const CHUNK_BYTES = 1024 * 1024
 
 /**
  * A file on disk. Its size is read at once: throws the error of the file system, such as ENOENT.
@@ -13,10 +12,12 @@ const CHUNK_BYTES = 1024 * 1024
 export function fileSource(path: string): Source {
   const stats = statSync(path)
   if (!stats.isFile()) throw new Error(`${path} is not a file.`)
+  const { size } = stats
   return {
     name: basename(path),
-    size: stats.size,
-    open: () => createReadStream(path, { highWaterMark: CHUNK_BYTES }),
+    size,
+    open: () => createReadStream(path),
+    borrow: () => readFileChunks(path, size),
     createHash: nativeHash,
     send: sendByHttp,
   }

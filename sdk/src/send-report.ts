@@ -19,6 +19,10 @@ export type SendReportOptions = {
 }
 
 type Sending = Connection & { files: ReportFile[] } & SendReportOptions
+type Slots = ReportResult['uploads']
+type ReportPath = { run_id: string; report_id: string }
+/** What became of the files of one request: the results, and the errors of those that failed. */
+type Sent = { results: ArtifactResult[]; failures: unknown[] }
 
 /** The most artifacts and attestations that one request takes. */
 const ARTIFACTS_MAX = 50
@@ -35,52 +39,56 @@ export async function sendReport(
   runId: string,
   report: NewReport,
 ): Promise<{ report: ReportResult; results: ArtifactResult[] }> {
-  const stored = await storeReport(sending, runId, report)
-  const failures = await sendFiles(sending, stored.uploads)
-  const results = await completeFiles(sending, stored)
-  if (failures.length > 0) throw failures[0]
-  return { report: stored, results }
+  const [artifacts = [], ...more] = inParts(await describeFiles(sending), ARTIFACTS_MAX)
+  const [attestations = [], ...moreAttestations] = inParts(report.attestations ?? [], ATTESTATIONS_MAX)
+  const { api, signal } = sending
+  const params = { path: { run_id: runId } }
+  const body = { ...report, attestations, artifacts }
+  const stored = (await api.POST('/v1/ci/runs/{run_id}/reports', { params, body, signal })).data.data
+  for (const part of moreAttestations) await addAttestations(sending, stored, part)
+  const sent = [await sendFiles(sending, stored, stored.uploads)]
+  // Slots expire, so the next ones are requested when the last ones have been used.
+  for (const part of more) sent.push(await sendFiles(sending, stored, await addArtifacts(sending, stored, part)))
+  const [failure] = sent.flatMap(({ failures }) => failures)
+  if (failure !== undefined) throw failure
+  return { report: stored, results: sent.flatMap(({ results }) => results) }
 }
 
-/** Creates the report with as much as one request takes, and adds the rest. */
-async function storeReport({ api, files, signal }: Sending, runId: string, report: NewReport): Promise<ReportResult> {
+type NewArtifact = NonNullable<CallOptions<operations['createCiReport']>['body']['artifacts']>[number]
+type NewAttestation = NonNullable<NewReport['attestations']>[number]
+
+async function describeFiles({ files, signal }: Sending): Promise<NewArtifact[]> {
   const artifacts = []
   for (const { path, source } of files) artifacts.push({ path, ...(await hashSource(source, { signal })) })
-  const [first = [], ...rest] = inParts(artifacts, ARTIFACTS_MAX)
-  const [attestations = [], ...moreAttestations] = inParts(report.attestations ?? [], ATTESTATIONS_MAX)
-  const created = await api.POST('/v1/ci/runs/{run_id}/reports', {
-    params: { path: { run_id: runId } },
-    body: { ...report, attestations, artifacts: first },
-    signal,
-  })
-  const stored = created.data.data
-  const params = { path: { run_id: stored.run_id, report_id: stored.report_id } }
-  for (const attestations of moreAttestations) {
-    const added = await api.POST('/v1/ci/runs/{run_id}/reports/{report_id}/attestations', {
-      params,
-      body: { attestations },
-      signal,
-    })
-    stored.warnings.push(...added.data.data.warnings)
-  }
-  for (const artifacts of rest) {
-    const added = await api.POST('/v1/ci/runs/{run_id}/reports/{report_id}/artifacts', {
-      params,
-      body: { artifacts },
-      signal,
-    })
-    stored.uploads.push(...added.data.data.uploads)
-    stored.skipped.push(...added.data.data.skipped)
-    stored.warnings.push(...added.data.data.warnings)
-  }
-  return stored
+  return artifacts
 }
 
-/** Sends the files, a few at a time. Returns the errors of those that failed. */
-async function sendFiles(
-  { files, settings, onProgress, signal }: Sending,
-  slots: ReportResult['uploads'],
-): Promise<unknown[]> {
+async function addAttestations({ api, signal }: Sending, stored: ReportResult, attestations: NewAttestation[]) {
+  const added = await api.POST('/v1/ci/runs/{run_id}/reports/{report_id}/attestations', {
+    params: { path: pathOf(stored) },
+    body: { attestations },
+    signal,
+  })
+  stored.warnings.push(...added.data.data.warnings)
+}
+
+/** Adds the answer to the stored report. Returns the new slots. */
+async function addArtifacts({ api, signal }: Sending, stored: ReportResult, artifacts: NewArtifact[]): Promise<Slots> {
+  const added = await api.POST('/v1/ci/runs/{run_id}/reports/{report_id}/artifacts', {
+    params: { path: pathOf(stored) },
+    body: { artifacts },
+    signal,
+  })
+  const { uploads, skipped, warnings } = added.data.data
+  stored.uploads = [...stored.uploads, ...uploads]
+  stored.skipped.push(...skipped)
+  stored.warnings.push(...warnings)
+  return uploads
+}
+
+/** Sends the files of the slots, a few at a time, and completes them. */
+async function sendFiles(sending: Sending, stored: ReportResult, slots: Slots): Promise<Sent> {
+  const { files, settings, onProgress, signal } = sending
   const sources = new Map(files.map(({ path, source }) => [path, source]))
   const signals = [signal, settings.signal]
   const failures: unknown[] = []
@@ -94,24 +102,22 @@ async function sendFiles(
     }
   }
   await Promise.all(Array.from({ length: PARALLEL_FILES }, sendNext))
-  return failures
+  return { results: await completeFiles(sending, stored, slots), failures }
 }
 
-async function completeFiles(
-  { api, signal }: Sending,
-  { run_id, report_id, uploads }: ReportResult,
-): Promise<ArtifactResult[]> {
-  const paths = new Map(uploads.map(({ artifact_id, path }) => [artifact_id, path]))
-  const results: ArtifactResult[] = []
-  for (const artifact_ids of inParts([...paths.keys()], ARTIFACTS_MAX)) {
-    const { data } = await api.POST('/v1/ci/runs/{run_id}/reports/{report_id}/artifacts/complete', {
-      params: { path: { run_id, report_id } },
-      body: { artifact_ids },
-      signal,
-    })
-    results.push(...data.data.results.map((result) => ({ ...result, path: paths.get(result.artifact_id) ?? '' })))
-  }
-  return results
+async function completeFiles({ api, signal }: Sending, stored: ReportResult, slots: Slots): Promise<ArtifactResult[]> {
+  if (slots.length === 0) return []
+  const paths = new Map(slots.map(({ artifact_id, path }) => [artifact_id, path]))
+  const { data } = await api.POST('/v1/ci/runs/{run_id}/reports/{report_id}/artifacts/complete', {
+    params: { path: pathOf(stored) },
+    body: { artifact_ids: [...paths.keys()] },
+    signal,
+  })
+  return data.data.results.map((result) => ({ ...result, path: paths.get(result.artifact_id) ?? '' }))
+}
+
+function pathOf({ run_id, report_id }: ReportResult): ReportPath {
+  return { run_id, report_id }
 }
 
 function inParts<T>(items: readonly T[], size: number): T[][] {

@@ -8,19 +8,20 @@ import type { components, operations } from './openapi.ts'
 export type SecurityUpload = components['schemas']['SecurityUpload']
 type NewUpload = CallOptions<operations['createSecurityUpload']>['body']
 
-export type UploadReportOptions = Pick<
-  NewUpload,
-  'repository' | 'category' | 'provider' | 'repositoryId' | 'format' | 'tracked'
-> & {
+type OptionalTarget = 'category' | 'provider' | 'repositoryId' | 'format' | 'tracked'
+
+export type UploadReportOptions = { [Field in OptionalTarget]?: NewUpload[Field] | undefined } & {
+  /** The repository as `owner/name`. */
+  repository: string
   /** The branch or tag that was scanned. Defaults to the tracked branch of the repository. */
-  ref?: string
+  ref?: string | undefined
   /** The commit that was scanned, as a full or abbreviated SHA. */
-  commit?: string
+  commit?: string | undefined
   /** Waits until the report has been read, or has turned out not to be readable. Default: true. */
-  wait?: boolean
+  wait?: boolean | undefined
   /** Called with the number of bytes that have been sent, at most ten times a second. */
   onProgress?: ((sentBytes: number) => void) | undefined
-  /** Called with the upload whenever its status or its counts have changed. */
+  /** Called with the completed upload, and again whenever it has changed. */
   onState?: ((upload: SecurityUpload) => void) | undefined
   signal?: AbortSignal | undefined
 }
@@ -35,37 +36,40 @@ const POLL_MS = [250, 500, 1000, 2000]
 export async function uploadReport(
   connection: Connection,
   source: Source,
-  { ref, commit, wait = true, onProgress, onState, signal, ...target }: UploadReportOptions,
+  options: UploadReportOptions,
 ): Promise<SecurityUpload> {
+  const { onProgress, signal } = options
   const { api, settings } = connection
-  const { size, sha256 } = await hashSource(source, { signal })
-  const file = {
-    filename: source.name,
-    size,
-    sha256,
-    ...(ref && { gitRef: ref }),
-    ...(commit && { commitSha: commit }),
-  }
-  const created = await api.POST('/v1/security/uploads', { body: { ...target, ...file }, signal })
-  const { put: slot, upload } = created.data.data
-  if (slot === null) return wait ? untilRead(connection, upload, { onState, signal }) : upload
-  await sendToSlot(settings, slot, source, { onProgress, signals: [signal, settings.signal] })
+  const created = await api.POST('/v1/security/uploads', { body: await describe(source, options), signal })
+  const { put, upload } = created.data.data
+  if (put === null) return options.wait === false ? upload : untilRead(connection, upload, options)
+  await sendToSlot(settings, put, source, { onProgress, signals: [signal, settings.signal] })
   const params = { path: { uploadId: upload.id } }
-  const completed = await api.POST('/v1/security/uploads/{uploadId}/complete', { params, signal })
-  return wait ? untilRead(connection, completed.data.data.upload, { onState, signal }) : completed.data.data.upload
+  const completed = (await api.POST('/v1/security/uploads/{uploadId}/complete', { params, signal })).data.data.upload
+  return options.wait === false ? completed : untilRead(connection, completed, options)
+}
+
+/** The body of createSecurityUpload. JSON leaves out what is undefined. */
+async function describe(source: Source, options: UploadReportOptions): Promise<NewUpload> {
+  const { repository, provider, repositoryId, category, format, tracked, signal } = options
+  const target = { repository, provider, repositoryId, category, gitRef: options.ref, commitSha: options.commit }
+  const { size, sha256 } = await hashSource(source, { signal })
+  return { filename: source.name, size, sha256, format, ...target, tracked } as NewUpload
 }
 
 async function untilRead(
   { api, settings }: Connection,
   upload: SecurityUpload,
-  { onState, signal }: Pick<UploadReportOptions, 'onState' | 'signal'>,
+  { onState, signal }: UploadReportOptions,
 ): Promise<SecurityUpload> {
+  const params = { path: { uploadId: upload.id } }
   let state = upload
-  for (let looks = 0; ; looks++) {
-    onState?.(state)
-    if (state.status === 'finished' || state.status === 'failed') return state
+  onState?.(state)
+  for (let looks = 0; state.status !== 'finished' && state.status !== 'failed'; looks++) {
     await sleep(POLL_MS[Math.min(looks, POLL_MS.length - 1)] as number, [signal, settings.signal])
-    const params = { path: { uploadId: upload.id } }
-    state = (await api.GET('/v1/security/uploads/{uploadId}', { params, signal })).data.data
+    const next = (await api.GET('/v1/security/uploads/{uploadId}', { params, signal })).data.data
+    if (JSON.stringify(next) !== JSON.stringify(state)) onState?.(next)
+    state = next
   }
+  return state
 }

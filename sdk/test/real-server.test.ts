@@ -5,29 +5,26 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { blobSource, createClient, hashSource, type ShiplockClient, ShiplockError, streamSource } from '@shiplock/sdk'
 import { fileSource } from '@shiplock/sdk/node'
-import { work } from '../../server/src/work.ts'
-import { type Caller, startTestApi, type TestApi } from '../../server/test/support/api.ts'
+import type { Caller, TestApi } from '../../server/test/support/api.ts'
 import { configureGate } from '../../server/test/support/gates.ts'
 import { sarif, sarifResult } from '../../server/test/support/sarif.ts'
+import { startApiWithWorker } from './support/api-with-worker.ts'
 
 const SHA = '0123456789abcdef0123456789abcdef01234567'
 const REPORT = JSON.stringify(sarif([sarifResult('a'), sarifResult('b')]))
 
 let api: TestApi
-let worker: Awaited<ReturnType<typeof work>>
 let caller: Caller
 let client: ShiplockClient
 let directory: string
 
 before(async () => {
   directory = await mkdtemp(join(tmpdir(), 'shiplock-sdk-'))
-  api = await startTestApi()
-  worker = await work(api.services, api.database)
+  api = await startApiWithWorker()
   caller = await api.caller()
   client = createClient({ url: `${api.url}/`, token: caller.key })
 })
 after(async () => {
-  await worker?.close()
   await api?.close()
   await rm(directory, { recursive: true })
 })
@@ -106,6 +103,14 @@ for (const [what, open] of [
   })
 }
 
+test('the target of a report is sent as the API names it, and waiting can be turned off', async () => {
+  const options = { repository: 'acme/shop', ref: 'feature', commit: SHA, category: 'x', tracked: false, wait: false }
+  const upload = await client.uploadReport(blobSource(new Blob([REPORT]), 'dir/x.sarif'), options)
+  const { filename, git_ref, commit_sha, category, tracked } = upload
+  assert.deepEqual([filename, git_ref, commit_sha, category, tracked], ['x.sarif', 'feature', SHA, 'x', false])
+  assert.ok(['queued', 'parsing', 'finished'].includes(upload.status))
+})
+
 test('a report that cannot be read is returned as `failed` with the reason', async () => {
   const upload = await client.uploadReport(blobSource(new Blob(['{}']), 'x.json'), { repository: 'acme/shop' })
   assert.equal(upload.status, 'failed')
@@ -132,6 +137,22 @@ test('a job report is stored with more files and attestations than one request t
   assert.deepEqual(new Set(results.map(({ status }) => status)), new Set(['uploaded']))
   assert.deepEqual(results.map(({ path }) => path).sort(), files.map(({ path }) => path).sort())
   assert.deepEqual([...sent].sort(), files.map(({ path, source }) => [path, source.size]).sort())
+})
+
+test('a file that cannot be sent is an error, and the others are completed', async () => {
+  const runId = await startRun()
+  const good = blobSource(new Blob(['good']), 'good.txt')
+  const bad = { ...blobSource(new Blob(['bad']), 'bad.txt'), sha256: 'f'.repeat(64) }
+  const files = [
+    { path: 'bad.txt', source: bad },
+    { path: 'good.txt', source: good },
+  ]
+  await assert.rejects(client.sendReport(runId, { job: {} }, files), {
+    name: 'ShiplockError',
+    code: 'checksum_mismatch',
+  })
+  const again = await client.sendReport(runId, { job: {} }, [{ path: 'good.txt', source: good }])
+  assert.deepEqual([again.report.skipped, again.results], [[{ path: 'good.txt', reason: 'already_uploaded' }], []])
 })
 
 test('waitForGate returns the decision', async () => {

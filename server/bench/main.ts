@@ -18,20 +18,24 @@ import { listRuns } from './list-runs.bench.ts'
 import { describeMachine } from './machine.ts'
 import { putObject } from './put-object.bench.ts'
 import { type Report, toMarkdown, toTable } from './report.ts'
+import { sendFile } from './send-file.bench.ts'
 import { type Setting, withSetting } from './setting.ts'
 import { firstStart, secondStart } from './start-time.bench.ts'
 
 import { newStatements, storedStatements } from './statements.bench.ts'
 
+import { tokenVerification } from './token-verification.bench.ts'
 import { transparencyLog } from './transparency-log.bench.ts'
 
 const BENCHMARKS: Benchmark<Setting>[] = [
   createCiRun,
+  tokenVerification,
   listRuns,
   ...listFindings,
   ...importSarif,
   createCiReport,
   putObject,
+  ...sendFile,
   gateDecision,
   gatePolls,
   ...largeReport,

@@ -39,7 +39,7 @@ function toRow({ name, unit, ours, bare, ratio, rounds, bar, ok }: Result): stri
 }
 
 function figure(value: number, unit: string): string {
-  return `${value.toFixed(value < 100 ? 1 : 0)} ${unit}`
+  return `${value.toFixed(value < 1 ? 3 : value < 100 ? 1 : 0)} ${unit}`
 }
 
 function describeBar(bar: Bar | null, unit: string): string {

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { registerAuthorization } from './access/gateway/authorize.ts'
+import { ingestRoutes } from './ci/ingest/ingest.routes.ts'
 import { pipelineRunRoutes } from './ci/pipeline-runs/pipeline-run.routes.ts'
 import { PipelineRun } from './ci/pipeline-runs/pipeline-run.schema.ts'
 import { reportRoutes } from './ci/reports/report.routes.ts'
@@ -46,10 +47,11 @@ const DESCRIPTION = {
 issues, evaluates policies, and approves or rejects deployments.
 
 - **Authentication**: send an API key of your organization as \`Authorization: Bearer <API key>\`. Each operation states
-  the scope that the key needs.
+  the scope that the key needs. Operations with the scopes \`write:ci\` and \`write:security-findings\` also accept the OIDC
+  token of a CI job, if your organization has a trust whose conditions the token satisfies.
 - **Responses**: a single object is \`{ "data": … }\`, a list is \`{ "data": […], "next_cursor": …, "meta": … }\`. Lists
   are sorted newest first. To get the next page, send \`next_cursor\` as \`cursor\`.
-- **Errors**: \`{ "error": { "code", "message", "details" } }\`, except for a rejected API key:
+- **Errors**: \`{ "error": { "code", "message", "details" } }\`, except for a rejected key or token:
   \`{ "message": "Unauthorized" }\` or \`{ "message": "Forbidden" }\`.
 - **Repeating requests**: every operation that creates an object can be repeated safely. The status is 201 if the object
   was created and 200 if it existed.
@@ -61,7 +63,8 @@ issues, evaluates policies, and approves or rejects deployments.
     apiKey: {
       type: 'http',
       scheme: 'bearer',
-      description: 'An API key of an organization: `shl_live_…` for production, `shl_dev_…` for development.',
+      description:
+        'An API key of an organization: `shl_live_…` for production, `shl_dev_…` for development. Operations with the scopes `write:ci` and `write:security-findings` also accept the OIDC token of a CI job (a JWT) for which the organization has a trust.',
     },
     pollToken: {
       type: 'http',
@@ -119,6 +122,7 @@ export async function createApp(services: Services): Promise<HttpServer> {
 
   await app.register(runRoutes, services)
   await app.register(reportRoutes, services)
+  await app.register(ingestRoutes, services)
   await app.register(pipelineRunRoutes, services)
   await app.register(uploadRoutes, services)
   await app.register(findingRoutes, services)

@@ -168,7 +168,7 @@ function addressOf(host: string, port: number): string {
 }
 
 /** True for the name and the addresses of this machine (RFC 6761 §6.3, RFC 6890 §2.2.2). */
-function isLoopback(hostname: string): boolean {
+export function isLoopback(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(hostname)
 }
 

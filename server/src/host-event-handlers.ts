@@ -2,6 +2,7 @@ import { applyCheck, applyPullRequest, applyPush, applyReview } from './ci/chang
 import { findRunRepository } from './ci/evidence/newest-runs.store.ts'
 import { applyHostJob, applyHostRun, applyPullRequestToRuns } from './ci/provider-runs/apply-host-run.ts'
 import { listOpenProviderRuns } from './ci/provider-runs/provider-run.store.ts'
+import { attemptExists } from './ci/runs/run-attempt.store.ts'
 import { applyRepositoryEvent } from './codehosts/connections/remember-repository.ts'
 import type { HostEventHandlers } from './codehosts/deliveries/host-event-handler.ts'
 import { hostRunId } from './codehosts/host-ids.ts'
@@ -54,7 +55,9 @@ export const syncParts: SyncParts = {
 /** What reading a run that other events name needs of the slices above it. */
 export const runParts: RunParts = {
   handlers: hostEventHandlers,
-  async isKnown(db, { org_id, provider, run_id }) {
-    return (await findRunRepository(db, org_id, hostRunId(provider as Provider, run_id))) !== null
+  async isKnown(db, { org_id, provider, run_id: hostId, attempt }) {
+    const run_id = hostRunId(provider as Provider, hostId)
+    if (attempt !== undefined) return attemptExists(db, { org_id, run_id, attempt })
+    return (await findRunRepository(db, org_id, run_id)) !== null
   },
 }

@@ -3,7 +3,8 @@ import { renameVerifiedRuns } from './ci/provider-runs/apply-host-run.ts'
 import { readRunDetails } from './ci/provider-runs/details/read-run-details.job.ts'
 import { readRunFailures } from './ci/provider-runs/failure/read-run-failures.job.ts'
 import { completeRuns } from './ci/provider-runs/history/complete-runs.job.ts'
-import { artifactCompleted, reportChanged } from './ci/reports/change-report.ts'
+import { artifactCompleted, ownershipCompleted, reportChanged } from './ci/reports/change-report.ts'
+import { readOwnership } from './ci/reports/ownership/read-ownership.ts'
 import { settleOverdueRuns } from './ci/runs/settle-overdue-runs.job.ts'
 import { runFinished } from './ci/runs/update-run.ts'
 import { callEnded } from './codehosts/calls/request-call.ts'
@@ -87,6 +88,7 @@ export const jobs: Job<Services, never>[] = [
   subscribe(runFinished, followRun, reconsiderGates, reconsiderRun),
   subscribe(reportChanged, reconsiderGates, reconsiderRun),
   subscribe(artifactCompleted, readArtifact),
+  subscribe(ownershipCompleted, readOwnership),
   { ...readUploadJob, run: readReportFile, giveUp: failUnreadReport },
   subscribe(uploadFinished, reconsiderGatesOfUpload, reconsiderUpload),
   readAlertJob,

@@ -58,6 +58,23 @@ function loadedBy(paths: string[]) {
   return { files, others }
 }
 
+const SDK = new URL('../../sdk/src/', import.meta.url).pathname
+
+test('the SDK needs openapi-fetch alone, Node.js only in its own entry, and has no circles', () => {
+  const files = globSync('**/*.ts', { cwd: SDK }).map((path) => sourceOf(path, readFileSync(SDK + path, 'utf8')))
+  assert.ok(files.length > 15)
+  const foreign = files.flatMap(({ path, text }) =>
+    importsOf(text).flatMap(({ specifier }) => (isOfSdk(path, specifier) ? [] : [`${path} imports ${specifier}`])),
+  )
+  assert.deepEqual(foreign, [])
+  assert.deepEqual(importCycles(files), [])
+})
+
+function isOfSdk(path: string, specifier: string): boolean {
+  if (specifier.startsWith('node:')) return path === 'node.ts' || path.startsWith('node/')
+  return specifier === 'openapi-fetch' || (specifier.startsWith('.') && !specifier.includes('server/'))
+}
+
 const BROKEN: [rule: string, path: string, text: string][] = [
   [
     'a slice imports one above it',

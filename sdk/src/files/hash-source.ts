@@ -1,6 +1,6 @@
 import { throttled } from './progress.ts'
 import { Sha256 } from './sha256.ts'
-import { chunksOf, type Source } from './source.ts'
+import { borrowedChunksOf, type Source } from './source.ts'
 
 export type HashOptions = {
   /** Called with the number of bytes that have been read, at most ten times a second. */
@@ -19,7 +19,7 @@ export async function hashSource(
   const report = throttled(onProgress, size)
   let readBytes = 0
   report(0)
-  for await (const chunk of chunksOf(source)) {
+  for await (const chunk of borrowedChunksOf(source)) {
     signal?.throwIfAborted()
     hash.update(chunk)
     readBytes += chunk.byteLength

@@ -3,10 +3,9 @@ import { errorOf } from '../http/error-body.ts'
 import type { HttpSettings } from '../http/json-fetch.ts'
 import { RETRY_POLICY, type Retry, type RetryPolicy, withRetries } from '../http/retry.ts'
 import { throttled } from './progress.ts'
-import type { PutSender } from './put-sender.ts'
 import { fetchSender } from './send-by-fetch.ts'
 import { hasXhr, sendByXhr } from './send-by-xhr.ts'
-import type { Source } from './source.ts'
+import type { PutSender, Source } from './source.ts'
 
 /** Where a file is sent: an upload slot of a report, or the `put` of a security upload. */
 export type Slot = { url: string; headers: Record<string, string> }
@@ -54,7 +53,9 @@ export async function sendToSlot(
   onSent(source.size)
 }
 
-/** A browser cannot stream a request over HTTP/1.1, and reports progress only with XMLHttpRequest. */
+/**
+ * A browser cannot stream a request over HTTP/1.1, and reports progress only with XMLHttpRequest.
+ */
 function senderFor(source: Source, fetch: PutOptions['fetch']): PutSender {
   if (fetch) return fetchSender(fetch)
   return source.send ?? (hasXhr() ? sendByXhr : fetchSender(globalThis.fetch))

@@ -1,51 +1,37 @@
 import { unreachable } from '../http/errors.ts'
 import { toAnswer } from '../http/json-fetch.ts'
-import { type PutRequest, type PutSender, withLength } from './put-sender.ts'
-import { chunksOf } from './source.ts'
+import { CountedContent, withLength } from './put-attempt.ts'
+import { chunksOf, type PutSender, toBlob } from './source.ts'
 
-/** Streams the file with `fetch`, outside of browsers. */
+/** Deno does not send the Content-Length of a stream. */
+const isDeno = 'Deno' in globalThis
+
+/** Sends the file with `fetch`, outside of browsers: as a stream, if the platform can. */
 export function fetchSender(fetch: typeof globalThis.fetch): PutSender {
   return async ({ url, headers, source, onSent, signal }) => {
-    const upload = countedStream({ source, onSent })
-    const init = {
-      method: 'PUT',
-      headers: withLength(headers, source.size),
-      // A stream without content would be sent with Transfer-Encoding.
-      body: source.size === 0 ? '' : upload.stream,
-      duplex: 'half',
-      redirect: 'manual' as const,
-      signal,
-    }
+    const content = new CountedContent(chunksOf(source), onSent)
+    const chunks = content[Symbol.asyncIterator]()
+    // An empty stream would be sent with Transfer-Encoding.
+    const body = isDeno || source.size === 0 ? await toBlob(source) : toStream(chunks)
+    const put = { method: 'PUT', headers: withLength(headers, source.size), body, redirect: 'manual', signal } as const
     try {
-      const response = await fetch(url, init as RequestInit)
+      const response = await fetch(url, { ...put, duplex: 'half' } as RequestInit)
       return toAnswer(url, response, await response.text())
     } catch (error) {
-      throw upload.failure() ?? unreachable(url, error)
+      throw content.failure ?? unreachable(url, error)
+    } finally {
+      // Closes the file if the request ended early. Not awaited, because a read may never end.
+      chunks.return().catch(() => {})
     }
   }
 }
 
-/** The content as a stream that counts what is taken from it and keeps the error of reading it. */
-function countedStream({ source, onSent }: Pick<PutRequest, 'source' | 'onSent'>) {
-  const chunks = chunksOf(source)
-  let sentBytes = 0
-  let failure: unknown
-  const stream = new ReadableStream<Uint8Array>({
-    pull: async (controller) => {
-      try {
-        const { done, value } = await chunks.next()
-        if (done) return controller.close()
-        controller.enqueue(value)
-        sentBytes += value.byteLength
-        onSent(sentBytes)
-      } catch (error) {
-        failure = error
-        controller.error(error)
-      }
-    },
-    cancel: async () => {
-      await chunks.return()
-    },
-  })
-  return { stream, failure: () => failure }
+/** Reads nothing before it is asked to. Not every platform has ReadableStream.from. */
+function toStream(chunks: AsyncGenerator<Uint8Array, void, undefined>): ReadableStream<Uint8Array> {
+  const pull = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
+    const { done, value } = await chunks.next()
+    if (done) controller.close()
+    else controller.enqueue(value)
+  }
+  return new ReadableStream({ pull }, { highWaterMark: 0 })
 }

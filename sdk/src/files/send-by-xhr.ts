@@ -1,7 +1,6 @@
 import type { Answer } from '../http/error-body.ts'
 import { unreachable } from '../http/errors.ts'
-import type { PutRequest } from './put-sender.ts'
-import { chunksOf, type Source } from './source.ts'
+import { type PutRequest, toBlob } from './source.ts'
 
 /** The part of XMLHttpRequest that is used here. Its type is missing outside of browsers. */
 type Xhr = {
@@ -26,7 +25,7 @@ export function hasXhr(): boolean {
 
 /** Sends the file with XMLHttpRequest, which reads a Blob from disk and reports progress. */
 export async function sendByXhr({ url, headers, source, onSent, signal }: PutRequest): Promise<Answer> {
-  const blob = source.blob ?? (await toBlob(source))
+  const blob = await toBlob(source)
   signal.throwIfAborted()
   const xhr = new (platform.XMLHttpRequest as new () => Xhr)()
   const abort = () => xhr.abort()
@@ -49,13 +48,6 @@ export async function sendByXhr({ url, headers, source, onSent, signal }: PutReq
 /** A browser sets Content-Length itself and refuses to have it set. */
 function setHeader(xhr: Xhr, name: string, value: string): void {
   if (name.toLowerCase() !== 'content-length') xhr.setRequestHeader(name, value)
-}
-
-/** Collects the content in a Blob, which browsers keep on disk if it is large. */
-async function toBlob(source: Source): Promise<Blob> {
-  const parts: Blob[] = []
-  for await (const chunk of chunksOf(source)) parts.push(new Blob([chunk as Uint8Array<ArrayBuffer>]))
-  return new Blob(parts)
 }
 
 function toAnswer(url: string, xhr: Xhr): Answer {

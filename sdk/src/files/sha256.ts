@@ -77,13 +77,17 @@ function expand(w: Int32Array, bytes: Uint8Array, at: number): void {
 
 /** The compression of one block (6.2.2, steps 2 to 4). */
 function mix(state: Int32Array, w: Int32Array): void {
-  let [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0] = state
+  let a = word(state, 0)
+  let b = word(state, 1)
+  let c = word(state, 2)
+  let d = word(state, 3)
+  let e = word(state, 4)
+  let f = word(state, 5)
+  let g = word(state, 6)
+  let h = word(state, 7)
   for (let t = 0; t < ROUNDS; t++) {
-    const sum1 = rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)
-    const chosen = (e & f) ^ (~e & g)
-    const t1 = (h + sum1 + chosen + word(K, t) + word(w, t)) | 0
-    const sum0 = rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)
-    const majority = (a & b) ^ (a & c) ^ (b & c)
+    const t1 = (h + sum1(e) + choose(e, f, g) + word(K, t) + word(w, t)) | 0
+    const t2 = (sum0(a) + majority(a, b, c)) | 0
     h = g
     g = f
     f = e
@@ -91,11 +95,32 @@ function mix(state: Int32Array, w: Int32Array): void {
     d = c
     c = b
     b = a
-    a = (t1 + sum0 + majority) | 0
+    a = (t1 + t2) | 0
   }
-  ;[a, b, c, d, e, f, g, h].forEach((value, i) => {
-    state[i] = word(state, i) + value
-  })
+  state[0] = word(state, 0) + a
+  state[1] = word(state, 1) + b
+  state[2] = word(state, 2) + c
+  state[3] = word(state, 3) + d
+  state[4] = word(state, 4) + e
+  state[5] = word(state, 5) + f
+  state[6] = word(state, 6) + g
+  state[7] = word(state, 7) + h
+}
+
+function sum0(a: number): number {
+  return rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)
+}
+
+function sum1(e: number): number {
+  return rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)
+}
+
+function choose(e: number, f: number, g: number): number {
+  return (e & f) ^ (~e & g)
+}
+
+function majority(a: number, b: number, c: number): number {
+  return (a & b) ^ (a & c) ^ (b & c)
 }
 
 function rotate(value: number, bits: number): number {

@@ -1,7 +1,21 @@
-import type { PutSender } from './put-sender.ts'
+import type { Answer } from '../http/error-body.ts'
 
 /** A SHA-256 that is computed piece by piece. */
 export type Hash = { update(bytes: Uint8Array): void; hex(): string }
+
+/** One attempt to send a file. */
+export type PutRequest = {
+  url: string
+  /** Sent exactly as they are. */
+  headers: Record<string, string>
+  source: Source
+  /** Called with the number of bytes that have been handed over to the network. */
+  onSent(bytes: number): void
+  signal: AbortSignal
+}
+
+/** Sends a file and returns the answer, whatever its status. Throws if no answer comes. */
+export type PutSender = (request: PutRequest) => Promise<Answer>
 
 /** A file to hash and to send. */
 export type Source = {
@@ -10,6 +24,11 @@ export type Source = {
   readonly size: number
   /** Opens the content from its beginning. */
   open(): ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>
+  /**
+   * Like `open`, but a chunk is only valid until the next one is asked for, so that the source can
+   * use its memory again.
+   */
+  readonly borrow?: () => AsyncIterable<Uint8Array>
   /** The content can be opened only once, so a failed upload is not repeated. */
   readonly isOnce?: boolean
   /** The SHA-256 in lowercase hexadecimal, if it is known. */
@@ -46,9 +65,12 @@ export function streamSource(
 }
 
 /** Yields the content. Throws if it does not have the size that the source states. */
-export async function* chunksOf(source: Source): AsyncGenerator<Uint8Array, void, undefined> {
+export async function* chunksOf(
+  source: Source,
+  open: Source['open'] = () => source.open(),
+): AsyncGenerator<Uint8Array, void, undefined> {
   let read = 0
-  for await (const chunk of iterate(source.open())) {
+  for await (const chunk of iterate(open())) {
     read += chunk.byteLength
     if (read > source.size) break
     yield chunk
@@ -57,6 +79,21 @@ export async function* chunksOf(source: Source): AsyncGenerator<Uint8Array, void
     throw new Error(
       `The file ${source.name} changed while it was read: it does not have ${source.size} bytes any more.`,
     )
+}
+
+/** Like `chunksOf`, but a chunk is only valid until the next one is asked for. */
+export function borrowedChunksOf(source: Source): AsyncGenerator<Uint8Array, void, undefined> {
+  return chunksOf(source, source.borrow)
+}
+
+/**
+ * The content as one Blob, where a platform cannot stream it. Browsers keep large Blobs on disk.
+ */
+export async function toBlob(source: Source): Promise<Blob> {
+  if (source.blob) return source.blob
+  const parts: Blob[] = []
+  for await (const chunk of chunksOf(source)) parts.push(new Blob([chunk as Uint8Array<ArrayBuffer>]))
+  return new Blob(parts)
 }
 
 /** Not every browser can iterate over a ReadableStream. */

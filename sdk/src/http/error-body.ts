@@ -16,19 +16,24 @@ export function errorOf(answer: Answer): ShiplockError {
   const refusal = isRedirect(answer) ? redirected(answer) : refusalOf(answer)
   return new ShiplockError({
     ...refusal,
-    retryable: refusal.retryable === true || RETRYABLE_STATUSES.includes(answer.status),
+    retryable: refusal.retryable === true || RETRYABLE_STATUSES.includes(answer.status) || isEarly(refusal),
     requestId: answer.header('x-request-id') ?? answer.header('x-amz-request-id'),
     retryAfterMs: retryAfterMs(answer.header('retry-after'), Date.now()),
   })
 }
 
+/** A connected code host has not told the server of the run yet. It will. */
+function isEarly({ code }: Refusal): boolean {
+  return code === 'run_not_found'
+}
+
 /** The error for a success whose body is not JSON: something else than the API answered. */
 export function notJson(answer: Answer): ShiplockError {
-  const type = answer.header('content-type')?.split(';')[0] ?? 'a body without a type'
+  const type = answer.header('content-type')?.split(';')[0] ?? 'content without a type'
   return new ShiplockError({
     status: answer.status,
     code: 'invalid_response',
-    message: `The server at ${new URL(answer.url).origin} answered with ${type} instead of JSON. Check the URL.`,
+    message: `The server at ${new URL(answer.url).origin} answered with ${type} that is not JSON. Check the URL.`,
     requestId: answer.header('x-request-id'),
   })
 }
@@ -37,7 +42,7 @@ export function notJson(answer: Answer): ShiplockError {
 export function retryAfterMs(value: string | null, nowMs: number): number | null {
   if (value === null) return null
   if (/^\s*\d+\s*$/.test(value)) return Number(value) * 1000
-  const at = Date.parse(value)
+  const at = /[a-z]/i.test(value) ? Date.parse(value) : Number.NaN
   return Number.isNaN(at) ? null : Math.max(0, at - nowMs)
 }
 

@@ -19,18 +19,20 @@ export type HttpSettings = {
  * A `fetch` for JSON requests: with the credential, retries and a time limit. Its responses are
  * successes; everything else is thrown as ShiplockError or NetworkError.
  */
-export function jsonFetch(settings: HttpSettings): (request: Request) => Promise<Response> {
+export function jsonFetch(
+  settings: HttpSettings,
+): (request: Request, signal: AbortSignal | undefined) => Promise<Response> {
   const { policy, onRetry } = settings
-  return async (request) => {
+  return async (request, signal) => {
     // Kept as text, because a stream could be sent only once.
     const body = (await request.text()) || null
-    const signals = [settings.signal, request.signal]
+    const signals = [settings.signal, signal]
     const { method, url } = request
     const repeated = { method, url, policy, attempts: policy.attempts, onRetry, signals }
     return withRetries({ ...repeated, isRetryable: (error) => error.retryable }, async () => {
       const headers = await headersOf(settings, request.headers)
-      return withDeadline({ url, timeoutMs: policy.timeoutMs, signals }, (signal) =>
-        send(settings, url, { method, headers, body, signal, redirect: 'manual' }),
+      return withDeadline({ url, timeoutMs: policy.timeoutMs, signals }, (ending) =>
+        send(settings, url, { method, headers, body, signal: ending, redirect: 'manual' }),
       )
     })
   }
@@ -50,9 +52,9 @@ async function send({ fetch = globalThis.fetch }: HttpSettings, url: string, ini
   const { response, text } = await fetchText(fetch, url, init)
   const answer = toAnswer(url, response, text)
   if (!response.ok) throw errorOf(answer)
-  if (text && !response.headers.get('content-type')?.includes('json')) throw notJson(answer)
+  if (!isJson(text)) throw notJson(answer)
   const { status, statusText, headers } = response
-  return new Response(text || null, { status, statusText, headers })
+  return new Response(text, { status, statusText, headers })
 }
 
 async function fetchText(fetch: typeof globalThis.fetch, url: string, init: RequestInit) {
@@ -61,6 +63,15 @@ async function fetchText(fetch: typeof globalThis.fetch, url: string, init: Requ
     return { response, text: await response.text() }
   } catch (error) {
     throw unreachable(url, error)
+  }
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
   }
 }
 

@@ -1,10 +1,8 @@
-import { request as httpRequest, type IncomingMessage } from 'node:http'
+import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
-import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { pipeline } from 'node:stream/promises'
-import { type PutRequest, withLength } from '../files/put-sender.ts'
-import { chunksOf } from '../files/source.ts'
+import { CountedContent, withLength } from '../files/put-attempt.ts'
+import { borrowedChunksOf, type PutRequest } from '../files/source.ts'
 import type { Answer } from '../http/error-body.ts'
 import { unreachable } from '../http/errors.ts'
 
@@ -17,43 +15,31 @@ export async function sendByHttp({ url, headers, source, onSent, signal }: PutRe
   const request = open(url, { method: 'PUT', headers: withLength(headers, source.size), signal })
   const answered = new Promise<Answer>((resolve, reject) => {
     request.on('response', (response) => readAnswer(url, response).then(resolve, reject))
-    request.on('error', (error) => reject(unreachable(url, error)))
+    request.on('error', reject)
   })
-  let failure: unknown
-  const sent = pipeline(
-    Readable.from(
-      counted({ source, onSent }, (error) => {
-        failure = error
-      }),
-    ),
-    request,
-  )
+  const content = new CountedContent(borrowedChunksOf(source), onSent)
+  const written = write(request, content)
+  written.catch((error) => request.destroy(error))
   try {
-    // A failed connection ends both. An early answer counts even if not everything was sent.
-    const [answer] = await Promise.all([answered, Promise.race([sent.catch(() => {}), answered])])
+    const answer = await answered
+    // The rest of the content does not matter to a server that has refused it.
+    if (answer.status < 300) await written
     return answer
   } catch (error) {
-    throw failure ?? error
+    throw content.failure ?? unreachable(url, error)
   } finally {
     if (!request.writableFinished) request.destroy()
   }
 }
 
-async function* counted(
-  { source, onSent }: Pick<PutRequest, 'source' | 'onSent'>,
-  onFailure: (error: unknown) => void,
-) {
-  let sentBytes = 0
-  try {
-    for await (const chunk of chunksOf(source)) {
-      yield chunk
-      sentBytes += chunk.byteLength
-      onSent(sentBytes)
-    }
-  } catch (error) {
-    onFailure(error)
-    throw error
+/** Waits until the system has taken a chunk before it asks for the next one. */
+async function write(request: ClientRequest, content: CountedContent): Promise<void> {
+  for await (const chunk of content) {
+    await new Promise<void>((resolve, reject) => {
+      request.write(chunk, (error) => (error ? reject(error) : resolve()))
+    })
   }
+  request.end()
 }
 
 async function readAnswer(url: string, response: IncomingMessage): Promise<Answer> {

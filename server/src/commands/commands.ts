@@ -20,6 +20,19 @@ export const COMMANDS = {
   'key create': { about: 'create an API key', load: async () => (await import('./key.ts')).keyCreate },
   'key list': { about: "list an organization's API keys", load: async () => (await import('./key.ts')).keyList },
   'key revoke': { about: 'revoke an API key', load: async () => (await import('./key.ts')).keyRevoke },
+  'trust create': {
+    about: 'accept the tokens of CI jobs in place of an API key',
+    load: async () => (await import('./trust.ts')).trustCreate,
+  },
+  'trust list': {
+    about: "list an organization's OIDC trusts",
+    load: async () => (await import('./trust.ts')).trustList,
+  },
+  'trust revoke': { about: 'revoke an OIDC trust', load: async () => (await import('./trust.ts')).trustRevoke },
+  'trust test': {
+    about: 'verify a token and show why it is accepted or rejected',
+    load: async () => (await import('./trust-test.ts')).trustTest,
+  },
   'repo link': { about: "link a provider's repository", load: async () => (await import('./repo.ts')).repoLink },
   'repo list': { about: 'list the linked repositories', load: async () => (await import('./repo.ts')).repoList },
   'provider setup': {

@@ -27,7 +27,7 @@ export type DeploymentToEvaluate = {
   workflow?: WorkflowName
   /** The protection rules of the environment on its code host; absent if it has none. */
   protection?: Omit<NonNullable<PolicyInput['environment']>, 'name'>
-  commit_sha: string
+  commit_sha: string | null
   policies: string[]
 }
 

@@ -28,7 +28,7 @@ export type DeploymentState = DeploymentKey & {
   host: string | null
   repository_full_name: string
   branch: string | null
-  commit_sha: string
+  commit_sha: string | null
   /** Both null while the run of a code host's deployment is unknown. */
   workflow_name: string | null
   workflow_path: string | null

@@ -77,7 +77,7 @@ export const Deployment = Closed(
     ),
     github_run_id: Nullable(Type.Integer({ description: 'The id of the workflow run on GitHub.' })),
     branch: nullableText('The branch that is deployed, without `refs/heads/`. Null if the run has a tag or no ref.'),
-    commit_sha: Type.String({ description: 'The commit that is deployed.' }),
+    commit_sha: Nullable(Type.String({ description: 'The commit that is deployed. Null if it is not known.' })),
     commit_message: nullableText('The message of the commit.'),
     release_name: nullableText('The name of the release.'),
     author: nullableText('The login of the person or bot that started the run.'),

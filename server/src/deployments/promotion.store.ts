@@ -39,7 +39,8 @@ export function promoted(db: Db, { org_id, id }: DeploymentKey, now: Date) {
   return db`(
       select deployment.org_id, deployment.id, ${statusAt(db, 'deployment', now)} as status, deployment.host_id,
         deployment.provider, deployment.repository_id, ${addressOf(db)} as address, deployment.environment,
-        deployment.branch, deployment.commit_sha, deployment.pipeline_run_id, deployment.attempt,
+        deployment.branch, coalesce(deployment.commit_sha, '') as commit_sha, deployment.pipeline_run_id,
+        deployment.attempt,
         run.status as run_status, deployment.custom_rule_state, deployment.bypass, deployment.override,
         deployment.policy_evaluation, deployment.succeeded_at, deployment.created_at
       from deployments deployment

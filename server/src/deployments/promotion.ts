@@ -22,6 +22,7 @@ export type PromotedDeployment = DeploymentKey & {
   address: string
   environment: string
   branch: string | null
+  /** Empty if it is not known. */
   commit_sha: string
   /** The status of the deployment's attempt of its run; null while it is unknown. */
   run_status: RunStatus | null

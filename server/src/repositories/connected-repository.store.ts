@@ -1,4 +1,4 @@
-import type { Db } from '../platform/db/sql.ts'
+import type { Db, Tx } from '../platform/db/sql.ts'
 import type { Provider } from './repository-identity.ts'
 
 /** A repository of a connection. */
@@ -46,4 +46,17 @@ export async function countConnected(db: Db, { org_id, connection_id }: OfConnec
       and connection_id = ${connection_id}
       and deleted_at is null`
   return row.count
+}
+
+type Elsewhere = Pick<ConnectedRepository, 'provider' | 'host' | 'id' | 'full_name' | 'owner_id'>
+
+/** The connected repositories of a provider in all other organizations, in batches. */
+export async function* listConnectedElsewhere(tx: Tx, orgId: string, provider: Provider): AsyncGenerator<Elsewhere[]> {
+  yield* tx<Elsewhere[]>`
+    select provider, host, id, full_name, owner_id
+    from repositories
+    where org_id <> ${orgId}
+      and provider = ${provider}
+      and connection_id is not null
+      and deleted_at is null`.cursor(REPOSITORIES_AT_ONCE)
 }

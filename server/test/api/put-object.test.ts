@@ -4,6 +4,7 @@ import { createSecretKey, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { readdir, rename, stat, writeFile } from 'node:fs/promises'
 import { type ClientRequest, type IncomingMessage, request } from 'node:http'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, test } from 'node:test'
 import { setImmediate as nextTick } from 'node:timers/promises'
@@ -127,14 +128,60 @@ describe('PUT /storage/objects', { timeout: 30_000 }, () => {
     }
   })
 
-  test('411 length_required when the body comes in chunks of unknown number, or without any length', async () => {
-    const bytes = Buffer.from('chunked')
-    const chunked = begin(await slot(bytes), {
+  const sendChunked = async (address: PresignedPut, ...chunks: Uint8Array[]) => {
+    const { outgoing, response } = begin(address, { headers: { 'transfer-encoding': 'chunked' }, sizeBytes: null })
+    for (const chunk of chunks) outgoing.write(chunk)
+    outgoing.end()
+    return response
+  }
+
+  test('200 when the body comes in chunks without a length, and has the declared size', async () => {
+    for (const bytes of [randomBytes(300_000), Buffer.alloc(0)]) {
+      const response = await sendChunked(await slot(bytes), bytes.subarray(0, 100_000), bytes.subarray(100_000))
+      assert.equal(response.statusCode, 200)
+      assert.deepEqual(await server.store.stat(KEY), {
+        sizeBytes: bytes.length,
+        sha256: expectationOf(bytes).sha256,
+      })
+    }
+  })
+
+  test('400 size_mismatch when chunks end too early, 413 payload_too_large when they go on', async () => {
+    const bytes = randomBytes(200_000)
+    const shorter = await sendChunked(await slot(bytes), bytes.subarray(1))
+    assert.equal(await errorCode(shorter, 400), 'size_mismatch')
+    const longer = await sendChunked(await slot(bytes), bytes, Buffer.from('!'))
+    assert.equal(await errorCode(longer, 413), 'payload_too_large')
+    const other = await sendChunked(await slot(bytes), randomBytes(200_000))
+    assert.equal(await errorCode(other, 400), 'checksum_mismatch')
+    await assertNothingStored()
+  })
+
+  test('chunks that break off leave no file', async () => {
+    const bytes = randomBytes(1_000_000)
+    const { outgoing, response } = begin(await slot(bytes), {
       headers: { 'transfer-encoding': 'chunked' },
-      body: bytes,
       sizeBytes: null,
     })
-    assert.equal(await errorCode(await chunked.response, 411), 'length_required')
+    outgoing.write(bytes.subarray(0, 600_000))
+    await until(async () => (await incomingBytes()) > 0)
+    outgoing.destroy()
+    await assert.rejects(response)
+    await until(async () => (await incomingFiles(server.directory)).length === 0)
+    await assertNothingStored()
+  })
+
+  test('411 length_required without a length and without chunks', async () => {
+    const { url, headers } = await slot(Buffer.from('no body'))
+    const { port, pathname, search } = new URL(url)
+    const socket = connect(Number(port), '127.0.0.1')
+    const head = Object.entries({ host: 'x', ...headers, connection: 'close' })
+      .map(([name, value]) => `${name}: ${value}\r\n`)
+      .join('')
+    socket.write(`PUT ${pathname}${search} HTTP/1.1\r\n${head}\r\n`)
+    const answer = (await socket.toArray()).join('')
+    assert.match(answer, /^HTTP\/1\.1 411 /)
+    assert.match(answer, /"length_required"/)
     await assertNothingStored()
   })
 

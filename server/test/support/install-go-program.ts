@@ -41,7 +41,7 @@ export async function buildGoProgram(directory: string, what: string): Promise<s
  * Path of a program in the user's cache. `install` gets a temporary directory, and returns the path
  * of the program or directory there.
  */
-async function installOnce(name: string, install: (directory: string) => Promise<string>): Promise<string> {
+export async function installOnce(name: string, install: (directory: string) => Promise<string>): Promise<string> {
   const cache = testCache()
   const path = join(cache, name)
   if (await exists(path)) return path

@@ -11,8 +11,14 @@ type Printed = any
 type Ended = { code: number | null; stdout: string; stderr: string; json: Printed }
 
 /** Runs the server program to its end. Settings of the caller's own environment do not reach it. */
-export async function runProgram(dataDir: string, args: string[], env: Record<string, string> = {}): Promise<Ended> {
+export async function runProgram(
+  dataDir: string,
+  args: string[],
+  env: Record<string, string> = {},
+  input = '',
+): Promise<Ended> {
   const child = spawnProgram(dataDir, args, env)
+  child.stdin?.on('error', () => undefined).end(input)
   const [stdout, stderr, [code]] = await Promise.all([
     readAll(child.stdout),
     readAll(child.stderr),
@@ -36,6 +42,7 @@ export async function startProgram(
   env: Record<string, string> = {},
 ): Promise<Running> {
   const child = spawnProgram(dataDir, [command, '--json'], env)
+  child.stdin?.end()
   const exited = once(child, 'exit')
   const stderr = readAll(child.stderr)
   const first = await firstLine(child)
@@ -52,7 +59,7 @@ function spawnProgram(dataDir: string, args: string[], env: Record<string, strin
   const settings = { SHIPLOCK_DATA_DIR: dataDir, SHIPLOCK_PORT: '0', SHIPLOCK_LOG_LEVEL: 'warn', ...env }
   const { PATH = '', HOME = '', NODE_COMPILE_CACHE } = process.env
   const own = { PATH, HOME, ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }) }
-  return spawn(process.execPath, [MAIN, ...args], { env: { ...own, ...settings }, stdio: ['ignore', 'pipe', 'pipe'] })
+  return spawn(process.execPath, [MAIN, ...args], { env: { ...own, ...settings }, stdio: 'pipe' })
 }
 
 async function firstLine({ stdout }: ChildProcess): Promise<string | null> {

@@ -6,7 +6,10 @@ import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startTestServer } from './database.ts'
 
-const CONCURRENCY = Math.min(4, Math.max(2, availableParallelism()))
+/** More than the processors, because the stories mostly wait. */
+const CONCURRENCY = Math.min(6, availableParallelism() + 2)
+/** The files that take longest are started first. */
+const LONG = ['/stories/', '/journeys/']
 const ROOT = new URL('../../..', import.meta.url).pathname
 
 /**
@@ -20,7 +23,7 @@ export async function runTestFiles(
 ): Promise<number> {
   const flags = process.argv.slice(2).filter((argument) => argument.startsWith('-'))
   const parts = process.argv.slice(2).filter((argument) => !argument.startsWith('-'))
-  const all = globSync(include, { cwd: ROOT, exclude }).sort()
+  const all = globSync(include, { cwd: ROOT, exclude }).sort(byLength)
   const files = parts.length === 0 ? all : all.filter((file) => parts.some((part) => file.includes(part)))
   if (files.length === 0) {
     console.error(`no test file has ${parts.join(' or ')} in its path`)
@@ -38,6 +41,11 @@ export async function runTestFiles(
     await server.close()
     await rm(compiled, { recursive: true, force: true })
   }
+}
+
+function byLength(a: string, b: string): number {
+  const isLong = (file: string) => LONG.some((folder) => file.includes(folder))
+  return Number(isLong(b)) - Number(isLong(a)) || (a < b ? -1 : 1)
 }
 
 async function runNodeTest(args: string[], env: Record<string, string>, stopped: AbortSignal): Promise<number> {

@@ -95,12 +95,12 @@ async function insertRuns(api: TestApi, caller: Caller, rows: number): Promise<v
 async function insertUploads({ services: { sql, clock } }: TestApi, { orgId }: Caller, rows: number): Promise<void> {
   await sql`
     insert into security_uploads (
-      org_id, id, repository_no, origin, status, requested_format, filename, size, sha256, tracked, error, reported_at,
-      put_until, created_at, updated_at
+      org_id, id, repository_no, origin, status, requested_format, filename, size, sha256, tracked, trust, error,
+      reported_at, put_until, created_at, updated_at
     )
     select ${orgId}, md5(nth::text), repository.id, 'api', case when nth % 1000 = 0 then 'failed' else 'finished' end,
-      'auto', 'report.sarif', 1, md5(nth::text) || md5(nth::text), true, case when nth % 1000 = 0 then 'broken' end, at, at,
-      at, at
+      'auto', 'report.sarif', 1, md5(nth::text) || md5(nth::text), true, 'uploaded',
+      case when nth % 1000 = 0 then 'broken' end, at, at, at, at
     from generate_series(1, ${rows}::int) nth
     cross join lateral (select ${clock.now()}::timestamptz - nth * interval '1 second' as at) time
     join (

@@ -4,8 +4,8 @@ import type { Db, Sql } from '../../platform/db/sql.ts'
 import type { Scope } from '../scopes.ts'
 
 /**
- * Notifications on this channel carry the hash (hex) of a key that changed, or `*` if any key may
- * have changed.
+ * Notifications on this channel carry the hash (hex) of a key that changed, or `*` if any key or
+ * trust may have changed.
  */
 export const ACCESS_CHANNEL = 'shiplock_access'
 

@@ -1,24 +1,25 @@
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify'
 import { type PlanFeature, smallestPlanWith } from '../../organizations/plan.ts'
-import { MINUTE_MS } from '../../platform/clock.ts'
 import { ApiError, GatewayRejection } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
 import type { Actor } from '../actor.ts'
-import { type StoredCredential, touchApiKey } from '../api-keys/api-key.store.ts'
-import { isApiKey } from '../api-keys/api-key.ts'
-import { CredentialCache } from '../api-keys/credential-cache.ts'
+import { TokenRejection } from '../oidc-trusts/tokens/token-rejection.ts'
+import { TRUST_SCOPES } from '../oidc-trusts/trusts/trust-request.ts'
 import type { Scope } from '../scopes.ts'
+import { type Authenticated, Authenticator } from './authenticator.ts'
 import { type LimitedKind, RequestLimits } from './request-limits.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Scope that a key needs for this route. */
+    /** Scope that a credential needs for this route. */
     scope?: Scope
+    /** Accepts the tokens of CI jobs only, and no API keys. */
+    tokenOnly?: true
     /** Feature that the plan must include besides API access. */
     feature?: PlanFeature
     /** Also limits requests of this kind per organization. */
     limitedAs?: LimitedKind
-    /** Marks a /v1 route that needs no API key. */
+    /** Marks a /v1 route that needs no credential. */
     public?: true
   }
   interface FastifyRequest {
@@ -28,13 +29,13 @@ declare module 'fastify' {
 }
 
 /**
- * Checks the key, scope, plan and rate limit of every request to a route with a scope
+ * Checks the credential, scope, plan and rate limit of every request to a route with a scope
  * (specification, "Authentication").
  */
 export async function registerAuthorization(app: FastifyInstance, services: Services): Promise<void> {
-  const gateway = new Gateway(services)
+  const authenticator = new Authenticator(services)
   const limits = new RequestLimits(services.config.rateLimitPerMinute)
-  const stopListening = await gateway.credentials.listen()
+  const stopListening = await authenticator.listen()
   app.addHook('onClose', stopListening)
   app.addHook('onRoute', (route) => {
     if (!route.url.startsWith('/v1') || route.config?.public) return
@@ -45,8 +46,7 @@ export async function registerAuthorization(app: FastifyInstance, services: Serv
   app.addHook('onRequest', async (request, reply) => {
     const { scope, feature, limitedAs } = request.routeOptions.config
     if (!scope) return
-    const credential = await gateway.admit(request, scope)
-    request.actor = toActor(credential, services)
+    request.actor = toActor(await admit(authenticator, request), services)
     requireFeature(request.actor, feature, services)
     limits.count(request.actor, limitedAs, services.clock.now(), reply)
   })
@@ -56,42 +56,33 @@ export async function registerAuthorization(app: FastifyInstance, services: Serv
 function describeAccess({ method, config, schema }: RouteOptions): void {
   if (method === 'HEAD' || !schema) return
   const feature = config?.feature ? ` and a plan with the feature \`${config.feature}\`` : ''
-  schema.description = `${schema.description ?? ''}\n\nRequires the scope \`${config?.scope}\`${feature}.`.trim()
+  const isForJobs = TRUST_SCOPES.some((scope) => scope === config?.scope)
+  const token = isForJobs ? ' Accepts the OIDC token of a CI job in place of an API key.' : ''
+  schema.description =
+    `${schema.description ?? ''}\n\nRequires the scope \`${config?.scope}\`${feature}.${token}`.trim()
 }
 
 /**
- * Checks the key and its scope. The body of a rejection is not the error envelope, and never states
- * the reason.
+ * Returns the credential of a request that may use a route. The body of a rejection is not the
+ * error
+ * envelope, and never states the reason; the reason why a token is rejected is logged.
  */
-class Gateway {
-  readonly credentials: CredentialCache
-  readonly #services: Services
-  readonly #touched = new Map<string, number>()
-
-  constructor(services: Services) {
-    this.#services = services
-    this.credentials = new CredentialCache(services.sql, services.clock)
-  }
-
-  async admit(request: FastifyRequest, scope: Scope): Promise<StoredCredential> {
-    const key = bearerToken(request.headers.authorization)
-    if (key === null || !isApiKey(key, this.#services.config.environment)) throw new GatewayRejection(401)
-    const credential = await this.credentials.find(key)
-    const now = this.#services.clock.now()
-    if (!credential || (credential.expires_at && credential.expires_at <= now)) throw new GatewayRejection(401)
-    this.#touch(credential, now)
-    if (!credential.scopes.includes(scope)) throw new GatewayRejection(403)
-    return credential
-  }
-
-  #touch(credential: StoredCredential, now: Date): void {
-    const minute = Math.floor(now.getTime() / MINUTE_MS) * MINUTE_MS
-    if (this.#touched.get(credential.id) === minute) return
-    this.#touched.set(credential.id, minute)
-    const { sql, log } = this.#services
-    touchApiKey(sql, credential.organization.id, credential.id, new Date(minute)).catch((err) =>
-      log.warn({ err }, 'Could not store last_used_at'),
-    )
+async function admit(authenticator: Authenticator, request: FastifyRequest): Promise<Authenticated> {
+  const { scope, tokenOnly } = request.routeOptions.config
+  try {
+    const found = await authenticator.authenticate(bearerToken(request.headers.authorization) ?? '')
+    const { credential } = found
+    if (tokenOnly && credential.type !== 'oidc_trust') throw new GatewayRejection(401)
+    if (!credential.scopes.includes(scope as Scope)) throw new GatewayRejection(403)
+    return found
+  } catch (error) {
+    if (error instanceof TokenRejection) {
+      const { reason, details } = error
+      request.log.info({ request_id: request.id, reason, details }, 'Rejected the token of a CI job')
+    } else if (tokenOnly && error instanceof GatewayRejection && error.status === 401) {
+      throw new TokenRejection('invalid', 'The route requires the token of a CI job.')
+    }
+    throw error
   }
 }
 
@@ -100,15 +91,14 @@ class Gateway {
  * case-insensitive.
  */
 export function bearerToken(header: string | undefined): string | null {
-  const match = /^Bearer ([\x21-\x7e]{1,200})$/i.exec(header ?? '')
+  const match = /^Bearer ([\x21-\x7e]{1,16384})$/i.exec(header ?? '')
   return match?.[1] ?? null
 }
 
-function toActor(credential: StoredCredential, { plans }: Services): Actor {
-  const { organization, id, name, scopes } = credential
+function toActor({ credential, organization }: Authenticated, { plans }: Services): Actor {
   const plan = plans.get(organization.plan)
   if (!plan) throw new Error(`The plan ${organization.plan} of the organization ${organization.slug} does not exist.`)
-  return { org_id: organization.id, organization, plan, credential: { type: 'api_key', id, name, scopes } }
+  return { org_id: organization.id, organization, plan, credential }
 }
 
 function requireFeature({ plan }: Actor, feature: PlanFeature | undefined, { plans }: Services): void {

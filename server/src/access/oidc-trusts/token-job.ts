@@ -5,22 +5,22 @@ export type TrustProvider = (typeof TRUST_PROVIDERS)[number]
 export type TokenEvent = 'push' | 'pull_request' | 'tag' | 'schedule' | 'manual' | 'other'
 
 /**
- * The CI job that presents a verified token, as its claims describe it. Every field is null where
- * no
- * claim has it.
+ * The CI job that presents a verified token, as its claims describe it. A field that can be null is
+ * null if no claim has it. Texts fit the fields of a CI run.
  */
 export type TokenJob = {
   provider: TrustProvider
   /** Identifies the run of the job among the runs of an organization. */
   run: { ci_system: string; external_run_id: string; attempt: number | null }
   repository: {
-    /** The id of the repository at its code host. */
+    /** The id of the repository at its code host, in the form in which repositories are stored. */
     id: string
     owner_id: string | null
     /** `host/owner/name`, or null where the claims have only ids. */
     address: string | null
   }
   commit_sha: string | null
+  /** The full ref, such as `refs/heads/main` or `refs/tags/v1`. */
   ref: string | null
   pipeline_name: string | null
   run_number: number | null

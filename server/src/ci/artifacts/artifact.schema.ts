@@ -1,9 +1,9 @@
 import { type Static, Type } from 'typebox'
 import { Closed, Nullable, OneOf, Timestamp } from '../../platform/http/schemas.ts'
 
-const ARTIFACTS_MAX = 50
+export const ARTIFACTS_MAX = 50
 
-const ArtifactItem = Closed({
+export const ArtifactItem = Closed({
   path: Type.String({
     minLength: 1,
     maxLength: 500,

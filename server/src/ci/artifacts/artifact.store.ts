@@ -1,4 +1,5 @@
 import type { Db, Tx } from '../../platform/db/sql.ts'
+import type { TrustClass } from '../runs/trust.ts'
 
 /** Identifies a report of a run. */
 export type ReportKey = { org_id: string; run_id: string; report_id: string }
@@ -56,16 +57,42 @@ export async function countArtifacts(db: Db, report: ReportKey): Promise<number>
   return row.count
 }
 
-/** Inserts pending artifacts. One that is stored already gets the new `put_until`. */
-export async function upsertSlots(tx: Tx, report: ReportKey, slots: ArtifactRow[], at: Date): Promise<void> {
+/** Who declares artifacts: the class, and the repository of a token with its address. */
+export type Declarer = { trust: TrustClass; repository: { provider: string; id: string; address: string } | null }
+
+/** Inserts pending artifacts. One that is stored already gets the new `put_until` and declarer. */
+export async function upsertSlots(
+  tx: Tx,
+  report: ReportKey & { declarer: Declarer },
+  slots: ArtifactRow[],
+  at: Date,
+): Promise<void> {
+  const { trust, repository } = report.declarer
   await tx`
-    insert into ci_artifacts (org_id, id, report_id, run_id, path, size, sha256, status, put_until, created_at)
+    insert into ci_artifacts (
+      org_id, id, report_id, run_id, path, size, sha256, status, put_until, trust, claimed_provider,
+      claimed_repository_id, claimed_repository, created_at
+    )
     select ${report.org_id}, id, ${report.report_id}, ${report.run_id}, path, size, sha256, 'pending', put_until,
+      ${trust}, ${repository?.provider ?? null}, ${repository?.id ?? null}, ${repository?.address ?? null},
       ${at}::timestamptz
     from jsonb_to_recordset(${tx.json(slots as never)}::jsonb)
       as slot (id text, path text, size bigint, sha256 text, put_until timestamptz)
     on conflict (org_id, id) do update
-    set put_until = excluded.put_until`
+    set put_until = excluded.put_until, trust = excluded.trust, claimed_provider = excluded.claimed_provider,
+      claimed_repository_id = excluded.claimed_repository_id, claimed_repository = excluded.claimed_repository`
+}
+
+/** Stores who declared uploaded artifacts last. */
+export async function setDeclarer(tx: Tx, report: ReportKey & { declarer: Declarer }, paths: string[]): Promise<void> {
+  const { trust, repository } = report.declarer
+  await tx`
+    update ci_artifacts
+    set trust = ${trust}, claimed_provider = ${repository?.provider ?? null},
+      claimed_repository_id = ${repository?.id ?? null}, claimed_repository = ${repository?.address ?? null}
+    where org_id = ${report.org_id}
+      and report_id = ${report.report_id}
+      and path = any(${paths})`
 }
 
 /** Sets the final status of a pending artifact. Returns false when it is not pending any more. */
@@ -84,25 +111,33 @@ export async function settleArtifact(
   return settled.count > 0
 }
 
+/** Formats of scan and SBOM attestations whose files are stored and not read. */
+const UNREAD_FORMATS = ['grype-json', 'trivy-json', 'other']
+
+/** An artifact, and the kinds of the attestations that name it. */
+type NamedArtifact = { id: string; kinds: ('scan' | 'sbom' | 'ownership')[] }
+
 /**
- * Marks the uploaded artifacts that a scan or SBOM attestation of the report names as announced.
- * Returns the ids of those that were not announced before.
+ * Marks the uploaded artifacts that an attestation of the report names as announced, if they can be
+ * read. Returns those that were not announced before.
  */
-export async function markAnnounced(tx: Tx, report: ReportKey): Promise<string[]> {
-  const rows = await tx<{ id: string }[]>`
+export async function markAnnounced(tx: Tx, report: ReportKey): Promise<NamedArtifact[]> {
+  return tx<NamedArtifact[]>`
     update ci_artifacts artifact
     set announced = true
+    from (
+      select data ->> 'artifact' as path, array_agg(distinct kind) as kinds
+      from ci_attestations
+      where org_id = ${report.org_id}
+        and report_id = ${report.report_id}
+        and kind in ('scan', 'sbom', 'ownership')
+        and coalesce(data ->> 'format', '') <> all (${UNREAD_FORMATS})
+      group by data ->> 'artifact'
+    ) named
     where artifact.org_id = ${report.org_id}
       and artifact.report_id = ${report.report_id}
       and artifact.status = 'uploaded'
       and not artifact.announced
-      and exists (
-        select from ci_attestations attestation
-        where attestation.org_id = artifact.org_id
-          and attestation.report_id = artifact.report_id
-          and attestation.kind in ('scan', 'sbom')
-          and attestation.data ->> 'artifact' = artifact.path
-      )
-    returning artifact.id`
-  return rows.map((row) => row.id)
+      and artifact.path = named.path
+    returning artifact.id, named.kinds`
 }

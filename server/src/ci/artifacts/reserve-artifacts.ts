@@ -5,18 +5,23 @@ import type { Tx } from '../../platform/db/sql.ts'
 import { invalidRequest } from '../../platform/http/errors.ts'
 import { newUuid } from '../../platform/ids.ts'
 import { ADDRESS_LIFETIME_MS } from '../../platform/objects/object-store.ts'
+import { readTokenAddress } from '../runs/match-token-repository.ts'
+import { jobOf } from '../runs/token-run.ts'
+import type { TrustClass } from '../runs/trust.ts'
 import type { ArtifactItem, Skipped } from './artifact.schema.ts'
 import {
   type ArtifactRow,
+  type Declarer,
   findArtifactsByPath,
   type ReportKey,
   type StoredArtifact,
+  setDeclarer,
   sumRunBytes,
   upsertSlots,
 } from './artifact.store.ts'
 import { deleteArtifacts } from './artifact-removal.store.ts'
 
-type ReservationRequest = { actor: Actor; report: ReportKey; items: ArtifactItem[]; now: Date }
+type ReservationRequest = { actor: Actor; report: ReportKey; trust: TrustClass; items: ArtifactItem[]; now: Date }
 type Reserved = { slots: ArtifactRow[]; skipped: Skipped[] }
 
 /**
@@ -31,8 +36,23 @@ export async function reserveArtifacts(tx: Tx, request: ReservationRequest): Pro
   const reservation = new Reservation(tx, request, stored, await sumRunBytes(tx, report, now))
   for (const item of items) await reservation.add(item)
   await deleteArtifacts(tx, report, reservation.outdatedPaths)
-  if (reservation.slots.length > 0) await upsertSlots(tx, report, reservation.slots, now)
+  const declared = { ...report, declarer: await readDeclarer(tx, request) }
+  if (reservation.slots.length > 0) await upsertSlots(tx, declared, reservation.slots, now)
+  const uploaded = reservation.skipped.filter(({ reason }) => reason === 'already_uploaded')
+  if (uploaded.length > 0)
+    await setDeclarer(
+      tx,
+      declared,
+      uploaded.map(({ path }) => path),
+    )
   return reservation
+}
+
+async function readDeclarer(tx: Tx, { actor, trust }: ReservationRequest): Promise<Declarer> {
+  const job = jobOf(actor)
+  if (job === null) return { trust, repository: null }
+  const address = await readTokenAddress(tx, actor.org_id, job)
+  return { trust, repository: { provider: job.provider, id: job.repository.id, address } }
 }
 
 class Reservation {

@@ -13,8 +13,9 @@ const Attempt = Closed({
 export const CommitRun = Closed(
   {
     id: Type.String({ description: 'The id of the run.' }),
-    trust: OneOf(['self_reported', 'verified'], {
-      description: '`verified` by the code host, or `self_reported` through the API.',
+    trust: OneOf(['self_reported', 'verified', 'untrusted'], {
+      description:
+        '`verified` by the code host or by the OIDC token of the run, `untrusted` if code of strangers may have run in that job, or `self_reported` through the API.',
     }),
     provider: Type.String({ description: 'The source of the run. `other` for runs created through the API.' }),
     ci_system: Nullable(Type.String({ description: 'The CI system. Null for a run of a code host.' })),
@@ -39,6 +40,6 @@ export const RunArtifact = Closed(
     attempt: Type.Integer({ minimum: 1, description: 'The attempt of the run that reported the artifact.' }),
     created_at: { ...Timestamp, description: 'When the artifact was reported.' },
   },
-  { description: 'A file that the run of the deployment has uploaded. Artifacts are self-reported.' },
+  { description: 'A file that the jobs of the run have uploaded.' },
 )
 export type RunArtifact = Static<typeof RunArtifact>

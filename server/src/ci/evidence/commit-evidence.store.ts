@@ -57,6 +57,7 @@ export function commitRunsJson(db: Db, alias: string, now: Date) {
         and run.commit_sha = ${of}.commit_sha
         and (
           run.repository = ${of}.address
+          or (run.claimed_provider = ${of}.provider and run.claimed_repository_id = ${of}.repository_id)
           or exists (
             select
             from provider_runs provider_run

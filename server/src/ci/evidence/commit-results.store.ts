@@ -34,7 +34,7 @@ export async function listCommitChecks(
     limit ${CHECKS_MAX}`
 }
 
-/** A verified run of a commit with its newest attempt. Times are formatted as in the API. */
+/** A code host's run of a commit with its newest attempt. Times are formatted as in the API. */
 export type RunResult = {
   id: string
   pipeline_name: string
@@ -48,7 +48,7 @@ export type RunResult = {
 
 const RUNS_MAX = 1000
 
-/** The verified runs of a commit, oldest first. */
+/** The code host's runs of a commit, oldest first. */
 export async function listCommitRuns(
   db: Db,
   { org_id, provider, repository_id }: RepositoryKey,

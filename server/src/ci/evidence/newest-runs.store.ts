@@ -30,7 +30,7 @@ function newestRuns(db: Db, orgId: string, repository: string, which: ReturnType
     where org_id = ${orgId}
       and repository = ${repository}
       and event <> 'pull_request'
-      and (trust <> 'verified' or not ${isOfPullRequest(db)})
+      and (provider = 'other' or not ${isOfPullRequest(db)})
       and ${which}
     order by created_at desc, id desc
     limit ${RUNS_MAX}`

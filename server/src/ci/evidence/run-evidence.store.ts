@@ -1,4 +1,5 @@
 import type { Db } from '../../platform/db/sql.ts'
+import { dataWithFigures } from '../reports/attestation.store.ts'
 import { type AttemptKey, completedAt, statusAt } from '../runs/attempt-deadline.store.ts'
 import { attemptsOf } from '../runs/run-attempt.store.ts'
 import { EVIDENCE_ITEMS_MAX, type RunEvidence } from './run-evidence.ts'
@@ -27,7 +28,7 @@ function runJson(db: Db, now: Date) {
     'repository', run.repository, 'ref', run.ref, 'commit_sha', run.commit_sha, 'pipeline_name', run.pipeline_name,
     'event', run.event, 'attempt', attempt.number, 'status', ${statusAt(db, 'attempt', now)}, 'actor', attempt.actor,
     'started_at', rfc3339(attempt.started_at), 'completed_at', rfc3339(${completedAt(db, 'attempt', now)}),
-    'trust', run.trust
+    'trust', attempt.trust
   )`
 }
 
@@ -37,7 +38,7 @@ function attemptsJson(db: Db, { org_id, run_id }: AttemptKey, now: Date) {
       json_build_object(
         'number', attempt.number, 'status', ${statusAt(db, 'attempt', now)},
         'started_at', rfc3339(attempt.started_at), 'completed_at', rfc3339(${completedAt(db, 'attempt', now)}),
-        'trust', run.trust
+        'trust', attempt.trust
       )
       order by attempt.number
     )
@@ -45,18 +46,20 @@ function attemptsJson(db: Db, { org_id, run_id }: AttemptKey, now: Date) {
   )`
 }
 
-/** What an API key has reported onto a run is self-reported, whoever vouches for the run. */
+/**
+ * Each report has the trust of the credential that wrote it last, whatever the trust of the run.
+ */
 function reportsJson(db: Db) {
   return db`(
     select coalesce(json_agg(
       json_build_object(
         'id', id, 'job', job_name, 'name', name, 'matrix', matrix, 'runner', runner, 'at', rfc3339(updated_at),
-        'trust', 'self_reported'
+        'trust', trust
       )
       order by updated_at desc, id
     ), '[]')
     from (
-      select id, job_name, name, matrix, runner, updated_at
+      select id, job_name, name, matrix, runner, trust, updated_at
       from ci_reports
       where org_id = run.org_id
         and run_id = run.id
@@ -74,14 +77,15 @@ function attestationsJson(db: Db) {
       json_build_object(
         'report_id', report_id, 'job', job_name, 'kind', kind, 'name', name, 'status', status,
         'data', case when bytes_so_far <= ${ATTESTATION_BYTES_MAX} then data end, 'at', rfc3339(updated_at),
-        'trust', 'self_reported'
+        'trust', trust
       )
       order by position
     ), '[]')
     from (
       select *, row_number() over first_to_last as position, sum(octet_length(data::text)) over first_to_last as bytes_so_far
       from (
-        select item.report_id, report.job_name, item.kind, item.name, item.status, item.data, item.updated_at, item.id,
+        select item.report_id, report.job_name, item.kind, item.name, item.status, ${dataWithFigures(db)} as data, item.trust,
+          item.updated_at, item.id,
           case item.status when 'fail' then 0 when 'warn' then 1 else 2 end as rank
         from ci_reports report
         join ci_attestations item on item.org_id = report.org_id and item.report_id = report.id
@@ -100,12 +104,12 @@ function artifactsJson(db: Db) {
   return db`(
     select coalesce(json_agg(
       json_build_object(
-        'path', path, 'size', size, 'sha256', sha256, 'at', rfc3339(created_at), 'trust', 'self_reported'
+        'path', path, 'size', size, 'sha256', sha256, 'at', rfc3339(created_at), 'trust', trust
       )
       order by path, report_id
     ), '[]')
     from (
-      select item.path, item.size, item.sha256, item.created_at, item.report_id
+      select item.path, item.size, item.sha256, item.trust, item.created_at, item.report_id
       from ci_artifacts item
       join ci_reports report on report.org_id = item.org_id and report.id = item.report_id
       where item.org_id = run.org_id

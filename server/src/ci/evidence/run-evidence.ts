@@ -17,7 +17,7 @@ type RunFacts = {
   external_run_id: string
   repository: string
   ref: string | null
-  commit_sha: string
+  commit_sha: string | null
   pipeline_name: string
   event: string
   attempt: number

@@ -3,7 +3,7 @@ import { type AttemptTable, completedAt, statusAt } from '../runs/attempt-deadli
 
 /**
  * SQL: the members of a pipeline run's JSON object that differ from run to run, without the braces.
- * Those of verified runs that only code hosts provide are read by another query, because it would
+ * Those that only code hosts provide are read by another query, because it would
  * be set up for pages without such runs, too.
  * They are written one by one, which takes half the time of `row_to_json`; values that occur more
  * than once are converted once.
@@ -16,7 +16,7 @@ export function pipelineRunMembers(db: Db, now: Date) {
       || ',"repository_name":' || to_json(once.repository)
       || ',"repository_full_name":' || to_json(once.full_name)
       || ',"repository_owner_login":' || to_json(left(once.full_name, -length(once.repository) - 1))
-      || ',"commit_sha":' || to_json(run.commit_sha)
+      || ',"commit_sha":' || coalesce(to_json(run.commit_sha)::text, 'null')
       || ',"html_url":' || coalesce(to_json(run.url)::text, 'null')
       || ',"event_type":' || once.event
       || ',"run_attempt":' || run.newest_attempt || once.course
@@ -26,7 +26,7 @@ export function pipelineRunMembers(db: Db, now: Date) {
       || ',"trust":' || to_json(run.trust)
       || ',"created_at":"' || rfc3339(run.created_at)
       || '","updated_at":"' || rfc3339(run.updated_at) || '"'
-      || case when run.trust = 'verified' then '' else ${selfReportedMembers(db)} end
+      || case when run.provider <> 'other' then '' else ${triggerMembers(db)} end
     from (
       select substr(run.repository, strpos(run.repository, '/') + 1) as full_name,
         split_part(run.repository, '/', -1) as repository,
@@ -38,8 +38,8 @@ export function pipelineRunMembers(db: Db, now: Date) {
   )`
 }
 
-/** The members of a self-reported run that code hosts describe in more detail, after a comma. */
-function selfReportedMembers(db: Db) {
+/** The members that code hosts describe in more detail, after a comma. */
+function triggerMembers(db: Db) {
   return db`
     ',"trigger":{"event":' || once.event || ',"kind":' || once.event || ',"actor":' || once.actor
       || ',"pull_request":null,"merged_pull_request":null},"actor_login":' || once.actor`

@@ -79,7 +79,7 @@ export const PipelineRun = Closed(
     repository_owner_id: Whole('The id of the owner of the repository on the code host.'),
     repository_owner_login: Type.String({ description: 'The login of the owner of the repository.' }),
     branch: Text('The branch, without `refs/heads/`. Null if the run has a tag or no ref.'),
-    commit_sha: Type.String({ description: 'The full SHA of the commit.' }),
+    commit_sha: Text('The full SHA of the commit. Null if the run was created by an OIDC token that does not name it.'),
     commit_message: Text('The message of the commit.'),
     release_name: Text('The name of the release.'),
     author_id: Whole('The id of the author of the commit on the code host.'),
@@ -98,7 +98,7 @@ export const PipelineRun = Closed(
     attempts: Type.Array(Attempt, { description: 'Every attempt, oldest first.' }),
     trigger: Trigger,
     actor_login: Text(
-      'The login of the user who caused the run. For a self-reported run, who started the newest attempt.',
+      'The login of the user who caused the run. For a run that no connected code host knows, who started the newest attempt.',
     ),
     actor_name: Text('The display name of the user who caused the run.'),
     actor_avatar_url: Text("The URL of the user's avatar."),
@@ -106,7 +106,7 @@ export const PipelineRun = Closed(
     importance_score: Nullable(
       Type.Number({
         description:
-          'How important the run is, from 0 to 1. Null until the run has finished, and for self-reported runs.',
+          'How important the run is, from 0 to 1. Null until the run has finished, and unless it comes from a connected code host.',
       }),
     ),
     anomaly_reasons: Type.Array(Type.String(), {
@@ -124,7 +124,7 @@ export const PipelineRun = Closed(
     ci_system: Text('The CI system, such as `buildkite`. Null unless the run was created through this API.'),
     trust: Type.String({
       description:
-        'The trust level: `verified` for runs of connected code hosts, `self_reported` for runs created through this API.',
+        'The trust level: `verified` for runs of connected code hosts and runs created by their own OIDC token, `untrusted` if code of strangers may have run in that job, `self_reported` for other runs created through this API.',
     }),
     created_at: { ...Timestamp, description: 'When the run was created.' },
     updated_at: { ...Timestamp, description: 'When the run was last updated.' },

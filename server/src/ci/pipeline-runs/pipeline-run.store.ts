@@ -7,7 +7,7 @@ import type { RunStatus } from '../runs/run-status.ts'
 import { pipelineRunMembers } from './pipeline-run-members.store.ts'
 import { readProviderMembers } from './provider-run-members.store.ts'
 
-type RunMembers = { id: string; ref: string | null; trust: string; members: string }
+type RunMembers = { id: string; ref: string | null; provider: string; members: string }
 
 /**
  * One page of runs as they are at `now`, newest first, and one more row when there is a next page.
@@ -20,7 +20,7 @@ export async function listPipelineRuns(
 ): Promise<PageRow[]> {
   const withStatus = status === undefined ? db`` : db`and ${statusAt(db, 'run', now)} = ${status}`
   const rows = await db<({ created_at: Date } & RunMembers)[]>`
-    select run.created_at, run.id, run.ref, run.trust, ${pipelineRunMembers(db, now)} as members
+    select run.created_at, run.id, run.ref, run.provider, ${pipelineRunMembers(db, now)} as members
     from ci_runs run
     where run.org_id = ${orgId}
       and ${pageOf(db, page, db`run`)}
@@ -39,7 +39,7 @@ export async function findPipelineRun(
   { retainedSince, now }: { retainedSince: Date; now: Date },
 ): Promise<string | null> {
   const rows = await db<RunMembers[]>`
-    select run.id, run.ref, run.trust, ${pipelineRunMembers(db, now)} as members
+    select run.id, run.ref, run.provider, ${pipelineRunMembers(db, now)} as members
     from ci_runs run
     where run.org_id = ${orgId}
       and run.id = ${id}
@@ -50,7 +50,7 @@ export async function findPipelineRun(
 
 /** Fields that no source has a value for yet. */
 const WITHOUT_VALUE = { sso_organization_id: null, azure: null }
-/** Fields that a self-reported run has no value for (specification, "Pipeline run"). */
+/** Fields that only code hosts have a value for (specification, "Pipeline run"). */
 const WITHOUT_PROVIDER = {
   github_run_id: null,
   workflow_path: null,
@@ -72,8 +72,8 @@ const WITHOUT_PROVIDER = {
   failure_excerpt: null,
   failure_recurrence: null,
 }
-const VERIFIED_MEMBERS = membersOf(WITHOUT_VALUE)
-const SELF_REPORTED_MEMBERS = membersOf({ ...WITHOUT_VALUE, ...WITHOUT_PROVIDER })
+const HOST_MEMBERS = membersOf(WITHOUT_VALUE)
+const OTHER_MEMBERS = membersOf({ ...WITHOUT_VALUE, ...WITHOUT_PROVIDER })
 
 function membersOf(fields: object): string {
   return JSON.stringify(fields).slice(1, -1)
@@ -81,11 +81,11 @@ function membersOf(fields: object): string {
 
 /** Constant members are added here, so that a third of the text does not come from the database. */
 async function toJson(db: Db, orgId: string, runs: readonly RunMembers[]): Promise<string[]> {
-  const verified = runs.filter(({ trust }) => trust === 'verified').map(({ id }) => id)
-  const provided = await readProviderMembers(db, orgId, verified)
+  const ofHosts = runs.filter(({ provider }) => provider !== 'other').map(({ id }) => id)
+  const provided = await readProviderMembers(db, orgId, ofHosts)
   return runs.map(({ id, ref, members }) => {
     const ofProvider = provided.get(id)
-    const others = ofProvider === undefined ? SELF_REPORTED_MEMBERS : `${ofProvider},${VERIFIED_MEMBERS}`
+    const others = ofProvider === undefined ? OTHER_MEMBERS : `${ofProvider},${HOST_MEMBERS}`
     return `{${members},"branch":${JSON.stringify(branchName(ref))},${others}}`
   })
 }

@@ -96,8 +96,8 @@ export async function updateNewestAttempt(tx: Tx, key: ProviderRunKey, course: R
 /** Stores the attempts before the newest one. */
 export async function upsertEarlierAttempts(tx: Tx, key: ProviderRunKey, attempts: readonly Attempt[]): Promise<void> {
   await tx`
-    insert into ci_run_attempts (org_id, run_id, number, status, url, actor, started_at, completed_at)
-    select ${key.org_id}, ${key.run_id}, number, status, url, actor, started_at, completed_at
+    insert into ci_run_attempts (org_id, run_id, number, status, url, actor, started_at, completed_at, trust)
+    select ${key.org_id}, ${key.run_id}, number, status, url, actor, started_at, completed_at, 'verified'
     from json_to_recordset(${tx.json(attempts as never)}::json) as given (
       number smallint, status text, url text, actor text, started_at timestamptz, completed_at timestamptz
     )
@@ -175,7 +175,7 @@ export async function listOpenProviderRuns(
     join provider_runs provider_run on provider_run.org_id = run.org_id and provider_run.run_id = run.id
     where run.org_id = ${orgId}
       and run.completed_at is null
-      and run.trust = 'verified'
+      and run.provider <> 'other'
       and provider_run.provider = ${provider}
       and provider_run.repository_id = ${id}
     order by run.created_at desc, run.id desc

@@ -5,15 +5,12 @@ import type { ArtifactItem } from '../artifacts/artifact.schema.ts'
 import { countArtifacts } from '../artifacts/artifact.store.ts'
 import { signSlots } from '../artifacts/artifact-object.ts'
 import { refuseBadPaths, reserveArtifacts } from '../artifacts/reserve-artifacts.ts'
-import {
-  type AttestationRow,
-  countAttestations,
-  type StoredAttestation,
-  upsertAttestations,
-} from './attestation.store.ts'
+import { type AttestationRow, countAttestations, type StoredAttestation } from './attestation.store.ts'
+import { API_RULES } from './attestation-data.ts'
 import { changeReport, publishChange } from './change-report.ts'
 import { readAttestations } from './read-attestations.ts'
 import type { AttestationItem, ReportPath } from './report.schema.ts'
+import { storeAttestations } from './store-attestations.ts'
 
 /** Limits of one report over all calls. */
 const ATTESTATIONS_PER_REPORT_MAX = 200
@@ -26,9 +23,9 @@ const ARTIFACTS_PER_REPORT_MAX = 1000
 export async function addAttestations(services: Services, actor: Actor, path: ReportPath, items: AttestationItem[]) {
   const now = services.clock.now()
   const report = { org_id: actor.org_id, ...path }
-  const { rows, warnings } = readAttestations(items, now)
-  const stored = await changeReport(services, report, async (tx) => {
-    const merged = await upsertAttestations(tx, report, rows, now)
+  const { rows, warnings } = readAttestations(items, API_RULES, now)
+  const stored = await changeReport(services, actor, report, async (tx, trust) => {
+    const merged = await storeAttestations(tx, { ...report, trust, isNew: false }, rows, now)
     if ((await countAttestations(tx, report)) > ATTESTATIONS_PER_REPORT_MAX) {
       throw tooMany('attestations', ATTESTATIONS_PER_REPORT_MAX)
     }
@@ -51,8 +48,8 @@ export async function addArtifacts(services: Services, actor: Actor, path: Repor
   const now = services.clock.now()
   const report = { org_id: actor.org_id, ...path }
   refuseBadPaths(items)
-  const { slots, skipped } = await changeReport(services, report, async (tx) => {
-    const reserved = await reserveArtifacts(tx, { actor, report, items, now })
+  const { slots, skipped } = await changeReport(services, actor, report, async (tx, trust) => {
+    const reserved = await reserveArtifacts(tx, { actor, report, trust, items, now })
     if ((await countArtifacts(tx, report)) > ARTIFACTS_PER_REPORT_MAX) {
       throw tooMany('artifacts', ARTIFACTS_PER_REPORT_MAX)
     }

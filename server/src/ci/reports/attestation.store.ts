@@ -1,6 +1,7 @@
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { ReportKey } from '../artifacts/artifact.store.ts'
-import type { AttestationKind, AttestationStatus } from './attestation.ts'
+import type { TrustClass } from '../runs/trust.ts'
+import type { AttestationKind, AttestationStatus, ReadFile } from './attestation.ts'
 
 export type AttestationRow = {
   id: string
@@ -12,27 +13,51 @@ export type AttestationRow = {
 
 export type StoredAttestation = Pick<AttestationRow, 'id' | 'kind' | 'name' | 'status'>
 
+/** What was read from the file of a stored attestation. */
+export type StoredRead = Pick<AttestationRow, 'kind' | 'name'> & { artifact: string; parsed: ReadFile }
+
 /**
- * Stores attestations. One with the same kind and name is replaced and keeps its id; it keeps the
- * figures that were read from its artifact as long as it names the same artifact. An artifact that
- * is named without such figures is announced again, so that they are added.
+ * What was read from the files of the attestations of a report. Locks all of its attestations until
+ * the transaction ends.
  */
-export async function upsertAttestations(tx: Tx, report: ReportKey, rows: AttestationRow[], at: Date) {
+export async function lockReads(tx: Tx, report: ReportKey): Promise<StoredRead[]> {
+  return tx<StoredRead[]>`
+    with locked as (
+      select id, kind, name, data ->> 'artifact' as artifact, parsed
+      from ci_attestations
+      where org_id = ${report.org_id}
+        and report_id = ${report.report_id}
+      order by id
+      for update
+    )
+    select kind, name, artifact, parsed
+    from locked
+    where parsed is not null
+      and artifact is not null`
+}
+
+/**
+ * Stores attestations. One with the same kind and name is replaced and keeps its id. An artifact
+ * that is named by an attestation without `parsed` is announced again, so that it is read for it.
+ */
+export async function upsertAttestations(
+  tx: Tx,
+  report: ReportKey & { trust: TrustClass },
+  rows: (AttestationRow & { parsed: ReadFile | null })[],
+  at: Date,
+) {
   return tx<StoredAttestation[]>`
     with stored as (
       insert into ci_attestations as attestation (
-        org_id, id, report_id, kind, name, data, status, created_at, updated_at
+        org_id, id, report_id, kind, name, data, status, parsed, trust, created_at, updated_at
       )
-      select ${report.org_id}, id, ${report.report_id}, kind, name, data, status, ${at}::timestamptz, ${at}::timestamptz
+      select ${report.org_id}, id, ${report.report_id}, kind, name, data, status, parsed, ${report.trust}, ${at}::timestamptz,
+        ${at}::timestamptz
       from jsonb_to_recordset(${tx.json(rows as never)}::jsonb)
-        as item (id uuid, kind text, name text, data jsonb, status text)
+        as item (id uuid, kind text, name text, data jsonb, status text, parsed jsonb)
       on conflict (org_id, report_id, kind, name) do update
-      set data = excluded.data, updated_at = excluded.updated_at,
-        parsed = case when ${sameArtifact(tx)} then attestation.parsed end,
-        status = case
-          when attestation.kind = 'sbom' and attestation.parsed is not null and ${sameArtifact(tx)} then 'pass'
-          else excluded.status
-        end
+      set data = excluded.data, trust = excluded.trust, updated_at = excluded.updated_at, parsed = excluded.parsed,
+        status = excluded.status
       returning id, kind, name, status, data ->> 'artifact' as artifact, parsed
     ), named as (
       update ci_artifacts
@@ -46,10 +71,6 @@ export async function upsertAttestations(tx: Tx, report: ReportKey, rows: Attest
     )
     select id, kind, name, status
     from stored`
-}
-
-function sameArtifact(tx: Tx) {
-  return tx`attestation.data ->> 'artifact' is not distinct from excluded.data ->> 'artifact'`
 }
 
 /**
@@ -75,25 +96,56 @@ export async function countAttestations(db: Db, report: ReportKey): Promise<numb
   return row.count
 }
 
-/**
- * Stores the figures read from an artifact with the attestations that name it. An SBOM that has
- * been read passes.
- */
-export async function noteParsed(
-  db: Db,
-  artifact: { org_id: string; id: string },
-  parsed: object,
-  at: Date,
-): Promise<void> {
-  await db`
-    update ci_attestations attestation
-    set parsed = ${db.json(parsed as never)}, updated_at = ${at},
-      status = case when attestation.kind = 'sbom' then 'pass' else attestation.status end
+export type ArtifactKey = { org_id: string; id: string }
+
+/** An attestation that names an artifact. */
+export type NamingAttestation = Pick<AttestationRow, 'id' | 'kind' | 'data'> & {
+  trust: TrustClass
+  artifact_trust: TrustClass
+}
+
+/** The attestations of these kinds that name an artifact. Locks them until the transaction ends. */
+export async function lockNaming(
+  tx: Tx,
+  artifact: ArtifactKey,
+  kinds: readonly AttestationKind[],
+): Promise<NamingAttestation[]> {
+  return tx<NamingAttestation[]>`
+    select attestation.id, attestation.kind, attestation.data, attestation.trust, artifact.trust as artifact_trust
     from ci_artifacts artifact
+    join ci_attestations attestation
+      on attestation.org_id = artifact.org_id
+      and attestation.report_id = artifact.report_id
+      and attestation.data ->> 'artifact' = artifact.path
     where artifact.org_id = ${artifact.org_id}
       and artifact.id = ${artifact.id}
-      and attestation.org_id = artifact.org_id
-      and attestation.report_id = artifact.report_id
-      and attestation.kind in ('scan', 'sbom')
-      and attestation.data ->> 'artifact' = artifact.path`
+      and attestation.kind = any(${[...kinds]})
+    order by attestation.id
+    for update of attestation`
+}
+
+/** Stores what was read from the file of an attestation. */
+export async function updateRead(
+  tx: Tx,
+  orgId: string,
+  { id, parsed, status, trust }: { id: string; parsed: ReadFile; status: AttestationStatus; trust: TrustClass },
+  at: Date,
+): Promise<void> {
+  await tx`
+    update ci_attestations
+    set parsed = ${tx.json(parsed)}, status = ${status}, trust = ${trust}, updated_at = ${at}
+    where org_id = ${orgId}
+      and id = ${id}`
+}
+
+/**
+ * SQL: the data of an attestation, with the figures read from its file where the job sent none.
+ */
+export function dataWithFigures(db: Db) {
+  return db`case
+    when kind = 'scan' and jsonb_typeof(parsed -> 'openBySeverity') = 'object' then (parsed -> 'openBySeverity') || data
+    when kind = 'sbom' and parsed is not null
+      then jsonb_build_object('format', parsed -> 'format', 'components', parsed -> 'components') || data
+    else data
+  end`
 }

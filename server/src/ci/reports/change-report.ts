@@ -1,10 +1,12 @@
 import { Type } from 'typebox'
+import type { Actor } from '../../access/actor.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { notFound } from '../../platform/http/errors.ts'
 import { type Event, publish } from '../../platform/queue/event.ts'
 import type { Services } from '../../services.ts'
 import { markAnnounced, type ReportKey } from '../artifacts/artifact.store.ts'
-import { lockRunById } from '../runs/run.store.ts'
+import { lockRunFor } from '../runs/lock-run.ts'
+import type { TrustClass } from '../runs/trust.ts'
 import { lockReport } from './report.store.ts'
 
 type ReportChanged = { org_id: string; run_id: string }
@@ -26,19 +28,27 @@ export const artifactCompleted: Event<{ org_id: string; artifact_id: string }> =
   payload: Type.Object({ org_id: Type.String(), artifact_id: Type.String() }),
 }
 
+/** Published when a file that an ownership attestation names is uploaded. */
+export const ownershipCompleted: Event<{ org_id: string; artifact_id: string }> = {
+  name: 'ci.ownership.completed',
+  payload: artifactCompleted.payload,
+}
+
 /**
- * Runs `change` in a transaction that first locks the run, then the report. Throws 404 when either
- * does not exist.
+ * Runs `change` in a transaction that first locks the run, then the report. `trust` is the class of
+ * what the actor states about the run. Throws 404 when either does not exist.
  */
 export async function changeReport<Result>(
-  { sql }: Services,
+  { sql, clock }: Services,
+  actor: Actor,
   report: ReportKey,
-  change: (tx: Tx) => Promise<Result>,
+  change: (tx: Tx, trust: TrustClass) => Promise<Result>,
 ): Promise<Result> {
   return (await sql.begin(async (tx) => {
-    if ((await lockRunById(tx, report.org_id, report.run_id)) === null) throw notFound('run')
+    const run = await lockRunFor(tx, actor, report.run_id, clock.now())
+    if (run === null) throw notFound('run')
     if ((await lockReport(tx, report)) === null) throw notFound('report of the run')
-    return change(tx)
+    return change(tx, run.stated)
   })) as Result
 }
 
@@ -48,8 +58,9 @@ export async function changeReport<Result>(
  */
 export async function publishChange(tx: Tx, report: ReportKey): Promise<void> {
   const { org_id, run_id } = report
-  for (const artifact_id of await markAnnounced(tx, report)) {
-    await publish(tx, artifactCompleted, { org_id, artifact_id })
+  for (const { id: artifact_id, kinds } of await markAnnounced(tx, report)) {
+    if (kinds.some((kind) => kind !== 'ownership')) await publish(tx, artifactCompleted, { org_id, artifact_id })
+    if (kinds.includes('ownership')) await publish(tx, ownershipCompleted, { org_id, artifact_id })
   }
   await publish(tx, reportChanged, { org_id, run_id })
 }

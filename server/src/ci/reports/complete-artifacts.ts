@@ -28,7 +28,7 @@ type Settling = { actor: Actor; report: ReportKey; mismatches: Mismatches; now: 
 export async function completeArtifacts(services: Services, actor: Actor, path: ReportPath, ids: string[]) {
   const report = { org_id: actor.org_id, ...path }
   const mismatches = await findMismatches(services, actor, await findArtifactsById(services.sql, report, ids))
-  const settled = await changeReport(services, report, async (tx) => {
+  const settled = await changeReport(services, actor, report, async (tx) => {
     const results = await settleAll(tx, { actor, report, mismatches, now: services.clock.now() }, ids)
     await publishChange(tx, report)
     return results

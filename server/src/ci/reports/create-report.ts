@@ -2,50 +2,61 @@ import { hash } from 'node:crypto'
 import type { Actor } from '../../access/actor.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { invalidField, notFound } from '../../platform/http/errors.ts'
+import { canonicalJson } from '../../platform/json/canonical-json.ts'
 import type { Services } from '../../services.ts'
 import { signSlots } from '../artifacts/artifact-object.ts'
 import { deleteOtherArtifacts } from '../artifacts/artifact-removal.store.ts'
 import { refuseBadPaths, reserveArtifacts } from '../artifacts/reserve-artifacts.ts'
-import { lockRunById } from '../runs/run.store.ts'
+import { attemptToChange, lockRunFor } from '../runs/lock-run.ts'
 import { attemptExists } from '../runs/run-attempt.store.ts'
-import { deleteOtherAttestations, upsertAttestations } from './attestation.store.ts'
+import type { TrustClass } from '../runs/trust.ts'
+import { deleteOtherAttestations } from './attestation.store.ts'
+import type { AttestationRules } from './attestation-data.ts'
 import { publishChange } from './change-report.ts'
 import { readAttestations } from './read-attestations.ts'
 import { type Matrix, type NewCiReport, SUMMARY_BYTES_MAX } from './report.schema.ts'
 import { type ReportRow, upsertReport } from './report.store.ts'
+import { storeAttestations } from './store-attestations.ts'
+
+/** A report, and the rules of the route for its attestations. */
+export type NewReport = NewCiReport & { rules: AttestationRules }
 
 /**
  * Stores the results of one job and opens an upload slot for each file. A report of the same
- * attempt, job, matrix and name is replaced. Safe to repeat and to call concurrently. Errors: 400
- * `kind_not_allowed`, `invalid_request`; 404.
+ * attempt, job, matrix and name is replaced. Everything that it stores has the trust of the
+ * credential. `otherRunner` is the runner of the replaced report if it is another one. Safe to
+ * repeat and to call concurrently. Errors: 400 `kind_not_allowed`, `invalid_request`; 404.
  */
-export async function createReport(services: Services, actor: Actor, runId: string, input: NewCiReport) {
+export async function createReport(services: Services, actor: Actor, runId: string, input: NewReport) {
   const now = services.clock.now()
   refuseBadPaths(input.artifacts)
   refuseLongSummary(input)
-  const attestations = readAttestations(input.attestations, now)
-  const { row, created, reserved, warnings } = await services.sql.begin(async (tx) => {
-    const row = toRow(runId, await lockAttempt(tx, actor, runId, input.attempt), input)
+  const attestations = readAttestations(input.attestations, input.rules, now)
+  const { row, created, reserved, otherRunner } = await services.sql.begin(async (tx) => {
+    const { attempt, trust } = await lockAttempt(tx, { actor, runId, asked: input.attempt, now })
+    const row = toRow(runId, { attempt, trust }, input)
     const report = { org_id: actor.org_id, run_id: runId, report_id: row.id }
     const { created, runnerBefore } = await upsertReport(tx, report, row, now)
-    await deleteOtherAttestations(tx, report, attestations.rows)
-    if (attestations.rows.length > 0) await upsertAttestations(tx, report, attestations.rows, now)
-    await deleteOtherArtifacts(tx, report, input.artifacts)
-    const reserved = await reserveArtifacts(tx, { actor, report, items: input.artifacts, now })
+    if (!created) {
+      await deleteOtherAttestations(tx, report, attestations.rows)
+      await deleteOtherArtifacts(tx, report, input.artifacts)
+    }
+    await storeAttestations(tx, { ...report, trust, isNew: created }, attestations.rows, now)
+    const reserved = await reserveArtifacts(tx, { actor, report, trust, items: input.artifacts, now })
     await publishChange(tx, report)
-    return { row, created, reserved, warnings: [...attestations.warnings, ...otherRunner(row, runnerBefore)] }
+    return { row, created, reserved, otherRunner: otherThan(row.runner, runnerBefore) }
   })
   const result = {
     report_id: row.id,
     run_id: runId,
     attempt: row.attempt,
     url: `${services.config.baseUrl}/runs/${runId}/reports/${row.id}`,
-    trust: 'self_reported',
+    trust: row.trust,
     uploads: await signSlots(services, actor, reserved.slots, now),
     skipped: reserved.skipped,
-    warnings,
+    warnings: attestations.warnings,
   }
-  return { result, created }
+  return { result, created, otherRunner }
 }
 
 function refuseLongSummary({ summary }: NewCiReport): void {
@@ -53,21 +64,25 @@ function refuseLongSummary({ summary }: NewCiReport): void {
   throw invalidField('/body/summary', `must be at most ${SUMMARY_BYTES_MAX} bytes`)
 }
 
-/** Locks the run. Returns the attempt that the report belongs to: by default the newest. */
-async function lockAttempt(tx: Tx, { org_id }: Actor, runId: string, asked: number | undefined): Promise<number> {
-  const newest = await lockRunById(tx, org_id, runId)
-  if (newest === null) throw notFound('run')
-  const attempt = asked ?? newest
-  if (!(await attemptExists(tx, { org_id, run_id: runId, attempt })))
+type AttemptRequest = { actor: Actor; runId: string; asked: number | undefined; now: Date }
+type ReportedAttempt = { attempt: number; trust: TrustClass }
+
+/** Locks the run. Returns the attempt that the report belongs to, and the class of the report. */
+async function lockAttempt(tx: Tx, { actor, runId, asked, now }: AttemptRequest): Promise<ReportedAttempt> {
+  const run = await lockRunFor(tx, actor, runId, now)
+  if (run === null) throw notFound('run')
+  const attempt = attemptToChange(actor, run, asked)
+  if (!(await attemptExists(tx, { org_id: actor.org_id, run_id: runId, attempt })))
     throw notFound(`attempt with the number ${attempt}`)
-  return attempt
+  return { attempt, trust: run.stated }
 }
 
-function toRow(runId: string, attempt: number, { job, name, summary }: NewCiReport): ReportRow {
+function toRow(runId: string, { attempt, trust }: ReportedAttempt, { job, name, summary }: NewCiReport): ReportRow {
   const matrix = job.matrix ?? null
   return {
     id: reportId({ runId, attempt, jobName: job.name, matrix, name }),
     attempt,
+    trust,
     job_name: job.name,
     matrix,
     runner: job.runner ?? null,
@@ -90,12 +105,19 @@ export function reportId({ runId, attempt, jobName, matrix, name }: ReportIdenti
   return `${attempt}-${digest.slice(0, DIGEST_CHARS)}`
 }
 
-/** The entries of a matrix in the order of their keys: equal matrices give equal entries. */
+/**
+ * The entries of a matrix in the order of their keys, with canonical values: equal matrices give
+ * equal entries.
+ */
 export function sortedMatrix(matrix: object | null): [string, unknown][] {
-  return Object.entries(matrix ?? {}).sort(([a], [b]) => (a < b ? -1 : 1))
+  return Object.entries(matrix ?? {})
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, value]) => [
+      key,
+      typeof value === 'object' && value !== null ? JSON.parse(canonicalJson(value)) : value,
+    ])
 }
 
-function otherRunner(report: ReportRow, before: string | null): string[] {
-  if (before === null || report.runner === null || before === report.runner) return []
-  return [`This report replaced a report from the runner "${before}". Check whether two jobs have the same name.`]
+function otherThan(runner: string | null, before: string | null): string | null {
+  return runner === null || before === runner ? null : before
 }

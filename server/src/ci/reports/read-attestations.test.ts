@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ApiError } from '../../platform/http/errors.ts'
+import { API_RULES, INGEST_RULES } from './attestation-data.ts'
 import { readAttestations } from './read-attestations.ts'
 import type { AttestationItem } from './report.schema.ts'
 
@@ -8,7 +9,7 @@ const NOW = new Date('2026-03-04T05:06:07Z')
 const COVERAGE: AttestationItem = { kind: 'coverage', name: 'unit', data: { lines: 90, threshold: 80 } }
 const CUSTOM: AttestationItem = { kind: 'custom', name: 'licences', status: 'warn', data: {} }
 
-const read = (...items: AttestationItem[]) => readAttestations(items, NOW)
+const read = (...items: AttestationItem[]) => readAttestations(items, API_RULES, NOW)
 
 function refusal(...items: AttestationItem[]): ApiError {
   try {
@@ -77,4 +78,15 @@ test('a status that differs from the derived one is ignored with a warning', () 
   assert.equal(warnings.length, 1)
   assert.match(warnings[0] ?? '', /coverage "unit".*pass, not fail/)
   assert.deepEqual(read({ ...COVERAGE, status: 'pass' }).warnings, [])
+})
+
+test('the ingest routes accept ownership and provenance; provenance keeps the sent status, info by default', () => {
+  const ownership = { kind: 'ownership', name: 'owners', data: { format: 'json', artifact: 'owners.json' } }
+  const provenance = { kind: 'provenance', name: 'slsa', data: { anything: true } }
+  const { rows } = readAttestations([ownership, provenance], INGEST_RULES, NOW)
+  assert.deepEqual(
+    rows.map(({ status }) => status),
+    ['info', 'info'],
+  )
+  assert.equal(readAttestations([{ ...provenance, status: 'pass' }], INGEST_RULES, NOW).rows[0]?.status, 'pass')
 })

@@ -6,28 +6,27 @@ import {
   ATTESTATION_STATUSES,
   type AttestationKind,
   type AttestationStatus,
-  dataMistake,
   deriveStatus,
-  REFUSED_KINDS,
 } from './attestation.ts'
+import { type AttestationRules, dataMistake } from './attestation-data.ts'
 import type { AttestationItem } from './report.schema.ts'
 
 type ReadAttestations = { rows: AttestationRow[]; warnings: string[] }
 
 /**
- * Validates the attestations of a body and derives their statuses. Errors: 400 `kind_not_allowed`,
- * `invalid_request`.
+ * Validates the attestations of a body by the rules of its route, and derives their statuses.
+ * Errors: 400 `kind_not_allowed`, `invalid_request`.
  */
-export function readAttestations(items: AttestationItem[], now: Date): ReadAttestations {
+export function readAttestations(items: AttestationItem[], rules: AttestationRules, now: Date): ReadAttestations {
   const warnings: string[] = []
   const seen = new Set<string>()
   const rows = items.map((item, index) => {
     const pointer = `/body/attestations/${index}`
-    const kind = readKind(item.kind, pointer)
+    const kind = readKind(item.kind, rules, pointer)
     const identity = JSON.stringify([kind, item.name])
     if (seen.has(identity)) throw invalidField(`${pointer}/name`, `must be unique within the kind ${kind}`)
     seen.add(identity)
-    const mistake = dataMistake(kind, item.data)
+    const mistake = dataMistake(kind, item.data, rules)
     if (mistake) throw invalidField(`${pointer}/data${mistake.path}`, mistake.message)
     return {
       id: newUuid(now),
@@ -40,12 +39,11 @@ export function readAttestations(items: AttestationItem[], now: Date): ReadAttes
   return { rows, warnings }
 }
 
-function readKind(kind: string, pointer: string): AttestationKind {
-  if (REFUSED_KINDS.includes(kind)) {
-    throw new ApiError(400, 'kind_not_allowed', `Clients cannot send attestations of the kind ${kind}.`, { kind })
-  }
-  if ((ATTESTATION_KINDS as readonly string[]).includes(kind)) return kind as AttestationKind
-  throw invalidField(`${pointer}/kind`, `must be one of ${ATTESTATION_KINDS.join(', ')}`)
+function readKind(sent: string, { kinds }: AttestationRules, pointer: string): AttestationKind {
+  const kind = ATTESTATION_KINDS.find((known) => known === sent)
+  if (kind === undefined) throw invalidField(`${pointer}/kind`, `must be one of ${kinds.join(', ')}`)
+  if (kinds.includes(kind)) return kind
+  throw new ApiError(400, 'kind_not_allowed', `Clients cannot send attestations of the kind ${kind}.`, { kind })
 }
 
 function readStatus(
@@ -54,7 +52,8 @@ function readStatus(
   pointer: string,
   warnings: string[],
 ): AttestationStatus {
-  if (kind === 'custom') return customStatus(item, pointer)
+  if (kind === 'custom') return sentStatus(item) ?? missingStatus(pointer)
+  if (kind === 'provenance') return sentStatus(item) ?? 'info'
   const derived = deriveStatus(kind, item.data)
   if (item.status !== undefined && item.status !== derived) {
     warnings.push(`The status of ${kind} "${item.name}" is derived from its data: ${derived}, not ${item.status}.`)
@@ -62,18 +61,15 @@ function readStatus(
   return derived
 }
 
-/**
- * No status can be derived from custom data, so the client sends it, beside `data` or inside it.
- */
-function customStatus({ status, data }: AttestationItem, pointer: string): AttestationStatus {
+/** The status that the client sends beside `data` or inside it. */
+function sentStatus({ status, data }: AttestationItem): AttestationStatus | undefined {
   const sent = status ?? (data as { status?: unknown }).status
-  if (isStatus(sent)) return sent
+  return ATTESTATION_STATUSES.find((known) => known === sent)
+}
+
+function missingStatus(pointer: string): never {
   throw invalidField(
     `${pointer}/status`,
     `is required for the kind custom and must be one of ${ATTESTATION_STATUSES.join(', ')}`,
   )
-}
-
-function isStatus(value: unknown): value is AttestationStatus {
-  return (ATTESTATION_STATUSES as readonly unknown[]).includes(value)
 }

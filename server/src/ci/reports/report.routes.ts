@@ -3,6 +3,7 @@ import { Envelope } from '../../platform/http/schemas.ts'
 import type { Services } from '../../services.ts'
 import { ArtifactsResult, CompletedArtifacts, CompletionResult, NewArtifacts } from '../artifacts/artifact.schema.ts'
 import { addArtifacts, addAttestations } from './add-to-report.ts'
+import { API_RULES } from './attestation-data.ts'
 import { completeArtifacts } from './complete-artifacts.ts'
 import { createReport } from './create-report.ts'
 import {
@@ -45,9 +46,10 @@ export async function reportRoutes(app: HttpServer, services: Services): Promise
     },
     async (request, reply) => {
       const { run_id } = request.params
-      const { result, created } = await createReport(services, request.actor, run_id, request.body as NewCiReport)
+      const report = { ...(request.body as NewCiReport), rules: API_RULES }
+      const { result, created, otherRunner } = await createReport(services, request.actor, run_id, report)
       reply.code(created ? 201 : 200)
-      return { data: result }
+      return { data: { ...result, warnings: [...result.warnings, ...aboutRunner(otherRunner)] } }
     },
   )
 
@@ -110,4 +112,9 @@ export async function reportRoutes(app: HttpServer, services: Services): Promise
     },
     async ({ actor, params, body }) => ({ data: await completeArtifacts(services, actor, params, body.artifact_ids) }),
   )
+}
+
+function aboutRunner(replaced: string | null): string[] {
+  if (replaced === null) return []
+  return [`This report replaced a report from the runner "${replaced}". Check whether two jobs have the same name.`]
 }

@@ -1,18 +1,26 @@
 import { type Static, Type } from 'typebox'
 import { Closed, ItemId, OneOf } from '../../platform/http/schemas.ts'
 import { Artifacts, uploadsAndSkipped } from '../artifacts/artifact.schema.ts'
+import { TrustLevel } from '../runs/run.schema.ts'
 import { ATTESTATION_STATUSES } from './attestation.ts'
 
 export const SUMMARY_BYTES_MAX = 2 ** 20
 /** A summary of 1 MiB and 20 attestations of 64 KiB fit. */
 export const REPORT_BODY_BYTES_MAX = 4 * 2 ** 20
-const ATTESTATIONS_MAX = 20
-const MATRIX_KEYS_MAX = 20
+export const ATTESTATIONS_MAX = 20
+
+export const NAME_CHARS_MAX = 100
+export const RUNNER_CHARS_MAX = 200
 
 const Name = (options: { default?: string; description?: string }) =>
-  Type.String({ minLength: 1, maxLength: 100, ...options })
+  Type.String({ minLength: 1, maxLength: NAME_CHARS_MAX, ...options })
 
-export type Matrix = Record<string, string | number | boolean | null>
+export type Matrix = Record<string, unknown>
+
+/** The limits of a matrix. An object as a value occurs only in matrices of the ingest routes. */
+export const MATRIX_KEYS_MAX = 20
+export const MATRIX_KEY_CHARS_MAX = 100
+export const MATRIX_TEXT_CHARS_MAX = 500
 
 /**
  * Not `Type.Record`, whose pattern for keys does not match a line break: such a key would escape
@@ -21,8 +29,8 @@ export type Matrix = Record<string, string | number | boolean | null>
 const JobMatrix = Type.Unsafe<Matrix>({
   type: 'object',
   maxProperties: MATRIX_KEYS_MAX,
-  propertyNames: { maxLength: 100 },
-  additionalProperties: { type: ['string', 'number', 'boolean', 'null'], maxLength: 500 },
+  propertyNames: { maxLength: MATRIX_KEY_CHARS_MAX },
+  additionalProperties: { type: ['string', 'number', 'boolean', 'null'], maxLength: MATRIX_TEXT_CHARS_MAX },
   description: 'The matrix values of the job, such as `{"os": "linux", "node": 24}`.',
 })
 
@@ -32,7 +40,7 @@ const Job = Closed(
     matrix: Type.Optional(JobMatrix),
     runner: Type.Optional(
       Type.String({
-        maxLength: 200,
+        maxLength: RUNNER_CHARS_MAX,
         description:
           'The name of the machine that ran the job. If a report of another runner is replaced, the response contains a warning.',
       }),
@@ -73,7 +81,8 @@ export const NewCiReport = Closed({
     Type.Integer({
       minimum: 1,
       maximum: 999,
-      description: 'The attempt that the job belongs to. Defaults to the newest attempt.',
+      description:
+        'The attempt that the job belongs to. Defaults to the newest attempt, or to the attempt of the OIDC token.',
     }),
   ),
   job: Job,
@@ -94,10 +103,12 @@ export type NewCiReport = Static<typeof NewCiReport> &
 export const NewAttestations = Closed({ attestations: Attestations({ minItems: 1 }) })
 
 export const ReportsPath = Closed({ run_id: { ...ItemId, description: 'The id of the run.' } })
+export const REPORT_ID = /^[1-9]\d{0,2}-[0-9a-f]{24}$/
+
 export const ReportPath = Closed({
   ...ReportsPath.properties,
   report_id: Type.String({
-    pattern: '^[1-9]\\d{0,2}-[0-9a-f]{24}$',
+    pattern: REPORT_ID.source,
     description: 'The id of the report, as returned by createCiReport.',
   }),
 })
@@ -112,7 +123,9 @@ export const CiReportResult = Closed(
     run_id: Type.String({ description: 'The id of the run.' }),
     attempt: Type.Integer({ description: 'The attempt that the report belongs to.' }),
     url: Type.String({ description: 'The URL of the report in the console.' }),
-    trust: Type.String({ description: 'The trust level. `self_reported` for reports created through this API.' }),
+    trust: TrustLevel(
+      'The trust level of the report: `verified` from the OIDC token of its run, `untrusted` if code of strangers may have run in that job, else `self_reported`.',
+    ),
     ...uploadsAndSkipped,
   },
   { $id: 'CiReportResult', description: 'A stored job report, with the upload slots of its artifacts.' },

@@ -1,10 +1,13 @@
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { ReportKey } from '../artifacts/artifact.store.ts'
+import type { TrustClass } from '../runs/trust.ts'
 import type { Matrix } from './report.schema.ts'
 
 export type ReportRow = {
   id: string
   attempt: number
+  /** The class of the credential that wrote the report last. */
+  trust: TrustClass
   job_name: string
   matrix: Matrix | null
   runner: string | null
@@ -20,15 +23,15 @@ export async function upsertReport(tx: Tx, key: ReportKey, report: ReportRow, at
   const before = await lockReport(tx, key)
   await tx`
     insert into ci_reports (
-      org_id, id, run_id, attempt, job_name, matrix, runner, name, summary, created_at, updated_at
+      org_id, id, run_id, attempt, job_name, matrix, runner, name, summary, trust, created_at, updated_at
     )
     values (
       ${key.org_id}, ${report.id}, ${key.run_id}, ${report.attempt}, ${report.job_name},
-      ${report.matrix === null ? null : tx.json(report.matrix)}, ${report.runner}, ${report.name}, ${report.summary},
-      ${at}, ${at}
+      ${report.matrix === null ? null : tx.json(report.matrix as never)}, ${report.runner}, ${report.name},
+      ${report.summary}, ${report.trust}, ${at}, ${at}
     )
     on conflict (org_id, id) do update
-    set runner = excluded.runner, summary = excluded.summary, updated_at = excluded.updated_at`
+    set runner = excluded.runner, summary = excluded.summary, trust = excluded.trust, updated_at = excluded.updated_at`
   return { created: before === null, runnerBefore: before?.runner ?? null }
 }
 
@@ -49,9 +52,13 @@ export type ReadableArtifact = {
   path: string
   size: number
   sha256: string
+  trust: TrustClass
   run_id: string
+  /** `host/owner/name` */
   repository: string
-  commit_sha: string
+  /** The repository at its code host, as the token of the job or the code host names it. */
+  repository_key: { provider: string; id: string } | null
+  commit_sha: string | null
   ref: string | null
   event: string
   pipeline_name: string
@@ -63,13 +70,39 @@ export type ReadableArtifact = {
 /** An artifact to read into findings; null when it does not exist or is not uploaded. */
 export async function describeArtifact(db: Db, orgId: string, id: string): Promise<ReadableArtifact | null> {
   const [row] = await db<ReadableArtifact[]>`
-    select artifact.path, artifact.size, artifact.sha256, artifact.run_id, run.repository, run.commit_sha, run.ref,
+    select artifact.path, artifact.size, artifact.sha256, artifact.trust, artifact.run_id,
+      ${address(db)} as repository, ${repositoryKey(db)} as repository_key, run.commit_sha, run.ref,
       run.event, run.pipeline_name, report.job_name, report.matrix, report.name as report_name
     from ci_artifacts artifact
     join ci_reports report on report.org_id = artifact.org_id and report.id = artifact.report_id
     join ci_runs run on run.org_id = artifact.org_id and run.id = artifact.run_id
+    left join provider_runs provider_run on provider_run.org_id = run.org_id and provider_run.run_id = run.id
     where artifact.org_id = ${orgId}
       and artifact.id = ${id}
       and artifact.status = 'uploaded'`
   return row ?? null
+}
+
+/** A token names the repository, unless it is that of the run, which then has the name. */
+function address(db: Db) {
+  return db`
+    case when artifact.claimed_repository_id in (run.claimed_repository_id, provider_run.repository_id)
+      then run.repository
+      else coalesce(artifact.claimed_repository, run.repository)
+    end`
+}
+
+/**
+ * An artifact of a token belongs to the repository of the token, whatever run it is reported for.
+ */
+function repositoryKey(db: Db) {
+  return db`
+    case
+      when artifact.claimed_provider is not null
+        then json_build_object('provider', artifact.claimed_provider, 'id', artifact.claimed_repository_id)
+      when run.claimed_provider is not null
+        then json_build_object('provider', run.claimed_provider, 'id', run.claimed_repository_id)
+      when provider_run.provider is not null
+        then json_build_object('provider', provider_run.provider, 'id', provider_run.repository_id)
+    end`
 }

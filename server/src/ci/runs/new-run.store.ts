@@ -1,4 +1,4 @@
-import type { Db } from '../../platform/db/sql.ts'
+import type { Db, Tx } from '../../platform/db/sql.ts'
 import { type LinkedRepository, linkedRepository, type RunRow } from './run.store.ts'
 import type { AttemptRow } from './run-attempt.store.ts'
 
@@ -7,8 +7,13 @@ export type NewRun = RunRow & {
   /** The number of this run among the new runs of its credential on the UTC day of `created_at`. */
   day_number: number
   attempt: AttemptRow
+  /** What the claims of a token say about its own run. Null for other runs. */
+  claimed: ClaimedRun | null
   created_at: Date
 }
+
+/** The repository that a token names, and the claims that identified its job. */
+export type ClaimedRun = { provider: string; repository_id: string; claims: Record<string, string> }
 
 /** The columns of an inserted run that its caller does not know yet. */
 export type InsertedRun = { id: string; linked_repository: LinkedRepository | null }
@@ -23,31 +28,58 @@ export async function insertRuns(db: Db, runs: readonly NewRun[]): Promise<Inser
     insert into ci_runs as run (
       org_id, id, provider, ci_system, ci_system_name, external_run_id, repository, commit_sha, ref, pipeline_name,
       event, trust, credential_type, credential_id, credential_name, day, day_number, newest_attempt, status, url,
-      actor, started_at, deadline_at, created_at, updated_at
+      actor, started_at, deadline_at, claims, claimed_provider, claimed_repository_id, created_at, updated_at
     )
     select org_id, id, provider, ci_system, ci_system_name, external_run_id, repository, commit_sha, ref,
       pipeline_name, event, trust, credential_type, credential_id, credential_name, created_at, day_number, number,
-      status, url, actor, started_at, deadline_at, created_at, created_at
+      status, url, actor, started_at, deadline_at, claims, claimed_provider, claimed_repository_id, created_at,
+      created_at
     from json_to_recordset(${db.json(runs.map(toRecord))}::json) as given (
       org_id uuid, id text, provider text, ci_system text, ci_system_name text, external_run_id text,
       repository text, commit_sha text, ref text, pipeline_name text, event text, trust text,
       credential_type text, credential_id uuid, credential_name text, day_number smallint,
       number smallint, status text, url text, actor text, started_at timestamptz, deadline_at timestamptz,
-      created_at timestamptz
+      claims jsonb, claimed_provider text, claimed_repository_id text, created_at timestamptz
     )
     order by org_id, ci_system, external_run_id
     on conflict do nothing
     returning run.id, ${linkedRepository(db)} as linked_repository`
 }
 
-function toRecord({ credential, attempt, ...run }: NewRun) {
+function toRecord({ credential, attempt, claimed, ...run }: NewRun) {
   return {
     ...run,
     ...attempt,
+    claims: claimed?.claims,
+    claimed_provider: claimed?.provider,
+    claimed_repository_id: claimed?.repository_id,
     credential_type: credential.type,
     credential_id: credential.id,
     credential_name: credential.name,
   }
+}
+
+/**
+ * Gives a run that a weaker credential has created the fields that the claims of its token give.
+ * The
+ * run is locked.
+ */
+export async function takeOverRun(
+  tx: Tx,
+  { org_id, id }: { org_id: string; id: string },
+  run: Omit<NewRun, 'day_number' | 'claimed'> & { claimed: ClaimedRun },
+  at: Date,
+): Promise<void> {
+  const { attempt, claimed } = run
+  await tx`
+    update ci_runs
+    set repository = ${run.repository}, commit_sha = ${run.commit_sha}, ref = ${run.ref},
+      pipeline_name = ${run.pipeline_name}, event = ${run.event}, trust = ${run.trust},
+      url = coalesce(${attempt.url}, url), actor = coalesce(${attempt.actor}, actor),
+      claims = ${tx.json(claimed.claims)}, claimed_provider = ${claimed.provider},
+      claimed_repository_id = ${claimed.repository_id}, updated_at = ${at}
+    where org_id = ${org_id}
+      and id = ${id}`
 }
 
 const DAY_NUMBERS_AT_ONCE = 500

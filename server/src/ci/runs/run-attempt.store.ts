@@ -1,6 +1,7 @@
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import { type AttemptKey, completedAt, statusAt } from './attempt-deadline.store.ts'
 import type { RunStatus } from './run-status.ts'
+import type { TrustClass } from './trust.ts'
 
 export type AttemptRow = {
   number: number
@@ -18,22 +19,23 @@ export type AttemptRow = {
 export async function insertAttempt(
   tx: Tx,
   { org_id, run_id }: Omit<AttemptKey, 'attempt'>,
-  attempt: AttemptRow,
+  { trust, ...attempt }: AttemptRow & { trust: TrustClass },
   at: Date,
 ): Promise<void> {
   await tx`
     with superseded as (
       insert into ci_run_attempts (
-        org_id, run_id, number, status, url, actor, started_at, completed_at, deadline_at
+        org_id, run_id, number, status, url, actor, started_at, completed_at, deadline_at, trust
       )
-      select org_id, id, newest_attempt, status, url, actor, started_at, completed_at, deadline_at
+      select org_id, id, newest_attempt, status, url, actor, started_at, completed_at, deadline_at, trust
       from ci_runs
       where org_id = ${org_id}
         and id = ${run_id}
     )
     update ci_runs
     set newest_attempt = ${attempt.number}, status = ${attempt.status}, url = ${attempt.url}, actor = ${attempt.actor},
-      started_at = ${attempt.started_at}, completed_at = null, deadline_at = ${attempt.deadline_at}, updated_at = ${at}
+      started_at = ${attempt.started_at}, completed_at = null, deadline_at = ${attempt.deadline_at},
+      trust = ${trust}, updated_at = ${at}
     where org_id = ${org_id}
       and id = ${run_id}`
 }
@@ -44,12 +46,12 @@ export async function insertAttempt(
  */
 export function attemptsOf(db: Db, orgId: string, runId: string) {
   return db`(
-    select newest_attempt as number, status, url, actor, started_at, completed_at, deadline_at
+    select newest_attempt as number, status, url, actor, started_at, completed_at, deadline_at, trust
     from ci_runs
     where org_id = ${orgId}
       and id = ${runId}
     union all
-    select number, status, url, actor, started_at, completed_at, deadline_at
+    select number, status, url, actor, started_at, completed_at, deadline_at, trust
     from ci_run_attempts
     where org_id = ${orgId}
       and run_id = ${runId}
@@ -57,13 +59,13 @@ export function attemptsOf(db: Db, orgId: string, runId: string) {
 }
 
 /** An attempt at a certain time: past its deadline it has timed out. */
-export type StoredAttempt = Omit<AttemptRow, 'number'> & { completed_at: Date | null }
+export type StoredAttempt = Omit<AttemptRow, 'number'> & { completed_at: Date | null; trust: TrustClass }
 
 /** An attempt at `now`; null when it does not exist. */
 export async function findAttempt(db: Db, key: AttemptKey, now: Date): Promise<StoredAttempt | null> {
   const [row] = await db<StoredAttempt[]>`
     select ${statusAt(db, 'attempt', now)} as status, attempt.url, attempt.actor, attempt.started_at,
-      ${completedAt(db, 'attempt', now)} as completed_at, attempt.deadline_at
+      ${completedAt(db, 'attempt', now)} as completed_at, attempt.deadline_at, attempt.trust
     from ${attemptsOf(db, key.org_id, key.run_id)} attempt
     where attempt.number = ${key.attempt}`
   return row ?? null
@@ -103,4 +105,24 @@ async function updateEarlierAttempt(tx: Tx, key: AttemptKey, change: AttemptChan
     where org_id = ${key.org_id}
       and run_id = ${key.run_id}
       and number = ${key.attempt}`
+}
+
+/** Sets the trust of an attempt and of its run. The run is locked. */
+export async function setTrust(
+  tx: Tx,
+  key: AttemptKey,
+  { run, attempt }: { run: TrustClass; attempt: TrustClass },
+): Promise<void> {
+  await tx`
+    with earlier as (
+      update ci_run_attempts
+      set trust = ${attempt}
+      where org_id = ${key.org_id}
+        and run_id = ${key.run_id}
+        and number = ${key.attempt}
+    )
+    update ci_runs
+    set trust = ${run}
+    where org_id = ${key.org_id}
+      and id = ${key.run_id}`
 }

@@ -1,3 +1,4 @@
+import { areConnected, type NamedRepository } from '../../codehosts/connections/connection.store.ts'
 import { Batch } from '../../platform/batch.ts'
 import { utcDayStart } from '../../platform/clock.ts'
 import type { Sql } from '../../platform/db/sql.ts'
@@ -16,6 +17,8 @@ export type RunIntake = {
   numbers: DayNumbers
   /** Null for a run that was not stored: see `insertRuns`. */
   inserts: Batch<NewRun, InsertedRun | null>
+  /** Whether an active connection covers the repository of a token. */
+  connections: Batch<NamedRepository, boolean>
 }
 
 export function openRunIntake(sql: Sql): RunIntake {
@@ -23,7 +26,8 @@ export function openRunIntake(sql: Sql): RunIntake {
     const inserted = new Map((await insertRuns(sql, runs)).map((run) => [run.id, run]))
     return runs.map((run) => inserted.get(run.id) ?? null)
   })
-  return { numbers: new DayNumbers(sql), inserts }
+  const connections = new Batch<NamedRepository, boolean>((repositories) => areConnected(sql, repositories))
+  return { numbers: new DayNumbers(sql), inserts, connections }
 }
 
 type Credential = { org_id: string; id: string }

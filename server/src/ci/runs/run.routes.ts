@@ -5,13 +5,13 @@ import { Envelope } from '../../platform/http/schemas.ts'
 import type { Services } from '../../services.ts'
 import { createRun } from './create-run.ts'
 import { CiRun, CiRunUpdate, NewCiRun, RunPath } from './run.schema.ts'
-import type { SelfReportedRun } from './run.store.ts'
+import type { CiSystemRun } from './run.store.ts'
 import { openRunIntake } from './run-intake.ts'
 import { updateRun } from './update-run.ts'
 
 export async function runRoutes(app: HttpServer, services: Services): Promise<void> {
   const intake = openRunIntake(services.sql)
-  const sendRun = (reply: FastifyReply, run: SelfReportedRun) =>
+  const sendRun = (reply: FastifyReply, run: CiSystemRun) =>
     sendData(reply, JSON.stringify(toCiRun(run, services.config.baseUrl)))
 
   app.post(
@@ -24,9 +24,15 @@ export async function runRoutes(app: HttpServer, services: Services): Promise<vo
         description:
           'Creates a run (201), adds an attempt to an existing run (201), or returns an existing attempt unchanged (200). ' +
           '`ci_system` and `external_run_id` identify a run. An existing attempt only changes from `queued` to ' +
-          '`in_progress`. Safe to repeat.\n\nErrors: 409 `attempt_outdated` if a higher attempt exists. 429 ' +
-          '`rate_limited` if the key has created 2,000 runs on this UTC day, or if the organization has reached the ' +
-          'monthly limit of its plan.',
+          '`in_progress`. Safe to repeat.\n\nThe OIDC token of a CI job can create its own run, which is then `verified`, ' +
+          'or `untrusted` if code of strangers may have run in the job. `ci_system` and `external_run_id` are then those ' +
+          'of the token, and its claims take the place of the fields of the body. If the code host of the repository is ' +
+          'connected, the run of the code host is returned (200). Other runs that a token creates must belong to its ' +
+          'repository and are `self_reported`.\n\nErrors: 400 `invalid_request` if `repository`, `commit_sha`, `ref` or ' +
+          '`attempt` contradicts the token. 404 `run_not_found` if the connected code host has not reported the run yet. ' +
+          '409 `attempt_outdated` if a higher attempt exists. 409 `run_conflict` if a run of another repository has the ' +
+          'same CI system and id. 429 `rate_limited` if the API key or OIDC trust has created 2,000 runs on this UTC day, ' +
+          'or if the organization has reached the monthly limit of its plan.',
         tags: ['CI ingestion'],
         body: NewCiRun,
         response: {
@@ -51,7 +57,8 @@ export async function runRoutes(app: HttpServer, services: Services): Promise<vo
         description:
           'Updates the status, URL or completion time of one attempt of a run. A final status finishes the attempt. ' +
           'Sending the same final status again returns the run unchanged.\n\nErrors: 404 `not_found` if the run or the ' +
-          'attempt does not exist, or if the run comes from a connected code host. 409 `run_finished` for any other change of a finished attempt.',
+          'attempt does not exist, or if the run comes from a connected code host; the token of such a run gets it ' +
+          'unchanged. 409 `run_finished` for any other change of a finished attempt.',
         tags: ['CI ingestion'],
         params: RunPath,
         body: CiRunUpdate,
@@ -67,7 +74,7 @@ export async function runRoutes(app: HttpServer, services: Services): Promise<vo
  * The representation of a run with one of its attempts (specification, "CI run"). `baseUrl` is
  * where the console is.
  */
-function toCiRun(run: SelfReportedRun, baseUrl: string) {
+function toCiRun(run: CiSystemRun, baseUrl: string) {
   return {
     id: run.id,
     provider: run.provider,
@@ -88,7 +95,7 @@ function toCiRun(run: SelfReportedRun, baseUrl: string) {
     deadline_at: run.deadline_at,
     trust: run.trust,
     linked_repository: run.linked_repository,
-    credential: { type: run.credential.type, name: run.credential.name },
+    credential: run.credential && { type: run.credential.type, name: run.credential.name },
     app_url: `${baseUrl}/runs/${run.id}`,
     created_at: run.created_at,
     updated_at: run.updated_at,

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { Closed, ItemId, Nullable, OneOf, Timestamp } from '../../platform/http/schemas.ts'
 import { RUN_STATUSES } from './run-status.ts'
+import { TRUST_CLASSES } from './trust.ts'
 
 const EVENTS = ['push', 'pull_request', 'tag', 'schedule', 'manual', 'other'] as const
 
@@ -24,6 +25,11 @@ const RunUrl = Type.String({
     'The URL of the run in its CI system: http or https, without credentials, white space and control characters.',
 })
 
+/** A trust level in a response. */
+export function TrustLevel(description: string) {
+  return OneOf(TRUST_CLASSES, { description })
+}
+
 /** The full SHA-1 or SHA-256 of a commit. */
 export const COMMIT_SHA = '^(?:[0-9a-f]{40}|[0-9a-f]{64})$'
 
@@ -38,9 +44,8 @@ export const NewCiRun = Closed({
     Type.Integer({
       minimum: 1,
       maximum: 999,
-      default: 1,
       description:
-        'The number of the attempt. A higher number than the newest adds an attempt to the run. A lower number is 409 `attempt_outdated`.',
+        'The number of the attempt. A higher number than the newest adds an attempt to the run. A lower number is 409 `attempt_outdated`. Defaults to 1, or to the attempt of the OIDC token.',
     }),
   ),
   repository: Type.String({
@@ -90,7 +95,7 @@ export const NewCiRun = Closed({
 })
 /** The validated body: fields with a default are always present. */
 export type NewCiRun = Static<typeof NewCiRun> &
-  Required<Pick<Static<typeof NewCiRun>, 'attempt' | 'status' | 'event' | 'timeout_minutes'>>
+  Required<Pick<Static<typeof NewCiRun>, 'status' | 'event' | 'timeout_minutes'>>
 
 /** Body of updateCiRun. */
 export const CiRunUpdate = Closed({
@@ -117,15 +122,18 @@ const LinkedRepository = Closed(
     provider: Type.String({ description: 'The code host of the repository.' }),
     id: Type.String({ description: 'The id of the repository on the code host.' }),
   },
-  { description: 'The linked repository with the same host and name. Null if there is none.' },
+  {
+    description:
+      'The linked repository with the same host and name, or the one that the OIDC token names. Null if there is none.',
+  },
 )
 
 const Credential = Closed(
   {
-    type: Type.String({ description: 'The type of the credential: `api_key`.' }),
+    type: Type.String({ description: 'The type of the credential: `api_key` or `oidc_trust`.' }),
     name: Type.String({ description: 'The name of the credential.' }),
   },
-  { description: 'The credential that created the run.' },
+  { description: 'The credential that created the run. Null for a run of a connected code host.' },
 )
 
 /** Response of createCiRun and updateCiRun (specification, "CI run"). */
@@ -138,7 +146,9 @@ export const CiRun = Closed(
     external_run_id: Type.String({ description: EXTERNAL_RUN_ID }),
     attempt: Type.Integer({ minimum: 1, maximum: 999, description: 'The attempt that this object describes.' }),
     repository: Type.String({ description: 'The repository as `host/owner/name`.' }),
-    commit_sha: Type.String({ description: 'The full SHA of the commit.' }),
+    commit_sha: Nullable(
+      Type.String({ description: 'The full SHA of the commit. Null if neither the OIDC token nor the body names it.' }),
+    ),
     ref: Nullable(Type.String({ description: 'The branch or tag, as sent.' })),
     pipeline_name: Type.String({ description: 'The name of the pipeline or workflow.' }),
     url: Nullable(Type.String({ description: 'The URL of the run in its CI system.' })),
@@ -147,8 +157,14 @@ export const CiRun = Closed(
     completed_at: Nullable({ ...Timestamp, description: 'When the attempt finished. Null until then.' }),
     actor: Nullable(Type.String({ description: 'The user or service that started the attempt, as sent.' })),
     event: OneOf(EVENTS, { description: 'The event that started the run.' }),
-    deadline_at: { ...Timestamp, description: 'When the attempt becomes `timed_out` unless it has finished.' },
-    trust: Type.String({ description: 'The trust level. `self_reported` for runs created through this API.' }),
+    deadline_at: Nullable({
+      ...Timestamp,
+      description:
+        'When the attempt becomes `timed_out` unless it has finished. Null for a run of a connected code host.',
+    }),
+    trust: TrustLevel(
+      'The trust level: `verified` if the OIDC token of the run created it or its code host is connected, `untrusted` if code of strangers may have run in that job, else `self_reported`.',
+    ),
     linked_repository: Nullable(LinkedRepository),
     credential: Credential,
     app_url: Type.String({ description: 'The URL of the run in the console.' }),

@@ -2,8 +2,9 @@ import type { Db, Tx } from '../../platform/db/sql.ts'
 import { presentHolderFirst } from '../../repositories/repository-lookup.store.ts'
 import { type AttemptKey, completedAt, statusAt } from './attempt-deadline.store.ts'
 import { attemptsOf, type StoredAttempt } from './run-attempt.store.ts'
+import type { RunSource, TrustClass } from './trust.ts'
 
-/** The fields that all attempts of a self-reported run share. */
+/** The fields that all attempts of a run share which a credential has created. */
 export type RunRow = {
   org_id: string
   id: string
@@ -12,26 +13,90 @@ export type RunRow = {
   ci_system_name: string | null
   external_run_id: string
   repository: string
-  commit_sha: string
+  commit_sha: string | null
   ref: string | null
   pipeline_name: string
   event: string
-  trust: string
+  trust: TrustClass
   credential: { type: string; id: string; name: string }
 }
 
 export type LinkedRepository = { provider: string; id: string }
 
+/** A stored run with what identifies it. */
+export type IdentifiedRun = RunSource & { id: string; newest_attempt: number; trust: TrustClass }
+
 /** Finds a run by its external id and locks it until the transaction ends. */
-export async function lockRun(tx: Tx, orgId: string, ciSystem: string, externalRunId: string) {
-  const [row] = await tx<{ id: string; newest_attempt: number }[]>`
-    select id, newest_attempt
-    from ci_runs
-    where org_id = ${orgId}
-      and ci_system = ${ciSystem}
-      and external_run_id = ${externalRunId}
-    for update`
+export async function lockRunByExternalId(
+  tx: Tx,
+  orgId: string,
+  { ci_system, external_run_id }: Pick<RunRow, 'ci_system' | 'external_run_id'>,
+): Promise<IdentifiedRun | null> {
+  const [row] = await tx<IdentifiedRun[]>`
+    select ${identifiedColumns(tx)}
+    from ci_runs run
+    ${joinProviderRun(tx)}
+    where run.org_id = ${orgId}
+      and run.ci_system = ${ci_system}
+      and run.external_run_id = ${external_run_id}
+    for update of run`
   return row ?? null
+}
+
+/** Locks a run until the transaction ends. Null when it does not exist. */
+export async function lockRun(tx: Tx, orgId: string, runId: string): Promise<IdentifiedRun | null> {
+  const [row] = await tx<IdentifiedRun[]>`
+    select ${identifiedColumns(tx)}
+    from ci_runs run
+    ${joinProviderRun(tx)}
+    where run.org_id = ${orgId}
+      and run.id = ${runId}
+    for update of run`
+  return row ?? null
+}
+
+/** The same without a lock. */
+export async function findIdentifiedRun(db: Db, orgId: string, runId: string): Promise<IdentifiedRun | null> {
+  const [row] = await db<IdentifiedRun[]>`
+    select ${identifiedColumns(db)}
+    from ci_runs run
+    ${joinProviderRun(db)}
+    where run.org_id = ${orgId}
+      and run.id = ${runId}`
+  return row ?? null
+}
+
+/** The run with an external id, without a lock. */
+export async function findRunByExternalId(
+  db: Db,
+  orgId: string,
+  { ci_system, external_run_id }: Pick<RunRow, 'ci_system' | 'external_run_id'>,
+): Promise<IdentifiedRun | null> {
+  const [row] = await db<IdentifiedRun[]>`
+    select ${identifiedColumns(db)}
+    from ci_runs run
+    ${joinProviderRun(db)}
+    where run.org_id = ${orgId}
+      and run.ci_system = ${ci_system}
+      and run.external_run_id = ${external_run_id}`
+  return row ?? null
+}
+
+function identifiedColumns(db: Db) {
+  return db`
+    run.id, run.newest_attempt, run.trust, run.provider, run.ci_system, run.external_run_id,
+    case when coalesce(run.claimed_repository_id, provider_run.repository_id) is not null then
+      json_build_object(
+        'provider', coalesce(run.claimed_provider, provider_run.provider),
+        'id', coalesce(run.claimed_repository_id, provider_run.repository_id)
+      )
+    end as repository,
+    provider_run.head_repository_id`
+}
+
+function joinProviderRun(db: Db) {
+  return db`
+    left join provider_runs provider_run on provider_run.org_id = run.org_id and provider_run.run_id = run.id`
 }
 
 /**
@@ -44,21 +109,6 @@ export async function lockRunById(tx: Tx, orgId: string, runId: string): Promise
     from ci_runs
     where org_id = ${orgId}
       and id = ${runId}
-    for update`
-  return row?.newest_attempt ?? null
-}
-
-/**
- * Locks a self-reported run until the transaction ends. Returns the number of its newest attempt,
- * or null when it does not exist. Only its code host changes a verified run.
- */
-export async function lockSelfReportedRun(tx: Tx, orgId: string, runId: string): Promise<number | null> {
-  const [row] = await tx<{ newest_attempt: number }[]>`
-    select newest_attempt
-    from ci_runs
-    where org_id = ${orgId}
-      and id = ${runId}
-      and trust = 'self_reported'
     for update`
   return row?.newest_attempt ?? null
 }
@@ -77,11 +127,12 @@ export async function findRunCredential(db: Db, orgId: string, runId: string): P
 }
 
 /**
- * A run with one of its attempts, at a certain time. A verified run has no CI system, deadline or
- * credential.
+ * A run with one of its attempts, at a certain time. A run of a code host has no CI system,
+ * deadline
+ * or credential.
  */
 export type StoredRun = Omit<RunRow, 'org_id' | 'ci_system' | 'credential'> &
-  Omit<StoredAttempt, 'deadline_at'> & {
+  Omit<StoredAttempt, 'deadline_at' | 'trust'> & {
     ci_system: string | null
     deadline_at: Date | null
     attempt: number
@@ -91,17 +142,17 @@ export type StoredRun = Omit<RunRow, 'org_id' | 'ci_system' | 'credential'> &
     updated_at: Date
   }
 
-/** A run that was created through this API. */
-export type SelfReportedRun = StoredRun & { ci_system: string; deadline_at: Date; credential: RunRow['credential'] }
+/** A run as createCiRun and updateCiRun return it. */
+export type CiSystemRun = StoredRun & { ci_system: string }
 
 /** A run with one of its attempts, which must exist, at `now`. */
 export async function readRun(db: Db, key: AttemptKey, now: Date): Promise<StoredRun> {
   return (await findRun(db, key, now)) as StoredRun
 }
 
-/** The same for a run that was created through this API. */
-export async function readSelfReportedRun(db: Db, key: AttemptKey, now: Date): Promise<SelfReportedRun> {
-  return (await readRun(db, key, now)) as SelfReportedRun
+/** The same for a run that a credential has created. */
+export async function readCiSystemRun(db: Db, key: AttemptKey, now: Date): Promise<CiSystemRun> {
+  return (await readRun(db, key, now)) as CiSystemRun
 }
 
 /** A run with one of its attempts, at `now`; null when the run or the attempt does not exist. */
@@ -123,15 +174,26 @@ export async function findRun(db: Db, key: AttemptKey, now: Date): Promise<Store
   return row ?? null
 }
 
-/** SQL: the connected provider's repository with the host and name of `run.repository`, or null. */
+/**
+ * SQL: the repository of a run at a provider, or null. A token names it by its id; otherwise it is
+ * the one with the host and name of `run.repository`.
+ */
 export function linkedRepository(db: Db) {
-  return db`(
-    select json_build_object('provider', repository.provider, 'id', repository.id)
-    from repositories repository
-    where repository.org_id = run.org_id
-      and repository.host = split_part(run.repository, '/', 1)
-      and lower(repository.full_name) = lower(substr(run.repository, strpos(run.repository, '/') + 1))
-    order by ${presentHolderFirst(db)}
-    limit 1
-  )`
+  const object: ReturnType<Db> = db`json_build_object('provider', repository.provider, 'id', repository.id)`
+  return db`
+    case when run.claimed_provider is null then (
+      select ${object}
+      from repositories repository
+      where repository.org_id = run.org_id
+        and repository.host = split_part(run.repository, '/', 1)
+        and lower(repository.full_name) = lower(substr(run.repository, strpos(run.repository, '/') + 1))
+      order by ${presentHolderFirst(db)}
+      limit 1
+    ) else (
+      select ${object}
+      from repositories repository
+      where repository.org_id = run.org_id
+        and repository.provider = run.claimed_provider
+        and repository.id = run.claimed_repository_id
+    ) end`
 }

@@ -6,10 +6,13 @@ import { OneOf } from '../../platform/http/schemas.ts'
 import { type Event, publish } from '../../platform/queue/event.ts'
 import type { Services } from '../../services.ts'
 import type { AttemptKey } from './attempt-deadline.store.ts'
+import { attemptToChange, lockRunFor, type RunToChange } from './lock-run.ts'
 import type { CiRunUpdate } from './run.schema.ts'
-import { lockSelfReportedRun, readSelfReportedRun, type SelfReportedRun } from './run.store.ts'
-import { type AttemptChange, findAttempt, type StoredAttempt, updateAttempt } from './run-attempt.store.ts'
+import { type CiSystemRun, findRun, readCiSystemRun } from './run.store.ts'
+import { type AttemptChange, findAttempt, type StoredAttempt, setTrust, updateAttempt } from './run-attempt.store.ts'
 import { isFinal, RUN_STATUSES } from './run-status.ts'
+import { asCiSystemRun, jobOf } from './token-run.ts'
+import { isRunOf, weakest } from './trust.ts'
 
 const Payload = Type.Object({
   org_id: Type.String(),
@@ -27,27 +30,42 @@ export type RunFinished = Static<typeof Payload>
 export const runFinished: Event<RunFinished> = { name: 'ci.run.finished', payload: Payload }
 
 /**
- * Updates one attempt of a run, by default the newest, and returns the run with that attempt.
- * Errors: 400 `invalid_request` for completed_at; 404 for an unknown run or attempt, and for a
- * run of a code host; 409 `run_finished` for a change of a finished attempt.
+ * Updates one attempt of a run, by default the newest, and returns the run with that attempt. A run
+ * of a code host is changed by its code host only, so that its own token gets it unchanged. Errors:
+ * 400 `invalid_request` for completed_at and attempt; 404 for an unknown run or attempt, and for
+ * another run of a code host; 409 `run_finished` for a change of a finished attempt.
  */
 export async function updateRun(
   { sql, clock }: Services,
   actor: Actor,
   runId: string,
   input: CiRunUpdate,
-): Promise<SelfReportedRun> {
+): Promise<CiSystemRun> {
   const now = clock.now()
   return sql.begin(async (tx) => {
-    const newest = await lockSelfReportedRun(tx, actor.org_id, runId)
-    if (newest === null) throw notFound('run')
-    const key = { org_id: actor.org_id, run_id: runId, attempt: input.attempt ?? newest }
+    const run = await lockRunFor(tx, actor, runId, now)
+    if (run === null) throw notFound('run')
+    const key = { org_id: actor.org_id, run_id: runId, attempt: attemptToChange(actor, run, input.attempt) }
+    if (run.provider !== 'other') return readHostRun(tx, actor, { run, key }, now)
     const attempt = await findAttempt(tx, key, now)
     if (!attempt) throw notFound(`attempt with the number ${key.attempt}`)
     if (isFinal(attempt.status)) refuseChange(attempt, input)
-    else await changeOpen(tx, key, attemptChange(attempt, input, now), now)
-    return readSelfReportedRun(tx, key, now)
+    else await changeOpen(tx, { key, run, attempt }, attemptChange(attempt, input, now), now)
+    return readCiSystemRun(tx, key, now)
   })
+}
+
+async function readHostRun(
+  tx: Tx,
+  actor: Actor,
+  { run, key }: Omit<OpenAttempt, 'attempt'>,
+  now: Date,
+): Promise<CiSystemRun> {
+  const job = jobOf(actor)
+  if (job === null || !isRunOf(job, run)) throw notFound('run')
+  const found = await findRun(tx, key, now)
+  if (found === null) throw notFound(`attempt with the number ${key.attempt}`)
+  return asCiSystemRun(found, job)
 }
 
 /** Throws 409 unless the body repeats what is stored. */
@@ -62,9 +80,19 @@ function isRepetition(attempt: StoredAttempt, { url, completed_at }: CiRunUpdate
   return sameUrl && (completed_at === undefined || Date.parse(completed_at) === attempt.completed_at?.getTime())
 }
 
-async function changeOpen(tx: Tx, key: AttemptKey, change: AttemptChange | null, now: Date): Promise<void> {
+type OpenAttempt = { key: AttemptKey; run: RunToChange; attempt: StoredAttempt }
+
+/** A change by a weaker credential lowers the trust of the attempt and of its run. */
+async function changeOpen(
+  tx: Tx,
+  { key, run, attempt }: OpenAttempt,
+  change: AttemptChange | null,
+  now: Date,
+): Promise<void> {
   if (change === null) return
   await updateAttempt(tx, key, change, now)
+  const lowered = { run: weakest(run.trust, run.stated), attempt: weakest(attempt.trust, run.stated) }
+  if (lowered.run !== run.trust || lowered.attempt !== attempt.trust) await setTrust(tx, key, lowered)
   if (isFinal(change.status)) await publish(tx, runFinished, { ...key, status: change.status })
 }
 

@@ -1,5 +1,5 @@
 import type { Db, Tx } from '../../platform/db/sql.ts'
-import { findFollowed } from '../../repositories/followed-repository.store.ts'
+import { connectionIdOf, findFollowed } from '../../repositories/followed-repository.store.ts'
 import type { Provider } from '../../repositories/repository-identity.ts'
 import type { HostInstallation } from '../code-host.ts'
 
@@ -25,6 +25,26 @@ export async function findConnectionOfRepository(
 ): Promise<ConnectionName | null> {
   const repository = await findFollowed(db, { org_id: orgId, provider, id: repositoryId })
   return repository?.connection_id ? findConnection(db, repository.connection_id) : null
+}
+
+/** A repository that a token names. Without a host, the repository of any host is meant. */
+export type NamedRepository = { org_id: string; provider: string; repository_id: string; host: string | null }
+
+/** Whether an active connection covers each of these repositories, in their order. */
+export async function areConnected(db: Db, repositories: readonly NamedRepository[]): Promise<boolean[]> {
+  const given = repositories.map((repository, position) => ({ ...repository, position }))
+  const rows = await db<{ position: number }[]>`
+    select given.position
+    from json_to_recordset(${db.json(given)}::json) as given (
+      org_id uuid, provider text, repository_id text, host text, position integer
+    )
+    join codehost_connections connection
+      on connection.org_id = given.org_id
+      and connection.id = ${connectionIdOf(db, 'given')}
+      and connection.host = coalesce(given.host, connection.host)
+    where connection.status = 'active'`
+  const connected = new Set(rows.map(({ position }) => position))
+  return repositories.map((_, position) => connected.has(position))
 }
 
 export async function findConnection(db: Db, id: string): Promise<ConnectionName | null> {

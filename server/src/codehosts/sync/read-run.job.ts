@@ -12,6 +12,8 @@ const Payload = Type.Object({
   repository_id: Type.String(),
   /** The host's id. */
   run_id: Type.String(),
+  /** The attempt that has to be known. Any if it is missing. */
+  attempt: Type.Optional(Type.Integer()),
 })
 type Payload = Static<typeof Payload>
 
@@ -30,9 +32,14 @@ export async function requestRun(tx: Tx, run: Payload): Promise<void> {
   await enqueue(tx, QUEUED, run, DELAY_MS)
 }
 
+/** Reads a run at once that a CI job names, which its host has not reported yet. */
+export async function requestRunNow(tx: Tx, run: Payload): Promise<void> {
+  await enqueue(tx, QUEUED, run)
+}
+
 export type RunParts = {
   handlers: HostEventHandlers
-  /** Whether an event of the run has arrived. */
+  /** Whether an event of the run, or of its attempt, has arrived. */
   isKnown(db: Db, run: Payload): Promise<boolean>
 }
 

@@ -71,7 +71,7 @@ export const PACKAGE_PLACE = '# shiplock:package'
 function inputOf({ dialect }: RegoModule, input: PolicyInput): object {
   if (dialect === 'shiplock') return input
   const attestations = input.attestations
-    .map((item) => ({ ...item, trusted: item.trust !== 'self_reported' }))
+    .map((item) => ({ ...item, trusted: item.trust === 'verified' }))
     .sort((one, other) => Date.parse(one.at) - Date.parse(other.at))
   return { ...input, version: 'prodgator.input/v1', subject: 'release', attestations }
 }

@@ -29,13 +29,16 @@ function viewWithCel(view: PolicyInput) {
   return { view, cel: celInput(view) }
 }
 
-const HINT = 'Self-reported evidence is ignored unless the rule has trust: any.'
+const HINTS: Record<string, string> = {
+  self_reported: 'Self-reported evidence is ignored unless the rule has trust: any.',
+  untrusted: 'Untrusted evidence is ignored unless the rule has trust: any.',
+}
 
-/** Adds a hint to an error that missing self-reported evidence may have caused. */
+/** Adds a hint to an error that ignored evidence may have caused. */
 function withHint(answer: RuleAnswer, { trust }: EvidenceTerms, input: PolicyInput): RuleAnswer {
-  const isIgnored = trust !== 'any' && input.run?.trust === 'self_reported'
-  if (answer.status !== 'error' || !isIgnored) return answer
-  return { ...answer, reason: `${answer.reason}. ${HINT}` }
+  const hint = trust === 'any' ? undefined : HINTS[input.run?.trust ?? '']
+  if (answer.status !== 'error' || hint === undefined) return answer
+  return { ...answer, reason: `${answer.reason}. ${hint}` }
 }
 
 /** In pages of 64 KiB. The maximum is 128 MiB. */

@@ -3,13 +3,22 @@ import type { PolicyInput } from './policy-input.schema.ts'
 
 type Evidence = { trust: string; at: string }
 
+/** What a rule accepts without `trust: any`. */
+const ACCEPTED = ['verified', 'uploaded']
+
+/** True if a rule without `trust: any` counts evidence of this trust. */
+export function isAcceptedTrust(trust: string): boolean {
+  return ACCEPTED.includes(trust)
+}
+
 /**
- * Returns the input with only the evidence that the terms accept: no self-reported evidence without
- * `trust: any`, and nothing older than `max_age_ms`. Open findings and issues are always kept,
- * because removing them would make the repository look safer than it is.
+ * Returns the input with only the evidence that the terms accept: without `trust: any`, nothing
+ * that
+ * is self-reported or untrusted, and nothing older than `max_age_ms`. Open findings and issues are
+ * always kept, because removing them would make the repository look safer than it is.
  */
 export function viewOf(input: PolicyInput, { trust, max_age_ms }: EvidenceTerms): PolicyInput {
-  const isTrusted = (item: { trust: string }) => trust === 'any' || item.trust !== 'self_reported'
+  const isTrusted = (item: { trust: string }) => trust === 'any' || isAcceptedTrust(item.trust)
   const since = max_age_ms === null ? Number.NEGATIVE_INFINITY : Date.parse(input.now) - max_age_ms
   const isAccepted = (item: Evidence) => isTrusted(item) && Date.parse(item.at) >= since
   return {

@@ -6,7 +6,7 @@ const Text = (description: string) => Type.String({ description })
 const Count = (description: string) => Type.Integer({ minimum: 0, description })
 const Time = (description: string) => Type.String({ ...TIMESTAMP, description })
 const Trust = Text(
-  'The trust level: `self_reported` by a CI job, `uploaded` by an API client, or `verified` by the code host.',
+  'The trust level: `verified` by the code host or by the OIDC token of the run, `untrusted` if code of strangers may have run in that job, `self_reported` by another credential, or `uploaded` by an API client.',
 )
 
 const Run = Closed(
@@ -18,7 +18,7 @@ const Run = Closed(
     repository: Text('The repository as `host/owner/name`.'),
     ref: Nullable(Text('The branch or tag, as sent.')),
     branch: Nullable(Text('The branch, without `refs/heads/`. Null if the run has a tag or no ref.')),
-    commit_sha: Text('The full SHA of the commit.'),
+    commit_sha: Nullable(Text('The full SHA of the commit. Null if it is not known.')),
     pipeline_name: Text('The name of the pipeline or workflow.'),
     event: Text('The event that started the run, such as `push`.'),
     attempt: Count('The number of the attempt, from 1.'),
@@ -56,11 +56,15 @@ const Report = Closed({
 const Attestation = Closed({
   report_id: Text('The id of the report that contains the attestation.'),
   job: Text('The name of the job that sent the attestation.'),
-  kind: Text('The kind of the attestation: `test-results`, `coverage`, `sbom`, `scan` or `custom`.'),
+  kind: Text(
+    'The kind of the attestation: `test-results`, `coverage`, `sbom`, `scan`, `custom`, `ownership` or `provenance`.',
+  ),
   name: Text('The name of the attestation.'),
   status: Text('The status of the attestation: `pass`, `fail`, `warn` or `info`.'),
   data: Type.Record(Type.String(), Type.Unknown(), {
-    description: 'The data of the attestation, as the job sent it. Numbers are doubles in CEL.',
+    description:
+      'The data of the attestation, as the job sent it. Figures that the job did not send are those read from its file. ' +
+      'Numbers are doubles in CEL.',
   }),
   at: Time('When the attestation was last sent.'),
   trust: Trust,
@@ -113,7 +117,7 @@ const Deployment = Closed(
   {
     id: Text('The id of the deployment.'),
     branch: Nullable(Text('The branch that is deployed. Null for a tag.')),
-    commit_sha: Text('The commit that is deployed.'),
+    commit_sha: Nullable(Text('The commit that is deployed. Null if it is not known.')),
     attempt: Count('The attempt of the run that deploys.'),
   },
   { description: 'The deployment. Null when a compliance result is evaluated.' },

@@ -21,7 +21,7 @@ const PolicyBindings = Closed({
 export type PolicyBindings = Static<typeof PolicyBindings>
 
 const TERMS = {
-  trust: Nullable(OneOf(['any'], { description: '`any` also accepts self-reported evidence.' })),
+  trust: Nullable(OneOf(['any'], { description: '`any` also accepts self-reported and untrusted evidence.' })),
   max_age_ms: Nullable(
     Type.Integer({ minimum: 1, description: 'Older evidence is ignored. Null accepts evidence of any age.' }),
   ),

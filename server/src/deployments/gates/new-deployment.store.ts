@@ -15,7 +15,7 @@ export type NewDeployment = DeploymentKey & {
   previous_attempt_id: string | null
   superseded_by_id: string | null
   branch: string | null
-  commit_sha: string
+  commit_sha: string | null
   author: string | null
   html_url: string | null
   answer_until: Date

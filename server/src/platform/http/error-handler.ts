@@ -28,10 +28,14 @@ const CODES_BY_STATUS: Record<number, string> = {
 
 export function registerErrorHandler(app: FastifyInstance): void {
   app.setErrorHandler((error: FastifyError, request, reply) => {
-    if (hasClientLeft(request)) return sendApiError(clientLeft(request), request, reply)
     if (error instanceof GatewayRejection) return sendGatewayRejection(error, reply)
-    return sendApiError(toApiError(error), request, reply)
+    return sendApiError(apiErrorOf(error, request), request, reply)
   })
+}
+
+/** Converts an error of a request to one that its caller may see. */
+export function apiErrorOf(error: FastifyError | Error, request: FastifyRequest): ApiError {
+  return hasClientLeft(request) ? clientLeft(request) : toApiError(error)
 }
 
 /**
@@ -77,14 +81,18 @@ function sendGatewayRejection(rejection: GatewayRejection, reply: FastifyReply) 
   })
 }
 
-export function sendApiError(error: ApiError, request: FastifyRequest, reply: FastifyReply) {
+/** Sends an error, by default in the error envelope. */
+export function sendApiError(
+  error: ApiError,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  toBody: (error: ApiError) => object = toEnvelope,
+) {
   if (error.status >= 500) request.log.error({ err: error.cause ?? error, request_id: request.id }, error.message)
   if (error.retryAfterSeconds !== undefined) reply.header('retry-after', error.retryAfterSeconds)
-  return reply
-    .code(error.status)
-    .serializer(JSON.stringify)
-    .type('application/json; charset=utf-8')
-    .send({
-      error: { code: error.code, message: error.message, details: error.details },
-    })
+  return reply.code(error.status).serializer(JSON.stringify).type('application/json; charset=utf-8').send(toBody(error))
+}
+
+function toEnvelope({ code, message, details }: ApiError) {
+  return { error: { code, message, details } }
 }

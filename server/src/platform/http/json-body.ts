@@ -1,40 +1,38 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyInstance } from 'fastify'
-import { ApiError, invalidField, pointerToken } from './errors.ts'
-
-/**
- * A body without any of these contains nothing that `refuseUnstorable` refuses, and is not
- * searched.
- */
-const SUSPICIOUS = new RegExp(
-  [
-    /\\u(?:0000|d[89a-f])|"__proto__"/, // text that cannot be stored
-    /[:[,\s]-?\d+(?:\.\d+)?e\+?\d{3}/, // numbers that may exceed the range of a double
-    /[:[,\s]-?\d{200}/,
-  ]
-    .map(({ source }) => source)
-    .join('|'),
-  'i',
-)
+import { ApiError } from './errors.ts'
+import { mayBeUnstorable, refuseUnstorable, replaceUnstorable } from './unstorable.ts'
 
 /**
  * Reads bodies of the type application/json. Values that the database cannot store are refused
  * before validation.
  */
 export function registerJsonBody(app: FastifyInstance): void {
-  app.removeAllContentTypeParsers()
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: unknown, bytes: Buffer) => {
-    if (!isUtf8(bytes)) throw new ApiError(400, 'invalid_json', 'The body is not UTF-8.')
-    const text = bytes.toString()
-    if (text.length === 0) return undefined
-    const body = parseJson(text)
-    if (SUSPICIOUS.test(text)) refuseUnstorable(body, '/body')
+  parseJsonBodies(app, (body, text) => {
+    if (mayBeUnstorable(text)) refuseUnstorable(body, '/body')
     return body
   })
   app.addHook('onRequest', ({ headers }, _reply, done) => {
     if (headers['content-length'] === '0') delete headers['content-type']
     done(refusalOf(headers))
+  })
+}
+
+/**
+ * For the routes of a plugin: characters that the database cannot store are replaced instead, so
+ * that one message with such a character does not fail a whole report.
+ */
+export function replaceUnstorableText(app: FastifyInstance): void {
+  parseJsonBodies(app, (body) => replaceUnstorable(body, '/body'))
+}
+
+function parseJsonBodies(app: FastifyInstance, finish: (body: unknown, text: string) => unknown): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: unknown, bytes: Buffer) => {
+    if (!isUtf8(bytes)) throw new ApiError(400, 'invalid_json', 'The body is not UTF-8.')
+    const text = bytes.toString()
+    return text.length === 0 ? undefined : finish(parseJson(text), text)
   })
 }
 
@@ -70,26 +68,4 @@ export function registerStorableQuery(app: FastifyInstance): void {
     if (url.includes('%00')) refuseUnstorable(query, '/query')
     done()
   })
-}
-
-const NESTING_MAX = 64
-
-/**
- * Throws `invalid_request` for the first value that PostgreSQL cannot store: U+0000, lone
- * surrogates, infinity.
- */
-function refuseUnstorable(value: unknown, path: string, depth = 0): void {
-  if (depth > NESTING_MAX) throw invalidField(path, `must not be nested deeper than ${NESTING_MAX} levels`)
-  if (typeof value === 'string' && (value.includes('\0') || !value.isWellFormed())) {
-    throw invalidField(path, 'must not contain U+0000 or a lone surrogate')
-  }
-  if (value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY) {
-    throw invalidField(path, 'must be a number within the range of a double')
-  }
-  if (typeof value !== 'object' || value === null) return
-  for (const [name, inner] of Object.entries(value)) {
-    if (name === '__proto__') throw invalidField(`${path}/__proto__`, 'is not a field of this request')
-    refuseUnstorable(name, path, depth)
-    refuseUnstorable(inner, `${path}/${pointerToken(name)}`, depth + 1)
-  }
 }

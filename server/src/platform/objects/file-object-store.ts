@@ -36,6 +36,7 @@ export async function openFileObjectStore(options: FileObjectStoreOptions): Prom
 
 /** Stores objects as files. Clients PUT to the server itself, at signed addresses. */
 export class FileObjectStore implements ObjectStore {
+  readonly requiresLength = false
   readonly #root: string
   readonly #baseUrl: string
   readonly #signingKey: KeyObject

@@ -33,6 +33,8 @@ export const ADDRESS_LIFETIME_MS = 15 * 60_000
  * store is unreachable, methods throw `ApiError` 503 `unavailable`.
  */
 export interface ObjectStore {
+  /** Whether a PUT must have a `Content-Length`. Otherwise it may be chunked. */
+  readonly requiresLength: boolean
   /**
    * Returns an address that accepts exactly the expected bytes, repeatedly, for 15 minutes from
    * `now`.

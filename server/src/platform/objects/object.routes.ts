@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Clock } from '../clock.ts'
 import { ApiError } from '../http/errors.ts'
@@ -30,7 +31,7 @@ export async function objectRoutes(app: FastifyInstance, options: ObjectRoutesOp
   app.put<TokenQuery>(STORAGE_PATH, { config: { longBody: true } }, async (request, reply) => {
     const { key, expected } = objects.openPut(request.query.token, clock.now())
     requireHeaders(request, expected)
-    requireLength(request.headers['content-length'], expected.sizeBytes)
+    requireLength(request.headers, expected.sizeBytes)
     request.raw.setTimeout(idleTimeoutMs)
     // Keeps the connection open if reading stops early, so that the client can be told why.
     await objects.write(key, expected, request.raw.iterator({ destroyOnReturn: false }))
@@ -51,7 +52,10 @@ function requireHeaders(request: FastifyRequest, expected: ExpectedObject): void
   }
 }
 
-function requireLength(contentLength: string | undefined, sizeBytes: number): void {
+/** The size of a chunked body is only known at its end, where `write` checks it. */
+function requireLength(headers: IncomingHttpHeaders, sizeBytes: number): void {
+  const { 'content-length': contentLength, 'transfer-encoding': coding } = headers
+  if (contentLength === undefined && coding !== undefined) return
   if (contentLength === undefined) throw new ApiError(411, 'length_required', 'Send the header Content-Length.')
   const announcedBytes = Number(contentLength)
   if (announcedBytes > sizeBytes) throw bodyTooLarge(sizeBytes)

@@ -25,6 +25,7 @@ const WHOLE_SHA256 = /^[A-Za-z0-9+/]{43}=$/
 
 /** Stores objects in a bucket of an S3-compatible store. Clients PUT to it directly. */
 export class S3ObjectStore implements ObjectStore {
+  readonly requiresLength = true
   readonly #s3: S3Client
   readonly #bucket: string
 

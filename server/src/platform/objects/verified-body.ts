@@ -47,6 +47,6 @@ async function* unlessBrokenOff(body: AsyncIterable<Uint8Array>) {
   try {
     yield* body
   } catch (cause) {
-    throw new ApiError(400, 'size_mismatch', 'The body is shorter than Content-Length.').causedBy(cause)
+    throw new ApiError(400, 'size_mismatch', 'The connection was closed before the end of the body.').causedBy(cause)
   }
 }

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import picomatch from 'picomatch/posix.js'
 import { ALICE, BOB, reviewOf } from '../../../test/support/change-records.ts'
-import { CODE_OWNERS_BYTES_MAX, parseCodeOwners } from './code-owners.parser.ts'
+import { CODE_OWNERS_BYTES_MAX, parseCodeOwners } from '../../repositories/code-owners.parser.ts'
 import { ownersOf } from './code-owners.ts'
 
 /** The owners of one path by the last matching line, or null if no line matches. */

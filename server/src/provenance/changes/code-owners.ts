@@ -1,5 +1,5 @@
+import { isUser, type OwnerRule } from '../../repositories/code-owners.parser.ts'
 import type { RecordOwners, RecordReview } from './change-record.ts'
-import { isUser, type OwnerRule } from './code-owners.parser.ts'
 import { lastMatch, type MatchBudget, patternTree } from './owner-patterns.ts'
 
 /** About two seconds. */

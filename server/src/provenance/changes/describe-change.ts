@@ -1,11 +1,11 @@
 import type { LandedPullRequest, LandedPush, LandedReview } from '../../ci/changes/landed-change.store.ts'
 import type { CheckResult, RunResult } from '../../ci/evidence/commit-results.store.ts'
+import { parseCodeOwners } from '../../repositories/code-owners.parser.ts'
 import type { Landing } from '../landings/landing.store.ts'
 import { DEADLINE_MS } from '../landings/landing-schedule.ts'
 import type { HostFacts } from '../landings/read-landing.ts'
 import { approvalsByOthers } from './approvals.ts'
 import type { BranchRules, ChangeCommit, ChangeRecord, RecordedResults } from './change-record.ts'
-import { parseCodeOwners } from './code-owners.parser.ts'
 import { ownersOf } from './code-owners.ts'
 import { deviationsOf } from './deviations.ts'
 

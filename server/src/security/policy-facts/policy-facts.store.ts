@@ -32,7 +32,7 @@ export async function readSecurityFacts(
   const [row] = await db<[SecurityFacts]>`
     with stream as materialized (
       select distinct on (repository_no, tool, coalesce(category, ''), case when origin = 'alert' then id end)
-        id, tool, category, git_ref, commit_sha, reported_at, origin
+        id, tool, category, git_ref, commit_sha, reported_at, origin, upload_id
       from finding_streams
       where org_id = ${orgId}
         and repository_no = any(${repositoryNos}::bigint[])
@@ -42,25 +42,30 @@ export async function readSecurityFacts(
         (branch_name(git_ref) = ${branch}::text) is true desc, reported_at desc
       limit ${STREAMS_MAX}
     )
-    select ${scansJson(db)} as scans, ${findingsJson(db, orgId)} as findings,
+    select ${scansJson(db, orgId)} as scans, ${findingsJson(db, orgId)} as findings,
       ${issuesJson(db, orgId, repositoryNos)} as issues`
   return row
 }
 
-/**
- * Alerts come from the code host itself. Reports in the artifacts of a CI job are reported by the
- * job itself.
- */
-function scansJson(db: Db) {
+/** Alerts come from the code host itself. A report has the trust of the credential that sent it. */
+function scansJson(db: Db, orgId: string) {
   return db`(
     select coalesce(json_agg(
       json_build_object(
         'tool', tool, 'category', category, 'ref', git_ref, 'commit_sha', commit_sha, 'at', rfc3339(reported_at),
-        'trust', case origin when 'report' then 'self_reported' when 'alert' then 'verified' else 'uploaded' end
+        'trust', case origin when 'alert' then 'verified' else coalesce(trust, case origin when 'report' then 'self_reported' else 'uploaded' end) end
       )
       order by reported_at desc, tool
     ), '[]')
-    from stream
+    from (
+      select stream.*, (
+        select upload.trust
+        from security_uploads upload
+        where upload.org_id = ${orgId}
+          and upload.id = stream.upload_id
+      ) as trust
+      from stream
+    ) stream
   )`
 }
 

@@ -10,7 +10,8 @@ import {
 import type { Services } from '../../services.ts'
 import { type RepositoryIdentity, renameReported } from './reported-repository.store.ts'
 
-type RepositoryReference = { name: string; provider: Provider | null; providerId: string | null }
+/** A repository as a request names it. */
+export type RepositoryReference = { name: string; provider: Provider | null; providerId: string | null }
 
 export type ResolvedRepository = RepositoryIdentity & {
   tracked_branch: string | null

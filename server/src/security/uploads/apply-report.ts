@@ -1,4 +1,5 @@
-import { noteParsed } from '../../ci/reports/attestation.store.ts'
+import type { ReportFigures } from '../../ci/reports/attestation.ts'
+import { noteFigures } from '../../ci/reports/store-attestations.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { beginStoppable } from '../../platform/db/transaction.ts'
 import { publish } from '../../platform/queue/event.ts'
@@ -8,7 +9,6 @@ import type { ReportSource } from '../formats/report/parsed-report.ts'
 import { type ReportToReconcile, reconcileReport } from '../reconcile/reconcile-report.ts'
 import { findingOrigin } from '../vocabulary/finding.ts'
 import { copyReport, type ParsedReport } from './copy-report.ts'
-import type { ReportFigures } from './upload.store.ts'
 import { readUploadJob, uploadFinished } from './upload-file.ts'
 import {
   type FinishedUpload,
@@ -39,7 +39,7 @@ export async function applyReport(
     if (upload.artifact_id === null) return
     const { format, findings, components } = report
     const figures: ReportFigures = { format, findings, components, openBySeverity: outcome.openBySeverity }
-    await noteParsed(tx, { org_id: key.org_id, id: upload.artifact_id }, figures, at)
+    await noteFigures(tx, { org_id: key.org_id, id: upload.artifact_id }, figures, at)
   })
 }
 

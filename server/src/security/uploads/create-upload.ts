@@ -1,4 +1,5 @@
 import type { Actor } from '../../access/actor.ts'
+import { readTokenTrust } from '../../ci/runs/token-run.ts'
 import { nextUtcDayStart, utcDayStart } from '../../platform/clock.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { ApiError, invalidField, rateLimited } from '../../platform/http/errors.ts'
@@ -10,9 +11,14 @@ import { isTracked } from '../../repositories/branch-name.ts'
 import type { Services } from '../../services.ts'
 import { noteSeenAgain, type SeenAgain } from '../reconcile/finding-stream.store.ts'
 import { lockReportedRepository } from '../repositories/reported-repository.store.ts'
-import { type ResolvedRepository, resolveRepository } from '../repositories/resolve-repository.ts'
+import {
+  type RepositoryReference,
+  type ResolvedRepository,
+  resolveRepository,
+} from '../repositories/resolve-repository.ts'
 import { adoptNamed } from '../repositories/seen-repository.store.ts'
 import { expireUploads } from './expire-uploads.job.ts'
+import { requireTokenRepository } from './token-upload.ts'
 import type { NewSecurityUpload } from './upload.schema.ts'
 import {
   countUploads,
@@ -23,6 +29,8 @@ import {
   noteCommit,
   requeueOutdated,
   type StoredUpload,
+  setUploadTrust,
+  type UploadTrust,
 } from './upload.store.ts'
 import { type PutAddress, presignReport, readUploadJob, uploadFinished } from './upload-file.ts'
 import { findUploadJson } from './upload-view.store.ts'
@@ -39,7 +47,8 @@ export type CreatedUpload = {
  * Registers a report and returns where to PUT it. The same file for the same repository, category
  * and ref returns the existing upload and does not count against the limit. If it names another
  * commit, the findings of the file are attributed to this commit. Throws 400
- * `invalid_request` or `REPOSITORY_AMBIGUOUS`, 413 `payload_too_large`, and 429 `rate_limited`.
+ * `invalid_request` or `REPOSITORY_AMBIGUOUS`, 403 `forbidden` if a token names another repository
+ * than its own, 413 `payload_too_large`, and 429 `rate_limited`.
  */
 export async function createUpload(services: Services, actor: Actor, input: NewSecurityUpload): Promise<CreatedUpload> {
   refuseTooLarge(actor, input.size)
@@ -47,19 +56,29 @@ export async function createUpload(services: Services, actor: Actor, input: NewS
   const now = services.clock.now()
   await expireUploads(services).catch((err) => services.log.warn({ err }, 'Could not remove expired uploads'))
   const registered = await services.sql.begin(async (tx) => {
-    const repository = await resolveRepository(tx, actor.org_id, {
-      name: input.repository,
-      provider: input.provider ?? null,
-      providerId: input.repositoryId ?? null,
-    })
+    const { trust, ...reference } = await readSource(tx, actor, input)
+    const repository = await resolveRepository(tx, actor.org_id, reference)
     await adoptNamed(tx, actor.org_id, repository)
     const repositoryNo = await lockReportedRepository(tx, actor.org_id, repository, now)
-    const row = toRow(actor.org_id, file, { ...repository, no: repositoryNo }, now)
+    const row = { ...toRow(actor.org_id, file, { ...repository, no: repositoryNo }, now), trust }
     return register(services, tx, { actor, row, now })
   })
   const { seenAgain, ...created } = registered
   if (seenAgain !== null) await seeAgain(services, seenAgain)
   return created
+}
+
+/** The repository that the report is for, and how far the actor can be trusted. */
+async function readSource(
+  tx: Tx,
+  { org_id, credential }: Actor,
+  { repository, provider = null, repositoryId = null }: NewSecurityUpload,
+): Promise<RepositoryReference & { trust: UploadTrust }> {
+  const asked = { name: repository, provider, providerId: repositoryId }
+  if (credential.type === 'api_key') return { ...asked, trust: 'uploaded' }
+  const { job } = credential
+  const own = await requireTokenRepository(tx, org_id, job, asked)
+  return { ...own, trust: job === null ? 'self_reported' : await readTokenTrust(tx, org_id, job) }
 }
 
 type Registration = { actor: Actor; row: NewUploadRow; now: Date }
@@ -69,6 +88,7 @@ async function register(services: Services, tx: Tx, { actor, row, now }: Registr
   const same = await lockSameFile(tx, row)
   const upload = same ? { ...row, id: same.id } : row
   if (same?.status === 'pending') await extendPut(tx, upload, now)
+  if (same && same.trust !== row.trust) await setUploadTrust(tx, upload)
   const seenAgain = same && (await submitAgain(tx, same, row, now))
   if (!same) {
     await refuseOverQuota(tx, actor, row, now)
@@ -148,7 +168,7 @@ function toRow(
   input: NewSecurityUpload,
   repository: ResolvedRepository & { no: number },
   now: Date,
-): NewUploadRow {
+): Omit<NewUploadRow, 'trust'> {
   const gitRef = input.gitRef || repository.tracked_branch
   return {
     org_id: orgId,

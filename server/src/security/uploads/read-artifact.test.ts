@@ -8,6 +8,8 @@ const ARTIFACT: ReadableArtifact = {
   path: 'reports/semgrep.sarif',
   size: 1,
   sha256: 'a'.repeat(64),
+  trust: 'self_reported',
+  repository_key: null,
   run_id: 'run_1',
   repository: 'github.com/acme/api',
   commit_sha: 'b'.repeat(40),

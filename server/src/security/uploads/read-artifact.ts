@@ -1,14 +1,14 @@
 import { hash } from 'node:crypto'
-import { noteParsed } from '../../ci/reports/attestation.store.ts'
 import { sortedMatrix } from '../../ci/reports/create-report.ts'
 import { describeArtifact, type ReadableArtifact } from '../../ci/reports/report.store.ts'
+import { noteFigures } from '../../ci/reports/store-attestations.ts'
 import { findOrganizationById } from '../../organizations/organization.store.ts'
 import type { Plan } from '../../organizations/plan.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { newHexId } from '../../platform/ids.ts'
 import { enqueue } from '../../platform/queue/job.ts'
 import { isTracked } from '../../repositories/branch-name.ts'
-import { type Provider, splitAddress } from '../../repositories/repository-identity.ts'
+import { normalizeRepositoryId, type Provider, splitAddress } from '../../repositories/repository-identity.ts'
 import { findOnHost } from '../../repositories/repository-lookup.store.ts'
 import type { Services } from '../../services.ts'
 import { lockReportedRepository } from '../repositories/reported-repository.store.ts'
@@ -49,7 +49,7 @@ export async function readArtifact(
       (await insertUpload(tx, upload, now)) ?? (await requeueFailedArtifact(tx, org_id, artifact_id, now))
     if (upload_id === null) {
       const figures = await findArtifactFigures(tx, org_id, artifact_id)
-      if (figures !== null) await noteParsed(tx, { org_id, id: artifact_id }, figures, now)
+      if (figures !== null) await noteFigures(tx, { org_id, id: artifact_id }, figures, now)
     } else if (refusal === null) await enqueue(tx, readUploadJob, { org_id, upload_id })
     else await markFailed(tx, { org_id, id: upload_id }, { error: refusal, format: null }, now)
   })
@@ -58,7 +58,7 @@ export async function readArtifact(
 type ArtifactToRead = { orgId: string; id: string; artifact: ReadableArtifact; now: Date }
 
 async function toUpload(tx: Tx, { orgId, id, artifact, now }: ArtifactToRead): Promise<NewUploadRow> {
-  const repository = await resolveOnHost(tx, orgId, artifact.repository)
+  const repository = await resolveArtifactRepository(tx, orgId, artifact)
   await adoptNamed(tx, orgId, repository)
   return {
     org_id: orgId,
@@ -73,9 +73,23 @@ async function toUpload(tx: Tx, { orgId, id, artifact, now }: ArtifactToRead): P
     git_ref: artifact.ref ?? repository.tracked_branch,
     commit_sha: artifact.commit_sha,
     tracked: artifact.event !== 'pull_request' && isTracked(artifact.ref, repository.tracked_branch),
+    trust: artifact.trust,
     put_until: now,
     artifact: { id, runId: artifact.run_id },
   }
+}
+
+/** By the id that a token or the code host names, or else by the address of the run. */
+function resolveArtifactRepository(
+  tx: Tx,
+  orgId: string,
+  { repository: address, repository_key: key }: ReadableArtifact,
+): Promise<ResolvedRepository> {
+  const provider = key && (key.provider as Provider)
+  if (provider === null || normalizeRepositoryId(provider, key?.id ?? '') === null)
+    return resolveOnHost(tx, orgId, address)
+  const { name } = splitAddress(address)
+  return resolveRepository(tx, orgId, { name, provider, providerId: key?.id ?? null })
 }
 
 /**

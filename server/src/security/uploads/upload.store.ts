@@ -1,8 +1,12 @@
+import type { ReportFigures } from '../../ci/reports/attestation.ts'
+import type { TrustClass } from '../../ci/runs/trust.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { ReportFormat } from '../formats/report/parsed-report.ts'
-import type { SeverityCounts } from '../reconcile/finding-stream.store.ts'
 import type { UploadOrigin } from '../vocabulary/finding.ts'
 import type { UploadKey } from './upload-state.store.ts'
+
+/** An API key and the console upload a report; a CI job has a trust class. */
+export type UploadTrust = TrustClass | 'uploaded'
 
 export type NewUploadRow = {
   org_id: string
@@ -17,6 +21,7 @@ export type NewUploadRow = {
   git_ref: string | null
   commit_sha: string | null
   tracked: boolean
+  trust: UploadTrust
   put_until: Date
   /** The artifact that has the file, for an upload from a CI report. Null if the file is PUT. */
   artifact: { id: string; runId: string } | null
@@ -29,24 +34,24 @@ export async function insertUpload(db: Db, upload: NewUploadRow, at: Date): Prom
   const rows = await db`
     insert into security_uploads (
       org_id, id, repository_no, origin, status, requested_format, filename, size, sha256, category, git_ref,
-      commit_sha, tracked, put_until, artifact_id, run_id, reported_at, created_at, updated_at
+      commit_sha, tracked, trust, put_until, artifact_id, run_id, reported_at, created_at, updated_at
     )
     values (
       ${upload.org_id}, ${upload.id}, ${upload.repository_no}, ${upload.origin},
       ${upload.artifact ? 'queued' : 'pending'}, ${upload.requested_format},
       ${upload.filename}, ${upload.size}, ${upload.sha256}, ${upload.category}, ${upload.git_ref}, ${upload.commit_sha},
-      ${upload.tracked}, ${upload.put_until}, ${upload.artifact?.id ?? null}, ${upload.artifact?.runId ?? null}, ${at}, ${at}, ${at}
+      ${upload.tracked}, ${upload.trust}, ${upload.put_until}, ${upload.artifact?.id ?? null}, ${upload.artifact?.runId ?? null}, ${at}, ${at}, ${at}
     )
     on conflict do nothing`
   return rows.count === 1 ? upload.id : null
 }
 
-export type StoredUpload = UploadKey & { status: string }
+export type StoredUpload = UploadKey & { status: string; trust: UploadTrust }
 
 /** The upload of the same file that did not fail, locked until the transaction ends. */
 export async function lockSameFile(tx: Tx, upload: NewUploadRow): Promise<StoredUpload | null> {
   const [row] = await tx<StoredUpload[]>`
-    select org_id, id, status
+    select org_id, id, status, trust
     from security_uploads
     where org_id = ${upload.org_id}
       and repository_no = ${upload.repository_no}
@@ -57,6 +62,18 @@ export async function lockSameFile(tx: Tx, upload: NewUploadRow): Promise<Stored
       and origin <> 'report'
     for update`
   return row ?? null
+}
+
+/** Stores the trust of the credential that submitted a file last. */
+export async function setUploadTrust(
+  db: Db,
+  { org_id, id, trust }: Pick<NewUploadRow, 'org_id' | 'id' | 'trust'>,
+): Promise<void> {
+  await db`
+    update security_uploads
+    set trust = ${trust}
+    where org_id = ${org_id}
+      and id = ${id}`
 }
 
 /**
@@ -168,14 +185,6 @@ export async function requeueFailedArtifact(
       and status = 'failed'
     returning id`
   return row?.id ?? null
-}
-
-/** Our own figures of the report in an artifact, stored beside what the job states. */
-export type ReportFigures = {
-  format: ReportFormat
-  findings: number
-  components: number
-  openBySeverity: SeverityCounts
 }
 
 /** Returns null until the report in the artifact has been read successfully. */

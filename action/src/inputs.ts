@@ -1,0 +1,112 @@
+import { readFileSync } from 'node:fs'
+import { getInput, getMultilineInput } from '@actions/core'
+
+/** A mistake in an input of the step. The message names the input. */
+export class InputError extends Error {
+  constructor(input: string, problem: string) {
+    super(`Input "${input}": ${problem}`)
+    this.name = 'InputError'
+  }
+}
+
+/** An attestation as the ingest route takes it. */
+export type Attestation = { kind: string; name: string; data: object; status?: string }
+
+const FILE_INPUTS = ['junit', 'coverage', 'sbom', 'scan', 'artifacts', 'ownership'] as const
+export type FileInput = (typeof FILE_INPUTS)[number]
+
+/** The inputs of the step, checked. `files` holds the lines of each input: paths and globs. */
+export type Inputs = {
+  url: string
+  audience: string
+  job: { name: string; matrix: unknown }
+  name: string
+  summary: string | null
+  attestations: Attestation[]
+  files: Record<FileInput, string[]>
+}
+
+/** Reads the inputs of the step. Throws an `InputError` if one is missing or wrong. */
+export function readInputs(): Inputs {
+  const url = readUrl()
+  return {
+    url,
+    audience: getInput('audience') || new URL(url).origin,
+    job: { name: getInput('job-name') || process.env.GITHUB_JOB || 'default', matrix: readMatrix() },
+    name: getInput('name') || 'default',
+    summary: readSummary(),
+    attestations: readAttestations(),
+    files: Object.fromEntries(FILE_INPUTS.map((input) => [input, getMultilineInput(input)])) as Inputs['files'],
+  }
+}
+
+/** Whether the step fails if the report cannot be sent. */
+export function readFailOnError(): boolean {
+  const text = getInput('fail-on-error').toLowerCase()
+  if (text === '' || text === 'true') return true
+  if (text === 'false') return false
+  throw new InputError('fail-on-error', `"${text}" is neither true nor false.`)
+}
+
+function readUrl(): string {
+  const input = getInput('url') ? 'url' : 'prodgator-url'
+  const text = getInput(input)
+  if (text === '') throw new InputError('url', 'the URL of your Shiplock server is missing.')
+  const url = URL.parse(text)
+  if (url === null || !['https:', 'http:'].includes(url.protocol)) {
+    throw new InputError(input, `"${text}" is not an http or https URL.`)
+  }
+  return text.replace(/\/+$/, '')
+}
+
+function readMatrix(): unknown {
+  const text = getInput('matrix')
+  return text === '' ? null : parseJson('matrix', text)
+}
+
+function readSummary(): string | null {
+  const path = getInput('summary-file')
+  const text = getInput('summary')
+  if (path === '') return text || null
+  if (text !== '') throw new InputError('summary-file', 'it cannot be combined with the input "summary".')
+  return readTextFile('summary-file', path)
+}
+
+function readAttestations(): Attestation[] {
+  const text = getInput('attestations')
+  if (text === '') return []
+  const list = parseJson('attestations', /^[[{]/.test(text) ? text : readTextFile('attestations', text))
+  if (!Array.isArray(list)) throw new InputError('attestations', 'the value is not a JSON list.')
+  return list.map(checkAttestation)
+}
+
+function checkAttestation(item: unknown, index: number): Attestation {
+  const { kind, name, data, status } = isObject(item) ? item : {}
+  const reject = (problem: string) => new InputError('attestations', `item ${index + 1} ${problem}.`)
+  if (typeof kind !== 'string') throw reject('has no "kind" that is a text')
+  if (typeof name !== 'string') throw reject('has no "name" that is a text')
+  if (!isObject(data)) throw reject('has no "data" that is an object')
+  if (status === undefined || status === null) return { kind, name, data }
+  if (typeof status !== 'string') throw reject('has a "status" that is not a text')
+  return { kind, name, data, status }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function parseJson(input: string, text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw new InputError(input, `the value is not valid JSON (${(error as Error).message}).`)
+  }
+}
+
+function readTextFile(input: string, path: string): string {
+  try {
+    return readFileSync(path, 'utf8').replace(/^\uFEFF/, '')
+  } catch (error) {
+    throw new InputError(input, `the file "${path}" cannot be read (${(error as NodeJS.ErrnoException).code}).`)
+  }
+}

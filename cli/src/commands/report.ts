@@ -1,0 +1,132 @@
+import { readFile, stat } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { detectCi } from '../program/ci.ts'
+import { connect, SERVER_OPTIONS } from '../program/client.ts'
+import { defineCommand, type OptionValues, UsageError } from '../program/command.ts'
+import { EXIT } from '../program/exit-codes.ts'
+import { findRun, RUN_OPTIONS } from '../program/run.ts'
+import { SEVERITIES, type Severity } from '../report/documents/severity.ts'
+import { collectEvidence, type Evidence } from '../report/sending/evidence.ts'
+import { describeJob } from '../report/sending/job.ts'
+import { limitWarnings, sendWithProgress } from '../report/sending/send.ts'
+
+const OPTIONS = {
+  junit: { type: 'list', value: 'GLOB', about: 'test results: JUnit XML files' },
+  coverage: { type: 'list', value: 'FILE', about: 'code coverage: lcov, Cobertura, JaCoCo or Clover' },
+  threshold: { type: 'text', value: 'N', about: 'exit with 4 if fewer than N percent of the lines are covered' },
+  sbom: { type: 'list', value: 'FILE', about: 'a bill of materials: CycloneDX or SPDX in JSON' },
+  scan: { type: 'list', value: 'FILE', about: 'the findings of a scanner: SARIF, or CycloneDX with vulnerabilities' },
+  'fail-on': {
+    type: 'text',
+    value: 'SEVERITY',
+    about: 'exit with 4 if a scan has an open finding of this severity or a worse one',
+    choices: SEVERITIES,
+  },
+  artifacts: { type: 'list', value: 'GLOB', about: 'files to store with the report' },
+  summary: { type: 'text', value: 'FILE', about: 'a summary in Markdown' },
+  job: { type: 'text', value: 'N', about: 'the name of the job (by default that of the CI)' },
+  matrix: { type: 'text', value: 'JSON', about: 'the matrix values of the job, such as {"os": "linux"}' },
+  name: { type: 'text', value: 'N', about: 'the name of the report, if the job sends several' },
+  'allow-missing': { type: 'flag', value: '', about: 'send the report without files that do not exist' },
+  ...RUN_OPTIONS,
+  ...SERVER_OPTIONS,
+} as const
+
+type ReportOptions = OptionValues<typeof OPTIONS>
+
+export const reportCommand = defineCommand({
+  name: 'report',
+  summary: 'Report the test results, coverage, scans and files of a job',
+  details: [
+    'Sends one report for the job that it runs in. All files are read first; if one is not what it should be, nothing is sent. The same job, matrix and name replace the earlier report, so that it is safe to repeat the command.',
+    'A FILE may be a glob, too. SBOMs and scans are stored as artifacts, and their findings are read by the server. The path of an artifact is relative to the working directory.',
+    'Exits with 4 if --threshold is missed or --fail-on is exceeded, after everything was sent. Failed tests do not change the exit code: the step that ran them has failed.',
+  ],
+  options: OPTIONS,
+  examples: [
+    'shiplock report --junit "**/TEST-*.xml" --coverage coverage/lcov.info --threshold 80',
+    'shiplock report --sbom bom.json --scan trivy.sarif --fail-on high --artifacts "dist/**"',
+    'shiplock report --junit junit.xml --job test --matrix \'{"node": 24}\'',
+  ],
+  async run({ options }, context) {
+    const job = describeJob(options, detectCi(context.env, context.cwd), context.env)
+    const wanted = readWanted(options)
+    const client = connect(options, context)
+    const search = { cwd: context.cwd, allowMissing: options['allow-missing'] }
+    const evidence = await collectEvidence(wanted, search)
+    const summary = await readSummary(options.summary, search)
+    refuseTooManyFiles(evidence)
+    for (const line of evidence.lines) context.output.say(line)
+    const report = {
+      job,
+      ...(options.name !== undefined && { name: options.name }),
+      ...(summary !== null && { summary }),
+      attestations: evidence.attestations,
+    }
+    const run = await findRun(client, options, context)
+    const sent = await sendWithProgress(client, { run, report, files: evidence.files }, context.output)
+    const warnings = [...sent.report.warnings, ...limitWarnings(sent.report), ...evidence.exceeded]
+    for (const warning of warnings) context.output.warn(warning)
+    context.output.print({ json: sent.report, text: sent.report.url })
+    if (sent.rejected.length > 0) throw new Error(describeRejected(sent.rejected))
+    return evidence.exceeded.length > 0 ? EXIT.exceeded : EXIT.ok
+  },
+})
+
+const NAME_MAX = 100
+
+function readWanted(options: ReportOptions) {
+  const { junit, coverage, sbom, scan, artifacts, name } = options
+  const given = [...junit, ...coverage, ...sbom, ...scan, ...artifacts, ...(options.summary ? [options.summary] : [])]
+  if (given.length === 0) {
+    throw new UsageError('Give at least one of --junit, --coverage, --sbom, --scan, --artifacts, --summary')
+  }
+  if (options.threshold !== undefined && coverage.length === 0) throw new UsageError('--threshold needs --coverage')
+  if (options['fail-on'] !== undefined && scan.length === 0) throw new UsageError('--fail-on needs --scan')
+  if (name !== undefined && name.length > NAME_MAX) {
+    throw new UsageError(`--name must have at most ${NAME_MAX} characters`)
+  }
+  const failOn = (options['fail-on'] as Severity | undefined) ?? null
+  return { junit, coverage, sbom, scan, artifacts, threshold: readThreshold(options.threshold), failOn }
+}
+
+function readThreshold(text: string | undefined): number | null {
+  if (text === undefined) return null
+  const threshold = Number(text)
+  if (/^\d+(?:\.\d+)?$/.test(text) && threshold <= 100) return threshold
+  throw new UsageError(`--threshold must be a number from 0 to 100, not "${text}"`)
+}
+
+const SUMMARY_BYTES_MAX = 1024 * 1024
+
+async function readSummary(
+  file: string | undefined,
+  { cwd, allowMissing }: { cwd: string; allowMissing: boolean },
+): Promise<string | null> {
+  if (file === undefined) return null
+  const path = resolve(cwd, file)
+  const found = await stat(path).catch(() => null)
+  if (found === null && allowMissing) return null
+  if (found === null || !found.isFile()) throw new UsageError(`There is no file --summary "${file}"`)
+  if (found.size > SUMMARY_BYTES_MAX) throw new Error(`${file} is larger than 1 MiB, which is the limit of a summary`)
+  return (await readFile(path, 'utf8')).toWellFormed().replaceAll('\0', '\ufffd')
+}
+
+const FILES_MAX = 1000
+const ATTESTATIONS_MAX = 200
+
+function refuseTooManyFiles({ files, attestations }: Evidence): void {
+  if (files.length > FILES_MAX) {
+    throw new Error(`A report has at most ${FILES_MAX} files, but ${files.length} were found; select fewer`)
+  }
+  if (attestations.length > ATTESTATIONS_MAX) {
+    throw new Error(`A report has at most ${ATTESTATIONS_MAX} attestations, but ${attestations.length} were found`)
+  }
+}
+
+function describeRejected(rejected: { path: string; status: string; reason: string | null }[]): string {
+  const files = rejected.map(
+    ({ path, status, reason }) => `${path} is ${status}${reason === null ? '' : ` (${reason})`}`,
+  )
+  return `Some files were not stored, repeat the command: ${files.join(', ')}`
+}

@@ -1,0 +1,40 @@
+import { ReportFileError } from '../file-text.ts'
+import { countComponents, readCycloneDx } from './cyclonedx.ts'
+import { detectDocument } from './detect-document.ts'
+import { readSarif } from './sarif.ts'
+import { SEVERITIES, type Severity, type SeverityCounts } from './severity.ts'
+import { countPackages } from './spdx.ts'
+
+/** The data of an `sbom` attestation, without its artifact. */
+export type Sbom = { format: 'cyclonedx' | 'spdx'; components: number }
+
+/** The data of a `scan` attestation, without its artifact and the severity that fails it. */
+export type Scan = { tool: string; format: 'sarif' | 'cyclonedx' } & SeverityCounts
+
+const TOOL_MAX = 300
+
+/** Counts the components of an SBOM: CycloneDX or SPDX in JSON. Throws ReportFileError. */
+export async function describeSbom(path: string): Promise<Sbom> {
+  const format = await detectDocument(path, ['cyclonedx', 'spdx'])
+  if (format === 'spdx') return { format, components: await countPackages(path) }
+  return { format: 'cyclonedx', components: await countComponents(path) }
+}
+
+/**
+ * Counts the open findings of a scan by severity, with the rules of the server. The file is SARIF, or
+ * CycloneDX with vulnerabilities. Throws ReportFileError.
+ */
+export async function describeScan(path: string): Promise<Scan> {
+  const format = await detectDocument(path, ['sarif', 'cyclonedx'])
+  const findings = format === 'sarif' ? await readSarif(path) : await readCycloneDx(path)
+  if (findings === null) {
+    throw new ReportFileError({ path }, 'expected a scan, found CycloneDX without `vulnerabilities`; use --sbom')
+  }
+  const tool = findings.tools.join(', ').slice(0, TOOL_MAX).toWellFormed() || 'unknown'
+  return { tool, format: format === 'sarif' ? 'sarif' : 'cyclonedx', ...findings.counts }
+}
+
+/** True if the scan has findings of this severity or a worse one. */
+export function exceeds(counts: SeverityCounts, failOn: Severity): boolean {
+  return SEVERITIES.slice(0, SEVERITIES.indexOf(failOn) + 1).some((severity) => counts[severity] > 0)
+}

@@ -1,0 +1,94 @@
+import { SaxesParser } from 'saxes'
+import { ReportFileError, readText } from './file-text.ts'
+
+export type XmlAttributes = Record<string, string>
+
+/** Receives a document. Names have no prefix. `depth` is 0 for the root element. */
+export type XmlReader = {
+  open(name: string, attributes: XmlAttributes, depth: number): void
+  close?(name: string, depth: number): void
+  /** Text and CDATA, in pieces. */
+  text?(text: string): void
+}
+
+/** Returns the reader of a document by its root element, or a sentence that refuses the file. */
+export type XmlDocument = (root: string, attributes: XmlAttributes) => XmlReader | string
+
+/** More of one text, comment or attribute is not kept. */
+const TEXT_MAX = 64 * 1024
+/** The specification of XML forbids these characters, but tools write the output of tests unchanged. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to replace
+const FORBIDDEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g
+/** Errors after which the document still has one meaning. Such an entity is read as its own text. */
+const TOLERATED =
+  /disallowed character\.|character entity|undefined entity|entity name|XML declaration|malformed comment/
+const DEPTH_MAX = 1000
+
+/**
+ * Reads an XML file of any size in one pass, with constant memory. Document types are skipped, and
+ * entities are never expanded. Throws ReportFileError with the line.
+ */
+export async function readXml(path: string, document: XmlDocument): Promise<void> {
+  const pass = new XmlPass(path, document)
+  for await (const chunk of readText(path)) pass.write(chunk)
+  pass.end()
+}
+
+class XmlPass {
+  readonly #path: string
+  readonly #document: XmlDocument
+  readonly #parser = new SaxesParser()
+  #reader: XmlReader | undefined
+  #depth = 0
+
+  constructor(path: string, document: XmlDocument) {
+    this.#path = path
+    this.#document = document
+    this.#parser.on('error', (error) => this.#fail(error))
+    this.#parser.on('opentag', ({ name, attributes }) => this.#open(localName(name), attributes))
+    this.#parser.on('closetag', ({ name }) => {
+      this.#depth--
+      this.#reader?.close?.(localName(name), this.#depth)
+    })
+    this.#parser.on('text', (text) => this.#reader?.text?.(text))
+    this.#parser.on('cdata', (text) => this.#reader?.text?.(text))
+  }
+
+  write(chunk: string): void {
+    this.#parser.write(chunk.replace(FORBIDDEN, '\ufffd'))
+    // The parser collects a text, comment or attribute until its end, however long it is.
+    const collecting = this.#parser as unknown as { text: string }
+    if (collecting.text.length > TEXT_MAX) collecting.text = collecting.text.slice(0, TEXT_MAX)
+  }
+
+  end(): void {
+    this.#parser.close()
+  }
+
+  #open(name: string, attributes: XmlAttributes): void {
+    if (this.#reader === undefined) {
+      const accepted = this.#document(name, attributes)
+      if (typeof accepted === 'string') throw this.#error(accepted)
+      this.#reader = accepted
+    }
+    if (this.#depth > DEPTH_MAX) throw this.#error(`elements are nested deeper than ${DEPTH_MAX} levels`)
+    this.#reader.open(name, attributes, this.#depth)
+    this.#depth++
+  }
+
+  #fail(error: Error): void {
+    const message = error.message.replace(/^\d+:\d+: /, '')
+    if (TOLERATED.test(message)) return
+    const unclosed = /^unclosed tag: (.+)$/.exec(message)?.[1]
+    if (unclosed !== undefined) throw this.#error(`the file ends before </${unclosed}>`)
+    throw this.#error(`the file is not valid XML: ${message.replace(/\.$/, '')}`)
+  }
+
+  #error(message: string): ReportFileError {
+    return new ReportFileError({ path: this.#path, line: this.#parser.line }, message)
+  }
+}
+
+function localName(name: string): string {
+  return name.slice(name.indexOf(':') + 1)
+}

@@ -1,0 +1,47 @@
+import { statSync } from 'node:fs'
+import { basename, isAbsolute, relative, resolve, sep } from 'node:path'
+import { glob } from 'tinyglobby'
+import { UsageError } from '../../program/command.ts'
+
+/** Paths and globs of one option, such as `--junit`. */
+type Named = { option: string; patterns: readonly string[] }
+
+/** Where files are looked for, and whether none may be found. */
+export type Search = { cwd: string; allowMissing: boolean }
+
+/**
+ * The files that paths, directories and globs name, without repetitions and sorted by path, as
+ * absolute paths. Throws a `UsageError` if one of them matches no file, unless that is allowed.
+ */
+export async function findFiles({ option, patterns }: Named, { cwd, allowMissing }: Search): Promise<string[]> {
+  const found = new Set<string>()
+  for (const pattern of patterns) {
+    const files = await matching(pattern, cwd)
+    if (files.length === 0 && !allowMissing) {
+      throw new UsageError(`No file matches --${option} "${pattern}"; --allow-missing sends the report without it`)
+    }
+    for (const file of files) found.add(file)
+  }
+  return [...found].sort()
+}
+
+/** The name of an existing file may contain characters of a glob, such as `[id].xml`. */
+async function matching(pattern: string, cwd: string): Promise<string[]> {
+  const path = resolve(cwd, pattern)
+  if (statSync(path, { throwIfNoEntry: false })?.isFile()) return [path]
+  // Globs have slashes on every platform.
+  const files = await glob(pattern.replaceAll(sep, '/'), { cwd, absolute: true })
+  return files.map((file) => resolve(file))
+}
+
+/** The path of a file within the working directory, with `/`; null if it is elsewhere. */
+export function pathWithin(cwd: string, file: string): string | null {
+  const path = relative(cwd, file)
+  const isOutside = isAbsolute(path) || path.split(sep)[0] === '..'
+  return isOutside ? null : path.replaceAll(sep, '/')
+}
+
+/** The path of a file in the report. A file from elsewhere has its name only. */
+export function artifactPath(cwd: string, file: string): string {
+  return pathWithin(cwd, file) ?? basename(file)
+}

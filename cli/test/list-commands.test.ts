@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict'
+import { before, test } from 'node:test'
+import { createRun } from '../../server/test/support/ci-runs.ts'
+import { configureGate, getDeployment, openGate } from '../../server/test/support/gates.ts'
+import { uploadReport } from '../../server/test/support/reports.ts'
+import { sarif, sarifResult } from '../../server/test/support/sarif.ts'
+import { COMMANDS } from '../src/commands/commands.ts'
+import { shiplock } from './support/program.ts'
+import { startServer } from './support/server.ts'
+
+const server = await startServer()
+const { api, caller, env } = server
+const REASON = 'Release 1.2 was announced for today.'
+
+before(async () => {
+  for (let index = 0; index < 5; index++) await createRun(api, caller, { external_run_id: `list-${index}` })
+  const results = Array.from({ length: 7 }, (_, index) => sarifResult(`rule-${index}`))
+  await uploadReport(api, caller, sarif(results))
+})
+
+const call = (args: string[], more: Record<string, string> = {}) => shiplock(args, { env: { ...env, ...more } })
+
+const LISTS = ['deployments', 'runs', 'findings', 'issues', 'alerts', 'changes']
+
+for (const name of LISTS) {
+  test(`${name}: the API takes every filter`, async () => {
+    const command = await COMMANDS[name]?.()
+    const values: Record<string, string> = { repository: 'acme/shop', provider: 'github', 'repository-id': '7' }
+    const others: Record<string, string> = {
+      ...{ since: '7d', until: '1h', 'first-seen-since': '2026-01-01T00:00:00+01:00', limit: '7' },
+      ...{ issue: '0199a1b2-3c4d-7e5f-8a9b-0c1d2e3f4a5b', commit: '0'.repeat(40), 'epss-min': '0.5' },
+    }
+    const skipped = ['url', 'audience', 'quiet', 'json']
+    const args = Object.entries(command?.options ?? {})
+      .filter(([option]) => !skipped.includes(option))
+      .flatMap(([option, { choices }]) => [`--${option}`, values[option] ?? others[option] ?? choices?.[0] ?? 'open'])
+    const { code, json, stderr } = await call([name, ...args, '--json'])
+    assert.equal(code, 0, stderr)
+    assert.deepEqual(json, [])
+  })
+}
+
+test('--json is one array of the items of all pages, --limit cuts it', async () => {
+  const { json } = await call(['findings', '--limit', '1000', '--json'])
+  assert.equal(json.length, 7)
+  assert.equal(json[0].severity, 'medium')
+  const two = await call(['findings', '--limit', '2', '--json'])
+  assert.deepEqual(
+    two.json.map(({ id }: { id: string }) => id),
+    json.slice(0, 2).map(({ id }: { id: string }) => id),
+  )
+  assert.match(two.stderr, /There are more than these 2 findings; use --limit to print more/)
+})
+
+test('a list without a terminal is a table without colours', async () => {
+  const { code, stdout, stderr } = await call(['findings'])
+  assert.deepEqual([code, stderr], [0, ''])
+  const [heading, ...lines] = stdout.trimEnd().split('\n')
+  assert.match(heading ?? '', /^ID\s+SEVERITY\s+STATE\s+SCANNER\s+REPOSITORY\s+WHERE\s+TITLE$/)
+  assert.equal(lines.length, 7)
+  assert.match(lines[0] ?? '', /^[0-9a-f-]{36} {2}medium {4}open/)
+  assert.ok(!stdout.includes('\u001b'))
+})
+
+test('an empty list prints nothing on standard output', async () => {
+  const { code, stdout, stderr } = await call(['findings', '--severity', 'critical'])
+  assert.deepEqual([code, stdout], [0, ''])
+  assert.match(stderr, /There are no findings that match/)
+  assert.equal((await call(['findings', '--severity', 'critical', '--json'])).stdout, '[]\n')
+})
+
+test('runs and issues are listed, and an issue is explained', async () => {
+  assert.equal((await call(['runs', '--json'])).json.length, 5)
+  const { json: issues } = await call(['issues', '--json'])
+  assert.equal(issues.length, 7)
+  const { code, stdout } = await call(['explain', issues[0].id])
+  assert.equal(code, 0)
+  assert.match(stdout, new RegExp(`^Issue ${issues[0].id} is open\\. It has 1 finding\\.\\n`))
+  assert.equal((await call(['explain', issues[0].id, '--json'])).json.issue_id, issues[0].id)
+})
+
+test('a deployment is approved once, and another is rejected', async () => {
+  await configureGate(api, caller)
+  const [first, second] = [await openGate(api, caller), await openGate(api, caller, { job: 'other' })]
+  const { json: pending } = await call(['deployments', '--status', 'pending_approval', '--json'])
+  assert.equal(pending.length, 2)
+  const approved = await call(['approve', first.deployment_id, '--reason', REASON, '--json'])
+  assert.equal(approved.code, 0, approved.stderr)
+  assert.deepEqual(approved.json, { approved: true, status: 'approved' })
+  const { approvals } = await getDeployment(api, caller, first.deployment_id)
+  assert.match(JSON.stringify(approvals), new RegExp(REASON))
+  const again = await call(['approve', first.deployment_id, '--reason', REASON])
+  assert.equal(again.code, 1)
+  assert.match(again.stderr, /409 already_decided/)
+  const rejected = await call(['reject', second.deployment_id, '--reason', REASON])
+  assert.deepEqual([rejected.code, rejected.stderr], [0, ''])
+  assert.match(rejected.stdout, /^The deployment \S+ was rejected; its status is rejected$/m)
+})
+
+test('1: an error of the API in one line: the scope, the plan, what does not exist', async () => {
+  const { key } = await api.caller({ scopes: ['write:ci'] })
+  const forbidden = await call(['findings'], { SHIPLOCK_KEY: key })
+  assert.deepEqual([forbidden.code, forbidden.stdout], [1, ''])
+  assert.match(forbidden.stderr, /does not have the scope read:security, which this command needs \(403 forbidden\)\n$/)
+  const team = await api.caller({ plan: 'team' })
+  const unpaid = await call(['issues'], { SHIPLOCK_KEY: team.key })
+  assert.equal(unpaid.code, 1)
+  assert.match(unpaid.stderr, /\(402 plan_required/)
+  const missing = await call(['approve', 'none', '--reason', REASON])
+  assert.equal(missing.code, 1)
+  assert.match(missing.stderr, /\(404 not_found/)
+})
+
+const WRONG: [args: string[], message: RegExp][] = [
+  [['findings', '--limit', '0'], /--limit must be an integer from 1/],
+  [['runs', '--status', 'done'], /--status must be one of queued, in_progress/],
+  [['runs', '--since', 'yesterday'], /--since must be a date, a time such as/],
+  [['issues', '--epss-min', '2'], /--epss-min must be a number from 0 to 1/],
+  [['approve', 'x'], /Give the reason with --reason/],
+  [['approve', 'x', '--reason', 'short'], /--reason must have 10 to 500 characters/],
+  [['reject', '--reason', REASON], /Give one ID/],
+  [['explain', 'x'], /ID must be the id of an issue/],
+]
+for (const [args, message] of WRONG) {
+  test(`2: shiplock ${args.join(' ')}`, async () => {
+    const { code, stdout, stderr } = await call(args)
+    assert.deepEqual([code, stdout], [2, ''])
+    assert.match(stderr, message)
+  })
+}
+
+test('every list and answer has help with examples', async () => {
+  for (const name of [...LISTS, 'approve', 'reject', 'explain', 'report']) {
+    const { code, stdout } = await call([name, '--help'])
+    assert.equal(code, 0)
+    assert.match(stdout, new RegExp(`^usage: shiplock ${name} [\\s\\S]*\\nexamples:\\n  shiplock ${name}`))
+  }
+})

@@ -1,0 +1,192 @@
+import assert from 'node:assert/strict'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { before, test } from 'node:test'
+import { storedReport } from '../../server/test/support/ci-reports.ts'
+import { createRun } from '../../server/test/support/ci-runs.ts'
+import { shiplock, temporaryDirectory } from './support/program.ts'
+import { FIXTURES } from './support/report-file.ts'
+import { startServer } from './support/server.ts'
+
+const SARIF = readFileSync(new URL('../../server/test/fixtures/sarif/trivy.sarif', import.meta.url))
+const SBOM = readFileSync(new URL('../../server/test/fixtures/cyclonedx/trivy.json', import.meta.url))
+
+const cwd = temporaryDirectory()
+const server = await startServer()
+const { id: runId } = await createRun(server.api, server.caller, { external_run_id: 'report' })
+
+before(() => {
+  write('junit/a.xml', readFileSync(`${FIXTURES}junit/gradle.xml`))
+  write('junit/b.xml', readFileSync(`${FIXTURES}junit/jest.xml`))
+  write('lcov.info', 'SF:a\nDA:1,1\nDA:2,1\nDA:3,1\nDA:4,0\nend_of_record\n')
+  write('bom.json', SBOM)
+  write('scan.sarif', SARIF)
+  write('SUMMARY.md', '# Built')
+  write('dist/app.js', 'app')
+  write('dist/sub/empty.js', '')
+  write('dist/[id].js', 'id')
+})
+
+function write(path: string, content: string | Buffer): void {
+  mkdirSync(dirname(join(cwd, path)), { recursive: true })
+  writeFileSync(join(cwd, path), content)
+}
+
+const report = (args: string[], env: Record<string, string> = {}) =>
+  shiplock(['report', ...args], { cwd, env: { ...server.env, SHIPLOCK_RUN: runId, ...env } })
+
+const stored = async (args: string[], env: Record<string, string> = {}) => {
+  const { code, json, stderr } = await report([...args, '--json'], env)
+  assert.equal(code, 0, stderr)
+  return { ...(await storedReport(server.api, server.caller, json.report_id)), json, stderr }
+}
+
+test('0: one report with everything, its URL on standard output, and what was read on standard error', async () => {
+  const args = ['--junit', 'junit/*.xml', '--coverage', 'lcov.info', '--threshold', '75', '--sbom', 'bom.json']
+  const { code, stdout, stderr } = await report([
+    ...[...args, '--scan', 'scan.sarif', '--artifacts', 'dist/**', '--summary', 'SUMMARY.md'],
+    ...['--job', 'build', '--matrix', '{"os":"linux","node":24}', '--name', 'all'],
+  ])
+  assert.equal(code, 0, stderr)
+  assert.match(stdout, new RegExp(`^${server.api.url}/runs/${runId}/reports/\\S+\\n$`))
+  assert.match(stderr, /^Tests: 3 passed, 5 failed, 0 errors, 1 skipped in [\d.]+ s$/m)
+  assert.match(stderr, /^Coverage: 75 % of the lines \(lcov\.info\)$/m)
+  assert.match(stderr, /^SBOM: \d+ components \(bom\.json\)$/m)
+  assert.match(stderr, /^Scan by Trivy: \d+ critical, \d+ high, \d+ medium, \d+ low \(scan\.sarif\)$/m)
+  const { report: row, attestations } = await storedReport(
+    server.api,
+    server.caller,
+    stdout.trim().split('/').at(-1) ?? '',
+  )
+  assert.deepEqual(
+    [row.job_name, row.matrix, row.name, row.summary, row.runner],
+    ['build', { os: 'linux', node: 24 }, 'all', '# Built', null],
+  )
+  const dataOf = (kind: string) => attestations.find((attestation: { kind: string }) => attestation.kind === kind)?.data
+  assert.deepEqual([dataOf('test-results').passed, dataOf('test-results').failures.length], [3, 5])
+  assert.deepEqual(dataOf('coverage'), { lines: 75, threshold: 75 })
+  assert.deepEqual([dataOf('sbom').format, dataOf('sbom').artifact], ['cyclonedx', 'bom.json'])
+  assert.deepEqual(
+    [dataOf('scan').tool, dataOf('scan').format, dataOf('scan').artifact],
+    ['Trivy', 'sarif', 'scan.sarif'],
+  )
+})
+
+test('a repetition replaces the report and sends no file again; artifacts have paths with `/`', async () => {
+  const args = ['--artifacts', 'dist', '--artifacts', 'dist/app.js', '--artifacts', 'dist/[id].js', '--job', 'files']
+  const first = await stored(args)
+  assert.deepEqual(first.json.uploads.map(({ path }: { path: string }) => path).sort(), [
+    'dist/[id].js',
+    'dist/app.js',
+    'dist/sub/empty.js',
+  ])
+  const second = await stored(args)
+  assert.equal(second.json.report_id, first.json.report_id)
+  assert.deepEqual(second.json.uploads, [])
+  assert.deepEqual(
+    second.json.skipped.map(({ reason }: { reason: string }) => reason),
+    Array(3).fill('already_uploaded'),
+  )
+})
+
+test('4 after everything was sent: the threshold is missed', async () => {
+  const { code, stdout, stderr } = await report(['--coverage', 'lcov.info', '--threshold', '75.1', '--job', 'low'])
+  assert.equal(code, 4)
+  assert.match(stderr, /The line coverage in lcov\.info is 75 %, below the threshold of 75\.1 %/)
+  const { attestations } = await storedReport(server.api, server.caller, stdout.trim().split('/').at(-1) ?? '')
+  assert.equal(attestations[0].status, 'fail')
+})
+
+test('4 after everything was sent: a scan has findings of the severity or a worse one', async () => {
+  const { code, stdout, stderr } = await report(['--scan', 'scan.sarif', '--fail-on', 'low', '--job', 'scan'])
+  assert.equal(code, 4)
+  assert.match(stderr, /The scan in scan\.sarif has findings of severity low or worse: \d+ critical/)
+  const { attestations } = await storedReport(server.api, server.caller, stdout.trim().split('/').at(-1) ?? '')
+  assert.deepEqual([attestations[0].status, attestations[0].data.failOn], ['fail', 'low'])
+  write('none.sarif', '{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t"}},"results":[]}]}')
+  assert.equal((await report(['--scan', 'none.sarif', '--fail-on', 'low'])).code, 0)
+})
+
+test('0: failed tests alone do not fail the command', async () => {
+  assert.equal((await report(['--junit', 'junit/b.xml'])).code, 0)
+})
+
+test('the job, its copy and its runner come from the CI', async () => {
+  const env = {
+    ...{ CI: 'true', CIRCLECI: 'true', CIRCLE_WORKFLOW_ID: 'w', CIRCLE_BUILD_NUM: '7', CIRCLE_JOB: 'unit' },
+    ...{ CIRCLE_NODE_INDEX: '1', CIRCLE_NODE_TOTAL: '4', CIRCLE_SHA1: '0'.repeat(40), CIRCLE_BRANCH: 'main' },
+  }
+  const { report: row } = await stored(['--junit', 'junit/a.xml'], env)
+  assert.deepEqual([row.job_name, row.matrix], ['unit', { copy: 1 }])
+  assert.ok(row.runner)
+})
+
+test('a matrix as CI systems write it: null, and values that are no scalars', async () => {
+  const matrix = async (text: string) => (await stored(['--junit', 'junit/a.xml', '--matrix', text])).report.matrix
+  assert.equal(await matrix('null'), null)
+  assert.deepEqual(await matrix('{"a":{"b":1},"c":null}'), { a: '{"b":1}', c: null })
+})
+
+test('files from elsewhere have their name; --allow-missing sends the rest', async () => {
+  const elsewhere = temporaryDirectory()
+  writeFileSync(join(elsewhere, 'other.sarif'), SARIF)
+  const { attestations } = await stored([
+    ...['--scan', join(elsewhere, 'other.sarif'), '--junit', 'none/*.xml', '--summary', 'none.md'],
+    ...['--allow-missing', '--job', 'elsewhere'],
+  ])
+  assert.deepEqual(
+    attestations.map(({ name }: { name: string }) => name),
+    ['other.sarif'],
+  )
+})
+
+test('more files than one request takes', async () => {
+  for (let index = 0; index < 60; index++) write(`many/${index}.txt`, String(index))
+  const { json } = await stored(['--artifacts', 'many/*', '--job', 'many'])
+  assert.equal(json.uploads.length, 60)
+})
+
+const WRONG: [what: string, args: string[], message: RegExp][] = [
+  ['nothing to report', [], /Give at least one of --junit, --coverage/],
+  [
+    'a glob without files',
+    ['--junit', 'none/**/*.xml'],
+    /No file matches --junit "none\/\*\*\/\*\.xml"; --allow-missing/,
+  ],
+  ['no summary', ['--summary', 'none.md'], /There is no file --summary "none\.md"/],
+  ['a threshold without coverage', ['--junit', 'junit/a.xml', '--threshold', '80'], /--threshold needs --coverage/],
+  ['a severity without a scan', ['--junit', 'junit/a.xml', '--fail-on', 'high'], /--fail-on needs --scan/],
+  ['an unknown severity', ['--scan', 'scan.sarif', '--fail-on', 'info'], /--fail-on must be one of critical, high/],
+  [
+    'a wrong threshold',
+    ['--coverage', 'lcov.info', '--threshold', '101'],
+    /--threshold must be a number from 0 to 100/,
+  ],
+  ['a matrix that is no JSON', ['--junit', 'junit/a.xml', '--matrix', 'os=linux'], /--matrix is not valid JSON/],
+  ['a matrix that is no object', ['--junit', 'junit/a.xml', '--matrix', '[1]'], /--matrix must be a JSON object/],
+]
+for (const [what, args, message] of WRONG) {
+  test(`2: ${what}`, async () => {
+    const { code, stdout, stderr } = await report(args)
+    assert.deepEqual([code, stdout], [2, ''])
+    assert.match(stderr, message)
+  })
+}
+
+const BROKEN: [what: string, args: string[], message: RegExp][] = [
+  ['a wrong file', ['--junit', 'lcov.info'], /lcov\.info:\d: the file is not valid XML/],
+  ['an SBOM as a scan', ['--scan', 'lcov.info'], /lcov\.info: expected SARIF or CycloneDX in JSON/],
+  ['a summary that is too large', ['--summary', 'large.md'], /large\.md is larger than 1 MiB/],
+  ['too many files', ['--artifacts', 'thousand/*'], /A report has at most 1000 files, but 1001 were found/],
+  ['an unknown run', ['--junit', 'junit/a.xml', '--run', 'run_none'], /\(404 not_found/],
+]
+for (const [what, args, message] of BROKEN) {
+  test(`1: ${what}`, async () => {
+    write('large.md', 'x'.repeat(2 ** 20 + 1))
+    for (let index = 0; index < 1001; index++) write(`thousand/${index}`, '')
+    const { code, stdout, stderr } = await report(args)
+    assert.deepEqual([code, stdout], [1, ''])
+    assert.match(stderr, message)
+    assert.doesNotMatch(stderr, /\n\s+at /)
+  })
+}

@@ -1,0 +1,118 @@
+export const PATTERN_CHARS_MAX = 300
+
+/** One step of a pattern: one character, or what an asterisk stands for. */
+type Step = { kind: 'character' | 'star' | 'globstar' | 'parts'; character: string }
+
+const STEPS = /(?<=^|\/)\*\*\/|\*\*|\*|[^*]/gs
+const KINDS: Readonly<Record<string, Step['kind']>> = { '*': 'star', '**': 'globstar', '**/': 'parts' }
+
+/**
+ * A value of a condition. In it, `*` matches any characters except slashes and `**` any characters.
+ * At the start of a part, `**` with a slash matches any number of whole parts. All other characters
+ * match themselves. The time of a comparison grows with the length of the text, never faster.
+ */
+export class ClaimPattern {
+  readonly text: string
+  readonly isLiteral: boolean
+  readonly #steps: readonly Step[]
+
+  constructor(text: string) {
+    this.text = withoutBraces(text)
+    this.isLiteral = !text.includes('*')
+    this.#steps = this.isLiteral ? [] : stepsOf(this.text)
+  }
+
+  /** Whether the whole text matches. Case counts. */
+  matches(given: string): boolean {
+    const text = withoutBraces(given)
+    return this.isLiteral ? text === this.text : acceptsText(this.#steps, text)
+  }
+
+  /** Whether some text matches both patterns. Ignores case, because code hosts do. */
+  overlaps(other: ClaimPattern): boolean {
+    const [ours, theirs] = [this.text.toLowerCase(), other.text.toLowerCase()]
+    if (this.isLiteral && other.isLiteral) return ours === theirs
+    return acceptCommonText(stepsOf(ours), stepsOf(theirs))
+  }
+}
+
+const BRACED_UUID = /^\{([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\}$/i
+
+/** Bitbucket writes UUIDs in braces. With and without braces, a UUID is the same. */
+function withoutBraces(text: string): string {
+  return text.startsWith('{') ? text.replace(BRACED_UUID, '$1') : text
+}
+
+function stepsOf(pattern: string): Step[] {
+  return [...pattern.matchAll(STEPS)].map(([token]) => ({ kind: KINDS[token] ?? 'character', character: token }))
+}
+
+/** A state is the number of steps done, plus whether a `parts` step is in the middle of a part. */
+type State = number
+const INSIDE = 0.5
+
+/** The states that can be reached without a character. */
+function closure(steps: readonly Step[], states: Iterable<State>): Set<State> {
+  const reached = new Set(states)
+  for (const state of reached) {
+    const kind = steps[state]?.kind
+    if (kind !== undefined && kind !== 'character') reached.add(state + 1)
+  }
+  return reached
+}
+
+/**
+ * The states after one character. Null stands for a character that no pattern names, which is not a
+ * slash.
+ */
+function advance(steps: readonly Step[], state: State, character: string | null): State[] {
+  const step = steps[Math.floor(state)]
+  if (step === undefined) return []
+  if (step.kind === 'character') return step.character === character ? [state + 1] : []
+  if (step.kind === 'star') return character === '/' ? [] : [state]
+  if (step.kind === 'globstar') return [state]
+  const inside = Math.floor(state) + INSIDE
+  return character === '/' ? [inside, Math.floor(state) + 1] : [inside]
+}
+
+function acceptsText(steps: readonly Step[], text: string): boolean {
+  let states = closure(steps, [0])
+  for (const character of text.split('')) {
+    states = closure(
+      steps,
+      [...states].flatMap((state) => advance(steps, state, character)),
+    )
+    if (states.size === 0) return false
+  }
+  return states.has(steps.length)
+}
+
+/** Searches the pairs of states that one text can reach in both patterns. */
+function acceptCommonText(ours: readonly Step[], theirs: readonly Step[]): boolean {
+  const alphabet = [...new Set([...ours, ...theirs].map(characterOf)), '/', null]
+  const seen = new Set<string>()
+  const open: [State, State][] = pairs(closure(ours, [0]), closure(theirs, [0]))
+  for (let pair = open.pop(); pair !== undefined; pair = open.pop()) {
+    const [our, their] = pair
+    if (our === ours.length && their === theirs.length) return true
+    const name = `${our} ${their}`
+    if (seen.has(name)) continue
+    seen.add(name)
+    for (const character of alphabet) {
+      const next = pairs(
+        closure(ours, advance(ours, our, character)),
+        closure(theirs, advance(theirs, their, character)),
+      )
+      open.push(...next)
+    }
+  }
+  return false
+}
+
+function characterOf(step: Step): string | null {
+  return step.kind === 'character' ? step.character : null
+}
+
+function pairs(ours: Set<State>, theirs: Set<State>): [State, State][] {
+  return [...ours].flatMap((our) => [...theirs].map((their): [State, State] => [our, their]))
+}

@@ -1,0 +1,94 @@
+import { type Claims, claimNumber, claimOfForm, claimStart, claimText, keptClaims } from '../claims.ts'
+import type { TokenEvent, TokenJob } from '../token-job.ts'
+import { ATTEMPT_MAX, COMMIT_SHA, NAME_CHARS_MAX, REF, RUN_ID, RUN_NUMBER_MAX, toAddress } from './job-forms.ts'
+
+const KEPT = [
+  'sub',
+  'repository',
+  'repository_id',
+  'repository_owner',
+  'repository_owner_id',
+  'repository_visibility',
+  'run_id',
+  'run_attempt',
+  'run_number',
+  'workflow',
+  'workflow_ref',
+  'workflow_sha',
+  'job_workflow_ref',
+  'sha',
+  'ref',
+  'ref_type',
+  'head_ref',
+  'base_ref',
+  'event_name',
+  'actor',
+  'actor_id',
+  'environment',
+  'runner_environment',
+] as const
+
+/** Reads the claims of a GitHub Actions job (GitHub, "OpenID Connect reference"). */
+export function readGithubJob(claims: Claims, issuer: string): TokenJob | null {
+  const runId = claimOfForm(claims, 'run_id', RUN_ID)
+  const repositoryId = claimOfForm(claims, 'repository_id', /^[1-9]\d{0,18}$/)
+  if (runId === null || repositoryId === null) return null
+  const address = toAddress(hostOf(issuer), claimText(claims, 'repository'))
+  const attempt = claimNumber(claims, 'run_attempt', ATTEMPT_MAX)
+  return {
+    provider: 'github',
+    run: { ci_system: 'github-actions', external_run_id: runId, attempt },
+    repository: { id: repositoryId, owner_id: claimText(claims, 'repository_owner_id'), address },
+    commit_sha: claimOfForm(claims, 'sha', COMMIT_SHA),
+    ref: claimOfForm(claims, 'ref', REF),
+    pipeline_name: claimStart(claims, 'workflow', NAME_CHARS_MAX),
+    run_number: claimNumber(claims, 'run_number', RUN_NUMBER_MAX),
+    event: eventOf(claims),
+    actor: claimStart(claims, 'actor', NAME_CHARS_MAX),
+    environment: claimStart(claims, 'environment', NAME_CHARS_MAX),
+    url: address && `https://${address}/actions/runs/${runId}${attempt === null ? '' : `/attempts/${attempt}`}`,
+    foreign_code: FOREIGN_CODE.get(claimText(claims, 'event_name') ?? '') ?? 'none',
+    claims: keptClaims(claims, KEPT),
+  }
+}
+
+const GITHUB_HOST = 'github.com'
+const SERVER_PATH = '/_services/token'
+const TENANT_HOST = /^token\.actions\.([a-z0-9-]+\.ghe\.com)$/
+
+/**
+ * The host of the repositories: `https://HOST/_services/token` is the issuer of a GitHub Enterprise
+ * Server, `https://token.actions.TENANT.ghe.com` that of an enterprise with data residency.
+ */
+export function hostOf(issuer: string): string {
+  const { host, pathname } = new URL(issuer)
+  if (pathname.startsWith(SERVER_PATH)) return host
+  return TENANT_HOST.exec(host)?.[1] ?? GITHUB_HOST
+}
+
+const EVENTS = new Map<string, TokenEvent>([
+  ['pull_request', 'pull_request'],
+  ['pull_request_target', 'pull_request'],
+  ['pull_request_review', 'pull_request'],
+  ['pull_request_review_comment', 'pull_request'],
+  ['schedule', 'schedule'],
+  ['workflow_dispatch', 'manual'],
+])
+
+function eventOf(claims: Claims): TokenEvent {
+  const name = claimText(claims, 'event_name') ?? ''
+  if (name === 'push') return claimText(claims, 'ref_type') === 'tag' ? 'tag' : 'push'
+  return EVENTS.get(name) ?? 'other'
+}
+
+/**
+ * The events of which the workflow may run the code of a fork. The token does not tell whether the
+ * head of a pull request is in a fork.
+ */
+const FOREIGN_CODE = new Map<string, TokenJob['foreign_code']>([
+  ['pull_request_target', 'possible'],
+  ['workflow_run', 'possible'],
+  ['pull_request', 'pull_request'],
+  ['pull_request_review', 'pull_request'],
+  ['pull_request_review_comment', 'pull_request'],
+])

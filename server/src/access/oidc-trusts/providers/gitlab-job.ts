@@ -1,0 +1,99 @@
+import { isLoopback } from '../../../config.ts'
+import { type Claims, claimOfForm, claimStart, claimText, keptClaims } from '../claims.ts'
+import type { TokenEvent, TokenJob } from '../token-job.ts'
+import { COMMIT_SHA, NAME_CHARS_MAX, REF, RUN_ID, toAddress } from './job-forms.ts'
+
+const KEPT = [
+  'sub',
+  'project_id',
+  'project_path',
+  'namespace_id',
+  'namespace_path',
+  'job_project_id',
+  'job_project_path',
+  'pipeline_id',
+  'pipeline_source',
+  'job_id',
+  'sha',
+  'ref',
+  'ref_type',
+  'ref_path',
+  'ref_protected',
+  'user_login',
+  'user_id',
+  'environment',
+  'ci_config_ref_uri',
+  'runner_environment',
+] as const
+
+/** Reads the claims of a GitLab CI/CD job (GitLab, "OIDC authentication using ID tokens"). */
+export function readGitlabJob(claims: Claims, issuer: string): TokenJob | null {
+  const pipelineId = claimOfForm(claims, 'pipeline_id', RUN_ID)
+  const projectId = claimOfForm(claims, 'project_id', /^[1-9]\d{0,18}$/)
+  if (pipelineId === null || projectId === null) return null
+  const host = hostOf(claims, issuer)
+  const path = claimText(claims, 'project_path')
+  const jobProject = toAddress(host, claimText(claims, 'job_project_path') ?? path)
+  return {
+    provider: 'gitlab',
+    run: { ci_system: 'gitlab-ci', external_run_id: pipelineId, attempt: null },
+    repository: { id: projectId, owner_id: claimText(claims, 'namespace_id'), address: toAddress(host, path) },
+    commit_sha: claimOfForm(claims, 'sha', COMMIT_SHA),
+    ref: refOf(claims),
+    pipeline_name: null,
+    run_number: null,
+    event: eventOf(claims),
+    actor: claimStart(claims, 'user_login', NAME_CHARS_MAX),
+    environment: claimStart(claims, 'environment', NAME_CHARS_MAX),
+    url: jobProject && `https://${jobProject}/-/pipelines/${pipelineId}`,
+    foreign_code: foreignCode(claims, projectId),
+    claims: keptClaims(claims, KEPT),
+  }
+}
+
+/**
+ * The host of the instance. The issuer is the address of the instance; `ci_config_ref_uri` is
+ * `host/group/project//file@ref`, and counts for an issuer on this machine.
+ */
+function hostOf(claims: Claims, issuer: string): string {
+  const { hostname, host } = new URL(issuer)
+  if (!isLoopback(hostname)) return host
+  const path = claimText(claims, 'project_path') ?? ''
+  const uri = claimText(claims, 'ci_config_ref_uri') ?? ''
+  const end = uri.indexOf(`/${path}//`)
+  return end > 0 && !uri.slice(0, end).includes('/') ? uri.slice(0, end) : 'gitlab.com'
+}
+
+/** `ref` is a short name. In a merge request pipeline it is the source branch. */
+function refOf(claims: Claims): string | null {
+  const name = claimText(claims, 'ref')
+  if (name === null) return claimOfForm(claims, 'ref_path', REF)
+  if (name.startsWith('refs/')) return claimOfForm(claims, 'ref', REF)
+  const ref = `refs/${claimText(claims, 'ref_type') === 'tag' ? 'tags' : 'heads'}/${name}`
+  return REF.test(ref) ? ref : null
+}
+
+const EVENTS = new Map<string, TokenEvent>([
+  ['merge_request_event', 'pull_request'],
+  ['external_pull_request_event', 'pull_request'],
+  ['schedule', 'schedule'],
+  ['web', 'manual'],
+])
+
+function eventOf(claims: Claims): TokenEvent {
+  const source = claimText(claims, 'pipeline_source') ?? ''
+  if (source === 'push') return claimText(claims, 'ref_type') === 'tag' ? 'tag' : 'push'
+  return EVENTS.get(source) ?? 'other'
+}
+
+/**
+ * `project_id` is the project of the code, `job_project_id` the one that runs it: they differ for
+ * merge requests from forks. Older versions of GitLab have no `job_project_id`, and then
+ * `project_id` may
+ * be the target of a merge request from a fork.
+ */
+function foreignCode(claims: Claims, projectId: string): TokenJob['foreign_code'] {
+  const jobProjectId = claimText(claims, 'job_project_id')
+  if (jobProjectId !== null) return jobProjectId === projectId ? 'none' : 'possible'
+  return claimText(claims, 'pipeline_source') === 'merge_request_event' ? 'possible' : 'none'
+}

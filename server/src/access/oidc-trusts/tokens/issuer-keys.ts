@@ -1,0 +1,127 @@
+import { createLocalJWKSet, type LocalJWKSet } from 'jose'
+import { MINUTE_MS } from '../../../platform/clock.ts'
+import type { Services } from '../../../services.ts'
+import { fetchKeySet, fetchKeySetUrl, IssuerError } from './fetch-key-set.ts'
+
+/** Keys are read again after this time. */
+const FRESH_MS = 60 * MINUTE_MS
+/** Keys that cannot be read again are used for this time. */
+const USABLE_MS = 24 * 60 * MINUTE_MS
+/** The time between two attempts, after one has failed or because of unknown keys. */
+const RETRY_MS = MINUTE_MS
+/** The same, as long as there are no keys at all. */
+const FIRST_RETRY_MS = 10_000
+
+/** The keys of an issuer. `reading` counts how often they have been read. */
+export type KeySet = { find: LocalJWKSet; reading: number }
+
+type Needs = Pick<Services, 'clock' | 'log'>
+
+/** The key sets of the issuers of live trusts, each read by itself. */
+export class IssuerKeySets {
+  readonly #byIssuer = new Map<string, IssuerKeys>()
+  readonly #needs: Needs
+
+  constructor(needs: Needs) {
+    this.#needs = needs
+  }
+
+  of(issuer: string): IssuerKeys {
+    const known = this.#byIssuer.get(issuer)
+    if (known) return known
+    const keys = new IssuerKeys(issuer, this.#needs)
+    this.#byIssuer.set(issuer, keys)
+    return keys
+  }
+}
+
+/**
+ * Reads the keys of one issuer as rarely as possible. Simultaneous calls share one request, and a
+ * failing issuer is asked at most once a minute.
+ */
+class IssuerKeys {
+  readonly #issuer: string
+  readonly #needs: Needs
+  #keys: (KeySet & { readAt: number }) | null = null
+  #location: { url: string; readAt: number } | null = null
+  #reading: Promise<void> | null = null
+  #failure: { message: string; at: number } | null = null
+  #readings = 0
+  #unknownKeyAt: number | null = null
+
+  constructor(issuer: string, needs: Needs) {
+    this.#issuer = issuer
+    this.#needs = needs
+  }
+
+  /** How often the keys have been read. */
+  get readings(): number {
+    return this.#readings
+  }
+
+  /** The keys, which may be up to 24 hours old. Throws `IssuerError` if there are none. */
+  async current(): Promise<KeySet> {
+    if (this.#age() >= FRESH_MS && this.#mayRetry()) await this.#read()
+    if (this.#keys !== null && this.#age() < USABLE_MS) return this.#keys
+    throw new IssuerError(this.#failure?.message ?? `${this.#issuer} has no keys.`)
+  }
+
+  /**
+   * The keys after a token had a key that is not among them; null if they must not be read again
+   * yet. `since` is the number of readings when the check of the token began: keys that were read
+   * since then are new enough.
+   */
+  async afterUnknownKey(since: number): Promise<KeySet | null> {
+    const now = this.#now()
+    const isRecent = this.#unknownKeyAt !== null && Math.abs(now - this.#unknownKeyAt) < RETRY_MS
+    if (this.#readings !== since) {
+      if (!isRecent) this.#unknownKeyAt = now
+      return this.#keys
+    }
+    if (this.#reading === null && (isRecent || !this.#mayRetry())) return null
+    this.#unknownKeyAt = now
+    await this.#read()
+    return this.#keys
+  }
+
+  #now(): number {
+    return this.#needs.clock.now().getTime()
+  }
+
+  #age(): number {
+    return this.#keys === null ? Number.POSITIVE_INFINITY : Math.abs(this.#now() - this.#keys.readAt)
+  }
+
+  #mayRetry(): boolean {
+    if (this.#reading !== null || this.#failure === null) return true
+    const waitMs = this.#keys === null ? FIRST_RETRY_MS : RETRY_MS
+    return Math.abs(this.#now() - this.#failure.at) >= waitMs
+  }
+
+  /** Never rejects: a failure is kept and logged. */
+  #read(): Promise<void> {
+    this.#reading ??= this.#fetch()
+      .catch((error: unknown) => this.#fail(error))
+      .finally(() => {
+        this.#reading = null
+      })
+    return this.#reading
+  }
+
+  async #fetch(): Promise<void> {
+    const readAt = this.#now()
+    if (this.#location === null || Math.abs(readAt - this.#location.readAt) >= FRESH_MS)
+      this.#location = { url: await fetchKeySetUrl(this.#issuer), readAt }
+    const find = createLocalJWKSet(await fetchKeySet(this.#location.url))
+    this.#readings += 1
+    this.#keys = { find, reading: this.#readings, readAt }
+    this.#failure = null
+  }
+
+  #fail(error: unknown): void {
+    const message = error instanceof Error ? error.message : String(error)
+    this.#location = null
+    this.#failure = { message, at: this.#now() }
+    this.#needs.log.warn({ issuer: this.#issuer, reason: message }, 'Could not read the keys of an issuer')
+  }
+}

@@ -1,0 +1,133 @@
+import { compactVerify, decodeJwt, decodeProtectedHeader, errors } from 'jose'
+import type { Services } from '../../../services.ts'
+import { AccessCache } from '../../access-cache.ts'
+import { type Claims, claimText, claimTexts } from '../claims.ts'
+import { type Condition, holdFor, toConditions } from '../conditions/conditions.ts'
+import { isIssuer } from '../issuer.ts'
+import { type LiveTrust, listLiveTrusts } from '../trusts/trust.store.ts'
+import { IssuerError } from './fetch-key-set.ts'
+import { IssuerKeySets } from './issuer-keys.ts'
+import { TokenRejection } from './token-rejection.ts'
+import { checkTokenTimes } from './token-times.ts'
+
+const ALGORITHMS = ['RS256', 'ES256', 'PS256']
+/** Node accepts 16 KiB of headers in all. */
+export const TOKEN_CHARS_MAX = 16_384
+const SHOWN_CHARS_MAX = 100
+
+/** A token that a trust accepts. */
+export type VerifiedToken = { trust: LiveTrust; claims: Claims; validUntil: Date }
+
+type MatchableTrust = { trust: LiveTrust; conditions: Condition[] }
+
+/** Verifies tokens of CI jobs against the trusts of all organizations (specification, "Trusts"). */
+export class TokenVerifier {
+  /** The live trusts by issuer. */
+  readonly trusts: AccessCache<MatchableTrust[]>
+  readonly #services: Pick<Services, 'sql' | 'clock' | 'log'>
+  readonly #keySets: IssuerKeySets
+
+  constructor(services: Pick<Services, 'sql' | 'clock' | 'log'>) {
+    this.#services = services
+    this.#keySets = new IssuerKeySets(services)
+    this.trusts = new AccessCache(services.clock)
+  }
+
+  /**
+   * Finds the trust that accepts a token. Throws `TokenRejection`. Nothing is fetched for an issuer
+   * without a live trust, or for a token of a form that no issuer signs.
+   */
+  async verify(token: string): Promise<VerifiedToken> {
+    const issuer = issuerOf(token)
+    const trusts = await this.#trustsOf(issuer)
+    if (trusts.length === 0) throw invalid(`No trust has the issuer ${shown(issuer)}.`)
+    const claims = await this.#verifySignature(token, issuer)
+    const now = this.#services.clock.now()
+    const validUntil = checkTokenTimes(claims, now)
+    const audiences = claimTexts(claims, 'aud')
+    const meant = trusts.filter(({ trust }) => audiences.includes(trust.audience))
+    if (meant.length === 0) throw invalid(`No trust has the audience ${shown(audiences.join(', '))}.`)
+    if (validUntil <= now) throw new TokenRejection('expired', 'The token has expired.')
+    return { trust: mostSpecific(meant.filter(({ conditions }) => holdFor(conditions, claims))), claims, validUntil }
+  }
+
+  async #trustsOf(issuer: string): Promise<MatchableTrust[]> {
+    const now = this.#services.clock.now()
+    const trusts = await this.trusts.find(issuer, async () => {
+      const live = await listLiveTrusts(this.#services.sql, issuer, now)
+      return live.map((trust) => ({ trust, conditions: toConditions(trust.conditions) }))
+    })
+    return trusts.filter(({ trust }) => trust.expires_at === null || trust.expires_at > now)
+  }
+
+  /** Returns the claims of a token with a valid signature. */
+  async #verifySignature(token: string, issuer: string): Promise<Claims> {
+    const keys = this.#keySets.of(issuer)
+    const since = keys.readings
+    try {
+      const { find } = await keys.current()
+      return await claimsOf(token, find).catch(async (error: unknown) => {
+        if (!(error instanceof errors.JWKSNoMatchingKey)) throw error
+        const newer = await keys.afterUnknownKey(since)
+        if (newer === null) throw error
+        return claimsOf(token, newer.find)
+      })
+    } catch (error) {
+      if (error instanceof TokenRejection) throw error
+      if (error instanceof IssuerError) throw invalid(`The keys of the issuer cannot be read: ${error.message}`)
+      throw invalid(`The signature cannot be verified: ${error instanceof Error ? error.message : String(error)}.`)
+    }
+  }
+}
+
+/** The issuer that a token names, before anything is verified. */
+function issuerOf(token: string): string {
+  if (token.length > TOKEN_CHARS_MAX) throw invalid(`The token has more than ${TOKEN_CHARS_MAX} characters.`)
+  const { alg, crit } = readPart(() => decodeProtectedHeader(token))
+  if (!ALGORITHMS.includes(String(alg))) throw invalid(`The algorithm ${shown(String(alg))} is not accepted.`)
+  if (crit !== undefined) throw invalid('Critical headers are not accepted.')
+  const issuer = claimText(decodeClaims(token), 'iss')
+  if (issuer !== null && isIssuer(issuer)) return issuer
+  throw invalid('The claim iss is not an issuer.')
+}
+
+/** The claims of a token that need not be valid. Throws `TokenRejection` if it is not a JWT. */
+export function decodeClaims(token: string): Claims {
+  return readPart(() => decodeJwt(token))
+}
+
+function readPart<Part>(read: () => Part): Part {
+  try {
+    return read()
+  } catch {
+    throw invalid('The token is not a signed JWT.')
+  }
+}
+
+async function claimsOf(token: string, find: Parameters<typeof compactVerify>[1]): Promise<Claims> {
+  await compactVerify(token, find as never, { algorithms: ALGORITHMS })
+  return decodeClaims(token)
+}
+
+/**
+ * The trust that counts: the one with most conditions, then the oldest. Trusts of two organizations
+ * that match the same token are refused, because it is not known whose job it is.
+ */
+function mostSpecific(matching: readonly MatchableTrust[]): LiveTrust {
+  const organizations = new Set(matching.map(({ trust }) => trust.organization.id))
+  if (organizations.size > 1) {
+    const names = matching.map(({ trust }) => `${trust.organization.slug}/${trust.id}`)
+    throw invalid(`Trusts of several organizations match: ${names.join(', ')}.`)
+  }
+  const [first] = matching.toSorted((a, b) => b.conditions.length - a.conditions.length)
+  if (first === undefined) throw new TokenRejection('unmatched', 'No trust has conditions that all hold for the token.')
+  return first.trust
+}
+
+function shown(text: string): string {
+  return JSON.stringify(text.slice(0, SHOWN_CHARS_MAX))
+}
+
+function invalid(details: string): TokenRejection {
+  return new TokenRejection('invalid', details)
+}

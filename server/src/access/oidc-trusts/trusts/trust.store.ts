@@ -1,0 +1,104 @@
+import type { Organization } from '../../../organizations/organization.store.ts'
+import type { Db, Sql, Tx } from '../../../platform/db/sql.ts'
+import { notifyAccessChanged } from '../../api-keys/api-key.store.ts'
+import type { Scope } from '../../scopes.ts'
+import type { Conditions } from '../conditions/conditions.ts'
+import type { TrustProvider } from '../token-job.ts'
+
+/** An organization accepts the tokens of an issuer that satisfy all conditions. */
+export type Trust = {
+  id: string
+  name: string
+  issuer: string
+  audience: string
+  /** Which claims describe the job; null if they cannot be read. */
+  provider: TrustProvider | null
+  conditions: Conditions
+  scopes: Scope[]
+  created_by: string
+  created_at: Date
+  last_used_at: Date | null
+  expires_at: Date | null
+  revoked_at: Date | null
+}
+
+/** A trust that is neither revoked nor, when it was read, expired. */
+export type LiveTrust = Omit<Trust, 'created_by' | 'last_used_at' | 'revoked_at'> & { organization: Organization }
+
+type NewTrust = Omit<Trust, 'last_used_at' | 'revoked_at'>
+
+/** The most live trusts of one issuer, in all organizations. */
+export const TRUSTS_OF_ISSUER_MAX = 20_000
+const TRUSTS_LISTED_MAX = 1000
+
+/** Inserts a trust and notifies all servers. */
+export async function insertTrust(tx: Tx, orgId: string, trust: NewTrust): Promise<void> {
+  await tx`
+    insert into oidc_trusts (
+      org_id, id, name, issuer, audience, provider, conditions, scopes, created_by, created_at, expires_at
+    )
+    values (
+      ${orgId}, ${trust.id}, ${trust.name}, ${trust.issuer}, ${trust.audience}, ${trust.provider},
+      ${tx.json(trust.conditions as never)}, ${trust.scopes}, ${trust.created_by}, ${trust.created_at},
+      ${trust.expires_at}
+    )`
+  await notifyAccessChanged(tx)
+}
+
+/** The live trusts of an issuer in all organizations, oldest first. */
+export async function listLiveTrusts(db: Db, issuer: string, now: Date): Promise<LiveTrust[]> {
+  return db<LiveTrust[]>`
+    select trust.id, trust.name, trust.issuer, trust.audience, trust.provider, trust.conditions, trust.scopes,
+      trust.created_at, trust.expires_at,
+      json_build_object('id', org.id, 'slug', org.slug, 'name', org.name, 'plan', org.plan) as organization
+    from oidc_trusts trust
+    join organizations org on org.id = trust.org_id
+    where trust.issuer = ${issuer}
+      and trust.revoked_at is null
+      and (trust.expires_at is null or trust.expires_at > ${now})
+    order by trust.created_at, trust.id
+    limit ${TRUSTS_OF_ISSUER_MAX}`
+}
+
+export async function listTrusts(db: Db, orgId: string): Promise<Trust[]> {
+  return db<Trust[]>`
+    select id, name, issuer, audience, provider, conditions, scopes, created_by, created_at, last_used_at, expires_at,
+      revoked_at
+    from oidc_trusts
+    where org_id = ${orgId}
+    order by created_at, id
+    limit ${TRUSTS_LISTED_MAX}`
+}
+
+/** Locks a trust until the transaction ends. Returns null for an unknown id. */
+export async function lockTrust(tx: Tx, id: string): Promise<(Trust & { org_id: string }) | null> {
+  const [row] = await tx<(Trust & { org_id: string })[]>`
+    select org_id, id, name, issuer, audience, provider, conditions, scopes, created_by, created_at, last_used_at,
+      expires_at, revoked_at
+    from oidc_trusts
+    where id = ${id}
+    for update`
+  return row ?? null
+}
+
+/** Revokes a trust and notifies all servers. */
+export async function markTrustRevoked(tx: Tx, id: string, at: Date): Promise<void> {
+  await tx`
+    update oidc_trusts
+    set revoked_at = ${at}
+    where id = ${id}`
+  await notifyAccessChanged(tx)
+}
+
+/** Stores the minute of the last use, as for API keys. */
+export async function touchTrust(sql: Sql, orgId: string, id: string, minute: Date): Promise<void> {
+  await sql.begin(async (tx) => {
+    await tx`set local synchronous_commit = off`
+    await tx`
+      update oidc_trusts
+      set last_used_at = ${minute}
+      where org_id = ${orgId}
+        and id = ${id}
+        and (last_used_at is null or last_used_at < ${minute})`
+  })
+}

@@ -1,0 +1,34 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { TokenRejection } from '../../access/oidc-trusts/tokens/token-rejection.ts'
+import { apiErrorOf, sendApiError } from '../../platform/http/error-handler.ts'
+import { ApiError, GatewayRejection } from '../../platform/http/errors.ts'
+
+/** The token is refused. The text is always the same, so that it does not tell the reason. */
+export function tokenInvalid(): ApiError {
+  return new ApiError(401, 'token_invalid', 'The token is not accepted.')
+}
+
+/** Sends an error as the ingest routes describe it: `{code, error, retryable}` (docs/ingest.md). */
+export function sendIngestError(error: Error, request: FastifyRequest, reply: FastifyReply) {
+  const known = error instanceof GatewayRejection ? toTokenError(error) : apiErrorOf(error, request)
+  if (known.status === 401) reply.header('www-authenticate', 'Bearer')
+  return sendApiError(known, request, reply, toBody)
+}
+
+function toTokenError(rejection: GatewayRejection): ApiError {
+  const reason = rejection instanceof TokenRejection ? rejection.reason : null
+  if (reason === 'expired') return new ApiError(401, 'token_expired', 'The token has expired. Request a new one.')
+  // A trust without the scope of the route trusts the token for something else.
+  if (reason === 'unmatched' || rejection.status === 403) {
+    return new ApiError(403, 'repo_not_linked', 'No organization trusts this repository to send reports.')
+  }
+  return tokenInvalid()
+}
+
+/** Codes that the client tries again, besides those of a limit or of a failure. */
+const RETRYABLE_CODES = ['token_expired', 'run_not_found']
+
+function toBody({ status, code, message }: ApiError) {
+  const retryable = status === 408 || status === 429 || status >= 500 || RETRYABLE_CODES.includes(code)
+  return { code: status === 400 ? 'INVALID_REQUEST' : code.toUpperCase(), error: message, retryable }
+}

@@ -1,0 +1,51 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { TRUST_PROVIDERS, type TrustProvider } from '../../access/oidc-trusts/token-job.ts'
+import type { HttpServer } from '../../platform/http/http-server.ts'
+import { replaceUnstorableText } from '../../platform/http/json-body.ts'
+import type { Services } from '../../services.ts'
+import { openRunIntake, type RunIntake } from '../runs/run-intake.ts'
+import { INGEST_BODY_BYTES_MAX, IngestedCompletion, IngestedReport, IngestedReportPath } from './ingest.schema.ts'
+import { sendIngestError, tokenInvalid } from './ingest-error.ts'
+import { completeIngested, ingestReport } from './ingest-report.ts'
+
+/**
+ * The routes of the public action (docs/ingest.md). They have their own form of bodies and errors,
+ * and store the same as the routes of the API. They are not part of the OpenAPI document.
+ */
+export async function ingestRoutes(app: HttpServer, services: Services): Promise<void> {
+  const intake = openRunIntake(services.sql)
+  const routes = async (scope: HttpServer) => {
+    const base = scope as unknown as FastifyInstance
+    base.setErrorHandler(sendIngestError)
+    // A hook of the server refuses unknown paths. With this, the error has the form of this scope.
+    base.setNotFoundHandler(() => {})
+    replaceUnstorableText(base)
+    for (const provider of TRUST_PROVIDERS) addRoutes(scope, provider, services, intake)
+  }
+  await app.register(routes, { prefix: '/api/ingest' })
+}
+
+function addRoutes(app: HttpServer, provider: TrustProvider, services: Services, intake: RunIntake): void {
+  const options = {
+    config: { scope: 'write:ci', limitedAs: 'report', tokenOnly: true } as const,
+    bodyLimit: INGEST_BODY_BYTES_MAX,
+    onRequest: requireProvider(provider),
+  }
+
+  app.post(`/${provider}/reports`, { ...options, schema: { body: IngestedReport } }, ({ actor, body }) =>
+    ingestReport(services, intake, actor, body),
+  )
+
+  app.post(
+    `/${provider}/reports/:reportId/complete`,
+    { ...options, schema: { params: IngestedReportPath, body: IngestedCompletion } },
+    ({ actor, params, body }) => completeIngested(services, intake, actor, { ...params, ...body }),
+  )
+}
+
+/** Refuses a token of another provider than the path names. */
+function requireProvider(provider: TrustProvider) {
+  return async ({ actor: { credential } }: FastifyRequest) => {
+    if (credential.type !== 'oidc_trust' || credential.job?.provider !== provider) throw tokenInvalid()
+  }
+}

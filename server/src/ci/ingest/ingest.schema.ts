@@ -1,0 +1,53 @@
+import { type Static, Type } from 'typebox'
+import { OneOf } from '../../platform/http/schemas.ts'
+import { ARTIFACTS_MAX, ArtifactItem } from '../artifacts/artifact.schema.ts'
+import { ATTESTATION_STATUSES } from '../reports/attestation.ts'
+import { ATTESTATIONS_MAX, NAME_CHARS_MAX, RUNNER_CHARS_MAX, SUMMARY_BYTES_MAX } from '../reports/report.schema.ts'
+
+/** A summary of 1 MiB, 20 attestations of 256 KiB and the artifacts fit. */
+export const INGEST_BODY_BYTES_MAX = 8 * 2 ** 20
+
+/*
+ * The bodies of the ingest routes. Objects are open, because the fields of a newer client are
+ * ignored. A field that may be absent may be null.
+ */
+
+const OptionalText = (options: { minLength?: number; maxLength: number }) =>
+  Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'], ...options }))
+
+const OptionalName = OptionalText({ minLength: 1, maxLength: NAME_CHARS_MAX })
+
+function OptionalList<Item extends object>(items: object, maxItems: number) {
+  return Type.Optional(Type.Unsafe<Item[] | null>({ type: ['array', 'null'], items, maxItems }))
+}
+
+const IngestedAttestation = Type.Object({
+  kind: Type.String({ minLength: 1, maxLength: 50 }),
+  name: Type.String({ minLength: 1, maxLength: NAME_CHARS_MAX }),
+  status: Type.Optional(Type.Union([OneOf(ATTESTATION_STATUSES), Type.Null()])),
+  data: Type.Object({}),
+})
+export type IngestedAttestation = Static<typeof IngestedAttestation>
+
+const IngestedArtifact = Type.Object(ArtifactItem.properties)
+
+export const IngestedReport = Type.Object({
+  version: Type.Literal(1),
+  job: Type.Object({
+    name: OptionalName,
+    matrix: Type.Optional(Type.Unknown()),
+    runner: OptionalText({ maxLength: RUNNER_CHARS_MAX }),
+  }),
+  name: OptionalName,
+  summary: OptionalText({ maxLength: SUMMARY_BYTES_MAX }),
+  attestations: OptionalList<IngestedAttestation>(IngestedAttestation, ATTESTATIONS_MAX),
+  artifacts: OptionalList<Static<typeof IngestedArtifact>>(IngestedArtifact, ARTIFACTS_MAX),
+})
+export type IngestedReport = Static<typeof IngestedReport>
+
+export const IngestedCompletion = Type.Object({
+  artifactIds: Type.Array(Type.String({ minLength: 1, maxLength: 128 }), { maxItems: ARTIFACTS_MAX }),
+})
+
+/** A report id that is not well formed is answered like one that does not exist. */
+export const IngestedReportPath = Type.Object({ reportId: Type.String() })

@@ -1,0 +1,92 @@
+import { shortened } from '../../platform/shortened.ts'
+import { INGEST_RULES } from '../reports/attestation-data.ts'
+import type { NewReport } from '../reports/create-report.ts'
+import { OWNERSHIP_BYTES_MAX } from '../reports/ownership/ownership-file.parser.ts'
+import type { AttestationItem } from '../reports/report.schema.ts'
+import type { IngestedAttestation, IngestedReport } from './ingest.schema.ts'
+import { readMatrix } from './job-matrix.ts'
+
+type Artifacts = NewReport['artifacts']
+type Translated = { report: Omit<NewReport, 'attempt'>; warnings: string[] }
+
+/**
+ * The report that a body of the ingest routes describes, as the API describes it, so that both
+ * routes store the same. Throws 400 `invalid_request` for a matrix above the limits.
+ */
+export function toReport({ job, name, summary, attestations, artifacts }: IngestedReport): Translated {
+  const warnings: string[] = []
+  const matrix = readMatrix(job.matrix)
+  const files = (artifacts ?? []).map(({ path, size, sha256 }) => ({ path, size, sha256 }))
+  const items = (attestations ?? []).map((item) => toItem(item, warnings))
+  warnings.push(...items.flatMap((item) => aboutFile(item, files)))
+  const report = {
+    job: { name: job.name ?? 'default', ...(matrix && { matrix }), ...(job.runner != null && { runner: job.runner }) },
+    name: name ?? 'default',
+    ...(summary != null && { summary }),
+    attestations: items,
+    artifacts: files,
+    rules: INGEST_RULES,
+  }
+  return { report, warnings }
+}
+
+function toItem({ kind, name, status, data: sent }: IngestedAttestation, warnings: string[]): AttestationItem {
+  const data = hasFreeData(kind) ? sent : withoutNulls(sent)
+  const cut = sizeOf(data) > INGEST_RULES.dataBytesMax ? withShortMessages(data, INGEST_RULES.dataBytesMax) : null
+  if (cut) warnings.push(`The messages of ${kind} "${name}" were cut, because its data is larger than 256 KiB.`)
+  return { kind, name, data: cut ?? data, ...(status != null && { status }) }
+}
+
+function hasFreeData(kind: string): boolean {
+  return kind === 'custom' || kind === 'provenance'
+}
+
+/** A field that is null is the same as one that is absent. */
+function withoutNulls(data: object): object {
+  return Object.fromEntries(Object.entries(data).filter(([, value]) => value !== null))
+}
+
+/**
+ * The data of an attestation with its messages cut to the same length, so that it has at most
+ * `bytesMax` bytes of JSON. Returns null if that is not possible.
+ */
+function withShortMessages(data: object, bytesMax: number): object | null {
+  const cutTo = (charsMax: number) => cutMessages(data, charsMax) as object
+  let fits = 1 // an ellipsis
+  if (sizeOf(cutTo(fits)) > bytesMax) return null
+  let tooLong = bytesMax
+  while (tooLong - fits > 1) {
+    const middle = Math.floor((fits + tooLong) / 2)
+    if (sizeOf(cutTo(middle)) > bytesMax) tooLong = middle
+    else fits = middle
+  }
+  return cutTo(fits)
+}
+
+function sizeOf(data: object): number {
+  return Buffer.byteLength(JSON.stringify(data))
+}
+
+/** Cuts every text named `message`, at any depth. */
+function cutMessages(value: unknown, charsMax: number): unknown {
+  if (Array.isArray(value)) return value.map((item) => cutMessages(item, charsMax))
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).map(([name, inner]) => [
+    name,
+    name === 'message' && typeof inner === 'string' ? shortened(inner, charsMax) : cutMessages(inner, charsMax),
+  ])
+  return Object.fromEntries(entries)
+}
+
+/** Kinds of attestations whose file is read. */
+const KINDS_WITH_FILE = ['scan', 'sbom', 'ownership']
+
+/** What the client should check about the file that an attestation names. */
+function aboutFile({ kind, name, data }: AttestationItem, files: Artifacts): string[] {
+  const { artifact } = data as { artifact?: unknown }
+  if (!KINDS_WITH_FILE.includes(kind) || typeof artifact !== 'string') return []
+  const file = files.find(({ path }) => path === artifact)
+  if (!file) return [`The ${kind} "${name}" names "${artifact}", which is not an artifact of this report.`]
+  if (kind !== 'ownership' || file.size <= OWNERSHIP_BYTES_MAX) return []
+  return [`The file of ownership "${name}" is larger than 256 KiB and will not be read.`]
+}

@@ -1,0 +1,78 @@
+import type { Tx } from '../../platform/db/sql.ts'
+import type { ReportKey } from '../artifacts/artifact.store.ts'
+import { type TrustClass, weakest } from '../runs/trust.ts'
+import {
+  type ArtifactKey,
+  type AttestationRow,
+  lockNaming,
+  lockReads,
+  type StoredAttestation,
+  type StoredRead,
+  updateRead,
+  upsertAttestations,
+} from './attestation.store.ts'
+import {
+  type AttestationKind,
+  deriveStatus,
+  type ReadFile,
+  type ReportFigures,
+  type StatedKind,
+} from './attestation.ts'
+
+/**
+ * Stores attestations of a report. One that replaces another keeps what was read from its artifact
+ * as long as it names the same artifact.
+ */
+export async function storeAttestations(
+  tx: Tx,
+  report: ReportKey & { trust: TrustClass; isNew: boolean },
+  rows: AttestationRow[],
+  at: Date,
+): Promise<StoredAttestation[]> {
+  if (rows.length === 0) return []
+  const reads = report.isNew ? [] : await lockReads(tx, report)
+  return upsertAttestations(
+    tx,
+    report,
+    rows.map((row) => withRead(row, reads)),
+    at,
+  )
+}
+
+function withRead(row: AttestationRow, reads: StoredRead[]) {
+  const isSame = ({ kind, name, artifact }: StoredRead) =>
+    kind === row.kind && name === row.name && artifact === artifactOf(row.data)
+  const parsed = reads.find(isSame)?.parsed ?? null
+  return isStated(row.kind) ? { ...row, parsed } : { ...row, parsed, status: deriveStatus(row.kind, row.data, parsed) }
+}
+
+function artifactOf(data: { artifact?: unknown }): unknown {
+  return data.artifact
+}
+
+function isStated(kind: AttestationKind): kind is StatedKind {
+  return kind === 'custom' || kind === 'provenance'
+}
+
+/**
+ * Stores the figures read from a security report with the attestations that name it, and derives
+ * their statuses.
+ */
+export async function noteFigures(tx: Tx, artifact: ArtifactKey, figures: ReportFigures, at: Date): Promise<void> {
+  await noteRead(tx, artifact, { kinds: ['scan', 'sbom'], read: () => figures }, at)
+}
+
+type Reading = { kinds: Exclude<AttestationKind, StatedKind>[]; read(data: object): ReadFile }
+
+/**
+ * Stores what was read from an artifact with the attestations that name it. An attestation is not
+ * more trustworthy than the artifact with its figures.
+ */
+export async function noteRead(tx: Tx, artifact: ArtifactKey, { kinds, read }: Reading, at: Date): Promise<void> {
+  for (const { id, kind, data, ...trusts } of await lockNaming(tx, artifact, kinds)) {
+    const parsed = read(data)
+    const status = deriveStatus(kind as (typeof kinds)[number], data, parsed)
+    const trust = weakest(trusts.trust, trusts.artifact_trust)
+    await updateRead(tx, artifact.org_id, { id, parsed, status, trust }, at)
+  }
+}

@@ -1,0 +1,50 @@
+import type { Credential } from '../../access/actor.ts'
+import type { TokenJob } from '../../access/oidc-trusts/token-job.ts'
+
+/** How far a statement about a run can be trusted, best first. Policies count `verified` ones. */
+export const TRUST_CLASSES = ['verified', 'self_reported', 'untrusted'] as const
+export type TrustClass = (typeof TRUST_CLASSES)[number]
+
+/** What identifies a stored run. */
+export type RunSource = {
+  /** The code host that the run comes from, or `other`. */
+  provider: string
+  /** Null for a run of a code host. */
+  ci_system: string | null
+  external_run_id: string
+  /** The repository as the code host or a token has named it. Null if only an API key has. */
+  repository: { provider: string; id: string } | null
+  /** Where the commits of a code host's run come from. Null for other runs. */
+  head_repository_id: string | null
+}
+
+/**
+ * The class of what a credential states about a run. A token is `verified` for its own run, or
+ * `untrusted` if code of strangers may have run in its job.
+ */
+export function trustOf(credential: Credential, run: RunSource): TrustClass {
+  if (credential.type === 'api_key' || credential.job === null) return 'self_reported'
+  return isRunOf(credential.job, run) ? trustOfJob(credential.job, run.head_repository_id) : 'self_reported'
+}
+
+/**
+ * The class of what a job states about its own run. `headRepositoryId` is what a connected code
+ * host
+ * says about the head of a pull request; null if none does.
+ */
+export function trustOfJob({ foreign_code, repository }: TokenJob, headRepositoryId: string | null): TrustClass {
+  const isOwnCode = foreign_code === 'none' || (foreign_code === 'pull_request' && headRepositoryId === repository.id)
+  return isOwnCode ? 'verified' : 'untrusted'
+}
+
+/** Whether a run is the one that a token names. */
+export function isRunOf({ provider, run: own, repository }: TokenJob, run: RunSource): boolean {
+  const isOfRepository = run.repository?.provider === provider && run.repository.id === repository.id
+  const isOfSystem = run.provider === 'other' ? run.ci_system === own.ci_system : run.provider === provider
+  return isOfRepository && isOfSystem && run.external_run_id === own.external_run_id
+}
+
+/** The class of what two credentials have stated together. */
+export function weakest(one: TrustClass, other: TrustClass): TrustClass {
+  return TRUST_CLASSES.indexOf(one) > TRUST_CLASSES.indexOf(other) ? one : other
+}

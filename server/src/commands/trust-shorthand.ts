@@ -1,0 +1,99 @@
+import type { Conditions } from '../access/oidc-trusts/conditions/conditions.ts'
+import type { TrustProvider } from '../access/oidc-trusts/token-job.ts'
+import { UsageError } from './command.ts'
+
+/** What a shorthand of `trust create` stands for. */
+export type TrustTemplate = {
+  provider: TrustProvider
+  issuer: string
+  conditions: Conditions
+  /** Null for the origin of the base URL. */
+  audience: string | null
+  name: string
+}
+
+export const SHORTHAND_OPTIONS = {
+  github: { type: 'text', value: 'owner/name', about: 'a repository on github.com, or owner/*' },
+  gitlab: { type: 'text', value: 'group/project', about: 'a project on gitlab.com, or group/**' },
+  bitbucket: { type: 'text', value: 'WORKSPACE', about: 'a workspace of Bitbucket; requires --repository-uuid' },
+  'repository-uuid': { type: 'text', value: 'R', about: 'the UUID of the repository on Bitbucket' },
+  'workspace-uuid': {
+    type: 'text',
+    value: 'U',
+    about: 'the UUID of the workspace on Bitbucket; its default audience becomes the audience of the trust',
+  },
+  azure: { type: 'text', value: 'GUID', about: 'the id of an Azure DevOps organization; requires --repository-id' },
+  'repository-id': { type: 'text', value: 'RPO_ID', about: 'the id of the repository in Azure Pipelines' },
+} as const
+
+export type Shorthands = { readonly [Name in keyof typeof SHORTHAND_OPTIONS]?: string | undefined }
+
+/** The template that the options ask for, or null. Throws a `UsageError` for several of them. */
+export function templateOf(options: Shorthands): TrustTemplate | null {
+  refuseAlone(options, 'bitbucket', ['repository-uuid', 'workspace-uuid'])
+  refuseAlone(options, 'azure', ['repository-id'])
+  const { github, gitlab, bitbucket, azure } = options
+  const templates = [
+    github === undefined ? null : ofGithub(github),
+    gitlab === undefined ? null : ofGitlab(gitlab),
+    bitbucket === undefined ? null : ofBitbucket(bitbucket, options),
+    azure === undefined ? null : ofAzure(azure, options),
+  ].filter((template) => template !== null)
+  if (templates.length > 1) throw new UsageError('Only one of --github, --gitlab, --bitbucket and --azure can be given')
+  return templates[0] ?? null
+}
+
+function refuseAlone(options: Shorthands, main: keyof Shorthands, parts: readonly (keyof Shorthands)[]): void {
+  const part = parts.find((name) => options[name] !== undefined)
+  if (part !== undefined && options[main] === undefined) throw new UsageError(`--${part} requires --${main}`)
+}
+
+function ofGithub(repository: string): TrustTemplate {
+  const issuer = 'https://token.actions.githubusercontent.com'
+  requirePath('github', repository, 'owner/name')
+  return { provider: 'github', issuer, audience: null, conditions: { repository }, name: repository }
+}
+
+function ofGitlab(project: string): TrustTemplate {
+  requirePath('gitlab', project, 'group/project')
+  const conditions = { project_path: project }
+  return { provider: 'gitlab', issuer: 'https://gitlab.com', audience: null, conditions, name: project }
+}
+
+function ofBitbucket(workspace: string, options: Shorthands): TrustTemplate {
+  const repository = requireUuid('repository-uuid', options['repository-uuid'])
+  const given = options['workspace-uuid']
+  return {
+    provider: 'bitbucket',
+    issuer: `https://api.bitbucket.org/2.0/workspaces/${encodeURIComponent(workspace)}/pipelines-config/identity/oidc`,
+    audience: given === undefined ? null : `ari:cloud:bitbucket::workspace/${requireUuid('workspace-uuid', given)}`,
+    conditions: { repositoryUuid: `{${repository}}` },
+    name: `${workspace} ${repository}`.slice(-NAME_CHARS_MAX),
+  }
+}
+
+function ofAzure(organization: string, { 'repository-id': repository }: Shorthands): TrustTemplate {
+  if (repository === undefined) throw new UsageError('--azure requires --repository-id')
+  return {
+    provider: 'azure',
+    issuer: `https://vstoken.dev.azure.com/${requireUuid('azure', organization)}`,
+    audience: 'api://AzureADTokenExchange',
+    conditions: { rpo_id: repository },
+    name: repository.slice(-NAME_CHARS_MAX),
+  }
+}
+
+const NAME_CHARS_MAX = 100
+const UUID = /^\{?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\}?$/i
+
+function requirePath(option: string, text: string, form: string): void {
+  if (!/^[^/]+\/./.test(text)) throw new UsageError(`--${option} must be ${form}, not "${text}"`)
+}
+
+/** A UUID without braces, in lower case. */
+function requireUuid(option: string, text: string | undefined): string {
+  if (text === undefined) throw new UsageError(`--${option} is missing`)
+  const [, uuid] = UUID.exec(text) ?? []
+  if (uuid === undefined) throw new UsageError(`--${option} must be a UUID, not "${text}"`)
+  return uuid.toLowerCase()
+}

@@ -1,0 +1,129 @@
+import type { Conditions } from '../access/oidc-trusts/conditions/conditions.ts'
+import { TRUST_PROVIDERS } from '../access/oidc-trusts/token-job.ts'
+import { createTrust, revokeTrust } from '../access/oidc-trusts/trusts/manage-trusts.ts'
+import { listTrusts, type Trust } from '../access/oidc-trusts/trusts/trust.store.ts'
+import { TRUST_SCOPES } from '../access/oidc-trusts/trusts/trust-request.ts'
+import type { Config } from '../config.ts'
+import { requireOrganization } from '../organizations/require-organization.ts'
+import { listConnectedElsewhere } from '../repositories/connected-repository.store.ts'
+import { administer } from './administer.ts'
+import { defineCommand, parseDuration, requireOneOf, UsageError } from './command.ts'
+import { table } from './table.ts'
+import { SHORTHAND_OPTIONS, type TrustTemplate, templateOf } from './trust-shorthand.ts'
+
+const ORG = { type: 'text', value: '<slug>', about: 'the organization', required: true } as const
+
+export const trustCreate = defineCommand({
+  name: 'trust create',
+  about:
+    'Accepts the OIDC tokens of CI jobs in place of an API key. A shorthand such as --github owner/name fills name, issuer, provider, audience, conditions and scopes; other options replace or add to them.',
+  arguments: [],
+  options: {
+    org: ORG,
+    name: { type: 'text', value: 'N', about: 'the name of the trust' },
+    issuer: { type: 'text', value: 'URL', about: 'the claim iss of the tokens' },
+    audience: { type: 'text', value: 'A', about: 'the claim aud of the tokens (default: the origin of the base URL)' },
+    provider: {
+      type: 'text',
+      value: TRUST_PROVIDERS.join('|'),
+      about: 'whose claims the tokens have (default: derived from issuer and conditions)',
+    },
+    condition: {
+      type: 'list',
+      value: 'CLAIM=GLOB',
+      about:
+        'a claim that must match; * stays within a part of a path, ** does not. Can be repeated: all claims must match, and one of the values of each',
+    },
+    scope: { type: 'list', value: 'S', about: `a scope of the trust; can be repeated: ${TRUST_SCOPES.join(', ')}` },
+    'expires-in': {
+      type: 'text',
+      value: '90d',
+      about: 'the lifetime in days (90d), hours (12h) or minutes (30m) (default: no expiry)',
+    },
+    ...SHORTHAND_OPTIONS,
+  },
+  async run(context, _given, options) {
+    const template = templateOf(options)
+    const expiresIn = options['expires-in']
+    const lifetimeMs = expiresIn === undefined ? null : parseDuration('expires-in', expiresIn)
+    const chosen = options.provider && requireOneOf('provider', options.provider, TRUST_PROVIDERS)
+    const request = {
+      name: options.name ?? template?.name ?? refuseMissing('name', 'N'),
+      issuer: options.issuer ?? template?.issuer ?? refuseMissing('issuer', 'URL'),
+      provider: chosen || (template?.provider ?? null),
+      conditions: readConditions(options.condition, template),
+      scopes: options.scope.length > 0 ? options.scope : template ? TRUST_SCOPES : refuseMissing('scope', 'S'),
+      lifetimeMs,
+    }
+    const audience = options.audience ?? template?.audience
+    const created = await administer(context, async (services) => {
+      const organization = await requireOrganization(services.sql, options.org)
+      const needs = { ...services, connectedElsewhere: listConnectedElsewhere }
+      return createTrust(needs, organization.id, { ...request, audience: audience ?? defaultAudience(services.config) })
+    })
+    const { id, name, issuer, provider, conditions, scopes, expires_at } = created
+    context.print({
+      json: { id, name, issuer, audience: created.audience, provider, conditions, scopes, expires_at },
+      text: `Created the trust "${name}" (${id}). It accepts tokens of ${issuer} for the audience ${created.audience}, and ${expires_at ? `expires at ${expires_at.toISOString()}` : 'does not expire'}.`,
+    })
+  },
+})
+
+export const trustList = defineCommand({
+  name: 'trust list',
+  about: "Lists an organization's OIDC trusts.",
+  arguments: [],
+  options: { org: ORG },
+  async run(context, _given, { org }) {
+    const trusts = await administer(context, async ({ sql }) =>
+      listTrusts(sql, (await requireOrganization(sql, org)).id),
+    )
+    const heading = ['ID', 'NAME', 'ISSUER', 'CONDITIONS', 'EXPIRES', 'REVOKED', 'LAST USED', 'SCOPES']
+    context.print({ json: trusts, text: table(heading, trusts.map(toRow), `The organization ${org} has no trusts.`) })
+  },
+})
+
+export const trustRevoke = defineCommand({
+  name: 'trust revoke',
+  about: 'Revokes an OIDC trust. Running servers reject its tokens at once.',
+  arguments: ['id'],
+  options: {},
+  async run(context, { id }) {
+    const trust = await administer(context, (services) => revokeTrust(services, id))
+    const { name, revoked_at } = trust
+    context.print({ json: { id: trust.id, name, revoked_at }, text: `Revoked the trust "${name}" (${trust.id})` })
+  },
+})
+
+/** The audience that tokens have if nothing else is agreed. */
+function defaultAudience({ baseUrl }: Config): string {
+  return new URL(baseUrl).origin
+}
+
+function refuseMissing(option: string, value: string): never {
+  throw new UsageError(`--${option} ${value} is missing`)
+}
+
+/** The conditions of the template and the options. Several values of a claim become a list. */
+function readConditions(given: readonly string[], template: TrustTemplate | null): Conditions {
+  const own = given.map((text): [string, string] => {
+    const at = text.indexOf('=')
+    if (at < 1 || at === text.length - 1) throw new UsageError(`--condition must be CLAIM=GLOB, not "${text}"`)
+    return [text.slice(0, at), text.slice(at + 1)]
+  })
+  const templates = Object.entries(template?.conditions ?? {}).flatMap(([claim, value]) =>
+    [value].flat().map((text): [string, string] => [claim, text]),
+  )
+  const byClaim = Map.groupBy([...templates, ...own], ([claim]) => claim)
+  const conditions = [...byClaim].map(([claim, pairs]) => {
+    const values = [...new Set(pairs.map(([, value]) => value))]
+    return [claim, values.length === 1 ? values[0] : values]
+  })
+  return Object.fromEntries(conditions)
+}
+
+function toRow({ id, name, issuer, conditions, expires_at, revoked_at, last_used_at, scopes }: Trust): string[] {
+  const times = [expires_at, revoked_at, last_used_at].map((at) => at?.toISOString() ?? '-')
+  const shown = Object.entries(conditions).map(([claim, value]) => `${claim}=${[value].flat().join('|')}`)
+  return [id, name, issuer, shown.join(' '), ...times, scopes.join(' ')]
+}

@@ -1,0 +1,49 @@
+import type { TokenJob } from '../../access/oidc-trusts/token-job.ts'
+import { isSameAddress, matchTokenRepository } from '../../ci/runs/match-token-repository.ts'
+import type { Db } from '../../platform/db/sql.ts'
+import { ApiError } from '../../platform/http/errors.ts'
+import { normalizeRepositoryId, splitAddress } from '../../repositories/repository-identity.ts'
+import { findByName } from '../../repositories/repository-lookup.store.ts'
+import type { RepositoryReference } from '../repositories/resolve-repository.ts'
+
+/**
+ * The repository of a report that a CI job uploads, by the id in its token. Throws 403 `forbidden`
+ * if
+ * the request names another one.
+ */
+export async function requireTokenRepository(
+  db: Db,
+  orgId: string,
+  job: TokenJob | null,
+  asked: RepositoryReference,
+): Promise<RepositoryReference> {
+  if (job === null || !(await isOwn(db, orgId, job, asked))) throw forbidden()
+  const { address, id } = job.repository
+  const name = address === null ? asked.name : splitAddress(address).name
+  return hasOwnId(job) ? { name, provider: job.provider, providerId: id } : { name, provider: null, providerId: null }
+}
+
+/** False if Azure Pipelines builds a repository of another code host, which has its own form of ids. */
+function hasOwnId({ provider, repository }: TokenJob): boolean {
+  return normalizeRepositoryId(provider, repository.id) !== null
+}
+
+/** The id decides, because a repository can be renamed. */
+async function isOwn(db: Db, orgId: string, job: TokenJob, asked: RepositoryReference): Promise<boolean> {
+  const { name, provider, providerId } = asked
+  if (provider !== null && provider !== job.provider) return false
+  if (providerId !== null) return normalizeRepositoryId(job.provider, providerId) === job.repository.id
+  const match = await matchTokenRepository(
+    db,
+    orgId,
+    job,
+    (address) => isSameAddress(address, name) || isSameAddress(splitAddress(address).name, name),
+  )
+  if (match !== 'unknown') return match === 'same'
+  const linked = await findByName(db, orgId, name)
+  return linked.every((repository) => repository.provider !== job.provider)
+}
+
+function forbidden(): ApiError {
+  return new ApiError(403, 'forbidden', 'The token can only upload reports for its own repository.')
+}

@@ -1,13 +1,12 @@
-import { constants } from 'node:os'
 import { COMMANDS, loadCommands } from './commands/commands.ts'
 import { asksForHelp, parseArguments } from './program/arguments.ts'
 import { type AnyCommand, type Context, Interrupted, type OptionValue, UsageError } from './program/command.ts'
 import { describeError, oneLine } from './program/describe-error.ts'
 import { EXIT } from './program/exit-codes.ts'
 import { commandHelp, commandList } from './program/help.ts'
-import { onInterruption } from './program/interruption.ts'
 import { Output } from './program/output.ts'
 import { printable } from './program/printable.ts'
+import { exitCodeOf, onInterruption } from './program/signals.ts'
 
 process.stdout.on('error', endOnClosedPipe)
 process.exitCode = await main(process.argv.slice(2))
@@ -39,7 +38,7 @@ async function runCommand(name: string, args: string[]): Promise<number> {
     return await command.run(given, contextFor(given.options))
   } catch (error) {
     if (error instanceof UsageError) return refuse(error.message, ` ${name}`)
-    if (error instanceof Interrupted) return 128 + constants.signals[error.signal]
+    if (error instanceof Interrupted) return exitCodeOf(error.signal)
     return fail(error)
   }
 }

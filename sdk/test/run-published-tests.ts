@@ -1,5 +1,5 @@
-// Tests the built package on Node 20, Node 24, Deno and Bun, and in Chromium: `npm run test:sdk`, with
-// arguments as `npm test` takes them.
+// Tests the built package on Node 20, Node 24, Deno and Bun, and in Chromium: `npm run test:sdk`,
+// with arguments as `npm test` takes them.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

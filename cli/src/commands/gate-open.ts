@@ -32,7 +32,8 @@ export const gateOpenCommand = defineCommand({
     const client = connect(options, context)
     const run = await findRun(client, options, context)
     const attempt = await newestAttempt(client, run)
-    const body = { run_id: run.id, attempt, environment, ...(job && { job }), ...(gate && { gate_id: gate }) }
+    const choice = { ...(attempt && { attempt }), ...(job && { job }), ...(gate && { gate_id: gate }) }
+    const body = { run_id: run.id, environment, ...choice }
     const { data } = await client.api.POST('/v1/ci/gates', { body })
     const decided = options.wait ? await waitFor(client, data.data, context) : data.data
     context.output.print({ json: decided, text: decided.decision })

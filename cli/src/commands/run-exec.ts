@@ -11,7 +11,8 @@ import {
   RUN_FIELD_OPTIONS,
   type RunName,
 } from '../program/run.ts'
-import { runChild, watchSignals } from '../program/run-child.ts'
+import { runChild } from '../program/run-child.ts'
+import { watchSignals } from '../program/signals.ts'
 import { TIMEOUT_OPTION, timeoutOf } from './run-start.ts'
 
 /** A server that does not answer delays the command no longer than this. */

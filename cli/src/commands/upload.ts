@@ -6,8 +6,7 @@ import { type Context, defineCommand, UsageError } from '../program/command.ts'
 import { describeError } from '../program/describe-error.ts'
 import { EXIT } from '../program/exit-codes.ts'
 import { formatBytes, type Progress, type ProgressBar } from '../program/progress.ts'
-import { repositoryName } from '../program/repository-name.ts'
-import { findRevision, REVISION_OPTIONS, type RevisionOptions } from '../program/revision.ts'
+import { findRevision, REVISION_OPTIONS, type RevisionOptions, repositoryName } from '../program/revision.ts'
 
 export const uploadCommand = defineCommand({
   name: 'upload',

@@ -1,34 +1,5 @@
 import { spawn } from 'node:child_process'
-import { constants } from 'node:os'
-import { Interrupted } from './command.ts'
-
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-
-/** One Ctrl-C may arrive twice: from the terminal, and again from npm. */
-const SAME_SIGNAL_MS = 1000
-
-/** Signals to this process. `first` is aborted by the first one. */
-export type SignalWatch = {
-  first: AbortSignal
-  /** Calls this for every further signal. */
-  onSignal(listener: (signal: NodeJS.Signals) => void): void
-}
-
-/** From now on, signals do not end this process. */
-export function watchSignals(): SignalWatch {
-  const controller = new AbortController()
-  const listeners: ((signal: NodeJS.Signals) => void)[] = []
-  let lastAt = Number.NEGATIVE_INFINITY
-  const pass = (signal: NodeJS.Signals) => {
-    const isSame = performance.now() - lastAt < SAME_SIGNAL_MS
-    lastAt = performance.now()
-    if (isSame) return
-    controller.abort(new Interrupted(signal))
-    for (const listener of listeners) listener(signal)
-  }
-  for (const signal of SIGNALS) process.on(signal, pass)
-  return { first: controller.signal, onSignal: (listener) => listeners.push(listener) }
-}
+import { exitCodeOf, type SignalWatch } from './signals.ts'
 
 type Child = { command: string; args: string[]; env: NodeJS.ProcessEnv; signals: SignalWatch }
 
@@ -54,7 +25,7 @@ export async function runChild({ command, args, env, signals }: Child): Promise<
       process.stderr.write(`shiplock: ${command} cannot be run (${error.code ?? error.message})\n`)
       resolve(error.code === 'ENOENT' ? NOT_FOUND : CANNOT_RUN)
     })
-    child.on('exit', (status, signal) => resolve(status ?? exitCodeOf(signal)))
+    child.on('exit', (status, signal) => resolve(status ?? exitCodeOf(signal ?? 'SIGKILL')))
   })
   return { code, isInterrupted: signals.first.aborted }
 }
@@ -62,8 +33,4 @@ export async function runChild({ command, args, env, signals }: Child): Promise<
 /** A terminal sends Ctrl-C to the command, too. */
 function reachesChild(signal: NodeJS.Signals): boolean {
   return signal === 'SIGINT' && process.stdin.isTTY === true
-}
-
-function exitCodeOf(signal: NodeJS.Signals | null): number {
-  return 128 + constants.signals[signal ?? 'SIGKILL']
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { components, ShiplockClient } from '@shiplock/sdk'
+import { type components, type ShiplockClient, ShiplockError } from '@shiplock/sdk'
 import type { CiEvent, CiJob } from '../ci/ci-job.ts'
 import { integerOption } from './arguments.ts'
 import { detectCi } from './ci.ts'
@@ -90,9 +90,18 @@ export async function finishRun(client: ShiplockClient, run: RunName, status: Fi
   return updateRun(client, run, { status })
 }
 
-/** The number of the attempt of a run. A request that changes nothing tells the newest one. */
-export async function newestAttempt(client: ShiplockClient, run: RunName): Promise<number> {
-  return run.attempt ?? (await updateRun(client, run, {})).attempt
+/**
+ * The number of the attempt of a run. A request that changes nothing tells the newest one. Null if
+ * that is refused, as it is for the runs of a connected code host.
+ */
+export async function newestAttempt(client: ShiplockClient, run: RunName): Promise<number | null> {
+  if (run.attempt !== null) return run.attempt
+  try {
+    return (await updateRun(client, run, {})).attempt
+  } catch (error) {
+    if (error instanceof ShiplockError && error.status === 404) return null
+    throw error
+  }
 }
 
 async function updateRun(client: ShiplockClient, { id, attempt }: RunName, update: { status?: FinalStatus }) {

@@ -53,7 +53,9 @@ export async function sendToSlot(
   onSent(source.size)
 }
 
-/** A browser cannot stream a request over HTTP/1.1, and reports progress only with XMLHttpRequest. */
+/**
+ * A browser cannot stream a request over HTTP/1.1, and reports progress only with XMLHttpRequest.
+ */
 function senderFor(source: Source, fetch: PutOptions['fetch']): PutSender {
   if (fetch) return fetchSender(fetch)
   return source.send ?? (hasXhr() ? sendByXhr : fetchSender(globalThis.fetch))

@@ -1,8 +1,8 @@
 import { extname } from 'node:path'
 import type { ReportFile } from '@shiplock/sdk'
 import { fileSource } from '@shiplock/sdk/node'
-import { collectEvidence as readFiles } from '../../cli/src/report/evidence.ts'
-import { artifactPath } from '../../cli/src/report/find-files.ts'
+import { collectEvidence as readFiles } from '../../cli/src/report/sending/evidence.ts'
+import { artifactPath } from '../../cli/src/report/sending/find-files.ts'
 import { findFiles } from './files.ts'
 import { type Attestation, type FileInput, InputError, type Inputs } from './inputs.ts'
 

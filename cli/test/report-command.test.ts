@@ -2,10 +2,11 @@ import assert from 'node:assert/strict'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { before, test } from 'node:test'
-import { storedReport } from '../../server/test/support/ci-reports.ts'
+import { artifactOf, sendReport, storedReport } from '../../server/test/support/ci-reports.ts'
 import { createRun } from '../../server/test/support/ci-runs.ts'
-import { shiplock, temporaryDirectory } from './support/program.ts'
+import { ended, shiplock, startShiplock, temporaryDirectory } from './support/program.ts'
 import { FIXTURES } from './support/report-file.ts'
+import { startScriptedServer } from './support/scripted-server.ts'
 import { startServer } from './support/server.ts'
 
 const SARIF = readFileSync(new URL('../../server/test/fixtures/sarif/trivy.sarif', import.meta.url))
@@ -144,6 +145,34 @@ test('more files than one request takes', async () => {
   for (let index = 0; index < 60; index++) write(`many/${index}.txt`, String(index))
   const { json } = await stored(['--artifacts', 'many/*', '--job', 'many'])
   assert.equal(json.uploads.length, 60)
+})
+
+test('of a directory, the XML files are test results', async () => {
+  write('junit/a.txt', 'the same for people')
+  const { attestations } = await stored(['--junit', 'junit', '--job', 'directory'])
+  assert.equal(attestations[0].data.passed, 3)
+})
+
+test('what an interrupted call left is mended by a repetition', async () => {
+  const artifacts = [artifactOf('dist/app.js', 'app'), artifactOf('dist/[id].js', 'other')]
+  const left = await sendReport(server.api, server.caller, runId, { job: { name: 'again' }, artifacts })
+  const { json } = await stored(['--artifacts', 'dist/*', '--job', 'again'])
+  assert.equal(json.report_id, left.report_id)
+  assert.equal(json.uploads.length, 2)
+  const once = await stored(['--artifacts', 'dist/*', '--job', 'again'])
+  assert.deepEqual([once.json.uploads.length, once.json.skipped.length], [0, 2])
+})
+
+test('130: Ctrl-C ends the command', async () => {
+  const silent = await startScriptedServer(() => {})
+  const child = startShiplock(['report', '--junit', 'junit/*.xml'], {
+    cwd,
+    env: { SHIPLOCK_URL: silent.url, SHIPLOCK_KEY: 'x', SHIPLOCK_RUN: runId },
+  })
+  child.stderr?.once('data', () => child.kill('SIGINT'))
+  const { code, stdout, stderr } = await ended(child)
+  assert.deepEqual([code, stdout], [130, ''])
+  assert.doesNotMatch(stderr, /\n\s+at /)
 })
 
 const WRONG: [what: string, args: string[], message: RegExp][] = [

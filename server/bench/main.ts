@@ -7,6 +7,7 @@ import { type Benchmark, type Result, summarize } from './benchmark.ts'
 import { chainCheck } from './chain-check.bench.ts'
 import { createCiReport } from './create-ci-report.bench.ts'
 import { createCiRun } from './create-ci-run.bench.ts'
+import { createCiRunByToken } from './create-ci-run-by-token.bench.ts'
 import { gateDecision } from './gate-decision.bench.ts'
 import { gatePolls } from './gate-polls.bench.ts'
 import { importConnection } from './import-connection.bench.ts'
@@ -30,6 +31,7 @@ import { transparencyLog } from './transparency-log.bench.ts'
 const BENCHMARKS: Benchmark<Setting>[] = [
   createCiRun,
   tokenVerification,
+  createCiRunByToken,
   listRuns,
   ...listFindings,
   ...importSarif,

@@ -39,7 +39,7 @@ export const reportCommand = defineCommand({
   summary: 'Report the test results, coverage, scans and files of a job',
   details: [
     'Sends one report for the job that it runs in. All files are read first; if one is not what it should be, nothing is sent. The same job, matrix and name replace the earlier report, so that it is safe to repeat the command.',
-    'A FILE may be a glob, too. SBOMs and scans are stored as artifacts, and their findings are read by the server. The path of an artifact is relative to the working directory.',
+    'Quote a GLOB, so that the shell does not expand it. A FILE may be a glob, too. A directory stands for the files in it. SBOMs and scans are stored as artifacts, whose findings the server reads. The path of an artifact is relative to the working directory.',
     'Exits with 4 if --threshold is missed or --fail-on is exceeded, after everything was sent. Failed tests do not change the exit code: the step that ran them has failed.',
   ],
   options: OPTIONS,

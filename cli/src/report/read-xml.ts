@@ -12,7 +12,7 @@ export type XmlReader = {
 }
 
 /** Returns the reader of a document by its root element, or a sentence that refuses the file. */
-export type XmlDocument = (root: string, attributes: XmlAttributes) => XmlReader | string
+export type ReaderOf<Reader extends XmlReader> = (root: string, attributes: XmlAttributes) => Reader | string
 
 /** More of one text, comment or attribute is not kept. */
 const TEXT_MAX = 64 * 1024
@@ -26,24 +26,24 @@ const DEPTH_MAX = 1000
 
 /**
  * Reads an XML file of any size in one pass, with constant memory. Document types are skipped, and
- * entities are never expanded. Throws ReportFileError with the line.
+ * entities are never expanded. Returns the reader. Throws ReportFileError with the line.
  */
-export async function readXml(path: string, document: XmlDocument): Promise<void> {
-  const pass = new XmlPass(path, document)
+export async function readXml<Reader extends XmlReader>(path: string, readerOf: ReaderOf<Reader>): Promise<Reader> {
+  const pass = new XmlPass(path, readerOf)
   for await (const chunk of readText(path)) pass.write(chunk)
-  pass.end()
+  return pass.end()
 }
 
-class XmlPass {
+class XmlPass<Reader extends XmlReader> {
   readonly #path: string
-  readonly #document: XmlDocument
+  readonly #readerOf: ReaderOf<Reader>
   readonly #parser = new SaxesParser()
-  #reader: XmlReader | undefined
+  #reader: Reader | undefined
   #depth = 0
 
-  constructor(path: string, document: XmlDocument) {
+  constructor(path: string, readerOf: ReaderOf<Reader>) {
     this.#path = path
-    this.#document = document
+    this.#readerOf = readerOf
     this.#parser.on('error', (error) => this.#fail(error))
     this.#parser.on('opentag', ({ name, attributes }) => this.#open(localName(name), attributes))
     this.#parser.on('closetag', ({ name }) => {
@@ -61,13 +61,15 @@ class XmlPass {
     if (collecting.text.length > TEXT_MAX) collecting.text = collecting.text.slice(0, TEXT_MAX)
   }
 
-  end(): void {
+  /** The parser refuses a document without a root element. */
+  end(): Reader {
     this.#parser.close()
+    return this.#reader as Reader
   }
 
   #open(name: string, attributes: XmlAttributes): void {
     if (this.#reader === undefined) {
-      const accepted = this.#document(name, attributes)
+      const accepted = this.#readerOf(name, attributes)
       if (typeof accepted === 'string') throw this.#error(accepted)
       this.#reader = accepted
     }

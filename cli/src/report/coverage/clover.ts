@@ -6,6 +6,7 @@ import { LineCoverage, type LineTotals, lineNumber } from './line-coverage.ts'
  * project has none, those of its files, and else its lines.
  */
 export class CloverReader implements XmlReader {
+  readonly format = 'clover'
   readonly #lines = new LineCoverage()
   readonly #path: string[] = []
   #project: LineTotals | null = null
@@ -23,9 +24,9 @@ export class CloverReader implements XmlReader {
     else if (name === 'line') this.#addLine(attributes)
   }
 
-  /** Null without a project: other reports have the same root element. */
-  totals(): LineTotals | null {
-    if (!this.#hasProject) return null
+  /** Other reports have the same root element, but no project. */
+  totals(): LineTotals | string {
+    if (!this.#hasProject) return 'expected lcov, Cobertura, JaCoCo or Clover, found <coverage> without <project>'
     return this.#project ?? this.#files ?? this.#lines.totals
   }
 

@@ -6,6 +6,7 @@ import { LineCoverage, type LineTotals, lineNumber } from './line-coverage.ts'
  * `lines-covered` and `lines-valid`, else `line-rate`. If they are absent or 0, its lines count.
  */
 export class CoberturaReader implements XmlReader {
+  readonly format = 'cobertura'
   readonly #lines = new LineCoverage()
   #stated: LineTotals | null = null
   #rate: number | null = null

@@ -17,13 +17,17 @@ export type Coverage = { lines: number; format: CoverageFormat }
  */
 export async function readCoverage(path: string): Promise<Coverage> {
   if (!(await isXml(path))) return { lines: percentOf(await readLcov(path)), format: 'lcov' }
-  const { format, reader } = await readXmlCoverage(path)
+  const reader = await readXml(path, (root, attributes) => {
+    const format = formatOf(root, attributes)
+    return format === null ? refusalOf(root) : READERS[format]()
+  })
   const totals = reader.totals()
-  if (totals !== null) return { lines: percentOf(totals), format }
-  throw new ReportFileError({ path }, WITHOUT_LINES[format])
+  if (typeof totals === 'string') throw new ReportFileError({ path }, totals)
+  return { lines: percentOf(totals), format: reader.format }
 }
 
-type CoverageReader = XmlReader & { totals(): LineTotals | null }
+/** Reads one format. `totals` is a sentence if the document has no figures. */
+type CoverageReader = XmlReader & { format: CoverageFormat; totals(): LineTotals | string }
 
 async function isXml(path: string): Promise<boolean> {
   for await (const text of readText(path)) {
@@ -33,31 +37,10 @@ async function isXml(path: string): Promise<boolean> {
   return false
 }
 
-async function readXmlCoverage(path: string): Promise<{ format: CoverageFormat; reader: CoverageReader }> {
-  let format: CoverageFormat = 'cobertura'
-  let reader: CoverageReader | undefined
-  await readXml(path, (root, attributes) => {
-    const found = formatOf(root, attributes)
-    if (found === null) return refusalOf(root)
-    format = found
-    reader = READERS[found]()
-    return reader
-  })
-  return { format, reader: reader as unknown as CoverageReader }
-}
-
-/** Why a report has no figure. */
-const WITHOUT_LINES: Record<CoverageFormat, string> = {
-  jacoco: 'the JaCoCo report has no LINE counters; compile the classes with debug information',
-  clover: 'expected lcov, Cobertura, JaCoCo or Clover, found <coverage> without <project>',
-  cobertura: 'the Cobertura report has no lines',
-  lcov: 'the tracefile has no lines',
-}
-
 const READERS = {
-  cobertura: () => new CoberturaReader(),
-  clover: () => new CloverReader(),
-  jacoco: () => new JacocoReader(),
+  cobertura: (): CoverageReader => new CoberturaReader(),
+  clover: (): CoverageReader => new CloverReader(),
+  jacoco: (): CoverageReader => new JacocoReader(),
 }
 
 /** Cobertura and Clover have the same root element with other attributes. */

@@ -6,6 +6,7 @@ import { type LineTotals, lineNumber } from './line-coverage.ts'
  * groups and packages.
  */
 export class JacocoReader implements XmlReader {
+  readonly format = 'jacoco'
   #report: LineTotals | null = null
   #parts: LineTotals | null = null
   /** The depth of the counters that were added to the parts. */
@@ -19,11 +20,11 @@ export class JacocoReader implements XmlReader {
     else this.#addPart(counterOf(attributes), depth)
   }
 
-  /** Null for a report of classes that were compiled without line numbers. */
-  totals(): LineTotals | null {
+  totals(): LineTotals | string {
     const totals = this.#report ?? this.#parts
     if (totals !== null) return totals
-    return this.#hasOtherCounters ? null : { covered: 0, total: 0 }
+    if (!this.#hasOtherCounters) return { covered: 0, total: 0 }
+    return 'the JaCoCo report has no LINE counters; compile the classes with debug information'
   }
 
   /** The counters of classes come before those of their package, which include them. */

@@ -119,7 +119,8 @@ class Collection implements Evidence {
   }
 
   #find(option: 'junit' | 'coverage' | 'sbom' | 'scan' | 'artifacts'): Promise<string[]> {
-    return findFiles({ option, patterns: this.#wanted[option] }, this.#search)
+    const inDirectory = option === 'junit' ? '**/*.xml' : '**'
+    return findFiles({ option, patterns: this.#wanted[option], inDirectory }, this.#search)
   }
 
   /** Returns the path of the file in the report. */

@@ -4,7 +4,12 @@ import { glob } from 'tinyglobby'
 import { UsageError } from '../../program/command.ts'
 
 /** Paths and globs of one option, such as `--junit`. */
-type Named = { option: string; patterns: readonly string[] }
+type Named = {
+  option: string
+  patterns: readonly string[]
+  /** The glob of the files that count if a directory is named. */
+  inDirectory?: string
+}
 
 /** Where files are looked for, and whether none may be found. */
 export type Search = { cwd: string; allowMissing: boolean }
@@ -13,10 +18,13 @@ export type Search = { cwd: string; allowMissing: boolean }
  * The files that paths, directories and globs name, without repetitions and sorted by path, as
  * absolute paths. Throws a `UsageError` if one of them matches no file, unless that is allowed.
  */
-export async function findFiles({ option, patterns }: Named, { cwd, allowMissing }: Search): Promise<string[]> {
+export async function findFiles(
+  { option, patterns, inDirectory = '**' }: Named,
+  { cwd, allowMissing }: Search,
+): Promise<string[]> {
   const found = new Set<string>()
   for (const pattern of patterns) {
-    const files = await matching(pattern, cwd)
+    const files = await matching(pattern, { cwd, inDirectory })
     if (files.length === 0 && !allowMissing) {
       throw new UsageError(`No file matches --${option} "${pattern}"; --allow-missing sends the report without it`)
     }
@@ -26,11 +34,16 @@ export async function findFiles({ option, patterns }: Named, { cwd, allowMissing
 }
 
 /** The name of an existing file may contain characters of a glob, such as `[id].xml`. */
-async function matching(pattern: string, cwd: string): Promise<string[]> {
+async function matching(
+  pattern: string,
+  { cwd, inDirectory }: { cwd: string; inDirectory: string },
+): Promise<string[]> {
   const path = resolve(cwd, pattern)
-  if (statSync(path, { throwIfNoEntry: false })?.isFile()) return [path]
-  // Globs have slashes on every platform.
-  const files = await glob(pattern.replaceAll(sep, '/'), { cwd, absolute: true })
+  const found = statSync(path, { throwIfNoEntry: false })
+  if (found?.isFile()) return [path]
+  const files = found?.isDirectory()
+    ? await glob(inDirectory, { cwd: path, absolute: true })
+    : await glob(pattern.replaceAll(sep, '/'), { cwd, absolute: true }) // Globs have slashes everywhere.
   return files.map((file) => resolve(file))
 }
 

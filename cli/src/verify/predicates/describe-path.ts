@@ -31,8 +31,9 @@ function describeRun(run: Fields): string {
   const attempts = run
     .objects('attempts')
     .map((attempt) => `attempt ${attempt.count('number')} ${attempt.string('status')}`)
-  const trust = run.string('trust') === 'verified' ? '' : ' (self-reported)'
-  return `Run ${run.string('id')} of ${textOf(run, 'pipeline_name')}${trust}: ${attempts.join(', ') || 'no attempt'}.`
+  const trust = run.string('trust')
+  const source = trust === 'verified' ? '' : ` (${trust.replace('_', '-')})`
+  return `Run ${run.string('id')} of ${textOf(run, 'pipeline_name')}${source}: ${attempts.join(', ') || 'no attempt'}.`
 }
 
 function describeArtifact(artifact: Fields): string {

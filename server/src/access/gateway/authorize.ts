@@ -64,8 +64,7 @@ function describeAccess({ method, config, schema }: RouteOptions): void {
 
 /**
  * Returns the credential of a request that may use a route. The body of a rejection is not the
- * error
- * envelope, and never states the reason; the reason why a token is rejected is logged.
+ * error envelope, and never states the reason; the reason why a token is rejected is logged.
  */
 async function admit(authenticator: Authenticator, request: FastifyRequest): Promise<Authenticated> {
   const { scope, tokenOnly } = request.routeOptions.config

@@ -16,6 +16,8 @@ export type TokenJob = {
     /** The id of the repository at its code host, in the form in which repositories are stored. */
     id: string
     owner_id: string | null
+    /** Null if the issuer does not tell the code host, as for an issuer on this machine. */
+    host: string | null
     /** `host/owner/name`, or null where the claims have only ids. */
     address: string | null
   }

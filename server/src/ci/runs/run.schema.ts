@@ -166,7 +166,7 @@ export const CiRun = Closed(
       'The trust level: `verified` if the OIDC token of the run created it or its code host is connected, `untrusted` if code of strangers may have run in that job, else `self_reported`.',
     ),
     linked_repository: Nullable(LinkedRepository),
-    credential: Credential,
+    credential: Nullable(Credential),
     app_url: Type.String({ description: 'The URL of the run in the console.' }),
     created_at: { ...Timestamp, description: 'When the run was created.' },
     updated_at: { ...Timestamp, description: 'When the run was last updated.' },

@@ -5,7 +5,6 @@ import { hostRunId } from '../../codehosts/host-ids.ts'
 import { requestRunNow } from '../../codehosts/sync/read-run.job.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import { ApiError } from '../../platform/http/errors.ts'
-import { splitAddress } from '../../repositories/repository-identity.ts'
 import type { Services } from '../../services.ts'
 import type { AttemptKey } from './attempt-deadline.store.ts'
 import { toClaimedRun } from './claimed-run.ts'
@@ -109,6 +108,6 @@ async function findClaimedRun(db: Db, org_id: string, job: TokenJob) {
   return (await attemptExists(db, { org_id, run_id: run.id, attempt })) ? { run_id: run.id, attempt } : null
 }
 
-function repositoryOf(org_id: string, { provider, repository: { id, address } }: TokenJob): NamedRepository {
-  return { org_id, provider, repository_id: id, host: address === null ? null : splitAddress(address).host }
+function repositoryOf(org_id: string, { provider, repository: { id, host } }: TokenJob): NamedRepository {
+  return { org_id, provider, repository_id: id, host }
 }

@@ -23,7 +23,9 @@ export async function requireTokenRepository(
   return hasOwnId(job) ? { name, provider: job.provider, providerId: id } : { name, provider: null, providerId: null }
 }
 
-/** False if Azure Pipelines builds a repository of another code host, which has its own form of ids. */
+/**
+ * False if Azure Pipelines builds a repository of another code host, which has its own form of ids.
+ */
 function hasOwnId({ provider, repository }: TokenJob): boolean {
   return normalizeRepositoryId(provider, repository.id) !== null
 }

@@ -33,7 +33,7 @@ export async function uploadRoutes(app: HttpServer, services: Services): Promise
           'Registers a SARIF, CycloneDX or SPDX report (201). Send the file to the returned URL with a PUT request, then ' +
           'complete the upload. The same file for the same repository, category and ref returns the existing upload ' +
           '(200). Safe to repeat.\n\nErrors: 400 `REPOSITORY_AMBIGUOUS` if the repository name exists on more than one ' +
-          'code host and `provider` is missing. 413 `payload_too_large` if the plan does not allow a file of this size. ' +
+          'code host and `provider` is missing. 403 `forbidden` if an OIDC token names another repository than its own. 413 `payload_too_large` if the plan does not allow a file of this size. ' +
           '429 `rate_limited` if the repository and commit have reached the limit of the plan.',
         tags,
         body: NewSecurityUpload,

@@ -1,4 +1,5 @@
 import { isLoopback } from '../../../config.ts'
+import { isOnThisMachine } from '../issuer.ts'
 import { hostOf as githubHost } from '../providers/github-job.ts'
 import type { TrustProvider } from '../token-job.ts'
 import { ClaimPattern } from './claim-pattern.ts'
@@ -103,8 +104,8 @@ function claimsOfRepository(repository: KnownRepository): Condition[] {
 
 /** An issuer or a code host on this machine may stand for any host. */
 function mayHost({ issuer, provider }: Claimant, host: string): boolean {
-  const [url, known] = [new URL(issuer), new URL(`https://${host}`)]
-  if (isLoopback(url.hostname) || isLoopback(known.hostname) || provider === 'bitbucket' || provider === 'azure')
+  const known = new URL(`https://${host}`)
+  if (isOnThisMachine(issuer) || isLoopback(known.hostname) || provider === 'bitbucket' || provider === 'azure')
     return true
-  return (provider === 'github' ? githubHost(issuer) : url.host) === known.host.replace(/^api\./, '')
+  return (provider === 'github' ? githubHost(issuer) : new URL(issuer).host) === known.host.replace(/^api\./, '')
 }

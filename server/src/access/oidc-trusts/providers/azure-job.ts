@@ -23,6 +23,7 @@ export function readAzureJob(claims: Claims): TokenJob | null {
     repository: {
       id: repositoryId.toLowerCase(),
       owner_id: claimText(claims, 'org_id'),
+      host: null,
       address: addressOf(claimText(claims, 'rpo_uri') ?? ''),
     },
     commit_sha: claimOfForm(claims, 'rpo_ver', COMMIT_SHA),

@@ -27,7 +27,7 @@ export function readBitbucketJob(claims: Claims): TokenJob | null {
   return {
     provider: 'bitbucket',
     run: { ci_system: 'bitbucket-pipelines', external_run_id: bareUuid(pipeline), attempt: null },
-    repository: { id: bareUuid(repository), owner_id: workspace && bareUuid(workspace), address: null },
+    repository: { id: bareUuid(repository), owner_id: workspace && bareUuid(workspace), host: null, address: null },
     commit_sha: null,
     ref: refOf(claimText(claims, 'branchName')),
     pipeline_name: null,

@@ -1,4 +1,5 @@
 import { type Claims, claimNumber, claimOfForm, claimStart, claimText, keptClaims } from '../claims.ts'
+import { isOnThisMachine } from '../issuer.ts'
 import type { TokenEvent, TokenJob } from '../token-job.ts'
 import { ATTEMPT_MAX, COMMIT_SHA, NAME_CHARS_MAX, REF, RUN_ID, RUN_NUMBER_MAX, toAddress } from './job-forms.ts'
 
@@ -38,7 +39,12 @@ export function readGithubJob(claims: Claims, issuer: string): TokenJob | null {
   return {
     provider: 'github',
     run: { ci_system: 'github-actions', external_run_id: runId, attempt },
-    repository: { id: repositoryId, owner_id: claimText(claims, 'repository_owner_id'), address },
+    repository: {
+      id: repositoryId,
+      owner_id: claimText(claims, 'repository_owner_id'),
+      host: isOnThisMachine(issuer) ? null : hostOf(issuer),
+      address,
+    },
     commit_sha: claimOfForm(claims, 'sha', COMMIT_SHA),
     ref: claimOfForm(claims, 'ref', REF),
     pipeline_name: claimStart(claims, 'workflow', NAME_CHARS_MAX),

@@ -1,5 +1,5 @@
-import { isLoopback } from '../../../config.ts'
 import { type Claims, claimOfForm, claimStart, claimText, keptClaims } from '../claims.ts'
+import { isOnThisMachine } from '../issuer.ts'
 import type { TokenEvent, TokenJob } from '../token-job.ts'
 import { COMMIT_SHA, NAME_CHARS_MAX, REF, RUN_ID, toAddress } from './job-forms.ts'
 
@@ -37,7 +37,12 @@ export function readGitlabJob(claims: Claims, issuer: string): TokenJob | null {
   return {
     provider: 'gitlab',
     run: { ci_system: 'gitlab-ci', external_run_id: pipelineId, attempt: null },
-    repository: { id: projectId, owner_id: claimText(claims, 'namespace_id'), address: toAddress(host, path) },
+    repository: {
+      id: projectId,
+      owner_id: claimText(claims, 'namespace_id'),
+      host: isOnThisMachine(issuer) ? null : host,
+      address: toAddress(host, path),
+    },
     commit_sha: claimOfForm(claims, 'sha', COMMIT_SHA),
     ref: refOf(claims),
     pipeline_name: null,
@@ -56,8 +61,7 @@ export function readGitlabJob(claims: Claims, issuer: string): TokenJob | null {
  * `host/group/project//file@ref`, and counts for an issuer on this machine.
  */
 function hostOf(claims: Claims, issuer: string): string {
-  const { hostname, host } = new URL(issuer)
-  if (!isLoopback(hostname)) return host
+  if (!isOnThisMachine(issuer)) return new URL(issuer).host
   const path = claimText(claims, 'project_path') ?? ''
   const uri = claimText(claims, 'ci_config_ref_uri') ?? ''
   const end = uri.indexOf(`/${path}//`)
@@ -88,9 +92,8 @@ function eventOf(claims: Claims): TokenEvent {
 
 /**
  * `project_id` is the project of the code, `job_project_id` the one that runs it: they differ for
- * merge requests from forks. Older versions of GitLab have no `job_project_id`, and then
- * `project_id` may
- * be the target of a merge request from a fork.
+ * merge requests from forks. Older versions of GitLab have no `job_project_id`. Their `project_id`
+ * may be the target of a merge request from a fork.
  */
 function foreignCode(claims: Claims, projectId: string): TokenJob['foreign_code'] {
   const jobProjectId = claimText(claims, 'job_project_id')

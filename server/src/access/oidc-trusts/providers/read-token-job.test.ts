@@ -16,7 +16,7 @@ test('a GitHub job', () => {
   assert.deepEqual(job, {
     provider: 'github',
     run: { ci_system: 'github-actions', external_run_id: '11223344556', attempt: 1 },
-    repository: { id: '7770001', owner_id: '5550001', address: 'github.com/acme/shop' },
+    repository: { id: '7770001', owner_id: '5550001', host: 'github.com', address: 'github.com/acme/shop' },
     commit_sha: '9f2a1c3b4d5e6f708192a3b4c5d6e7f801234567',
     ref: 'refs/heads/main',
     pipeline_name: 'build',
@@ -36,7 +36,7 @@ test('a GitLab job', () => {
   assert.deepEqual(job, {
     provider: 'gitlab',
     run: { ci_system: 'gitlab-ci', external_run_id: '1519139981', attempt: null },
-    repository: { id: '46573356', owner_id: '68413579', address: 'gitlab.com/acme/shop' },
+    repository: { id: '46573356', owner_id: '68413579', host: null, address: 'gitlab.com/acme/shop' },
     commit_sha: '8fe1b322a576d59fe6257052a4107df7dc1b8c78',
     ref: 'refs/heads/main',
     pipeline_name: null,
@@ -62,6 +62,7 @@ test('a Bitbucket step', () => {
     repository: {
       id: '8864cd24-449d-4441-8862-cf4fe8ad6caa',
       owner_id: 'e2b9cba7-4ecf-452c-bb1c-87add4084c99',
+      host: null,
       address: null,
     },
     commit_sha: null,
@@ -85,6 +86,7 @@ test('an Azure Pipelines job', () => {
     repository: {
       id: '6f9c0ee2-3c35-4d7a-8f54-0a2f51d8c8b1',
       owner_id: '0ca3ddd9-f0b0-4635-a98c-5866526961b6',
+      host: null,
       address: 'dev.azure.com/acme/web/_git/shop',
     },
     commit_sha: 'c291ea713801eb300054d353d279e7b02331f671',
@@ -157,8 +159,12 @@ test('the host comes from the issuer', () => {
     ['gitlab', 'https://git.example.com', 'git.example.com/acme/shop'],
     ['gitlab', 'https://git.example.com:8443/gitlab', 'git.example.com:8443/acme/shop'],
   ]
-  for (const [provider, issuer, address] of hosts)
-    assert.equal(read(provider, DEFAULTS[provider](), issuer).repository.address, address)
+  for (const [provider, issuer, address] of hosts) {
+    const { repository } = read(provider, DEFAULTS[provider](), issuer)
+    assert.deepEqual([repository.address, repository.host], [address, address.split('/')[0]])
+  }
+  for (const provider of ['github', 'gitlab'] as const)
+    assert.equal(read(provider, DEFAULTS[provider]()).repository.host, null)
 })
 
 test('a tag is a full ref on every provider', () => {

@@ -299,6 +299,7 @@ END)),
   constraint ci_runs_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'in_progress'::text, 'success'::text, 'failure'::text, 'cancelled'::text, 'timed_out'::text, 'skipped'::text]))),
   constraint ci_runs_trust_check CHECK ((trust = ANY (ARRAY['verified'::text, 'self_reported'::text, 'untrusted'::text])))
 );
+CREATE INDEX ci_runs_by_claimed ON public.ci_runs USING btree (org_id, repository, created_at) WHERE (claimed_provider IS NOT NULL);
 CREATE INDEX ci_runs_by_commit ON public.ci_runs USING btree (org_id, commit_sha, created_at, id);
 CREATE INDEX ci_runs_by_creation ON public.ci_runs USING btree (org_id, created_at, id);
 CREATE UNIQUE INDEX ci_runs_by_day_number ON public.ci_runs USING btree (org_id, credential_id, day, day_number);

@@ -58,13 +58,19 @@ export class Ingest {
     return data as StoredReport
   }
 
-  /** Sends the files that the server wants, and returns what became of each. */
+  /**
+   * Sends the files that the server wants, and returns what became of each. If one cannot be sent, the
+   * others are stored before the error is thrown.
+   */
   async sendFiles({ reportId, uploads }: StoredReport, files: ReportFile[]): Promise<FileResult[]> {
     if (uploads.length === 0) return []
-    for (const slot of uploads) {
-      const file = files.find(({ path }) => path === slot.path)
-      if (file) await putSlot(slot, file.source)
-    }
+    const failures = await putAll(uploads, files)
+    const results = await this.#complete(reportId, uploads)
+    if (failures.length > 0) throw failures[0]
+    return results
+  }
+
+  async #complete(reportId: string, uploads: Upload[]): Promise<FileResult[]> {
     const body = { artifactIds: uploads.map(({ artifactId }) => artifactId) }
     const { data } = await this.#post(`${REPORTS}/${reportId}/complete`, { body })
     const { results } = data as { results: { artifactId: string; status: string; reason?: string | null }[] }
@@ -74,6 +80,23 @@ export class Ingest {
       reason,
     }))
   }
+}
+
+const PARALLEL_FILES = 4
+
+/** Sends files, a few at a time. Returns the errors of those that failed. */
+async function putAll(uploads: Upload[], files: ReportFile[]): Promise<unknown[]> {
+  const sources = new Map(files.map(({ path, source }) => [path, source]))
+  const failures: unknown[] = []
+  const waiting = [...uploads]
+  const sendNext = async () => {
+    for (let slot = waiting.shift(); slot; slot = waiting.shift()) {
+      const source = sources.get(slot.path)
+      if (source) await putSlot(slot, source).catch((error) => failures.push(error))
+    }
+  }
+  await Promise.all(Array.from({ length: PARALLEL_FILES }, sendNext))
+  return failures
 }
 
 /** The server takes the type of a file from its contents. */

@@ -56,6 +56,7 @@ function readUrl(): string {
   if (url === null || !['https:', 'http:'].includes(url.protocol)) {
     throw new InputError(input, `"${text}" is not an http or https URL.`)
   }
+  if (url.username || url.password) throw new InputError(input, 'the URL must not contain a user or a password.')
   return text.replace(/\/+$/, '')
 }
 

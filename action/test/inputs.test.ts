@@ -30,6 +30,7 @@ function runWith(inputs: Record<string, string>, env: Env = ID_TOKEN) {
 const WRONG: [input: string, value: string, message: RegExp][] = [
   ['url', '', /URL of your Shiplock server is missing/],
   ['url', 'shiplock.example.com', /is not an http or https URL/],
+  ['url', 'https://ada:secret@example.com', /must not contain a user or a password/],
   ['prodgator-url', 'ftp://example.com', /is not an http or https URL/],
   ['junit', 'none/*.xml', /no file matches "none\/\*\.xml"/],
   ['junit', 'broken.xml', /broken\.xml/],

@@ -30,8 +30,8 @@ import { transparencyLog } from './transparency-log.bench.ts'
 
 const BENCHMARKS: Benchmark<Setting>[] = [
   createCiRun,
-  tokenVerification,
   createCiRunByToken,
+  tokenVerification,
   listRuns,
   ...listFindings,
   ...importSarif,

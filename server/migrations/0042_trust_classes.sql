@@ -15,6 +15,7 @@ alter table ci_runs add constraint ci_runs_source_check check (
   num_nonnulls(ci_system, credential_type, credential_id, credential_name, day, day_number, deadline_at)
     = case when provider = 'other' then 7 else 0 end
 );
+create index ci_runs_by_claimed on ci_runs (org_id, repository, created_at) where claimed_provider is not null;
 drop index ci_runs_open_verified;
 create index ci_runs_open_at_host on ci_runs (org_id, created_at) where completed_at is null and provider <> 'other';
 

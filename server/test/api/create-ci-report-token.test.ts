@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
+import type { Actor } from '../../src/access/actor.ts'
+import { readGithubJob } from '../../src/access/oidc-trusts/providers/github-job.ts'
 import { openRunIntake } from '../../src/ci/runs/run-intake.ts'
 import { requireTokenRun } from '../../src/ci/runs/token-run.ts'
 import { startTestApi, type TestApi } from '../support/api.ts'
@@ -7,6 +9,7 @@ import { assertInvalid } from '../support/assert-error.ts'
 import { artifactOf, sendReport, TESTS, uploadArtifact } from '../support/ci-reports.ts'
 import { createRun } from '../support/ci-runs.ts'
 import type { Json } from '../support/json.ts'
+import { githubClaims } from '../support/oidc-claims.ts'
 import { newRunClaims, ownRun, startTokenCaller, type TokenCaller } from '../support/token-caller.ts'
 
 let api: TestApi
@@ -116,24 +119,23 @@ test('a report of the token takes over a run that only an API key has reported',
 
 test('requireTokenRun returns the run of the token, and creates a run or an attempt that is missing', async () => {
   const intake = openRunIntake(api.services.sql)
-  const actorOf = async (attempt: string, run_id: string) => {
-    let actor: Parameters<typeof requireTokenRun>[2] | undefined
-    const job = (await import('../../src/access/oidc-trusts/providers/github-job.ts')).readGithubJob(
-      { ...(await import('../support/oidc-claims.ts')).githubClaims(), run_id, run_attempt: attempt },
-      'https://token.actions.githubusercontent.com',
-    )
-    const organization = { id: caller.orgId } as never
-    const plan = api.services.plans.get('enterprise') as never
-    const credential = { type: 'oidc_trust' as const, id: caller.trustId, name: 'test trust', scopes: [], job }
-    actor = { org_id: caller.orgId, organization, plan, credential }
-    return actor
-  }
-  const known = await requireTokenRun(api.services, intake, await actorOf('1', claims.run_id))
-  assert.deepEqual(known, { run_id: runId, attempt: 1 })
-  const again = await requireTokenRun(api.services, intake, await actorOf('2', claims.run_id))
-  assert.deepEqual(again, { run_id: runId, attempt: 2 })
+  const requireRun = (run_attempt: string, { run_id } = claims) =>
+    requireTokenRun(api.services, intake, actorWith({ run_id, run_attempt }))
+  assert.deepEqual(await requireRun('1'), { run_id: runId, attempt: 1 })
+  assert.deepEqual(await requireRun('2'), { run_id: runId, attempt: 2 })
   const missing = newRunClaims()
-  const actor = await actorOf('1', missing.run_id)
-  const made = await Promise.all(Array.from({ length: 5 }, () => requireTokenRun(api.services, intake, actor)))
+  const made = await Promise.all(Array.from({ length: 5 }, () => requireRun('1', missing)))
   assert.equal(new Set(made.map(({ run_id }) => run_id)).size, 1)
 })
+
+/** The actor of a request with a token that has these claims. */
+function actorWith(own: { run_id: string; run_attempt: string }): Actor {
+  const job = readGithubJob({ ...githubClaims(), ...own }, 'https://token.actions.githubusercontent.com')
+  const { orgId, slug, trustId } = caller
+  return {
+    org_id: orgId,
+    organization: { id: orgId, slug, name: slug, plan: 'enterprise' } as Actor['organization'],
+    plan: api.services.plans.get('enterprise') as Actor['plan'],
+    credential: { type: 'oidc_trust', id: trustId, name: 'test trust', scopes: ['write:ci'], job },
+  }
+}

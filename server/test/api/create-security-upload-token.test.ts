@@ -6,7 +6,7 @@ import { assertError } from '../support/assert-error.ts'
 import { createUpload, uploadReport } from '../support/reports.ts'
 import { link } from '../support/repositories.ts'
 import { sarif, sarifResult } from '../support/sarif.ts'
-import { newRunClaims, startTokenCaller, type TokenCaller } from '../support/token-caller.ts'
+import { newRunClaims, ownRun, startTokenCaller, type TokenCaller } from '../support/token-caller.ts'
 
 let api: TestApi
 let github: TokenCaller
@@ -91,5 +91,17 @@ test('policies see a report with the trust of the credential that sent it last',
   const id = { provider: 'github', repositoryId: '7770001' }
   await uploadReport(api, caller, report('b'), { ...options, ...id })
   assert.equal(await trustOfScan(caller), 'uploaded')
+  await caller.close()
+})
+
+test('policies see a report for a repository of a server of its own that is not linked', async () => {
+  const caller = await startTokenCaller(api, { path: '/_services/token' })
+  const repository = `${new URL(caller.issuerUrl).host}/acme/shop`
+  const claims = newRunClaims()
+  const made = await caller.send('POST', '/v1/ci/runs', ownRun(claims, { repository }), claims)
+  assert.equal(made.status, 201, made.text)
+  await uploadReport(api, await asJob(caller, claims), report('a'), { repository: 'acme/shop', gitRef: 'main' })
+  const facts = await readPolicyFacts(api.services.sql, caller.orgId, repository, 'main')
+  assert.deepEqual([facts.scans[0]?.trust, facts.findings.open.high + facts.findings.open.medium], ['verified', 1])
   await caller.close()
 })

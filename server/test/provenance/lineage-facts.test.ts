@@ -82,7 +82,12 @@ async function listColumns(): Promise<Column[]> {
 
 /** Other values of the same type, in SQL. Constraints allow the first or a later one. */
 const OTHERS: Record<string, string[]> = {
-  text: ["coalesce(it, '') || 'x'", "translate(it, '0123456789abcdef', '123456789abcdef0')", "'failure'", "'untrusted'"],
+  text: [
+    "coalesce(it, '') || 'x'",
+    "translate(it, '0123456789abcdef', '123456789abcdef0')",
+    "'failure'",
+    "'untrusted'",
+  ],
   integer: ['it + 1', '1'],
   smallint: ['it + 1', '1'],
   date: ['it + 1'],

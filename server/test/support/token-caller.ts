@@ -7,6 +7,7 @@ const CLAIMS = { github: githubClaims, gitlab: gitlabClaims, bitbucket: bitbucke
 
 /** An organization with an API key, and with a trust of the repository `acme/shop`. */
 export type TokenCaller = Caller & {
+  issuerUrl: string
   trustId: string
   /** Signs the claims of a job, with these in place of the usual ones. */
   sign(claims?: Claims): Promise<string>
@@ -15,17 +16,22 @@ export type TokenCaller = Caller & {
   close(): Promise<void>
 }
 
-type TokenCallerOptions = { provider?: TrustProvider; plan?: string; orgId?: string }
+type TokenCallerOptions = {
+  provider?: TrustProvider
+  /** The path of the issuer. GitHub Enterprise Server has `/_services/token`. */
+  path?: string
+}
 
 /** Starts an issuer that one organization trusts. */
 export async function startTokenCaller(api: TestApi, options: TokenCallerOptions = {}): Promise<TokenCaller> {
-  const { provider = 'github', ...callerOptions } = options
-  const caller = await api.caller(callerOptions)
-  const issuer = await startIssuer({ path: provider === 'github' ? '' : '/of/a/server' })
+  const { provider = 'github', path = '' } = options
+  const caller = await api.caller()
+  const issuer = await startIssuer({ path })
   const { id } = await createTrust(api, caller.orgId, { issuer: issuer.url, provider })
   const sign = (claims: Claims = {}) => issuer.sign(CLAIMS[provider](api, claims))
   return {
     ...caller,
+    issuerUrl: issuer.url,
     trustId: id,
     sign,
     send: async (method, path, body, claims) => api.request(method, path, { key: await sign(claims), body }),

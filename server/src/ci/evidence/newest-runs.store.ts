@@ -66,6 +66,23 @@ export async function findRunRepository(db: Db, orgId: string, runId: string): P
   return row?.repository ?? null
 }
 
+/** The repository that the newest token of a run names with this address; null if none does. */
+export async function findClaimedRepository(
+  db: Db,
+  orgId: string,
+  address: string,
+): Promise<{ provider: string; id: string } | null> {
+  const [row] = await db<{ provider: string; id: string }[]>`
+    select claimed_provider as provider, claimed_repository_id as id
+    from ci_runs
+    where org_id = ${orgId}
+      and repository = ${address}
+      and claimed_provider is not null
+    order by created_at desc
+    limit 1`
+  return row ?? null
+}
+
 /**
  * Every repository that has runs. For finished runs the query steps through the index from one
  * repository to the next, so its cost does not depend on their number.

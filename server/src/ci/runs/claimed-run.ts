@@ -68,7 +68,7 @@ export function refuseContradictions(job: TokenJob, { attempt, commit_sha, ref }
  * because
  * CI systems leave the prefix out.
  */
-export function isSameRef(one: string, other: string): boolean {
+function isSameRef(one: string, other: string): boolean {
   return one === other || shortRef(one) === other || one === shortRef(other)
 }
 

@@ -11,16 +11,16 @@ const scanOf = (trust: string, ageMs = 0) => ({
 })
 const figures = { open: { critical: 2, high: 0, medium: 0, low: 0, info: 0 }, known_exploited: 1, max_epss: 0.9 }
 
-test('self-reported evidence is removed unless the rule has trust: any', () => {
+test('self-reported and untrusted evidence is removed unless the rule has trust: any', () => {
   const input = policyInput({
     attempts: [{ number: 1, status: 'success', started_at: POLICY_TIME, completed_at: null, trust: 'self_reported' }],
-    attestations: [attestationOf(), attestationOf({ trust: 'verified', name: 'host' })],
+    attestations: [attestationOf(), ...['verified', 'untrusted'].map((trust) => attestationOf({ trust, name: trust }))],
     scans: [scanOf('self_reported'), scanOf('uploaded')],
   })
   const strict = viewOf(input, { trust: null, max_age_ms: null })
   assert.deepEqual(
     strict.attestations.map(({ name }) => name),
-    ['host'],
+    ['verified'],
   )
   assert.deepEqual(
     strict.scans.map(({ trust }) => trust),

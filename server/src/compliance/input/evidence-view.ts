@@ -6,11 +6,6 @@ type Evidence = { trust: string; at: string }
 /** What a rule accepts without `trust: any`. */
 const ACCEPTED = ['verified', 'uploaded']
 
-/** True if a rule without `trust: any` counts evidence of this trust. */
-export function isAcceptedTrust(trust: string): boolean {
-  return ACCEPTED.includes(trust)
-}
-
 /**
  * Returns the input with only the evidence that the terms accept: without `trust: any`, nothing
  * that
@@ -18,7 +13,7 @@ export function isAcceptedTrust(trust: string): boolean {
  * always kept, because removing them would make the repository look safer than it is.
  */
 export function viewOf(input: PolicyInput, { trust, max_age_ms }: EvidenceTerms): PolicyInput {
-  const isTrusted = (item: { trust: string }) => trust === 'any' || isAcceptedTrust(item.trust)
+  const isTrusted = (item: { trust: string }) => trust === 'any' || ACCEPTED.includes(item.trust)
   const since = max_age_ms === null ? Number.NEGATIVE_INFINITY : Date.parse(input.now) - max_age_ms
   const isAccepted = (item: Evidence) => isTrusted(item) && Date.parse(item.at) >= since
   return {

@@ -5,7 +5,7 @@ const MATCHES_MAX = 100
 type RepositoryAtHost = {
   /** The name without the host. */
   name: string
-  /** The linked repository with this address. */
+  /** The repository with this address, linked or as a token names it. */
   linked: { provider: string; id: string } | null
   /** The provider whose default host it is. */
   provider: string | null

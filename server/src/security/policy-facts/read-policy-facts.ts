@@ -1,3 +1,4 @@
+import { findClaimedRepository } from '../../ci/evidence/newest-runs.store.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import { defaultHost, PROVIDERS } from '../../repositories/repository-identity.ts'
 import { locateRepository } from '../../repositories/repository-lookup.store.ts'
@@ -16,6 +17,8 @@ export async function readPolicyFacts(
 ): Promise<SecurityFacts> {
   const { host, name, linked } = await locateRepository(db, orgId, repository)
   const provider = PROVIDERS.find((known) => defaultHost(known) === host) ?? null
-  const numbers = await findRepositoryNos(db, orgId, { name, linked, provider })
+  // Without a link, only tokens say which provider a host of its own belongs to.
+  const claimed = linked === null && provider === null ? await findClaimedRepository(db, orgId, repository) : null
+  const numbers = await findRepositoryNos(db, orgId, { name, linked: linked ?? claimed, provider })
   return readSecurityFacts(db, orgId, numbers, branch ?? linked?.tracked_branch ?? null)
 }

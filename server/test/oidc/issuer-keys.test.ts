@@ -29,7 +29,9 @@ async function newToken(key = issuer.keys[0], from = issuer): Promise<string> {
 }
 
 async function statusOf(token: string): Promise<number> {
-  return (await api.request('POST', '/v1/ci/runs', { key: token, body: newRun() })).status
+  return (
+    await api.request('POST', '/v1/ci/runs', { key: token, body: newRun({ repository: 'github.com/acme/shop' }) })
+  ).status
 }
 
 const keyRequests = () => issuer.requests.filter((path) => path === '/keys').length

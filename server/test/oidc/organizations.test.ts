@@ -6,6 +6,7 @@ import { ApiError } from '../../src/platform/http/errors.ts'
 import { newUuid } from '../../src/platform/ids.ts'
 import { type Answer, startTestApi, type TestApi } from '../support/api.ts'
 import { newRun } from '../support/ci-runs.ts'
+import { hostRepository, insertConnection } from '../support/host-objects.ts'
 import { createTrust, githubClaims, type Issuer, startIssuer } from '../support/oidc-issuer.ts'
 
 let api: TestApi
@@ -29,7 +30,7 @@ const newOrganization = async () => (await api.caller()).orgId
 const token = (overrides = {}) => issuer.sign(githubClaims(api, overrides))
 
 function post(key: string, on = api): Promise<Answer> {
-  return on.request('POST', '/v1/ci/runs', { key, body: newRun() })
+  return on.request('POST', '/v1/ci/runs', { key, body: newRun({ repository: 'github.com/acme/shop' }) })
 }
 
 /** The clock is frozen, so only a notification can change the response. */
@@ -77,34 +78,14 @@ test('of simultaneous trusts of two organizations, one is created', async () => 
 
 test('a trust is refused where another organization has a connected repository that it could match', async () => {
   const [one, other] = [await newOrganization(), await newOrganization()]
-  await connectRepository(one)
+  const owner = { id: '5', login: 'globex' }
+  const repository = hostRepository({ id: '4711', full_name: 'globex/app', owner })
+  await insertConnection(api.services.sql, one, repository)
   for (const conditions of [{ repository: 'globex/app' }, { repository: 'globex/*' }, { repository_id: '4711' }])
     await assert.rejects(createTrust(api, other, { issuer: issuer.url, conditions }), isConflict)
   await createTrust(api, one, { issuer: issuer.url, conditions: { repository: 'globex/app' } })
   await createTrust(api, other, { issuer: issuer.url, conditions: { repository: 'globex-two/*' } })
 })
-
-async function connectRepository(orgId: string): Promise<void> {
-  const { sql, clock } = api.services
-  const [now, connectionId] = [clock.now(), newUuid(clock.now())]
-  await sql`
-    insert into codehost_connections ${sql({
-      org_id: orgId,
-      id: connectionId,
-      provider: 'github',
-      host: 'github.com',
-      installation_id: '1',
-      account_id: '5',
-      account_login: 'globex',
-      account_type: 'Organization',
-      repositories: 'all',
-      status: 'active',
-      connected_at: now,
-    } as never)}`
-  await sql`
-    insert into repositories (org_id, provider, id, host, full_name, tracked_branch, created_at, connection_id, owner_id)
-    values (${orgId}, 'github', '4711', 'github.com', 'globex/app', 'main', ${now}, ${connectionId}, '5')`
-}
 
 test('401 for a token that trusts of two organizations match, and for a token of another organization', async () => {
   const [one, other] = [await newOrganization(), await newOrganization()]
@@ -200,4 +181,16 @@ test('last_used_at is stored to the minute, and creation and revocation are audi
     entries.map(({ action }) => action),
     ['oidc_trust.create', 'oidc_trust.revoke'],
   )
+})
+
+// The last test: the connected repository competes with the trusts of other organizations.
+test('a repository of a code host on this machine is the one that a token of an issuer on it names', async () => {
+  const { orgId } = await api.caller()
+  await createTrust(api, orgId, { issuer: issuer.url })
+  await insertConnection(api.services.sql, orgId, hostRepository({ id: '7770001', host: '127.0.0.1:9' }))
+  const { run_id, sha, workflow } = githubClaims(api)
+  const own = { ci_system: 'github-actions', external_run_id: run_id, commit_sha: sha, pipeline_name: workflow }
+  const body = newRun({ ...own, repository: 'github.com/acme/shop' })
+  const answer = await api.request('POST', '/v1/ci/runs', { key: await token(), body })
+  assert.deepEqual([answer.status, answer.body.error.code], [404, 'run_not_found'])
 })

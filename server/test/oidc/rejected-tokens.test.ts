@@ -28,7 +28,8 @@ after(async () => {
   await api?.close()
 })
 
-const post = (key: string): Promise<Answer> => api.request('POST', '/v1/ci/runs', { key, body: newRun() })
+const post = (key: string): Promise<Answer> =>
+  api.request('POST', '/v1/ci/runs', { key, body: newRun({ repository: 'github.com/acme/shop' }) })
 const claims = (overrides: Claims = {}): Claims => githubClaims(api, overrides)
 const seconds = () => Math.floor(api.clock.now().getTime() / 1000)
 

@@ -42,7 +42,7 @@ function token(claims: Claims = {}): Promise<string> {
 
 async function post(key: string): Promise<number> {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
-  const run = { method: 'POST', headers, body: JSON.stringify(newRun()) }
+  const run = { method: 'POST', headers, body: JSON.stringify(newRun({ repository: 'github.com/acme/shop' })) }
   return (await fetch(`${running.ready.url}/v1/ci/runs`, run)).status
 }
 

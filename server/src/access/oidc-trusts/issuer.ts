@@ -44,7 +44,9 @@ export function providerOfIssuer(issuer: string): TrustProvider | null {
   return KNOWN_ISSUERS.find(([form]) => form.test(issuer))?.[1] ?? null
 }
 
-/** Whether an issuer is on this machine, where tests have theirs. It may stand for any code host. */
+/**
+ * Whether an issuer is on this machine, where tests have theirs. It may stand for any code host.
+ */
 export function isOnThisMachine(issuer: string): boolean {
   return isLoopback(new URL(issuer).hostname)
 }

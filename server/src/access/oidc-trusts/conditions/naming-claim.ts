@@ -9,7 +9,7 @@ const ID = /^[^*]+$/
 const PATH = /^[^*/]+(?:\/.*)?$/s
 
 /** The claims that name what a trust trusts, with the forms of values that name it. */
-export const NAMING_CLAIMS: Record<TrustProvider, Readonly<Record<string, RegExp>>> = {
+const NAMING_CLAIMS: Record<TrustProvider, Readonly<Record<string, RegExp>>> = {
   github: {
     repository: PATH,
     repository_id: ID,

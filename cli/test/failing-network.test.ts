@@ -68,7 +68,7 @@ test('1: what is not the API is said plainly', async () => {
   assert.equal(code, 1)
   assert.match(
     stderr,
-    /^shiplock: The server at http:\S+ answered with text\/html instead of JSON\. Check the URL\. \(200 invalid_response\)\n$/,
+    /^shiplock: The server at http:\S+ answered with text\/html that is not JSON\. Check the URL\. \(200 invalid_response\)\n$/,
   )
 })
 

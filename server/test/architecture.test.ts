@@ -37,7 +37,6 @@ test('`shiplock verify` uses neither the network nor packages', () => {
   assert.deepEqual([...loaded.others].sort(), ['node:crypto', 'node:fs', 'node:os', 'node:util'])
 })
 
-<<<<<<< HEAD
 const SDK = new URL('../../sdk/src/', import.meta.url).pathname
 
 test('the SDK needs openapi-fetch alone, Node.js only in its own entry, and has no circles', () => {
@@ -55,8 +54,6 @@ function isOfSdk(path: string, specifier: string): boolean {
   return specifier === 'openapi-fetch' || (specifier.startsWith('.') && !specifier.includes('server/'))
 }
 
-=======
->>>>>>> part-report
 /**
  * What these files of the program load at start, directly or not. Other commands load more when
  * they are called.
@@ -76,26 +73,6 @@ function loadedBy(paths: string[]) {
   }
   for (const path of paths) visit(path)
   return { files, others }
-<<<<<<< HEAD
-=======
-}
-
-const SDK = new URL('../../sdk/src/', import.meta.url).pathname
-
-test('the SDK needs openapi-fetch alone, Node.js only in its own entry, and has no circles', () => {
-  const files = globSync('**/*.ts', { cwd: SDK }).map((path) => sourceOf(path, readFileSync(SDK + path, 'utf8')))
-  assert.ok(files.length > 15)
-  const foreign = files.flatMap(({ path, text }) =>
-    importsOf(text).flatMap(({ specifier }) => (isOfSdk(path, specifier) ? [] : [`${path} imports ${specifier}`])),
-  )
-  assert.deepEqual(foreign, [])
-  assert.deepEqual(importCycles(files), [])
-})
-
-function isOfSdk(path: string, specifier: string): boolean {
-  if (specifier.startsWith('node:')) return path === 'node.ts' || path.startsWith('node/')
-  return specifier === 'openapi-fetch' || (specifier.startsWith('.') && !specifier.includes('server/'))
->>>>>>> part-report
 }
 
 const BROKEN: [rule: string, path: string, text: string][] = [

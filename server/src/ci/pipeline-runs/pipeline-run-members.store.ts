@@ -3,10 +3,9 @@ import { type AttemptTable, completedAt, statusAt } from '../runs/attempt-deadli
 
 /**
  * SQL: the members of a pipeline run's JSON object that differ from run to run, without the braces.
- * Those that only code hosts provide are read by another query, because it would
- * be set up for pages without such runs, too.
- * They are written one by one, which takes half the time of `row_to_json`; values that occur more
- * than once are converted once.
+ * Those that only code hosts provide are read by another query, because it would be set up for
+ * pages without such runs, too. They are written one by one, which takes half the time of
+ * `row_to_json`; values that occur more than once are converted once.
  */
 export function pipelineRunMembers(db: Db, now: Date) {
   return db`(

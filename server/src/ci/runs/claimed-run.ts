@@ -65,8 +65,7 @@ export function refuseContradictions(job: TokenJob, { attempt, commit_sha, ref }
 
 /**
  * True if two refs mean the same: `main` and `refs/heads/main`, and `v1` and `refs/tags/v1`,
- * because
- * CI systems leave the prefix out.
+ * because CI systems leave the prefix out.
  */
 function isSameRef(one: string, other: string): boolean {
   return one === other || shortRef(one) === other || one === shortRef(other)

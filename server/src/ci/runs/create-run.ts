@@ -18,11 +18,9 @@ import { asCiSystemRun, isHostConnected, jobOf, requireHostRun } from './token-r
 
 /**
  * Creates a run, adds an attempt to a stored run, or returns the stored attempt. A token can name
- * its
- * own run, which is the one of the code host if one is connected. Safe to repeat and to call
+ * its own run, which is the one of the code host if one is connected. Safe to repeat and to call
  * concurrently. Errors: 400 `invalid_request` for the repository, and for fields that contradict
- * the
- * token; those of `storeRun` and of `requireHostRun`.
+ * the token; those of `storeRun` and of `requireHostRun`.
  */
 export async function createRun(
   services: Services,
@@ -59,8 +57,7 @@ function readRepository(address: string): string {
 
 /**
  * The repository of a run that a token reports. It must be the token's own. Its name in the claims
- * is
- * newer than another one that the organization knows.
+ * is newer than another one that the organization knows.
  */
 async function requireRepository(db: Db, orgId: string, job: TokenJob, given: string): Promise<string> {
   const match = await matchTokenRepository(db, orgId, job, (address) => isSameAddress(address, given))

@@ -13,8 +13,7 @@ export type RunToChange = IdentifiedRun & { stated: TrustClass }
 
 /**
  * Locks a run until the transaction ends; null when it does not exist. If the actor's token names
- * it
- * and only API keys have reported it so far, it gets the fields that the claims give.
+ * it and only API keys have reported it so far, it gets the fields that the claims give.
  */
 export async function lockRunFor(tx: Tx, actor: Actor, runId: string, now: Date): Promise<RunToChange | null> {
   const stored = await lockRun(tx, actor.org_id, runId)

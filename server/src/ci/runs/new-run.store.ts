@@ -61,8 +61,7 @@ function toRecord({ credential, attempt, claimed, ...run }: NewRun) {
 
 /**
  * Gives a run that a weaker credential has created the fields that the claims of its token give.
- * The
- * run is locked.
+ * The run is locked.
  */
 export async function takeOverRun(
   tx: Tx,

@@ -128,8 +128,7 @@ export async function findRunCredential(db: Db, orgId: string, runId: string): P
 
 /**
  * A run with one of its attempts, at a certain time. A run of a code host has no CI system,
- * deadline
- * or credential.
+ * deadline or credential.
  */
 export type StoredRun = Omit<RunRow, 'org_id' | 'ci_system' | 'credential'> &
   Omit<StoredAttempt, 'deadline_at' | 'trust'> & {

@@ -77,8 +77,7 @@ function asStored({ trust, ...run }: NewRun, { linked_repository }: InsertedRun)
 
 /**
  * Adds an attempt to a stored run, or returns the stored attempt; null when the run is not stored.
- * A
- * token takes over its own run if only API keys have reported it.
+ * A token takes over its own run if only API keys have reported it.
  */
 async function repeatRun(tx: Tx, run: RunToStore): Promise<CreatedRun | null> {
   const stored = await lockRunByExternalId(tx, run.org_id, run)

@@ -32,11 +32,9 @@ export function jobOf({ credential }: Actor): TokenJob | null {
 
 /**
  * The run and the attempt that the actor's token names: the run of the code host if one is
- * connected
- * for the repository. Otherwise, the run or the attempt is created from the claims. Safe to repeat
- * and
- * to call concurrently. Errors: 400 `invalid_request` for a token that names no run; 404
- * `run_not_found` if the code host has not reported the run yet; those of `storeRun`.
+ * connected for the repository. Otherwise, the run or the attempt is created from the claims. Safe
+ * to repeat and to call concurrently. Errors: 400 `invalid_request` for a token that names no run;
+ * 404 `run_not_found` if the code host has not reported the run yet; those of `storeRun`.
  */
 export async function requireTokenRun(
   services: Services,

@@ -29,8 +29,7 @@ export function trustOf(credential: Credential, run: RunSource): TrustClass {
 
 /**
  * The class of what a job states about its own run. `headRepositoryId` is what a connected code
- * host
- * says about the head of a pull request; null if none does.
+ * host says about the head of a pull request; null if none does.
  */
 export function trustOfJob({ foreign_code, repository }: TokenJob, headRepositoryId: string | null): TrustClass {
   const isOwnCode = foreign_code === 'none' || (foreign_code === 'pull_request' && headRepositoryId === repository.id)

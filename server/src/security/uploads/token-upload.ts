@@ -8,8 +8,7 @@ import type { RepositoryReference } from '../repositories/resolve-repository.ts'
 
 /**
  * The repository of a report that a CI job uploads, by the id in its token. Throws 403 `forbidden`
- * if
- * the request names another one.
+ * if the request names another one.
  */
 export async function requireTokenRepository(
   db: Db,

@@ -63,7 +63,9 @@ export async function findPipelineRun(
 
 /** Fields that no source has a value for yet. */
 const WITHOUT_VALUE = { sso_organization_id: null, azure: null }
-/** Fields that only code hosts, and some claims, have a value for (specification, "Pipeline run"). */
+/**
+ * Fields that only code hosts, and some claims, have a value for (specification, "Pipeline run").
+ */
 const WITHOUT_PROVIDER = {
   github_run_id: null,
   workflow_path: null,

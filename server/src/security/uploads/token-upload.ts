@@ -1,5 +1,5 @@
 import type { TokenJob } from '../../access/oidc-trusts/token-job.ts'
-import { isSameAddress, matchTokenRepository } from '../../ci/runs/match-token-repository.ts'
+import { isOtherHosts, isSameAddress, matchTokenRepository } from '../../ci/runs/match-token-repository.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import { ApiError } from '../../platform/http/errors.ts'
 import { normalizeRepositoryId, splitAddress } from '../../repositories/repository-identity.ts'
@@ -17,6 +17,8 @@ export async function requireTokenRepository(
   asked: RepositoryReference,
 ): Promise<RepositoryReference> {
   if (job === null || !(await isOwn(db, orgId, job, asked))) throw forbidden()
+  // Reports are kept by provider and id, so another host's repository would get them.
+  if (await isOtherHosts(db, orgId, job)) throw forbidden()
   const { address, id } = job.repository
   const name = address === null ? asked.name : splitAddress(address).name
   return hasOwnId(job) ? { name, provider: job.provider, providerId: id } : { name, provider: null, providerId: null }

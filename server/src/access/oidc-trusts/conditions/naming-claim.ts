@@ -55,8 +55,7 @@ const OTHER_SUBJECT = /^[^*/:]+[/:][^*/:]+[/:]/
 
 /**
  * Whether at least one condition names an owner, a repository or an id in each of its values. For
- * an
- * issuer that is not one of the providers, this is `sub`, literally or from its first name on.
+ * an issuer that is not one of the providers, this is `sub`, literally or from its first name on.
  */
 export function nameSomething(conditions: Conditions, provider: TrustProvider | null): boolean {
   const named = providersNamedBy(conditions)

@@ -2,8 +2,20 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { claimedMembers } from './claimed-members.ts'
 
-const NONE = { github_run_id: null, workflow_path: null, repository_id: null, repository_owner_id: null, run_number: null }
-const GITHUB = { run_id: '16', run_number: '10', repository: 'acme/shop', repository_id: '74', repository_owner_id: '65' }
+const NONE = {
+  github_run_id: null,
+  workflow_path: null,
+  repository_id: null,
+  repository_owner_id: null,
+  run_number: null,
+}
+const GITHUB = {
+  run_id: '16',
+  run_number: '10',
+  repository: 'acme/shop',
+  repository_id: '74',
+  repository_owner_id: '65',
+}
 
 test('a run of GitHub Actions has the ids, the number and the workflow file of the claims', () => {
   const claims = { ...GITHUB, workflow_ref: 'acme/shop/.github/workflows/ci@v2.yml@refs/heads/main' }

@@ -59,7 +59,10 @@ function isInstalled(shell: string): boolean {
 
 const CASES: [words: string[], offered: string[]][] = [
   [['shiplock', 'u'], ['upload']],
-  [['shiplock', 'ru'], ['run']],
+  [
+    ['shiplock', 'ru'],
+    ['run', 'runs'],
+  ],
   [
     ['shiplock', 'run', ''],
     ['exec', 'finish', 'start'],

@@ -121,7 +121,7 @@ test('control characters of a statement do not reach the terminal', () => {
 })
 
 const WRONG: [what: string, args: string[], message: RegExp][] = [
-  ['no command', [], /No command is given/],
+  ['an option before the command', ['--json', 'verify'], /--json must follow a command/],
   ['an unknown command', ['vrify'], /Unknown command "vrify"/],
   ['no file', ['verify', '--key', KEY], /Give one FILE/],
   ['two files', ['verify', 'a', 'b', '--key', KEY], /Give one FILE/],
@@ -173,6 +173,19 @@ for (const [what, args, message] of WRONG) {
     assert.equal(stderr.trim().split('\n').length, 1)
   })
 }
+
+test('2: without a command, the commands are listed', () => {
+  const { status, stdout, stderr } = shiplock([])
+  assert.equal(status, 2)
+  assert.equal(stdout, '')
+  assert.equal(stderr, shiplock(['--help']).stdout)
+})
+
+test('0: help is --help', () => {
+  assert.equal(shiplock(['help']).stdout, shiplock(['--help']).stdout)
+  assert.equal(shiplock(['help', 'run']).stdout, shiplock(['run', '--help']).stdout)
+  assert.equal(shiplock(['help', 'run', 'exec']).stdout, shiplock(['run', 'exec', '--help']).stdout)
+})
 
 test('0: --help describes the program and the command', () => {
   assert.match(shiplock(['--help']).stdout, /\n {2}verify +Verify a statement of a Shiplock server\n/)

@@ -9,7 +9,9 @@ import { printable } from './program/printable.ts'
 import { refusedArgument } from './program/refused-argument.ts'
 import { exitCodeOf, onInterruption } from './program/signals.ts'
 
-process.stdout.on('error', endOnClosedPipe)
+process.stdout.on('error', endWithoutOutput)
+// Progress that nobody can read does not keep a command from its work.
+process.stderr.on('error', () => {})
 process.exitCode = await main(process.argv.slice(2))
 
 /** Runs the program `shiplock <command>`. Returns the exit code. */
@@ -92,7 +94,8 @@ function fail(error: unknown): number {
 }
 
 /** The reader of the output may stop reading, such as `head`. */
-function endOnClosedPipe(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'EPIPE') throw error
-  process.exit()
+function endWithoutOutput({ code, message }: NodeJS.ErrnoException): void {
+  if (code === 'EPIPE') process.exit()
+  process.stderr.write(`shiplock: Standard output cannot be written (${code ?? message})\n`)
+  process.exit(EXIT.failure)
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { withoutCredentials } from '../src/program/git.ts'
 import { makeGitRepository } from './support/git-repository.ts'
 import { shiplock } from './support/program.ts'
 import { startServer } from './support/server.ts'
@@ -76,6 +77,17 @@ test('run start, 0: elsewhere, the commit, branch and repository are those of gi
     env: { ...env, SHIPLOCK_RUN: another.json.id },
   })
   assert.equal(byVariable.stdout, `${another.json.id} failure\n`)
+})
+
+test('an address of git is sent without its password', () => {
+  const addresses: [given: string, sent: string][] = [
+    ['https://user:pa@ss@git.example.com/acme/shop', 'https://git.example.com/acme/shop'],
+    ['https://git.example.com/acme/shop@1', 'https://git.example.com/acme/shop@1'],
+    ['ssh://git:secret@git.example.com:22/acme/shop', 'ssh://git@git.example.com:22/acme/shop'],
+    ['ssh://git@git.example.com:22/acme/shop', 'ssh://git@git.example.com:22/acme/shop'],
+    ['git@git.example.com:acme/shop.git', 'git@git.example.com:acme/shop.git'],
+  ]
+  for (const [given, sent] of addresses) assert.equal(withoutCredentials(given), sent)
 })
 
 test('run start, 0: options stand above the CI', async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -179,6 +179,13 @@ test('2: without a command, the commands are listed', () => {
   assert.equal(status, 2)
   assert.equal(stdout, '')
   assert.equal(stderr, shiplock(['--help']).stdout)
+})
+
+test('1: standard output that cannot be written, in one line', { skip: !existsSync('/dev/full') }, () => {
+  const command = `"${process.execPath}" "${BIN}" completion bash > /dev/full`
+  const { status, stderr } = spawnSync('sh', ['-c', command], { encoding: 'utf8' })
+  assert.equal(stderr, 'shiplock: Standard output cannot be written (ENOSPC)\n')
+  assert.equal(status, 1)
 })
 
 test('0: help is --help', () => {

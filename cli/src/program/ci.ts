@@ -30,9 +30,22 @@ export function detectCi(env: NodeJS.ProcessEnv, cwd = process.cwd()): CiJob | n
 /** `env-ci` throws if a file that the environment names does not exist. */
 function detect(env: NodeJS.ProcessEnv, cwd: string): Detected | null {
   try {
-    return envCi({ env, cwd })
+    return envCi({ env: { ...markersOf(env), ...env }, cwd })
   } catch {
     return env.GITHUB_ACTIONS ? { service: 'github' } : null
+  }
+}
+
+/**
+ * `env-ci` looks at one variable of each CI system. Jenkins sets its URL only if an administrator
+ * entered it. These variables are set, too.
+ */
+function markersOf(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const isJenkins = env.JENKINS_HOME || env.BUILD_TAG?.startsWith('jenkins-')
+  return {
+    ...(env.TF_BUILD && { BUILD_BUILDURI: env.TF_BUILD }),
+    ...(env.BITBUCKET_PIPELINE_UUID && { BITBUCKET_BUILD_NUMBER: env.BITBUCKET_PIPELINE_UUID }),
+    ...(isJenkins && { JENKINS_URL: 'unknown' }),
   }
 }
 

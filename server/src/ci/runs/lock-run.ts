@@ -4,6 +4,7 @@ import { invalidField } from '../../platform/http/errors.ts'
 import { splitAddress } from '../../repositories/repository-identity.ts'
 import { toClaimedRun } from './claimed-run.ts'
 import { readTokenAddress } from './match-token-repository.ts'
+import { keepClaims } from './new-run.store.ts'
 import { type IdentifiedRun, lockRun } from './run.store.ts'
 import { takeOver } from './store-run.ts'
 import { isOwnButUnclaimed, jobOf } from './token-run.ts'
@@ -14,12 +15,16 @@ export type RunToChange = IdentifiedRun & { stated: TrustClass }
 
 /**
  * Locks a run until the transaction ends; null when it does not exist. If the actor's token names
- * it and only API keys have reported it so far, it gets the fields that the claims give.
+ * it, the run keeps the claims. If only API keys have reported it so far, it also gets the fields
+ * that the claims give.
  */
 export async function lockRunFor(tx: Tx, actor: Actor, runId: string, now: Date): Promise<RunToChange | null> {
   const stored = await lockRun(tx, actor.org_id, runId)
   if (stored === null) return null
   const run = (await claimOwn(tx, actor, stored, now)) ?? stored
+  const job = jobOf(actor)
+  if (job !== null && run.provider !== 'other' && isRunOf(job, run))
+    await keepClaims(tx, { org_id: actor.org_id, run_id: runId }, job.claims)
   return { ...run, stated: trustOf(actor.credential, run) }
 }
 

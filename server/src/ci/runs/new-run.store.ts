@@ -87,6 +87,20 @@ export async function takeOverRun(
       and id = ${id}`
 }
 
+/** Keeps the claims that first identified a job of a code host's run. */
+export async function keepClaims(
+  db: Db,
+  { org_id, run_id }: { org_id: string; run_id: string },
+  claims: Record<string, string>,
+): Promise<void> {
+  await db`
+    update ci_runs
+    set claims = ${db.json(claims)}
+    where org_id = ${org_id}
+      and id = ${run_id}
+      and claims is null`
+}
+
 const DAY_NUMBERS_AT_ONCE = 500
 
 /**

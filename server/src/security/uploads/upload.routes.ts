@@ -2,6 +2,7 @@ import { listContext } from '../../access/actor.ts'
 import { notFound } from '../../platform/http/errors.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { readPage, sendPage } from '../../platform/http/lists.ts'
+import { ForbiddenResponse } from '../../platform/http/openapi.ts'
 import { sendData } from '../../platform/http/responses.ts'
 import { Envelope, ListEnvelope } from '../../platform/http/schemas.ts'
 import type { Services } from '../../services.ts'
@@ -41,6 +42,7 @@ export async function uploadRoutes(app: HttpServer, services: Services): Promise
         response: {
           200: Envelope(CreatedUpload, 'The existing upload.'),
           201: Envelope(CreatedUpload, 'The upload was created.'),
+          403: ForbiddenResponse,
         },
       },
     },

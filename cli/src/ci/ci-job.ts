@@ -55,3 +55,8 @@ export function refOf(tag: string | undefined, branch: string | undefined): stri
 export function eventNamed(name: string | undefined, events: Readonly<Record<string, CiEvent>>): CiEvent {
   return events[name ?? ''] ?? 'other'
 }
+
+/** Removes the user and password of an http address. Many CI systems put a token there. */
+export function withoutCredentials(address: string): string {
+  return address.replace(/^(https?:\/\/)[^/@]*@/i, '$1')
+}

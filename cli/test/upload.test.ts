@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { copyFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { startWorkerProcess } from '../../server/test/support/workers.ts'
@@ -55,6 +55,22 @@ test('0: several files are a list, in the order of the arguments; --quiet says n
   )
   for (const { status, category, git_ref } of json)
     assert.deepEqual([status, category, git_ref], ['finished', 'all', 'main'])
+})
+
+test('2: an option that the API refuses is named once', async () => {
+  const { code, stdout, stderr } = await shiplock(['upload', SARIF, '--repository', 'acme/shop', '--category', 'a b'], {
+    env,
+  })
+  assert.equal(code, 2, stderr)
+  assert.equal(stdout, '')
+  assert.match(stderr, /\nshiplock: --category is not valid\./)
+})
+
+test('1: an empty file, and the others are sent', async () => {
+  const { code, json, stderr } = await shiplock(['upload', file('empty', ''), SARIF, ...REPOSITORY, '--json'], { env })
+  assert.equal(code, 1)
+  assert.match(stderr, /shiplock: \S+empty: The file is empty\.\n/)
+  assert.equal(json.length, 1)
 })
 
 test('0: --no-wait exits once the file is sent', async () => {
@@ -133,7 +149,7 @@ const COUNTS = {
 const WRONG: [what: string, args: string[], message: RegExp][] = [
   ['no file', ['upload', ...REPOSITORY], /Give at least one FILE/],
   ['a file that does not exist', ['upload', 'none.sarif', ...REPOSITORY], /none\.sarif cannot be read \(ENOENT\)/],
-  ['a directory', ['upload', directory, ...REPOSITORY], /cannot be read \(.* is not a file/],
+  ['a directory', ['upload', directory, ...REPOSITORY], /^shiplock: \S+ is not a file; see shiplock upload --help\n$/],
   ['no repository', ['upload', SARIF], /Give the repository with --repository/],
 ]
 
@@ -173,4 +189,18 @@ test('130: after Ctrl-C while a file is sent, the same command again completes t
   const { body } = await api.request('GET', '/v1/security/uploads?limit=100', { key: caller.key })
   const same = body.data.filter(({ category }: { category: string }) => category === 'interrupted')
   assert.equal(same.length, 1)
+})
+
+test('a file of 300 MiB is sent with the memory that a small one takes', async () => {
+  const preload = new URL('./support/print-peak-memory.mjs', import.meta.url).href
+  const peakMib = async (name: string, mib: number) => {
+    const path = file(name, '')
+    truncateSync(path, mib * 2 ** 20)
+    const args = ['upload', path, ...REPOSITORY, '--category', name, '--no-wait']
+    const { code, stderr } = await shiplock(args, { env: { ...env, NODE_OPTIONS: `--import=${preload}` } })
+    assert.equal(code, 0, stderr)
+    return Number(/peak memory: (\d+) KiB/.exec(stderr)?.[1]) / 1024
+  }
+  const [small, large] = [await peakMib('small', 1), await peakMib('large', 300)]
+  assert.ok(large - small < 60, `${large} MiB instead of ${small} MiB`)
 })

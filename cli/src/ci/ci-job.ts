@@ -56,7 +56,10 @@ export function eventNamed(name: string | undefined, events: Readonly<Record<str
   return events[name ?? ''] ?? 'other'
 }
 
-/** Removes the user and password of an http address. Many CI systems put a token there. */
+/**
+ * Removes the user and password of an http address, where many CI systems put a token, and the
+ * password of an ssh address.
+ */
 export function withoutCredentials(address: string): string {
-  return address.replace(/^(https?:\/\/)[^/@]*@/i, '$1')
+  return address.replace(/^(https?:\/\/)[^/]*@/i, '$1').replace(/^(ssh:\/\/[^/:@]*):[^/]*@/i, '$1@')
 }

@@ -9,6 +9,7 @@ import type { Services } from '../../services.ts'
 import type { AttemptKey } from './attempt-deadline.store.ts'
 import { toClaimedRun } from './claimed-run.ts'
 import { readTokenAddress } from './match-token-repository.ts'
+import { keepClaims } from './new-run.store.ts'
 import {
   type CiSystemRun,
   findIdentifiedRun,
@@ -63,7 +64,10 @@ export async function requireHostRun(services: Services, org_id: string, job: To
   const known = await findHostRun(services.sql, org_id, job)
   if (known !== null) {
     const key = { org_id, run_id: known.id, attempt: run.attempt ?? known.newest_attempt }
-    if (await attemptExists(services.sql, key)) return key
+    if (await attemptExists(services.sql, key)) {
+      await keepClaims(services.sql, key, job.claims)
+      return key
+    }
   }
   const asked = { org_id, provider, repository_id: repository.id, run_id: run.external_run_id }
   await services.sql.begin((tx) =>

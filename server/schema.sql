@@ -288,7 +288,11 @@ create table ci_runs (
   constraint ci_runs_pkey PRIMARY KEY (org_id, id),
   constraint ci_runs_check CHECK ((completed_at >= started_at)),
   constraint ci_runs_check1 CHECK (((completed_at IS NULL) = (status = ANY (ARRAY['queued'::text, 'in_progress'::text])))),
-  constraint ci_runs_claimed_check CHECK ((num_nonnulls(claims, claimed_provider, claimed_repository_id) = ANY (ARRAY[0, 3]))),
+  constraint ci_runs_claimed_check CHECK (
+CASE
+    WHEN (provider = 'other'::text) THEN (num_nonnulls(claims, claimed_provider, claimed_repository_id) = ANY (ARRAY[0, 3]))
+    ELSE (num_nonnulls(claimed_provider, claimed_repository_id) = 0)
+END),
   constraint ci_runs_day_number_check CHECK (((day_number >= 1) AND (day_number <= 2000))),
   constraint ci_runs_newest_attempt_check CHECK (((newest_attempt >= 1) AND (newest_attempt <= 999))),
   constraint ci_runs_source_check CHECK ((num_nonnulls(ci_system, credential_type, credential_id, credential_name, day, day_number, deadline_at) =

@@ -47,6 +47,19 @@ test('0: a server that is busy is tried again after the time that it names', asy
   )
 })
 
+test('0: a run that its code host has not reported yet is asked for again', async () => {
+  let tries = 0
+  const { url } = await startScriptedServer((_received, response) => {
+    if (++tries > 1) return sendJson(response, 200, { data: { ...RUN, id: 'gh_run_1', provider: 'github' } })
+    const error = { code: 'run_not_found', message: 'GitHub has not reported this run yet.', details: {} }
+    sendJson(response, 404, { error }, { 'retry-after': '0' })
+  })
+  const { code, stdout, stderr } = await shiplock(ARGS, { env: { SHIPLOCK_URL: url, SHIPLOCK_KEY: 'x' } })
+  assert.equal(code, 0, stderr)
+  assert.equal(stdout, 'gh_run_1\n')
+  assert.match(stderr, /^GitHub has not reported this run yet\. Retrying in 0 s \(try 2 of 6\)\n/)
+})
+
 test('1: what is not the API is said plainly', async () => {
   const { url } = await startScriptedServer(
     (_received, response) => void response.writeHead(200, { 'content-type': 'text/html' }).end('<html>'),
@@ -55,7 +68,7 @@ test('1: what is not the API is said plainly', async () => {
   assert.equal(code, 1)
   assert.match(
     stderr,
-    /^shiplock: The server at http:\S+ answered with text\/html instead of JSON\. Check the URL\. \(200 invalid_response\)\n$/,
+    /^shiplock: The server at http:\S+ answered with text\/html that is not JSON\. Check the URL\. \(200 invalid_response\)\n$/,
   )
 })
 

@@ -7,6 +7,7 @@ import { sarif, sarifResult } from '../../server/test/support/sarif.ts'
 import { COMMANDS } from '../src/commands/commands.ts'
 import { shiplock } from './support/program.ts'
 import { startServer } from './support/server.ts'
+import { shiplockOnTerminal } from './support/terminal.ts'
 
 const server = await startServer()
 const { api, caller, env } = server
@@ -60,6 +61,15 @@ test('a list without a terminal is a table without colours', async () => {
   assert.equal(lines.length, 7)
   assert.match(lines[0] ?? '', /^[0-9a-f-]{36} {2}medium {4}open/)
   assert.ok(!stdout.includes('\u001b'))
+})
+
+test('a list on a terminal fits its width, with coloured severities unless NO_COLOR is set', async () => {
+  const { code, screen } = await shiplockOnTerminal(['findings'], { env })
+  assert.equal(code, 0, screen)
+  assert.ok(screen.includes('\u001b[33mmedium\u001b[0m'), screen)
+  const plain = await shiplockOnTerminal(['findings'], { env: { ...env, NO_COLOR: '1' } })
+  for (const line of plain.screen.split('\r\n')) assert.ok(line.length <= 80, line)
+  assert.ok(!plain.screen.includes('\u001b'), plain.screen)
 })
 
 test('an empty list prints nothing on standard output', async () => {

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { globSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { before, test } from 'node:test'
-import { environment, shiplock, temporaryDirectory } from './support/program.ts'
+import { ended, environment, shiplock, startShiplock, temporaryDirectory } from './support/program.ts'
 import { startServer } from './support/server.ts'
 import { changeStatement, makeKey, signStatement } from './support/statements.ts'
 
@@ -82,6 +83,27 @@ for (const node of NODES) {
     assert.equal(upload.stdout, 'x.sarif: queued\n')
     const job = await shiplock(['run', 'start', '--json'], { node, bin: PROGRAM, env: { ...env, ...JENKINS } })
     assert.equal(job.json?.ci_system, 'jenkins', job.stderr)
+  })
+}
+
+for (const node of olderNodes()) {
+  test('a clone on an older Node: the program runs on the Node of the clone, and signals reach it', async () => {
+    const args = [
+      'run',
+      'exec',
+      ...SOURCE,
+      '--',
+      'sh',
+      '-c',
+      "trap 'exit 5' TERM; echo ready; while :; do sleep 0.05; done",
+    ]
+    const child = startShiplock(args, { node, env })
+    const end = ended(child)
+    await once(child.stdout as NodeJS.ReadableStream, 'data')
+    child.kill('SIGTERM')
+    const { code, stderr } = await end
+    assert.equal(code, 5, stderr)
+    assert.match(stderr, /The run has ended: cancelled/)
   })
 }
 

@@ -29,6 +29,20 @@ test('flexible columns are cut to the width of the terminal', () => {
   )
 })
 
+test('optional columns are left out of a narrow terminal, the last first, and lines are cut as a last resort', () => {
+  const columns: Column<Row>[] = [
+    ...COLUMNS.slice(0, 2),
+    { heading: 'ONE', text: () => 'first', isOptional: true },
+    { heading: 'TWO', text: () => 'second', isOptional: true },
+    ...COLUMNS.slice(2),
+  ]
+  const headings = (width: number) => renderTable(columns, ROWS, { width, hasColours: true }).split('\n')[0]
+  assert.equal(headings(80), 'ID   SEVERITY  ONE    TWO     TITLE')
+  assert.equal(headings(35), 'ID   SEVERITY  ONE    TITLE')
+  assert.equal(headings(25), 'ID   SEVERITY  TITLE')
+  assert.equal(headings(8), 'ID   SE…')
+})
+
 test('only the severity is coloured', () => {
   const lines = renderTable(COLUMNS, ROWS, { width: 80, hasColours: true }).split('\n')
   assert.equal(lines[0], 'ID   SEVERITY  TITLE')
@@ -45,7 +59,7 @@ test('control characters of a title do not reach the terminal', () => {
 test('no line is wider than the terminal, with wide and combining characters, too', () => {
   const title = fc.string({ unit: fc.constantFrom('a', '漢', '😀', 'e\u0301', ' '), maxLength: 60 })
   fc.assert(
-    fc.property(fc.array(title, { minLength: 1 }), fc.integer({ min: 40, max: 120 }), (titles, width) => {
+    fc.property(fc.array(title, { minLength: 1 }), fc.integer({ min: 5, max: 120 }), (titles, width) => {
       const rows = titles.map((text) => ({ id: 'id', severity: 'low', title: text }))
       const plain = renderTable(COLUMNS, rows, { width, hasColours: false })
       const colours = renderTable(COLUMNS, rows, { width, hasColours: true })

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { copyFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { startWorkerProcess } from '../../server/test/support/workers.ts'
@@ -189,4 +189,18 @@ test('130: after Ctrl-C while a file is sent, the same command again completes t
   const { body } = await api.request('GET', '/v1/security/uploads?limit=100', { key: caller.key })
   const same = body.data.filter(({ category }: { category: string }) => category === 'interrupted')
   assert.equal(same.length, 1)
+})
+
+test('a file of 300 MiB is sent with the memory that a small one takes', async () => {
+  const preload = new URL('./support/print-peak-memory.mjs', import.meta.url).href
+  const peakMib = async (name: string, mib: number) => {
+    const path = file(name, '')
+    truncateSync(path, mib * 2 ** 20)
+    const args = ['upload', path, ...REPOSITORY, '--category', name, '--no-wait']
+    const { code, stderr } = await shiplock(args, { env: { ...env, NODE_OPTIONS: `--import=${preload}` } })
+    assert.equal(code, 0, stderr)
+    return Number(/peak memory: (\d+) KiB/.exec(stderr)?.[1]) / 1024
+  }
+  const [small, large] = [await peakMib('small', 1), await peakMib('large', 300)]
+  assert.ok(large - small < 60, `${large} MiB instead of ${small} MiB`)
 })

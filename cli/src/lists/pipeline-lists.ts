@@ -36,9 +36,9 @@ export const deploymentsCommand = listCommand({
     { heading: 'STATUS', text: ({ status }) => status },
     { heading: 'ENVIRONMENT', text: ({ environment }) => environment, isFlexible: true },
     { heading: 'REPOSITORY', text: ({ repository_full_name }) => repository_full_name, isFlexible: true },
-    { heading: 'BRANCH', text: ({ branch }) => branch, isFlexible: true },
-    { heading: 'COMMIT', text: ({ commit_sha }) => shortCommit(commit_sha) },
-    { heading: 'CREATED', text: ({ created_at }) => shortTime(created_at) },
+    { heading: 'BRANCH', text: ({ branch }) => branch, isFlexible: true, isOptional: true },
+    { heading: 'COMMIT', text: ({ commit_sha }) => shortCommit(commit_sha), isOptional: true },
+    { heading: 'CREATED', text: ({ created_at }) => shortTime(created_at), isOptional: true },
   ],
 })
 
@@ -64,10 +64,10 @@ export const runsCommand = listCommand({
     { heading: 'STATUS', text: ({ status }) => status },
     { heading: 'WORKFLOW', text: ({ workflow_name }) => workflow_name, isFlexible: true },
     { heading: 'REPOSITORY', text: ({ repository_full_name }) => repository_full_name, isFlexible: true },
-    { heading: 'BRANCH', text: ({ branch }) => branch, isFlexible: true },
-    { heading: 'COMMIT', text: ({ commit_sha }) => shortCommit(commit_sha) },
-    { heading: 'TRUST', text: ({ trust }) => trust },
-    { heading: 'STARTED', text: ({ started_at }) => shortTime(started_at) },
+    { heading: 'BRANCH', text: ({ branch }) => branch, isFlexible: true, isOptional: true },
+    { heading: 'COMMIT', text: ({ commit_sha }) => shortCommit(commit_sha), isOptional: true },
+    { heading: 'TRUST', text: ({ trust }) => trust, isOptional: true },
+    { heading: 'STARTED', text: ({ started_at }) => shortTime(started_at), isOptional: true },
   ],
 })
 
@@ -102,10 +102,10 @@ export const changesCommand = listCommand({
   },
   columns: [
     { heading: 'ID', text: ({ id }) => id },
-    { heading: 'LANDED', text: ({ landed_at }) => shortTime(landed_at) },
+    { heading: 'LANDED', text: ({ landed_at }) => shortTime(landed_at), isOptional: true },
     { heading: 'REPOSITORY', text: ({ repository }) => repository.full_name, isFlexible: true },
-    { heading: 'BRANCH', text: ({ branch }) => branch, isFlexible: true },
-    { heading: 'COMMIT', text: ({ commits }) => shortCommit(commits.merge) },
+    { heading: 'BRANCH', text: ({ branch }) => branch, isFlexible: true, isOptional: true },
+    { heading: 'COMMIT', text: ({ commits }) => shortCommit(commits.merge), isOptional: true },
     {
       heading: 'CHANGE',
       text: ({ pull_request, landed_by }) =>

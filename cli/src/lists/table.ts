@@ -7,30 +7,61 @@ export type Column<Row> = {
   text(row: Row): string | null
   /** True for the column that is cut if the terminal is too narrow. */
   isFlexible?: boolean
+  /** True for a column that is left out if the terminal is too narrow for all of them. */
+  isOptional?: boolean
   /** True for a column of severities, which are coloured on a terminal. */
   isSeverity?: boolean
 }
 
-export type TableStyle = {
+type TableStyle = {
   /** The width of the terminal; null if the output is none, so that nothing is cut. */
   width: number | null
   hasColours: boolean
 }
 
 const GAP = 2
-const FLEXIBLE_MIN = 12
+const FLEXIBLE_MIN = 10
 
 /** A table with one line for each row. Control characters in it are shown as escapes. */
-export function renderTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[], style: TableStyle): string {
-  const cells = rows.map((row) => columns.map(({ text }) => printable(text(row) ?? '')))
+export function renderTable<Row>(all: readonly Column<Row>[], rows: readonly Row[], style: TableStyle): string {
+  const columns = fittingColumns(all, rows, style.width)
+  const cells = cellsOf(columns, rows)
   const widths = fitted(columns, naturalWidths(columns, cells), style.width)
-  const line = (texts: string[]) => texts.map((text, index) => padded(text, widths[index] ?? 0)).join(' '.repeat(GAP))
-  const heading = line(columns.map((column) => column.heading)).trimEnd()
-  const body = cells.map((texts) => {
-    const shown = line(texts).trimEnd()
-    return style.hasColours ? coloured(shown, texts, columns, widths) : shown
-  })
+  const line = (texts: string[]) => {
+    const whole = texts
+      .map((text, index) => padded(text, widths[index] ?? 0))
+      .join(' '.repeat(GAP))
+      .trimEnd()
+    return style.width !== null && widthOf(whole) > style.width ? padded(whole, style.width) : whole
+  }
+  const heading = line(columns.map((column) => column.heading))
+  const body = cells.map((texts) => (style.hasColours ? coloured(line(texts), texts, columns, widths) : line(texts)))
   return [heading, ...body].join('\n')
+}
+
+/** Leaves out optional columns, the last first, until the others fit when they are cut. */
+function fittingColumns<Row>(
+  all: readonly Column<Row>[],
+  rows: readonly Row[],
+  width: number | null,
+): readonly Column<Row>[] {
+  if (width === null) return all
+  const natural = naturalWidths(all, cellsOf(all, rows))
+  const shown = all.map((column, index) => ({ column, min: minWidth(column, natural[index] ?? 0) }))
+  while (shown.reduce((sum, { min }) => sum + min, GAP * (shown.length - 1)) > width) {
+    const last = shown.findLastIndex(({ column }) => column.isOptional)
+    if (last < 0) break
+    shown.splice(last, 1)
+  }
+  return shown.map(({ column }) => column)
+}
+
+function minWidth<Row>({ isFlexible }: Column<Row>, natural: number): number {
+  return isFlexible ? Math.min(natural, FLEXIBLE_MIN) : natural
+}
+
+function cellsOf<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string[][] {
+  return rows.map((row) => columns.map(({ text }) => printable(text(row) ?? '')))
 }
 
 function naturalWidths<Row>(columns: readonly Column<Row>[], cells: string[][]): number[] {
@@ -83,7 +114,7 @@ function widthOf(text: string): number {
 /** The codes of the terminal (SGR) for each severity. */
 const COLOURS: Record<string, string> = { critical: '1;31', high: '31', medium: '33', low: '36', info: '2' }
 
-/** Colours the severities of a line. The columns before them are never cut. */
+/** Colours the severity of a line, if the line has room for it. The columns before it are never cut. */
 function coloured<Row>(
   line: string,
   texts: string[],
@@ -95,5 +126,6 @@ function coloured<Row>(
   const code = COLOURS[severity]
   if (code === undefined) return line
   const at = widths.slice(0, index).reduce((sum, width) => sum + width + GAP, 0)
+  if (!line.startsWith(severity, at)) return line
   return `${line.slice(0, at)}\u001b[${code}m${severity}\u001b[0m${line.slice(at + severity.length)}`
 }

@@ -16,10 +16,15 @@ export function errorOf(answer: Answer): ShiplockError {
   const refusal = isRedirect(answer) ? redirected(answer) : refusalOf(answer)
   return new ShiplockError({
     ...refusal,
-    retryable: refusal.retryable === true || RETRYABLE_STATUSES.includes(answer.status),
+    retryable: refusal.retryable === true || RETRYABLE_STATUSES.includes(answer.status) || isEarly(refusal),
     requestId: answer.header('x-request-id') ?? answer.header('x-amz-request-id'),
     retryAfterMs: retryAfterMs(answer.header('retry-after'), Date.now()),
   })
+}
+
+/** A connected code host has not told the server of the run yet. It will. */
+function isEarly({ code }: Refusal): boolean {
+  return code === 'run_not_found'
 }
 
 /** The error for a success whose body is not JSON: something else than the API answered. */
@@ -34,7 +39,7 @@ export function notJson(answer: Answer): ShiplockError {
 }
 
 /** Seconds or an HTTP date (RFC 9110 §10.2.3) as a time from now. Null for anything else. */
-export function retryAfterMs(value: string | null, nowMs: number): number | null {
+function retryAfterMs(value: string | null, nowMs: number): number | null {
   if (value === null) return null
   if (/^\s*\d+\s*$/.test(value)) return Number(value) * 1000
   const at = /[a-z]/i.test(value) ? Date.parse(value) : Number.NaN

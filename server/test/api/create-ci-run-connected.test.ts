@@ -109,6 +109,22 @@ test('a token creates its run while the connection is suspended', async () => {
   await setStatus('active')
 })
 
+test("the code host's run keeps the claims that first identified its job", async () => {
+  const claimsOf = async (runId: string) =>
+    (await api.services.sql`select claims from ci_runs where org_id = ${caller.orgId} and id = ${runId}`)[0]?.claims
+  const [created, reported] = [newRunClaims({ environment: 'production' }), newRunClaims({ environment: 'staging' })]
+  for (const claims of [created, reported]) await applyRuns(api.services, source, runOf(claims))
+  await sendReport(api, caller, `gh_run_${created.run_id}`)
+  assert.equal(await claimsOf(`gh_run_${created.run_id}`), null)
+  await caller.send('POST', '/v1/ci/runs', ownRun(created), created)
+  await caller.send('POST', '/v1/ci/runs', ownRun(created), { ...created, environment: 'later' })
+  assert.equal((await claimsOf(`gh_run_${created.run_id}`)).environment, 'production')
+  await caller.send('POST', `/v1/ci/runs/gh_run_${reported.run_id}/reports`, { job: {} }, reported)
+  assert.equal((await claimsOf(`gh_run_${reported.run_id}`)).environment, 'staging')
+  await applyRuns(api.services, source, runOf(reported))
+  assert.equal((await claimsOf(`gh_run_${reported.run_id}`)).run_id, reported.run_id)
+})
+
 test("a report of the token is verified for the code host's run; one of an API key is not", async () => {
   const claims = newRunClaims()
   await applyRuns(api.services, source, runOf(claims))

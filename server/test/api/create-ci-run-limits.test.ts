@@ -7,6 +7,7 @@ import { BUILT_IN_PLANS } from '../../src/organizations/plan.ts'
 import { type Answer, type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { assertError } from '../support/assert-error.ts'
 import { createRun, postRun } from '../support/ci-runs.ts'
+import { newRunClaims, ownRun, startTokenCaller } from '../support/token-caller.ts'
 
 const DAY_MS = 86_400_000
 
@@ -120,6 +121,16 @@ test('429 rate_limited beyond the monthly runs of the plan, exact under concurre
   assert.equal((await postRun(api, caller, { external_run_id, attempt: 2 })).status, 201)
   const other = await api.caller({ orgId: caller.orgId })
   assertError(await postRun(api, other), 429, 'rate_limited')
+})
+
+test('runs of tokens count toward the monthly runs of the plan', async () => {
+  const caller = await startTokenCaller(api, { plan: 'tiny' })
+  for (let made = 0; made < 2; made += 1) await createRun(api, caller)
+  const [claims, next] = [newRunClaims(), newRunClaims()]
+  assert.equal((await caller.send('POST', '/v1/ci/runs', ownRun(claims), claims)).status, 201)
+  assertError(await caller.send('POST', '/v1/ci/runs', ownRun(next), next), 429, 'rate_limited')
+  assert.equal((await caller.send('POST', '/v1/ci/runs', ownRun(claims), claims)).status, 200)
+  await caller.close()
 })
 
 test('the limit starts again in the next month', async () => {

@@ -5,7 +5,7 @@ import { readRunEvidence } from '../../src/ci/evidence/run-evidence.store.ts'
 import { viewOf } from '../../src/compliance/input/evidence-view.ts'
 import { readPolicyInput } from '../../src/compliance/input/read-policy-input.ts'
 import { startTestApi, type TestApi } from '../support/api.ts'
-import { artifactOf, putArtifact, scan, sendReport, TESTS } from '../support/ci-reports.ts'
+import { artifactOf, putArtifact, scan, sendReport, TESTS, uploadArtifact } from '../support/ci-reports.ts'
 import { createRun, patchRun } from '../support/ci-runs.ts'
 import { listFindings } from '../support/findings.ts'
 import { configureGate } from '../support/gates.ts'
@@ -169,4 +169,17 @@ test("a token cannot report findings for another repository by a report for that
   await reportScan(other.id, newRunClaims())
   const [finding] = await listFindings(api, caller)
   assert.deepEqual([finding?.repository, finding?.repository_id], ['acme/shop', '7770001'])
+})
+
+test('an attestation is not more trustworthy than the artifact that its figures come from', async () => {
+  const claims = newRunClaims()
+  const { id } = await startRun(claims)
+  const sent = (await report(id, claims, { attestations: [scan({ artifact: 'sast.sarif' })] })).body.data
+  await uploadArtifact(api, caller, { run_id: id, report_id: sent.report_id }, 'sast.sarif', SCAN)
+  await drainQueue(api)
+  const [stored] = await api.services.sql<Json[]>`
+    select trust, parsed is not null as is_parsed
+    from ci_attestations
+    where org_id = ${caller.orgId}`
+  assert.deepEqual({ ...stored }, { trust: 'self_reported', is_parsed: true })
 })

@@ -20,12 +20,13 @@ type TokenCallerOptions = {
   provider?: TrustProvider
   /** The path of the issuer. GitHub Enterprise Server has `/_services/token`. */
   path?: string
+  plan?: string
 }
 
 /** Starts an issuer that one organization trusts. */
 export async function startTokenCaller(api: TestApi, options: TokenCallerOptions = {}): Promise<TokenCaller> {
-  const { provider = 'github', path = '' } = options
-  const caller = await api.caller()
+  const { provider = 'github', path = '', ...callerOptions } = options
+  const caller = await api.caller(callerOptions)
   const issuer = await startIssuer({ path })
   const { id } = await createTrust(api, caller.orgId, { issuer: issuer.url, provider })
   const sign = (claims: Claims = {}) => issuer.sign(CLAIMS[provider](api, claims))

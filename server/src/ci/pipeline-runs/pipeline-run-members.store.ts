@@ -3,10 +3,9 @@ import { type AttemptTable, completedAt, statusAt } from '../runs/attempt-deadli
 
 /**
  * SQL: the members of a pipeline run's JSON object that differ from run to run, without the braces.
- * Those that only code hosts provide are read by another query, because it would
- * be set up for pages without such runs, too.
- * They are written one by one, which takes half the time of `row_to_json`; values that occur more
- * than once are converted once.
+ * Those that only code hosts provide are read by another query, because it would be set up for
+ * pages without such runs, too. They are written one by one, which takes half the time of
+ * `row_to_json`; values that occur more than once are converted once.
  */
 export function pipelineRunMembers(db: Db, now: Date) {
   return db`(
@@ -41,8 +40,13 @@ export function pipelineRunMembers(db: Db, now: Date) {
 /** The members that code hosts describe in more detail, after a comma. */
 function triggerMembers(db: Db) {
   return db`
-    ',"trigger":{"event":' || once.event || ',"kind":' || once.event || ',"actor":' || once.actor
+    ',"trigger":{"event":' || coalesce(${claimedEvent(db)}, once.event) || ',"kind":' || once.event || ',"actor":' || once.actor
       || ',"pull_request":null,"merged_pull_request":null},"actor_login":' || once.actor`
+}
+
+/** The event as the CI system names it, if a token has told. */
+function claimedEvent(db: Db) {
+  return db`to_json(coalesce(run.claims ->> 'event_name', run.claims ->> 'pipeline_source'))::text`
 }
 
 /** The earlier attempts, each followed by a comma. Runs with a single attempt skip the query. */

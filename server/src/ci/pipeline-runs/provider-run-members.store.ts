@@ -1,8 +1,8 @@
 import type { Db } from '../../platform/db/sql.ts'
 
 /**
- * The members of runs that only code hosts provide, without the braces, by the id of the
- * run. Ids that are not numbers, such as UUIDs, are null.
+ * The members of runs that only code hosts provide, without the braces, by the id of the run. Ids
+ * that are not numbers, such as UUIDs, are null.
  */
 export async function readProviderMembers(
   db: Db,

@@ -160,7 +160,7 @@ function finishedBetween(before: RunCourse | null, after: RunCourse): Attempt[] 
   return [...after.earlier, after.newest].filter((attempt) => isFinal(attempt.status) && !known.has(stateOf(attempt)))
 }
 
-/** Gives the verified runs of a renamed repository its present name, in batches. Safe to repeat. */
+/** Gives the runs of a renamed repository its present name, in batches. Safe to repeat. */
 export async function renameVerifiedRuns({ sql }: Services, repository: RepositoryKey): Promise<void> {
   let last: string | null = ''
   while (last !== null) last = await renameRuns(sql, repository, last)

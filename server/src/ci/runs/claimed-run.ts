@@ -34,7 +34,12 @@ export function toClaimedRun(actor: Actor, { job, repository, body }: ClaimedRun
     event: job.event === 'other' ? (body?.event ?? 'other') : job.event,
     trust: trustOfJob(job, null),
     credential: actor.credential,
-    claimed: { provider: job.provider, repository_id: job.repository.id, claims: job.claims },
+    claimed: {
+      provider: job.provider,
+      repository_id: job.repository.id,
+      host: job.repository.host,
+      claims: job.claims,
+    },
     attempt: toAttempt(job, body, now),
     created_at: now,
   }
@@ -65,8 +70,7 @@ export function refuseContradictions(job: TokenJob, { attempt, commit_sha, ref }
 
 /**
  * True if two refs mean the same: `main` and `refs/heads/main`, and `v1` and `refs/tags/v1`,
- * because
- * CI systems leave the prefix out.
+ * because CI systems leave the prefix out.
  */
 function isSameRef(one: string, other: string): boolean {
   return one === other || shortRef(one) === other || one === shortRef(other)

@@ -4,11 +4,11 @@ import { MINUTE_MS } from '../../platform/clock.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import { invalidField } from '../../platform/http/errors.ts'
 import { newRunId } from '../../platform/ids.ts'
-import { defaultHost, splitAddress } from '../../repositories/repository-identity.ts'
+import { splitAddress } from '../../repositories/repository-identity.ts'
 import { findOnHost } from '../../repositories/repository-lookup.store.ts'
 import type { Services } from '../../services.ts'
 import { refuseContradictions, toClaimedRun } from './claimed-run.ts'
-import { isSameAddress, matchTokenRepository } from './match-token-repository.ts'
+import { hostOf, isSameAddress, matchTokenRepository } from './match-token-repository.ts'
 import { normalizeRepository, RepositoryAddressError } from './repository-address.ts'
 import type { NewCiRun } from './run.schema.ts'
 import { readRun } from './run.store.ts'
@@ -18,11 +18,9 @@ import { asCiSystemRun, isHostConnected, jobOf, requireHostRun } from './token-r
 
 /**
  * Creates a run, adds an attempt to a stored run, or returns the stored attempt. A token can name
- * its
- * own run, which is the one of the code host if one is connected. Safe to repeat and to call
+ * its own run, which is the one of the code host if one is connected. Safe to repeat and to call
  * concurrently. Errors: 400 `invalid_request` for the repository, and for fields that contradict
- * the
- * token; those of `storeRun` and of `requireHostRun`.
+ * the token; those of `storeRun` and of `requireHostRun`.
  */
 export async function createRun(
   services: Services,
@@ -59,8 +57,7 @@ function readRepository(address: string): string {
 
 /**
  * The repository of a run that a token reports. It must be the token's own. Its name in the claims
- * is
- * newer than another one that the organization knows.
+ * is newer than another one that the organization knows.
  */
 async function requireRepository(db: Db, orgId: string, job: TokenJob, given: string): Promise<string> {
   const match = await matchTokenRepository(db, orgId, job, (address) => isSameAddress(address, given))
@@ -70,9 +67,9 @@ async function requireRepository(db: Db, orgId: string, job: TokenJob, given: st
 }
 
 /** Without a name in the claims, every name on the code host that no other repository has. */
-async function canBeNamed(db: Db, orgId: string, { provider }: TokenJob, address: string): Promise<boolean> {
+async function canBeNamed(db: Db, orgId: string, job: TokenJob, address: string): Promise<boolean> {
   const { host, name } = splitAddress(address)
-  return host === defaultHost(provider) && (await findOnHost(db, orgId, host, name)) === null
+  return host === hostOf(job) && (await findOnHost(db, orgId, host, name)) === null
 }
 
 function toRun(actor: Actor, input: NewCiRun, repository: string, now: Date): RunToStore {

@@ -1,8 +1,10 @@
 import type { Actor } from '../../access/actor.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { invalidField } from '../../platform/http/errors.ts'
+import { splitAddress } from '../../repositories/repository-identity.ts'
 import { toClaimedRun } from './claimed-run.ts'
 import { readTokenAddress } from './match-token-repository.ts'
+import { keepClaims } from './new-run.store.ts'
 import { type IdentifiedRun, lockRun } from './run.store.ts'
 import { takeOver } from './store-run.ts'
 import { isOwnButUnclaimed, jobOf } from './token-run.ts'
@@ -13,13 +15,16 @@ export type RunToChange = IdentifiedRun & { stated: TrustClass }
 
 /**
  * Locks a run until the transaction ends; null when it does not exist. If the actor's token names
- * it
- * and only API keys have reported it so far, it gets the fields that the claims give.
+ * it, the run keeps the claims. If only API keys have reported it so far, it also gets the fields
+ * that the claims give.
  */
 export async function lockRunFor(tx: Tx, actor: Actor, runId: string, now: Date): Promise<RunToChange | null> {
   const stored = await lockRun(tx, actor.org_id, runId)
   if (stored === null) return null
   const run = (await claimOwn(tx, actor, stored, now)) ?? stored
+  const job = jobOf(actor)
+  if (job !== null && run.provider !== 'other' && isRunOf(job, run))
+    await keepClaims(tx, { org_id: actor.org_id, run_id: runId }, job.claims)
   return { ...run, stated: trustOf(actor.credential, run) }
 }
 
@@ -28,7 +33,8 @@ async function claimOwn(tx: Tx, actor: Actor, stored: IdentifiedRun, now: Date):
   if (job === null || !(await isOwnButUnclaimed(tx, actor.org_id, job, stored))) return null
   const repository = await readTokenAddress(tx, actor.org_id, job)
   const trust = await takeOver(tx, stored, toClaimedRun(actor, { job, repository, body: null }, now))
-  return trust && { ...stored, trust, repository: { provider: job.provider, id: job.repository.id } }
+  const { host } = splitAddress(repository)
+  return trust && { ...stored, trust, repository: { provider: job.provider, id: job.repository.id, host } }
 }
 
 /**

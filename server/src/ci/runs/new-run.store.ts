@@ -13,7 +13,13 @@ export type NewRun = RunRow & {
 }
 
 /** The repository that a token names, and the claims that identified its job. */
-export type ClaimedRun = { provider: string; repository_id: string; claims: Record<string, string> }
+export type ClaimedRun = {
+  provider: string
+  repository_id: string
+  /** Null if the issuer does not tell the code host. Otherwise it is that of the run's `repository`. */
+  host: string | null
+  claims: Record<string, string>
+}
 
 /** The columns of an inserted run that its caller does not know yet. */
 export type InsertedRun = { id: string; linked_repository: LinkedRepository | null }
@@ -61,8 +67,7 @@ function toRecord({ credential, attempt, claimed, ...run }: NewRun) {
 
 /**
  * Gives a run that a weaker credential has created the fields that the claims of its token give.
- * The
- * run is locked.
+ * The run is locked.
  */
 export async function takeOverRun(
   tx: Tx,
@@ -80,6 +85,20 @@ export async function takeOverRun(
       claimed_repository_id = ${claimed.repository_id}, updated_at = ${at}
     where org_id = ${org_id}
       and id = ${id}`
+}
+
+/** Keeps the claims that first identified a job of a code host's run. */
+export async function keepClaims(
+  db: Db,
+  { org_id, run_id }: { org_id: string; run_id: string },
+  claims: Record<string, string>,
+): Promise<void> {
+  await db`
+    update ci_runs
+    set claims = ${db.json(claims)}
+    where org_id = ${org_id}
+      and id = ${run_id}
+      and claims is null`
 }
 
 const DAY_NUMBERS_AT_ONCE = 500

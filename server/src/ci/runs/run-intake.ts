@@ -34,8 +34,8 @@ type Credential = { org_id: string; id: string }
 
 /**
  * Hands out candidates for the day number of a new run. A unique index refuses a number that
- * another process has used in the meantime, and the caller takes the next one. This keeps the
- * limit exact without a row that every insert has to lock (docs/adr/0002-day-numbers.md).
+ * another process has used in the meantime, and the caller takes the next one. This keeps the limit
+ * exact without a row that every insert has to lock (docs/adr/0002-day-numbers.md).
  */
 class DayNumbers {
   readonly #sql: Sql

@@ -77,8 +77,7 @@ function asStored({ trust, ...run }: NewRun, { linked_repository }: InsertedRun)
 
 /**
  * Adds an attempt to a stored run, or returns the stored attempt; null when the run is not stored.
- * A
- * token takes over its own run if only API keys have reported it.
+ * A token takes over its own run if only API keys have reported it.
  */
 async function repeatRun(tx: Tx, run: RunToStore): Promise<CreatedRun | null> {
   const stored = await lockRunByExternalId(tx, run.org_id, run)
@@ -99,7 +98,8 @@ async function repeatRun(tx: Tx, run: RunToStore): Promise<CreatedRun | null> {
 /** Refuses a run of another code host or CI server that has the same number. */
 function refuseOther({ repository: known }: IdentifiedRun, claimed: ClaimedRun | null): void {
   if (claimed === null || known === null) return
-  if (known.provider === claimed.provider && known.id === claimed.repository_id) return
+  const isOnHost = claimed.host === null || known.host === claimed.host
+  if (known.provider === claimed.provider && known.id === claimed.repository_id && isOnHost) return
   throw new ApiError(409, 'run_conflict', 'A run of another repository has the same CI system and external run id.')
 }
 

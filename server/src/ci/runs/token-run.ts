@@ -9,6 +9,7 @@ import type { Services } from '../../services.ts'
 import type { AttemptKey } from './attempt-deadline.store.ts'
 import { toClaimedRun } from './claimed-run.ts'
 import { readTokenAddress } from './match-token-repository.ts'
+import { keepClaims } from './new-run.store.ts'
 import {
   type CiSystemRun,
   findIdentifiedRun,
@@ -32,11 +33,9 @@ export function jobOf({ credential }: Actor): TokenJob | null {
 
 /**
  * The run and the attempt that the actor's token names: the run of the code host if one is
- * connected
- * for the repository. Otherwise, the run or the attempt is created from the claims. Safe to repeat
- * and
- * to call concurrently. Errors: 400 `invalid_request` for a token that names no run; 404
- * `run_not_found` if the code host has not reported the run yet; those of `storeRun`.
+ * connected for the repository. Otherwise, the run or the attempt is created from the claims. Safe
+ * to repeat and to call concurrently. Errors: 400 `invalid_request` for a token that names no run;
+ * 404 `run_not_found` if the code host has not reported the run yet; those of `storeRun`.
  */
 export async function requireTokenRun(
   services: Services,
@@ -65,7 +64,10 @@ export async function requireHostRun(services: Services, org_id: string, job: To
   const known = await findHostRun(services.sql, org_id, job)
   if (known !== null) {
     const key = { org_id, run_id: known.id, attempt: run.attempt ?? known.newest_attempt }
-    if (await attemptExists(services.sql, key)) return key
+    if (await attemptExists(services.sql, key)) {
+      await keepClaims(services.sql, key, job.claims)
+      return key
+    }
   }
   const asked = { org_id, provider, repository_id: repository.id, run_id: run.external_run_id }
   await services.sql.begin((tx) =>

@@ -8,9 +8,8 @@ const ACCEPTED = ['verified', 'uploaded']
 
 /**
  * Returns the input with only the evidence that the terms accept: without `trust: any`, nothing
- * that
- * is self-reported or untrusted, and nothing older than `max_age_ms`. Open findings and issues are
- * always kept, because removing them would make the repository look safer than it is.
+ * that is self-reported or untrusted, and nothing older than `max_age_ms`. Open findings and issues
+ * are always kept, because removing them would make the repository look safer than it is.
  */
 export function viewOf(input: PolicyInput, { trust, max_age_ms }: EvidenceTerms): PolicyInput {
   const isTrusted = (item: { trust: string }) => trust === 'any' || ACCEPTED.includes(item.trust)

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { HttpServer } from '../../platform/http/http-server.ts'
+import { ForbiddenResponse } from '../../platform/http/openapi.ts'
 import { Envelope } from '../../platform/http/schemas.ts'
 import type { Services } from '../../services.ts'
 import { DeploymentPath } from '../deployment.schema.ts'
@@ -26,7 +27,7 @@ export async function answerRoutes(app: HttpServer, services: Services): Promise
         tags: ['Deployments'],
         params: DeploymentPath,
         body: NewAnswer,
-        response: { 200: Envelope(Approved, 'The approval was recorded.') },
+        response: { 200: Envelope(Approved, 'The approval was recorded.'), 403: ForbiddenResponse },
       },
     },
     async ({ actor, params, body }) => {
@@ -52,7 +53,7 @@ export async function answerRoutes(app: HttpServer, services: Services): Promise
         tags: ['Deployments'],
         params: DeploymentPath,
         body: NewAnswer,
-        response: { 200: Envelope(Rejected, 'The rejection was recorded.') },
+        response: { 200: Envelope(Rejected, 'The rejection was recorded.'), 403: ForbiddenResponse },
       },
     },
     async ({ actor, params, body }) => {

@@ -11,7 +11,7 @@ const ERROR_RESPONSES: Record<string, [schema: string, description: string]> = {
   ],
   401: ['GatewayRejection', 'The credential is missing or not valid. The body does not state the reason.'],
   402: ['Error', '`plan_required`: the plan of the organization does not include API access or this feature.'],
-  403: ['GatewayRejection', 'The API key does not have the scope that this operation requires.'],
+  403: ['GatewayRejection', 'The credential does not have the scope that this operation requires.'],
   404: ['Error', '`not_found`: the organization has no such object within its data retention.'],
   429: ['Error', '`rate_limited`: too many requests. Wait for the number of seconds in `Retry-After`.'],
   500: ['Error', '`internal_error`: the server failed.'],
@@ -21,6 +21,12 @@ const WRITE_ERROR_RESPONSES: typeof ERROR_RESPONSES = {
   409: ['Error', 'The request conflicts with the stored state. `error.code` states the reason.'],
   413: ['Error', '`payload_too_large`: the body exceeds the size limit of this operation.'],
   415: ['Error', '`unsupported_media_type`: the body is not `application/json`.'],
+}
+
+/** The response 403 of an operation that has an error of its own with this status. */
+export const ForbiddenResponse = {
+  description: 'The credential does not have the scope that this operation requires, or an error of this operation.',
+  content: { 'application/json': { schema: { anyOf: [{ $ref: 'GatewayRejection#' }, { $ref: 'Error#' }] } } },
 }
 
 /** Allows only resources of this server. It does not force TLS: that is the operator's decision. */

@@ -46,9 +46,9 @@ export type CreatedUpload = {
 /**
  * Registers a report and returns where to PUT it. The same file for the same repository, category
  * and ref returns the existing upload and does not count against the limit. If it names another
- * commit, the findings of the file are attributed to this commit. Throws 400
- * `invalid_request` or `REPOSITORY_AMBIGUOUS`, 403 `forbidden` if a token names another repository
- * than its own, 413 `payload_too_large`, and 429 `rate_limited`.
+ * commit, the findings of the file are attributed to this commit. Throws 400 `invalid_request` or
+ * `REPOSITORY_AMBIGUOUS`, 403 `forbidden` if a token names another repository than its own, 413
+ * `payload_too_large`, and 429 `rate_limited`.
  */
 export async function createUpload(services: Services, actor: Actor, input: NewSecurityUpload): Promise<CreatedUpload> {
   refuseTooLarge(actor, input.size)

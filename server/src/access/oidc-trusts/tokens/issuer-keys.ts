@@ -12,9 +12,6 @@ const RETRY_MS = MINUTE_MS
 /** The same, as long as there are no keys at all. */
 const FIRST_RETRY_MS = 10_000
 
-/** The keys of an issuer. `reading` counts how often they have been read. */
-export type KeySet = { find: LocalJWKSet; reading: number }
-
 type Needs = Pick<Services, 'clock' | 'log'>
 
 /** The key sets of the issuers of live trusts, each read by itself. */
@@ -36,13 +33,13 @@ export class IssuerKeySets {
 }
 
 /**
- * Reads the keys of one issuer as rarely as possible. Simultaneous calls share one request, and a
- * failing issuer is asked at most once a minute.
+ * Reads the keys of one issuer as rarely as possible. Simultaneous calls share one request. A
+ * failing issuer is not asked for every token.
  */
 class IssuerKeys {
   readonly #issuer: string
   readonly #needs: Needs
-  #keys: (KeySet & { readAt: number }) | null = null
+  #keys: { find: LocalJWKSet; readAt: number } | null = null
   #location: { url: string; readAt: number } | null = null
   #reading: Promise<void> | null = null
   #failure: { message: string; at: number } | null = null
@@ -60,9 +57,9 @@ class IssuerKeys {
   }
 
   /** The keys, which may be up to 24 hours old. Throws `IssuerError` if there are none. */
-  async current(): Promise<KeySet> {
+  async current(): Promise<LocalJWKSet> {
     if (this.#age() >= FRESH_MS && this.#mayRetry()) await this.#read()
-    if (this.#keys !== null && this.#age() < USABLE_MS) return this.#keys
+    if (this.#keys !== null && this.#age() < USABLE_MS) return this.#keys.find
     throw new IssuerError(this.#failure?.message ?? `${this.#issuer} has no keys.`)
   }
 
@@ -71,17 +68,17 @@ class IssuerKeys {
    * yet. `since` is the number of readings when the check of the token began: keys that were read
    * since then are new enough.
    */
-  async afterUnknownKey(since: number): Promise<KeySet | null> {
+  async afterUnknownKey(since: number): Promise<LocalJWKSet | null> {
     const now = this.#now()
     const isRecent = this.#unknownKeyAt !== null && Math.abs(now - this.#unknownKeyAt) < RETRY_MS
     if (this.#readings !== since) {
       if (!isRecent) this.#unknownKeyAt = now
-      return this.#keys
+      return this.#keys?.find ?? null
     }
     if (this.#reading === null && (isRecent || !this.#mayRetry())) return null
     this.#unknownKeyAt = now
     await this.#read()
-    return this.#keys
+    return this.#keys?.find ?? null
   }
 
   #now(): number {
@@ -114,7 +111,7 @@ class IssuerKeys {
       this.#location = { url: await fetchKeySetUrl(this.#issuer), readAt }
     const find = createLocalJWKSet(await fetchKeySet(this.#location.url))
     this.#readings += 1
-    this.#keys = { find, reading: this.#readings, readAt }
+    this.#keys = { find, readAt }
     this.#failure = null
   }
 

@@ -1,4 +1,4 @@
-import { compactVerify, decodeJwt, decodeProtectedHeader, errors } from 'jose'
+import { compactVerify, decodeJwt, decodeProtectedHeader, errors, type LocalJWKSet } from 'jose'
 import type { Services } from '../../../services.ts'
 import { AccessCache } from '../../access-cache.ts'
 import { type Claims, claimText, claimTexts } from '../claims.ts'
@@ -16,7 +16,7 @@ export const TOKEN_CHARS_MAX = 16_384
 const SHOWN_CHARS_MAX = 100
 
 /** A token that a trust accepts. */
-export type VerifiedToken = { trust: LiveTrust; claims: Claims; validUntil: Date }
+type VerifiedToken = { trust: LiveTrust; claims: Claims; validUntil: Date }
 
 type MatchableTrust = { trust: LiveTrust; conditions: Condition[] }
 
@@ -65,12 +65,11 @@ export class TokenVerifier {
     const keys = this.#keySets.of(issuer)
     const since = keys.readings
     try {
-      const { find } = await keys.current()
-      return await claimsOf(token, find).catch(async (error: unknown) => {
+      return await claimsOf(token, await keys.current()).catch(async (error: unknown) => {
         if (!(error instanceof errors.JWKSNoMatchingKey)) throw error
         const newer = await keys.afterUnknownKey(since)
         if (newer === null) throw error
-        return claimsOf(token, newer.find)
+        return claimsOf(token, newer)
       })
     } catch (error) {
       if (error instanceof TokenRejection) throw error
@@ -104,8 +103,8 @@ function readPart<Part>(read: () => Part): Part {
   }
 }
 
-async function claimsOf(token: string, find: Parameters<typeof compactVerify>[1]): Promise<Claims> {
-  await compactVerify(token, find as never, { algorithms: ALGORITHMS })
+async function claimsOf(token: string, keys: LocalJWKSet): Promise<Claims> {
+  await compactVerify(token, keys, { algorithms: ALGORITHMS })
   return decodeClaims(token)
 }
 

@@ -62,15 +62,22 @@ test('1: a key that the server rejects is not stored, and is not shown', async (
   assert.throws(() => statSync(file), /ENOENT/)
 })
 
-test('1: a damaged file is not overwritten', async () => {
-  const { env, file } = newUser()
-  mkdirSync(dirname(file), { recursive: true })
-  writeFileSync(file, '{"servers": ')
-  const { code, stderr } = await shiplock(['login', '--url', api.url], { env, input: caller.key })
-  assert.equal(code, 1)
-  assert.match(stderr, /credentials\.json is damaged/)
-  assert.equal(readFileSync(file, 'utf8'), '{"servers": ')
-})
+for (const damaged of [
+  '{"servers": ',
+  'null',
+  '{"default":"","servers":null}',
+  '{"default":"","servers":{"x":{"key":5}}}',
+]) {
+  test(`1: a damaged file is not overwritten: ${damaged}`, async () => {
+    const { env, file } = newUser()
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(file, damaged)
+    const { code, stderr } = await shiplock(['login', '--url', api.url], { env, input: caller.key })
+    assert.equal(code, 1)
+    assert.match(stderr, /credentials\.json is damaged/)
+    assert.equal(readFileSync(file, 'utf8'), damaged)
+  })
+}
 
 for (const [what, input, message] of [
   ['nothing', '', /Standard input holds no key/],

@@ -52,7 +52,8 @@ function readLogins(env: NodeJS.ProcessEnv): StoredLogins {
   if (text === null) return NONE
   try {
     const stored = JSON.parse(text)
-    if (typeof stored.default === 'string' && typeof stored.servers === 'object') return stored
+    const keys = Object.values(stored.servers as StoredLogins['servers']).map(({ key }) => key)
+    if (typeof stored.default === 'string' && keys.every((key) => typeof key === 'string')) return stored
   } catch {}
   throw new Error(`${file} is damaged. Remove it and run shiplock login again`)
 }

@@ -1,20 +1,24 @@
 import { COMMANDS, loadCommands } from './commands/commands.ts'
 import { asksForHelp, parseArguments } from './program/arguments.ts'
 import { type AnyCommand, type Context, Interrupted, type OptionValue, UsageError } from './program/command.ts'
-import { describeError, oneLine } from './program/describe-error.ts'
+import { describeError, isShiplockError, oneLine } from './program/describe-error.ts'
 import { EXIT } from './program/exit-codes.ts'
 import { commandHelp, commandList } from './program/help.ts'
 import { Output } from './program/output.ts'
 import { printable } from './program/printable.ts'
+import { refusedArgument } from './program/refused-argument.ts'
 import { exitCodeOf, onInterruption } from './program/signals.ts'
 
-process.stdout.on('error', endOnClosedPipe)
+process.stdout.on('error', endWithoutOutput)
+// Progress that nobody can read does not keep a command from its work.
+process.stderr.on('error', () => {})
 process.exitCode = await main(process.argv.slice(2))
 
 /** Runs the program `shiplock <command>`. Returns the exit code. */
 async function main(args: string[]): Promise<number> {
   const [first = '', second = ''] = args
   if (first === '--help' || first === '-h') return print(commandList(await loadCommands()))
+  if (first === 'help') return main([...args.slice(1), '--help'])
   const pair = `${first} ${second}`
   if (Object.hasOwn(COMMANDS, pair)) return runCommand(pair, args.slice(2))
   if (Object.hasOwn(COMMANDS, first)) return runCommand(first, args.slice(1))
@@ -27,20 +31,34 @@ async function refuseUnknown(name: string, rest: string[]): Promise<number> {
   if (group.length > 0 && asksForHelp(rest)) return print(commandList(group, name))
   const choices = group.map((command) => command.name.slice(name.length + 1)).join(', ')
   if (group.length > 0) return refuse(`${name} must be followed by one of ${choices}`, ` ${name}`)
-  return refuse(name === '' ? 'No command is given' : `Unknown command "${name}"`, '')
+  if (name === '') return showCommands()
+  return refuse(name.startsWith('-') ? `${name} must follow a command` : `Unknown command "${name}"`, '')
+}
+
+async function showCommands(): Promise<number> {
+  process.stderr.write(`${commandList(await loadCommands())}\n`)
+  return EXIT.wrongCall
 }
 
 async function runCommand(name: string, args: string[]): Promise<number> {
   const command = await (COMMANDS[name] as () => Promise<AnyCommand>)()
   if (asksForHelp(args)) return print(commandHelp(command))
+  let given: ReturnType<typeof parseArguments> | null = null
   try {
-    const given = parseArguments(command, args)
+    given = parseArguments(command, args)
     return await command.run(given, contextFor(given.options))
   } catch (error) {
     if (error instanceof UsageError) return refuse(error.message, ` ${name}`)
+    if (given !== null && isRefusalOf(given.options, error)) return refuse(describeError(error), ` ${name}`)
     if (error instanceof Interrupted) return exitCodeOf(error.signal)
     return fail(error)
   }
+}
+
+/** Whether the API refused a value that the command line holds, rather than one of the CI or of git. */
+function isRefusalOf(options: Record<string, OptionValue>, error: unknown): boolean {
+  const argument = isShiplockError(error) ? refusedArgument(error) : null
+  return argument === 'ID' || (argument !== null && options[argument.slice(2)] !== undefined)
 }
 
 function contextFor({ json, quiet }: Record<string, OptionValue>): Context {
@@ -76,7 +94,8 @@ function fail(error: unknown): number {
 }
 
 /** The reader of the output may stop reading, such as `head`. */
-function endOnClosedPipe(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'EPIPE') throw error
-  process.exit()
+function endWithoutOutput({ code, message }: NodeJS.ErrnoException): void {
+  if (code === 'EPIPE') process.exit()
+  process.stderr.write(`shiplock: Standard output cannot be written (${code ?? message})\n`)
+  process.exit(EXIT.failure)
 }

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { CiJob } from '../src/ci/ci-job.ts'
-import { detectCi } from '../src/program/ci.ts'
+import { detectCi } from '../src/ci/detect-ci.ts'
 import { makeGitRepository } from './support/git-repository.ts'
 import { temporaryDirectory } from './support/program.ts'
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { withoutCredentials } from '../src/program/git.ts'
 import { makeGitRepository } from './support/git-repository.ts'
 import { shiplock } from './support/program.ts'
 import { startServer } from './support/server.ts'
@@ -78,6 +79,17 @@ test('run start, 0: elsewhere, the commit, branch and repository are those of gi
   assert.equal(byVariable.stdout, `${another.json.id} failure\n`)
 })
 
+test('an address of git is sent without its password', () => {
+  const addresses: [given: string, sent: string][] = [
+    ['https://user:pa@ss@git.example.com/acme/shop', 'https://git.example.com/acme/shop'],
+    ['https://git.example.com/acme/shop@1', 'https://git.example.com/acme/shop@1'],
+    ['ssh://git:secret@git.example.com:22/acme/shop', 'ssh://git@git.example.com:22/acme/shop'],
+    ['ssh://git@git.example.com:22/acme/shop', 'ssh://git@git.example.com:22/acme/shop'],
+    ['git@git.example.com:acme/shop.git', 'git@git.example.com:acme/shop.git'],
+  ]
+  for (const [given, sent] of addresses) assert.equal(withoutCredentials(given), sent)
+})
+
 test('run start, 0: options stand above the CI', async () => {
   const args = [
     '--external-run-id',
@@ -147,6 +159,38 @@ for (const [what, args, message] of WRONG) {
     assert.match(stderr, /^shiplock: .*; see shiplock run.* --help\n$/)
   })
 }
+
+const SOURCE = ['--repository', 'github.com/acme/shop', '--commit', COMMIT]
+const REFUSED: [what: string, args: string[], message: RegExp][] = [
+  [
+    'a repository',
+    ['run', 'start', '--repository', 'acme/shop', '--commit', COMMIT],
+    /--repository must have the form/,
+  ],
+  ['a commit', ['run', 'start', '--repository', 'github.com/acme/shop', '--commit', 'abc'], /--commit is not valid\./],
+  ['a URL', ['run', 'start', ...SOURCE, '--run-url', 'x'], /--run-url is not valid\./],
+  ['a run', ['run', 'finish', '--status', 'success', '--run', 'a/b'], /--run is not valid\./],
+  ['an id', ['approve', 'a/b', '--reason', 'It was checked on staging.'], /ID is not valid\./],
+  ['a filter', ['changes', '--commit', 'abc'], /--commit is not valid\./],
+]
+
+for (const [what, args, message] of REFUSED) {
+  test(`2: ${what} that the API refuses, by the name of the option`, async () => {
+    const { code, stdout, stderr } = await shiplock(args, { env })
+    assert.equal(code, 2, stderr)
+    assert.equal(stdout, '')
+    assert.match(stderr, message)
+    assert.match(stderr, /^shiplock: [^\n]* \(400 invalid_request, request [^\n]*\); see shiplock [^\n]* --help\n$/)
+  })
+}
+
+test('1: a value of the CI that the API refuses', async () => {
+  const { code, stderr } = await shiplock(['run', 'start'], {
+    env: { ...GITHUB, GITHUB_RUN_ID: '1003', GITHUB_REPOSITORY: 'shop' },
+  })
+  assert.equal(code, 1, stderr)
+  assert.match(stderr, /^shiplock: --repository [^\n]*\n$/)
+})
 
 test('2: no server, and no credential', async () => {
   const args = ['run', 'start', '--repository', 'github.com/acme/shop', '--commit', COMMIT]

@@ -47,6 +47,15 @@ test('exits as the command did, hands over its input and output, and reports suc
   assert.equal(await statusOf(), 'success')
 })
 
+test('the run ends although nobody reads what the program says', async () => {
+  const { args, statusOf } = newRun()
+  const child = startShiplock([...args, '--', 'sh', '-c', 'sleep 0.5; exit 3'], { env })
+  child.stderr?.destroy()
+  const [code] = await once(child, 'exit')
+  assert.equal(code, 3)
+  assert.equal(await statusOf(), 'failure')
+})
+
 test('a command that fails is a failure, with its exit code and its own options', async () => {
   const { args, statusOf } = newRun()
   const { code, stderr } = await shiplock([...args, '--', 'sh', '-c', 'exit 42', '--help'], { env })

@@ -57,6 +57,22 @@ test('0: several files are a list, in the order of the arguments; --quiet says n
     assert.deepEqual([status, category, git_ref], ['finished', 'all', 'main'])
 })
 
+test('2: an option that the API refuses is named once', async () => {
+  const { code, stdout, stderr } = await shiplock(['upload', SARIF, '--repository', 'acme/shop', '--category', 'a b'], {
+    env,
+  })
+  assert.equal(code, 2, stderr)
+  assert.equal(stdout, '')
+  assert.match(stderr, /\nshiplock: --category is not valid\./)
+})
+
+test('1: an empty file, and the others are sent', async () => {
+  const { code, json, stderr } = await shiplock(['upload', file('empty', ''), SARIF, ...REPOSITORY, '--json'], { env })
+  assert.equal(code, 1)
+  assert.match(stderr, /shiplock: \S+empty: The file is empty\.\n/)
+  assert.equal(json.length, 1)
+})
+
 test('0: --no-wait exits once the file is sent', async () => {
   const { code, stdout, json, stderr } = await shiplock(
     ['upload', join(FIXTURES, 'sarif/codeql.sarif'), ...REPOSITORY, '--no-wait', '--json'],
@@ -133,7 +149,7 @@ const COUNTS = {
 const WRONG: [what: string, args: string[], message: RegExp][] = [
   ['no file', ['upload', ...REPOSITORY], /Give at least one FILE/],
   ['a file that does not exist', ['upload', 'none.sarif', ...REPOSITORY], /none\.sarif cannot be read \(ENOENT\)/],
-  ['a directory', ['upload', directory, ...REPOSITORY], /cannot be read \(.* is not a file/],
+  ['a directory', ['upload', directory, ...REPOSITORY], /^shiplock: \S+ is not a file; see shiplock upload --help\n$/],
   ['no repository', ['upload', SARIF], /Give the repository with --repository/],
 ]
 

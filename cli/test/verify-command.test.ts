@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -121,7 +121,7 @@ test('control characters of a statement do not reach the terminal', () => {
 })
 
 const WRONG: [what: string, args: string[], message: RegExp][] = [
-  ['no command', [], /No command is given/],
+  ['an option before the command', ['--json', 'verify'], /--json must follow a command/],
   ['an unknown command', ['vrify'], /Unknown command "vrify"/],
   ['no file', ['verify', '--key', KEY], /Give one FILE/],
   ['two files', ['verify', 'a', 'b', '--key', KEY], /Give one FILE/],
@@ -173,6 +173,26 @@ for (const [what, args, message] of WRONG) {
     assert.equal(stderr.trim().split('\n').length, 1)
   })
 }
+
+test('2: without a command, the commands are listed', () => {
+  const { status, stdout, stderr } = shiplock([])
+  assert.equal(status, 2)
+  assert.equal(stdout, '')
+  assert.equal(stderr, shiplock(['--help']).stdout)
+})
+
+test('1: standard output that cannot be written, in one line', { skip: !existsSync('/dev/full') }, () => {
+  const command = `"${process.execPath}" "${BIN}" completion bash > /dev/full`
+  const { status, stderr } = spawnSync('sh', ['-c', command], { encoding: 'utf8' })
+  assert.equal(stderr, 'shiplock: Standard output cannot be written (ENOSPC)\n')
+  assert.equal(status, 1)
+})
+
+test('0: help is --help', () => {
+  assert.equal(shiplock(['help']).stdout, shiplock(['--help']).stdout)
+  assert.equal(shiplock(['help', 'run']).stdout, shiplock(['run', '--help']).stdout)
+  assert.equal(shiplock(['help', 'run', 'exec']).stdout, shiplock(['run', 'exec', '--help']).stdout)
+})
 
 test('0: --help describes the program and the command', () => {
   assert.match(shiplock(['--help']).stdout, /\n {2}verify +Verify a statement of a Shiplock server\n/)

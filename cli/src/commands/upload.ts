@@ -1,12 +1,13 @@
 import { resolve } from 'node:path'
 import type { SecurityUpload, ShiplockClient, Source } from '@shiplock/sdk'
 import { fileSource } from '@shiplock/sdk/node'
-import { connect, SERVER_OPTIONS } from '../program/client.ts'
+import { connect, SERVER_OPTIONS } from '../connection/client.ts'
 import { type Context, defineCommand, UsageError } from '../program/command.ts'
-import { describeError } from '../program/describe-error.ts'
+import { describeError, isShiplockError } from '../program/describe-error.ts'
 import { EXIT } from '../program/exit-codes.ts'
 import { formatBytes, type Progress, type ProgressBar } from '../program/progress.ts'
-import { findRevision, REVISION_OPTIONS, type RevisionOptions, repositoryName } from '../program/revision.ts'
+import { refusedArgument } from '../program/refused-argument.ts'
+import { findRevision, REVISION_OPTIONS, type RevisionOptions, repositoryName } from '../run/revision.ts'
 
 export const uploadCommand = defineCommand({
   name: 'upload',
@@ -46,8 +47,8 @@ function openFile(path: string, cwd: string): Source {
   try {
     return fileSource(resolve(cwd, path))
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException
-    throw new UsageError(`${path} cannot be read (${code ?? message})`)
+    const { code } = error as NodeJS.ErrnoException
+    throw new UsageError(code === undefined ? `${path} is not a file` : `${path} cannot be read (${code})`)
   }
 }
 
@@ -87,13 +88,17 @@ async function sendAll(sending: Sending, files: Sent[]): Promise<(SecurityUpload
   return uploads
 }
 
-/** Returns null after an error, so that the other files are sent. Throws if it is interrupted. */
+/**
+ * Returns null after an error, so that the other files are sent. Throws if it is interrupted, and if
+ * the API refuses an option, as it does for every file.
+ */
 async function send({ client, target, wait, context }: Sending, { path, source, bar }: Sent) {
   const { output, signal } = context
   const onState = ({ status }: SecurityUpload) => {
     if (status === 'queued' || status === 'parsing') bar.finish(`${path}: ${formatBytes(source.size)} sent`)
   }
   try {
+    if (source.size === 0) throw new Error('The file is empty.')
     const upload = await client.uploadReport(source, {
       ...target,
       wait,
@@ -106,6 +111,7 @@ async function send({ client, target, wait, context }: Sending, { path, source, 
   } catch (error) {
     signal.throwIfAborted()
     bar.finish(`${path}: failed`)
+    if (isShiplockError(error) && refusedArgument(error) !== null) throw error
     output.warn(`shiplock: ${path}: ${describeError(error)}`)
     return null
   }

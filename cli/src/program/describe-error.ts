@@ -1,4 +1,5 @@
 import type { ShiplockError } from '@shiplock/sdk'
+import { namingArgument } from './refused-argument.ts'
 
 /** One line about an error of a command. `url` is the server that was asked. */
 export function describeError(error: unknown): string {
@@ -8,13 +9,14 @@ export function describeError(error: unknown): string {
 }
 
 /** The classes of the SDK are told by their names, so that `verify` needs no SDK. */
-function isShiplockError(error: Error): error is ShiplockError {
-  return error.name === 'ShiplockError'
+export function isShiplockError(error: unknown): error is ShiplockError {
+  return error instanceof Error && error.name === 'ShiplockError'
 }
 
-function describeRefusal({ message, status, code, requestId }: ShiplockError): string {
+function describeRefusal(error: ShiplockError): string {
+  const { status, code, requestId } = error
   const request = requestId === null ? '' : `, request ${requestId}`
-  return `${oneLine(message)} (${status} ${code}${request})`
+  return `${oneLine(namingArgument(error))} (${status} ${code}${request})`
 }
 
 export function oneLine(text: string): string {

@@ -10,6 +10,7 @@ import { artifactOf, sendReport, TESTS, uploadArtifact } from '../support/ci-rep
 import { createRun } from '../support/ci-runs.ts'
 import type { Json } from '../support/json.ts'
 import { githubClaims } from '../support/oidc-claims.ts'
+import { drainQueue } from '../support/queue.ts'
 import { newRunClaims, ownRun, startTokenCaller, type TokenCaller } from '../support/token-caller.ts'
 
 let api: TestApi
@@ -101,6 +102,23 @@ test('the same uploaded file has the trust of the credential that declared it la
   const { body } = await report()
   assert.deepEqual(body.data.skipped, [{ path: 'out.txt', reason: 'already_uploaded' }])
   assert.equal((await storedTrusts(report_id))?.artifact, 'verified')
+})
+
+test("an attestation that passes because of an API key's file is not verified when the token states it again", async () => {
+  const { report_id } = (await report({ job: { name: 'test' } })).body.data
+  const path = `/v1/ci/runs/${runId}/reports/${report_id}/attestations`
+  const attestations = [
+    { kind: 'sbom', name: 'image', data: { artifact: 'bom.json', format: 'cyclonedx', components: 0 } },
+  ]
+  await api.request('POST', path, { key: caller.key, body: { attestations } })
+  const file = JSON.stringify({ bomFormat: 'CycloneDX', specVersion: '1.5', version: 1, components: [] })
+  await uploadArtifact(api, caller, { run_id: runId, report_id }, 'bom.json', file)
+  await drainQueue(api)
+  const { body, text } = await caller.send('POST', path, { attestations }, claims)
+  assert.equal(body.data?.attestations[0].status, 'pass', text)
+  assert.equal((await storedTrusts(report_id))?.attestation, 'self_reported')
+  await report({ job: { name: 'test' }, attestations, artifacts: [artifactOf('bom.json', file)] })
+  assert.equal((await storedTrusts(report_id))?.attestation, 'verified')
 })
 
 test("a report belongs to the token's attempt; 400 for another one", async () => {

@@ -5,7 +5,7 @@ import type { Tx } from '../../platform/db/sql.ts'
 import { invalidRequest } from '../../platform/http/errors.ts'
 import { newUuid } from '../../platform/ids.ts'
 import { ADDRESS_LIFETIME_MS } from '../../platform/objects/object-store.ts'
-import { readTokenAddress } from '../runs/match-token-repository.ts'
+import { isOtherHosts, readTokenAddress } from '../runs/match-token-repository.ts'
 import { jobOf } from '../runs/token-run.ts'
 import type { TrustClass } from '../runs/trust.ts'
 import type { ArtifactItem, Skipped } from './artifact.schema.ts'
@@ -52,7 +52,10 @@ async function readDeclarer(tx: Tx, { actor, trust }: ReservationRequest): Promi
   const job = jobOf(actor)
   if (job === null) return { trust, repository: null }
   const address = await readTokenAddress(tx, actor.org_id, job)
-  return { trust, repository: { provider: job.provider, id: job.repository.id, address } }
+  const { host, id } = job.repository
+  // With this id, the file would be read for a repository of another code host.
+  const unlinked = (await isOtherHosts(tx, actor.org_id, job)) ? `${host}/${id}` : id
+  return { trust, repository: { provider: job.provider, id: unlinked, address } }
 }
 
 class Reservation {

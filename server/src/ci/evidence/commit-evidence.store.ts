@@ -57,7 +57,14 @@ export function commitRunsJson(db: Db, alias: string, now: Date) {
         and run.commit_sha = ${of}.commit_sha
         and (
           run.repository = ${of}.address
-          or (run.claimed_provider = ${of}.provider and run.claimed_repository_id = ${of}.repository_id)
+          or (
+            run.claimed_provider = ${of}.provider
+            and run.claimed_repository_id = ${of}.repository_id
+            and (
+              run.claimed_provider not in ('github', 'gitlab')
+              or split_part(run.repository, '/', 1) = split_part(${of}.address, '/', 1)
+            )
+          )
           or exists (
             select
             from provider_runs provider_run

@@ -14,7 +14,12 @@ export type AttestationRow = {
 export type StoredAttestation = Pick<AttestationRow, 'id' | 'kind' | 'name' | 'status'>
 
 /** What was read from the file of a stored attestation. */
-export type StoredRead = Pick<AttestationRow, 'kind' | 'name'> & { artifact: string; parsed: ReadFile }
+export type StoredRead = Pick<AttestationRow, 'kind' | 'name'> & {
+  artifact: string
+  /** The class of the file that was read. */
+  artifact_trust: TrustClass
+  parsed: ReadFile
+}
 
 /**
  * What was read from the files of the attestations of a report. Locks all of its attestations until
@@ -30,10 +35,13 @@ export async function lockReads(tx: Tx, report: ReportKey): Promise<StoredRead[]
       order by id
       for update
     )
-    select kind, name, artifact, parsed
+    select locked.kind, locked.name, locked.artifact, locked.parsed, artifact.trust as artifact_trust
     from locked
-    where parsed is not null
-      and artifact is not null`
+    join ci_artifacts artifact
+      on artifact.org_id = ${report.org_id}
+      and artifact.report_id = ${report.report_id}
+      and artifact.path = locked.artifact
+    where locked.parsed is not null`
 }
 
 /**
@@ -42,8 +50,8 @@ export async function lockReads(tx: Tx, report: ReportKey): Promise<StoredRead[]
  */
 export async function upsertAttestations(
   tx: Tx,
-  report: ReportKey & { trust: TrustClass },
-  rows: (AttestationRow & { parsed: ReadFile | null })[],
+  report: ReportKey,
+  rows: (AttestationRow & { parsed: ReadFile | null; trust: TrustClass })[],
   at: Date,
 ) {
   return tx<StoredAttestation[]>`
@@ -51,10 +59,10 @@ export async function upsertAttestations(
       insert into ci_attestations as attestation (
         org_id, id, report_id, kind, name, data, status, parsed, trust, created_at, updated_at
       )
-      select ${report.org_id}, id, ${report.report_id}, kind, name, data, status, parsed, ${report.trust}, ${at}::timestamptz,
+      select ${report.org_id}, id, ${report.report_id}, kind, name, data, status, parsed, trust, ${at}::timestamptz,
         ${at}::timestamptz
       from jsonb_to_recordset(${tx.json(rows as never)}::jsonb)
-        as item (id uuid, kind text, name text, data jsonb, status text, parsed jsonb)
+        as item (id uuid, kind text, name text, data jsonb, status text, parsed jsonb, trust text)
       on conflict (org_id, report_id, kind, name) do update
       set data = excluded.data, trust = excluded.trust, updated_at = excluded.updated_at, parsed = excluded.parsed,
         status = excluded.status
@@ -99,7 +107,7 @@ export async function countAttestations(db: Db, report: ReportKey): Promise<numb
 export type ArtifactKey = { org_id: string; id: string }
 
 /** An attestation that names an artifact. */
-export type NamingAttestation = Pick<AttestationRow, 'id' | 'kind' | 'data'> & {
+type NamingAttestation = Pick<AttestationRow, 'id' | 'kind' | 'data'> & {
   trust: TrustClass
   artifact_trust: TrustClass
 }

@@ -41,8 +41,9 @@ export async function createReport(services: Services, actor: Actor, runId: stri
       await deleteOtherAttestations(tx, report, attestations.rows)
       await deleteOtherArtifacts(tx, report, input.artifacts)
     }
-    await storeAttestations(tx, { ...report, trust, isNew: created }, attestations.rows, now)
+    // The files first: attestations that name them depend on who declared them.
     const reserved = await reserveArtifacts(tx, { actor, report, trust, items: input.artifacts, now })
+    await storeAttestations(tx, { ...report, trust, isNew: created }, attestations.rows, now)
     await publishChange(tx, report)
     return { row, created, reserved, otherRunner: otherThan(row.runner, runnerBefore) }
   })

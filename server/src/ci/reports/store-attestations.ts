@@ -21,7 +21,7 @@ import {
 
 /**
  * Stores attestations of a report. One that replaces another keeps what was read from its artifact
- * as long as it names the same artifact.
+ * as long as it names the same artifact, and is then not more trustworthy than the artifact.
  */
 export async function storeAttestations(
   tx: Tx,
@@ -34,16 +34,18 @@ export async function storeAttestations(
   return upsertAttestations(
     tx,
     report,
-    rows.map((row) => withRead(row, reads)),
+    rows.map((row) => withRead(row, report.trust, reads)),
     at,
   )
 }
 
-function withRead(row: AttestationRow, reads: StoredRead[]) {
+function withRead(row: AttestationRow, stated: TrustClass, reads: StoredRead[]) {
   const isSame = ({ kind, name, artifact }: StoredRead) =>
     kind === row.kind && name === row.name && artifact === artifactOf(row.data)
-  const parsed = reads.find(isSame)?.parsed ?? null
-  return isStated(row.kind) ? { ...row, parsed } : { ...row, parsed, status: deriveStatus(row.kind, row.data, parsed) }
+  const read = reads.find(isSame)
+  const parsed = read?.parsed ?? null
+  const stored = { ...row, parsed, trust: read ? weakest(stated, read.artifact_trust) : stated }
+  return isStated(row.kind) ? stored : { ...stored, status: deriveStatus(row.kind, row.data, parsed) }
 }
 
 function artifactOf(data: { artifact?: unknown }): unknown {

@@ -34,7 +34,12 @@ export function toClaimedRun(actor: Actor, { job, repository, body }: ClaimedRun
     event: job.event === 'other' ? (body?.event ?? 'other') : job.event,
     trust: trustOfJob(job, null),
     credential: actor.credential,
-    claimed: { provider: job.provider, repository_id: job.repository.id, claims: job.claims },
+    claimed: {
+      provider: job.provider,
+      repository_id: job.repository.id,
+      host: job.repository.host,
+      claims: job.claims,
+    },
     attempt: toAttempt(job, body, now),
     created_at: now,
   }

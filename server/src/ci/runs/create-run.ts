@@ -4,11 +4,11 @@ import { MINUTE_MS } from '../../platform/clock.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import { invalidField } from '../../platform/http/errors.ts'
 import { newRunId } from '../../platform/ids.ts'
-import { defaultHost, splitAddress } from '../../repositories/repository-identity.ts'
+import { splitAddress } from '../../repositories/repository-identity.ts'
 import { findOnHost } from '../../repositories/repository-lookup.store.ts'
 import type { Services } from '../../services.ts'
 import { refuseContradictions, toClaimedRun } from './claimed-run.ts'
-import { isSameAddress, matchTokenRepository } from './match-token-repository.ts'
+import { hostOf, isSameAddress, matchTokenRepository } from './match-token-repository.ts'
 import { normalizeRepository, RepositoryAddressError } from './repository-address.ts'
 import type { NewCiRun } from './run.schema.ts'
 import { readRun } from './run.store.ts'
@@ -67,9 +67,9 @@ async function requireRepository(db: Db, orgId: string, job: TokenJob, given: st
 }
 
 /** Without a name in the claims, every name on the code host that no other repository has. */
-async function canBeNamed(db: Db, orgId: string, { provider }: TokenJob, address: string): Promise<boolean> {
+async function canBeNamed(db: Db, orgId: string, job: TokenJob, address: string): Promise<boolean> {
   const { host, name } = splitAddress(address)
-  return host === defaultHost(provider) && (await findOnHost(db, orgId, host, name)) === null
+  return host === hostOf(job) && (await findOnHost(db, orgId, host, name)) === null
 }
 
 function toRun(actor: Actor, input: NewCiRun, repository: string, now: Date): RunToStore {

@@ -1,6 +1,7 @@
 import type { Actor } from '../../access/actor.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { invalidField } from '../../platform/http/errors.ts'
+import { splitAddress } from '../../repositories/repository-identity.ts'
 import { toClaimedRun } from './claimed-run.ts'
 import { readTokenAddress } from './match-token-repository.ts'
 import { keepClaims } from './new-run.store.ts'
@@ -32,7 +33,8 @@ async function claimOwn(tx: Tx, actor: Actor, stored: IdentifiedRun, now: Date):
   if (job === null || !(await isOwnButUnclaimed(tx, actor.org_id, job, stored))) return null
   const repository = await readTokenAddress(tx, actor.org_id, job)
   const trust = await takeOver(tx, stored, toClaimedRun(actor, { job, repository, body: null }, now))
-  return trust && { ...stored, trust, repository: { provider: job.provider, id: job.repository.id } }
+  const { host } = splitAddress(repository)
+  return trust && { ...stored, trust, repository: { provider: job.provider, id: job.repository.id, host } }
 }
 
 /**

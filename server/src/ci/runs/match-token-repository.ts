@@ -24,7 +24,21 @@ export async function matchTokenRepository(
 export async function readTokenAddress(db: Db, orgId: string, job: TokenJob): Promise<string> {
   const { address, owner_id, id } = job.repository
   const named = address ?? (await findKnownAddress(db, orgId, job))
-  return named ?? `${defaultHost(job.provider)}/${owner_id ?? job.provider}/${id}`
+  return named ?? `${hostOf(job)}/${owner_id ?? job.provider}/${id}`
+}
+
+/** The code host of a token's repository, or the provider's own if the issuer does not tell. */
+export function hostOf({ provider, repository }: TokenJob): string {
+  return repository.host ?? defaultHost(provider)
+}
+
+/**
+ * Whether the organization knows the id of a token's repository as that of a repository of another
+ * code host.
+ */
+export async function isOtherHosts(db: Db, orgId: string, { provider, repository }: TokenJob): Promise<boolean> {
+  const known = await findFollowed(db, { org_id: orgId, provider, id: repository.id })
+  return known !== null && repository.host !== null && known.host !== repository.host
 }
 
 /** True for two spellings of one address. Code hosts ignore case in names. */
@@ -34,5 +48,6 @@ export function isSameAddress(one: string, other: string): boolean {
 
 async function findKnownAddress(db: Db, orgId: string, { provider, repository }: TokenJob): Promise<string | null> {
   const known = await findFollowed(db, { org_id: orgId, provider, id: repository.id })
-  return known && `${known.host}/${known.full_name}`
+  if (known === null || (repository.host !== null && known.host !== repository.host)) return null
+  return `${known.host}/${known.full_name}`
 }

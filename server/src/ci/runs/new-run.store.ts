@@ -13,7 +13,13 @@ export type NewRun = RunRow & {
 }
 
 /** The repository that a token names, and the claims that identified its job. */
-export type ClaimedRun = { provider: string; repository_id: string; claims: Record<string, string> }
+export type ClaimedRun = {
+  provider: string
+  repository_id: string
+  /** Null if the issuer does not tell the code host. Otherwise it is that of the run's `repository`. */
+  host: string | null
+  claims: Record<string, string>
+}
 
 /** The columns of an inserted run that its caller does not know yet. */
 export type InsertedRun = { id: string; linked_repository: LinkedRepository | null }

@@ -88,7 +88,8 @@ function identifiedColumns(db: Db) {
     case when coalesce(run.claimed_repository_id, provider_run.repository_id) is not null then
       json_build_object(
         'provider', coalesce(run.claimed_provider, provider_run.provider),
-        'id', coalesce(run.claimed_repository_id, provider_run.repository_id)
+        'id', coalesce(run.claimed_repository_id, provider_run.repository_id),
+        'host', split_part(run.repository, '/', 1)
       )
     end as repository,
     provider_run.head_repository_id`
@@ -194,5 +195,14 @@ export function linkedRepository(db: Db) {
       where repository.org_id = run.org_id
         and repository.provider = run.claimed_provider
         and repository.id = run.claimed_repository_id
+        and ${isOnHostOf(db)}
     ) end`
+}
+
+/**
+ * SQL: whether `repository` can be the one that the token of `run` names with the same id. GitHub
+ * and GitLab number the repositories of each server from 1.
+ */
+function isOnHostOf(db: Db): ReturnType<Db> {
+  return db`(run.claimed_provider not in ('github', 'gitlab') or repository.host = split_part(run.repository, '/', 1))`
 }

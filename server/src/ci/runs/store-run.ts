@@ -98,7 +98,8 @@ async function repeatRun(tx: Tx, run: RunToStore): Promise<CreatedRun | null> {
 /** Refuses a run of another code host or CI server that has the same number. */
 function refuseOther({ repository: known }: IdentifiedRun, claimed: ClaimedRun | null): void {
   if (claimed === null || known === null) return
-  if (known.provider === claimed.provider && known.id === claimed.repository_id) return
+  const isOnHost = claimed.host === null || known.host === claimed.host
+  if (known.provider === claimed.provider && known.id === claimed.repository_id && isOnHost) return
   throw new ApiError(409, 'run_conflict', 'A run of another repository has the same CI system and external run id.')
 }
 

@@ -13,7 +13,7 @@ export type RunSource = {
   ci_system: string | null
   external_run_id: string
   /** The repository as the code host or a token has named it. Null if only an API key has. */
-  repository: { provider: string; id: string } | null
+  repository: { provider: string; id: string; host: string } | null
   /** Where the commits of a code host's run come from. Null for other runs. */
   head_repository_id: string | null
 }
@@ -37,10 +37,19 @@ export function trustOfJob({ foreign_code, repository }: TokenJob, headRepositor
 }
 
 /** Whether a run is the one that a token names. */
-export function isRunOf({ provider, run: own, repository }: TokenJob, run: RunSource): boolean {
-  const isOfRepository = run.repository?.provider === provider && run.repository.id === repository.id
+export function isRunOf(job: TokenJob, run: RunSource): boolean {
+  const { provider, run: own } = job
+  const isOfRepository = run.repository !== null && isRepositoryOf(job, run.repository)
   const isOfSystem = run.provider === 'other' ? run.ci_system === own.ci_system : run.provider === provider
   return isOfRepository && isOfSystem && run.external_run_id === own.external_run_id
+}
+
+/**
+ * Whether a repository is the one that a token names. Two code hosts can have repositories with the
+ * same id.
+ */
+function isRepositoryOf({ provider, repository: own }: TokenJob, named: NonNullable<RunSource['repository']>): boolean {
+  return named.provider === provider && named.id === own.id && (own.host === null || named.host === own.host)
 }
 
 /** The class of what two credentials have stated together. */

@@ -59,17 +59,20 @@ export function readGithubJob(claims: Claims, issuer: string): TokenJob | null {
 }
 
 const GITHUB_HOST = 'github.com'
+const GITHUB_ISSUER_HOST = 'token.actions.githubusercontent.com'
 const SERVER_PATH = '/_services/token'
 const TENANT_HOST = /^token\.actions\.([a-z0-9-]+\.ghe\.com)$/
 
 /**
  * The host of the repositories: `https://HOST/_services/token` is the issuer of a GitHub Enterprise
- * Server, `https://token.actions.TENANT.ghe.com` that of an enterprise with data residency.
+ * Server, `https://token.actions.TENANT.ghe.com` that of an enterprise with data residency. Another
+ * issuer cannot speak for repositories of github.com, except one on this machine.
  */
 export function hostOf(issuer: string): string {
   const { host, pathname } = new URL(issuer)
   if (pathname.startsWith(SERVER_PATH)) return host
-  return TENANT_HOST.exec(host)?.[1] ?? GITHUB_HOST
+  if (host === GITHUB_ISSUER_HOST || isOnThisMachine(issuer)) return GITHUB_HOST
+  return TENANT_HOST.exec(host)?.[1] ?? host
 }
 
 const EVENTS = new Map<string, TokenEvent>([

@@ -21,9 +21,12 @@ function remoteOf(cwd: string): string | null {
 
 const ADDRESS = /^(?:(?:https?|ssh|git):\/\/|[^/\\]+@[^/\\:]+:)/i
 
-/** Removes the user and password of an http address. Many CI systems put a token there. */
+/**
+ * Removes the user and password of an http address, where many CI systems put a token, and the
+ * password of an ssh address.
+ */
 export function withoutCredentials(address: string): string {
-  return address.replace(/^(https?:\/\/)[^/@]*@/i, '$1')
+  return address.replace(/^(https?:\/\/)[^/]*@/i, '$1').replace(/^(ssh:\/\/[^/:@]*):[^/]*@/i, '$1@')
 }
 
 function git(cwd: string, args: string[]): string | null {

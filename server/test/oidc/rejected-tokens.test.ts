@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test'
 import { base64url, CompactEncrypt, exportSPKI, importJWK, UnsecuredJWT } from 'jose'
 import { registerAuthorization } from '../../src/access/gateway/authorize.ts'
 import type { Claims } from '../../src/access/oidc-trusts/claims.ts'
+import { ingestRoutes } from '../../src/ci/ingest/ingest.routes.ts'
 import { createHttpServer } from '../../src/platform/http/http-server.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { type Answer, startTestApi, type TestApi } from '../support/api.ts'
@@ -239,6 +240,32 @@ test('the log has the reason, and never the token', async () => {
   assert.deepEqual([line.msg, line.reason], ['Rejected the token of a CI job', 'unmatched'])
   assert.equal(line.details, 'No trust has conditions that all hold for the token.')
   for (const part of token.split('.')) assert.ok(!JSON.stringify(lines).includes(part))
+})
+
+test('the log has the reason also for what is no token of the provider of an ingest route', async () => {
+  const { log, lines } = logLines()
+  const services = { ...api.services, log: log as never }
+  const app = createHttpServer(log as never)
+  await registerAuthorization(app as never, services)
+  await ingestRoutes(app, services)
+  const post = async (url: string, key: string) => {
+    const headers = { authorization: `Bearer ${key}` }
+    return (await app.inject({ method: 'POST', url, headers, payload: { version: 1, job: {} } })).json().code
+  }
+  const { key } = await api.caller()
+  assert.equal(await post('/api/ingest/github/reports', key), 'TOKEN_INVALID')
+  assert.equal(await post('/api/ingest/gitlab/reports', await issuer.sign(claims())), 'TOKEN_INVALID')
+  assert.equal(await post('/api/ingest/github/reports', await issuer.sign(claims({ run_id: '' }))), 'TOKEN_INVALID')
+  await app.close()
+  const rejected = (lines as unknown as Record<string, string>[]).filter(({ msg }) => msg?.startsWith('Rejected'))
+  assert.deepEqual(
+    rejected.map(({ reason, details }) => [reason, details?.slice(0, 30)]),
+    [
+      ['invalid', 'The route requires the token o'],
+      ['invalid', 'The token does not name a run '],
+      ['invalid', 'The token does not name a run '],
+    ],
+  )
 })
 
 test('a route for tokens only rejects API keys and requests without a credential', async () => {

@@ -75,14 +75,18 @@ async function admit(authenticator: Authenticator, request: FastifyRequest): Pro
     if (!credential.scopes.includes(scope as Scope)) throw new GatewayRejection(403)
     return found
   } catch (error) {
-    if (error instanceof TokenRejection) {
-      const { reason, details } = error
-      request.log.info({ request_id: request.id, reason, details }, 'Rejected the token of a CI job')
-    } else if (tokenOnly && error instanceof GatewayRejection && error.status === 401) {
-      throw new TokenRejection('invalid', 'The route requires the token of a CI job.')
-    }
+    const isOfNoToken = tokenOnly && error instanceof GatewayRejection && error.status === 401
+    if (error instanceof TokenRejection) throw logged(request, error)
+    if (isOfNoToken) throw logged(request, new TokenRejection('invalid', 'The route requires the token of a CI job.'))
     throw error
   }
+}
+
+/** Logs why a token is rejected. */
+export function logged(request: FastifyRequest, rejection: TokenRejection): TokenRejection {
+  const { reason, details } = rejection
+  request.log.info({ request_id: request.id, reason, details }, 'Rejected the token of a CI job')
+  return rejection
 }
 
 /**

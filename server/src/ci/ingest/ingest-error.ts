@@ -3,11 +3,6 @@ import { TokenRejection } from '../../access/oidc-trusts/tokens/token-rejection.
 import { apiErrorOf, sendApiError } from '../../platform/http/error-handler.ts'
 import { ApiError, GatewayRejection } from '../../platform/http/errors.ts'
 
-/** The token is refused. The text is always the same, so that it does not tell the reason. */
-export function tokenInvalid(): ApiError {
-  return new ApiError(401, 'token_invalid', 'The token is not accepted.')
-}
-
 /** Sends an error as the ingest routes describe it: `{code, error, retryable}` (docs/ingest.md). */
 export function sendIngestError(error: Error, request: FastifyRequest, reply: FastifyReply) {
   const known = error instanceof GatewayRejection ? toTokenError(error) : apiErrorOf(error, request)
@@ -22,7 +17,8 @@ function toTokenError(rejection: GatewayRejection): ApiError {
   if (reason === 'unmatched' || rejection.status === 403) {
     return new ApiError(403, 'repo_not_linked', 'No organization trusts this repository to send reports.')
   }
-  return tokenInvalid()
+  // The text is always the same, so that it does not tell the reason.
+  return new ApiError(401, 'token_invalid', 'The token is not accepted.')
 }
 
 /** Codes that the client tries again, besides those of a limit or of a failure. */

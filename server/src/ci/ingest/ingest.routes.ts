@@ -1,11 +1,13 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { logged } from '../../access/gateway/authorize.ts'
 import { TRUST_PROVIDERS, type TrustProvider } from '../../access/oidc-trusts/token-job.ts'
+import { TokenRejection } from '../../access/oidc-trusts/tokens/token-rejection.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { replaceUnstorableText } from '../../platform/http/json-body.ts'
 import type { Services } from '../../services.ts'
 import { openRunIntake, type RunIntake } from '../runs/run-intake.ts'
 import { INGEST_BODY_BYTES_MAX, IngestedCompletion, IngestedReport, IngestedReportPath } from './ingest.schema.ts'
-import { sendIngestError, tokenInvalid } from './ingest-error.ts'
+import { sendIngestError } from './ingest-error.ts'
 import { completeIngested, ingestReport } from './ingest-report.ts'
 
 /**
@@ -43,9 +45,12 @@ function addRoutes(app: HttpServer, provider: TrustProvider, services: Services,
   )
 }
 
-/** Refuses a token of another provider than the path names. */
+/** Refuses a token of another provider than the path names, and one that names no run. */
 function requireProvider(provider: TrustProvider) {
-  return async ({ actor: { credential } }: FastifyRequest) => {
-    if (credential.type !== 'oidc_trust' || credential.job?.provider !== provider) throw tokenInvalid()
+  return async (request: FastifyRequest) => {
+    const { credential } = request.actor
+    if (credential.type === 'oidc_trust' && credential.job?.provider === provider) return
+    const details = `The token does not name a run and a repository as tokens of ${provider} do, or its trust has another provider.`
+    throw logged(request, new TokenRejection('invalid', details))
   }
 }

@@ -1,9 +1,10 @@
-import { extname } from 'node:path'
+import { statSync } from 'node:fs'
+import { extname, resolve, sep } from 'node:path'
 import type { ReportFile } from '@shiplock/sdk'
 import { fileSource } from '@shiplock/sdk/node'
+import { glob } from 'tinyglobby'
 import { collectEvidence as readFiles } from '../../cli/src/report/sending/evidence.ts'
 import { artifactPath } from '../../cli/src/report/sending/find-files.ts'
-import { findFiles } from './files.ts'
 import { type Attestation, type FileInput, InputError, type Inputs } from './inputs.ts'
 
 /** What the job has to show. `lines` says for people what was read. */
@@ -84,4 +85,29 @@ class Collection {
       throw new InputError(input, `${(error as Error).message}.`)
     }
   }
+}
+
+/**
+ * The files that the lines of an input name: paths, directories and globs, and with `!` in front the
+ * files to leave out. Absolute and sorted. Throws an `InputError` if a line matches no file.
+ */
+async function findFiles(input: FileInput, lines: string[]): Promise<string[]> {
+  const ignore = lines.filter((line) => line.startsWith('!')).map((line) => toGlob(line.slice(1)))
+  const found = new Set<string>()
+  for (const line of lines.filter((line) => !line.startsWith('!'))) {
+    const files = isFile(line) ? [line] : await glob(toGlob(line), { ignore, dot: true })
+    if (files.length === 0) throw new InputError(input, `no file matches "${line}".`)
+    for (const file of files) found.add(resolve(file))
+  }
+  return [...found].sort()
+}
+
+/** The name of an existing file may contain characters of a glob, such as `[id].xml`. */
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false
+}
+
+/** Globs have slashes on every platform. */
+function toGlob(line: string): string {
+  return sep === '/' ? line : line.replaceAll(sep, '/')
 }

@@ -1,5 +1,5 @@
 import { getIDToken } from '@actions/core'
-import { createClient, hashSource, putSlot, type ReportFile, type Retry } from '@shiplock/sdk'
+import { createClient, hashSource, putSlots, type ReportFile, type Retry } from '@shiplock/sdk'
 import type { Attestation } from './inputs.ts'
 
 /** A report as the ingest protocol takes it (docs/ingest.md), without its files. */
@@ -41,12 +41,14 @@ export function requireIdTokens(): void {
 /** Sends the report of a job with the job's OIDC token. The server takes the run from the token. */
 export class Ingest {
   readonly #post: Post
+  readonly #onRetry: (retry: Retry) => void
 
   /** Requests a new token for every try, because tokens live for minutes only. */
   constructor(server: { url: string; audience: string }, onRetry: (retry: Retry) => void) {
     const token = () => getIDToken(server.audience)
     const { api } = createClient({ url: server.url, token, userAgent: 'shiplock-action', onRetry })
     this.#post = api.POST as unknown as Post
+    this.#onRetry = onRetry
   }
 
   async create(report: Report, files: ReportFile[]): Promise<StoredReport> {
@@ -64,7 +66,7 @@ export class Ingest {
    */
   async sendFiles({ reportId, uploads }: StoredReport, files: ReportFile[]): Promise<FileResult[]> {
     if (uploads.length === 0) return []
-    const failures = await putAll(uploads, files)
+    const failures = await putSlots(uploads, files, { onRetry: this.#onRetry })
     const results = await this.#complete(reportId, uploads)
     if (failures.length > 0) throw failures[0]
     return results
@@ -80,23 +82,6 @@ export class Ingest {
       reason,
     }))
   }
-}
-
-const PARALLEL_FILES = 4
-
-/** Sends files, a few at a time. Returns the errors of those that failed. */
-async function putAll(uploads: Upload[], files: ReportFile[]): Promise<unknown[]> {
-  const sources = new Map(files.map(({ path, source }) => [path, source]))
-  const failures: unknown[] = []
-  const waiting = [...uploads]
-  const sendNext = async () => {
-    for (let slot = waiting.shift(); slot; slot = waiting.shift()) {
-      const source = sources.get(slot.path)
-      if (source) await putSlot(slot, source).catch((error) => failures.push(error))
-    }
-  }
-  await Promise.all(Array.from({ length: PARALLEL_FILES }, sendNext))
-  return failures
 }
 
 /** The server takes the type of a file from its contents. */

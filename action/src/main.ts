@@ -1,12 +1,8 @@
-import { info, setFailed, setOutput, warning } from '@actions/core'
-import type { Retry } from '@shiplock/sdk'
-import { describeFailure } from './describe-failure.ts'
+import { info, setFailed, setOutput, summary, warning } from '@actions/core'
+import { type Retry, ShiplockError } from '@shiplock/sdk'
 import { collectEvidence, type Evidence } from './evidence.ts'
 import { type FileResult, Ingest, requireIdTokens, type StoredReport } from './ingest.ts'
 import { type Inputs, readFailOnError, readInputs } from './inputs.ts'
-import { writeSummary } from './summary.ts'
-
-await main()
 
 /** Runs the step. With `fail-on-error: false`, an error is a warning. */
 async function main(): Promise<void> {
@@ -55,3 +51,34 @@ function problemsOf(results: FileResult[]): string[] {
 function describeRetry({ error, delayMs, attempt, attempts }: Retry): string {
   return `${error.message} Trying again in ${Math.ceil(delayMs / 1000)} s (try ${attempt + 1} of ${attempts}).`
 }
+
+/** Writes the results and the link to the report into the summary of the job. */
+async function writeSummary(jobName: string, url: string, lines: string[]): Promise<void> {
+  if (!process.env.GITHUB_STEP_SUMMARY) return
+  summary.addRaw(`### [Shiplock report of ${escaped(jobName)}](${url})`, true).addEOL()
+  for (const line of lines) summary.addRaw(`- ${escaped(line)}`, true)
+  await summary.write()
+}
+
+/** Names come from files: they must not become Markdown or HTML. */
+function escaped(text: string): string {
+  return text.replace(/[\\`*_{}[\]<>()#|!~]/g, '\\$&').replace(/\s+/g, ' ')
+}
+
+/** What to do about an error of the server, by its code. */
+const ADVICE: Record<string, string> = {
+  REPO_NOT_LINKED: `Create a trust for this repository on the server: npx shiplock-server trust create --org ORGANIZATION --name NAME --github ${process.env.GITHUB_REPOSITORY ?? 'OWNER/REPOSITORY'} --scope write:ci`,
+  TOKEN_INVALID: 'Check that the server has a trust for this repository with the audience of this step.',
+  RUN_NOT_FOUND: 'The repository is connected, but GitHub has not reported this run to the server.',
+  not_found: 'Check that "url" is the URL of a Shiplock server.',
+}
+
+/** The message of an error, for the log and the annotation of the step. */
+function describeFailure(error: unknown): string {
+  if (!(error instanceof ShiplockError)) return error instanceof Error ? error.message : String(error)
+  const { code, message, requestId } = error
+  const request = requestId === null ? '' : ` (request ${requestId})`
+  return [`${code}: ${message}${request}`, ADVICE[code] ?? ''].join('\n').trim()
+}
+
+await main()

@@ -3,12 +3,17 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { CiJob } from '../src/ci/ci-job.ts'
-import { detectCi } from '../src/program/ci.ts'
+import { detectCi } from '../src/ci/detect-ci.ts'
 import { makeGitRepository } from './support/git-repository.ts'
 import { temporaryDirectory } from './support/program.ts'
 
 const SHA = '0123456789abcdef0123456789abcdef01234567'
 const directory = temporaryDirectory()
+
+function without(env: Record<string, string>, name: string): Record<string, string> {
+  const { [name]: _, ...rest } = env
+  return rest
+}
 
 function properties(name: string, text: string): string {
   const path = join(directory, name)
@@ -390,6 +395,22 @@ const CHANGED: [what: string, env: Record<string, string>, fields: Partial<CiJob
     'a pull request on Drone',
     { ...DRONE, DRONE_BUILD_EVENT: 'pull_request', DRONE_SOURCE_BRANCH: 'topic' },
     { ref: 'topic', event: 'pull_request' },
+  ],
+  ['Azure without BUILD_BUILDURI', without(AZURE, 'BUILD_BUILDURI'), { ci_system: 'azure-pipelines', commit_sha: SHA }],
+  [
+    'Bitbucket without a build number',
+    without(BITBUCKET, 'BITBUCKET_BUILD_NUMBER'),
+    { ci_system: 'bitbucket-pipelines' },
+  ],
+  [
+    'Jenkins without a configured URL',
+    { ...without(JENKINS, 'JENKINS_URL'), BUILD_TAG: 'jenkins-acme-shop-main-42' },
+    { ci_system: 'jenkins', external_run_id: 'acme/shop/main/42', commit_sha: SHA, ref: 'main' },
+  ],
+  [
+    'a pull request on Jenkins without a configured URL',
+    { ...without(JENKINS, 'JENKINS_URL'), JENKINS_HOME: '/var/jenkins', CHANGE_ID: '7', CHANGE_BRANCH: 'topic' },
+    { ci_system: 'jenkins', ref: 'topic', event: 'pull_request' },
   ],
   ['a cron job on Travis', { ...TRAVIS, TRAVIS_EVENT_TYPE: 'cron' }, { event: 'schedule' }],
   [

@@ -97,6 +97,8 @@ const WRONG: [what: string, content: string, message: RegExp][] = [
     'coverage: 80%\n',
     /:1: expected a line of lcov such as `SF:src\/a\.c` or `DA:12,1`, found "coverage: 80%"$/,
   ],
+  ['text after a comment', '# Title\n\nText\n', /:3: expected a line of lcov .*, found "Text"$/],
+  ['only comments', '# Title\n', /expected lcov, found only comments$/],
   ['Istanbul JSON', '{"total":{}}', /expected a line of lcov/],
   ['a truncated tracefile', 'TN:\nSF:a.c\nDA:1,1\n', /:4: the file ends before the `end_of_record` of a\.c$/],
   ['a wrong line', 'TN:\nSF:a.c\nDA:x,1\n', /:3: expected a line of lcov .*, found "DA:x,1"$/],

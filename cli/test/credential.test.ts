@@ -76,6 +76,32 @@ test('1: GitHub gives no token', async () => {
   assert.equal(stderr, 'shiplock: GitHub gives no OIDC token (HTTP status 403)\n')
 })
 
+test('on GitHub, a token is requested again after a failure that may pass', async () => {
+  let requests = 0
+  const { url } = await startScriptedServer((_received, response) => {
+    requests++
+    if (requests === 1) return sendJson(response, 503, {})
+    sendJson(response, 200, { value: 'e30.e30.sig' })
+  })
+  const github = { ACTIONS_ID_TOKEN_REQUEST_URL: url, ACTIONS_ID_TOKEN_REQUEST_TOKEN: 'secret' }
+  const { code, stderr } = await shiplock(ARGS, { env: { SHIPLOCK_URL: api.url, ...github } })
+  assert.equal(code, 0, stderr)
+  assert.match(stderr, /^GitHub gives no OIDC token \(HTTP status 503\)\. Retrying in 2 s \(try 2 of 6\)\n/)
+})
+
+test('2: a credential that no header can hold is refused without showing it', async () => {
+  for (const [name, value] of [
+    ['SHIPLOCK_KEY', 'shl_live_1\nshl_live_2'],
+    ['SHIPLOCK_KEY', 'shl_live_€'],
+    ['SHIPLOCK_ID_TOKEN', 'a b'],
+  ] as const) {
+    const { code, stderr } = await shiplock(ARGS, { env: { SHIPLOCK_URL: api.url, [name]: value } })
+    assert.equal(code, 2)
+    assert.match(stderr, new RegExp(`^shiplock: ${name} must not contain spaces, line breaks or [^\n]*\n$`))
+    assert.ok(!stderr.includes('shl_live'))
+  }
+})
+
 test('2: a job on GitHub without the permission is told what to do', async () => {
   const { code, stderr } = await shiplock(ARGS, { env: { SHIPLOCK_URL: api.url, GITHUB_ACTIONS: 'true' } })
   assert.equal(code, 2)

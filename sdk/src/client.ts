@@ -1,4 +1,5 @@
 import { type Api, createApi } from './api.ts'
+import type { ReportFile } from './files/put-slots.ts'
 import type { Source } from './files/source.ts'
 import type { HttpSettings } from './http/json-fetch.ts'
 import { RETRY_POLICY, type RetryPolicy } from './http/retry.ts'
@@ -6,7 +7,6 @@ import { type ListItem, type ListOptions, type ListPath, list } from './list.ts'
 import {
   type ArtifactResult,
   type NewReport,
-  type ReportFile,
   type ReportResult,
   type SendReportOptions,
   sendReport,

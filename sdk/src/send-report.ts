@@ -1,22 +1,15 @@
 import type { CallOptions, Connection, SuccessOf } from './api.ts'
 import { hashSource } from './files/hash-source.ts'
-import { sendToSlot } from './files/put-slot.ts'
-import type { Source } from './files/source.ts'
+import { type PutSlotsOptions, type ReportFile, sendToSlots } from './files/put-slots.ts'
 import type { components, operations } from './openapi.ts'
 
 export type ReportResult = components['schemas']['CiReportResult']
 export type NewReport = Omit<CallOptions<operations['createCiReport']>['body'], 'artifacts'>
-/** A file and its path within the report. */
-export type ReportFile = { path: string; source: Source }
 type CompletedArtifact = SuccessOf<operations['completeCiArtifacts']>['data']['results'][number]
 /** What became of a file that was sent. */
 export type ArtifactResult = CompletedArtifact & { path: string }
 
-export type SendReportOptions = {
-  /** Called with the number of bytes of this file that have been sent, at most ten times a second. */
-  onProgress?: ((path: string, sentBytes: number) => void) | undefined
-  signal?: AbortSignal | undefined
-}
+export type SendReportOptions = Pick<PutSlotsOptions, 'onProgress' | 'signal'>
 
 type Sending = Connection & { files: ReportFile[] } & SendReportOptions
 type Slots = ReportResult['uploads']
@@ -27,7 +20,6 @@ type Sent = { results: ArtifactResult[]; failures: unknown[] }
 /** The most artifacts and attestations that one request takes. */
 const ARTIFACTS_MAX = 50
 const ATTESTATIONS_MAX = 20
-const PARALLEL_FILES = 4
 
 /**
  * Stores the report of a job, sends its files and completes them. `report` also contains what was
@@ -86,22 +78,10 @@ async function addArtifacts({ api, signal }: Sending, stored: ReportResult, arti
   return uploads
 }
 
-/** Sends the files of the slots, a few at a time, and completes them. */
+/** Sends the files of the slots and completes them. */
 async function sendFiles(sending: Sending, stored: ReportResult, slots: Slots): Promise<Sent> {
   const { files, settings, onProgress, signal } = sending
-  const sources = new Map(files.map(({ path, source }) => [path, source]))
-  const signals = [signal, settings.signal]
-  const failures: unknown[] = []
-  const waiting = [...slots]
-  const sendNext = async () => {
-    for (let slot = waiting.shift(); slot; slot = waiting.shift()) {
-      const { path } = slot
-      const following = { onProgress: (sentBytes: number) => onProgress?.(path, sentBytes), signals }
-      await sendToSlot(settings, slot, sources.get(path) as Source, following).catch((error) => failures.push(error))
-      for (const one of signals) one?.throwIfAborted()
-    }
-  }
-  await Promise.all(Array.from({ length: PARALLEL_FILES }, sendNext))
+  const failures = await sendToSlots(settings, slots, files, { onProgress, signals: [signal, settings.signal] })
   return { results: await completeFiles(sending, stored, slots), failures }
 }
 

@@ -48,11 +48,11 @@ test('poll_after_seconds passes between the beginnings of two polls', async () =
       polledAt.push(performance.now())
       return step(response, request)
     }
-  const later = timed(answer({ poll_after_seconds: 0.1 }))
+  const later = timed(answer({ poll_after_seconds: 0.4 }))
   await using server = await startScriptedServer(later, later, timed(DECIDED))
   await client(server.url).waitForGate(OPENED)
-  // Timers are exact to a millisecond, and the request has to arrive.
-  for (const [i, at] of polledAt.slice(1).entries()) assert.ok(at - (polledAt[i] as number) > 90, `${polledAt}`)
+  // On a busy machine, one request may take longer to arrive than the next one.
+  for (const [i, at] of polledAt.slice(1).entries()) assert.ok(at - (polledAt[i] as number) > 200, `${polledAt}`)
 })
 
 test('a gate that is decided already is not polled', async () => {

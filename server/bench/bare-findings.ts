@@ -4,8 +4,7 @@ import type { Json } from '../test/support/json.ts'
 
 /**
  * The newest 1,000 findings that match the filters `state`, `scanner` and `path`: rows, then
- * objects
- * in the form of the response of GET /v1/security/findings.
+ * objects in the form of the response of GET /v1/security/findings.
  */
 export async function listFindings(sql: Sql, query: URLSearchParams) {
   const [state, scanner, path] = [query.get('state'), query.get('scanner'), query.get('path')]

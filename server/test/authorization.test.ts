@@ -3,12 +3,14 @@ import { after, before, test } from 'node:test'
 import { generateApiKey } from '../src/access/api-keys/api-key.ts'
 import { revokeApiKey } from '../src/access/api-keys/manage-access.ts'
 import { registerAuthorization } from '../src/access/gateway/authorize.ts'
+import { TRUST_SCOPES } from '../src/access/oidc-trusts/trusts/trust-request.ts'
 import { SCOPES, type Scope } from '../src/access/scopes.ts'
 import { createHttpServer, type HttpServer } from '../src/platform/http/http-server.ts'
 import { createLog } from '../src/platform/log.ts'
 import { type Answer, startTestApi, type TestApi } from './support/api.ts'
 import { callOperation } from './support/call-operation.ts'
 import { keyedOperationsOf, type Operation } from './support/openapi.ts'
+import { startTokenCaller } from './support/token-caller.ts'
 
 let api: TestApi
 let operations: Operation[]
@@ -80,6 +82,18 @@ test("every route accepts a key that has only the route's scope", async () => {
     const { status } = await callOperation(api, operation, { key })
     assert.ok([200, 400, 404].includes(status), `${operation.method} ${operation.path} answers ${status}`)
   }
+})
+
+test('tokens of CI jobs are accepted on every route with a scope that trusts can have, and 403 on the others', async () => {
+  const job = await startTokenCaller(api)
+  const key = await job.sign()
+  for (const operation of operations) {
+    const isForJobs = TRUST_SCOPES.includes(scopeOf(operation))
+    const answer = await callOperation(api, operation, { key })
+    if (!isForJobs) assertGatewayRejection(answer, 403, operation)
+    else assert.ok([200, 400, 404].includes(answer.status), `${operation.path} answers ${answer.status}`)
+  }
+  await job.close()
 })
 
 test('HEAD requires the same key as GET', async () => {

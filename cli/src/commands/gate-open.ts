@@ -1,8 +1,8 @@
 import type { components, ShiplockClient } from '@shiplock/sdk'
-import { connect, SERVER_OPTIONS } from '../program/client.ts'
+import { connect, SERVER_OPTIONS } from '../connection/client.ts'
 import { type Context, defineCommand, UsageError } from '../program/command.ts'
 import { EXIT } from '../program/exit-codes.ts'
-import { findRun, newestAttempt, RUN_OPTIONS } from '../program/run.ts'
+import { findRun, newestAttempt, RUN_OPTIONS } from '../run/run.ts'
 
 type OpenedGate = components['schemas']['OpenedGate']
 type Gate = components['schemas']['DeploymentGate']

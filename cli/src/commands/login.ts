@@ -1,8 +1,8 @@
-import { openClient, SERVER_OPTIONS, serverUrl } from '../program/client.ts'
+import { openClient, SERVER_OPTIONS, serverUrl } from '../connection/client.ts'
+import { readSecret } from '../connection/read-secret.ts'
+import { loginFile, storeKey } from '../connection/stored-logins.ts'
 import { type Context, defineCommand } from '../program/command.ts'
 import { EXIT } from '../program/exit-codes.ts'
-import { readSecret } from '../program/read-secret.ts'
-import { loginFile, storeKey } from '../program/stored-logins.ts'
 
 export const loginCommand = defineCommand({
   name: 'login',

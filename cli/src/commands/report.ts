@@ -1,14 +1,14 @@
 import { readFile, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { detectCi } from '../program/ci.ts'
-import { connect, SERVER_OPTIONS } from '../program/client.ts'
+import { detectCi } from '../ci/detect-ci.ts'
+import { connect, SERVER_OPTIONS } from '../connection/client.ts'
 import { defineCommand, type OptionValues, UsageError } from '../program/command.ts'
 import { EXIT } from '../program/exit-codes.ts'
-import { findRun, RUN_OPTIONS } from '../program/run.ts'
 import { SEVERITIES, type Severity } from '../report/documents/severity.ts'
 import { collectEvidence, type Evidence } from '../report/sending/evidence.ts'
 import { describeJob } from '../report/sending/job.ts'
 import { limitWarnings, sendWithProgress } from '../report/sending/send.ts'
+import { findRun, RUN_OPTIONS } from '../run/run.ts'
 
 const OPTIONS = {
   junit: { type: 'list', value: 'GLOB', about: 'test results: JUnit XML files' },

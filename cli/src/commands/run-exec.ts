@@ -1,7 +1,9 @@
 import type { ShiplockClient } from '@shiplock/sdk'
-import { connect, SERVER_OPTIONS } from '../program/client.ts'
+import { connect, SERVER_OPTIONS } from '../connection/client.ts'
 import { type Context, defineCommand, Interrupted } from '../program/command.ts'
 import { describeError } from '../program/describe-error.ts'
+import { runChild } from '../program/run-child.ts'
+import { watchSignals } from '../program/signals.ts'
 import {
   createRun,
   describeRun,
@@ -10,9 +12,7 @@ import {
   nameOf,
   RUN_FIELD_OPTIONS,
   type RunName,
-} from '../program/run.ts'
-import { runChild } from '../program/run-child.ts'
-import { watchSignals } from '../program/signals.ts'
+} from '../run/run.ts'
 import { TIMEOUT_OPTION, timeoutOf } from './run-start.ts'
 
 /** A server that does not answer delays the command no longer than this. */

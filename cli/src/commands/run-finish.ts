@@ -1,7 +1,7 @@
-import { connect, SERVER_OPTIONS } from '../program/client.ts'
+import { connect, SERVER_OPTIONS } from '../connection/client.ts'
 import { defineCommand, UsageError } from '../program/command.ts'
 import { EXIT } from '../program/exit-codes.ts'
-import { type FinalStatus, findRun, finishRun, RUN_OPTIONS } from '../program/run.ts'
+import { type FinalStatus, findRun, finishRun, RUN_OPTIONS } from '../run/run.ts'
 
 const STATUSES = ['success', 'failure', 'cancelled', 'timed_out', 'skipped'] as const satisfies readonly FinalStatus[]
 

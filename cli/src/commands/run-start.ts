@@ -1,8 +1,8 @@
+import { connect, SERVER_OPTIONS } from '../connection/client.ts'
 import { integerOption } from '../program/arguments.ts'
-import { connect, SERVER_OPTIONS } from '../program/client.ts'
 import { defineCommand, type Options } from '../program/command.ts'
 import { EXIT } from '../program/exit-codes.ts'
-import { createRun, describeRun, RUN_FIELD_OPTIONS } from '../program/run.ts'
+import { createRun, describeRun, RUN_FIELD_OPTIONS } from '../run/run.ts'
 
 const TIMEOUT_MINUTES = [5, 4320] as const
 

@@ -1,12 +1,12 @@
 import { resolve } from 'node:path'
 import type { SecurityUpload, ShiplockClient, Source } from '@shiplock/sdk'
 import { fileSource } from '@shiplock/sdk/node'
-import { connect, SERVER_OPTIONS } from '../program/client.ts'
+import { connect, SERVER_OPTIONS } from '../connection/client.ts'
 import { type Context, defineCommand, UsageError } from '../program/command.ts'
 import { describeError } from '../program/describe-error.ts'
 import { EXIT } from '../program/exit-codes.ts'
 import { formatBytes, type Progress, type ProgressBar } from '../program/progress.ts'
-import { findRevision, REVISION_OPTIONS, type RevisionOptions, repositoryName } from '../program/revision.ts'
+import { findRevision, REVISION_OPTIONS, type RevisionOptions, repositoryName } from '../run/revision.ts'
 
 export const uploadCommand = defineCommand({
   name: 'upload',

@@ -19,7 +19,7 @@ function wordsFor(value: string, choices: readonly string[] | undefined): ValueW
 }
 
 /** A group of commands of two words, such as `run`, and the second words. */
-export type Group = { name: string; commands: { name: string; summary: string }[] }
+type Group = { name: string; commands: { name: string; summary: string }[] }
 
 export function groupsOf(commands: readonly AnyCommand[]): Group[] {
   const pairs = commands

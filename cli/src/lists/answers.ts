@@ -1,7 +1,6 @@
-import { connect, SERVER_OPTIONS } from '../program/client.ts'
+import { connect, namingScope, SERVER_OPTIONS } from '../connection/client.ts'
 import { defineCommand, UsageError } from '../program/command.ts'
 import { EXIT } from '../program/exit-codes.ts'
-import { namingScope } from './scope.ts'
 
 export const approveCommand = answerCommand({
   verb: 'approve',

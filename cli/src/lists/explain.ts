@@ -1,8 +1,7 @@
 import type { components } from '@shiplock/sdk'
-import { connect, SERVER_OPTIONS } from '../program/client.ts'
+import { connect, namingScope, SERVER_OPTIONS } from '../connection/client.ts'
 import { defineCommand, UsageError } from '../program/command.ts'
 import { EXIT } from '../program/exit-codes.ts'
-import { namingScope } from './scope.ts'
 
 type Explanation = components['schemas']['IssueExplanation']
 type Member = Explanation['members'][number]

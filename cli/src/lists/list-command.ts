@@ -1,9 +1,8 @@
 import type { ListItem, ListPath, ListQuery, ShiplockClient } from '@shiplock/sdk'
+import { connect, namingScope, SERVER_OPTIONS } from '../connection/client.ts'
 import { integerOption } from '../program/arguments.ts'
-import { connect, SERVER_OPTIONS } from '../program/client.ts'
 import { type AnyCommand, type Context, defineCommand, type Option, UsageError } from '../program/command.ts'
 import { EXIT } from '../program/exit-codes.ts'
-import { namingScope } from './scope.ts'
 import { type Column, renderTable } from './table.ts'
 
 /** A filter of the API. `parameter` is its name there, if it is not that of the option. */

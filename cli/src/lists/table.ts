@@ -13,7 +13,7 @@ export type Column<Row> = {
   isSeverity?: boolean
 }
 
-export type TableStyle = {
+type TableStyle = {
   /** The width of the terminal; null if the output is none, so that nothing is cut. */
   width: number | null
   hasColours: boolean

@@ -45,7 +45,7 @@ export type Context = {
 }
 
 /** A command of the program. Its help and its shell completion are made from this definition. */
-export type Command<Of extends Options = Options> = {
+type Command<Of extends Options = Options> = {
   /** One or two words: `login`, `run start`. */
   name: string
   /** One line for the list of commands. */

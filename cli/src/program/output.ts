@@ -5,7 +5,7 @@ import { Terminal } from './terminal.ts'
 type Streams = { stdout: NodeJS.WriteStream; stderr: NodeJS.WriteStream }
 
 /** A result: `json` is the `data` of the API, which `--json` prints. `text` is for people. */
-export type Result = { json: unknown; text: string }
+type Result = { json: unknown; text: string }
 
 /** Where a command writes: its result on standard output, everything else on standard error. */
 export class Output {

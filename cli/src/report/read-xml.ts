@@ -12,7 +12,7 @@ export type XmlReader = {
 }
 
 /** Returns the reader of a document by its root element, or a sentence that refuses the file. */
-export type ReaderOf<Reader extends XmlReader> = (root: string, attributes: XmlAttributes) => Reader | string
+type ReaderOf<Reader extends XmlReader> = (root: string, attributes: XmlAttributes) => Reader | string
 
 /** More of one text, comment or attribute is not kept. */
 const TEXT_MAX = 64 * 1024

@@ -9,7 +9,7 @@ export type TestResults = {
   failures: TestFailure[]
 }
 
-export type TestFailure = { suite: string | null; name: string; message: string | null }
+type TestFailure = { suite: string | null; name: string; message: string | null }
 
 export type TestOutcome = 'passed' | 'failed' | 'skipped' | 'errors'
 

@@ -25,16 +25,22 @@ export type PutOptions = {
  * on network errors and on a status of 500 or more, unless the source can be read only once.
  */
 export function putSlot(slot: Slot, source: Source, options: PutOptions = {}): Promise<void> {
-  const { fetch, onRetry, signal, onProgress } = options
-  const policy = { ...RETRY_POLICY, ...options.retry }
-  return sendToSlot({ fetch, onRetry, policy }, slot, source, { onProgress, signals: [signal] })
+  const { signal, onProgress } = options
+  return sendToSlot(sendSettings(options), slot, source, { onProgress, signals: [signal] })
+}
+
+/** The settings of a client that sending a file needs. */
+export type SendSettings = Pick<HttpSettings, 'fetch' | 'onRetry' | 'policy'>
+
+export function sendSettings({ fetch, onRetry, retry }: Omit<PutOptions, 'onProgress'>): SendSettings {
+  return { fetch, onRetry, policy: { ...RETRY_POLICY, ...retry } }
 }
 
 type Following = { onProgress: PutOptions['onProgress']; signals: Deadline['signals'] }
 
 /** Sends a file with the settings of a client. */
 export async function sendToSlot(
-  { fetch, onRetry, policy }: Pick<HttpSettings, 'fetch' | 'onRetry' | 'policy'>,
+  { fetch, onRetry, policy }: SendSettings,
   { url, headers }: Slot,
   source: Source,
   { onProgress, signals }: Following,

@@ -39,7 +39,7 @@ export function notJson(answer: Answer): ShiplockError {
 }
 
 /** Seconds or an HTTP date (RFC 9110 §10.2.3) as a time from now. Null for anything else. */
-export function retryAfterMs(value: string | null, nowMs: number): number | null {
+function retryAfterMs(value: string | null, nowMs: number): number | null {
   if (value === null) return null
   if (/^\s*\d+\s*$/.test(value)) return Number(value) * 1000
   const at = /[a-z]/i.test(value) ? Date.parse(value) : Number.NaN

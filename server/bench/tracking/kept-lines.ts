@@ -33,8 +33,7 @@ function keepReformattedLines(file: FileLines, comparisons: Hunk[][]): void {
 
 /**
  * Added or deleted lines that equal the lines next to them can be shown one line up or down: which
- * of
- * the equal lines is the new one is not known.
+ * of the equal lines is the new one is not known.
  */
 function doubtSlidingLines(file: FileLines): void {
   const oldOf = new Map([...file.targets].map(([oldLine, target]) => [target.line, oldLine]))

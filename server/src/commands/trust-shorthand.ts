@@ -26,7 +26,7 @@ export const SHORTHAND_OPTIONS = {
   'repository-id': { type: 'text', value: 'RPO_ID', about: 'the id of the repository in Azure Pipelines' },
 } as const
 
-export type Shorthands = { readonly [Name in keyof typeof SHORTHAND_OPTIONS]?: string | undefined }
+type Shorthands = { readonly [Name in keyof typeof SHORTHAND_OPTIONS]?: string | undefined }
 
 /** The template that the options ask for, or null. Throws a `UsageError` for several of them. */
 export function templateOf(options: Shorthands): TrustTemplate | null {

@@ -90,8 +90,7 @@ export const trustRevoke = defineCommand({
   options: {},
   async run(context, { id }) {
     const trust = await administer(context, (services) => revokeTrust(services, id))
-    const { name, revoked_at } = trust
-    context.print({ json: { id: trust.id, name, revoked_at }, text: `Revoked the trust "${name}" (${trust.id})` })
+    context.print({ json: trust, text: `Revoked the trust "${trust.name}" (${trust.id})` })
   },
 })
 

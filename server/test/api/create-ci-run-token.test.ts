@@ -22,7 +22,7 @@ const post = (body: unknown, claims = {}, caller = github): Promise<Answer> =>
   caller.send('POST', '/v1/ci/runs', body, claims)
 
 test("201 verified for the token's own run, with the fields of its claims", async () => {
-  const claims = newRunClaims({ run_attempt: '2', workflow: 'release', actor: 'ada' })
+  const claims = newRunClaims({ run_attempt: '2', run_number: '17', workflow: 'release', actor: 'ada' })
   const { status, body, text } = await post(ownRun(claims, { actor: 'mallory', pipeline_name: 'other' }), claims)
   assert.equal(status, 201, text)
   const run = body.data
@@ -38,6 +38,12 @@ test("201 verified for the token's own run, with the fields of its claims", asyn
   assert.deepEqual(run.credential, { type: 'oidc_trust', name: 'test trust' })
   const again = await post(ownRun(claims), claims)
   assert.deepEqual([again.status, again.body.data.id, again.body.data.trust], [200, run.id, 'verified'])
+  const shown = await api.request('GET', `/v1/runs/${run.id}`, { key: github.key })
+  assert.deepEqual(
+    [shown.body.data.github_run_id, shown.body.data.run_number, shown.body.data.workflow_path],
+    [Number(claims.run_id), 17, '.github/workflows/build.yml'],
+  )
+  assert.equal(shown.body.data.repository_id, 7770001)
   const [stored] = await api.services.sql`select claims from ci_runs where id = ${run.id}`
   assert.deepEqual([stored?.claims.run_id, stored?.claims.repository_id], [claims.run_id, '7770001'])
 })

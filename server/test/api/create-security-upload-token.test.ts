@@ -54,6 +54,19 @@ for (const [what, options] of [
   })
 }
 
+test('a token reads and completes the uploads of its own repository only', async () => {
+  const { id } = (await create(github, { repository: 'acme/shop', category: 'own' })).body.data.upload
+  const other = await createUpload(api, github, Buffer.from('{}'), { repository: 'acme/api' })
+  for (const [upload, get, complete] of [
+    [id, 200, 409],
+    [other.body.data.upload.id, 403, 403],
+    ['0'.repeat(32), 404, 404],
+  ]) {
+    assert.equal((await github.send('GET', `/v1/security/uploads/${upload}`, undefined)).status, get)
+    assert.equal((await github.send('POST', `/v1/security/uploads/${upload}/complete`, undefined)).status, complete)
+  }
+})
+
 test('a renamed repository can be named as the organization knows its id', async () => {
   const caller = await startTokenCaller(api)
   await link(api, caller, { provider: 'github', id: '7770001', name: 'acme/store' })

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type Answer, type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { assertError } from '../support/assert-error.ts'
+import { startTokenCaller } from '../support/token-caller.ts'
 
 let api: TestApi
 
@@ -68,5 +69,22 @@ test('SHIPLOCK_RATE_LIMIT_PER_MINUTE sets another limit, and 0 none', async () =
   } finally {
     await strict.close()
     await open.close()
+  }
+})
+
+test('all tokens of a trust share one allowance, and API keys have their own', async () => {
+  const strict = await startTestApi({ beside: api, env: { SHIPLOCK_RATE_LIMIT_PER_MINUTE: '2' } })
+  const caller = await startTokenCaller(api)
+  try {
+    const statuses: number[] = []
+    for (const run_id of ['1', '2', '3']) {
+      const key = await caller.sign({ run_id, aud: new URL(api.url).origin })
+      statuses.push((await strict.request('GET', '/v1/security/uploads/x', { key })).status)
+    }
+    assert.deepEqual(statuses, [400, 400, 429])
+    assert.equal((await ask(caller, strict)).status, 200)
+  } finally {
+    await caller.close()
+    await strict.close()
   }
 })

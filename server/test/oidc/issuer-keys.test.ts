@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { afterEach, beforeEach, test } from 'node:test'
 import { startTestApi, type TestApi } from '../support/api.ts'
 import { newRun } from '../support/ci-runs.ts'
@@ -187,4 +189,23 @@ test('a set may contain keys of other kinds and broken keys', async () => {
   for (const key of issuer.keys) assert.equal(await statusOf(await newToken(key)), 201)
   const [rsa] = issuer.keys
   assert.equal(await statusOf(await newToken(rsa && { ...rsa, kid: 'broken' })), 401)
+})
+
+test('401 after 5 s for an issuer that never answers, or whose key set never ends', async () => {
+  const slow = await startIssuer()
+  await createTrust(api, (await api.caller()).orgId, { issuer: slow.url })
+  const closed: Promise<unknown>[] = []
+  const never = (part: string) => (_request: IncomingMessage, response: ServerResponse) => {
+    if (part !== '') response.writeHead(200).write(part)
+    closed.push(once(response, 'close'))
+  }
+  slow.answer(DISCOVERY, never(''))
+  issuer.answer('/keys', never('{"keys":['))
+  const startedAt = performance.now()
+  const statuses = await Promise.all([newToken(), newToken(slow.keys[0], slow)].map(async (key) => statusOf(await key)))
+  const tookMs = performance.now() - startedAt
+  assert.deepEqual([statuses, closed.length], [[401, 401], 2])
+  assert.ok(tookMs >= 4900 && tookMs < 15_000, `took ${tookMs} ms`)
+  await Promise.all(closed)
+  await slow.close()
 })

@@ -11,9 +11,8 @@ export const RARE = 3
  * before. They have every severity. Half of them are about packages, all with an EPSS score, most
  * of them low, and one in a hundred with a KEV entry. They are spread over some repositories of
  * GitHub, named acme/large-0 and so on, and the rare ones are in acme/small of GitLab, of the
- * scanner
- * "Rare" on a branch and in a category with this name. The findings of dismissed issues are in
- * legacy/old.ts, the others below src. Nothing is analysed.
+ * scanner "Rare" on a branch and in a category with this name. The findings of dismissed issues are
+ * in legacy/old.ts, the others below src. Nothing is analysed.
  */
 export async function insertIssues(
   { services: { sql, clock } }: TestApi,

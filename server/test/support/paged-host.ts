@@ -25,8 +25,7 @@ export type HostRequest = { name: string; options: ListOptions }
 
 /**
  * A code host in memory that answers page by page, with versions of its pages. `requests` holds
- * what
- * it was asked. `before` is called before each answer and may fail or delay it.
+ * what it was asked. `before` is called before each answer and may fail or delay it.
  */
 export function pagedHost(given: Partial<HostState>, pageSize = 2) {
   const state: HostState = { ...EMPTY, ...given }

@@ -7,8 +7,7 @@ type Queued = { task_identifier: string; payload: object; is_delayed: boolean }
 /**
  * Works through what is queued, and what that queues, with the program's own jobs, one after the
  * other. Jobs called `lost` are taken off the queue and not run. A job that is queued for later
- * runs
- * once, because it may queue itself again until the clock has advanced.
+ * runs once, because it may queue itself again until the clock has advanced.
  */
 export async function drainQueue(api: TestApi, lost?: string): Promise<void> {
   const delayed = new Set<string>()

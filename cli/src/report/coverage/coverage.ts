@@ -6,7 +6,7 @@ import { JacocoReader } from './jacoco.ts'
 import { readLcov } from './lcov.ts'
 import { type LineTotals, percentOf } from './line-coverage.ts'
 
-export type CoverageFormat = 'lcov' | 'cobertura' | 'jacoco' | 'clover'
+type CoverageFormat = 'lcov' | 'cobertura' | 'jacoco' | 'clover'
 
 /** `lines` is the line coverage in percent, with two decimals. */
 export type Coverage = { lines: number; format: CoverageFormat }

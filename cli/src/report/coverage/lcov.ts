@@ -2,7 +2,7 @@ import { ReportFileError, readText } from '../file-text.ts'
 import { LineCoverage, type LineTotals, lineNumber } from './line-coverage.ts'
 
 /** What an lcov tracefile can start with. */
-const START = /^(?:TN|SF|VER):|^#/
+const START = /^(?:TN|SF|VER):/
 const LINE_MAX = 1024 * 1024
 
 /**
@@ -40,7 +40,7 @@ class LcovReader {
 
   read(line: string): void {
     this.#line++
-    if (line === '') return
+    if (line === '' || line.startsWith('#')) return
     if (!this.#isStarted && !START.test(line)) throw this.#unexpected(line)
     this.#isStarted = true
     const value = line.slice(line.indexOf(':') + 1)
@@ -52,6 +52,7 @@ class LcovReader {
   }
 
   finish(): LineTotals {
+    if (!this.#isStarted) throw this.#error('expected lcov, found only comments')
     if (this.#file !== null) throw this.#error(`the file ends before the \`end_of_record\` of ${this.#file}`)
     const { covered, total } = this.#lines.totals
     return { covered: covered + this.#unlisted.covered, total: total + this.#unlisted.total }

@@ -6,7 +6,7 @@ import { SEVERITIES, type Severity, type SeverityCounts } from './severity.ts'
 import { countPackages } from './spdx.ts'
 
 /** The data of an `sbom` attestation, without its artifact. */
-export type Sbom = { format: 'cyclonedx' | 'spdx'; components: number }
+type Sbom = { format: 'cyclonedx' | 'spdx'; components: number }
 
 /** The data of a `scan` attestation, without its artifact and the severity that fails it. */
 export type Scan = { tool: string; format: 'sarif' | 'cyclonedx' } & SeverityCounts

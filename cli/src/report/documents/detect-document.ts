@@ -1,7 +1,7 @@
 import { ReportFileError, readText } from '../file-text.ts'
 import { selectJson } from './select-json.ts'
 
-export type DocumentFormat = 'sarif' | 'cyclonedx' | 'spdx'
+type DocumentFormat = 'sarif' | 'cyclonedx' | 'spdx'
 
 const SELECTIONS = [
   'bomFormat',

@@ -9,7 +9,7 @@ import { artifactPath, findFiles, type Search } from './find-files.ts'
 type Attestation = NonNullable<NewReport['attestations']>[number]
 
 /** The files that a job reports, as globs, and what they must reach. */
-export type Wanted = {
+type Wanted = {
   junit: readonly string[]
   coverage: readonly string[]
   sbom: readonly string[]

@@ -48,7 +48,7 @@ async function matching(
 }
 
 /** The path of a file within the working directory, with `/`; null if it is elsewhere. */
-export function pathWithin(cwd: string, file: string): string | null {
+function pathWithin(cwd: string, file: string): string | null {
   const path = relative(cwd, file)
   const isOutside = isAbsolute(path) || path.split(sep)[0] === '..'
   return isOutside ? null : path.replaceAll(sep, '/')

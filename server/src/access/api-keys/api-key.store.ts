@@ -21,7 +21,7 @@ export type ApiKey = {
   last_used_at: Date | null
 }
 
-export type StoredCredential = {
+type StoredCredential = {
   id: string
   name: string
   scopes: Scope[]

@@ -26,8 +26,8 @@ export const applyPush: HostEventHandler<'push'> = async (_, tx, source, push) =
 
 /**
  * Whether an event is about the tracked branch of its repository. The default branch that a
- * complete
- * event names counts too: an event that arrives after the default branch has changed is older.
+ * complete event names counts too: an event that arrives after the default branch has changed is
+ * older.
  */
 export async function isTrackedBranch(
   db: Db,

@@ -40,8 +40,13 @@ export function pipelineRunMembers(db: Db, now: Date) {
 /** The members that code hosts describe in more detail, after a comma. */
 function triggerMembers(db: Db) {
   return db`
-    ',"trigger":{"event":' || once.event || ',"kind":' || once.event || ',"actor":' || once.actor
+    ',"trigger":{"event":' || coalesce(${claimedEvent(db)}, once.event) || ',"kind":' || once.event || ',"actor":' || once.actor
       || ',"pull_request":null,"merged_pull_request":null},"actor_login":' || once.actor`
+}
+
+/** The event as the CI system names it, if a token has told. */
+function claimedEvent(db: Db) {
+  return db`to_json(coalesce(run.claims ->> 'event_name', run.claims ->> 'pipeline_source'))::text`
 }
 
 /** The earlier attempts, each followed by a comma. Runs with a single attempt skip the query. */

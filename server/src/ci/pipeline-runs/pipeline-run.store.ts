@@ -3,11 +3,22 @@ import type { Db } from '../../platform/db/sql.ts'
 import type { Page, PageRow } from '../../platform/http/lists.ts'
 import { branchName } from '../../repositories/branch-name.ts'
 import { statusAt } from '../runs/attempt-deadline.store.ts'
+import type { ClaimedRun } from '../runs/new-run.store.ts'
 import type { RunStatus } from '../runs/run-status.ts'
+import { claimedMembers } from './claimed-members.ts'
 import { pipelineRunMembers } from './pipeline-run-members.store.ts'
 import { readProviderMembers } from './provider-run-members.store.ts'
 
-type RunMembers = { id: string; ref: string | null; provider: string; members: string }
+type RunMembers = {
+  id: string
+  ref: string | null
+  provider: string
+  /** Null unless a token has created the run. */
+  claims: ClaimedRun['claims'] | null
+  claimed_provider: string
+  claimed_repository_id: string
+  members: string
+}
 
 /**
  * One page of runs as they are at `now`, newest first, and one more row when there is a next page.
@@ -20,7 +31,8 @@ export async function listPipelineRuns(
 ): Promise<PageRow[]> {
   const withStatus = status === undefined ? db`` : db`and ${statusAt(db, 'run', now)} = ${status}`
   const rows = await db<({ created_at: Date } & RunMembers)[]>`
-    select run.created_at, run.id, run.ref, run.provider, ${pipelineRunMembers(db, now)} as members
+    select run.created_at, run.id, run.ref, run.provider, run.claims, run.claimed_provider, run.claimed_repository_id,
+      ${pipelineRunMembers(db, now)} as members
     from ci_runs run
     where run.org_id = ${orgId}
       and ${pageOf(db, page, db`run`)}
@@ -39,7 +51,8 @@ export async function findPipelineRun(
   { retainedSince, now }: { retainedSince: Date; now: Date },
 ): Promise<string | null> {
   const rows = await db<RunMembers[]>`
-    select run.id, run.ref, run.provider, ${pipelineRunMembers(db, now)} as members
+    select run.id, run.ref, run.provider, run.claims, run.claimed_provider, run.claimed_repository_id,
+      ${pipelineRunMembers(db, now)} as members
     from ci_runs run
     where run.org_id = ${orgId}
       and run.id = ${id}
@@ -50,7 +63,9 @@ export async function findPipelineRun(
 
 /** Fields that no source has a value for yet. */
 const WITHOUT_VALUE = { sso_organization_id: null, azure: null }
-/** Fields that only code hosts have a value for (specification, "Pipeline run"). */
+/**
+ * Fields that only code hosts, and some claims, have a value for (specification, "Pipeline run").
+ */
 const WITHOUT_PROVIDER = {
   github_run_id: null,
   workflow_path: null,
@@ -83,9 +98,15 @@ function membersOf(fields: object): string {
 async function toJson(db: Db, orgId: string, runs: readonly RunMembers[]): Promise<string[]> {
   const ofHosts = runs.filter(({ provider }) => provider !== 'other').map(({ id }) => id)
   const provided = await readProviderMembers(db, orgId, ofHosts)
-  return runs.map(({ id, ref, members }) => {
-    const ofProvider = provided.get(id)
-    const others = ofProvider === undefined ? OTHER_MEMBERS : `${ofProvider},${HOST_MEMBERS}`
-    return `{${members},"branch":${JSON.stringify(branchName(ref))},${others}}`
+  return runs.map((run) => {
+    const ofProvider = provided.get(run.id)
+    const others = ofProvider === undefined ? membersWithoutHost(run) : `${ofProvider},${HOST_MEMBERS}`
+    return `{${run.members},"branch":${JSON.stringify(branchName(run.ref))},${others}}`
   })
+}
+
+function membersWithoutHost({ claims, claimed_provider, claimed_repository_id }: RunMembers): string {
+  if (claims === null) return OTHER_MEMBERS
+  const claimed = claimedMembers({ provider: claimed_provider, repository_id: claimed_repository_id, claims })
+  return membersOf({ ...WITHOUT_VALUE, ...WITHOUT_PROVIDER, ...claimed })
 }

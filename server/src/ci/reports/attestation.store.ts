@@ -107,7 +107,7 @@ export async function countAttestations(db: Db, report: ReportKey): Promise<numb
 export type ArtifactKey = { org_id: string; id: string }
 
 /** An attestation that names an artifact. */
-export type NamingAttestation = Pick<AttestationRow, 'id' | 'kind' | 'data'> & {
+type NamingAttestation = Pick<AttestationRow, 'id' | 'kind' | 'data'> & {
   trust: TrustClass
   artifact_trust: TrustClass
 }

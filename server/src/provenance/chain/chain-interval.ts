@@ -8,8 +8,7 @@ import { mismatchOfChange } from './stated-change.ts'
 
 /**
  * The links from one anchor to the next. A link is verified with the other links of its interval,
- * so
- * their number decides what a new statement costs.
+ * so their number decides what a new statement costs.
  */
 export const INTERVAL = 16
 

@@ -56,8 +56,7 @@ export type StreamFile = { stream_id: number; path: string }
 
 /**
  * Reads the certain pairs in these files. A file is compared as one value, because `paired` joined
- * with
- * all files of its stream would be their product.
+ * with all files of its stream would be their product.
  */
 export async function readCertainPairs(
   { tx, scope }: ExactPairs,

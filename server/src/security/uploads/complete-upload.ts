@@ -4,6 +4,7 @@ import { ApiError, notFound } from '../../platform/http/errors.ts'
 import { findMismatch, type Mismatch } from '../../platform/objects/verify-object.ts'
 import { enqueue } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
+import { refuseOtherRepository } from './token-upload.ts'
 import { readUploadJob, reportKey } from './upload-file.ts'
 import {
   findUploadToComplete,
@@ -22,14 +23,15 @@ const REASONS = {
 
 /**
  * Checks the stored file and queues it for reading. Repeated and concurrent calls queue it once: an
- * upload that is no longer pending is returned unchanged. Throws 404, and 409 `file_missing`, after
- * which the upload is still pending.
+ * upload that is no longer pending is returned unchanged. Throws 403 for a token of another
+ * repository, 404, and 409 `file_missing`, after which the upload is still pending.
  */
 export async function completeUpload(services: Services, actor: Actor, id: string): Promise<string> {
   const { sql, clock, objects } = services
   const now = clock.now()
   const key = { org_id: actor.org_id, id }
   const file = reportKey(actor.org_id, id)
+  await refuseOtherRepository(sql, actor, id)
   const upload = await findUploadToComplete(sql, key)
   if (!upload) throw notFound('upload')
   if (awaitsFile(upload, now)) {

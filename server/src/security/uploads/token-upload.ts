@@ -1,3 +1,4 @@
+import type { Actor } from '../../access/actor.ts'
 import type { TokenJob } from '../../access/oidc-trusts/token-job.ts'
 import { isOtherHosts, isSameAddress, matchTokenRepository } from '../../ci/runs/match-token-repository.ts'
 import type { Db } from '../../platform/db/sql.ts'
@@ -5,6 +6,7 @@ import { ApiError } from '../../platform/http/errors.ts'
 import { normalizeRepositoryId, splitAddress } from '../../repositories/repository-identity.ts'
 import { findByName } from '../../repositories/repository-lookup.store.ts'
 import type { RepositoryReference } from '../repositories/resolve-repository.ts'
+import { findUploadRepository } from './upload-view.store.ts'
 
 /**
  * The repository of a report that a CI job uploads, by the id in its token. Throws 403 `forbidden`
@@ -22,6 +24,15 @@ export async function requireTokenRepository(
   const { address, id } = job.repository
   const name = address === null ? asked.name : splitAddress(address).name
   return hasOwnId(job) ? { name, provider: job.provider, providerId: id } : { name, provider: null, providerId: null }
+}
+
+/** Throws 403 `forbidden` if a token names another repository than that of the upload. */
+export async function refuseOtherRepository(db: Db, { org_id, credential }: Actor, uploadId: string): Promise<void> {
+  if (credential.type === 'api_key') return
+  const { job } = credential
+  const repository = await findUploadRepository(db, org_id, uploadId)
+  if (repository === null) return
+  if (job === null || !(await isOwn(db, org_id, job, repository))) throw forbidden()
 }
 
 /**

@@ -3,6 +3,7 @@ import type { Db } from '../../platform/db/sql.ts'
 import type { Page, PageRow } from '../../platform/http/lists.ts'
 import type { ReconcileOutcome } from '../reconcile/reconcile-report.ts'
 import { ofProvider } from '../repositories/reported-repository.store.ts'
+import type { RepositoryReference } from '../repositories/resolve-repository.ts'
 import type { RepositorySelection } from '../repositories/select-repositories.ts'
 import { UPLOAD_STATUSES, type UploadStatus } from '../vocabulary/finding.ts'
 import { UPLOAD_EXPIRED } from './upload-state.store.ts'
@@ -35,6 +36,18 @@ export async function listUploads(db: Db, orgId: string, page: Page, selection: 
     ) upload
     join reported_repositories repository on repository.org_id = ${orgId} and repository.id = upload.repository_no
     order by picked.created_at desc, picked.id desc`
+}
+
+/** The repository of an upload; null if the organization has no such upload. */
+export async function findUploadRepository(db: Db, orgId: string, id: string): Promise<RepositoryReference | null> {
+  const [row] = await db<RepositoryReference[]>`
+    select repository.name, repository.provider, repository.provider_id as "providerId"
+    from security_uploads upload
+    join reported_repositories repository
+      on repository.org_id = upload.org_id and repository.id = upload.repository_no
+    where upload.org_id = ${orgId}
+      and upload.id = ${id}`
+  return row ?? null
 }
 
 /** The newest of each status, and of each repository that is selected, and of these the newest. */

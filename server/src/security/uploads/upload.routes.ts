@@ -8,6 +8,7 @@ import type { Services } from '../../services.ts'
 import { selectRepositories } from '../repositories/select-repositories.ts'
 import { completeUpload } from './complete-upload.ts'
 import { createUpload } from './create-upload.ts'
+import { refuseOtherRepository } from './token-upload.ts'
 import {
   CompletedUpload,
   CreatedUpload,
@@ -59,7 +60,8 @@ export async function uploadRoutes(app: HttpServer, services: Services): Promise
         description:
           'Compares the file with its declared size and checksum, and queues it for reading. If the file does not match, ' +
           'it is deleted and the upload fails. An upload that was completed before is returned unchanged. Safe to ' +
-          'repeat.\n\nErrors: 409 `file_missing` if the file has not been sent. The upload stays `pending`.',
+          'repeat.\n\nErrors: 403 `forbidden` if the upload is for another repository than that of the OIDC token. 409 ' +
+          '`file_missing` if the file has not been sent. The upload stays `pending`.',
         tags,
         params: UploadPath,
         response: { 200: Envelope(CompletedUpload, 'The upload.') },
@@ -106,7 +108,8 @@ export async function uploadRoutes(app: HttpServer, services: Services): Promise
         operationId: 'getSecurityUpload',
         summary: 'Get a security upload',
         description:
-          'Returns the upload with its status and counts. While it is `parsing`, the counts show the progress.',
+          'Returns the upload with its status and counts. While it is `parsing`, the counts show the progress.\n\n' +
+          'Errors: 403 `forbidden` if the upload is for another repository than that of the OIDC token.',
         tags,
         params: UploadPath,
         response: { 200: Envelope(SecurityUpload, 'The upload.') },
@@ -114,6 +117,7 @@ export async function uploadRoutes(app: HttpServer, services: Services): Promise
     },
     async (request, reply) => {
       const { org_id } = request.actor
+      await refuseOtherRepository(services.sql, request.actor, request.params.uploadId)
       const json = await findUploadJson(services.sql, org_id, request.params.uploadId, services.clock.now())
       if (json === null) throw notFound('upload')
       return sendData(reply, json)

@@ -73,6 +73,14 @@ test('two patterns overlap exactly if a text matches both', () => {
   )
 })
 
+test('a UUID is the same in any case, with and without braces', () => {
+  const uuid = '0d4d6c1e-5f5a-4f5b-9a51-0f1f8a2f9b3c'
+  const spellings = [uuid, uuid.toUpperCase(), `{${uuid}}`, `{${uuid.toUpperCase()}}`]
+  for (const one of spellings)
+    for (const other of spellings) assert.ok(new ClaimPattern(one).matches(other), `${one} ${other}`)
+  assert.ok(!new ClaimPattern(uuid).matches(uuid.replace('0', '1')))
+})
+
 test('overlap ignores case, because code hosts do', () => {
   assert.ok(new ClaimPattern('Acme/*').overlaps(new ClaimPattern('acme/shop')))
   assert.ok(new ClaimPattern('Acme/Shop').overlaps(new ClaimPattern('acme/shop')))

@@ -17,14 +17,14 @@ export class ClaimPattern {
   readonly #steps: readonly Step[]
 
   constructor(text: string) {
-    this.text = withoutBraces(text)
+    this.text = normalUuid(text)
     this.isLiteral = !text.includes('*')
     this.#steps = this.isLiteral ? [] : stepsOf(this.text)
   }
 
-  /** Whether the whole text matches. Case counts. */
+  /** Whether the whole text matches. Case counts, except in a UUID. */
   matches(given: string): boolean {
-    const text = withoutBraces(given)
+    const text = normalUuid(given)
     return this.isLiteral ? text === this.text : acceptsText(this.#steps, text)
   }
 
@@ -36,11 +36,12 @@ export class ClaimPattern {
   }
 }
 
-const BRACED_UUID = /^\{([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\}$/i
+const UUID = /^\{?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\}?$/i
+const UUID_CHARS = [36, 38]
 
-/** Bitbucket writes UUIDs in braces. With and without braces, a UUID is the same. */
-function withoutBraces(text: string): string {
-  return text.startsWith('{') ? text.replace(BRACED_UUID, '$1') : text
+/** Bitbucket writes UUIDs in braces. With and without braces, and in any case, a UUID is the same. */
+function normalUuid(text: string): string {
+  return UUID_CHARS.includes(text.length) ? (UUID.exec(text)?.[1]?.toLowerCase() ?? text) : text
 }
 
 function stepsOf(pattern: string): Step[] {

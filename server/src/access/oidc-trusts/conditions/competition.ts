@@ -15,7 +15,7 @@ export type KnownRepository = {
 }
 
 /** What the check needs of a trust. */
-export type Claimant = { issuer: string; provider: TrustProvider | null; conditions: Conditions }
+type Claimant = { issuer: string; provider: TrustProvider | null; conditions: Conditions }
 
 /** Whether one token could satisfy the conditions of both trusts. Both have the same issuer. */
 export function mayMatchBoth(one: Claimant, other: Claimant): boolean {

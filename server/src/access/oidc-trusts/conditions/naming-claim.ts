@@ -9,7 +9,7 @@ const ID = /^[^*]+$/
 const PATH = /^[^*/]+(?:\/.*)?$/s
 
 /** The claims that name what a trust trusts, with the forms of values that name it. */
-export const NAMING_CLAIMS: Record<TrustProvider, Readonly<Record<string, RegExp>>> = {
+const NAMING_CLAIMS: Record<TrustProvider, Readonly<Record<string, RegExp>>> = {
   github: {
     repository: PATH,
     repository_id: ID,
@@ -48,15 +48,14 @@ export function namingClaimsOf(provider: TrustProvider | null): string[] {
 
 /**
  * Subjects of other issuers are pairs of a word and a name, such as
- * `organization:acme:pipeline:shop:…`
- * (Buildkite) and `org/<id>/project/<id>/…` (CircleCI). The first pair must be literal.
+ * `organization:acme:pipeline:shop:…` (Buildkite) and `org/<id>/project/<id>/…` (CircleCI). The
+ * first pair must be literal.
  */
 const OTHER_SUBJECT = /^[^*/:]+[/:][^*/:]+[/:]/
 
 /**
  * Whether at least one condition names an owner, a repository or an id in each of its values. For
- * an
- * issuer that is not one of the providers, this is `sub`, literally or from its first name on.
+ * an issuer that is not one of the providers, this is `sub`, literally or from its first name on.
  */
 export function nameSomething(conditions: Conditions, provider: TrustProvider | null): boolean {
   const named = providersNamedBy(conditions)

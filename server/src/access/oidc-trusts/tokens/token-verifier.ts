@@ -16,7 +16,7 @@ export const TOKEN_CHARS_MAX = 16_384
 const SHOWN_CHARS_MAX = 100
 
 /** A token that a trust accepts. */
-export type VerifiedToken = { trust: LiveTrust; claims: Claims; validUntil: Date }
+type VerifiedToken = { trust: LiveTrust; claims: Claims; validUntil: Date }
 
 type MatchableTrust = { trust: LiveTrust; conditions: Condition[] }
 

@@ -17,7 +17,7 @@ import {
 import { checkTrust, type TrustRequest } from './trust-request.ts'
 
 /** Reads the connected repositories of a provider in all other organizations, in batches. */
-export type ConnectedElsewhere = (tx: Tx, orgId: string, provider: TrustProvider) => AsyncIterable<KnownRepository[]>
+type ConnectedElsewhere = (tx: Tx, orgId: string, provider: TrustProvider) => AsyncIterable<KnownRepository[]>
 
 export type NewTrust = Omit<Trust, 'last_used_at' | 'revoked_at' | 'created_by' | 'created_at'>
 

@@ -142,6 +142,13 @@ test('the branch of a run can be one of a fork; older servers do not name its re
   assert.equal(head_repository_id, repository.id)
 })
 
+test('the head of a pull request from a deleted fork is not in the repository itself', () => {
+  for (const event of ['pull_request', 'pull_request_target']) {
+    const { repository, head_repository_id } = runWith({ event, head_repository: null })
+    assert.notEqual(head_repository_id, repository.id)
+  }
+})
+
 test('a completed run ends at its last change; before that it has no end', () => {
   const updated_at = '2020-10-05T17:00:00Z'
   const done = runWith({ status: 'completed', conclusion: 'success', updated_at })

@@ -51,7 +51,7 @@ export function runOf(run: RunObject, repository: HostRepository, workflow?: Sta
     workflow: workflowOf(run, workflow),
     status,
     ref: runRef(run.event, run.head_branch),
-    head_repository_id: run.head_repository ? String(run.head_repository.id) : repository.id,
+    head_repository_id: headRepositoryId(run, repository),
     commit: { sha: run.head_sha, message: textOrNull(run.head_commit?.message) },
     event: run.event,
     kind: triggerKind(run.event),
@@ -65,6 +65,15 @@ export function runOf(run: RunObject, repository: HostRepository, workflow?: Sta
     completed_at: status === 'queued' || status === 'in_progress' ? null : updatedAt,
     updated_at: updatedAt,
   }
+}
+
+/** A fork that has been deleted has no id, so the head of a pull request may be in any repository. */
+const UNKNOWN_REPOSITORY = 'unknown'
+
+/** Older servers do not name the repository of the head. */
+function headRepositoryId({ head_repository, event }: RunObject, repository: HostRepository): string {
+  if (head_repository) return String(head_repository.id)
+  return triggerKind(event) === 'pull_request' ? UNKNOWN_REPOSITORY : repository.id
 }
 
 /** A path can end in the ref of the file: `.github/workflows/ci.yml@refs/heads/main`. */

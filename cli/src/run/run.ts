@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { type components, type ShiplockClient, ShiplockError } from '@shiplock/sdk'
 import type { CiEvent, CiJob } from '../ci/ci-job.ts'
-import { integerOption } from './arguments.ts'
-import { detectCi } from './ci.ts'
-import { type Context, type Options, type OptionValues, UsageError } from './command.ts'
+import { detectCi } from '../ci/detect-ci.ts'
+import { integerOption } from '../program/arguments.ts'
+import { type Context, type Options, type OptionValues, UsageError } from '../program/command.ts'
 import { findRevision, REVISION_OPTIONS } from './revision.ts'
 
 const EVENTS = ['push', 'pull_request', 'tag', 'schedule', 'manual', 'other'] as const satisfies readonly CiEvent[]
@@ -34,8 +34,8 @@ export const RUN_OPTIONS = {
   ...RUN_FIELD_OPTIONS,
 } as const satisfies Options
 
-export type RunFieldOptions = OptionValues<typeof RUN_FIELD_OPTIONS>
-export type RunOptions = OptionValues<typeof RUN_OPTIONS>
+type RunFieldOptions = OptionValues<typeof RUN_FIELD_OPTIONS>
+type RunOptions = OptionValues<typeof RUN_OPTIONS>
 
 export type CiRun = components['schemas']['CiRun']
 

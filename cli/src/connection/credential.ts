@@ -1,4 +1,5 @@
-import { UsageError } from './command.ts'
+import { NetworkError } from '@shiplock/sdk'
+import { UsageError } from '../program/command.ts'
 import { storedKey } from './stored-logins.ts'
 
 /** Returns a token for the API. It is called for every request, so that a token never expires. */
@@ -9,8 +10,8 @@ export type TokenSource = () => Promise<string>
  * the key that `shiplock login` stored, in this order. Throws a `UsageError` if there is none.
  */
 export function findCredential(env: NodeJS.ProcessEnv, url: string, audience: string): TokenSource {
-  const given = env.SHIPLOCK_KEY?.trim() || env.SHIPLOCK_ID_TOKEN?.trim()
-  if (given) return async () => given
+  const variable = ['SHIPLOCK_KEY', 'SHIPLOCK_ID_TOKEN'].find((name) => env[name]?.trim())
+  if (variable !== undefined) return given(variable, env[variable] ?? '')
   const { ACTIONS_ID_TOKEN_REQUEST_URL: requestUrl, ACTIONS_ID_TOKEN_REQUEST_TOKEN: requestToken } = env
   if (requestUrl && requestToken) return gitHubTokens({ requestUrl, requestToken, audience })
   const key = storedKey(env, url)
@@ -19,6 +20,13 @@ export function findCredential(env: NodeJS.ProcessEnv, url: string, audience: st
     throw new UsageError('There is no credential: give the job the permission "id-token: write", or set SHIPLOCK_KEY')
   }
   throw new UsageError(`There is no credential: set SHIPLOCK_KEY, or run shiplock login --url ${url}`)
+}
+
+/** The error for a wrong value does not show it, because logs keep what a command prints. */
+function given(variable: string, value: string): TokenSource {
+  const credential = value.trim()
+  if (/^[\x21-\x7e]+$/.test(credential)) return async () => credential
+  throw new UsageError(`${variable} must not contain spaces, line breaks or characters outside of ASCII`)
 }
 
 type Request = { requestUrl: string; requestToken: string; audience: string }
@@ -49,14 +57,29 @@ const TIMEOUT_MS = 30_000
 async function requestToken({ requestUrl, requestToken, audience }: Request): Promise<string> {
   const url = new URL(requestUrl)
   url.searchParams.set('audience', audience)
-  const response = await fetch(url, {
-    headers: { authorization: `Bearer ${requestToken}`, accept: 'application/json' },
-    signal: AbortSignal.timeout(TIMEOUT_MS),
-  })
-  if (!response.ok) throw new Error(`GitHub gives no OIDC token (HTTP status ${response.status})`)
-  const { value } = (await response.json()) as { value?: unknown }
-  if (typeof value !== 'string') throw new Error('GitHub gives no OIDC token (unexpected answer)')
-  return value
+  const { status, text } = await get(url, { authorization: `Bearer ${requestToken}`, accept: 'application/json' })
+  const refusal = `GitHub gives no OIDC token (HTTP status ${status})`
+  if (status === 429 || status >= 500) throw new NetworkError(refusal)
+  if (status !== 200) throw new Error(refusal)
+  return tokenIn(text)
+}
+
+/** The client tries again after a `NetworkError`. */
+async function get(url: URL, headers: Record<string, string>): Promise<{ status: number; text: string }> {
+  try {
+    const response = await fetch(url, { headers, signal: AbortSignal.timeout(TIMEOUT_MS) })
+    return { status: response.status, text: await response.text() }
+  } catch (cause) {
+    throw new NetworkError(`The OIDC token cannot be requested from ${url.host}`, { cause })
+  }
+}
+
+function tokenIn(text: string): string {
+  try {
+    const { value } = JSON.parse(text)
+    if (typeof value === 'string' && value !== '') return value
+  } catch {}
+  throw new Error('GitHub gives no OIDC token (unexpected answer)')
 }
 
 /** The claim `exp`, in milliseconds; 0 if the token has none. */

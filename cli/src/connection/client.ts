@@ -1,9 +1,9 @@
-import { createClient, type Retry, type ShiplockClient } from '@shiplock/sdk'
-import { type Context, type Options, UsageError } from './command.ts'
+import { createClient, type Retry, type ShiplockClient, ShiplockError } from '@shiplock/sdk'
+import own from '../../package.json' with { type: 'json' }
+import { type Context, type Options, UsageError } from '../program/command.ts'
+import { oneLine } from '../program/describe-error.ts'
 import { findCredential, type TokenSource } from './credential.ts'
-import { oneLine } from './describe-error.ts'
 import { defaultServer } from './stored-logins.ts'
-import { VERSION } from './version.ts'
 
 /** The options of every command that talks to a server. */
 export const SERVER_OPTIONS = {
@@ -19,7 +19,7 @@ export const SERVER_OPTIONS = {
 
 type ClientContext = Pick<Context, 'env' | 'output' | 'signal'>
 
-export type ServerOptions = { url: string | undefined; audience: string | undefined }
+type ServerOptions = { url: string | undefined; audience: string | undefined }
 
 /**
  * The client of the server that the options and the environment name. Throws a `UsageError` if no
@@ -37,7 +37,7 @@ export function openClient(url: string, token: TokenSource, { output, signal }: 
   return createClient({
     url,
     token,
-    userAgent: `shiplock/${VERSION}`,
+    userAgent: `shiplock/${own.version}`,
     signal,
     onRetry: (retry) => output.say(describeRetry(retry)),
   })
@@ -60,4 +60,17 @@ export function serverUrl(option: string | undefined, env: NodeJS.ProcessEnv): s
 function describeRetry({ error, delayMs, attempt, attempts }: Retry): string {
   const what = oneLine(error.message).replace(/\.$/, '')
   return `${what}. Retrying in ${Math.ceil(delayMs / 1000)} s (try ${attempt + 1} of ${attempts})`
+}
+
+/**
+ * Does work with the API. If the credential lacks the scope of the work, the error names the scope,
+ * which the answer of the server does not.
+ */
+export async function namingScope<Result>(scope: string, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof ShiplockError) || error.code !== 'forbidden') throw error
+    throw new Error(`The credential does not have the scope ${scope}, which this command needs (403 forbidden)`)
+  }
 }

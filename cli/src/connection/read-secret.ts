@@ -1,5 +1,5 @@
 import type { ReadStream } from 'node:tty'
-import { Interrupted, UsageError } from './command.ts'
+import { Interrupted, UsageError } from '../program/command.ts'
 
 const BYTES_MAX = 64 * 1024
 

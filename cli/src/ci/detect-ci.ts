@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import envCi from 'env-ci'
-import { readBuildkite, readCircleCi, readDrone, readJenkins, readTeamCity, readTravis } from '../ci/build-servers.ts'
-import type { CiFields, CiJob, CiReader, Detected } from '../ci/ci-job.ts'
-import { readAzure, readBitbucket, readGitHub, readGitLab } from '../ci/code-host-systems.ts'
-import { withoutCredentials } from './git.ts'
+import { withoutCredentials } from '../run/git.ts'
+import { readBuildkite, readCircleCi, readDrone, readJenkins, readTeamCity, readTravis } from './build-servers.ts'
+import type { CiFields, CiJob, CiReader, Detected } from './ci-job.ts'
+import { readAzure, readBitbucket, readGitHub, readGitLab } from './code-host-systems.ts'
 
 /** The readers by the name that `env-ci` has for a CI system. */
 const READERS: Readonly<Record<string, CiReader>> = {
@@ -30,9 +30,22 @@ export function detectCi(env: NodeJS.ProcessEnv, cwd = process.cwd()): CiJob | n
 /** `env-ci` throws if a file that the environment names does not exist. */
 function detect(env: NodeJS.ProcessEnv, cwd: string): Detected | null {
   try {
-    return envCi({ env, cwd })
+    return envCi({ env: { ...markersOf(env), ...env }, cwd })
   } catch {
     return env.GITHUB_ACTIONS ? { service: 'github' } : null
+  }
+}
+
+/**
+ * `env-ci` looks at one variable of each CI system. Jenkins sets its URL only if an administrator
+ * entered it. These variables are set, too.
+ */
+function markersOf(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const isJenkins = env.JENKINS_HOME || env.BUILD_TAG?.startsWith('jenkins-')
+  return {
+    ...(env.TF_BUILD && { BUILD_BUILDURI: env.TF_BUILD }),
+    ...(env.BITBUCKET_PIPELINE_UUID && { BITBUCKET_BUILD_NUMBER: env.BITBUCKET_PIPELINE_UUID }),
+    ...(isJenkins && { JENKINS_URL: 'unknown' }),
   }
 }
 

@@ -1,6 +1,6 @@
 import type { CiJob } from '../ci/ci-job.ts'
-import { detectCi } from './ci.ts'
-import type { Context, Options } from './command.ts'
+import { detectCi } from '../ci/detect-ci.ts'
+import type { Context, Options } from '../program/command.ts'
 import { type GitFacts, readGit } from './git.ts'
 
 /** The options that name what was built or scanned. */
@@ -21,7 +21,7 @@ export const REVISION_OPTIONS = {
 export type RevisionOptions = { [Name in keyof typeof REVISION_OPTIONS]: string | undefined }
 
 /** What was built. Null is unknown. `ci` is the job in which the program runs. */
-export type Revision = {
+type Revision = {
   repository: string | null
   commit_sha: string | null
   ref: string | null

@@ -1,4 +1,0 @@
-import own from '../../package.json' with { type: 'json' }
-
-/** The version of the program. */
-export const VERSION = own.version

@@ -70,6 +70,14 @@ test('201 self_reported for another run, whoever created it', async () => {
   assert.equal((await report(REPORT, claims, byKey.id)).body.data.trust, 'self_reported')
 })
 
+test('201 untrusted for another run, too, if code of strangers may have run in the job', async () => {
+  const strange = newRunClaims({ event_name: 'pull_request_target' })
+  assert.equal((await report(REPORT, strange)).body.data.trust, 'untrusted')
+  const others = { ci_system: 'buildkite', external_run_id: strange.run_id }
+  const { body } = await caller.send('POST', '/v1/ci/runs', ownRun(strange, others), strange)
+  assert.equal(body.data.trust, 'untrusted')
+})
+
 test('a report that an API key replaces is self-reported, and verified again when the token replaces it', async () => {
   const { report_id } = (await report()).body.data
   assert.equal((await sendReport(api, caller, runId, REPORT)).trust, 'self_reported')

@@ -150,6 +150,16 @@ test("an attempt that an API key has reported before stays self-reported beside 
   assert.equal(earlier?.trust, 'self_reported')
 })
 
+test('a later attempt that an API key has reported is not verified by the token of an earlier one', async () => {
+  const claims = newRunClaims()
+  const { id } = await createRun(api, github, ownRun(claims))
+  await createRun(api, github, ownRun(claims, { attempt: 2 }))
+  const report = await github.send('POST', `/v1/ci/runs/${id}/reports`, { job: { name: 'test' } }, claims)
+  assert.deepEqual([report.body.data.attempt, report.body.data.trust], [1, 'verified'])
+  const [run] = await api.services.sql`select trust, newest_attempt from ci_runs where id = ${id}`
+  assert.deepEqual([run?.trust, run?.newest_attempt], ['self_reported', 2])
+})
+
 test("a change by an API key lowers the trust of a token's run; no later change raises it", async () => {
   const claims = newRunClaims()
   const { id } = (await post(ownRun(claims), claims)).body.data

@@ -15,6 +15,7 @@ import { readRun } from './run.store.ts'
 import type { RunIntake } from './run-intake.ts'
 import { type CreatedRun, type RunToStore, storeRun } from './store-run.ts'
 import { asCiSystemRun, isHostConnected, jobOf, requireHostRun } from './token-run.ts'
+import { trustOfOthers } from './trust.ts'
 
 /**
  * Creates a run, adds an attempt to a stored run, or returns the stored attempt. A token can name
@@ -85,7 +86,7 @@ function toRun(actor: Actor, input: NewCiRun, repository: string, now: Date): Ru
     ref: input.ref ?? null,
     pipeline_name: input.pipeline_name,
     event: input.event,
-    trust: 'self_reported',
+    trust: trustOfOthers(jobOf(actor)),
     credential: actor.credential,
     claimed: null,
     attempt: {

@@ -105,16 +105,17 @@ function refuseOther({ repository: known }: IdentifiedRun, claimed: ClaimedRun |
 
 /**
  * Gives a locked run that only API keys have reported the fields that the claims of its token give.
- * Returns its class, or null if nothing changed. A final status that an API key has reported stays
- * `self_reported`.
+ * Returns its class, or null if nothing changed. A final status and a later attempt that an API key
+ * has reported stay `self_reported`.
  */
 export async function takeOver(tx: Tx, stored: IdentifiedRun, run: RunToStore): Promise<TrustClass | null> {
   const { org_id, claimed, attempt, created_at } = run
   if (claimed === null || stored.repository !== null) return null
   const key = { org_id, run_id: stored.id, attempt: stored.newest_attempt }
   const known = await findAttempt(tx, key, created_at)
-  const isEnded = attempt.number <= stored.newest_attempt && known !== null && isFinal(known.status)
-  const trust = isEnded ? weakest(stored.trust, run.trust) : run.trust
+  const isEnded = attempt.number === stored.newest_attempt && known !== null && isFinal(known.status)
+  const isStated = isEnded || attempt.number < stored.newest_attempt
+  const trust = isStated ? weakest(stored.trust, run.trust) : run.trust
   await takeOverRun(tx, { org_id, id: stored.id }, { ...run, claimed, trust }, created_at)
   return trust
 }

@@ -24,7 +24,16 @@ export type RunSource = {
  */
 export function trustOf(credential: Credential, run: RunSource): TrustClass {
   if (credential.type === 'api_key' || credential.job === null) return 'self_reported'
-  return isRunOf(credential.job, run) ? trustOfJob(credential.job, run.head_repository_id) : 'self_reported'
+  const { job } = credential
+  return isRunOf(job, run) ? trustOfJob(job, run.head_repository_id) : trustOfOthers(job)
+}
+
+/**
+ * The class of what a job states about another run than its own. Code of strangers stays untrusted,
+ * whatever run it names.
+ */
+export function trustOfOthers(job: TokenJob | null): TrustClass {
+  return job === null ? 'self_reported' : weakest('self_reported', trustOfJob(job, null))
 }
 
 /**

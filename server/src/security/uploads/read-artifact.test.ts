@@ -56,6 +56,11 @@ test('another host, pipeline, job, matrix, report or path has another category',
   assert.equal(new Set(others.map(category)).size, others.length)
 })
 
+test('a report of a job that may have run code of strangers has a category of its own', () => {
+  assert.notEqual(category({ trust: 'untrusted' }), category())
+  assert.equal(category({ trust: 'verified' }), category())
+})
+
 test('names that differ only in characters that a category cannot contain have different categories', () => {
   assert.notEqual(category({ job_name: 'a b' }), category({ job_name: 'a-b' }))
   const long = 'x'.repeat(120)

@@ -125,12 +125,14 @@ const DIGEST_CHARS = 12
  * The category of a report that a job sends as an artifact. Reports of the same job and matrix of
  * the same pipeline, with the same path, have the same category, so that only they close each
  * other's findings. The host is a part of it, because repositories of the same name on two hosts
- * are one repository until they are connected.
+ * are one repository until they are connected. Reports of jobs that may have run code of strangers
+ * have a category of their own, so that they never close the findings of other reports.
  */
 export function artifactCategory(artifact: ReadableArtifact): string {
-  const { repository, pipeline_name, job_name, matrix, report_name, path } = artifact
+  const { repository, pipeline_name, job_name, matrix, report_name, path, trust } = artifact
   const { host } = splitAddress(repository)
-  const identity = [host, pipeline_name, job_name, sortedMatrix(matrix), report_name, path]
+  const strange = trust === 'untrusted' ? [trust] : []
+  const identity = [host, pipeline_name, job_name, sortedMatrix(matrix), report_name, path, ...strange]
   const digest = hash('sha256', JSON.stringify(identity), 'hex').slice(0, DIGEST_CHARS)
   const readable = `ci/${pipeline_name}/${job_name}`.replaceAll(/[^A-Za-z0-9._/:-]/g, '-')
   return `${readable.slice(0, CATEGORY_CHARS_MAX - DIGEST_CHARS - 1)}:${digest}`

@@ -1,4 +1,6 @@
 export const PATTERN_CHARS_MAX = 300
+/** No asterisk matches a longer text, so that a claim cannot make a comparison slow. */
+const TEXT_CHARS_MAX = 2000
 
 /** One step of a pattern: one character, or what an asterisk stands for. */
 type Step = { kind: 'character' | 'star' | 'globstar' | 'parts'; character: string }
@@ -25,7 +27,8 @@ export class ClaimPattern {
   /** Whether the whole text matches. Case counts, except in a UUID. */
   matches(given: string): boolean {
     const text = normalUuid(given)
-    return this.isLiteral ? text === this.text : acceptsText(this.#steps, text)
+    if (this.isLiteral) return text === this.text
+    return text.length <= TEXT_CHARS_MAX && acceptsText(this.#steps, text)
   }
 
   /** Whether some text matches both patterns. Ignores case, because code hosts do. */
@@ -39,7 +42,9 @@ export class ClaimPattern {
 const UUID = /^\{?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\}?$/i
 const UUID_CHARS = [36, 38]
 
-/** Bitbucket writes UUIDs in braces. With and without braces, and in any case, a UUID is the same. */
+/**
+ * Bitbucket writes UUIDs in braces. With and without braces, and in any case, a UUID is the same.
+ */
 function normalUuid(text: string): string {
   return UUID_CHARS.includes(text.length) ? (UUID.exec(text)?.[1]?.toLowerCase() ?? text) : text
 }

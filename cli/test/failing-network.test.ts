@@ -8,7 +8,7 @@ import { sendJson, startScriptedServer } from './support/scripted-server.ts'
 const RUN = { id: 'run_1', attempt: 1, provider: 'other', repository: 'r', app_url: 'u' }
 const ARGS = ['run', 'start', '--repository', 'github.com/acme/shop', '--commit', 'a'.repeat(40)]
 
-test('a server that cannot be reached is said plainly, and tried again', async () => {
+test('a server that cannot be reached: the error names it, and the request is repeated', async () => {
   const url = await closedAddress()
   const child = startShiplock(ARGS, { env: { SHIPLOCK_URL: url, SHIPLOCK_KEY: 'x' } })
   const end = ended(child)
@@ -60,7 +60,7 @@ test('0: a run that its code host has not reported yet is asked for again', asyn
   assert.match(stderr, /^GitHub has not reported this run yet\. Retrying in 0 s \(try 2 of 6\)\n/)
 })
 
-test('1: what is not the API is said plainly', async () => {
+test('1: the error says that the answer is not from the API', async () => {
   const { url } = await startScriptedServer(
     (_received, response) => void response.writeHead(200, { 'content-type': 'text/html' }).end('<html>'),
   )

@@ -153,7 +153,7 @@ test('of a directory, the XML files are test results', async () => {
   assert.equal(attestations[0].data.passed, 3)
 })
 
-test('what an interrupted call left is mended by a repetition', async () => {
+test('a repetition completes what an interrupted call left', async () => {
   const artifacts = [artifactOf('dist/app.js', 'app'), artifactOf('dist/[id].js', 'other')]
   const left = await sendReport(server.api, server.caller, runId, { job: { name: 'again' }, artifacts })
   const { json } = await stored(['--artifacts', 'dist/*', '--job', 'again'])

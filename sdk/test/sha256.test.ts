@@ -52,7 +52,7 @@ test('the division into pieces has no effect', () => {
   )
 })
 
-test('a message of more than 2^32 bits counts its length right', () => {
+test('the length of a message of more than 2^32 bits is right', () => {
   const [own, native] = [new Sha256(), createHash('sha256')]
   const piece = new Uint8Array(32 * 1024 * 1024 + 1)
   for (let i = 0; i < 17; i++) {

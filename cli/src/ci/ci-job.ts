@@ -55,3 +55,11 @@ export function refOf(tag: string | undefined, branch: string | undefined): stri
 export function eventNamed(name: string | undefined, events: Readonly<Record<string, CiEvent>>): CiEvent {
   return events[name ?? ''] ?? 'other'
 }
+
+/**
+ * Removes the user and password of an http address, where many CI systems put a token, and the
+ * password of an ssh address.
+ */
+export function withoutCredentials(address: string): string {
+  return address.replace(/^(https?:\/\/)[^/]*@/i, '$1').replace(/^(ssh:\/\/[^/:@]*):[^/]*@/i, '$1@')
+}

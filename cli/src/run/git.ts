@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process'
+import { withoutCredentials } from '../ci/ci-job.ts'
 
 /** What the git repository of a directory tells. Null is unknown. */
 export type GitFacts = { commit: string | null; branch: string | null; remote: string | null }
@@ -20,14 +21,6 @@ function remoteOf(cwd: string): string | null {
 }
 
 const ADDRESS = /^(?:(?:https?|ssh|git):\/\/|[^/\\]+@[^/\\:]+:)/i
-
-/**
- * Removes the user and password of an http address, where many CI systems put a token, and the
- * password of an ssh address.
- */
-export function withoutCredentials(address: string): string {
-  return address.replace(/^(https?:\/\/)[^/]*@/i, '$1').replace(/^(ssh:\/\/[^/:@]*):[^/]*@/i, '$1@')
-}
 
 function git(cwd: string, args: string[]): string | null {
   const { status, stdout } = spawnSync('git', args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })

@@ -3,7 +3,6 @@ import envCi from 'env-ci'
 import { readBuildkite, readCircleCi, readDrone, readJenkins, readTeamCity, readTravis } from './build-servers.ts'
 import { type CiFields, type CiJob, type CiReader, type Detected, withoutCredentials } from './ci-job.ts'
 import { readAzure, readBitbucket, readGitHub, readGitLab } from './code-host-systems.ts'
-import { withoutCredentials } from './git.ts'
 
 /** The readers by the name that `env-ci` has for a CI system. */
 const READERS: Readonly<Record<string, CiReader>> = {

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { withoutCredentials } from '../ci/ci-job.ts'
+import { withoutCredentials } from './ci-job.ts'
 
 /** What the git repository of a directory tells. Null is unknown. */
 export type GitFacts = { commit: string | null; branch: string | null; remote: string | null }

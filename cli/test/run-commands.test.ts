@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { withoutCredentials } from '../src/run/git.ts'
+import { withoutCredentials } from '../src/ci/git.ts'
 import { makeGitRepository } from './support/git-repository.ts'
 import { shiplock } from './support/program.ts'
 import { startServer } from './support/server.ts'

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import envCi from 'env-ci'
-import { withoutCredentials } from '../run/git.ts'
 import { readBuildkite, readCircleCi, readDrone, readJenkins, readTeamCity, readTravis } from './build-servers.ts'
 import type { CiFields, CiJob, CiReader, Detected } from './ci-job.ts'
 import { readAzure, readBitbucket, readGitHub, readGitLab } from './code-host-systems.ts'
+import { withoutCredentials } from './git.ts'
 
 /** The readers by the name that `env-ci` has for a CI system. */
 const READERS: Readonly<Record<string, CiReader>> = {

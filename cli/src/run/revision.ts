@@ -1,7 +1,7 @@
 import type { CiJob } from '../ci/ci-job.ts'
 import { detectCi } from '../ci/detect-ci.ts'
+import { type GitFacts, readGit } from '../ci/git.ts'
 import type { Context, Options } from '../program/command.ts'
-import { type GitFacts, readGit } from './git.ts'
 
 /** The options that name what was built or scanned. */
 export const REVISION_OPTIONS = {

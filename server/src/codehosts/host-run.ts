@@ -20,7 +20,9 @@ export type HostRun = {
   status: HostRunStatus
   /** `refs/heads/…` or `refs/tags/…`; null if the host names neither. */
   ref: string | null
-  /** The repository of the ref: the repository itself, or a fork. No id of one if it is not known. */
+  /**
+   * The repository of the ref: the repository itself, or a fork. No id of one if it is not known.
+   */
   head_repository_id: string
   commit: { sha: string; message: string | null }
   /** The event in the host's own words, and its kind. */

@@ -16,7 +16,9 @@ export type NewRun = RunRow & {
 export type ClaimedRun = {
   provider: string
   repository_id: string
-  /** Null if the issuer does not tell the code host. Otherwise it is that of the run's `repository`. */
+  /**
+   * Null if the issuer does not tell the code host. Otherwise it is that of the run's `repository`.
+   */
   host: string | null
   claims: Record<string, string>
 }

@@ -39,7 +39,9 @@ export class ClaimPattern {
 const UUID = /^\{?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\}?$/i
 const UUID_CHARS = [36, 38]
 
-/** Bitbucket writes UUIDs in braces. With and without braces, and in any case, a UUID is the same. */
+/**
+ * Bitbucket writes UUIDs in braces. With and without braces, and in any case, a UUID is the same.
+ */
 function normalUuid(text: string): string {
   return UUID_CHARS.includes(text.length) ? (UUID.exec(text)?.[1]?.toLowerCase() ?? text) : text
 }

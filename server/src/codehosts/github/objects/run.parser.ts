@@ -67,7 +67,9 @@ export function runOf(run: RunObject, repository: HostRepository, workflow?: Sta
   }
 }
 
-/** A fork that has been deleted has no id, so the head of a pull request may be in any repository. */
+/**
+ * A fork that has been deleted has no id, so the head of a pull request may be in any repository.
+ */
 const UNKNOWN_REPOSITORY = 'unknown'
 
 /** Older servers do not name the repository of the head. */

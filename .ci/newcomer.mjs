@@ -10,7 +10,7 @@ import { join } from 'node:path'
 const START_TIMEOUT_MS = 180_000
 /** The pages with shell lines, and what their output contains. */
 const TUTORIALS = {
-  'README.md': ['run_', 'CWE-22'],
+  'README.md': ['run_', '20 findings', 'loader/loader.go:162'],
   'docs/api.md': ['"external_run_id":"shop/1"', '"status":"pending"', '"status":"queued"', '"cwes":["CWE-22"]'],
 }
 const clone = mkdtempSync(join(tmpdir(), 'shiplock-newcomer-'))

@@ -7,6 +7,8 @@ import { sendJson, startScriptedServer } from './support/scripted-server.ts'
 import { shiplockOnTerminal } from './support/terminal.ts'
 
 const BYTES = 8 * 1024 * 1024
+/** A few frames. */
+const STORED_AFTER_MS = 400
 const directory = temporaryDirectory()
 const FILES = ['first.sarif', 'second.sarif'].map((name, index) => {
   const path = join(directory, name)
@@ -23,10 +25,10 @@ const COUNTS = {
   openBySeverity: { critical: 0, high: 1, medium: 0, low: 0 },
 }
 
-/** A server that takes files, and reads them slowly enough for a bar to move. */
+/** A server that stores a file so slowly that its bar is shown. */
 const server = await startScriptedServer(({ method, path, body }, response) => {
   const upload = { id: 'a'.repeat(32), filename: 'x.sarif', counts: COUNTS, warnings: [], error: null }
-  if (method === 'PUT') return void response.writeHead(200).end()
+  if (method === 'PUT') return void setTimeout(() => response.writeHead(200).end(), STORED_AFTER_MS)
   if (path.endsWith('/complete'))
     return sendJson(response, 200, { data: { upload: { ...upload, status: 'finished' } } })
   const { filename } = JSON.parse(body)

@@ -7,6 +7,7 @@ export class Progress {
   readonly #say: (line: string) => void
   readonly #bars: ProgressBar[] = []
   #drawnAt = Number.NEGATIVE_INFINITY
+  #nextFrame: NodeJS.Timeout | undefined
 
   constructor(terminal: Terminal | null, say: (line: string) => void) {
     this.#terminal = terminal
@@ -25,16 +26,20 @@ export class Progress {
 
   /** Ends the display. Call it also when the command fails or is interrupted. */
   end(): void {
+    clearTimeout(this.#nextFrame)
     this.#terminal?.keepBlock()
   }
 
   #moved(bar: ProgressBar): void {
-    const now = performance.now()
-    if (this.#terminal === null) bar.sayEvery(LINE_EVERY_MS, now, this.#say)
-    else if (now - this.#drawnAt >= FRAME_MS) {
-      this.#drawnAt = now
-      this.#draw(this.#terminal)
-    }
+    if (this.#terminal === null) bar.sayEvery(LINE_EVERY_MS, performance.now(), this.#say)
+    else this.#drawSoon(this.#terminal)
+  }
+
+  /** Draws at most one frame in `FRAME_MS`. The last move is always shown. */
+  #drawSoon(terminal: Terminal): void {
+    const pauseMs = this.#drawnAt + FRAME_MS - performance.now()
+    if (pauseMs <= 0) return this.#draw(terminal)
+    this.#nextFrame ??= setTimeout(() => this.#draw(terminal), pauseMs).unref()
   }
 
   /** A finished file is a line that stays, so that the bars never fill more than a screen. */
@@ -44,6 +49,9 @@ export class Progress {
   }
 
   #draw(terminal: Terminal): void {
+    clearTimeout(this.#nextFrame)
+    this.#nextFrame = undefined
+    this.#drawnAt = performance.now()
     const active = this.#bars.filter((bar) => bar.isActive)
     const lines = active.map((bar) => barLine(bar, terminal.width))
     if (this.#bars.length > 1 && active.length > 0) lines.push(barLine(this.#total(), terminal.width))

@@ -38,8 +38,8 @@ export class Progress {
   /** Draws at most one frame in `FRAME_MS`. The last move is always shown. */
   #drawSoon(terminal: Terminal): void {
     const pauseMs = this.#drawnAt + FRAME_MS - performance.now()
-    if (pauseMs <= 0) return this.#draw(terminal)
-    this.#nextFrame ??= setTimeout(() => this.#draw(terminal), pauseMs).unref()
+    if (pauseMs <= 0) this.#draw(terminal)
+    else this.#nextFrame ??= setTimeout(() => this.#draw(terminal), pauseMs).unref()
   }
 
   /** A finished file is a line that stays, so that the bars never fill more than a screen. */

@@ -1,6 +1,6 @@
 import type { Environment } from '../../config.ts'
 import type { Organization } from '../../organizations/organization.store.ts'
-import type { Db, Sql } from '../../platform/db/sql.ts'
+import type { Db } from '../../platform/db/sql.ts'
 import type { Scope } from '../scopes.ts'
 
 /**
@@ -88,20 +88,4 @@ export async function markRevoked(db: Db, id: string, at: Date): Promise<ApiKey 
 /** Makes all servers read keys and plans again. */
 export async function notifyAccessChanged(db: Db): Promise<void> {
   await db`select pg_notify(${ACCESS_CHANNEL}, '*')`
-}
-
-/**
- * Stores the minute of the last use. It may be lost in a crash, so the write does not wait for the
- * disk.
- */
-export async function touchApiKey(sql: Sql, orgId: string, id: string, minute: Date): Promise<void> {
-  await sql.begin(async (tx) => {
-    await tx`set local synchronous_commit = off`
-    await tx`
-      update api_keys
-      set last_used_at = ${minute}
-      where org_id = ${orgId}
-        and id = ${id}
-        and (last_used_at is null or last_used_at < ${minute})`
-  })
 }

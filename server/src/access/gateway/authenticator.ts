@@ -4,11 +4,11 @@ import { GatewayRejection } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
 import { AccessCache } from '../access-cache.ts'
 import type { Credential } from '../actor.ts'
-import { ACCESS_CHANNEL, findCredential, touchApiKey } from '../api-keys/api-key.store.ts'
+import { ACCESS_CHANNEL, findCredential } from '../api-keys/api-key.store.ts'
 import { hashApiKey, isApiKey } from '../api-keys/api-key.ts'
 import { readTokenJob } from '../oidc-trusts/providers/read-token-job.ts'
 import { TokenVerifier } from '../oidc-trusts/tokens/token-verifier.ts'
-import { touchTrust } from '../oidc-trusts/trusts/trust.store.ts'
+import { noteLastUse } from './last-use.store.ts'
 
 /** A credential with its organization, as long as neither expires. */
 export type Authenticated = { credential: Credential; organization: Organization; validUntil: Date | null }
@@ -82,8 +82,7 @@ export class Authenticator {
     if (this.#touched.get(credential.id) === minute) return
     this.#touched.set(credential.id, minute)
     const { sql, log } = this.#services
-    const touch = credential.type === 'api_key' ? touchApiKey : touchTrust
-    touch(sql, organization.id, credential.id, new Date(minute)).catch((err) =>
+    noteLastUse(sql, organization.id, credential, new Date(minute)).catch((err) =>
       log.warn({ err }, 'Could not store last_used_at'),
     )
   }

@@ -1,5 +1,5 @@
 import type { Organization } from '../../../organizations/organization.store.ts'
-import type { Db, Sql, Tx } from '../../../platform/db/sql.ts'
+import type { Db, Tx } from '../../../platform/db/sql.ts'
 import { notifyAccessChanged } from '../../api-keys/api-key.store.ts'
 import type { Scope } from '../../scopes.ts'
 import type { Conditions } from '../conditions/conditions.ts'
@@ -88,17 +88,4 @@ export async function markTrustRevoked(tx: Tx, id: string, at: Date): Promise<vo
     set revoked_at = ${at}
     where id = ${id}`
   await notifyAccessChanged(tx)
-}
-
-/** Stores the minute of the last use, as for API keys. */
-export async function touchTrust(sql: Sql, orgId: string, id: string, minute: Date): Promise<void> {
-  await sql.begin(async (tx) => {
-    await tx`set local synchronous_commit = off`
-    await tx`
-      update oidc_trusts
-      set last_used_at = ${minute}
-      where org_id = ${orgId}
-        and id = ${id}
-        and (last_used_at is null or last_used_at < ${minute})`
-  })
 }

@@ -1,6 +1,7 @@
 // `npm start`, `npm test`, `npm run test:s3`, `npm run test:opa`, `npm run test:provenance`,
-// `npm run test:sdk`, `npm run bench`, `npm run bench:tracking`, `npm run check`: installs missing packages, then runs
-// the program on Node 24.
+// `npm run test:sdk`, `npm run test:console`, `npm run bench`, `npm run bench:tracking`, `npm run check`: installs
+// missing packages, then runs the program on Node 24.
+import { buildConsoleBeside } from './server/bin/build-console.mjs'
 import { installIfNeeded, runNpm } from './server/bin/install.mjs'
 import { ROOT, runProgram } from './server/bin/supervise.mjs'
 
@@ -11,6 +12,7 @@ const PROGRAMS = {
   'test:opa': ['server/test/run-opa-tests.ts'],
   'test:provenance': ['server/test/run-provenance-tests.ts'],
   'test:sdk': ['sdk/test/run-published-tests.ts'],
+  'test:console': ['console/test/run-console-tests.ts'],
   bench: ['server/bench/main.ts'],
   'bench:tracking': ['server/bench/tracking/main.ts'],
 }
@@ -30,7 +32,8 @@ async function launch(command, args) {
   await installIfNeeded()
   if (command === 'check') return check()
   const [file, ...ownArgs] = PROGRAMS[command]
-  return runProgram(file, [...ownArgs, ...args], ROOT)
+  const stopBuild = command === 'start' ? buildConsoleBeside([...ownArgs, ...args], process.env) : () => {}
+  return runProgram(file, [...ownArgs, ...args], ROOT).finally(stopBuild)
 }
 
 /** Runs the fast checks of .ci/run. Stops at the first failure. */

@@ -1,13 +1,15 @@
-// Walks the newcomer's path: a fresh clone, `npm start`, the shell lines of the tutorials as they are
-// written there, Ctrl-C.
+// Walks the newcomer's path: a fresh clone, `npm start`, the console, the shell lines of the tutorials
+// as they are written there, Ctrl-C.
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 
 const START_TIMEOUT_MS = 180_000
+const POLL_MS = 500
 /** The pages with shell lines, and what their output contains. */
 const TUTORIALS = {
   'README.md': ['run_', '20 findings', 'loader/loader.go:162'],
@@ -24,6 +26,8 @@ const server = spawn('npm', ['start'], {
 })
 try {
   const key = await keyOf(server)
+  await untilConsoleIsServed()
+  console.log('the console is built beside the server, and served')
   for (const [page, expected] of Object.entries(TUTORIALS)) {
     const output = runPage(page, key)
     const missing = expected.filter((text) => !output.includes(text))
@@ -62,9 +66,23 @@ async function keyOf(child) {
     setTimeout(() => reject(new Error(`npm start took too long:\n${output}`)), START_TIMEOUT_MS).unref()
   })
   await listening
+  if (!/\/join#token=shl_link_\w+/.test(output)) throw new Error(`npm start printed no setup link:\n${output}`)
   const key = /shl_live_[0-9A-Za-z]{46}/.exec(output)?.[0]
   if (!key) throw new Error(`npm start printed no key:\n${output}`)
   return key
+}
+
+/** The setup link is a page of the console, which is built while the server runs already. */
+async function untilConsoleIsServed() {
+  const deadline = performance.now() + START_TIMEOUT_MS
+  const headers = { accept: 'text/html' }
+  for (;;) {
+    const page = await (await fetch(`http://127.0.0.1:${port}/join`, { headers })).text()
+    const [script] = /\/assets\/[^"]+\.js/.exec(page) ?? []
+    if (script && (await fetch(`http://127.0.0.1:${port}${script}`)).ok) return
+    if (performance.now() > deadline) throw new Error(`the console was not built:\n${page}`)
+    await delay(POLL_MS)
+  }
 }
 
 /** Ctrl-C reaches the whole process group; afterwards nothing of it may be left. */

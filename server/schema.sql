@@ -16,6 +16,7 @@ create table alert_findings (
   constraint alert_findings_org_id_alert_id_fkey FOREIGN KEY (org_id, alert_id) REFERENCES security_alerts(org_id, id),
   constraint alert_findings_org_id_finding_id_fkey FOREIGN KEY (org_id, finding_id) REFERENCES findings(org_id, id)
 );
+CREATE INDEX alert_findings_by_finding ON public.alert_findings USING btree (org_id, finding_id);
 
 create table api_keys (
   org_id uuid not null,
@@ -29,8 +30,10 @@ create table api_keys (
   expires_at timestamp(3) with time zone,
   revoked_at timestamp(3) with time zone,
   last_used_at timestamp(3) with time zone,
+  created_by_user_id uuid,
   constraint api_keys_key_sha256_key UNIQUE (key_sha256),
   constraint api_keys_pkey PRIMARY KEY (id),
+  constraint api_keys_created_by_user_id_fkey FOREIGN KEY (created_by_user_id) REFERENCES users(id),
   constraint api_keys_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
   constraint api_keys_environment_check CHECK ((environment = ANY (ARRAY['production'::text, 'development'::text]))),
   constraint api_keys_key_sha256_check CHECK ((length(key_sha256) = 32)),
@@ -57,7 +60,11 @@ create table audit_entries (
   constraint audit_entries_details_check CHECK ((jsonb_typeof(details) = 'object'::text)),
   constraint audit_entries_principal_type_check CHECK ((principal_type = ANY (ARRAY['api_key'::text, 'user'::text, 'policy'::text, 'system'::text, 'command_line'::text])))
 );
-CREATE INDEX audit_entries_by_object ON public.audit_entries USING btree (org_id, object_type, object_id, at, id);
+CREATE INDEX audit_entries_by_action ON public.audit_entries USING btree (org_id, action, at, id);
+CREATE INDEX audit_entries_by_object ON public.audit_entries USING btree (org_id, object_id, at, id);
+CREATE INDEX audit_entries_by_object_type ON public.audit_entries USING btree (org_id, object_type, at, id);
+CREATE INDEX audit_entries_by_principal ON public.audit_entries USING btree (org_id, principal_id, at, id);
+CREATE INDEX audit_entries_by_principal_type ON public.audit_entries USING btree (org_id, principal_type, at, id);
 CREATE INDEX audit_entries_by_time ON public.audit_entries USING btree (org_id, at, id);
 
 create table chain_anchors (
@@ -161,6 +168,7 @@ CREATE INDEX changes_by_branch ON public.changes USING btree (org_id, branch, cr
 CREATE INDEX changes_by_branch_facet ON public.changes USING btree (org_id, branch, facet, created_at, id) WHERE (facet > 0);
 CREATE INDEX changes_by_creation ON public.changes USING btree (org_id, created_at, id);
 CREATE INDEX changes_by_facet ON public.changes USING btree (org_id, facet, created_at, id) WHERE (facet > 0);
+CREATE INDEX changes_by_landing ON public.changes USING btree (repository_key(org_id, provider, repository_id), branch, created_at);
 CREATE INDEX changes_by_merge ON public.changes USING btree (org_id, provider, repository_id, merge_sha);
 CREATE INDEX changes_by_repository ON public.changes USING btree (repository_key(org_id, provider, repository_id), facet, created_at, id);
 
@@ -191,7 +199,7 @@ create table ci_artifacts (
   constraint ci_artifacts_trust_check CHECK ((trust = ANY (ARRAY['verified'::text, 'self_reported'::text, 'untrusted'::text])))
 );
 CREATE UNIQUE INDEX ci_artifacts_by_path ON public.ci_artifacts USING btree (org_id, report_id, path);
-CREATE INDEX ci_artifacts_by_run ON public.ci_artifacts USING btree (org_id, run_id);
+CREATE INDEX ci_artifacts_of_run ON public.ci_artifacts USING btree (org_id, run_id, created_at, id);
 CREATE INDEX ci_artifacts_pending ON public.ci_artifacts USING btree (put_until) WHERE (status = 'pending'::text);
 
 create table ci_attestations (
@@ -232,7 +240,7 @@ create table ci_reports (
   constraint ci_reports_id_check CHECK ((id ~ '^[1-9][0-9]{0,2}-[0-9a-f]{24}$'::text)),
   constraint ci_reports_trust_check CHECK ((trust = ANY (ARRAY['verified'::text, 'self_reported'::text, 'untrusted'::text])))
 );
-CREATE INDEX ci_reports_by_run ON public.ci_reports USING btree (org_id, run_id);
+CREATE INDEX ci_reports_of_run ON public.ci_reports USING btree (org_id, run_id, created_at, id);
 
 create table ci_run_attempts (
   org_id uuid not null,
@@ -308,7 +316,9 @@ CREATE INDEX ci_runs_by_commit ON public.ci_runs USING btree (org_id, commit_sha
 CREATE INDEX ci_runs_by_creation ON public.ci_runs USING btree (org_id, created_at, id);
 CREATE UNIQUE INDEX ci_runs_by_day_number ON public.ci_runs USING btree (org_id, credential_id, day, day_number);
 CREATE UNIQUE INDEX ci_runs_by_external_id ON public.ci_runs USING btree (org_id, ci_system, external_run_id);
+CREATE INDEX ci_runs_by_full_name ON public.ci_runs USING btree (org_id, run_full_name(repository), created_at, id);
 CREATE INDEX ci_runs_by_repository ON public.ci_runs USING btree (org_id, repository, created_at, id) WHERE (completed_at IS NOT NULL);
+CREATE INDEX ci_runs_ended_badly ON public.ci_runs USING btree (org_id, status, created_at, id) WHERE (status <> ALL (ARRAY['queued'::text, 'in_progress'::text, 'success'::text]));
 CREATE INDEX ci_runs_open ON public.ci_runs USING btree (deadline_at) WHERE (completed_at IS NULL);
 CREATE INDEX ci_runs_open_at_host ON public.ci_runs USING btree (org_id, created_at) WHERE ((completed_at IS NULL) AND (provider <> 'other'::text));
 
@@ -407,6 +417,7 @@ create table codehost_connections (
 );
 CREATE UNIQUE INDEX codehost_connections_by_account ON public.codehost_connections USING btree (provider, host, account_id) WHERE (status <> 'removed'::text);
 CREATE UNIQUE INDEX codehost_connections_by_installation ON public.codehost_connections USING btree (provider, host, installation_id) WHERE (status <> 'removed'::text);
+CREATE INDEX codehost_connections_of_account ON public.codehost_connections USING btree (provider, host, account_id, connected_at, id);
 
 create table codehost_deliveries (
   id text collate "C" not null,
@@ -440,8 +451,10 @@ create table codehost_deliveries (
   constraint codehost_deliveries_status_check CHECK ((status = ANY (ARRAY['received'::text, 'applied'::text, 'ignored'::text, 'failed'::text])))
 );
 CREATE INDEX codehost_deliveries_by_age ON public.codehost_deliveries USING brin (received_at);
+CREATE INDEX codehost_deliveries_by_installation ON public.codehost_deliveries USING btree (provider, installation_id, received_at, id);
 CREATE INDEX codehost_deliveries_by_number ON public.codehost_deliveries USING btree (number);
 CREATE INDEX codehost_deliveries_failed ON public.codehost_deliveries USING btree (number) WHERE (status = 'failed'::text);
+CREATE INDEX codehost_deliveries_failed_by_installation ON public.codehost_deliveries USING btree (provider, installation_id, received_at, id) WHERE (status = 'failed'::text);
 CREATE INDEX codehost_deliveries_paused ON public.codehost_deliveries USING btree (shard) WHERE (next_try_at IS NOT NULL);
 CREATE INDEX codehost_deliveries_pending ON public.codehost_deliveries USING btree (shard, number) WHERE ((status = 'received'::text) AND (NOT waiting));
 CREATE INDEX codehost_deliveries_waiting ON public.codehost_deliveries USING btree (provider, installation_id) WHERE waiting;
@@ -583,7 +596,9 @@ create table compliance_results (
   constraint compliance_results_status_check CHECK ((status = ANY (ARRAY['passing'::text, 'failing'::text, 'warning'::text, 'not_evaluated'::text])))
 );
 CREATE INDEX compliance_results_by_creation ON public.compliance_results USING btree (org_id, created_at, id);
+CREATE INDEX compliance_results_by_policy ON public.compliance_results USING btree (org_id, policy_id, created_at, id);
 CREATE UNIQUE INDEX compliance_results_by_repository ON public.compliance_results USING btree (org_id, policy_id, repository);
+CREATE INDEX compliance_results_by_repository_creation ON public.compliance_results USING btree (org_id, repository, created_at, id);
 CREATE INDEX compliance_results_by_status ON public.compliance_results USING btree (org_id, status, created_at, id);
 
 create table configured_gates (
@@ -598,6 +613,8 @@ create table configured_gates (
   allow_run_creator boolean not null,
   policies text[] not null,
   created_at timestamp(3) with time zone not null,
+  version integer not null,
+  updated_at timestamp(3) with time zone not null,
   constraint configured_gates_id_key UNIQUE (id),
   constraint configured_gates_pkey PRIMARY KEY (org_id, id),
   constraint configured_gates_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
@@ -606,9 +623,38 @@ create table configured_gates (
   constraint configured_gates_name_check CHECK (((length(name) >= 1) AND (length(name) <= 100))),
   constraint configured_gates_policies_check CHECK ((cardinality(policies) <= 20)),
   constraint configured_gates_repository_check CHECK (((length(repository) >= 1) AND (length(repository) <= 200))),
-  constraint configured_gates_required_approvals_check CHECK (((required_approvals >= 1) AND (required_approvals <= 20)))
+  constraint configured_gates_required_approvals_check CHECK (((required_approvals >= 1) AND (required_approvals <= 20))),
+  constraint configured_gates_version_check CHECK ((version >= 1))
 );
 CREATE UNIQUE INDEX configured_gates_by_name ON public.configured_gates USING btree (org_id, name);
+
+create table custom_roles (
+  org_id uuid not null,
+  id uuid not null,
+  name text not null,
+  permissions text[] not null,
+  created_at timestamp(3) with time zone not null,
+  updated_at timestamp(3) with time zone not null,
+  constraint custom_roles_pkey PRIMARY KEY (org_id, id),
+  constraint custom_roles_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
+  constraint custom_roles_name_check CHECK (((length(name) >= 1) AND (length(name) <= 100))),
+  constraint custom_roles_permissions_check CHECK ((cardinality(permissions) > 0))
+);
+CREATE UNIQUE INDEX custom_roles_by_name ON public.custom_roles USING btree (org_id, lower(name));
+
+create table delivery_days (
+  org_id uuid not null,
+  day date not null,
+  environment text not null,
+  repository text not null,
+  deployments integer not null,
+  failed integer not null,
+  lead_seconds integer[] not null,
+  restore_seconds integer[] not null,
+  constraint delivery_days_pkey PRIMARY KEY (org_id, day, environment, repository),
+  constraint delivery_days_check CHECK (((failed >= 0) AND (failed <= deployments))),
+  constraint delivery_days_deployments_check CHECK ((deployments > 0))
+);
 
 create table deployment_answers (
   org_id uuid not null,
@@ -618,16 +664,20 @@ create table deployment_answers (
   principal_id text not null,
   principal_name text not null,
   decision text not null,
-  reason text not null,
+  reason text,
   comment text,
   answered_at timestamp(3) with time zone not null,
   decision_posted_at timestamp(3) with time zone,
   comment_posted_at timestamp(3) with time zone,
+  person_id uuid,
   constraint deployment_answers_org_id_deployment_id_principal_type_prin_key UNIQUE (org_id, deployment_id, principal_type, principal_id),
   constraint deployment_answers_pkey PRIMARY KEY (org_id, id),
   constraint deployment_answers_org_id_deployment_id_fkey FOREIGN KEY (org_id, deployment_id) REFERENCES deployments(org_id, id),
+  constraint deployment_answers_person_id_fkey FOREIGN KEY (person_id) REFERENCES users(id),
   constraint deployment_answers_decision_check CHECK ((decision = ANY (ARRAY['approved'::text, 'rejected'::text]))),
-  constraint deployment_answers_principal_type_check CHECK ((principal_type = ANY (ARRAY['api_key'::text, 'user'::text])))
+  constraint deployment_answers_person_check CHECK (((principal_type <> 'user'::text) OR (person_id IS NOT NULL))),
+  constraint deployment_answers_principal_type_check CHECK ((principal_type = ANY (ARRAY['api_key'::text, 'user'::text]))),
+  constraint deployment_answers_reason_check CHECK (((reason IS NOT NULL) OR (principal_type = 'user'::text)))
 );
 
 create table deployment_environments (
@@ -776,6 +826,7 @@ create table deployments (
   run_created_at timestamp(3) with time zone,
   policies_asked_at timestamp(3) with time zone,
   policy_rules jsonb,
+  policy_evidence jsonb,
   constraint deployments_pkey PRIMARY KEY (org_id, id),
   constraint deployments_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
   constraint deployments_approvals_check CHECK ((jsonb_typeof(approvals) = 'array'::text)),
@@ -791,6 +842,7 @@ create table deployments (
   constraint deployments_of_hosts CHECK ((((host_id IS NULL) = (host IS NULL)) AND ((host_id IS NULL) = (repository_id IS NULL)) AND ((host_id IS NULL) = (host_updated_at IS NULL)))),
   constraint deployments_override_check CHECK ((jsonb_typeof(override) = 'object'::text)),
   constraint deployments_policy_evaluation_check CHECK ((jsonb_typeof(policy_evaluation) = 'object'::text)),
+  constraint deployments_policy_evidence_check CHECK ((jsonb_typeof(policy_evidence) = 'array'::text)),
   constraint deployments_policy_rules_check CHECK ((jsonb_typeof(policy_rules) = 'array'::text)),
   constraint deployments_repository_check CHECK (((length(repository) >= 1) AND (length(repository) <= 300))),
   constraint deployments_repository_full_name_check CHECK (((length(repository_full_name) >= 3) AND (length(repository_full_name) <= 300))),
@@ -807,11 +859,14 @@ CREATE INDEX deployments_by_deployed_commit ON public.deployments USING btree (o
 CREATE INDEX deployments_by_environment ON public.deployments USING btree (org_id, environment, created_at, id);
 CREATE INDEX deployments_by_host_environment ON public.deployments USING btree (org_id, provider, repository_id, environment, created_at, id) WHERE (host_id IS NOT NULL);
 CREATE INDEX deployments_by_pipeline_run ON public.deployments USING btree (org_id, pipeline_run_id, attempt);
+CREATE INDEX deployments_by_place ON public.deployments USING btree (org_id, repository_full_name, environment, created_at, id);
 CREATE INDEX deployments_by_repository ON public.deployments USING btree (org_id, repository_full_name, created_at, id);
+CREATE INDEX deployments_by_run ON public.deployments USING btree (org_id, pipeline_run_id, created_at, id);
 CREATE INDEX deployments_by_status ON public.deployments USING btree (org_id, status, created_at, id);
 CREATE INDEX deployments_by_success ON public.deployments USING btree (org_id, provider, repository_id, environment, created_at, id) WHERE (succeeded_at IS NOT NULL);
 CREATE INDEX deployments_by_workflow ON public.deployments USING btree (org_id, workflow_name, created_at, id);
 CREATE INDEX deployments_by_workflow_path ON public.deployments USING btree (org_id, workflow_path, created_at, id);
+CREATE INDEX deployments_succeeded_by_place ON public.deployments USING btree (org_id, repository_full_name, environment, created_at, id) WHERE ((status = 'success'::text) OR (succeeded_at IS NOT NULL));
 CREATE INDEX deployments_to_answer ON public.deployments USING btree (answer_until) WHERE (answer_until IS NOT NULL);
 CREATE INDEX deployments_to_evaluate ON public.deployments USING btree (created_at) WHERE ((policies_asked_at IS NULL) AND (custom_rule_state = 'pending'::text));
 CREATE INDEX deployments_waiting ON public.deployments USING btree (org_id, created_at, id) WHERE ((status = 'pending_approval'::text) AND (custom_rule_state = 'pending'::text));
@@ -851,7 +906,7 @@ create table findings (
   kind text not null,
   type text,
   severity text not null,
-  state text not null,
+  reported_state text not null,
   title text not null,
   description text,
   native_url text,
@@ -876,11 +931,11 @@ create table findings (
   grouping_code text not null,
   grouping_detail text,
   grouped_at timestamp(3) with time zone not null,
-  dismiss_reason text,
-  dismiss_comment text,
-  dismissed_by_name text,
-  dismissed_at timestamp(3) with time zone,
-  dismissal_source text,
+  reported_dismiss_reason text,
+  reported_dismiss_comment text,
+  reported_dismissed_by_name text,
+  reported_dismissed_at timestamp(3) with time zone,
+  reported_dismissal_source text,
   first_seen_at timestamp(3) with time zone not null,
   last_seen_at timestamp(3) with time zone,
   last_commit_sha text,
@@ -892,19 +947,24 @@ create table findings (
   identity_method text,
   identity_from jsonb,
   identity_at timestamp(3) with time zone,
-  facet smallint not null generated always as (finding_facet(state, severity, kind)) stored,
+  triage_id uuid,
+  triaged_state text,
+  state text not null generated always as (shown_state(reported_state, triaged_state)) stored,
+  facet smallint not null generated always as (finding_facet(shown_state(reported_state, triaged_state), severity, kind)) stored,
   constraint findings_pkey PRIMARY KEY (org_id, id),
   constraint findings_org_id_issue_id_fkey FOREIGN KEY (org_id, issue_id) REFERENCES security_issues(org_id, id),
-  constraint findings_check CHECK (((grouping_detail IS NULL) = (grouping_code = 'single'::text))),
   constraint findings_context_check CHECK ((length(context) = 16)),
   constraint findings_grouping_code_check CHECK ((grouping_code = ANY (ARRAY['same_vulnerability'::text, 'same_fingerprint'::text, 'same_location'::text, 'same_secret'::text, 'single'::text]))),
+  constraint findings_grouping_detail CHECK (((grouping_detail IS NOT NULL) OR (grouping_code = 'single'::text))),
   constraint findings_identity CHECK ((((identity_method IS NULL) = (identity_at IS NULL)) AND ((identity_from IS NULL) OR (identity_method IS NOT NULL)))),
   constraint findings_identity_method_check CHECK ((identity_method = ANY (ARRAY['same_fingerprint'::text, 'same_place'::text, 'edited_in_place'::text, 'moved_in_file'::text, 'file_renamed'::text, 'moved_to_file'::text]))),
   constraint findings_kind_check CHECK ((kind = ANY (ARRAY['code'::text, 'dependency'::text, 'secret'::text, 'iac'::text, 'container'::text, 'license'::text, 'other'::text]))),
   constraint findings_ordinal_check CHECK ((ordinal >= 0)),
   constraint findings_severity_check CHECK ((severity = ANY (ARRAY['critical'::text, 'high'::text, 'medium'::text, 'low'::text, 'info'::text]))),
   constraint findings_similarity_check CHECK ((length(similarity) <= 32)),
-  constraint findings_state_check CHECK ((state = ANY (ARRAY['open'::text, 'fixed'::text, 'dismissed'::text])))
+  constraint findings_state_check CHECK ((reported_state = ANY (ARRAY['open'::text, 'fixed'::text, 'dismissed'::text]))),
+  constraint findings_triage CHECK (((triage_id IS NULL) = (triaged_state IS NULL))),
+  constraint findings_triaged_state_check CHECK ((triaged_state = ANY (ARRAY['open'::text, 'dismissed'::text])))
 );
 CREATE INDEX findings_by_facet ON public.findings USING btree (org_id, facet, id);
 CREATE UNIQUE INDEX findings_by_identity ON public.findings USING btree (org_id, stream_id, fingerprint, ordinal);
@@ -922,6 +982,29 @@ create table gate_polls (
   constraint gate_polls_polled_at_check CHECK ((cardinality(polled_at) <= 12))
 );
 CREATE INDEX gate_polls_by_age ON public.gate_polls USING btree (last_polled_at);
+
+create table gate_versions (
+  org_id uuid not null,
+  gate_id uuid not null,
+  version integer not null,
+  name text not null,
+  environment text not null,
+  repository text,
+  branch text,
+  required_approvals smallint not null,
+  allow_api_keys boolean not null,
+  allow_run_creator boolean not null,
+  policies text[] not null,
+  principal_type text,
+  principal_id text,
+  principal_name text,
+  reason text,
+  created_at timestamp(3) with time zone not null,
+  constraint gate_versions_pkey PRIMARY KEY (org_id, gate_id, version),
+  constraint gate_versions_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
+  constraint gate_versions_check CHECK ((num_nulls(principal_type, principal_name) = ANY (ARRAY[0, 2]))),
+  constraint gate_versions_version_check CHECK ((version >= 1))
+);
 
 create table intel_advisories (
   id text collate "C" not null,
@@ -974,6 +1057,37 @@ create table intel_sources (
   constraint intel_sources_source_check CHECK ((source = ANY (ARRAY['kev'::text, 'epss'::text, 'osv'::text])))
 );
 
+create table issue_days (
+  org_id uuid not null,
+  day date not null,
+  critical integer not null,
+  high integer not null,
+  medium integer not null,
+  low integer not null,
+  info integer not null,
+  median_age_seconds bigint,
+  counted_at timestamp(3) with time zone not null,
+  constraint issue_days_pkey PRIMARY KEY (org_id, day),
+  constraint issue_days_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
+  constraint issue_days_critical_check CHECK ((critical >= 0)),
+  constraint issue_days_high_check CHECK ((high >= 0)),
+  constraint issue_days_info_check CHECK ((info >= 0)),
+  constraint issue_days_low_check CHECK ((low >= 0)),
+  constraint issue_days_median_age_seconds_check CHECK ((median_age_seconds >= 0)),
+  constraint issue_days_medium_check CHECK ((medium >= 0))
+);
+
+create table issue_edits (
+  org_id uuid not null,
+  no bigint not null generated always as identity,
+  triage_id uuid not null,
+  repository_no bigint not null,
+  constraint issue_edits_org_id_triage_id_key UNIQUE (org_id, triage_id),
+  constraint issue_edits_pkey PRIMARY KEY (org_id, no),
+  constraint issue_edits_org_id_repository_no_fkey FOREIGN KEY (org_id, repository_no) REFERENCES reported_repositories(org_id, id),
+  constraint issue_edits_org_id_triage_id_fkey FOREIGN KEY (org_id, triage_id) REFERENCES triages(org_id, id)
+);
+
 create table issue_history (
   org_id uuid not null,
   id bigint not null generated always as identity,
@@ -988,6 +1102,23 @@ create table issue_history (
 );
 CREATE INDEX issue_history_by_issue ON public.issue_history USING btree (org_id, issue_id, id);
 CREATE INDEX issue_history_by_other_issue ON public.issue_history USING btree (org_id, other_issue_id, id);
+
+create table issue_pins (
+  org_id uuid not null,
+  edit_no bigint not null,
+  finding_id uuid not null,
+  side smallint not null,
+  issue_id uuid not null,
+  grouping_code text not null,
+  grouping_detail text,
+  grouped_at timestamp(3) with time zone not null,
+  constraint issue_pins_pkey PRIMARY KEY (org_id, finding_id, edit_no),
+  constraint issue_pins_org_id_edit_no_fkey FOREIGN KEY (org_id, edit_no) REFERENCES issue_edits(org_id, no),
+  constraint issue_pins_org_id_finding_id_fkey FOREIGN KEY (org_id, finding_id) REFERENCES findings(org_id, id),
+  constraint issue_pins_side_check CHECK ((side = ANY (ARRAY[0, 1])))
+);
+CREATE INDEX issue_pins_by_edit ON public.issue_pins USING btree (org_id, edit_no);
+CREATE INDEX issue_pins_by_issue ON public.issue_pins USING btree (org_id, issue_id);
 
 create table issue_regroup_due (
   org_id uuid not null,
@@ -1058,6 +1189,18 @@ create table issue_rule_changes (
   constraint issue_rule_changes_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id)
 );
 
+create table joined_buckets (
+  org_id uuid not null,
+  repository_no bigint not null,
+  bucket bytea not null,
+  joined_as bytea not null,
+  constraint joined_buckets_pkey PRIMARY KEY (org_id, repository_no, bucket),
+  constraint joined_buckets_org_id_repository_no_fkey FOREIGN KEY (org_id, repository_no) REFERENCES reported_repositories(org_id, id),
+  constraint joined_buckets_bucket_check CHECK ((length(bucket) = 16)),
+  constraint joined_buckets_joined_as_check CHECK ((length(joined_as) = 16))
+);
+CREATE INDEX joined_buckets_by_set ON public.joined_buckets USING btree (org_id, repository_no, joined_as);
+
 create table landings (
   id bigint not null generated always as identity,
   org_id uuid not null,
@@ -1088,6 +1231,39 @@ CREATE INDEX landings_by_head ON public.landings USING btree (org_id, provider, 
 CREATE INDEX landings_by_merge ON public.landings USING btree (org_id, provider, repository_id, merge_sha);
 CREATE INDEX landings_due ON public.landings USING btree (due_at) WHERE (state = 'waiting'::text);
 CREATE INDEX landings_waiting ON public.landings USING btree (org_id, provider, repository_id, late, landed_at) WHERE (state = 'waiting'::text);
+
+create table links (
+  org_id uuid,
+  id uuid not null,
+  kind text not null,
+  token_sha256 bytea not null,
+  email text,
+  built_in_role text,
+  custom_role_id uuid,
+  user_id uuid,
+  created_by_user_id uuid,
+  created_by_name text not null,
+  created_at timestamp(3) with time zone not null,
+  expires_at timestamp(3) with time zone not null,
+  closed_at timestamp(3) with time zone,
+  constraint links_pkey PRIMARY KEY (id),
+  constraint links_token_sha256_key UNIQUE (token_sha256),
+  constraint links_created_by_user_id_fkey FOREIGN KEY (created_by_user_id) REFERENCES users(id),
+  constraint links_org_id_custom_role_id_fkey FOREIGN KEY (org_id, custom_role_id) REFERENCES custom_roles(org_id, id),
+  constraint links_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
+  constraint links_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id),
+  constraint links_built_in_role_check CHECK ((built_in_role = ANY (ARRAY['viewer'::text, 'developer'::text, 'release_manager'::text, 'security'::text, 'org_admin'::text]))),
+  constraint links_check CHECK ((num_nonnulls(built_in_role, custom_role_id) = ((kind <> 'reset'::text))::integer)),
+  constraint links_check1 CHECK (((org_id IS NULL) = (kind = 'reset'::text))),
+  constraint links_check2 CHECK (((user_id IS NOT NULL) = (kind = 'reset'::text))),
+  constraint links_check3 CHECK (((email IS NOT NULL) = (kind = 'invitation'::text))),
+  constraint links_created_by_name_check CHECK (((length(created_by_name) >= 1) AND (length(created_by_name) <= 100))),
+  constraint links_email_check CHECK (((email = lower(email)) AND ((length(email) >= 3) AND (length(email) <= 254)))),
+  constraint links_kind_check CHECK ((kind = ANY (ARRAY['setup'::text, 'invitation'::text, 'reset'::text]))),
+  constraint links_token_sha256_check CHECK ((length(token_sha256) = 32))
+);
+CREATE INDEX links_by_role ON public.links USING btree (org_id, custom_role_id) WHERE (custom_role_id IS NOT NULL);
+CREATE UNIQUE INDEX open_invitations ON public.links USING btree (org_id, email) WHERE ((kind = 'invitation'::text) AND (closed_at IS NULL));
 
 create table log_checkpoints (
   size bigint not null,
@@ -1132,6 +1308,37 @@ create table log_tiles (
   constraint log_tiles_level_check CHECK (((level >= 0) AND (level <= 63)))
 );
 
+create table member_accounts (
+  org_id uuid not null,
+  user_id uuid not null,
+  provider text not null,
+  login text not null,
+  created_at timestamp(3) with time zone not null,
+  constraint member_accounts_pkey PRIMARY KEY (org_id, user_id, provider),
+  constraint member_accounts_org_id_user_id_fkey FOREIGN KEY (org_id, user_id) REFERENCES members(org_id, user_id) ON DELETE CASCADE,
+  constraint member_accounts_login_check CHECK (((length(login) >= 1) AND (length(login) <= 100))),
+  constraint member_accounts_provider_check CHECK (((length(provider) >= 1) AND (length(provider) <= 50)))
+);
+CREATE UNIQUE INDEX member_accounts_by_login ON public.member_accounts USING btree (org_id, provider, lower(login));
+
+create table members (
+  org_id uuid not null,
+  user_id uuid not null,
+  built_in_role text,
+  custom_role_id uuid,
+  created_at timestamp(3) with time zone not null,
+  disabled_at timestamp(3) with time zone,
+  constraint members_pkey PRIMARY KEY (org_id, user_id),
+  constraint members_org_id_custom_role_id_fkey FOREIGN KEY (org_id, custom_role_id) REFERENCES custom_roles(org_id, id),
+  constraint members_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
+  constraint members_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id),
+  constraint members_built_in_role_check CHECK ((built_in_role = ANY (ARRAY['viewer'::text, 'developer'::text, 'release_manager'::text, 'security'::text, 'org_admin'::text]))),
+  constraint members_check CHECK ((num_nonnulls(built_in_role, custom_role_id) = 1))
+);
+CREATE INDEX members_by_age ON public.members USING btree (org_id, created_at, user_id);
+CREATE INDEX members_by_role ON public.members USING btree (org_id, custom_role_id) WHERE (custom_role_id IS NOT NULL);
+CREATE INDEX members_by_user ON public.members USING btree (user_id);
+
 create table monthly_usage (
   org_id uuid not null,
   month date not null,
@@ -1156,8 +1363,10 @@ create table oidc_trusts (
   last_used_at timestamp(3) with time zone,
   expires_at timestamp(3) with time zone,
   revoked_at timestamp(3) with time zone,
+  created_by_user_id uuid,
   constraint oidc_trusts_id_key UNIQUE (id),
   constraint oidc_trusts_pkey PRIMARY KEY (org_id, id),
+  constraint oidc_trusts_created_by_user_id_fkey FOREIGN KEY (created_by_user_id) REFERENCES users(id),
   constraint oidc_trusts_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
   constraint oidc_trusts_audience_check CHECK (((length(audience) >= 1) AND (length(audience) <= 500))),
   constraint oidc_trusts_conditions_check CHECK ((jsonb_typeof(conditions) = 'object'::text)),
@@ -1184,6 +1393,7 @@ create table opened_gates (
   poll_token_sha256 bytea not null,
   poll_token_issued_at timestamp(3) with time zone not null,
   created_at timestamp(3) with time zone not null,
+  credential_id uuid,
   constraint opened_gates_id_key UNIQUE (id),
   constraint opened_gates_org_id_deployment_id_key UNIQUE (org_id, deployment_id),
   constraint opened_gates_org_id_run_id_environment_job_attempt_key UNIQUE (org_id, run_id, environment, job, attempt),
@@ -1206,11 +1416,45 @@ create table organizations (
   name text not null,
   plan text not null,
   created_at timestamp(3) with time zone not null,
+  is_demo boolean not null default false,
+  deletion_started_at timestamp(3) with time zone,
   constraint organizations_pkey PRIMARY KEY (id),
   constraint organizations_slug_key UNIQUE (slug),
   constraint organizations_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
   constraint organizations_slug_check CHECK ((slug ~ '^[a-z0-9][a-z0-9-]{0,62}$'::text))
 );
+CREATE UNIQUE INDEX one_demo_organization ON public.organizations USING btree (is_demo) WHERE is_demo;
+
+create table passkey_challenges (
+  challenge_sha256 bytea not null,
+  purpose text not null,
+  user_id uuid,
+  expires_at timestamp(3) with time zone not null,
+  constraint passkey_challenges_pkey PRIMARY KEY (challenge_sha256),
+  constraint passkey_challenges_challenge_sha256_check CHECK ((length(challenge_sha256) = 32)),
+  constraint passkey_challenges_check CHECK (((purpose = 'sign_in'::text) = (user_id IS NULL))),
+  constraint passkey_challenges_purpose_check CHECK ((purpose = ANY (ARRAY['sign_in'::text, 'confirm'::text, 'register'::text])))
+);
+CREATE INDEX passkey_challenges_by_expiry ON public.passkey_challenges USING btree (expires_at);
+
+create table passkeys (
+  id uuid not null,
+  user_id uuid not null,
+  credential_id text not null,
+  public_key bytea not null,
+  sign_count bigint not null,
+  transports text[] not null,
+  name text not null,
+  is_synced boolean not null,
+  created_at timestamp(3) with time zone not null,
+  last_used_at timestamp(3) with time zone,
+  constraint passkeys_credential_id_key UNIQUE (credential_id),
+  constraint passkeys_pkey PRIMARY KEY (id),
+  constraint passkeys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id),
+  constraint passkeys_credential_id_check CHECK (((length(credential_id) >= 1) AND (length(credential_id) <= 1400))),
+  constraint passkeys_name_check CHECK (((length(name) >= 1) AND (length(name) <= 100)))
+);
+CREATE INDEX passkeys_by_user ON public.passkeys USING btree (user_id, created_at);
 
 create table policies (
   org_id uuid not null,
@@ -1228,7 +1472,6 @@ create table policies (
   constraint policies_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
   constraint policies_blob_check CHECK (((length(blob) >= 1) AND (length(blob) <= 100))),
   constraint policies_check CHECK ((num_nulls(provider, repository_id, path, blob) = ANY (ARRAY[0, 4]))),
-  constraint policies_check1 CHECK (((removed_at IS NULL) OR (repository_id IS NOT NULL))),
   constraint policies_name_check CHECK (((length(name) >= 1) AND (length(name) <= 100))),
   constraint policies_path_check CHECK (((length(path) >= 1) AND (length(path) <= 500))),
   constraint policies_provider_check CHECK ((provider = ANY (ARRAY['github'::text, 'gitlab'::text, 'bitbucket'::text, 'azure'::text]))),
@@ -1257,8 +1500,14 @@ create table policy_versions (
   definition jsonb not null,
   content_hash bytea not null,
   created_at timestamp(3) with time zone not null,
+  source text,
+  principal_type text,
+  principal_id text,
+  principal_name text,
+  reason text,
   constraint policy_versions_pkey PRIMARY KEY (org_id, policy_id, version),
   constraint policy_versions_org_id_policy_id_fkey FOREIGN KEY (org_id, policy_id) REFERENCES policies(org_id, id),
+  constraint policy_versions_check CHECK ((num_nulls(principal_type, principal_name) = ANY (ARRAY[0, 2]))),
   constraint policy_versions_content_hash_check CHECK ((length(content_hash) = 32)),
   constraint policy_versions_mode_check CHECK ((mode = ANY (ARRAY['monitor'::text, 'enforce'::text]))),
   constraint policy_versions_version_check CHECK ((version >= 1))
@@ -1308,6 +1557,23 @@ create table provider_run_attempts (
   constraint provider_run_attempts_check CHECK ((num_nulls(host_version, status, started_at, host_updated_at) = ANY (ARRAY[0, 4]))),
   constraint provider_run_attempts_number_check CHECK (((number >= 1) AND (number <= 999))),
   constraint provider_run_attempts_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'in_progress'::text, 'success'::text, 'failure'::text, 'cancelled'::text, 'timed_out'::text, 'skipped'::text])))
+);
+
+create table provider_run_jobs (
+  org_id uuid not null,
+  run_id text collate "C" not null,
+  attempt smallint not null,
+  id text collate "C" not null,
+  name text not null,
+  status text not null,
+  state smallint not null,
+  started_at timestamp(3) with time zone,
+  completed_at timestamp(3) with time zone,
+  url text,
+  constraint provider_run_jobs_pkey PRIMARY KEY (org_id, run_id, attempt, id),
+  constraint provider_run_jobs_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
+  constraint provider_run_jobs_attempt_check CHECK (((attempt >= 1) AND (attempt <= 999))),
+  constraint provider_run_jobs_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'in_progress'::text, 'success'::text, 'failure'::text, 'cancelled'::text, 'timed_out'::text, 'skipped'::text])))
 );
 
 create table provider_run_scores (
@@ -1456,6 +1722,15 @@ create table pushes (
 );
 CREATE INDEX pushes_by_head ON public.pushes USING btree (org_id, provider, repository_id, after_sha);
 
+create table recovery_codes (
+  user_id uuid not null,
+  code_sha256 bytea not null,
+  created_at timestamp(3) with time zone not null,
+  constraint recovery_codes_pkey PRIMARY KEY (user_id, code_sha256),
+  constraint recovery_codes_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id),
+  constraint recovery_codes_code_sha256_check CHECK ((length(code_sha256) = 32))
+);
+
 create table reported_repositories (
   org_id uuid not null,
   id bigint not null generated always as identity,
@@ -1463,6 +1738,8 @@ create table reported_repositories (
   provider text,
   provider_id text,
   created_at timestamp(3) with time zone not null,
+  has_triages boolean not null default false,
+  has_edits boolean not null default false,
   constraint reported_repositories_pkey PRIMARY KEY (org_id, id),
   constraint reported_repositories_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
   constraint reported_repositories_check CHECK (((provider_id IS NULL) OR (provider IS NOT NULL))),
@@ -1533,6 +1810,32 @@ create table required_gates (
   constraint required_gates_approved_by_check CHECK ((approved_by = ANY (ARRAY['policies'::text, 'principals'::text])))
 );
 
+create table run_days (
+  org_id uuid not null,
+  day date not null,
+  repository text not null,
+  status text not null,
+  runs integer not null,
+  constraint run_days_pkey PRIMARY KEY (org_id, day, repository, status),
+  constraint run_days_runs_check CHECK ((runs > 0))
+);
+
+create table saved_views (
+  org_id uuid not null,
+  user_id uuid not null,
+  id uuid not null,
+  list text not null,
+  name text not null,
+  search jsonb not null,
+  created_at timestamp(3) with time zone not null,
+  constraint saved_views_pkey PRIMARY KEY (org_id, user_id, id),
+  constraint saved_views_org_id_user_id_fkey FOREIGN KEY (org_id, user_id) REFERENCES members(org_id, user_id) ON DELETE CASCADE,
+  constraint saved_views_list_check CHECK ((list = ANY (ARRAY['issues'::text, 'findings'::text]))),
+  constraint saved_views_name_check CHECK (((length(name) >= 1) AND (length(name) <= 100))),
+  constraint saved_views_search_check CHECK (((jsonb_typeof(search) = 'object'::text) AND (pg_column_size(search) <= 16384)))
+);
+CREATE UNIQUE INDEX saved_views_by_name ON public.saved_views USING btree (org_id, user_id, list, lower(name));
+
 create table schema_migrations (
   name text not null,
   checksum text not null,
@@ -1588,30 +1891,33 @@ create table security_alerts (
   host_status text not null,
   host_facts integer not null,
   host_hash bytea not null,
-  own_dismissed_by text,
-  own_dismissed_by_name text,
-  own_dismiss_reason text,
-  own_dismiss_comment text,
-  own_dismissed_at timestamp(3) with time zone,
+  own_by text,
+  own_by_name text,
+  own_reason text,
+  own_comment text,
+  own_at timestamp(3) with time zone,
   own_host_updated_at timestamp(3) with time zone,
   own_delivery text,
-  own_ended_call uuid,
-  is_dismissed_here boolean not null generated always as (own_dismissal_counts(own_delivery, own_dismiss_comment, own_host_updated_at, host_status, dismiss_comment, host_updated_at)) stored,
+  created_at timestamp(3) with time zone not null,
+  own_status text,
+  own_call uuid,
+  is_decided_here boolean not null generated always as (own_decision_counts(own_status, own_delivery, own_comment, own_host_updated_at, host_status, dismiss_comment, host_updated_at)) stored,
   status text not null generated always as (
 CASE
-    WHEN own_dismissal_counts(own_delivery, own_dismiss_comment, own_host_updated_at, host_status, dismiss_comment, host_updated_at) THEN 'dismissed'::text
+    WHEN own_decision_counts(own_status, own_delivery, own_comment, own_host_updated_at, host_status, dismiss_comment, host_updated_at) THEN own_status
     ELSE host_status
 END) stored,
-  created_at timestamp(3) with time zone not null,
   constraint security_alerts_pkey PRIMARY KEY (org_id, id),
   constraint security_alerts_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
-  constraint security_alerts_check CHECK (((own_delivery IS NULL) = (own_dismissed_at IS NULL))),
+  constraint security_alerts_check CHECK (((own_delivery IS NULL) = (own_at IS NULL))),
   constraint security_alerts_check1 CHECK (((own_delivery IS NULL) = (own_host_updated_at IS NULL))),
   constraint security_alerts_host_hash_check CHECK ((length(host_hash) = 16)),
   constraint security_alerts_host_status_check CHECK ((host_status = ANY (ARRAY['open'::text, 'dismissed'::text, 'fixed'::text]))),
   constraint security_alerts_id_check CHECK ((id ~ '^[A-Za-z0-9._:-]{1,128}$'::text)),
   constraint security_alerts_number_check CHECK ((number >= 0)),
   constraint security_alerts_own_delivery_check CHECK ((own_delivery = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text]))),
+  constraint security_alerts_own_status CHECK (((own_delivery IS NULL) = (own_status IS NULL))),
+  constraint security_alerts_own_status_check CHECK ((own_status = ANY (ARRAY['open'::text, 'dismissed'::text]))),
   constraint security_alerts_provider_check CHECK ((provider = ANY (ARRAY['github'::text, 'gitlab'::text, 'bitbucket'::text, 'azure'::text]))),
   constraint security_alerts_references_check CHECK ((jsonb_typeof("references") = 'array'::text)),
   constraint security_alerts_repository_check CHECK (((length(repository) >= 3) AND (length(repository) <= 300))),
@@ -1657,6 +1963,7 @@ CREATE INDEX security_issues_by_epss ON public.security_issues USING btree (org_
 CREATE INDEX security_issues_by_facet ON public.security_issues USING btree (org_id, facet, id) WHERE (listed AND (facet > 0));
 CREATE INDEX security_issues_by_repository ON public.security_issues USING btree (org_id, repository_no, facet, id) WHERE listed;
 CREATE INDEX security_issues_by_repository_epss ON public.security_issues USING btree (org_id, repository_no, facet, epss, id) WHERE (listed AND (epss > (0)::double precision));
+CREATE INDEX security_issues_by_vulnerability ON public.security_issues USING gin (vuln_ids) WHERE (listed AND (vuln_ids <> '{}'::text[]));
 
 create table security_uploads (
   org_id uuid not null,
@@ -1688,15 +1995,20 @@ create table security_uploads (
   updated_at timestamp(3) with time zone not null,
   reported_commit_sha text,
   trust text not null,
+  created_by_type text,
+  created_by_id text,
+  created_by_name text,
   constraint security_uploads_pkey PRIMARY KEY (org_id, id),
   constraint security_uploads_org_id_repository_no_fkey FOREIGN KEY (org_id, repository_no) REFERENCES reported_repositories(org_id, id),
   constraint security_uploads_check CHECK (((status = 'failed'::text) = (error IS NOT NULL))),
   constraint security_uploads_check1 CHECK (((origin = 'report'::text) = ((artifact_id IS NOT NULL) AND (run_id IS NOT NULL)))),
+  constraint security_uploads_check2 CHECK ((num_nulls(created_by_type, created_by_id, created_by_name) = ANY (ARRAY[0, 3]))),
+  constraint security_uploads_created_by_type_check CHECK ((created_by_type = ANY (ARRAY['api_key'::text, 'user'::text]))),
   constraint security_uploads_filename_check CHECK (((length(filename) >= 1) AND (length(filename) <= 200))),
-  constraint security_uploads_format_check CHECK ((format = ANY (ARRAY['sarif'::text, 'cyclonedx'::text, 'spdx'::text]))),
+  constraint security_uploads_format_check CHECK ((format = ANY (ARRAY['sarif'::text, 'cyclonedx'::text, 'spdx'::text, 'openvex'::text, 'csaf'::text]))),
   constraint security_uploads_id_check CHECK ((id ~ '^[0-9a-f]{32}$'::text)),
   constraint security_uploads_origin_check CHECK ((origin = ANY (ARRAY['ui'::text, 'api'::text, 'report'::text]))),
-  constraint security_uploads_requested_format_check CHECK ((requested_format = ANY (ARRAY['auto'::text, 'sarif'::text, 'cyclonedx'::text, 'spdx'::text]))),
+  constraint security_uploads_requested_format_check CHECK ((requested_format = ANY (ARRAY['auto'::text, 'sarif'::text, 'cyclonedx'::text, 'spdx'::text, 'openvex'::text, 'csaf'::text]))),
   constraint security_uploads_sha256_check CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text)),
   constraint security_uploads_size_check CHECK ((size >= 1)),
   constraint security_uploads_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'queued'::text, 'parsing'::text, 'finished'::text, 'failed'::text]))),
@@ -1710,6 +2022,15 @@ CREATE INDEX security_uploads_by_run ON public.security_uploads USING btree (org
 CREATE INDEX security_uploads_by_status ON public.security_uploads USING btree (org_id, status, created_at, id);
 CREATE INDEX security_uploads_pending ON public.security_uploads USING btree (put_until) WHERE (status = 'pending'::text);
 CREATE INDEX security_uploads_unread ON public.security_uploads USING btree (created_at) WHERE (status = ANY (ARRAY['queued'::text, 'parsing'::text]));
+
+create table sign_in_attempts (
+  key text not null,
+  window_started_at timestamp(3) with time zone not null,
+  attempts integer not null,
+  constraint sign_in_attempts_pkey PRIMARY KEY (key),
+  constraint sign_in_attempts_key_check CHECK ((length(key) <= 100))
+);
+CREATE INDEX sign_in_attempts_by_time ON public.sign_in_attempts USING btree (window_started_at);
 
 create table signing_keys (
   org_id uuid not null,
@@ -1726,6 +2047,58 @@ create table signing_keys (
 );
 CREATE UNIQUE INDEX signing_keys_current ON public.signing_keys USING btree (org_id) WHERE (retired_at IS NULL);
 
+create table single_sign_on (
+  org_id uuid not null,
+  issuer text not null,
+  client_id text not null,
+  sealed_client_secret text not null,
+  email_domains text[] not null,
+  creates_accounts boolean not null,
+  default_role text,
+  role_claim text,
+  role_map jsonb not null,
+  created_at timestamp(3) with time zone not null,
+  updated_at timestamp(3) with time zone not null,
+  constraint single_sign_on_pkey PRIMARY KEY (org_id),
+  constraint single_sign_on_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
+  constraint single_sign_on_client_id_check CHECK (((length(client_id) >= 1) AND (length(client_id) <= 500))),
+  constraint single_sign_on_issuer_check CHECK (((length(issuer) >= 1) AND (length(issuer) <= 500))),
+  constraint single_sign_on_role_map_check CHECK ((jsonb_typeof(role_map) = 'array'::text))
+);
+
+create table sso_identities (
+  id uuid not null,
+  org_id uuid,
+  issuer text not null,
+  subject text not null,
+  user_id uuid not null,
+  created_at timestamp(3) with time zone not null,
+  constraint sso_identities_org_id_issuer_subject_key UNIQUE NULLS NOT DISTINCT (org_id, issuer, subject),
+  constraint sso_identities_org_id_issuer_user_id_key UNIQUE NULLS NOT DISTINCT (org_id, issuer, user_id),
+  constraint sso_identities_pkey PRIMARY KEY (id),
+  constraint sso_identities_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
+  constraint sso_identities_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id),
+  constraint sso_identities_subject_check CHECK (((length(subject) >= 1) AND (length(subject) <= 255)))
+);
+CREATE INDEX sso_identities_by_user ON public.sso_identities USING btree (user_id);
+
+create table sso_requests (
+  state_sha256 bytea not null,
+  browser_sha256 bytea not null,
+  org_id uuid,
+  issuer text not null,
+  nonce text not null,
+  code_verifier text not null,
+  next text not null,
+  confirms_user_id uuid,
+  expires_at timestamp(3) with time zone not null,
+  constraint sso_requests_pkey PRIMARY KEY (state_sha256),
+  constraint sso_requests_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
+  constraint sso_requests_browser_sha256_check CHECK ((length(browser_sha256) = 32)),
+  constraint sso_requests_state_sha256_check CHECK ((length(state_sha256) = 32))
+);
+CREATE INDEX sso_requests_by_expiry ON public.sso_requests USING btree (expires_at);
+
 create table statements (
   org_id uuid not null,
   kind text not null,
@@ -1741,12 +2114,191 @@ create table statements (
   constraint statements_kind_check CHECK ((kind = ANY (ARRAY['change'::text, 'lineage'::text, 'verification'::text])))
 );
 
+create table trend_progress (
+  org_id uuid not null,
+  trend text not null,
+  until date not null,
+  constraint trend_progress_pkey PRIMARY KEY (org_id, trend),
+  constraint trend_progress_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
+  constraint trend_progress_trend_check CHECK ((trend = ANY (ARRAY['runs'::text, 'delivery'::text])))
+);
+
+create table triage_alerts (
+  org_id uuid not null,
+  triage_id uuid not null,
+  alert_id text collate "C" not null,
+  no bigint not null generated always as identity,
+  status_before text not null,
+  reason_before text,
+  comment_before text,
+  constraint triage_alerts_pkey PRIMARY KEY (org_id, triage_id, alert_id),
+  constraint triage_alerts_org_id_alert_id_fkey FOREIGN KEY (org_id, alert_id) REFERENCES security_alerts(org_id, id),
+  constraint triage_alerts_org_id_triage_id_fkey FOREIGN KEY (org_id, triage_id) REFERENCES triages(org_id, id),
+  constraint triage_alerts_status_before_check CHECK ((status_before = ANY (ARRAY['open'::text, 'dismissed'::text])))
+);
+CREATE INDEX triage_alerts_by_alert ON public.triage_alerts USING btree (org_id, alert_id, no);
+
+create table triage_findings (
+  org_id uuid not null,
+  triage_id uuid not null,
+  finding_id uuid not null,
+  no bigint not null generated always as identity,
+  constraint triage_findings_pkey PRIMARY KEY (org_id, triage_id, finding_id),
+  constraint triage_findings_org_id_finding_id_fkey FOREIGN KEY (org_id, finding_id) REFERENCES findings(org_id, id),
+  constraint triage_findings_org_id_triage_id_fkey FOREIGN KEY (org_id, triage_id) REFERENCES triages(org_id, id)
+);
+CREATE INDEX triage_findings_by_finding ON public.triage_findings USING btree (org_id, finding_id, no);
+
+create table triages (
+  org_id uuid not null,
+  id uuid not null,
+  action text not null,
+  source text not null,
+  target_type text not null,
+  target_ids text[] not null,
+  reason text,
+  comment text,
+  expires_at timestamp(3) with time zone,
+  created_by_id text,
+  created_by_name text,
+  created_at timestamp(3) with time zone not null,
+  ended_as text,
+  ended_by_id text,
+  ended_by_name text,
+  ended_at timestamp(3) with time zone,
+  constraint triages_pkey PRIMARY KEY (org_id, id),
+  constraint triages_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
+  constraint triages_action_check CHECK ((action = ANY (ARRAY['dismiss'::text, 'reopen'::text, 'split'::text, 'merge'::text]))),
+  constraint triages_check CHECK (((action = 'dismiss'::text) = (reason IS NOT NULL))),
+  constraint triages_check1 CHECK (((expires_at IS NULL) OR (action = 'dismiss'::text))),
+  constraint triages_check2 CHECK (((ended_as IS NULL) = (ended_at IS NULL))),
+  constraint triages_comment_check CHECK (((length(comment) >= 1) AND (length(comment) <= 2000))),
+  constraint triages_ended_as_check CHECK ((ended_as = ANY (ARRAY['undone'::text, 'expired'::text, 'replaced'::text]))),
+  constraint triages_reason_check CHECK (((length(reason) >= 1) AND (length(reason) <= 100))),
+  constraint triages_source_check CHECK ((source = ANY (ARRAY['shiplock'::text, 'openvex'::text, 'csaf'::text]))),
+  constraint triages_target_type_check CHECK ((target_type = ANY (ARRAY['finding'::text, 'issue'::text, 'alert'::text])))
+);
+CREATE INDEX triages_by_expiry ON public.triages USING btree (expires_at) WHERE ((ended_at IS NULL) AND (expires_at IS NOT NULL));
+CREATE INDEX triages_by_target ON public.triages USING gin (target_ids);
+
 create table unscored_provider_runs (
   org_id uuid not null,
   provider text not null,
   repository_id text collate "C" not null,
   run_id text collate "C" not null,
   constraint unscored_provider_runs_pkey PRIMARY KEY (org_id, provider, repository_id, run_id)
+);
+
+create table user_passwords (
+  user_id uuid not null,
+  password_hash text not null,
+  changed_at timestamp(3) with time zone not null,
+  constraint user_passwords_pkey PRIMARY KEY (user_id),
+  constraint user_passwords_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id),
+  constraint user_passwords_password_hash_check CHECK (((length(password_hash) >= 1) AND (length(password_hash) <= 300)))
+);
+
+create table user_sessions (
+  id uuid not null,
+  user_id uuid not null,
+  token_sha256 bytea not null,
+  method text not null,
+  created_at timestamp(3) with time zone not null,
+  signed_in_at timestamp(3) with time zone not null,
+  last_used_at timestamp(3) with time zone not null,
+  ended_at timestamp(3) with time zone,
+  address text,
+  user_agent text,
+  org_id uuid,
+  constraint user_sessions_pkey PRIMARY KEY (id),
+  constraint user_sessions_token_sha256_key UNIQUE (token_sha256),
+  constraint user_sessions_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
+  constraint user_sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id),
+  constraint user_sessions_address_check CHECK ((length(address) <= 100)),
+  constraint user_sessions_method_check CHECK ((method = ANY (ARRAY['password'::text, 'passkey'::text, 'sso'::text, 'link'::text]))),
+  constraint user_sessions_token_sha256_check CHECK ((length(token_sha256) = 32)),
+  constraint user_sessions_user_agent_check CHECK ((length(user_agent) <= 300))
+);
+CREATE INDEX user_sessions_by_user ON public.user_sessions USING btree (user_id, created_at) WHERE (ended_at IS NULL);
+CREATE INDEX user_sessions_of_provider ON public.user_sessions USING btree (org_id) WHERE ((org_id IS NOT NULL) AND (ended_at IS NULL));
+
+create table user_totp (
+  user_id uuid not null,
+  sealed_secret text not null,
+  created_at timestamp(3) with time zone not null,
+  confirmed_at timestamp(3) with time zone,
+  last_step bigint not null,
+  constraint user_totp_pkey PRIMARY KEY (user_id),
+  constraint user_totp_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id)
+);
+
+create table users (
+  id uuid not null,
+  email text not null,
+  name text not null,
+  created_at timestamp(3) with time zone not null,
+  disabled_at timestamp(3) with time zone,
+  example_of uuid,
+  constraint users_email_key UNIQUE (email),
+  constraint users_pkey PRIMARY KEY (id),
+  constraint users_example_of_fkey FOREIGN KEY (example_of) REFERENCES organizations(id),
+  constraint users_email_check CHECK (((email = lower(email)) AND ((length(email) >= 3) AND (length(email) <= 254)))),
+  constraint users_name_check CHECK (((length(name) >= 1) AND (length(name) <= 100)))
+);
+CREATE INDEX users_of_examples ON public.users USING btree (example_of) WHERE (example_of IS NOT NULL);
+
+create table vex_documents (
+  org_id uuid not null,
+  id uuid not null,
+  repository_no bigint not null,
+  format text not null,
+  publisher text not null,
+  series text not null,
+  category text,
+  git_ref text,
+  tracked boolean not null,
+  document_id text,
+  document_version text,
+  issued_at timestamp(3) with time zone not null,
+  reported_at timestamp(3) with time zone not null,
+  upload_id text collate "C" not null,
+  statements integer not null,
+  created_at timestamp(3) with time zone not null,
+  constraint vex_documents_pkey PRIMARY KEY (org_id, id),
+  constraint vex_documents_org_id_repository_no_fkey FOREIGN KEY (org_id, repository_no) REFERENCES reported_repositories(org_id, id),
+  constraint vex_documents_format_check CHECK ((format = ANY (ARRAY['openvex'::text, 'csaf'::text]))),
+  constraint vex_documents_statements_check CHECK ((statements >= 0))
+);
+CREATE UNIQUE INDEX vex_documents_by_stream ON public.vex_documents USING btree (org_id, repository_no, format, publisher, series, COALESCE(category, ''::text), branch_name(git_ref));
+
+create table vex_exports (
+  org_id uuid not null,
+  repository_no bigint not null,
+  content_hash bytea not null,
+  version integer not null,
+  created_at timestamp(3) with time zone not null,
+  changed_at timestamp(3) with time zone not null,
+  constraint vex_exports_pkey PRIMARY KEY (org_id, repository_no),
+  constraint vex_exports_org_id_repository_no_fkey FOREIGN KEY (org_id, repository_no) REFERENCES reported_repositories(org_id, id),
+  constraint vex_exports_content_hash_check CHECK ((length(content_hash) = 32)),
+  constraint vex_exports_version_check CHECK ((version >= 1))
+);
+
+create table vex_statements (
+  org_id uuid not null,
+  document_id uuid not null,
+  "position" integer not null,
+  status text not null,
+  vuln_ids text[] not null,
+  package text,
+  product text,
+  justification text,
+  comment text,
+  stated_at timestamp(3) with time zone,
+  constraint vex_statements_pkey PRIMARY KEY (org_id, document_id, "position"),
+  constraint vex_statements_org_id_document_id_fkey FOREIGN KEY (org_id, document_id) REFERENCES vex_documents(org_id, id) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED,
+  constraint vex_statements_status_check CHECK ((status = ANY (ARRAY['not_affected'::text, 'affected'::text, 'fixed'::text, 'under_investigation'::text]))),
+  constraint vex_statements_vuln_ids_check CHECK ((cardinality(vuln_ids) > 0))
 );
 
 create table vulnerability_alias_changes (
@@ -1807,11 +2359,33 @@ CREATE OR REPLACE FUNCTION public.issue_facet(status text, severity smallint, ki
  IMMUTABLE PARALLEL SAFE
 RETURN ((((((((array_position(ARRAY['open'::text, 'fixed'::text, 'dismissed'::text], status) * 5) + severity) * 7) + array_position(ARRAY['code'::text, 'dependency'::text, 'secret'::text, 'iac'::text, 'container'::text, 'license'::text, 'other'::text], kind)) * 4) + ((kev)::integer * 2)) + (scored)::integer))::smallint;
 
-CREATE OR REPLACE FUNCTION public.own_dismissal_counts(own_delivery text, own_comment text, own_host_updated_at timestamp with time zone, host_status text, host_comment text, host_updated_at timestamp with time zone)
+CREATE OR REPLACE FUNCTION public.notify_access_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform pg_notify('shiplock_people', coalesce(to_jsonb(old) ->> tg_argv[0], '*'));
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.own_decision_counts(own_status text, own_delivery text, own_comment text, own_host_updated_at timestamp with time zone, host_status text, host_comment text, host_updated_at timestamp with time zone)
  RETURNS boolean
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
-RETURN CASE WHEN ((own_delivery IS NULL) OR (own_delivery = 'failed'::text) OR (host_status = 'fixed'::text)) THEN false WHEN (host_status = 'dismissed'::text) THEN (NOT (host_comment IS DISTINCT FROM own_comment)) ELSE ((own_delivery = 'pending'::text) OR (host_updated_at <= own_host_updated_at)) END;
+RETURN CASE WHEN ((own_delivery IS NULL) OR (own_delivery = 'failed'::text) OR (host_status = 'fixed'::text)) THEN false WHEN (own_status = host_status) THEN ((own_status = 'dismissed'::text) AND (NOT (host_comment IS DISTINCT FROM own_comment))) ELSE ((own_delivery = 'pending'::text) OR (host_updated_at <= own_host_updated_at)) END;
+
+CREATE OR REPLACE FUNCTION public.refuse_audit_deletion()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if exists (select from organizations where id = old.org_id and deletion_started_at is not null) then
+    return old;
+  end if;
+  raise exception '% is append only', tg_table_name;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION public.refuse_change()
  RETURNS trigger
@@ -1830,4 +2404,26 @@ CREATE OR REPLACE FUNCTION public.rfc3339(at timestamp with time zone)
  STABLE PARALLEL SAFE
 RETURN (substr((to_json(((at AT TIME ZONE 'UTC'::text) + '00:00:00.000001'::interval)))::text, 2, 23) || 'Z'::text);
 
-CREATE TRIGGER audit_entries_are_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_entries FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE OR REPLACE FUNCTION public.run_full_name(repository text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN substr(repository, (strpos(repository, '/'::text) + 1));
+
+CREATE OR REPLACE FUNCTION public.shown_state(reported_state text, triaged_state text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN (triaged_state = 'dismissed'::text) THEN 'dismissed'::text WHEN ((triaged_state = 'open'::text) AND (reported_state = 'dismissed'::text)) THEN 'open'::text ELSE reported_state END;
+
+CREATE TRIGGER audit_entries_are_append_only BEFORE UPDATE OR TRUNCATE ON public.audit_entries FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+CREATE TRIGGER audit_entries_are_kept BEFORE DELETE ON public.audit_entries FOR EACH ROW EXECUTE FUNCTION refuse_audit_deletion();
+
+CREATE TRIGGER role_changes AFTER UPDATE OF permissions ON public.custom_roles FOR EACH ROW EXECUTE FUNCTION notify_access_change('nobody');
+
+CREATE TRIGGER member_changes AFTER DELETE OR UPDATE ON public.members FOR EACH ROW EXECUTE FUNCTION notify_access_change('user_id');
+
+CREATE TRIGGER session_ends AFTER DELETE OR UPDATE OF ended_at, token_sha256 ON public.user_sessions FOR EACH ROW EXECUTE FUNCTION notify_access_change('user_id');
+
+CREATE TRIGGER user_is_disabled AFTER UPDATE OF disabled_at ON public.users FOR EACH ROW EXECUTE FUNCTION notify_access_change('id');

@@ -30,8 +30,8 @@ export type UploadReportOptions = { [Field in OptionalTarget]?: NewUpload[Field]
 const POLL_MS = [250, 500, 1000, 2000]
 
 /**
- * Sends a SARIF, CycloneDX or SPDX report. Returns the upload, with the status `finished` or
- * `failed` unless `wait` is false. A file that the server has already is not sent again.
+ * Sends a SARIF, CycloneDX or SPDX report, or a VEX document. Returns the upload, with the status
+ * `finished` or `failed` unless `wait` is false. A file that the server has already is not sent again.
  */
 export async function uploadReport(
   connection: Connection,

@@ -3,8 +3,8 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { findChromium } from '../../server/test/support/chromium.ts'
 import { runTestFiles } from '../../server/test/support/run-test-files.ts'
-import { findChromium } from './support/chromium.ts'
 import { installPackage, type Published } from './support/published.ts'
 import { installRuntimes } from './support/runtimes.ts'
 

@@ -1,3 +1,4 @@
+import { OPERATOR_GRANTOR } from '../src/access/grantor.ts'
 import { createTrust } from '../src/access/oidc-trusts/trusts/manage-trusts.ts'
 import { NEW_RUNS_PER_DAY_MAX } from '../src/ci/runs/run-intake.ts'
 import { listConnectedElsewhere } from '../src/repositories/connected-repository.store.ts'
@@ -58,13 +59,17 @@ function newRunOf({ credential, repository }: Caller): Message {
 /** Jobs of many repositories, each with a trust of its own. */
 function createJobs({ sql, ours }: Setting, issuer: Issuer): Promise<Caller[]> {
   const audience = new URL(ours.url).origin
-  const request = { issuer: issuer.url, audience, provider: 'github', scopes: ['write:ci'], lifetimeMs: null } as const
+  const request = { issuer: issuer.url, audience, provider: 'github', scopes: ['write:ci'], expiresAt: null } as const
   const needs = { sql, clock: CLOCK, connectedElsewhere: listConnectedElsewhere }
   const iat = Math.floor(CLOCK.now().getTime() / 1000)
   return Promise.all(
     Array.from({ length: CREDENTIALS }, async (_, at) => {
       const repository = repositoryOf(at)
-      await createTrust(needs, ours.orgId, { ...request, name: `bench ${at}`, conditions: { repository } })
+      await createTrust(needs, ours.orgId, OPERATOR_GRANTOR, {
+        ...request,
+        name: `bench ${at}`,
+        conditions: { repository },
+      })
       const claims = { ...githubClaims(), repository, aud: audience, iat, exp: iat + TOKEN_SECONDS }
       return { credential: await issuer.sign(claims), repository }
     }),

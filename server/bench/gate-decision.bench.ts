@@ -1,4 +1,4 @@
-import { COMMAND_LINE } from '../src/audit/audit.store.ts'
+import { OPERATOR } from '../src/audit/audit.store.ts'
 import { applyPolicy } from '../src/compliance/policies/apply-policy.ts'
 import { systemClock } from '../src/platform/clock.ts'
 import type { Services } from '../src/services.ts'
@@ -30,8 +30,8 @@ export const gateDecision: Benchmark<Setting> = {
   async measure(setting) {
     const runs = await storeRuns(setting)
     const { sql, ours, bare } = setting
-    const policy = { definition: definitionOf(POLICY), bundle: null, file: null }
-    await applyPolicy({ sql, clock: systemClock } as Services, ours.orgId, COMMAND_LINE, policy)
+    const policy = { definition: definitionOf(POLICY), source: POLICY, bundle: null, file: null }
+    await applyPolicy({ sql, clock: systemClock } as Services, ours.orgId, OPERATOR, policy)
     await configureGate(setting, 'decided', ['bench'])
     const openOurs = async (gate: object) => {
       const { decision } = await post<{ decision: string }>(setting, '/v1/ci/gates', gate)

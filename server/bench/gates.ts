@@ -1,4 +1,4 @@
-import { COMMAND_LINE } from '../src/audit/audit.store.ts'
+import { OPERATOR } from '../src/audit/audit.store.ts'
 import { createGate } from '../src/deployments/gates/configure/configure-gate.ts'
 import { systemClock } from '../src/platform/clock.ts'
 import { newRun } from './ci-runs.ts'
@@ -7,8 +7,8 @@ import type { Setting } from './setting.ts'
 /** A configured gate that covers one environment and evaluates `policies`, given by name. */
 export async function configureGate({ sql, ours }: Setting, environment: string, policies: string[]): Promise<void> {
   const covers = { environment, repository: null, branch: null }
-  const asks = { requiredApprovals: 1, allowApiKeys: true, allowRunCreator: true, policies }
-  await createGate({ sql, clock: systemClock }, ours.orgId, COMMAND_LINE, { name: environment, ...covers, ...asks })
+  const asks = { required_approvals: 1, allow_api_keys: true, allow_run_creator: true, policies }
+  await createGate({ sql, clock: systemClock }, ours.orgId, OPERATOR, { name: environment, ...covers, ...asks })
 }
 
 export async function createRun(setting: Setting): Promise<string> {

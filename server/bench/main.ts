@@ -5,6 +5,7 @@ import { acceptDeliveries } from './accept-deliveries.bench.ts'
 import { applyDeliveries } from './apply-deliveries.bench.ts'
 import { type Benchmark, type Result, summarize } from './benchmark.ts'
 import { chainCheck } from './chain-check.bench.ts'
+import { charts } from './charts.bench.ts'
 import { createCiReport } from './create-ci-report.bench.ts'
 import { createCiRun } from './create-ci-run.bench.ts'
 import { createCiRunByToken } from './create-ci-run-by-token.bench.ts'
@@ -52,6 +53,7 @@ const BENCHMARKS: Benchmark<Setting>[] = [
   ...chainCheck,
   // The last ones, because what they store would be in the others' way.
   ...largeLists,
+  ...charts,
 ]
 const RESULTS = new URL('./results.md', import.meta.url)
 

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createApiKey } from '../src/access/api-keys/manage-access.ts'
+import { OPERATOR_GRANTOR } from '../src/access/grantor.ts'
 import { SCOPES } from '../src/access/scopes.ts'
 import type { PostgresSettings } from '../src/platform/db/embedded/settings.ts'
 import { openEmbeddedPostgres } from '../src/platform/db/embedded-postgres.ts'
@@ -69,8 +70,8 @@ export function environmentOf(directory: string): Record<string, string> {
 }
 
 function createKeys(sql: Sql, orgId: string, count: number): Promise<string[]> {
-  const request = { scopes: SCOPES, environment: 'production', createdBy: 'bench', lifetimeMs: null } as const
+  const request = { scopes: SCOPES, environment: 'production', expiresAt: null, grantor: OPERATOR_GRANTOR } as const
   const create = async (_: unknown, at: number) =>
-    (await createApiKey(sql, orgId, { ...request, name: `bench ${at}` }, new Date())).key
+    (await sql.begin((tx) => createApiKey(tx, orgId, { ...request, name: `bench ${at}` }, new Date()))).key
   return Promise.all(Array.from({ length: count }, create))
 }

@@ -86,7 +86,7 @@ async function storeMembers(
   await sql`
     insert into findings (
       org_id, id, stream_id, repository_no, fingerprint, fingerprint_method, ordinal, content_hash, kind, type, severity,
-      state, title, description, path, start_line, end_line, package_name, package_version, purl, vuln_ids, cwes, rule_id,
+      reported_state, title, description, path, start_line, end_line, package_name, package_version, purl, vuln_ids, cwes, rule_id,
       scanner_score, issue_id, grouping_code, grouping_detail, grouped_at, first_seen_at, last_seen_at, created_at,
       updated_at
     )

@@ -1,4 +1,5 @@
 import { createApiKey } from '../src/access/api-keys/manage-access.ts'
+import { OPERATOR_GRANTOR } from '../src/access/grantor.ts'
 import { SCOPES } from '../src/access/scopes.ts'
 import type { Sql } from '../src/platform/db/sql.ts'
 import { newUuid } from '../src/platform/ids.ts'
@@ -52,9 +53,9 @@ export async function createOrganization(sql: Sql, slug: string): Promise<{ id: 
     name: slug,
     scopes: SCOPES,
     environment: 'production',
-    createdBy: 'bench',
-    lifetimeMs: null,
+    expiresAt: null,
+    grantor: OPERATOR_GRANTOR,
   } as const
-  const { key } = await createApiKey(sql, id, request, now)
+  const { key } = await sql.begin((tx) => createApiKey(tx, id, request, now))
   return { id, key }
 }

@@ -1,4 +1,5 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto'
+import { OPERATOR_GRANTOR } from '../src/access/grantor.ts'
 import { TokenVerifier } from '../src/access/oidc-trusts/tokens/token-verifier.ts'
 import { createTrust } from '../src/access/oidc-trusts/trusts/manage-trusts.ts'
 import { systemClock } from '../src/platform/clock.ts'
@@ -47,11 +48,11 @@ async function createTrusts({ sql, ours }: Setting, { url }: Issuer): Promise<vo
     audience: AUDIENCE,
     provider: 'github',
     scopes: ['write:ci'],
-    lifetimeMs: null,
+    expiresAt: null,
   } as const
   for (let nth = 0; nth < TRUSTS; nth += 1) {
     const repository = nth === 0 ? 'acme/shop' : `acme/other-${nth}`
-    await createTrust(needs, ours.orgId, { ...request, name: repository, conditions: { repository } })
+    await createTrust(needs, ours.orgId, OPERATOR_GRANTOR, { ...request, name: repository, conditions: { repository } })
   }
 }
 

@@ -50,15 +50,17 @@ function isSame(wanted, installed) {
 }
 
 /**
- * Optional packages contain the binaries of one platform each. npm skips those of other platforms.
+ * Optional packages contain the binaries of one platform each. npm skips those of other platforms,
+ * and what only they depend on, which names no platform itself.
  */
-function isForAnotherPlatform({ optional, os = process.platform, cpu = process.arch, libc }) {
-  const isOurs = [os].flat().includes(process.platform) && [cpu].flat().includes(process.arch)
+function isForAnotherPlatform({ optional, os, cpu, libc }) {
+  const names = (platforms, own) => platforms === undefined || [platforms].flat().includes(own)
+  const isOurs = names(os, process.platform) && names(cpu, process.arch) && (os ?? cpu) !== undefined
   return optional && (!isOurs || libc !== undefined)
 }
 
 async function install() {
-  console.error('Installing the packages of package-lock.json into node_modules (once, 420 MB, a minute or two) …')
+  console.error('Installing the packages of package-lock.json into node_modules (once, 760 MB, a minute or two) …')
   const startedAt = performance.now()
   const elapsed = () => `${Math.round((performance.now() - startedAt) / 1000)} s`
   const progress = setInterval(() => console.error(`  still installing, ${elapsed()}`), PROGRESS_MS)

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 // `npx shiplock-server <command>`: the server program. This file runs on Node 20, too.
+import { buildConsoleBeside } from './build-console.mjs'
 import { runProgram } from './supervise.mjs'
 
 /**
@@ -9,7 +10,9 @@ import { runProgram } from './supervise.mjs'
 const cwd = (process.env.npm_command === 'exec' && process.env.INIT_CWD) || process.cwd()
 
 try {
-  process.exitCode = await runProgram('server/src/main.ts', process.argv.slice(2), cwd)
+  const args = process.argv.slice(2)
+  const stopBuild = buildConsoleBeside(args, process.env)
+  process.exitCode = await runProgram('server/src/main.ts', args, cwd).finally(stopBuild)
 } catch (error) {
   console.error(`shiplock-server: ${error.message}`)
   process.exitCode = 1

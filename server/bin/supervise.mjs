@@ -7,17 +7,21 @@ import { fileURLToPath } from 'node:url'
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
-const NODE_MAJOR_MIN = 24
+/** The first version with argon2 (`node:crypto`). */
+const NODE_MIN = [24, 7]
 /** One Ctrl-C arrives more than once: from the terminal, and again from npm. */
 const SAME_SIGNAL_MS = 1000
 const PARENT_POLL_MS = 200
 
 /** Returns the current Node if it is new enough, otherwise the one that npm installed here. */
-function findNode() {
-  if (Number.parseInt(process.versions.node, 10) >= NODE_MAJOR_MIN) return process.execPath
+export function findNode() {
+  const [major, minor] = process.versions.node.split('.').map(Number)
+  if (major > NODE_MIN[0] || (major === NODE_MIN[0] && minor >= NODE_MIN[1])) return process.execPath
   const bundled = `${ROOT}node_modules/.bin/node`
   if (existsSync(bundled)) return bundled
-  throw new Error(`this needs Node.js ${NODE_MAJOR_MIN}: run "npm ci --ignore-scripts" in ${ROOT}, which installs it`)
+  throw new Error(
+    `this needs Node.js ${NODE_MIN.join('.')} or later: run "npm ci --ignore-scripts" in ${ROOT}, which installs it`,
+  )
 }
 
 /**

@@ -1,10 +1,23 @@
 import type { FastifyInstance } from 'fastify'
+import { ListedApiKey } from './access/api-keys/api-key.schema.ts'
 import { registerAuthorization } from './access/gateway/authorize.ts'
+import { registerPeople } from './access/gateway/authorize-people.ts'
+import { registerAccessDescriptions } from './access/gateway/describe-access.ts'
+import { registerOpenToPeople } from './access/gateway/open-to-people.ts'
+import { ListedTrust } from './access/oidc-trusts/trusts/trust.schema.ts'
+import { applicationRoutes } from './application/application.routes.ts'
+import { applicationDescription } from './application/application-description.ts'
+import { consoleRoutes } from './application/console/console.routes.ts'
+import { registerRequestChanges } from './application/events/request-changes.ts'
+import { KnownRepository } from './application/overview/repository-list.schema.ts'
+import { ListedPolicy, PolicyVersion } from './application/policies/policy.schema.ts'
 import { ingestRoutes } from './ci/ingest/ingest.routes.ts'
 import { pipelineRunRoutes } from './ci/pipeline-runs/pipeline-run.routes.ts'
 import { PipelineRun } from './ci/pipeline-runs/pipeline-run.schema.ts'
+import { RunJob } from './ci/provider-runs/run-job.schema.ts'
 import { reportRoutes } from './ci/reports/report.routes.ts'
 import { CiReportResult } from './ci/reports/report.schema.ts'
+import { ListedReport, StoredArtifact, StoredReport } from './ci/reports/stored-report.schema.ts'
 import { runRoutes } from './ci/runs/run.routes.ts'
 import { CiRun } from './ci/runs/run.schema.ts'
 import { webhookRoutes } from './codehosts/deliveries/webhook.routes.ts'
@@ -12,14 +25,17 @@ import { appSetupRoutes } from './codehosts/github/app-setup.routes.ts'
 import { resultRoutes } from './compliance/results/result.routes.ts'
 import { ComplianceResult } from './compliance/results/result.schema.ts'
 import { answerRoutes } from './deployments/approvals/answer.routes.ts'
+import { DeploymentDecision } from './deployments/approvals/decision.schema.ts'
+import { DeploymentBoard } from './deployments/board/board.schema.ts'
 import { deploymentRoutes } from './deployments/deployment.routes.ts'
 import { Deployment } from './deployments/deployment.schema.ts'
+import { ConfiguredGate, GateVersion } from './deployments/gates/configure/configured-gate.schema.ts'
 import { gateRoutes } from './deployments/gates/gate.routes.ts'
 import { DeploymentGate, OpenedGate } from './deployments/gates/gate.schema.ts'
 import { pendingMigrations } from './platform/db/migrate.ts'
 import { checkSql } from './platform/db/sql.ts'
 import { createHttpServer, type HttpServer } from './platform/http/http-server.ts'
-import { registerOpenApi } from './platform/http/openapi.ts'
+import { addErrorSchemas, KEY_ERROR_RESPONSES, registerDocs, registerOpenApi } from './platform/http/openapi.ts'
 import { registerOperations } from './platform/http/operations.routes.ts'
 import { FileObjectStore } from './platform/objects/file-object-store.ts'
 import { objectRoutes } from './platform/objects/object.routes.ts'
@@ -39,9 +55,12 @@ import { issueRoutes } from './security/issues/issue.routes.ts'
 import { Issue } from './security/issues/issue.schema.ts'
 import { uploadRoutes } from './security/uploads/upload.routes.ts'
 import { SecurityUpload } from './security/uploads/upload.schema.ts'
+import { vexRoutes } from './security/vex/export/vex.routes.ts'
 import type { Services } from './services.ts'
 
 const DESCRIPTION = {
+  prefix: '/v1',
+  errorResponses: KEY_ERROR_RESPONSES,
   title: 'Shiplock',
   description: `Shiplock records the CI runs of a delivery pipeline and their results, reads security reports into findings and
 issues, evaluates policies, and approves or rejects deployments.
@@ -78,7 +97,10 @@ issues, evaluates policies, and approves or rejects deployments.
       description: 'Create and update CI runs, and send job reports, attestations and artifacts.',
     },
     { name: 'Pipeline runs', description: 'Read the pipeline runs of every source.' },
-    { name: 'Security uploads', description: 'Upload SARIF, CycloneDX and SPDX reports.' },
+    {
+      name: 'Security uploads',
+      description: 'Upload SARIF, CycloneDX and SPDX reports, and OpenVEX and CSAF documents.',
+    },
     { name: 'Findings and issues', description: 'Read raw findings, and the issues that they are grouped into.' },
     { name: 'Security alerts', description: 'Read the security alerts of connected code hosts.' },
     { name: 'Compliance', description: 'Read the results of policies for repositories.' },
@@ -95,6 +117,13 @@ issues, evaluates policies, and approves or rejects deployments.
 const SHARED_SCHEMAS = [
   CiRun,
   CiReportResult,
+  ListedReport,
+  RunJob,
+  StoredReport,
+  StoredArtifact,
+  DeploymentBoard,
+  DeploymentDecision,
+  KnownRepository,
   PipelineRun,
   SecurityUpload,
   Finding,
@@ -109,16 +138,30 @@ const SHARED_SCHEMAS = [
   Change,
   ListedChange,
   SignedStatement,
+  ListedApiKey,
+  ListedTrust,
+  ConfiguredGate,
+  GateVersion,
+  ListedPolicy,
+  PolicyVersion,
 ]
 
 /** Creates the API: first what applies to every request, then the routes of each slice. */
 export async function createApp(services: Services): Promise<HttpServer> {
-  const app = createHttpServer(services.log, { connectionsPerAddress: services.config.connectionsPerAddressMax })
+  const { connectionsPerAddressMax: connectionsPerAddress, trustedProxies } = services.config
+  const app = createHttpServer(services.log, { connectionsPerAddress, trustedProxies })
   const base = app as unknown as FastifyInstance
   for (const schema of SHARED_SCHEMAS) app.addSchema(schema)
+  addErrorSchemas(base)
+  registerOpenToPeople(base)
+  registerAccessDescriptions(base)
   await registerOpenApi(base, { ...DESCRIPTION, serverUrl: services.config.baseUrl })
+  await registerOpenApi(base, { ...DESCRIPTION, ...applicationDescription(services.config.baseUrl, DESCRIPTION.tags) })
+  await registerDocs(base, DESCRIPTION)
   registerOperations(base, readinessChecks(services))
   await registerAuthorization(base, services)
+  registerPeople(base, services)
+  registerRequestChanges(base, services)
 
   await app.register(runRoutes, services)
   await app.register(reportRoutes, services)
@@ -126,6 +169,7 @@ export async function createApp(services: Services): Promise<HttpServer> {
   await app.register(pipelineRunRoutes, services)
   await app.register(uploadRoutes, services)
   await app.register(findingRoutes, services)
+  await app.register(vexRoutes, services)
   await app.register(issueRoutes, services)
   await app.register(alertRoutes, services)
   await app.register(resultRoutes, services)
@@ -135,6 +179,8 @@ export async function createApp(services: Services): Promise<HttpServer> {
   await app.register(signingKeyRoutes, services)
   await app.register(changeRoutes, services)
   await app.register(statementRoutes, services)
+  await app.register(applicationRoutes, services)
+  await app.register(consoleRoutes, services)
   await app.register(appSetupRoutes, services)
   await app.register(webhookRoutes, services)
   await app.register(logRoutes, services)

@@ -17,9 +17,10 @@ function mistakesOf(env: NodeJS.ProcessEnv): string[] {
 }
 
 test('an empty environment gives the defaults of the operating guide', () => {
-  const { dataDir, ...config } = readConfig({})
+  const { dataDir, console: builtConsole, ...config } = readConfig({})
   assert.ok(isAbsolute(dataDir))
   assert.match(dataDir, /[/\\]data$/)
+  assert.match(builtConsole ?? '', /[/\\]console[/\\]dist$/)
   assert.deepEqual(config, {
     host: '127.0.0.1',
     port: 8420,
@@ -28,6 +29,7 @@ test('an empty environment gives the defaults of the operating guide', () => {
     environment: 'production',
     rateLimitPerMinute: 600,
     connectionsPerAddressMax: 500,
+    trustedProxies: [],
     plansFile: null,
     ruleMapFile: null,
     secretKey: null,
@@ -37,6 +39,9 @@ test('an empty environment gives the defaults of the operating guide', () => {
     github: null,
     signingKmsKey: null,
     githubApiUrl: 'https://api.github.com',
+    smtp: null,
+    sso: null,
+    organizationsTrustEachOther: false,
     logLevel: 'info',
   })
 })
@@ -60,6 +65,7 @@ const TAKEN: [name: string, value: string][] = [
   ['SHIPLOCK_PORT', '65535'],
   ['SHIPLOCK_RATE_LIMIT_PER_MINUTE', '0'],
   ['SHIPLOCK_CONNECTIONS_PER_ADDRESS', '0'],
+  ['SHIPLOCK_TRUSTED_PROXIES', '10.0.0.0/8, 192.0.2.1,fd00::/8'],
   ['SHIPLOCK_ENVIRONMENT', 'development'],
   ['SHIPLOCK_LOG_LEVEL', 'trace'],
   ['SHIPLOCK_SECRET_KEY', 'x'.repeat(32)],
@@ -67,6 +73,9 @@ const TAKEN: [name: string, value: string][] = [
   ['DATABASE_URL', 'postgresql://db.example/shiplock'],
   ['SHIPLOCK_BASE_URL', 'https://shiplock.example'],
   ['SHIPLOCK_OPA_URL', 'http://opa.example:8181'],
+  ['SHIPLOCK_CONSOLE', 'on'],
+  ['SHIPLOCK_CONSOLE', 'off'],
+  ['SHIPLOCK_CONSOLE', './console'],
   ['SHIPLOCK_GITHUB_API_URL', 'https://github.example/api/v3'],
   ['SHIPLOCK_GITHUB_API_URL', 'http://127.0.0.1:3000'],
   ['SHIPLOCK_GITHUB_API_URL', 'http://[::1]:3000/api/v3/'],
@@ -81,6 +90,9 @@ const REFUSED: [name: string, value: string][] = [
   ['SHIPLOCK_PORT', '8420x'],
   ['SHIPLOCK_PORT', '1e3'],
   ['SHIPLOCK_RATE_LIMIT_PER_MINUTE', '1.5'],
+  ['SHIPLOCK_ORGANIZATIONS_TRUST_EACH_OTHER', 'yes'],
+  ['SHIPLOCK_TRUSTED_PROXIES', '10.0.0.0/33'],
+  ['SHIPLOCK_TRUSTED_PROXIES', 'proxy.example'],
   ['SHIPLOCK_ENVIRONMENT', 'prod'],
   ['SHIPLOCK_LOG_LEVEL', 'loud'],
   ['SHIPLOCK_SECRET_KEY', 'x'.repeat(31)],
@@ -89,6 +101,7 @@ const REFUSED: [name: string, value: string][] = [
   ['SHIPLOCK_BASE_URL', 'shiplock.example'],
   ['SHIPLOCK_BASE_URL', 'ftp://shiplock.example'],
   ['SHIPLOCK_OPA_URL', 'opa.example:8181'],
+  ['SHIPLOCK_CONSOLE', 'false'],
   ['SHIPLOCK_GITHUB_API_URL', 'http://github.example/api/v3'],
   ['SHIPLOCK_GITHUB_API_URL', 'https://user:password@github.example'],
   ['SHIPLOCK_GITHUB_API_URL', 'https://github.example/?token=x'],

@@ -1,6 +1,6 @@
-import { createPrivateKey } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { EnvironmentReader } from './platform/environment-reader.ts'
 
 export type Environment = 'production' | 'development'
 
@@ -35,6 +35,29 @@ type GithubSettings = Readonly<{
   apiUrl: string
 }>
 
+/** The server that sends our emails. */
+type SmtpSettings = Readonly<{
+  /** `smtp:` or `smtps:`, with the user and the password if the server needs them. */
+  url: string
+  /** The sender of our emails. */
+  from: string
+}>
+
+/** The OpenID provider of the whole server. Roles are ids. */
+type SsoSettings = Readonly<{
+  issuer: string
+  client_id: string
+  client_secret: string
+  /** Empty: every verified address. */
+  email_domains: readonly string[]
+  creates_accounts: boolean
+  /** The slug of the organization that new accounts join. */
+  organization: string
+  default_role: string | null
+  role_claim: string | null
+  role_map: readonly { value: string; role: string }[]
+}>
+
 export type Config = Readonly<{
   host: string
   /** 0: a free port. */
@@ -49,6 +72,8 @@ export type Config = Readonly<{
   rateLimitPerMinute: number
   /** Open connections from one remote address; 0 means no limit. */
   connectionsPerAddressMax: number
+  /** Addresses and networks of proxies whose `X-Forwarded-For` is believed. */
+  trustedProxies: readonly string[]
   /** null: the built-in plans. */
   plansFile: string | null
   /** A file that extends the map of equivalent scanner rules; null: only the built-in map. */
@@ -67,6 +92,14 @@ export type Config = Readonly<{
   signingKmsKey: string | null
   /** The address of GitHub's REST API, without a slash at its end. */
   githubApiUrl: string
+  /** null: nothing is mailed, and links are passed on by whoever makes them. */
+  smtp: SmtpSettings | null
+  /** null: people sign in with single sign-on only where their organization has set it up. */
+  sso: SsoSettings | null
+  /** Whether people of every organization may manage what all organizations share. */
+  organizationsTrustEachOther: boolean
+  /** The directory of the built console; null: the console is off. */
+  console: string | null
   logLevel: string
 }>
 
@@ -80,6 +113,8 @@ export class ConfigError extends Error {
   }
 }
 
+/** Where `npm run build --workspace console` writes the console. */
+const BUILT_CONSOLE = fileURLToPath(new URL('../../console/dist', import.meta.url))
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 const SECRET_KEY_CHARS_MIN = 32
 const GITHUB_API_URL = 'https://api.github.com'
@@ -94,15 +129,17 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   const host = read.text('SHIPLOCK_HOST') ?? '127.0.0.1'
   const port = read.integer('SHIPLOCK_PORT', 8420, 0, 65_535)
   const githubApiUrl = read.secureUrl('SHIPLOCK_GITHUB_API_URL') ?? GITHUB_API_URL
+  const baseUrl = read.httpUrl('SHIPLOCK_BASE_URL') ?? addressOf(host, port)
   const config = {
     host,
     port,
-    baseUrl: read.httpUrl('SHIPLOCK_BASE_URL') ?? addressOf(host, port),
+    baseUrl,
     dataDir: resolve(read.text('SHIPLOCK_DATA_DIR') ?? 'data'),
     databaseUrl: read.postgresUrl('DATABASE_URL'),
     environment: read.oneOf('SHIPLOCK_ENVIRONMENT', ['production', 'development'], 'production') as Environment,
     rateLimitPerMinute: read.integer('SHIPLOCK_RATE_LIMIT_PER_MINUTE', 600, 0, 1_000_000),
     connectionsPerAddressMax: read.integer('SHIPLOCK_CONNECTIONS_PER_ADDRESS', 500, 0, 1_000_000),
+    trustedProxies: read.networks('SHIPLOCK_TRUSTED_PROXIES'),
     plansFile: read.text('SHIPLOCK_PLANS_FILE'),
     ruleMapFile: read.text('SHIPLOCK_RULE_MAP'),
     secretKey: read.secret('SHIPLOCK_SECRET_KEY', SECRET_KEY_CHARS_MIN),
@@ -112,10 +149,24 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     github: readGithub(read, githubApiUrl),
     signingKmsKey: read.text('SHIPLOCK_SIGNING_KMS_KEY'),
     githubApiUrl,
+    smtp: readSmtp(read, baseUrl),
+    sso: readSso(read),
+    organizationsTrustEachOther:
+      read.oneOf('SHIPLOCK_ORGANIZATIONS_TRUST_EACH_OTHER', ['true', 'false'], 'false') === 'true',
+    console: readConsole(read),
     logLevel: read.oneOf('SHIPLOCK_LOG_LEVEL', LOG_LEVELS, 'info'),
   }
   if (read.mistakes.length > 0) throw new ConfigError(read.mistakes)
   return Object.freeze(config)
+}
+
+/** Only a text with a slash is a directory, so that a misspelt "off" is a mistake. */
+function readConsole(read: EnvironmentReader): string | null {
+  const text = read.text('SHIPLOCK_CONSOLE') ?? 'on'
+  if (text.includes('/')) return resolve(text)
+  if (text !== 'on' && text !== 'off')
+    read.mistakes.push(`SHIPLOCK_CONSOLE must be on, off or the directory of a built console, not "${text}"`)
+  return text === 'off' ? null : BUILT_CONSOLE
 }
 
 /** Setting any of these variables selects S3 and requires all of them that have no default. */
@@ -134,11 +185,12 @@ function readS3(read: EnvironmentReader): S3Settings | null {
 /** Requests are sent only to hosts that are allowed by name. */
 function readIntel(read: EnvironmentReader): IntelSettings | null {
   if (!read.hasAny('SHIPLOCK_INTEL_')) return null
-  const hosts = read.list('SHIPLOCK_INTEL_HOSTS').map((host) => host.toLowerCase())
+  const list = 'SHIPLOCK_INTEL_HOSTS'
+  const hosts = read.list(list).map((host) => host.toLowerCase())
   return {
-    kevUrl: read.urlsOf('SHIPLOCK_INTEL_KEV_URL', hosts)[0] ?? null,
-    epssUrl: read.urlsOf('SHIPLOCK_INTEL_EPSS_URL', hosts)[0] ?? null,
-    osvUrls: read.urlsOf('SHIPLOCK_INTEL_OSV_URLS', hosts),
+    kevUrl: read.urlsOn('SHIPLOCK_INTEL_KEV_URL', hosts, list)[0] ?? null,
+    epssUrl: read.urlsOn('SHIPLOCK_INTEL_EPSS_URL', hosts, list)[0] ?? null,
+    osvUrls: read.urlsOn('SHIPLOCK_INTEL_OSV_URLS', hosts, list),
     hosts,
   }
 }
@@ -157,6 +209,30 @@ function readGithub(read: EnvironmentReader, apiUrl: string): GithubSettings | n
   }
 }
 
+/** Setting any of these variables requires the first three. */
+function readSso(read: EnvironmentReader): SsoSettings | null {
+  if (!read.hasAny('SHIPLOCK_SSO_')) return null
+  const purpose = 'single sign-on'
+  return {
+    issuer: read.required('SHIPLOCK_SSO_ISSUER', purpose) && (read.issuer('SHIPLOCK_SSO_ISSUER') ?? ''),
+    client_id: read.required('SHIPLOCK_SSO_CLIENT_ID', purpose),
+    client_secret: read.required('SHIPLOCK_SSO_CLIENT_SECRET', purpose),
+    email_domains: read.list('SHIPLOCK_SSO_EMAIL_DOMAINS').map((domain) => domain.toLowerCase()),
+    creates_accounts: read.oneOf('SHIPLOCK_SSO_CREATE_ACCOUNTS', ['true', 'false'], 'false') === 'true',
+    organization: read.text('SHIPLOCK_SSO_ORG') ?? 'default',
+    default_role: read.text('SHIPLOCK_SSO_DEFAULT_ROLE'),
+    role_claim: read.text('SHIPLOCK_SSO_ROLE_CLAIM'),
+    role_map: read.pairs('SHIPLOCK_SSO_ROLE_MAP').map(([value, role]) => ({ value, role })),
+  }
+}
+
+function readSmtp(read: EnvironmentReader, baseUrl: string): SmtpSettings | null {
+  const url = read.smtpUrl('SHIPLOCK_SMTP_URL')
+  if (url === null) return null
+  const domain = URL.canParse(baseUrl) ? new URL(baseUrl).hostname : 'localhost'
+  return { url, from: read.text('SHIPLOCK_SMTP_FROM') ?? `Shiplock <shiplock@${domain}>` }
+}
+
 /** The settings with the port that was chosen for port 0. A base address that was set stays. */
 export function withPort(config: Config, port: number): Config {
   const baseUrl = config.baseUrl === addressOf(config.host, config.port) ? addressOf(config.host, port) : config.baseUrl
@@ -165,137 +241,4 @@ export function withPort(config: Config, port: number): Config {
 
 function addressOf(host: string, port: number): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
-}
-
-/** True for the name and the addresses of this machine (RFC 6761 §6.3, RFC 6890 §2.2.2). */
-export function isLoopback(hostname: string): boolean {
-  return hostname === 'localhost' || hostname === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(hostname)
-}
-
-/**
- * Reads one variable at a time and collects mistakes instead of throwing. An empty variable counts
- * as absent.
- */
-class EnvironmentReader {
-  readonly mistakes: string[] = []
-  readonly #env: NodeJS.ProcessEnv
-
-  constructor(env: NodeJS.ProcessEnv) {
-    this.#env = env
-  }
-
-  text(name: string): string | null {
-    return this.#env[name]?.trim() || null
-  }
-
-  hasAny(prefix: string): boolean {
-    return Object.keys(this.#env).some((name) => name.startsWith(prefix) && this.text(name) !== null)
-  }
-
-  required(name: string, purpose: string): string {
-    const text = this.text(name)
-    if (text === null) this.mistakes.push(`${name} is missing; ${purpose} requires it`)
-    return text ?? ''
-  }
-
-  integer(name: string, fallback: number, min: number, max: number): number {
-    const text = this.text(name)
-    if (text === null) return fallback
-    const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN
-    if (value >= min && value <= max) return value
-    this.mistakes.push(`${name} must be an integer from ${min} to ${max}, not "${text}"`)
-    return fallback
-  }
-
-  oneOf(name: string, allowed: string[], fallback: string): string {
-    const text = this.text(name)
-    if (text === null || allowed.includes(text)) return text ?? fallback
-    this.mistakes.push(`${name} must be one of ${allowed.join(', ')}, not "${text}"`)
-    return fallback
-  }
-
-  secret(name: string, charsMin: number): string | null {
-    const text = this.text(name)
-    if (text !== null && text.length < charsMin) this.mistakes.push(`${name} must have at least ${charsMin} characters`)
-    return text
-  }
-
-  httpUrl(name: string): string | null {
-    return this.#url(name, ['http:', 'https:'], 'an http or https address')?.replace(/\/$/, '') ?? null
-  }
-
-  /** An https address without user, query and fragment. http is accepted on this machine only. */
-  secureUrl(name: string): string | null {
-    const text = this.text(name)
-    if (text === null) return null
-    const url = URL.canParse(text) ? new URL(text) : null
-    const isSecure = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname))
-    if (url && isSecure && !url.username && !url.password && !url.search && !url.hash)
-      return url.href.replace(/\/+$/, '')
-    this.mistakes.push(`${name} must be an https address, or an http address of this machine, without user or query`)
-    return null
-  }
-
-  matching(name: string, pattern: RegExp, form: string): string {
-    const text = this.text(name) ?? ''
-    if (!pattern.test(text)) this.mistakes.push(`${name} must be ${form}`)
-    return text
-  }
-
-  /** One to `max` secrets separated by commas. Messages do not repeat them. */
-  secrets(name: string, max: number): string[] {
-    const secrets = this.list(name)
-    if (secrets.length < 1 || secrets.length > max)
-      this.mistakes.push(`${name} must be a secret, or ${max} secrets separated by a comma`)
-    return secrets
-  }
-
-  /** A PEM text, in which `\\n` may stand for a line break, or the path of a file with one. */
-  rsaKey(name: string): string {
-    const text = this.text(name) ?? ''
-    const isPem = text.includes('-----BEGIN')
-    try {
-      const pem = isPem ? text.replaceAll('\\n', '\n') : readFileSync(text, 'utf8').trim()
-      if (createPrivateKey(pem).asymmetricKeyType === 'rsa') return pem
-    } catch {
-      // The message states what is expected. The error could contain parts of the key.
-    }
-    this.mistakes.push(
-      `${name} must be an RSA private key in PEM format, or the path of a file that contains one${isPem ? '' : ': no such key can be read from that path'}`,
-    )
-    return ''
-  }
-
-  /** Items separated by commas. */
-  list(name: string): string[] {
-    return (this.text(name) ?? '').split(',').flatMap((item) => item.trim() || [])
-  }
-
-  /** Addresses separated by commas. Each must be on an allowed host. */
-  urlsOf(name: string, hosts: readonly string[]): string[] {
-    return this.list(name).filter((url) => {
-      const host = URL.canParse(url) && /^https?:/i.test(url) ? new URL(url).host : null
-      if (host !== null && hosts.includes(host)) return true
-      const mistake =
-        host === null
-          ? 'contains an item that is not an http or https address'
-          : `is on the host ${host}, which SHIPLOCK_INTEL_HOSTS does not list`
-      this.mistakes.push(`${name} ${mistake}`)
-      return false
-    })
-  }
-
-  postgresUrl(name: string): string | null {
-    return this.#url(name, ['postgres:', 'postgresql:'], 'an address like postgres://user:password@host:5432/database')
-  }
-
-  /** The message does not repeat the value, because an address may contain a password. */
-  #url(name: string, protocols: string[], form: string): string | null {
-    const text = this.text(name)
-    if (text === null) return null
-    const protocol = URL.canParse(text) ? new URL(text).protocol : `${text.split('://')[0]}:`
-    if (protocols.includes(protocol)) return text
-    this.mistakes.push(`${name} must be ${form}`)
-    return null
-  }
 }

@@ -1,3 +1,5 @@
+import { forgetSignIns } from './access/sign-in/forget-sign-ins.job.ts'
+import { withChanges } from './application/events/job-changes.ts'
 import { forgetUnfinishedArtifacts } from './ci/artifacts/forget-unfinished-artifacts.job.ts'
 import { renameVerifiedRuns } from './ci/provider-runs/apply-host-run.ts'
 import { readRunDetails } from './ci/provider-runs/details/read-run-details.job.ts'
@@ -22,8 +24,8 @@ import { readRepositoryPoliciesJob } from './compliance/repository-policies/read
 import { evaluateRepositoryJob } from './compliance/results/evaluate-repository.job.ts'
 import {
   evaluateDaily,
-  reconsiderAlerts,
   reconsiderAll,
+  reconsiderNamed,
   reconsiderOrganization,
   reconsiderRepository,
   reconsiderRun,
@@ -43,8 +45,8 @@ import { decideByPolicyJob } from './deployments/policy/decide-by-policy.ts'
 import {
   reconsiderAllGates,
   reconsiderGates,
-  reconsiderGatesOfAlerts,
   reconsiderGatesOfOrganization,
+  reconsiderGatesOfRepository,
   reconsiderGatesOfUpload,
 } from './deployments/policy/reconsider-gates.ts'
 import { hostEventHandlers, runParts, syncParts } from './host-event-handlers.ts'
@@ -57,7 +59,7 @@ import { recordChanges, recordDueChanges } from './provenance/changes/record-cha
 import { verifyLogDaily } from './provenance/log/verify-log.ts'
 import { repositoryRenamed } from './repositories/repository-renamed.ts'
 import { renameAlertRepository } from './security/alerts/apply-alert.ts'
-import { settleDismissal } from './security/alerts/dismiss-alert.ts'
+import { settleDismissal } from './security/alerts/decide-alerts.ts'
 import { readAlertJob } from './security/alerts/read-alert.job.ts'
 import { alertsChanged, reconcileAlertsJob } from './security/alerts/reconcile-alerts.job.ts'
 import { backfillDetection } from './security/intel/lookup/intel-at-detection.store.ts'
@@ -66,14 +68,19 @@ import { intelImported } from './security/intel/sources/import-source.ts'
 import { followIntel } from './security/issues/regroup/follow-intel.ts'
 import { followRules } from './security/issues/regroup/follow-rules.job.ts'
 import { renameReportedRepository } from './security/repositories/resolve-repository.ts'
+import { expireTriagesJob } from './security/triage/expire-triages.job.ts'
+import { findingsTriaged } from './security/triage/writing/refresh-triaged.ts'
 import { expireUploadsJob } from './security/uploads/expire-uploads.job.ts'
 import { readArtifact } from './security/uploads/read-artifact.ts'
 import { failUnreadReport, readReportFile } from './security/uploads/read-report-file.ts'
 import { readUploadJob, uploadFinished } from './security/uploads/upload-file.ts'
+import { followAliases } from './security/vex/follow-aliases.ts'
 import type { Services } from './services.ts'
+import { refreshAllDays, refreshNewestDays, refreshRecentDays } from './trends/refresh-days.job.ts'
+import { recountIssues, refreshIssueDay, refreshIssueDays } from './trends/refresh-issue-days.job.ts'
 
 /** Every job that something enqueues, and what hears of every event. */
-export const jobs: Job<Services, never>[] = [
+const queued: Job<Services, never>[] = [
   applyDeliveriesJob(hostEventHandlers),
   syncConnectionJob(syncParts),
   readRunJob(runParts),
@@ -90,11 +97,12 @@ export const jobs: Job<Services, never>[] = [
   subscribe(artifactCompleted, readArtifact),
   subscribe(ownershipCompleted, readOwnership),
   { ...readUploadJob, run: readReportFile, giveUp: failUnreadReport },
-  subscribe(uploadFinished, reconsiderGatesOfUpload, reconsiderUpload),
+  subscribe(uploadFinished, reconsiderGatesOfUpload, reconsiderUpload, recountIssues),
   readAlertJob,
   reconcileAlertsJob,
-  subscribe(alertsChanged, reconsiderGatesOfAlerts, reconsiderAlerts),
-  subscribe(intelImported, followIntel, backfillDetection, reconsiderAllGates, reconsiderAll),
+  subscribe(alertsChanged, reconsiderGatesOfRepository, reconsiderNamed, recountIssues),
+  subscribe(findingsTriaged, reconsiderGatesOfRepository, reconsiderNamed, recountIssues),
+  subscribe(intelImported, followIntel, followAliases, backfillDetection, reconsiderAllGates, reconsiderAll),
   readRepositoryPoliciesJob,
   subscribe(policyApplied, reconsiderGatesOfOrganization, reconsiderOrganization),
   evaluateRepositoryJob,
@@ -106,10 +114,15 @@ export const jobs: Job<Services, never>[] = [
   subscribe(deploymentBypassed, reconsiderRepository),
   recordChanges,
   followFact,
+  refreshIssueDay,
 ]
+
+/** The same jobs. Those that change something that people see also send live updates. */
+export const jobs = queued.map(withChanges)
 
 /** Every job that the clock starts. */
 export const scheduledJobs: ScheduledJob<Services>[] = [
+  forgetSignIns,
   resumeDeliveries,
   expireDeliveries,
   retryCalls,
@@ -117,6 +130,7 @@ export const scheduledJobs: ScheduledJob<Services>[] = [
   settleOverdueRuns,
   forgetUnfinishedArtifacts,
   expireUploadsJob,
+  expireTriagesJob,
   followRules,
   settleDeployments,
   fetchIntelDaily,
@@ -124,6 +138,10 @@ export const scheduledJobs: ScheduledJob<Services>[] = [
   recordDueChanges,
   verifyChainsDaily,
   verifyLogDaily,
+  refreshNewestDays,
+  refreshRecentDays,
+  refreshAllDays,
+  refreshIssueDays,
   removeAbandoned,
   sweepObjects,
 ]

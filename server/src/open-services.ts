@@ -7,6 +7,7 @@ import { AppCredentialsSource } from './codehosts/github/read-app-credentials.ts
 import { createVerify } from './codehosts/github/webhook-signature.ts'
 import type { Config } from './config.ts'
 import type { Database } from './database.ts'
+import { ChangeFeed } from './organizations/change-feed.ts'
 import { loadPlans } from './organizations/load-plans.ts'
 import { type Clock, systemClock } from './platform/clock.ts'
 import { deriveKey, loadSecretKey } from './platform/crypto/secret-key.ts'
@@ -52,6 +53,7 @@ export async function openServices(
     ruleMap,
     objects,
     sql,
+    changes: new ChangeFeed(sql, log),
     clock,
     cursorKey: deriveKey(secret, 'list cursors'),
     contextKey: deriveKey(secret, 'contexts of findings'),
@@ -61,7 +63,11 @@ export async function openServices(
     codeHosts: options.codeHosts ?? new Map([['github', openGithub(githubCredentials, log, clock)]]),
     githubCredentials,
   }
-  return { services, close: () => sql.end({ timeout: CLOSE_TIMEOUT_SECONDS }) }
+  const close = async () => {
+    await services.changes.close()
+    await sql.end({ timeout: CLOSE_TIMEOUT_SECONDS })
+  }
+  return { services, close }
 }
 
 function openGithub(credentials: AppCredentialsSource, log: Log, clock: Clock): CodeHost {

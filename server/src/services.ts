@@ -2,6 +2,7 @@ import type { KeyObject } from 'node:crypto'
 import type { CodeHosts } from './codehosts/code-host.ts'
 import type { AppCredentialsSource } from './codehosts/github/read-app-credentials.ts'
 import type { Config } from './config.ts'
+import type { ChangeFeed } from './organizations/change-feed.ts'
 import type { Plans } from './organizations/plan.ts'
 import type { Clock } from './platform/clock.ts'
 import type { Sql } from './platform/db/sql.ts'
@@ -17,6 +18,8 @@ export type Services = Readonly<{
   sql: Sql
   objects: ObjectStore
   plans: Plans
+  /** Sends the committed changes of this process to the event streams of all processes. */
+  changes: ChangeFeed
   /** Which rules of different scanners report the same weakness. */
   ruleMap: RuleMap
   /** Signs list cursors. */

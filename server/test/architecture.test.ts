@@ -54,6 +54,42 @@ function isOfSdk(path: string, specifier: string): boolean {
   return specifier === 'openapi-fetch' || (specifier.startsWith('.') && !specifier.includes('server/'))
 }
 
+const CONSOLE = new URL('../../console/src/', import.meta.url).pathname
+/**
+ * A folder of the console imports itself and the folders before it. Folders that are not listed are
+ * topics, which do not import each other; Home shows something of several.
+ */
+const CONSOLE_STRATA = [['api'], ['page'], ['actions'], ['list'], ['graph', 'charts'], ['shell'], ['topics'], ['home']]
+
+test('the folders of the console keep their order, share nothing with the server, and have no circles', () => {
+  const files = globSync('**/*.{ts,tsx}', { cwd: CONSOLE })
+    .filter((path) => !path.endsWith('.test.ts') && path !== 'api/schema.ts')
+    .map((path) => sourceOf(path, readFileSync(CONSOLE + path, 'utf8')))
+  assert.ok(files.length > 50)
+  assert.deepEqual(files.flatMap(brokenConsoleImports), [])
+  assert.deepEqual(importCycles(files), [])
+})
+
+function brokenConsoleImports({ path, text }: Source): string[] {
+  const topic = path.split('/', 1)[0] as string
+  // The files at the root put the console together.
+  if (!path.includes('/')) return []
+  return importsOf(text).flatMap(({ specifier }) => {
+    if (!specifier.startsWith('.')) return []
+    const target = resolvePath(path, specifier)
+    // The editor offers the example policies and the schema of the documentation.
+    if (specifier.includes('/docs/policies/')) return []
+    const other = target.split('/', 1)[0] as string
+    const isAllowed = other === topic || (target.includes('/') && consoleStratum(other) < consoleStratum(topic))
+    return isAllowed && !target.startsWith('server/') ? [] : [`${path} imports ${specifier}`]
+  })
+}
+
+function consoleStratum(folder: string): number {
+  const strata = CONSOLE_STRATA.map((folders) => folders.includes(folder))
+  return strata.includes(true) ? strata.indexOf(true) : consoleStratum('topics')
+}
+
 /**
  * What these files of the program load at start, directly or not. Other commands load more when
  * they are called.
@@ -172,9 +208,15 @@ test('what the rules allow is not reported', () => {
 
 /**
  * Looking a key up needs its organization in the same round trip; a run shows the repository that
- * it is linked to.
+ * it is linked to; charts count the rows of several slices.
  */
-const READS_BESIDE = ['access organizations', 'ci repositories']
+const READS_BESIDE = [
+  'access organizations',
+  'ci repositories',
+  ...['organizations', 'ci_runs', 'security_issues', 'deployments', 'changes', 'change_commits'].map(
+    (table) => `trends ${table}`,
+  ),
+]
 
 test("a table is touched by its own slice's stores only", () => {
   const tables = globSync('*.sql', { cwd: MIGRATIONS }).flatMap((name) =>

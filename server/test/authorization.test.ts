@@ -5,6 +5,7 @@ import { revokeApiKey } from '../src/access/api-keys/manage-access.ts'
 import { registerAuthorization } from '../src/access/gateway/authorize.ts'
 import { TRUST_SCOPES } from '../src/access/oidc-trusts/trusts/trust-request.ts'
 import { SCOPES, type Scope } from '../src/access/scopes.ts'
+import { OPERATOR } from '../src/audit/audit.store.ts'
 import { createHttpServer, type HttpServer } from '../src/platform/http/http-server.ts'
 import { createLog } from '../src/platform/log.ts'
 import { type Answer, startTestApi, type TestApi } from './support/api.ts'
@@ -119,6 +120,6 @@ function mistype(key: string): string {
 
 async function revokedKey(): Promise<string> {
   const { key, keyId } = await api.caller()
-  await revokeApiKey(api.services, keyId)
+  await revokeApiKey(api.services, { org_id: null, id: keyId }, OPERATOR)
   return key
 }

@@ -6,25 +6,12 @@ const ROOT = new URL('../../', import.meta.url).pathname
 
 /** Codes of the commands that administer a server. They are printed as messages. */
 const OF_COMMANDS = [
-  'account_connected',
-  'already_configured',
-  'already_removed',
   'chain_not_broken',
-  'code_refused',
-  'host_unavailable',
   'key_in_use',
   'later_regroup',
-  'name_taken',
-  'not_active',
-  'not_configured',
-  'not_connected',
-  'not_open',
-  'not_replayable',
   'regroup_undone',
   'repository_connected',
   'slug_taken',
-  'too_many_gates',
-  'trust_conflict',
 ]
 
 function codesOfSource(): string[] {

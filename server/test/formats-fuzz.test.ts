@@ -1,15 +1,21 @@
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { readReport } from '../src/security/formats/read-report.ts'
-import { type ParsedFinding, ReportError, type ReportFormat } from '../src/security/formats/report/parsed-report.ts'
-import { assertBounded, assertSummaryBounded } from './support/finding-bounds.ts'
+import { SeededRandom } from '../src/platform/seeded-random.ts'
+import {
+  type ParsedFinding,
+  ReportError,
+  UPLOAD_FORMATS,
+  type UploadFormat,
+} from '../src/security/formats/report/parsed-report.ts'
+import type { VexStatement } from '../src/security/formats/vex/statement.ts'
+import { assertBounded, assertStatementBounded, assertSummaryBounded } from './support/finding-bounds.ts'
 import { isJson } from './support/is-json.ts'
 import { type Mutated, mutateJson } from './support/mutate-json.ts'
-import { SeededRandom } from './support/seeded-random.ts'
+import { readAny } from './support/parse-report.ts'
 
 const FIXTURES = new URL('./fixtures/', import.meta.url).pathname
-const FORMATS: ReportFormat[] = ['sarif', 'cyclonedx', 'spdx']
+const FORMATS: UploadFormat[] = [...UPLOAD_FORMATS]
 
 /** Search longer or repeat a search: `FUZZ_SECONDS=3600 FUZZ_SEED=1 npm test -- formats-fuzz`. */
 const SECONDS = Number(process.env.FUZZ_SECONDS ?? 9) / FORMATS.length
@@ -57,14 +63,20 @@ async function outcomeOf(bytes: Buffer, pieceBytes: number): Promise<object | st
     for (let at = 0; at < bytes.length; at += pieceBytes) yield bytes.subarray(at, at + pieceBytes)
   }
   const findings: ParsedFinding[] = []
+  const statements: VexStatement[] = []
+  const onFindings = async (batch: ParsedFinding[]) => {
+    batch.forEach(assertBounded)
+    findings.push(...batch)
+  }
+  const onStatements = async (batch: VexStatement[]) => {
+    batch.forEach(assertStatementBounded)
+    statements.push(...batch)
+  }
   try {
-    const summary = await readReport({ open }, 'auto', async (batch) => {
-      batch.forEach(assertBounded)
-      findings.push(...batch)
-    })
-    assertSummaryBounded(summary)
-    assert.equal(summary.findings, findings.length)
-    return { summary, findings }
+    const summary = await readAny({ open }, onFindings, onStatements)
+    if ('findings' in summary) assertSummaryBounded(summary)
+    assert.equal('findings' in summary ? summary.findings : summary.statements, findings.length + statements.length)
+    return { summary, findings, statements }
   } catch (error) {
     if (!(error instanceof ReportError)) throw error
     assert.match(error.message, /^[A-Z"][^\n]{10,400}\.$/)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { revokeApiKey } from '../src/access/api-keys/manage-access.ts'
+import { OPERATOR } from '../src/audit/audit.store.ts'
 import { startTestApi, type TestApi } from './support/api.ts'
 
 let api: TestApi
@@ -33,14 +34,14 @@ async function untilRefused(on: TestApi, key: string): Promise<number> {
 test('a revoked key that was just used is refused within a second on every server', async () => {
   const { key, keyId } = await api.caller()
   for (const server of [api, beside]) assert.equal(await ask(server, key), 200)
-  await revokeApiKey(api.services, keyId)
+  await revokeApiKey(api.services, { org_id: null, id: keyId }, OPERATOR)
   for (const server of [api, beside]) assert.equal(await untilRefused(server, key), 401)
 })
 
 test('revoking one key does not affect the organization’s other keys', async () => {
   const revoked = await api.caller()
   const { key } = await api.caller({ orgId: revoked.orgId })
-  await revokeApiKey(api.services, revoked.keyId)
+  await revokeApiKey(api.services, { org_id: null, id: revoked.keyId }, OPERATOR)
   assert.equal(await untilRefused(api, revoked.key), 401)
   assert.equal(await ask(api, key), 200)
 })

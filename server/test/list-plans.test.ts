@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { listPipelineRuns } from '../src/ci/pipeline-runs/pipeline-run.store.ts'
+import { listPipelineRuns, type RunFilter } from '../src/ci/pipeline-runs/pipeline-run.store.ts'
+import type { Sql } from '../src/platform/db/sql.ts'
 import type { Page } from '../src/platform/http/lists.ts'
 import { type Caller, startTestApi, type TestApi } from './support/api.ts'
 import { createRun } from './support/ci-runs.ts'
@@ -11,7 +12,10 @@ const LIMIT = 20
 let api: TestApi
 let caller: Caller
 
-/** 4,000 runs of two attempts, a second apart, of two organizations by turns. */
+/**
+ * 4,000 runs of two attempts, a second apart, of two organizations by turns. Every eightieth run is
+ * of another repository and branch, and has another status.
+ */
 before(async () => {
   api = await startTestApi()
   caller = await api.caller()
@@ -24,6 +28,13 @@ before(async () => {
 })
 after(() => api?.close())
 
+const RARE = {
+  repository: 'gitlab.com/acme/web/shop',
+  ref: 'refs/heads/fix',
+  status: 'failure',
+  completed_at: '2026-03-04T05:06:07.890Z',
+}
+
 async function copyRuns(copies: number): Promise<void> {
   await api.services.sql`
     with copied as (
@@ -31,7 +42,7 @@ async function copyRuns(copies: number): Promise<void> {
       select (jsonb_populate_record(run, jsonb_build_object(
         'id', run.id || '_' || number, 'external_run_id', 'copy_' || number, 'day', run.day - number,
         'created_at', run.created_at - number * interval '1 second'
-      ))).*
+      ) || case when number % 80 = 0 then ${api.services.sql.json(RARE)}::jsonb else '{}' end)).*
       from ci_runs run
       cross join generate_series(1, ${copies}::int) number
       returning org_id, id
@@ -66,6 +77,36 @@ for (const [title, seconds] of [
       if (node['Relation Name'] === undefined) continue
       assert.ok(node['Actual Rows'] * node['Actual Loops'] <= LIMIT + 1, what)
       assert.equal(node['Rows Removed by Filter'] ?? 0, 0, what)
+    }
+  })
+}
+
+test('a page in the depth of runs reads as few blocks as a page near the start', async () => {
+  const blocks = async (seconds: number) => {
+    const list = (sql: Sql) => listPipelineRuns(sql, caller.orgId, pageAfter(seconds), { now: api.clock.now() })
+    const nodes = await plansOf(api, list)
+    const scan = nodes.find((node) => node['Index Name'] === 'ci_runs_by_creation')
+    return (scan?.['Shared Hit Blocks'] ?? 0) + (scan?.['Shared Read Blocks'] ?? 0)
+  }
+  const [near, deep] = [await blocks(1), await blocks(1900)]
+  assert.ok(near > 0 && deep <= near + 5, `${near} and ${deep} blocks`)
+})
+
+const FILTERED: [index: string, filter: Omit<RunFilter, 'now'>][] = [
+  ['ci_runs_by_full_name', { repository: 'acme/web/shop' }],
+  ['ci_runs_ended_badly', { status: 'failure' }],
+]
+
+for (const [index, filter] of FILTERED) {
+  test(`a page of runs filtered by ${Object.keys(filter)} reads its own rows through ${index}`, async () => {
+    const nodes = await plansOf(api, async (sql) => {
+      const rows = await listPipelineRuns(sql, caller.orgId, pageAfter(null), { ...filter, now: api.clock.now() })
+      assert.equal(rows.length, LIMIT + 1)
+    })
+    assert.ok(nodes.some((node) => node['Index Name'] === index))
+    for (const node of nodes.filter((each) => each['Relation Name'] === 'ci_runs')) {
+      assert.ok(node['Actual Rows'] * node['Actual Loops'] <= LIMIT + 1, JSON.stringify(node))
+      assert.equal(node['Rows Removed by Filter'] ?? 0, 0, JSON.stringify(node))
     }
   })
 }

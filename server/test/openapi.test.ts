@@ -24,6 +24,11 @@ test('openapi.json is what the server serves', async () => {
   assert.equal(await readOpenApi(api), committed, 'regenerate it: npm run openapi')
 })
 
+test('app-openapi.json is what the server serves', async () => {
+  const committed = await readFile(new URL('app-openapi.json', ROOT), 'utf8')
+  assert.equal(await readOpenApi(api, '/app/api'), committed, 'regenerate it: npm run openapi')
+})
+
 test('the description is OpenAPI 3.1 and names the address that the server is configured with', async () => {
   const { body } = await api.request('GET', '/v1/openapi.json')
   assert.match(body.openapi, /^3\.1\./)

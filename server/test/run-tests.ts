@@ -4,6 +4,6 @@
 import { runTestFiles } from './support/run-test-files.ts'
 
 process.exitCode = await runTestFiles({
-  include: '{server,sdk,cli,action}/{src,test}/**/*.test.ts',
-  exclude: ['server/test/{s3,opa,verifiers}/**', 'sdk/test/published/**'],
+  include: '{server,sdk,cli,action,console}/{src,test}/**/*.test.ts',
+  exclude: ['server/test/{s3,opa,verifiers}/**', 'sdk/test/published/**', 'console/test/**'],
 })

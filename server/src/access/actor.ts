@@ -1,9 +1,11 @@
 import type { FastifyRequest } from 'fastify'
+import type { Author, Principal } from '../audit/audit.store.ts'
 import type { Organization } from '../organizations/organization.store.ts'
 import type { Plan } from '../organizations/plan.ts'
 import type { ListContext } from '../platform/http/lists.ts'
 import type { Services } from '../services.ts'
 import type { TokenJob } from './oidc-trusts/token-job.ts'
+import type { Permission } from './roles/permission.ts'
 import type { Scope } from './scopes.ts'
 
 /** The authenticated caller: an organization and the credential that it used. */
@@ -14,8 +16,11 @@ export type Actor = {
   credential: Credential
 }
 
-/** What authenticates a request. `id` is the id of the API key or of the OIDC trust. */
-export type Credential = { id: string; name: string; scopes: readonly Scope[] } & (
+/** What authenticates a request. `id` is the id of the API key, the OIDC trust or the user. */
+export type Credential = MachineCredential | PersonCredential
+
+/** What authenticates a request to /v1. */
+export type MachineCredential = { id: string; name: string; scopes: readonly Scope[] } & (
   | { type: 'api_key' }
   | {
       type: 'oidc_trust'
@@ -23,6 +28,26 @@ export type Credential = { id: string; name: string; scopes: readonly Scope[] } 
       job: TokenJob | null
     }
 )
+
+/** A person who is signed in, with the permissions of their role in the organization. */
+type PersonCredential = {
+  type: 'user'
+  id: string
+  name: string
+  email: string
+  permissions: readonly Permission[]
+}
+
+/** Who a change is recorded as. */
+export function principalOf({ credential }: Actor): Principal {
+  if (credential.type === 'oidc_trust') throw new Error('Changes by CI jobs are not recorded.')
+  return { type: credential.type, id: credential.id, name: credential.name }
+}
+
+/** Who makes a change, with the reason that the request gives. */
+export function authorOf(actor: Actor, { reason = null }: { reason?: string | null }): Author {
+  return { principal: principalOf(actor), reason }
+}
 
 /** The context of a list request. Cursors are bound to its route and organization. */
 export function listContext({ clock, cursorKey }: Services, request: FastifyRequest): ListContext {

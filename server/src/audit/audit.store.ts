@@ -23,6 +23,12 @@ export type AuditEntry = {
   details?: Record<string, unknown>
 }
 
+/** Who makes a change, and why. */
+export type Author = Pick<AuditEntry, 'principal' | 'reason'>
+
+/** An administrator at the command line, who gives no reason. */
+export const OPERATOR: Author = { principal: COMMAND_LINE, reason: null }
+
 /**
  * Adds an audit entry in the transaction of the audited change, so that neither is stored without
  * the other.

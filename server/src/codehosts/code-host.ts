@@ -133,6 +133,7 @@ export type HostAction =
       reason: string
       comment: string | null
     }
+  | { type: 'reopening'; repository: RepositoryName; alert: HostAlertName }
   | {
       type: 'commit_status'
       repository: RepositoryName

@@ -13,6 +13,8 @@ export const DISMISS_REASONS = [
   'not_used',
   'no_capacity',
   'revoked',
+  'risk_accepted',
+  'mitigated',
 ] as const
 export type DismissReason = (typeof DISMISS_REASONS)[number]
 

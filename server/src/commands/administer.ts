@@ -13,6 +13,7 @@ const CONNECTIONS = 1
 export async function administer<Result>(
   { readSettings, say }: Context,
   action: (services: Services) => Promise<Result>,
+  connections = CONNECTIONS,
 ): Promise<Result> {
   const config = readSettings()
   await using opened = new AsyncDisposableStack()
@@ -20,7 +21,7 @@ export async function administer<Result>(
   opened.defer(() => database.close())
   const { services, close } = await openServices(config, database, {
     applicationName: 'shiplock administration',
-    connections: CONNECTIONS,
+    connections,
   })
   opened.defer(close)
   await bringUpToDate(services.sql, database, services.log)

@@ -20,6 +20,18 @@ export const COMMANDS = {
   'key create': { about: 'create an API key', load: async () => (await import('./key.ts')).keyCreate },
   'key list': { about: "list an organization's API keys", load: async () => (await import('./key.ts')).keyList },
   'key revoke': { about: 'revoke an API key', load: async () => (await import('./key.ts')).keyRevoke },
+  'user invite': {
+    about: 'make a link with which a person joins an organization',
+    load: async () => (await import('./user.ts')).userInvite,
+  },
+  'user list': { about: 'list the users', load: async () => (await import('./user.ts')).userList },
+  'user disable': { about: 'disable a user', load: async () => (await import('./user.ts')).userDisable },
+  'user enable': { about: 'enable a disabled user', load: async () => (await import('./user.ts')).userEnable },
+  'user set-role': { about: 'change the role of a member', load: async () => (await import('./user.ts')).userSetRole },
+  'user reset': {
+    about: "make a link that replaces a user's password",
+    load: async () => (await import('./user.ts')).userReset,
+  },
   'trust create': {
     about: 'accept the tokens of CI jobs in place of an API key',
     load: async () => (await import('./trust.ts')).trustCreate,
@@ -126,6 +138,10 @@ export const COMMANDS = {
   'provenance acknowledge': {
     about: 'record what happened to a broken chain',
     load: async () => (await import('./provenance.ts')).provenanceAcknowledge,
+  },
+  demo: {
+    about: 'make or remove an organization with example data',
+    load: async () => (await import('./demo.ts')).demo,
   },
   doctor: {
     about: 'check settings, database, object store, worker, clock and code hosts',

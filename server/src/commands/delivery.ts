@@ -1,3 +1,4 @@
+import { COMMAND_LINE } from '../audit/audit.store.ts'
 import { type ListedDelivery, listDeliveries } from '../codehosts/deliveries/delivery.store.ts'
 import { DELIVERY_STATUSES } from '../codehosts/deliveries/delivery.ts'
 import { replayDelivery } from '../codehosts/deliveries/replay-delivery.ts'
@@ -35,7 +36,7 @@ export const providerReplay = defineCommand({
   arguments: ['delivery'],
   options: {},
   async run(context, { delivery }) {
-    await administer(context, (services) => replayDelivery(services, delivery))
+    await administer(context, (services) => replayDelivery(services, { id: delivery }, COMMAND_LINE))
     context.print({ json: { id: delivery, status: 'received' }, text: `Queued the delivery ${delivery}` })
   },
 })

@@ -40,7 +40,7 @@ async function checkConnections({ sql }: Services): Promise<Result> {
 
 /** Waiting installations are no failure, but their events are not applied. */
 async function checkWaiting({ sql }: Services): Promise<Result> {
-  const waiting = await listWaiting(sql)
+  const waiting = await listWaiting(sql, null)
   if (waiting.length === 0) return { ok: true, detail: 'none is waiting' }
   const names = waiting.map(({ id, account }) => (account ? `${account.login} (${id})` : id))
   return { ok: true, detail: `waiting for "provider connect": ${names.join(', ')}` }

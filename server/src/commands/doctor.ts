@@ -1,3 +1,4 @@
+import { sessionCookieOf } from '../access/sessions/session-cookie.ts'
 import { pendingUpdates } from '../bring-up-to-date.ts'
 import { type Config, ConfigError } from '../config.ts'
 import { type Database, openDatabase } from '../database.ts'
@@ -13,6 +14,7 @@ import { nameOfChain } from './chain-names.ts'
 import { type Context, defineCommand } from './command.ts'
 import { describeFailure } from './describe-failure.ts'
 import { CODE_HOST_CHECKS } from './doctor-code-hosts.ts'
+import { checkBrowserUploads, checkObjects, sendsToBucket } from './doctor-objects.ts'
 import { table } from './table.ts'
 
 const MAJOR_MIN = 15
@@ -47,8 +49,14 @@ async function examine(context: Context): Promise<Finding[]> {
     if (!(error instanceof ConfigError)) throw error
     return [{ check: 'settings', ok: false, detail: error.mistakes.join('; ') }]
   }
-  const detail = `${config.environment}, ${config.baseUrl}, data in ${config.dataDir}`
+  const detail = `${config.environment}, ${config.baseUrl}, data in ${config.dataDir}${signInHint(config)}`
   return [{ check: 'settings', ok: true, detail }, ...(await checkDatabase(config, context.say))]
+}
+
+/** Browsers keep the session cookie over https only, except on loopback. */
+function signInHint({ baseUrl }: Config): string {
+  const isDropped = sessionCookieOf(baseUrl).secure && baseUrl.startsWith('http:')
+  return isDropped ? '. For people to sign in, set SHIPLOCK_BASE_URL to an https address' : ''
 }
 
 /**
@@ -72,18 +80,13 @@ async function checkDatabase(config: Config, say: (line: string) => void): Promi
 }
 
 async function findAll(services: Services, database: Database): Promise<Finding[]> {
-  const { sql, objects, config } = services
+  const { sql, config } = services
   const url = database.kind === 'embedded' ? database.url : withoutPassword(database.url)
   return [
     { ...(await find('database', () => checkVersion(sql, database.kind))), url },
     await find('migrations', () => checkMigrations(sql)),
-    await find('objects', async () => {
-      await objects.check()
-      return {
-        ok: true,
-        detail: `${config.s3 ? `the bucket ${config.s3.bucket}` : 'the data directory'} can be written to`,
-      }
-    }),
+    await find('objects', () => checkObjects(services)),
+    ...(sendsToBucket(config) ? [await find('uploads from browsers', () => checkBrowserUploads(services))] : []),
     await find('gates', () => checkGates(services)),
     await find('provenance', () => checkChains(services)),
     await find('worker', () => checkQueue(sql)),

@@ -1,7 +1,7 @@
-import { COMMAND_LINE } from '../audit/audit.store.ts'
+import { OPERATOR } from '../audit/audit.store.ts'
 import { createGate, deleteGate } from '../deployments/gates/configure/configure-gate.ts'
-import { type ConfiguredGate, listGates } from '../deployments/gates/configure/configured-gate.store.ts'
-import { REQUIRED_APPROVALS_MAX } from '../deployments/gates/configure/configured-gate.ts'
+import { type ConfiguredGate, REQUIRED_APPROVALS_MAX } from '../deployments/gates/configure/configured-gate.schema.ts'
+import { listGates } from '../deployments/gates/configure/configured-gate.store.ts'
 import { requireOrganization } from '../organizations/require-organization.ts'
 import { administer } from './administer.ts'
 import { defineCommand, UsageError } from './command.ts'
@@ -42,19 +42,19 @@ export const gateCreate = defineCommand({
     policy: { type: 'list', value: 'NAME', about: 'a policy that the gate evaluates; can be repeated' },
   },
   async run(context, _given, options) {
-    const request = {
+    const settings = {
       name: options.name,
       environment: options.environment,
       repository: options.repository ?? null,
       branch: options.branch ?? null,
-      requiredApprovals: readApprovals(options.approvals ?? '1'),
-      allowApiKeys: options['allow-api-keys'],
-      allowRunCreator: !options['refuse-run-creator'],
+      required_approvals: readApprovals(options.approvals ?? '1'),
+      allow_api_keys: options['allow-api-keys'],
+      allow_run_creator: !options['refuse-run-creator'],
       policies: options.policy,
     }
     const gate = await administer(context, async (services) => {
       const organization = await requireOrganization(services.sql, options.org)
-      return createGate(services, organization.id, COMMAND_LINE, request)
+      return createGate(services, organization.id, OPERATOR, settings)
     })
     context.print({ json: gate, text: `Created the gate "${gate.name}" (${gate.id})` })
   },
@@ -78,7 +78,7 @@ export const gateDelete = defineCommand({
   arguments: ['id'],
   options: {},
   async run(context, { id }) {
-    const gate = await administer(context, (services) => deleteGate(services, COMMAND_LINE, id))
+    const gate = await administer(context, (services) => deleteGate(services, { org_id: null, id }, OPERATOR))
     context.print({ json: gate, text: `Deleted the gate "${gate.name}" (${gate.id})` })
   },
 })

@@ -1,6 +1,8 @@
 import { type ApiKey, listApiKeys } from '../access/api-keys/api-key.store.ts'
 import { createApiKey, revokeApiKey } from '../access/api-keys/manage-access.ts'
+import { OPERATOR_GRANTOR } from '../access/grantor.ts'
 import { SCOPES } from '../access/scopes.ts'
+import { OPERATOR } from '../audit/audit.store.ts'
 import type { Environment } from '../config.ts'
 import { requireOrganization } from '../organizations/require-organization.ts'
 import { administer } from './administer.ts'
@@ -40,9 +42,15 @@ export const keyCreate = defineCommand({
     const chosen = options.environment && requireOneOf('environment', options.environment, ENVIRONMENTS)
     const created = await administer(context, async ({ sql, clock, config }) => {
       const organization = await requireOrganization(sql, options.org)
-      const environment = chosen || config.environment
-      const request = { name: options.name, scopes: options.scope, environment, createdBy: 'command line', lifetimeMs }
-      return createApiKey(sql, organization.id, request, clock.now())
+      const now = clock.now()
+      const request = {
+        name: options.name,
+        scopes: options.scope,
+        environment: chosen || config.environment,
+        expiresAt: lifetimeMs === null ? null : new Date(now.getTime() + lifetimeMs),
+        grantor: OPERATOR_GRANTOR,
+      }
+      return sql.begin((tx) => createApiKey(tx, organization.id, request, now))
     })
     const { id, key, name, scopes, environment, expires_at } = created
     context.print({
@@ -72,7 +80,7 @@ export const keyRevoke = defineCommand({
   arguments: ['id'],
   options: {},
   async run(context, { id }) {
-    const key = await administer(context, (services) => revokeApiKey(services, id))
+    const key = await administer(context, (services) => revokeApiKey(services, { org_id: null, id }, OPERATOR))
     const { name, revoked_at } = key
     context.print({ json: { id: key.id, name, revoked_at }, text: `Revoked the key "${name}" (${key.id})` })
   },

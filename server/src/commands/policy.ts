@@ -1,8 +1,7 @@
-import { COMMAND_LINE } from '../audit/audit.store.ts'
+import { OPERATOR } from '../audit/audit.store.ts'
 import { applyPolicy } from '../compliance/policies/apply-policy.ts'
-import { type ListedPolicy, listAllPolicies } from '../compliance/policies/policy.store.ts'
+import { listNamedPolicies, type NamedPolicy } from '../compliance/policies/list-named-policies.ts'
 import { requireOrganization } from '../organizations/require-organization.ts'
-import { listRepositories, type Repository } from '../repositories/repository.store.ts'
 import { administer } from './administer.ts'
 import { defineCommand } from './command.ts'
 import { FILE, readFileOrSay } from './policy-file.ts'
@@ -19,7 +18,7 @@ export const policyApply = defineCommand({
     const policy = await readFileOrSay(context, file)
     const applied = await administer(context, async (services) => {
       const organization = await requireOrganization(services.sql, org)
-      return applyPolicy(services, organization.id, COMMAND_LINE, policy)
+      return applyPolicy(services, organization.id, OPERATOR, policy)
     })
     const { changed, ...json } = applied
     const text = `${json.name}: version ${json.version}, ${json.mode}`
@@ -35,7 +34,7 @@ export const policyList = defineCommand({
   async run(context, _given, { org }) {
     const policies = await administer(context, async ({ sql }) => {
       const { id } = await requireOrganization(sql, org)
-      return toListed(await listAllPolicies(sql, id), await listRepositories(sql, id))
+      return (await listNamedPolicies(sql, id)).map(toListed)
     })
     const rows = policies.map(({ id, name, version, mode, repository, path }) => [
       name,
@@ -49,13 +48,9 @@ export const policyList = defineCommand({
   },
 })
 
-type Listed = Pick<ListedPolicy, 'id' | 'name' | 'version' | 'mode'> & { repository?: string; path?: string }
+type Listed = Pick<NamedPolicy, 'id' | 'name' | 'version' | 'mode'> & { repository?: string; path?: string }
 
 /** Names the file only of a policy that comes from a repository. */
-function toListed(policies: ListedPolicy[], repositories: Repository[]): Listed[] {
-  const names = new Map(repositories.map(({ provider, id, full_name }) => [`${provider} ${id}`, full_name]))
-  return policies.map(({ id, name, version, mode, provider, repository_id, path }) => {
-    const repository = names.get(`${provider} ${repository_id}`) ?? String(repository_id)
-    return { id, name, version, mode, ...(path !== null && { repository, path }) }
-  })
+function toListed({ id, name, version, mode, repository, path }: NamedPolicy): Listed {
+  return { id, name, version, mode, ...(path !== null && { repository: String(repository), path }) }
 }

@@ -1,12 +1,16 @@
 import { COMMAND_LINE } from '../audit/audit.store.ts'
 import { connectInstallation } from '../codehosts/connections/connect-installation.ts'
-import { type ListedConnection, listConnections, listWaiting } from '../codehosts/connections/connection-list.store.ts'
+import {
+  findListed,
+  type ListedConnection,
+  listConnections,
+  listWaiting,
+} from '../codehosts/connections/connection-list.store.ts'
 import { disconnect } from '../codehosts/connections/remove-connection.ts'
 import { startSetup } from '../codehosts/github/create-app.ts'
 import { listOrganizations } from '../organizations/organization.store.ts'
 import { requireOrganization } from '../organizations/require-organization.ts'
 import { PROVIDERS } from '../repositories/repository-identity.ts'
-import type { Services } from '../services.ts'
 import { administer } from './administer.ts'
 import { defineCommand, requireOneOf } from './command.ts'
 import { table } from './table.ts'
@@ -32,7 +36,12 @@ export const providerSetup = defineCommand({
   },
   async run(context, { provider }, { organization, 'read-only-alerts': readOnlyAlerts, public: isPublic }) {
     requireOneOf('provider', provider, ['github'])
-    const options = { organization: organization ?? null, read_only_alerts: readOnlyAlerts, public: isPublic }
+    const options = {
+      organization: organization ?? null,
+      read_only_alerts: readOnlyAlerts,
+      public: isPublic,
+      org: null,
+    }
     const { url, expires_at } = await administer(context, (services) => startSetup(services, options))
     const text = `Open this address in a browser to create the GitHub App. It works once, until ${expires_at.toISOString()}.`
     context.print({ json: { url, expires_at }, text: `${url}\n\n${text}` })
@@ -57,7 +66,7 @@ export const providerConnect = defineCommand({
       if (known === 'github') await services.githubCredentials.require()
       const request = { org_id: organization.id, provider: known, installation_id: installation }
       const { id, created } = await connectInstallation(services, request, COMMAND_LINE)
-      return { created, connection: await readListed(services, organization.id, id) }
+      return { created, connection: await findListed(services.sql, organization.id, id) }
     })
     const account = connection?.account?.login
     const text = created ? `Connected ${account} to ${org}` : `${account} is already connected to ${org}`
@@ -74,7 +83,7 @@ export const providerList = defineCommand({
     const { connected, waiting, slugs } = await administer(context, async ({ sql }) => {
       const orgId = org === undefined ? null : (await requireOrganization(sql, org)).id
       const slugs = new Map((await listOrganizations(sql)).map(({ id, slug }) => [id, slug]))
-      return { connected: await listConnections(sql, orgId), waiting: await listWaiting(sql), slugs }
+      return { connected: await listConnections(sql, orgId), waiting: await listWaiting(sql, null), slugs }
     })
     const rows = [
       ...connected.map(({ org_id, connection }) => toRow(connection, slugs.get(org_id) ?? '-')),
@@ -92,17 +101,12 @@ export const providerDisconnect = defineCommand({
   options: {},
   async run(context, { id }) {
     const connection = await administer(context, async (services) => {
-      const removed = await disconnect(services, id, COMMAND_LINE)
-      return readListed(services, removed.org_id, removed.id)
+      const removed = await disconnect(services, { id }, COMMAND_LINE)
+      return findListed(services.sql, removed.org_id, removed.id)
     })
     context.print({ json: connection, text: `Disconnected ${connection?.account?.login} (${connection?.id})` })
   },
 })
-
-async function readListed({ sql }: Services, orgId: string, id: string): Promise<ListedConnection | undefined> {
-  const listed = await listConnections(sql, orgId)
-  return listed.find(({ connection }) => connection.id === id)?.connection
-}
 
 const HEADING = ['ID', 'ORGANIZATION', 'HOST', 'ACCOUNT', 'STATUS', 'REPOSITORIES', 'LAST EVENT', 'SYNC']
 

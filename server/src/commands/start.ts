@@ -1,6 +1,9 @@
 import { createFirstOrganization, type FirstOrganization } from '../access/api-keys/manage-access.ts'
+import { offerSetup, type SetupLink } from '../access/links/account-links.ts'
 import { bringUpToDate } from '../bring-up-to-date.ts'
+import type { Config } from '../config.ts'
 import { openDatabase } from '../database.ts'
+import { browserAddress } from '../platform/loopback.ts'
 import { openApi, serve } from '../serve.ts'
 import { workInThread } from '../work-in-thread.ts'
 import { type Context, defineCommand, stopSignal } from './command.ts'
@@ -30,7 +33,10 @@ async function runUntilStopped({ readSettings, say, print }: Context): Promise<v
   const server = await serve(services, port)
   opened.defer(() => server.close())
   const first = await createFirstOrganization(services)
-  print({ json: { url: config.baseUrl, ...first }, text: first ? firstSteps(first, config.baseUrl) : '' })
+  // The link opens a page of the console.
+  const setup = config.console === null ? null : await offerSetup(services)
+  const text = [consoleStep(config, setup), first ? firstSteps(first, config.baseUrl) : ''].join('')
+  print({ json: { url: config.baseUrl, ...first, ...(setup && { setup }) }, text })
   say(`Shiplock is listening at ${config.baseUrl}`)
   // Last, so that loading the worker does not delay the API on a small machine.
   const { url, address } = database
@@ -40,6 +46,23 @@ async function runUntilStopped({ readSettings, say, print }: Context): Promise<v
   await stopped
   say('Stopping: finishing the requests and jobs in progress')
   await Promise.all([server.close(), worker.close()])
+}
+
+/** How people get in: the setup link at every start at which there is no Org admin. */
+export function consoleStep({ baseUrl, console: builtConsole }: Config, setup: SetupLink | null): string {
+  if (builtConsole === null)
+    return `
+The console is off (SHIPLOCK_CONSOLE). The API and the commands of npx shiplock-server --help work without it.
+`
+  const address = browserAddress(baseUrl)
+  if (setup === null) return `\nOpen the console:\n\n  ${address}\n`
+  return `
+Open the console at ${address}
+
+This link makes the first Org admin of the organization "${setup.organization}". It can be used once, until ${setup.expires_at.toISOString()}:
+
+  ${setup.link}
+`
 }
 
 /** An example; any 40 hexadecimal characters are valid. */

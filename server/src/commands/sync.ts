@@ -1,10 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { findConnection } from '../codehosts/connections/connection.store.ts'
-import { type ListedConnection, listConnections } from '../codehosts/connections/connection-list.store.ts'
-import { requestSync } from '../codehosts/sync/request-sync.ts'
+import { COMMAND_LINE } from '../audit/audit.store.ts'
+import { findListed, type ListedConnection } from '../codehosts/connections/connection-list.store.ts'
+import { synchronizeNow } from '../codehosts/sync/request-sync.ts'
 import { findTiming } from '../codehosts/sync/sync.store.ts'
-import { ApiError, invalidId, notFound } from '../platform/http/errors.ts'
-import { isUuid } from '../platform/ids.ts'
+import { notFound } from '../platform/http/errors.ts'
 import type { Services } from '../services.ts'
 import { administer } from './administer.ts'
 import { type Context, defineCommand, parseDuration } from './command.ts'
@@ -29,10 +28,8 @@ export const providerSync = defineCommand({
     const id = given.toLowerCase()
     const sinceMs = since === undefined ? null : parseDuration('since', since)
     const connection = await administer(context, async (services) => {
-      const { org_id } = await requireActive(services, id)
-      const now = services.clock.now()
-      const oldest = sinceMs === null ? null : new Date(now.getTime() - sinceMs)
-      await services.sql.begin((tx) => requestSync(tx, { org_id, connection_id: id }, now, oldest))
+      const oldest = sinceMs === null ? null : new Date(services.clock.now().getTime() - sinceMs)
+      const org_id = await synchronizeNow(services, { id, since: oldest }, COMMAND_LINE)
       if (wait) await untilEnd(services, org_id, id, context)
       return readListed(services, org_id, id)
     })
@@ -44,15 +41,6 @@ export const providerSync = defineCommand({
     })
   },
 })
-
-async function requireActive({ sql }: Services, id: string): Promise<{ org_id: string }> {
-  if (!isUuid(id)) throw invalidId(id, 'connection')
-  const connection = await findConnection(sql, id)
-  if (connection === null) throw notFound('connection')
-  if (connection.status !== 'active')
-    throw new ApiError(409, 'not_active', `The connection ${id} is ${connection.status}`)
-  return connection
-}
 
 /** Throws when the synchronization fails. It is tried again later. */
 async function untilEnd(services: Services, orgId: string, id: string, { say }: Pick<Context, 'say'>): Promise<void> {
@@ -70,8 +58,7 @@ async function untilEnd(services: Services, orgId: string, id: string, { say }: 
 }
 
 async function readListed({ sql }: Services, orgId: string, id: string): Promise<ListedConnection> {
-  const listed = await listConnections(sql, orgId)
-  const found = listed.find(({ connection }) => connection.id === id)
-  if (found === undefined) throw notFound('connection')
-  return found.connection
+  const found = await findListed(sql, orgId, id)
+  if (found === null) throw notFound('connection')
+  return found
 }

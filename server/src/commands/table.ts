@@ -11,7 +11,11 @@ function joinCells(cells: string[]): string {
   return cells.join('  ').trimEnd()
 }
 
-/** A table with a heading and one line for each row, or `whenEmpty` if there are no rows. */
+/**
+ * A table with a heading and one line for each row, or `whenEmpty` if there are no rows. Control
+ * characters in names that people have chosen do not reach the terminal.
+ */
 export function table(heading: readonly string[], rows: readonly (readonly string[])[], whenEmpty: string): string {
-  return rows.length === 0 ? whenEmpty : alignColumns([heading, ...rows]).join('\n')
+  const shown = rows.map((row) => row.map((cell) => cell.replaceAll(/\p{Cc}/gu, '?')))
+  return rows.length === 0 ? whenEmpty : alignColumns([heading, ...shown]).join('\n')
 }

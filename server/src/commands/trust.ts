@@ -1,9 +1,10 @@
+import { OPERATOR_GRANTOR } from '../access/grantor.ts'
 import type { Conditions } from '../access/oidc-trusts/conditions/conditions.ts'
 import { TRUST_PROVIDERS } from '../access/oidc-trusts/token-job.ts'
 import { createTrust, revokeTrust } from '../access/oidc-trusts/trusts/manage-trusts.ts'
 import { listTrusts, type Trust } from '../access/oidc-trusts/trusts/trust.store.ts'
-import { TRUST_SCOPES } from '../access/oidc-trusts/trusts/trust-request.ts'
-import type { Config } from '../config.ts'
+import { defaultAudience, TRUST_SCOPES } from '../access/oidc-trusts/trusts/trust-request.ts'
+import { OPERATOR } from '../audit/audit.store.ts'
 import { requireOrganization } from '../organizations/require-organization.ts'
 import { listConnectedElsewhere } from '../repositories/connected-repository.store.ts'
 import { administer } from './administer.ts'
@@ -53,13 +54,14 @@ export const trustCreate = defineCommand({
       provider: chosen || (template?.provider ?? null),
       conditions: readConditions(options.condition, template),
       scopes: options.scope.length > 0 ? options.scope : template ? TRUST_SCOPES : refuseMissing('scope', 'S'),
-      lifetimeMs,
     }
-    const audience = options.audience ?? template?.audience
+    const given = options.audience ?? template?.audience
     const created = await administer(context, async (services) => {
       const organization = await requireOrganization(services.sql, options.org)
       const needs = { ...services, connectedElsewhere: listConnectedElsewhere }
-      return createTrust(needs, organization.id, { ...request, audience: audience ?? defaultAudience(services.config) })
+      const audience = given ?? defaultAudience(services.config)
+      const expiresAt = lifetimeMs === null ? null : new Date(services.clock.now().getTime() + lifetimeMs)
+      return createTrust(needs, organization.id, OPERATOR_GRANTOR, { ...request, audience, expiresAt })
     })
     const { id, name, issuer, provider, conditions, scopes, expires_at } = created
     context.print({
@@ -89,15 +91,10 @@ export const trustRevoke = defineCommand({
   arguments: ['id'],
   options: {},
   async run(context, { id }) {
-    const trust = await administer(context, (services) => revokeTrust(services, id))
+    const trust = await administer(context, (services) => revokeTrust(services, { org_id: null, id }, OPERATOR))
     context.print({ json: trust, text: `Revoked the trust "${trust.name}" (${trust.id})` })
   },
 })
-
-/** The audience that tokens have if nothing else is agreed. */
-function defaultAudience({ baseUrl }: Config): string {
-  return new URL(baseUrl).origin
-}
 
 function refuseMissing(option: string, value: string): never {
   throw new UsageError(`--${option} ${value} is missing`)

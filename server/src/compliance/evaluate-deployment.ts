@@ -1,4 +1,4 @@
-import type { Tx } from '../platform/db/sql.ts'
+import type { Db, Tx } from '../platform/db/sql.ts'
 import { newUuid } from '../platform/ids.ts'
 import type { Services } from '../services.ts'
 import { evaluatePolicy } from './engines/evaluate-policy.ts'
@@ -15,8 +15,8 @@ import {
   unreadablePolicy,
 } from './policies/policy-verdict.ts'
 
-/** A deployment to evaluate. `policies` are the names of the policies that its gates require. */
-export type DeploymentToEvaluate = {
+/** A deployment as policies see it. */
+export type DeploymentSubject = {
   org_id: string
   deployment_id: string
   run_id: string | null
@@ -28,8 +28,10 @@ export type DeploymentToEvaluate = {
   /** The protection rules of the environment on its code host; absent if it has none. */
   protection?: Omit<NonNullable<PolicyInput['environment']>, 'name'>
   commit_sha: string | null
-  policies: string[]
 }
+
+/** A deployment to evaluate. `policies` are the names of the policies that its gates require. */
+export type DeploymentToEvaluate = DeploymentSubject & { policies: string[] }
 
 /**
  * Evaluates the policies whose bindings cover a deployment or that its gates require. Stores
@@ -51,7 +53,7 @@ export async function evaluateDeployment(
   )
   const verdicts = missing.map(missingPolicy)
   if (policies.length > 0) {
-    const input = await readPolicyInput(tx, subjectOf(deployment), at)
+    const input = await readDeploymentInput(tx, deployment, at)
     verdicts.push(...(await evaluateAll(services, tx, policies, { org_id: deployment.org_id, input })))
   }
   return { evaluation_id: newUuid(at), at, decision: decideTogether(verdicts), policies: verdicts }
@@ -62,14 +64,16 @@ function missingPolicy(name: string): PolicyVerdict {
   return { id: name, name, version: 0, mode: 'enforce', decision: 'block', rules }
 }
 
-function subjectOf(deployment: DeploymentToEvaluate) {
+/** Reads the policy input of a deployment. */
+export function readDeploymentInput(db: Db, deployment: DeploymentSubject, at: Date): Promise<PolicyInput> {
   const { org_id, deployment_id: id, run_id, attempt, repository, branch, commit_sha } = deployment
-  return {
+  const subject = {
     ...{ org_id, repository, branch },
     run: run_id === null ? null : { id: run_id, attempt },
     deployment: { id, branch, commit_sha, attempt },
     environment: { ...plainEnvironment(deployment.environment), ...deployment.protection },
   }
+  return readPolicyInput(db, subject, at)
 }
 
 function evaluateAll(

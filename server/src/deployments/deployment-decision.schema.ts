@@ -37,11 +37,14 @@ export const Approval = Closed({
         provider: Type.String({ description: 'The code host.' }),
         login: Type.String({ description: 'The login of the account.' }),
       },
-      { description: "The user's account on the code host. Null for an API key." },
+      {
+        description:
+          "The user's account on the code host. Null for an API key and for a user without a linked account.",
+      },
     ),
   ),
   at: { ...Timestamp, description: 'When the decision was made.' },
-  note: nullableText('The reason and the comment.'),
+  note: nullableText('The reason and the comment. Null if neither was given.'),
 })
 
 export const Bypass = Closed(
@@ -76,7 +79,8 @@ export const Override = Closed(
     ...person,
     reason: Type.String({ description: 'The reason for the override.' }),
     self_override: Type.Boolean({
-      description: 'Whether the credential that created the run also overrode the policies.',
+      description:
+        'Whether the principal that overrode the policies also opened the deployment or created its run, or the person who created that principal did.',
     }),
     gates: Gates,
     evaluation_id: nullableText('The id of the evaluation that was overridden.'),

@@ -1,3 +1,4 @@
+import { notifyChanges } from '../organizations/change.store.ts'
 import type { Db, Tx } from '../platform/db/sql.ts'
 import type { DeploymentStatus } from './deployment.schema.ts'
 import type { DeploymentKey, DeploymentState, GateState, Outcome, RequiredGate } from './deployment-state.ts'
@@ -24,13 +25,36 @@ export async function lockDeployment(tx: Tx, deployment: DeploymentKey): Promise
 
 function selectState(db: Db, { org_id, id }: DeploymentKey, retainedSince: Date | null) {
   return db`
-    select org_id, id, status, gated, provider, reviewers_state, custom_rule_state, answer_until, pipeline_run_id,
-      attempt, environment, host, repository_full_name, branch, commit_sha,
-      workflow_name, workflow_path, protection_rule_types, required_reviewers, required_reviewer_teams, policies_asked_at
+    select ${stateColumns(db)}
     from deployments
     where org_id = ${org_id}
       and id = ${id}
       ${retainedSince === null ? db`` : db`and created_at >= ${retainedSince}`}`
+}
+
+function stateColumns(db: Db) {
+  return db`org_id, id, status, gated, provider, reviewers_state, custom_rule_state, answer_until, pipeline_run_id,
+    attempt, environment, host, repository_full_name, branch, commit_sha,
+    workflow_name, workflow_path, protection_rule_types, required_reviewers, required_reviewer_teams, policies_asked_at`
+}
+
+/** A deployment that a policy can be tried on. */
+export type RecentDeployment = DeploymentState & { created_at: Date }
+
+type RecentFilter = { since: Date; repository: string | null; environment: string | null; limit: number }
+
+/** The deployments of an organization, newest first. `repository` is `owner/name`. */
+export async function listRecentDeployments(db: Db, orgId: string, filter: RecentFilter): Promise<RecentDeployment[]> {
+  const { since, repository, environment, limit } = filter
+  return db<RecentDeployment[]>`
+    select ${stateColumns(db)}, created_at
+    from deployments
+    where org_id = ${orgId}
+      and created_at >= ${since}
+      ${repository === null ? db`` : db`and repository_full_name = ${repository}`}
+      ${environment === null ? db`` : db`and environment = ${environment}`}
+    order by created_at desc, id desc
+    limit ${limit}`
 }
 
 /** The gates that a deployment requires, in the order in which they are shown. */
@@ -75,6 +99,7 @@ export async function settleDeployment(
       updated_at = ${at}
     where org_id = ${org_id}
       and id = ${id}`
+  await notifyChanges(tx, org_id, [{ type: 'deployment', id }])
 }
 
 /** Updates the deployment's opened gate, if it has one, and notifies its pollers on commit. */
@@ -103,6 +128,7 @@ export async function moveDeployment(
     set status = ${status}, deployed_at = coalesce(${deployedAt}, deployed_at), updated_at = ${at}
     where org_id = ${org_id}
       and id = ${id}`
+  await notifyChanges(tx, org_id, [{ type: 'deployment', id }])
 }
 
 /**

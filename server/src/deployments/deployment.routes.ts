@@ -13,7 +13,7 @@ export async function deploymentRoutes(app: HttpServer, services: Services): Pro
   app.get(
     '/v1/deployments',
     {
-      config: { scope: 'read:deployments' },
+      config: { scope: 'read:deployments', permission: 'view' },
       schema: {
         operationId: 'listDeployments',
         summary: 'List deployments',
@@ -33,6 +33,7 @@ export async function deploymentRoutes(app: HttpServer, services: Services): Pro
         repository_full_name: query.repository,
         workflow_name: query.workflow,
         workflow_path: query.workflow_path,
+        pipeline_run_id: query.run_id,
       }
       const rows = await listDeployments(services.sql, actor.org_id, page, { filter, now: context.now })
       return sendPage(reply, { rows, page, query, context })
@@ -42,7 +43,7 @@ export async function deploymentRoutes(app: HttpServer, services: Services): Pro
   app.get(
     '/v1/deployments/:id',
     {
-      config: { scope: 'read:deployments' },
+      config: { scope: 'read:deployments', permission: 'view' },
       schema: {
         operationId: 'getDeployment',
         summary: 'Get a deployment',

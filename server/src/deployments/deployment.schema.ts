@@ -42,6 +42,7 @@ export const DeploymentQuery = pageQuery(100, 50, {
     'Return only deployments of workflows with exactly this display name. Names are not unique. Combine it with `repository` or `workflow_path`.',
   ),
   workflow_path: exactName(500, 'Return only deployments of the workflow file with exactly this path.'),
+  run_id: Type.Optional(Type.String({ ...ItemId, description: 'Return only deployments of the run with this id.' })),
 })
 
 export const DeploymentPath = Closed({

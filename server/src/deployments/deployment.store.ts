@@ -10,6 +10,7 @@ export type DeploymentFilter = {
   repository_full_name?: string | undefined
   workflow_name?: string | undefined
   workflow_path?: string | undefined
+  pipeline_run_id?: string | undefined
 }
 
 /** Returns one page of deployments, newest first, and one more row when there is a next page. */
@@ -29,6 +30,7 @@ export async function listDeployments(
       ${equals(db, 'repository_full_name', filter)}
       ${equals(db, 'workflow_name', filter)}
       ${equals(db, 'workflow_path', filter)}
+      ${equals(db, 'pipeline_run_id', filter)}
     order by deployment.created_at desc, deployment.id desc
     limit ${page.limit + 1}`
 }
@@ -41,8 +43,10 @@ function hasStatus(db: Db, status: DeploymentStatus | undefined, now: Date) {
   return db`and deployment.status = ${status} ${still}`
 }
 
-function isOverdue(db: Db, now: Date) {
-  return db`(deployment.answer_until is not null and deployment.answer_until <= ${now})`
+/** SQL: true if a deployment was not answered in time, settled or not. */
+export function isOverdue(db: Db, now: Date, alias = 'deployment') {
+  const of = db(alias)
+  return db`(${of}.answer_until is not null and ${of}.answer_until <= ${now})`
 }
 
 function equals(db: Db, column: Exclude<keyof DeploymentFilter, 'status'>, filter: DeploymentFilter) {

@@ -1,5 +1,5 @@
 import { commitRunsJson, runArtifactsJson, runOfDeployment } from '../ci/evidence/commit-evidence.store.ts'
-import { policyHash } from '../compliance/policies/policy.store.ts'
+import { policyHash } from '../compliance/policies/policy-version.store.ts'
 import type { Db } from '../platform/db/sql.ts'
 import type { DeploymentKey } from './deployment-state.ts'
 import type { PromotedDeployment, PromotionPath } from './promotion.ts'

@@ -1,5 +1,6 @@
 import type { Clock } from '../platform/clock.ts'
 import type { Sql } from '../platform/db/sql.ts'
+import { isDisplayName } from '../platform/display-name.ts'
 import { ApiError } from '../platform/http/errors.ts'
 import { newUuid } from '../platform/ids.ts'
 import { insertOrganization, type Organization } from './organization.store.ts'
@@ -30,17 +31,21 @@ export async function createOrganization(
 const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/
 const NAME_CHARS_MAX = 200
 
+export function isSlug(text: string): boolean {
+  return SLUG.test(text)
+}
+
 /** Validates the short name that commands use. Throws 400. */
 function requireSlug(slug: string): string {
-  if (SLUG.test(slug)) return slug
+  if (isSlug(slug)) return slug
   throw invalid('A slug must have 1 to 63 lowercase letters, digits and hyphens, and must not start with a hyphen')
 }
 
 /** Trims and validates the display name. Throws 400. */
 export function requireName(name: string): string {
   const trimmed = name.trim()
-  if (trimmed.length >= 1 && trimmed.length <= NAME_CHARS_MAX) return trimmed
-  throw invalid(`A name must have 1 to ${NAME_CHARS_MAX} characters`)
+  if (isDisplayName(trimmed, NAME_CHARS_MAX)) return trimmed
+  throw invalid(`A name must have 1 to ${NAME_CHARS_MAX} characters, and no control characters`)
 }
 
 function invalid(message: string): ApiError {

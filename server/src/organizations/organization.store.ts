@@ -31,12 +31,34 @@ export async function findOrganizationById(db: Db, id: string): Promise<Organiza
   return row ?? null
 }
 
+/** Whether an organization contains example data. */
+export async function isDemo(db: Db, id: string): Promise<boolean> {
+  const [row] = await db<{ is_demo: boolean }[]>`
+    select is_demo
+    from organizations
+    where id = ${id}`
+  return row?.is_demo ?? false
+}
+
 export async function listOrganizations(db: Db): Promise<Organization[]> {
   return db<Organization[]>`
     select id, slug, name, plan
     from organizations
     order by slug
     limit ${ORGANIZATIONS_LISTED_MAX}`
+}
+
+export async function updateOrganizationName(db: Db, id: string, name: string): Promise<void> {
+  await db`
+    update organizations
+    set name = ${name}
+    where id = ${id}`
+}
+
+export async function isOnlyOrganization(db: Db, id: string): Promise<boolean> {
+  const [row] = await db<[{ found: boolean }]>`
+    select exists (select from organizations where id <> ${id}) as found`
+  return !row.found
 }
 
 /** Changes the plan and returns the organization, or null if no organization has this slug. */
@@ -47,4 +69,20 @@ export async function updatePlan(db: Db, slug: string, plan: string): Promise<Or
     where slug = ${slug}
     returning id, slug, name, plan`
   return row ?? null
+}
+
+/** The organization of the example data, if there is one. */
+export async function findDemoOrganization(db: Db): Promise<Organization | null> {
+  const [row] = await db<Organization[]>`
+    select id, slug, name, plan
+    from organizations
+    where is_demo`
+  return row ?? null
+}
+
+export async function markAsDemo(db: Db, id: string): Promise<void> {
+  await db`
+    update organizations
+    set is_demo = true
+    where id = ${id}`
 }

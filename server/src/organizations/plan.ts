@@ -90,6 +90,13 @@ export function requireKnownPlan(plans: Plans, name: string): string {
   )
 }
 
+/** The plan of a stored organization. */
+export function planOf({ slug, plan: name }: { slug: string; plan: string }, plans: Plans): Plan {
+  const plan = plans.get(name)
+  if (!plan) throw new Error(`The plan ${name} of the organization ${slug} does not exist.`)
+  return plan
+}
+
 /** The oldest creation time within the data retention of a plan. */
 export function retainedSince(plan: Plan, now: Date): Date {
   return new Date(now.getTime() - plan.retention_days * DAY_MS)

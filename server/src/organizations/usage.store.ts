@@ -1,4 +1,4 @@
-import type { Tx } from '../platform/db/sql.ts'
+import type { Db, Tx } from '../platform/db/sql.ts'
 
 /** What a plan may limit per month. */
 type Metric = 'ci_runs' | 'artifact_bytes'
@@ -20,4 +20,15 @@ export async function useMonthly(tx: Tx, orgId: string, { metric, amount, month,
     where usage.used + excluded.used <= ${max}
     returning used`
   return rows.length === 1
+}
+
+/** What the organization has used in a month of a limited metric; 0 if nothing was counted. */
+export async function findMonthlyUse(db: Db, orgId: string, metric: Metric, month: Date): Promise<number> {
+  const [row] = await db<{ used: number }[]>`
+    select used
+    from monthly_usage
+    where org_id = ${orgId}
+      and month = ${month}
+      and metric = ${metric}`
+  return Number(row?.used ?? 0)
 }

@@ -41,6 +41,17 @@ export async function findById(db: Db, orgId: string, provider: string, id: stri
   return row ?? null
 }
 
+/** The host of a linked repository. */
+export async function findHost(db: Db, orgId: string, provider: string, id: string): Promise<string | null> {
+  const [row] = await db<{ host: string }[]>`
+    select host
+    from repositories
+    where org_id = ${orgId}
+      and provider = ${provider}
+      and id = ${id}`
+  return row?.host ?? null
+}
+
 /** Lists the providers with linked repositories of this owner. */
 export async function findProvidersOfOwner(db: Db, orgId: string, owner: string): Promise<string[]> {
   const rows = await db<{ provider: string }[]>`

@@ -88,6 +88,16 @@ export async function listRepositories(db: Db, orgId: string): Promise<ListedRep
     limit ${REPOSITORIES_LISTED_MAX}`
 }
 
+/** SQL: the repositories that are not deleted, with what their code hosts say about them. */
+export function presentRepositories(db: Db, orgId: string) {
+  return db`
+    select provider, id, full_name, tracked_branch, connection_id is not null as connected, private, archived, html_url,
+      created_at
+    from repositories
+    where org_id = ${orgId}
+      and deleted_at is null`
+}
+
 function listedColumns(db: Db) {
   return db`
     provider, id, host, full_name, tracked_branch, created_at, connection_id is not null as connected, archived, private,

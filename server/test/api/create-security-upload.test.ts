@@ -58,6 +58,7 @@ test('201 with a pending upload whose every field is there', async () => {
     truncated: false,
     warnings: [],
     error: null,
+    created_by: { type: 'api_key', id: caller.keyId, name: 'test key' },
   })
 })
 

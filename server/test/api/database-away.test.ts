@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { revokeApiKey } from '../../src/access/api-keys/manage-access.ts'
 import { createApp } from '../../src/app.ts'
+import { OPERATOR } from '../../src/audit/audit.store.ts'
 import { openServices } from '../../src/open-services.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { type Answer, startTestApi, type TestApi } from '../support/api.ts'
@@ -51,7 +52,7 @@ test('a key that is revoked after the database was unreachable is refused at onc
   await plug.pull()
   await plug.push()
   await untilNot(503, () => cut.request('GET', '/v1/runs', key))
-  await revokeApiKey(api.services, keyId)
+  await revokeApiKey(api.services, { org_id: null, id: keyId }, OPERATOR)
   const { status } = await untilNot(200, () => cut.request('GET', '/v1/runs', key))
   assert.equal(status, 401)
 })

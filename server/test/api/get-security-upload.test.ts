@@ -116,7 +116,13 @@ const UNREADABLE: [
 ][] = [
   ['text', 'not json', {}, /not JSON/, null],
   ['broken JSON', '{"version":"2.1.0","runs":[', {}, /JSON/, 'sarif'],
-  ['JSON of no known kind', { a: 1 }, {}, /^The file is JSON, but not SARIF, CycloneDX or SPDX\.$/, null],
+  [
+    'JSON of no known kind',
+    { a: 1 },
+    {},
+    /^The file is JSON, but not SARIF, CycloneDX, SPDX, OpenVEX or CSAF\.$/,
+    null,
+  ],
   [
     'SARIF 2.0.0',
     { version: '2.0.0', runs: [] },

@@ -54,6 +54,17 @@ test('status returns only results with that status', async () => {
   for (const status of STATUSES) assert.deepEqual(await listIds(caller, `?status=${status}`), [status])
 })
 
+test('policy_id and repository return only the results of that policy and of that repository', async () => {
+  const caller = await api.caller()
+  await insertResult(caller, { id: 'a', policy_id: 'one', repository: 'acme/api' })
+  await insertResult(caller, { id: 'b', policy_id: 'one', repository: 'acme/web' })
+  await insertResult(caller, { id: 'c', policy_id: 'two', repository: 'acme/web' })
+  assert.deepEqual((await listIds(caller, '?policy_id=one')).toSorted(), ['a', 'b'])
+  assert.deepEqual((await listIds(caller, '?repository=acme/web')).toSorted(), ['b', 'c'])
+  assert.deepEqual(await listIds(caller, '?policy_id=one&repository=acme/web'), ['b'])
+  assert.deepEqual(await listIds(caller, '?policy_id=one&status=passing'), [])
+})
+
 test('no other status can be stored', async () => {
   const caller = await api.caller()
   await assert.rejects(insertResult(caller, { status: 'pass', evaluated_at: NOW }), /compliance_results_status_check/)

@@ -32,6 +32,7 @@ const MEANT: DeploymentFilter = {
   repository_full_name: 'acme/web',
   workflow_name: 'Deploy',
   workflow_path: '.ci/deploy.yml',
+  pipeline_run_id: 'run_meant',
 }
 
 async function copyDeployments(copies: number): Promise<void> {
@@ -59,6 +60,7 @@ const CASES: [index: string, filter: DeploymentFilter][] = [
   ['deployments_by_repository', { repository_full_name: 'acme/web' }],
   ['deployments_by_workflow', { workflow_name: 'Deploy' }],
   ['deployments_by_workflow_path', { workflow_path: '.ci/deploy.yml' }],
+  ['deployments_by_run', { pipeline_run_id: 'run_meant' }],
 ]
 for (const [index, filter] of CASES) {
   test(`a page of deployments filtered by ${Object.keys(filter)[0] ?? 'nothing'} reads only its own rows through ${index}`, async () => {

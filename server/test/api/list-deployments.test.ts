@@ -58,6 +58,7 @@ const FILTERS: [parameter: string, column: string, value: string, others: string
   ['repository', 'repository_full_name', 'acme/api', ['Acme/api', 'acme/api2', 'acme/_pi']],
   ['workflow', 'workflow_name', 'Deploy & run', ['deploy & run', 'Deploy']],
   ['workflow_path', 'workflow_path', '.ci/deploy.yml', ['.ci/deploy.yaml', 'deploy.yml']],
+  ['run_id', 'pipeline_run_id', 'gh_run_1', ['gh_run_10', 'gh_run_']],
 ]
 
 for (const [parameter, column, value, others] of FILTERS) {

@@ -91,6 +91,8 @@ test('every field of a raw finding', async () => {
     dismissed_by_name: null,
     dismissed_at: at,
     dismissal_source: 'report',
+    dismissal_expires_at: null,
+    triage_id: null,
     intel: {
       canonical_id: null,
       kev: null,

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { assertError, assertInvalid } from '../support/assert-error.ts'
-import { listIssues } from '../support/issues.ts'
+import { bom, listIssues } from '../support/issues.ts'
 import type { Json } from '../support/json.ts'
 import { insertIssues } from '../support/many-issues.ts'
 import { uploadReport } from '../support/reports.ts'
@@ -37,6 +37,9 @@ function expected({ sort = 'newest', ...filters }: Query): string[] {
     status: (issue, value) => issue.status === value,
     kind: (issue, value) => issue.kind === value,
     kev: (issue, value) => threatOf(issue).kev === (value === 'true'),
+    urgent: (issue, value) =>
+      (['critical', 'high'].includes(issue.severity) || threatOf(issue).kev) === (value === 'true'),
+    created_since: ({ id }, value) => createdAt(id) >= Date.parse(value),
     epss_min: (issue, value) => threatOf(issue).epss >= Number(value),
     repository: (issue, value) => issue.repository === value,
     provider: (issue, value) => issue.provider === value,
@@ -52,6 +55,11 @@ function expected({ sort = 'newest', ...filters }: Query): string[] {
     .filter((issue) => Object.entries(filters).every(([name, value]) => holds[name]?.(issue, value)))
     .sort((a, b) => placeOf(b) - placeOf(a))
     .map(({ id }) => id)
+}
+
+/** The time in a version 7 UUID, in Unix milliseconds. */
+function createdAt(id: string): number {
+  return Number.parseInt(id.replace('-', '').slice(0, 12), 16)
 }
 
 function page(query: Query) {
@@ -85,6 +93,8 @@ const FILTERS: [name: string, value: string][] = [
   ['kind', 'license'],
   ['kev', 'true'],
   ['kev', 'false'],
+  ['urgent', 'true'],
+  ['urgent', 'false'],
   ['epss_min', '0'],
   ['epss_min', '0.02'],
   ['epss_min', '1'],
@@ -103,6 +113,13 @@ for (const [name, value] of FILTERS) {
   })
 }
 
+test('created_since shows the issues from that time on, in every order', async () => {
+  const times = all.map(({ id }) => createdAt(id)).sort()
+  const created_since = new Date(times[300] as number).toISOString()
+  for (const sort of ['newest', 'severity', 'epss'])
+    assert.deepEqual(await walk({ created_since, sort }, 70), expected({ created_since, sort }), sort)
+})
+
 test('all filters and orders work together, and page by page they show each issue once', async () => {
   const some = <Value>(values: Value[]) => fc.option(fc.constantFrom(...values), { nil: undefined })
   const queries = fc.record({
@@ -110,6 +127,7 @@ test('all filters and orders work together, and page by page they show each issu
     status: some(['open', 'fixed', 'dismissed']),
     kind: some(['code', 'dependency', 'secret']),
     kev: some(['true', 'false']),
+    urgent: some(['true', 'false']),
     epss_min: some(['0', '0.004', '0.3']),
     repository: some(['acme/large-0', 'acme/small']),
     provider: some(['github', 'gitlab']),
@@ -178,4 +196,54 @@ test('an issue that is made while a client pages by severity is not seen, and no
     [...first.body.data, ...rest.body.data].map(({ id }) => id),
     ids,
   )
+})
+
+test('a vulnerability is found by each of its ids and aliases, and a package by its name and package URL', async () => {
+  const owner = await api.caller()
+  const send = (tool: string, purl: string, id: string, category: string) =>
+    uploadReport(api, owner, bom(tool, purl, [{ id }]), { category })
+  await send('Grype', 'pkg:npm/lodash@4.17.20', 'GHSA-35jh-r3h4-6jhm', 'one')
+  await send('Grype', 'pkg:pypi/Foo_Bar@1.0', 'DEBIAN-CVE-2021-23337', 'two')
+  await send('Grype', 'pkg:pypi/Foo_Bar@2.0', 'CVE-2024-2222', 'three')
+  await api.services.sql`
+    insert into vulnerability_aliases (id, canonical_id)
+    select id, 'CVE-2021-23337' from unnest(array['GHSA-35jh-r3h4-6jhm', 'CVE-2021-23337']) id`
+  const namesOf = async (query: Query) =>
+    (await listIssues(api, owner, query)).map((issue) => `${issue.package_name} ${issue.vuln_ids}`).sort()
+  const lodash = 'lodash GHSA-35jh-r3h4-6jhm'
+  const [debian, other] = ['Foo_Bar DEBIAN-CVE-2021-23337', 'Foo_Bar CVE-2024-2222']
+  assert.deepEqual(await namesOf({ vulnerability: 'ghsa-35jh-r3h4-6jhm' }), [lodash])
+  assert.deepEqual(await namesOf({ vulnerability: 'DEBIAN-CVE-2021-23337' }), [debian, lodash].sort())
+  assert.deepEqual(await namesOf({ vulnerability: 'CVE-2024-3' }), [])
+  for (const sort of ['newest', 'severity', 'epss']) {
+    assert.deepEqual(await namesOf({ package: 'foo-bar', sort }), [other, debian].sort())
+    assert.deepEqual(await namesOf({ package: 'pkg:pypi/foo_bar', sort }), [other, debian].sort())
+    assert.deepEqual(await namesOf({ package: 'Foo.Bar', vulnerability: 'cve-2024-2222', sort, status: 'open' }), [
+      other,
+    ])
+    assert.deepEqual(await namesOf({ package: 'foo-bar', sort, status: 'fixed' }), [])
+  }
+})
+
+test('the pages of a vulnerability are those of the whole list', async () => {
+  const owner = await api.caller()
+  for (const [at, severity] of ['low', 'high', 'medium', 'high', 'info'].entries()) {
+    api.clock.advance(1000)
+    await uploadReport(api, owner, bom('Grype', `pkg:npm/package-${at}@1.0.0`, [{ id: 'CVE-2024-7', severity }]), {
+      category: `${at}`,
+    })
+  }
+  for (const sort of ['newest', 'severity', 'epss']) {
+    const query = { vulnerability: 'CVE-2024-7', sort }
+    const whole = (await listIssues(api, owner, query)).map(({ id }) => id)
+    const paged: string[] = []
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const parameters = new URLSearchParams({ ...query, limit: '2', ...(cursor && { cursor }) })
+      const { body } = await api.request('GET', `/v1/security/issues?${parameters}`, { key: owner.key })
+      paged.push(...body.data.map(({ id }: Json) => id))
+      cursor = body.next_cursor
+    }
+    assert.equal(whole.length, 5)
+    assert.deepEqual(paged, whole)
+  }
 })

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from '../../src/platform/http/lists.ts'
 import { lowestUuidAt } from '../../src/platform/ids.ts'
+import { packageBuckets } from '../../src/security/issues/grouping/bucket.ts'
 import type { IssueSelection } from '../../src/security/issues/issue-facet.store.ts'
 import { listIssues } from '../../src/security/issues/issue-list.store.ts'
 import { selectRepositories } from '../../src/security/repositories/select-repositories.ts'
@@ -27,7 +28,7 @@ after(() => api?.close())
 
 const ALL: IssueSelection = {
   ...{ repositoryNos: null, provider: null, severity: null, status: null, kind: null },
-  ...{ kev: null, epssMin: null, sort: 'newest' },
+  ...{ kev: null, urgent: null, epssMin: null, vulnIds: null, buckets: null, sort: 'newest' },
 }
 
 /** How one page reads the issues, through the statement that the route sends. */
@@ -62,6 +63,7 @@ const FACETED: [title: string, selection: Partial<IssueSelection>][] = [
   ['by status', { status: 'open' }],
   ['by kind', { kind: 'secret' }],
   ['by KEV', { kev: true }],
+  ['of urgent issues', { urgent: true }],
   ['by all of them', { severity: 'low', status: 'fixed', kind: 'dependency', kev: false }],
   ['sorted by severity', { sort: 'severity' }],
 ]
@@ -123,5 +125,24 @@ test('with a least EPSS score it reads what an index by score has, where few are
   for (const scan of await scansOf({ epssMin: 0.5 })) {
     assert.match(scan['Index Name'] ?? '', /^security_issues_(by_epss|pkey)$/)
     assert.equal(scan['Rows Removed by Filter'] ?? 0, 0)
+  }
+})
+
+test('of a vulnerability or a package it reads only their issues, in every order', async () => {
+  const name = 'made-package'
+  const { sql } = api.services
+  await sql`
+    update security_issues
+    set bucket = decode(${packageBuckets(name)[0] as string}, 'hex')
+    where vuln_ids && array['CVE-2024-100', 'CVE-2024-200']`
+  for (const sort of ['newest', 'severity', 'epss'] as const) {
+    for (const scan of await scansOf({ vulnIds: ['CVE-2024-100', 'GHSA-1'], sort })) {
+      assert.match(scan['Index Name'] ?? 'security_issues_by_vulnerability', /by_vulnerability|pkey/)
+      assert.ok(scan['Actual Rows'] <= 1, `${scan['Actual Rows']} rows`)
+    }
+    for (const scan of await scansOf({ buckets: packageBuckets(name), sort })) {
+      assert.match(scan['Index Name'] ?? '', /by_bucket|pkey/)
+      assert.ok(scan['Actual Rows'] <= 2, `${scan['Actual Rows']} rows`)
+    }
   }
 })

@@ -96,6 +96,8 @@ test('every field of an issue of two members by two scanners', async () => {
     dismiss_comment: null,
     dismissed_by_name: null,
     dismissed_at: null,
+    dismissal_source: null,
+    dismissal_expires_at: null,
     updated_at: last,
     intel: (await listFindings(api, caller))[0].intel,
   })

@@ -62,7 +62,17 @@ async function selectionOf({ repository, provider, ...filters }: Filter): Promis
   const query = { ...(repository && { repository }), ...(provider && { provider }) }
   return {
     ...(await selectRepositories(api.services.sql, caller.orgId, query)),
-    ...{ severity: null, status: null, kind: null, kev: null, epssMin: null, sort: 'newest' },
+    ...{
+      severity: null,
+      status: null,
+      kind: null,
+      kev: null,
+      urgent: null,
+      epssMin: null,
+      vulnIds: null,
+      buckets: null,
+      sort: 'newest',
+    },
     ...filters,
   }
 }

@@ -42,6 +42,21 @@ describe('PUT /storage/objects', { timeout: 30_000 }, () => {
     assert.deepEqual(await incomingFiles(server.directory), [])
   })
 
+  test('a page of another origin may send the file, and read why it is refused', async () => {
+    const bytes = Buffer.from('from a page')
+    const address = await slot(bytes)
+    const asked = await fetch(address.url, {
+      method: 'OPTIONS',
+      headers: { origin: 'http://localhost', 'access-control-request-method': 'PUT' },
+    })
+    assert.equal(asked.status, 204)
+    assert.equal(asked.headers.get('access-control-allow-methods'), 'PUT')
+    const allowed = asked.headers.get('access-control-allow-headers')?.split(', ') ?? []
+    for (const name of Object.keys(address.headers)) assert.ok(allowed.includes(name.toLowerCase()), name)
+    for (const response of [asked, await send(address, bytes), await send({ ...address, headers: {} }, bytes)])
+      assert.equal(response.headers.get('access-control-allow-origin'), '*')
+  })
+
   test('the slot names exactly two headers, as the specification writes them', async () => {
     const { headers } = await slot(Buffer.from('hello'))
     assert.deepEqual(headers, {

@@ -3,13 +3,12 @@ import { after, before, beforeEach, test } from 'node:test'
 import { COMMAND_LINE } from '../../src/audit/audit.store.ts'
 import type { HostAlert } from '../../src/codehosts/host-alert.ts'
 import type { HostSource } from '../../src/codehosts/host-event.ts'
-import { newUuid } from '../../src/platform/ids.ts'
 import { applyAlert } from '../../src/security/alerts/apply-alert.ts'
-import { type DismissRequest, dismissAlert, settleDismissal } from '../../src/security/alerts/dismiss-alert.ts'
+import { type DismissRequest, dismissAlert, settleDismissal } from '../../src/security/alerts/decide-alerts.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { type FakeAnswers, fakeCodeHost } from '../support/fake-client.ts'
 import { listFindings } from '../support/findings.ts'
-import { applyAlerts, codeAlert, connect, listAlerts } from '../support/host-alerts.ts'
+import { applyAlerts, codeAlert, connect, listAlerts, newestCall } from '../support/host-alerts.ts'
 import { hostAccount } from '../support/host-objects.ts'
 import { drainQueue } from '../support/queue.ts'
 
@@ -46,7 +45,8 @@ async function dismiss(request: Partial<DismissRequest> = {}) {
 }
 
 /** The call of the dismissal ends, and the host then states this. */
-async function end(outcome: 'done' | 'refused' | 'failed', stated: HostAlert, callId = newUuid(api.clock.now())) {
+async function end(outcome: 'done' | 'refused' | 'failed', stated: HostAlert, call_id?: string) {
+  const callId = call_id ?? (await newestCall(api, caller))
   answers.readAlert = async () => stated
   const call = { org_id: caller.orgId, call_id: callId, subject_type: 'alert', subject_id: ID, outcome }
   await settleDismissal(api.services, call)
@@ -141,7 +141,7 @@ test("the host's own state may arrive before the call has ended", async () => {
 
 test('an alert that is reopened at the host is open, and can be dismissed again', async () => {
   await dismiss()
-  const firstCall = newUuid(api.clock.now())
+  const firstCall = await newestCall(api, caller)
   await end('done', accepted(), firstCall)
   const reopened = codeAlert({ updated_at: LAST })
   await applyAlerts(api, source, reopened)

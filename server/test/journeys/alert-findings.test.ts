@@ -68,6 +68,8 @@ test('an alert is a finding of origin alert with the place, times and links of t
     dismissed_by_name: null,
     dismissed_at: null,
     dismissal_source: null,
+    dismissal_expires_at: null,
+    triage_id: null,
   })
   const [alert] = await listAlerts(api, caller)
   assert.deepEqual([alert.issue_id, alert.grouping_code], [issue_id, 'single'])

@@ -47,7 +47,7 @@ const apply = (change: InstallationEvent['change'], about: HostInstallation, mor
   )
 const statuses = async (orgId = caller.orgId) =>
   (await listConnections(api.services.sql, orgId)).map(({ connection }) => connection.status)
-const waiting = async () => (await listWaiting(api.services.sql)).map(({ id }) => id)
+const waiting = async () => (await listWaiting(api.services.sql, null)).map(({ id }) => id)
 const actions = async (orgId = caller.orgId) =>
   (
     await api.services.sql`select action, principal_type from audit_entries where org_id = ${orgId} order by action`
@@ -113,8 +113,8 @@ test('an account that was installed anew replaces its older connection', async (
 
 test('a disconnected account can be connected again, as a new connection, by another organization too', async () => {
   const first = await connect()
-  await disconnect(api.services, first.id, COMMAND_LINE)
-  await assert.rejects(disconnect(api.services, first.id, COMMAND_LINE), /is already removed/)
+  await disconnect(api.services, { id: first.id }, COMMAND_LINE)
+  await assert.rejects(disconnect(api.services, { id: first.id }, COMMAND_LINE), /is already removed/)
   assert.deepEqual(await waiting().then((ids) => ids.includes(there.id)), true)
   const other = await api.caller()
   const second = await connect(other.orgId)
@@ -126,15 +126,15 @@ test('a disconnected account can be connected again, as a new connection, by ano
 test('a disconnected account keeps its repositories with their names, outside of the connection', async () => {
   const { id } = await connect()
   await rememberShop(id)
-  await disconnect(api.services, id, COMMAND_LINE)
+  await disconnect(api.services, { id }, COMMAND_LINE)
   assert.deepEqual(await shop(), { full_name: `${there.account.login}/shop`, connection_id: null })
 })
 
 test('an installation that does not exist, and an id that is none, are refused', async () => {
   await assert.rejects(connect(caller.orgId, '999999'), { status: 404 })
   await assert.rejects(connect(caller.orgId, 'a b'), { status: 400 })
-  await assert.rejects(disconnect(api.services, 'x', COMMAND_LINE), { status: 400 })
-  await assert.rejects(disconnect(api.services, caller.orgId, COMMAND_LINE), { status: 404 })
+  await assert.rejects(disconnect(api.services, { id: 'x' }, COMMAND_LINE), { status: 400 })
+  await assert.rejects(disconnect(api.services, { id: caller.orgId }, COMMAND_LINE), { status: 404 })
 })
 
 test('while the host cannot be reached, an installation is connected as its webhook described it', async () => {
@@ -153,7 +153,7 @@ test('an installation that nobody connected is listed as waiting until it is con
   const unseen = installation()
   await noteInstallation(api.services.sql, { ...GITHUB, id: unseen.id }, api.clock.now())
   await apply('created', there)
-  const listed = await listWaiting(api.services.sql)
+  const listed = await listWaiting(api.services.sql, null)
   const [named, described] = [unseen.id, there.id].map((id) => listed.find((one) => one.id === id))
   assert.deepEqual([named?.account, named?.status], [null, 'waiting'])
   assert.deepEqual([described?.account, described?.repositories], [there.account, 'all'])

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, beforeEach, test } from 'node:test'
 import fc from 'fast-check'
+import { COMMAND_LINE } from '../../src/audit/audit.store.ts'
 import { applyDeliveriesJob } from '../../src/codehosts/deliveries/apply-deliveries.job.ts'
 import { releaseDeliveries } from '../../src/codehosts/deliveries/apply-delivery.ts'
 import { summarizeDeliveries } from '../../src/codehosts/deliveries/delivery.store.ts'
@@ -212,16 +213,16 @@ test('a deadlock is tried again at once', async () => {
 test('a settled delivery can be replayed while its payload is kept', async () => {
   await connect()
   const id = await send(1, 'again')
-  await assert.rejects(replayDelivery(api.services, id), /has not been applied yet/)
-  await assert.rejects(replayDelivery(api.services, 'x'), { status: 404 })
+  await assert.rejects(replayDelivery(api.services, { id }, COMMAND_LINE), /has not been applied yet/)
+  await assert.rejects(replayDelivery(api.services, { id: 'x' }, COMMAND_LINE), { status: 404 })
   await applyAll()
-  await replayDelivery(api.services, id)
+  await replayDelivery(api.services, { id }, COMMAND_LINE)
   await applyAll()
   assert.equal((await listApplied(api.services.sql)).length, 2)
 
   const failed = await send(2, 'failed', { unfit: true })
   await applyAll()
-  await replayDelivery(api.services, failed)
+  await replayDelivery(api.services, { id: failed }, COMMAND_LINE)
   assert.equal(await statusOf(failed), 'received')
   await applyAll()
   assert.equal(await statusOf(failed), 'failed')
@@ -230,7 +231,7 @@ test('a settled delivery can be replayed while its payload is kept', async () =>
   await expireDeliveries.run(api.services, {})
   assert.equal((await deliveryOf(id)).has_payload, false)
   assert.equal((await deliveryOf(failed)).has_payload, true)
-  await assert.rejects(replayDelivery(api.services, id), /payload of the delivery has expired/)
+  await assert.rejects(replayDelivery(api.services, { id }, COMMAND_LINE), /payload of the delivery has expired/)
   api.clock.advance(76 * DAY_MS + 1)
   await expireDeliveries.run(api.services, {})
   assert.equal((await api.services.sql`select from codehost_deliveries`).length, 0)

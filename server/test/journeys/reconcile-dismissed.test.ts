@@ -4,6 +4,7 @@ import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { listFindings, rowVersions } from '../support/findings.ts'
 import { uploadReport } from '../support/reports.ts'
 import { sarif, sarifResult } from '../support/sarif.ts'
+import { dismissAll } from '../support/triage.ts'
 
 let api: TestApi
 let caller: Caller
@@ -29,14 +30,8 @@ async function report(results: unknown[], options: Record<string, unknown> = {})
 const only = async () => (await listFindings(api, caller))[0]
 const suppressed = (status?: string) => sarifResult('a', 1, { suppressions: [{ kind: 'external', status }] })
 
-/** What the service's own dismissal writes. */
-async function dismiss(): Promise<void> {
-  await api.services.sql`
-    update findings
-    set state = 'dismissed', dismissal_source = 'shiplock', dismiss_reason = 'wont_fix', dismiss_comment = 'known',
-      dismissed_by_name = 'Kim', dismissed_at = ${api.clock.now()}
-    where org_id = ${caller.orgId}`
-}
+const dismiss = () =>
+  dismissAll(api, caller.orgId, { reason: 'wont_fix', comment: 'known', by: { id: null, name: 'Kim' } })
 
 test('a suppressed result arrives dismissed, counts as finding and is no new issue', async () => {
   const { counts } = await report([suppressed('accepted')])

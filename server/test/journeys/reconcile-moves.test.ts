@@ -6,6 +6,7 @@ import { countStates, listFindings, rowVersions } from '../support/findings.ts'
 import type { Json } from '../support/json.ts'
 import { uploadReport } from '../support/reports.ts'
 import { type Placed, sarif, placedResult as shown } from '../support/sarif.ts'
+import { dismissAll } from '../support/triage.ts'
 
 let api: TestApi
 let caller: Caller
@@ -102,10 +103,7 @@ test('of two equal findings in a file, one can move and the other stay', async (
 
 test("a person's dismissal moves with the finding", async () => {
   await report([shown({ snippet: 'eval(x)' })])
-  await api.services.sql`
-    update findings
-    set state = 'dismissed', dismissal_source = 'shiplock', dismissed_at = ${api.clock.now()}
-    where org_id = ${caller.orgId}`
+  await dismissAll(api, caller.orgId)
   assert.deepEqual(await report([shown({ file: 'b.ts', snippet: 'eval(x)' })]), { ...NOTHING, updated: 1 })
   assert.deepEqual(await countStates(api, caller), { dismissed: 1 })
 })

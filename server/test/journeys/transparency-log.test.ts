@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { after, beforeEach, test } from 'node:test'
 import { scheduledJobs } from '../../src/jobs.ts'
 import { openSql } from '../../src/platform/db/sql.ts'
+import { SeededRandom } from '../../src/platform/seeded-random.ts'
 import { findNewestCheckpoint, listCheckpoints } from '../../src/provenance/log/log.store.ts'
 import { addLogEntry, hasPendingEntries, listEntries } from '../../src/provenance/log/log-entry.store.ts'
 import { openLogKey } from '../../src/provenance/log/open-log-key.ts'
@@ -15,7 +16,6 @@ import { addLogEntries, logEntry } from '../support/log-entries.ts'
 import { logLines } from '../support/log-lines.ts'
 import { extendsLog, includes, openCheckpoint } from '../support/log-reader.ts'
 import { plansOf } from '../support/query-plans.ts'
-import { SeededRandom } from '../support/seeded-random.ts'
 
 const PROGRAM = new URL('../support/sequencer-program.ts', import.meta.url).pathname
 const WAITS_MS_MAX = 60_000

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, afterEach, before, beforeEach, test } from 'node:test'
 import { revokeTrust } from '../../src/access/oidc-trusts/trusts/manage-trusts.ts'
 import { insertTrust } from '../../src/access/oidc-trusts/trusts/trust.store.ts'
+import { OPERATOR } from '../../src/audit/audit.store.ts'
 import { ApiError } from '../../src/platform/http/errors.ts'
 import { newUuid } from '../../src/platform/ids.ts'
 import { type Answer, startTestApi, type TestApi } from '../support/api.ts'
@@ -27,6 +28,7 @@ after(async () => {
 })
 
 const newOrganization = async () => (await api.caller()).orgId
+const revoke = (id: string) => revokeTrust(api.services, { org_id: null, id }, OPERATOR)
 const token = (overrides = {}) => issuer.sign(githubClaims(api, overrides))
 
 function post(key: string, on = api): Promise<Answer> {
@@ -53,14 +55,14 @@ test('a trust is refused where a trust of another organization could match the s
   await createTrust(api, one, { issuer: issuer.url, conditions: { repository: 'acme/*' } })
   await createTrust(api, other, { issuer: issuer.url, conditions: { repository: 'other/*' } })
 
-  await revokeTrust(api.services, first.id)
+  await revoke(first.id)
   await assert.rejects(createTrust(api, other, { issuer: issuer.url }), isConflict)
 })
 
 test('an expired or revoked trust does not compete', async () => {
   const [one, other] = [await newOrganization(), await newOrganization()]
   const { id } = await createTrust(api, one, { issuer: issuer.url })
-  await revokeTrust(api.services, id)
+  await revoke(id)
   await createTrust(api, other, { issuer: issuer.url, lifetimeMs: 1000 })
   await assert.rejects(createTrust(api, one, { issuer: issuer.url }), isConflict)
   api.clock.advance(1000)
@@ -107,6 +109,7 @@ test('401 for a token that trusts of two organizations match, and for a token of
       conditions: { repository_owner: 'acme' },
       scopes: ['write:ci'],
       created_by: 'test',
+      created_by_user_id: null,
       created_at: api.clock.now(),
       expires_at: null,
     }),
@@ -137,10 +140,10 @@ test('tokens of a revoked trust are refused within a second on every server, als
   const { id } = await createTrust(api, await newOrganization(), { issuer: issuer.url })
   const key = await token()
   for (const on of [api, beside]) assert.equal((await post(key, on)).status, 201)
-  const revoked = await revokeTrust(api.services, id)
+  const revoked = await revoke(id)
   for (const on of [api, beside]) await untilStatus(on, key, 401)
   api.clock.advance(5000)
-  assert.deepEqual((await revokeTrust(api.services, id)).revoked_at, revoked.revoked_at)
+  assert.deepEqual((await revoke(id)).revoked_at, revoked.revoked_at)
 })
 
 test('a token and a trust are refused from the moment they expire, even if they were just used', async () => {
@@ -169,8 +172,8 @@ test('last_used_at is stored to the minute, and creation and revocation are audi
     seen = row?.last_used_at
   }
   assert.deepEqual(seen, minute)
-  await revokeTrust(api.services, id)
-  await revokeTrust(api.services, id)
+  await revoke(id)
+  await revoke(id)
   const entries = await api.services.sql`
     select action
     from audit_entries

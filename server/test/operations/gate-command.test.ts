@@ -40,7 +40,8 @@ test('gate create, list and delete print gates', async () => {
   const created = await json(
     ...create('--name', 'EU', '--environment', 'eu-*', ...all, '--policy', 'tested', '--policy', 'scanned'),
   )
-  const { id, created_at, ...rest } = created
+  const { id, created_at, updated_at, ...rest } = created
+  assert.equal(updated_at, created_at)
   assert.match(id, /^[0-9a-f-]{36}$/)
   assert.ok(Date.parse(created_at))
   assert.deepEqual(rest, {
@@ -52,6 +53,7 @@ test('gate create, list and delete print gates', async () => {
     allow_api_keys: true,
     allow_run_creator: true,
     policies: ['tested', 'scanned'],
+    version: 1,
   })
   assert.deepEqual(await json('gate', 'list', '--org', 'default'), [created])
   assert.deepEqual(await json('gate', 'delete', id), { id, name: 'EU' })
@@ -63,10 +65,11 @@ test('by default, a gate covers every repository and branch and requires one app
   const {
     id,
     created_at: _,
+    updated_at: __,
     ...gate
   } = await json(...create('--name', 'plain', '--environment', 'qa', '--refuse-run-creator'))
   const covers = { environment: 'qa', repository: null, branch: null }
-  const asks = { required_approvals: 1, allow_api_keys: false, allow_run_creator: false, policies: [] }
+  const asks = { required_approvals: 1, allow_api_keys: false, allow_run_creator: false, policies: [], version: 1 }
   assert.deepEqual(gate, { name: 'plain', ...covers, ...asks })
   await json('gate', 'delete', id)
 })

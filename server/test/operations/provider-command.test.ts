@@ -122,6 +122,7 @@ test('the address of setup shows a form with the manifest, as often as it is loa
     url: base,
     hook_attributes: { url: `${base}/webhooks/github`, active: true },
     redirect_url: `${base}/setup/github/created`,
+    setup_url: `${base}/setup/github/installed`,
     public: false,
     default_permissions: {
       metadata: 'read',

@@ -72,7 +72,7 @@ test('a mistake is reported in one line', async () => {
   for (const [args, code, line] of [
     [['deliveries', '--status', 'lost'], 2, /^--status must be one of received, applied, ignored, failed, not "lost"/m],
     [['deliveries', '--limit', '0'], 2, /^--limit must be an integer from 1 to 1000, not "0"/m],
-    [['replay', 'nothing'], 1, /^There is no delivery with the id "nothing"/m],
+    [['replay', 'nothing'], 1, /^The delivery does not exist\./m],
   ] as const) {
     const ended = await run('provider', ...args)
     assert.equal(ended.code, code, ended.stderr)

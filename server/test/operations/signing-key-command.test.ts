@@ -24,7 +24,7 @@ const json = (...args: string[]) => printedBy(dataDir, ['signing-key', ...args])
 test('signing-key list, rotate and export-public print the keys that the API lists', async () => {
   assert.deepEqual(await json('list', '--org', 'default'), [])
   const first = (await json('export-public', '--org', 'default')).keys[0]
-  assert.deepEqual(Object.keys(first).sort(), ['alg', 'keyid', 'pem'])
+  assert.deepEqual(Object.keys(first).sort(), ['alg', 'created_at', 'keyid', 'pem', 'retired_at'])
 
   const second = await json('rotate', '--org', 'default')
   assert.equal(second.retired_at, null)

@@ -113,10 +113,26 @@ async function untilRefused(): Promise<never> {
   for (;;) await (await fetch(`${running.ready.url}/healthz`, { headers: { connection: 'close' } })).text()
 }
 
-test('the next start keeps the data and creates no second key', async () => {
+test('the next start keeps the data, creates no second key, and prints a setup link while there is no Org admin', async () => {
+  running = await startProgram(dataDir)
+  assert.deepEqual(Object.keys(running.ready), ['url', 'setup'])
+  assert.equal(running.ready.setup.organization, 'default')
+  assert.equal((await runIds()).length, 1)
+})
+
+test('a start prints no setup link once the link was used to make the first Org admin', async () => {
+  const { url, setup } = running.ready
+  assert.ok(setup.link.startsWith(`${url.replace('127.0.0.1', 'localhost')}/join#token=`))
+  const fields = { email: 'ada@example.com', name: 'Ada Lovelace', password: 'a plain but long sentence' }
+  const response = await fetch(`${url}/app/api/links/accept`, {
+    method: 'POST',
+    headers: { origin: url, 'x-shiplock-csrf': '1', 'content-type': 'application/json' },
+    body: JSON.stringify({ token: setup.link.split('#token=')[1], ...fields }),
+  })
+  assert.equal(response.status, 200)
+  await running.stop()
   running = await startProgram(dataDir)
   assert.deepEqual(Object.keys(running.ready), ['url'])
-  assert.equal((await runIds()).length, 1)
 })
 
 test('after kill -9, the next start recovers everything that was confirmed', async () => {

@@ -46,7 +46,8 @@ test('the first key is made when it is needed: P-256, with the SHA-256 of its DE
   assert.equal(status, 200)
   const [only, ...others] = body.data.keys
   assert.deepEqual(others, [])
-  assert.deepEqual(Object.keys(only).sort(), ['alg', 'keyid', 'pem'])
+  assert.deepEqual(Object.keys(only).sort(), ['alg', 'created_at', 'keyid', 'pem', 'retired_at'])
+  assert.deepEqual([only.created_at, only.retired_at], [api.clock.now().toISOString(), null])
   assert.equal(only.alg, 'ecdsa-p256-sha256')
   const publicKey = createPublicKey(only.pem)
   assert.equal(publicKey.asymmetricKeyDetails?.namedCurve, 'prime256v1')

@@ -128,7 +128,7 @@ async function placeOf(tx: Tx, row: Row): Promise<{ chain: ChainKey; index: numb
   return { chain: known as ChainKey, index: row.link_index ?? row.index ?? (row.length ?? 1) - 1 }
 }
 
-/** Changes one character of a column as text, or fills a column that is null. */
+/** Changes a number or one character of a text, or fills a column that is null. */
 function changeColumn({ table, column, type }: Column, nth: number, at: number, by: number): Tampering {
   return async (tx) => {
     const row = await pickRow(tx, table, nth)
@@ -137,7 +137,7 @@ function changeColumn({ table, column, type }: Column, nth: number, at: number, 
       select ${tx(column)}::text as text
       from ${tx(table)}
       where ctid = ${row.ctid}::tid`
-    const value = text === null ? (SAMPLES[type] ?? 'x') : changeCharacter(text, at, by)
+    const value = text === null ? (SAMPLES[type] ?? 'x') : changeText(text, type, at, by)
     const changed = await tx.unsafe(
       `update ${table} set ${column} = $1::text::${type} where ctid = $2::tid and ${column} is distinct from $1::text::${type} returning 1`,
       [value, row.ctid],
@@ -151,6 +151,11 @@ const SAMPLES: Record<string, string> = {
   int8: '1',
   timestamptz: '2026-01-01T00:00:00Z',
   bytea: `\\x${'ab'.repeat(32)}`,
+}
+
+/** A number with another character is rarely a number, and rarely one that no other row has. */
+function changeText(text: string, type: string, at: number, by: number): string {
+  return type.startsWith('int') ? String(BigInt(text) + BigInt(by)) : changeCharacter(text, at, by)
 }
 
 function changeCharacter(text: string, at: number, by: number): string {

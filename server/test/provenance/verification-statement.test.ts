@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, before, beforeEach, test } from 'node:test'
-import { COMMAND_LINE } from '../../src/audit/audit.store.ts'
+import { COMMAND_LINE, OPERATOR } from '../../src/audit/audit.store.ts'
 import type { HostDeployment } from '../../src/codehosts/host-deployment.ts'
 import type { HostEvent, HostSource } from '../../src/codehosts/host-event.ts'
+import { changeGate } from '../../src/deployments/gates/configure/configure-gate.ts'
 import { DAY_MS, MINUTE_MS } from '../../src/platform/clock.ts'
 import { canonicalJson } from '../../src/platform/json/canonical-json.ts'
 import { acknowledgeBreaks } from '../../src/provenance/chain/acknowledge-breaks.ts'
@@ -281,6 +282,18 @@ test('a gate that was configured after the deployment does not protect it', asyn
   await arrive({ kind: 'deployment', data: deployment })
   await succeed(deployment)
   await configureGate(api, caller)
+  assertReason(await ask(), 404, 'NOT_PROTECTED')
+})
+
+test('a gate that was changed to cover the environment after the deployment does not protect it', async () => {
+  await land()
+  const created_at = new Date(api.clock.now().getTime() + MINUTE_MS)
+  const { id } = await configureGate(api, caller, { environment: 'staging' })
+  const deployment = hostDeployment({ created_at })
+  await arrive({ kind: 'deployment', data: deployment })
+  await succeed(deployment)
+  api.clock.advance(2 * MINUTE_MS)
+  await changeGate(api.services, { org_id: caller.orgId, id }, OPERATOR, { environment: 'production' })
   assertReason(await ask(), 404, 'NOT_PROTECTED')
 })
 

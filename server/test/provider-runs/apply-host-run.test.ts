@@ -53,6 +53,7 @@ async function storedRows(orgId: string): Promise<Json> {
     sql`select * from ci_run_attempts where org_id = ${orgId} order by run_id, number`,
     sql`select * from provider_runs where org_id = ${orgId} order by run_id`,
     sql`select * from provider_run_attempts where org_id = ${orgId} order by run_id, number`,
+    sql`select * from provider_run_jobs where org_id = ${orgId} order by run_id, attempt, id`,
   ])
   return JSON.parse(JSON.stringify(tables.map((rows) => rows.map(({ org_id, ...row }) => row))))
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { renameVerifiedRuns } from '../../src/ci/provider-runs/apply-host-run.ts'
+import { listRunJobs } from '../../src/ci/provider-runs/run-job.store.ts'
 import { HostUnavailable } from '../../src/codehosts/code-host.ts'
 import type { HostSource } from '../../src/codehosts/host-event.ts'
 import type { HostCommit, HostRun } from '../../src/codehosts/host-run.ts'
@@ -139,6 +140,17 @@ test('every field of a verified run has its value', async () => {
   const { body } = await api.request('GET', '/v1/runs?since=2026-01-01T00:00:00Z', { key: caller.key })
   assert.deepEqual(body.data, [run])
   ;(await responseChecker(api))('/v1/runs', '200', body)
+})
+
+test('the jobs of a failed run are read with the reason of its failure', async () => {
+  const { caller, source, services, complete } = await connected()
+  await applyRuns(services, source, completedRun({ status: 'failure' }))
+  await complete()
+  const jobs = await listRunJobs(services.sql, { org_id: caller.orgId, run_id: 'gh_run_9001' }, 1)
+  assert.deepEqual(
+    jobs.map((json) => JSON.parse(json).status),
+    ['failure'],
+  )
 })
 
 test('details are read once per commit, file version and account', async () => {

@@ -48,6 +48,8 @@ type CallerOptions = {
   expiresAt?: Date
   /** An organization that is there already. */
   orgId?: string
+  /** The person who created the key. */
+  createdByUserId?: string
 }
 
 export type Answer = { status: number; headers: Headers; body: Json; text: string }
@@ -146,6 +148,7 @@ async function createCaller({ sql, clock }: Services, options: CallerOptions = {
     environment,
     scopes: [...(options.scopes ?? SCOPES)],
     created_by: 'test',
+    created_by_user_id: options.createdByUserId ?? null,
     created_at: now,
     expires_at: options.expiresAt ?? null,
   })

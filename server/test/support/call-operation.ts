@@ -12,8 +12,9 @@ const SAMPLE_IDS = [
 /** The path of the operation, with ids of the required form or with the given ones. */
 export function pathOf({ path, parameters = [] }: Operation, ids: Record<string, string> = {}): string {
   return path.replace(/\{(\w+)\}/g, (_, name: string) => {
-    const pattern = parameters.find((parameter) => parameter.in === 'path' && parameter.name === name)?.schema.pattern
-    const sample = SAMPLE_IDS.find((id) => pattern !== undefined && new RegExp(pattern).test(id))
+    const schema = parameters.find((parameter) => parameter.in === 'path' && parameter.name === name)?.schema
+    const { pattern, enum: [first] = [] } = schema ?? {}
+    const sample = first ?? SAMPLE_IDS.find((id) => pattern === undefined || new RegExp(pattern).test(id))
     const value = ids[name] ?? sample
     if (value === undefined) throw new Error(`${path}: no sample id for ${name}, whose pattern is ${pattern}`)
     return value

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { ParsedFinding, ReportSummary } from '../../src/security/formats/report/parsed-report.ts'
+import { VEX_STATUSES, type VexStatement } from '../../src/security/formats/vex/statement.ts'
 
 const SEVERITIES = ['critical', 'high', 'medium', 'low', 'info']
 const KINDS = ['code', 'dependency', 'secret', 'iac', 'container', 'license', 'other']
@@ -65,6 +66,21 @@ export function assertSummaryBounded(summary: ReportSummary): void {
     if (tool.version !== null) assertText(tool.version, 100, 'version')
   }
   assert.match(summary.category ?? 'none', /^[A-Za-z0-9._/:-]{1,100}$/)
+}
+
+const STATEMENT_TEXTS = { package: 400, product: 1000, justification: 300, comment: 2000 } as const
+
+/** Checks that the database can store a statement of a VEX document. */
+export function assertStatementBounded(statement: VexStatement): void {
+  assert.ok(VEX_STATUSES.includes(statement.status), 'status')
+  assert.ok(statement.vuln_ids.length > 0 && statement.vuln_ids.length <= 50, 'vuln_ids')
+  for (const id of statement.vuln_ids) assertText(id, 300, 'vuln_ids')
+  assert.ok(statement.package !== null || statement.product !== null, 'package or product')
+  for (const [name, max] of Object.entries(STATEMENT_TEXTS)) {
+    const text = statement[name as keyof typeof STATEMENT_TEXTS]
+    if (text !== null) assertText(text, max, name)
+  }
+  assert.match(statement.stated_at ?? '1970-01-01T00:00:00.000Z', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 }
 
 function assertLines(finding: ParsedFinding): void {

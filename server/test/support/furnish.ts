@@ -1,13 +1,20 @@
 import type { Sql } from '../../src/platform/db/sql.ts'
 import type { Caller, TestApi } from './api.ts'
 import { pushedRecord } from './change-records.ts'
-import { sendReport } from './ci-reports.ts'
+import { sendReport, uploadArtifact } from './ci-reports.ts'
 import { createRun } from './ci-runs.ts'
+import { configureGate } from './gates.ts'
+import { insertConnection } from './host-objects.ts'
+import { createTrust } from './oidc-issuer.ts'
+import { apply } from './policies.ts'
 import { uploadReport } from './reports.ts'
 import { sarif, sarifResult } from './sarif.ts'
 import { storeChange } from './stored-changes.ts'
 
-/** One of everything that a route names, by the path in front of its id; the value is its id. */
+/**
+ * One of everything that a route names, by the path in front of its id; the value is its id. Paths
+ * that are not under /v1 are those of the application's API, below the organization.
+ */
 export async function furnish(api: TestApi, owner: Caller): Promise<Record<string, string>> {
   const run = await createRun(api, owner)
   const report = await sendReport(api, owner, run.id)
@@ -18,15 +25,55 @@ export async function furnish(api: TestApi, owner: Caller): Promise<Record<strin
     '/v1/ci/runs': run.id,
     '/v1/ci/runs/{run_id}/reports': report.report_id,
     '/v1/runs': run.id,
+    '/runs/{id}/reports': report.report_id,
+    '/artifacts': await uploadArtifact(
+      api,
+      owner,
+      report as Parameters<typeof uploadArtifact>[2],
+      'dist/app.js',
+      'bytes',
+    ),
     '/v1/security/uploads': upload.id,
     '/v1/security/alerts': await insertAlert(api, owner),
-    '/v1/security/issues': await findIssue(api, owner),
+    '/v1/security/findings': await findFirst(api, owner, 'findings'),
+    '/v1/security/issues': await findFirst(api, owner, 'issues'),
     '/v1/deployments': deployment,
     '/v1/provenance/changes': change.id,
     '/v1/provenance/deployments': deployment,
     '/v1/compliance/results': await insertResult(api, owner),
     '/v1/changes': change.id,
+    '/api-keys': owner.keyId,
+    '/oidc-trusts': (await createTrust(api, owner.orgId, { issuer: `https://${owner.slug}.example` })).id,
+    '/code-hosts': await insertCodeHost(api, owner),
+    '/code-hosts/deliveries': await insertDelivery(api, owner),
+    '/gates': (await configureGate(api, owner, { environment: 'furnished' })).id,
+    '/policies': await applyTwice(api, owner),
+    '/policies/{id}/versions': '1',
   }
+}
+
+/** Connects the installation that `insertDelivery` names. */
+async function insertCodeHost({ services: { sql } }: TestApi, { orgId, slug }: Caller): Promise<string> {
+  const { connection_id } = await insertConnection(sql, orgId)
+  await sql`update codehost_connections set installation_id = ${slug} where id = ${connection_id}`
+  return connection_id as string
+}
+
+async function insertDelivery({ services: { sql, clock } }: TestApi, { slug }: Caller): Promise<string> {
+  const now = clock.now()
+  await sql`
+    insert into codehost_deliveries (
+      id, provider, event, installation_id, lane, shard, received_at, status, attempts, applied_at, payload
+    )
+    values (${`delivery-${slug}`}, 'github', 'push', ${slug}, 'lane', 0, ${now}, 'applied', 1, ${now}, '{}')`
+  return `delivery-${slug}`
+}
+
+/** A policy without bindings, so that it covers nothing, with two versions. */
+async function applyTwice(api: TestApi, owner: Caller): Promise<string> {
+  const file = (mode: string) => `name: furnished\nmode: ${mode}\nrules:\n  - { rule: a, expression: "true" }\n`
+  await apply(api, owner, file('monitor'))
+  return (await apply(api, owner, file('enforce'))).id
 }
 
 async function insertAlert({ services: { sql } }: TestApi, { orgId }: Caller): Promise<string> {
@@ -60,9 +107,9 @@ export async function insertAlertRow(sql: Sql, orgId: string, fields: Record<str
     })}`
 }
 
-/** The issue that the upload opened. */
-async function findIssue(api: TestApi, { key }: Caller): Promise<string> {
-  return (await api.request('GET', '/v1/security/issues', { key })).body.data[0].id
+/** The finding that was uploaded, or its issue. */
+async function findFirst(api: TestApi, { key }: Caller, list: 'findings' | 'issues'): Promise<string> {
+  return (await api.request('GET', `/v1/security/${list}`, { key })).body.data[0].id
 }
 
 export async function insertDeployment({ services: { sql, clock } }: TestApi, { orgId }: Caller): Promise<string> {

@@ -1,29 +1,40 @@
 import assert from 'node:assert/strict'
 import { Errors } from 'typebox/value'
-import type { Principal } from '../../src/audit/audit.store.ts'
+import type { Author } from '../../src/audit/audit.store.ts'
 import { Deployment } from '../../src/deployments/deployment.schema.ts'
 import { createGate } from '../../src/deployments/gates/configure/configure-gate.ts'
-import type { GateRequest } from '../../src/deployments/gates/configure/configured-gate.ts'
 import type { Answer, Caller, TestApi } from './api.ts'
 import { createRun } from './ci-runs.ts'
 import type { Json } from './json.ts'
 
-const TEST: Principal = { type: 'command_line', id: null, name: 'test' }
+const TEST: Author = { principal: { type: 'command_line', id: null, name: 'test' }, reason: null }
+
+type GateOptions = {
+  name: string
+  environment: string
+  repository: string | null
+  branch: string | null
+  requiredApprovals: number
+  allowApiKeys: boolean
+  allowRunCreator: boolean
+  policies: string[]
+}
 
 /**
  * Configures a gate for `production` that one API key can approve, unless `fields` override it.
  */
-export function configureGate({ services }: TestApi, { orgId }: Caller, fields: Partial<GateRequest> = {}) {
+export function configureGate({ services }: TestApi, { orgId }: Caller, fields: Partial<GateOptions> = {}) {
+  const { requiredApprovals = 1, allowApiKeys = true, allowRunCreator = true, ...others } = fields
   return createGate(services, orgId, TEST, {
     name: 'Production',
     environment: 'production',
     repository: null,
     branch: null,
-    requiredApprovals: 1,
-    allowApiKeys: true,
-    allowRunCreator: true,
+    required_approvals: requiredApprovals,
+    allow_api_keys: allowApiKeys,
+    allow_run_creator: allowRunCreator,
     policies: [],
-    ...fields,
+    ...others,
   })
 }
 

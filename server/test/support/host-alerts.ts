@@ -101,3 +101,14 @@ export async function listAlerts(api: TestApi, { key }: Caller, query = '') {
   const { body } = await api.request('GET', `/v1/security/alerts${query}`, { key })
   return body.data
 }
+
+/** The id of the newest call of an organization to a code host. */
+export async function newestCall({ services }: TestApi, { orgId }: Caller): Promise<string> {
+  const [call] = await services.sql<[{ id: string }]>`
+    select id
+    from codehost_calls
+    where org_id = ${orgId}
+    order by number desc
+    limit 1`
+  return call.id
+}

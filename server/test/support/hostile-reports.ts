@@ -5,6 +5,12 @@ const FRAMES = {
   sarif: ['{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"x"}},"results":[', ']}]}'],
   cyclonedx: ['{"bomFormat":"CycloneDX","specVersion":"1.5","vulnerabilities":[', ']}'],
   'spdx 2': ['{"spdxVersion":"SPDX-2.3","packages":[', ']}'],
+  openvex: ['{"@context":"https://openvex.dev/ns/v0.2.0","author":"x","statements":[', ']}'],
+  csaf: ['{"document":{"category":"csaf_vex","csaf_version":"2.0","publisher":{"name":"x"}},"vulnerabilities":[', ']}'],
+  'csaf products': [
+    '{"document":{"category":"csaf_vex","csaf_version":"2.0","publisher":{"name":"x"}},"vulnerabilities":[],"product_tree":{"branches":[',
+    ']}}',
+  ],
   'spdx 3': ['{"@context":"https://spdx.org/rdf/3.0.1/spdx-context.jsonld","@graph":[', ']}'],
 } as const
 

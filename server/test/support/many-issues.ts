@@ -55,7 +55,7 @@ export async function insertIssues(
       end`
   await sql`
     insert into findings (
-      org_id, id, stream_id, repository_no, fingerprint, fingerprint_method, ordinal, content_hash, kind, severity, state, title,
+      org_id, id, stream_id, repository_no, fingerprint, fingerprint_method, ordinal, content_hash, kind, severity, reported_state, title,
       path, vuln_ids, cwes, intel_at_detection, issue_id, grouping_code, grouped_at, first_seen_at, created_at, updated_at
     )
     select issue.org_id, issue.id, stream.id, issue.repository_no, issue.bucket, 'test', 0, issue.bucket, issue.kind, 'high',

@@ -1,5 +1,5 @@
+import type { SeededRandom } from '../../src/platform/seeded-random.ts'
 import { placesIn, type RawJson, type RawPlace, rawJson, rawText } from './raw-json.ts'
-import type { SeededRandom } from './seeded-random.ts'
 
 /** Values that often cause errors, as JSON texts. */
 const ODD_VALUES = [

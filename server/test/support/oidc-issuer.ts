@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type CryptoKey, exportJWK, generateKeyPair, type JWK, type JWTHeaderParameters, SignJWT } from 'jose'
+import { OPERATOR_GRANTOR } from '../../src/access/grantor.ts'
 import type { Claims } from '../../src/access/oidc-trusts/claims.ts'
 import type { TrustProvider } from '../../src/access/oidc-trusts/token-job.ts'
 import { createTrust as createStoredTrust, type NewTrust } from '../../src/access/oidc-trusts/trusts/manage-trusts.ts'
@@ -129,16 +130,20 @@ const CONDITIONS: Record<TrustProvider, TrustRequest['conditions']> = {
 export function createTrust(
   api: TestApi,
   orgId: string,
-  fields: Partial<TrustRequest> & Pick<TrustRequest, 'issuer'>,
+  {
+    lifetimeMs = null,
+    ...fields
+  }: Partial<TrustRequest> & Pick<TrustRequest, 'issuer'> & { lifetimeMs?: number | null },
 ): Promise<NewTrust> {
   const provider = fields.provider ?? 'github'
-  return createStoredTrust({ ...api.services, connectedElsewhere: listConnectedElsewhere }, orgId, {
+  const needs = { ...api.services, connectedElsewhere: listConnectedElsewhere }
+  return createStoredTrust(needs, orgId, OPERATOR_GRANTOR, {
     name: 'test trust',
     audience: new URL(api.url).origin,
     provider,
     conditions: CONDITIONS[provider],
     scopes: ['write:ci', 'write:security-findings'],
-    lifetimeMs: null,
+    expiresAt: lifetimeMs === null ? null : new Date(api.clock.now().getTime() + lifetimeMs),
     ...fields,
   })
 }

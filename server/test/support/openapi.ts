@@ -1,3 +1,4 @@
+import type { Permission } from '../../src/access/roles/permission.ts'
 import type { TestApi } from './api.ts'
 import type { Json } from './json.ts'
 
@@ -17,10 +18,13 @@ export type Operation = {
     in: string
     required?: boolean
     description?: string
-    schema: { type?: string; pattern?: string }
+    schema: { type?: string; pattern?: string; enum?: string[] }
   }[]
   requestBody?: unknown
   responses: Record<string, Json>
+  /** Of the application's API: any of these permissions suffices. */
+  'x-permissions'?: Permission[]
+  'x-fresh-sign-in'?: boolean
 }
 
 export type OpenApiDocument = {
@@ -31,9 +35,9 @@ export type OpenApiDocument = {
   components: { schemas: Record<string, Json> }
 }
 
-/** The served description as the text of openapi.json. */
-export async function readOpenApi(api: TestApi): Promise<string> {
-  const { body } = await api.request('GET', '/v1/openapi.json')
+/** The served description as the text of openapi.json, or of app-openapi.json. */
+export async function readOpenApi(api: TestApi, prefix: '/v1' | '/app/api' = '/v1'): Promise<string> {
+  const { body } = await api.request('GET', `${prefix}/openapi.json`)
   return `${JSON.stringify({ ...body, servers: [{ url: DOCUMENTED_SERVER }] }, null, 2)}\n`
 }
 

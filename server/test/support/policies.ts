@@ -1,4 +1,4 @@
-import { COMMAND_LINE } from '../../src/audit/audit.store.ts'
+import { OPERATOR } from '../../src/audit/audit.store.ts'
 import { evaluatePolicy } from '../../src/compliance/engines/evaluate-policy.ts'
 import type { PolicyInput } from '../../src/compliance/input/policy-input.schema.ts'
 import { emptyInput } from '../../src/compliance/input/policy-input.schema.ts'
@@ -45,5 +45,10 @@ export function verdictsOf(
 }
 
 export function apply(api: TestApi, { orgId }: Pick<Caller, 'orgId'>, yaml: string): Promise<AppliedPolicy> {
-  return applyPolicy(api.services, orgId, COMMAND_LINE, { definition: definitionOf(yaml), bundle: null, file: null })
+  return applyPolicy(api.services, orgId, OPERATOR, {
+    definition: definitionOf(yaml),
+    source: yaml,
+    bundle: null,
+    file: null,
+  })
 }

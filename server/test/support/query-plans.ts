@@ -3,7 +3,7 @@ import type { Sql } from '../../src/platform/db/sql.ts'
 import type { TestApi } from './api.ts'
 import type { Json } from './json.ts'
 
-/** A node of PostgreSQL's plan, as `explain (analyze, format json)` writes it. */
+/** A node of PostgreSQL's plan, as `explain (analyze, buffers)` writes it. */
 export type PlanNode = {
   'Node Type': string
   'Relation Name'?: string
@@ -12,6 +12,9 @@ export type PlanNode = {
   'Actual Loops': number
   'Rows Removed by Filter'?: number
   'Rows Removed by Join Filter'?: number
+  /** Blocks of the database that the node and the nodes below it have read. */
+  'Shared Hit Blocks': number
+  'Shared Read Blocks': number
   Plans?: PlanNode[]
 }
 
@@ -30,7 +33,7 @@ export async function plansOf({ services }: TestApi, use: (sql: Sql) => Promise<
     const made = queries.splice(0)
     const nodes: PlanNode[] = []
     for (const [text, parameters] of made) {
-      const rows = await sql.unsafe(`explain (analyze, format json) ${text}`, parameters as never[])
+      const rows = await sql.unsafe(`explain (analyze, buffers, format json) ${text}`, parameters as never[])
       nodes.push(...flatten(rows[0]?.['QUERY PLAN'][0].Plan))
     }
     return nodes

@@ -1,11 +1,12 @@
 // Reads each hostile report and prints the outcome as one line of JSON. Run it with little memory.
-import { readReport } from '../../src/security/formats/read-report.ts'
 import { hostileReports } from './hostile-reports.ts'
+import { readAny } from './parse-report.ts'
 
 for (const { name, open } of hostileReports()) {
   const began = performance.now()
-  const outcome = await readReport({ open }, 'auto', async () => {}).then(
-    ({ findings, skipped }) => ({ findings, skipped }),
+  const ignore = async () => {}
+  const outcome = await readAny({ open }, ignore, ignore).then(
+    ({ skipped, ...read }) => ({ found: 'findings' in read ? read.findings : read.statements, skipped }),
     ({ name: error, message: reason }) => ({ error, reason }),
   )
   console.log(JSON.stringify({ name, ...outcome, seconds: (performance.now() - began) / 1000 }))

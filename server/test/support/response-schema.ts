@@ -3,9 +3,11 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { fullFormats } from 'ajv-formats/dist/formats.js'
 import type { TestApi } from './api.ts'
 
+type Checker = (path: string, status: string, body: unknown) => void
+
 /** Checks bodies against the served description, as a client that was generated from it would. */
-export async function responseChecker(api: TestApi): Promise<(path: string, status: string, body: unknown) => void> {
-  const document = (await api.request('GET', '/v1/openapi.json')).body
+export async function responseChecker(api: TestApi, prefix: '/v1' | '/app/api' = '/v1'): Promise<Checker> {
+  const document = (await api.request('GET', `${prefix}/openapi.json`)).body
   const ajv = new Ajv2020({ strict: false, allErrors: true, formats: fullFormats })
   ajv.addSchema(document, 'api')
   return (path, status, body) => {

@@ -1,6 +1,6 @@
+import { SeededRandom } from '../../src/platform/seeded-random.ts'
 import { refreshIssues } from '../../src/security/issues/writing/issue-refresh.store.ts'
 import type { Caller, TestApi } from './api.ts'
-import { SeededRandom } from './seeded-random.ts'
 
 /**
  * Puts findings into any issues of their repository, and issues into any buckets: as if other rules

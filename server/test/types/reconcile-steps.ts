@@ -15,7 +15,7 @@ import type { ReportMembers } from '../../src/security/reconcile/report-members.
 const TOUCHED = { issueIds: [], streamIds: [] }
 
 type Report = ReportToReconcile
-type Scope = { org_id: string; repository_no: number; at: Date }
+type Scope = { org_id: string; repository_no: number; has_edits: boolean; at: Date }
 
 export async function rightOrder(tx: Tx, members: ReportMembers, report: Report, scope: Scope): Promise<void> {
   const copy = await openIncoming(tx, members)

@@ -1,3 +1,4 @@
+import { type Author, COMMAND_LINE, recordAudit } from '../../audit/audit.store.ts'
 import type { Environment } from '../../config.ts'
 import {
   insertOrganization,
@@ -7,42 +8,68 @@ import {
 } from '../../organizations/organization.store.ts'
 import { DEFAULT_PLAN, requireKnownPlan } from '../../organizations/plan.ts'
 import { refuseUnknownOrganization } from '../../organizations/require-organization.ts'
-import type { Db } from '../../platform/db/sql.ts'
+import { lockName } from '../../platform/db/advisory-lock.ts'
+import type { Tx } from '../../platform/db/sql.ts'
 import { ApiError, invalidId, notFound } from '../../platform/http/errors.ts'
 import { isUuid, newUuid } from '../../platform/ids.ts'
 import type { Services } from '../../services.ts'
+import { creatorOf, type Grantor, OPERATOR_GRANTOR, refuseForeignScopes, requireExpiry } from '../grantor.ts'
 import { requireScopes, SCOPES } from '../scopes.ts'
-import { type ApiKey, insertApiKey, markRevoked, notifyAccessChanged } from './api-key.store.ts'
+import {
+  API_KEYS_MAX,
+  type ApiKey,
+  countLiveApiKeys,
+  insertApiKey,
+  lockApiKey,
+  markRevoked,
+  notifyAccessChanged,
+} from './api-key.store.ts'
 import { generateApiKey, hashApiKey } from './api-key.ts'
 
 type ApiKeyRequest = {
   name: string
   scopes: readonly string[]
   environment: Environment
-  createdBy: string
   /** Null for a key that never expires. */
-  lifetimeMs: number | null
+  expiresAt: Date | null
 }
 
 /**
  * A new key with its secret. Only the hash of the secret is stored, so it can be shown once only.
  */
-type NewKey = Pick<ApiKey, 'id' | 'name' | 'scopes' | 'environment' | 'expires_at'> & { key: string }
+type NewKey = Omit<ApiKey, 'revoked_at' | 'last_used_at'> & { key: string }
 
 const NAME_CHARS_MAX = 100
 
-/** Creates an API key of an organization. Throws 400 for an invalid name or scope. */
-export async function createApiKey(db: Db, orgId: string, request: ApiKeyRequest, now: Date): Promise<NewKey> {
-  const { environment, createdBy, lifetimeMs } = request
+/**
+ * Creates an API key of an organization. Throws 400 for an invalid name, scope or time, 403 for a
+ * scope that the grantor must not give, and 409 `too_many_api_keys`.
+ */
+export async function createApiKey(
+  tx: Tx,
+  orgId: string,
+  { grantor, expiresAt, ...request }: ApiKeyRequest & { grantor: Grantor },
+  now: Date,
+): Promise<NewKey> {
+  const { principal, reason } = grantor
+  const name = requireKeyName(request.name)
+  const scopes = requireScopes(request.scopes)
+  await refuseForeignScopes(tx, grantor, scopes)
+  await refuseTooMany(tx, orgId, now)
   const stored = {
     id: newUuid(now),
-    name: requireKeyName(request.name),
-    scopes: requireScopes(request.scopes),
-    environment,
-    expires_at: lifetimeMs === null ? null : new Date(now.getTime() + lifetimeMs),
+    name,
+    scopes,
+    environment: request.environment,
+    ...creatorOf(grantor),
+    created_at: now,
+    expires_at: requireExpiry(expiresAt, now),
   }
-  const key = generateApiKey(environment)
-  await insertApiKey(db, orgId, { ...stored, key_sha256: hashApiKey(key), created_by: createdBy, created_at: now })
+  const key = generateApiKey(request.environment)
+  await insertApiKey(tx, orgId, { ...stored, key_sha256: hashApiKey(key) })
+  const { environment, expires_at } = stored
+  const entry = { principal, reason, action: 'api_key.create', object: { type: 'api_key', id: stored.id } }
+  await recordAudit(tx, orgId, { ...entry, details: { name, scopes, environment, expires_at } }, now)
   return { ...stored, key }
 }
 
@@ -52,12 +79,35 @@ function requireKeyName(name: string): string {
   throw new ApiError(400, 'invalid_request', `A key name must have 1 to ${NAME_CHARS_MAX} characters`)
 }
 
-/** Revokes an API key on all running servers. Safe to repeat. Throws 400 and 404. */
-export async function revokeApiKey({ sql, clock }: Pick<Services, 'sql' | 'clock'>, id: string): Promise<ApiKey> {
-  if (!isUuid(id.toLowerCase())) throw invalidId(id, 'key')
-  const key = await markRevoked(sql, id, clock.now())
-  if (!key) throw notFound('API key')
-  return key
+/** The lock makes simultaneous calls count each other's key. */
+async function refuseTooMany(tx: Tx, orgId: string, now: Date): Promise<void> {
+  await lockName(tx, `API keys of ${orgId}`)
+  if ((await countLiveApiKeys(tx, orgId, now)) < API_KEYS_MAX) return
+  const message = `An organization can have at most ${API_KEYS_MAX} API keys. Revoke a key that is not used.`
+  throw new ApiError(409, 'too_many_api_keys', message)
+}
+
+/**
+ * Revokes an API key of an organization, or of any (null), on all running servers. Safe to repeat:
+ * the time of an earlier revocation stays. Throws 400 and 404.
+ */
+export async function revokeApiKey(
+  { sql, clock }: Pick<Services, 'sql' | 'clock'>,
+  { org_id, id }: { org_id: string | null; id: string },
+  author: Author,
+): Promise<ApiKey> {
+  if (!isUuid(id.toLowerCase())) throw org_id === null ? invalidId(id, 'key') : notFound('API key')
+  const now = clock.now()
+  return sql.begin(async (tx) => {
+    const found = await lockApiKey(tx, id)
+    if (found === null || (org_id !== null && found.org_id !== org_id)) throw notFound('API key')
+    const { org_id: owner, ...key } = found
+    if (key.revoked_at !== null) return key
+    await markRevoked(tx, key.id, now)
+    const entry = { ...author, action: 'api_key.revoke', object: { type: 'api_key', id: key.id } }
+    await recordAudit(tx, owner, { ...entry, details: { name: key.name } }, now)
+    return { ...key, revoked_at: now }
+  })
 }
 
 /**
@@ -79,6 +129,8 @@ export async function changePlan(
 }
 
 const SLUG = 'default'
+/** The first key names the command that created it. */
+const START: Grantor = { ...OPERATOR_GRANTOR, principal: { ...COMMAND_LINE, name: 'start' } }
 
 export type FirstOrganization = { organization: Organization; key: NewKey }
 
@@ -99,8 +151,8 @@ export async function createFirstOrganization(services: Services): Promise<First
       name: 'first key',
       scopes: SCOPES,
       environment: config.environment,
-      createdBy: 'start',
-      lifetimeMs: null,
+      expiresAt: null,
+      grantor: START,
     }
     return { organization, key: await createApiKey(tx, organization.id, request, now) }
   })

@@ -3,7 +3,7 @@ import { MINUTE_MS } from '../../platform/clock.ts'
 import { GatewayRejection } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
 import { AccessCache } from '../access-cache.ts'
-import type { Credential } from '../actor.ts'
+import type { MachineCredential } from '../actor.ts'
 import { ACCESS_CHANNEL, findCredential } from '../api-keys/api-key.store.ts'
 import { hashApiKey, isApiKey } from '../api-keys/api-key.ts'
 import { readTokenJob } from '../oidc-trusts/providers/read-token-job.ts'
@@ -11,7 +11,7 @@ import { TokenVerifier } from '../oidc-trusts/tokens/token-verifier.ts'
 import { noteLastUse } from './last-use.store.ts'
 
 /** A credential with its organization, as long as neither expires. */
-export type Authenticated = { credential: Credential; organization: Organization; validUntil: Date | null }
+export type Authenticated = { credential: MachineCredential; organization: Organization; validUntil: Date | null }
 
 type Needs = Pick<Services, 'sql' | 'clock' | 'log' | 'config'>
 

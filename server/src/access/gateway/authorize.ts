@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify'
-import { type PlanFeature, smallestPlanWith } from '../../organizations/plan.ts'
+import { type PlanFeature, planOf } from '../../organizations/plan.ts'
 import { ApiError, GatewayRejection } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
 import type { Actor } from '../actor.ts'
@@ -8,6 +8,7 @@ import { TRUST_SCOPES } from '../oidc-trusts/trusts/trust-request.ts'
 import type { Scope } from '../scopes.ts'
 import { type Authenticated, Authenticator } from './authenticator.ts'
 import { type LimitedKind, RequestLimits } from './request-limits.ts'
+import { requireFeature } from './require-feature.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -47,6 +48,7 @@ export async function registerAuthorization(app: FastifyInstance, services: Serv
     const { scope, feature, limitedAs } = request.routeOptions.config
     if (!scope) return
     request.actor = toActor(await admit(authenticator, request), services)
+    requireApiAccess(request.actor)
     requireFeature(request.actor, feature, services)
     limits.count(request.actor, limitedAs, services.clock.now(), reply)
   })
@@ -99,18 +101,11 @@ export function bearerToken(header: string | undefined): string | null {
 }
 
 function toActor({ credential, organization }: Authenticated, { plans }: Services): Actor {
-  const plan = plans.get(organization.plan)
-  if (!plan) throw new Error(`The plan ${organization.plan} of the organization ${organization.slug} does not exist.`)
-  return { org_id: organization.id, organization, plan, credential }
+  return { org_id: organization.id, organization, plan: planOf(organization, plans), credential }
 }
 
-function requireFeature({ plan }: Actor, feature: PlanFeature | undefined, { plans }: Services): void {
-  if (!plan.features.includes('api_access')) {
-    throw new ApiError(402, 'plan_required', `The plan ${plan.name} does not include API access.`, {
-      reason: 'API_ACCESS',
-    })
-  }
-  if (!feature || plan.features.includes(feature)) return
-  const requiredPlan = smallestPlanWith(plans, feature)
-  throw new ApiError(402, 'plan_required', `This feature requires the plan ${requiredPlan} or above.`, { requiredPlan })
+function requireApiAccess({ plan }: Actor): void {
+  if (plan.features.includes('api_access')) return
+  const message = `The plan ${plan.name} does not include API access.`
+  throw new ApiError(402, 'plan_required', message, { reason: 'API_ACCESS' })
 }

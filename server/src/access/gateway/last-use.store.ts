@@ -1,7 +1,7 @@
 import type { Sql } from '../../platform/db/sql.ts'
-import type { Credential } from '../actor.ts'
+import type { MachineCredential } from '../actor.ts'
 
-const TABLES: Record<Credential['type'], string> = { api_key: 'api_keys', oidc_trust: 'oidc_trusts' }
+const TABLES: Record<MachineCredential['type'], string> = { api_key: 'api_keys', oidc_trust: 'oidc_trusts' }
 
 /**
  * Stores the minute of the last use of a credential. It may be lost in a crash, so the write does
@@ -10,7 +10,7 @@ const TABLES: Record<Credential['type'], string> = { api_key: 'api_keys', oidc_t
 export async function noteLastUse(
   sql: Sql,
   orgId: string,
-  { type, id }: Pick<Credential, 'type' | 'id'>,
+  { type, id }: Pick<MachineCredential, 'type' | 'id'>,
   minute: Date,
 ): Promise<void> {
   await sql.begin(async (tx) => {

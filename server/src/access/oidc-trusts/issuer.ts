@@ -1,4 +1,4 @@
-import { isLoopback } from '../../config.ts'
+import { isLoopback } from '../../platform/loopback.ts'
 import type { TrustProvider } from './token-job.ts'
 
 const ISSUER_CHARS_MAX = 500

@@ -1,4 +1,4 @@
-import type { Tx } from '../../platform/db/sql.ts'
+import type { Db, Tx } from '../../platform/db/sql.ts'
 import { abandonObjects } from '../../platform/objects/abandoned-objects.store.ts'
 import type { ArtifactRow, ReportKey } from './artifact.store.ts'
 import { artifactKey } from './artifact-object.ts'
@@ -89,4 +89,18 @@ export async function abandonArtifacts(tx: Tx, orgId: string, artifacts: Abandon
     remove_after: put_until,
   }))
   await abandonObjects(tx, objects)
+}
+
+type Listed = { after: string; limit: number }
+
+/** The ids of an organization's artifacts after one, in their order. */
+export async function listArtifactIds(db: Db, orgId: string, { after, limit }: Listed): Promise<string[]> {
+  const rows = await db<{ id: string }[]>`
+    select id
+    from ci_artifacts
+    where org_id = ${orgId}
+      and id > ${after}
+    order by id
+    limit ${limit}`
+  return rows.map(({ id }) => id)
 }

@@ -1,4 +1,5 @@
 import type { Db, Tx } from '../../platform/db/sql.ts'
+import { lowestUuidAt } from '../../platform/ids.ts'
 import type { TrustClass } from '../runs/trust.ts'
 
 /** Identifies a report of a run. */
@@ -140,4 +141,15 @@ export async function markAnnounced(tx: Tx, report: ReportKey): Promise<NamedArt
       and not artifact.announced
       and artifact.path = named.path
     returning artifact.id, named.kinds`
+}
+
+/** The bytes of the artifacts that were uploaded, or announced, since a time. */
+export async function sumArtifactBytes(db: Db, orgId: string, since: Date): Promise<number> {
+  const [row] = await db<[{ bytes: number }]>`
+    select coalesce(sum(size), 0)::bigint as bytes
+    from ci_artifacts
+    where org_id = ${orgId}
+      and id >= ${lowestUuidAt(since)}
+      and status <> 'rejected'`
+  return row.bytes
 }

@@ -1,6 +1,6 @@
 import { listContext } from '../../access/actor.ts'
 import { retainedSince } from '../../organizations/plan.ts'
-import { notFound } from '../../platform/http/errors.ts'
+import { invalidField, notFound } from '../../platform/http/errors.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { readPage, sendPage } from '../../platform/http/lists.ts'
 import { sendData } from '../../platform/http/responses.ts'
@@ -13,7 +13,7 @@ export async function pipelineRunRoutes(app: HttpServer, services: Services): Pr
   app.get(
     '/v1/runs',
     {
-      config: { scope: 'read:pipelines' },
+      config: { scope: 'read:pipelines', permission: 'view' },
       schema: {
         operationId: 'listRuns',
         summary: 'List pipeline runs',
@@ -26,7 +26,9 @@ export async function pipelineRunRoutes(app: HttpServer, services: Services): Pr
     async (request, reply) => {
       const context = listContext(services, request)
       const page = readPage(request.query, context)
-      const filter = { status: request.query.status, now: context.now }
+      const { status, repository, branch } = request.query
+      if (branch !== undefined && repository === undefined) throw invalidField('/query/branch', 'requires repository')
+      const filter = { status, repository, branch, now: context.now }
       const rows = await listPipelineRuns(services.sql, request.actor.org_id, page, filter)
       return sendPage(reply, { rows, page, query: request.query, context })
     },
@@ -35,7 +37,7 @@ export async function pipelineRunRoutes(app: HttpServer, services: Services): Pr
   app.get(
     '/v1/runs/:id',
     {
-      config: { scope: 'read:pipelines' },
+      config: { scope: 'read:pipelines', permission: 'view' },
       schema: {
         operationId: 'getRun',
         summary: 'Get a pipeline run',

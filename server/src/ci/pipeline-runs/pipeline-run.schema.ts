@@ -11,6 +11,21 @@ const DurationSeconds = Whole('The number of whole seconds from `started_at` to 
 export const PipelineRunQuery = pageQuery(100, 50, {
   ...windowFilters,
   status: Type.Optional(OneOf(RUN_STATUSES, { description: 'Return only runs with this status.' })),
+  repository: Type.Optional(
+    Type.String({
+      maxLength: 300,
+      pattern: '^[^/\\u0000]+(?:/[^/\\u0000]+)+$',
+      description: 'Return only runs of the repository with exactly this name, as `owner/name`. Case-sensitive.',
+    }),
+  ),
+  branch: Type.Optional(
+    Type.String({
+      maxLength: 255,
+      pattern: '^(?!refs/(?!heads/.))[^\\u0000]+$',
+      description:
+        'Return only runs of the branch with exactly this name, with or without `refs/heads/`. Requires `repository`.',
+    }),
+  ),
 })
 
 export const PipelineRunPath = Closed({ id: { ...ItemId, description: 'The id of the run.' } })

@@ -32,6 +32,7 @@ import { toLastingFacts, toProviderRun } from './provider-run.ts'
 import { requestCompletion } from './provider-run-jobs.ts'
 import { linkPullRequestsOfRun, linkRunsOfPullRequest } from './pull-request-link.store.ts'
 import { renameRuns } from './renamed-run.store.ts'
+import { upsertJobs } from './run-job.store.ts'
 
 const UNKNOWN: Omit<AttemptFacts, 'number'> = { job_started: false, version: null }
 
@@ -73,10 +74,11 @@ const STARTED: readonly RunStatus[] = ['in_progress', 'success', 'failure', 'tim
 export const applyPullRequestToRuns: HostEventHandler<'pull_request'> = (_, tx, source, pull) =>
   linkRunsOfPullRequest(tx, source, pull)
 
-/** A job that has started shows that its attempt is no longer queued. */
+/** Stores a job. One that has started shows that its attempt is no longer queued. */
 export const applyHostJob: HostEventHandler<'job'> = async ({ clock }, tx, source, job) => {
-  if (!STARTED.includes(job.status)) return
   const key = keyOf(source, job.run_id)
+  await upsertJobs(tx, key, [job])
+  if (!STARTED.includes(job.status)) return
   const [, facts] = await Promise.all([lockProviderRun(tx, key), readAttemptFacts(tx, key)])
   const changed = changeAttempt(facts, job.attempt, ({ version }) => ({ job_started: true, version }))
   if (changed === null) return

@@ -127,6 +127,17 @@ export async function findRunCredential(db: Db, orgId: string, runId: string): P
   return row?.credential_id ?? null
 }
 
+/** The number of runs that credentials have created since a time. */
+export async function countCreatedRuns(db: Db, orgId: string, since: Date): Promise<number> {
+  const [row] = await db<[{ count: number }]>`
+    select count(*)::int as count
+    from ci_runs
+    where org_id = ${orgId}
+      and created_at >= ${since}
+      and provider = 'other'`
+  return row.count
+}
+
 /**
  * A run with one of its attempts, at a certain time. A run of a code host has no CI system,
  * deadline or credential.

@@ -23,7 +23,7 @@ export type RunSource = {
  * `untrusted` if code of strangers may have run in its job.
  */
 export function trustOf(credential: Credential, run: RunSource): TrustClass {
-  if (credential.type === 'api_key' || credential.job === null) return 'self_reported'
+  if (credential.type !== 'oidc_trust' || credential.job === null) return 'self_reported'
   const { job } = credential
   return isRunOf(job, run) ? trustOfJob(job, run.head_repository_id) : trustOfOthers(job)
 }

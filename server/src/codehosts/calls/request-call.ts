@@ -32,11 +32,13 @@ export const sendCalls = {
 }
 
 /**
- * Stores a call and queues its first try, in the transaction that decides on it. A repeated key has
- * no effect.
+ * Stores a call and queues its first try, in the transaction that decides on it. Returns the id of
+ * the call. A repeated key has no effect, and returns null.
  */
-export async function requestCall(tx: Tx, call: HostCall, now: Date): Promise<void> {
-  if (!(await insertCall(tx, call, newUuid(now), now))) return
+export async function requestCall(tx: Tx, call: HostCall, now: Date): Promise<string | null> {
+  const id = newUuid(now)
+  if (!(await insertCall(tx, call, id, now))) return null
   const { org_id, subject } = call
   await enqueue(tx, sendCalls, { org_id, subject_type: subject.type, subject_id: subject.id })
+  return id
 }

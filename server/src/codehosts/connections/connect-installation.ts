@@ -78,7 +78,9 @@ async function connect(tx: Tx, wanted: Wanted, principal: Principal, now: Date):
   const key = { provider, host, id: installation.id }
   await rememberInstallation(tx, key, { change: 'read', installation }, now)
   const account_login = installation.account.login
-  const same = await settleHeld(tx, await lockConnectionsOfAccount(tx, key, installation), wanted, now)
+  const held = await lockConnectionsOfAccount(tx, key, installation)
+  await refuseHeldByOther(tx, held, wanted, principal)
+  const same = await settleHeld(tx, held, wanted, now)
   if (same) return { id: same.id, created: false, account_login }
   const status = installation.suspended ? ('suspended' as const) : ('active' as const)
   const connection = { org_id, provider, host, status, installation, id: newUuid(now), connected_at: now }
@@ -91,23 +93,34 @@ async function connect(tx: Tx, wanted: Wanted, principal: Principal, now: Date):
   return { id: connection.id, created: true, account_login }
 }
 
+/** Throws 409 if another organization has the account. Only administrators learn which one. */
+async function refuseHeldByOther(
+  tx: Tx,
+  held: readonly LiveConnection[],
+  { org_id, installation }: Wanted,
+  principal: Principal,
+): Promise<void> {
+  const other = held.find((connection) => connection.org_id !== org_id)
+  if (!other) return
+  const slug = (await findOrganizationById(tx, other.org_id))?.slug
+  const where =
+    principal.type === 'command_line'
+      ? `the organization "${slug}". Run "provider disconnect ${other.id}" first.`
+      : 'another organization of this server.'
+  const message = `The account ${installation.account.login} is connected to ${where}`
+  throw new ApiError(409, 'account_connected', message)
+}
+
 /**
  * Returns the connection of the organization to the same installation. Removes its connection to an
- * older installation of the account, which no longer exists. Throws 409 if another organization has
- * the account.
+ * older installation of the account, which no longer exists.
  */
 async function settleHeld(
   tx: Tx,
   held: readonly LiveConnection[],
-  { org_id, installation }: Wanted,
+  { installation }: Wanted,
   now: Date,
 ): Promise<ConnectionName | null> {
-  const other = held.find((connection) => connection.org_id !== org_id)
-  if (other) {
-    const slug = (await findOrganizationById(tx, other.org_id))?.slug
-    const message = `The account ${installation.account.login} is connected to the organization "${slug}". Run "provider disconnect ${other.id}" first.`
-    throw new ApiError(409, 'account_connected', message)
-  }
   for (const connection of held) {
     if (connection.installation_id === installation.id) return connection
     await removeConnection(tx, connection, SYSTEM, now)

@@ -33,7 +33,27 @@ export async function listConnections(
   orgId: string | null,
 ): Promise<{ org_id: string; connection: ListedConnection }[]> {
   const rows = await db<(ListedConnection & { org_id: string })[]>`
-    select connection.id, connection.provider, connection.host,
+    select ${listedColumns(db)}, connection.org_id
+    from codehost_connections connection
+    where ${orgId === null ? db`true` : db`connection.org_id = ${orgId}`}
+    order by connection.connected_at desc, connection.id
+    limit ${CONNECTIONS_LISTED_MAX}`
+  return rows.map(({ org_id, ...connection }) => ({ org_id, connection }))
+}
+
+/** Null if the organization has no connection with this id. */
+export async function findListed(db: Db, orgId: string, id: string): Promise<ListedConnection | null> {
+  const [row] = await db<ListedConnection[]>`
+    select ${listedColumns(db)}
+    from codehost_connections connection
+    where connection.org_id = ${orgId}
+      and connection.id = ${id}`
+  return row ?? null
+}
+
+function listedColumns(db: Db) {
+  return db`
+    connection.id, connection.provider, connection.host,
       json_build_object(
         'id', connection.account_id, 'login', connection.account_login, 'type', connection.account_type
       ) as account,
@@ -42,17 +62,56 @@ export async function listConnections(
       json_build_object(
         'state', connection.sync_state, 'phase', connection.sync_phase, 'done', connection.sync_done,
         'total', connection.sync_total, 'error', connection.sync_error
-      ) as sync,
-      connection.org_id
-    from codehost_connections connection
-    where ${orgId === null ? db`true` : db`connection.org_id = ${orgId}`}
-    order by connection.connected_at desc, connection.id
-    limit ${CONNECTIONS_LISTED_MAX}`
-  return rows.map(({ org_id, ...connection }) => ({ org_id, connection }))
+      ) as sync`
 }
 
-/** Installations that exist and that no organization has connected. Oldest first. */
-export async function listWaiting(db: Db): Promise<ListedConnection[]> {
+/** True if another organization has a connection to this provider that is not removed. */
+export async function hasOtherConnections(db: Db, orgId: string, provider: Provider): Promise<boolean> {
+  const [row] = await db<[{ exists: boolean }]>`
+    select exists (
+      select
+      from codehost_connections
+      where provider = ${provider}
+        and org_id <> ${orgId}
+        and status <> 'removed'
+    ) as exists`
+  return row.exists
+}
+
+/** Whether an organization had the account of an installation, and no other one had it later. */
+export async function hasOwnAccount(
+  db: Db,
+  orgId: string,
+  { provider, installation_id }: { provider: Provider; installation_id: string },
+): Promise<boolean> {
+  const [row] = await db<[{ own: boolean }]>`
+    select exists (
+      select from codehost_installations installation
+      where installation.provider = ${provider}
+        and installation.id = ${installation_id}
+        and ${isOfAccountOf(db, orgId)}
+    ) as own`
+  return row.own
+}
+
+/** The organization that had an account last may connect its next installation. */
+function isOfAccountOf(db: Db, orgId: string) {
+  return db`(
+    select latest.org_id
+    from codehost_connections latest
+    where latest.provider = installation.provider
+      and latest.host = installation.host
+      and latest.account_id = installation.account_id
+    order by latest.connected_at desc, latest.id desc
+    limit 1
+  ) = ${orgId}`
+}
+
+/**
+ * Installations that exist and that no organization has connected, oldest first: all, or those
+ * whose account the organization had last.
+ */
+export async function listWaiting(db: Db, orgId: string | null): Promise<ListedConnection[]> {
   return db<ListedConnection[]>`
     select installation.id, installation.provider, installation.host,
       case when installation.account_id is not null then
@@ -65,6 +124,7 @@ export async function listWaiting(db: Db): Promise<ListedConnection[]> {
       json_build_object('state', 'idle', 'phase', null, 'done', null, 'total', null, 'error', null) as sync
     from codehost_installations installation
     where installation.removed_at is null
+      ${orgId === null ? db`` : db`and ${isOfAccountOf(db, orgId)}`}
       and not exists (
         select from codehost_connections connection
         where connection.provider = installation.provider

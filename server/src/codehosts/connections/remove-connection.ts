@@ -6,19 +6,22 @@ import { leaveConnection } from '../../repositories/followed-repository.store.ts
 import type { Services } from '../../services.ts'
 import { type ConnectionName, type LiveConnection, lockConnection, markRemoved } from './connection.store.ts'
 
+/** The connection to remove; of the organization if one is given. */
+type RemovedConnection = { id: string; org_id?: string }
+
 /**
  * Ends a connection. Its repositories keep their names and their history. Later events of the
  * installation are stored and wait. Throws 400, 404, and 409 if the connection is already removed.
  */
 export async function disconnect(
   { sql, clock }: Pick<Services, 'sql' | 'clock'>,
-  id: string,
+  { id, org_id }: RemovedConnection,
   principal: Principal,
 ): Promise<LiveConnection> {
   if (!isUuid(id.toLowerCase())) throw invalidId(id, 'connection')
   return sql.begin(async (tx) => {
     const connection = await lockConnection(tx, id.toLowerCase())
-    if (!connection) throw notFound('connection')
+    if (!connection || (org_id !== undefined && connection.org_id !== org_id)) throw notFound('connection')
     if (connection.status === 'removed')
       throw new ApiError(409, 'already_removed', `The connection to ${connection.account_login} is already removed`)
     await removeConnection(tx, connection, principal, clock.now())

@@ -1,7 +1,10 @@
+import { notifyChanges } from '../../organizations/change.store.ts'
+import type { Change } from '../../organizations/change.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import type { Services } from '../../services.ts'
 import { rememberRepository } from '../connections/remember-repository.ts'
 import type { HostEvent, HostEventKind, HostEvents, HostSource } from '../host-event.ts'
+import { hostAlertId, hostDeploymentId, hostRunId } from '../host-ids.ts'
 import type { HostRepository } from '../host-repository.ts'
 import type { HostEventHandlers } from './host-event-handler.ts'
 
@@ -24,5 +27,31 @@ export async function applyEvents(
     if (repository !== remembered) await rememberRepository(services, tx, source, repository)
     remembered = repository
     await apply(kind, data)
+  }
+  await notifyChanges(
+    tx,
+    source.org_id,
+    events.flatMap((event) => changesBy(source, event)),
+  )
+}
+
+/**
+ * What people see differently after an event. Handlers notify what follows from several events,
+ * such as the status of a deployment.
+ */
+function changesBy({ provider }: HostSource, { kind, data }: HostEvent): Change[] {
+  switch (kind) {
+    case 'repository':
+      return [{ type: 'repository', id: null }]
+    case 'run':
+      return [{ type: 'run', id: hostRunId(provider, data.id) }]
+    case 'job':
+      return [{ type: 'run', id: hostRunId(provider, data.run_id) }]
+    case 'deployment':
+      return [{ type: 'deployment', id: hostDeploymentId(provider, data.id) }]
+    case 'alert':
+      return [{ type: 'alert', id: hostAlertId(provider, data.repository.id, data) }]
+    default:
+      return []
   }
 }

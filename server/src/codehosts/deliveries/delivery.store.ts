@@ -1,4 +1,6 @@
-import type { Sql, Tx } from '../../platform/db/sql.ts'
+import { upToEnd } from '../../platform/db/page.ts'
+import type { Db, Sql, Tx } from '../../platform/db/sql.ts'
+import type { Page, PageRow } from '../../platform/http/lists.ts'
 import type { Provider } from '../../repositories/repository-identity.ts'
 import { DELIVERIES_KEPT_DAYS, type DeliveryStatus, PAYLOADS_KEPT_DAYS } from './delivery.ts'
 
@@ -32,14 +34,99 @@ export async function listDeliveries(
     limit ${limit}`
 }
 
-/** Locks a delivery. `has_payload` is false after the payload has expired. */
-export async function lockDelivery(
-  tx: Tx,
-  id: string,
-): Promise<(ListedDelivery & { has_payload: boolean; shard: number }) | null> {
-  const [row] = await tx<(ListedDelivery & { has_payload: boolean; shard: number })[]>`
-    select ${listedColumns(tx)}, payload is not null as has_payload, shard
-    from codehost_deliveries
+/**
+ * One page of the deliveries of the installations that an organization has connected, newest first,
+ * and one more row when there is a next page.
+ */
+export async function listOwnDeliveries(
+  db: Db,
+  orgId: string,
+  page: Page,
+  status: DeliveryStatus | undefined,
+): Promise<PageRow[]> {
+  const { since, limit } = page
+  return db<PageRow[]>`
+    select delivery.received_at as created_at, delivery.id, ${deliveryJson(db)} as json
+    from codehost_connections connection
+    cross join lateral (
+      select id, provider, event, action, installation_id, status, waiting, attempts, error, received_at, applied_at,
+        payload
+      from codehost_deliveries found
+      where found.provider = connection.provider
+        and found.installation_id = connection.installation_id
+        and found.received_at >= ${since}
+        and ${upToEnd(db, page, { at: db`found.received_at`, id: db`found.id` })}
+        ${status === undefined ? db`` : db`and found.status = ${status}`}
+      order by found.received_at desc, found.id desc
+      limit ${limit + 1}
+    ) delivery
+    where connection.org_id = ${orgId}
+      and connection.status <> 'removed'
+    order by delivery.received_at desc, delivery.id desc
+    limit ${limit + 1}`
+}
+
+/** A delivery as JSON text; null unless its installation is connected to the organization. */
+export async function findOwnDelivery(db: Db, orgId: string, id: string): Promise<string | null> {
+  const [row] = await db<{ json: string }[]>`
+    select ${deliveryJson(db)} as json
+    from codehost_deliveries delivery
+    where delivery.id = ${id}
+      and exists (${connectionOf(db)} and connection.org_id = ${orgId})
+    order by delivery.provider
+    limit 1`
+  return row?.json ?? null
+}
+
+/** The start of a payload; null if it has expired, or unless its installation is connected. */
+export async function findOwnPayload(
+  db: Db,
+  { orgId, id }: { orgId: string; id: string },
+  charsMax: number,
+): Promise<{ payload: string; truncated: boolean } | null> {
+  const [row] = await db<{ payload: string; truncated: boolean }[]>`
+    select left(payload, ${charsMax}) as payload, length(payload) > ${charsMax} as truncated
+    from codehost_deliveries delivery
+    where delivery.id = ${id}
+      and payload is not null
+      and exists (${connectionOf(db)} and connection.org_id = ${orgId})
+    order by delivery.provider
+    limit 1`
+  return row ?? null
+}
+
+/** Selects the connection that the installation of a delivery belongs to. */
+function connectionOf(db: Db) {
+  return db`
+    select connection.org_id
+    from codehost_connections connection
+    where connection.provider = delivery.provider
+      and connection.installation_id = delivery.installation_id
+      and connection.status <> 'removed'`
+}
+
+function deliveryJson(db: Db) {
+  return db`(
+    select row_to_json(item)::text
+    from (
+      select delivery.id, delivery.provider, delivery.event, delivery.action, delivery.installation_id,
+        delivery.status, delivery.waiting, delivery.attempts, delivery.error,
+        rfc3339(delivery.received_at) as received_at, rfc3339(delivery.applied_at) as applied_at,
+        delivery.payload is not null as has_payload
+    ) item
+  )`
+}
+
+type LockedDelivery = ListedDelivery & { org_id: string | null; has_payload: boolean; shard: number }
+
+/**
+ * Locks a delivery. `org_id` is null while no organization has connected its installation.
+ * `has_payload` is false after the payload has expired.
+ */
+export async function lockDelivery(tx: Tx, id: string): Promise<LockedDelivery | null> {
+  const [row] = await tx<LockedDelivery[]>`
+    select ${listedColumns(tx)}, payload is not null as has_payload, shard, (${connectionOf(tx)} limit 1) as org_id
+    from codehost_deliveries delivery
     where id = ${id}
     order by provider
     limit 1

@@ -4,6 +4,8 @@ import type { SetupOptions } from './app.store.ts'
 const WEBHOOK_PATH = '/webhooks/github'
 export const SETUP_PATH = '/setup/github'
 export const CREATED_PATH = '/setup/github/created'
+/** Where GitHub sends the browser after somebody has installed the App. */
+export const INSTALLED_PATH = '/setup/github/installed'
 
 /** GitHub refuses longer names of Apps. */
 const NAME_CHARS_MAX = 34
@@ -51,6 +53,7 @@ export function appManifest(baseUrl: string, options: SetupOptions) {
     url: baseUrl,
     hook_attributes: { url: baseUrl + WEBHOOK_PATH, active: true },
     redirect_url: baseUrl + CREATED_PATH,
+    setup_url: baseUrl + INSTALLED_PATH,
     public: options.public,
     default_permissions: { ...PERMISSIONS, ...Object.fromEntries(ALERT_PERMISSIONS.map((name) => [name, access])) },
     default_events: EVENTS,
@@ -72,4 +75,11 @@ function webUrl(apiUrl: string): string {
   const isOfGithub = url.hostname === 'api.github.com' || url.hostname.endsWith('.ghe.com')
   if (isOfGithub) return `https://${url.host.replace(/^api\./, '')}`
   return apiUrl.replace(/\/api\/v3$/, '')
+}
+
+/**
+ * GitHub's page that installs an App. GitHub returns the organization, as `state`, to our address.
+ */
+export function installUrl({ html_url }: { html_url: string }, org: string): string {
+  return `${html_url}/installations/new?state=${encodeURIComponent(org)}`
 }

@@ -46,6 +46,16 @@ export function createdPage({ slug, html_url }: { slug: string; html_url: string
   return page('The GitHub App was created', body, "form-action 'none'")
 }
 
+/** What to do after the App was installed without the console. */
+export function installedPage(): Page {
+  const body = `
+<h1>The GitHub App is installed</h1>
+<p>The installation waits to be connected to an organization of Shiplock. Its number is shown by the first command.</p>
+<pre><code>npx shiplock-server provider list
+npx shiplock-server provider connect --org &lt;slug&gt; --provider github --installation &lt;id&gt;</code></pre>`
+  return page('The GitHub App is installed', body, "form-action 'none'")
+}
+
 /** Why a step failed. */
 export function refusedPage(message: string): Page {
   const body = `

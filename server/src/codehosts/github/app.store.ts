@@ -38,6 +38,8 @@ export type SetupOptions = {
   read_only_alerts: boolean
   /** True if other accounts may install the App too. */
   public: boolean
+  /** The slug of the organization whose person continues in the console. Null: the command line. */
+  org: string | null
 }
 
 type NewSetup = { state_sha256: Buffer; options: SetupOptions; created_at: Date; expires_at: Date }
@@ -63,16 +65,16 @@ export async function findOpenSetup(db: Db, stateSha256: Buffer, now: Date): Pro
   return row?.options ?? null
 }
 
-/** Marks a setup as used. Of several callers at the same time, one gets true. */
-export async function claimSetup(db: Db, stateSha256: Buffer, now: Date): Promise<boolean> {
-  const claimed = await db`
+/** Marks a setup as used. Of several callers at the same time, one gets its options. */
+export async function claimSetup(db: Db, stateSha256: Buffer, now: Date): Promise<SetupOptions | null> {
+  const [row] = await db<{ options: SetupOptions }[]>`
     update codehost_app_setups
     set used_at = ${now}
     where state_sha256 = ${stateSha256}
       and used_at is null
       and expires_at > ${now}
-    returning state_sha256`
-  return claimed.length > 0
+    returning options`
+  return row?.options ?? null
 }
 
 /** Makes a claimed setup usable again, because the code host could not be reached. */

@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import { Value } from 'typebox/value'
 import { MINUTE_MS } from '../../platform/clock.ts'
 import { randomBase62 } from '../../platform/crypto/checked-token.ts'
+import type { Db } from '../../platform/db/sql.ts'
 import { ApiError } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
 import { claimSetup, findOpenSetup, insertSetup, releaseSetup, type SetupOptions } from './app.store.ts'
@@ -21,7 +22,10 @@ const CODE = /^[A-Za-z0-9_-]{1,200}$/
  * Starts a manifest flow. Returns the address of our server that begins it, which works once and
  * for an hour. Throws 400 for an invalid login, and 409 if the environment names an App.
  */
-export async function startSetup({ config, sql, clock }: Services, options: SetupOptions) {
+export async function startSetup(
+  { config, sql, clock }: Pick<Services, 'config' | 'clock'> & { sql: Db },
+  options: SetupOptions,
+) {
   if (config.github) {
     const message =
       'SHIPLOCK_GITHUB_APP_ID names the App, and takes precedence. Remove the setting to create another App.'
@@ -53,13 +57,15 @@ export async function completeSetup(services: Services, state: string, code: str
   const { config, sql, clock, log, githubCredentials } = services
   if (!CODE.test(code)) throw new ApiError(400, 'invalid_request', 'The code of GitHub is missing or not valid.')
   const stateSha256 = hash(state)
-  if (!(await claimSetup(sql, stateSha256, clock.now()))) throw unknownState()
+  const options = await claimSetup(sql, stateSha256, clock.now())
+  if (options === null) throw unknownState()
   try {
     const app = await exchange(config.githubApiUrl, code)
     await githubCredentials.store(app)
     const { app_id, slug, html_url } = app
     log.info({ app_id, slug }, 'The GitHub App was created')
-    return { slug, html_url }
+    // Setups that were stored before an update have no organization.
+    return { slug, html_url, org: options.org ?? null }
   } catch (error) {
     if (error instanceof ApiError && error.status < 500) throw error
     await releaseSetup(sql, stateSha256)

@@ -230,9 +230,13 @@ const DISMISSALS: [type: HostAlertType, reason: string, word: string][] = [
   ['dependabot', 'no_capacity', 'no_bandwidth'],
   ['dependabot', 'a_new_reason', 'tolerable_risk'],
   ['secret_scanning', 'inaccurate', 'false_positive'],
+  ['code_scanning', 'risk_accepted', "won't fix"],
+  ['dependabot', 'mitigated', 'tolerable_risk'],
+  ['secret_scanning', 'risk_accepted', 'wont_fix'],
+  ['dependabot', 'no_bandwidth', 'no_bandwidth'],
 ]
 
-test('alerts are listed and read, and our dismissals arrive', async (t) => {
+test('alerts are listed and read, and our dismissals and reopenings arrive', async (t) => {
   const world = await startWorld(t)
   const { fake, client, shop, repository } = world
   for (const [type, reason, word] of DISMISSALS) {
@@ -250,6 +254,8 @@ test('alerts are listed and read, and our dismissals arrive', async (t) => {
       listed.find(({ number }) => number === name.number),
       dismissed,
     )
+    for (const _again of [1, 2]) await client.act({ type: 'reopening', repository, alert: name })
+    assert.equal((await client.readAlert(repository, name))?.status, 'open')
   }
   const secret = fake.openAlert(shop, { type: 'secret_scanning' })
   await client.act({ type: 'dismissal', repository, alert: secret, reason: 'revoked', comment: null })

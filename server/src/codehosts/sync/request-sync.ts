@@ -1,8 +1,12 @@
 import { Type } from 'typebox'
+import { type Principal, recordAudit } from '../../audit/audit.store.ts'
 import { DAY_MS } from '../../platform/clock.ts'
 import type { Db } from '../../platform/db/sql.ts'
+import { ApiError, invalidId, notFound } from '../../platform/http/errors.ts'
+import { isUuid } from '../../platform/ids.ts'
 import { enqueue, type Job, type ScheduledJob } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
+import { findConnection } from '../connections/connection.store.ts'
 import { listActiveConnections, listDueSyncs, noteRequest, type SyncScope } from './sync.store.ts'
 
 const ATTEMPTS_MAX = 5
@@ -27,6 +31,36 @@ export async function requestSync(db: Db, scope: SyncScope, now: Date, since: Da
   const earliest = now.getTime() - SINCE_MS_MAX
   await noteRequest(db, scope, since && new Date(Math.max(since.getTime(), earliest)), now)
   await enqueue(db, syncJob, scope)
+}
+
+/**
+ * A connection to synchronize; of the organization if one is given. `since` is as in `requestSync`.
+ */
+type AskedSync = { id: string; org_id?: string; since: Date | null }
+
+/**
+ * Requests a synchronization of an active connection. Throws 400, 404, and 409 `not_active`.
+ * Returns
+ * the organization of the connection.
+ */
+export async function synchronizeNow(
+  { sql, clock }: Pick<Services, 'sql' | 'clock'>,
+  { id, org_id, since }: AskedSync,
+  principal: Principal,
+): Promise<string> {
+  if (!isUuid(id)) throw invalidId(id, 'connection')
+  const connection = await findConnection(sql, id)
+  if (connection === null || (org_id !== undefined && connection.org_id !== org_id)) throw notFound('connection')
+  if (connection.status !== 'active')
+    throw new ApiError(409, 'not_active', `The connection ${id} is ${connection.status}`)
+  const now = clock.now()
+  const object = { type: 'connection', id }
+  const entry = { principal, action: 'connection.sync', object, reason: null, details: { since } }
+  await sql.begin(async (tx) => {
+    await requestSync(tx, { org_id: connection.org_id, connection_id: id }, now, since)
+    await recordAudit(tx, connection.org_id, entry, now)
+  })
+  return connection.org_id
 }
 
 /** Subscribes to `connectionMade`. */

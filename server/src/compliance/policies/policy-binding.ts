@@ -7,7 +7,8 @@ export const EVERYTHING: PolicyBindings = { environments: null, repositories: nu
 
 type Definition = Pick<PolicyDefinition, 'bindings'>
 type Target = {
-  environment: string
+  /** Absent for a run, which may be deployed to any environment. */
+  environment?: string
   repository: string
   branch: string | null
   /** Absent if it is not known yet; it may be any workflow then. */
@@ -28,7 +29,7 @@ function coversTarget(bindings: PolicyBindings, { environment, repository, branc
   const { environments, workflows } = bindings
   return (
     namesRepository(bindings, repository) &&
-    (environments === null || matchesAnyGlob(environments, environment)) &&
+    (environments === null || environment === undefined || matchesAnyGlob(environments, environment)) &&
     coversBranch(bindings, branch) &&
     (workflows === undefined ||
       workflow === undefined ||

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { Closed, Nullable, OneOf } from '../../platform/http/schemas.ts'
 
-const PolicyMode = OneOf(['monitor', 'enforce'], {
+export const PolicyMode = OneOf(['monitor', 'enforce'], {
   description: '`enforce` can block a deployment. `monitor` only reports.',
 })
 export type PolicyMode = Static<typeof PolicyMode>
@@ -43,33 +43,41 @@ export type CelRule = Static<typeof CelRule>
 const REGO_DIALECTS = ['shiplock', 'prodgator'] as const
 export type RegoDialect = (typeof REGO_DIALECTS)[number]
 
-const PolicyEngine = Type.Union([
-  Closed({ type: Type.Literal('cel'), rules: Type.Array(CelRule) }),
-  Closed({
-    type: Type.Literal('opa'),
-    decision: Type.String({ description: 'Path of the decision under /v1/data of the OPA server.' }),
-    ...TERMS,
-  }),
-  Closed({
-    type: Type.Literal('wasm'),
-    bundle: Type.String({ description: 'SHA-256 of the stored bundle.' }),
-    entrypoint: Type.String({ description: 'Entrypoint of the WebAssembly module.' }),
-    ...TERMS,
-  }),
-  Closed({
-    type: Type.Literal('rego'),
-    module: Type.String({ description: 'Rego module, with a mark in place of its package.' }),
-    dialect: OneOf(REGO_DIALECTS, { description: 'The form of the input that the module expects.' }),
-    ...TERMS,
-  }),
-])
+const PolicyEngine = Type.Union(
+  [
+    Closed({
+      type: Type.Literal('cel', { description: 'The kind of engine.' }),
+      rules: Type.Array(CelRule, { description: 'The rules, in the order of the file.' }),
+    }),
+    Closed({
+      type: Type.Literal('opa', { description: 'The kind of engine.' }),
+      decision: Type.String({ description: 'Path of the decision under /v1/data of the OPA server.' }),
+      ...TERMS,
+    }),
+    Closed({
+      type: Type.Literal('wasm', { description: 'The kind of engine.' }),
+      bundle: Type.String({ description: 'SHA-256 of the stored bundle.' }),
+      entrypoint: Type.String({ description: 'Entrypoint of the WebAssembly module.' }),
+      ...TERMS,
+    }),
+    Closed({
+      type: Type.Literal('rego', { description: 'The kind of engine.' }),
+      module: Type.String({ description: 'Rego module, with a mark in place of its package.' }),
+      dialect: OneOf(REGO_DIALECTS, { description: 'The form of the input that the module expects.' }),
+      ...TERMS,
+    }),
+  ],
+  { description: 'The rules of the policy, and what evaluates them.' },
+)
 export type PolicyEngine = Static<typeof PolicyEngine>
 
 /** A policy as stored in one of its versions. */
 export const PolicyDefinition = Closed({
   name: Type.String({ description: 'Name of the policy, unique within the organization.' }),
   mode: PolicyMode,
-  bindings: Nullable(Type.Union([PolicyBindings, Type.Array(PolicyBindings)])),
+  bindings: Nullable(Type.Union([PolicyBindings, Type.Array(PolicyBindings)]), {
+    description: 'The deployments that the policy covers: those of one binding, or of any of several. Null for none.',
+  }),
   engine: PolicyEngine,
 })
 export type PolicyDefinition = Static<typeof PolicyDefinition>

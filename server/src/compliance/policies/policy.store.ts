@@ -1,6 +1,6 @@
 import { Check } from 'typebox/value'
+import type { Principal } from '../../audit/audit.store.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
-import { UUID_PATTERN } from '../../platform/ids.ts'
 import { findByAddress } from '../../repositories/repository-lookup.store.ts'
 import { type PolicyBundle, PolicyDefinition, type PolicyMode } from './policy.schema.ts'
 
@@ -46,57 +46,13 @@ export async function lockPolicy(tx: Tx, orgId: string, { name, newId, file }: N
   return row
 }
 
-/** Returns the content hash of a version, or null if there is none. Requires the policy lock. */
-export async function findContentHash(tx: Tx, orgId: string, policyId: string, version: number) {
-  const [row] = await tx<{ content_hash: Buffer }[]>`
-    select content_hash
-    from policy_versions
-    where org_id = ${orgId}
-      and policy_id = ${policyId}
-      and version = ${version}`
-  return row?.content_hash ?? null
-}
-
-type NewVersion = { id: string; version: number; definition: PolicyDefinition; content_hash: Buffer }
-
-/**
- * Stores a version and makes it the current one, also of a removed policy. Requires the policy
- * lock.
- */
-export async function insertVersion(tx: Tx, orgId: string, policy: NewVersion, at: Date): Promise<void> {
-  await tx`
-    insert into policy_versions (org_id, policy_id, version, mode, definition, content_hash, created_at)
-    values (
-      ${orgId}, ${policy.id}, ${policy.version}, ${policy.definition.mode}, ${tx.json(policy.definition)},
-      ${policy.content_hash}, ${at}
-    )`
-  await tx`
-    update policies
-    set version = ${policy.version}, updated_at = ${at}, removed_at = null
-    where org_id = ${orgId}
-      and id = ${policy.id}`
-}
-
-/**
- * SQL: the SHA-256 of a version's definition, in hexadecimal digits; null if there is no such
- * version. `policy` is an alias of JSON with `id` and `version`, `alias` has `org_id`.
- */
-export function policyHash(db: Db, alias: string, policy: string) {
-  return db`(
-    select encode(stored.content_hash, 'hex')
-    from policy_versions stored
-    where stored.org_id = ${db(alias)}.org_id
-      and stored.policy_id = case when ${db(policy)} ->> 'id' ~ ${UUID_PATTERN} then (${db(policy)} ->> 'id')::uuid end
-      and stored.version = (${db(policy)} ->> 'version')::int
-  )`
-}
-
 export async function countPolicies(db: Db, orgId: string): Promise<number> {
   const [row] = await db<[{ count: number }]>`
     select count(*) as count
     from policies
     where org_id = ${orgId}
-      and repository_id is null`
+      and repository_id is null
+      and removed_at is null`
   return row.count
 }
 
@@ -133,20 +89,82 @@ export type ListedPolicy = PolicySummary & {
   provider: string | null
   repository_id: string | null
   path: string | null
+  /** Null if the stored definition cannot be read. */
+  engine: PolicyDefinition['engine']['type'] | null
+  /** Who applied the current version, and why. Null if that is not known. */
+  changed_by: Principal | null
+  reason: string | null
+  /** The number of repositories by the status of their compliance result. */
+  results: { passing: number; failing: number; warning: number; not_evaluated: number }
+  created_at: Date
+  updated_at: Date
 }
 
-/** Lists the policies of an organization and of all its repositories. */
+/** Lists the policies of an organization, and then those of all its repositories. */
 export async function listAllPolicies(db: Db, orgId: string): Promise<ListedPolicy[]> {
   return db<ListedPolicy[]>`
+    ${selectListed(db, orgId)}
+    order by policy.path is not null, policy.provider, policy.repository_id, policy.name, policy.id
+    limit ${LISTED_MAX}`
+}
+
+/** Returns null if the organization has no such policy, or if it is removed. */
+export async function findPolicy(db: Db, orgId: string, id: string): Promise<ListedPolicy | null> {
+  const [row] = await db<ListedPolicy[]>`
+    ${selectListed(db, orgId)}
+      and policy.id = ${id}`
+  return row ?? null
+}
+
+function selectListed(db: Db, orgId: string) {
+  return db`
     select policy.id, policy.name, policy.version, coalesce(stored.mode, 'enforce') as mode,
-      policy.provider, policy.repository_id, policy.path
+      policy.provider, policy.repository_id, policy.path, policy.created_at, policy.updated_at,
+      stored.definition #>> '{engine,type}' as engine, stored.reason,
+      case when stored.principal_type is not null then
+        json_build_object('type', stored.principal_type, 'id', stored.principal_id, 'name', stored.principal_name)
+      end as changed_by,
+      ${countResults(db)} as results
     from policies policy
     left join policy_versions stored
       on stored.org_id = policy.org_id and stored.policy_id = policy.id and stored.version = policy.version
     where policy.org_id = ${orgId}
-      and policy.removed_at is null
-    order by policy.path is not null, policy.provider, policy.repository_id, policy.name, policy.id
-    limit ${LISTED_MAX}`
+      and policy.removed_at is null`
+}
+
+function countResults(db: Db) {
+  return db`(
+    select json_build_object(
+      'passing', count(*) filter (where status = 'passing'),
+      'failing', count(*) filter (where status = 'failing'),
+      'warning', count(*) filter (where status = 'warning'),
+      'not_evaluated', count(*) filter (where status = 'not_evaluated')
+    )
+    from compliance_results
+    where org_id = policy.org_id
+      and policy_id = policy.id::text
+  )`
+}
+
+/** Locks a policy that is not removed until the transaction ends. Null if there is none. */
+export async function lockListedPolicy(tx: Tx, orgId: string, id: string) {
+  const [row] = await tx<{ id: string; name: string; version: number; path: string | null }[]>`
+    select id, name, version, path
+    from policies
+    where org_id = ${orgId}
+      and id = ${id}
+      and removed_at is null
+    for update`
+  return row ?? null
+}
+
+/** Marks a policy as removed. Its versions are kept. */
+export async function markRemoved(tx: Tx, orgId: string, id: string, now: Date): Promise<void> {
+  await tx`
+    update policies
+    set removed_at = ${now}, updated_at = ${now}
+    where org_id = ${orgId}
+      and id = ${id}`
 }
 
 export async function hasPolicies(db: Db, orgId: string): Promise<boolean> {

@@ -1,5 +1,5 @@
 import { type Document, isMap, isNode, isScalar, isSeq, LineCounter, type ParsedNode, parseDocument, visit } from 'yaml'
-import { PolicyFileError, type PolicyMistake } from './policy-mistake.ts'
+import { PolicyFileError, type PolicyMistake, refuseFile } from './policy-mistake.ts'
 
 export const POLICY_FILE_BYTES_MAX = 64 * 1024
 
@@ -7,7 +7,6 @@ type Position = Pick<PolicyMistake, 'line' | 'column'>
 
 /** The library reports an overflow of the stack as a mistake in the file. */
 const STACK_OVERFLOW = /call stack|stack overflow/i
-const START: Position = { line: 1, column: 1 }
 
 /** A YAML document as a plain value, with the position of each of its parts. */
 export class PolicyDocument {
@@ -18,14 +17,14 @@ export class PolicyDocument {
   /** Throws `PolicyFileError` unless the text is one YAML 1.2 map without aliases. */
   constructor(text: string) {
     if (Buffer.byteLength(text) > POLICY_FILE_BYTES_MAX) {
-      throw refusal(`a policy file can have at most ${POLICY_FILE_BYTES_MAX} bytes`)
+      throw refuseFile(`a policy file can have at most ${POLICY_FILE_BYTES_MAX} bytes`)
     }
     this.#lines = new LineCounter()
     this.#document = parseDocument(text, { lineCounter: this.#lines, prettyErrors: false, uniqueKeys: true })
     const mistakes = this.#syntaxMistakes()
     if (mistakes.length > 0) throw new PolicyFileError(mistakes)
     if (!isMap(this.#document.contents)) {
-      throw refusal('a policy file must be a map with the fields name, mode, bindings and rules')
+      throw refuseFile('a policy file must be a map with the fields name, mode, bindings and rules')
     }
     this.value = this.#document.toJS()
   }
@@ -77,8 +76,4 @@ export class PolicyDocument {
     const { line, col } = this.#lines.linePos(offset)
     return { line: Math.max(1, line), column: Math.max(1, col) }
   }
-}
-
-function refusal(message: string): PolicyFileError {
-  return new PolicyFileError([{ ...START, path: '', message }])
 }

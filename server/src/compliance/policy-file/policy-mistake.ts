@@ -18,6 +18,11 @@ export class PolicyFileError extends Error {
   }
 }
 
+/** A mistake that concerns the whole file. */
+export function refuseFile(message: string): PolicyFileError {
+  return new PolicyFileError([{ line: 1, column: 1, path: '', message }])
+}
+
 function describe({ line, column, path, message }: PolicyMistake): string {
   return `line ${line}, column ${column}: ${path === '' ? '' : `${path}: `}${message}`
 }

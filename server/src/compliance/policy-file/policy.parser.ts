@@ -3,7 +3,7 @@ import { durationMs } from '../../platform/duration.ts'
 import type { CelRule, EvidenceTerms, PolicyDefinition, PolicyEngine } from '../policies/policy.schema.ts'
 import { PolicyDocument } from './policy-document.ts'
 import { POLICY_SCHEMAS, type PolicyFileContent } from './policy-file.schema.ts'
-import { FORMATS, mistakeMessage, PolicyFileError, type PolicyMistake } from './policy-mistake.ts'
+import { FORMATS, mistakeMessage, PolicyFileError, type PolicyMistake, refuseFile } from './policy-mistake.ts'
 
 /** A policy file whose bundle, if any, has not been read. `file` is relative to the policy file. */
 type PolicyFile = Omit<PolicyDefinition, 'engine'> & {
@@ -28,6 +28,16 @@ export function parsePolicyFile(text: string): PolicyFile {
   const mistakes = [...schemaMistakes(document), ...repeatedRules(document)]
   if (mistakes.length > 0) throw new PolicyFileError(mistakes)
   return toPolicyFile(value as PolicyFileContent)
+}
+
+/**
+ * Parses a policy file that comes without other files, so that its engine cannot be `wasm`. Throws
+ * `PolicyFileError`.
+ */
+export function parseSinglePolicyFile(text: string): PolicyDefinition {
+  const { engine, ...policy } = parsePolicyFile(text)
+  if (engine.type !== 'wasm') return { ...policy, engine }
+  throw refuseFile('engine: wasm needs a bundle; apply the file with "policy apply" at the command line')
 }
 
 /** The first mistake at each path; later ones at the same path follow from it. */

@@ -12,15 +12,13 @@ import { POLICY_FILE_BYTES_MAX } from './policy-document.ts'
  * Reads a policy file and its bundle. Throws `PolicyFileError`, or an error that names the file.
  */
 export async function readPolicyFile(path: string): Promise<PolicyToApply> {
-  const { engine, ...policy } = parsePolicyFile((await readBounded(path, POLICY_FILE_BYTES_MAX)).toString())
-  if (engine.type !== 'wasm') return { definition: { ...policy, engine }, bundle: null, file: null }
+  const source = (await readBounded(path, POLICY_FILE_BYTES_MAX)).toString()
+  const { engine, ...policy } = parsePolicyFile(source)
+  if (engine.type !== 'wasm') return { definition: { ...policy, engine }, source, bundle: null, file: null }
   const { bundle, sha256 } = await readBundle(engine, dirname(path))
   const { type, entrypoint, trust, max_age_ms } = engine
-  return {
-    definition: { ...policy, engine: { type, bundle: sha256, entrypoint, trust, max_age_ms } },
-    bundle,
-    file: null,
-  }
+  const definition = { ...policy, engine: { type, bundle: sha256, entrypoint, trust, max_age_ms } }
+  return { definition, source, bundle, file: null }
 }
 
 async function readBundle({ file, entrypoint }: WasmFile, directory: string) {

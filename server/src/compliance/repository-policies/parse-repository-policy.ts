@@ -1,7 +1,7 @@
 import type { PolicyDefinition } from '../policies/policy.schema.ts'
 import { EVERYTHING } from '../policies/policy-binding.ts'
 import { parsePolicyFile } from '../policy-file/policy.parser.ts'
-import { PolicyFileError } from '../policy-file/policy-mistake.ts'
+import { refuseFile } from '../policy-file/policy-mistake.ts'
 import { parseRego } from '../policy-file/rego.parser.ts'
 
 /**
@@ -14,13 +14,10 @@ export function parseRepositoryPolicy(path: string, text: string): PolicyDefinit
 
 function parseYaml(text: string): PolicyDefinition {
   const { engine, bindings, ...policy } = parsePolicyFile(text)
-  if (engine.type === 'wasm') throw refusal('engine: wasm is not supported in a repository; use "policy apply"')
-  if (engine.type === 'opa') throw refusal('engine: opa is not supported in a repository; write a .rego file instead')
+  if (engine.type === 'wasm') throw refuseFile('engine: wasm is not supported in a repository; use "policy apply"')
+  if (engine.type === 'opa')
+    throw refuseFile('engine: opa is not supported in a repository; write a .rego file instead')
   if (bindings !== null && !Array.isArray(bindings) && bindings.repositories !== null)
-    throw refusal('bindings.repositories: a policy in a repository covers that repository only; remove the field')
+    throw refuseFile('bindings.repositories: a policy in a repository covers that repository only; remove the field')
   return { ...policy, bindings: bindings ?? EVERYTHING, engine }
-}
-
-function refusal(message: string): PolicyFileError {
-  return new PolicyFileError([{ line: 1, column: 1, path: '', message }])
 }

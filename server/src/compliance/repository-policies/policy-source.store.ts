@@ -74,11 +74,3 @@ export async function listPolicyFiles(db: Db, { org_id, provider, repository_id 
     order by path
     limit 1000`
 }
-
-export async function removePolicy(tx: Tx, orgId: string, id: string, now: Date): Promise<void> {
-  await tx`
-    update policies
-    set removed_at = ${now}, updated_at = ${now}
-    where org_id = ${orgId}
-      and id = ${id}`
-}

@@ -89,7 +89,7 @@ async function readFile(services: Services, { client, repository, commitSha }: P
   try {
     const policy = parseRepositoryPolicy(file.path, text)
     if (policy.engine.type === 'rego') await compileRego(services, policy.engine)
-    return { ...file, policy }
+    return { ...file, policy, source: text }
   } catch (error) {
     return { ...file, policy: null, mistake: explain(error) }
   }

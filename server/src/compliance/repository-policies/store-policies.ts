@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { recordAudit, SYSTEM } from '../../audit/audit.store.ts'
+import { type Author, recordAudit, SYSTEM } from '../../audit/audit.store.ts'
 import { requestCall } from '../../codehosts/calls/request-call.ts'
 import type { HostAction } from '../../codehosts/code-host.ts'
 import { findConnectionOfRepository } from '../../codehosts/connections/connection.store.ts'
@@ -10,11 +10,13 @@ import { shortened } from '../../platform/shortened.ts'
 import type { Services } from '../../services.ts'
 import { policyApplied, storePolicy } from '../policies/apply-policy.ts'
 import type { PolicyDefinition } from '../policies/policy.schema.ts'
-import { listPolicyFiles, lockSource, noteRead, type PolicySource, removePolicy } from './policy-source.store.ts'
+import { markRemoved } from '../policies/policy.store.ts'
+import { listPolicyFiles, lockSource, noteRead, type PolicySource } from './policy-source.store.ts'
 
 /** A policy file as it was read. `mistake` states why it cannot be used. */
 export type ReadFile = { path: string; blob: string } & (
-  | { policy: PolicyDefinition | 'unchanged' }
+  | { policy: PolicyDefinition; source: string }
+  | { policy: 'unchanged' }
   | { policy: null; mistake: string }
 )
 
@@ -38,7 +40,8 @@ export async function storePolicies(services: Services, source: PolicySource, fo
     const mistakes = [...found.mistakes]
     for (const file of found.files) {
       if (file.policy === null) mistakes.push({ path: file.path, message: file.mistake })
-      else if (file.policy !== 'unchanged') await applyFile(tx, source, { file, definition: file.policy }, now)
+      else if (file.policy !== 'unchanged')
+        await applyFile(tx, source, { file, definition: file.policy, text: file.source }, now)
     }
     const removed = await removeOthers(tx, source, found.files, now)
     await noteRead(tx, source, { commitSha: found.commitSha, mistakes }, now)
@@ -47,20 +50,23 @@ export async function storePolicies(services: Services, source: PolicySource, fo
   })
 }
 
-type AppliedFile = { file: { path: string; blob: string }; definition: PolicyDefinition }
+type AppliedFile = { file: { path: string; blob: string }; definition: PolicyDefinition; text: string }
 
-async function applyFile(tx: Tx, source: PolicySource, { file, definition }: AppliedFile, now: Date): Promise<void> {
+const AUTHOR: Author = { principal: SYSTEM, reason: null }
+
+async function applyFile(tx: Tx, source: PolicySource, applied: AppliedFile, now: Date): Promise<void> {
+  const { file, definition, text } = applied
   const { org_id, provider, repository_id } = source
   const name = { provider, repository_id, path: file.path, blob: file.blob }
-  await storePolicy(tx, org_id, { principal: SYSTEM, definition, bundle: null, file: name }, now)
+  await storePolicy(tx, org_id, { author: AUTHOR, definition, source: text, bundle: null, file: name }, now)
 }
 
 async function removeOthers(tx: Tx, source: PolicySource, files: ReadFile[], now: Date): Promise<number> {
   const kept = new Set(files.map(({ path }) => path))
   const removed = (await listPolicyFiles(tx, source)).filter(({ path }) => !kept.has(path))
   for (const { id, path } of removed) {
-    await removePolicy(tx, source.org_id, id, now)
-    const entry = { principal: SYSTEM, action: 'policy.remove', object: { type: 'policy', id }, reason: null }
+    await markRemoved(tx, source.org_id, id, now)
+    const entry = { ...AUTHOR, action: 'policy.remove', object: { type: 'policy', id } }
     await recordAudit(tx, source.org_id, { ...entry, details: { path } }, now)
     await publish(tx, policyApplied, { org_id: source.org_id, policy_id: id })
   }

@@ -42,8 +42,8 @@ export async function reconsiderRepository(
   if (await hasPolicies(sql, org_id)) await enqueue(sql, evaluateRepositoryJob, { org_id, repository })
 }
 
-/** After alerts of a repository changed: evaluates every repository of its name. */
-export async function reconsiderAlerts({ sql }: Services, changed: { org_id: string; repository: string }) {
+/** After alerts changed or findings were triaged: evaluates every repository of this name. */
+export async function reconsiderNamed({ sql }: Services, changed: { org_id: string; repository: string }) {
   if (!(await hasPolicies(sql, changed.org_id))) return
   await enqueueAll(sql, changed.org_id, (repository) => isNamed(repository, changed.repository))
 }

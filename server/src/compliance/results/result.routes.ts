@@ -10,7 +10,7 @@ export async function resultRoutes(app: HttpServer, services: Services): Promise
   app.get(
     '/v1/compliance/results',
     {
-      config: { scope: 'read:compliance' },
+      config: { scope: 'read:compliance', permission: 'view' },
       schema: {
         operationId: 'listComplianceResults',
         summary: 'List compliance results',
@@ -24,7 +24,7 @@ export async function resultRoutes(app: HttpServer, services: Services): Promise
       const { query, actor } = request
       const context = listContext(services, request)
       const page = readPage(query, context)
-      const rows = await listResults(services.sql, actor.org_id, page, { status: query.status })
+      const rows = await listResults(services.sql, actor.org_id, page, query)
       return sendPage(reply, { rows, page, query, context })
     },
   )

@@ -8,6 +8,16 @@ export type ResultStatus = (typeof RESULT_STATUSES)[number]
 export const ResultQuery = pageQuery(100, 50, {
   ...windowFilters,
   status: Type.Optional(OneOf(RESULT_STATUSES, { description: 'Return only results with this status.' })),
+  policy_id: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 128, description: 'Return only results of the policy with this id.' }),
+  ),
+  repository: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 300,
+      description: 'Return only results of this repository, exactly as `repository` of a result names it.',
+    }),
+  ),
 })
 
 const TIMESTAMP = { format: 'date-time', examples: ['2026-01-31T12:00:00.000Z'] }

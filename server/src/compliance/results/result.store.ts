@@ -5,20 +5,30 @@ import { newUuid } from '../../platform/ids.ts'
 import type { RuleStatus } from '../policies/policy-verdict.ts'
 import type { ResultStatus } from './result.schema.ts'
 
+type ResultFilter = {
+  status?: ResultStatus | undefined
+  policy_id?: string | undefined
+  repository?: string | undefined
+}
+
 /** Returns a page of compliance results, newest first, plus one row if there is a next page. */
 export async function listResults(
   db: Db,
   orgId: string,
   page: Page,
-  filter: { status?: ResultStatus | undefined },
+  { status, policy_id, repository }: ResultFilter,
 ): Promise<PageRow[]> {
-  const withStatus = filter.status === undefined ? db`` : db`and result.status = ${filter.status}`
+  const withStatus = status === undefined ? db`` : db`and result.status = ${status}`
+  const ofPolicy = policy_id === undefined ? db`` : db`and result.policy_id = ${policy_id}`
+  const ofRepository = repository === undefined ? db`` : db`and result.repository = ${repository}`
   return db<PageRow[]>`
     select result.created_at, result.id, ${resultJson(db)} as json
     from compliance_results result
     where result.org_id = ${orgId}
       and ${pageOf(db, page, db`result`)}
       ${withStatus}
+      ${ofPolicy}
+      ${ofRepository}
     order by result.created_at desc, result.id desc
     limit ${page.limit + 1}`
 }

@@ -1,5 +1,7 @@
 import type { Actor } from '../../access/actor.ts'
-import { findRunCredential } from '../../ci/runs/run.store.ts'
+import { listCreators } from '../../access/credential-creator.store.ts'
+import { permissionsNow, requireCovers } from '../../access/members/author.ts'
+import { findProviderAccounts } from '../../access/users/provider-account.store.ts'
 import type { PolicyEvaluation } from '../../compliance/policies/policy-verdict.ts'
 import { retainedSince } from '../../organizations/plan.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
@@ -14,18 +16,20 @@ import { evaluatePolicies, isStillEvaluated } from '../policy/evaluate-policies.
 import type { NewAnswer } from './answer.schema.ts'
 import { type Answer, listAnswers } from './answer.store.ts'
 import { type AnswerContext, refuseUnanswerable, requireReason } from './answerable.ts'
-import { recordAnswer } from './record-answer.ts'
+import { findOpeners } from './find-openers.ts'
+import { recordAnswer, type SignedAnswer } from './record-answer.ts'
 
 const OVERRIDE_SCOPE = 'write:compliance-override'
 
 type AnswerInput = NewAnswer & Pick<Answer, 'decision'>
-type GivenAnswer = Omit<Answer, 'id' | 'answered_at'>
+type GivenAnswer = Omit<SignedAnswer, 'id' | 'answered_at'>
 
 /**
- * Approves or rejects the service's own protection rule as an API key (specification, "Approve and
- * reject rules"). Policies are evaluated before the deployment is locked; concurrent answers are
- * handled one after the other. Returns the deployment's status. Throws 400 `reason_required`, 403
- * `insufficient_scope`, 404, 409 `run_finished` and the errors of `refuseUnanswerable`.
+ * Approves or rejects the service's own protection rule as a person or an API key (specification,
+ * "Approve and reject rules"). Policies are evaluated before the deployment is locked; concurrent
+ * answers are handled one after the other. Returns the deployment's status. Throws 400
+ * `reason_required`, 403 `insufficient_scope` or `insufficient_permission`, 404, 409 `run_finished`
+ * and the errors of `refuseUnanswerable`.
  */
 export async function answerDeployment(
   services: Services,
@@ -34,48 +38,79 @@ export async function answerDeployment(
   input: AnswerInput,
 ): Promise<DeploymentStatus> {
   const { sql, clock } = services
-  const given = toGiven(actor, input)
+  const reason = readReason(actor, input)
   const state = await findDeploymentState(sql, { org_id: actor.org_id, id }, retainedSince(actor.plan, clock.now()))
   if (!state) throw notFound('deployment')
-  const context = await readContext(sql, state)
+  const given = { ...(await sign(sql, actor, state)), ...readContent(input), reason }
+  const context = await readContext(sql, state, given)
   refuseUnanswerable(context, given, clock.now())
   const evaluation = given.decision === 'approved' ? await evaluatePolicies(services, state, context.required) : null
-  requireOverrideScope(actor, evaluation)
-  const status = await sql.begin((tx) => answerLocked(services, tx, context, { given, evaluation }))
+  requireAuthority(actor, evaluation)
+  if (evaluation?.decision === 'block') requireReason(reason)
+  const status = await sql.begin((tx) => answerLocked(services, tx, context, { actor, given, evaluation }))
   return status ?? answerDeployment(services, actor, id, input)
 }
 
-function toGiven({ credential }: Actor, { decision, reason, comment }: AnswerInput): GivenAnswer {
-  if (credential.type === 'oidc_trust') throw new Error('A CI job cannot have the scope write:deployments.')
-  return {
-    principal_type: credential.type,
-    principal_id: credential.id,
-    principal_name: credential.name,
-    decision,
-    reason: requireReason(reason),
-    comment: comment?.trim() || null,
-  }
+/** An API key must send a reason. A person needs one only to override a policy. */
+function readReason({ credential }: Actor, { reason }: AnswerInput): string | null {
+  const isOmitted = credential.type === 'user' && !reason?.trim()
+  return isOmitted ? null : requireReason(reason)
 }
 
-async function readContext(db: Db, state: DeploymentState): Promise<AnswerContext> {
-  const { org_id, pipeline_run_id } = state
-  const [required, answers, runCredentialId] = await Promise.all([
-    listRequiredGates(db, state),
-    listAnswers(db, state),
-    pipeline_run_id === null ? null : findRunCredential(db, org_id, pipeline_run_id),
-  ])
-  return { state, required, answers, runCredentialId }
+function readContent({ decision, comment }: AnswerInput): Pick<Answer, 'decision' | 'comment'> {
+  return { decision, comment: comment?.trim() || null }
+}
+
+type Signature = Pick<
+  GivenAnswer,
+  'principal_type' | 'principal_id' | 'principal_name' | 'person_id' | 'email' | 'provider_account'
+>
+
+/** Who answers, as it is recorded. */
+export async function sign(db: Db, { org_id, credential }: Actor, state: DeploymentState): Promise<Signature> {
+  if (credential.type === 'oidc_trust') throw new Error('A CI job cannot have the scope write:deployments.')
+  const { type: principal_type, id: principal_id, name: principal_name } = credential
+  const principal = { principal_type, principal_id, principal_name }
+  if (credential.type === 'api_key') {
+    const [person_id = null] = await listCreators(db, org_id, [credential.id])
+    return { ...principal, person_id, email: null, provider_account: null }
+  }
+  const accounts = await findProviderAccounts(db, org_id, credential.id)
+  // The code host of an opened gate is not known.
+  const isAtHost = ({ provider }: { provider: string }) => state.host === null || provider === state.provider
+  const provider_account = accounts.find(isAtHost) ?? null
+  return { ...principal, person_id: credential.id, email: credential.email, provider_account }
+}
+
+export async function readContext(db: Db, state: DeploymentState, given: GivenAnswer): Promise<AnswerContext> {
+  const [required, answers] = await Promise.all([listRequiredGates(db, state), listAnswers(db, state)])
+  const people = [given, ...answers].map(({ person_id }) => person_id).filter((id) => id !== null)
+  return { state, required, answers, openers: await findOpeners(db, state, [...new Set(people)]) }
 }
 
 /**
- * Approving against a blocking policy requires another scope (specification, "Approve and reject
- * rules" 4).
+ * Approving against a blocking policy requires another scope or permission (specification, "Approve
+ * and reject rules" 4). Throws 403 `insufficient_scope` or `insufficient_permission`.
  */
-function requireOverrideScope({ credential }: Actor, evaluation: PolicyEvaluation | null): void {
-  if (evaluation?.decision !== 'block' || credential.scopes.includes(OVERRIDE_SCOPE)) return
+function requireAuthority({ credential }: Actor, evaluation: PolicyEvaluation | null): void {
+  const overrides = evaluation?.decision === 'block'
+  if (credential.type === 'user') {
+    requireCovers(credential.permissions, [overrides ? 'override_compliance' : 'answer_deployment_gates'])
+    return
+  }
+  if (!overrides || credential.scopes.includes(OVERRIDE_SCOPE)) return
   const message = `A policy blocks this deployment. Approving it requires the scope ${OVERRIDE_SCOPE}.`
   throw new ApiError(403, 'insufficient_scope', message, { requiredScope: OVERRIDE_SCOPE })
 }
+
+/** A person with the permissions of now: their role may have changed since the request arrived. */
+async function readAgain(db: Db, actor: Actor): Promise<Actor> {
+  const { org_id, credential } = actor
+  if (credential.type !== 'user') return actor
+  return { ...actor, credential: { ...credential, permissions: await permissionsNow(db, org_id, credential.id) } }
+}
+
+type Answering = { actor: Actor; given: GivenAnswer; evaluation: PolicyEvaluation | null }
 
 /**
  * Everything is checked again under the lock. The answer gets the time at which it takes effect.
@@ -85,16 +120,20 @@ async function answerLocked(
   services: Services,
   tx: Tx,
   before: AnswerContext,
-  { given, evaluation }: { given: GivenAnswer; evaluation: PolicyEvaluation | null },
+  { actor, given, evaluation }: Answering,
 ): Promise<DeploymentStatus | null> {
   const state = await lockDeployment(tx, before.state)
   if (!state) throw notFound('deployment')
-  const context = await readContext(tx, state)
+  const context = await readContext(tx, state, given)
   const now = services.clock.now()
   refuseUnanswerable(context, given, now)
+  requireAuthority(await readAgain(tx, actor), evaluation)
   if (evaluation && !isStillEvaluated(before, context)) return null
-  if (state.host === null && (await hasRunEndedBadly(tx, state, now)))
-    throw new ApiError(409, 'run_finished', 'The run has finished without success and cannot deploy.')
+  if (state.host === null && (await hasRunEndedBadly(tx, state, now))) throw runFinished()
   const answer = { ...given, id: newUuid(now), answered_at: now }
   return recordAnswer(services, tx, context, { answer, evaluation })
+}
+
+export function runFinished(): ApiError {
+  return new ApiError(409, 'run_finished', 'The run has finished without success and cannot deploy.')
 }

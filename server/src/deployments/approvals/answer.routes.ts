@@ -1,5 +1,5 @@
-import type { FastifyRequest } from 'fastify'
 import type { HttpServer } from '../../platform/http/http-server.ts'
+import { treatMissingBodyAsEmpty } from '../../platform/http/json-body.ts'
 import { ForbiddenResponse } from '../../platform/http/openapi.ts'
 import { Envelope } from '../../platform/http/schemas.ts'
 import type { Services } from '../../services.ts'
@@ -11,19 +11,27 @@ export async function answerRoutes(app: HttpServer, services: Services): Promise
   app.post(
     '/v1/deployments/:id/approve',
     {
-      config: { scope: 'write:deployments' },
+      config: {
+        scope: 'write:deployments',
+        permission: ['answer_deployment_gates', 'override_compliance'],
+        fresh: true,
+      },
       preValidation: treatMissingBodyAsEmpty,
       schema: {
         operationId: 'approveDeployment',
         summary: 'Approve a deployment',
         description:
-          "Approves the service's own protection rule. Reviewers that the code host requires must still approve there. If a " +
-          'policy blocks the deployment, the key also needs the scope `write:compliance-override`, and the approval is ' +
-          'recorded as an override.\n\nErrors: 400 `reason_required` if the reason does not have 10 to 500 characters. 403 ' +
-          '`insufficient_scope` if a policy blocks the deployment. 409 `already_decided` if the deployment is decided or ' +
-          'the key has answered it, `not_gated` if it does not wait for this rule, `reviewer_gate_requires_human` if only ' +
-          'a person can answer, `gate_not_configured` if no configured gate covers the deployment, `run_creator_refused` ' +
-          'if the gate does not accept the key that created the run, `run_finished` if the run has ended without success.',
+          "Approves the service's own protection rule, as an API key or as a person. Reviewers that the code host requires " +
+          'must still approve there. If a policy blocks the deployment, the approval is recorded as an override: a key then ' +
+          'also needs the scope `write:compliance-override`, and a person needs the permission `override_compliance` in ' +
+          'place of `answer_deployment_gates`. A key must send a reason. A person must send one for an override.\n\n' +
+          'Errors: 400 `reason_required` if the reason is missing or does not have 10 to 500 characters. 403 ' +
+          '`insufficient_scope` if a policy blocks the deployment. 409 `already_decided` if the deployment is decided, or ' +
+          'the key or the person has answered it; the keys that a person created count as the person. 409 `not_gated` if ' +
+          'it does not wait for this rule, `reviewer_gate_requires_human` if only people, or only reviewers on the code ' +
+          'host, can answer, `gate_not_configured` if no configured gate covers the deployment and a key answers, ' +
+          '`run_creator_refused` if the key or the person opened the deployment or started its run and the gate does not ' +
+          'accept that, `run_finished` if the run has ended without success.',
         tags: ['Deployments'],
         params: DeploymentPath,
         body: NewAnswer,
@@ -39,17 +47,19 @@ export async function answerRoutes(app: HttpServer, services: Services): Promise
   app.post(
     '/v1/deployments/:id/reject',
     {
-      config: { scope: 'write:deployments' },
+      config: { scope: 'write:deployments', permission: 'answer_deployment_gates', fresh: true },
       preValidation: treatMissingBodyAsEmpty,
       schema: {
         operationId: 'rejectDeployment',
         summary: 'Reject a deployment',
         description:
-          "Rejects the service's own protection rule. A single rejection is final.\n\nErrors: 400 `reason_required` if the " +
-          'reason does not have 10 to 500 characters. 409 `already_decided` if the deployment is decided or the key has ' +
-          'answered it, `not_gated` if it does not wait for this rule, `reviewer_gate_requires_human` if only a person ' +
-          'can answer, `gate_not_configured` if no configured gate covers the deployment, `run_creator_refused` if the ' +
-          'gate does not accept the key that created the run, `run_finished` if the run has ended without success.',
+          "Rejects the service's own protection rule, as an API key or as a person. A single rejection is final. A key " +
+          'must send a reason.\n\nErrors: 400 `reason_required` if the reason is missing or does not have 10 to 500 ' +
+          'characters. 409 `already_decided` if the deployment is decided, or the key or the person has answered it, ' +
+          '`not_gated` if it does not wait for this rule, `reviewer_gate_requires_human` if only people, or only ' +
+          'reviewers on the code host, can answer, `gate_not_configured` if no configured gate covers the deployment and ' +
+          'a key answers, `run_creator_refused` if the gate does not accept the key that created the run, `run_finished` ' +
+          'if the run has ended without success.',
         tags: ['Deployments'],
         params: DeploymentPath,
         body: NewAnswer,
@@ -61,9 +71,4 @@ export async function answerRoutes(app: HttpServer, services: Services): Promise
       return { data: { rejected: true as const, status } }
     },
   )
-}
-
-/** Treat a missing body as `{}`, so that it fails with `reason_required`. */
-async function treatMissingBodyAsEmpty(request: FastifyRequest): Promise<void> {
-  request.body ??= {}
 }

@@ -9,7 +9,8 @@ import { DEPLOYMENT_STATUSES } from '../deployment.schema.ts'
 export const NewAnswer = Closed({
   reason: Type.Optional(
     Type.String({
-      description: 'The reason for the decision, 10 to 500 characters. An API key must send one.',
+      description:
+        'The reason for the decision, 10 to 500 characters. An API key must send one. A person must send one to approve against a blocking policy.',
     }),
   ),
   comment: Type.Optional(Type.String({ maxLength: 1000, description: 'A comment in addition to the reason.' })),

@@ -7,8 +7,11 @@ export type Answer = {
   principal_type: 'api_key' | 'user'
   principal_id: string
   principal_name: string
+  /** The user who answered, or who created the API key that answered; null if nobody is known. */
+  person_id: string | null
   decision: 'approved' | 'rejected'
-  reason: string
+  /** Only null for users. */
+  reason: string | null
   comment: string | null
   answered_at: Date
 }
@@ -18,23 +21,37 @@ const ANSWERS_MAX = 1000
 export async function insertAnswer(tx: Tx, { org_id, id }: DeploymentKey, answer: Answer): Promise<void> {
   await tx`
     insert into deployment_answers (
-      org_id, id, deployment_id, principal_type, principal_id, principal_name, decision, reason, comment, answered_at
+      org_id, id, deployment_id, principal_type, principal_id, principal_name, person_id, decision, reason, comment,
+      answered_at
     )
     values (
       ${org_id}, ${answer.id}, ${id}, ${answer.principal_type}, ${answer.principal_id}, ${answer.principal_name},
-      ${answer.decision}, ${answer.reason}, ${answer.comment}, ${answer.answered_at}
+      ${answer.person_id}, ${answer.decision}, ${answer.reason}, ${answer.comment}, ${answer.answered_at}
     )`
 }
 
 /** Answers, oldest first. */
 export async function listAnswers(db: Db, { org_id, id }: DeploymentKey): Promise<Answer[]> {
   return db<Answer[]>`
-    select id, principal_type, principal_id, principal_name, decision, reason, comment, answered_at
+    select id, principal_type, principal_id, principal_name, person_id, decision, reason, comment, answered_at
     from deployment_answers
     where org_id = ${org_id}
       and deployment_id = ${id}
     order by answered_at, id
     limit ${ANSWERS_MAX}`
+}
+
+/** What opened a deployment: an API key or trust by a gate, or an account on the code host. */
+type Opening = { provider: string | null; credential_id: string | null; host_creator: string | null }
+
+export async function findOpening(db: Db, { org_id, id }: DeploymentKey): Promise<Opening> {
+  const [row] = await db<[Opening]>`
+    select deployment.provider, gate.credential_id, deployment.host_creator
+    from deployments deployment
+    left join opened_gates gate on gate.org_id = deployment.org_id and gate.deployment_id = deployment.id
+    where deployment.org_id = ${org_id}
+      and deployment.id = ${id}`
+  return row
 }
 
 /** Adds an answer to the `approvals` of a locked deployment. `approval` has the wire form. */

@@ -2,9 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { DeploymentState, RequiredGate } from '../deployment-state.ts'
 import type { Answer } from './answer.store.ts'
-import { newlyApproved, refuseUnanswerable } from './answerable.ts'
+import { newlyApproved, type Openers, refuseUnanswerable } from './answerable.ts'
 
 const RUN_KEY = 'run key'
+const NOBODY: Openers = { credential_ids: [], creator_ids: [], starter_ids: [] }
+const BY_RUN_KEY: Openers = { ...NOBODY, credential_ids: [RUN_KEY] }
 
 function gate(id: string, fields: Partial<RequiredGate> = {}): RequiredGate {
   const asks = { required_approvals: 1, allow_api_keys: true, allow_run_creator: true, policies: [] }
@@ -12,39 +14,61 @@ function gate(id: string, fields: Partial<RequiredGate> = {}): RequiredGate {
 }
 
 function approvalOf(principal_id: string, fields: Partial<Answer> = {}): Answer {
-  const principal = { principal_type: 'api_key', principal_name: principal_id } as const
+  const principal = { principal_type: 'api_key', principal_name: principal_id, person_id: null } as const
   const content = { decision: 'approved', reason: '', comment: null, answered_at: new Date(0) } as const
   return { id: principal_id, principal_id, ...principal, ...content, ...fields }
 }
 
 test('a gate is approved once it has the required number of approvals', () => {
   const gates = [gate('one'), gate('two', { required_approvals: 2 })]
-  assert.deepEqual(newlyApproved(gates, [approvalOf('a')], null), ['one'])
-  assert.deepEqual(newlyApproved(gates, [approvalOf('a'), approvalOf('b')], null), ['one', 'two'])
+  assert.deepEqual(newlyApproved({ required: gates, answers: [approvalOf('a')], openers: NOBODY }), ['one'])
+  assert.deepEqual(newlyApproved({ required: gates, answers: [approvalOf('a'), approvalOf('b')], openers: NOBODY }), [
+    'one',
+    'two',
+  ])
 })
 
 test('a gate that does not allow API keys counts only the approvals of users', () => {
   const people = [gate('people', { allow_api_keys: false })]
-  assert.deepEqual(newlyApproved(people, [approvalOf('a'), approvalOf('b')], null), [])
-  assert.deepEqual(newlyApproved(people, [approvalOf('ada', { principal_type: 'user' })], null), ['people'])
+  assert.deepEqual(
+    newlyApproved({ required: people, answers: [approvalOf('a'), approvalOf('b')], openers: NOBODY }),
+    [],
+  )
+  assert.deepEqual(
+    newlyApproved({ required: people, answers: [approvalOf('ada', { principal_type: 'user' })], openers: NOBODY }),
+    ['people'],
+  )
 })
 
 test('the credential that reported the run counts only if the gate allows it', () => {
   const gates = [gate('lax'), gate('strict', { allow_run_creator: false })]
-  assert.deepEqual(newlyApproved(gates, [approvalOf(RUN_KEY)], RUN_KEY), ['lax'])
-  assert.deepEqual(newlyApproved(gates, [approvalOf(RUN_KEY), approvalOf('b')], RUN_KEY), ['lax', 'strict'])
+  assert.deepEqual(newlyApproved({ required: gates, answers: [approvalOf(RUN_KEY)], openers: BY_RUN_KEY }), ['lax'])
+  assert.deepEqual(
+    newlyApproved({ required: gates, answers: [approvalOf(RUN_KEY), approvalOf('b')], openers: BY_RUN_KEY }),
+    ['lax', 'strict'],
+  )
 })
 
 test('a rejection approves no gate, and an approved gate is not returned again', () => {
-  assert.deepEqual(newlyApproved([gate('one')], [approvalOf('a', { decision: 'rejected' })], null), [])
-  assert.deepEqual(newlyApproved([gate('one', { approved_at: new Date(0) })], [approvalOf('a')], null), [])
+  assert.deepEqual(
+    newlyApproved({ required: [gate('one')], answers: [approvalOf('a', { decision: 'rejected' })], openers: NOBODY }),
+    [],
+  )
+  assert.deepEqual(
+    newlyApproved({
+      required: [gate('one', { approved_at: new Date(0) })],
+      answers: [approvalOf('a')],
+      openers: NOBODY,
+    }),
+    [],
+  )
 })
 
 test('an answer to a deployment whose gates were approved in the meantime is refused as already decided', () => {
   const waiting = { status: 'pending_approval', custom_rule_state: 'pending', answer_until: null }
   const context = { state: waiting as DeploymentState, required: [gate('one', { approved_at: new Date(0) })] }
   assert.throws(
-    () => refuseUnanswerable({ ...context, answers: [], runCredentialId: null }, approvalOf('late'), new Date(1)),
+    () => refuseUnanswerable({ ...context, answers: [], openers: NOBODY }, approvalOf('late'), new Date(1)),
     { status: 409, code: 'already_decided' },
   )
 })

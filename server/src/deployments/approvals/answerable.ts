@@ -2,25 +2,32 @@ import { ApiError } from '../../platform/http/errors.ts'
 import { awaitsReviewers, type DeploymentState, isWaiting, type RequiredGate } from '../deployment-state.ts'
 import type { Answer } from './answer.store.ts'
 
-/**
- * A deployment with everything that determines who can answer it. `runCredentialId` reported the
- * run.
- */
+/** A deployment with everything that determines who can answer it. */
 export type AnswerContext = {
   state: DeploymentState
   required: RequiredGate[]
   answers: Answer[]
-  runCredentialId: string | null
+  openers: Openers
+}
+
+/** Who opened a deployment. */
+export type Openers = {
+  /** The API keys and trusts that reported the run or opened the gate. */
+  credential_ids: string[]
+  /** The users who created one of these credentials. */
+  creator_ids: string[]
+  /** Users whose account on the code host started the run or created the deployment. */
+  starter_ids: string[]
 }
 
 const REASON_CHARS_MIN = 10
 const REASON_CHARS_MAX = 500
 
 /**
- * Returns the trimmed reason of an API key (specification, "Approve and reject rules" 5). Throws
- * 400 `reason_required`.
+ * Returns the trimmed reason (specification, "Approve and reject rules" 5). Throws 400
+ * `reason_required`.
  */
-export function requireReason(reason: string | undefined): string {
+export function requireReason(reason: string | null | undefined): string {
   const trimmed = reason?.trim() ?? ''
   const chars = [...trimmed].length
   if (chars >= REASON_CHARS_MIN && chars <= REASON_CHARS_MAX) return trimmed
@@ -28,48 +35,77 @@ export function requireReason(reason: string | undefined): string {
   throw new ApiError(400, 'reason_required', message, { minLength: REASON_CHARS_MIN, maxLength: REASON_CHARS_MAX })
 }
 
-type Principal = Pick<Answer, 'principal_type' | 'principal_id'>
+/** An answer, as far as it determines whether it can be given. */
+type Answering = Pick<Answer, 'principal_type' | 'principal_id' | 'person_id' | 'decision'>
 
 /**
  * Refuses an answer that the deployment does not wait for, or that the principal may not give
  * (specification, "Approve and reject rules" 1 and 3). Throws 409 `not_gated`, `already_decided`,
  * `reviewer_gate_requires_human`, `gate_not_configured` or `run_creator_refused`.
  */
-export function refuseUnanswerable(context: AnswerContext, principal: Principal, now: Date): void {
-  const { state, required, answers } = context
-  if (!isWaiting(state, now)) throw awaitsReviewers(state) ? requiresHuman() : notWaiting(state)
-  if (required.length > 0) requireOpenGate(context, principal)
-  else if (principal.principal_type === 'api_key') throw notConfigured(state)
-  if (answers.some(({ principal_id }) => principal_id === principal.principal_id))
-    throw alreadyDecided('This key has already answered the deployment.')
+export function refuseUnanswerable(context: AnswerContext, given: Answering, now: Date): void {
+  const { state, required, answers, openers } = context
+  if (!isWaiting(state, now)) throw awaitsReviewers(state) ? requiresHuman(given) : notWaiting(state)
+  if (required.length > 0) requireOpenGate(context, given)
+  else if (given.principal_type === 'api_key') throw notConfigured(state)
+  else if (given.decision === 'approved' && isOpener(given, openers)) throw openerRefused(given)
+  if (answers.some(({ principal_id }) => principal_id === given.principal_id)) throw alreadyAnswered(given)
 }
 
-/** Throws unless an open gate accepts an answer of this principal. */
-function requireOpenGate({ required, runCredentialId }: AnswerContext, principal: Principal): void {
+/** Throws unless an open gate accepts the answer. */
+function requireOpenGate({ required, answers, openers }: AnswerContext, given: Answering): void {
   const open = required.filter(({ approved_at }) => approved_at === null)
   // Another answer decided the deployment after its state was read.
   if (open.length === 0) throw alreadyDecided('All gates of the deployment are approved.')
-  if (open.some((gate) => acceptsAnswer(gate, principal, runCredentialId))) return
-  const isRefusedAsCreator = open.some((gate) => acceptsAnswer(gate, principal, null))
-  throw isRefusedAsCreator ? runCreatorRefused() : requiresHuman()
+  const accepting = open.filter((gate) => acceptsAnswer(gate, given, openers))
+  if (accepting.length === 0) {
+    const isRefusedAsOpener = open.some((gate) => acceptsAnswer(gate, given, NOBODY))
+    throw isRefusedAsOpener ? openerRefused(given) : requiresHuman(given)
+  }
+  const countsNow = accepting.some((gate) => !approversOf(gate, answers, openers).has(voterOf(given)))
+  if (given.decision === 'approved' && !countsNow) throw alreadyAnswered(given)
 }
+
+const NOBODY: Openers = { credential_ids: [], creator_ids: [], starter_ids: [] }
 
 /**
- * Users may always answer; API keys and the credential that reported the run only where the gate
- * allows it.
+ * API keys may answer only where the gate allows them. Who opened the deployment may answer only
+ * where the gate allows run creators, and never approves as a person what their account on the code
+ * host started. Every person may reject.
  */
-function acceptsAnswer(gate: RequiredGate, principal: Principal, runCredentialId: string | null): boolean {
-  const { principal_type, principal_id } = principal
-  const isAllowedType = principal_type === 'user' || gate.allow_api_keys
-  return isAllowedType && (principal_id !== runCredentialId || gate.allow_run_creator)
+function acceptsAnswer(gate: RequiredGate, given: Answering, openers: Openers): boolean {
+  if (given.principal_type === 'api_key')
+    return gate.allow_api_keys && (gate.allow_run_creator || !isOpener(given, openers))
+  if (given.decision === 'rejected') return true
+  return !hasStarted(given, openers) && (gate.allow_run_creator || !isOpener(given, openers))
 }
 
-/** Ids of the open gates that have enough approvals by different principals. */
-export function newlyApproved(gates: RequiredGate[], answers: Answer[], runCredentialId: string | null): string[] {
+/** True if the principal, or the person who created the key, opened the deployment. */
+export function isOpener(given: Answering, openers: Openers): boolean {
+  const { principal_id, person_id } = given
+  const isCreator = person_id !== null && openers.creator_ids.includes(person_id)
+  return openers.credential_ids.includes(principal_id) || isCreator || hasStarted(given, openers)
+}
+
+function hasStarted({ person_id }: Answering, { starter_ids }: Openers): boolean {
+  return person_id !== null && starter_ids.includes(person_id)
+}
+
+/** Whose approval an answer is: a person and the API keys that they created are one. */
+function voterOf({ person_id, principal_id }: Answering): string {
+  return person_id ?? principal_id
+}
+
+/** The people and keys whose approval counts for the gate. */
+export function approversOf(gate: RequiredGate, answers: Answer[], openers: Openers): Set<string> {
   const approvals = answers.filter(({ decision }) => decision === 'approved')
-  const countOf = (gate: RequiredGate) =>
-    approvals.filter((answer) => acceptsAnswer(gate, answer, runCredentialId)).length
-  return gates.filter((gate) => !gate.approved_at && countOf(gate) >= gate.required_approvals).map(({ id }) => id)
+  return new Set(approvals.filter((answer) => acceptsAnswer(gate, answer, openers)).map(voterOf))
+}
+
+/** Ids of the open gates that have approvals by the required number of people and keys. */
+export function newlyApproved({ required, answers, openers }: Omit<AnswerContext, 'state'>): string[] {
+  const open = required.filter(({ approved_at }) => approved_at === null)
+  return open.filter((gate) => approversOf(gate, answers, openers).size >= gate.required_approvals).map(({ id }) => id)
 }
 
 function notWaiting({ gated, custom_rule_state, status: stored }: DeploymentState): ApiError {
@@ -82,8 +118,16 @@ function alreadyDecided(message: string, details = {}): ApiError {
   return new ApiError(409, 'already_decided', message, details)
 }
 
-function requiresHuman(): ApiError {
-  const message = 'Only a person can answer the remaining gates of this deployment.'
+function alreadyAnswered({ principal_type }: Answering): ApiError {
+  const person = 'You have already answered this deployment, in person or with an API key that you created.'
+  return alreadyDecided(principal_type === 'user' ? person : 'This key has already answered the deployment.')
+}
+
+function requiresHuman({ principal_type }: Answering): ApiError {
+  const message =
+    principal_type === 'user'
+      ? 'The deployment waits for the reviewers that the code host requires. They answer on the code host.'
+      : 'Only a person can answer the remaining gates of this deployment.'
   return new ApiError(409, 'reviewer_gate_requires_human', message)
 }
 
@@ -92,7 +136,10 @@ function notConfigured({ environment }: DeploymentState): ApiError {
   return new ApiError(409, 'gate_not_configured', message)
 }
 
-function runCreatorRefused(): ApiError {
-  const message = 'The gate does not accept the key that created the run. Use another key.'
+function openerRefused({ principal_type }: Answering): ApiError {
+  const message =
+    principal_type === 'user'
+      ? 'You opened this deployment or started its run. Another person must approve it.'
+      : 'The gate does not accept the key that created the run, or another key of the same person. Use another key.'
   return new ApiError(409, 'run_creator_refused', message)
 }

@@ -12,9 +12,16 @@ import { decided, OWN_RULE } from '../deployment-state.ts'
 import { removeEvaluation, writeEvaluation } from '../policy/evaluation.store.ts'
 import { isShown, toStoredEvaluation } from '../policy/evaluation.ts'
 import { type Answer, appendApproval, insertAnswer, writeOverride } from './answer.store.ts'
-import { type AnswerContext, newlyApproved } from './answerable.ts'
+import { type AnswerContext, isOpener, newlyApproved } from './answerable.ts'
 
-type Answering = { answer: Answer; evaluation: PolicyEvaluation | null }
+/** An answer with what the deployment shows of the user. Both are null for an API key. */
+export type SignedAnswer = Answer & {
+  email: string | null
+  /** The linked account of the user on the code host of the deployment. */
+  provider_account: { provider: string; login: string } | null
+}
+
+type Answering = { answer: SignedAnswer; evaluation: PolicyEvaluation | null }
 
 /**
  * Stores an allowed answer with its audit entries, decides the deployment if the answer is the last
@@ -38,7 +45,7 @@ export async function recordAnswer(
     await sendComment(services, tx, state, { about: `answer:${answer.id}`, text: answerText(answer) })
     return state.status
   }
-  const outcome = decided(decision, `api_key:${answer.principal_name}`, noteOf(answer))
+  const outcome = decided(decision, `${answer.principal_type}:${answer.principal_name}`, noteOf(answer))
   return decideDeployment(services, tx, state, { ...outcome, comment: answerText(answer) })
 }
 
@@ -48,15 +55,15 @@ export async function recordAnswer(
  */
 async function recordEvaluation(
   tx: Tx,
-  { state, runCredentialId }: AnswerContext,
-  answer: Answer,
+  { state, openers }: AnswerContext,
+  answer: SignedAnswer,
   evaluation: PolicyEvaluation,
 ): Promise<void> {
   const { reason, answered_at: now } = answer
   if (isShown(evaluation)) await writeEvaluation(tx, state, toStoredEvaluation(evaluation), now)
   else await removeEvaluation(tx, state, now)
   if (evaluation.decision !== 'block') return
-  const details = toOverride(answer, evaluation, answer.principal_id === runCredentialId)
+  const details = toOverride(answer, evaluation, isOpener(answer, openers))
   await writeOverride(tx, state, details, now)
   const object = { type: 'deployment', id: state.id }
   const entry = { principal: principalOf(answer), action: 'deployment.override', object, reason, details }
@@ -65,8 +72,8 @@ async function recordEvaluation(
 
 /** Approves the required gates that now have enough approvals. Returns true if all are approved. */
 async function approveGates(tx: Tx, context: AnswerContext, answer: Answer): Promise<boolean> {
-  const { state, required, answers, runCredentialId } = context
-  const approved = newlyApproved(required, [...answers, answer], runCredentialId)
+  const { state, required, answers, openers } = context
+  const approved = newlyApproved({ required, answers: [...answers, answer], openers })
   await approveRequiredGates(tx, state, approved, { at: answer.answered_at, by: 'principals' })
   return required.every(({ id, approved_at }) => approved_at !== null || approved.includes(id))
 }
@@ -76,34 +83,34 @@ function principalOf({ principal_type, principal_id, principal_name }: Answer): 
 }
 
 /** Converts an answer to its wire form in a deployment's `approvals`. */
-function toApproval(answer: Answer) {
+function toApproval(answer: SignedAnswer) {
   return {
-    user_id: null,
-    email: null,
-    display_name: answer.principal_name,
+    ...shownPrincipal(answer),
     decision: answer.decision,
     principal: answer.principal_type,
     gates: [OWN_RULE],
-    provider_account: null,
+    provider_account: answer.provider_account,
     at: answer.answered_at,
     note: noteOf(answer),
   }
 }
 
-function noteOf({ reason, comment }: Answer): string {
-  return comment === null ? reason : `${reason}\n\n${comment}`
+function shownPrincipal({ principal_type, principal_id, email, principal_name }: SignedAnswer) {
+  return { user_id: principal_type === 'user' ? principal_id : null, email, display_name: principal_name }
+}
+
+function noteOf({ reason, comment }: Answer): string | null {
+  return [reason, comment].filter((text) => text !== null).join('\n\n') || null
 }
 
 /** Converts an approval against blocking policies to the wire form of a deployment's `override`. */
-function toOverride(answer: Answer, evaluation: PolicyEvaluation, isRunCreator: boolean) {
+function toOverride(answer: SignedAnswer, evaluation: PolicyEvaluation, isSelfOverride: boolean) {
   const blocking = evaluation.policies.filter((policy) => policy.decision === 'block')
   return {
     at: answer.answered_at,
-    user_id: null,
-    email: null,
-    display_name: answer.principal_name,
+    ...shownPrincipal(answer),
     reason: answer.reason,
-    self_override: isRunCreator,
+    self_override: isSelfOverride,
     gates: [OWN_RULE],
     evaluation_id: evaluation.evaluation_id,
     evaluated_at: evaluation.at,

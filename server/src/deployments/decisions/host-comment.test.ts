@@ -5,6 +5,7 @@ import { answerText, boundedComment, noteText, waitingText } from './host-commen
 
 const ANSWER = {
   decision: 'approved',
+  principal_type: 'api_key',
   principal_name: 'release bot',
   reason: 'It was announced.',
   comment: null,
@@ -13,6 +14,13 @@ const ANSWER = {
 test('the comment states that an API key answered and quotes its reason', () => {
   const text = 'Approved through Shiplock by the API key **release bot**, not by a person.\n\n> It was announced.'
   assert.equal(answerText(ANSWER), text)
+})
+
+test('the comment names the person who answered, and quotes the reason and the comment that they gave', () => {
+  const person = { ...ANSWER, principal_type: 'user', principal_name: 'Ada Lovelace', reason: null } as const
+  assert.equal(answerText(person), 'Approved through Shiplock by **Ada Lovelace**.')
+  const text = 'Rejected through Shiplock by **Ada Lovelace**.\n\n> It is late.\n\n> Try on Monday.'
+  assert.equal(answerText({ ...person, decision: 'rejected', reason: 'It is late.', comment: 'Try on Monday.' }), text)
 })
 
 test('text of the caller is quoted line by line, and its Markdown is escaped', () => {

@@ -13,22 +13,24 @@ export function boundedComment(text: string, url: string): string {
 
 const HEADINGS = { approved: 'Approved', rejected: 'Rejected' }
 
-type KeyAnswer = {
+type ShownAnswer = {
   decision: 'approved' | 'rejected'
+  principal_type: 'api_key' | 'user'
   principal_name: string
-  reason: string
+  reason: string | null
   comment: string | null
 }
 
 /**
- * The comment on an API key's answer: states that a key answered, and quotes its reason
- * (specification, "Approve and reject rules" 1). Text of the caller is quoted line by line, so that
- * it cannot leave the quotation.
+ * The comment on an answer: states which person or API key answered, and quotes the reason and the
+ * comment (specification, "Approve and reject rules" 1). Text of the caller is quoted line by line,
+ * so that it cannot leave the quotation.
  */
-export function answerText({ decision, principal_name, reason, comment }: KeyAnswer): string {
-  const key = `**${escapeMarkdown(principal_name)}**`
-  const heading = `${HEADINGS[decision]} through Shiplock by the API key ${key}, not by a person.`
-  return [heading, quote(reason), ...(comment === null ? [] : [quote(comment)])].join('\n\n')
+export function answerText({ decision, principal_type, principal_name, reason, comment }: ShownAnswer): string {
+  const name = `**${escapeMarkdown(principal_name)}**`
+  const principal = principal_type === 'user' ? name : `the API key ${name}, not by a person`
+  const heading = `${HEADINGS[decision]} through Shiplock by ${principal}.`
+  return [heading, ...[reason, comment].filter((text) => text !== null).map(quote)].join('\n\n')
 }
 
 /** The comment on a decision that was made without an answer, such as the expiry. */

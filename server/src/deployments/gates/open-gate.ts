@@ -9,7 +9,8 @@ import type { Services } from '../../services.ts'
 import { endWaiting } from '../decisions/decide-deployment.ts'
 import { type DeploymentKey, SUPERSEDED } from '../deployment-state.ts'
 import { decideByPolicy } from '../policy/decide-by-policy.ts'
-import { type ConfiguredGate, listGates } from './configure/configured-gate.store.ts'
+import type { ConfiguredGate } from './configure/configured-gate.schema.ts'
+import { listGates } from './configure/configured-gate.store.ts'
 import { coversTarget } from './configure/configured-gate.ts'
 import { insertRequiredGates } from './configure/required-gate.store.ts'
 import { createDeployment } from './create-deployment.ts'
@@ -26,6 +27,9 @@ import {
 } from './opened-gate.store.ts'
 import { hashPollToken, isTokenOf, POLL_TOKEN_LIFETIME_MS, pollToken } from './poll-token.ts'
 
+/** The requested gate. Without a `gate_id`, any configured gate that covers the deployment. */
+type AskedGate = { key: OpenedGateKey; credential_id: string; gate_id: string | undefined }
+
 /** `created` is the new deployment, or null if the gate was open already. */
 type Opened = { id: string; created: DeploymentKey | null }
 
@@ -38,7 +42,8 @@ type Opened = { id: string; created: DeploymentKey | null }
 export async function openGate(services: Services, actor: Actor, input: NewGate) {
   const { run_id, attempt, environment, job = '' } = input
   const key = { org_id: actor.org_id, run_id, attempt, environment, job }
-  const { id, created } = await services.sql.begin((tx) => findOrCreate(services, tx, key, input.gate_id))
+  const asked = { key, credential_id: actor.credential.id, gate_id: input.gate_id }
+  const { id, created } = await services.sql.begin((tx) => findOrCreate(services, tx, asked))
   if (created) await decideByPolicy(services, created)
   const gate = (await findGateById(services.sql, id)) as StoredGate
   return { gate, created: created !== null, token: tokenOf(services, gate) }
@@ -48,12 +53,8 @@ export async function openGate(services: Services, actor: Actor, input: NewGate)
  * The lock on the run makes concurrent calls wait for each other, and keeps the run from ending in
  * between.
  */
-async function findOrCreate(
-  services: Services,
-  tx: Tx,
-  key: OpenedGateKey,
-  gateId: string | undefined,
-): Promise<Opened> {
+async function findOrCreate(services: Services, tx: Tx, asked: AskedGate): Promise<Opened> {
+  const { key, credential_id, gate_id } = asked
   const { org_id, run_id, attempt } = key
   const now = services.clock.now()
   // Sent together to save round trips. PostgreSQL runs them in order, so all but the first run
@@ -69,19 +70,19 @@ async function findOrCreate(
   if (opened !== null) return reopen(services, tx, opened)
   if (run === null) throw notFound(`attempt with the number ${attempt}`)
   if (isFinal(run.status)) throw runFinished(run)
-  const required = requireCovering(gates, key.environment, run, gateId)
-  return create(services, tx, { key, run, attempts, required }, now)
+  const required = requireCovering(gates, key.environment, run, gate_id)
+  return create(services, tx, { key, credential_id, run, attempts, required }, now)
 }
 
-type Opening = { key: OpenedGateKey; run: StoredRun; attempts: NearestAttempts; required: ConfiguredGate[] }
+type Opening = Omit<AskedGate, 'gate_id'> & { run: StoredRun; attempts: NearestAttempts; required: ConfiguredGate[] }
 
 async function create(services: Services, tx: Tx, opening: Opening, now: Date): Promise<Opened> {
-  const { key, run, attempts, required } = opening
+  const { key, credential_id, run, attempts, required } = opening
   const { org_id, environment } = key
   const id = newUuid(now)
   const deployment = { org_id, id: newDeploymentId(now) }
   const poll_token_sha256 = hashPollToken(pollToken(services.pollTokenKey, id, now))
-  const gate = { ...key, id, deployment_id: deployment.id, poll_token_sha256, created_at: now }
+  const gate = { ...key, id, deployment_id: deployment.id, credential_id, poll_token_sha256, created_at: now }
   await Promise.all([
     createDeployment(services, tx, { ...deployment, environment, job: key.job || null, run, attempts }, now),
     insertOpenedGate(tx, gate),

@@ -8,6 +8,8 @@ export type OpenedGateKey = { org_id: string; run_id: string; attempt: number; e
 type NewOpenedGate = OpenedGateKey & {
   id: string
   deployment_id: string
+  /** The API key or the trust that opens the gate. */
+  credential_id: string
   poll_token_sha256: Buffer
   created_at: Date
 }
@@ -16,12 +18,13 @@ type NewOpenedGate = OpenedGateKey & {
 export async function insertOpenedGate(tx: Tx, gate: NewOpenedGate): Promise<void> {
   await tx`
     insert into opened_gates (
-      org_id, id, deployment_id, run_id, attempt, environment, job, status, decision, poll_token_sha256,
-      poll_token_issued_at, created_at
+      org_id, id, deployment_id, run_id, attempt, environment, job, credential_id, status, decision,
+      poll_token_sha256, poll_token_issued_at, created_at
     )
     values (
       ${gate.org_id}, ${gate.id}, ${gate.deployment_id}, ${gate.run_id}, ${gate.attempt}, ${gate.environment},
-      ${gate.job}, 'waiting', 'pending', ${gate.poll_token_sha256}, ${gate.created_at}, ${gate.created_at}
+      ${gate.job}, ${gate.credential_id}, 'waiting', 'pending', ${gate.poll_token_sha256}, ${gate.created_at},
+      ${gate.created_at}
     )`
 }
 

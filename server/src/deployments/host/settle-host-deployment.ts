@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { Type } from 'typebox'
 import { recordAudit, SYSTEM } from '../../audit/audit.store.ts'
+import { notifyChanges } from '../../organizations/change.store.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { type Event, publish } from '../../platform/queue/event.ts'
 import type { DeploymentKey } from '../deployment-state.ts'
@@ -30,6 +31,7 @@ export async function settleHostDeployment(tx: Tx, key: DeploymentKey, now: Date
   if (!isDeepStrictEqual({ ...before }, derived)) {
     await writeDerived(tx, key, derived, now)
     await recordChange(tx, deployment, { before, derived }, now)
+    await notifyChanges(tx, key.org_id, [{ type: 'deployment', id: key.id }])
   }
   return { facts, before, derived }
 }

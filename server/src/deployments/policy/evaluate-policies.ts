@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import { findRun } from '../../ci/runs/run.store.ts'
-import { evaluateDeployment } from '../../compliance/evaluate-deployment.ts'
+import { type DeploymentSubject, evaluateDeployment } from '../../compliance/evaluate-deployment.ts'
 import type { PolicyEvaluation } from '../../compliance/policies/policy-verdict.ts'
+import type { Db } from '../../platform/db/sql.ts'
 import { newUuid } from '../../platform/ids.ts'
 import type { Services } from '../../services.ts'
 import { type DeploymentState, type RequiredGate, repositoryAddress } from '../deployment-state.ts'
@@ -19,24 +20,25 @@ export async function evaluatePolicies(
   const now = services.clock.now()
   try {
     return await services.sql.begin(async (tx) => {
-      const { org_id, pipeline_run_id: run_id, attempt } = state
-      const run = run_id === null ? null : await findRun(tx, { org_id, run_id, attempt }, now)
-      return evaluateDeployment(services, tx, {
-        org_id,
-        deployment_id: state.id,
-        run_id: run?.id ?? null,
-        attempt,
-        environment: state.environment,
-        repository: run?.repository ?? repositoryAddress(state),
-        branch: state.branch,
-        ...hostFacts(state),
-        commit_sha: state.commit_sha,
-        policies: [...new Set(required.flatMap(({ policies }) => policies))],
-      })
+      const policies = [...new Set(required.flatMap(({ policies }) => policies))]
+      return evaluateDeployment(services, tx, { ...(await findSubject(tx, state, now)), policies })
     })
   } catch (err) {
     services.log.error({ err, deployment_id: state.id }, 'The evaluation of the policies failed')
     return { evaluation_id: newUuid(now), at: now, decision: 'block', policies: [] }
+  }
+}
+
+/** A deployment as its policies see it. */
+export async function findSubject(db: Db, state: DeploymentState, now: Date): Promise<DeploymentSubject> {
+  const { org_id, pipeline_run_id: run_id, attempt, id, environment, branch, commit_sha } = state
+  const run = run_id === null ? null : await findRun(db, { org_id, run_id, attempt }, now)
+  return {
+    ...{ org_id, deployment_id: id, run_id: run?.id ?? null, attempt, environment },
+    repository: run?.repository ?? repositoryAddress(state),
+    branch,
+    ...hostFacts(state),
+    commit_sha,
   }
 }
 

@@ -6,13 +6,13 @@ import type { StoredEvaluation } from './evaluation.ts'
 export async function writeEvaluation(
   tx: Tx,
   { org_id, id }: DeploymentKey,
-  { policy_evaluation, policy_rules }: StoredEvaluation,
+  { policy_evaluation, policy_rules, policy_evidence }: StoredEvaluation,
   at: Date,
 ): Promise<void> {
   await tx`
     update deployments
     set policy_evaluation = ${tx.json(policy_evaluation as never)}, policy_rules = ${tx.json(policy_rules)},
-      updated_at = ${at}
+      policy_evidence = ${tx.json(policy_evidence)}, updated_at = ${at}
     where org_id = ${org_id}
       and id = ${id}`
 }
@@ -21,7 +21,7 @@ export async function writeEvaluation(
 export async function removeEvaluation(tx: Tx, { org_id, id }: DeploymentKey, at: Date): Promise<void> {
   await tx`
     update deployments
-    set policy_evaluation = null, policy_rules = null, updated_at = ${at}
+    set policy_evaluation = null, policy_rules = null, policy_evidence = null, updated_at = ${at}
     where org_id = ${org_id}
       and id = ${id}
       and policy_evaluation is not null`

@@ -30,8 +30,9 @@ export function blockingReasons({ decision, policies }: PolicyEvaluation): strin
 export type StoredEvaluation = ReturnType<typeof toStoredEvaluation>
 
 /**
- * Converts an evaluation to its wire form on a deployment and to the results of its rules, an array
- * for each policy. `answered` is set when the deployment is decided.
+ * Converts an evaluation to its wire form on a deployment, and to the results of its rules and
+ * their
+ * evidence, an array for each policy. `answered` is set when the deployment is decided.
  */
 export function toStoredEvaluation({ evaluation_id, at, decision, policies }: PolicyEvaluation) {
   const shown = policies.map(({ id, name, version, mode, decision }) => ({ id, name, version, mode, decision }))
@@ -40,5 +41,6 @@ export function toStoredEvaluation({ evaluation_id, at, decision, policies }: Po
     policy_rules: policies.map(({ rules }) =>
       rules.map(({ rule, name, status, blocking, reason }) => ({ rule, name, status, blocking, reason })),
     ),
+    policy_evidence: policies.map(({ rules }) => rules.map(({ evidence }) => evidence)),
   }
 }

@@ -18,8 +18,11 @@ export async function reconsiderGatesOfUpload(services: Services, upload: { org_
   if (subject) await reconsider(services, upload.org_id, { repository: subject.name })
 }
 
-/** Evaluates the waiting deployments of a repository again, after its alerts changed. */
-export async function reconsiderGatesOfAlerts(services: Services, changed: { org_id: string; repository: string }) {
+/**
+ * Evaluates the waiting deployments of a repository again, after its alerts changed or findings
+ * were triaged.
+ */
+export async function reconsiderGatesOfRepository(services: Services, changed: { org_id: string; repository: string }) {
   await reconsider(services, changed.org_id, { repository: changed.repository })
 }
 

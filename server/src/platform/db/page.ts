@@ -8,11 +8,18 @@ import type { Db } from './sql.ts'
  * by created_at desc, id desc.
  */
 export function pageOf(db: Db, page: Page, table: ReturnType<Db>) {
-  const after = page.after
   return db`
     ${table}.created_at >= ${page.since}
-    and ${table}.created_at <= ${page.until}
-    ${after ? db`and (${table}.created_at, ${table}.id) < (${after.created_at}, ${after.id})` : db``}`
+    and ${upToEnd(db, page, { at: db`${table}.created_at`, id: db`${table}.id` })}`
+}
+
+/**
+ * The condition for the end of a page with its newest rows. A later page ends at its position only,
+ * which is never later than `until`: with both bounds, PostgreSQL starts to read the index at
+ * `until`, and a page in the depth of a list would read all rows before it.
+ */
+export function upToEnd(db: Db, { until, after }: Page, { at, id }: { at: ReturnType<Db>; id: ReturnType<Db> }) {
+  return after ? db`(${at}, ${id}) < (${after.created_at}, ${after.id})` : db`${at} <= ${until}`
 }
 
 /**

@@ -35,6 +35,8 @@ export type HttpServer = FastifyInstance<
 export type HttpLimits = {
   /** Open connections from one remote address; 0 means no limit. */
   connectionsPerAddress?: number
+  /** Proxies whose `X-Forwarded-For` tells the address of a request. */
+  trustedProxies?: readonly string[]
   headersMs?: number
   bodyMs?: number
 }
@@ -44,11 +46,12 @@ export type HttpLimits = {
  * time limits.
  */
 export function createHttpServer(log: Log, limits: HttpLimits = {}): HttpServer {
-  const { connectionsPerAddress = 0, headersMs = HEADERS_MS_MAX, bodyMs = BODY_MS_MAX } = limits
+  const { connectionsPerAddress = 0, trustedProxies = [], headersMs = HEADERS_MS_MAX, bodyMs = BODY_MS_MAX } = limits
   const app = Fastify({
     loggerInstance: log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY_BYTES_MAX,
+    trustProxy: trustedProxies.length > 0 && [...trustedProxies],
     requestIdHeader: false,
     genReqId: requestId,
     http: nodeOptions(headersMs),

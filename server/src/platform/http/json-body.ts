@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders } from 'node:http'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ApiError } from './errors.ts'
 import { mayBeUnstorable, refuseUnstorable, replaceUnstorable } from './unstorable.ts'
 
@@ -25,6 +25,14 @@ export function registerJsonBody(app: FastifyInstance): void {
  */
 export function replaceUnstorableText(app: FastifyInstance): void {
   parseJsonBodies(app, (body) => replaceUnstorable(body, '/body'))
+}
+
+/**
+ * The `preValidation` of routes whose body can be left out: it is validated as `{}`, so that a
+ * required field is reported as missing.
+ */
+export async function treatMissingBodyAsEmpty(request: FastifyRequest): Promise<void> {
+  request.body ??= {}
 }
 
 function parseJsonBodies(app: FastifyInstance, finish: (body: unknown, text: string) => unknown): void {
@@ -63,9 +71,10 @@ function parseJson(text: string): unknown {
  * character: U+0000.
  */
 export function registerStorableQuery(app: FastifyInstance): void {
-  app.addHook('preValidation', ({ url, query }, _reply, done) => {
-    // An error thrown here is passed on like one given to `done`.
-    if (url.includes('%00')) refuseUnstorable(query, '/query')
+  app.addHook('preValidation', ({ url, query, is404 }, _reply, done) => {
+    // An error thrown here is passed on like one given to `done`. Pages read their query
+    // themselves.
+    if (url.includes('%00') && !is404) refuseUnstorable(query, '/query')
     done()
   })
 }

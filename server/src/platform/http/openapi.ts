@@ -1,10 +1,20 @@
-import swagger from '@fastify/swagger'
+import swagger, { type SwaggerTransformObject } from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import { ErrorResponse, GatewayRejectionResponse } from './schemas.ts'
 
 /** The shared schema and the description of each error status. */
-const ERROR_RESPONSES: Record<string, [schema: string, description: string]> = {
+type ErrorResponses = Record<string, [schema: string, description: string]>
+
+const COMMON_ERROR_RESPONSES: ErrorResponses = {
+  404: ['Error', '`not_found`: the organization has no such object within its data retention.'],
+  429: ['Error', '`rate_limited`: too many requests. Wait for the number of seconds in `Retry-After`.'],
+  500: ['Error', '`internal_error`: the server failed.'],
+  503: ['Error', '`unavailable`: the database or the object store cannot be reached.'],
+}
+
+/** The errors of an API whose callers use API keys. */
+export const KEY_ERROR_RESPONSES: ErrorResponses = {
   400: [
     'Error',
     'The request is not valid: `invalid_request`, `invalid_json` or `invalid_cursor`, or an error of this operation.',
@@ -12,12 +22,22 @@ const ERROR_RESPONSES: Record<string, [schema: string, description: string]> = {
   401: ['GatewayRejection', 'The credential is missing or not valid. The body does not state the reason.'],
   402: ['Error', '`plan_required`: the plan of the organization does not include API access or this feature.'],
   403: ['GatewayRejection', 'The credential does not have the scope that this operation requires.'],
-  404: ['Error', '`not_found`: the organization has no such object within its data retention.'],
-  429: ['Error', '`rate_limited`: too many requests. Wait for the number of seconds in `Retry-After`.'],
-  500: ['Error', '`internal_error`: the server failed.'],
-  503: ['Error', '`unavailable`: the database or the object store cannot be reached.'],
+  ...COMMON_ERROR_RESPONSES,
 }
-const WRITE_ERROR_RESPONSES: typeof ERROR_RESPONSES = {
+
+/** The errors of an API whose callers are people with a session. */
+export const PERSON_ERROR_RESPONSES: ErrorResponses = {
+  400: ['Error', 'The request is not valid: `invalid_request`, `invalid_json` or `invalid_cursor`, or another error.'],
+  401: ['Error', '`not_signed_in`: the session is missing or has ended.'],
+  402: ['Error', '`plan_required`: the plan of the organization does not include this feature.'],
+  403: [
+    'Error',
+    '`insufficient_permission`: the role does not have the permission. `fresh_sign_in_required`: confirm your identity first. `cross_site_request`: the request does not come from a page of this server.',
+  ],
+  ...COMMON_ERROR_RESPONSES,
+}
+
+const WRITE_ERROR_RESPONSES: ErrorResponses = {
   409: ['Error', 'The request conflicts with the stored state. `error.code` states the reason.'],
   413: ['Error', '`payload_too_large`: the body exceeds the size limit of this operation.'],
   415: ['Error', '`unsupported_media_type`: the body is not `application/json`.'],
@@ -29,25 +49,44 @@ export const ForbiddenResponse = {
   content: { 'application/json': { schema: { anyOf: [{ $ref: 'GatewayRejection#' }, { $ref: 'Error#' }] } } },
 }
 
+/** A response of an operation that has an error with a status that is not common to all. */
+export function errorResponse(description: string) {
+  return { description, content: { 'application/json': { schema: { $ref: 'Error#' } } } }
+}
+
 /** Allows only resources of this server. It does not force TLS: that is the operator's decision. */
 const DOCS_CSP = "default-src 'self'; img-src 'self' data:; object-src 'none'; frame-ancestors 'self'; base-uri 'self'"
 
 type ApiDescription = {
+  /** The start of all paths of the API. */
+  prefix: string
   title: string
   description: string
   version: string
   serverUrl: string
   tags: readonly { name: string; description: string }[]
   /** By name, in OpenAPI's form. The first one applies to every route that names no other. */
-  securitySchemes: Record<string, { type: 'http'; scheme: 'bearer'; description: string }>
+  securitySchemes: Record<string, SecurityScheme>
+  errorResponses: ErrorResponses
 }
 
-/** Describes every route as OpenAPI 3.1 (`GET /v1/openapi.json`) and as web pages (`/docs`). */
-export async function registerOpenApi(app: FastifyInstance, api: ApiDescription): Promise<void> {
-  const { title, description, version, serverUrl, tags, securitySchemes } = api
+type SecurityScheme = { description: string } & (
+  | { type: 'http'; scheme: 'bearer' }
+  | { type: 'apiKey'; in: 'cookie'; name: string }
+)
+
+/** Adds the schemas that every API refers to. */
+export function addErrorSchemas(app: FastifyInstance): void {
   for (const schema of [ErrorResponse, GatewayRejectionResponse]) app.addSchema(schema)
-  app.addHook('onRoute', addErrorResponses)
+}
+
+/** Describes every route of an API as OpenAPI 3.1 (`GET {prefix}/openapi.json`). */
+export async function registerOpenApi(app: FastifyInstance, api: ApiDescription): Promise<void> {
+  const { prefix, title, description, version, serverUrl, tags, securitySchemes, errorResponses } = api
+  const decorator = `describe ${prefix}` as 'swagger'
+  app.addHook('onRoute', (route) => addErrorResponses(route, prefix, errorResponses))
   await app.register(swagger, {
+    decorator,
     openapi: {
       openapi: '3.1.0',
       info: { title, description, version, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
@@ -60,11 +99,18 @@ export async function registerOpenApi(app: FastifyInstance, api: ApiDescription)
     },
     transform: ({ schema, url }) => ({
       // Storage addresses are not described: clients take them from responses.
-      schema: url.startsWith('/v1') ? (referToShared(schema) as typeof schema) : { hide: true },
+      schema: url.startsWith(prefix) ? (referToShared(schema) as typeof schema) : { hide: true },
       url,
     }),
+    transformObject: (document) =>
+      'openapiObject' in document ? withoutUnused(document.openapiObject) : document.swaggerObject,
     refResolver: { buildLocalReference: (json, _baseUri, _fragment, index) => String(json.$id ?? `def-${index}`) },
   })
+  app.get(`${prefix}/openapi.json`, { config: { public: true }, schema: { hide: true } }, async () => app[decorator]())
+}
+
+/** Shows the description of /v1 as web pages (`/docs`). */
+export async function registerDocs(app: FastifyInstance, { title }: Pick<ApiDescription, 'title'>): Promise<void> {
   await app.register(swaggerUi, {
     routePrefix: '/docs',
     theme: { title: `${title} API` },
@@ -72,18 +118,41 @@ export async function registerOpenApi(app: FastifyInstance, api: ApiDescription)
     transformStaticCSP: () => DOCS_CSP,
     indexPrefix: '',
   })
-  app.get('/v1/openapi.json', { config: { public: true }, schema: { hide: true } }, async () => app.swagger())
 }
 
-function addErrorResponses(route: RouteOptions): void {
-  if (!route.schema || route.schema.hide || !route.url.startsWith('/v1')) return
+function addErrorResponses(route: RouteOptions, prefix: string, errors: ErrorResponses): void {
+  if (!route.schema || route.schema.hide || !route.url.startsWith(prefix)) return
   const writes = ![route.method].flat().some((method) => method === 'GET' || method === 'HEAD')
-  const described = Object.entries({ ...ERROR_RESPONSES, ...(writes && WRITE_ERROR_RESPONSES) })
+  const described = Object.entries({ ...errors, ...(writes && WRITE_ERROR_RESPONSES) })
   const responses = described.map(([status, [schema, description]]) => [
     status,
     { description, content: { 'application/json': { schema: { $ref: `${schema}#` } } } },
   ])
   route.schema.response = { ...Object.fromEntries(responses), ...(route.schema.response as object) }
+}
+
+type OpenApiObject = Extract<Parameters<SwaggerTransformObject>[0], { openapiObject: unknown }>['openapiObject']
+
+/** Removes the shared schemas and tags that the operations of this API do not refer to. */
+function withoutUnused(document: OpenApiObject): OpenApiObject {
+  const { paths, components = {}, tags = [] } = document
+  const used = new Set<string>()
+  const waiting = [JSON.stringify(paths)]
+  for (let text = waiting.pop(); text !== undefined; text = waiting.pop()) {
+    for (const [, name = ''] of text.matchAll(/"#\/components\/schemas\/([^"]+)"/g)) {
+      if (used.has(name)) continue
+      used.add(name)
+      waiting.push(JSON.stringify(components.schemas?.[name]))
+    }
+  }
+  const schemas = Object.entries(components.schemas ?? {}).filter(([name]) => used.has(name))
+  const operations = Object.values(paths ?? {}).flatMap((path) => Object.values(path as object))
+  const named = new Set(operations.flatMap(({ tags: names = [] }: { tags?: string[] }) => names))
+  return {
+    ...document,
+    tags: tags.filter(({ name }) => named.has(name)),
+    components: { ...components, schemas: Object.fromEntries(schemas) },
+  } as OpenApiObject
 }
 
 /** Replaces each shared schema in a route by a reference to `components/schemas`. */

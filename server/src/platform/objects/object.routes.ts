@@ -4,11 +4,18 @@ import type { Clock } from '../clock.ts'
 import { ApiError } from '../http/errors.ts'
 import type { FileObjectStore } from './file-object-store.ts'
 import type { ExpectedObject } from './object-store.ts'
-import { invalidSignature, putHeaders, STORAGE_PATH } from './signed-address.ts'
+import { CHECKSUM_HEADER, invalidSignature, putHeaders, STORAGE_PATH } from './signed-address.ts'
 import { bodyTooLarge, sizeMismatch } from './verified-body.ts'
 
 /** A PUT is aborted after this long without a byte. */
 const IDLE_TIMEOUT_MS = 60_000
+
+/** What browsers ask before a page of another origin sends a file (Fetch, "CORS protocol"). */
+const PREFLIGHT_HEADERS = {
+  'access-control-allow-methods': 'PUT',
+  'access-control-allow-headers': `content-type, ${CHECKSUM_HEADER}`,
+  'access-control-max-age': '86400',
+}
 
 type ObjectRoutesOptions = {
   objects: FileObjectStore
@@ -27,6 +34,13 @@ export async function objectRoutes(app: FastifyInstance, options: ObjectRoutesOp
   const { objects, clock, idleTimeoutMs = IDLE_TIMEOUT_MS } = options
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _body, done) => done(null))
+
+  // The token is the whole permission and no cookie counts, so that pages of other origins may PUT.
+  // On loopback, the pages of `localhost` send to addresses of `127.0.0.1`.
+  app.addHook('onRequest', async (_request, reply) => {
+    reply.header('access-control-allow-origin', '*')
+  })
+  app.options(STORAGE_PATH, (_request, reply) => reply.code(204).headers(PREFLIGHT_HEADERS).send())
 
   app.put<TokenQuery>(STORAGE_PATH, { config: { longBody: true } }, async (request, reply) => {
     const { key, expected } = objects.openPut(request.query.token, clock.now())

@@ -3,6 +3,7 @@ import { retainedSince } from '../../organizations/plan.ts'
 import { notFound } from '../../platform/http/errors.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { readPage, sendPage } from '../../platform/http/lists.ts'
+import { errorResponse } from '../../platform/http/openapi.ts'
 import { sendData } from '../../platform/http/responses.ts'
 import { Envelope, ListEnvelope } from '../../platform/http/schemas.ts'
 import type { Services } from '../../services.ts'
@@ -15,7 +16,7 @@ export async function changeRoutes(app: HttpServer, services: Services): Promise
   app.get(
     '/v1/changes',
     {
-      config: { scope: 'read:attestations' },
+      config: { scope: 'read:attestations', permission: 'view' },
       schema: {
         operationId: 'listChanges',
         summary: 'List changes',
@@ -43,7 +44,7 @@ export async function changeRoutes(app: HttpServer, services: Services): Promise
   app.get(
     '/v1/changes/:id',
     {
-      config: { scope: 'read:attestations' },
+      config: { scope: 'read:attestations', permission: 'view' },
       schema: {
         operationId: 'getChange',
         summary: 'Get a change',
@@ -54,7 +55,12 @@ export async function changeRoutes(app: HttpServer, services: Services): Promise
           'merged or `NO_COMMIT` if its merge commit is not known.',
         tags: ['Provenance'],
         params: ChangePath,
-        response: { 200: Envelope(Change, 'The change.') },
+        response: {
+          200: Envelope(Change, 'The change.'),
+          409: errorResponse(
+            '`statement_unavailable`: the pull request was not merged, or its merge commit is not known.',
+          ),
+        },
       },
     },
     async (request, reply) => {

@@ -2,7 +2,7 @@ import { requireCurrentKey } from './rotate-key.ts'
 import { listKeys } from './signing-key.store.ts'
 import { KEY_ALGORITHM } from './signing-key.ts'
 
-type PublicKey = { keyid: string; alg: string; pem: string }
+type PublicKey = { keyid: string; alg: string; pem: string; created_at: string; retired_at: string | null }
 
 /**
  * The public keys of an organization, current first. The first key is made if there is none. Keys
@@ -19,5 +19,11 @@ export async function listPublicKeys(
   )
   const keys = await listKeys(services.sql, orgId)
   if (failure !== null && keys.length === 0) throw failure.error
-  return keys.map(({ keyid, pem }) => ({ keyid, alg: KEY_ALGORITHM, pem }))
+  return keys.map(({ keyid, pem, created_at, retired_at }) => ({
+    keyid,
+    alg: KEY_ALGORITHM,
+    pem,
+    created_at: created_at.toISOString(),
+    retired_at: retired_at?.toISOString() ?? null,
+  }))
 }

@@ -8,7 +8,7 @@ export async function signingKeyRoutes(app: HttpServer, services: Services): Pro
   app.get(
     '/v1/provenance/keys',
     {
-      config: { scope: 'read:attestations' },
+      config: { scope: 'read:attestations', permission: 'view' },
       schema: {
         operationId: 'listSigningKeys',
         summary: 'List signing keys',

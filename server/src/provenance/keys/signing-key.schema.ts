@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { Closed } from '../../platform/http/schemas.ts'
+import { Closed, Nullable, Timestamp } from '../../platform/http/schemas.ts'
 import { KEY_ALGORITHM } from './signing-key.ts'
 
 export const SigningKeys = Closed(
@@ -14,6 +14,10 @@ export const SigningKeys = Closed(
           description: `The signature algorithm: \`${KEY_ALGORITHM}\`, which is ECDSA with the curve P-256 and SHA-256. Signatures are DER.`,
         }),
         pem: Type.String({ description: 'The public key as a PEM SubjectPublicKeyInfo.' }),
+        created_at: { ...Timestamp, description: 'Since when the key signs.' },
+        retired_at: Nullable(Timestamp, {
+          description: 'Until when the key signed. Null for the current key. What it signed stays valid.',
+        }),
       }),
       { description: 'The current key, then the retired ones, newest first. Keys are never removed.' },
     ),

@@ -75,7 +75,7 @@ export async function statementRoutes(app: HttpServer, services: Services): Prom
     app.get(
       url,
       {
-        config: { scope: 'read:attestations' },
+        config: { scope: 'read:attestations', permission: 'view' },
         schema: {
           ...described,
           description: `${description}\n\n${COMMON}`,

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { errorResponse } from '../../platform/http/openapi.ts'
 import { Closed, ItemId, Nullable } from '../../platform/http/schemas.ts'
 import type { StatementReason } from '../changes/statement-errors.ts'
 
@@ -126,8 +127,4 @@ export function statementErrors(what: string, missing: StatementReason[], confli
 function withReasons(reasons: StatementReason[]): string {
   const list = reasons.map((reason) => `\n- \`${reason}\`: ${MEANINGS[reason]}`)
   return `\`details.reason\` states why there is no statement:\n${list.join('')}`
-}
-
-function errorResponse(description: string) {
-  return { description, content: { 'application/json': { schema: { $ref: 'Error#' } } } }
 }

@@ -13,7 +13,7 @@ export async function alertRoutes(app: HttpServer, services: Services): Promise<
   app.get(
     '/v1/security/alerts',
     {
-      config: { scope: 'read:security' },
+      config: { scope: 'read:security', permission: 'view' },
       schema: {
         operationId: 'listAlerts',
         summary: 'List security alerts',
@@ -36,7 +36,7 @@ export async function alertRoutes(app: HttpServer, services: Services): Promise<
   app.get(
     '/v1/security/alerts/:id',
     {
-      config: { scope: 'read:security' },
+      config: { scope: 'read:security', permission: 'view' },
       schema: {
         operationId: 'getAlert',
         summary: 'Get a security alert',

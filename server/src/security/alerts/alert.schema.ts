@@ -18,8 +18,8 @@ export const AlertQuery = pageQuery(100, 50, {
 
 export const AlertPath = Closed({ id: Type.String({ ...ItemId, description: 'The id of the alert.' }) })
 
-/** What became of a dismissal in Shiplock at the code host. */
-export const DELIVERIES = ['pending', 'delivered', 'failed'] as const
+/** What became of a dismissal or reopening in Shiplock at the code host. */
+const DELIVERIES = ['pending', 'delivered', 'failed'] as const
 
 /** An alert of a code host (specification, "Security alert"). */
 export const Alert = Closed(
@@ -35,7 +35,7 @@ export const Alert = Closed(
     vulnerable_versions: text('The range of vulnerable versions of the package.'),
     patched_version: text('The first version that fixes the vulnerability.'),
     cve_id: text('The CVE id of the vulnerability.'),
-    status: string('`open`, `fixed` or `dismissed`. A dismissal in Shiplock counts at once.'),
+    status: string('`open`, `fixed` or `dismissed`. A dismissal or reopening in Shiplock counts at once.'),
     detected_at: time('When the code host detected the problem.'),
     fixed_at: Nullable(Timestamp, { description: 'When the problem was fixed.' }),
     dismissed_by: text('The login of the account that dismissed the alert.'),
@@ -48,8 +48,9 @@ export const Alert = Closed(
     dismissal_source: text('The system in which the alert was dismissed: `shiplock`, or the code host.'),
     dismissal_delivery: Nullable(OneOf(DELIVERIES), {
       description:
-        'Whether the code host has accepted a dismissal in Shiplock: `pending` until it answers, `delivered`, or ' +
-        '`failed`. After a failure the alert is open again. Null for all other alerts.',
+        'Whether the code host has accepted a dismissal or reopening in Shiplock: `pending` until it answers, ' +
+        '`delivered`, or `failed`. After a failure the alert has the status on the code host again. Null for all ' +
+        'other alerts.',
     }),
     github_alert_url: text('The URL of the alert on the code host.'),
     ghsa_id: text('The GHSA id of the vulnerability.'),
@@ -63,7 +64,7 @@ export const Alert = Closed(
     tool_name: text('The name of the tool that raised the alert.'),
     secret_type: text('The type of the leaked secret.'),
     created_at: time('When Shiplock first stored the alert.'),
-    updated_at: time('When the alert last changed: on the code host, or by a dismissal in Shiplock.'),
+    updated_at: time('When the alert last changed: on the code host, or by a dismissal or reopening in Shiplock.'),
     issue_id: text('The id of the issue that the alert belongs to. Null for a moment after the alert was created.'),
     grouping_code: text('The reason why the alert belongs to its issue, such as `same_vulnerability`.'),
     grouping_detail: text('The reason as a sentence.'),

@@ -63,12 +63,12 @@ function alertJson(db: Db) {
   )`
 }
 
-/** What became of our dismissal at the host; null once something else counts. */
+/** What became of our dismissal or reopening at the host. Null once something else counts. */
 function deliveryOf(db: Db) {
   return db`
     case
-      when alert.is_dismissed_here then alert.own_delivery
-      when alert.own_delivery = 'failed' and alert.status = 'open' then 'failed'
+      when alert.is_decided_here then alert.own_delivery
+      when alert.own_delivery = 'failed' and alert.status <> 'fixed' and alert.status <> alert.own_status then 'failed'
     end`
 }
 

@@ -18,6 +18,7 @@ import { ReportMembers } from '../reconcile/report-members.ts'
 import { lockReportedRepository } from '../repositories/reported-repository.store.ts'
 import { resolveRepository } from '../repositories/resolve-repository.ts'
 import { adoptNamed } from '../repositories/seen-repository.store.ts'
+import { followStatements } from '../vex/apply-statements.ts'
 import { alertFinding } from './alert-finding.ts'
 import { type DueAlert, lockAlertFindings, readDueAlerts } from './due-alert.store.ts'
 import type { AlertRepository } from './host-alert.store.ts'
@@ -90,6 +91,8 @@ async function reconcileNext(
   const stream = streamOf(repository.org_id, known, gitRef, services.clock.now())
   const incoming = await copyAlerts(services, tx, findings, stream.tracked)
   const isChanged = await reconcileAlerts(incoming, { ...stream, tools: toolsOf(findings) }, services.clock)
+  const { org_id, repository_no, reported_at: at } = stream
+  if (isChanged) await followStatements(tx, { org_id, repository_no, at })
   if (isChanged) await publish(tx, alertsChanged, { org_id: repository.org_id, repository: known.full_name })
   return false
 }

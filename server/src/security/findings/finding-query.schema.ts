@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { pageQuery } from '../../platform/http/lists.ts'
-import { OneOf } from '../../platform/http/schemas.ts'
+import { Closed, OneOf } from '../../platform/http/schemas.ts'
 import { UUID_PATTERN } from '../../platform/ids.ts'
 import { repositoryFilters } from '../repositories/repository.schema.ts'
 import { NAME_MAX, PATH_MAX } from '../vocabulary/bounded-text.ts'
@@ -34,4 +34,8 @@ export const FindingQuery = pageQuery(1000, 100, {
       description: 'Return only findings that were first seen at or after this time.',
     }),
   ),
+})
+
+export const FindingPath = Closed({
+  id: Type.String({ pattern: UUID_PATTERN, description: 'The id of the finding.' }),
 })

@@ -1,20 +1,23 @@
 import type { Static } from 'typebox'
 import { listContext } from '../../access/actor.ts'
+import { retainedSince } from '../../organizations/plan.ts'
+import { notFound } from '../../platform/http/errors.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { readPage, sendPage } from '../../platform/http/lists.ts'
-import { ListEnvelope } from '../../platform/http/schemas.ts'
+import { sendData } from '../../platform/http/responses.ts'
+import { Envelope, ListEnvelope } from '../../platform/http/schemas.ts'
 import type { Services } from '../../services.ts'
 import { selectRepositories } from '../repositories/select-repositories.ts'
 import { Finding } from './finding.schema.ts'
-import { listFindings } from './finding.store.ts'
+import { findFinding, listFindings } from './finding.store.ts'
 import type { FindingFilters } from './finding-filter.store.ts'
-import { FindingQuery } from './finding-query.schema.ts'
+import { FindingPath, FindingQuery } from './finding-query.schema.ts'
 
 export async function findingRoutes(app: HttpServer, services: Services): Promise<void> {
   app.get(
     '/v1/security/findings',
     {
-      config: { scope: 'read:security' },
+      config: { scope: 'read:security', permission: 'view' },
       schema: {
         operationId: 'listFindings',
         summary: 'List findings',
@@ -34,6 +37,28 @@ export async function findingRoutes(app: HttpServer, services: Services): Promis
       const repositories = await selectRepositories(services.sql, actor.org_id, query)
       const rows = await listFindings(services.sql, actor.org_id, page, { ...repositories, ...filtersOf(query) })
       return sendPage(reply, { rows, page, query, context })
+    },
+  )
+
+  app.get(
+    '/v1/security/findings/:id',
+    {
+      config: { scope: 'read:security', permission: 'view' },
+      schema: {
+        operationId: 'getFinding',
+        summary: 'Get a finding',
+        description: 'Returns a finding of any source, state and branch.',
+        tags: ['Findings and issues'],
+        params: FindingPath,
+        response: { 200: Envelope(Finding, 'The finding.') },
+      },
+    },
+    async (request, reply) => {
+      const { org_id, plan } = request.actor
+      const since = retainedSince(plan, services.clock.now())
+      const json = await findFinding(services.sql, org_id, request.params.id, since)
+      if (json === null) throw notFound('finding')
+      return sendData(reply, json)
     },
   )
 }

@@ -181,8 +181,8 @@ export const Finding = Closed(
     severity: OneOf(SEVERITIES, { description: 'The severity of the finding.' }),
     state: OneOf(FINDING_STATES, {
       description:
-        '`fixed` if a newer report does not contain the finding. `dismissed` if a person or the report dismissed it. ' +
-        'The finding of an alert has the status of the alert.',
+        '`fixed` if a newer report does not contain the finding. `dismissed` if a person, the report or a VEX document ' +
+        'dismissed it. The finding of an alert has the status of the alert, unless it was triaged itself.',
     }),
     title: Type.String({ description: 'The title of the finding.' }),
     description: Text('The description that the scanner reported.'),
@@ -212,11 +212,16 @@ export const Finding = Closed(
     category_reason: Text('Reserved. Always null.'),
     dismiss_reason: Text('The reason for the dismissal.'),
     dismiss_comment: Text('The comment on the dismissal.'),
-    dismissed_by_name: Text('The name of the person who dismissed the finding. Null if the report dismissed it.'),
+    dismissed_by_name: Text(
+      'The name of the person who dismissed the finding. Null if the report or a VEX document dismissed it.',
+    ),
     dismissed_at: Nullable(TimeOf('When the finding was dismissed.')),
     dismissal_source: Text(
-      'The source of the dismissal: `report` for a suppression in the report, `shiplock`, or the code host of an alert.',
+      'The source of the dismissal: `shiplock` for a person, `report` for a suppression in the report, the format of a ' +
+        'VEX document, such as `openvex`, or the code host of an alert.',
     ),
+    dismissal_expires_at: Nullable(TimeOf('When the dismissal ends. Null if it does not end by itself.')),
+    triage_id: Text('The id of the triage that decides the state. Null if the finding was not triaged.'),
     intel: Intel,
     intel_at_detection: IntelAtDetection,
   },

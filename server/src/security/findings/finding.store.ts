@@ -3,13 +3,26 @@ import type { Page, PageRow } from '../../platform/http/lists.ts'
 import { intelJson } from '../intel/lookup/intel.store.ts'
 import { asReported } from '../intel/lookup/intel-at-detection.store.ts'
 import { SINGLE_DETAIL } from '../vocabulary/finding.ts'
+import { dismissalOfFinding } from './finding-dismissal.store.ts'
 import { type FindingSelection, pickPage } from './finding-page.store.ts'
 
 /** One page of findings, newest first, and one row more where there is a next page. */
 export async function listFindings(db: Db, orgId: string, page: Page, selection: FindingSelection): Promise<PageRow[]> {
-  return db<PageRow[]>`
+  return db<PageRow[]>`${selectFindings(db, orgId, pickPage(db, orgId, page, selection))} order by picked.id desc`
+}
+
+/** A finding as JSON, or null if it does not exist or was created before `since`. */
+export async function findFinding(db: Db, orgId: string, id: string, since: Date): Promise<string | null> {
+  const picked = db`select id from findings where org_id = ${orgId} and id = ${id} and created_at >= ${since}`
+  const [row] = await db<PageRow[]>`${selectFindings(db, orgId, picked)}`
+  return row?.json ?? null
+}
+
+/** Selects the findings whose ids `picked` selects. */
+function selectFindings(db: Db, orgId: string, picked: ReturnType<typeof pickPage>) {
+  return db`
     select finding.created_at, finding.id, ${findingJson(db)} as json
-    from (${pickPage(db, orgId, page, selection)}) picked
+    from (${picked}) picked
     cross join lateral (
       select finding.*
       from findings finding
@@ -25,7 +38,7 @@ export async function listFindings(db: Db, orgId: string, page: Page, selection:
       offset 0
     ) stream
     join reported_repositories repository on repository.org_id = ${orgId} and repository.id = finding.repository_no
-    order by picked.id desc`
+    left join lateral ${dismissalOfFinding(db)} dismissal on true`
 }
 
 /** How a row `finding` was last recognized. */
@@ -66,9 +79,9 @@ function findingJson(db: Db) {
           'code', finding.grouping_code, 'detail', coalesce(finding.grouping_detail, ${SINGLE_DETAIL}),
           'at', rfc3339(finding.grouped_at)
         ) as grouping_reason,
-        null as category_reason, finding.dismiss_reason,
-        finding.dismiss_comment, finding.dismissed_by_name, rfc3339(finding.dismissed_at) as dismissed_at,
-        finding.dismissal_source, ${intelJson(db, db`finding`)} as intel,
+        null as category_reason, dismissal.dismiss_reason, dismissal.dismiss_comment, dismissal.dismissed_by_name,
+        rfc3339(dismissal.dismissed_at) as dismissed_at, dismissal.dismissal_source,
+        rfc3339(dismissal.dismissal_expires_at) as dismissal_expires_at, finding.triage_id, ${intelJson(db, db`finding`)} as intel,
         coalesce(finding.intel_at_detection, ${asReported(db)}) as intel_at_detection
     ) item
   )`

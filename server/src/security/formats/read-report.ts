@@ -3,47 +3,91 @@ import type { KnownRepository, ReadRepository } from './checkout/checkout.ts'
 import { parseCycloneDx } from './cyclonedx/cyclonedx.parser.ts'
 import { detectFormat } from './detect/detect-format.ts'
 import type { OnFindings } from './report/finding-batch.ts'
-import { ReportError, type ReportFormat, type ReportSource, type ReportSummary } from './report/parsed-report.ts'
+import {
+  ReportError,
+  type ReportFormat,
+  type ReportSource,
+  type ReportSummary,
+  type UploadFormat,
+  type VexFormat,
+} from './report/parsed-report.ts'
 import { parseSarif } from './sarif/sarif.parser.ts'
 import { parseSpdx } from './spdx/spdx.parser.ts'
+import { parseCsaf } from './vex/csaf.parser.ts'
+import { parseOpenVex } from './vex/openvex.parser.ts'
+import type { VexDocument } from './vex/statement.ts'
+import type { OnStatements } from './vex/statement-batch.ts'
 
-type Reader = {
-  name: string
-  parse: (source: ReportSource, onFindings: OnFindings, readRepository: ReadRepository) => Promise<ReportSummary>
+const NAMES: Record<UploadFormat, string> = {
+  sarif: 'SARIF',
+  cyclonedx: 'CycloneDX',
+  spdx: 'SPDX',
+  openvex: 'OpenVEX',
+  csaf: 'CSAF',
 }
 
-const READERS: Record<ReportFormat, Reader> = {
-  sarif: { name: 'SARIF', parse: parseSarif },
-  cyclonedx: { name: 'CycloneDX', parse: parseCycloneDx },
-  spdx: { name: 'SPDX', parse: parseSpdx },
+type ParseReport = (
+  source: ReportSource,
+  onFindings: OnFindings,
+  readRepository: ReadRepository,
+) => Promise<ReportSummary>
+
+const REPORT_PARSERS: Record<ReportFormat, ParseReport> = {
+  sarif: parseSarif,
+  cyclonedx: parseCycloneDx,
+  spdx: parseSpdx,
 }
+
+const VEX_PARSERS = { openvex: parseOpenVex, csaf: parseCsaf }
 
 const UNKNOWN_REPOSITORY: KnownRepository = { name: null, paths: [] }
 
 /**
- * Reads a security report of any size and passes its findings on in batches, each after the promise
- * for the last batch is fulfilled. Unless `format` is `auto`, a file of another format is refused.
- * `readRepository` is called at most once, and only for a report with absolute paths. Throws
- * ReportError, possibly after some batches, which must then be discarded.
+ * Detects the format of an uploaded file. Unless `stated` is `auto`, a file of another format is
+ * refused. Throws ReportError.
  */
-export async function readReport(
-  source: ReportSource,
-  format: 'auto' | ReportFormat,
-  onFindings: OnFindings,
-  readRepository: ReadRepository = async () => UNKNOWN_REPOSITORY,
-): Promise<ReportSummary & { format: ReportFormat }> {
-  let detected: ReportFormat | null = null
-  try {
-    detected = await detectFormat(source)
-    refuseUnlessStated(detected, format)
-    return { ...(await READERS[detected].parse(source, onFindings, readRepository)), format: detected }
-  } catch (error) {
-    if (!(error instanceof JsonError)) throw error
-    throw new ReportError(`The file cannot be read as JSON: ${error.message}.`, detected)
-  }
+export async function readFormat(source: ReportSource, stated: 'auto' | UploadFormat): Promise<UploadFormat> {
+  const detected = await refusingBrokenJson(null, () => detectFormat(source))
+  if (stated === 'auto' || stated === detected) return detected
+  throw new ReportError(`The file is ${NAMES[detected]}, but \`format\` is "${stated}".`, detected)
 }
 
-function refuseUnlessStated(detected: ReportFormat, stated: 'auto' | ReportFormat): void {
-  if (stated === 'auto' || stated === detected) return
-  throw new ReportError(`The file is ${READERS[detected].name}, but \`format\` is "${stated}".`, detected)
+export function isVex(format: UploadFormat): format is VexFormat {
+  return Object.hasOwn(VEX_PARSERS, format)
+}
+
+/**
+ * Reads a security report of any size and passes its findings on in batches, each after the promise
+ * for the last batch is fulfilled. `readRepository` is called at most once, and only for a report
+ * with absolute paths. Throws ReportError, possibly after some batches, which must then be
+ * discarded.
+ */
+export function readReport(
+  source: ReportSource,
+  format: ReportFormat,
+  onFindings: OnFindings,
+  readRepository: ReadRepository = async () => UNKNOWN_REPOSITORY,
+): Promise<ReportSummary> {
+  return refusingBrokenJson(format, () => REPORT_PARSERS[format](source, onFindings, readRepository))
+}
+
+/**
+ * Reads a VEX document of any size and passes its statements on in batches. Throws ReportError, as
+ * `readReport` does.
+ */
+export function readVexDocument(
+  source: ReportSource,
+  format: VexFormat,
+  onStatements: OnStatements,
+): Promise<VexDocument> {
+  return refusingBrokenJson(format, () => VEX_PARSERS[format](source, onStatements))
+}
+
+async function refusingBrokenJson<T>(format: UploadFormat | null, read: () => Promise<T>): Promise<T> {
+  try {
+    return await read()
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error
+    throw new ReportError(`The file cannot be read as JSON: ${error.message}.`, format)
+  }
 }

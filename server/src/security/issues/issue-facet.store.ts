@@ -13,8 +13,14 @@ export type IssueSelection = RepositorySelection & {
   status: IssueStatus | null
   kind: FindingKind | null
   kev: boolean | null
+  /** Critical, high, or known to be exploited. */
+  urgent: boolean | null
   /** A probability. */
   epssMin: number | null
+  /** The ids of one vulnerability. */
+  vulnIds: readonly string[] | null
+  /** The buckets of a package, as hex. */
+  buckets: readonly string[] | null
   sort: IssueSort
 }
 
@@ -58,7 +64,8 @@ function pickInOrder(db: Db, { orgId, page, selection }: IssueList, order: Order
     limit ${page.limit + 1}`
 }
 
-function facetsOf(db: Db, { status, severity, kind, kev, epssMin }: IssueSelection, scored: boolean[]) {
+function facetsOf(db: Db, selection: IssueSelection, scored: boolean[]) {
+  const { status, severity, kind, kev, urgent, epssMin } = selection
   return db`(
     select issue_facet(status, severity, kind, kev, scored) as no, severity
     from unnest(${status === null ? ISSUE_STATUSES : [status]}::text[]) status
@@ -66,7 +73,12 @@ function facetsOf(db: Db, { status, severity, kind, kev, epssMin }: IssueSelecti
     cross join unnest(${kind === null ? FINDING_KINDS : [kind]}::text[]) kind
     cross join unnest(${booleans(kev === null ? [true, false] : [kev])}::text[]::boolean[]) kev
     cross join unnest(${booleans(epssMin ? scored.filter((is) => is) : scored)}::text[]::boolean[]) scored
+    ${urgent === null ? db`` : db`where ${isUrgent(db, db`severity`, db`kev`)} = ${urgent}`}
   )`
+}
+
+export function isUrgent(db: Db, severity: ReturnType<Db>, kev: ReturnType<Db>) {
+  return db`(${severity} >= ${severityRank('high')}::smallint or ${kev})`
 }
 
 /** postgres.js cannot write arrays of booleans. */

@@ -1,4 +1,5 @@
 import type { Db } from '../../platform/db/sql.ts'
+import { dismissalOfFinding } from '../findings/finding-dismissal.store.ts'
 import { intelJson } from '../intel/lookup/intel.store.ts'
 import { rankOfSeverity, severityOfRank } from '../vocabulary/severity.store.ts'
 
@@ -18,7 +19,8 @@ export function issueJson(db: Db) {
         lead.resource_name, rfc3339(members.first_seen_at) as first_seen_at,
         rfc3339(members.last_seen_at) as last_seen_at, members.sources, members.member_count, members.source_count,
         members.open_member_count, issue.split_from, dismissal.dismiss_reason, dismissal.dismiss_comment,
-        dismissal.dismissed_by_name, rfc3339(dismissal.dismissed_at) as dismissed_at,
+        dismissal.dismissed_by_name, rfc3339(dismissal.dismissed_at) as dismissed_at, dismissal.dismissal_source,
+        rfc3339(dismissal.dismissal_expires_at) as dismissal_expires_at,
         rfc3339(issue.updated_at) as updated_at, ${intelJson(db, db`vulnerability`)} as intel
       from reported_repositories repository
       cross join lateral ${membersOf(db)} members
@@ -108,10 +110,11 @@ function vulnerabilityOf(db: Db) {
 /** The last dismissal of a finding. */
 function dismissalOf(db: Db) {
   return db`(
-    select finding.dismiss_reason, finding.dismiss_comment, finding.dismissed_by_name, finding.dismissed_at
+    select dismissal.*
     from ${memberRows(db)}
+    cross join lateral ${dismissalOfFinding(db)} dismissal
     where finding.state = 'dismissed'
-    order by finding.dismissed_at desc, finding.id
+    order by dismissal.dismissed_at desc, finding.id
     limit 1
   )`
 }

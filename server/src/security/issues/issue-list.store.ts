@@ -1,15 +1,19 @@
+import type { Static } from 'typebox'
 import { pageOfTimedIds } from '../../platform/db/page.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import type { Page, PageRow } from '../../platform/http/lists.ts'
 import { ofProvider } from '../repositories/reported-repository.store.ts'
+import type { Issue } from './issue.schema.ts'
 import { type IssueSelection, pickByFacet } from './issue-facet.store.ts'
 import { issueJson } from './issue-json.store.ts'
+import { pickByName } from './issue-name.store.ts'
 
 /**
  * Lists a page of issues, plus one row if there is a next page. Only these are rendered as JSON.
  */
 export async function listIssues(db: Db, orgId: string, page: Page, selection: IssueSelection): Promise<PageRow[]> {
-  const pick = isByAgeAlone(selection) ? pickByAge : pickByFacet
+  const isNamed = selection.vulnIds !== null || selection.buckets !== null
+  const pick = isNamed ? pickByName : isByAgeAlone(selection) ? pickByAge : pickByFacet
   return db<PageRow[]>`
     select picked.created_at, picked.id, picked.sort_value, ${issueJson(db)} as json
     from (${pick(db, orgId, page, selection)}) picked
@@ -21,6 +25,20 @@ export async function listIssues(db: Db, orgId: string, page: Page, selection: I
       offset 0
     ) issue
     order by picked.sort_value desc, picked.id desc`
+}
+
+/**
+ * An issue as JSON, listed or not. Null if it does not exist, was created before `since`, or has no
+ * findings because it was merged.
+ */
+export async function findIssueJson(db: Db, orgId: string, id: string, since: Date): Promise<string | null> {
+  const [row] = await db<{ json: string | null }[]>`
+    select ${issueJson(db)} as json
+    from security_issues issue
+    where issue.org_id = ${orgId}
+      and issue.id = ${id}
+      and issue.created_at >= ${since}`
+  return row?.json ?? null
 }
 
 function isByAgeAlone({ sort, provider: _provider, ...filters }: IssueSelection): boolean {
@@ -37,4 +55,14 @@ function pickByAge(db: Db, orgId: string, page: Page, { provider }: IssueSelecti
       ${ofProvider(db, db`issue`, provider)}
     order by issue.id desc
     limit ${page.limit + 1}`
+}
+
+/** Reads the JSON of these issues, in this order. */
+export async function readIssuesById(db: Db, orgId: string, ids: readonly string[]): Promise<Static<typeof Issue>[]> {
+  const rows = await db<{ json: string }[]>`
+    select ${issueJson(db)} as json
+    from unnest(${ids}::uuid[]) with ordinality wanted (id, position)
+    join security_issues issue on issue.org_id = ${orgId} and issue.id = wanted.id
+    order by wanted.position`
+  return rows.map(({ json }) => JSON.parse(json) as Static<typeof Issue>)
 }

@@ -3,7 +3,8 @@ import { listContext } from '../../access/actor.ts'
 import { retainedSince } from '../../organizations/plan.ts'
 import { notFound } from '../../platform/http/errors.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
-import { readPage, sendPage } from '../../platform/http/lists.ts'
+import { type Page, readPage, sendPage } from '../../platform/http/lists.ts'
+import { sendData } from '../../platform/http/responses.ts'
 import { Envelope, ListEnvelope } from '../../platform/http/schemas.ts'
 import type { Services } from '../../services.ts'
 import { selectRepositories } from '../repositories/select-repositories.ts'
@@ -11,13 +12,14 @@ import { explainIssue } from './explain/explain-issue.ts'
 import { IssueExplanation, IssuePath } from './explain/issue-explanation.schema.ts'
 import { Issue, IssueQuery } from './issue.schema.ts'
 import type { IssueSelection } from './issue-facet.store.ts'
-import { listIssues } from './issue-list.store.ts'
+import { findIssueJson, listIssues } from './issue-list.store.ts'
+import { selectNames } from './select-names.ts'
 
 export async function issueRoutes(app: HttpServer, services: Services): Promise<void> {
   app.get(
     '/v1/security/issues',
     {
-      config: { scope: 'read:security', feature: 'unique_issues' },
+      config: { scope: 'read:security', permission: 'view', feature: 'unique_issues' },
       schema: {
         operationId: 'listIssues',
         summary: 'List issues',
@@ -33,17 +35,46 @@ export async function issueRoutes(app: HttpServer, services: Services): Promise<
     async (request, reply) => {
       const { query, actor } = request
       const context = listContext(services, request)
-      const page = readPage(query, context)
+      const page = pageSince(readPage(query, context), query.created_since)
       const repositories = await selectRepositories(services.sql, actor.org_id, query)
-      const rows = await listIssues(services.sql, actor.org_id, page, { ...repositories, ...filtersOf(query) })
+      const names = await selectNames(services.sql, query)
+      const rows = await listIssues(services.sql, actor.org_id, page, {
+        ...repositories,
+        ...names,
+        ...filtersOf(query),
+      })
       return sendPage(reply, { rows, page, query, context })
+    },
+  )
+
+  app.get(
+    '/v1/security/issues/:id',
+    {
+      config: { scope: 'read:security', permission: 'view', feature: 'unique_issues' },
+      schema: {
+        operationId: 'getIssue',
+        summary: 'Get an issue',
+        description:
+          'Returns an issue, also if none of its findings is tracked.\n\nErrors: 404 `not_found` also for an issue that ' +
+          'was merged into another one. explainIssue names the other one.',
+        tags: ['Findings and issues'],
+        params: IssuePath,
+        response: { 200: Envelope(Issue, 'The issue.') },
+      },
+    },
+    async (request, reply) => {
+      const { org_id, plan } = request.actor
+      const since = retainedSince(plan, services.clock.now())
+      const json = await findIssueJson(services.sql, org_id, request.params.id, since)
+      if (json === null) throw notFound('issue')
+      return sendData(reply, json)
     },
   )
 
   app.get(
     '/v1/security/issues/:id/explain',
     {
-      config: { scope: 'read:security', feature: 'unique_issues' },
+      config: { scope: 'read:security', permission: 'view', feature: 'unique_issues' },
       schema: {
         operationId: 'explainIssue',
         summary: 'Explain an issue',
@@ -65,12 +96,19 @@ export async function issueRoutes(app: HttpServer, services: Services): Promise<
   )
 }
 
-function filtersOf({ severity, status, kind, kev, epss_min, sort = 'newest' }: Static<typeof IssueQuery>) {
+/** The page without what was created before this time. */
+function pageSince(page: Page, createdSince: string | undefined): Page {
+  const since = new Date(createdSince ?? 0)
+  return since > page.since ? { ...page, since } : page
+}
+
+function filtersOf({ severity, status, kind, kev, urgent, epss_min, sort = 'newest' }: Static<typeof IssueQuery>) {
   return {
     severity: severity ?? null,
     status: status ?? null,
     kind: kind ?? null,
     kev: kev ?? null,
+    urgent: urgent ?? null,
     epssMin: epss_min ?? null,
     sort,
   } satisfies Partial<IssueSelection>

@@ -24,11 +24,39 @@ export const IssueQuery = pageQuery(1000, 100, {
       description: 'Return only issues whose vulnerability is (`true`) or is not (`false`) in the KEV catalog.',
     }),
   ),
+  urgent: Type.Optional(
+    Type.Boolean({
+      description:
+        'Return only issues that are (`true`) or are not (`false`) critical, high or of a vulnerability in the KEV catalog.',
+    }),
+  ),
+  created_since: Type.Optional(
+    Type.String({
+      format: 'date-time',
+      description: 'Return only issues that were created at or after this time.',
+    }),
+  ),
   epss_min: Type.Optional(
     Type.Number({
       minimum: 0,
       maximum: 1,
       description: 'Return only issues with at least this EPSS score. An issue without a score counts as 0.',
+    }),
+  ),
+  vulnerability: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 100,
+      description: 'Return only issues of the vulnerability with this id or an alias of it, such as `CVE-2024-1000`.',
+    }),
+  ),
+  package: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 300,
+      description:
+        'Return only issues of dependencies and licenses in the package with this name or package URL, in any version. ' +
+        'Upper and lower case, `_`, `-` and `.` are the same.',
     }),
   ),
   sort: Type.Optional(
@@ -87,6 +115,12 @@ export const Issue = Closed(
     dismiss_comment: text('The comment on the last dismissal.'),
     dismissed_by_name: text('The name of the person who dismissed a finding last.'),
     dismissed_at: Nullable(Timestamp, { description: 'When a finding was last dismissed.' }),
+    dismissal_source: text(
+      'The source of the last dismissal: `shiplock`, `report`, the format of a VEX document, or a code host.',
+    ),
+    dismissal_expires_at: Nullable(Timestamp, {
+      description: 'When the last dismissal ends. Null if it does not end by itself.',
+    }),
     updated_at: time('When the issue was last updated.'),
     intel: Intel,
   },

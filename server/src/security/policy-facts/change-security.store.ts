@@ -1,4 +1,5 @@
 import type { Db } from '../../platform/db/sql.ts'
+import { dismissalOfFinding } from '../findings/finding-dismissal.store.ts'
 import { countBySeverity, rankOfSeverity } from '../vocabulary/severity.store.ts'
 import type { Severity } from '../vocabulary/severity.ts'
 import { repositoryNosOf } from './policy-repository.store.ts'
@@ -92,10 +93,11 @@ function presentIssues(db: Db, orgId: string, at: Date) {
         case state
           when 'open' then true
           when 'fixed' then updated_at > ${at}
-          else coalesce(dismissed_at, updated_at) > ${at}
+          else coalesce(dismissal.dismissed_at, updated_at) > ${at}
         end as was_open,
         state <> 'fixed' or updated_at > ${at} as was_present
-      from findings
+      from findings finding
+      left join lateral ${dismissalOfFinding(db)} dismissal on finding.state = 'dismissed'
       where org_id = ${orgId}
         and stream_id = any(array(select id from stream where tracked))
         and first_seen_at <= ${at}

@@ -18,7 +18,7 @@ export async function pairAlerts(
 ): Promise<Paired> {
   await tx`
     create temporary table paired on commit drop as
-    select position, stream.id as stream_id, finding.id as finding_id, finding.state = 'open' as was_open,
+    select position, stream.id as stream_id, finding.id as finding_id, finding.reported_state = 'open' as was_open,
       false as was_missing,
       finding.content_hash <> incoming.content_hash or finding.stream_id <> stream.id as is_changed,
       null::text as identity_method, case when finding.id is null then 0 end as ordinal

@@ -33,8 +33,7 @@ export async function writeFindings(
 
 /**
  * Updates the findings that the report changes. A fixed finding is reopened and keeps its
- * `first_seen_at`. A dismissal by a person stays, except that of an alert, which states its own.
- * Returns the number of findings.
+ * `first_seen_at`. Triages are kept. Returns the number of findings.
  */
 async function updateChanged({ paired }: GroupedReport): Promise<number> {
   const { tx, scope } = paired
@@ -55,25 +54,13 @@ async function updateChanged({ paired }: GroupedReport): Promise<number> {
       cvss_vector = incoming.cvss_vector, ${recognized(tx, at)}, last_seen_at = incoming.seen_at, last_commit_sha = incoming.commit_sha,
       updated_at = ${at},
       intel_at_detection = coalesce(finding.intel_at_detection, ${asReported(tx)}),
-      (state, dismiss_reason, dismiss_comment, dismissal_source, dismissed_at, dismissed_by_name) = (
-        select choice.state, choice.dismiss_reason, choice.dismiss_comment, choice.dismissal_source,
-          choice.dismissed_at, choice.dismissed_by_name
-        from (
-          select finding.state, finding.dismiss_reason, finding.dismiss_comment, finding.dismissal_source,
-            finding.dismissed_at, finding.dismissed_by_name
-          where incoming.alert_id is null
-            and finding.state = 'dismissed'
-            and finding.dismissal_source is distinct from 'report'
-          union all
-          select incoming.state, incoming.dismiss_reason, incoming.dismiss_comment, ${dismissalSource(tx)},
-            case
-              when incoming.alert_id is not null then incoming.dismissed_at
-              when incoming.state = 'dismissed' then coalesce(finding.dismissed_at, ${at})
-            end,
-            incoming.dismissed_by_name
-          limit 1
-        ) choice
-      )
+      reported_state = incoming.state, reported_dismiss_reason = incoming.dismiss_reason,
+      reported_dismiss_comment = incoming.dismiss_comment, reported_dismissal_source = ${dismissalSource(tx)},
+      reported_dismissed_at = case
+        when incoming.alert_id is not null then incoming.dismissed_at
+        when incoming.state = 'dismissed' then coalesce(finding.reported_dismissed_at, ${at})
+      end,
+      reported_dismissed_by_name = incoming.dismissed_by_name
     from paired
     join incoming using (position)
     where paired.is_changed
@@ -120,11 +107,12 @@ async function insertNew({ paired }: GroupedReport): Promise<number> {
   const rows = await tx`
     insert into findings (
       org_id, id, stream_id, repository_no, fingerprint, fingerprint_method, relocation, similarity, context, ordinal,
-      content_hash, kind, type, severity, state, title, description, native_url, path, start_line, end_line,
+      content_hash, kind, type, severity, reported_state, title, description, native_url, path, start_line, end_line,
       start_column, end_column, package_name, package_version, fixed_version, purl, vuln_ids, cwes, rule_id,
       secret_type, resource_name, scanner_score, cvss_version, cvss_score, cvss_vector, intel_at_detection, issue_id,
-      grouping_code, grouping_detail, grouped_at, dismiss_reason, dismiss_comment, dismissed_at, dismissal_source,
-      dismissed_by_name, first_seen_at, last_seen_at, last_commit_sha, created_at, updated_at
+      grouping_code, grouping_detail, grouped_at, reported_dismiss_reason, reported_dismiss_comment,
+      reported_dismissed_at, reported_dismissal_source, reported_dismissed_by_name, first_seen_at, last_seen_at,
+      last_commit_sha, created_at, updated_at
     )
     select ${org_id}, ${idsOf(tx, at)}, stream_id, ${repository_no}, fingerprint, fingerprint_method, relocation,
       similarity, context, ordinal, content_hash, kind, type, severity, state, title, description, native_url, path, start_line, end_line,
@@ -156,7 +144,7 @@ function idsOf(tx: Tx, at: Date) {
 
 /**
  * Records when the findings that the report does not contain were last seen, and marks those that
- * the report may close as fixed. Returns the number of fixed ones.
+ * the report may close as fixed. Returns how many are shown as fixed: a triage still dismisses.
  */
 async function settleMissing(paired: Paired, streams: readonly { id: number; closing: Closing }[]): Promise<number> {
   const { tx, scope } = paired
@@ -164,7 +152,7 @@ async function settleMissing(paired: Paired, streams: readonly { id: number; clo
   const [row] = await tx<[{ resolved: number }]>`
     with settled as (
       update findings finding
-      set state = case when ${isClosed(tx)} then 'fixed' else finding.state end,
+      set reported_state = case when ${isClosed(tx)} then 'fixed' else finding.reported_state end,
         last_seen_at = coalesce(finding.last_seen_at, stream.seen_at),
         last_commit_sha = case when finding.last_seen_at is null then stream.commit_sha else finding.last_commit_sha end,
         updated_at = ${at}
@@ -183,13 +171,6 @@ async function settleMissing(paired: Paired, streams: readonly { id: number; clo
   return row.resolved
 }
 
-/**
- * Only open findings and those dismissed by a report can be closed, not those dismissed by a
- * person.
- */
 function isClosed(tx: Tx) {
-  return tx`(
-    (finding.state = 'open' or (finding.state = 'dismissed' and finding.dismissal_source = 'report'))
-    and (judged.closing = 'all' or (judged.closing = 'missing_before' and paired.was_missing))
-  )`
+  return tx`(judged.closing = 'all' or (judged.closing = 'missing_before' and paired.was_missing))`
 }

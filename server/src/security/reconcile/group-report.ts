@@ -2,8 +2,10 @@ import { bucketBatches } from '../issues/grouping/bucket.ts'
 import type { DescribedGroup } from '../issues/grouping/describe-groups.ts'
 import { groupMembers } from '../issues/grouping/group-members.ts'
 import type { Member } from '../issues/grouping/grouping-facts.ts'
+import { readEdits } from '../issues/writing/edit.store.ts'
 import { hasIssues, readCanonicalNames, readMembers } from '../issues/writing/grouping.store.ts'
 import type { NewIssues } from '../issues/writing/issue-refresh.store.ts'
+import { readEditedMembers } from '../issues/writing/read-edited.ts'
 import { writeGroups } from '../issues/writing/write-groups.ts'
 import { severityRank } from '../vocabulary/severity.ts'
 import type { After } from './incoming.store.ts'
@@ -30,8 +32,9 @@ export async function groupReport(paired: Paired): Promise<GroupedReport> {
   const isNews = hasPairs(paired, 'fresh') || hasPairs(paired, 'changed')
   const members = isNews ? await readMembersToGroup(paired) : []
   const canonicalId = await readCanonicalNames(paired.tx, members)
+  const edits = paired.scope.has_edits ? await readEdits(paired.tx, paired.scope.org_id, idsOf(members)) : null
   for (const batch of bucketBatches(members)) {
-    const groups = groupMembers(batch, { canonicalId, rules: paired.members.rules })
+    const groups = groupMembers(batch, { canonicalId, rules: paired.members.rules }, edits)
     const regrouping = { groups, stored: new Map(), canonicalId, cause: { by: 'report' } } as const
     const written = await writeGroups(paired.tx, paired.scope, regrouping)
     touched.push(...written.touched, ...splitOff(written.described))
@@ -69,13 +72,20 @@ function countOpened(opened: NewIssues, described: readonly DescribedGroup[]): v
 
 /** Stored findings in the buckets of these findings, and in those that the changed ones were in. */
 async function readNeighbours(
-  { tx, scope: { org_id, repository_no } }: Paired,
+  { tx, scope, members: { rules } }: Paired,
   reported: readonly Member[],
   changed: readonly ChangedFinding[],
 ): Promise<Member[]> {
+  const { org_id, repository_no } = scope
   if (reported.length === 0 || !(await hasIssues(tx, org_id, repository_no))) return []
-  const buckets = new Set([...reported, ...changed].map(({ bucket }) => bucket))
+  const buckets = [...new Set([...reported, ...changed].map(({ bucket }) => bucket))]
   const isChanged = new Set(changed.map(({ id }) => id))
-  const stored = await readMembers(tx, org_id, repository_no, [...buckets])
+  const stored = scope.has_edits
+    ? (await readEditedMembers(tx, scope, buckets, rules)).members
+    : await readMembers(tx, org_id, repository_no, buckets)
   return stored.filter(({ id }) => id === null || !isChanged.has(id))
+}
+
+function idsOf(members: readonly Member[]): string[] {
+  return members.flatMap(({ id }) => id ?? [])
 }

@@ -62,7 +62,7 @@ async function createPaired(tx: Tx, orgId: string, streams: readonly Stream[]): 
       )
     ),
     stored as (
-      select id, stream_id, fingerprint, ${path} as path, content_hash, state, last_seen_at,
+      select id, stream_id, fingerprint, ${path} as path, content_hash, reported_state, last_seen_at,
         row_number() over equals as rank, ${lines} as lines
       from findings
       where org_id = ${averageId(tx, orgId)}
@@ -70,14 +70,14 @@ async function createPaired(tx: Tx, orgId: string, streams: readonly Stream[]): 
           tx,
           streams.map(({ id }) => id),
         )})
-        and state <> 'fixed'
+        and reported_state <> 'fixed'
       window equals as (
         partition by stream_id, fingerprint, ${path}
         order by start_line, start_column, end_line, content_hash, ordinal
         ${allRows}
       )
     )
-    select reported.position, stream_id, stored.id as finding_id, stored.state = 'open' as was_open,
+    select reported.position, stream_id, stored.id as finding_id, stored.reported_state = 'open' as was_open,
       stored.last_seen_at is not null as was_missing,
       reported.content_hash <> stored.content_hash or stored.last_seen_at is not null as is_changed,
       null::text as identity_method, case when stored.id is null then 0 end as ordinal

@@ -2,8 +2,8 @@ import type { Clock } from '../../platform/clock.ts'
 import type { ReportTool } from '../formats/report/parsed-report.ts'
 import { lockRepository, type MergeScope } from '../issues/writing/grouping.store.ts'
 import { linkAlerts, pairAlerts } from './alert-pairs.store.ts'
-import { writeFindings } from './finding-merge.store.ts'
 import { lockStreams, type StreamReport } from './finding-stream.store.ts'
+import { writeAndFollow } from './follow-triages.ts'
 import { groupReport } from './group-report.ts'
 import type { Incoming } from './incoming.store.ts'
 import { recordReport, refreshReported } from './record-report.store.ts'
@@ -20,11 +20,13 @@ export async function reconcileAlerts(incoming: Incoming, alerts: AlertsToReconc
   const { tx, members } = incoming
   const versions = new Map(alerts.tools.map(({ name, version }) => [name, version]))
   const streams = await lockStreams(tx, alerts, [...versions.keys()].sort())
-  const scope: MergeScope = { org_id: alerts.org_id, repository_no: alerts.repository_no, at: clock.now() }
-  await lockRepository(tx, alerts.org_id, alerts.repository_no)
+  const { org_id, repository_no } = alerts
+  const at = clock.now()
+  const { has_triages, has_edits } = await lockRepository(tx, org_id, repository_no)
+  const scope: MergeScope = { org_id, repository_no, has_edits, at }
   members.assignStreams(streams)
   const grouped = await groupReport(await pairAlerts(incoming, scope, streams))
-  const written = await writeFindings(grouped, [])
+  const written = await writeAndFollow(grouped, [], has_triages)
   const updates = streams.map(({ id, tool }) => ({ id, tool_version: versions.get(tool) ?? null, rules_named: null }))
   const recorded = await recordReport(written, alerts, updates)
   const issueIds = [...grouped.touched, ...(await linkAlerts(recorded))]

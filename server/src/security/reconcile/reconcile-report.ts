@@ -1,8 +1,8 @@
 import type { Clock } from '../../platform/clock.ts'
+import type { Tx } from '../../platform/db/sql.ts'
 import type { ReportSummary } from '../formats/report/parsed-report.ts'
-import { lockRepository, type MergeScope } from '../issues/writing/grouping.store.ts'
+import { lockRepository, type MergeScope, type RepositoryChange } from '../issues/writing/grouping.store.ts'
 import type { NewIssues } from '../issues/writing/issue-refresh.store.ts'
-import { writeFindings } from './finding-merge.store.ts'
 import {
   countOpenBySeverity,
   lockStreams,
@@ -10,6 +10,7 @@ import {
   type Stream,
   type StreamReport,
 } from './finding-stream.store.ts'
+import { writeAndFollow } from './follow-triages.ts'
 import { groupReport } from './group-report.ts'
 import type { Incoming } from './incoming.store.ts'
 import { judgeStreams } from './judge-streams.ts'
@@ -35,8 +36,26 @@ export type ReconcileOutcome = {
   newHigh: number
 }
 
+/** The outcome of a file that changed nothing. */
+export const NO_OUTCOME: ReconcileOutcome = {
+  created: 0,
+  updated: 0,
+  unchanged: 0,
+  resolved: 0,
+  openBySeverity: { critical: 0, high: 0, medium: 0, low: 0 },
+  newIssues: 0,
+  newCritical: 0,
+  newHigh: 0,
+}
+
 /** `at` is the time that was stored with the changes. */
 type Reconciled = { outcome: ReconcileOutcome; warnings: string[]; at: Date }
+
+/**
+ * What decides about findings beside the report, like VEX documents. Called with the changed
+ * findings stored, if the repository has triages. Returns how many of the new issues it closed.
+ */
+type Follow = (tx: Tx, change: RepositoryChange) => Promise<NewIssues>
 
 /**
  * Brings the stored findings of a report's streams in line with the report. Streams that have a
@@ -46,19 +65,28 @@ export async function reconcileReport(
   incoming: Incoming,
   report: ReportToReconcile,
   clock: Clock,
+  follow: Follow,
 ): Promise<Reconciled> {
   const { tx } = incoming
   const streams = await lockStreams(tx, report, toolNames(report.summary))
   // Read after the locks are taken, so that a transaction that commits later has a later time.
   const at = clock.now()
   const current = streams.filter((stream) => stream.reported_at <= report.reported_at)
-  const { warnings, ...merged } = await mergeReport(incoming, report, current, at)
+  const { warnings, hasTriages, ...merged } = await mergeReport(incoming, report, current, at)
+  const isNews = hasTriages && merged.created + merged.updated > 0
+  const { org_id, repository_no } = report
+  const closed = isNews ? await follow(tx, { org_id, repository_no, at }) : NONE
   const openBySeverity = await countOpenBySeverity(tx, report.org_id, streams.map(idOf))
   const outdated = current.length < streams.length ? [OUTDATED] : []
-  return { outcome: { ...merged, openBySeverity }, warnings: [...warnings, ...outdated], at }
+  const outcome = { ...merged, ...without(merged, closed), openBySeverity }
+  return { outcome, warnings: [...warnings, ...outdated], at }
 }
 
-type Merged = Omit<ReconcileOutcome, 'openBySeverity'> & { warnings: string[] }
+/** No issues. */
+const NONE: NewIssues = { open: 0, critical: 0, high: 0 }
+
+type Counts = Omit<ReconcileOutcome, 'openBySeverity'>
+type Merged = Counts & { warnings: string[]; hasTriages: boolean }
 
 async function mergeReport(
   incoming: Incoming,
@@ -66,13 +94,14 @@ async function mergeReport(
   streams: readonly Stream[],
   at: Date,
 ): Promise<Merged> {
-  const scope: MergeScope = { org_id: report.org_id, repository_no: report.repository_no, at }
-  await lockRepository(incoming.tx, report.org_id, report.repository_no)
+  const { org_id, repository_no } = report
+  const { has_triages, has_edits } = await lockRepository(incoming.tx, org_id, repository_no)
+  const scope: MergeScope = { org_id, repository_no, has_edits, at }
   incoming.members.assignStreams(streams)
   const paired = await pairReport(incoming, scope, withUnscanned(streams, report.summary))
   const judged = judgeStreams(streams, paired.counts, report.summary)
   const grouped = await groupReport(paired)
-  const written = await writeFindings(grouped, judged)
+  const written = await writeAndFollow(grouped, judged, has_triages)
   const recorded = await recordReport(
     written,
     report,
@@ -86,6 +115,7 @@ async function mergeReport(
     ...{ created, updated, resolved, unchanged: report.summary.findings - created - updated },
     ...newIssues(grouped.opened, shown),
     warnings: judged.flatMap(({ warning }) => warning ?? []),
+    hasTriages: has_triages,
   }
 }
 
@@ -93,8 +123,6 @@ function withUnscanned(streams: readonly Stream[], { tools }: ReportSummary) {
   const unscanned = new Map(tools.map((tool) => [tool.name, tool.unscanned ?? []]))
   return streams.map((stream) => ({ ...stream, unscanned: unscanned.get(stream.tool) ?? [] }))
 }
-
-const NONE: NewIssues = { open: 0, critical: 0, high: 0 }
 
 function isAny({ issueIds, streamIds }: TouchedIssues): boolean {
   return issueIds.length > 0 || streamIds.length > 0
@@ -105,6 +133,14 @@ function newIssues(opened: NewIssues, shown: NewIssues) {
     newIssues: opened.open + shown.open,
     newCritical: opened.critical + shown.critical,
     newHigh: opened.high + shown.high,
+  }
+}
+
+function without({ newIssues, newCritical, newHigh }: Counts, closed: NewIssues) {
+  return {
+    newIssues: Math.max(0, newIssues - closed.open),
+    newCritical: Math.max(0, newCritical - closed.critical),
+    newHigh: Math.max(0, newHigh - closed.high),
   }
 }
 

@@ -40,7 +40,7 @@ export async function readReturning(matched: MatchedPairs): Promise<(ReturnedFin
         where org_id = ${averageId(tx, scope.org_id)}
           and stream_id = returned.stream_id
           and fingerprint = returned.fingerprint
-          and (state = 'fixed' or (state = 'dismissed' and last_seen_at is not null))
+          and (reported_state = 'fixed' or (reported_state = 'dismissed' and last_seen_at is not null))
         offset 0
       ) closed
       where closed.id not in (select finding_id from paired where position is not null and finding_id is not null)

@@ -67,3 +67,11 @@ export function ofProvider(db: Db, row: ReturnType<Db>, provider: string | null)
       offset 0
     )`
 }
+
+/** SQL: the repositories as reports and alerts name them. */
+export function reportedRepositories(db: Db, orgId: string) {
+  return db`
+    select name, provider, provider_id, created_at
+    from reported_repositories
+    where org_id = ${orgId}`
+}

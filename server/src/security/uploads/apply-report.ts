@@ -5,10 +5,13 @@ import { beginStoppable } from '../../platform/db/transaction.ts'
 import { publish } from '../../platform/queue/event.ts'
 import { enqueue } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
-import type { ReportSource } from '../formats/report/parsed-report.ts'
-import { type ReportToReconcile, reconcileReport } from '../reconcile/reconcile-report.ts'
+import { isVex, readFormat } from '../formats/read-report.ts'
+import type { ReportFormat, ReportSource, ReportSummary, VexFormat } from '../formats/report/parsed-report.ts'
+import { NO_OUTCOME, type ReportToReconcile, reconcileReport } from '../reconcile/reconcile-report.ts'
+import { followStatements } from '../vex/apply-statements.ts'
+import { importDocument } from '../vex/import-document.ts'
 import { findingOrigin } from '../vocabulary/finding.ts'
-import { copyReport, type ParsedReport } from './copy-report.ts'
+import { copyReport } from './copy-report.ts'
 import { readUploadJob, uploadFinished } from './upload-file.ts'
 import {
   type FinishedUpload,
@@ -19,8 +22,12 @@ import {
   type UploadToRead,
 } from './upload-state.store.ts'
 
+/** What is applied: an upload that is being read, with its detected format. */
+type Reading = UploadKey & { upload: UploadToRead; source: ReportSource }
+type Applied = { result: FinishedUpload; at: Date }
+
 /**
- * Parses a report and brings the stored findings in line with it, in one transaction: a report that
+ * Reads a file and brings the stored findings in line with it, in one transaction: a file that
  * cannot be read changes nothing. Throws the errors of `readReport`.
  */
 export async function applyReport(
@@ -29,22 +36,51 @@ export async function applyReport(
   upload: UploadToRead,
   source: ReportSource,
 ): Promise<void> {
+  const format = await readFormat(source, upload.requested_format)
   await beginStoppable(services.sql, source.stopping, async (tx) => {
-    const { incoming, report } = await copyReport(services, tx, { ...upload, ...key, source })
-    const reconciled = await reconcileReport(incoming, toReconcile(key, upload, report), services.clock)
-    const { outcome, at } = reconciled
-    const warnings = [...report.warnings, ...reconciled.warnings]
-    const newest = await finish(tx, key, { ...report, warnings, outcome }, at)
+    const reading = { ...key, upload, source }
+    const { result, at } = isVex(format)
+      ? await applyStatementsOf(services, tx, { ...reading, format })
+      : await applyFindings(services, tx, { ...reading, format })
+    const newest = await finish(tx, key, result, at)
     if (isNewer(newest, upload)) await readAgain(tx, key, at)
     if (upload.artifact_id === null) return
-    const { format, findings, components } = report
+    const { findings, components, outcome } = result
     const figures: ReportFigures = { format, findings, components, openBySeverity: outcome.openBySeverity }
     await noteFigures(tx, { org_id: key.org_id, id: upload.artifact_id }, figures, at)
   })
 }
 
+async function applyFindings(
+  services: Services,
+  tx: Tx,
+  { org_id, id, upload, source, format }: Reading & { format: ReportFormat },
+): Promise<Applied> {
+  const { incoming, report } = await copyReport(services, tx, { ...upload, org_id, id, source, format })
+  const reconciling = toReconcile({ org_id, id }, upload, { ...report, format })
+  const { outcome, at, ...reconciled } = await reconcileReport(incoming, reconciling, services.clock, followStatements)
+  return { result: { ...report, format, warnings: [...report.warnings, ...reconciled.warnings], outcome }, at }
+}
+
+/** A VEX document contains no findings. It changes the state of stored ones. */
+async function applyStatementsOf(
+  services: Services,
+  tx: Tx,
+  { org_id, id, upload, source, format }: Reading & { format: VexFormat },
+): Promise<Applied> {
+  const imported = await importDocument(services, tx, { ...upload, org_id, upload_id: id, source, format })
+  const { warnings, changed, at } = imported
+  const outcome = { ...NO_OUTCOME, updated: changed }
+  return {
+    result: { format, category: null, findings: 0, components: 0, truncated: false, warnings, outcome },
+    at,
+  }
+}
+
+type ReadReport = ReportSummary & { format: ReportFormat }
+
 /** The category that the upload states has priority over the category in the report. */
-function toReconcile({ org_id, id }: UploadKey, upload: UploadToRead, report: ParsedReport): ReportToReconcile {
+function toReconcile({ org_id, id }: UploadKey, upload: UploadToRead, report: ReadReport): ReportToReconcile {
   const { repository_no, git_ref, commit_sha, tracked, reported_at } = upload
   return {
     ...{ org_id, repository_no, git_ref, commit_sha, tracked, reported_at },

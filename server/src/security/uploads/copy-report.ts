@@ -11,17 +11,15 @@ import { noteProgress, type UploadKey, type UploadToRead } from './upload-state.
 
 const PROGRESS_EVERY_MS = 1000
 
-export type ParsedReport = ReportSummary & { format: ReportFormat }
-
 type UploadToCopy = UploadKey &
-  Pick<UploadToRead, 'repository_no' | 'requested_format' | 'tracked'> & { source: ReportSource }
+  Pick<UploadToRead, 'repository_no' | 'tracked'> & { format: ReportFormat; source: ReportSource }
 
 /** Streams the findings of a report into the transaction while the report is being parsed. */
 export async function copyReport(
   services: Services,
   tx: Tx,
   upload: UploadToCopy,
-): Promise<{ incoming: Incoming; report: ParsedReport }> {
+): Promise<{ incoming: Incoming; report: ReportSummary }> {
   const progress = new ParsingProgress(services, upload)
   const rules = new KnownRules(services.ruleMap)
   const members = new ReportMembers(upload.tracked, contextHasher(services.contextKey), rules)
@@ -33,7 +31,7 @@ export async function copyReport(
     }
     // On another connection, because the transaction is busy with the copy.
     const readRepository = () => readKnownRepository(services.sql, upload.org_id, upload.repository_no)
-    const report = await readReport(upload.source, upload.requested_format, onFindings, readRepository)
+    const report = await readReport(upload.source, upload.format, onFindings, readRepository)
     return { incoming: await copy.end(), report }
   } catch (error) {
     await copy.abort(error as Error)

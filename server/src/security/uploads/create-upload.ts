@@ -1,8 +1,8 @@
-import type { Actor } from '../../access/actor.ts'
+import { type Actor, principalOf } from '../../access/actor.ts'
+import { recordAudit } from '../../audit/audit.store.ts'
 import { readTokenTrust } from '../../ci/runs/token-run.ts'
-import { nextUtcDayStart, utcDayStart } from '../../platform/clock.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import { ApiError, invalidField, rateLimited } from '../../platform/http/errors.ts'
+import { invalidField } from '../../platform/http/errors.ts'
 import { newHexId } from '../../platform/ids.ts'
 import { ADDRESS_LIFETIME_MS } from '../../platform/objects/object-store.ts'
 import { publish } from '../../platform/queue/event.ts'
@@ -17,11 +17,11 @@ import {
   resolveRepository,
 } from '../repositories/resolve-repository.ts'
 import { adoptNamed } from '../repositories/seen-repository.store.ts'
+import type { UploadOrigin } from '../vocabulary/finding.ts'
 import { expireUploads } from './expire-uploads.job.ts'
 import { requireTokenRepository } from './token-upload.ts'
 import type { NewSecurityUpload } from './upload.schema.ts'
 import {
-  countUploads,
   extendPut,
   insertUpload,
   lockSameFile,
@@ -30,12 +30,11 @@ import {
   requeueOutdated,
   type StoredUpload,
   setUploadTrust,
-  type UploadTrust,
 } from './upload.store.ts'
 import { type PutAddress, presignReport, readUploadJob, uploadFinished } from './upload-file.ts'
+import { refuseOverQuota, refuseTooLarge } from './upload-limits.ts'
+import type { UploadTrust } from './upload-state.store.ts'
 import { findUploadJson } from './upload-view.store.ts'
-
-const USED_UP_RETRY_SECONDS = 24 * 60 * 60
 
 export type CreatedUpload = {
   json: string
@@ -60,8 +59,12 @@ export async function createUpload(services: Services, actor: Actor, input: NewS
     const repository = await resolveRepository(tx, actor.org_id, reference)
     await adoptNamed(tx, actor.org_id, repository)
     const repositoryNo = await lockReportedRepository(tx, actor.org_id, repository, now)
-    const row = { ...toRow(actor.org_id, file, { ...repository, no: repositoryNo }, now), trust }
-    return register(services, tx, { actor, row, now })
+    const origin: UploadOrigin = actor.credential.type === 'user' ? 'ui' : 'api'
+    const sender = { trust, origin, created_by: actor.credential.type === 'oidc_trust' ? null : principalOf(actor) }
+    const row = { ...toRow(actor.org_id, file, { ...repository, no: repositoryNo }, now), ...sender } as const
+    const result = await register(services, tx, { actor, row, now })
+    if (result.created && origin === 'ui') await recordUpload(tx, actor, { row, repository: repository.name }, now)
+    return result
   })
   const { seenAgain, ...created } = registered
   if (seenAgain !== null) await seeAgain(services, seenAgain)
@@ -75,7 +78,7 @@ async function readSource(
   { repository, provider = null, repositoryId = null }: NewSecurityUpload,
 ): Promise<RepositoryReference & { trust: UploadTrust }> {
   const asked = { name: repository, provider, providerId: repositoryId }
-  if (credential.type === 'api_key') return { ...asked, trust: 'uploaded' }
+  if (credential.type !== 'oidc_trust') return { ...asked, trust: 'uploaded' }
   const { job } = credential
   const own = await requireTokenRepository(tx, org_id, job, asked)
   return { ...own, trust: job === null ? 'self_reported' : await readTokenTrust(tx, org_id, job) }
@@ -98,6 +101,17 @@ async function register(services: Services, tx: Tx, { actor, row, now }: Registr
   const awaitsFile = !same || same.status === 'pending'
   const put = awaitsFile ? await presignReport(services, upload, now) : null
   return { json: json as string, put, created: !same, seenAgain }
+}
+
+type Uploaded = { row: NewUploadRow; repository: string }
+
+/** Uploads of people are recorded. Those of API keys and CI jobs are no changes by a person. */
+async function recordUpload(tx: Tx, actor: Actor, { row, repository }: Uploaded, now: Date): Promise<void> {
+  const { id, filename, sha256, git_ref } = row
+  const object = { type: 'security_upload', id }
+  const details = { filename, sha256, repository, git_ref }
+  const entry = { principal: principalOf(actor), action: 'security_upload.create', object, reason: null, details }
+  await recordAudit(tx, actor.org_id, entry, now)
 }
 
 /**
@@ -132,49 +146,17 @@ function baseName(filename: string): string {
   return name
 }
 
-function refuseTooLarge({ plan }: Actor, size: number): void {
-  const limit = plan.security_report_bytes_max
-  if (size <= limit) return
-  const message = `/body/size: the plan ${plan.name} allows reports of up to ${limit} bytes`
-  throw new ApiError(413, 'payload_too_large', message, { limit, errors: [{ path: '/body/size', message }] })
-}
-
-/** Called for new files only, and under the repository's lock, so that the number is exact. */
-async function refuseOverQuota(tx: Tx, { plan }: Actor, row: NewUploadRow, now: Date): Promise<void> {
-  const limit = plan.security_uploads_per_commit_max
-  const used = await countUploads(tx, row, utcDayStart(now))
-  if (used < limit) return
-  const reason = 'UPLOADS_PER_COMMIT'
-  const message = `The plan ${plan.name} allows ${limit} security uploads per repository and`
-  if (row.commit_sha !== null) throw usedUp(`${message} commit.`, { limit, resetAt: null, reason })
-  throw rateLimited(`${message} UTC day if no commitSha is sent.`, {
-    limit,
-    resetAt: nextUtcDayStart(now),
-    now,
-    reason,
-  })
-}
-
-/**
- * The count of a commit is never reset: a retry succeeds only after an upload failed or the plan
- * changed.
- */
-function usedUp(message: string, details: { limit: number; resetAt: null; reason: string }): ApiError {
-  return new ApiError(429, 'rate_limited', message, details).retryAfter(USED_UP_RETRY_SECONDS)
-}
-
 function toRow(
   orgId: string,
   input: NewSecurityUpload,
   repository: ResolvedRepository & { no: number },
   now: Date,
-): Omit<NewUploadRow, 'trust'> {
+): Omit<NewUploadRow, 'trust' | 'origin' | 'created_by'> {
   const gitRef = input.gitRef || repository.tracked_branch
   return {
     org_id: orgId,
     id: newHexId(),
     repository_no: repository.no,
-    origin: 'api',
     requested_format: input.format,
     filename: input.filename,
     size: input.size,

@@ -74,6 +74,7 @@ async function toUpload(tx: Tx, { orgId, id, artifact, now }: ArtifactToRead): P
     commit_sha: artifact.commit_sha,
     tracked: artifact.event !== 'pull_request' && isTracked(artifact.ref, repository.tracked_branch),
     trust: artifact.trust,
+    created_by: null,
     put_until: now,
     artifact: { id, runId: artifact.run_id },
   }

@@ -28,7 +28,7 @@ export async function requireTokenRepository(
 
 /** Throws 403 `forbidden` if a token names another repository than that of the upload. */
 export async function refuseOtherRepository(db: Db, { org_id, credential }: Actor, uploadId: string): Promise<void> {
-  if (credential.type === 'api_key') return
+  if (credential.type !== 'oidc_trust') return
   const { job } = credential
   const repository = await findUploadRepository(db, org_id, uploadId)
   if (repository === null) return

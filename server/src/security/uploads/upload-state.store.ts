@@ -1,6 +1,7 @@
+import type { TrustClass } from '../../ci/runs/trust.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import { hasLiveJob } from '../../platform/queue/queue.store.ts'
-import type { ReportFormat } from '../formats/report/parsed-report.ts'
+import type { UploadFormat } from '../formats/report/parsed-report.ts'
 import type { ReconcileOutcome } from '../reconcile/reconcile-report.ts'
 import type { UploadOrigin } from '../vocabulary/finding.ts'
 import { readUploadJob } from './upload-file.ts'
@@ -38,7 +39,7 @@ export async function markQueued(db: Db, { org_id, id }: UploadKey, at: Date): P
 }
 
 /** Why an upload failed, as users read it, and the format that was detected, if any. */
-export type UploadFailure = { error: string; format: ReportFormat | null }
+export type UploadFailure = { error: string; format: UploadFormat | null }
 
 /** Marks an upload as failed, unless it has ended. */
 export async function markFailed(db: Db, { org_id, id }: UploadKey, failure: UploadFailure, at: Date): Promise<void> {
@@ -51,16 +52,20 @@ export async function markFailed(db: Db, { org_id, id }: UploadKey, failure: Upl
       and status not in ('finished', 'failed')`
 }
 
+/** An API key and the console upload a report; a CI job has a trust class. */
+export type UploadTrust = TrustClass | 'uploaded'
+
 /** The newest request for a file: its time, and the commit that it named. */
 export type NewestRequest = { commit_sha: string | null; reported_at: Date }
 
 export type UploadToRead = NewestRequest & {
   repository_no: number
-  requested_format: 'auto' | ReportFormat
+  requested_format: 'auto' | UploadFormat
   origin: UploadOrigin
   category: string | null
   git_ref: string | null
   tracked: boolean
+  trust: UploadTrust
   artifact_id: string | null
 }
 
@@ -75,7 +80,8 @@ export async function startParsing(db: Db, { org_id, id }: UploadKey, at: Date):
       and id = ${id}
       and status in ('queued', 'parsing')
     returning repository_no, requested_format, origin, category, git_ref,
-      coalesce(reported_commit_sha, commit_sha) as commit_sha, tracked, artifact_id, reported_at`
+      coalesce(reported_commit_sha, commit_sha) as commit_sha, tracked, trust, artifact_id,
+      reported_at`
   return row ?? null
 }
 
@@ -89,7 +95,7 @@ export async function noteProgress(db: Db, { org_id, id }: UploadKey, findings: 
 }
 
 export type FinishedUpload = {
-  format: ReportFormat
+  format: UploadFormat
   /** The category in the report itself. */
   category: string | null
   findings: number
@@ -165,4 +171,21 @@ export async function failUnreadUploads(db: Db, now: Date): Promise<UploadKey[]>
     ) unread
     where (upload.org_id, upload.id) = (unread.org_id, unread.id)
     returning upload.org_id, upload.id`
+}
+
+/** The ids of the uploads that have files of their own, after one, in their order. */
+export async function listUploadIds(
+  db: Db,
+  orgId: string,
+  { after, limit }: { after: string; limit: number },
+): Promise<string[]> {
+  const rows = await db<{ id: string }[]>`
+    select id
+    from security_uploads
+    where org_id = ${orgId}
+      and id > ${after}
+      and artifact_id is null
+    order by id
+    limit ${limit}`
+  return rows.map(({ id }) => id)
 }

@@ -1,7 +1,7 @@
 import { pageOf } from '../../platform/db/page.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import type { Page, PageRow } from '../../platform/http/lists.ts'
-import type { ReconcileOutcome } from '../reconcile/reconcile-report.ts'
+import { NO_OUTCOME } from '../reconcile/reconcile-report.ts'
 import { ofProvider } from '../repositories/reported-repository.store.ts'
 import type { RepositoryReference } from '../repositories/resolve-repository.ts'
 import type { RepositorySelection } from '../repositories/select-repositories.ts'
@@ -20,7 +20,7 @@ export async function findUploadJson(db: Db, orgId: string, id: string, now: Dat
   return row?.json ?? null
 }
 
-export type UploadSelection = RepositorySelection & { status: UploadStatus | null; now: Date }
+type UploadSelection = RepositorySelection & { status: UploadStatus | null; now: Date }
 
 /** One page of uploads, newest first, and one row more where there is a next page. */
 export async function listUploads(db: Db, orgId: string, page: Page, selection: UploadSelection): Promise<PageRow[]> {
@@ -47,6 +47,19 @@ export async function findUploadRepository(db: Db, orgId: string, id: string): P
       on repository.org_id = upload.org_id and repository.id = upload.repository_no
     where upload.org_id = ${orgId}
       and upload.id = ${id}`
+  return row ?? null
+}
+
+type UploadFile = { filename: string; size: number; artifact_id: string | null }
+
+/** The verified file of an upload; null if the organization has no such upload, or it failed. */
+export async function findUploadFile(db: Db, orgId: string, id: string): Promise<UploadFile | null> {
+  const [row] = await db<UploadFile[]>`
+    select filename, size, artifact_id
+    from security_uploads
+    where org_id = ${orgId}
+      and id = ${id}
+      and status in ('queued', 'parsing', 'finished')`
   return row ?? null
 }
 
@@ -88,17 +101,6 @@ function isExpired(db: Db, now: Date) {
   return db`(upload.status = 'pending' and upload.put_until <= ${now})`
 }
 
-const NO_OUTCOME: ReconcileOutcome = {
-  created: 0,
-  updated: 0,
-  unchanged: 0,
-  resolved: 0,
-  openBySeverity: { critical: 0, high: 0, medium: 0, low: 0 },
-  newIssues: 0,
-  newCritical: 0,
-  newHigh: 0,
-}
-
 function countsJson(db: Db) {
   return db`
     jsonb_build_object('findings', upload.findings, 'components', upload.components)
@@ -114,6 +116,9 @@ function uploadJson(db: Db, now: Date) {
         coalesce(upload.category, upload.report_category) as category, upload.git_ref, upload.commit_sha,
         upload.tracked, ${countsJson(db)} as counts, upload.truncated, upload.warnings,
         case when ${isExpired(db, now)} then ${UPLOAD_EXPIRED} else upload.error end as error,
+        case when upload.created_by_type is not null then
+          json_build_object('type', upload.created_by_type, 'id', upload.created_by_id, 'name', upload.created_by_name)
+        end as created_by,
         rfc3339(upload.created_at) as created_at,
         rfc3339(case when ${isExpired(db, now)} then upload.put_until else upload.updated_at end) as updated_at
     ) item

@@ -20,7 +20,11 @@ import {
 } from './upload.schema.ts'
 import { findUploadJson, listUploads } from './upload-view.store.ts'
 
-const access = { scope: 'write:security-findings', feature: 'security_uploads' } as const
+const access = {
+  scope: 'write:security-findings',
+  permission: 'upload_security_reports',
+  feature: 'security_uploads',
+} as const
 const tags = ['Security uploads']
 
 export async function uploadRoutes(app: HttpServer, services: Services): Promise<void> {
@@ -32,8 +36,8 @@ export async function uploadRoutes(app: HttpServer, services: Services): Promise
         operationId: 'createSecurityUpload',
         summary: 'Create a security upload',
         description:
-          'Registers a SARIF, CycloneDX or SPDX report (201). Send the file to the returned URL with a PUT request, then ' +
-          'complete the upload. The same file for the same repository, category and ref returns the existing upload ' +
+          'Registers a SARIF, CycloneDX or SPDX report, or an OpenVEX or CSAF document (201). Send the file to the ' +
+          'returned URL with a PUT request, then complete the upload. The same file for the same repository, category and ref returns the existing upload ' +
           '(200). Safe to repeat.\n\nErrors: 400 `REPOSITORY_AMBIGUOUS` if the repository name exists on more than one ' +
           'code host and `provider` is missing. 403 `forbidden` if an OIDC token names another repository than its own. 413 `payload_too_large` if the plan does not allow a file of this size. ' +
           '429 `rate_limited` if the repository and commit have reached the limit of the plan.',
@@ -78,7 +82,7 @@ export async function uploadRoutes(app: HttpServer, services: Services): Promise
   app.get(
     '/v1/security/uploads',
     {
-      config: { scope: 'read:security', feature: 'security_uploads' },
+      config: { scope: 'read:security', permission: 'view', feature: 'security_uploads' },
       schema: {
         operationId: 'listSecurityUploads',
         summary: 'List security uploads',
@@ -105,7 +109,7 @@ export async function uploadRoutes(app: HttpServer, services: Services): Promise
   app.get(
     '/v1/security/uploads/:uploadId',
     {
-      config: access,
+      config: { ...access, permission: ['view', 'upload_security_reports'] },
       schema: {
         operationId: 'getSecurityUpload',
         summary: 'Get a security upload',

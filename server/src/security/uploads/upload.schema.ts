@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { pageQuery, windowFilters } from '../../platform/http/lists.ts'
 import { Closed, Nullable, OneOf, Timestamp } from '../../platform/http/schemas.ts'
 import { PROVIDERS } from '../../repositories/repository-identity.ts'
-import { REPORT_FORMATS } from '../formats/report/parsed-report.ts'
+import { UPLOAD_FORMATS } from '../formats/report/parsed-report.ts'
 import { RepositoryId, RepositoryName, repositoryFilters } from '../repositories/repository.schema.ts'
 import { UPLOAD_ORIGINS, UPLOAD_STATUSES } from '../vocabulary/finding.ts'
 
@@ -23,10 +23,10 @@ export const NewSecurityUpload = Closed({
     description: 'The SHA-256 checksum of the file in lowercase hexadecimal.',
   }),
   format: Type.Optional(
-    OneOf(['auto', ...REPORT_FORMATS], {
+    OneOf(['auto', ...UPLOAD_FORMATS], {
       default: 'auto',
       description:
-        'The format of the report. `auto` detects it from the contents. An upload fails if its file has another format.',
+        'The format of the file: a report with findings, or a VEX document (`openvex` or `csaf`), whose statements dismiss findings of the repository. `auto` detects it from the contents. An upload fails if its file has another format.',
     }),
   ),
   repository: RepositoryName('The repository as `owner/name`.'),
@@ -73,7 +73,7 @@ export const NewSecurityUpload = Closed({
   ),
 })
 /** As validated: `format` has its default. */
-export type NewSecurityUpload = Static<typeof NewSecurityUpload> & { format: 'auto' | (typeof REPORT_FORMATS)[number] }
+export type NewSecurityUpload = Static<typeof NewSecurityUpload> & { format: 'auto' | (typeof UPLOAD_FORMATS)[number] }
 
 export const UploadQuery = pageQuery(100, 50, {
   ...windowFilters,
@@ -95,7 +95,9 @@ const Counts = Closed(
       'The number of findings in the report. While the upload is `parsing`, the number that was read so far.',
     ),
     created: Count('The number of findings that were stored for the first time.'),
-    updated: Count('The number of stored findings that the report changed or reopened.'),
+    updated: Count(
+      'The number of stored findings that the report changed or reopened, or that a VEX document dismissed or reopened.',
+    ),
     unchanged: Count('The number of stored findings that the report contains and did not change.'),
     resolved: Count('The number of stored findings that were closed because the report does not contain them.'),
     components: Count('The number of components or packages in a bill of materials.'),
@@ -130,7 +132,7 @@ export const SecurityUpload = Closed(
         '`pending` until the upload is completed, `queued` until a worker reads the file, `parsing` while a worker reads it, then `finished` or `failed`.',
     }),
     format: Nullable(
-      OneOf(REPORT_FORMATS, { description: 'The detected format of the report. Null until it is detected.' }),
+      OneOf(UPLOAD_FORMATS, { description: 'The detected format of the report. Null until it is detected.' }),
     ),
     filename: Type.String({ description: 'The base name of the report file.' }),
     size: Type.Integer({ description: 'The size of the file in bytes.' }),
@@ -153,6 +155,14 @@ export const SecurityUpload = Closed(
       description: 'Sentences that state which parts of the report were skipped, and why findings were not closed.',
     }),
     error: Nullable(Type.String({ description: 'The reason for the failure. Null unless `status` is `failed`.' })),
+    created_by: Nullable(
+      Closed({
+        type: OneOf(['api_key', 'user'], { description: 'The kind of principal.' }),
+        id: Type.String({ description: 'The id of the user or API key.' }),
+        name: Type.String({ description: 'The name of the user or API key when the upload was created.' }),
+      }),
+      { description: 'Who created the upload. Null for a CI job, and if that is not known.' },
+    ),
     created_at: { ...Timestamp, description: 'When the upload was created.' },
     updated_at: { ...Timestamp, description: 'When the upload was last updated.' },
   },

@@ -1,19 +1,16 @@
+import type { Principal } from '../../audit/audit.store.ts'
 import type { ReportFigures } from '../../ci/reports/attestation.ts'
-import type { TrustClass } from '../../ci/runs/trust.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
-import type { ReportFormat } from '../formats/report/parsed-report.ts'
+import type { UploadFormat } from '../formats/report/parsed-report.ts'
 import type { UploadOrigin } from '../vocabulary/finding.ts'
-import type { UploadKey } from './upload-state.store.ts'
-
-/** An API key and the console upload a report; a CI job has a trust class. */
-export type UploadTrust = TrustClass | 'uploaded'
+import type { UploadKey, UploadTrust } from './upload-state.store.ts'
 
 export type NewUploadRow = {
   org_id: string
   id: string
   repository_no: number
   origin: UploadOrigin
-  requested_format: 'auto' | ReportFormat
+  requested_format: 'auto' | UploadFormat
   filename: string
   size: number
   sha256: string
@@ -22,6 +19,8 @@ export type NewUploadRow = {
   commit_sha: string | null
   tracked: boolean
   trust: UploadTrust
+  /** Null for a CI job. */
+  created_by: Principal | null
   put_until: Date
   /** The artifact that has the file, for an upload from a CI report. Null if the file is PUT. */
   artifact: { id: string; runId: string } | null
@@ -34,13 +33,16 @@ export async function insertUpload(db: Db, upload: NewUploadRow, at: Date): Prom
   const rows = await db`
     insert into security_uploads (
       org_id, id, repository_no, origin, status, requested_format, filename, size, sha256, category, git_ref,
-      commit_sha, tracked, trust, put_until, artifact_id, run_id, reported_at, created_at, updated_at
+      commit_sha, tracked, trust, created_by_type, created_by_id, created_by_name, put_until, artifact_id, run_id,
+      reported_at, created_at, updated_at
     )
     values (
       ${upload.org_id}, ${upload.id}, ${upload.repository_no}, ${upload.origin},
       ${upload.artifact ? 'queued' : 'pending'}, ${upload.requested_format},
       ${upload.filename}, ${upload.size}, ${upload.sha256}, ${upload.category}, ${upload.git_ref}, ${upload.commit_sha},
-      ${upload.tracked}, ${upload.trust}, ${upload.put_until}, ${upload.artifact?.id ?? null}, ${upload.artifact?.runId ?? null}, ${at}, ${at}, ${at}
+      ${upload.tracked}, ${upload.trust}, ${upload.created_by?.type ?? null}, ${upload.created_by?.id ?? null},
+      ${upload.created_by?.name ?? null}, ${upload.put_until}, ${upload.artifact?.id ?? null},
+      ${upload.artifact?.runId ?? null}, ${at}, ${at}, ${at}
     )
     on conflict do nothing`
   return rows.count === 1 ? upload.id : null

@@ -60,6 +60,6 @@ export function cursorList<T>(
   const cursor = request.query.get(parameter)
   const start = cursor === null ? 0 : Number(Buffer.from(cursor, 'base64url').toString().replace('v1:', ''))
   const next = Buffer.from(`v1:${start + size}`).toString('base64url')
-  const links = start + size < items.length ? { next: linkTo(request, parameter, next) } : {}
+  const links: Record<string, string> = start + size < items.length ? { next: linkTo(request, parameter, next) } : {}
   return ok(items.slice(start, start + size).map(show), linkHeader(links))
 }

@@ -1,4 +1,4 @@
-import { isLoopback } from '../../../config.ts'
+import { isLoopback } from '../../../platform/loopback.ts'
 import { isOnThisMachine } from '../issuer.ts'
 import { hostOf as githubHost } from '../providers/github-job.ts'
 import type { TrustProvider } from '../token-job.ts'

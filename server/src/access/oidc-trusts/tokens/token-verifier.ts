@@ -115,8 +115,9 @@ async function claimsOf(token: string, keys: LocalJWKSet): Promise<Claims> {
 function mostSpecific(matching: readonly MatchableTrust[]): LiveTrust {
   const organizations = new Set(matching.map(({ trust }) => trust.organization.id))
   if (organizations.size > 1) {
-    const names = matching.map(({ trust }) => `${trust.organization.slug}/${trust.id}`)
-    throw invalid(`Trusts of several organizations match: ${names.join(', ')}.`)
+    // The ids only: `trust test` shows this to people of one of the organizations.
+    const ids = matching.map(({ trust }) => trust.id)
+    throw invalid(`Trusts of several organizations match: ${ids.join(', ')}.`)
   }
   const [first] = matching.toSorted((a, b) => b.conditions.length - a.conditions.length)
   if (first === undefined) throw new TokenRejection('unmatched', 'No trust has conditions that all hold for the token.')

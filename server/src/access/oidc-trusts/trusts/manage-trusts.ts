@@ -1,17 +1,20 @@
-import { COMMAND_LINE, type Principal, recordAudit } from '../../../audit/audit.store.ts'
+import { type Author, recordAudit } from '../../../audit/audit.store.ts'
 import { lockName } from '../../../platform/db/advisory-lock.ts'
 import type { Tx } from '../../../platform/db/sql.ts'
 import { ApiError, invalidId, notFound } from '../../../platform/http/errors.ts'
 import { isUuid, newUuid } from '../../../platform/ids.ts'
 import type { Services } from '../../../services.ts'
+import { creatorOf, type Grantor, refuseForeignScopes, requireExpiry } from '../../grantor.ts'
 import { type KnownRepository, mayMatchBoth, mayMatchRepository } from '../conditions/competition.ts'
 import type { TrustProvider } from '../token-job.ts'
 import {
+  countLiveTrusts,
   insertTrust,
   listLiveTrusts,
   lockTrust,
   markTrustRevoked,
   TRUSTS_OF_ISSUER_MAX,
+  TRUSTS_OF_ORGANIZATION_MAX,
   type Trust,
 } from './trust.store.ts'
 import { checkTrust, type TrustRequest } from './trust-request.ts'
@@ -19,73 +22,107 @@ import { checkTrust, type TrustRequest } from './trust-request.ts'
 /** Reads the connected repositories of a provider in all other organizations, in batches. */
 type ConnectedElsewhere = (tx: Tx, orgId: string, provider: TrustProvider) => AsyncIterable<KnownRepository[]>
 
-export type NewTrust = Omit<Trust, 'last_used_at' | 'revoked_at' | 'created_by' | 'created_at'>
+export type NewTrust = Omit<Trust, 'last_used_at' | 'revoked_at'>
 
 type Needs = Pick<Services, 'sql' | 'clock'> & { connectedElsewhere: ConnectedElsewhere }
 
 /**
- * Creates a trust of an organization. Throws 400 for an invalid field, and 409 if another
+ * Creates a trust of an organization. Throws 400 for an invalid field, 403 for a scope that the
+ * grantor must not give, 409 `too_many_oidc_trusts`, and 409 `trust_conflict` if another
  * organization has a live trust or a connected repository that the conditions could match. The lock
  * makes simultaneous calls see each other's trust.
  */
-export async function createTrust(needs: Needs, orgId: string, request: TrustRequest): Promise<NewTrust> {
+export async function createTrust(
+  needs: Needs,
+  orgId: string,
+  grantor: Grantor,
+  request: TrustRequest,
+): Promise<NewTrust> {
   const now = needs.clock.now()
-  const { lifetimeMs, ...checked } = checkTrust(request)
-  const expires_at = lifetimeMs === null ? null : new Date(now.getTime() + lifetimeMs)
-  const trust = { id: newUuid(now), ...checked, expires_at }
+  const expires_at = requireExpiry(request.expiresAt, now)
+  const trust = { id: newUuid(now), ...checkTrust(request), ...creatorOf(grantor), created_at: now, expires_at }
   await needs.sql.begin(async (tx) => {
     await lockName(tx, `OIDC trusts of ${trust.issuer}`)
-    await refuseOtherTrusts(tx, orgId, trust, now)
-    await refuseConnectedRepositories(tx, orgId, trust, needs.connectedElsewhere)
-    await insertTrust(tx, orgId, { ...trust, created_by: COMMAND_LINE.name, created_at: now })
+    await refuseForeignScopes(tx, grantor, trust.scopes)
+    await refuseTooMany(tx, orgId, now)
+    await refuseOtherTrusts(tx, orgId, { trust, grantor })
+    await refuseConnectedRepositories(tx, orgId, { trust, grantor }, needs.connectedElsewhere)
+    await insertTrust(tx, orgId, trust)
     const { id, name, issuer, conditions, scopes } = trust
-    await audit(tx, orgId, { id, action: 'oidc_trust.create', details: { name, issuer, conditions, scopes } }, now)
+    const details = { name, issuer, conditions, scopes }
+    await audit(tx, orgId, { author: grantor, action: 'oidc_trust.create', id, details }, now)
   })
   return trust
 }
 
 /**
- * Revokes a trust on all running servers. Safe to repeat: the time of an earlier revocation stays.
- * Throws 400 and 404.
+ * Revokes a trust of an organization, or of any (null), on all running servers. Safe to repeat: the
+ * time of an earlier revocation stays. Throws 400 and 404.
  */
-export async function revokeTrust({ sql, clock }: Pick<Services, 'sql' | 'clock'>, id: string): Promise<Trust> {
-  if (!isUuid(id.toLowerCase())) throw invalidId(id, 'trust')
+export async function revokeTrust(
+  { sql, clock }: Pick<Services, 'sql' | 'clock'>,
+  { org_id, id }: { org_id: string | null; id: string },
+  author: Author,
+): Promise<Trust> {
+  if (!isUuid(id.toLowerCase())) throw org_id === null ? invalidId(id, 'trust') : notFound('trust')
   const now = clock.now()
   return sql.begin(async (tx) => {
     const found = await lockTrust(tx, id)
-    if (found === null) throw notFound('trust')
-    const { org_id, ...trust } = found
+    if (found === null || (org_id !== null && found.org_id !== org_id)) throw notFound('trust')
+    const { org_id: owner, ...trust } = found
     if (trust.revoked_at !== null) return trust
     await markTrustRevoked(tx, trust.id, now)
-    await audit(tx, org_id, { id: trust.id, action: 'oidc_trust.revoke', details: { name: trust.name } }, now)
+    await audit(tx, owner, { author, action: 'oidc_trust.revoke', id: trust.id, details: { name: trust.name } }, now)
     return { ...trust, revoked_at: now }
   })
 }
 
-async function refuseOtherTrusts(tx: Tx, orgId: string, trust: NewTrust, now: Date): Promise<void> {
-  const live = await listLiveTrusts(tx, trust.issuer, now)
-  if (live.length >= TRUSTS_OF_ISSUER_MAX) throw conflict(`The issuer has ${TRUSTS_OF_ISSUER_MAX} live trusts already.`)
-  const rival = live.find((other) => other.organization.id !== orgId && mayMatchBoth(trust, other))
-  if (rival)
-    throw conflict(`The conditions could match the same token as a trust of another organization (${rival.id}).`)
+/** The lock makes simultaneous calls count each other's trust. */
+async function refuseTooMany(tx: Tx, orgId: string, now: Date): Promise<void> {
+  await lockName(tx, `OIDC trusts of the organization ${orgId}`)
+  if ((await countLiveTrusts(tx, orgId, now)) < TRUSTS_OF_ORGANIZATION_MAX) return
+  const message = `An organization can have at most ${TRUSTS_OF_ORGANIZATION_MAX} OIDC trusts. Revoke one that is not used.`
+  throw new ApiError(409, 'too_many_oidc_trusts', message)
 }
 
-async function refuseConnectedRepositories(tx: Tx, orgId: string, trust: NewTrust, connected: ConnectedElsewhere) {
+type Wanted = { trust: NewTrust; grantor: Grantor }
+
+async function refuseOtherTrusts(tx: Tx, orgId: string, { trust, grantor }: Wanted): Promise<void> {
+  const live = await listLiveTrusts(tx, trust.issuer, trust.created_at)
+  if (live.length >= TRUSTS_OF_ISSUER_MAX) throw conflict(`The issuer has ${TRUSTS_OF_ISSUER_MAX} live trusts already.`)
+  const rival = live.find((other) => other.organization.id !== orgId && mayMatchBoth(trust, other))
+  if (!rival) return
+  const shown = isOperator(grantor) ? ` (${rival.id})` : ''
+  throw conflict(`The conditions could match the same token as a trust of another organization${shown}.`)
+}
+
+async function refuseConnectedRepositories(
+  tx: Tx,
+  orgId: string,
+  { trust, grantor }: Wanted,
+  connected: ConnectedElsewhere,
+): Promise<void> {
   if (trust.provider === null) return
   for await (const repositories of connected(tx, orgId, trust.provider)) {
     const rival = repositories.find((repository) => mayMatchRepository(trust, repository))
-    if (rival)
-      throw conflict(`The conditions could match ${rival.full_name}, which another organization has connected.`)
+    if (!rival) continue
+    const shown = isOperator(grantor) ? rival.full_name : 'a repository'
+    throw conflict(`The conditions could match ${shown}, which another organization has connected.`)
   }
+}
+
+/** People do not see what other organizations have. */
+function isOperator({ principal }: Grantor): boolean {
+  return principal.type === 'command_line'
 }
 
 function conflict(message: string): ApiError {
   return new ApiError(409, 'trust_conflict', message)
 }
 
-type Audited = { id: string; action: string; details: Record<string, unknown> }
+type Audited = { author: Author; action: string; id: string; details: Record<string, unknown> }
 
-async function audit(tx: Tx, orgId: string, { id, action, details }: Audited, at: Date): Promise<void> {
-  const principal: Principal = COMMAND_LINE
-  await recordAudit(tx, orgId, { principal, action, object: { type: 'oidc_trust', id }, reason: null, details }, at)
+async function audit(tx: Tx, orgId: string, { author, action, id, details }: Audited, at: Date): Promise<void> {
+  const { principal, reason } = author
+  await recordAudit(tx, orgId, { principal, action, object: { type: 'oidc_trust', id }, reason, details }, at)
 }

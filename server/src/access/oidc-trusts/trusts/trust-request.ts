@@ -1,3 +1,4 @@
+import type { Config } from '../../../config.ts'
 import { ApiError } from '../../../platform/http/errors.ts'
 import { requireScopes, type Scope } from '../../scopes.ts'
 import { PATTERN_CHARS_MAX } from '../conditions/claim-pattern.ts'
@@ -18,7 +19,7 @@ export type TrustRequest = {
   conditions: Conditions
   scopes: readonly string[]
   /** Null for a trust that never expires. */
-  lifetimeMs: number | null
+  expiresAt: Date | null
 }
 
 const NAME_CHARS_MAX = 100
@@ -27,9 +28,14 @@ const CLAIMS_MAX = 20
 const VALUES_MAX = 50
 const CLAIM = /^[A-Za-z][A-Za-z0-9_.:/-]{0,99}$/
 
+/** The audience that tokens have if nothing else is agreed. */
+export function defaultAudience({ baseUrl }: Pick<Config, 'baseUrl'>): string {
+  return new URL(baseUrl).origin
+}
+
 /** Checks the fields of a new trust. Throws 400. */
 export function checkTrust(request: TrustRequest) {
-  const { issuer, audience, conditions, lifetimeMs } = request
+  const { issuer, audience, conditions } = request
   const name = request.name.trim()
   if (name.length < 1 || name.length > NAME_CHARS_MAX)
     throw invalid(`A trust name must have 1 to ${NAME_CHARS_MAX} characters`)
@@ -40,7 +46,7 @@ export function checkTrust(request: TrustRequest) {
   checkConditions(conditions)
   const provider = request.provider ?? providerOfIssuer(issuer) ?? providerOfClaims(conditions)
   if (!nameSomething(conditions, provider)) throw invalid(unnamed(provider))
-  return { name, issuer, audience, provider, conditions, scopes: checkScopes(request.scopes), lifetimeMs }
+  return { name, issuer, audience, provider, conditions, scopes: checkScopes(request.scopes) }
 }
 
 function checkConditions(conditions: Conditions): void {

@@ -16,6 +16,8 @@ export type Trust = {
   conditions: Conditions
   scopes: Scope[]
   created_by: string
+  /** The person who created the trust; null if it was created at the command line. */
+  created_by_user_id: string | null
   created_at: Date
   last_used_at: Date | null
   expires_at: Date | null
@@ -23,24 +25,28 @@ export type Trust = {
 }
 
 /** A trust that is neither revoked nor, when it was read, expired. */
-export type LiveTrust = Omit<Trust, 'created_by' | 'last_used_at' | 'revoked_at'> & { organization: Organization }
+export type LiveTrust = Omit<Trust, 'created_by' | 'created_by_user_id' | 'last_used_at' | 'revoked_at'> & {
+  organization: Organization
+}
 
 type NewTrust = Omit<Trust, 'last_used_at' | 'revoked_at'>
 
 /** The most live trusts of one issuer, in all organizations. */
 export const TRUSTS_OF_ISSUER_MAX = 20_000
-const TRUSTS_LISTED_MAX = 1000
+/** Trusts of an organization that are in use, and trusts in its list. */
+export const TRUSTS_OF_ORGANIZATION_MAX = 1000
 
 /** Inserts a trust and notifies all servers. */
 export async function insertTrust(tx: Tx, orgId: string, trust: NewTrust): Promise<void> {
   await tx`
     insert into oidc_trusts (
-      org_id, id, name, issuer, audience, provider, conditions, scopes, created_by, created_at, expires_at
+      org_id, id, name, issuer, audience, provider, conditions, scopes, created_by, created_by_user_id, created_at,
+      expires_at
     )
     values (
       ${orgId}, ${trust.id}, ${trust.name}, ${trust.issuer}, ${trust.audience}, ${trust.provider},
-      ${tx.json(trust.conditions as never)}, ${trust.scopes}, ${trust.created_by}, ${trust.created_at},
-      ${trust.expires_at}
+      ${tx.json(trust.conditions as never)}, ${trust.scopes}, ${trust.created_by},
+      ${trust.created_by_user_id}, ${trust.created_at}, ${trust.expires_at}
     )`
   await notifyAccessChanged(tx)
 }
@@ -60,21 +66,31 @@ export async function listLiveTrusts(db: Db, issuer: string, now: Date): Promise
     limit ${TRUSTS_OF_ISSUER_MAX}`
 }
 
-export async function listTrusts(db: Db, orgId: string): Promise<Trust[]> {
-  return db<Trust[]>`
-    select id, name, issuer, audience, provider, conditions, scopes, created_by, created_at, last_used_at, expires_at,
-      revoked_at
+/** Counts the trusts of an organization that are neither revoked nor expired. */
+export async function countLiveTrusts(db: Db, orgId: string, now: Date): Promise<number> {
+  const [row] = await db<[{ count: number }]>`
+    select count(*)::int as count
     from oidc_trusts
     where org_id = ${orgId}
-    order by created_at, id
-    limit ${TRUSTS_LISTED_MAX}`
+      and revoked_at is null
+      and (expires_at is null or expires_at > ${now})`
+  return row.count
+}
+
+/** The trusts of an organization, oldest first. The newest revoked ones follow those in use. */
+export async function listTrusts(db: Db, orgId: string): Promise<Trust[]> {
+  return db<Trust[]>`
+    select ${trustColumns(db)}
+    from oidc_trusts
+    where org_id = ${orgId}
+    order by revoked_at is not null, revoked_at desc, created_at, id
+    limit ${TRUSTS_OF_ORGANIZATION_MAX}`
 }
 
 /** Locks a trust until the transaction ends. Returns null for an unknown id. */
 export async function lockTrust(tx: Tx, id: string): Promise<(Trust & { org_id: string }) | null> {
   const [row] = await tx<(Trust & { org_id: string })[]>`
-    select org_id, id, name, issuer, audience, provider, conditions, scopes, created_by, created_at, last_used_at,
-      expires_at, revoked_at
+    select org_id, ${trustColumns(tx)}
     from oidc_trusts
     where id = ${id}
     for update`
@@ -88,4 +104,9 @@ export async function markTrustRevoked(tx: Tx, id: string, at: Date): Promise<vo
     set revoked_at = ${at}
     where id = ${id}`
   await notifyAccessChanged(tx)
+}
+
+function trustColumns(db: Db) {
+  return db`id, name, issuer, audience, provider, conditions, scopes, created_by, created_by_user_id, created_at,
+    last_used_at, expires_at, revoked_at`
 }

@@ -7,6 +7,7 @@ import type { RepositoryKey } from '../../../repositories/repository-key.ts'
 import type { Services } from '../../../services.ts'
 import { markUnscored } from '../provider-run.store.ts'
 import { completeRunsJob, readRunFailuresJob } from '../provider-run-jobs.ts'
+import { upsertJobs } from '../run-job.store.ts'
 import { READ_AGAIN_MS, type TolerantReads, tolerantReads } from '../tolerant-reads.ts'
 import { listUnreadFailures, storeFailure, type UnreadFailure } from './run-failure.store.ts'
 import { decisiveJobs, explainFailure, type JobEvidence, LOG_BYTES_MAX } from './run-failure.ts'
@@ -40,18 +41,22 @@ export const readRunFailures: Job<Services, RepositoryKey> = {
 
 async function readOne({ sql, clock }: Services, reading: Reading, orgId: string, run: UnreadFailure) {
   const missedBefore = reading.reads.missed
-  const jobs = await readJobs(reading, run)
+  const allJobs = await listJobs(reading, run)
+  await upsertJobs(sql, { org_id: orgId, run_id: run.run_id }, allJobs)
+  const jobs = await readJobs(reading, allJobs)
   const now = clock.now()
   const isRecent = run.failure_tried_at === null || now.getTime() - run.failure_tried_at.getTime() < READ_AGAIN_MS
   const due = reading.reads.missed > missedBefore && isRecent
   await storeFailure(sql, orgId, run, { ...explainFailure(run.status, jobs), due, now })
 }
 
-async function readJobs({ client, reads, repository }: Reading, run: UnreadFailure): Promise<JobEvidence[]> {
-  const listJobs = () => client.listJobs(repository, run.external_run_id, run.attempt)
-  const jobs = decisiveJobs(await reads.read('listJobs', listJobs, []))
+function listJobs({ client, reads, repository }: Reading, run: UnreadFailure): Promise<HostJob[]> {
+  return reads.read('listJobs', () => client.listJobs(repository, run.external_run_id, run.attempt), [])
+}
+
+async function readJobs(reading: Reading, jobs: readonly HostJob[]): Promise<JobEvidence[]> {
   const evidence: JobEvidence[] = []
-  for (const job of jobs) evidence.push(await readJob({ client, reads, repository }, job))
+  for (const job of decisiveJobs(jobs)) evidence.push(await readJob(reading, job))
   return evidence
 }
 

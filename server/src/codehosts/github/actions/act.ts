@@ -1,7 +1,7 @@
 import { shortened } from '../../../platform/shortened.ts'
 import type { HostAction, HostClient } from '../../code-host.ts'
 import type { GithubApi } from '../client/github-api.ts'
-import { sendDismissal } from './send-dismissal.ts'
+import { sendDismissal, sendReopening } from './send-dismissal.ts'
 
 type Send<Type extends HostAction['type']> = (
   api: GithubApi,
@@ -12,6 +12,7 @@ const SENDERS: { readonly [Type in HostAction['type']]: Send<Type> } = {
   decision: (api, { target, decision, text }) => answerRule(api, target, { state: decision, comment: text }),
   comment: (api, { target, text }) => answerRule(api, target, { comment: text }),
   dismissal: sendDismissal,
+  reopening: sendReopening,
   commit_status: sendCommitStatus,
 }
 

@@ -17,6 +17,8 @@ const WORDS: Readonly<Record<HostAlertType, Readonly<Record<DismissReason, strin
     tolerable_risk: "won't fix",
     no_capacity: "won't fix",
     revoked: "won't fix",
+    risk_accepted: "won't fix",
+    mitigated: "won't fix",
   },
   dependabot: {
     false_positive: 'inaccurate',
@@ -27,6 +29,8 @@ const WORDS: Readonly<Record<HostAlertType, Readonly<Record<DismissReason, strin
     tolerable_risk: 'tolerable_risk',
     no_capacity: 'no_bandwidth',
     revoked: 'tolerable_risk',
+    risk_accepted: 'tolerable_risk',
+    mitigated: 'tolerable_risk',
   },
   secret_scanning: {
     false_positive: 'false_positive',
@@ -37,27 +41,55 @@ const WORDS: Readonly<Record<HostAlertType, Readonly<Record<DismissReason, strin
     tolerable_risk: 'wont_fix',
     no_capacity: 'wont_fix',
     revoked: 'revoked',
+    risk_accepted: 'wont_fix',
+    mitigated: 'wont_fix',
   },
 }
 
-/** Stands for a reason that this version does not know. */
+/** The word for a reason that this version does not know. */
 const OTHER: DismissReason = 'wont_fix'
 const COMMENT_CHARS_MAX = 280
 
 type Dismissal = Extract<HostAction, { type: 'dismissal' }>
+type Reopening = Extract<HostAction, { type: 'reopening' }>
 
 /** Dismisses an alert. Repeating it has no further effect. */
 export function sendDismissal(api: GithubApi, { repository, alert, reason, comment }: Dismissal): Promise<void> {
-  const words = WORDS[alert.type]
-  const word = Object.hasOwn(words, reason) ? words[reason as DismissReason] : words[OTHER]
+  const word = wordOf(alert.type, reason)
   const text = comment === null ? null : shortened(comment, COMMENT_CHARS_MAX)
-  const address = { repository, alert_number: alert.number }
-  if (alert.type === 'secret_scanning') {
-    const change = { state: 'resolved', resolution: word, ...(text === null ? {} : { resolution_comment: text }) }
-    return api.send('PATCH /repos/{owner}/{repo}/secret-scanning/alerts/{alert_number}', { ...address, ...change })
-  }
-  const change = { state: 'dismissed', dismissed_reason: word, ...(text === null ? {} : { dismissed_comment: text }) }
-  return api.send(`PATCH /repos/{owner}/{repo}/${FOLDERS[alert.type]}/alerts/{alert_number}`, { ...address, ...change })
+  const isSecret = alert.type === 'secret_scanning'
+  return send(
+    api,
+    { repository, alert },
+    isSecret
+      ? { state: 'resolved', resolution: word, ...(text === null ? {} : { resolution_comment: text }) }
+      : { state: 'dismissed', dismissed_reason: word, ...(text === null ? {} : { dismissed_comment: text }) },
+  )
 }
 
-const FOLDERS = { code_scanning: 'code-scanning', dependabot: 'dependabot' } as const
+/** Opens a dismissed alert again. Repeating it has no further effect. */
+export function sendReopening(api: GithubApi, { repository, alert }: Reopening): Promise<void> {
+  return send(api, { repository, alert }, { state: 'open' })
+}
+
+/** A reason that is a word of GitHub stays: the alert was dismissed there before. */
+function wordOf(type: HostAlertType, reason: string): string {
+  const words = WORDS[type]
+  if (Object.hasOwn(words, reason)) return words[reason as DismissReason]
+  return Object.values(words).includes(reason) ? reason : words[OTHER]
+}
+
+const FOLDERS = {
+  code_scanning: 'code-scanning',
+  dependabot: 'dependabot',
+  secret_scanning: 'secret-scanning',
+} as const
+
+function send(
+  api: GithubApi,
+  { repository, alert }: Pick<Reopening, 'repository' | 'alert'>,
+  change: Record<string, string>,
+): Promise<void> {
+  const route = `PATCH /repos/{owner}/{repo}/${FOLDERS[alert.type]}/alerts/{alert_number}` as const
+  return api.send(route, { repository, alert_number: alert.number, ...change })
+}

@@ -1,3 +1,4 @@
+import { isLoopback } from '../../../platform/loopback.ts'
 import { HostUnavailable } from '../../code-host.ts'
 import type { HostRepository } from '../../host-repository.ts'
 import type { GithubApi } from '../client/github-api.ts'
@@ -33,14 +34,10 @@ const LOG_HOSTS = ['.actions.githubusercontent.com', '.blob.core.windows.net']
 
 /** The host of the API is always allowed: an Enterprise Server can keep the logs itself. */
 export function isLogAddress(address: URL, api: URL): boolean {
-  const isLocal = isLoopback(address) && isLoopback(api)
+  const isLocal = isLoopback(address.hostname) && isLoopback(api.hostname)
   if (address.protocol !== 'https:' && !(isLocal && address.protocol === 'http:')) return false
   if (isLocal || address.hostname === api.hostname) return true
   return LOG_HOSTS.some((suffix) => address.hostname.endsWith(suffix))
-}
-
-function isLoopback({ hostname }: URL): boolean {
-  return hostname === 'localhost' || hostname === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(hostname)
 }
 
 async function download(address: URL, bytesMax: number): Promise<string | null> {

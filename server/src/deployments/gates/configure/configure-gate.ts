@@ -1,25 +1,23 @@
+import { isDeepStrictEqual } from 'node:util'
 import { Type } from 'typebox'
-import type { Principal } from '../../../audit/audit.store.ts'
-import { recordAudit } from '../../../audit/audit.store.ts'
+import { type Author, recordAudit } from '../../../audit/audit.store.ts'
+import { lockName } from '../../../platform/db/advisory-lock.ts'
 import { sqlState, type Tx, UNIQUE_VIOLATION } from '../../../platform/db/sql.ts'
 import { ApiError, invalidId, notFound } from '../../../platform/http/errors.ts'
 import { isUuid, newUuid } from '../../../platform/ids.ts'
 import { type Event, publish } from '../../../platform/queue/event.ts'
 import type { Services } from '../../../services.ts'
-import {
-  type ConfiguredGate,
-  countGates,
-  GATES_PER_ORGANIZATION_MAX,
-  insertGate,
-  removeGate,
-} from './configured-gate.store.ts'
-import { type GateRequest, requireGate } from './configured-gate.ts'
+import type { ConfiguredGate, GateSettings } from './configured-gate.schema.ts'
+import { countGates, GATES_PER_ORGANIZATION_MAX, lockGate, removeGate, writeGate } from './configured-gate.store.ts'
+import { requireGate } from './configured-gate.ts'
 
-/** Published when a gate was created. */
+/** Published when a gate was created or changed. */
 export const gateConfigured: Event<{ org_id: string }> = {
   name: 'deployments.gate.configured',
   payload: Type.Object({ org_id: Type.String() }),
 }
+
+type Needs = Pick<Services, 'sql' | 'clock'>
 
 /**
  * Creates a gate of an organization. It applies to deployments that are created afterwards and to
@@ -27,60 +25,113 @@ export const gateConfigured: Event<{ org_id: string }> = {
  * `too_many_gates`.
  */
 export async function createGate(
-  { sql, clock }: Pick<Services, 'sql' | 'clock'>,
+  { sql, clock }: Needs,
   orgId: string,
-  principal: Principal,
-  request: GateRequest,
+  author: Author,
+  settings: GateSettings,
 ): Promise<ConfiguredGate> {
-  const gate = toGate(requireGate(request), clock.now())
-  try {
-    await sql.begin((tx) => store(tx, orgId, principal, gate))
-    return gate
-  } catch (error) {
-    if (sqlState(error) !== UNIQUE_VIOLATION) throw error
-    const message = `A gate named "${gate.name}" already exists; run "gate list" to see it`
-    throw new ApiError(409, 'name_taken', message).causedBy(error)
-  }
+  const now = clock.now()
+  const checked = requireGate(settings)
+  const gate = { id: newUuid(now), ...checked, version: 1, created_at: now, updated_at: now }
+  return refusingTakenName(gate, () =>
+    sql.begin(async (tx) => {
+      await refuseTooMany(tx, orgId)
+      await store(tx, orgId, gate, author)
+      await audit(tx, orgId, { author, action: 'gate.create', id: gate.id, details: checked }, now)
+    }),
+  )
 }
 
-async function store(tx: Tx, orgId: string, principal: Principal, gate: ConfiguredGate): Promise<void> {
-  if ((await countGates(tx, orgId)) >= GATES_PER_ORGANIZATION_MAX)
-    throw new ApiError(409, 'too_many_gates', `An organization can have at most ${GATES_PER_ORGANIZATION_MAX} gates`)
-  await insertGate(tx, orgId, gate)
-  const { id, created_at, ...details } = gate
-  const object = { type: 'gate', id }
-  await recordAudit(tx, orgId, { principal, action: 'gate.create', object, reason: null, details }, created_at)
-  await publish(tx, gateConfigured, { org_id: orgId })
-}
+/** The fields to change. `expected_version` is the version that the change is based on. */
+type GateChange = Partial<GateSettings> & { expected_version?: number }
 
-function toGate({ requiredApprovals, allowApiKeys, allowRunCreator, ...gate }: GateRequest, now: Date): ConfiguredGate {
-  return {
-    ...gate,
-    id: newUuid(now),
-    required_approvals: requiredApprovals,
-    allow_api_keys: allowApiKeys,
-    allow_run_creator: allowRunCreator,
-    created_at: now,
-  }
+/**
+ * Changes a gate. Deployments that already require it keep the settings that they started with. The
+ * new settings apply as those of a new gate. Settings equal to the current ones change nothing.
+ * Throws 400 `invalid_request`, 404, 409 `name_taken`, and 409 `version_conflict` if the gate has
+ * another version than expected.
+ */
+export async function changeGate(
+  { sql, clock }: Needs,
+  { org_id, id }: { org_id: string; id: string },
+  author: Author,
+  { expected_version, ...change }: GateChange,
+): Promise<ConfiguredGate> {
+  if (!isUuid(id.toLowerCase())) throw notFound('gate')
+  const now = clock.now()
+  return sql.begin(async (tx) => {
+    const gate = await lockGate(tx, org_id, id)
+    if (gate === null) throw notFound('gate')
+    if (expected_version !== undefined && expected_version !== gate.version) throw versionConflict(gate)
+    const { id: _, version, created_at, updated_at, ...before } = gate
+    const after = requireGate({ ...before, ...change })
+    if (isDeepStrictEqual(before, after)) return gate
+    const changed = { ...gate, ...after, version: version + 1, updated_at: now }
+    return refusingTakenName(changed, async () => {
+      await store(tx, org_id, changed, author)
+      const details = { version: changed.version, ...differences(before, after) }
+      await audit(tx, org_id, { author, action: 'gate.change', id: gate.id, details }, now)
+    })
+  })
 }
 
 /**
- * Deletes a configured gate. Deployments that already require it keep requiring it. Throws 400 and
- * 404.
+ * Deletes a configured gate of an organization, or of any (null). Deployments that already require
+ * it keep requiring it. Throws 400 and 404.
  */
 export async function deleteGate(
-  { sql, clock }: Pick<Services, 'sql' | 'clock'>,
-  principal: Principal,
-  id: string,
+  { sql, clock }: Needs,
+  { org_id, id }: { org_id: string | null; id: string },
+  author: Author,
 ): Promise<{ id: string; name: string }> {
-  if (!isUuid(id.toLowerCase())) throw invalidId(id, 'gate')
+  if (!isUuid(id.toLowerCase())) throw org_id === null ? invalidId(id, 'gate') : notFound('gate')
   return sql.begin(async (tx) => {
-    const removed = await removeGate(tx, id)
+    const removed = await removeGate(tx, org_id, id)
     if (!removed) throw notFound('gate')
-    const { org_id, name } = removed
-    const object = { type: 'gate', id: removed.id }
-    const entry = { principal, action: 'gate.delete', object, reason: null, details: { name } }
-    await recordAudit(tx, org_id, entry, clock.now())
+    const { name } = removed
+    await audit(tx, removed.org_id, { author, action: 'gate.delete', id: removed.id, details: { name } }, clock.now())
     return { id: removed.id, name }
   })
+}
+
+async function store(tx: Tx, orgId: string, gate: ConfiguredGate, author: Author): Promise<void> {
+  await writeGate(tx, orgId, gate, author)
+  await publish(tx, gateConfigured, { org_id: orgId })
+}
+
+/** The lock makes simultaneous calls count each other's gate. */
+async function refuseTooMany(tx: Tx, orgId: string): Promise<void> {
+  await lockName(tx, `gates of ${orgId}`)
+  if ((await countGates(tx, orgId)) < GATES_PER_ORGANIZATION_MAX) return
+  throw new ApiError(409, 'too_many_gates', `An organization can have at most ${GATES_PER_ORGANIZATION_MAX} gates.`)
+}
+
+async function refusingTakenName(gate: ConfiguredGate, write: () => Promise<void>): Promise<ConfiguredGate> {
+  try {
+    await write()
+    return gate
+  } catch (error) {
+    if (sqlState(error) !== UNIQUE_VIOLATION) throw error
+    throw new ApiError(409, 'name_taken', `A gate named "${gate.name}" already exists.`).causedBy(error)
+  }
+}
+
+function versionConflict({ version }: ConfiguredGate): ApiError {
+  const message = `The gate has been changed. Its version is ${version}. Read it again.`
+  return new ApiError(409, 'version_conflict', message, { version })
+}
+
+/** The settings that differ, as they were and as they are. */
+function differences(before: GateSettings, after: GateSettings) {
+  const names = (Object.keys(after) as (keyof GateSettings)[]).filter(
+    (name) => !isDeepStrictEqual(before[name], after[name]),
+  )
+  const pick = (settings: GateSettings) => Object.fromEntries(names.map((name) => [name, settings[name]]))
+  return { before: pick(before), after: pick(after) }
+}
+
+type Audited = { author: Author; action: string; id: string; details: Record<string, unknown> }
+
+async function audit(tx: Tx, orgId: string, { author, action, id, details }: Audited, at: Date): Promise<void> {
+  await recordAudit(tx, orgId, { ...author, action, object: { type: 'gate', id }, details }, at)
 }

@@ -1,36 +1,25 @@
 import { globMistake, matchesGlob } from '../../../platform/glob.ts'
 import { ApiError } from '../../../platform/http/errors.ts'
 import { matchesRepository } from '../../../repositories/repository-identity.ts'
+import {
+  GATE_NAME_CHARS_MAX,
+  GATE_POLICIES_MAX,
+  type GateSettings,
+  REQUIRED_APPROVALS_MAX,
+} from './configured-gate.schema.ts'
 
 /** What a configured gate covers, as globs; null matches everything. */
-export type GatePatterns = { environment: string; repository: string | null; branch: string | null }
+export type GatePatterns = Pick<GateSettings, 'environment' | 'repository' | 'branch'>
 
-/** The input of `createGate`. */
-export type GateRequest = GatePatterns & {
-  name: string
-  /** How many different principals must approve. */
-  requiredApprovals: number
-  /** If false, only people can approve or reject. */
-  allowApiKeys: boolean
-  /** If false, the credential that reported the run cannot approve or reject. */
-  allowRunCreator: boolean
-  /** Names of policies to evaluate, in addition to those that cover the environment. */
-  policies: string[]
-}
-
-const NAME_CHARS_MAX = 100
-export const REQUIRED_APPROVALS_MAX = 20
-const POLICIES_MAX = 20
-
-/** Returns the request with trimmed, unique names. Throws 400 `invalid_request`. */
-export function requireGate(request: GateRequest): GateRequest {
-  const { requiredApprovals: approvals } = request
-  for (const field of ['environment', 'repository', 'branch'] as const) requireGlob(field, request[field])
+/** Returns the settings with trimmed, unique names. Throws 400 `invalid_request`. */
+export function requireGate(settings: GateSettings): GateSettings {
+  const { required_approvals: approvals } = settings
+  for (const field of ['environment', 'repository', 'branch'] as const) requireGlob(field, settings[field])
   if (!Number.isInteger(approvals) || approvals < 1 || approvals > REQUIRED_APPROVALS_MAX)
     throw invalid(`A gate requires 1 to ${REQUIRED_APPROVALS_MAX} approvals`)
-  const policies = [...new Set(request.policies.map((name) => requireName('policy', name)))]
-  if (policies.length > POLICIES_MAX) throw invalid(`A gate can have at most ${POLICIES_MAX} policies`)
-  return { ...request, name: requireName('gate', request.name), policies }
+  const policies = [...new Set(settings.policies.map((name) => requireName('policy', name)))]
+  if (policies.length > GATE_POLICIES_MAX) throw invalid(`A gate can have at most ${GATE_POLICIES_MAX} policies`)
+  return { ...settings, name: requireName('gate', settings.name), policies }
 }
 
 function requireGlob(field: string, pattern: string | null): void {
@@ -40,8 +29,8 @@ function requireGlob(field: string, pattern: string | null): void {
 
 function requireName(of: string, name: string): string {
   const trimmed = name.trim()
-  if (trimmed.length >= 1 && trimmed.length <= NAME_CHARS_MAX && !/\p{Cc}/u.test(trimmed)) return trimmed
-  throw invalid(`A ${of} name must have 1 to ${NAME_CHARS_MAX} characters and no control characters`)
+  if (trimmed.length >= 1 && trimmed.length <= GATE_NAME_CHARS_MAX && !/\p{Cc}/u.test(trimmed)) return trimmed
+  throw invalid(`A ${of} name must have 1 to ${GATE_NAME_CHARS_MAX} characters and no control characters`)
 }
 
 function invalid(message: string): ApiError {

@@ -1,6 +1,6 @@
 import type { Db, Tx } from '../../../platform/db/sql.ts'
 import type { DeploymentKey } from '../../deployment-state.ts'
-import type { ConfiguredGate } from './configured-gate.store.ts'
+import type { ConfiguredGate } from './configured-gate.schema.ts'
 
 /** Inserts the configured gates that a deployment requires, in this order. */
 export async function insertRequiredGates(

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readReport } from '../read-report.ts'
+import { readDetected } from '../../../../test/support/parse-report.ts'
 import { detectFormat } from './detect-format.ts'
 
 const source = (content: string | Uint8Array) => ({
@@ -10,7 +10,7 @@ const source = (content: string | Uint8Array) => ({
 })
 
 const readAs = (content: string | object, format: 'auto' | 'sarif' | 'cyclonedx' = 'auto') =>
-  readReport(source(typeof content === 'string' ? content : JSON.stringify(content)), format, async () => {})
+  readDetected(source(typeof content === 'string' ? content : JSON.stringify(content)), format, async () => {})
 
 test('the format is detected by its members, in any order', async () => {
   const format = (document: object) => detectFormat(source(JSON.stringify(document)))
@@ -21,6 +21,10 @@ test('the format is detected by its members, in any order', async () => {
   )
   assert.equal(await format({ components: [], bomFormat: 'CycloneDX' }), 'cyclonedx')
   assert.equal(await format({ packages: [], spdxVersion: 'SPDX-2.3' }), 'spdx')
+  assert.equal(await format({ statements: [], '@context': 'https://openvex.dev/ns/v0.2.0' }), 'openvex')
+  assert.equal(await format({ statements: [], '@context': ['https://openvex.dev/ns', {}] }), 'openvex')
+  assert.equal(await format({ statements: [{ status: 'fixed', vulnerability: 'CVE-2020-1000' }] }), 'openvex')
+  assert.equal(await format({ vulnerabilities: [], document: { csaf_version: '2.0' } }), 'csaf')
   assert.equal(await format({ '@graph': [], '@context': 'https://spdx.org/rdf/3.0.1/spdx-context.jsonld' }), 'spdx')
 })
 
@@ -86,7 +90,7 @@ const OTHER_FILES: [string, string | Uint8Array, RegExp][] = [
 for (const [name, content, reason] of OTHER_FILES) {
   test(`${name} is refused with a description of the file`, async () => {
     await assert.rejects(
-      readReport(source(content), 'auto', async () => {}),
+      readDetected(source(content), 'auto', async () => {}),
       { name: 'ReportError', message: reason },
     )
   })
@@ -102,6 +106,6 @@ test('a truncated document is refused with the byte where it ends', async () => 
 
 test('unknown JSON is refused', async () => {
   await assert.rejects(readAs({ hello: 1 }), {
-    message: 'The file is JSON, but not SARIF, CycloneDX or SPDX.',
+    message: 'The file is JSON, but not SARIF, CycloneDX, SPDX, OpenVEX or CSAF.',
   })
 })

@@ -4,16 +4,18 @@ import { selectionTree } from '../../../platform/json/json-selection.ts'
 import type { SelectedValue } from '../../../platform/json/json-selector.ts'
 import { textsOf } from '../../../platform/json/read-value.ts'
 import { FIRST_LOOK, selectJson } from '../../../platform/json/select-json.ts'
-import { ReportError, type ReportFormat, type ReportSource } from '../report/parsed-report.ts'
+import { ReportError, type ReportSource, type UploadFormat } from '../report/parsed-report.ts'
 import { knownScannerRefusal } from './known-scanners.ts'
 
 /** Members that identify a format by their text, or by one of their texts. */
-const MARKS: [string, RegExp, ReportFormat][] = [
+const MARKS: [string, RegExp, UploadFormat][] = [
   ['bomFormat', /^CycloneDX$/, 'cyclonedx'],
   ['$schema', /cyclonedx\.org/i, 'cyclonedx'],
   ['$schema', /\bsarif\b/i, 'sarif'],
   ['spdxVersion', /^SPDX-/, 'spdx'],
   ['@context', /spdx\.org\/rdf\/v?\d/i, 'spdx'],
+  ['@context', /openvex\.dev\/ns/i, 'openvex'],
+  ['document.csaf_version', /^\d/, 'csaf'],
 ]
 
 /** The marks, and the members that identify the scanner of a file without marks. */
@@ -31,7 +33,7 @@ const MEMBERS_MAX = 1000
  * Detects the format of a report by its members, in any order. Reads no further than needed.
  * Throws ReportError if the format is not supported, JsonError if the file is not JSON.
  */
-export async function detectFormat(source: ReportSource): Promise<ReportFormat> {
+export async function detectFormat(source: ReportSource): Promise<UploadFormat> {
   await refuseOtherThanJson(source)
   const members = new Set<string>()
   try {
@@ -51,13 +53,16 @@ export async function detectFormat(source: ReportSource): Promise<ReportFormat> 
 }
 
 /** The format of a file without marks. */
-function formatOfMembers(members: ReadonlySet<string>): ReportFormat {
+function formatOfMembers(members: ReadonlySet<string>): UploadFormat {
   if (members.has('bomFormat')) {
     throw new ReportError('The file is not a CycloneDX document: its `bomFormat` is not "CycloneDX".')
   }
   if (members.has('specVersion') && (members.has('components') || members.has('vulnerabilities'))) return 'cyclonedx'
-  throw new ReportError(knownScannerRefusal(members) ?? 'The file is JSON, but not SARIF, CycloneDX or SPDX.')
+  if (members.has('statements[].vulnerability') && members.has('statements[].status')) return 'openvex'
+  throw new ReportError(knownScannerRefusal(members) ?? UNKNOWN)
 }
+
+const UNKNOWN = 'The file is JSON, but not SARIF, CycloneDX, SPDX, OpenVEX or CSAF.'
 
 async function refuseOtherThanJson(source: ReportSource): Promise<void> {
   let head: Buffer = Buffer.alloc(0)
@@ -69,7 +74,7 @@ async function refuseOtherThanJson(source: ReportSource): Promise<void> {
   if (description !== null) throw new ReportError(`The file is not JSON: it is ${description}.`)
 }
 
-function formatOf({ path, keys, value }: SelectedValue): ReportFormat | null {
+function formatOf({ path, keys, value }: SelectedValue): UploadFormat | null {
   if (path === '*:type') return keys[0] === 'runs' && value === 'array' ? 'sarif' : null
   const texts = textsOf(value)
   return MARKS.find(([member, pattern]) => member === path && texts.some((text) => pattern.test(text)))?.[2] ?? null

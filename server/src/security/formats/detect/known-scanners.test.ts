@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readReport } from '../read-report.ts'
+import { readDetected } from '../../../../test/support/parse-report.ts'
 import { SCANNERS } from './known-scanners.ts'
 
 /** Files of each scanner, reduced to the members that identify it. A text is a whole file. */
@@ -100,8 +100,6 @@ const FILES: Record<string, unknown[]> = {
   SonarQube: [{ total: 0, paging: {}, issues: [], components: [] }, { issues: [{ engineId: 'x', ruleId: 'x' }] }],
   Clair: [{ manifest_hash: 'sha256:x', packages: {}, vulnerabilities: {} }],
   GitLab: [{ version: '15', vulnerabilities: [], scan: {} }],
-  CSAF: [{ document: { csaf_version: '2.0' }, vulnerabilities: [] }],
-  OpenVEX: [{ '@context': 'https://openvex.dev/ns/v0.2.0', statements: [] }],
   CodeClimate: [[{ description: 'x', check_name: 'x', fingerprint: 'x', severity: 'major', location: {} }]],
   'Dependency-Track': [{ version: '1.2', meta: {}, project: {}, findings: [] }],
   'GitHub code scanning': [[{ number: 1, rule: {}, tool: {}, most_recent_instance: {} }]],
@@ -163,7 +161,7 @@ async function refusalOf(file: unknown): Promise<string> {
   const open = async function* () {
     yield Buffer.from(typeof file === 'string' ? file : JSON.stringify(file))
   }
-  const error = await readReport({ open }, 'auto', async () => {}).then(
+  const error = await readDetected({ open }, 'auto', async () => {}).then(
     () => assert.fail('it was read'),
     (error) => error,
   )

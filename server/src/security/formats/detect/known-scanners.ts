@@ -141,8 +141,6 @@ export const SCANNERS: Scanner[] = [
     'dependency_files & vulnerabilities',
     'version & vulnerabilities & remediations',
   ],
-  ['CSAF', ADVISORY, 'document.csaf_version'],
-  ['OpenVEX', 'upload the statements as CycloneDX VEX instead', '@context & statements'],
   ['CodeClimate', 'configure the linter to write SARIF instead', '[].check_name & [].fingerprint'],
   [
     'Nessus',

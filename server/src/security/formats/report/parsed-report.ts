@@ -2,8 +2,16 @@ import { PROVIDERS } from '../../../repositories/repository-identity.ts'
 import type { FindingKind } from '../../vocabulary/finding.ts'
 import type { Severity } from '../../vocabulary/severity.ts'
 
-export const REPORT_FORMATS = ['sarif', 'cyclonedx', 'spdx'] as const
+const REPORT_FORMATS = ['sarif', 'cyclonedx', 'spdx'] as const
 export type ReportFormat = (typeof REPORT_FORMATS)[number]
+
+/** Formats of documents that state which findings do not matter, and contain no findings. */
+const VEX_FORMATS = ['openvex', 'csaf'] as const
+export type VexFormat = (typeof VEX_FORMATS)[number]
+
+/** The formats of files that can be uploaded. */
+export const UPLOAD_FORMATS = [...REPORT_FORMATS, ...VEX_FORMATS] as const
+export type UploadFormat = (typeof UPLOAD_FORMATS)[number]
 
 /** Where a finding comes from: the format of its report, or the code host of its alert. */
 export const FINDING_SOURCES = [...REPORT_FORMATS, ...PROVIDERS] as const
@@ -101,9 +109,9 @@ export type ReportSummary = {
  */
 export class ReportError extends Error {
   override readonly name = 'ReportError'
-  readonly format: ReportFormat | null
+  readonly format: UploadFormat | null
 
-  constructor(message: string, format: ReportFormat | null = null) {
+  constructor(message: string, format: UploadFormat | null = null) {
     super(message)
     this.format = format
   }

@@ -1,5 +1,5 @@
 import { boundedText } from '../../vocabulary/bounded-text.ts'
-import { ReportError, type ReportFormat } from './parsed-report.ts'
+import { ReportError, type UploadFormat } from './parsed-report.ts'
 
 const WARNINGS_MAX = 50
 const WARNING_LENGTH_MAX = 300
@@ -55,7 +55,7 @@ export class EntryCount {
    * Fails a report without any readable entry. Read as an empty report, it would close all
    * findings.
    */
-  refuseIfNoneWasRead(entries: string, format: ReportFormat): void {
+  refuseIfNoneWasRead(entries: string, format: UploadFormat): void {
     if (this.skipped === 0 || this.#read > 0) return
     throw new ReportError(`None of the ${entries} could be read (${this.skipped} skipped). ${this.#firstSkip}`, format)
   }

@@ -126,6 +126,16 @@ export function takeAliasChanges(db: Db) {
     returning source, id`
 }
 
+/** Returns all ids of the vulnerability with this id, if it has aliases. */
+export async function readAliases(db: Db, id: string): Promise<string[]> {
+  const rows = await db<{ id: string }[]>`
+    select member.id
+    from vulnerability_aliases own
+    join vulnerability_aliases member on member.canonical_id = own.canonical_id
+    where own.id = ${id}`
+  return rows.map((row) => row.id)
+}
+
 type AliasCounts = { ids: number; groups: number }
 
 /** Counts the ids that have an alias, and the vulnerabilities that they identify. */

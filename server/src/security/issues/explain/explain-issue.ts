@@ -1,6 +1,7 @@
 import type { Services } from '../../../services.ts'
 import { plainId } from '../../vocabulary/vulnerability-id.ts'
 import { KnownRules } from '../grouping/known-rules.ts'
+import { readEdits } from '../writing/edit.store.ts'
 import { readCanonicalIds } from '../writing/grouping.store.ts'
 import {
   type Evidence,
@@ -33,7 +34,10 @@ export async function explainIssue(
     const canonicalIds = await readCanonicalIds(tx, ids)
     const assertions = await readGroupAssertions(tx, [...new Set(canonicalIds.values())])
     const canonicalId = (vulnId: string) => canonicalIds.get(vulnId) ?? vulnId
-    const group = explainGroup(own.rows, others.rows, { canonicalId, assertions, rules: new KnownRules(ruleMap) })
+    const ofAll = [...own.rows, ...others.rows].map((finding) => finding.id)
+    const edits = issue.has_edits ? await readEdits(tx, orgId, ofAll) : null
+    const known = { canonicalId, assertions, rules: new KnownRules(ruleMap), edits }
+    const group = explainGroup(own.rows, others.rows, known)
     const { status, split_from, merged_into } = issue
     const history = await readHistory(tx, orgId, id)
     const counts = { member_count: own.count, rejected_count: others.count }

@@ -2,26 +2,30 @@ import type { Db, Tx } from '../../../platform/db/sql.ts'
 import type { FindingIdentity } from '../../findings/finding.schema.ts'
 import { identityJson } from '../../findings/finding.store.ts'
 import type { AliasAssertion } from '../../intel/aliases/alias-path.ts'
-import type { GroupingCode } from '../../vocabulary/finding.ts'
+import type { FindingState, GroupingCode } from '../../vocabulary/finding.ts'
 import type { Member } from '../grouping/grouping-facts.ts'
 import type { IssueChange } from '../grouping/issue-change.ts'
+import { withJoinedBuckets } from '../writing/edit.store.ts'
 import { memberColumns } from '../writing/grouping.store.ts'
 import type { IssueExplanation } from './issue-explanation.schema.ts'
 
 type ExplainedIssue = Pick<IssueExplanation, 'status' | 'split_from' | 'merged_into'> & {
   id: string
   repository_no: number
-  bucket: Buffer
+  bucket: string
+  has_edits: boolean
 }
 
 /** Finds an issue, listed or not, that was not created before `since`. */
 export async function findIssue(db: Db, orgId: string, id: string, since: Date): Promise<ExplainedIssue | null> {
   const [issue] = await db<ExplainedIssue[]>`
-    select id, repository_no, bucket, status, split_from, merged_into
-    from security_issues
-    where org_id = ${orgId}
-      and id = ${id}
-      and created_at >= ${since}`
+    select issue.id, issue.repository_no, encode(issue.bucket, 'hex') as bucket, issue.status, issue.split_from,
+      issue.merged_into, repository.has_edits
+    from security_issues issue
+    join reported_repositories repository on repository.org_id = issue.org_id and repository.id = issue.repository_no
+    where issue.org_id = ${orgId}
+      and issue.id = ${id}
+      and issue.created_at >= ${since}`
   return issue ?? null
 }
 
@@ -30,6 +34,7 @@ export type Evidence = Member & {
   id: string
   issue_id: string
   grouping_code: GroupingCode
+  state: FindingState
   scanner: string
   source: string
   category: string | null
@@ -52,13 +57,16 @@ export function readOwnFindings(tx: Tx, orgId: string, { id }: ExplainedIssue) {
 const SPANS_COMPARED_MAX = 20
 
 /**
- * Reads the findings of other issues in the same bucket: the nearest to the issue's findings first,
+ * Reads the findings of other issues in the same buckets: the nearest to the issue's findings
+ * first,
  * in lines of the same file, then oldest first.
  */
-export function readOtherFindings(tx: Tx, orgId: string, issue: ExplainedIssue, own: readonly Evidence[]) {
+export async function readOtherFindings(tx: Tx, orgId: string, issue: ExplainedIssue, own: readonly Evidence[]) {
+  const repository = { org_id: orgId, repository_no: issue.repository_no }
+  const buckets = issue.has_edits ? await withJoinedBuckets(tx, repository, [issue.bucket]) : [issue.bucket]
   const which: ReturnType<Tx> = tx`
     issue.repository_no = ${issue.repository_no}
-    and issue.bucket = ${issue.bucket}
+    and issue.bucket in (select decode(hex, 'hex') from unnest(${buckets}::text[]) hex)
     and issue.merged_into is null
     and issue.id <> ${issue.id}`
   return readFindings(tx, orgId, which, tx`${linesFrom(tx, own)}, finding.id`)
@@ -91,7 +99,7 @@ async function readFindings(
       and ${which}`
   const [total] = await tx<[{ count: number }]>`select count(*) as count ${from}`
   const rows = await tx<Evidence[]>`
-    select ${memberColumns(tx)}, stream.tool as scanner, stream.source, stream.category, stream.git_ref,
+    select ${memberColumns(tx)}, finding.state, stream.tool as scanner, stream.source, stream.category, stream.git_ref,
       rfc3339(finding.grouped_at) as grouped_at, ${identityJson(tx)} as identity
     from (select finding.org_id, finding.id ${from} order by ${order} limit ${FINDINGS_READ_MAX}) picked
     join findings finding on finding.org_id = picked.org_id and finding.id = picked.id

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { Closed, Nullable, OneOf, Timestamp } from '../../../platform/http/schemas.ts'
 import { UUID_PATTERN } from '../../../platform/ids.ts'
 import { FindingIdentity } from '../../findings/finding.schema.ts'
-import { FINDING_KINDS, GROUPING_CODES, ISSUE_STATUSES } from '../../vocabulary/finding.ts'
+import { FINDING_KINDS, FINDING_STATES, GROUPING_CODES, ISSUE_STATUSES } from '../../vocabulary/finding.ts'
 import { MATCHED } from '../grouping/links.ts'
 import { REJECTION_CODES } from './rejection.ts'
 
@@ -37,6 +37,7 @@ const Facts = Closed(
 
 const Reported = {
   finding_id: Type.String({ description: 'The id of the finding.' }),
+  state: OneOf(FINDING_STATES, { description: 'The state of the finding.' }),
   scanner: Type.String({ description: 'The name of the scanner.' }),
   source: Type.String({ description: 'The format of the report.' }),
   category: text('The category of the report.'),
@@ -88,7 +89,9 @@ const Member = Closed({
 const Rejected = Closed({
   ...Reported,
   issue_id: Type.String({ description: 'The id of the issue that the finding belongs to.' }),
-  code: OneOf(REJECTION_CODES, { description: 'The property that differs.' }),
+  code: OneOf(REJECTION_CODES, {
+    description: 'The property that differs. `split` means that a person split the issues.',
+  }),
   detail: Type.String({ description: 'A sentence that states the difference.' }),
 })
 

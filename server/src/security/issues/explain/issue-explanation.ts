@@ -1,9 +1,12 @@
 import { type AliasAssertion, type AliasStep, aliasPath } from '../../intel/aliases/alias-path.ts'
 import { SINGLE_DETAIL } from '../../vocabulary/finding.ts'
 import { plainId } from '../../vocabulary/vulnerability-id.ts'
+import { bucketOf } from '../grouping/bucket.ts'
+import { linkPinned } from '../grouping/group-pinned.ts'
 import type { GroupingFacts } from '../grouping/grouping-facts.ts'
 import { applyRules, type Names } from '../grouping/link-bucket.ts'
 import { RecordedLinks, type RecordedMatch } from '../grouping/links.ts'
+import { type Cluster, type Edits, splitBetween } from '../grouping/pins.ts'
 import type { Evidence } from './issue-evidence.store.ts'
 import type { IssueExplanation } from './issue-explanation.schema.ts'
 import { Rejections } from './rejection.ts'
@@ -12,7 +15,7 @@ const MEMBERS_MAX = 100
 const REJECTED_MAX = 20
 const MATCHING_MAX = 20
 
-type Known = Names & { assertions: readonly AliasAssertion[] }
+type Known = Names & { assertions: readonly AliasAssertion[]; edits: Edits | null }
 
 /**
  * Applies the rules to the findings of an issue (`own`) and to the others in its bucket, and
@@ -24,11 +27,10 @@ export function explainGroup(
   known: Known,
 ): Pick<IssueExplanation, 'is_current' | 'members' | 'rejected'> {
   const findings = [...own, ...others]
-  const links = new RecordedLinks(findings, known.rules)
-  applyRules(links, known.canonicalId)
+  const { groups, matchesOf, clusters } = (known.edits === null ? linkByRules : linkEdited)(findings, known)
   const ids = findings.map(({ id }) => id)
   return {
-    is_current: isOneGroup(links.groups(), own.length),
+    is_current: isOneGroup(groups, own.length),
     members: own.slice(0, MEMBERS_MAX).map((finding, index) => ({
       ...evidenceFields(finding),
       identity: finding.identity,
@@ -37,17 +39,56 @@ export function explainGroup(
         detail: finding.grouping_detail ?? SINGLE_DETAIL,
         at: finding.grouped_at,
       },
-      matches: links.matchesOf(index).map((match) => explainMatch(match, finding, ids, known)),
+      matches: matchesOf(index).map((match) => explainMatch(match, finding, ids, known)),
     })),
-    rejected: rejected(own, others, known),
+    rejected: rejected(own, others, { ...known, clusters }),
   }
 }
 
+/** The groups of findings by the rules, the matches of each, and their clusters by their ids. */
+type Explained = {
+  groups: number[][]
+  matchesOf: (index: number) => RecordedMatch[]
+  clusters: ReadonlyMap<string, Cluster>
+}
+
+function linkByRules(findings: readonly Evidence[], { rules, canonicalId }: Known): Explained {
+  const links = new RecordedLinks(findings, rules)
+  applyRules(links, canonicalId)
+  return { groups: links.groups(), matchesOf: (index) => links.matchesOf(index), clusters: new Map() }
+}
+
+/** As `linkByRules`, for a repository where people have split or merged issues. */
+function linkEdited(findings: readonly Evidence[], { rules, canonicalId, edits }: Known): Explained {
+  const members = findings.map((finding) => ({ ...finding, bucket: bucketOf(finding, rules) }))
+  const constraints = { names: { rules, canonicalId }, edits: edits ?? { edits: [], pins: [] } }
+  const { groups, clusters, linked } = linkPinned(members, constraints, (inBucket, allow) => {
+    return new RecordedLinks(inBucket, rules, allow)
+  })
+  const matches = new Map(
+    linked.flatMap(({ indexes, links }) =>
+      indexes.map((index, at) => [index, links.matchesOf(at).map((match) => among(match, indexes))] as const),
+    ),
+  )
+  return { groups, clusters, matchesOf: (index) => matches.get(index) ?? [] }
+}
+
+/** A match of findings of one bucket, with their indexes among all findings. */
+function among(match: RecordedMatch, indexes: readonly number[]): RecordedMatch {
+  return { ...match, indexes: match.indexes.map((at) => indexes[at] as number) }
+}
+
+type Comparable = Names & { clusters: ReadonlyMap<string, Cluster> }
+
 /** The nearest findings that do not belong to the issue: by lines, then by weakness. */
-function rejected(own: readonly Evidence[], others: readonly Evidence[], names: Names) {
+function rejected(own: readonly Evidence[], others: readonly Evidence[], names: Comparable) {
+  const clustersIn = (findings: readonly Evidence[]) =>
+    new Set(findings.flatMap(({ id }) => names.clusters.get(id) ?? []))
+  const issues = Map.groupBy(others, ({ issue_id }) => issue_id)
+  const splits = new Map([...issues].map(([issue, of]) => [issue, splitBetween(clustersIn(own), clustersIn(of))]))
   const rejections = new Rejections(own, names)
   return others
-    .map((finding) => ({ finding, ...rejections.of(finding) }))
+    .map((finding) => ({ finding, ...rejections.of(finding, splits.get(finding.issue_id) ?? null) }))
     .sort((a, b) => (a.lines === b.lines ? a.weakness - b.weakness : a.lines - b.lines))
     .slice(0, REJECTED_MAX)
     .map(({ finding, code, detail }) => ({ ...evidenceFields(finding), issue_id: finding.issue_id, code, detail }))
@@ -81,8 +122,8 @@ function shortestPath(name: string, ids: readonly string[], { canonicalId, asser
 }
 
 function evidenceFields(finding: Evidence) {
-  const { id, scanner, source, category, git_ref } = finding
-  return { finding_id: id, scanner, source, category, git_ref, facts: shownFacts(finding) }
+  const { id, state, scanner, source, category, git_ref } = finding
+  return { finding_id: id, state, scanner, source, category, git_ref, facts: shownFacts(finding) }
 }
 
 /** Hashes are left out, because they may be hashes of secrets. */

@@ -2,6 +2,7 @@ import { isAboutPackage } from '../grouping/bucket.ts'
 import type { GroupingFacts } from '../grouping/grouping-facts.ts'
 import type { KnownRules } from '../grouping/known-rules.ts'
 import type { Names } from '../grouping/link-bucket.ts'
+import { type Edit, editSentence } from '../grouping/pins.ts'
 import { ecosystemOf, vulnerabilityNames } from '../grouping/shared-names.ts'
 import { areComparable, SHARED, type WeaknessKey, weaknessKeys } from '../grouping/shared-weaknesses.ts'
 import { comparableCwes, isSecret } from '../grouping/weakness-names.ts'
@@ -13,6 +14,7 @@ export const REJECTION_CODES = [
   'other_vulnerability',
   'other_rule',
   'other_weakness',
+  'split',
 ] as const
 
 /** Why a finding of the same package, file or resource does not belong to an issue. */
@@ -45,7 +47,13 @@ export class Rejections {
     )
   }
 
-  of(finding: GroupingFacts): Rejection & Nearness {
+  /** `split`: a person has split the issue of the finding from this one. */
+  of(finding: GroupingFacts, split: Edit | null = null): Rejection & Nearness {
+    const rejection = this.#byRules(finding)
+    return split === null ? rejection : { ...rejection, code: 'split', detail: editSentence(split, 'Split') }
+  }
+
+  #byRules(finding: GroupingFacts): Rejection & Nearness {
     if (isAboutPackage(finding.kind)) {
       const rejection = this.#inPackage(finding)
       return { ...rejection, lines: 0, weakness: REJECTION_CODES.indexOf(rejection.code) }

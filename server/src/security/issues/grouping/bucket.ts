@@ -7,6 +7,7 @@ import { sharedPackageName } from './shared-names.ts'
 import { isSecret } from './weakness-names.ts'
 
 const BUCKET_BYTES = 16
+const PACKAGE_KINDS: readonly FindingKind[] = ['dependency', 'license']
 
 /**
  * The package, file or resource that a finding is in, within its repository, as hex; one bucket for
@@ -14,8 +15,12 @@ const BUCKET_BYTES = 16
  * bucket are compared: findings of two buckets never belong to one issue.
  */
 export function bucketOf(facts: GroupingFacts, rules: KnownRules): string {
+  return digestOf(keyOf(facts, rules))
+}
+
+function digestOf(key: readonly (string | null)[]): string {
   // Not sliced from the longer text, which V8 would keep in memory as long as its part.
-  return hash('sha256', JSON.stringify(keyOf(facts, rules)), 'buffer').toString('hex', 0, BUCKET_BYTES)
+  return hash('sha256', JSON.stringify(key), 'buffer').toString('hex', 0, BUCKET_BYTES)
 }
 
 /**
@@ -30,8 +35,16 @@ function keyOf(facts: GroupingFacts, rules: KnownRules): (string | null)[] {
   return [place, facts.path ?? facts.resource_name, facts.path === null ? 'resource' : 'file']
 }
 
+/** The buckets of a package by its name or package URL, as hex: one for each kind of finding. */
+export function packageBuckets(text: string): string[] {
+  const shared = sharedPackageName(
+    text.startsWith('pkg:') ? { purl: text, package_name: null } : { purl: null, package_name: text },
+  )
+  return shared === null ? [] : PACKAGE_KINDS.map((kind) => digestOf([kind, shared]))
+}
+
 export function isAboutPackage(kind: FindingKind): boolean {
-  return kind === 'dependency' || kind === 'license'
+  return PACKAGE_KINDS.includes(kind)
 }
 
 const MEMBERS_AT_ONCE = 20_000

@@ -1,8 +1,9 @@
 import { compareCanonical } from '../../intel/aliases/alias-groups.ts'
-import type { GroupingReason } from '../../vocabulary/finding.ts'
+import { groupPinned, type UnassignedGroup } from './group-pinned.ts'
 import type { Member } from './grouping-facts.ts'
 import { linkBucket, type Names } from './link-bucket.ts'
 import { groupBy } from './links.ts'
+import type { Edits } from './pins.ts'
 
 /**
  * `issue_id` is null if the group needs a new issue, which was split from `split_from` if that is
@@ -10,20 +11,26 @@ import { groupBy } from './links.ts'
  */
 type Assignment = { issue_id: string | null; split_from: string | null }
 
-type GroupMember = { member: Member; reason: GroupingReason }
-export type Group = Assignment & { bucket: string; members: GroupMember[] }
+export type Group = Assignment & UnassignedGroup
 
-/** Groups findings into issues. They must be all findings of their buckets. */
-export function groupMembers(members: readonly Member[], names: Names): Group[] {
-  const groups = [...groupBy(members, ({ bucket }) => bucket)].flatMap(([bucket, inBucket]) => {
+/**
+ * Groups findings into issues. They must be all findings of their buckets. `edits` are the splits
+ * and merges by people that concern them.
+ */
+export function groupMembers(members: readonly Member[], names: Names, edits: Edits | null = null): Group[] {
+  const groups = edits === null ? groupByRules(members, names) : groupPinned(members, names, edits)
+  const assignments = assignIssues(groups.map((group) => group.members.map(({ member }) => member)))
+  return groups.map((group, index) => ({ ...group, ...(assignments[index] as Assignment) }))
+}
+
+function groupByRules(members: readonly Member[], names: Names): UnassignedGroup[] {
+  return [...groupBy(members, ({ bucket }) => bucket)].flatMap(([bucket, inBucket]) => {
     const links = linkBucket(inBucket, names)
     return links.groups().map((indexes) => ({
       bucket,
       members: indexes.map((index) => ({ member: inBucket[index] as Member, reason: links.reasonOf(index) })),
     }))
   })
-  const assignments = assignIssues(groups.map((group) => group.members.map(({ member }) => member)))
-  return groups.map((group, index) => ({ ...group, ...(assignments[index] as Assignment) }))
 }
 
 type Assigned = Pick<Member, 'id' | 'issue_id'>

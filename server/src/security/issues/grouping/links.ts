@@ -26,28 +26,41 @@ export type Match = {
   detailOf: (facts: GroupingFacts) => string
 }
 
+/** Returns the parts of some findings that may be joined. */
+export type Allow = (indexes: readonly number[]) => number[][]
+
 /**
  * Which findings of a bucket belong to one issue, and why. Findings are named by their index in
  * `members`.
  */
 export class Links {
   readonly members: readonly GroupingFacts[]
+  readonly #allow: Allow | null
   readonly #rules: KnownRule[] = []
   readonly #known: KnownRules
   readonly #sets: DisjointSets
   readonly #reasons: (GroupingReason | undefined)[] = []
 
-  constructor(members: readonly GroupingFacts[], rules: KnownRules) {
+  constructor(members: readonly GroupingFacts[], rules: KnownRules, allow: Allow | null = null) {
     this.members = members
     this.#known = rules
+    this.#allow = allow
     this.#sets = new DisjointSets(members.length)
   }
 
-  /** Joins findings by a match. */
+  /**
+   * Joins findings by a match. The rules see all of them as joined, also those that people keep
+   * apart, so that the rules match the same findings with and without splits.
+   */
   join(indexes: readonly number[], match: Match): void {
     const [first, ...others] = indexes
     if (first === undefined || others.length === 0) return
     for (const other of others) this.#sets.join(first, other)
+    if (this.#allow === null) this.addMatch(indexes, match)
+    else for (const part of this.#allow(indexes)) if (part.length > 1) this.addMatch(part, match)
+  }
+
+  protected addMatch(indexes: readonly number[], match: Match): void {
     for (const index of indexes) this.#addReason(index, match)
   }
 
@@ -93,14 +106,13 @@ export type RecordedMatch = Omit<Match, 'detailOf'> & { detail: string; indexes:
 export class RecordedLinks extends Links {
   readonly #matches: RecordedMatch[][]
 
-  constructor(members: readonly GroupingFacts[], rules: KnownRules) {
-    super(members, rules)
+  constructor(members: readonly GroupingFacts[], rules: KnownRules, allow: Allow | null = null) {
+    super(members, rules, allow)
     this.#matches = members.map(() => [])
   }
 
-  override join(indexes: readonly number[], match: Match): void {
-    super.join(indexes, match)
-    if (indexes.length < 2) return
+  protected override addMatch(indexes: readonly number[], match: Match): void {
+    super.addMatch(indexes, match)
     const { detailOf, ...matched } = match
     for (const index of indexes) {
       this.#matches[index]?.push({ ...matched, detail: detailOf(this.factsOf(index)), indexes })

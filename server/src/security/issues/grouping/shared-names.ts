@@ -13,6 +13,10 @@ export type CanonicalId = (id: string) => string
  */
 const ADVISORY = /^(?:RHSA|RHBA|ELSA|ALSA|RLSA|USN|DSA|DLA|ALAS\d?)-/
 
+export function isAdvisory(id: string): boolean {
+  return ADVISORY.test(id)
+}
+
 /**
  * The canonical ids by which a finding is compared with others. A finding with several CVE ids is
  * about an advisory that covers them. It counts for the first one only, because it would otherwise
@@ -22,7 +26,7 @@ export function vulnerabilityNames(ids: readonly string[], canonicalId: Canonica
   const names = [...new Set(ids.map((id) => canonicalId(plainId(id))))].sort()
   const cves = names.filter((name) => name.startsWith('CVE-'))
   if (cves.length > 1) return cves.slice(0, 1)
-  const own = names.filter((name) => !ADVISORY.test(name))
+  const own = names.filter((name) => !isAdvisory(name))
   return own.length > 0 ? own : names
 }
 

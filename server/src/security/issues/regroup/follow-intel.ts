@@ -47,10 +47,10 @@ async function regroupDue({ sql, clock, ruleMap }: Services): Promise<void> {
 }
 
 async function regroupRepository(tx: Tx, due: DueRepository, rules: KnownRules, at: Date): Promise<void> {
-  await lockRepository(tx, due.org_id, due.repository_no)
+  const { has_edits } = await lockRepository(tx, due.org_id, due.repository_no)
   // Held before any bucket is taken, to prevent a deadlock: this transaction would wait for an
   // import, which waits for a job that takes alias changes, which waits for these buckets.
   await holdIntel(tx)
   const buckets = await takeDueBuckets(tx, due)
-  await regroupBuckets(tx, { ...due, at }, { buckets, rules, cause: { by: 'aliases', source: due.source } })
+  await regroupBuckets(tx, { ...due, has_edits, at }, { buckets, rules, cause: { by: 'aliases', source: due.source } })
 }

@@ -1,13 +1,14 @@
 import type { Tx } from '../../../platform/db/sql.ts'
-import { bucketOf } from '../grouping/bucket.ts'
 import type { DescribedGroup } from '../grouping/describe-groups.ts'
 import { groupMembers, isSplit, reviveIssues } from '../grouping/group-members.ts'
 import type { Member } from '../grouping/grouping-facts.ts'
 import type { Cause, IssueChange } from '../grouping/issue-change.ts'
 import type { KnownRules } from '../grouping/known-rules.ts'
+import { readEdits } from '../writing/edit.store.ts'
 import { type MergeScope, readCanonicalNames, readMembers } from '../writing/grouping.store.ts'
 import { dropGrouped, type Grouped } from '../writing/grouping-tables.store.ts'
 import { refreshIssues } from '../writing/issue-refresh.store.ts'
+import { readEditedMembers, withCurrentBucket } from '../writing/read-edited.ts'
 import { writeGroups } from '../writing/write-groups.ts'
 import { readIssues, readMerged } from './regroup.store.ts'
 
@@ -34,13 +35,12 @@ export async function regroupBuckets(
   scope: MergeScope,
   { buckets, cause, rules, remember }: BucketsToRegroup,
 ): Promise<Regrouped> {
-  const { org_id: orgId, repository_no: repositoryNo } = scope
-  const found = (await readMembers(tx, orgId, repositoryNo, buckets)).map((member) => withCurrentBucket(member, rules))
-  const others = [...new Set(found.map(({ bucket }) => bucket))].filter(isNotIn(buckets))
-  const members = [...found, ...(await readMembers(tx, orgId, repositoryNo, others))]
+  const orgId = scope.org_id
+  const { found, members, read } = await (scope.has_edits ? readEdited : readByRules)(tx, scope, buckets, rules)
   const canonicalId = await readCanonicalNames(tx, members)
-  const stored = await readIssues(tx, scope, [...buckets, ...others])
-  const grouped = groupMembers(members, { canonicalId, rules })
+  const edits = scope.has_edits ? await readEdits(tx, orgId, idsOf(members)) : null
+  const stored = await readIssues(tx, scope, read)
+  const grouped = groupMembers(members, { canonicalId, rules }, edits)
   const splitFrom = grouped.filter(isSplit).map((group) => group.split_from)
   const groups = reviveIssues(grouped, await readMerged(tx, orgId, splitFrom))
   const written = await writeGroups(tx, scope, { groups, stored, canonicalId, cause, ...(remember && { remember }) })
@@ -58,12 +58,29 @@ function newIssues(described: readonly DescribedGroup[]): string[] {
   return described.flatMap(({ group, issue }) => (group.issue_id === null ? issue.id : []))
 }
 
+/** `found` are counted as regrouped. `read` are the buckets whose findings are all in `members`. */
+type MembersToRegroup = { found: Member[]; members: Member[]; read: readonly string[] }
+type ReadMembers = (...of: [Tx, MergeScope, readonly string[], KnownRules]) => Promise<MembersToRegroup>
+
 /**
  * By the current rules a finding may belong to another bucket. Its findings are read too, and
  * regrouped again later.
  */
-function withCurrentBucket(member: Member, rules: KnownRules): Member {
-  return { ...member, bucket: bucketOf(member, rules) }
+const readByRules: ReadMembers = async (tx, { org_id: orgId, repository_no: repositoryNo }, buckets, rules) => {
+  const found = (await readMembers(tx, orgId, repositoryNo, buckets)).map((member) => withCurrentBucket(member, rules))
+  const others = [...new Set(found.map(({ bucket }) => bucket))].filter(isNotIn(buckets))
+  const members = [...found, ...(await readMembers(tx, orgId, repositoryNo, others))]
+  return { found, members, read: [...buckets, ...others] }
+}
+
+const readEdited: ReadMembers = async (tx, scope, buckets, rules) => {
+  const { members, buckets: read } = await readEditedMembers(tx, scope, buckets, rules)
+  const isOther = isNotIn(buckets)
+  return { found: members.filter(({ bucket }) => !isOther(bucket)), members, read }
+}
+
+function idsOf(members: readonly Member[]): string[] {
+  return members.flatMap(({ id }) => id ?? [])
 }
 
 function countFinished(found: readonly Member[], buckets: readonly string[]): number {

@@ -65,8 +65,8 @@ function finished(run: RegroupRun): Step {
 
 async function regroupNext(tx: Tx, run: RegroupRun, repositoryNo: number, options: BatchOptions): Promise<Step> {
   const { orgId, rules, issuesAtOnce, at } = options
-  const scope = { org_id: orgId, repository_no: repositoryNo, at }
-  await lockRepository(tx, orgId, repositoryNo)
+  const { has_edits } = await lockRepository(tx, orgId, repositoryNo)
+  const scope = { org_id: orgId, repository_no: repositoryNo, has_edits, at }
   const buckets = await nextBuckets(tx, scope, run.bucket, issuesAtOnce)
   const last = buckets.at(-1)
   if (last === undefined) return { after: { ...run, repository_no: repositoryNo, bucket: null }, changes: [] }
@@ -111,22 +111,23 @@ export async function previewRegroup(
   const rules = new KnownRules(ruleMap)
   let run = EMPTY_RUN
   for (let next = await nextRepository(sql, orgId, 0); next !== null; next = await nextRepository(sql, orgId, next)) {
-    const scope = { org_id: orgId, repository_no: next, at: clock.now() }
+    const repository = { org_id: orgId, repository_no: next, at: clock.now() }
     const start = { ...run, repository_no: next, bucket: null }
-    run = await rolledBack(sql, (tx) => previewRepository(tx, { scope, rules }, start, follow))
+    run = await rolledBack(sql, (tx) => previewRepository(tx, { repository, rules }, start, follow))
   }
   return { ...run, status: 'finished' }
 }
 
-type Preview = { scope: MergeScope; rules: KnownRules }
+type Preview = { repository: Omit<MergeScope, 'has_edits'>; rules: KnownRules }
 
 async function previewRepository(
   tx: Tx,
-  { scope, rules }: Preview,
+  { repository, rules }: Preview,
   start: RegroupRun,
   follow: Follow,
 ): Promise<RegroupRun> {
-  await lockRepository(tx, scope.org_id, scope.repository_no)
+  const { has_edits } = await lockRepository(tx, repository.org_id, repository.repository_no)
+  const scope = { ...repository, has_edits }
   let run = start
   for (;;) {
     const buckets = await nextBuckets(tx, scope, run.bucket, ISSUES_AT_ONCE)

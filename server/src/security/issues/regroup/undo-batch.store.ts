@@ -84,17 +84,31 @@ export async function removeMadeIssues(tx: Tx, batch: Batch, at: Date): Promise<
 }
 
 /**
- * True if another issue was split from it or merged into it. The history has an index for this
- * lookup.
+ * True if another issue was split from it or merged into it, for which the history has an index, or
+ * if a person has split or merged it.
  */
 function isReferenced(tx: Tx) {
-  return tx`exists (
+  return tx`(exists (
+    select from issue_pins pin
+    where pin.org_id = made.org_id
+      and pin.issue_id = made.issue_id
+  ) or exists (
     select from issue_history history
     join security_issues other on other.org_id = history.org_id and other.id = history.issue_id
     where history.org_id = made.org_id
       and history.other_issue_id = made.issue_id
       and made.issue_id in (other.split_from, other.merged_into)
-  )`
+  ))`
+}
+
+/** Returns the buckets of these issues. */
+export async function listBuckets(tx: Tx, orgId: string, issueIds: readonly string[]): Promise<string[]> {
+  const rows = await tx<{ bucket: string }[]>`
+    select distinct encode(bucket, 'hex') as bucket
+    from security_issues
+    where org_id = ${orgId}
+      and id = any(${issueIds}::uuid[])`
+  return rows.map(({ bucket }) => bucket)
 }
 
 /** Marks issues without findings as merged into the issue that the findings moved to. */

@@ -2,9 +2,11 @@ import type { Tx } from '../../../platform/db/sql.ts'
 import { ApiError } from '../../../platform/http/errors.ts'
 import type { Services } from '../../../services.ts'
 import { holdIntel } from '../../intel/intel-hold.store.ts'
+import { KnownRules } from '../grouping/known-rules.ts'
 import { lockRepository } from '../writing/grouping.store.ts'
 import { refreshIssues } from '../writing/issue-refresh.store.ts'
 import { updateThreats } from '../writing/issue-threat.store.ts'
+import { keepEdits } from './keep-edits.ts'
 import { type Batch, forgetBatch, lastBatch } from './regroup-log.store.ts'
 import { findLaterRun, lockRun, type RegroupRun, updateRun } from './regroup-run.store.ts'
 import { dissolveEmptied, removeMadeIssues, returnFindings, returnIssues } from './undo-batch.store.ts'
@@ -21,10 +23,11 @@ export async function undoRegroup(
   runId: string,
   follow: (run: RegroupRun) => void,
 ): Promise<RegroupRun> {
-  const { sql, clock } = services
+  const { sql, clock, ruleMap } = services
   let run = await sql.begin((tx) => startUndoing(tx, orgId, runId, clock.now()))
   while (run.status === 'undoing') {
-    run = await sql.begin((tx) => undoBatch(tx, orgId, runId, clock.now()))
+    const rules = new KnownRules(ruleMap)
+    run = await sql.begin((tx) => undoBatch(tx, orgId, runId, { rules, at: clock.now() }))
     follow(run)
   }
   return run
@@ -40,24 +43,27 @@ async function startUndoing(tx: Tx, orgId: string, runId: string, at: Date): Pro
   return undoing
 }
 
-async function undoBatch(tx: Tx, orgId: string, runId: string, at: Date): Promise<RegroupRun> {
+type Undoing = { rules: KnownRules; at: Date }
+
+async function undoBatch(tx: Tx, orgId: string, runId: string, undoing: Undoing): Promise<RegroupRun> {
   const run = (await lockRun(tx, orgId, runId)) as RegroupRun
   if (run.status !== 'undoing') return run
   const batch = await lastBatch(tx, orgId, runId)
-  if (batch !== null) await restoreBatch(tx, batch, at)
+  if (batch !== null) await restoreBatch(tx, batch, undoing)
   const after: RegroupRun = batch === null ? { ...run, status: 'undone' } : { ...run, batches: batch.batch - 1 }
-  await updateRun(tx, orgId, after, at)
+  await updateRun(tx, orgId, after, undoing.at)
   return after
 }
 
-async function restoreBatch(tx: Tx, batch: Batch, at: Date): Promise<void> {
-  await lockRepository(tx, batch.org_id, batch.repository_no)
+async function restoreBatch(tx: Tx, batch: Batch, { rules, at }: Undoing): Promise<void> {
+  const { has_edits } = await lockRepository(tx, batch.org_id, batch.repository_no)
   await holdIntel(tx)
   await returnFindings(tx, batch)
   await returnIssues(tx, batch, at)
   await removeMadeIssues(tx, batch, at)
   await dissolveEmptied(tx, batch, at)
   const issueIds = await forgetBatch(tx, batch)
+  if (has_edits) await keepEdits(tx, { ...batch, has_edits, at }, issueIds, rules)
   await updateThreats(tx, batch.org_id, issueIds)
   await refreshIssues(tx, batch.org_id, issueIds, at)
 }

@@ -5,20 +5,33 @@ import { plainId } from '../../vocabulary/vulnerability-id.ts'
 import { type GroupingFacts, MESSAGE_MAX, type Member, SPEAKING_TOOLS } from '../grouping/grouping-facts.ts'
 import type { CanonicalId } from '../grouping/shared-names.ts'
 
+/** What grouping and writing a repository's findings needs besides the usual steps. */
+type LockedRepository = {
+  /** True if anything has ever been triaged. */
+  has_triages: boolean
+  /** True if a person has ever split or merged an issue. */
+  has_edits: boolean
+}
+
 /** The repository whose findings a transaction writes, and the time of the change. */
-export type MergeScope = { org_id: string; repository_no: number; at: Date }
+export type MergeScope = RepositoryChange & Pick<LockedRepository, 'has_edits'>
+
+/** The repository whose findings a transaction changes, and the time of the change. */
+export type RepositoryChange = { org_id: string; repository_no: number; at: Date }
 
 /**
  * Locks a repository, so that transactions that group its findings take turns. Waits without a
  * timeout.
  */
-export async function lockRepository(tx: Tx, orgId: string, repositoryNo: number): Promise<void> {
+export async function lockRepository(tx: Tx, orgId: string, repositoryNo: number): Promise<LockedRepository> {
   await tx`set local statement_timeout = 0`
-  await tx`
-    select from reported_repositories
+  const [locked] = await tx<[LockedRepository]>`
+    select has_triages, has_edits
+    from reported_repositories
     where org_id = ${orgId}
       and id = ${repositoryNo}
     for no key update`
+  return locked
 }
 
 export async function hasIssues(db: Db, orgId: string, repositoryNo: number): Promise<boolean> {

@@ -3,6 +3,7 @@ import { type DescribedGroup, describeGroups, type StoredIssues } from '../group
 import type { Group } from '../grouping/group-members.ts'
 import { type Cause, type IssueChange, issueChanges, leftIssues } from '../grouping/issue-change.ts'
 import type { CanonicalId } from '../grouping/shared-names.ts'
+import { joinBuckets } from './edit.store.ts'
 import type { MergeScope } from './grouping.store.ts'
 import { copyGrouped, type Grouped, updateGrouping } from './grouping-tables.store.ts'
 import { dissolveIssues, insertHistory, writeIssues } from './issue-writing.store.ts'
@@ -27,6 +28,12 @@ type WrittenGroups = { described: DescribedGroup[]; touched: string[]; changes: 
 export async function writeGroups(tx: Tx, scope: MergeScope, regrouping: Regrouping): Promise<WrittenGroups> {
   const { groups, stored, canonicalId, cause, remember } = regrouping
   const { org_id, at } = scope
+  if (scope.has_edits)
+    await joinBuckets(
+      tx,
+      scope,
+      groups.map(bucketsOf).filter(({ length }) => length > 1),
+    )
   const described = describeGroups(groups, stored, canonicalId, at)
   const written = described.filter(({ isWritten }) => isWritten)
   const grouped = await copyGrouped(tx, scope, described)
@@ -41,4 +48,8 @@ export async function writeGroups(tx: Tx, scope: MergeScope, regrouping: Regroup
   const touched = [...written.flatMap(({ group }) => group.issue_id ?? []), ...left.map(({ id }) => id)]
   if (left.length > 0 || described.some(({ group }) => group.issue_id !== null)) await updateGrouping(grouped)
   return { described, touched, changes, grouped }
+}
+
+function bucketsOf({ members }: Group): string[] {
+  return [...new Set(members.map(({ member }) => member.bucket))]
 }

@@ -1,5 +1,5 @@
 import { createHmac, randomUUID } from 'node:crypto'
-import { SeededRandom } from '../../seeded-random.ts'
+import { SeededRandom } from '../../../../src/platform/seeded-random.ts'
 import type { State } from '../state.ts'
 
 /** One try to deliver. GitHub gives every try an id of its own; tries share the `guid`. */

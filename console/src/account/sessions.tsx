@@ -1,0 +1,102 @@
+import { Button, Group, Stack, Text } from '@mantine/core'
+import { IconCircleCheck, IconDeviceDesktop, IconDeviceMobile } from '@tabler/icons-react'
+import { useQueryClient } from '@tanstack/react-query'
+import { notifyDone, notifyFailed } from '../actions/notify.tsx'
+import { api, client } from '../api/client.ts'
+import { ToneBadge } from '../page/badges.tsx'
+import { deviceName } from '../page/device-name.ts'
+import { LineSkeleton, QueryView } from '../page/query-view.tsx'
+import { Time } from '../page/time.tsx'
+import { AccountSection } from './account-section.tsx'
+
+type Session = {
+  id: string
+  current: boolean
+  method: 'password' | 'passkey' | 'sso' | 'link'
+  last_used_at: string
+  address: string | null
+  user_agent: string | null
+}
+
+const METHODS = { password: 'password', passkey: 'passkey', sso: 'single sign-on', link: 'a link' }
+
+export function Sessions() {
+  const query = api.useQuery('get', '/app/api/account/sessions')
+  const queries = useQueryClient()
+  const attempt = (work: () => Promise<unknown>) =>
+    work()
+      .then(() => queries.invalidateQueries({ queryKey: ['get', '/app/api/account/sessions'] }))
+      .catch((error) => notifyFailed('The session could not be ended', error))
+  const endOthers = async () => {
+    const { data } = await client.POST('/app/api/account/sessions/revoke-others')
+    notifyDone(data?.data.revoked === 1 ? '1 session has ended.' : `${data?.data.revoked ?? 0} sessions have ended.`)
+  }
+  const end = (id: string) => async () => {
+    await client.DELETE('/app/api/account/sessions/{id}', { params: { path: { id } } })
+    notifyDone('The session has ended.')
+  }
+  const others = query.data?.data.filter(({ current }) => !current) ?? []
+  return (
+    <AccountSection
+      id="sessions"
+      title="Sessions"
+      description="Where you are signed in. End what you do not recognize, and change your password."
+      actions={
+        others.length > 0 && (
+          <Button variant="default" onClick={() => attempt(endOthers)}>
+            Sign out everywhere else
+          </Button>
+        )
+      }
+    >
+      <QueryView query={query} of="sessions" skeleton={<LineSkeleton lines={3} height={36} />}>
+        {({ data }) => (
+          <Stack component="ul" gap="md" p={0} m={0} style={{ listStyle: 'none' }}>
+            {data.map((session) => (
+              <SessionRow key={session.id} session={session} onEnd={() => attempt(end(session.id))} />
+            ))}
+          </Stack>
+        )}
+      </QueryView>
+    </AccountSection>
+  )
+}
+
+function SessionRow({ session, onEnd }: { session: Session; onEnd: () => void }) {
+  const { current, method, last_used_at, address, user_agent } = session
+  const name = deviceName(user_agent)
+  const Icon = /iPhone|iPad|Android/.test(name) ? IconDeviceMobile : IconDeviceDesktop
+  return (
+    <Group component="li" justify="space-between" wrap="nowrap">
+      <Group gap="sm" wrap="nowrap">
+        <Icon size={18} aria-hidden style={{ flex: 'none' }} />
+        <Stack gap={0}>
+          <Group gap="xs">
+            <Text size="sm" fw={500}>
+              {name}
+            </Text>
+            {current && (
+              <ToneBadge tone="success" icon={IconCircleCheck}>
+                This session
+              </ToneBadge>
+            )}
+          </Group>
+          <Text size="xs" c="dimmed" component="div">
+            {address ?? 'Unknown address'}, signed in with {METHODS[method]}, last used <Time at={last_used_at} />
+          </Text>
+        </Stack>
+      </Group>
+      {!current && (
+        <Button
+          variant="subtle"
+          color="gray"
+          size="compact-sm"
+          aria-label={`Sign out ${name} at ${address ?? 'an unknown address'}`}
+          onClick={onEnd}
+        >
+          Sign out
+        </Button>
+      )}
+    </Group>
+  )
+}

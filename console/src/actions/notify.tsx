@@ -1,0 +1,55 @@
+import { Button, Group, Text } from '@mantine/core'
+import type { NotificationData } from '@mantine/notifications'
+import { describeProblem } from '../page/states.tsx'
+import { createStore } from './store.ts'
+
+const UNDO_MS = 10_000
+
+/** Whether anything was ever notified. */
+export const shownNotifications = createStore(false)
+
+/** The library of notifications, which the first view does without. */
+export const loadNotifications = () => import('@mantine/notifications')
+
+function show(notification: NotificationData): void {
+  loadNotifications()
+    .then(({ showNotification }) => showNotification(notification))
+    .then(() => shownNotifications.set(true))
+}
+
+/** Says that something was done. With `undo`, offers to take it back. */
+export function notifyDone(message: string, undo?: () => void): void {
+  const id = crypto.randomUUID()
+  const takeBack = () => {
+    void loadNotifications().then(({ hideNotification }) => hideNotification(id))
+    undo?.()
+  }
+  show({
+    id,
+    role: 'status',
+    autoClose: undo ? UNDO_MS : 4000,
+    closeButtonProps: { 'aria-label': 'Close notification' },
+    message: undo ? (
+      <Group justify="space-between" wrap="nowrap">
+        <Text size="sm">{message}</Text>
+        <Button size="compact-sm" variant="subtle" onClick={takeBack}>
+          Undo
+        </Button>
+      </Group>
+    ) : (
+      message
+    ),
+  })
+}
+
+/** Says that something could not be done, and why. */
+export function notifyFailed(title: string, error: unknown): void {
+  show({
+    color: 'red',
+    role: 'alert',
+    autoClose: 12_000,
+    title,
+    message: describeProblem(error),
+    closeButtonProps: { 'aria-label': 'Close notification' },
+  })
+}

@@ -1,0 +1,108 @@
+import { Stack, Text } from '@mantine/core'
+import { IconClipboardList, IconFilterOff, IconPlus } from '@tabler/icons-react'
+import { getRouteApi } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { api } from '../api/client.ts'
+import { useOrganization, usePermission } from '../api/session.ts'
+import { DataList } from '../list/data-list.tsx'
+import { ChoiceFilter, ClearFilters, Filters, TextFilter } from '../list/filters.tsx'
+import { wholeList } from '../list/whole-list.ts'
+import { ButtonLink } from '../page/link.tsx'
+import { Page } from '../page/page.tsx'
+import { Empty } from '../page/states.tsx'
+import { ComplianceTabs } from './compliance-tabs.tsx'
+import type { Policy } from './facts/vocabulary.ts'
+import { policyColumns } from './policy-columns.tsx'
+
+const route = getRouteApi('/signed-in/orgs/$org/compliance/policies')
+type Search = ReturnType<typeof route.useSearch>
+
+/** The policies of the organization, and those in the files of its repositories. */
+export function PoliciesPage() {
+  const { slug: org } = useOrganization()
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const mayManage = usePermission('manage_policies')
+  const query = api.useQuery('get', '/app/api/orgs/{org}/policies', { params: { path: { org } } })
+  const filter = (changes: Partial<Search>) => void navigate({ search: { ...search, ...changes }, replace: true })
+  const clear = () => void navigate({ search: {} })
+  const isFiltered = Object.values(search).some(Boolean)
+  const newPolicy = mayManage && <NewPolicy org={org} />
+  return (
+    <Page
+      title="Policies"
+      description="What must be true before a deployment. A policy that enforces can block it; one that monitors only reports."
+      actions={newPolicy}
+    >
+      <ComplianceTabs org={org} />
+      <Filters isFiltered={isFiltered} onClear={clear}>
+        <TextFilter label="Name" value={search.name} onChange={(name) => filter({ name })} />
+        <ChoiceFilter
+          label="Mode"
+          value={search.mode}
+          options={[
+            { value: 'enforce', label: 'Enforce' },
+            { value: 'monitor', label: 'Monitor' },
+          ]}
+          onChange={(mode) => filter({ mode })}
+        />
+        <ChoiceFilter
+          label="Comes from"
+          value={search.from}
+          options={[
+            { value: 'organization', label: 'Organization' },
+            { value: 'file', label: 'Repository file' },
+          ]}
+          onChange={(from) => filter({ from })}
+        />
+      </Filters>
+      <DataList
+        of="policies"
+        list={wholeList(query, matches(search))}
+        columns={policyColumns(org)}
+        rowKey={({ id }) => id}
+        onOpen={({ id }) => void navigate({ to: '/orgs/$org/compliance/policies/$id', params: { org, id } })}
+        empty={isFiltered ? <NothingMatches onClear={clear} /> : <NoPolicies action={newPolicy} />}
+      />
+    </Page>
+  )
+}
+
+function matches({ name, mode, from }: Search): (policy: Policy) => boolean {
+  return (policy) =>
+    (name === undefined || policy.name.toLowerCase().includes(name.toLowerCase())) &&
+    (mode === undefined || policy.mode === mode) &&
+    (from === undefined || (from === 'file') === (policy.path !== null))
+}
+
+function NewPolicy({ org }: { org: string }) {
+  return (
+    <ButtonLink
+      to="/orgs/$org/compliance/policies/new"
+      params={{ org }}
+      variant="filled"
+      leftSection={<IconPlus size={16} aria-hidden />}
+    >
+      New policy
+    </ButtonLink>
+  )
+}
+
+function NoPolicies({ action }: { action: ReactNode }) {
+  return (
+    <Empty icon={IconClipboardList} title="No policies" actions={action}>
+      <Stack gap={4}>
+        <Text size="sm">Start from a template, try it on the last runs, and let it monitor before it enforces.</Text>
+        <Text size="sm">
+          Repositories can also keep policies in <code>.shiplock/policies</code>.
+        </Text>
+      </Stack>
+    </Empty>
+  )
+}
+
+function NothingMatches({ onClear }: { onClear: () => void }) {
+  return (
+    <Empty icon={IconFilterOff} title="No policies match the filters" actions={<ClearFilters onClick={onClear} />} />
+  )
+}

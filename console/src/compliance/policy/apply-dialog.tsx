@@ -1,0 +1,109 @@
+import { Alert, Button, Group, Modal, Stack, Text, Textarea } from '@mantine/core'
+import { IconAlertTriangle } from '@tabler/icons-react'
+import { type FormEvent, useState } from 'react'
+import { notifyDone } from '../../actions/notify.tsx'
+import { asApiError } from '../../api/api-error.ts'
+import { describeProblem } from '../../page/states.tsx'
+import { DryRunSummary } from '../dry-run/dry-run-summary.tsx'
+import type { DryRunOutcome } from '../dry-run/use-dry-run.ts'
+import { CompareFiles } from '../editor/lazy-editor.tsx'
+import type { Draft } from '../editor/use-draft.ts'
+import { useApplyPolicy } from './use-apply-policy.ts'
+import { VersionConflict } from './version-conflict.tsx'
+
+const REASON_CHARS_MAX = 500
+
+type ApplyDialogProps = {
+  opened: boolean
+  onClose: () => void
+  draft: Draft
+  /** Null for a new policy. */
+  policyId: string | null
+  /** The dry run of this text, if there was one. */
+  outcome: DryRunOutcome | null
+  onApplied: (id: string) => void
+}
+
+/** Shows what is about to change, asks why, and applies the file. */
+export function ApplyDialog({ opened, onClose, ...props }: ApplyDialogProps) {
+  return (
+    <Modal opened={opened} onClose={onClose} title="Apply policy" size="xl">
+      <ApplyForm onClose={onClose} {...props} />
+    </Modal>
+  )
+}
+
+function ApplyForm({ onClose, draft, policyId, outcome, onApplied }: Omit<ApplyDialogProps, 'opened'>) {
+  const apply = useApplyPolicy()
+  const [reason, setReason] = useState('')
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    const request = { file: draft.text, expected_version: draft.base.version, reason: reason.trim() || null }
+    apply.mutate(request, {
+      onSuccess: (applied) => {
+        draft.discard({ version: applied.version, file: draft.text })
+        notifyDone(applied.changed ? `Version ${applied.version} of ${applied.name} is in force` : NOTHING_CHANGED)
+        onClose()
+        onApplied(applied.id)
+      },
+    })
+  }
+  const isConflict = asApiError(apply.error)?.code === 'version_conflict'
+  return (
+    <form onSubmit={submit}>
+      <Stack>
+        <Text size="sm">
+          {draft.base.version === 0
+            ? 'The policy will be in force at once, also for waiting deployments.'
+            : `Version ${draft.base.version + 1} will be in force at once, also for waiting deployments.`}
+        </Text>
+        {outcome ? (
+          <DryRunSummary outcome={outcome} isOutdated={false} />
+        ) : (
+          <Text size="sm" c="dimmed">
+            This text was not tried yet. A dry run shows what it would have decided.
+          </Text>
+        )}
+        <CompareFiles
+          before={{ label: `Version ${draft.base.version}`, text: draft.base.file }}
+          after={{ label: 'New version', text: draft.text }}
+        />
+        <Textarea
+          label="Reason"
+          description="Optional. Stored with the version and in the audit log."
+          maxLength={REASON_CHARS_MAX}
+          autosize
+          minRows={2}
+          data-autofocus
+          value={reason}
+          onChange={({ currentTarget }) => setReason(currentTarget.value)}
+        />
+        {isConflict ? (
+          <VersionConflict
+            policyId={policyId}
+            onRebase={(base) => {
+              draft.rebase(base)
+              apply.reset()
+            }}
+          />
+        ) : (
+          apply.isError && (
+            <Alert color="red" role="alert" icon={<IconAlertTriangle />} title="The policy could not be applied">
+              {describeProblem(apply.error)}
+            </Alert>
+          )
+        )}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={apply.isPending} disabled={isConflict}>
+            Apply
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}
+
+const NOTHING_CHANGED = 'The content is that of the current version. Nothing was stored.'

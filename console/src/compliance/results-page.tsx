@@ -1,0 +1,124 @@
+import { Button, Group, Text } from '@mantine/core'
+import { IconClipboardCheck, IconFilterOff } from '@tabler/icons-react'
+import { getRouteApi } from '@tanstack/react-router'
+import { useMemo } from 'react'
+import { api } from '../api/client.ts'
+import { useOrganization } from '../api/session.ts'
+import { DataList } from '../list/data-list.tsx'
+import { ChoiceFilter, ClearFilters, Filters, TextFilter } from '../list/filters.tsx'
+import { ButtonLink } from '../page/link.tsx'
+import { formatCount } from '../page/numbers.ts'
+import { Page } from '../page/page.tsx'
+import { Empty } from '../page/states.tsx'
+import { ComplianceTabs } from './compliance-tabs.tsx'
+import { type ComplianceResult, RESULT_STATUS_NAMES, RESULT_STATUSES } from './facts/vocabulary.ts'
+import { matrixColumns } from './matrix-columns.tsx'
+import { matrixOf } from './result-matrix.ts'
+import { useAllResults } from './use-all-results.ts'
+
+const route = getRouteApi('/signed-in/orgs/$org/compliance')
+
+/** The latest result of each policy for each repository. */
+export function ResultsPage() {
+  const { slug: org } = useOrganization()
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const filter = (changes: Partial<typeof search>) =>
+    void navigate({ search: { ...search, ...changes }, replace: true })
+  const clear = () => void navigate({ search: {} })
+  const isFiltered = Object.values(search).some(Boolean)
+  const list = useAllResults(org, { status: search.status, policy_id: search.policy })
+  const wanted = search.repository?.toLowerCase() ?? ''
+  const results = useMemo(
+    () => list.rows?.filter(({ repository }) => repository.toLowerCase().includes(wanted)),
+    [list.rows, wanted],
+  )
+  const { rows, columns } = useMemo(() => matrixOf(results ?? []), [results])
+  return (
+    <Page
+      title="Compliance"
+      description="The latest result of each policy for each repository that it covers."
+      actions={<FailingCount results={results} />}
+    >
+      <ComplianceTabs org={org} />
+      <Filters isFiltered={isFiltered} onClear={clear}>
+        <ChoiceFilter
+          label="Status"
+          value={search.status}
+          options={RESULT_STATUSES.map((status) => ({ value: status, label: RESULT_STATUS_NAMES[status] }))}
+          onChange={(status) => filter({ status })}
+        />
+        <PolicyFilter org={org} value={search.policy} onChange={(policy) => filter({ policy })} />
+        <TextFilter
+          label="Repository"
+          placeholder="Part of its name"
+          value={search.repository}
+          onChange={(repository) => filter({ repository })}
+        />
+      </Filters>
+      <div style={{ overflowX: 'auto' }}>
+        <div style={{ minWidth: `min(100%, ${14 + 9 * columns.length}rem)` }}>
+          <DataList
+            of="compliance results"
+            list={{ ...list, rows: results && rows, hasMore: false, hasChanged: false }}
+            columns={matrixColumns(org, columns)}
+            rowKey={({ repository }) => repository}
+            empty={isFiltered ? <NothingMatches onClear={clear} /> : <NoResults org={org} />}
+          />
+        </div>
+      </div>
+      {list.hasMore && !list.isLoadingMore && (
+        <Group justify="center">
+          <Button variant="default" onClick={list.loadMore}>
+            Load more results
+          </Button>
+        </Group>
+      )}
+    </Page>
+  )
+}
+
+type PolicyFilterProps = { org: string; value: string | undefined; onChange: (id: string | undefined) => void }
+
+function PolicyFilter({ org, value, onChange }: PolicyFilterProps) {
+  const { data } = api.useQuery('get', '/app/api/orgs/{org}/policies', { params: { path: { org } } })
+  const options = (data?.data ?? []).map(({ id, name, repository }) => ({
+    value: id,
+    label: repository === null ? name : `${name} (${repository})`,
+  }))
+  return <ChoiceFilter label="Policy" value={value} options={options} onChange={onChange} />
+}
+
+/** How many of the results on the page fail. */
+function FailingCount({ results }: { results: ComplianceResult[] | undefined }) {
+  if (results === undefined || results.length === 0) return null
+  const failing = results.filter(({ status }) => status === 'failing').length
+  return (
+    <Text size="sm" c="dimmed" role="status">
+      {formatCount(failing)} of {formatCount(results.length)} results failing
+    </Text>
+  )
+}
+
+function NothingMatches({ onClear }: { onClear: () => void }) {
+  return (
+    <Empty icon={IconFilterOff} title="No results match the filters" actions={<ClearFilters onClick={onClear} />} />
+  )
+}
+
+function NoResults({ org }: { org: string }) {
+  return (
+    <Empty
+      icon={IconClipboardCheck}
+      title="No compliance results"
+      actions={
+        <ButtonLink to="/orgs/$org/compliance/policies" params={{ org }}>
+          Open policies
+        </ButtonLink>
+      }
+    >
+      A policy states what must be true before a deployment. Apply one with bindings, and Shiplock evaluates each
+      repository that it covers.
+    </Empty>
+  )
+}

@@ -1,0 +1,90 @@
+import { Skeleton, Stack, Text } from '@mantine/core'
+import { IconFilterOff } from '@tabler/icons-react'
+import { keepPreviousData } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { api } from '../api/client.ts'
+import { useOrganization } from '../api/session.ts'
+import { ChoiceFilter, Filters, TextFilter } from '../list/filters.tsx'
+import { QueryView } from '../page/query-view.tsx'
+import { Empty } from '../page/states.tsx'
+import { type Attention, layOut } from './board.ts'
+import { BoardMatrix } from './board-matrix.tsx'
+import { NoDeployments } from './no-deployments.tsx'
+import { WaitingDeployments } from './waiting-deployments.tsx'
+
+const route = getRouteApi('/signed-in/orgs/$org/deployments')
+const ATTENTION_OPTIONS: { value: Attention; label: string }[] = [
+  { value: 'waiting', label: 'Something waits' },
+  { value: 'failed', label: 'The latest failed' },
+]
+
+/** Environments × repositories: what runs where, and what waits. */
+export function BoardView() {
+  const { slug: org } = useOrganization()
+  const { search, show } = route.useSearch()
+  const navigate = route.useNavigate()
+  const filter = (changes: { search?: string | undefined; show?: Attention | undefined }) =>
+    void navigate({ search: { search, show, ...changes }, replace: true })
+  const clear = () => void navigate({ search: {} })
+  const query = api.useQuery(
+    'get',
+    '/app/api/orgs/{org}/deployments/board',
+    { params: { path: { org }, query: { search } } },
+    { placeholderData: keepPreviousData },
+  )
+  const isFiltered = search !== undefined || show !== undefined
+  return (
+    <>
+      <Filters isFiltered={isFiltered} onClear={clear}>
+        <TextFilter
+          label="Repository"
+          placeholder="Part of the name"
+          value={search}
+          onChange={(search) => filter({ search })}
+        />
+        <ChoiceFilter
+          label="Show where"
+          width={170}
+          value={show}
+          options={ATTENTION_OPTIONS}
+          onChange={(show) => filter({ show })}
+        />
+      </Filters>
+      <QueryView query={query} of="deployments" skeleton={<BoardSkeleton />}>
+        {({ data: { cells, waiting, truncated } }) => {
+          const { rows, environments } = layOut(cells, show)
+          return (
+            <Stack gap="xl">
+              {waiting.length > 0 && <WaitingDeployments waiting={waiting} />}
+              {rows.length > 0 && <BoardMatrix rows={rows} environments={environments} />}
+              {rows.length === 0 && (isFiltered ? <NothingFound /> : <NoDeployments />)}
+              {truncated && (
+                <Text size="sm" c="dimmed">
+                  There are more repositories than these. Search for the others by name.
+                </Text>
+              )}
+            </Stack>
+          )
+        }}
+      </QueryView>
+    </>
+  )
+}
+
+function NothingFound() {
+  return (
+    <Empty icon={IconFilterOff} title="No repository matches">
+      No repository with deployments has this in its name, or nothing there needs attention.
+    </Empty>
+  )
+}
+
+function BoardSkeleton() {
+  return (
+    <Stack gap={6} aria-hidden>
+      {Array.from({ length: 8 }, (_, row) => (
+        <Skeleton key={row} height={64} />
+      ))}
+    </Stack>
+  )
+}

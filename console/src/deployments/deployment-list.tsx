@@ -1,0 +1,143 @@
+import { Stack, Text } from '@mantine/core'
+import { IconFilterOff } from '@tabler/icons-react'
+import { getRouteApi } from '@tanstack/react-router'
+import { api } from '../api/client.ts'
+import { useOrganization } from '../api/session.ts'
+import { CURSOR_PAGES, useCursorList } from '../list/cursor-list.ts'
+import { type Column, DataList } from '../list/data-list.tsx'
+import { ChoiceFilter, Filters, TextFilter } from '../list/filters.tsx'
+import { toWindow } from '../list/period.ts'
+import { PeriodFilter } from '../list/period-filter.tsx'
+import { RepositoryFilter } from '../list/repository-filter.tsx'
+import { Link } from '../page/link.tsx'
+import { PersonName } from '../page/person.tsx'
+import { Empty } from '../page/states.tsx'
+import { formatTime, Time } from '../page/time.tsx'
+import classes from './deployment-list.module.css'
+import { type Deployment, fullStateOf, versionOf } from './deployment-state.ts'
+import { DeploymentStateBadge } from './deployment-state-badge.tsx'
+import { DEPLOYMENT_STATUSES, STATUS_NAMES } from './deployment-status.ts'
+import { NoDeployments } from './no-deployments.tsx'
+
+const route = getRouteApi('/signed-in/orgs/$org/deployments')
+const PATH = '/app/api/orgs/{org}/deployments'
+const STATUSES = DEPLOYMENT_STATUSES.map((value) => ({ value, label: STATUS_NAMES[value] }))
+
+/** Every deployment, newest first, with all filters of the API. */
+export function DeploymentList() {
+  const { slug: org } = useOrganization()
+  const { status, environment, repository, workflow, workflow_path, since, until } = route.useSearch()
+  const filters = { status, environment, repository, workflow, workflow_path, since, until }
+  const navigate = route.useNavigate()
+  const query = { status, environment, repository, workflow, workflow_path, ...toWindow(filters), limit: 50 }
+  const init = { params: { path: { org }, query } }
+  const pages = api.useInfiniteQuery('get', PATH, init, CURSOR_PAGES)
+  const list = useCursorList(pages, ['get', PATH, init])
+  const filter = (changes: Partial<typeof filters>) =>
+    void navigate({ search: { view: 'list', ...filters, ...changes }, replace: true })
+  const clear = () => void navigate({ search: { view: 'list' } })
+  const isFiltered = Object.values(filters).some(Boolean)
+  const clamp = pages.data?.pages[0]?.meta
+  return (
+    <>
+      <Filters isFiltered={isFiltered} onClear={clear}>
+        <ChoiceFilter label="Status" value={status} options={STATUSES} onChange={(status) => filter({ status })} />
+        <TextFilter
+          label="Environment"
+          placeholder="production"
+          value={environment}
+          onChange={(environment) => filter({ environment })}
+        />
+        <RepositoryFilter value={repository} onChange={(repository) => filter({ repository })} />
+        <TextFilter label="Workflow" value={workflow} onChange={(workflow) => filter({ workflow })} />
+        <TextFilter
+          label="Workflow file"
+          placeholder=".github/workflows/deploy.yml"
+          value={workflow_path}
+          onChange={(workflow_path) => filter({ workflow_path })}
+        />
+        <PeriodFilter value={filters} onChange={filter} />
+      </Filters>
+      {clamp?.retention_clamped && since !== undefined && (
+        <Text size="sm" c="dimmed">
+          Deployments before {formatTime(clamp.since)} are no longer shown, because your plan has ended their retention.
+        </Text>
+      )}
+      <DataList
+        of="deployments"
+        list={list}
+        columns={columnsOf(org)}
+        rowKey={({ id }) => id}
+        onOpen={({ id }) => void navigate({ to: '/orgs/$org/deployments/$id', params: { org, id } })}
+        empty={isFiltered ? <NothingFound /> : <NoDeployments />}
+      />
+    </>
+  )
+}
+
+function columnsOf(org: string): Column<Deployment>[] {
+  return [
+    {
+      key: 'state',
+      header: 'State',
+      width: 'minmax(0, 1.3fr)',
+      cell: (deployment) => <DeploymentStateBadge state={fullStateOf(deployment)} />,
+    },
+    {
+      key: 'deployment',
+      header: 'Deployment',
+      width: 'minmax(0, 3fr)',
+      cell: ({ id, repository_full_name, environment, workflow_name, commit_message }) => (
+        <Stack gap={0}>
+          <Link to="/orgs/$org/deployments/$id" params={{ org, id }} fw={500} size="sm" className={classes.name}>
+            <bdi className={classes.repository}>{repository_full_name}</bdi>
+            <span className={classes.environment}>
+              &nbsp;to <bdi>{environment}</bdi>
+            </span>
+          </Link>
+          <Text size="xs" c="dimmed" truncate>
+            {[workflow_name, commit_message].filter(Boolean).join(' · ')}
+          </Text>
+        </Stack>
+      ),
+    },
+    {
+      key: 'version',
+      header: 'Version',
+      width: 'minmax(0, 1.2fr)',
+      from: 'md',
+      cell: (deployment) => (
+        <Text size="sm" truncate>
+          {versionOf(deployment)}
+          {deployment.branch && (
+            <Text span size="xs" c="dimmed">
+              {` ${deployment.branch}`}
+            </Text>
+          )}
+        </Text>
+      ),
+    },
+    {
+      key: 'author',
+      header: 'Author',
+      width: 'minmax(0, 1.1fr)',
+      from: 'lg',
+      cell: ({ author }) => author && <PersonName name={author} />,
+    },
+    {
+      key: 'created',
+      header: 'Created',
+      width: '8rem',
+      align: 'end',
+      cell: ({ created_at }) => <Time at={created_at} />,
+    },
+  ]
+}
+
+function NothingFound() {
+  return (
+    <Empty icon={IconFilterOff} title="No deployments match the filters">
+      Names of environments, repositories and workflows are matched exactly.
+    </Empty>
+  )
+}

@@ -1,0 +1,33 @@
+import { LOCALE } from './locale.ts'
+
+const COUNT = new Intl.NumberFormat(LOCALE)
+const COMPACT = new Intl.NumberFormat(LOCALE, { notation: 'compact', maximumFractionDigits: 1 })
+const PERCENT = new Intl.NumberFormat(LOCALE, { style: 'percent', maximumFractionDigits: 1 })
+const SIZE_UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte']
+
+/** 12,345 */
+export function formatCount(count: number): string {
+  return COUNT.format(count)
+}
+
+/** 12.3K, where there is little room. */
+export function formatCompact(count: number): string {
+  return COMPACT.format(count)
+}
+
+/** 0.123 is 12.3%. */
+export function formatPercent(share: number): string {
+  return PERCENT.format(share)
+}
+
+/** 1.2 MB, 12 bytes, with decimal units. */
+export function formatSize(bytes: number): string {
+  const step = bytes < 1 ? 0 : Math.min(Math.floor(Math.log10(bytes) / 3), SIZE_UNITS.length - 1)
+  const unit = SIZE_UNITS[step] as string
+  return new Intl.NumberFormat(LOCALE, {
+    style: 'unit',
+    unit,
+    unitDisplay: step === 0 ? 'long' : 'short',
+    maximumFractionDigits: 1,
+  }).format(bytes / 1000 ** step)
+}

@@ -1,0 +1,26 @@
+// Characters that change the order in which others are shown, and control characters. A report could
+// use them to make a text look like another one.
+const DECEPTIVE = /(?![\t\n])\p{Cc}|[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/gu
+
+/** A text of a report as one line, at most so long, with deceptive characters made visible. */
+export function oneLine(text: string, lengthMax: number): string {
+  // More than the longest line in any case, so that a text of megabytes costs nothing.
+  const start = text
+    .slice(0, lengthMax * 2)
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+  const visible = showDeceptive(start)
+  return visible.length > lengthMax ? `${visible.slice(0, lengthMax - 1)}…` : visible
+}
+
+/** The same text with deceptive characters made visible. Lines stay lines. */
+export function showDeceptive(text: string): string {
+  return text.replaceAll('\r\n', '\n').replaceAll(DECEPTIVE, '�')
+}
+
+/** The first lines of a text, and whether there is more. */
+export function startOf(text: string, linesMax: number, charsMax: number): { start: string; isAll: boolean } {
+  const lines = text.slice(0, charsMax).split('\n', linesMax + 1)
+  const start = lines.slice(0, linesMax).join('\n')
+  return { start, isAll: start.length === text.length }
+}

@@ -1,0 +1,126 @@
+import { Code, Group, Skeleton, Stack, Text } from '@mantine/core'
+import { IconCircleCheck, IconCircleX, IconRoute } from '@tabler/icons-react'
+import { getRouteApi } from '@tanstack/react-router'
+import { useMemo } from 'react'
+import { asApiError } from '../api/api-error.ts'
+import { useOrganization } from '../api/session.ts'
+import { LayeredGraph } from '../graph/layered-graph.tsx'
+import { ToneBadge } from '../page/badges.tsx'
+import { Facts } from '../page/facts.tsx'
+import { ButtonLink, Link } from '../page/link.tsx'
+import { Page } from '../page/page.tsx'
+import { Section } from '../page/section.tsx'
+import { describeProblem, Empty, Problem } from '../page/states.tsx'
+import { Time } from '../page/time.tsx'
+import { shortSha } from './change-words.ts'
+import { lineageGraph } from './lineage-graph.ts'
+import { type PromotionPath, predicateOf, type VerificationSummary } from './promotion-path.ts'
+import { StatementPanel } from './statement-panel.tsx'
+import { useStatement } from './use-statement.ts'
+
+const route = getRouteApi('/signed-in/orgs/$org/provenance/lineage/$id')
+
+/** How a commit came to a deployment, as its signed statement says. */
+export function LineagePage() {
+  const { slug: org } = useOrganization()
+  const { id } = route.useParams()
+  const query = useStatement(org, 'lineage', id)
+  const statement = query.data?.data
+  const path = useMemo(() => (statement ? predicateOf<PromotionPath>(statement) : null), [statement])
+  const title = path ? `Lineage of ${path.repository.full_name} in ${path.deployment.environment}` : 'Lineage'
+  return (
+    <Page
+      title={title}
+      heading={<bdi>{title}</bdi>}
+      description="How the commit came to this deployment: what landed, what ran, what was built, and who let it out."
+      breadcrumbs={
+        <Link to="/orgs/$org/provenance/lineage" params={{ org }} size="sm">
+          Lineage
+        </Link>
+      }
+      actions={
+        <ButtonLink to="/orgs/$org/deployments/$id" params={{ org, id }}>
+          Open deployment
+        </ButtonLink>
+      }
+    >
+      {query.isPending && <Skeleton height={220} aria-busy />}
+      {query.isError && <NoLineage error={query.error} retry={() => void query.refetch()} />}
+      {path && <Lineage org={org} id={id} path={path} />}
+    </Page>
+  )
+}
+
+function Lineage({ org, id, path }: { org: string; id: string; path: PromotionPath }) {
+  const { nodes, edges } = useMemo(() => lineageGraph(org, path), [org, path])
+  const { commit, deployment } = path
+  return (
+    <Stack gap="xl">
+      <LayeredGraph label="Lineage" nodes={nodes} edges={edges} />
+      <Section title="Deployment">
+        <Facts
+          facts={[
+            ['Repository', path.repository.full_name],
+            ['Environment', deployment.environment],
+            [
+              'Commit',
+              <Code key="commit" title={commit}>
+                {shortSha(commit)}
+              </Code>,
+            ],
+            ['Created', <Time key="created" at={deployment.created_at} />],
+            ['Deployed', deployment.deployed_at && <Time at={deployment.deployed_at} />],
+          ]}
+        />
+      </Section>
+      <StatementPanel
+        org={org}
+        title="Promotion path"
+        kind="lineage"
+        id={id}
+        commit={commit}
+        filename={`lineage-${id}.json`}
+      />
+      <ServerVerdict org={org} id={id} />
+      <StatementPanel
+        org={org}
+        title="Verification summary"
+        kind="verification"
+        id={id}
+        commit={commit}
+        filename={`verification-${id}.json`}
+      />
+    </Stack>
+  )
+}
+
+/** What the server itself says about the deployment, in its signed summary. */
+function ServerVerdict({ org, id }: { org: string; id: string }) {
+  const statement = useStatement(org, 'verification', id).data?.data
+  if (!statement) return null
+  const { verificationResult, verifiedLevels } = predicateOf<VerificationSummary>(statement)
+  const isPassed = verificationResult === 'PASSED'
+  return (
+    <Section title="Verified by the server">
+      <Group gap="sm">
+        <ToneBadge tone={isPassed ? 'success' : 'failure'} icon={isPassed ? IconCircleCheck : IconCircleX}>
+          {isPassed ? 'Passed' : 'Failed'}
+        </ToneBadge>
+        <Text size="sm" c="dimmed">
+          {verifiedLevels.join(' · ')}
+        </Text>
+      </Group>
+    </Section>
+  )
+}
+
+function NoLineage({ error, retry }: { error: unknown; retry: () => void }) {
+  const response = asApiError(error)
+  if (response === null || response.status >= 500 || response.code === 'not_found')
+    return <Problem error={error} title="The lineage could not be loaded" retry={retry} />
+  return (
+    <Empty icon={IconRoute} title="No lineage yet">
+      {describeProblem(error)}
+    </Empty>
+  )
+}

@@ -1,0 +1,37 @@
+import type { Schema } from '../../api/client.ts'
+
+/** The kinds of problems as people call them. */
+export const KIND_NAMES: Record<Schema<'Issue'>['kind'], string> = {
+  code: 'Code',
+  dependency: 'Dependency',
+  secret: 'Secret',
+  iac: 'Infrastructure',
+  container: 'Container',
+  license: 'License',
+  other: 'Other',
+}
+
+export const PROVIDER_NAMES: Record<NonNullable<Schema<'Issue'>['provider']>, string> = {
+  github: 'GitHub',
+  gitlab: 'GitLab',
+  bitbucket: 'Bitbucket',
+  azure: 'Azure DevOps',
+}
+
+const SOURCES: Record<string, string> = {
+  ...{ ...PROVIDER_NAMES, sarif: 'SARIF', cyclonedx: 'CycloneDX', spdx: 'SPDX' },
+  ...{ openvex: 'OpenVEX', csaf: 'CSAF VEX', shiplock: 'Shiplock', report: 'the report' },
+}
+
+const ALERT_TYPES: Record<string, string> = { dependabot: 'Dependabot', codeql: 'CodeQL' }
+
+/** The type of an alert: `secret_scanning` is "Secret scanning". */
+export function nameOfAlertType(type: string): string {
+  const words = type.replaceAll('_', ' ')
+  return ALERT_TYPES[type] ?? `${words.slice(0, 1).toUpperCase()}${words.slice(1)}`
+}
+
+/** A report format, a VEX format or a code host. */
+export function nameOfSource(source: string): string {
+  return SOURCES[source] ?? source
+}

@@ -1,0 +1,150 @@
+import { Button, Group, Kbd, Modal, Radio, Stack, Text, Textarea } from '@mantine/core'
+import { type FormEvent, type KeyboardEvent, useState } from 'react'
+import { formatCount } from '../../page/numbers.ts'
+import { oneLine } from '../../page/reported-text.ts'
+import { DISMISS_REASONS, type DismissReason } from './dismiss-reasons.ts'
+import { type Expiry, ExpiryChoice, expiryTime } from './expiry-choice.tsx'
+import { countTargets, type Targets } from './targets.ts'
+
+export type Dismissal = { reason: DismissReason; comment: string; expiresAt: string | null }
+
+type DismissDialogProps = {
+  /** Null while the dialog is closed. */
+  targets: Targets | null
+  onClose: () => void
+  onDismiss: (dismissal: Dismissal) => void
+}
+
+/** Asks why something is dismissed, and until when. */
+export function DismissDialog({ targets, onClose, onDismiss }: DismissDialogProps) {
+  // The text stays while the dialog fades out.
+  const [last, setLast] = useState(targets)
+  if (targets !== null && targets !== last) setLast(targets)
+  const shown = targets ?? last
+  return (
+    <Modal
+      opened={targets !== null}
+      onClose={onClose}
+      size="lg"
+      title={shown && `Dismiss ${countTargets(shown.type, shown.items.length)}`}
+    >
+      {shown && <DismissForm targets={shown} onClose={onClose} onDismiss={onDismiss} />}
+    </Modal>
+  )
+}
+
+function DismissForm({ targets, onClose, onDismiss }: DismissDialogProps & { targets: Targets }) {
+  const [reason, setReason] = useState<DismissReason | null>(null)
+  const [comment, setComment] = useState('')
+  const [expiry, setExpiry] = useState<Expiry>({ choice: 'none', day: '' })
+  const [problem, setProblem] = useState<string | null>(null)
+  const submit = (event?: FormEvent) => {
+    event?.preventDefault()
+    if (reason === null) return setProblem('Choose a reason.')
+    const expiresAt = expiryTime(expiry, Date.now())
+    if (expiresAt === undefined) return setProblem('Choose a day after today.')
+    onDismiss({ reason, comment: comment.trim(), expiresAt })
+  }
+  const onKey = (event: KeyboardEvent<HTMLFormElement>) => {
+    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey || isRadio(event.target))) return submit(event)
+    const numbered = DISMISS_REASONS[Number(event.key) - 1]
+    if (numbered === undefined || isTextField(event.target)) return
+    event.preventDefault()
+    setReason(numbered.value)
+  }
+  return (
+    <form onSubmit={submit} onKeyDown={onKey}>
+      <Stack>
+        <Affected targets={targets} />
+        <ReasonChoice reason={reason} onChange={setReason} problem={reason === null ? problem : null} />
+        <Textarea
+          label="Comment"
+          description="Shown to everybody who asks later why this was dismissed."
+          maxLength={1000}
+          autosize
+          minRows={2}
+          maxRows={8}
+          value={comment}
+          onChange={({ currentTarget }) => setComment(currentTarget.value)}
+        />
+        <ExpiryChoice expiry={expiry} onChange={setExpiry} problem={reason === null ? null : problem} />
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button
+            type="submit"
+            rightSection={
+              <Kbd size="xs" aria-hidden>
+                Ctrl ⏎
+              </Kbd>
+            }
+            aria-keyshortcuts="Control+Enter"
+          >
+            Dismiss
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}
+
+function Affected({ targets: { type, items, skipped = 0 } }: { targets: Targets }) {
+  const findings = items.reduce((sum, item) => sum + item.findings, 0)
+  return (
+    <Stack gap={2}>
+      {items.length === 1 && (
+        <Text size="sm" fw={500} lineClamp={2}>
+          <bdi>{oneLine(items[0]?.title ?? '', 300)}</bdi>
+        </Text>
+      )}
+      <Text size="sm" c="dimmed">
+        {type === 'issue'
+          ? `This dismisses ${countTargets(type, items.length)} with ${countTargets('finding', findings)}, and findings that join later.`
+          : `This dismisses ${formatCount(items.length)} open ${type}${items.length === 1 ? '' : 's'}. Later reports do not reopen ${items.length === 1 ? 'it' : 'them'}.`}
+        {type === 'alert' && ' The code host is told.'}
+        {skipped > 0 &&
+          ` ${formatCount(skipped)} of those selected ${skipped === 1 ? 'is' : 'are'} not open, and stay so.`}
+      </Text>
+    </Stack>
+  )
+}
+
+type ReasonChoiceProps = {
+  reason: DismissReason | null
+  onChange: (reason: DismissReason) => void
+  problem: string | null
+}
+
+function ReasonChoice({ reason, onChange, problem }: ReasonChoiceProps) {
+  return (
+    <Radio.Group
+      label="Reason"
+      required
+      error={problem}
+      value={reason}
+      onChange={(value) => onChange(value as DismissReason)}
+    >
+      <Stack gap="xs" mt={6}>
+        {DISMISS_REASONS.map(({ value, label, says }, index) => (
+          <Radio
+            key={value}
+            value={value}
+            label={label}
+            description={says}
+            data-autofocus={index === 0 || undefined}
+            aria-keyshortcuts={`${index + 1}`}
+          />
+        ))}
+      </Stack>
+    </Radio.Group>
+  )
+}
+
+function isRadio(target: EventTarget): boolean {
+  return target instanceof HTMLInputElement && target.type === 'radio'
+}
+
+function isTextField(target: EventTarget): boolean {
+  return target instanceof HTMLElement && target.closest('textarea, input:not([type=radio])') !== null
+}

@@ -1,0 +1,139 @@
+import { Stack, Text, Title } from '@mantine/core'
+import { IconFileUpload } from '@tabler/icons-react'
+import { getRouteApi } from '@tanstack/react-router'
+import { api } from '../../api/client.ts'
+import { CURSOR_PAGES, useCursorList } from '../../list/cursor-list.ts'
+import { type Column, DataList } from '../../list/data-list.tsx'
+import { ChoiceFilter, Filters } from '../../list/filters.tsx'
+import { RepositoryFilter } from '../../list/repository-filter.tsx'
+import { StatusBadge } from '../../page/badges.tsx'
+import { Link } from '../../page/link.tsx'
+import { formatCount } from '../../page/numbers.ts'
+import { Empty } from '../../page/states.tsx'
+import { Time } from '../../page/time.tsx'
+import { DownloadIcon } from './download-button.tsx'
+import type { SecurityUpload } from './upload-item.ts'
+import { FORMAT_NAMES, ORIGIN_NAMES, STATUS_NAMES, UPLOAD_STATUSES } from './upload-words.ts'
+
+const route = getRouteApi('/signed-in/orgs/$org/security/uploads')
+const PATH = '/app/api/orgs/{org}/security/uploads'
+
+/** All uploads of the organization, from people, API keys and CI jobs. */
+export function UploadList({ org }: { org: string }) {
+  const { status, repository } = route.useSearch()
+  const navigate = route.useNavigate()
+  const init = { params: { path: { org }, query: { status, repository, limit: 50 } } }
+  const list = useCursorList(api.useInfiniteQuery('get', PATH, init, CURSOR_PAGES), ['get', PATH, init])
+  const filter = (changes: { status?: typeof status; repository?: string | undefined }) =>
+    void navigate({ search: (before) => ({ ...before, ...changes }), replace: true })
+  const isFiltered = status !== undefined || repository !== undefined
+  return (
+    <Stack gap="sm" component="section" aria-labelledby="all-uploads">
+      <Title order={2} id="all-uploads">
+        All uploads
+      </Title>
+      <Filters isFiltered={isFiltered} onClear={() => filter({ status: undefined, repository: undefined })}>
+        <ChoiceFilter
+          label="Status"
+          value={status}
+          options={UPLOAD_STATUSES.map((value) => ({ value, label: STATUS_NAMES[value] }))}
+          onChange={(value) => filter({ status: value })}
+        />
+        <RepositoryFilter
+          label="Reports about"
+          value={repository}
+          onChange={(value) => filter({ repository: value })}
+        />
+      </Filters>
+      <DataList
+        of="uploads"
+        list={list}
+        columns={columnsOf(org)}
+        rowKey={({ id }) => id}
+        onOpen={({ id }) => void navigate({ to: '/orgs/$org/security/uploads/$id', params: { org, id } })}
+        empty={
+          isFiltered ? (
+            <Empty icon={IconFileUpload} title="No uploads match the filters">
+              Clear the filters to see all uploads.
+            </Empty>
+          ) : (
+            <Empty icon={IconFileUpload} title="No uploads">
+              Drag the reports of a scanner onto this page, or send them from CI with the Shiplock action or the
+              <code> shiplock upload</code> command.
+            </Empty>
+          )
+        }
+      />
+    </Stack>
+  )
+}
+
+function columnsOf(org: string): Column<SecurityUpload>[] {
+  return [
+    { key: 'status', header: 'Status', width: '7rem', cell: ({ status }) => <StatusBadge status={status} /> },
+    {
+      key: 'report',
+      header: 'Report',
+      width: 'minmax(0, 3fr)',
+      cell: ({ id, filename, format, repository, git_ref }) => (
+        <Stack gap={0}>
+          <Link to="/orgs/$org/security/uploads/$id" params={{ org, id }} fw={500} size="sm" truncate>
+            <bdi>{filename}</bdi>
+          </Link>
+          <Text size="xs" c="dimmed" truncate>
+            {[format && FORMAT_NAMES[format], repository, git_ref?.replace(/^refs\/heads\//, '')]
+              .filter(Boolean)
+              .join(' · ')}
+          </Text>
+        </Stack>
+      ),
+    },
+    { key: 'findings', header: 'Findings', width: '5.5rem', from: 'md', align: 'end', cell: findings },
+    { key: 'new', header: 'New', width: '4.5rem', from: 'md', align: 'end', cell: (row) => whenRead(row, 'created') },
+    {
+      key: 'fixed',
+      header: 'Fixed',
+      width: '4.5rem',
+      from: 'lg',
+      align: 'end',
+      cell: (row) => whenRead(row, 'resolved'),
+    },
+    {
+      key: 'by',
+      header: 'By',
+      width: 'minmax(0, 1fr)',
+      from: 'md',
+      cell: ({ created_by, origin }) => (
+        <Text size="sm" truncate>
+          <bdi>{created_by?.name ?? ORIGIN_NAMES[origin]}</bdi>
+        </Text>
+      ),
+    },
+    {
+      key: 'created',
+      header: 'Created',
+      width: '7.5rem',
+      align: 'end',
+      cell: ({ created_at }) => <Time at={created_at} />,
+    },
+    {
+      key: 'download',
+      header: 'File',
+      width: '2.5rem',
+      from: 'md',
+      cell: (row) => <Download org={org} upload={row} />,
+    },
+  ]
+}
+
+function findings({ counts, status }: SecurityUpload) {
+  return status === 'failed' || status === 'pending' ? '—' : formatCount(counts.findings)
+}
+
+function whenRead({ counts, status }: SecurityUpload, field: 'created' | 'resolved') {
+  return status === 'finished' ? formatCount(counts[field]) : '—'
+}
+
+function Download({ org, upload }: { org: string; upload: SecurityUpload }) {
+  return upload.status === 'failed' || upload.status === 'pending' ? null : <DownloadIcon org={org} upload={upload} />
+}

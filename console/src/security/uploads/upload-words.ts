@@ -1,0 +1,37 @@
+import type { Format, Provider, SecurityUpload } from './upload-item.ts'
+
+export const UPLOAD_STATUSES = ['pending', 'queued', 'parsing', 'finished', 'failed'] as const satisfies Status[]
+type Status = SecurityUpload['status']
+
+export const STATUS_NAMES: Record<Status, string> = {
+  pending: 'Pending',
+  queued: 'Queued',
+  parsing: 'Reading',
+  finished: 'Finished',
+  failed: 'Failed',
+}
+
+export const FORMATS = ['sarif', 'cyclonedx', 'spdx', 'openvex', 'csaf'] as const satisfies Format[]
+
+export const FORMAT_NAMES: Record<Format, string> = {
+  sarif: 'SARIF',
+  cyclonedx: 'CycloneDX',
+  spdx: 'SPDX',
+  openvex: 'OpenVEX',
+  csaf: 'CSAF',
+}
+
+export const PROVIDERS = ['github', 'gitlab', 'bitbucket', 'azure'] as const satisfies Provider[]
+
+export const PROVIDER_NAMES: Record<Provider, string> = {
+  github: 'GitHub',
+  gitlab: 'GitLab',
+  bitbucket: 'Bitbucket',
+  azure: 'Azure DevOps',
+}
+
+export const ORIGIN_NAMES: Record<SecurityUpload['origin'], string> = {
+  ui: 'Console',
+  api: 'API',
+  report: 'CI report',
+}

@@ -1,0 +1,95 @@
+import type { operations } from '../../api/schema.ts'
+
+type Page = operations['listAuditLog']['responses'][200]['content']['application/json']
+export type AuditEntry = Page['data'][number]
+export type PrincipalType = AuditEntry['principal']['type']
+
+export const PRINCIPAL_TYPES = [
+  'user',
+  'api_key',
+  'policy',
+  'system',
+  'command_line',
+] as const satisfies PrincipalType[]
+
+export const PRINCIPAL_NAMES: Record<PrincipalType, string> = {
+  user: 'Person',
+  api_key: 'API key',
+  policy: 'Policy',
+  system: 'Shiplock',
+  command_line: 'Command line',
+}
+
+/** The verbs of the actions by the objects that they are about (docs/audit-log.md). */
+const VERBS: Record<string, string[]> = {
+  account: ['join_by_sso', 'rename', 'reset'],
+  api_key: ['create', 'revoke'],
+  alert: ['dismiss', 'reopen'],
+  audit_log: ['export'],
+  chain: ['acknowledge'],
+  code_host: ['set_up'],
+  connection: ['create', 'sync', 'remove'],
+  delivery: ['replay'],
+  deployment: ['approve', 'reject', 'override', 'bypass', 'cancel'],
+  gate: ['create', 'change', 'delete'],
+  invitation: ['create', 'resend', 'revoke', 'accept'],
+  issue: ['split', 'merge'],
+  member: ['change_role', 'disable', 'enable', 'remove', 'join_by_sso'],
+  oidc_trust: ['create', 'revoke'],
+  organization: ['set_up', 'rename'],
+  passkey: ['add', 'rename', 'remove'],
+  password: ['change'],
+  policy: ['apply', 'remove'],
+  provider_account: ['set', 'remove'],
+  recovery_codes: ['create'],
+  role: ['create', 'update', 'delete'],
+  security_upload: ['create'],
+  session: ['start', 'confirm', 'end', 'revoke'],
+  single_sign_on: ['configure', 'connect', 'remove'],
+  totp: ['enable', 'disable'],
+  triage: ['dismiss', 'reopen', 'undo'],
+}
+
+/** The actions to choose from. The server filters by others, too. */
+export const ACTIONS = Object.entries(VERBS).flatMap(([object, verbs]) => verbs.map((verb) => `${object}.${verb}`))
+
+export const OBJECT_TYPES = [
+  ...['api_key', 'code_host', 'connection', 'delivery', 'deployment', 'finding', 'gate', 'invitation', 'issue'],
+  ...['member', 'oidc_trust', 'organization', 'policy', 'role', 'security_upload', 'session', 'single_sign_on'],
+  ...['triage', 'user'],
+]
+
+const NAMES: Record<string, string> = {
+  api_key: 'API key',
+  oidc_trust: 'OIDC trust',
+  totp: 'Authenticator app',
+  single_sign_on: 'Single sign-on',
+}
+const PAST: Record<string, string> = {
+  apply: 'applied',
+  join_by_sso: 'joined by single sign-on',
+  set_up: 'set up',
+  override: 'overridden',
+  split: 'split',
+  change_role: 'role changed',
+  reset: 'reset',
+  set: 'set',
+  sync: 'synchronized',
+  cancel: 'cancelled',
+  undo: 'undone',
+  resend: 'sent again',
+  bypass: 'bypassed',
+}
+
+/** `api_key.create` is "API key created". */
+export function describeAction(action: string): string {
+  const [object = '', verb = ''] = action.split('.')
+  const past = PAST[verb] ?? verb.replaceAll('_', ' ').replace(/e?$/, 'ed')
+  return `${nameOf(object)} ${past}`
+}
+
+/** `api_key` is "API key", `security_upload` "Security upload". */
+export function nameOf(type: string): string {
+  const words = type.replaceAll('_', ' ')
+  return NAMES[type] ?? words.charAt(0).toUpperCase() + words.slice(1)
+}

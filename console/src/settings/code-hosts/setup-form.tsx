@@ -1,0 +1,56 @@
+import { Alert, Checkbox, List, TextInput } from '@mantine/core'
+import { IconAlertTriangle } from '@tabler/icons-react'
+import { ApiFormView } from '../../actions/api-form.tsx'
+import { useApiForm } from '../../actions/use-api-form.ts'
+import { client } from '../../api/client.ts'
+import { useOrganization } from '../../api/session.ts'
+import { SETUP_PATH } from './connection.ts'
+
+/** Starts the setup, and leaves for GitHub. */
+export function SetupForm({ onCancel }: { onCancel: () => void }) {
+  const { slug: org } = useOrganization()
+  const setup = useApiForm({
+    initialValues: { organization: '', read_only_alerts: false, public: false },
+    send: async ({ organization, ...options }) => {
+      const owner = organization.trim()
+      const body = { provider: 'github' as const, ...options, ...(owner && { organization: owner }) }
+      const { data } = await client.POST(SETUP_PATH, { params: { path: { org } }, body })
+      if (data) location.assign(data.data.url)
+    },
+  })
+  const { getInputProps } = setup.form
+  return (
+    <ApiFormView form={setup} submitLabel="Continue to GitHub" onCancel={onCancel}>
+      <List type="ordered" size="sm" spacing={4}>
+        <List.Item>GitHub shows the name of your new App. Everything else is filled in: create it.</List.Item>
+        <List.Item>Choose the repositories, and install the App.</List.Item>
+        <List.Item>Back here, connect the installation.</List.Item>
+      </List>
+      <TextInput
+        label="Organization on GitHub"
+        description="Its login. It will own the App. Empty: your own account."
+        placeholder="acme"
+        autoComplete="off"
+        maxLength={100}
+        data-autofocus
+        {...getInputProps('organization')}
+      />
+      <Checkbox
+        label="Read alerts only"
+        description="A dismissal in Shiplock then does not dismiss the alert on GitHub."
+        {...getInputProps('read_only_alerts', { type: 'checkbox' })}
+      />
+      <Checkbox
+        label="Other accounts may install the App"
+        description="Needed to connect several organizations of GitHub."
+        {...getInputProps('public', { type: 'checkbox' })}
+      />
+      {location.protocol === 'http:' && (
+        <Alert color="yellow" variant="light" icon={<IconAlertTriangle />} title="GitHub may not reach this server">
+          GitHub sends events to the address of this server. It needs an https address that GitHub can reach
+          (SHIPLOCK_BASE_URL).
+        </Alert>
+      )}
+    </ApiFormView>
+  )
+}

@@ -1,0 +1,102 @@
+import { Box, NativeSelect, NavLink, Stack, Text, Tooltip } from '@mantine/core'
+import { IconLock } from '@tabler/icons-react'
+import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router'
+import { type Organization, useOrganization } from '../../api/session.ts'
+import { Page } from '../../page/page.tsx'
+import { PERMISSION_NAMES } from '../../page/permission-names.ts'
+import { Forbidden } from '../../page/states.tsx'
+import classes from './settings-layout.module.css'
+import { SETTINGS, type SettingsSection } from './settings-sections.ts'
+
+type MenuProps = { organization: Organization; current: SettingsSection | undefined }
+
+/** The frame of the settings: their menu beside the page, or above it on a narrow screen. */
+export function SettingsLayout() {
+  const organization = useOrganization()
+  const path = useRouterState({ select: ({ location }) => location.pathname })
+  const [, part] = path.slice(`/orgs/${organization.slug}/`.length).split('/')
+  const current = SETTINGS.flatMap(({ sections }) => sections).find((section) => section.path === part)
+  return (
+    <Box className={classes.layout}>
+      <SideMenu organization={organization} current={current} />
+      <SelectMenu organization={organization} current={current} />
+      <Box className={classes.content}>
+        {current === undefined || organization.permissions.includes(current.permission) ? (
+          <Outlet />
+        ) : (
+          <Page title={current.label}>
+            <Forbidden permission={current.permission} />
+          </Page>
+        )}
+      </Box>
+    </Box>
+  )
+}
+
+function SideMenu({ organization, current }: MenuProps) {
+  return (
+    <Stack component="nav" aria-label="Settings" gap="md" className={classes.side}>
+      {SETTINGS.map(({ title, sections }) => (
+        <Stack key={title} gap={2}>
+          <Text size="xs" c="dimmed" fw={500} px="xs">
+            {title}
+          </Text>
+          {sections.map((section) => (
+            <SectionLink
+              key={section.path}
+              section={section}
+              organization={organization}
+              isCurrent={section === current}
+            />
+          ))}
+        </Stack>
+      ))}
+    </Stack>
+  )
+}
+
+type SectionLinkProps = { section: SettingsSection; organization: Organization; isCurrent: boolean }
+
+/** Somebody without the permission sees a lock, and the reason on the page behind the link. */
+function SectionLink({ section, organization, isCurrent }: SectionLinkProps) {
+  const { label, path, icon: Icon, permission } = section
+  const isLocked = !organization.permissions.includes(permission)
+  const reason = `Needs the permission “${PERMISSION_NAMES[permission]}”`
+  return (
+    <Tooltip label={reason} disabled={!isLocked} position="right">
+      <NavLink
+        renderRoot={(props) => (
+          <Link to={`/orgs/$org/settings/${path}`} params={{ org: organization.slug }} {...props} />
+        )}
+        label={label}
+        leftSection={<Icon size={16} aria-hidden />}
+        rightSection={isLocked && <IconLock size={14} role="img" aria-label={reason} />}
+        active={isCurrent}
+        aria-current={isCurrent ? 'page' : undefined}
+        className={classes.item}
+        c={isLocked ? 'dimmed' : undefined}
+      />
+    </Tooltip>
+  )
+}
+
+function SelectMenu({ organization, current }: MenuProps) {
+  const navigate = useNavigate()
+  const open = (path: string) =>
+    void navigate({ to: `/orgs/$org/settings/${path}`, params: { org: organization.slug } })
+  return (
+    <NativeSelect
+      className={classes.select}
+      label="Settings"
+      value={current?.path ?? ''}
+      onChange={({ currentTarget }) => open(currentTarget.value)}
+      data={SETTINGS.map(({ title, sections }) => ({
+        group: title,
+        items: sections.map(({ label, path, permission }) => ({
+          value: path,
+          label: organization.permissions.includes(permission) ? label : `${label} (no permission)`,
+        })),
+      }))}
+    />
+  )
+}

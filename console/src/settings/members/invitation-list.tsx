@@ -1,0 +1,110 @@
+import { Button, Group, Stack, Text } from '@mantine/core'
+import { IconMail } from '@tabler/icons-react'
+import { ConfirmForm } from '../../actions/confirm-form.tsx'
+import { Dialog, useDialog } from '../../actions/dialog.tsx'
+import { notifyDone, notifyFailed } from '../../actions/notify.tsx'
+import { api, client } from '../../api/client.ts'
+import { useOrganization } from '../../api/session.ts'
+import { useRefresh } from '../../api/use-refresh.ts'
+import { type Column, DataList } from '../../list/data-list.tsx'
+import { wholeList } from '../../list/whole-list.ts'
+import { Empty } from '../../page/states.tsx'
+import { Time } from '../../page/time.tsx'
+import type { NewInvitation } from './shown-invitation.tsx'
+
+const PATH = '/app/api/orgs/{org}/invitations'
+
+type Invitation = Omit<NewInvitation, 'link' | 'mail'>
+type InvitationListProps = { onInvite: () => void; onResent: (invitation: NewInvitation) => void }
+
+/** The invitations that nobody has accepted yet. */
+export function InvitationList({ onInvite, onResent }: InvitationListProps) {
+  const { slug: org } = useOrganization()
+  const refresh = useRefresh()
+  const query = api.useQuery('get', PATH, { params: { path: { org } } })
+  const revocation = useDialog<Invitation>()
+  const resend = async ({ id, email }: Invitation) => {
+    try {
+      const { data } = await client.POST(`${PATH}/{id}/resend`, { params: { path: { org, id } } })
+      if (data) onResent(data.data)
+      await refresh(PATH)
+    } catch (error) {
+      notifyFailed(`The invitation of ${email} could not be sent again`, error)
+    }
+  }
+  const revoke = async ({ id, email }: Invitation) => {
+    await client.DELETE(`${PATH}/{id}`, { params: { path: { org, id } } })
+    notifyDone(`Revoked the invitation of ${email}.`)
+    await refresh(PATH)
+  }
+  return (
+    <>
+      <DataList
+        of="invitations"
+        list={wholeList(query, () => true)}
+        columns={columnsOf(resend, revocation.open)}
+        rowKey={({ id }) => id}
+        empty={
+          <Empty icon={IconMail} title="No open invitations" actions={<Button onClick={onInvite}>Invite</Button>}>
+            Invitations are listed here until somebody accepts them.
+          </Empty>
+        }
+      />
+      <Dialog dialog={revocation} title="Revoke invitation">
+        {(invitation) => (
+          <ConfirmForm confirmLabel="Revoke invitation" send={() => revoke(invitation)} onClose={revocation.close}>
+            The link that <strong>{invitation.email}</strong> has will no longer work. You can invite them again.
+          </ConfirmForm>
+        )}
+      </Dialog>
+    </>
+  )
+}
+
+function columnsOf(onResend: (row: Invitation) => void, onRevoke: (row: Invitation) => void): Column<Invitation>[] {
+  return [
+    {
+      key: 'email',
+      header: 'Email',
+      width: 'minmax(0, 2fr)',
+      cell: ({ email, invited_by, created_at }) => (
+        <Stack gap={0}>
+          <Text size="sm" fw={500} lineClamp={1}>
+            {email}
+          </Text>
+          <Text size="xs" c="dimmed" component="div" lineClamp={1}>
+            Invited by {invited_by} · <Time at={created_at} />
+          </Text>
+        </Stack>
+      ),
+    },
+    { key: 'role', header: 'Role', width: 'minmax(0, 1fr)', cell: ({ role_name }) => role_name },
+    {
+      key: 'expires',
+      header: 'Link',
+      width: '10rem',
+      cell: ({ expired, expires_at }) => (
+        <Text size="sm" component="div">
+          {expired ? 'Expired ' : 'Expires '}
+          <Time at={expires_at} />
+        </Text>
+      ),
+    },
+    {
+      key: 'actions',
+      header: 'Actions',
+      width: '11rem',
+      align: 'end',
+      cell: (row) => (
+        <Group gap="xs" justify="flex-end" wrap="nowrap">
+          <Button size="xs" variant="default" onClick={() => onResend(row)} aria-label={`Resend to ${row.email}`}>
+            Resend
+          </Button>
+          <Button size="xs" variant="default" onClick={() => onRevoke(row)} aria-label={`Revoke ${row.email}`}>
+            Revoke
+          </Button>
+        </Group>
+      ),
+    },
+  ]
+}

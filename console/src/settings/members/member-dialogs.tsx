@@ -1,0 +1,78 @@
+import { ConfirmForm } from '../../actions/confirm-form.tsx'
+import { Dialog, useDialog } from '../../actions/dialog.tsx'
+import { notifyDone, notifyFailed } from '../../actions/notify.tsx'
+import { client } from '../../api/client.ts'
+import { useOrganization } from '../../api/session.ts'
+import { useRefresh } from '../../api/use-refresh.ts'
+import { ChangeRoleForm } from './change-role-form.tsx'
+import { MEMBER_PATH, MEMBERS_PATH, type Member } from './member.ts'
+import { ProviderAccountForm } from './provider-account-form.tsx'
+
+/** What can be done with a member. */
+export function useMemberDialogs() {
+  const { slug: org } = useOrganization()
+  const refresh = useRefresh()
+  const setEnabled = async ({ user_id, name }: Member, isEnabled: boolean) => {
+    const params = { path: { org, user_id } }
+    if (isEnabled) await client.POST(`${MEMBER_PATH}/enable`, { params })
+    else await client.POST(`${MEMBER_PATH}/disable`, { params })
+    await refresh(MEMBERS_PATH)
+    return name
+  }
+  const enable = async (member: Member) => {
+    try {
+      notifyDone(`${await setEnabled(member, true)} has access again.`)
+    } catch (error) {
+      notifyFailed(`${member.name} could not be enabled`, error)
+    }
+  }
+  const dialogs = {
+    role: useDialog<Member>(),
+    account: useDialog<Member>(),
+    disable: useDialog<Member>(),
+    remove: useDialog<Member>(),
+  }
+  return {
+    ...dialogs,
+    enable,
+    sendDisable: async (member: Member) => {
+      await setEnabled(member, false)
+      notifyDone(`${member.name} is disabled.`, () => void enable(member))
+    },
+    sendRemove: async ({ user_id, name }: Member) => {
+      await client.DELETE(MEMBER_PATH, { params: { path: { org, user_id } } })
+      notifyDone(`Removed ${name}.`)
+      await refresh(MEMBERS_PATH)
+    },
+  }
+}
+
+export function MemberDialogs({ dialogs }: { dialogs: ReturnType<typeof useMemberDialogs> }) {
+  const { role, account, disable, remove, sendDisable, sendRemove } = dialogs
+  return (
+    <>
+      <Dialog dialog={role} title={`Change the role of ${role.subject?.name}`}>
+        {(member) => <ChangeRoleForm member={member} onClose={role.close} />}
+      </Dialog>
+      <Dialog dialog={account} title={`GitHub account of ${account.subject?.name}`}>
+        {(member) => <ProviderAccountForm member={member} onClose={account.close} />}
+      </Dialog>
+      <Dialog dialog={disable} title={`Disable ${disable.subject?.name}`}>
+        {(member) => (
+          <ConfirmForm confirmLabel="Disable member" send={() => sendDisable(member)} onClose={disable.close}>
+            {member.name} loses access to this organization at once, in every browser. The role is kept, and you can
+            enable them again. API keys that they created keep working.
+          </ConfirmForm>
+        )}
+      </Dialog>
+      <Dialog dialog={remove} title={`Remove ${remove.subject?.name}`}>
+        {(member) => (
+          <ConfirmForm confirmLabel="Remove member" send={() => sendRemove(member)} onClose={remove.close}>
+            {member.name} loses access to this organization at once. What they did stays in the records, and API keys
+            that they created keep working. To come back, they need a new invitation.
+          </ConfirmForm>
+        )}
+      </Dialog>
+    </>
+  )
+}

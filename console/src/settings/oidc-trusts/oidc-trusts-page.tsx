@@ -1,0 +1,102 @@
+import { Button } from '@mantine/core'
+import { IconFingerprint, IconPlus } from '@tabler/icons-react'
+import { getRouteApi } from '@tanstack/react-router'
+import { ConfirmForm } from '../../actions/confirm-form.tsx'
+import { Dialog, useDialog } from '../../actions/dialog.tsx'
+import { notifyDone } from '../../actions/notify.tsx'
+import { api, client, type Schema } from '../../api/client.ts'
+import { useOrganization } from '../../api/session.ts'
+import { useRefresh } from '../../api/use-refresh.ts'
+import { DataList } from '../../list/data-list.tsx'
+import { ChoiceFilter, Filters } from '../../list/filters.tsx'
+import { wholeList } from '../../list/whole-list.ts'
+import { Page } from '../../page/page.tsx'
+import { Empty } from '../../page/states.tsx'
+import { CREDENTIAL_STATE_OPTIONS } from '../credentials/credential-badge.tsx'
+import { credentialState } from '../credentials/credential-state.ts'
+import { CreateTrustForm, TRUSTS_PATH } from './create-trust-form.tsx'
+import { TokenTest } from './token-test.tsx'
+import { trustColumns } from './trust-columns.tsx'
+
+const route = getRouteApi('/signed-in/orgs/$org/settings/oidc-trusts')
+
+type Trust = Schema<'OidcTrust'>
+
+/** Whose CI jobs may report without a stored secret. */
+export function OidcTrustsPage() {
+  const { slug: org } = useOrganization()
+  const { state } = route.useSearch()
+  const navigate = route.useNavigate()
+  const query = api.useQuery('get', TRUSTS_PATH, { params: { path: { org } } })
+  const creation = useDialog<true>()
+  const testing = useDialog<true>()
+  const revocation = useDialog<Trust>()
+  const createButton = (
+    <Button leftSection={<IconPlus size={16} />} onClick={() => creation.open(true)}>
+      Create OIDC trust
+    </Button>
+  )
+  return (
+    <Page
+      title="OIDC trusts"
+      description="CI jobs identify themselves with the token of their CI system. There is no secret to store or to rotate."
+      actions={
+        <>
+          <Button variant="default" onClick={() => testing.open(true)}>
+            Test a token
+          </Button>
+          {createButton}
+        </>
+      }
+    >
+      <Filters isFiltered={state !== undefined} onClear={() => void navigate({ search: {} })}>
+        <ChoiceFilter
+          label="State"
+          value={state}
+          options={CREDENTIAL_STATE_OPTIONS}
+          onChange={(chosen) => void navigate({ search: { state: chosen }, replace: true })}
+        />
+      </Filters>
+      <DataList
+        of="OIDC trusts"
+        list={wholeList(query, (trust) => state === undefined || credentialState(trust) === state)}
+        columns={trustColumns(revocation.open)}
+        rowKey={({ id }) => id}
+        empty={
+          state === undefined ? (
+            <Empty icon={IconFingerprint} title="No OIDC trusts" actions={createButton}>
+              Create a trust for a repository, and its jobs report runs and scans without a key.
+            </Empty>
+          ) : (
+            <Empty icon={IconFingerprint} title="No trust has this state" />
+          )
+        }
+      />
+      <Dialog dialog={creation} title="Create OIDC trust" size="lg" closeOnClickOutside={false}>
+        {() => <CreateTrustForm onClose={creation.close} />}
+      </Dialog>
+      <Dialog dialog={testing} title="Test a token" size="xl">
+        {() => <TokenTest onClose={testing.close} />}
+      </Dialog>
+      <Dialog dialog={revocation} title="Revoke OIDC trust">
+        {(trust) => <RevokeTrust trust={trust} onClose={revocation.close} />}
+      </Dialog>
+    </Page>
+  )
+}
+
+function RevokeTrust({ trust: { id, name }, onClose }: { trust: Trust; onClose: () => void }) {
+  const { slug: org } = useOrganization()
+  const refresh = useRefresh()
+  const revoke = async (body: { reason: string | null }) => {
+    await client.POST(`${TRUSTS_PATH}/{id}/revoke`, { params: { path: { org, id } }, body })
+    notifyDone(`Revoked the trust ${name}.`)
+    await refresh(TRUSTS_PATH)
+  }
+  return (
+    <ConfirmForm confirmLabel="Revoke trust" asksReason send={revoke} onClose={onClose}>
+      Jobs that <strong>{name}</strong> lets in can no longer report, unless another trust lets them in. A revoked trust
+      cannot be used again; you can create the same anew.
+    </ConfirmForm>
+  )
+}

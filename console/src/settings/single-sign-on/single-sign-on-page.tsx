@@ -1,0 +1,78 @@
+import { Button, Stack, Text } from '@mantine/core'
+import { ConfirmForm } from '../../actions/confirm-form.tsx'
+import { Dialog, useDialog } from '../../actions/dialog.tsx'
+import { notifyDone } from '../../actions/notify.tsx'
+import { asApiError } from '../../api/api-error.ts'
+import { api, client } from '../../api/client.ts'
+import { useOrganization } from '../../api/session.ts'
+import { useRefresh } from '../../api/use-refresh.ts'
+import { CopyField } from '../../page/copy-field.tsx'
+import { Page } from '../../page/page.tsx'
+import { QueryView } from '../../page/query-view.tsx'
+import { SSO_PATH } from './provider-settings.ts'
+import { SsoForm } from './sso-form.tsx'
+import { SsoTest } from './sso-test.tsx'
+
+/** The organization's own OpenID provider. */
+export function SingleSignOnPage() {
+  const { slug: org } = useOrganization()
+  const query = api.useQuery('get', SSO_PATH, { params: { path: { org } } })
+  const removal = useDialog<true>()
+  const isMissing = query.data === undefined && asApiError(query.error)?.code === 'not_found'
+  const callback = query.data?.data.callback_url ?? `${location.origin}/app/api/sso/callback`
+  return (
+    <Page
+      title="Single sign-on"
+      description="Members sign in with the OpenID Connect provider of the organization, such as Entra ID, Okta, Keycloak or Google."
+      actions={
+        query.data && (
+          <Button variant="default" onClick={() => removal.open(true)}>
+            Remove single sign-on
+          </Button>
+        )
+      }
+    >
+      <Stack maw={640} gap="xl">
+        <CopyField
+          label="Callback address"
+          description="Register it at the provider as the redirect URI of a confidential web client."
+          value={callback}
+        />
+        {isMissing ? (
+          <>
+            <Text size="sm">Single sign-on is not set up. Members sign in with a passkey or a password.</Text>
+            <SsoForm settings={null} />
+          </>
+        ) : (
+          <QueryView query={query} of="settings">
+            {({ data }) => (
+              <>
+                <SsoTest />
+                <SsoForm settings={data} key={data.updated_at} />
+              </>
+            )}
+          </QueryView>
+        )}
+      </Stack>
+      <Dialog dialog={removal} title="Remove single sign-on">
+        {() => <RemoveSso onClose={removal.close} />}
+      </Dialog>
+    </Page>
+  )
+}
+
+function RemoveSso({ onClose }: { onClose: () => void }) {
+  const { slug: org } = useOrganization()
+  const refresh = useRefresh()
+  const remove = async () => {
+    await client.DELETE(SSO_PATH, { params: { path: { org } } })
+    notifyDone('Removed single sign-on.')
+    await refresh(SSO_PATH)
+  }
+  return (
+    <ConfirmForm confirmLabel="Remove" phrase={org} send={remove} onClose={onClose}>
+      Sessions that the provider started end at once. Members without a passkey or a password can no longer sign in. The
+      client secret is deleted: to set it up again, you need it from the provider.
+    </ConfirmForm>
+  )
+}

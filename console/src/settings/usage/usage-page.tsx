@@ -1,0 +1,121 @@
+import { Group, List, Paper, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core'
+import { IconCircleCheck, IconCircleMinus } from '@tabler/icons-react'
+import { api } from '../../api/client.ts'
+import { useOrganization } from '../../api/session.ts'
+import { formatCount, formatSize } from '../../page/numbers.ts'
+import { Page } from '../../page/page.tsx'
+import { QueryView } from '../../page/query-view.tsx'
+import type { Usage } from './usage.ts'
+import { UsageBar } from './usage-bar.tsx'
+
+type Feature = Usage['features'][number]
+
+const FEATURES: Record<Feature, string> = {
+  api_access: 'API access',
+  security_uploads: 'Security uploads',
+  unique_issues: 'Unique issues',
+  signed_statements: 'Signed statements',
+}
+
+/** What the plan of the organization includes, and what is used of it. */
+export function UsagePage() {
+  const { slug: org } = useOrganization()
+  const query = api.useQuery('get', '/app/api/orgs/{org}/usage', { params: { path: { org } } })
+  return (
+    <Page title="Plan and usage" description="What the plan of your organization includes, and what is used of it.">
+      <QueryView query={query} of="usage">
+        {({ data: usage }) => (
+          <Stack gap="xl">
+            <SimpleGrid cols={{ base: 1, md: 2 }}>
+              {usage.limits.map((limit) => (
+                <UsageBar key={limit.name} limit={limit} />
+              ))}
+            </SimpleGrid>
+            <Plan usage={usage} />
+            <Maximums maximums={usage.maximums} />
+          </Stack>
+        )}
+      </QueryView>
+    </Page>
+  )
+}
+
+function Plan({ usage: { plan, features, retention_days } }: { usage: Usage }) {
+  return (
+    <Paper p="md" component="section" aria-labelledby="plan">
+      <Stack gap="sm">
+        <Group justify="space-between">
+          <Title order={2} id="plan">
+            {plan.slice(0, 1).toUpperCase()}
+            {plan.slice(1)} plan
+          </Title>
+          <Text size="sm" c="dimmed">
+            Data is kept for {formatCount(retention_days)} days.
+          </Text>
+        </Group>
+        <List listStyleType="none" spacing={4} size="sm">
+          {(Object.keys(FEATURES) as Feature[]).map((feature) => (
+            <FeatureLine key={feature} name={FEATURES[feature]} isIncluded={features.includes(feature)} />
+          ))}
+        </List>
+        <Text size="sm" c="dimmed">
+          The operator of this server changes the plan of an organization.
+        </Text>
+      </Stack>
+    </Paper>
+  )
+}
+
+function FeatureLine({ name, isIncluded }: { name: string; isIncluded: boolean }) {
+  const Icon = isIncluded ? IconCircleCheck : IconCircleMinus
+  return (
+    <List.Item>
+      <Group gap={6} wrap="nowrap">
+        <Icon size={16} aria-hidden color={`var(--shiplock-${isIncluded ? 'success' : 'neutral'})`} />
+        <Text span size="sm" c={isIncluded ? undefined : 'dimmed'}>
+          {name}: {isIncluded ? 'included' : 'not included'}
+        </Text>
+      </Group>
+    </List.Item>
+  )
+}
+
+function Maximums({ maximums }: { maximums: Usage['maximums'] }) {
+  const rows: [label: string, value: string, what: string][] = [
+    ['Security report', formatSize(maximums.security_report_bytes), 'A larger report is refused.'],
+    [
+      'Security uploads of one commit',
+      formatCount(maximums.security_uploads_per_commit),
+      'Further uploads of the commit are refused.',
+    ],
+    ['Artifact', formatSize(maximums.artifact_bytes), 'A larger file is skipped.'],
+    ['Artifacts of one run', formatSize(maximums.artifact_bytes_per_run), 'Further files of the run are skipped.'],
+  ]
+  return (
+    <Stack gap="sm" component="section" aria-labelledby="maximums">
+      <Title order={2} id="maximums">
+        Limits of a single object
+      </Title>
+      <Table.ScrollContainer minWidth={300} type="native">
+        <Table aria-labelledby="maximums">
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>Object</Table.Th>
+              <Table.Th>Maximum</Table.Th>
+              <Table.Th>At the limit</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {rows.map(([label, value, what]) => (
+              <Table.Tr key={label}>
+                <Table.Td>{label}</Table.Td>
+                <Table.Td style={{ whiteSpace: 'nowrap' }}>{value}</Table.Td>
+                <Table.Td c="dimmed">{what}</Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </Table.ScrollContainer>
+    </Stack>
+  )
+}

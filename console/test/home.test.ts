@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { createRun, patchRun } from '../../server/test/support/ci-runs.ts'
+import { configureGate, openGate } from '../../server/test/support/gates.ts'
+import type { Person } from '../../server/test/support/people.ts'
+import { uploadReport } from '../../server/test/support/reports.ts'
+import { sarif, sarifResult } from '../../server/test/support/sarif.ts'
+import {
+  assertAccessible,
+  assertCount,
+  assertNoSidewaysScroll,
+  startTestConsole,
+  type TestConsole,
+} from './support/console.ts'
+import { storeMuch } from './support/stored-organization.ts'
+
+let shown: TestConsole
+let admin: Person
+let home: string
+
+before(async () => {
+  shown = await startTestConsole()
+  home = `/orgs/${shown.caller.slug}`
+  await storeMuch(shown, { findings: 3000, runs: 3000 })
+  await configureGate(shown.api, shown.caller, { environment: 'production' })
+  const run = await createRun(shown.api, shown.caller, { ref: 'main' })
+  await openGate(shown.api, shown.caller, { run_id: run.id })
+  const failed = await createRun(shown.api, shown.caller, {
+    external_run_id: 'failed',
+    ref: 'main',
+    pipeline_name: 'nightly',
+  })
+  await patchRun(shown.api, shown.caller, failed.id, { status: 'failure' })
+  admin = await shown.person()
+})
+after(() => shown?.close())
+
+const panel = (page: Page, name: string) => page.getByRole('region', { name, exact: true })
+
+for (const colorScheme of ['light', 'dark'] as const)
+  test(`Home shows what waits, what broke and what is urgent, with charts, ${colorScheme}`, async () => {
+    const page = await shown.open(admin, home, { colorScheme })
+    await panel(page, 'Waiting for you')
+      .getByRole('link', { name: /production/ })
+      .first()
+      .waitFor()
+    await panel(page, 'Broken').getByText('nightly').first().waitFor()
+    await panel(page, 'Critical and exploited').getByText('Critical').first().waitFor()
+    await page.getByRole('slider', { name: 'Open issues: day', exact: true }).waitFor()
+    assert.equal(await page.title(), 'Home · Shiplock')
+    await assertAccessible(page)
+    await page.setViewportSize({ width: 360, height: 740 })
+    await assertNoSidewaysScroll(page)
+    await page.context().close()
+  })
+
+test('the period is in the address, and survives a reload', async () => {
+  const page = await shown.open(admin, home)
+  await page.getByText('90 days', { exact: true }).click()
+  await page.waitForURL(/days=90/)
+  await page.reload()
+  assert.ok(await page.getByRole('radio', { name: '90 days' }).isChecked())
+  await page.goto(`${home}?days=12`)
+  assert.ok(await page.getByRole('radio', { name: '30 days' }).isChecked())
+  await page.context().close()
+})
+
+test('the values of a chart are read with the arrow keys and as a table', async () => {
+  const page = await shown.open(admin, `${home}?days=7`)
+  const chart = page.getByRole('figure', { name: 'Runs that succeed' })
+  const cursor = chart.getByRole('slider')
+  await cursor.press('End')
+  const last = await cursor.getAttribute('aria-valuetext')
+  assert.match(last ?? '', /Success \d+, Failed \d+, Other \d+/)
+  await cursor.press('ArrowLeft')
+  assert.notEqual(await cursor.getAttribute('aria-valuetext'), last)
+  assert.equal(await cursor.getAttribute('aria-valuenow'), '5')
+  await chart.getByRole('status').getByText('Success').waitFor()
+  await chart.getByRole('button', { name: 'Show as table' }).click()
+  await assertCount(chart.getByRole('row'), 8)
+  await assertAccessible(page)
+  await page.context().close()
+})
+
+test('a panel that cannot be loaded says so, and can be loaded again', async () => {
+  const page = await shown.open(admin, '/account')
+  await page.route('**/charts/delivery*', (route) => route.abort())
+  await page.goto(home)
+  const card = page.getByRole('region', { name: 'Time to restore' })
+  await card.getByText('could not be loaded').waitFor()
+  await page.unroute('**/charts/delivery*')
+  await card.getByRole('button', { name: 'Try again' }).click()
+  await card.getByRole('figure').waitFor()
+  await page.context().close()
+})
+
+test('a new organization gets first steps, which tick themselves', async () => {
+  const caller = await shown.api.caller()
+  const person = await shown.person({ orgId: caller.orgId, slug: caller.slug })
+  const page = await shown.open(person, `/orgs/${caller.slug}`)
+  const steps = panel(page, 'First steps')
+  await steps.getByRole('link', { name: 'Upload a report' }).waitFor()
+  await steps.getByRole('link', { name: 'Connect a code host' }).waitFor()
+  await assertAccessible(page)
+  await uploadReport(shown.api, caller, sarif([sarifResult('rule')]))
+  await page.reload()
+  await steps.getByRole('listitem').filter({ hasText: 'Upload a security report' }).getByLabel('Done').waitFor()
+  await createRun(shown.api, caller)
+  await page.reload()
+  await panel(page, 'Waiting for you').waitFor()
+  await assertCount(steps, 0)
+  await page.context().close()
+})

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { insertIssues } from '../../server/test/support/many-issues.ts'
+import { requestAs } from '../../server/test/support/people.ts'
+import { startTestConsole, type TestConsole } from './support/console.ts'
+
+const ROWS = 100_000
+const ROWS_PER_PAGE = 10_000
+const PATIENCE_MS = 90_000
+
+let shown: TestConsole
+
+before(async () => {
+  shown = await startTestConsole()
+})
+after(() => shown?.close())
+
+test('a list of 100,000 rows scrolls to its end with few elements on the page', async () => {
+  const { api, caller } = shown
+  await insertIssues(api, caller.orgId, 1000)
+  const reader = await shown.person({ role: 'viewer' })
+  const page = await shown.open(reader)
+  // The same issues of the server again and again, with other ids, in pages that grow the list quickly.
+  const { body } = await requestAs(api, reader, 'GET', '/security/issues?limit=1000')
+  let sent = 0
+  await page.route('**/security/issues?*', (route) => {
+    const data = Array.from({ length: ROWS_PER_PAGE }, (_, index) => ({
+      ...body.data[index % body.data.length],
+      id: `00000000-0000-7000-8000-${String(sent + index).padStart(12, '0')}`,
+    }))
+    sent += ROWS_PER_PAGE
+    return route.fulfill({ json: { data, next_cursor: sent < ROWS ? `after-${sent}` : null, meta: body.meta } })
+  })
+  await page.goto(`/orgs/${caller.slug}/security/issues`)
+  await page.getByRole('row').nth(3).waitFor()
+  const lastRow = page.locator(`[role=row][aria-rowindex="${ROWS + 1}"]`)
+  const deadline = performance.now() + PATIENCE_MS
+  while ((await lastRow.count()) === 0) {
+    assert.ok(performance.now() < deadline, 'the list does not end')
+    await page.evaluate('scrollTo(0, document.documentElement.scrollHeight)')
+  }
+  assert.equal(await page.getByRole('table').getAttribute('aria-rowcount'), String(ROWS + 1))
+  assert.ok((await page.getByRole('row').count()) < 60)
+})

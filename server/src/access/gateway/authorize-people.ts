@@ -1,0 +1,131 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { isSlug } from '../../organizations/create-organization.ts'
+import { planOf } from '../../organizations/plan.ts'
+import { MINUTE_MS } from '../../platform/clock.ts'
+import { ApiError, notFound } from '../../platform/http/errors.ts'
+import { RateLimiter } from '../../platform/http/rate-limit.ts'
+import type { Services } from '../../services.ts'
+import type { Actor } from '../actor.ts'
+import { BUILT_IN_ROLES } from '../roles/built-in-role.ts'
+import type { Permission } from '../roles/permission.ts'
+import { type FoundSession, findSession, type Membership, touchSession } from '../sessions/session.store.ts'
+import { FRESH_MS_MAX, hashSessionToken, isFresh, isLive, isSessionToken } from '../sessions/session.ts'
+import { readSessionCookie, type SessionCookie, sessionCookieOf } from '../sessions/session-cookie.ts'
+import { requireFeature } from './require-feature.ts'
+import { requireSameOrigin } from './same-origin.ts'
+
+/** The application's own API. Its routes of an organization start with `ORGANIZATION_PATH`. */
+export const APP_PATH = '/app/api'
+export const ORGANIZATION_PATH = `${APP_PATH}/orgs/:org`
+
+/** Responses are kept by no cache, and other sites can neither embed them nor guess their type. */
+const RESPONSE_HEADERS = {
+  'cache-control': 'no-store',
+  'cross-origin-resource-policy': 'same-origin',
+  'x-content-type-options': 'nosniff',
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /**
+     * Permission that a person needs for this route; of several, any one. On a route under /v1 it
+     * also opens the route to people, under `ORGANIZATION_PATH`.
+     */
+    permission?: Permission | readonly Permission[]
+    /** Open to every person who is signed in. For routes of no organization. */
+    signedIn?: true
+    /** Requires a sign-in of the last 15 minutes. */
+    fresh?: true
+  }
+  interface FastifyRequest {
+    /** Set on every route of people that is not public. */
+    session: FoundSession
+  }
+}
+
+/**
+ * Checks the session, the permission, the plan and the rate limit of every request to the
+ * application's API (console specification §1 to §3).
+ */
+export function registerPeople(app: FastifyInstance, services: Services): void {
+  const cookie = sessionCookieOf(services.config.baseUrl)
+  const { rateLimitPerMinute } = services.config
+  const limiter = rateLimitPerMinute > 0 ? new RateLimiter(rateLimitPerMinute) : null
+  app.addHook('onRoute', ({ url, method, config }) => {
+    if (!url.startsWith(APP_PATH) || config?.public || config?.signedIn) return
+    if (config?.permission && url.startsWith(ORGANIZATION_PATH)) return
+    throw new Error(`${method} ${url} declares no permission: write config: { permission }, { signedIn } or { public }`)
+  })
+  app.decorateRequest('session', null as unknown as FoundSession)
+  app.addHook('onRequest', async (request, reply) => {
+    if (!request.routeOptions.url?.startsWith(APP_PATH)) return
+    reply.headers(RESPONSE_HEADERS)
+    requireSameOrigin(request, services.config.baseUrl)
+    if (request.routeOptions.config.public) return
+    await admit(services, cookie, request)
+    limiter?.take(request.session.user_id, services.clock.now(), reply as FastifyReply)
+  })
+}
+
+async function admit(services: Services, cookie: SessionCookie, request: FastifyRequest): Promise<void> {
+  const { permission, feature, fresh } = request.routeOptions.config
+  const session = await findLiveSession(services, cookie, request)
+  if (session === null) throw new ApiError(401, 'not_signed_in', 'Sign in first.')
+  request.session = session
+  if (permission) {
+    request.actor = toActor(session, services)
+    requirePermission(request.actor, permission)
+    requireFeature(request.actor, feature, services)
+  }
+  refuseLimitedSession(session, request)
+  if (fresh && !isFresh(session, services.clock.now())) throw staleSignIn()
+}
+
+/**
+ * An organization decides whom its identity provider signs in. So that it cannot take over the
+ * accounts of its members in other organizations, its sessions do not change accounts.
+ */
+function refuseLimitedSession({ org_id }: FoundSession, { method, routeOptions: { url = '' } }: FastifyRequest): void {
+  if (org_id === null || method === 'GET' || !url.startsWith(`${APP_PATH}/account`)) return
+  const message = 'Your session comes from the single sign-on of an organization. It cannot change your account.'
+  throw new ApiError(403, 'limited_session', message)
+}
+
+/** The session of a request, if it was not ended and has not expired. */
+export async function findLiveSession({ sql, clock }: Services, cookie: SessionCookie, request: FastifyRequest) {
+  const token = readSessionCookie(request, cookie)
+  if (token === null || !isSessionToken(token)) return null
+  const { org = '' } = request.params as { org?: string }
+  const session = await findSession(sql, hashSessionToken(token), isSlug(org) ? org : null)
+  const now = clock.now()
+  if (session === null || !isLive(session, now)) return null
+  const minute = new Date(Math.floor(now.getTime() / MINUTE_MS) * MINUTE_MS)
+  if (session.last_used_at >= minute) return session
+  await touchSession(sql, session.id, minute)
+  return { ...session, last_used_at: minute }
+}
+
+/** An organization that the user does not belong to is a 404, like one that does not exist. */
+function toActor({ user_id, name, email, membership }: FoundSession, { plans }: Services): Actor {
+  if (membership === null) throw notFound('organization')
+  const { organization } = membership
+  const credential = { type: 'user', id: user_id, name, email, permissions: permissionsOf(membership) } as const
+  return { org_id: organization.id, organization, plan: planOf(organization, plans), credential }
+}
+
+function permissionsOf({ built_in_role, custom_permissions }: Membership): readonly Permission[] {
+  return built_in_role === null ? (custom_permissions ?? []) : BUILT_IN_ROLES[built_in_role].permissions
+}
+
+/** Throws 403 `insufficient_permission` unless the person has one of the permissions. */
+export function requirePermission({ credential }: Actor, needed: Permission | readonly Permission[]): void {
+  const anyOf = [needed].flat() as Permission[]
+  if (credential.type === 'user' && anyOf.some((permission) => credential.permissions.includes(permission))) return
+  const message = `Your role does not have the permission ${anyOf.join(' or ')}.`
+  throw new ApiError(403, 'insufficient_permission', message, { requiredPermission: anyOf[0] })
+}
+
+function staleSignIn(): ApiError {
+  const message = 'This action requires a recent sign-in. Confirm your identity, then try again.'
+  return new ApiError(403, 'fresh_sign_in_required', message, { maxAgeSeconds: FRESH_MS_MAX / 1000 })
+}

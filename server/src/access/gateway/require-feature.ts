@@ -1,0 +1,11 @@
+import { type PlanFeature, smallestPlanWith } from '../../organizations/plan.ts'
+import { ApiError } from '../../platform/http/errors.ts'
+import type { Services } from '../../services.ts'
+import type { Actor } from '../actor.ts'
+
+/** Throws 402 `plan_required` if the plan of the organization does not include the feature. */
+export function requireFeature({ plan }: Actor, feature: PlanFeature | undefined, { plans }: Services): void {
+  if (!feature || plan.features.includes(feature)) return
+  const requiredPlan = smallestPlanWith(plans, feature)
+  throw new ApiError(402, 'plan_required', `This feature requires the plan ${requiredPlan} or above.`, { requiredPlan })
+}

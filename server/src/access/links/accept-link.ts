@@ -1,0 +1,156 @@
+import { recordAudit } from '../../audit/audit.store.ts'
+import type { Tx } from '../../platform/db/sql.ts'
+import { ApiError, invalidField } from '../../platform/http/errors.ts'
+import type { Services } from '../../services.ts'
+import { insertMember, lockOrganization } from '../members/member.store.ts'
+import { type Role, toStoredRole } from '../roles/role.store.ts'
+import { auditPerson } from '../sessions/audit-person.ts'
+import { endSessions } from '../sessions/session-end.store.ts'
+import { type SignInPlace, startSession } from '../sessions/start-session.ts'
+import { forgetCredentials } from '../sign-in/account.store.ts'
+import { requireEmail } from '../users/email-address.ts'
+import { findUserByEmail, insertUser, type User } from '../users/user.store.ts'
+import { requireUserName } from '../users/user-name.ts'
+import { closeLink } from './link.store.ts'
+import { type NewCredentials, prepareCredentials } from './new-credentials.ts'
+import { linkNotValid, type OpenLink, openLink } from './open-link.ts'
+
+/** What the holder of a link sends. */
+export type Acceptance = NewCredentials & {
+  token: string
+  /** Only for a setup link: the other links are about a known address. */
+  email?: string | undefined
+  /** Only for a new account. */
+  name?: string | undefined
+}
+
+/** The user and the token of the present session, if any, and where they are. */
+type Visitor = { userId: string | null; token: string | null; place: SignInPlace }
+
+type Person = Pick<User, 'id' | 'email' | 'name'>
+
+/** `sessionToken` is null if the visitor was signed in, and stays so. */
+type Accepted = { user: Person; organization: string | null; sessionToken: string | null }
+
+/**
+ * Uses a link. A new account gets its first password or passkey, and a session. The user of an
+ * existing account must be signed in. Throws 410 `link_not_valid`, 401 `not_signed_in`, 403
+ * `wrong_account`, 409 `already_member`, and 400 for invalid fields.
+ */
+export async function acceptLink(services: Services, acceptance: Acceptance, visitor: Visitor): Promise<Accepted> {
+  const { sql, clock, changes } = services
+  const link = await openLink(sql, acceptance.token, clock.now())
+  if (link.kind === 'reset') return resetAccount(services, { link, acceptance, visitor })
+  const accepted = await join(services, { link, acceptance, visitor })
+  const member = { type: 'member', id: accepted.user.id } as const
+  if (link.org_id !== null) changes.note(link.org_id, [member, { type: 'invitation', id: link.id }])
+  return accepted
+}
+
+async function join(services: Services, use: Use): Promise<Accepted> {
+  const { link, acceptance } = use
+  const email = emailOf(link, acceptance)
+  const user = link.user ?? (await findUserByEmail(services.sql, email))
+  return user === null ? joinAsNewUser(services, use, email) : joinAsUser(services, use, user)
+}
+
+type Use = { link: OpenLink; acceptance: Acceptance; visitor: Visitor }
+
+async function joinAsUser({ sql, clock }: Services, { link, acceptance, visitor }: Use, user: User): Promise<Accepted> {
+  if (visitor.userId === null) throw signInFirst()
+  if (visitor.userId !== user.id) throw wrongAccount()
+  await sql.begin(async (tx) => {
+    const now = clock.now()
+    const taken = await takeLink(tx, link, acceptance.token, now)
+    await addMember(tx, taken, user, now)
+  })
+  return { user: toPerson(user), organization: link.organization?.slug ?? null, sessionToken: null }
+}
+
+/** The id of the link becomes the id of the account, so that a passkey can be made before it. */
+async function joinAsNewUser(services: Services, use: Use, email: string): Promise<Accepted> {
+  const { sql, clock } = services
+  const { link, acceptance, visitor } = use
+  const person = { id: link.id, email, name: requireUserName(acceptance.name ?? '') }
+  const storeCredentials = await prepareCredentials(services, person, acceptance)
+  return sql.begin(async (tx) => {
+    const now = clock.now()
+    const taken = await takeLink(tx, link, acceptance.token, now)
+    const user = await insertUser(tx, { ...person, created_at: now })
+    if (user === null) throw signInFirst()
+    await addMember(tx, taken, user, now)
+    await storeCredentials(tx, now)
+    const sessionToken = await startSession(tx, { userId: user.id, ...signInOf(visitor), now })
+    return { user: toPerson(user), organization: link.organization?.slug ?? null, sessionToken }
+  })
+}
+
+/** Replaces all ways to sign in, and ends all sessions: someone else may have had them. */
+async function resetAccount(services: Services, { link, acceptance, visitor }: Use): Promise<Accepted> {
+  const { sql, clock } = services
+  const user = link.user
+  if (user === null || user.disabled_at !== null) throw linkNotValid()
+  const storeCredentials = await prepareCredentials(services, user, acceptance)
+  return sql.begin(async (tx) => {
+    const now = clock.now()
+    await takeLink(tx, link, acceptance.token, now)
+    await forgetCredentials(tx, user.id)
+    await storeCredentials(tx, now)
+    await endSessions(tx, user.id, null, now)
+    await auditPerson(tx, user.id, { action: 'account.reset', object: { type: 'user', id: user.id } }, now)
+    const sessionToken = await startSession(tx, { userId: user.id, ...signInOf(visitor), now })
+    return { user: toPerson(user), organization: null, sessionToken }
+  })
+}
+
+/**
+ * Checks the link again under the lock of the members, and closes it. Of parallel uses, one
+ * succeeds.
+ */
+async function takeLink(tx: Tx, { org_id, id }: OpenLink, token: string, now: Date): Promise<OpenLink> {
+  if (org_id !== null) await lockOrganization(tx, org_id)
+  const link = await openLink(tx, token, now)
+  if (!(await closeLink(tx, id, now))) throw linkNotValid()
+  return link
+}
+
+async function addMember(tx: Tx, { org_id, id, kind, role }: OpenLink, user: User, now: Date): Promise<void> {
+  const orgId = org_id as string
+  const member = { user_id: user.id, ...toStoredRole(role as Role), created_at: now }
+  if (!(await insertMember(tx, orgId, member)))
+    throw new ApiError(409, 'already_member', 'You are a member of the organization already.')
+  const object = kind === 'setup' ? { type: 'user', id: user.id } : { type: 'invitation', id }
+  const details = { email: user.email, role: role?.id }
+  const action = kind === 'setup' ? 'organization.set_up' : 'invitation.accept'
+  await recordAudit(tx, orgId, { principal: principalOfUser(user), action, object, reason: null, details }, now)
+}
+
+function signInOf({ place, token }: Visitor) {
+  return { method: 'link', place, replaces: token } as const
+}
+
+function principalOfUser({ id, name }: User) {
+  return { type: 'user', id, name } as const
+}
+
+function emailOf({ email }: OpenLink, acceptance: Acceptance): string {
+  const given = acceptance.email === undefined ? null : requireEmail(acceptance.email)
+  if (email === null && given === null) throw invalidField('/body/email', 'is required')
+  if (email !== null && given !== null && email !== given)
+    throw invalidField('/body/email', 'is not the invited email address')
+  return (email ?? given) as string
+}
+
+function toPerson({ id, email, name }: User): Person {
+  return { id, email, name }
+}
+
+function signInFirst(): ApiError {
+  const message = 'An account with this email address exists. Sign in, then open the link again.'
+  return new ApiError(401, 'not_signed_in', message)
+}
+
+function wrongAccount(): ApiError {
+  const message = 'The link is for another email address than yours. Sign out, then open it again.'
+  return new ApiError(403, 'wrong_account', message)
+}

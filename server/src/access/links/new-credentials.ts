@@ -1,0 +1,35 @@
+import type { RegistrationResponseJSON } from '@simplewebauthn/server'
+import type { Tx } from '../../platform/db/sql.ts'
+import { invalidField } from '../../platform/http/errors.ts'
+import type { Services } from '../../services.ts'
+import { addPasskey, verifyNewPasskey } from '../sign-in/register-passkey.ts'
+import { hashNewPassword, setPassword } from '../sign-in/set-password.ts'
+
+/** How a person wants to sign in from now on: by a password, a passkey, or both. */
+export type NewCredentials = {
+  password?: string | undefined
+  passkey?: { name: string; credential: RegistrationResponseJSON } | undefined
+}
+
+type Owner = { id: string; email: string; name: string }
+
+/** Stores the credentials of a user that is stored already. */
+type StoreCredentials = (tx: Tx, now: Date) => Promise<void>
+
+/**
+ * Hashes and verifies outside of the transaction that stores the credentials, because this takes
+ * long. Throws 400 `weak_password`, `passkey_refused`, or `invalid_request` if there are none.
+ */
+export async function prepareCredentials(
+  services: Services,
+  owner: Owner,
+  { password, passkey }: NewCredentials,
+): Promise<StoreCredentials> {
+  if (password === undefined && passkey === undefined) throw invalidField('/body/password', 'is required')
+  const hash = password === undefined ? null : await hashNewPassword(password, owner)
+  const verified = passkey === undefined ? null : await verifyNewPasskey(services, owner.id, passkey.credential)
+  return async (tx, now) => {
+    if (hash !== null) await setPassword(tx, owner.id, hash, { now })
+    if (passkey && verified) await addPasskey(tx, owner.id, { passkey: verified, name: passkey.name, now })
+  }
+}

@@ -1,0 +1,173 @@
+import { recordAudit } from '../../audit/audit.store.ts'
+import { requireName } from '../../organizations/create-organization.ts'
+import { updateOrganizationName } from '../../organizations/organization.store.ts'
+import type { Tx } from '../../platform/db/sql.ts'
+import { ApiError, notFound } from '../../platform/http/errors.ts'
+import type { Services } from '../../services.ts'
+import { findRole, type Role, toStoredRole } from '../roles/role.store.ts'
+import { deleteProviderAccount, findProviderAccounts, setProviderAccount } from '../users/provider-account.store.ts'
+import { type Author, lockMembers, requireCovers } from './author.ts'
+import {
+  deleteMember,
+  findMember,
+  hasActiveAdmin,
+  type Member,
+  roleIdOf,
+  setMemberDisabled,
+  updateMemberRole,
+} from './member.store.ts'
+
+type Needs = Pick<Services, 'sql' | 'clock'>
+
+/** A member and who changes them. */
+type Target = { orgId: string; userId: string; author: Author }
+
+/**
+ * Gives a member another role. Throws 400, 404 `not_found`, 403 `own_membership` or
+ * `insufficient_permission`, and 409 `last_org_admin`.
+ */
+export async function changeMemberRole(services: Needs, target: Target, roleId: string): Promise<void> {
+  await changeMember(services, target, async (tx, member, held) => {
+    const role = await requireRole(tx, target.orgId, roleId)
+    requireCovers(held, role.permissions)
+    const from = roleIdOf(member)
+    if (from === role.id) return null
+    await updateMemberRole(tx, target.orgId, member.user_id, toStoredRole(role))
+    return { action: 'member.change_role', details: { from, to: role.id } }
+  })
+}
+
+/** Disables or enables a member in this organization. Throws as `changeMemberRole` does. */
+export async function setMemberAccess(services: Needs, target: Target, isEnabled: boolean): Promise<void> {
+  await changeMember(services, target, async (tx, member) => {
+    const disabledAt = isEnabled ? null : services.clock.now()
+    await setMemberDisabled(tx, target.orgId, member.user_id, disabledAt)
+    return { action: isEnabled ? 'member.enable' : 'member.disable' }
+  })
+}
+
+/**
+ * Removes a member from an organization. The account remains. Throws as `changeMemberRole` does.
+ */
+export async function removeMember(services: Needs, target: Target): Promise<void> {
+  await changeMember(services, target, async (tx, member) => {
+    await deleteMember(tx, target.orgId, member.user_id)
+    return { action: 'member.remove', details: { role: roleIdOf(member) } }
+  })
+}
+
+type Change = { action: string; details?: Record<string, unknown> } | null
+type Work = (tx: Tx, member: Member, held: Awaited<ReturnType<typeof lockMembers>>) => Promise<Change>
+
+/** Changes a member under the rules of all such changes, and records it. */
+async function changeMember({ sql, clock }: Needs, { orgId, userId, author }: Target, work: Work): Promise<void> {
+  await sql.begin(async (tx) => {
+    const held = await lockMembers(tx, orgId, author)
+    if (userId === author.userId) throw ownMembership()
+    const member = await requireMember(tx, orgId, userId)
+    requireCovers(held, member.permissions)
+    const change = await work(tx, member, held)
+    if (change === null) return
+    await keepOneAdmin(tx, orgId, member)
+    await recordChange(tx, orgId, { author, member, change }, clock.now())
+  })
+}
+
+/** Throws 409 `last_org_admin` if a change of this member has left no active Org admin. */
+export async function keepOneAdmin(tx: Tx, orgId: string, before: Member): Promise<void> {
+  const wasAdmin = before.is_active && before.built_in_role === 'org_admin'
+  if (!wasAdmin || (await hasActiveAdmin(tx, orgId))) return
+  const message = 'An organization keeps at least one active Org admin. Make another member Org admin first.'
+  throw new ApiError(409, 'last_org_admin', message)
+}
+
+/**
+ * Sets who a member is at a code host, or removes it (`login` is null). Members set their own
+ * account once: who changes it could otherwise approve a deployment of their own run.
+ */
+export async function changeProviderAccount(
+  { sql, clock }: Needs,
+  { orgId, userId, author }: Target,
+  { provider, login }: { provider: string; login: string | null },
+): Promise<void> {
+  await sql.begin(async (tx) => {
+    const held = await lockMembers(tx, orgId, author)
+    const member = await requireMember(tx, orgId, userId)
+    requireCovers(held, member.permissions)
+    const known = (await findProviderAccounts(tx, orgId, userId)).find((account) => account.provider === provider)
+    if (known?.login === login) return
+    if (known && userId === author.userId) throw ownMembership()
+    if (login === null) await requireRemoved(tx, orgId, userId, provider)
+    else await requireUntaken(tx, orgId, { user_id: userId, provider, login }, clock.now())
+    const details = { provider, from: known?.login ?? null, to: login }
+    const change = { action: login === null ? 'provider_account.remove' : 'provider_account.set', details }
+    await recordChange(tx, orgId, { author, member, change }, clock.now())
+  })
+}
+
+/** Changes the display name of an organization, and returns it. Throws 400. */
+export async function renameOrganization(
+  { sql, clock }: Needs,
+  { orgId, author }: Omit<Target, 'userId'>,
+  wanted: string,
+): Promise<string> {
+  const name = requireName(wanted)
+  await sql.begin(async (tx) => {
+    await lockMembers(tx, orgId, author)
+    await updateOrganizationName(tx, orgId, name)
+    const object = { type: 'organization', id: orgId }
+    const entry = {
+      principal: author.principal,
+      action: 'organization.rename',
+      object,
+      reason: null,
+      details: { name },
+    }
+    await recordAudit(tx, orgId, entry, clock.now())
+  })
+  return name
+}
+
+async function requireRemoved(tx: Tx, orgId: string, userId: string, provider: string): Promise<void> {
+  if ((await deleteProviderAccount(tx, orgId, userId, provider)) === null) throw notFound('provider account')
+}
+
+async function requireUntaken(tx: Tx, orgId: string, account: Parameters<typeof setProviderAccount>[2], now: Date) {
+  if (await setProviderAccount(tx, orgId, account, now)) return
+  throw new ApiError(409, 'provider_account_taken', 'Another member of the organization has this account.')
+}
+
+type Recorded = { author: Author; member: Member; change: NonNullable<Change> }
+
+async function recordChange(tx: Tx, orgId: string, { author, member, change }: Recorded, now: Date): Promise<void> {
+  const { action, details = {} } = change
+  const object = { type: 'user', id: member.user_id }
+  const entry = {
+    principal: author.principal,
+    action,
+    object,
+    reason: null,
+    details: { email: member.email, ...details },
+  }
+  await recordAudit(tx, orgId, entry, now)
+}
+
+async function requireMember(tx: Tx, orgId: string, userId: string): Promise<Member> {
+  const member = await findMember(tx, orgId, userId)
+  if (member === null) throw notFound('member')
+  return member
+}
+
+/** The role that a request names. Throws 400 if the organization has no such role. */
+export async function requireRole(tx: Tx, orgId: string, roleId: string): Promise<Role> {
+  const role = await findRole(tx, orgId, roleId)
+  if (role !== null) return role
+  const message = 'is neither a built-in role nor the id of a custom role of the organization'
+  throw new ApiError(400, 'invalid_request', `The role "${roleId}" ${message}.`, {
+    errors: [{ path: '/body/role', message }],
+  })
+}
+
+function ownMembership(): ApiError {
+  return new ApiError(403, 'own_membership', 'Nobody can change their own membership. Ask another admin.')
+}

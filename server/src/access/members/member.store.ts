@@ -1,0 +1,145 @@
+import type { Organization } from '../../organizations/organization.store.ts'
+import type { Db, Sql, Tx } from '../../platform/db/sql.ts'
+import { BUILT_IN_ROLES, type BuiltInRoleId } from '../roles/built-in-role.ts'
+import type { Permission } from '../roles/permission.ts'
+import type { StoredRole } from '../roles/role.store.ts'
+
+/** Locks the members, roles and invitations of an organization until the transaction ends. */
+export async function lockOrganization(tx: Tx, orgId: string): Promise<void> {
+  await tx`
+    select
+    from organizations
+    where id = ${orgId}
+    for no key update`
+}
+
+/** A member with the permissions of their role. The account may be disabled, too. */
+export type Member = {
+  user_id: string
+  email: string
+  name: string
+  built_in_role: BuiltInRoleId | null
+  custom_role_id: string | null
+  permissions: readonly Permission[]
+  /** Neither the membership nor the account is disabled. */
+  is_active: boolean
+}
+
+type MemberRow = Member & { custom_permissions: Permission[] | null }
+
+export async function findMember(db: Db, orgId: string, userId: string): Promise<Member | null> {
+  const [row] = await db<MemberRow[]>`
+    select member.user_id, person.email, person.name, member.built_in_role, member.custom_role_id,
+      role.permissions as custom_permissions,
+      member.disabled_at is null and person.disabled_at is null as is_active
+    from members member
+    join users person on person.id = member.user_id
+    left join custom_roles role on role.org_id = member.org_id and role.id = member.custom_role_id
+    where member.org_id = ${orgId}
+      and member.user_id = ${userId}`
+  if (row === undefined) return null
+  const { custom_permissions, ...member } = row
+  const { built_in_role } = member
+  return {
+    ...member,
+    permissions: built_in_role ? BUILT_IN_ROLES[built_in_role].permissions : (custom_permissions ?? []),
+  }
+}
+
+export function roleIdOf({ built_in_role, custom_role_id }: StoredRole): string {
+  return (built_in_role ?? custom_role_id) as string
+}
+
+type NewMember = StoredRole & { user_id: string; created_at: Date }
+
+/** Stores a member. Returns false if the user is one already, disabled or not. */
+export async function insertMember(tx: Tx, orgId: string, member: NewMember): Promise<boolean> {
+  const rows = await tx`
+    insert into members (org_id, user_id, built_in_role, custom_role_id, created_at)
+    values (${orgId}, ${member.user_id}, ${member.built_in_role}, ${member.custom_role_id}, ${member.created_at})
+    on conflict (org_id, user_id) do nothing
+    returning user_id`
+  return rows.length > 0
+}
+
+export async function updateMemberRole(tx: Tx, orgId: string, userId: string, role: StoredRole): Promise<void> {
+  await tx`
+    update members
+    set built_in_role = ${role.built_in_role}, custom_role_id = ${role.custom_role_id}
+    where org_id = ${orgId}
+      and user_id = ${userId}`
+}
+
+export async function setMemberDisabled(tx: Tx, orgId: string, userId: string, disabledAt: Date | null): Promise<void> {
+  await tx`
+    update members
+    set disabled_at = ${disabledAt}
+    where org_id = ${orgId}
+      and user_id = ${userId}`
+}
+
+export async function deleteMember(tx: Tx, orgId: string, userId: string): Promise<void> {
+  await tx`
+    delete from members
+    where org_id = ${orgId}
+      and user_id = ${userId}`
+}
+
+/** Whether an organization has an Org admin who can sign in. */
+export async function hasActiveAdmin(db: Db, orgId: string): Promise<boolean> {
+  const [row] = await db<[{ found: boolean }]>`
+    select exists (
+      select
+      from members member
+      join users person on person.id = member.user_id
+      where member.org_id = ${orgId}
+        and member.built_in_role = 'org_admin'
+        and member.disabled_at is null
+        and person.disabled_at is null
+    ) as found`
+  return row.found
+}
+
+/** The organizations of a user, in the order in which they are locked. */
+export async function listOrganizationIds(db: Db, userId: string): Promise<string[]> {
+  const rows = await db<{ org_id: string }[]>`
+    select org_id
+    from members
+    where user_id = ${userId}
+    order by org_id`
+  return rows.map(({ org_id }) => org_id)
+}
+
+/**
+ * The oldest organization if no organization has an Org admin who can sign in; otherwise null.
+ */
+export async function findOrganizationWithoutAdmins(sql: Sql): Promise<Organization | null> {
+  const [row] = await sql<Organization[]>`
+    select id, slug, name, plan
+    from organizations
+    where not exists (
+      select
+      from members member
+      join users person on person.id = member.user_id
+      where member.built_in_role = 'org_admin'
+        and member.disabled_at is null
+        and person.disabled_at is null
+    )
+    order by created_at, id
+    limit 1`
+  return row ?? null
+}
+
+/** The real people who are active Org admins of any organization. */
+export async function listActiveAdmins(db: Db): Promise<string[]> {
+  const rows = await db<{ user_id: string }[]>`
+    select distinct member.user_id
+    from members member
+    join users person on person.id = member.user_id
+    where member.built_in_role = 'org_admin'
+      and member.disabled_at is null
+      and person.disabled_at is null
+      and person.example_of is null
+    order by member.user_id`
+  return rows.map(({ user_id }) => user_id)
+}

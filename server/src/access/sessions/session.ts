@@ -1,0 +1,38 @@
+import { hash } from 'node:crypto'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../platform/clock.ts'
+import { hasChecksum, randomBase62, withChecksum } from '../../platform/crypto/checked-token.ts'
+
+/** A session ends when it was not used for this long (console specification §1). */
+export const SESSION_IDLE_MS_MAX = 12 * HOUR_MS
+export const SESSION_MS_MAX = 7 * DAY_MS
+/** How recent a sign-in must be for dangerous actions. */
+export const FRESH_MS_MAX = 15 * MINUTE_MS
+
+export type SessionTimes = { created_at: Date; last_used_at: Date; signed_in_at: Date }
+
+/** Whether a session that was not ended can still be used. */
+export function isLive({ created_at, last_used_at }: SessionTimes, now: Date): boolean {
+  const age = now.getTime() - created_at.getTime()
+  const idle = now.getTime() - last_used_at.getTime()
+  return age < SESSION_MS_MAX && idle < SESSION_IDLE_MS_MAX
+}
+
+export function isFresh({ signed_in_at }: Pick<SessionTimes, 'signed_in_at'>, now: Date): boolean {
+  return now.getTime() - signed_in_at.getTime() < FRESH_MS_MAX
+}
+
+const PREFIX = 'shl_session_'
+const SECRET_CHARS = 40
+
+export function generateSessionToken(): string {
+  return withChecksum(PREFIX + randomBase62(SECRET_CHARS))
+}
+
+export function isSessionToken(text: string): boolean {
+  return text.startsWith(PREFIX) && text.length === PREFIX.length + SECRET_CHARS + 6 && hasChecksum(text)
+}
+
+/** The hash that is stored. */
+export function hashSessionToken(token: string): Buffer {
+  return hash('sha256', token, 'buffer')
+}

@@ -1,0 +1,37 @@
+import { hash } from 'node:crypto'
+import { HOUR_MS, MINUTE_MS } from '../../platform/clock.ts'
+
+/** A limit on failed attempts. Its key contains neither email addresses nor secrets. */
+export type AttemptLimit = { key: string; max: number; windowMs: number }
+
+/** Failed passwords of one account. Accounts that do not exist have the same limit. */
+export function passwordLimit(email: string): AttemptLimit {
+  return { key: `password:${hash('sha256', email)}`, max: 10, windowMs: 15 * MINUTE_MS }
+}
+
+/** Failed codes of one account. They follow the right password, so that few are mistakes. */
+export function codeLimit(userId: string): AttemptLimit {
+  return { key: `code:${userId}`, max: 10, windowMs: HOUR_MS }
+}
+
+/** Failed attempts of one address, whichever accounts they are for. */
+export function addressLimit(address: string | null): AttemptLimit {
+  return { key: `address:${networkOf(address)}`, max: 100, windowMs: 15 * MINUTE_MS }
+}
+
+/** Challenges of passkeys for one address. */
+export function challengeLimit(address: string | null): AttemptLimit {
+  return { key: `challenge:${networkOf(address)}`, max: 600, windowMs: 15 * MINUTE_MS }
+}
+
+/** An IPv6 network of 64 bits has one owner, who can use any of its addresses. */
+function networkOf(address: string | null): string {
+  if (!address?.includes(':')) return address ?? 'unknown'
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
+  if (mapped) return mapped
+  const [head = '', tail = ''] = address.split('%')[0]?.split('::') ?? []
+  const [before, after] = [head, tail].map((part) => part.split(':').filter(Boolean)) as [string[], string[]]
+  const zeros = Array<string>(Math.max(0, 8 - before.length - after.length)).fill('0')
+  const network = [...before, ...zeros, ...after].slice(0, 4)
+  return `${network.map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/64`
+}

@@ -1,0 +1,91 @@
+import { ApiError } from '../../platform/http/errors.ts'
+import type { Services } from '../../services.ts'
+import { addressLimit, codeLimit, passwordLimit } from './attempt-limit.ts'
+import { type Account, findAccount, holdPassword, replaceHash } from './password.store.ts'
+import { hashPassword, isOutdated, matchesPassword } from './password-hash.ts'
+import { type Proof, signInFailed } from './proof.ts'
+import { hashRecoveryCode, openTotpSecret, stepOfCode } from './second-factor.ts'
+import { resetAttempts, returnAttempt, takeAttempt } from './take-attempt.ts'
+import { deleteRecoveryCode, findTotp, useStep } from './totp.store.ts'
+
+type PasswordProof = {
+  email: string
+  password: string
+  totp_code?: string | undefined
+  recovery_code?: string | undefined
+}
+
+/**
+ * Verifies a password, and the second factor of users who have one. Throws 401 `sign_in_failed`,
+ * `totp_required` or `invalid_code`, and 429 `rate_limited`.
+ */
+export async function proveByPassword(
+  services: Services,
+  given: PasswordProof,
+  address: string | null,
+): Promise<Proof> {
+  const account = await verifyPassword(services, given, address)
+  await verifySecondFactor(services, account.id, given, address)
+  return {
+    userId: account.id,
+    method: 'password',
+    settle: (tx) => holdPassword(tx, account.id, account.password_hash),
+  }
+}
+
+type WithPassword = Account & { password_hash: string }
+
+/** Verifies a password alone. Throws 401 `sign_in_failed` and 429 `rate_limited`. */
+export async function verifyPassword(
+  services: Services,
+  { email, password }: Pick<PasswordProof, 'email' | 'password'>,
+  address: string | null,
+): Promise<WithPassword> {
+  const known = email.trim().toLowerCase()
+  const [ofAddress, ofAccount] = [addressLimit(address), passwordLimit(known)]
+  await takeAttempt(services, ofAddress, ofAccount)
+  const account = await findAccount(services.sql, known)
+  const matches = await matchesPassword(account?.password_hash ?? null, password)
+  if (!matches || !account?.password_hash) throw signInFailed()
+  await returnAttempt(services, ofAddress)
+  await resetAttempts(services, ofAccount)
+  const password_hash = await renewHash(services, account as WithPassword, password)
+  return { ...account, password_hash }
+}
+
+/** Hashes the password again if the parameters have grown. Returns the present hash. */
+async function renewHash({ sql }: Services, account: WithPassword, password: string): Promise<string> {
+  const { id, password_hash } = account
+  if (!isOutdated(password_hash)) return password_hash
+  const renewed = await hashPassword(password)
+  await replaceHash(sql, id, password_hash, renewed)
+  return renewed
+}
+
+type Codes = Pick<PasswordProof, 'totp_code' | 'recovery_code'>
+
+/** A caller who gets `totp_required` knows the password. */
+async function verifySecondFactor(services: Services, userId: string, given: Codes, address: string | null) {
+  const totp = await findTotp(services.sql, userId)
+  if (!totp?.confirmed_at) return
+  if (given.totp_code === undefined && given.recovery_code === undefined)
+    throw new ApiError(401, 'totp_required', 'Send the code of your authenticator app, or a recovery code.')
+  const [ofAddress, ofAccount] = [addressLimit(address), codeLimit(userId)]
+  await takeAttempt(services, ofAddress, ofAccount)
+  if (!(await useCode(services, userId, totp.sealed_secret, given))) throw invalidCode()
+  await returnAttempt(services, ofAddress)
+  await resetAttempts(services, ofAccount)
+}
+
+/** Uses a code up. Of parallel requests with the same code, one succeeds. */
+async function useCode(services: Services, userId: string, sealedSecret: string, codes: Codes): Promise<boolean> {
+  const { sql, clock, sealingKey } = services
+  const { totp_code, recovery_code } = codes
+  if (totp_code === undefined) return deleteRecoveryCode(sql, userId, hashRecoveryCode(recovery_code ?? ''))
+  const step = stepOfCode(openTotpSecret(sealingKey, userId, sealedSecret), totp_code, clock.now())
+  return step !== null && (await useStep(sql, userId, step))
+}
+
+export function invalidCode(): ApiError {
+  return new ApiError(401, 'invalid_code', 'The code is wrong, has expired or was used before.')
+}

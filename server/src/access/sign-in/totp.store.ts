@@ -1,0 +1,91 @@
+import type { Db } from '../../platform/db/sql.ts'
+
+type Totp = { sealed_secret: string; confirmed_at: Date | null }
+
+export async function findTotp(db: Db, userId: string): Promise<Totp | null> {
+  const [row] = await db<[Totp?]>`
+    select sealed_secret, confirmed_at
+    from user_totp
+    where user_id = ${userId}`
+  return row ?? null
+}
+
+/** Starts an enrolment, in place of one that was not confirmed. Returns false if TOTP is on. */
+export async function insertTotp(db: Db, userId: string, sealedSecret: string, at: Date): Promise<boolean> {
+  const { count } = await db`
+    insert into user_totp as enrolled (user_id, sealed_secret, created_at, last_step)
+    values (${userId}, ${sealedSecret}, ${at}, 0)
+    on conflict (user_id) do update
+    set sealed_secret = excluded.sealed_secret, created_at = excluded.created_at
+    where enrolled.confirmed_at is null`
+  return count === 1
+}
+
+/** Confirms an enrolment with this secret. Returns false if it is confirmed or replaced. */
+export async function confirmTotp(
+  db: Db,
+  userId: string,
+  { sealed_secret, step }: { sealed_secret: string; step: number },
+  at: Date,
+): Promise<boolean> {
+  const { count } = await db`
+    update user_totp
+    set confirmed_at = ${at}, last_step = ${step}
+    where user_id = ${userId}
+      and sealed_secret = ${sealed_secret}
+      and confirmed_at is null`
+  return count === 1
+}
+
+/**
+ * Uses the code of a time step up. Returns false if it or a later one was used: of parallel
+ * requests with the same code, one succeeds.
+ */
+export async function useStep(db: Db, userId: string, step: number): Promise<boolean> {
+  const { count } = await db`
+    update user_totp
+    set last_step = ${step}
+    where user_id = ${userId}
+      and confirmed_at is not null
+      and last_step < ${step}`
+  return count === 1
+}
+
+/** Removes TOTP and the recovery codes. Returns false if TOTP was not on. */
+export async function deleteTotp(db: Db, userId: string): Promise<boolean> {
+  const [row] = await db<[{ confirmed_at: Date | null }?]>`
+    delete from user_totp
+    where user_id = ${userId}
+    returning confirmed_at`
+  await db`
+    delete from recovery_codes
+    where user_id = ${userId}`
+  return row?.confirmed_at != null
+}
+
+/** Replaces all recovery codes of a user. */
+export async function replaceRecoveryCodes(db: Db, userId: string, hashes: Buffer[], at: Date): Promise<void> {
+  await db`
+    delete from recovery_codes
+    where user_id = ${userId}`
+  await db`
+    insert into recovery_codes (user_id, code_sha256, created_at)
+    select ${userId}, decode(unnest(${hashes.map((code) => code.toString('hex'))}::text[]), 'hex'), ${at}`
+}
+
+/** Uses a recovery code up. Returns false if the user has no such code. */
+export async function deleteRecoveryCode(db: Db, userId: string, codeSha256: Buffer): Promise<boolean> {
+  const { count } = await db`
+    delete from recovery_codes
+    where user_id = ${userId}
+      and code_sha256 = ${codeSha256}`
+  return count === 1
+}
+
+/** Removes enrolments that were not confirmed. */
+export async function deleteUnconfirmedTotp(db: Db, before: Date): Promise<void> {
+  await db`
+    delete from user_totp
+    where confirmed_at is null
+      and created_at < ${before}`
+}

@@ -1,0 +1,90 @@
+import type { Configuration } from 'openid-client'
+import { ApiError } from '../../platform/http/errors.ts'
+import type { Services } from '../../services.ts'
+import { findProviderOf, findServerProvider } from './find-provider.ts'
+import { type OpenIssuer, openIssuer } from './open-issuer.ts'
+import type { IdClaims, Provider } from './provider.ts'
+import { type SignInRequest, takeSignInRequest } from './sign-in-request.store.ts'
+import { CONFIRMATION_SECONDS_MAX, callbackUrl, sha256 } from './start-sign-in.ts'
+
+/** Who has signed in at a provider, and the request that started it. */
+export type Authenticated = { provider: Provider; claims: IdClaims; request: SignInRequest }
+
+/** How the browser comes back: the query of the callback, and the secret of the browser. */
+type Callback = { query: URLSearchParams; browser: string | null }
+
+/**
+ * Completes a sign-in: takes the request of the state, exchanges the code, and verifies the ID
+ * token (OpenID Connect Core §3.1.3; RFC 9207 for `iss`). Throws 400 `sso_failed` and 502.
+ */
+export async function completeSignIn(services: Services, { query, browser }: Callback): Promise<Authenticated> {
+  const { sql, clock, config } = services
+  const state = query.get('state')
+  if (state === null || browser === null) throw failed('The sign-in was not started in this browser.')
+  const keys = { state_sha256: sha256(state), browser_sha256: sha256(browser) }
+  const request = await takeSignInRequest(sql, keys, clock.now())
+  if (request === null) throw failed('The sign-in was completed already, has expired, or was started elsewhere.')
+  const provider = await providerOf(services, request)
+  const url = new URL(`${callbackUrl(config.baseUrl)}?${query}`)
+  const issuer = await openIssuer(services, provider)
+  try {
+    return { provider, request, claims: await exchange(issuer, { url, state, request, provider }) }
+  } catch (error) {
+    // The error describes the protocol. It contains neither the code nor tokens.
+    services.log.info({ issuer: provider.issuer, reason: reasonOf(error) }, 'A single sign-on failed')
+    throw failed('The identity provider did not confirm the sign-in. Start again.')
+  }
+}
+
+/** The settings may have changed in the meantime. */
+async function providerOf(services: Services, { org_id, issuer }: SignInRequest): Promise<Provider> {
+  const provider = org_id === null ? await findServerProvider(services) : await findProviderOf(services, org_id)
+  if (provider === null || provider.issuer !== issuer) throw settingsChanged()
+  return provider
+}
+
+type Exchange = { url: URL; state: string; request: SignInRequest; provider: Provider }
+
+/** Some providers list a method that they do not accept for this client. The code stays valid. */
+async function exchange({ client, configure, methods }: OpenIssuer, exchanged: Exchange): Promise<IdClaims> {
+  const [first = 'client_secret_basic', second] = methods
+  try {
+    return await readClaims(client, configure(first), exchanged)
+  } catch (error) {
+    const isRefused = error instanceof client.ResponseBodyError && error.error === 'invalid_client'
+    if (!isRefused || second === undefined) throw error
+    return readClaims(client, configure(second), exchanged)
+  }
+}
+
+async function readClaims(
+  client: OpenIssuer['client'],
+  configuration: Configuration,
+  { url, state, request, provider }: Exchange,
+): Promise<IdClaims> {
+  const tokens = await client.authorizationCodeGrant(configuration, url, {
+    expectedState: state,
+    expectedNonce: request.nonce,
+    pkceCodeVerifier: request.code_verifier,
+    idTokenExpected: true,
+    ...(request.confirms_user_id !== null && { maxAge: CONFIRMATION_SECONDS_MAX }),
+  })
+  const claims = tokens.claims() as IdClaims
+  const isComplete = 'email' in claims && (provider.role_claim === null || provider.role_claim in claims)
+  if (isComplete || !configuration.serverMetadata().userinfo_endpoint) return claims
+  return { ...(await client.fetchUserInfo(configuration, tokens.access_token, claims.sub)), ...claims }
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const { code, error: answered } = error as Error & { code?: string; error?: string }
+  return [error.message, code, answered].filter((part) => typeof part === 'string').join('; ')
+}
+
+export function settingsChanged(): ApiError {
+  return failed('The settings of single sign-on have changed.')
+}
+
+function failed(message: string): ApiError {
+  return new ApiError(400, 'sso_failed', message)
+}

@@ -1,0 +1,42 @@
+import type { Config } from '../config.ts'
+import type { Services } from '../services.ts'
+
+const PREFLIGHT_MS_MAX = 5_000
+
+type Result = { ok: boolean; detail: string }
+
+export async function checkObjects({ objects, config }: Services): Promise<Result> {
+  await objects.check()
+  const place = config.s3 ? `the bucket ${config.s3.bucket}` : 'the data directory'
+  return { ok: true, detail: `${place} can be written to` }
+}
+
+/** Without a bucket, the pages of the console send files to their own server. */
+export function sendsToBucket(config: Config): boolean {
+  return config.s3 !== null && config.console !== null
+}
+
+/**
+ * Asks the bucket for permission, as browsers do before they send a file. A bucket that refuses
+ * them still serves every other client, so this is no failure of the installation.
+ */
+export async function checkBrowserUploads({ objects, clock, config }: Services): Promise<Result> {
+  const expected = { sizeBytes: 1, sha256: '0'.repeat(64), contentType: 'application/octet-stream' }
+  const { url, headers } = await objects.presignPut('doctor', expected, clock.now())
+  const { origin } = new URL(config.baseUrl)
+  const response = await fetch(url, {
+    method: 'OPTIONS',
+    headers: {
+      origin,
+      'access-control-request-method': 'PUT',
+      'access-control-request-headers': Object.keys(headers).join(',').toLowerCase(),
+    },
+    signal: AbortSignal.timeout(PREFLIGHT_MS_MAX),
+  })
+  const allowed = response.headers.get('access-control-allow-origin') ?? ''
+  const accepts = response.ok && ['*', origin].includes(allowed)
+  const detail = accepts
+    ? `the bucket accepts files from the pages of ${origin}`
+    : `the bucket accepts no files from the pages of ${origin}; add a CORS rule (docs/operations.md)`
+  return { ok: true, detail }
+}

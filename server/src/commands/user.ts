@@ -1,0 +1,136 @@
+import { offerReset } from '../access/links/account-links.ts'
+import { inviteMember } from '../access/links/invite-member.ts'
+import { COMMAND_LINE_AUTHOR } from '../access/members/author.ts'
+import { setAccountAccess } from '../access/members/manage-accounts.ts'
+import { changeMemberRole, setMemberAccess } from '../access/members/manage-members.ts'
+import { BUILT_IN_ROLE_IDS } from '../access/roles/built-in-role.ts'
+import { requireEmail } from '../access/users/email-address.ts'
+import { findUserByEmail, type ListedUser, listUsers } from '../access/users/user.store.ts'
+import { requireOrganization } from '../organizations/require-organization.ts'
+import type { Db } from '../platform/db/sql.ts'
+import { notFound } from '../platform/http/errors.ts'
+import type { Services } from '../services.ts'
+import { administer } from './administer.ts'
+import { type Context, defineCommand } from './command.ts'
+import { table } from './table.ts'
+
+const ORG = { type: 'text', value: '<slug>', about: 'the organization', required: true } as const
+const ROLE = {
+  type: 'text',
+  value: 'R',
+  about: `the role: ${BUILT_IN_ROLE_IDS.join(', ')}, or the id of a custom role`,
+  required: true,
+} as const
+const author = COMMAND_LINE_AUTHOR
+
+export const userInvite = defineCommand({
+  name: 'user invite',
+  about: 'Makes a link with which a person joins an organization. It can be used once, within 7 days.',
+  arguments: ['email'],
+  options: { org: ORG, role: ROLE },
+  async run(context, { email }, options) {
+    const invitation = await administer(context, async (services) => {
+      const organization = await requireOrganization(services.sql, options.org)
+      return inviteMember(services, { organization, author }, { email: requireEmail(email), roleId: options.role })
+    })
+    const { link, expires_at, mail, role_name } = invitation
+    const mailed = mail === 'sent' ? ' It was mailed, too.' : mail === 'failed' ? ' It could not be mailed.' : ''
+    const validity = `The link makes ${invitation.email} ${role_name} of ${options.org}. It can be used once, until ${expires_at.toISOString()}.`
+    context.print({ json: invitation, text: `${link}\n\n${validity}${mailed}` })
+  },
+})
+
+export const userList = defineCommand({
+  name: 'user list',
+  about: 'Lists the users, with their organizations and roles.',
+  arguments: [],
+  options: { org: { type: 'text', value: '<slug>', about: 'only the members of this organization' } },
+  async run(context, _given, { org }) {
+    const users = await administer(context, async ({ sql }) =>
+      listUsers(sql, org === undefined ? null : (await requireOrganization(sql, org)).id),
+    )
+    const rows = users.map(toRow)
+    context.print({ json: users, text: table(['EMAIL', 'NAME', 'STATUS', 'ROLES', 'ID'], rows, 'There are no users.') })
+  },
+})
+
+const SCOPE = {
+  type: 'text',
+  value: '<slug>',
+  about: 'only in this organization (default: the whole account)',
+} as const
+
+export const userDisable = defineCommand({
+  name: 'user disable',
+  about: 'Takes all access from a user at once.',
+  arguments: ['email'],
+  options: { org: SCOPE },
+  run: (context, { email }, { org }) => setAccess(context, { email, org, isEnabled: false }),
+})
+
+export const userEnable = defineCommand({
+  name: 'user enable',
+  about: 'Gives a disabled user access again.',
+  arguments: ['email'],
+  options: { org: SCOPE },
+  run: (context, { email }, { org }) => setAccess(context, { email, org, isEnabled: true }),
+})
+
+type Access = { email: string; org: string | undefined; isEnabled: boolean }
+
+async function setAccess(context: Context, { email, org, isEnabled }: Access): Promise<void> {
+  const user = await administer(context, async (services) => {
+    const found = await requireUser(services.sql, email)
+    if (org === undefined) await setAccountAccess(services, found, isEnabled)
+    else await setMemberAccess(services, await targetOf(services, org, found.id), isEnabled)
+    return found
+  })
+  const where = org === undefined ? '' : ` in ${org}`
+  const json = { id: user.id, email: user.email, organization: org ?? null, disabled: !isEnabled }
+  context.print({ json, text: `${isEnabled ? 'Enabled' : 'Disabled'} ${user.email}${where}` })
+}
+
+export const userSetRole = defineCommand({
+  name: 'user set-role',
+  about: 'Gives a member of an organization another role. It takes effect at once.',
+  arguments: ['email'],
+  options: { org: ORG, role: ROLE },
+  async run(context, { email }, { org, role }) {
+    const user = await administer(context, async (services) => {
+      const found = await requireUser(services.sql, email)
+      await changeMemberRole(services, await targetOf(services, org, found.id), role)
+      return found
+    })
+    const json = { id: user.id, email: user.email, organization: org, role }
+    context.print({ json, text: `${user.email} has the role ${role} in ${org}` })
+  },
+})
+
+export const userReset = defineCommand({
+  name: 'user reset',
+  about: 'Makes a link that replaces the password, TOTP and passkeys of a user. It can be used once, within an hour.',
+  arguments: ['email'],
+  options: {},
+  async run(context, { email }) {
+    const reset = await administer(context, (services) => offerReset(services, requireEmail(email)))
+    const text = `${reset.link}\n\nThe link can be used once, until ${reset.expires_at.toISOString()}. Until then, nothing changes for the user.`
+    context.print({ json: reset, text })
+  },
+})
+
+async function requireUser(db: Db, email: string) {
+  const user = await findUserByEmail(db, requireEmail(email))
+  if (user === null) throw notFound('user')
+  return user
+}
+
+async function targetOf({ sql }: Services, slug: string, userId: string) {
+  return { orgId: (await requireOrganization(sql, slug)).id, userId, author }
+}
+
+function toRow({ id, email, name, disabled_at, memberships }: ListedUser): string[] {
+  const roles = memberships.map(
+    ({ organization, role, disabled }) => `${organization}:${role}${disabled ? ' (disabled)' : ''}`,
+  )
+  return [email, name, disabled_at === null ? 'active' : 'disabled', roles.join(' ') || '-', id]
+}

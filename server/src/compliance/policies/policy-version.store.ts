@@ -1,0 +1,117 @@
+import { Check } from 'typebox/value'
+import type { Author, Principal } from '../../audit/audit.store.ts'
+import type { Db, Tx } from '../../platform/db/sql.ts'
+import { UUID_PATTERN } from '../../platform/ids.ts'
+import { PolicyDefinition, type PolicyMode } from './policy.schema.ts'
+
+const VERSIONS_LISTED_MAX = 1000
+
+/** Returns the content hash of a version, or null if there is none. Requires the policy lock. */
+export async function findContentHash(tx: Tx, orgId: string, policyId: string, version: number) {
+  const [row] = await tx<{ content_hash: Buffer }[]>`
+    select content_hash
+    from policy_versions
+    where org_id = ${orgId}
+      and policy_id = ${policyId}
+      and version = ${version}`
+  return row?.content_hash ?? null
+}
+
+type NewVersion = {
+  id: string
+  version: number
+  definition: PolicyDefinition
+  source: string
+  content_hash: Buffer
+  author: Author
+}
+
+/**
+ * Stores a version and makes it the current one, also of a removed policy. Requires the policy
+ * lock.
+ */
+export async function insertVersion(tx: Tx, orgId: string, policy: NewVersion, at: Date): Promise<void> {
+  const { principal, reason } = policy.author
+  await tx`
+    insert into policy_versions (
+      org_id, policy_id, version, mode, definition, source, content_hash, principal_type, principal_id,
+      principal_name, reason, created_at
+    )
+    values (
+      ${orgId}, ${policy.id}, ${policy.version}, ${policy.definition.mode}, ${tx.json(policy.definition)},
+      ${storable(policy.source)}, ${policy.content_hash}, ${principal.type}, ${principal.id}, ${principal.name}, ${reason}, ${at}
+    )`
+  await tx`
+    update policies
+    set version = ${policy.version}, updated_at = ${at}, removed_at = null
+    where org_id = ${orgId}
+      and id = ${policy.id}`
+}
+
+/** PostgreSQL cannot store U+0000, which a comment of a file may contain. */
+function storable(source: string): string {
+  return source.replaceAll('\0', '\ufffd')
+}
+
+/** A version of a policy without its content. Who applied it is null if that is not known. */
+export type PolicyVersion = {
+  version: number
+  mode: PolicyMode
+  changed_by: Principal | null
+  reason: string | null
+  created_at: Date
+}
+
+/** The newest versions of a policy, newest first. */
+export async function listVersions(db: Db, orgId: string, policyId: string): Promise<PolicyVersion[]> {
+  return db<PolicyVersion[]>`
+    select ${versionColumns(db)}
+    from policy_versions
+    where org_id = ${orgId}
+      and policy_id = ${policyId}
+    order by version desc
+    limit ${VERSIONS_LISTED_MAX}`
+}
+
+/**
+ * A version with its content. `file` is null for versions that were applied before files were
+ * stored, and `definition` if the stored one cannot be read.
+ */
+export type StoredVersion = PolicyVersion & { file: string | null; definition: PolicyDefinition | null }
+
+/** Returns null if the policy has no such version. */
+export async function findVersion(
+  db: Db,
+  orgId: string,
+  policyId: string,
+  version: number,
+): Promise<StoredVersion | null> {
+  const [row] = await db<(PolicyVersion & { file: string | null; definition: unknown })[]>`
+    select ${versionColumns(db)}, source as file, definition
+    from policy_versions
+    where org_id = ${orgId}
+      and policy_id = ${policyId}
+      and version = ${version}`
+  return row ? { ...row, definition: Check(PolicyDefinition, row.definition) ? row.definition : null } : null
+}
+
+function versionColumns(db: Db) {
+  return db`version, mode, reason, created_at,
+    case when principal_type is not null then
+      json_build_object('type', principal_type, 'id', principal_id, 'name', principal_name)
+    end as changed_by`
+}
+
+/**
+ * SQL: the SHA-256 of a version's definition, in hexadecimal digits; null if there is no such
+ * version. `policy` is an alias of JSON with `id` and `version`, `alias` has `org_id`.
+ */
+export function policyHash(db: Db, alias: string, policy: string) {
+  return db`(
+    select encode(stored.content_hash, 'hex')
+    from policy_versions stored
+    where stored.org_id = ${db(alias)}.org_id
+      and stored.policy_id = case when ${db(policy)} ->> 'id' ~ ${UUID_PATTERN} then (${db(policy)} ->> 'id')::uuid end
+      and stored.version = (${db(policy)} ->> 'version')::int
+  )`
+}

@@ -1,0 +1,148 @@
+import type { Actor } from '../access/actor.ts'
+import { OPERATOR_GRANTOR } from '../access/grantor.ts'
+import { COMMAND_LINE_AUTHOR } from '../access/members/author.ts'
+import { createRole } from '../access/members/manage-roles.ts'
+import { insertMember } from '../access/members/member.store.ts'
+import { BUILT_IN_ROLES } from '../access/roles/built-in-role.ts'
+import type { Permission } from '../access/roles/permission.ts'
+import type { Scope } from '../access/scopes.ts'
+import { setProviderAccount } from '../access/users/provider-account.store.ts'
+import { insertUser, markAsExample } from '../access/users/user.store.ts'
+import { insertConnection } from '../codehosts/connections/connection.store.ts'
+import type { HostEvent, HostSource } from '../codehosts/host-event.ts'
+import type { HostAccount } from '../codehosts/host-repository.ts'
+import { createOrganization } from '../organizations/create-organization.ts'
+import { markAsDemo, type Organization } from '../organizations/organization.store.ts'
+import { planOf } from '../organizations/plan.ts'
+import { DAY_MS } from '../platform/clock.ts'
+import { newUuid } from '../platform/ids.ts'
+import { linkRepository } from '../repositories/link-repository.ts'
+import { addRealAdmins } from './real-admins.ts'
+import { addKey } from './story/settings.ts'
+import type { Demo } from './world/demo.ts'
+import { COLLEAGUES, type Colleague, DOMAIN } from './world/people.ts'
+import { HOST, HOSTED, OWNER, REPORTED, toHostRepository } from './world/repositories.ts'
+
+const SLUG = 'demo'
+/** The account of the fictional code host. */
+export const ACCOUNT = { id: '4810', login: OWNER, type: 'Organization' }
+
+const NAME = 'Demo (example data)'
+const AUDITOR: readonly Permission[] = ['view', 'read_audit_log']
+
+type Furnishing = Pick<Demo, 'services' | 'clock' | 'now' | 'host' | 'random' | 'intake' | 'settle' | 'evaluateAll'>
+type Bare = Furnishing & {
+  apply(source: HostSource, events: readonly HostEvent[]): Promise<void>
+}
+
+/** Makes the organization, its people, keys, connection and repositories. */
+export async function furnish({ apply, ...bare }: Bare): Promise<Demo> {
+  const { services, clock } = bare
+  const organization = await createOrganization(services, { slug: SLUG, name: NAME, plan: 'enterprise' })
+  await markAsDemo(services.sql, organization.id)
+  const people = await addPeople(bare, organization)
+  await addRealAdmins(services.sql, organization.id, bare.now)
+  const source = await connect(bare, organization)
+  const keys = new Map<string, Actor>()
+  const accounts = new Map(COLLEAGUES.map((colleague, index) => [colleague.login, accountOf(colleague, index)]))
+  for (const account of accounts.values()) bare.host.facts.accounts.set(account.login, account)
+  const repositories = HOSTED.map(({ name }, index) => toHostRepository(name, index, clock.now()))
+  const demo: Demo = {
+    ...bare,
+    ...{ organization, source },
+    repositories: new Map(
+      HOSTED.map(({ name }, index) => [name, repositories[index] as (typeof repositories)[number]]),
+    ),
+    person: (login) => known(people, login),
+    account: (login) => known(accounts, login),
+    key: (name) => known(keys, name),
+    apply: (...events) => apply(source, events),
+  }
+  for (const [name, scopes] of KEYS) keys.set(name, await keyActor(demo, name, scopes))
+  await demo.apply(
+    ...repositories.map((repository) => ({
+      kind: 'repository' as const,
+      data: { repository, change: 'changed' as const },
+    })),
+  )
+  for (const [index, { name }] of REPORTED.entries()) await link(demo, name, HOSTED.length + index)
+  await demo.settle()
+  return demo
+}
+
+const KEYS: readonly [string, readonly Scope[]][] = [
+  ['ci-reports', ['write:ci', 'read:pipelines']],
+  ['security-scans', ['write:security-findings', 'read:security']],
+  ['release-bot', ['read:deployments', 'write:deployments']],
+]
+
+function known<Value>(of: ReadonlyMap<string, Value>, name: string): Value {
+  const value = of.get(name)
+  if (value === undefined) throw new Error(`The example data has no ${name}.`)
+  return value
+}
+
+/** A repository without a connection, so that its runs and its security reports belong together. */
+async function link({ services, organization }: Demo, name: string, number: number): Promise<void> {
+  const { id, full_name } = toHostRepository(name, number, services.clock.now())
+  await linkRepository(services, organization.id, { provider: 'github', id, name: full_name, host: HOST })
+}
+
+async function addPeople(bare: Furnishing, organization: Organization): Promise<Map<string, Actor>> {
+  const { services, clock, now } = bare
+  const author = { orgId: organization.id, author: COMMAND_LINE_AUTHOR }
+  const auditor = await createRole(services, author, { name: 'Auditor', permissions: [...AUDITOR] })
+  const people = new Map<string, Actor>()
+  for (const colleague of COLLEAGUES) {
+    const joined = new Date(now.getTime() - colleague.joined * DAY_MS)
+    const user = {
+      id: newUuid(joined),
+      email: `${colleague.login}@${DOMAIN}`,
+      name: colleague.name,
+      created_at: joined,
+    }
+    const built_in_role = colleague.role === 'auditor' ? null : colleague.role
+    const custom_role_id = built_in_role === null ? auditor.id : null
+    await services.sql.begin(async (tx) => {
+      if ((await insertUser(tx, user)) === null)
+        throw new Error(`An account has the address ${user.email} of the example data.`)
+      await markAsExample(tx, user.id, organization.id)
+      await insertMember(tx, organization.id, { user_id: user.id, built_in_role, custom_role_id, created_at: joined })
+      await setProviderAccount(
+        tx,
+        organization.id,
+        { user_id: user.id, provider: 'github', login: colleague.login },
+        clock.now(),
+      )
+    })
+    const permissions = built_in_role === null ? AUDITOR : BUILT_IN_ROLES[built_in_role].permissions
+    people.set(colleague.login, {
+      ...baseOf(bare, organization),
+      credential: { type: 'user', id: user.id, name: user.name, email: user.email, permissions },
+    })
+  }
+  return people
+}
+
+function baseOf({ services }: Pick<Furnishing, 'services'>, organization: Organization): Omit<Actor, 'credential'> {
+  return { org_id: organization.id, organization, plan: planOf(organization, services.plans) }
+}
+
+async function keyActor(demo: Demo, name: string, scopes: readonly Scope[]): Promise<Actor> {
+  // Who creates the key of the CI system has opened all its deployments, and cannot approve them.
+  const { id } = await addKey(demo, name, scopes, name === 'ci-reports' ? OPERATOR_GRANTOR : undefined)
+  return { ...baseOf(demo, demo.organization), credential: { type: 'api_key', id, name, scopes } }
+}
+
+async function connect({ services, clock }: Furnishing, { id: org_id }: Organization): Promise<HostSource> {
+  const source: HostSource = { org_id, connection_id: newUuid(clock.now()), provider: 'github', host: HOST }
+  const installation = { id: `demo-${org_id}`, account: ACCOUNT, repositories: 'all' as const, suspended: false }
+  const { connection_id: id, provider, host } = source
+  const connection = { org_id, id, provider, host, status: 'active' as const, installation, connected_at: clock.now() }
+  await services.sql.begin((tx) => insertConnection(tx, connection))
+  return source
+}
+
+function accountOf({ login, name }: Colleague, index: number): HostAccount {
+  return { id: `${60_100 + index}`, login, name, avatar_url: null, url: `https://${HOST}/${login}`, is_bot: false }
+}

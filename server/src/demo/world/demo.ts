@@ -1,0 +1,44 @@
+import type { Actor } from '../../access/actor.ts'
+import type { RunIntake } from '../../ci/runs/run-intake.ts'
+import type { HostEvent, HostSource } from '../../codehosts/host-event.ts'
+import type { HostAccount, HostRepository } from '../../codehosts/host-repository.ts'
+import type { Organization } from '../../organizations/organization.store.ts'
+import type { SeededRandom } from '../../platform/seeded-random.ts'
+import type { Services } from '../../services.ts'
+import type { DemoHost } from './demo-host.ts'
+import type { PastClock } from './past-clock.ts'
+
+/** What the parts of the story use. */
+export type Demo = {
+  /** On one transaction, with the clock of the story. */
+  services: Services
+  clock: PastClock
+  /** The present time, at which the story ends. */
+  now: Date
+  random: SeededRandom
+  organization: Organization
+  host: DemoHost
+  source: HostSource
+  intake: RunIntake
+  /** The repositories on the code host, by name. */
+  repositories: ReadonlyMap<string, HostRepository>
+  /** A colleague, by login. */
+  person(login: string): Actor
+  account(login: string): HostAccount
+  /** An API key, by name. */
+  key(name: string): Actor
+  /** Applies events of the code host. */
+  apply(...events: HostEvent[]): Promise<void>
+  /** Runs the jobs that were queued. */
+  settle(): Promise<void>
+  /** Evaluates the policies of every repository that has changed. */
+  evaluateAll(): Promise<void>
+}
+
+/** Something that happens at a time. */
+export type Step = { at: Date; tell(demo: Demo): Promise<void> }
+
+/** A time so many minutes after another. */
+export function after(time: Date, minutes: number): Date {
+  return new Date(time.getTime() + minutes * 60_000)
+}

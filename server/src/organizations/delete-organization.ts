@@ -1,0 +1,79 @@
+import type { Sql, Tx } from '../platform/db/sql.ts'
+import type { Services } from '../services.ts'
+import { deletionOrder } from './deletion-order.ts'
+import type { Organization } from './organization.store.ts'
+import {
+  countRows,
+  deleteJobs,
+  deleteOrganizationRow,
+  deleteRows,
+  markForDeletion,
+  readOwnedTables,
+} from './organization-rows.store.ts'
+
+const BATCH_ROWS = 5000
+
+/** `total` is what was found at the start; more can be added meanwhile. */
+type Progress = (rows: number, total: number) => void
+
+/** The number of deleted rows by table, without the tables that had none, and of files. */
+export type DeletedOrganization = { rows: number; objects: number; tables: Record<string, number> }
+
+/** What slices above this one have of an organization besides rows with its id. */
+export type OrganizationParts = {
+  /** Each removes files, before their rows are deleted, and returns their number. */
+  files: readonly ((services: Services, orgId: string) => Promise<number>)[]
+  /** Deletes accounts that exist only there, and returns their number. */
+  people(tx: Tx, orgId: string): Promise<number>
+}
+
+/**
+ * Deletes an organization with everything that belongs to it: the rows of every table that has an
+ * `org_id`, its files, its queued jobs and its fictional people. Works in batches, and can be
+ * repeated after an interruption. What happens meanwhile is deleted, too.
+ */
+export async function deleteOrganization(
+  services: Services,
+  { id }: Pick<Organization, 'id'>,
+  parts: OrganizationParts,
+  progress: Progress = () => {},
+): Promise<DeletedOrganization> {
+  const { sql, clock } = services
+  await sql.begin((tx) => markForDeletion(tx, id, clock.now()))
+  let objects = 0
+  for (const remove of parts.files) objects += await remove(services, id)
+  const tables = await deleteTables(sql, id, progress)
+  const people = await sql.begin(async (tx) => {
+    const count = await parts.people(tx, id)
+    await deleteOrganizationRow(tx, id)
+    return count
+  })
+  const counts = { ...tables, ...(people > 0 && { users: people }), organizations: 1 }
+  return { rows: sum(Object.values(counts)), objects, tables: counts }
+}
+
+/** Repeats until no table has rows: a job that is running may add some. */
+async function deleteTables(sql: Sql, orgId: string, progress: Progress): Promise<Record<string, number>> {
+  const { tables, references } = await readOwnedTables(sql)
+  let total = 0
+  for (const table of tables) total += await countRows(sql, table, orgId)
+  const counts: Record<string, number> = {}
+  for (let found = true; found; ) {
+    await deleteJobs(sql, orgId)
+    found = false
+    for (const table of deletionOrder(tables, references)) {
+      for (let count = BATCH_ROWS; count === BATCH_ROWS; ) {
+        count = await deleteRows(sql, table, orgId, BATCH_ROWS)
+        if (count === 0) break
+        found = true
+        counts[table] = (counts[table] ?? 0) + count
+        progress(sum(Object.values(counts)), total)
+      }
+    }
+  }
+  return counts
+}
+
+function sum(counts: readonly number[]): number {
+  return counts.reduce((total, count) => total + count, 0)
+}

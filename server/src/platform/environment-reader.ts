@@ -1,0 +1,168 @@
+import { createPrivateKey } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { isIP } from 'node:net'
+import { isLoopback } from './loopback.ts'
+
+/**
+ * Reads one variable at a time and collects mistakes instead of throwing. An empty variable counts
+ * as absent.
+ */
+export class EnvironmentReader {
+  readonly mistakes: string[] = []
+  readonly #env: NodeJS.ProcessEnv
+
+  constructor(env: NodeJS.ProcessEnv) {
+    this.#env = env
+  }
+
+  text(name: string): string | null {
+    return this.#env[name]?.trim() || null
+  }
+
+  hasAny(prefix: string): boolean {
+    return Object.keys(this.#env).some((name) => name.startsWith(prefix) && this.text(name) !== null)
+  }
+
+  required(name: string, purpose: string): string {
+    const text = this.text(name)
+    if (text === null) this.mistakes.push(`${name} is missing; ${purpose} requires it`)
+    return text ?? ''
+  }
+
+  integer(name: string, fallback: number, min: number, max: number): number {
+    const text = this.text(name)
+    if (text === null) return fallback
+    const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN
+    if (value >= min && value <= max) return value
+    this.mistakes.push(`${name} must be an integer from ${min} to ${max}, not "${text}"`)
+    return fallback
+  }
+
+  oneOf(name: string, allowed: string[], fallback: string): string {
+    const text = this.text(name)
+    if (text === null || allowed.includes(text)) return text ?? fallback
+    this.mistakes.push(`${name} must be one of ${allowed.join(', ')}, not "${text}"`)
+    return fallback
+  }
+
+  secret(name: string, charsMin: number): string | null {
+    const text = this.text(name)
+    if (text !== null && text.length < charsMin) this.mistakes.push(`${name} must have at least ${charsMin} characters`)
+    return text
+  }
+
+  httpUrl(name: string): string | null {
+    return this.#url(name, ['http:', 'https:'], 'an http or https address')?.replace(/\/$/, '') ?? null
+  }
+
+  /** An https address without user, query and fragment. http is accepted on this machine only. */
+  secureUrl(name: string): string | null {
+    const text = this.text(name)
+    if (text === null) return null
+    const url = URL.canParse(text) ? new URL(text) : null
+    const isSecure = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname))
+    if (url && isSecure && !url.username && !url.password && !url.search && !url.hash)
+      return url.href.replace(/\/+$/, '')
+    this.mistakes.push(`${name} must be an https address, or an http address of this machine, without user or query`)
+    return null
+  }
+
+  /** An issuer (OpenID Connect Discovery §3), character by character as the provider states it. */
+  issuer(name: string): string | null {
+    return this.secureUrl(name) && this.text(name)
+  }
+
+  /** Items of the form `value=other`, separated by commas. */
+  pairs(name: string): [string, string][] {
+    return this.list(name).flatMap((item) => {
+      const at = item.lastIndexOf('=')
+      const pair: [string, string] = [item.slice(0, at).trim(), item.slice(at + 1).trim()]
+      if (at > 0 && pair.every(Boolean)) return [pair]
+      this.mistakes.push(`${name} must have items like value=role, not "${item}"`)
+      return []
+    })
+  }
+
+  matching(name: string, pattern: RegExp, form: string): string {
+    const text = this.text(name) ?? ''
+    if (!pattern.test(text)) this.mistakes.push(`${name} must be ${form}`)
+    return text
+  }
+
+  /** One to `max` secrets separated by commas. Messages do not repeat them. */
+  secrets(name: string, max: number): string[] {
+    const secrets = this.list(name)
+    if (secrets.length < 1 || secrets.length > max)
+      this.mistakes.push(`${name} must be a secret, or ${max} secrets separated by a comma`)
+    return secrets
+  }
+
+  /** A PEM text, in which `\\n` may stand for a line break, or the path of a file with one. */
+  rsaKey(name: string): string {
+    const text = this.text(name) ?? ''
+    const isPem = text.includes('-----BEGIN')
+    try {
+      const pem = isPem ? text.replaceAll('\\n', '\n') : readFileSync(text, 'utf8').trim()
+      if (createPrivateKey(pem).asymmetricKeyType === 'rsa') return pem
+    } catch {
+      // The message states what is expected. The error could contain parts of the key.
+    }
+    this.mistakes.push(
+      `${name} must be an RSA private key in PEM format, or the path of a file that contains one${isPem ? '' : ': no such key can be read from that path'}`,
+    )
+    return ''
+  }
+
+  /** Items separated by commas. */
+  list(name: string): string[] {
+    return (this.text(name) ?? '').split(',').flatMap((item) => item.trim() || [])
+  }
+
+  /** IP addresses and networks in CIDR notation, separated by commas. */
+  networks(name: string): string[] {
+    const items = this.list(name)
+    const wrong = items.find((item) => !isNetwork(item))
+    if (wrong !== undefined)
+      this.mistakes.push(`${name} must list IP addresses or networks such as 10.0.0.0/8, not "${wrong}"`)
+    return items
+  }
+
+  /** Addresses separated by commas. Each must be on a host that the variable `list` allows. */
+  urlsOn(name: string, hosts: readonly string[], list: string): string[] {
+    return this.list(name).filter((url) => {
+      const host = URL.canParse(url) && /^https?:/i.test(url) ? new URL(url).host : null
+      if (host !== null && hosts.includes(host)) return true
+      const mistake =
+        host === null
+          ? 'contains an item that is not an http or https address'
+          : `is on the host ${host}, which ${list} does not list`
+      this.mistakes.push(`${name} ${mistake}`)
+      return false
+    })
+  }
+
+  postgresUrl(name: string): string | null {
+    return this.#url(name, ['postgres:', 'postgresql:'], 'an address like postgres://user:password@host:5432/database')
+  }
+
+  smtpUrl(name: string): string | null {
+    return this.#url(name, ['smtp:', 'smtps:'], 'an address like smtp://user:password@host:587')
+  }
+
+  /** The message does not repeat the value, because an address may contain a password. */
+  #url(name: string, protocols: string[], form: string): string | null {
+    const text = this.text(name)
+    if (text === null) return null
+    const protocol = URL.canParse(text) ? new URL(text).protocol : `${text.split('://')[0]}:`
+    if (protocols.includes(protocol)) return text
+    this.mistakes.push(`${name} must be ${form}`)
+    return null
+  }
+}
+
+function isNetwork(text: string): boolean {
+  const [address = '', bits, ...more] = text.split('/')
+  const version = isIP(address)
+  if (version === 0 || more.length > 0) return false
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128))
+}

@@ -1,0 +1,160 @@
+import { type Principal, recordAudit } from '../../audit/audit.store.ts'
+import { type callEnded, requestCall } from '../../codehosts/calls/request-call.ts'
+import type { HostAction } from '../../codehosts/code-host.ts'
+import { findConnectionOfRepository } from '../../codehosts/connections/connection.store.ts'
+import type { DismissReason } from '../../codehosts/host-alert.ts'
+import type { Tx } from '../../platform/db/sql.ts'
+import { ApiError, invalidField, notFound } from '../../platform/http/errors.ts'
+import { newUuid } from '../../platform/ids.ts'
+import { enqueue } from '../../platform/queue/job.ts'
+import { shortened } from '../../platform/shortened.ts'
+import type { Services } from '../../services.ts'
+import { boundedText } from '../vocabulary/bounded-text.ts'
+import {
+  type AlertDecision,
+  type DecidableAlert,
+  endDecision,
+  lockDecidable,
+  storeDecisions,
+} from './alert-decision.store.ts'
+import { readAlertJob } from './read-alert.job.ts'
+import { reconcileAlertsJob } from './reconcile-alerts.job.ts'
+
+/** Code hosts accept no longer comments. */
+export const COMMENT_CHARS_MAX = 280
+
+export type DismissRequest = { id: string; reason: DismissReason; comment: string | null }
+
+/**
+ * Dismisses an open alert at once, and sends the dismissal to the code host. Throws 400
+ * `invalid_request`, 404 `not_found`, 409 `not_open`, and 409 `not_connected` if the repository of
+ * the alert is not connected.
+ */
+export async function dismissAlert(
+  { sql, clock }: Pick<Services, 'sql' | 'clock'>,
+  orgId: string,
+  principal: Principal,
+  request: DismissRequest,
+): Promise<void> {
+  const comment = requireComment(request.comment)
+  const now = clock.now()
+  await sql.begin(async (tx) => {
+    const [alert] = await lockDecidable(tx, orgId, [request.id])
+    if (alert === undefined) throw notFound('alert')
+    if (alert.status !== 'open') throw new ApiError(409, 'not_open', `The alert is ${alert.status}.`)
+    const { reason } = request
+    const decision = { ...authorOf(principal), status: 'dismissed', reason, comment, at: now } as const
+    await decideAlerts(tx, orgId, [{ alert, decision }])
+    const object = { type: 'alert', id: alert.id }
+    const entry = { principal, action: 'alert.dismiss', object, reason: comment, details: { reason } }
+    await recordAudit(tx, orgId, entry, now)
+  })
+}
+
+export function authorOf({ id, name }: Principal): Pick<AlertDecision, 'by' | 'by_name'> {
+  return { by: id ?? name, by_name: name }
+}
+
+function requireComment(comment: string | null): string | null {
+  if (comment === null || comment.length <= COMMENT_CHARS_MAX) return boundedText(comment, COMMENT_CHARS_MAX)
+  throw invalidField('/comment', `must not be longer than ${COMMENT_CHARS_MAX} characters`)
+}
+
+/**
+ * Dismisses or reopens alerts at once, and sends each decision to the code host. The alerts must be
+ * locked by `lockDecidable`. Throws 409 `not_connected` if a repository is not connected.
+ */
+export async function decideAlerts(
+  tx: Tx,
+  orgId: string,
+  decided: readonly { alert: DecidableAlert; decision: AlertDecision }[],
+): Promise<void> {
+  if (decided.length === 0) return
+  const connections = await connectionsOf(
+    tx,
+    orgId,
+    decided.map(({ alert }) => alert),
+  )
+  const sent = await Promise.all(
+    decided.map(async ({ alert, decision: given }) => {
+      const comment = given.comment === null ? null : shortened(given.comment, COMMENT_CHARS_MAX)
+      const decision = { ...given, comment }
+      const connection_id = connections.get(repositoryNameOf(alert)) ?? null
+      if (connection_id === null) throw notConnected(alert)
+      const call_id = await requestCall(tx, callOf(orgId, connection_id, alert, decision), decision.at)
+      return { ...decision, id: alert.id, call_id }
+    }),
+  )
+  await storeDecisions(tx, orgId, sent)
+  for (const repository of repositoriesOf(orgId, decided)) await enqueue(tx, reconcileAlertsJob, repository)
+}
+
+/** The connection of each repository of these alerts. Repositories without one are left out. */
+export async function connectionsOf(
+  tx: Tx,
+  orgId: string,
+  alerts: readonly DecidableAlert[],
+): Promise<Map<string, string>> {
+  const connections = new Map<string, string>()
+  const byRepository = new Map(alerts.map((alert) => [repositoryNameOf(alert), alert]))
+  for (const [name, { provider, repository_id }] of byRepository) {
+    const connection = await findConnectionOfRepository(tx, orgId, provider, repository_id)
+    if (connection !== null && connection.status !== 'removed') connections.set(name, connection.id)
+  }
+  return connections
+}
+
+export function repositoryNameOf({ provider, repository_id }: DecidableAlert): string {
+  return `${provider} ${repository_id}`
+}
+
+function notConnected({ id, repository }: DecidableAlert): ApiError {
+  return new ApiError(409, 'not_connected', `The repository ${repository} is not connected.`, { ids: [id] })
+}
+
+function callOf(orgId: string, connection_id: string, alert: DecidableAlert, decision: AlertDecision) {
+  return {
+    org_id: orgId,
+    connection_id,
+    idempotency_key: `dismissal ${newUuid(decision.at)}`,
+    subject: { type: 'alert', id: alert.id } as const,
+    action: actionOf(alert, decision),
+  }
+}
+
+function actionOf(alert: DecidableAlert, { status, reason, comment }: AlertDecision): HostAction {
+  const { type, number, repository_id, repository: full_name } = alert
+  const target = { repository: { id: repository_id, full_name }, alert: { type, number } }
+  if (status === 'open') return { type: 'reopening', ...target }
+  return { type: 'dismissal', ...target, reason: reason as string, comment }
+}
+
+function repositoriesOf(orgId: string, decided: readonly { alert: DecidableAlert }[]) {
+  const byName = new Map(decided.map(({ alert }) => [repositoryNameOf(alert), repositoryOf(orgId, alert)]))
+  return byName.values()
+}
+
+type CallEnded = NonNullable<(typeof callEnded)['carries']>
+
+/**
+ * After the call of a dismissal or reopening ended: it is delivered, or the state of the host
+ * counts again. The alert is read, because the host may have changed it in the meantime.
+ */
+export async function settleDismissal(
+  { sql }: Pick<Services, 'sql'>,
+  { org_id, call_id, subject_type, subject_id, outcome }: CallEnded,
+): Promise<void> {
+  if (subject_type !== 'alert') return
+  await sql.begin(async (tx) => {
+    const [alert] = await lockDecidable(tx, org_id, [subject_id])
+    const ended = { org_id, id: subject_id, call_id, isAccepted: outcome === 'done' }
+    if (alert === undefined || !(await endDecision(tx, ended))) return
+    const repository = repositoryOf(org_id, alert)
+    await enqueue(tx, reconcileAlertsJob, repository)
+    await enqueue(tx, readAlertJob, { ...repository, type: alert.type, number: alert.number })
+  })
+}
+
+function repositoryOf(orgId: string, { provider, repository_id }: DecidableAlert) {
+  return { org_id: orgId, provider, repository_id }
+}

@@ -1,0 +1,133 @@
+import { DisjointSets } from '../../../platform/disjoint-sets.ts'
+import type { Member } from './grouping-facts.ts'
+import type { KnownRules } from './known-rules.ts'
+import type { Cluster } from './pins.ts'
+import { Twins } from './twins.ts'
+
+/** Sets of findings that may be joined, by their lowest member, with all clusters in them. */
+type Part = { roots: number[]; clusters: Set<Cluster> }
+
+/**
+ * Sets of findings that never contain findings of two clusters that are kept apart. The findings of
+ * a cluster are in one set from the start. Findings are named by their index in `members`.
+ */
+export class PinnedSets {
+  readonly #members: readonly Member[]
+  readonly #sets: DisjointSets
+  readonly #clusters = new Map<number, Set<Cluster>>()
+  readonly #indexes = new Map<number, number[]>()
+  readonly #issues: ReadonlyMap<Cluster, ReadonlySet<string>>
+  readonly #twins: Twins
+
+  constructor(members: readonly Member[], clusters: ReadonlyMap<string, Cluster>, rules: KnownRules) {
+    this.#members = members
+    this.#sets = new DisjointSets(members.length)
+    const pinned = [...members.entries()].flatMap(([index, member]) => {
+      const cluster = member.id === null ? undefined : clusters.get(member.id)
+      return cluster === undefined ? [] : { index, member, cluster }
+    })
+    const byCluster = Map.groupBy(pinned, ({ cluster }) => cluster)
+    for (const [cluster, of] of byCluster) this.#clusters.set((of[0] as { index: number }).index, new Set([cluster]))
+    for (const of of byCluster.values()) this.#joinAll(of.map(({ index }) => index))
+    const issuesOf = (of: typeof pinned) => new Set(of.flatMap(({ member }) => member.issue_id ?? []))
+    this.#issues = new Map([...byCluster].map(([cluster, of]) => [cluster, issuesOf(of)]))
+    this.#twins = new Twins(pinned, rules)
+  }
+
+  rootOf(index: number): number {
+    return this.#sets.rootOf(index)
+  }
+
+  /**
+   * Joins findings that match by a rule. If clusters among them are kept apart, each part of the
+   * findings that may be joined is joined. Returns these parts.
+   */
+  join(indexes: readonly number[]): number[][] {
+    const rootOf = new Map(indexes.map((index) => [index, this.rootOf(index)]))
+    const roots = [...new Set(rootOf.values())]
+    const poles = this.#polesOf(roots)
+    const parts = poles.length === 0 ? [roots] : this.#divide(roots, poles)
+    for (const part of parts) this.#joinAll(part)
+    if (parts.length === 1) return [[...indexes]]
+    return parts.map((part) => indexes.filter((index) => part.includes(rootOf.get(index) as number)))
+  }
+
+  /** The sets that are kept apart from another one of these. */
+  #polesOf(roots: readonly number[]): number[] {
+    const all = new Set(roots.flatMap((root) => [...(this.#clusters.get(root) ?? [])]))
+    if (all.size < 2) return []
+    return roots.filter((root) => {
+      const clusters = this.#clusters.get(root)
+      return clusters?.values().some(({ apart }) => !all.isDisjointFrom(apart))
+    })
+  }
+
+  /** The sets that are kept apart come first, the one with the oldest issue at the beginning. */
+  #divide(roots: readonly number[], poles: readonly number[]): number[][] {
+    const parts: Part[] = []
+    for (const root of poles.toSorted((a, b) => compare(this.#ageOf(a), this.#ageOf(b)))) {
+      const clusters = this.#clusters.get(root) as Set<Cluster>
+      const part = parts.find((present) =>
+        clusters.values().every(({ apart }) => present.clusters.isDisjointFrom(apart)),
+      )
+      if (part === undefined) parts.push({ roots: [root], clusters: new Set(clusters) })
+      else addTo(part, root, clusters)
+    }
+    const polar = new Set(poles)
+    for (const root of roots) {
+      if (!polar.has(root)) this.#choose(root, parts).roots.push(root)
+    }
+    return parts.map((part) => part.roots)
+  }
+
+  #ageOf(root: number): string {
+    const clusters = this.#clusters.get(root) as Set<Cluster>
+    const issues = [...clusters].flatMap((cluster) => [...(this.#issues.get(cluster) ?? [])])
+    const findings = [...clusters].flatMap((cluster) => [...cluster.findings])
+    return `${issues.sort()[0]} ${findings.sort()[0]}`
+  }
+
+  /**
+   * A stored finding stays in its issue, so that an edit moves only the findings that it names. A
+   * new
+   * finding follows the pinned finding that it repeats. Every other one joins the oldest issue.
+   */
+  #choose(root: number, parts: readonly Part[]): Part {
+    const members = this.#indexesOf(root).map((index) => this.#members[index] as Member)
+    const issues = new Set(members.flatMap(({ issue_id }) => issue_id ?? []))
+    const isOwn = (cluster: Cluster) => !this.#issues.get(cluster)?.isDisjointFrom(issues)
+    const sets = parts.map(({ clusters }) => clusters)
+    const own = sets.findIndex((clusters) => clusters.values().some(isOwn))
+    return parts[own >= 0 ? own : (this.#twins.choose(members, sets) ?? 0)] as Part
+  }
+
+  #indexesOf(root: number): number[] {
+    return this.#indexes.get(root) ?? [root]
+  }
+
+  #joinAll([first, ...others]: readonly number[]): void {
+    for (const other of others) {
+      const [one, two] = [this.rootOf(first as number), this.rootOf(other)]
+      if (one === two) continue
+      const [some, more] = [this.#indexesOf(one), this.#indexesOf(two)].sort((a, b) => a.length - b.length) as [
+        number[],
+        number[],
+      ]
+      const clusters = new Set([...(this.#clusters.get(one) ?? []), ...(this.#clusters.get(two) ?? [])])
+      this.#sets.join(one, two)
+      const root = this.rootOf(one)
+      for (const index of some) more.push(index)
+      this.#indexes.set(root, more)
+      if (clusters.size > 0) this.#clusters.set(root, clusters)
+    }
+  }
+}
+
+function addTo(part: Part, root: number, clusters: ReadonlySet<Cluster>): void {
+  part.roots.push(root)
+  for (const cluster of clusters) part.clusters.add(cluster)
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b)
+}

@@ -1,0 +1,21 @@
+import type { Db } from '../../platform/db/sql.ts'
+import { readAliases } from '../intel/aliases/alias.store.ts'
+import { plainId, vulnerabilityIds } from '../vocabulary/vulnerability-id.ts'
+import { packageBuckets } from './grouping/bucket.ts'
+import type { IssueSelection } from './issue-facet.store.ts'
+
+type NameQuery = { vulnerability?: string; package?: string }
+
+/** The filters of a query that name a vulnerability or a package. */
+export async function selectNames(db: Db, query: NameQuery): Promise<Pick<IssueSelection, 'vulnIds' | 'buckets'>> {
+  return {
+    vulnIds: query.vulnerability === undefined ? null : await idsOf(db, query.vulnerability.trim()),
+    buckets: query.package === undefined ? null : packageBuckets(query.package.trim()),
+  }
+}
+
+/** The id in canonical case, with all its aliases. */
+async function idsOf(db: Db, text: string): Promise<string[]> {
+  const id = vulnerabilityIds([text])[0] ?? text
+  return [...new Set([id, plainId(id), ...(await readAliases(db, plainId(id)))])]
+}

@@ -1,0 +1,80 @@
+import { averageId } from '../../platform/db/average-id.ts'
+import type { Tx } from '../../platform/db/sql.ts'
+
+/**
+ * An issue whose findings a person has dismissed, the newest of these triages, and the findings
+ * whose alert was dismissed.
+ */
+type FollowedIssue = { issue_id: string; triage_id: string; of_alerts: string[] }
+
+/**
+ * The issues among these in which a person has dismissed every finding that is not fixed. To be
+ * read after stored findings were moved to their issues, and before new ones are written: an open
+ * finding that joined the issue is not hidden.
+ */
+export async function listFollowed(tx: Tx, orgId: string, issueIds: readonly string[]): Promise<FollowedIssue[]> {
+  return tx<FollowedIssue[]>`
+    select finding.issue_id, (array_agg(own.triage_id order by own.triage_id desc))[1] as triage_id,
+      coalesce(array_agg(finding.id) filter (where finding.triaged_state is null), '{}') as of_alerts
+    from (select distinct issue_id from unnest(${[...issueIds]}::uuid[]) issue_id) touched
+    join findings finding on finding.org_id = ${averageId(tx, orgId)} and finding.issue_id = touched.issue_id
+    left join lateral ${dismissalByPerson(tx)} own on finding.state = 'dismissed'
+    where finding.state <> 'fixed'
+    group by finding.issue_id
+    having bool_and(own.triage_id is not null)`
+}
+
+/** The triage by which a person dismissed a row `finding`: itself, or its alert. */
+function dismissalByPerson(tx: Tx) {
+  return tx`(
+    select triage.id as triage_id
+    from triages triage
+    where finding.triaged_state = 'dismissed'
+      and triage.org_id = finding.org_id
+      and triage.id = finding.triage_id
+      and triage.source = 'shiplock'
+    union all
+    (
+      select triage.id
+      from alert_findings link
+      join triage_alerts part on part.org_id = link.org_id and part.alert_id = link.alert_id
+      join triages triage on triage.org_id = part.org_id and triage.id = part.triage_id
+      where finding.triaged_state is null
+        and finding.reported_dismissal_source = 'shiplock'
+        and link.org_id = finding.org_id
+        and link.finding_id = finding.id
+        and triage.action = 'dismiss'
+        and triage.ended_at is null
+      order by part.no desc
+      limit 1
+    )
+  )`
+}
+
+/**
+ * The open findings of followed issues, by the triage that they follow. They are new or were fixed,
+ * because no open finding was in these issues before. A finding that a person reopened stays open.
+ * An issue is no longer followed if one of its alerts was opened again.
+ */
+export async function listFollowers(
+  tx: Tx,
+  orgId: string,
+  followed: readonly FollowedIssue[],
+): Promise<Map<string, string[]>> {
+  if (followed.length === 0) return new Map()
+  const ofAlerts = followed.flatMap(({ of_alerts }) => of_alerts)
+  const rows = await tx<{ triage_id: string; finding_ids: string[] }[]>`
+    select followed.triage_id, array_agg(finding.id) as finding_ids
+    from unnest(
+      ${followed.map(({ issue_id }) => issue_id)}::uuid[], ${followed.map(({ triage_id }) => triage_id)}::uuid[]
+    ) as followed (issue_id, triage_id)
+    join findings finding on finding.org_id = ${averageId(tx, orgId)} and finding.issue_id = followed.issue_id
+    where finding.state = 'open'
+    group by followed.issue_id, followed.triage_id
+    having not bool_or(finding.id = any(${ofAlerts}::uuid[]))
+      and bool_and(finding.triaged_state is null)`
+  const followers = new Map<string, string[]>()
+  for (const { triage_id, finding_ids } of rows)
+    followers.set(triage_id, [...(followers.get(triage_id) ?? []), ...finding_ids])
+  return followers
+}

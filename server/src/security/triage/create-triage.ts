@@ -1,0 +1,113 @@
+import { type Principal, recordAudit } from '../../audit/audit.store.ts'
+import type { Tx } from '../../platform/db/sql.ts'
+import { ApiError, invalidField } from '../../platform/http/errors.ts'
+import type { Services } from '../../services.ts'
+import { type DecidableAlert, lockDecidable, showInFindings } from '../alerts/alert-decision.store.ts'
+import { authorOf, connectionsOf, decideAlerts, repositoryNameOf } from '../alerts/decide-alerts.ts'
+import { boundedText } from '../vocabulary/bounded-text.ts'
+import { listTargetRepositories, readTargetFindings } from './target.store.ts'
+import { type NewTriageRequest, TRIAGE_COMMENT_MAX } from './triage.schema.ts'
+import { selectTriaged, type TriageSelection } from './triage-selection.ts'
+import { insertTriagedAlerts } from './triaged-alert.store.ts'
+import { waitForRepositories } from './wait-for-repositories.ts'
+import { refreshTriaged } from './writing/refresh-triaged.ts'
+import { insertTriage, type NewTriage, type TriageTarget } from './writing/triage.store.ts'
+import { applyTriage } from './writing/triaged-finding.store.ts'
+
+type Decision = NewTriage & { action: 'dismiss' | 'reopen' }
+
+/**
+ * Dismisses or reopens findings, issues or alerts: all of them, or none. Returns the id of the
+ * triage. Throws 400 `invalid_request`, 404 `not_found`, 409 `not_open`, `not_dismissed` or
+ * `not_connected`, and 503 `unavailable`.
+ */
+export async function createTriage(
+  { sql, clock }: Pick<Services, 'sql' | 'clock'>,
+  orgId: string,
+  principal: Principal,
+  request: NewTriageRequest,
+): Promise<string> {
+  const decision = decisionOf(request, principal, clock.now())
+  return sql.begin(async (tx) => {
+    const selection = await lockAndSelect(tx, orgId, decision)
+    refuse(decision, selection)
+    const triageId = await insertTriage(tx, orgId, decision)
+    await apply(tx, orgId, { triageId, selection, decision, principal })
+    const { action, target, reason, comment, expires_at, at } = decision
+    const details = { target_type: target.type, target_ids: target.ids, reason, expires_at }
+    const object = { type: 'triage', id: triageId }
+    await recordAudit(tx, orgId, { principal, action: `triage.${action}`, object, reason: comment, details }, at)
+    return triageId
+  })
+}
+
+function decisionOf(request: NewTriageRequest, { id, name }: Principal, at: Date): Decision {
+  const { action, reason = null, comment = null } = request
+  const expires = request.expires_at ?? null
+  if (action === 'dismiss' && reason === null) throw invalidField('/body/reason', 'is required for a dismissal')
+  if (action === 'reopen' && reason !== null) throw invalidField('/body/reason', 'is only for a dismissal')
+  if (action === 'reopen' && expires !== null) throw invalidField('/body/expires_at', 'is only for a dismissal')
+  const expires_at = expires === null ? null : new Date(expires)
+  if (expires_at !== null && expires_at <= at) throw invalidField('/body/expires_at', 'must be in the future')
+  return {
+    ...{ action, reason, expires_at, at, source: 'shiplock', target: targetOf(request), by: { id, name } },
+    comment: boundedText(comment, TRIAGE_COMMENT_MAX),
+  }
+}
+
+function targetOf({ finding_ids, issue_ids, alert_ids }: NewTriageRequest): TriageTarget {
+  const targets: { type: TriageTarget['type']; ids: string[] | undefined }[] = [
+    { type: 'finding', ids: finding_ids },
+    { type: 'issue', ids: issue_ids },
+    { type: 'alert', ids: alert_ids },
+  ]
+  const given = targets.flatMap(({ type, ids }) => (ids === undefined ? [] : { type, ids: [...new Set(ids)] }))
+  const [target] = given
+  if (target === undefined || given.length > 1)
+    throw invalidField('/body', 'must have exactly one of finding_ids, issue_ids and alert_ids')
+  return target
+}
+
+async function lockAndSelect(tx: Tx, orgId: string, { action, target }: Decision): Promise<TriageSelection> {
+  await waitForRepositories(tx, orgId, await listTargetRepositories(tx, orgId, target))
+  const findings = await readTargetFindings(tx, orgId, target)
+  const alertIds = target.type === 'alert' ? target.ids : findings.flatMap(({ alert_id }) => alert_id ?? [])
+  const alerts = alertIds.length === 0 ? [] : await lockDecidable(tx, orgId, alertIds)
+  const connections = await connectionsOf(tx, orgId, alerts)
+  const isConnected = (alert: DecidableAlert) => connections.has(repositoryNameOf(alert))
+  return selectTriaged({ action, target, findings, alerts, isConnected })
+}
+
+function refuse({ action, target }: Decision, { unknown, refused }: TriageSelection): void {
+  const what = (ids: string[]) => (ids.length === 1 ? `The ${target.type} ${ids[0]}` : `${ids.length} ${target.type}s`)
+  const does = (ids: string[], one: string, many: string) => (ids.length === 1 ? one : many)
+  if (unknown.length > 0) {
+    const message = `${what(unknown)} ${does(unknown, 'does', 'do')} not exist.`
+    throw new ApiError(404, 'not_found', message, { ids: unknown })
+  }
+  if (refused.length === 0) return
+  const code = action === 'dismiss' ? 'not_open' : 'not_dismissed'
+  const state = action === 'dismiss' ? 'open' : 'dismissed'
+  throw new ApiError(409, code, `${what(refused)} ${does(refused, 'is', 'are')} not ${state}.`, { ids: refused })
+}
+
+type Selected = { triageId: string; selection: TriageSelection; decision: Decision; principal: Principal }
+
+async function apply(tx: Tx, orgId: string, { triageId, selection, decision, principal }: Selected): Promise<void> {
+  const { findingIds, alerts } = selection
+  const { action, reason, comment, at } = decision
+  const alertIds = alerts.map(({ id }) => id)
+  const status = action === 'dismiss' ? 'dismissed' : 'open'
+  const own = { ...authorOf(principal), status, reason, comment: action === 'dismiss' ? comment : null, at } as const
+  await insertTriagedAlerts(tx, orgId, triageId, alerts)
+  await decideAlerts(
+    tx,
+    orgId,
+    alerts.map((alert) => ({ alert, decision: own })),
+  )
+  const issueIds = [
+    ...(await applyTriage(tx, orgId, { triageId, findingIds, at })),
+    ...(await showInFindings(tx, orgId, alertIds, at)),
+  ]
+  await refreshTriaged(tx, orgId, issueIds, at)
+}

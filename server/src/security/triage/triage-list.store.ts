@@ -1,0 +1,96 @@
+import { pageOfTimedIds } from '../../platform/db/page.ts'
+import type { Db } from '../../platform/db/sql.ts'
+import type { Page, PageRow } from '../../platform/http/lists.ts'
+import type { TriageQuery } from './triage.schema.ts'
+
+type TriageFilter = Pick<TriageQuery, 'action' | 'source' | 'status' | 'finding_id' | 'issue_id'>
+
+/** Lists a page of triages, newest first, plus one row if there is a next page. */
+export async function listTriages(db: Db, orgId: string, page: Page, filter: TriageFilter): Promise<PageRow[]> {
+  const { action, source, status, finding_id, issue_id } = filter
+  return db<PageRow[]>`
+    select triage.created_at, triage.id, ${triageJson(db)} as json
+    from triages triage
+    where triage.org_id = ${orgId}
+      and ${pageOfTimedIds(db, page, db`triage`)}
+      ${action === undefined ? db`` : db`and triage.action = ${action}`}
+      ${source === undefined ? db`` : db`and triage.source = ${source}`}
+      ${status === undefined ? db`` : db`and coalesce(triage.ended_as, 'active') = ${status}`}
+      ${finding_id === undefined ? db`` : db`and triage.id in (${triagesOfFinding(db, orgId, finding_id)})`}
+      ${issue_id === undefined ? db`` : db`and triage.id in (${triagesOfIssue(db, orgId, issue_id)})`}
+    order by triage.id desc
+    limit ${page.limit + 1}`
+}
+
+/** Finds a triage. Returns JSON text, or null. */
+export async function findTriageJson(db: Db, orgId: string, id: string): Promise<string | null> {
+  const [row] = await db<{ json: string }[]>`
+    select ${triageJson(db)} as json
+    from triages triage
+    where triage.org_id = ${orgId}
+      and triage.id = ${id}`
+  return row?.json ?? null
+}
+
+function triagesOfFinding(db: Db, orgId: string, findingId: string) {
+  return db`
+    select triage_id
+    from triage_findings
+    where org_id = ${orgId}
+      and finding_id = ${findingId}
+    union
+    select part.triage_id
+    from alert_findings link
+    join triage_alerts part on part.org_id = link.org_id and part.alert_id = link.alert_id
+    where link.org_id = ${orgId}
+      and link.finding_id = ${findingId}`
+}
+
+/** Also those that name the issue and affect no finding: a split or a merge. */
+function triagesOfIssue(db: Db, orgId: string, issueId: string) {
+  const members: ReturnType<Db> = db`
+    select id
+    from findings
+    where org_id = ${orgId}
+      and issue_id = ${issueId}`
+  return db`
+    select triage_id
+    from triage_findings
+    where org_id = ${orgId}
+      and finding_id in (${members})
+    union
+    select part.triage_id
+    from alert_findings link
+    join triage_alerts part on part.org_id = link.org_id and part.alert_id = link.alert_id
+    where link.org_id = ${orgId}
+      and link.finding_id in (${members})
+    union
+    select id
+    from triages
+    where org_id = ${orgId}
+      and target_ids @> array[${issueId}]::text[]`
+}
+
+function triageJson(db: Db) {
+  return db`(
+    select row_to_json(item)::text
+    from (
+      select triage.id, triage.action, triage.source, triage.target_type, triage.target_ids,
+        (
+          select count(*)
+          from triage_findings part
+          where part.org_id = triage.org_id
+            and part.triage_id = triage.id
+        ) as finding_count,
+        (
+          select count(*)
+          from triage_alerts part
+          where part.org_id = triage.org_id
+            and part.triage_id = triage.id
+        ) as alert_count,
+        triage.reason, triage.comment, rfc3339(triage.expires_at) as expires_at,
+        rfc3339(triage.created_at) as created_at, triage.created_by_id, triage.created_by_name,
+        coalesce(triage.ended_as, 'active') as status, rfc3339(triage.ended_at) as ended_at, triage.ended_by_name
+    ) item
+  )`
+}

@@ -1,0 +1,47 @@
+import type { Principal } from '../../audit/audit.store.ts'
+import { ApiError, notFound } from '../../platform/http/errors.ts'
+import type { Services } from '../../services.ts'
+import { findEdit, listLaterEdits } from '../issues/edits/undo-edit.store.ts'
+import { undoEdit } from '../issues/edits/undo-edit.ts'
+import { endTriage } from './end-triage.ts'
+import { listLaterTriages, lockTriage } from './ending.store.ts'
+import { waitForRepositories } from './wait-for-repositories.ts'
+import { refreshTriaged } from './writing/refresh-triaged.ts'
+import { listTriagedRepositories } from './writing/triage.store.ts'
+
+const STATED_BY_DOCUMENT =
+  'A VEX document states this triage. Reopen its findings, or upload a newer version of the document.'
+
+/**
+ * Undoes a triage. Throws 404 `not_found`, 409 `stated_by_document` for a triage of a VEX document,
+ * 409 `triage_ended` if it was undone or has expired, 409 `triaged_again` if a finding or alert of
+ * it was triaged later, and 503 `unavailable`.
+ */
+export async function undoTriage(
+  { sql, clock, ruleMap }: Pick<Services, 'sql' | 'clock' | 'ruleMap'>,
+  orgId: string,
+  principal: Principal,
+  id: string,
+): Promise<void> {
+  await sql.begin(async (tx) => {
+    const edit = await findEdit(tx, orgId, id)
+    const repositoryNos = edit === null ? await listTriagedRepositories(tx, orgId, id) : [edit.repository_no]
+    await waitForRepositories(tx, orgId, repositoryNos)
+    const triage = await lockTriage(tx, orgId, id)
+    if (triage === null) throw notFound('triage')
+    if (triage.source !== 'shiplock') throw new ApiError(409, 'stated_by_document', STATED_BY_DOCUMENT)
+    if (triage.ended_as !== null) throw new ApiError(409, 'triage_ended', `The triage is ${triage.ended_as}.`)
+    const later = await (edit === null ? listLaterTriages : listLaterEdits)(tx, orgId, id)
+    if (later.length > 0) {
+      const message = 'Something that the triage changed was triaged again. Undo the later triages first.'
+      throw new ApiError(409, 'triaged_again', message, { ids: later })
+    }
+    const at = clock.now()
+    const { action } = triage
+    if (action === 'split' || action === 'merge') {
+      const undone = { org_id: orgId, triage_id: id, action, by: principal.name, at }
+      await refreshTriaged(tx, orgId, await undoEdit(tx, ruleMap, undone), at)
+    }
+    await endTriage(tx, orgId, { id, as: 'undone', principal, at })
+  })
+}

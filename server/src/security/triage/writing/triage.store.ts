@@ -1,0 +1,87 @@
+import type { Db, Tx } from '../../../platform/db/sql.ts'
+import { newUuid } from '../../../platform/ids.ts'
+
+export const TRIAGE_ACTIONS = ['dismiss', 'reopen', 'split', 'merge'] as const
+export type TriageAction = (typeof TRIAGE_ACTIONS)[number]
+
+/** What states a triage: a person in Shiplock, or the format of a VEX document. */
+export const TRIAGE_SOURCES = ['shiplock', 'openvex', 'csaf'] as const
+export type TriageSource = (typeof TRIAGE_SOURCES)[number]
+
+export type TriageTarget = { type: 'finding' | 'issue' | 'alert'; ids: readonly string[] }
+
+/** Who triaged. Null for a document. */
+type TriageAuthor = { id: string | null; name: string } | null
+
+export type NewTriage = {
+  action: TriageAction
+  source: TriageSource
+  target: TriageTarget
+  /** Only of a dismissal, which has one. */
+  reason: string | null
+  comment: string | null
+  expires_at: Date | null
+  by: TriageAuthor
+  at: Date
+}
+
+/** Stores a triage. It has no effect before something applies it. Returns its id. */
+export async function insertTriage(tx: Tx, orgId: string, triage: NewTriage): Promise<string> {
+  const { action, source, target, reason, comment, expires_at, by, at } = triage
+  const id = newUuid(at)
+  await tx`
+    insert into triages (
+      org_id, id, action, source, target_type, target_ids, reason, comment, expires_at, created_by_id, created_by_name,
+      created_at
+    )
+    values (
+      ${orgId}, ${id}, ${action}, ${source}, ${target.type}, ${[...target.ids]}, ${reason}, ${comment}, ${expires_at},
+      ${by?.id ?? null}, ${by?.name ?? null}, ${at}
+    )`
+  return id
+}
+
+/** `replaced`: a newer VEX document no longer states it. */
+type TriageEnd = { as: 'undone' | 'expired' | 'replaced'; by: TriageAuthor; at: Date }
+
+/** Ends triages that have not ended. Their findings are unchanged until they are settled. */
+export async function endTriages(tx: Tx, orgId: string, ids: readonly string[], end: TriageEnd): Promise<void> {
+  await tx`
+    update triages
+    set ended_as = ${end.as}, ended_by_id = ${end.by?.id ?? null}, ended_by_name = ${end.by?.name ?? null},
+      ended_at = ${end.at}
+    where org_id = ${orgId}
+      and id = any(${ids}::uuid[])
+      and ended_at is null`
+}
+
+/** The repositories of the findings and alerts of a triage, for `lockTriaged`. */
+export async function listTriagedRepositories(db: Db, orgId: string, triageId: string): Promise<number[]> {
+  const rows = await db<{ repository_no: number }[]>`
+    select distinct finding.repository_no
+    from (
+      select finding_id
+      from triage_findings
+      where org_id = ${orgId}
+        and triage_id = ${triageId}
+      union
+      select link.finding_id
+      from triage_alerts part
+      join alert_findings link on link.org_id = part.org_id and link.alert_id = part.alert_id
+      where part.org_id = ${orgId}
+        and part.triage_id = ${triageId}
+    ) affected
+    join findings finding on finding.org_id = ${orgId} and finding.id = affected.finding_id`
+  return rows.map(({ repository_no }) => repository_no)
+}
+
+/** The names of the repositories of these issues. */
+export async function listNamesOfIssues(db: Db, orgId: string, issueIds: readonly string[]): Promise<string[]> {
+  const rows = await db<{ name: string }[]>`
+    select distinct repository.name
+    from security_issues issue
+    join reported_repositories repository on repository.org_id = issue.org_id and repository.id = issue.repository_no
+    where issue.org_id = ${orgId}
+      and issue.id = any(${[...issueIds]}::uuid[])`
+  return rows.map(({ name }) => name)
+}

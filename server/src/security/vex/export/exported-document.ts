@@ -1,0 +1,103 @@
+import { hash } from 'node:crypto'
+import type { CanonicalId } from '../../issues/grouping/shared-names.ts'
+import type { Verdict } from '../verdict.ts'
+import { comparedIds, isAmbiguous } from '../vulnerability-match.ts'
+import type { ExportedFinding } from './export.store.ts'
+import { type Assessment, assessmentOf } from './exported-statement.ts'
+
+/** Statements about one vulnerability. Its own id is the first one. */
+export type ExportedStatement = Assessment & { ids: string[]; packages: string[] }
+
+/** What a document of either format says, without what only one of them has. */
+export type ExportedDocument = {
+  /** A UUID that does not change. */
+  id: string
+  version: number
+  created_at: string
+  changed_at: string
+  author: string
+  repository: { name: string; identifier: string }
+  statements: ExportedStatement[]
+}
+
+/** What is known about a vulnerability in a package. */
+type Place = { purl: string; ids: Set<string>; assessments: (Assessment | null)[] }
+
+/**
+ * The statements about all findings, sorted, so that equal contents are equal documents. A package
+ * is left out if only some of its findings of a vulnerability were assessed: a statement about the
+ * package would be one about the others, too.
+ */
+export function statementsOf(
+  findings: readonly ExportedFinding[],
+  verdicts: ReadonlyMap<string, Verdict>,
+  canonicalId: CanonicalId,
+): ExportedStatement[] {
+  const places = new Map<string, Place>()
+  for (const finding of findings) {
+    const names = comparedIds(finding.vuln_ids, canonicalId).sort(byCve)
+    // A finding about several vulnerabilities does not tell which of them was assessed.
+    if (isAmbiguous(names)) continue
+    const purl = finding.purl.trim()
+    const key = JSON.stringify([names[0], purl])
+    const place = places.get(key) ?? { purl, ids: new Set(names), assessments: [] }
+    for (const id of comparedIds(finding.vuln_ids)) place.ids.add(id)
+    place.assessments.push(assessmentOf(finding, verdicts.get(finding.id)))
+    places.set(key, place)
+  }
+  return joined([...places.values()]).sort((a, b) => compare(sortKey(a), sortKey(b)))
+}
+
+/** One statement for all packages about which the same is stated. */
+function joined(places: readonly Place[]): ExportedStatement[] {
+  const statements = new Map<string, ExportedStatement>()
+  for (const { purl, ids, assessments } of places) {
+    const assessment = commonOf(assessments)
+    if (assessment === null) continue
+    const [own = '', ...aliases] = ids
+    const facts = { ...assessment, ids: [own, ...aliases.sort()] }
+    const key = JSON.stringify(facts)
+    const statement = statements.get(key) ?? { ...facts, packages: [] }
+    statement.packages.push(purl)
+    statements.set(key, statement)
+  }
+  return [...statements.values()].map((statement) => ({ ...statement, packages: statement.packages.sort() }))
+}
+
+const CAUTION = ['affected', 'under_investigation', 'not_affected', 'fixed']
+
+/** The most cautious assessment, of several equal ones the newest; null if one is missing. */
+function commonOf(assessments: readonly (Assessment | null)[]): Assessment | null {
+  let common: Assessment | null = null
+  for (const assessment of assessments) {
+    if (assessment === null) return null
+    const difference = common === null ? -1 : CAUTION.indexOf(assessment.status) - CAUTION.indexOf(common.status)
+    if (common === null || difference < 0 || (difference === 0 && assessment.at > common.at)) common = assessment
+  }
+  return common
+}
+
+function byCve(a: string, b: string): number {
+  return Number(b.startsWith('CVE-')) - Number(a.startsWith('CVE-')) || compare(a, b)
+}
+
+function sortKey({ ids, packages, status }: ExportedStatement): string {
+  return JSON.stringify([ids, packages, status])
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b)
+}
+
+/** A UUID (RFC 9562 §5.8) that these texts always have. */
+export function stableUuid(...texts: string[]): string {
+  const hex = hash('sha256', JSON.stringify(texts), 'hex')
+  const variant = ((Number.parseInt(hex[16] ?? '0', 16) & 3) | 8).toString(16)
+  return [
+    hex.slice(0, 8),
+    hex.slice(8, 12),
+    `8${hex.slice(13, 16)}`,
+    variant + hex.slice(17, 20),
+    hex.slice(20, 32),
+  ].join('-')
+}

@@ -1,0 +1,34 @@
+import packageJson from '../../../../package.json' with { type: 'json' }
+import type { ExportedDocument, ExportedStatement } from './exported-document.ts'
+
+/**
+ * A document in OpenVEX 0.2. Its schema allows only one of `justification` and `impact_statement`.
+ */
+export function openVexDocument(document: ExportedDocument): object {
+  const { id, version, created_at, changed_at, author, repository, statements } = document
+  return {
+    '@context': 'https://openvex.dev/ns/v0.2.0',
+    '@id': `urn:uuid:${id}`,
+    author,
+    timestamp: created_at,
+    last_updated: changed_at,
+    version,
+    tooling: `Shiplock ${packageJson.version}`,
+    statements: statements.map((statement) => statementOf(statement, repository.identifier)),
+  }
+}
+
+function statementOf({ ids, packages, status, at, ...facts }: ExportedStatement, product: string) {
+  const [name, ...aliases] = ids
+  const { justification, impact, action, notes } = facts
+  return {
+    vulnerability: { name, ...(aliases.length > 0 && { aliases }) },
+    timestamp: at,
+    products: [{ '@id': product, subcomponents: packages.map((purl) => ({ '@id': purl, identifiers: { purl } })) }],
+    status,
+    ...(justification !== null && { justification }),
+    ...(impact !== null && { impact_statement: impact }),
+    ...(action !== null && { action_statement: action }),
+    ...(notes !== null && { status_notes: notes }),
+  }
+}

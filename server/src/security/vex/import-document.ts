@@ -1,0 +1,128 @@
+import type { Tx } from '../../platform/db/sql.ts'
+import { newUuid } from '../../platform/ids.ts'
+import type { Services } from '../../services.ts'
+import { readVexDocument } from '../formats/read-report.ts'
+import type { ReportSource, VexFormat } from '../formats/report/parsed-report.ts'
+import type { VexDocument } from '../formats/vex/statement.ts'
+import { lockTriaged } from '../triage/writing/triaged-finding.store.ts'
+import { applyStatements } from './apply-statements.ts'
+import {
+  findDocument,
+  insertDocument,
+  openStatements,
+  removeDocument,
+  removeStatements,
+  type StoredDocument,
+  type VexStream,
+} from './vex-document.store.ts'
+
+/** An uploaded VEX document. */
+type VexUpload = {
+  org_id: string
+  upload_id: string
+  repository_no: number
+  category: string | null
+  git_ref: string | null
+  tracked: boolean
+  trust: string
+  reported_at: Date
+  format: VexFormat
+  source: ReportSource
+}
+
+/** `changed` is the number of findings whose state changed. */
+type Imported = { warnings: string[]; changed: number; at: Date }
+
+const UNTRUSTED =
+  'The document comes from a run that may have executed code of strangers. Its statements were not applied.'
+const OUTDATED = 'A newer version of this document was processed before. Its statements were not applied.'
+
+/**
+ * Stores the statements of a document in place of those of the document before it, and dismisses or
+ * reopens findings accordingly. Throws the errors of `readVexDocument`.
+ */
+export async function importDocument({ clock }: Services, tx: Tx, upload: VexUpload): Promise<Imported> {
+  const { org_id, repository_no } = upload
+  const id = newUuid(clock.now())
+  const document = await copyStatements(tx, upload, id)
+  await lockTriaged(tx, org_id, [repository_no])
+  // Read after the lock is taken, so that a transaction that commits later has a later time.
+  const at = clock.now()
+  const stream = streamOf(upload, document)
+  const stored = await findDocument(tx, stream)
+  const next = { ...facts(document, upload), id }
+  const refusal = refusalOf(upload, next, stored)
+  const warnings = [...document.warnings, ...(refusal ?? replacementOf(next, stored))]
+  if (refusal !== null) {
+    await removeStatements(tx, org_id, id)
+    return { warnings, changed: 0, at }
+  }
+  if (stored !== null) await removeDocument(tx, org_id, stored.id)
+  const { tracked, upload_id } = upload
+  await insertDocument(tx, { ...stream, ...next, tracked, upload_id }, at)
+  return { warnings, changed: (await applyStatements(tx, { org_id, repository_no, at })).changed, at }
+}
+
+async function copyStatements(tx: Tx, { org_id, source, format }: VexUpload, id: string): Promise<VexDocument> {
+  const copy = await openStatements(tx, org_id, id)
+  try {
+    const document = await readVexDocument(source, format, (batch) => copy.write(batch))
+    await copy.end()
+    return document
+  } catch (error) {
+    await copy.abort(error as Error)
+    throw error
+  }
+}
+
+/**
+ * CSAF documents keep their id in all versions, so those with other ids are other documents.
+ * Programs give each version of an OpenVEX document another id.
+ */
+function streamOf({ org_id, repository_no, category, git_ref }: VexUpload, document: VexDocument): VexStream {
+  const { format, publisher, document_id } = document
+  const series = format === 'csaf' ? (document_id ?? '') : ''
+  return { org_id, repository_no, format, publisher, series, category, git_ref }
+}
+
+/** A document cannot be issued after it was uploaded. */
+function facts({ document_id, document_version, issued_at, statements }: VexDocument, { reported_at }: VexUpload) {
+  const issued = issued_at === null ? reported_at : new Date(issued_at)
+  return {
+    ...{ document_id, document_version, statements, reported_at },
+    issued_at: issued > reported_at ? reported_at : issued,
+  }
+}
+
+type Facts = Omit<StoredDocument, 'id'>
+
+function refusalOf({ trust }: VexUpload, next: Facts, stored: StoredDocument | null): string[] | null {
+  if (trust === 'untrusted') return [UNTRUSTED]
+  return stored !== null && isOutdated(next, stored) ? [OUTDATED] : null
+}
+
+/** Versions of one document are ordered by its own facts, other documents by their uploads. */
+function isOutdated(next: Facts, stored: StoredDocument): boolean {
+  if (next.reported_at < stored.reported_at) return true
+  if (next.document_id === null || next.document_id !== stored.document_id) return false
+  const isSameTime = next.issued_at.getTime() === stored.issued_at.getTime()
+  return isSameTime ? isLower(next.document_version, stored.document_version) : next.issued_at < stored.issued_at
+}
+
+/** Compares versions like `2` and `1.4.0` by their numbers. */
+function isLower(version: string | null, other: string | null): boolean {
+  if (version === null || other === null) return false
+  const [a, b] = [version, other].map((text) => text.split('.', 3).map((part) => Number.parseInt(part, 10) || 0))
+  for (const [index, number] of (a ?? []).entries()) {
+    const difference = number - (b?.[index] ?? 0)
+    if (difference !== 0) return difference < 0
+  }
+  return false
+}
+
+function replacementOf(next: Facts, stored: StoredDocument | null): string[] {
+  if (stored === null || stored.document_id === null || stored.document_id === next.document_id) return []
+  return [
+    `The document replaced ${stored.document_id.slice(0, 150)} of the same author. Use a category for each to keep both.`,
+  ]
+}

@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { isAbout, keysOf, packageKey, statedPackage } from './package-match.ts'
+import { type OwnRepository, productOf } from './product.ts'
+import { Judge } from './verdict.ts'
+import { comparedIds, covers, isAmbiguous } from './vulnerability-match.ts'
+
+const REPOSITORY: OwnRepository = { name: 'acme/app', provider: 'github', host: null }
+
+test('the repository is recognized in package URLs and addresses', () => {
+  const whatIs = (product: string, repository = REPOSITORY) => productOf(product, repository)
+  for (const product of [
+    'pkg:github/acme/app',
+    'pkg:github/Acme/App',
+    'pkg:golang/github.com/acme/app',
+    'pkg:golang/github.com/acme/app/v2/cmd',
+    'https://github.com/acme/app',
+    'https://github.com/acme/app.git/',
+    'git+https://user@github.com/acme/app.git#main',
+    'ssh://git@github.com/acme/app',
+    'git@github.com:acme/app.git',
+    'acme/app',
+  ])
+    assert.deepEqual(whatIs(product), { is: 'repository', version: null }, product)
+  assert.deepEqual(whatIs('pkg:github/acme/app@v1'), { is: 'repository', version: 'v1' })
+  const release = whatIs('https://github.com/acme/app/releases/tag/v1')
+  assert.deepEqual(release, { is: 'repository', version: 'releases/tag/v1' })
+  for (const product of [
+    'pkg:github/acme/apps',
+    'pkg:gitlab/acme/app',
+    'pkg:golang/github.com/acme/application',
+    'https://gitlab.com/acme/app',
+  ]) {
+    assert.deepEqual(whatIs(product), { is: 'other repository' }, product)
+  }
+  for (const product of ['pkg:npm/app', 'pkg:oci/app', 'https://acme.example/acme/app', 'app', 'urn:uuid:1', '']) {
+    assert.deepEqual(whatIs(product), { is: 'unknown' }, product)
+  }
+  const enterprise = { name: 'acme/app', provider: 'github', host: 'git.acme.example' }
+  assert.equal(whatIs('https://git.acme.example/acme/app', enterprise).is, 'repository')
+  assert.equal(whatIs('https://github.com/acme/app', enterprise).is, 'other repository')
+})
+
+test('a package of a statement matches the same package only', () => {
+  const matches = (stated: string, purl: string | null, name: string | null = null, version: string | null = null) => {
+    const parsed = statedPackage(stated)
+    const found = { purl, package_name: name, package_version: version }
+    const isMatch = parsed !== null && isAbout(parsed, found)
+    assert.ok(!isMatch || keysOf(parsed).includes(packageKey(found)), 'found by its key')
+    return isMatch
+  }
+  const yes: [string, string][] = [
+    ['pkg:npm/a', 'pkg:npm/a@1'],
+    ['pkg:npm/a@1', 'pkg:npm/a@1'],
+    ['pkg:npm/%40x/a@1', 'pkg:npm/@x/a@1'],
+    ['pkg:pypi/Foo_Bar@1', 'pkg:pypi/foo-bar@1'],
+    ['pkg:golang/x/y@v1.0.0', 'pkg:golang/x/y@1.0.0'],
+    ['pkg:maven/g/a@1?type=jar', 'pkg:maven/g/a@1'],
+    ['pkg:deb/debian/a@1', 'pkg:deb/debian/a@1?arch=amd64&distro=debian-12'],
+    ['pkg:deb/debian/a@1?arch=amd64', 'pkg:deb/debian/a@1?distro=debian-12&arch=amd64'],
+  ]
+  const no: [string, string][] = [
+    ['pkg:npm/a@1', 'pkg:npm/a'],
+    ['pkg:npm/a@1', 'pkg:npm/a@1.0'],
+    ['pkg:npm/a@v1', 'pkg:npm/a@1'],
+    ['pkg:npm/a', 'pkg:npm/b'],
+    ['pkg:npm/a', 'pkg:pypi/a'],
+    ['pkg:deb/debian/a', 'pkg:deb/ubuntu/a'],
+    ['pkg:deb/debian/a?arch=arm64', 'pkg:deb/debian/a@1?arch=amd64'],
+    ['pkg:deb/debian/a?arch=arm64', 'pkg:deb/debian/a@1'],
+  ]
+  for (const [stated, found] of yes) assert.ok(matches(stated, found), `${stated} ${found}`)
+  for (const [stated, found] of no) assert.ok(!matches(stated, found), `${stated} ${found}`)
+  assert.ok(matches('pkg:maven/g/a@1', null, 'g:a', '1'), 'a scanner that writes no package URL')
+  assert.ok(!matches('pkg:maven/g/a@1', null, 'g:a', '2'))
+  assert.ok(!matches('pkg:npm/a', null, null))
+})
+
+test('a finding about several vulnerabilities is covered only if all are stated', () => {
+  const isCovered = (stated: string[], found: string[]) => covers(new Set(comparedIds(stated)), comparedIds(found))
+  assert.ok(isCovered(['CVE-1'], ['CVE-1']))
+  assert.ok(isCovered(['CVE-1'], ['GHSA-1', 'CVE-1']))
+  assert.ok(isCovered(['CVE-1'], ['DEBIAN-CVE-2020-1000', 'CVE-1', 'DSA-1']) === false)
+  assert.ok(isCovered(['CVE-2020-1000'], ['DEBIAN-CVE-2020-1000']))
+  assert.ok(!isCovered(['CVE-1'], ['CVE-1', 'CVE-2']))
+  assert.ok(isCovered(['CVE-1', 'CVE-2'], ['CVE-1', 'CVE-2']))
+  assert.ok(!isCovered(['RHSA-1:1'], ['CVE-1', 'RHSA-1:1']), 'an advisory covers more than the finding')
+  assert.ok(!isCovered(['CVE-1', 'RHSA-1:1'], ['RHSA-1:1']), 'an advisory as alias')
+  assert.ok(isAmbiguous(['CVE-1', 'CVE-2']) && !isAmbiguous(['CVE-1', 'GHSA-1']))
+})
+
+test('20,000 statements about 20,000 findings of one vulnerability are not compared in pairs', {
+  timeout: 20_000,
+}, () => {
+  const purls = Array.from({ length: 20_000 }, (_, index) => `pkg:npm/p${index}@1`)
+  const at = new Date('2024-05-01T00:00:00Z')
+  const document = { id: 'd', format: 'openvex', tracked: true, ref: 'main', issued_at: at, reported_at: at } as const
+  const [names, texts] = [['CVE-1'], { justification: null, comment: null, stated_at: null }]
+  const facts = { names, vuln_ids: names, package_name: null, package_version: null, ref: 'main', commit_sha: null }
+  const findings = purls.map((purl) => ({ id: purl, purl, ...facts }))
+  const judge = new Judge(REPOSITORY, new Set(), findings)
+  for (const purl of purls.slice(1))
+    judge.hear({ document_id: 'd', status: 'not_affected', names, package: purl, product: purl, ...texts }, document)
+  const repository = { document_id: 'd', status: 'fixed', names, package: null, ...texts } as const
+  assert.deepEqual([judge.verdicts.size, judge.verdicts.has('pkg:npm/p0@1')], [19_999, false])
+  judge.hear({ ...repository, product: 'pkg:github/acme/app' }, document)
+  assert.deepEqual([judge.verdicts.size, judge.verdicts.get('pkg:npm/p0@1')?.status], [20_000, 'fixed'])
+})

@@ -1,0 +1,132 @@
+import type { VexStatus } from '../formats/vex/statement.ts'
+import { isAbout, keysOf, packageKey, type StatedPackage, statedPackage } from './package-match.ts'
+import { type OwnRepository, type Product, productOf } from './product.ts'
+import type { AppliedDocument, AppliedStatement, JudgedFacts } from './verdict.store.ts'
+import { comparedIds, covers } from './vulnerability-match.ts'
+
+/** The statement that decides about a finding. */
+export type Verdict = {
+  document: AppliedDocument
+  status: VexStatus
+  justification: string | null
+  comment: string | null
+  at: number
+  /** 2 for one version of a package, 1 for a package, 0 for the repository. */
+  precision: number
+}
+
+/** A finding with its ids as they are compared with those of statements. */
+type JudgedFinding = JudgedFacts & { names: string[] }
+
+/** Finds the statement that decides about each finding. */
+export class Judge {
+  readonly #repository: OwnRepository
+  readonly #ownPackages: ReadonlySet<string>
+  readonly #byName: ReadonlyMap<string, FindingsByPackage>
+  readonly verdicts = new Map<string, Verdict>()
+
+  /** `packages` are the identities of the packages in which the repository has findings. */
+  constructor(repository: OwnRepository, packages: ReadonlySet<string>, findings: readonly JudgedFinding[]) {
+    this.#repository = repository
+    this.#ownPackages = packages
+    const named = findings.flatMap((finding) => finding.names.map((name) => ({ name, finding })))
+    const byName = Map.groupBy(named, ({ name }) => name)
+    this.#byName = new Map([...byName].map(([name, of]) => [name, byPackage(of.map(({ finding }) => finding))]))
+  }
+
+  /** Considers a statement. The order of the statements does not matter. */
+  hear(statement: AppliedStatement, document: AppliedDocument): void {
+    const names = new Set(comparedIds(statement.names))
+    if (!names.values().some((name) => this.#byName.has(name))) return
+    const subject = this.#subjectOf(statement)
+    if (subject === null) return
+    const found = new Set([...names].flatMap((name) => this.#findingsOf(name, subject)))
+    const verdict = verdictOf(statement, document, subject)
+    for (const finding of found) {
+      if (!covers(names, finding.names) || !isInScope(document, finding) || !subject.isAbout(finding)) continue
+      const other = this.verdicts.get(finding.id)
+      if (other === undefined || isStronger(verdict, other)) this.verdicts.set(finding.id, verdict)
+    }
+  }
+
+  /** The findings of a vulnerability that a statement can be about. */
+  #findingsOf(name: string, { keys }: Subject): JudgedFinding[] {
+    const findings: FindingsByPackage = this.#byName.get(name) ?? new Map()
+    return [...(keys ?? findings.keys())].flatMap((key) => findings.get(key) ?? [])
+  }
+
+  /**
+   * What a statement is about in this repository; null if it is about nothing in it. A package in
+   * another product is another matter: it may be used in a way that is not affected there.
+   */
+  #subjectOf({ package: purl, product }: AppliedStatement): Subject | null {
+    const whole = productOf(product, this.#repository)
+    const isProductOnly = purl === null || (purl === product && whole.is === 'repository')
+    if (isProductOnly) return whole.is === 'repository' ? repositorySubject(whole.version) : null
+    const stated = statedPackage(purl)
+    if (stated === null || (product !== purl && this.#isElsewhere(product, whole))) return null
+    return packageSubject(stated)
+  }
+
+  /** True if the product is another repository, or a package that this repository depends on. */
+  #isElsewhere(product: string | null, whole: Product): boolean {
+    if (whole.is !== 'unknown') return whole.is === 'other repository'
+    const stated = product === null ? null : statedPackage(product)
+    return stated !== null && this.#ownPackages.has(stated.identity)
+  }
+}
+
+type FindingsByPackage = ReadonlyMap<string, JudgedFinding[]>
+
+function byPackage(findings: readonly JudgedFinding[]): FindingsByPackage {
+  return Map.groupBy(findings, packageKey)
+}
+
+/** `keys` are those of the packages that it can be about, and null for all packages. */
+type Subject = { precision: number; keys: readonly string[] | null; isAbout: (finding: JudgedFacts) => boolean }
+
+function packageSubject(stated: StatedPackage): Subject {
+  const precision = stated.version === null ? 1 : 2
+  return { precision, keys: keysOf(stated), isAbout: (finding) => isAbout(stated, finding) }
+}
+
+const COMMIT_CHARS_MIN = 7
+
+/** A version of the repository is a branch, a tag or a commit. */
+function repositorySubject(version: string | null): Subject {
+  if (version === null) return { precision: 0, keys: null, isAbout: () => true }
+  const isCommit = (sha: string | null) => sha !== null && version.length >= COMMIT_CHARS_MIN && sha.startsWith(version)
+  const isRef = (ref: string | null) => ref !== null && ref.replace(/^refs\/tags\//, '') === version
+  return { precision: 0, keys: null, isAbout: ({ ref, commit_sha }) => isRef(ref) || isCommit(commit_sha) }
+}
+
+/** A document of the tracked branch is about the whole repository, any other about its own ref. */
+function isInScope({ tracked, ref }: AppliedDocument, finding: JudgedFacts): boolean {
+  return tracked || ref === finding.ref
+}
+
+/** A statement cannot have been made after its document was uploaded. */
+function verdictOf(statement: AppliedStatement, document: AppliedDocument, { precision }: Subject): Verdict {
+  const { status, justification, comment, stated_at } = statement
+  const at = Math.min((stated_at ?? document.issued_at).getTime(), document.reported_at.getTime())
+  return { document, status, justification, comment, at, precision }
+}
+
+/** The more cautious status is further left. */
+const CAUTION: VexStatus[] = ['affected', 'under_investigation', 'not_affected', 'fixed']
+
+/** The newer statement counts; of one time, the more precise one, or else the more cautious. */
+function isStronger(verdict: Verdict, other: Verdict): boolean {
+  if (verdict.at !== other.at) return verdict.at > other.at
+  if (verdict.precision !== other.precision) return verdict.precision > other.precision
+  return CAUTION.indexOf(verdict.status) < CAUTION.indexOf(other.status)
+}
+
+const REASON_MAX = 100
+
+/** The dismissal that a verdict causes; null if the finding matters. */
+export function dismissalOf({ document, status, justification, comment }: Verdict) {
+  if (status !== 'not_affected' && status !== 'fixed') return null
+  const reason = status === 'fixed' ? 'fixed' : (justification ?? 'not_affected').slice(0, REASON_MAX)
+  return { source: document.format, reason, comment }
+}

@@ -1,0 +1,125 @@
+import type { Db, Tx } from '../platform/db/sql.ts'
+import { type CreationTimes, deliveryFacts } from './delivery-facts.store.ts'
+import type { TrendDays } from './trend-days.ts'
+import { type CountedDays, countedUntil } from './trend-progress.store.ts'
+
+/** `repository` is `owner/name`. */
+type DeliverySelection = TrendDays & { environments: string[]; repository: string | null; now: Date }
+
+/** The deployments that finished, by the day (UTC) of their creation. The times are medians. */
+export type DeliveryDay = {
+  /** Null for the whole time. */
+  date: string | null
+  deployments: number
+  failed_deployments: number
+  lead_time_seconds: number | null
+  restore_seconds: number | null
+}
+
+/** The environments that are production by their name. */
+export async function listProductionEnvironments(db: Db, orgId: string): Promise<string[]> {
+  // Each step finds the next name in the index.
+  const rows = await db<{ environment: string }[]>`
+    with recursive named as (
+      (select environment from deployments where org_id = ${orgId} order by environment limit 1)
+      union all
+      select (
+        select environment
+        from deployments
+        where org_id = ${orgId}
+          and environment > named.environment
+        order by environment
+        limit 1
+      )
+      from named
+      where named.environment is not null
+    )
+    select environment
+    from named
+    where environment ~* '(^|[-_/ .])(production|prod|live)([-_/ .]|$)'
+    limit 1000`
+  return rows.map(({ environment }) => environment)
+}
+
+/**
+ * The four key metrics of DORA for each day and for the whole time. Days that the job has counted
+ * come from `delivery_days`; the last ones are counted now.
+ */
+export async function readDelivery(db: Db, orgId: string, selection: DeliverySelection): Promise<DeliveryDay[]> {
+  const { environments, from, to, now, repository } = selection
+  const isSelected = db`
+    environment = any(${environments}::text[])
+    ${repository === null ? db`` : db`and repository = ${repository}`}`
+  const until = countedUntil(db, orgId, 'delivery')
+  const recent: CreationTimes = {
+    since: db`greatest(${from}::timestamptz, ${until})`,
+    until: db`least(${now}::timestamptz, ${to}::timestamptz + interval '1 day' - interval '1 millisecond')`,
+  }
+  return db<DeliveryDay[]>`
+    with counted as materialized (
+      select day, deployments, failed, lead_seconds, restore_seconds
+      from delivery_days
+      where org_id = ${orgId}
+        and day between ${from}::date and ${to}::date
+        and day < ${until}
+        and ${isSelected}
+      union all
+      select day, 1, failed::int, lead_seconds, restore_seconds
+      from ${deliveryFacts(db, orgId, recent)} fact
+      where ${isSelected}
+    ),
+    added as (
+      select day, sum(deployments)::int as deployments, sum(failed)::int as failed
+      from counted
+      group by grouping sets ((day), ())
+    ),
+    led as (
+      select day, percentile_cont(0.5) within group (order by seconds) as seconds
+      from counted
+      cross join unnest(lead_seconds) seconds
+      group by grouping sets ((day), ())
+    ),
+    restored as (
+      select day, percentile_cont(0.5) within group (order by seconds) as seconds
+      from counted
+      cross join unnest(restore_seconds) seconds
+      group by grouping sets ((day), ())
+    )
+    select to_char(added.day, 'YYYY-MM-DD') as date, coalesce(deployments, 0) as deployments,
+      coalesce(failed, 0) as failed_deployments, round(led.seconds)::bigint as lead_time_seconds,
+      round(restored.seconds)::bigint as restore_seconds
+    from added
+    left join led on led.day is not distinct from added.day
+    left join restored on restored.day is not distinct from added.day
+    order by added.day nulls last`
+}
+
+/** Counts the deployments of these days again. */
+export async function countDeliveryDays(tx: Tx, { org_id: orgId, from, until }: CountedDays): Promise<void> {
+  const since = from ?? new Date(0)
+  await tx`
+    delete from delivery_days
+    where org_id = ${orgId}
+      and day >= ${since}::date
+      and day < ${until}::date`
+  const counted: CreationTimes = {
+    since: tx`${since}::timestamptz`,
+    until: tx`${until}::timestamptz - interval '1 millisecond'`,
+  }
+  await tx`
+    insert into delivery_days (
+      org_id, day, environment, repository, deployments, failed, lead_seconds, restore_seconds
+    )
+    select ${orgId}, day, environment, repository, count(distinct id), count(distinct id) filter (where failed),
+      coalesce(array_agg(lead) filter (where lead is not null), '{}'),
+      coalesce(array_agg(restore) filter (where restore is not null), '{}')
+    from ${deliveryFacts(tx, orgId, counted)} fact
+    left join lateral (
+      select lead, null::int as restore
+      from unnest(lead_seconds) lead
+      union all
+      select null, restore
+      from unnest(restore_seconds) restore
+    ) times on true
+    group by day, environment, repository`
+}

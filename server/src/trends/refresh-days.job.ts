@@ -1,0 +1,61 @@
+import { DAY_MS, utcDayStart } from '../platform/clock.ts'
+import type { Tx } from '../platform/db/sql.ts'
+import type { ScheduledJob } from '../platform/queue/job.ts'
+import type { Services } from '../services.ts'
+import { countDeliveryDays } from './delivery.store.ts'
+import { countRunDays } from './run-days.store.ts'
+import { type CountedDays, listTrendOrganizations, storeProgress, type Trend } from './trend-progress.store.ts'
+
+type Counted = {
+  /** Later days still change often, so every chart counts them itself. */
+  settledAfterMs: number
+  count(tx: Tx, days: CountedDays): Promise<void>
+}
+
+const TRENDS: Record<Trend, Counted> = {
+  // The deadline of a run is three days after its creation at most.
+  runs: { settledAfterMs: 4 * DAY_MS, count: countRunDays },
+  delivery: { settledAfterMs: 0, count: countDeliveryDays },
+}
+
+/** Counts the newest settled days again, whose deployments may have finished since. */
+export const refreshNewestDays = refreshDays('trends.refresh-newest-days', '5 * * * *', 3)
+/** Counts days again whose runs were started again, or whose deployments were rolled back. */
+export const refreshRecentDays = refreshDays('trends.refresh-recent-days', '10 3 * * *', 100)
+/** Counts all days again, because code hosts deliver old runs and deployments late. */
+export const refreshAllDays = refreshDays('trends.refresh-all-days', '20 3 * * 0', null)
+
+function refreshDays(name: string, schedule: string, days: number | null): ScheduledJob<Services> {
+  return {
+    name,
+    schedule,
+    async run(services) {
+      for (const trend of Object.keys(TRENDS) as Trend[]) await refresh(services, trend, days)
+    },
+  }
+}
+
+/** Counts all days of an organization. */
+export async function refreshOrganization(services: Services, orgId: string): Promise<void> {
+  for (const trend of Object.keys(TRENDS) as Trend[]) await countSettled(services, trend, { orgId, days: null })
+}
+
+/** Organizations that were never counted are counted from the beginning. */
+async function refresh(services: Services, trend: Trend, days: number | null): Promise<void> {
+  for (const { org_id, is_counted } of await listTrendOrganizations(services.sql, trend))
+    await countSettled(services, trend, { orgId: org_id, days: is_counted ? days : null })
+}
+
+type Asked = { orgId: string; days: number | null }
+
+async function countSettled({ sql, clock }: Services, trend: Trend, { orgId, days }: Asked): Promise<void> {
+  const { settledAfterMs, count } = TRENDS[trend]
+  const now = clock.now()
+  const until = new Date(utcDayStart(now).getTime() - settledAfterMs)
+  const from = days === null ? null : new Date(until.getTime() - days * DAY_MS)
+  const counted = { org_id: orgId, from, until, now }
+  await sql.begin(async (tx) => {
+    await storeProgress(tx, trend, counted)
+    await count(tx, counted)
+  })
+}

@@ -1,0 +1,24 @@
+import { refreshIssues } from '../../src/security/issues/writing/issue-refresh.store.ts'
+import { insertTriage, type NewTriage } from '../../src/security/triage/writing/triage.store.ts'
+import { applyTriage, lockTriaged } from '../../src/security/triage/writing/triaged-finding.store.ts'
+import type { TestApi } from './api.ts'
+
+/** Dismisses every finding of an organization. Returns the id of the triage. */
+export async function dismissAll({ services: { sql, clock } }: TestApi, orgId: string, given: Partial<NewTriage> = {}) {
+  const at = clock.now()
+  return sql.begin(async (tx) => {
+    const findings = await tx<{ id: string; repository_no: number }[]>`
+      select id, repository_no
+      from findings
+      where org_id = ${orgId}`
+    const findingIds = findings.map(({ id }) => id)
+    await lockTriaged(tx, orgId, [...new Set(findings.map(({ repository_no }) => repository_no))])
+    const triage: NewTriage = {
+      ...{ action: 'dismiss', source: 'shiplock', target: { type: 'finding', ids: findingIds }, reason: 'wont_fix' },
+      ...{ comment: null, expires_at: null, by: { id: null, name: 'Ada Lovelace' }, at, ...given },
+    }
+    const triageId = await insertTriage(tx, orgId, triage)
+    await refreshIssues(tx, orgId, await applyTriage(tx, orgId, { triageId, findingIds, at }), at)
+    return triageId
+  })
+}

@@ -1,21 +1,18 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { globSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { availableParallelism, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startTestServer } from './database.ts'
+import { runWithSecondChance } from './second-chance.ts'
 
-/** More than the processors, because the stories mostly wait. */
-const CONCURRENCY = Math.min(6, availableParallelism() + 2)
 /** The files that take longest are started first. */
 const LONG = ['/stories/', '/journeys/']
 const ROOT = new URL('../../..', import.meta.url).pathname
 
 /**
  * Runs those of the files whose path has one of the command line's words in it, on a PostgreSQL
- * server of their own. Words that begin with a dash go to `node --test` as they are. Returns the
- * exit code.
+ * server of their own. Words that begin with a dash go to `node --test` as they are. A file that
+ * fails is run a second time. Returns the exit code.
  */
 export async function runTestFiles(
   { include, exclude }: { include: string; exclude: string[] },
@@ -36,7 +33,7 @@ export async function runTestFiles(
   const compiled = await mkdtemp(join(tmpdir(), 'shiplock-compiled-'))
   const shared = { SHIPLOCK_TEST_DATABASE_URL: server.url, NODE_COMPILE_CACHE: compiled }
   try {
-    return await runNodeTest([...flags, ...files], { ...env, ...shared }, stopped.signal)
+    return await runWithSecondChance(files, { flags, env: { ...env, ...shared }, stopped: stopped.signal })
   } finally {
     await server.close()
     await rm(compiled, { recursive: true, force: true })
@@ -46,16 +43,4 @@ export async function runTestFiles(
 function byLength(a: string, b: string): number {
   const isLong = (file: string) => LONG.some((folder) => file.includes(folder))
   return Number(isLong(b)) - Number(isLong(a)) || (a < b ? -1 : 1)
-}
-
-async function runNodeTest(args: string[], env: Record<string, string>, stopped: AbortSignal): Promise<number> {
-  if (stopped.aborted) return 130
-  const child = spawn(process.execPath, ['--test', `--test-concurrency=${CONCURRENCY}`, ...args], {
-    cwd: ROOT,
-    stdio: 'inherit',
-    env: { ...process.env, ...env },
-  })
-  stopped.addEventListener('abort', () => child.kill('SIGTERM'))
-  const [code] = await once(child, 'exit')
-  return stopped.aborted ? 130 : (code ?? 1)
 }

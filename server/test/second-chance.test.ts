@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+
+const RUNNER = new URL('support/second-chance.ts', import.meta.url).href
+const PASSES = `import { test } from 'node:test'
+test('passes', () => {})
+`
+/** Fails until its marker is there. */
+const FAILS_ONCE = `import { existsSync, writeFileSync } from 'node:fs'
+import { test } from 'node:test'
+test('fails once', () => {
+  if (existsSync('MARKER')) return
+  writeFileSync('MARKER', '')
+  throw new Error('The machine was busy.')
+})
+`
+const FAILS = `import { test } from 'node:test'
+test('a defect', () => {
+  throw new Error('It is broken.')
+})
+`
+
+let directory: string
+
+before(() => {
+  directory = mkdtempSync(join(tmpdir(), 'shiplock-second-chance-'))
+})
+after(() => rmSync(directory, { recursive: true, force: true }))
+
+/** Runs test files of these contents with the runner, in a process of its own. */
+function run(contents: Record<string, string>) {
+  const files = Object.entries(contents).map(([name, text]) => {
+    const path = join(directory, name)
+    writeFileSync(path, text.replaceAll('MARKER', `${path}.marker`))
+    return path
+  })
+  const options = '{ flags: [], env: {}, stopped: new AbortController().signal }'
+  const program = `import { runWithSecondChance } from '${RUNNER}'
+    process.exitCode = await runWithSecondChance(${JSON.stringify(files)}, ${options})`
+  // With this variable, node takes the run for a part of this one, and runs nothing.
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env
+  const { status, stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
+    encoding: 'utf8',
+    env,
+  })
+  return { status, stdout }
+}
+
+test('a file that fails once is run again, alone, is named as flaky, and does not fail the run', () => {
+  const { status, stdout } = run({ 'passes.test.mjs': PASSES, 'once.test.mjs': FAILS_ONCE })
+  assert.equal(status, 0, stdout)
+  assert.match(stdout, /The machine was busy\./)
+  assert.match(stdout, /^flaky: \S*once\.test\.mjs \(/m)
+  assert.deepEqual(stdout.match(/^ℹ (?:tests|fail) \d+$/gm), ['ℹ tests 2', 'ℹ fail 1', 'ℹ tests 1', 'ℹ fail 0'])
+  assert.doesNotMatch(stdout, /failed twice/)
+})
+
+test('a file that fails twice fails the run', () => {
+  const { status, stdout } = run({ 'fails.test.mjs': FAILS, 'other-once.test.mjs': FAILS_ONCE })
+  assert.equal(status, 1, stdout)
+  assert.match(stdout, /^failed twice: \S*fails\.test\.mjs$/m)
+  assert.match(stdout, /^flaky: \S*other-once\.test\.mjs \(/m)
+})
+
+test('a file that cannot be run at all fails the run', () => {
+  const { status, stdout } = run({ 'broken.test.mjs': 'process.exit(3)', 'passing.test.mjs': PASSES })
+  assert.equal(status, 1, stdout)
+  assert.match(stdout, /^failed twice: \S*broken\.test\.mjs$/m)
+})
+
+test('files that pass are run once', () => {
+  const { status, stdout } = run({ 'passes.test.mjs': PASSES })
+  assert.equal(status, 0, stdout)
+  assert.deepEqual(stdout.match(/^ℹ tests \d+$/gm), ['ℹ tests 1'])
+  assert.doesNotMatch(stdout, /flaky|failed twice/)
+})

@@ -28,6 +28,8 @@ test('a gate is created with a preview of what it covers, changed, and deleted',
   const page = await shown.open(manager, gates)
   await page.getByRole('link', { name: 'Production', exact: true }).waitFor()
   await page.getByRole('link', { name: 'Create gate' }).click()
+  // The list has a field with a name like those of the form.
+  await page.getByRole('heading', { level: 1, name: 'Create gate' }).waitFor()
   await page.getByLabel('Name').fill('Europe')
   await page.getByLabel('Environment').fill('stag*')
   await page.getByText('0 of the last 1 deployments.').waitFor()
@@ -51,6 +53,37 @@ test('a gate is created with a preview of what it covers, changed, and deleted',
   await page.getByText('Europe was deleted').waitFor()
   await page.getByRole('link', { name: 'Production', exact: true }).waitFor()
   await assertCount(page.getByRole('link', { name: 'Europe', exact: true }), 0)
+  await page.context().close()
+})
+
+test('a filter that was being typed does not lead back from the page that is opened next', async () => {
+  const page = await shown.open(manager, gates)
+  let load = () => {}
+  const held = new Promise<void>((resolve) => {
+    load = resolve
+  })
+  await page.route('**/assets/*.js', async (route) => {
+    await held
+    await route.continue()
+  })
+  await page.getByLabel('Name or environment').fill('prod')
+  await page.getByRole('link', { name: 'Create gate' }).click()
+  await page.waitForURL(`**${gates}/new`)
+  await page.clock.runFor(1000)
+  load()
+  await page.getByRole('heading', { level: 1, name: 'Create gate' }).waitFor()
+  assert.equal(new URL(page.url()).pathname, `${gates}/new`)
+  await page.context().close()
+})
+
+test('the button of the form stays where it is while the preview changes on a narrow screen', async () => {
+  const page = await shown.open(manager, `${gates}/new`, { width: 360, height: 740 })
+  await page.getByText('0 of the last 1 deployments.').waitFor()
+  const button = page.getByRole('button', { name: 'Create gate' })
+  const before = await button.boundingBox()
+  await page.getByLabel('Environment').fill('prod*')
+  await page.getByRole('list', { name: 'Environments' }).getByText('production').waitFor()
+  assert.deepEqual(await button.boundingBox(), before)
   await page.context().close()
 })
 

@@ -6,7 +6,7 @@ import { startTestConsole, type TestConsole } from './support/console.ts'
 
 const ROWS = 100_000
 const ROWS_PER_PAGE = 10_000
-const PATIENCE_MS = 90_000
+const PATIENCE_MS = 240_000
 
 let shown: TestConsole
 

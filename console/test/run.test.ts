@@ -42,7 +42,7 @@ test('the graph of jobs shows each status in words, and leads to the report', as
   const page = await shown.open(person, run)
   const jobs = page.getByRole('group', { name: 'Jobs' })
   await jobs.getByRole('link', { name: /^test Failed · 4 min · 2 jobs/ }).click()
-  assert.match(page.url(), /#report-/)
+  await page.waitForURL(/#report-/)
   assert.match(await jobs.innerText(), /deploy\s+Skipped/)
   assert.match((await jobs.textContent()) ?? '', /report.*Not reported, after test/)
   await page.context().close()

@@ -54,7 +54,7 @@ test('GitHub is connected in the console: its App is created, installed and conn
   await page.getByRole('button', { name: /^Connect (acme|Installation)/ }).click()
   const card = page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: 'acme' }) })
   await card.getByText('Active').waitFor()
-  assert.equal(new URL(page.url()).search, '')
+  await page.waitForURL(({ search }) => search === '')
   await card.getByText(/^Synchronized/).waitFor()
   await assertAccessible(page)
 

@@ -58,7 +58,7 @@ test('a report that is dropped is hashed, sent and read, and then links to its f
   const uploaded = row(page, 'zap.sarif')
   await uploaded.getByText('1 finding: 1 new').waitFor()
   await page.getByRole('table', { name: 'uploads' }).getByRole('link', { name: 'zap.sarif', exact: true }).waitFor()
-  assert.match(page.url(), /[?&]to=acme%2Fshop/)
+  await page.waitForURL(/[?&]to=acme%2Fshop/)
   await uploaded.getByRole('link', { name: 'Details' }).click()
   await page.getByRole('heading', { level: 1, name: 'zap.sarif' }).waitFor()
   await page.getByText('Finished').waitFor()
@@ -91,6 +91,7 @@ test('files wait until the repository is known, and a keyboard is enough', async
     buffer: Buffer.from(report('keys.sarif').content),
   })
   await page.getByText('1 file ready').waitFor()
+  await page.locator('input:focus').waitFor()
   await page.keyboard.type('acme/keyboard')
   await page.keyboard.press('Escape')
   const upload = page.getByRole('button', { name: 'Upload 1 file' })

@@ -1,4 +1,4 @@
-import { Box, Button, Group, Skeleton, Stack, Text, VisuallyHidden } from '@mantine/core'
+import { Box, Button, Skeleton, Stack, Text, VisuallyHidden } from '@mantine/core'
 import { useWindowVirtualizer } from '@tanstack/react-virtual'
 import { type CSSProperties, type ReactNode, type RefObject, useEffect, useRef } from 'react'
 import { Problem } from '../page/states.tsx'
@@ -64,11 +64,11 @@ function LoadedList<Row>({ rows, ...props }: DataListProps<Row> & { rows: Row[] 
   return (
     <Stack gap="xs">
       {list.hasChanged && (
-        <Group justify="center">
-          <Button size="xs" variant="light" onClick={list.refresh}>
+        <div className={classes.changes}>
+          <Button size="xs" variant="default" onClick={list.refresh}>
             Show changes
           </Button>
-        </Group>
+        </div>
       )}
       <div
         role="table"

@@ -1,8 +1,8 @@
 import { Button, Group, Select, TextInput } from '@mantine/core'
-import { useDebouncedCallback } from '@mantine/hooks'
 import { IconFilter, IconSearch, IconX } from '@tabler/icons-react'
 import { type ReactNode, useEffect, useId, useState } from 'react'
 import classes from './filters.module.css'
+import { useWhenTyped } from './use-when-typed.ts'
 
 type FiltersProps = {
   children: ReactNode
@@ -91,7 +91,7 @@ const TYPING_MS = 300
 export function TextFilter({ label, placeholder, value, disabled, onChange }: TextFilterProps) {
   const [text, setText] = useState(value ?? '')
   useEffect(() => setText(value ?? ''), [value])
-  const apply = useDebouncedCallback((next: string) => onChange(next.trim() || undefined), TYPING_MS)
+  const apply = useWhenTyped((next: string) => onChange(next.trim() || undefined), TYPING_MS)
   return (
     <TextInput
       label={label}

@@ -1,6 +1,6 @@
-import { useDebouncedCallback } from '@mantine/hooks'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
+import { useWhenTyped } from '../../list/use-when-typed.ts'
 import type { UploadTarget } from './upload-item.ts'
 
 const route = getRouteApi('/signed-in/orgs/$org/security/uploads')
@@ -11,7 +11,7 @@ export function useUploadTarget(): [UploadTarget, (changes: Partial<UploadTarget
   const { to = '', host, ref, commit, format, category } = route.useSearch()
   const navigate = route.useNavigate()
   const [target, setTarget] = useState<UploadTarget>({ repository: to, provider: host, ref, commit, format, category })
-  const remember = useDebouncedCallback(({ repository, provider, ...rest }: UploadTarget) => {
+  const remember = useWhenTyped(({ repository, provider, ...rest }: UploadTarget) => {
     const fields = { ...rest, to: repository || undefined, host: provider }
     void navigate({ search: (before) => ({ ...before, ...fields }), replace: true })
   }, TYPING_MS)

@@ -16,6 +16,8 @@ export function GateEditor({ gate }: { gate: Gate }) {
   const queries = useQueryClient()
   const [base, setBase] = useState(gate)
   const [isConflict, setConflict] = useState(false)
+  const readAgain = () =>
+    queries.invalidateQueries({ predicate: ({ queryKey }) => String(queryKey[1]).includes('{org}/gates') })
   const save = async (settings: GateSettings & { reason: string | null }) => {
     try {
       const path = { org, id: gate.id }
@@ -23,11 +25,12 @@ export function GateEditor({ gate }: { gate: Gate }) {
       const { data } = await client.PATCH('/app/api/orgs/{org}/gates/{id}', { params: { path }, body })
       if (data) setBase(data.data)
       notifyDone(`${settings.name} was saved`)
+      void readAgain()
     } catch (error) {
+      // What is shown, and what the form goes on from, is the version that is stored now.
+      await readAgain()
       if (asApiError(error)?.code !== 'version_conflict') throw error
       setConflict(true)
-    } finally {
-      void queries.invalidateQueries({ predicate: ({ queryKey }) => String(queryKey[1]).includes('{org}/gates') })
     }
   }
   const goOn = () => {

@@ -1,4 +1,4 @@
-import { List, Paper, Stack, Text, Title } from '@mantine/core'
+import { Box, List, Paper, Stack, Text, Title } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { api, type Schema } from '../../api/client.ts'
 import { useOrganization } from '../../api/session.ts'
@@ -9,7 +9,9 @@ type Patterns = { environment: string; repository: string; branch: string }
 type Deployment = Schema<'Deployment'>
 
 const TYPING_MS = 150
-const SHOWN_MAX = 8
+const SHOWN_MAX = 5
+/** On a narrow screen the form goes on below: it must not move while somebody presses its button. */
+const LIST_HEIGHT = `calc(${SHOWN_MAX + 1} * var(--mantine-font-size-sm) * var(--mantine-line-height))`
 
 /** Which of the last deployments the patterns match, while they are typed. */
 export function GatePreview(patterns: Patterns) {
@@ -30,18 +32,20 @@ export function GatePreview(patterns: Patterns) {
         <Text size="sm" role="status">
           {describe(covered.length, deployments.length)}
         </Text>
-        {environments.length > 0 && (
-          <List size="sm" aria-label="Environments">
-            {environments.slice(0, SHOWN_MAX).map((name) => (
-              <List.Item key={name}>{name}</List.Item>
-            ))}
-          </List>
-        )}
-        {environments.length > SHOWN_MAX && (
-          <Text size="sm" c="dimmed">
-            and {formatCount(environments.length - SHOWN_MAX)} more environments
-          </Text>
-        )}
+        <Box mih={LIST_HEIGHT}>
+          {environments.length > 0 && (
+            <List size="sm" aria-label="Environments">
+              {environments.slice(0, SHOWN_MAX).map((name) => (
+                <List.Item key={name}>{name}</List.Item>
+              ))}
+            </List>
+          )}
+          {environments.length > SHOWN_MAX && (
+            <Text size="sm" c="dimmed">
+              and {formatCount(environments.length - SHOWN_MAX)} more environments
+            </Text>
+          )}
+        </Box>
         <Text size="xs" c="dimmed">
           <code>*</code> matches within one part of a path, <code>**</code> any number of parts, <code>?</code> one
           character, and <code>{'{a,b}'}</code> one of several.

@@ -10,6 +10,8 @@ import {
   type TestConsole,
 } from './support/console.ts'
 
+const HOUR_MS = 3_600_000
+
 let shown: TestConsole
 let manager: Person
 let gates: string
@@ -66,10 +68,14 @@ test('a filter that was being typed does not lead back from the page that is ope
     await held
     await route.continue()
   })
+  await page.getByRole('link', { name: 'Production', exact: true }).waitFor()
+  // The pause after the last letter ends when the next page is on its way.
+  await page.clock.pauseAt(shown.api.clock.now().getTime() + HOUR_MS)
   await page.getByLabel('Name or environment').fill('prod')
   await page.getByRole('link', { name: 'Create gate' }).click()
-  await page.waitForURL(`**${gates}/new`)
+  await page.waitForURL(`**${gates}/new`, { waitUntil: 'commit' })
   await page.clock.runFor(1000)
+  await page.clock.resume()
   load()
   await page.getByRole('heading', { level: 1, name: 'Create gate' }).waitFor()
   assert.equal(new URL(page.url()).pathname, `${gates}/new`)

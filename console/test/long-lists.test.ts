@@ -7,6 +7,7 @@ import { startTestConsole, type TestConsole } from './support/console.ts'
 const ROWS = 100_000
 const ROWS_PER_PAGE = 10_000
 const PATIENCE_MS = 240_000
+const SMALL_PAGE = 5
 
 let shown: TestConsole
 
@@ -41,4 +42,28 @@ test('a list of 100,000 rows scrolls to its end with few elements on the page', 
   }
   assert.equal(await page.getByRole('table').getAttribute('aria-rowcount'), String(ROWS + 1))
   assert.ok((await page.getByRole('row').count()) < 60)
+})
+
+test('the offer to show changes moves no row', async () => {
+  const { api, caller } = shown
+  await insertIssues(api, caller.orgId, 100)
+  const reader = await shown.person({ role: 'viewer' })
+  const page = await shown.open(reader)
+  const { body } = await requestAs(api, reader, 'GET', '/security/issues?limit=100')
+  // Small pages: only longer lists are not read again by themselves.
+  await page.route('**/security/issues?*', (route) => {
+    const from = Number(new URL(route.request().url()).searchParams.get('cursor') ?? 0)
+    const data = body.data.slice(from, from + SMALL_PAGE)
+    return route.fulfill({ json: { data, next_cursor: String(from + SMALL_PAGE), meta: body.meta } })
+  })
+  await page.goto(`/orgs/${caller.slug}/security/issues`)
+  const row = page.locator('[role=row][aria-rowindex="5"]')
+  await page.locator(`[role=row][aria-rowindex="${2 * SMALL_PAGE + 2}"]`).waitFor({ state: 'attached' })
+  const before = await row.boundingBox()
+  await page.clock.runFor(60_000)
+  await page.getByRole('button', { name: 'Show changes' }).waitFor()
+  assert.deepEqual(await row.boundingBox(), before)
+  await page.getByRole('button', { name: 'Show changes' }).click()
+  await page.getByRole('button', { name: 'Show changes' }).waitFor({ state: 'detached' })
+  await page.context().close()
 })

@@ -13,12 +13,12 @@ let shown: TestConsole
 
 before(async () => {
   shown = await startTestConsole()
+  await insertIssues(shown.api, shown.caller.orgId, 1000)
 })
 after(() => shown?.close())
 
 test('a list of 100,000 rows scrolls to its end with few elements on the page', async () => {
   const { api, caller } = shown
-  await insertIssues(api, caller.orgId, 1000)
   const reader = await shown.person({ role: 'viewer' })
   const page = await shown.open(reader)
   // The same issues of the server again and again, with other ids, in pages that grow the list quickly.
@@ -46,7 +46,6 @@ test('a list of 100,000 rows scrolls to its end with few elements on the page', 
 
 test('the offer to show changes moves no row', async () => {
   const { api, caller } = shown
-  await insertIssues(api, caller.orgId, 100)
   const reader = await shown.person({ role: 'viewer' })
   const page = await shown.open(reader)
   const { body } = await requestAs(api, reader, 'GET', '/security/issues?limit=100')

@@ -379,6 +379,7 @@ create table codehost_calls (
 CREATE UNIQUE INDEX codehost_calls_by_key ON public.codehost_calls USING btree (org_id, idempotency_key);
 CREATE INDEX codehost_calls_by_subject ON public.codehost_calls USING btree (org_id, subject_type, subject_id, created_at);
 CREATE INDEX codehost_calls_due ON public.codehost_calls USING btree (next_try_at) WHERE (status = 'pending'::text);
+CREATE INDEX codehost_calls_ended ON public.codehost_calls USING btree (org_id, created_at) WHERE (status <> 'pending'::text);
 CREATE INDEX codehost_calls_unsuccessful ON public.codehost_calls USING btree (ended_at) WHERE (status = ANY (ARRAY['failed'::text, 'refused'::text]));
 
 create table codehost_connections (
@@ -642,6 +643,19 @@ create table custom_roles (
 );
 CREATE UNIQUE INDEX custom_roles_by_name ON public.custom_roles USING btree (org_id, lower(name));
 
+create table deleted_organizations (
+  id uuid not null,
+  slug text not null,
+  name text not null,
+  created_at timestamp(3) with time zone not null,
+  deleted_at timestamp(3) with time zone not null,
+  deleted_rows bigint not null,
+  deleted_files bigint not null,
+  constraint deleted_organizations_pkey PRIMARY KEY (id),
+  constraint deleted_organizations_deleted_files_check CHECK ((deleted_files >= 0)),
+  constraint deleted_organizations_deleted_rows_check CHECK ((deleted_rows >= 0))
+);
+
 create table delivery_days (
   org_id uuid not null,
   day date not null,
@@ -706,6 +720,7 @@ create table deployment_gate_requests (
   constraint deployment_gate_requests_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
   constraint deployment_gate_requests_attempt_check CHECK ((attempt >= 0))
 );
+CREATE INDEX deployment_gate_requests_by_time ON public.deployment_gate_requests USING btree (org_id, requested_at);
 
 create table deployment_reviews (
   org_id uuid not null,
@@ -747,6 +762,7 @@ create table deployment_runs (
   constraint deployment_runs_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
   constraint deployment_runs_attempt_check CHECK ((attempt >= 1))
 );
+CREATE INDEX deployment_runs_by_creation ON public.deployment_runs USING btree (org_id, created_at);
 
 create table deployment_statuses (
   org_id uuid not null,
@@ -891,6 +907,7 @@ create table finding_streams (
   constraint finding_streams_org_id_repository_no_fkey FOREIGN KEY (org_id, repository_no) REFERENCES reported_repositories(org_id, id)
 );
 CREATE UNIQUE INDEX finding_streams_by_identity ON public.finding_streams USING btree (org_id, repository_no, COALESCE(category, ''::text), branch_name(git_ref), tool, ((origin = 'alert'::text)));
+CREATE INDEX finding_streams_by_upload ON public.finding_streams USING btree (org_id, upload_id) WHERE (upload_id IS NOT NULL);
 
 create table findings (
   org_id uuid not null,
@@ -971,6 +988,7 @@ CREATE UNIQUE INDEX findings_by_identity ON public.findings USING btree (org_id,
 CREATE INDEX findings_by_issue ON public.findings USING btree (org_id, issue_id);
 CREATE INDEX findings_by_path ON public.findings USING btree (stream_id, path COLLATE "C") WHERE (path IS NOT NULL);
 CREATE INDEX findings_by_stream ON public.findings USING btree (stream_id, id) INCLUDE (facet);
+CREATE INDEX findings_gone ON public.findings USING btree (org_id, last_seen_at) WHERE ((reported_state <> 'open'::text) AND (last_seen_at IS NOT NULL));
 
 create table gate_polls (
   org_id uuid not null,
@@ -1731,6 +1749,13 @@ create table recovery_codes (
   constraint recovery_codes_code_sha256_check CHECK ((length(code_sha256) = 32))
 );
 
+create table replica_marks (
+  is_only boolean not null default true,
+  timeline integer not null,
+  constraint replica_marks_pkey PRIMARY KEY (is_only),
+  constraint replica_marks_is_only_check CHECK (is_only)
+);
+
 create table reported_repositories (
   org_id uuid not null,
   id bigint not null generated always as identity,
@@ -1792,6 +1817,14 @@ create table repository_policy_sources (
   constraint repository_policy_sources_mistakes_check CHECK ((jsonb_typeof(mistakes) = 'array'::text))
 );
 
+create table request_counts (
+  caller text not null,
+  window_started_at timestamp(3) with time zone not null,
+  used integer not null,
+  constraint request_counts_pkey PRIMARY KEY (caller),
+  constraint request_counts_caller_check CHECK ((length(caller) <= 100))
+);
+
 create table required_gates (
   org_id uuid not null,
   deployment_id text collate "C" not null,
@@ -1808,6 +1841,27 @@ create table required_gates (
   constraint required_gates_pkey PRIMARY KEY (org_id, deployment_id, "position"),
   constraint required_gates_org_id_deployment_id_fkey FOREIGN KEY (org_id, deployment_id) REFERENCES deployments(org_id, id),
   constraint required_gates_approved_by_check CHECK ((approved_by = ANY (ARRAY['policies'::text, 'principals'::text])))
+);
+
+create table retention_kinds (
+  kind text not null,
+  removed bigint not null default 0,
+  removed_in_run bigint not null default 0,
+  constraint retention_kinds_pkey PRIMARY KEY (kind),
+  constraint retention_kinds_removed_check CHECK ((removed >= 0)),
+  constraint retention_kinds_removed_in_run_check CHECK ((removed_in_run >= 0))
+);
+
+create table retention_state (
+  singleton boolean not null default true,
+  started_at timestamp(3) with time zone not null,
+  is_finished boolean not null default false,
+  finished_at timestamp(3) with time zone,
+  seconds double precision,
+  passed uuid,
+  constraint retention_state_pkey PRIMARY KEY (singleton),
+  constraint retention_state_check CHECK (((passed IS NULL) OR (NOT is_finished))),
+  constraint retention_state_singleton_check CHECK (singleton)
 );
 
 create table run_days (
@@ -1835,6 +1889,13 @@ create table saved_views (
   constraint saved_views_search_check CHECK (((jsonb_typeof(search) = 'object'::text) AND (pg_column_size(search) <= 16384)))
 );
 CREATE UNIQUE INDEX saved_views_by_name ON public.saved_views USING btree (org_id, user_id, list, lower(name));
+
+create table schema_migration_batches (
+  name text not null,
+  "position" text not null,
+  rows bigint not null,
+  constraint schema_migration_batches_pkey PRIMARY KEY (name)
+);
 
 create table schema_migrations (
   name text not null,
@@ -2113,6 +2174,7 @@ create table statements (
   constraint statements_facts_check CHECK ((length(facts) = 32)),
   constraint statements_kind_check CHECK ((kind = ANY (ARRAY['change'::text, 'lineage'::text, 'verification'::text])))
 );
+CREATE INDEX statements_by_issue ON public.statements USING btree (org_id, issued_at);
 
 create table trend_progress (
   org_id uuid not null,
@@ -2270,6 +2332,7 @@ create table vex_documents (
   constraint vex_documents_statements_check CHECK ((statements >= 0))
 );
 CREATE UNIQUE INDEX vex_documents_by_stream ON public.vex_documents USING btree (org_id, repository_no, format, publisher, series, COALESCE(category, ''::text), branch_name(git_ref));
+CREATE INDEX vex_documents_by_upload ON public.vex_documents USING btree (org_id, upload_id);
 
 create table vex_exports (
   org_id uuid not null,
@@ -2380,7 +2443,9 @@ CREATE OR REPLACE FUNCTION public.refuse_audit_deletion()
  LANGUAGE plpgsql
 AS $function$
 begin
-  if exists (select from organizations where id = old.org_id and deletion_started_at is not null) then
+  if old.at < nullif(current_setting('shiplock.audit_expired_before', true), '')::timestamptz
+    or exists (select from organizations where id = old.org_id and deletion_started_at is not null)
+  then
     return old;
   end if;
   raise exception '% is append only', tg_table_name;

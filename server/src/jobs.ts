@@ -1,3 +1,4 @@
+import { forgetRequestCounts } from './access/gateway/forget-request-counts.job.ts'
 import { forgetSignIns } from './access/sign-in/forget-sign-ins.job.ts'
 import { withChanges } from './application/events/job-changes.ts'
 import { forgetUnfinishedArtifacts } from './ci/artifacts/forget-unfinished-artifacts.job.ts'
@@ -58,6 +59,7 @@ import { followFact } from './provenance/changes/follow-fact.job.ts'
 import { recordChanges, recordDueChanges } from './provenance/changes/record-changes.job.ts'
 import { verifyLogDaily } from './provenance/log/verify-log.ts'
 import { repositoryRenamed } from './repositories/repository-renamed.ts'
+import { removeExpiredDaily, removeExpiredJob } from './retention/remove-expired.job.ts'
 import { renameAlertRepository } from './security/alerts/apply-alert.ts'
 import { settleDismissal } from './security/alerts/decide-alerts.ts'
 import { readAlertJob } from './security/alerts/read-alert.job.ts'
@@ -115,6 +117,7 @@ const queued: Job<Services, never>[] = [
   recordChanges,
   followFact,
   refreshIssueDay,
+  removeExpiredJob,
 ]
 
 /** The same jobs. Those that change something that people see also send live updates. */
@@ -123,6 +126,7 @@ export const jobs = queued.map(withChanges)
 /** Every job that the clock starts. */
 export const scheduledJobs: ScheduledJob<Services>[] = [
   forgetSignIns,
+  forgetRequestCounts,
   resumeDeliveries,
   expireDeliveries,
   retryCalls,
@@ -142,6 +146,7 @@ export const scheduledJobs: ScheduledJob<Services>[] = [
   refreshRecentDays,
   refreshAllDays,
   refreshIssueDays,
+  removeExpiredDaily,
   removeAbandoned,
   sweepObjects,
 ]

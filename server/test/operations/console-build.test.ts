@@ -12,7 +12,7 @@ const ROOT = new URL('../../..', import.meta.url).pathname
 let clone: string
 beforeEach(() => {
   clone = mkdtempSync(join(tmpdir(), 'shiplock-clone-'))
-  for (const path of ['server/bin', 'console/build', 'console/build.mjs'])
+  for (const path of ['server/bin', 'console/build', 'console/build.mjs', 'release/bundled-packages.mjs'])
     cpSync(ROOT + path, join(clone, path), { recursive: true })
 })
 afterEach(() => rmSync(clone, { recursive: true, force: true }))

@@ -191,3 +191,20 @@ export async function deleteOldDeliveries(sql: Sql, now: Date): Promise<boolean>
     )`
   return count === ROWS_AT_ONCE
 }
+
+type PendingDeliveries = { pending: number; waiting: number; failed: number; oldest_at: Date | null }
+
+/**
+ * The numbers of deliveries that are about to be applied, that wait for a connection and that have
+ * failed, and when the oldest of the first was received.
+ */
+export async function countUnapplied(sql: Sql): Promise<PendingDeliveries> {
+  const [row] = await sql<[PendingDeliveries]>`
+    select count(*)::int as pending, min(received_at) as oldest_at,
+      (select count(*) from codehost_deliveries where waiting)::int as waiting,
+      (select count(*) from codehost_deliveries where status = 'failed')::int as failed
+    from codehost_deliveries
+    where status = 'received'
+      and not waiting`
+  return row
+}

@@ -30,6 +30,27 @@ export async function* verifiedBody(body: AsyncIterable<Uint8Array>, expected: E
   yield checksum
 }
 
+/**
+ * Like `verifiedBody` without the checksum at its end. The last bytes are held back until all are
+ * verified, so that a wrong body is never complete. `refuse` receives the error of one.
+ */
+export async function* checkedBody(
+  body: AsyncIterable<Uint8Array>,
+  expected: ExpectedObject,
+  refuse: (error: unknown) => void,
+) {
+  let held: Uint8Array | undefined
+  try {
+    for await (const chunk of verifiedBody(body, expected)) {
+      if (held) yield held
+      held = chunk
+    }
+  } catch (error) {
+    refuse(error)
+    throw error
+  }
+}
+
 export function bodyTooLarge(expectedBytes: number): ApiError {
   return new ApiError(413, 'payload_too_large', `The body must have exactly ${expectedBytes} bytes.`, { expectedBytes })
 }

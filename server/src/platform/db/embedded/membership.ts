@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import postgres from 'postgres'
-import { isAlive } from './child-process.ts'
+import { isAlive } from '../../processes/is-alive.ts'
 import { PORT } from './socket-directory.ts'
 
 /** Advisory locks of the embedded server, in a number space of our own ("ship"). */
@@ -30,6 +30,10 @@ export type Membership = {
    * connection ends.
    */
   leave(): Promise<boolean>
+  /**
+   * Whether no other process is a member. If so, new ones wait until the connection ends.
+   */
+  isAlone(): Promise<boolean>
   end(): Promise<void>
 }
 
@@ -48,12 +52,21 @@ export async function join(connection: SocketConnection): Promise<Membership> {
     connection: { application_name: `shiplock ${process.pid}` },
   })
   try {
-    await sql`select pg_advisory_lock_shared(${LOCK_SPACE}::int, ${USERS_LOCK}::int)`
+    await share(sql)
   } catch (error) {
     await sql.end({ timeout: 0 })
     throw error
   }
-  return { lost, claim: () => claim(sql), leave: () => leave(sql), end: () => sql.end({ timeout: 1 }) }
+  let isLast = false
+  const leaveOnce = async () => {
+    isLast ||= await leave(sql)
+    return isLast
+  }
+  const isAlone = async () => {
+    if (!(await leaveOnce())) await share(sql)
+    return isLast
+  }
+  return { lost, claim: () => claim(sql), leave: leaveOnce, isAlone, end: () => sql.end({ timeout: 1 }) }
 }
 
 /** The claim of a killed process is released after a short delay, so this tries several times. */
@@ -78,6 +91,10 @@ async function claimHolder(sql: postgres.Sql): Promise<number> {
       and objid = ${CLAIM_LOCK}
       and granted`
   return Number(holder?.application_name.split(' ')[1] ?? 0)
+}
+
+async function share(sql: postgres.Sql): Promise<void> {
+  await sql`select pg_advisory_lock_shared(${LOCK_SPACE}::int, ${USERS_LOCK}::int)`
 }
 
 async function leave(sql: postgres.Sql): Promise<boolean> {

@@ -1,0 +1,30 @@
+import { listOrganizations } from '../organizations/organization.store.ts'
+import { planOf } from '../organizations/plan.ts'
+import { countExpiredBodies } from '../provenance/chain/link.store.ts'
+import type { Services } from '../services.ts'
+import { auditExpiryOf, CHANGE_RECORDS, EXPIRING, EXPIRING_AUDIT, expiryOf } from './expiry.ts'
+
+/** How many rows of each kind retention would remove now, in all organizations. */
+export async function countExpired(services: Services): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {}
+  const add = (kind: string, count: number) => {
+    counts[kind] = (counts[kind] ?? 0) + count
+  }
+  for (const organization of await listOrganizations(services.sql)) await countOf(services, organization, add)
+  return counts
+}
+
+type Subject = { id: string; slug: string; plan: string }
+
+async function countOf(
+  { sql, clock, plans, config }: Services,
+  organization: Subject,
+  add: (kind: string, count: number) => void,
+): Promise<void> {
+  const expiry = expiryOf(organization.id, planOf(organization, plans), clock.now())
+  for (const { kind, count } of EXPIRING) add(kind, await count(sql, expiry))
+  add(CHANGE_RECORDS, await countExpiredBodies(sql, expiry.org_id, expiry.before))
+  const audit = auditExpiryOf(expiry, config.auditRetentionDays)
+  if (audit === null) return
+  for (const { kind, count } of EXPIRING_AUDIT) add(kind, await count(sql, audit))
+}

@@ -1,6 +1,5 @@
-// `npm start`, `npm test`, `npm run test:s3`, `npm run test:opa`, `npm run test:provenance`,
-// `npm run test:sdk`, `npm run test:console`, `npm run bench`, `npm run bench:tracking`, `npm run check`: installs
-// missing packages, then runs the program on Node 24.
+// Runs a script of package.json (`npm start`, `npm test`, `npm run test:s3`, …): installs missing
+// packages, then runs the program on Node 24.
 import { buildConsoleBeside } from './server/bin/build-console.mjs'
 import { installIfNeeded, runNpm } from './server/bin/install.mjs'
 import { ROOT, runProgram } from './server/bin/supervise.mjs'
@@ -8,13 +7,19 @@ import { ROOT, runProgram } from './server/bin/supervise.mjs'
 const PROGRAMS = {
   start: ['server/src/main.ts', 'start'],
   test: ['server/test/run-tests.ts'],
+  'test:failover': ['server/test/run-failover-tests.ts'],
   'test:s3': ['server/test/run-s3-tests.ts'],
   'test:opa': ['server/test/run-opa-tests.ts'],
   'test:provenance': ['server/test/run-provenance-tests.ts'],
+  'test:postgres-upgrade': ['server/test/run-postgres-upgrade-tests.ts'],
   'test:sdk': ['sdk/test/run-published-tests.ts'],
+  'test:crash': ['server/test/crash/main.ts'],
+  'audit:dependencies': ['server/test/dependencies/main.ts'],
   'test:console': ['console/test/run-console-tests.ts'],
+  'test:packages': ['server/test/run-package-tests.ts'],
   bench: ['server/bench/main.ts'],
   'bench:tracking': ['server/bench/tracking/main.ts'],
+  release: ['release/main.ts'],
 }
 const CHECKS = ['typecheck', 'lint', 'format:check']
 

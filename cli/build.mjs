@@ -1,8 +1,10 @@
 // npm run build --workspace cli [-- DIRECTORY]: writes the package that is published to cli/dist, or
 // to the directory: JavaScript for Node 20 and later, without dependencies.
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
+import { notePackages } from '../release/bundled-packages.mjs'
 
 const CLI = fileURLToPath(new URL('.', import.meta.url))
 const DIST = process.argv[2] ?? `${CLI}dist`
@@ -14,7 +16,7 @@ const REQUIRE =
 
 rmSync(DIST, { recursive: true, force: true })
 mkdirSync(DIST, { recursive: true })
-await build({
+const { metafile } = await build({
   entryPoints: { main: `${CLI}src/main.ts` },
   outdir: DIST,
   bundle: true,
@@ -30,7 +32,13 @@ await build({
   minifyWhitespace: true,
   legalComments: 'eof',
   logLevel: 'warning',
+  metafile: true,
 })
+const contained = Object.values(metafile.outputs).flatMap(({ inputs }) => Object.keys(inputs))
+notePackages(
+  DIST,
+  contained.map((path) => resolve(path)),
+)
 
 /** The version is printed without loading the program. */
 const entry = `#!/usr/bin/env node

@@ -1,8 +1,9 @@
-// Builds the console into dist/: `npm run build --workspace console`. With `--beside`, as the launcher
-// calls it while the server starts: only if dist is missing or older than the sources, with little
-// of the processor, and with one line about a failure.
+// Builds the console into dist/: `npm run build --workspace console`. With `--if-changed`: only if dist
+// is missing or older than the sources. With `--beside`, as the launcher calls it while the server
+// starts: likewise, with little of the processor, and with one line about a failure.
 import { setPriority } from 'node:os'
 import { stripVTControlCharacters } from 'node:util'
+import { notePackages } from '../release/bundled-packages.mjs'
 import { compress } from './build/compress.mjs'
 import { showProgress } from './build/progress.mjs'
 import { publish, temporaryDirectory } from './build/publish.mjs'
@@ -10,10 +11,11 @@ import { builtFrom, hashSources, noteSources } from './build/sources.mjs'
 
 const LOWEST_PRIORITY = 19
 const isBeside = process.argv.includes('--beside')
+const isIfChanged = isBeside || process.argv.includes('--if-changed')
 
 if (isBeside) setPriority(LOWEST_PRIORITY)
 const sources = hashSources()
-if (!isBeside || builtFrom() !== sources) await buildWithProgress()
+if (!isIfChanged || builtFrom() !== sources) await buildWithProgress()
 
 async function buildWithProgress() {
   const progress = showProgress('Building the console')
@@ -30,12 +32,15 @@ async function build() {
   process.env.NODE_ENV = 'production'
   const vite = await import('vite')
   const directory = temporaryDirectory()
-  await vite.build({
+  const { output } = await vite.build({
     root: import.meta.dirname,
     mode: 'production',
     logLevel: isBeside ? 'silent' : 'warn',
     build: { outDir: directory, emptyOutDir: true, reportCompressedSize: false },
   })
+  // Modules of packages can begin with a zero byte and end with a query.
+  const modules = output.flatMap(({ moduleIds = [] }) => moduleIds.map((id) => id.replace(/^\0|\?.*$/g, '')))
+  notePackages(directory, modules)
   await compress(directory)
   noteSources(directory, sources)
   publish(directory)

@@ -379,6 +379,7 @@ create table codehost_calls (
 CREATE UNIQUE INDEX codehost_calls_by_key ON public.codehost_calls USING btree (org_id, idempotency_key);
 CREATE INDEX codehost_calls_by_subject ON public.codehost_calls USING btree (org_id, subject_type, subject_id, created_at);
 CREATE INDEX codehost_calls_due ON public.codehost_calls USING btree (next_try_at) WHERE (status = 'pending'::text);
+CREATE INDEX codehost_calls_ended ON public.codehost_calls USING btree (org_id, created_at) WHERE (status <> 'pending'::text);
 CREATE INDEX codehost_calls_unsuccessful ON public.codehost_calls USING btree (ended_at) WHERE (status = ANY (ARRAY['failed'::text, 'refused'::text]));
 
 create table codehost_connections (
@@ -575,6 +576,8 @@ create table commit_checks (
   constraint commit_checks_pkey PRIMARY KEY (org_id, provider, repository_id, commit_sha, id),
   constraint commit_checks_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'in_progress'::text, 'success'::text, 'failure'::text, 'cancelled'::text, 'timed_out'::text, 'skipped'::text])))
 );
+CREATE INDEX commit_checks_ended ON public.commit_checks USING btree (org_id, completed_at) WHERE (completed_at IS NOT NULL);
+CREATE INDEX commit_checks_unended ON public.commit_checks USING btree (org_id, started_at) WHERE (completed_at IS NULL);
 
 create table compliance_results (
   org_id uuid not null,
@@ -642,6 +645,19 @@ create table custom_roles (
 );
 CREATE UNIQUE INDEX custom_roles_by_name ON public.custom_roles USING btree (org_id, lower(name));
 
+create table deleted_organizations (
+  id uuid not null,
+  slug text not null,
+  name text not null,
+  created_at timestamp(3) with time zone not null,
+  deleted_at timestamp(3) with time zone not null,
+  deleted_rows bigint not null,
+  deleted_files bigint not null,
+  constraint deleted_organizations_pkey PRIMARY KEY (id),
+  constraint deleted_organizations_deleted_files_check CHECK ((deleted_files >= 0)),
+  constraint deleted_organizations_deleted_rows_check CHECK ((deleted_rows >= 0))
+);
+
 create table delivery_days (
   org_id uuid not null,
   day date not null,
@@ -706,6 +722,7 @@ create table deployment_gate_requests (
   constraint deployment_gate_requests_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
   constraint deployment_gate_requests_attempt_check CHECK ((attempt >= 0))
 );
+CREATE INDEX deployment_gate_requests_by_time ON public.deployment_gate_requests USING btree (org_id, requested_at);
 
 create table deployment_reviews (
   org_id uuid not null,
@@ -727,6 +744,7 @@ create table deployment_reviews (
   constraint deployment_reviews_state_check CHECK ((state = ANY (ARRAY['requested'::text, 'approved'::text, 'rejected'::text]))),
   constraint deployment_reviews_times_check CHECK ((times >= 1))
 );
+CREATE INDEX deployment_reviews_by_time ON public.deployment_reviews USING btree (org_id, at);
 
 create table deployment_runs (
   org_id uuid not null,
@@ -747,6 +765,7 @@ create table deployment_runs (
   constraint deployment_runs_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
   constraint deployment_runs_attempt_check CHECK ((attempt >= 1))
 );
+CREATE INDEX deployment_runs_by_creation ON public.deployment_runs USING btree (org_id, created_at);
 
 create table deployment_statuses (
   org_id uuid not null,
@@ -891,6 +910,8 @@ create table finding_streams (
   constraint finding_streams_org_id_repository_no_fkey FOREIGN KEY (org_id, repository_no) REFERENCES reported_repositories(org_id, id)
 );
 CREATE UNIQUE INDEX finding_streams_by_identity ON public.finding_streams USING btree (org_id, repository_no, COALESCE(category, ''::text), branch_name(git_ref), tool, ((origin = 'alert'::text)));
+CREATE INDEX finding_streams_by_upload ON public.finding_streams USING btree (org_id, upload_id) WHERE (upload_id IS NOT NULL);
+CREATE INDEX finding_streams_unseen ON public.finding_streams USING btree (org_id, seen_at) WHERE (NOT tracked);
 
 create table findings (
   org_id uuid not null,
@@ -971,6 +992,7 @@ CREATE UNIQUE INDEX findings_by_identity ON public.findings USING btree (org_id,
 CREATE INDEX findings_by_issue ON public.findings USING btree (org_id, issue_id);
 CREATE INDEX findings_by_path ON public.findings USING btree (stream_id, path COLLATE "C") WHERE (path IS NOT NULL);
 CREATE INDEX findings_by_stream ON public.findings USING btree (stream_id, id) INCLUDE (facet);
+CREATE INDEX findings_gone ON public.findings USING btree (org_id, last_seen_at) WHERE ((reported_state <> 'open'::text) AND (last_seen_at IS NOT NULL));
 
 create table gate_polls (
   org_id uuid not null,
@@ -1179,7 +1201,7 @@ create table issue_regroups (
   constraint issue_regroups_pkey PRIMARY KEY (org_id, id),
   constraint issue_regroups_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
   constraint issue_regroups_batches_check CHECK ((batches >= 0)),
-  constraint issue_regroups_status_check CHECK ((status = ANY (ARRAY['running'::text, 'finished'::text, 'undoing'::text, 'undone'::text])))
+  constraint issue_regroups_status_check CHECK ((status = ANY (ARRAY['running'::text, 'finished'::text, 'undoing'::text, 'undone'::text, 'expired'::text])))
 );
 CREATE UNIQUE INDEX issue_regroups_unfinished ON public.issue_regroups USING btree (org_id) WHERE (status = ANY (ARRAY['running'::text, 'undoing'::text]));
 
@@ -1660,6 +1682,7 @@ create table pull_request_reviews (
   constraint pull_request_reviews_state_check CHECK ((state = ANY (ARRAY['approved'::text, 'changes_requested'::text, 'commented'::text, 'dismissed'::text])))
 );
 CREATE INDEX pull_request_reviews_by_pull_request ON public.pull_request_reviews USING btree (org_id, provider, repository_id, pull_request, submitted_at);
+CREATE INDEX pull_request_reviews_by_time ON public.pull_request_reviews USING btree (org_id, submitted_at);
 
 create table pull_requests (
   org_id uuid not null,
@@ -1689,6 +1712,7 @@ create table pull_requests (
   constraint pull_requests_state_check CHECK ((state = ANY (ARRAY['open'::text, 'closed'::text, 'merged'::text])))
 );
 CREATE INDEX pull_requests_by_merge_commit ON public.pull_requests USING btree (org_id, provider, repository_id, merge_commit_sha) WHERE (state = 'merged'::text);
+CREATE INDEX pull_requests_by_update ON public.pull_requests USING btree (org_id, updated_at);
 
 create table pushed_commits (
   org_id uuid not null,
@@ -1721,6 +1745,7 @@ create table pushes (
   constraint pushes_pkey PRIMARY KEY (org_id, provider, repository_id, id)
 );
 CREATE INDEX pushes_by_head ON public.pushes USING btree (org_id, provider, repository_id, after_sha);
+CREATE INDEX pushes_by_time ON public.pushes USING btree (org_id, pushed_at);
 
 create table recovery_codes (
   user_id uuid not null,
@@ -1729,6 +1754,13 @@ create table recovery_codes (
   constraint recovery_codes_pkey PRIMARY KEY (user_id, code_sha256),
   constraint recovery_codes_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id),
   constraint recovery_codes_code_sha256_check CHECK ((length(code_sha256) = 32))
+);
+
+create table replica_marks (
+  is_only boolean not null default true,
+  timeline integer not null,
+  constraint replica_marks_pkey PRIMARY KEY (is_only),
+  constraint replica_marks_is_only_check CHECK (is_only)
 );
 
 create table reported_repositories (
@@ -1792,6 +1824,14 @@ create table repository_policy_sources (
   constraint repository_policy_sources_mistakes_check CHECK ((jsonb_typeof(mistakes) = 'array'::text))
 );
 
+create table request_counts (
+  caller text not null,
+  window_started_at timestamp(3) with time zone not null,
+  used integer not null,
+  constraint request_counts_pkey PRIMARY KEY (caller),
+  constraint request_counts_caller_check CHECK ((length(caller) <= 100))
+);
+
 create table required_gates (
   org_id uuid not null,
   deployment_id text collate "C" not null,
@@ -1808,6 +1848,27 @@ create table required_gates (
   constraint required_gates_pkey PRIMARY KEY (org_id, deployment_id, "position"),
   constraint required_gates_org_id_deployment_id_fkey FOREIGN KEY (org_id, deployment_id) REFERENCES deployments(org_id, id),
   constraint required_gates_approved_by_check CHECK ((approved_by = ANY (ARRAY['policies'::text, 'principals'::text])))
+);
+
+create table retention_kinds (
+  kind text not null,
+  removed bigint not null default 0,
+  removed_in_run bigint not null default 0,
+  constraint retention_kinds_pkey PRIMARY KEY (kind),
+  constraint retention_kinds_removed_check CHECK ((removed >= 0)),
+  constraint retention_kinds_removed_in_run_check CHECK ((removed_in_run >= 0))
+);
+
+create table retention_state (
+  singleton boolean not null default true,
+  started_at timestamp(3) with time zone not null,
+  is_finished boolean not null default false,
+  finished_at timestamp(3) with time zone,
+  seconds double precision,
+  passed uuid,
+  constraint retention_state_pkey PRIMARY KEY (singleton),
+  constraint retention_state_check CHECK (((passed IS NULL) OR (NOT is_finished))),
+  constraint retention_state_singleton_check CHECK (singleton)
 );
 
 create table run_days (
@@ -1835,6 +1896,13 @@ create table saved_views (
   constraint saved_views_search_check CHECK (((jsonb_typeof(search) = 'object'::text) AND (pg_column_size(search) <= 16384)))
 );
 CREATE UNIQUE INDEX saved_views_by_name ON public.saved_views USING btree (org_id, user_id, list, lower(name));
+
+create table schema_migration_batches (
+  name text not null,
+  "position" text not null,
+  rows bigint not null,
+  constraint schema_migration_batches_pkey PRIMARY KEY (name)
+);
 
 create table schema_migrations (
   name text not null,
@@ -2113,6 +2181,7 @@ create table statements (
   constraint statements_facts_check CHECK ((length(facts) = 32)),
   constraint statements_kind_check CHECK ((kind = ANY (ARRAY['change'::text, 'lineage'::text, 'verification'::text])))
 );
+CREATE INDEX statements_by_issue ON public.statements USING btree (org_id, issued_at);
 
 create table trend_progress (
   org_id uuid not null,
@@ -2269,7 +2338,9 @@ create table vex_documents (
   constraint vex_documents_format_check CHECK ((format = ANY (ARRAY['openvex'::text, 'csaf'::text]))),
   constraint vex_documents_statements_check CHECK ((statements >= 0))
 );
+CREATE INDEX vex_documents_by_report ON public.vex_documents USING btree (org_id, reported_at) WHERE (NOT tracked);
 CREATE UNIQUE INDEX vex_documents_by_stream ON public.vex_documents USING btree (org_id, repository_no, format, publisher, series, COALESCE(category, ''::text), branch_name(git_ref));
+CREATE INDEX vex_documents_by_upload ON public.vex_documents USING btree (org_id, upload_id);
 
 create table vex_exports (
   org_id uuid not null,
@@ -2380,7 +2451,9 @@ CREATE OR REPLACE FUNCTION public.refuse_audit_deletion()
  LANGUAGE plpgsql
 AS $function$
 begin
-  if exists (select from organizations where id = old.org_id and deletion_started_at is not null) then
+  if old.at < nullif(current_setting('shiplock.audit_expired_before', true), '')::timestamptz
+    or exists (select from organizations where id = old.org_id and deletion_started_at is not null)
+  then
     return old;
   end if;
   raise exception '% is append only', tg_table_name;

@@ -43,7 +43,7 @@ export type Target = { path: string; headers?: Record<string, string> }
  */
 export async function latencyP99(
   { url, method, seconds, perSecond }: Load & { perSecond: number },
-  next: () => Target,
+  next: () => Message | Target,
 ) {
   const result = await autocannon({
     url,

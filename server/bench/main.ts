@@ -3,6 +3,7 @@
 import { writeFile } from 'node:fs/promises'
 import { acceptDeliveries } from './accept-deliveries.bench.ts'
 import { applyDeliveries } from './apply-deliveries.bench.ts'
+import { backups } from './backup.bench.ts'
 import { type Benchmark, type Result, summarize } from './benchmark.ts'
 import { chainCheck } from './chain-check.bench.ts'
 import { charts } from './charts.bench.ts'
@@ -19,19 +20,23 @@ import { listFindings } from './list-findings.bench.ts'
 import { listRuns } from './list-runs.bench.ts'
 import { describeMachine } from './machine.ts'
 import { putObject } from './put-object.bench.ts'
+import { rateLimits } from './rate-limits.bench.ts'
 import { type Report, toMarkdown, toTable } from './report.ts'
+import { retentionDrop, retentionLatency } from './retention.bench.ts'
 import { sendFile } from './send-file.bench.ts'
 import { type Setting, withSetting } from './setting.ts'
 import { firstStart, secondStart } from './start-time.bench.ts'
-
 import { newStatements, storedStatements } from './statements.bench.ts'
-
 import { tokenVerification } from './token-verification.bench.ts'
+import { traces } from './traces.bench.ts'
 import { transparencyLog } from './transparency-log.bench.ts'
+import { upgrades } from './upgrade.bench.ts'
 
 const BENCHMARKS: Benchmark<Setting>[] = [
   createCiRun,
   createCiRunByToken,
+  rateLimits,
+  traces,
   tokenVerification,
   listRuns,
   ...listFindings,
@@ -51,9 +56,13 @@ const BENCHMARKS: Benchmark<Setting>[] = [
   firstStart,
   secondStart,
   ...chainCheck,
+  ...retentionLatency,
+  retentionDrop,
   // The last ones, because what they store would be in the others' way.
   ...largeLists,
   ...charts,
+  ...backups,
+  ...upgrades,
 ]
 const RESULTS = new URL('./results.md', import.meta.url)
 

@@ -50,7 +50,7 @@ export async function withShiplock<Result>(
   opened.defer(() => rm(directory, { recursive: true, force: true }))
   const postgres = await openEmbeddedPostgres({ dataDir: directory, settings })
   opened.defer(() => postgres.close())
-  const sql = openSql(postgres.connection, { max: 2, applicationName: 'bench' })
+  const sql = openSql(postgres.connection, { max: 2, applicationName: 'bench', statementTimeoutMs: 0 })
   opened.defer(() => sql.end())
   const shiplock = await startProgram<Started>(SHIPLOCK, environmentOf(directory))
   opened.defer(shiplock.stop)

@@ -1,8 +1,9 @@
-// Runs a program of this repository on Node 24. This file itself needs only Node 20 and no
-// packages.
+// Runs a program of this repository, or of the published package, on Node 24. This file itself needs
+// only Node 20 and no packages.
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { constants } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
@@ -17,11 +18,18 @@ const PARENT_POLL_MS = 200
 export function findNode() {
   const [major, minor] = process.versions.node.split('.').map(Number)
   if (major > NODE_MIN[0] || (major === NODE_MIN[0] && minor >= NODE_MIN[1])) return process.execPath
-  const bundled = `${ROOT}node_modules/.bin/node`
-  if (existsSync(bundled)) return bundled
+  const bundled = nodeModules().find((directory) => existsSync(join(directory, '.bin/node')))
+  if (bundled) return join(bundled, '.bin/node')
   throw new Error(
-    `this needs Node.js ${NODE_MIN.join('.')} or later: run "npm ci --ignore-scripts" in ${ROOT}, which installs it`,
+    `this needs Node.js ${NODE_MIN.join('.')} or later. npm installs it with this package; a clone needs "npm ci --ignore-scripts"`,
   )
+}
+
+/** Where npm may have installed the packages that this one needs, the nearest first. */
+function nodeModules() {
+  const directories = [fileURLToPath(new URL('..', import.meta.url))]
+  while (dirname(directories.at(-1)) !== directories.at(-1)) directories.push(dirname(directories.at(-1)))
+  return directories.map((directory) => join(directory, 'node_modules'))
 }
 
 /**
@@ -32,7 +40,7 @@ export function findNode() {
 export async function runProgram(file, args, cwd) {
   const node = findNode()
   const preload = new URL('stop-with-launcher.mjs', import.meta.url).href
-  const child = spawn(node, ['--import', preload, `${ROOT}${file}`, ...args], {
+  const child = spawn(node, ['--import', preload, resolve(ROOT, file), ...args], {
     cwd,
     detached: true,
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],

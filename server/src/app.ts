@@ -32,11 +32,9 @@ import { Deployment } from './deployments/deployment.schema.ts'
 import { ConfiguredGate, GateVersion } from './deployments/gates/configure/configured-gate.schema.ts'
 import { gateRoutes } from './deployments/gates/gate.routes.ts'
 import { DeploymentGate, OpenedGate } from './deployments/gates/gate.schema.ts'
-import { pendingMigrations } from './platform/db/migrate.ts'
-import { checkSql } from './platform/db/sql.ts'
 import { createHttpServer, type HttpServer } from './platform/http/http-server.ts'
 import { addErrorSchemas, KEY_ERROR_RESPONSES, registerDocs, registerOpenApi } from './platform/http/openapi.ts'
-import { registerOperations } from './platform/http/operations.routes.ts'
+import { registerHealth } from './platform/http/operations.routes.ts'
 import { FileObjectStore } from './platform/objects/file-object-store.ts'
 import { objectRoutes } from './platform/objects/object.routes.ts'
 import { changeRoutes } from './provenance/changes/change.routes.ts'
@@ -46,6 +44,7 @@ import { SigningKeys } from './provenance/keys/signing-key.schema.ts'
 import { logRoutes } from './provenance/log/log.routes.ts'
 import { statementRoutes } from './provenance/statements/statement.routes.ts'
 import { SignedStatement } from './provenance/statements/statement.schema.ts'
+import { readinessChecks } from './readiness-checks.ts'
 import { alertRoutes } from './security/alerts/alert.routes.ts'
 import { Alert } from './security/alerts/alert.schema.ts'
 import { findingRoutes } from './security/findings/finding.routes.ts'
@@ -56,6 +55,7 @@ import { Issue } from './security/issues/issue.schema.ts'
 import { uploadRoutes } from './security/uploads/upload.routes.ts'
 import { SecurityUpload } from './security/uploads/upload.schema.ts'
 import { vexRoutes } from './security/vex/export/vex.routes.ts'
+import { addMetrics } from './serve-metrics.ts'
 import type { Services } from './services.ts'
 
 const DESCRIPTION = {
@@ -148,8 +148,9 @@ const SHARED_SCHEMAS = [
 
 /** Creates the API: first what applies to every request, then the routes of each slice. */
 export async function createApp(services: Services): Promise<HttpServer> {
-  const { connectionsPerAddressMax: connectionsPerAddress, trustedProxies } = services.config
-  const app = createHttpServer(services.log, { connectionsPerAddress, trustedProxies })
+  const { baseUrl, connectionsPerAddressMax: connectionsPerAddress, trustedProxies } = services.config
+  const overTls = baseUrl.startsWith('https:')
+  const app = createHttpServer(services.log, { overTls, connectionsPerAddress, trustedProxies })
   const base = app as unknown as FastifyInstance
   for (const schema of SHARED_SCHEMAS) app.addSchema(schema)
   addErrorSchemas(base)
@@ -158,7 +159,8 @@ export async function createApp(services: Services): Promise<HttpServer> {
   await registerOpenApi(base, { ...DESCRIPTION, serverUrl: services.config.baseUrl })
   await registerOpenApi(base, { ...DESCRIPTION, ...applicationDescription(services.config.baseUrl, DESCRIPTION.tags) })
   await registerDocs(base, DESCRIPTION)
-  registerOperations(base, readinessChecks(services))
+  registerHealth(base, readinessChecks(services))
+  if (services.config.metricsPort === null) addMetrics(base, services)
   await registerAuthorization(base, services)
   registerPeople(base, services)
   registerRequestChanges(base, services)
@@ -188,16 +190,4 @@ export async function createApp(services: Services): Promise<HttpServer> {
   const { objects, clock } = services
   if (objects instanceof FileObjectStore) await app.register(objectRoutes, { objects, clock })
   return app
-}
-
-function readinessChecks({ sql, objects }: Services) {
-  return [
-    { name: 'database', check: () => checkSql(sql) },
-    { name: 'migrations', check: async () => refusePending(await pendingMigrations(sql)) },
-    { name: 'objects', check: () => objects.check() },
-  ]
-}
-
-function refusePending(names: string[]): void {
-  if (names.length > 0) throw new Error(`Not migrated: ${names.join(', ')}`)
 }

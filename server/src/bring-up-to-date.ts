@@ -1,6 +1,7 @@
 import { PROGRAM } from './commands/command.ts'
+import { ProgressBar } from './commands/progress-bar.ts'
 import type { Database } from './database.ts'
-import { migrate, pendingMigrations } from './platform/db/migrate.ts'
+import { migrate, pendingMigrations, refuseNewerDatabase } from './platform/db/migrations/migrate.ts'
 import type { Sql } from './platform/db/sql.ts'
 import type { Log } from './platform/log.ts'
 import { queueIsMissing } from './platform/queue/queue.store.ts'
@@ -8,18 +9,29 @@ import { queueIsMissing } from './platform/queue/queue.store.ts'
 /** The name of the queue's tables in a list of migrations. */
 const QUEUE = 'graphile_worker'
 
-/** Names of what has not been applied yet: our migrations, and the queue's tables. */
+/**
+ * Names of what has not been applied yet: our migrations, and the queue's tables. Throws
+ * `NewerDatabaseError` if a newer program has migrated the database.
+ */
 export async function pendingUpdates(sql: Sql): Promise<string[]> {
+  await refuseNewerDatabase(sql)
   const [names, queueMissing] = await Promise.all([pendingMigrations(sql), queueIsMissing(sql)])
   return queueMissing ? [...names, QUEUE] : names
 }
 
 /**
  * Applies our migrations and the queue's, and returns their names. Several processes may call it at
- * the same time.
+ * the same time. `say` receives the progress of migrations that work in batches.
  */
-export async function bringUpToDate(sql: Sql, database: Pick<Database, 'url'>, log: Log): Promise<string[]> {
-  const applied = await migrate(sql)
+export async function bringUpToDate(
+  sql: Sql,
+  database: Pick<Database, 'url'>,
+  log: Log,
+  say: (line: string) => void = () => {},
+): Promise<string[]> {
+  const progress = new ProgressBar(say)
+  const applied = await migrate(sql, { follow: (rows, total, what) => progress.reach(rows, total, what) })
+  progress.end()
   if (!(await queueIsMissing(sql))) return applied
   const { migrateQueue } = await import('./platform/queue/worker.ts')
   await migrateQueue(database.url, log)

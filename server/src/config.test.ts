@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 import { test } from 'node:test'
-import { ConfigError, readConfig } from './config.ts'
+import { ConfigError, readConfig, SECRET_SETTINGS } from './config.ts'
 
 function mistakesOf(env: NodeJS.ProcessEnv): string[] {
   try {
@@ -26,9 +26,12 @@ test('an empty environment gives the defaults of the operating guide', () => {
     port: 8420,
     baseUrl: 'http://127.0.0.1:8420',
     databaseUrl: null,
+    databaseReadUrl: null,
+    walArchive: null,
     environment: 'production',
     rateLimitPerMinute: 600,
     connectionsPerAddressMax: 500,
+    stopNoticeSeconds: 0,
     trustedProxies: [],
     plansFile: null,
     ruleMapFile: null,
@@ -42,8 +45,24 @@ test('an empty environment gives the defaults of the operating guide', () => {
     smtp: null,
     sso: null,
     organizationsTrustEachOther: false,
+    auditRetentionDays: 1825,
     logLevel: 'info',
+    slowQueryMs: 1000,
+    metricsPort: null,
+    tracing: null,
   })
+})
+
+test('only the address of a collector turns tracing on, and a wrong sampler or share is a mistake', () => {
+  assert.equal(readConfig({ OTEL_SERVICE_NAME: 'a', OTEL_TRACES_SAMPLER: 'unknown' }).tracing, null)
+  const endpoint = 'http://127.0.0.1:4318'
+  const env = { OTEL_EXPORTER_OTLP_ENDPOINT: `${endpoint}/`, OTEL_TRACES_SAMPLER: 'traceidratio' }
+  const expected = { endpoint, serviceName: 'shiplock', sampler: 'traceidratio', ratio: 0.25 }
+  assert.deepEqual(readConfig({ ...env, OTEL_TRACES_SAMPLER_ARG: '0.25' }).tracing, expected)
+  assert.throws(
+    () => readConfig({ ...env, OTEL_TRACES_SAMPLER: 'some', OTEL_TRACES_SAMPLER_ARG: '2' }),
+    /OTEL_TRACES_SAMPLER must be one of .*\nOTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1, not "2"$/,
+  )
 })
 
 test('the base address follows host and port unless it is given', () => {
@@ -54,6 +73,21 @@ test('the base address follows host and port unless it is given', () => {
 test('an empty or blank variable is an absent one, and white space around a value is none of it', () => {
   assert.equal(readConfig({ SHIPLOCK_PORT: '', DATABASE_URL: '  ' }).port, 8420)
   assert.equal(readConfig({ SHIPLOCK_PORT: ' 9000 ' }).port, 9000)
+})
+
+test('every secret can be given as a file, and the operating guide lists them', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'shiplock-config-'))
+  const path = join(directory, 'secret')
+  writeFileSync(path, 'postgres://shiplock:hunter2@db.example/shiplock\n')
+  assert.equal(readConfig({ DATABASE_URL_FILE: path }).databaseUrl, 'postgres://shiplock:hunter2@db.example/shiplock')
+  rmSync(directory, { recursive: true })
+  const guide = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8')
+  for (const name of SECRET_SETTINGS) {
+    assert.deepEqual(mistakesOf({ [`${name}_FILE`]: path }).slice(0, 1), [
+      `${name}_FILE: the file ${path} cannot be read (ENOENT)`,
+    ])
+    assert.ok(guide.includes(`\`${name}_FILE\``), name)
+  }
 })
 
 test('the settings cannot be changed afterwards', () => {
@@ -71,6 +105,7 @@ const TAKEN: [name: string, value: string][] = [
   ['SHIPLOCK_SECRET_KEY', 'x'.repeat(32)],
   ['DATABASE_URL', 'postgres://user:password@db.example:5432/shiplock?sslmode=require'],
   ['DATABASE_URL', 'postgresql://db.example/shiplock'],
+  ['DATABASE_URL', 'postgres://user@one.example,two.example:5433/shiplock?target_session_attrs=read-write'],
   ['SHIPLOCK_BASE_URL', 'https://shiplock.example'],
   ['SHIPLOCK_OPA_URL', 'http://opa.example:8181'],
   ['SHIPLOCK_CONSOLE', 'on'],
@@ -97,6 +132,8 @@ const REFUSED: [name: string, value: string][] = [
   ['SHIPLOCK_LOG_LEVEL', 'loud'],
   ['SHIPLOCK_SECRET_KEY', 'x'.repeat(31)],
   ['DATABASE_URL', 'mysql://db.example/shiplock'],
+  ['DATABASE_URL', 'postgres://one.example,two.example/shiplock?target_session_attrs=standby'],
+  ['SHIPLOCK_STOP_NOTICE_SECONDS', '21'],
   ['DATABASE_URL', 'db.example'],
   ['SHIPLOCK_BASE_URL', 'shiplock.example'],
   ['SHIPLOCK_BASE_URL', 'ftp://shiplock.example'],
@@ -143,7 +180,34 @@ test('one setting of S3 makes every other one that has no default needed, and al
 })
 
 test('a misspelt setting of S3 does not leave the objects on the disk unnoticed', () => {
-  assert.equal(mistakesOf({ SHIPLOCK_S3_BUKET: 'shiplock' }).length, Object.keys(S3).length)
+  const mistakes = mistakesOf({ SHIPLOCK_S3_BUKET: 'shiplock' })
+  assert.equal(mistakes.length, Object.keys(S3).length + 1)
+  assert.equal(mistakes.at(-1), 'SHIPLOCK_S3_BUKET is not a setting; did you mean SHIPLOCK_S3_BUCKET?')
+})
+
+test('a misspelt setting is a mistake, and so is the file of a setting that is no secret', () => {
+  assert.deepEqual(mistakesOf({ SHIPLOCK_DATADIR: 'x' }), [
+    'SHIPLOCK_DATADIR is not a setting; did you mean SHIPLOCK_DATA_DIR?',
+  ])
+  assert.deepEqual(mistakesOf({ SHIPLOCK_PORT_FILE: 'x' }), [
+    'SHIPLOCK_PORT_FILE is not supported: SHIPLOCK_PORT is no secret, so set it directly',
+  ])
+})
+
+test('variables of other programs and of later versions are left alone', () => {
+  const names = [
+    'URL',
+    'KEY',
+    'RUN',
+    'DIR',
+    'ID_TOKEN',
+    'AUDIENCE',
+    'SERVICE_HOST',
+    'PORT_8420_TCP',
+    'TEST_DATABASE_URL',
+  ]
+  const env = Object.fromEntries(names.map((name) => [`SHIPLOCK_${name}`, 'x']))
+  assert.deepEqual(mistakesOf(env), [])
 })
 
 test('intelligence is fetched from hosts that are allowed by name, and from no other', () => {

@@ -1,6 +1,8 @@
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { readHosts } from './platform/db/database-url.ts'
 import { EnvironmentReader } from './platform/environment-reader.ts'
+import { SAMPLERS, type TracingSettings } from './platform/telemetry/otlp-tracer.ts'
 
 export type Environment = 'production' | 'development'
 
@@ -67,17 +69,25 @@ export type Config = Readonly<{
   dataDir: string
   /** null: the embedded PostgreSQL under the data directory. */
   databaseUrl: string | null
+  /** A replica of the database, for lists and charts; null: they are read from the database. */
+  databaseReadUrl: string | null
+  /** The directory in which the embedded PostgreSQL archives its WAL; null: nowhere. */
+  walArchive: string | null
   environment: Environment
   /** Requests per minute and key; 0 turns the general limits off. */
   rateLimitPerMinute: number
   /** Open connections from one remote address; 0 means no limit. */
   connectionsPerAddressMax: number
+  /** How long `/readyz` answers 503 before a stopping server closes its port. */
+  stopNoticeSeconds: number
   /** Addresses and networks of proxies whose `X-Forwarded-For` is believed. */
   trustedProxies: readonly string[]
   /** null: the built-in plans. */
   plansFile: string | null
   /** A file that extends the map of equivalent scanner rules; null: only the built-in map. */
   ruleMapFile: string | null
+  /** How long audit entries are kept, at least as long as the plan's data; 0: without end. */
+  auditRetentionDays: number
   /** null: a key is generated and kept in the data directory. */
   secretKey: string | null
   /** null: files under the data directory. */
@@ -101,6 +111,12 @@ export type Config = Readonly<{
   /** The directory of the built console; null: the console is off. */
   console: string | null
   logLevel: string
+  /** Statements of the database that take this long are logged; 0 logs none. */
+  slowQueryMs: number
+  /** A port for metrics and health only, 0 for a free one; null: the port of the API has them. */
+  metricsPort: number | null
+  /** null: no traces are recorded. */
+  tracing: TracingSettings | null
 }>
 
 /** All mistakes in the environment, so that one start reports every one of them. */
@@ -113,8 +129,23 @@ export class ConfigError extends Error {
   }
 }
 
-/** Where `npm run build --workspace console` writes the console. */
-const BUILT_CONSOLE = fileURLToPath(new URL('../../console/dist', import.meta.url))
+/**
+ * Where `npm run build --workspace console` writes the console. The published package contains it.
+ */
+const IS_SOURCE = import.meta.url.endsWith('.ts')
+const BUILT_CONSOLE = fileURLToPath(new URL(IS_SOURCE ? '../../console/dist' : '../console', import.meta.url))
+/** Settings that can also be given as the path of a file, in NAME_FILE. */
+export const SECRET_SETTINGS = [
+  'DATABASE_URL',
+  'SHIPLOCK_DATABASE_READ_URL',
+  'SHIPLOCK_SECRET_KEY',
+  'SHIPLOCK_S3_ACCESS_KEY_ID',
+  'SHIPLOCK_S3_SECRET_ACCESS_KEY',
+  'SHIPLOCK_GITHUB_PRIVATE_KEY',
+  'SHIPLOCK_GITHUB_WEBHOOK_SECRET',
+  'SHIPLOCK_SMTP_URL',
+  'SHIPLOCK_SSO_CLIENT_SECRET',
+]
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 const SECRET_KEY_CHARS_MIN = 32
 const GITHUB_API_URL = 'https://api.github.com'
@@ -125,7 +156,7 @@ const WEBHOOK_SECRETS_MAX = 2
  * `ConfigError`.
  */
 export function readConfig(env: NodeJS.ProcessEnv): Config {
-  const read = new EnvironmentReader(env)
+  const read = new EnvironmentReader(env, SECRET_SETTINGS)
   const host = read.text('SHIPLOCK_HOST') ?? '127.0.0.1'
   const port = read.integer('SHIPLOCK_PORT', 8420, 0, 65_535)
   const githubApiUrl = read.secureUrl('SHIPLOCK_GITHUB_API_URL') ?? GITHUB_API_URL
@@ -136,12 +167,16 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     baseUrl,
     dataDir: resolve(read.text('SHIPLOCK_DATA_DIR') ?? 'data'),
     databaseUrl: read.postgresUrl('DATABASE_URL'),
+    databaseReadUrl: readReplicaUrl(read),
+    walArchive: readWalArchive(read),
     environment: read.oneOf('SHIPLOCK_ENVIRONMENT', ['production', 'development'], 'production') as Environment,
     rateLimitPerMinute: read.integer('SHIPLOCK_RATE_LIMIT_PER_MINUTE', 600, 0, 1_000_000),
     connectionsPerAddressMax: read.integer('SHIPLOCK_CONNECTIONS_PER_ADDRESS', 500, 0, 1_000_000),
+    stopNoticeSeconds: read.integer('SHIPLOCK_STOP_NOTICE_SECONDS', 0, 0, 20),
     trustedProxies: read.networks('SHIPLOCK_TRUSTED_PROXIES'),
     plansFile: read.text('SHIPLOCK_PLANS_FILE'),
     ruleMapFile: read.text('SHIPLOCK_RULE_MAP'),
+    auditRetentionDays: read.integer('SHIPLOCK_AUDIT_RETENTION_DAYS', 1825, 0, 36_500),
     secretKey: read.secret('SHIPLOCK_SECRET_KEY', SECRET_KEY_CHARS_MIN),
     s3: readS3(read),
     opaUrl: read.httpUrl('SHIPLOCK_OPA_URL'),
@@ -155,9 +190,22 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
       read.oneOf('SHIPLOCK_ORGANIZATIONS_TRUST_EACH_OTHER', ['true', 'false'], 'false') === 'true',
     console: readConsole(read),
     logLevel: read.oneOf('SHIPLOCK_LOG_LEVEL', LOG_LEVELS, 'info'),
+    slowQueryMs: read.integer('SHIPLOCK_SLOW_QUERY_MS', 1000, 0, 600_000),
+    metricsPort: readMetricsPort(read, port),
+    tracing: readTracing(read),
   }
+  read.refuseMisspelt('SHIPLOCK_')
   if (read.mistakes.length > 0) throw new ConfigError(read.mistakes)
   return Object.freeze(config)
+}
+
+/** The path is part of a shell command of PostgreSQL's settings. */
+function readWalArchive(read: EnvironmentReader): string | null {
+  const text = read.text('SHIPLOCK_WAL_ARCHIVE')
+  if (text === null) return null
+  if (!/^[\w./ @+-]+$/.test(text))
+    read.mistakes.push('SHIPLOCK_WAL_ARCHIVE must be a path of letters, digits, spaces and ./_@+-')
+  return resolve(text)
 }
 
 /** Only a text with a slash is a directory, so that a misspelt "off" is a mistake. */
@@ -167,6 +215,18 @@ function readConsole(read: EnvironmentReader): string | null {
   if (text !== 'on' && text !== 'off')
     read.mistakes.push(`SHIPLOCK_CONSOLE must be on, off or the directory of a built console, not "${text}"`)
   return text === 'off' ? null : BUILT_CONSOLE
+}
+
+/**
+ * The positions of two replicas cannot be compared, so all connections have to reach the same one.
+ */
+function readReplicaUrl(read: EnvironmentReader): string | null {
+  const name = 'SHIPLOCK_DATABASE_READ_URL'
+  const url = read.postgresUrl(name)
+  if (url === null) return null
+  if (read.text('DATABASE_URL') === null) read.mistakes.push(`${name} requires DATABASE_URL`)
+  if (readHosts(url) !== null) read.mistakes.push(`${name} must name one server, without target_session_attrs`)
+  return url
 }
 
 /** Setting any of these variables selects S3 and requires all of them that have no default. */
@@ -206,6 +266,29 @@ function readGithub(read: EnvironmentReader, apiUrl: string): GithubSettings | n
     privateKey: read.required(keyName, purpose) && read.rsaKey(keyName),
     webhookSecrets: read.required(secretName, purpose) ? read.secrets(secretName, WEBHOOK_SECRETS_MAX) : [],
     apiUrl,
+  }
+}
+
+function readMetricsPort(read: EnvironmentReader, apiPort: number): number | null {
+  const name = 'SHIPLOCK_METRICS_PORT'
+  if (read.text(name) === null) return null
+  const port = read.integer(name, 0, 0, 65_535)
+  if (port !== 0 && port === apiPort) read.mistakes.push(`${name} must differ from SHIPLOCK_PORT`)
+  return port
+}
+
+/**
+ * The standard variables of OpenTelemetry. Only the address turns tracing on, so that the others
+ * can be set for all programs of a machine.
+ */
+function readTracing(read: EnvironmentReader): TracingSettings | null {
+  const endpoint = read.httpUrl('OTEL_EXPORTER_OTLP_ENDPOINT')
+  if (endpoint === null) return null
+  return {
+    endpoint,
+    serviceName: read.text('OTEL_SERVICE_NAME') ?? 'shiplock',
+    sampler: read.oneOf('OTEL_TRACES_SAMPLER', [...SAMPLERS], 'parentbased_always_on') as TracingSettings['sampler'],
+    ratio: read.share('OTEL_TRACES_SAMPLER_ARG', 1),
   }
 }
 

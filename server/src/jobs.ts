@@ -1,3 +1,4 @@
+import { forgetRequestCounts } from './access/gateway/forget-request-counts.job.ts'
 import { forgetSignIns } from './access/sign-in/forget-sign-ins.job.ts'
 import { withChanges } from './application/events/job-changes.ts'
 import { forgetUnfinishedArtifacts } from './ci/artifacts/forget-unfinished-artifacts.job.ts'
@@ -14,7 +15,7 @@ import { retryCalls, sendCallsJob } from './codehosts/calls/send-call.job.ts'
 import { connectionMade } from './codehosts/connections/connection-made.ts'
 import { applyDeliveriesJob } from './codehosts/deliveries/apply-deliveries.job.ts'
 import { releaseDeliveries } from './codehosts/deliveries/apply-delivery.ts'
-import { expireDeliveries, resumeDeliveries } from './codehosts/deliveries/settle-deliveries.job.ts'
+import { resumeDeliveries } from './codehosts/deliveries/settle-deliveries.job.ts'
 import { readRunJob } from './codehosts/sync/read-run.job.ts'
 import { redeliverFailedJob } from './codehosts/sync/redeliver-failed.ts'
 import { startDueSyncs, syncNewConnection } from './codehosts/sync/request-sync.ts'
@@ -58,6 +59,7 @@ import { followFact } from './provenance/changes/follow-fact.job.ts'
 import { recordChanges, recordDueChanges } from './provenance/changes/record-changes.job.ts'
 import { verifyLogDaily } from './provenance/log/verify-log.ts'
 import { repositoryRenamed } from './repositories/repository-renamed.ts'
+import { removeExpiredDaily, removeExpiredJob } from './retention/remove-expired.job.ts'
 import { renameAlertRepository } from './security/alerts/apply-alert.ts'
 import { settleDismissal } from './security/alerts/decide-alerts.ts'
 import { readAlertJob } from './security/alerts/read-alert.job.ts'
@@ -115,6 +117,7 @@ const queued: Job<Services, never>[] = [
   recordChanges,
   followFact,
   refreshIssueDay,
+  removeExpiredJob,
 ]
 
 /** The same jobs. Those that change something that people see also send live updates. */
@@ -123,8 +126,8 @@ export const jobs = queued.map(withChanges)
 /** Every job that the clock starts. */
 export const scheduledJobs: ScheduledJob<Services>[] = [
   forgetSignIns,
+  forgetRequestCounts,
   resumeDeliveries,
-  expireDeliveries,
   retryCalls,
   startDueSyncs,
   settleOverdueRuns,
@@ -142,6 +145,7 @@ export const scheduledJobs: ScheduledJob<Services>[] = [
   refreshRecentDays,
   refreshAllDays,
   refreshIssueDays,
+  removeExpiredDaily,
   removeAbandoned,
   sweepObjects,
 ]

@@ -26,9 +26,9 @@ function isHelp(argument: string): boolean {
   return argument === '--help' || argument === '-h' || argument === 'help'
 }
 
-/** The command's name: one word, such as `start`, or two, such as `org create`. */
+/** The command's name: two words, such as `backup verify`, or else one, such as `backup`. */
 function findName(args: string[]): CommandName | null {
-  const names = [args[0] ?? '', args.slice(0, 2).join(' ')]
+  const names = [args.slice(0, 2).join(' '), args[0] ?? '']
   return names.find(isCommandName) ?? null
 }
 

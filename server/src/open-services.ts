@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { CodeHost, CodeHosts } from './codehosts/code-host.ts'
 import { readDeliveryHead } from './codehosts/github/delivery-head.ts'
 import { createGithubHost } from './codehosts/github/github-host.ts'
@@ -11,10 +12,12 @@ import { ChangeFeed } from './organizations/change-feed.ts'
 import { loadPlans } from './organizations/load-plans.ts'
 import { type Clock, systemClock } from './platform/clock.ts'
 import { deriveKey, loadSecretKey } from './platform/crypto/secret-key.ts'
-import { openSql } from './platform/db/sql.ts'
+import { ReplicaReads } from './platform/db/replica-reads.ts'
+import { openSql, type Sql } from './platform/db/sql.ts'
 import { createLog, type Log } from './platform/log.ts'
 import { openFileObjectStore } from './platform/objects/file-object-store.ts'
 import type { ObjectStore } from './platform/objects/object-store.ts'
+import { observedStore } from './platform/objects/observed-store.ts'
 import { loadRuleMap } from './security/vocabulary/weaknesses/load-rule-map.ts'
 import type { Services } from './services.ts'
 
@@ -41,7 +44,7 @@ export async function openServices(
   const plans = await loadPlans(config.plansFile)
   const ruleMap = await loadRuleMap(config.ruleMapFile)
   const secret = await loadSecretKey(config.secretKey ?? undefined, config.dataDir)
-  const objects = await openObjects(config, deriveKey(secret, 'object addresses'))
+  const objects = observedStore(await openObjects(config, deriveKey(secret, 'object addresses')))
   const sql = openSql(database.address, { max: options.connections, applicationName: options.applicationName })
   const clock = options.clock ?? systemClock
   const sealingKey = deriveKey(secret, 'sealed secrets')
@@ -53,6 +56,7 @@ export async function openServices(
     ruleMap,
     objects,
     sql,
+    reads: new ReplicaReads(sql, openReplica(config, options), log),
     changes: new ChangeFeed(sql, log),
     clock,
     cursorKey: deriveKey(secret, 'list cursors'),
@@ -64,10 +68,16 @@ export async function openServices(
     githubCredentials,
   }
   const close = async () => {
-    await services.changes.close()
-    await sql.end({ timeout: CLOSE_TIMEOUT_SECONDS })
+    await Promise.race([services.changes.close(), delay(CLOSE_TIMEOUT_SECONDS * 1000, undefined, { ref: false })])
+    await Promise.all([services.reads.close(CLOSE_TIMEOUT_SECONDS), sql.end({ timeout: CLOSE_TIMEOUT_SECONDS })])
   }
   return { services, close }
+}
+
+/** It connects on first use. */
+function openReplica({ databaseReadUrl }: Config, { applicationName, connections }: OpenOptions): Sql | null {
+  if (databaseReadUrl === null) return null
+  return openSql(databaseReadUrl, { max: connections, applicationName: `${applicationName} reads` })
 }
 
 function openGithub(credentials: AppCredentialsSource, log: Log, clock: Clock): CodeHost {

@@ -3,9 +3,13 @@ import { type Config, withPort } from './config.ts'
 import type { Database } from './database.ts'
 import { openServices } from './open-services.ts'
 import { type ChosenPort, choosePort, prepareToStop } from './platform/http/listener.ts'
+import { serveMetrics } from './serve-metrics.ts'
 import type { Services } from './services.ts'
+import { startTelemetry } from './start-telemetry.ts'
 
 type Serving = {
+  /** The address of the metrics, if they have a port of their own. */
+  metricsUrl: string | null
   /** Closes the port, answers the requests in flight, and closes their connections. */
   close: () => Promise<void>
 }
@@ -28,16 +32,21 @@ const IDLE_GRACE_MS = 500
 
 /** Listens on the port once everything is ready to answer. */
 export async function serve(services: Services, port: ChosenPort, idleGraceMs = IDLE_GRACE_MS): Promise<Serving> {
+  await using opened = new AsyncDisposableStack()
+  opened.defer(await startTelemetry(services, 'api'))
   const app = await createApp(services)
-  const close = await prepareToStop(app, { idleGraceMs, drainMs: DRAIN_MS })
+  const stop = await prepareToStop(app, {
+    idleGraceMs,
+    drainMs: DRAIN_MS,
+    noticeMs: services.config.stopNoticeSeconds * 1000,
+  })
   await app.ready()
-  try {
-    await port.listen(app.server)
-  } catch (cause) {
-    await close()
-    throw portFailure(services.config, cause as NodeJS.ErrnoException)
-  }
-  return { close }
+  opened.defer(stop)
+  await port.listen(app.server).catch((cause) => Promise.reject(portFailure(services.config, cause)))
+  const metrics = await serveMetrics(services)
+  opened.defer(async () => metrics?.close())
+  const open = opened.move()
+  return { metricsUrl: metrics?.url ?? null, close: () => open.disposeAsync() }
 }
 
 /** Port 0 of the settings becomes a free port. */

@@ -5,6 +5,7 @@ import type { Config } from './config.ts'
 import type { ChangeFeed } from './organizations/change-feed.ts'
 import type { Plans } from './organizations/plan.ts'
 import type { Clock } from './platform/clock.ts'
+import type { ReplicaReads } from './platform/db/replica-reads.ts'
 import type { Sql } from './platform/db/sql.ts'
 import type { Log } from './platform/log.ts'
 import type { ObjectStore } from './platform/objects/object-store.ts'
@@ -16,6 +17,8 @@ export type Services = Readonly<{
   clock: Clock
   log: Log
   sql: Sql
+  /** Lists and charts: on a replica, if one is set. */
+  reads: ReplicaReads
   objects: ObjectStore
   plans: Plans
   /** Sends the committed changes of this process to the event streams of all processes. */

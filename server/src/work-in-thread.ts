@@ -3,6 +3,7 @@ import { Worker } from 'node:worker_threads'
 import type { Config } from './config.ts'
 import type { Database } from './database.ts'
 import type { Log } from './platform/log.ts'
+import { type MetricValues, threadMetrics } from './platform/telemetry/metrics.ts'
 
 export type WorkerThreadData = { config: Config; database: Pick<Database, 'url' | 'address'> }
 
@@ -27,8 +28,8 @@ const RESTART_PAUSE_MS = 2000
  * collecting it: reading 1 GB took twice the memory and the same time.
  */
 const YOUNG_GENERATION_MIB = 24
-/** Longer than the thread needs to finish or release its jobs. */
-const STOP_TIMEOUT_MS = 12_000
+/** Longer than the thread needs to finish or release its jobs, and to send its traces. */
+const STOP_TIMEOUT_MS = 15_000
 
 /**
  * Runs the background jobs in a thread, so that parsing never blocks the API. If the thread ends
@@ -39,6 +40,8 @@ export function workInThread(data: WorkerThreadData, options: ThreadOptions): Wo
   const ready = Promise.withResolvers<void>()
   const closing = new AbortController()
   let thread: Worker | undefined
+  const measured = new ThreadMetrics(() => thread?.postMessage('metrics'))
+  threadMetrics.add(measured.read)
 
   const keepRunning = async (): Promise<void> => {
     while (!closing.signal.aborted) {
@@ -46,7 +49,10 @@ export function workInThread(data: WorkerThreadData, options: ThreadOptions): Wo
         workerData: data,
         resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MIB },
       })
-      thread.once('message', () => ready.resolve())
+      thread.on('message', (message) => {
+        if (message === 'working') ready.resolve()
+        else measured.take(message.metrics)
+      })
       const reason = await untilExit(thread)
       if (closing.signal.aborted) return
       log.error({ err: reason }, `The worker thread ended unexpectedly; it restarts in ${restartPauseMs} ms`)
@@ -59,11 +65,39 @@ export function workInThread(data: WorkerThreadData, options: ThreadOptions): Wo
     ready: ready.promise,
     close: async () => {
       closing.abort()
+      threadMetrics.delete(measured.read)
       thread?.postMessage('stop')
       const hurry = setTimeout(() => void thread?.terminate(), stopTimeoutMs)
       await running
       clearTimeout(hurry)
     },
+  }
+}
+
+/** A thread that reads a large report answers late. */
+const METRICS_TIMEOUT_MS = 1000
+
+/** The metrics of the thread: those that it has now, or the last ones if it does not answer. */
+class ThreadMetrics {
+  readonly #ask: () => void
+  #last: MetricValues = []
+  #answer = Promise.withResolvers<void>()
+
+  constructor(ask: () => void) {
+    this.#ask = ask
+  }
+
+  readonly read = async (): Promise<MetricValues> => {
+    const { promise } = this.#answer
+    this.#ask()
+    await Promise.race([promise, delay(METRICS_TIMEOUT_MS, undefined, { ref: false })])
+    return this.#last
+  }
+
+  take(values: MetricValues): void {
+    this.#last = values
+    this.#answer.resolve()
+    this.#answer = Promise.withResolvers()
   }
 }
 

@@ -3,6 +3,7 @@ import type { Database } from './database.ts'
 import { jobs, scheduledJobs } from './jobs.ts'
 import { startWorker } from './platform/queue/worker.ts'
 import { startSequencing } from './provenance/log/sequence-log.ts'
+import { removeAfterRest } from './retention/remove-expired.job.ts'
 import type { Services } from './services.ts'
 
 type Working = {
@@ -32,6 +33,7 @@ export async function work(services: Services, database: Pick<Database, 'url' | 
   })
   const sequencing = startSequencing(services)
   await syncAll(services).catch((err) => services.log.error({ err }, 'Could not request synchronizations'))
+  await removeAfterRest(services).catch((err) => services.log.error({ err }, 'Could not schedule the retention'))
   const close = async () => {
     await Promise.all([sequencing.close(), stop(STOP_TIMEOUT_MS)])
   }

@@ -7,6 +7,7 @@ const ROOT = new URL('../../', import.meta.url).pathname
 /** Codes of the commands that administer a server. They are printed as messages. */
 const OF_COMMANDS = [
   'chain_not_broken',
+  'expired_regroup',
   'key_in_use',
   'later_regroup',
   'regroup_undone',

@@ -35,6 +35,12 @@ test('the description is OpenAPI 3.1 and names the address that the server is co
   assert.deepEqual(body.servers, [{ url: api.services.config.baseUrl }])
 })
 
+test('the pages of the documentation show this description', async () => {
+  const [shown, described] = [await api.request('GET', '/docs/json'), await api.request('GET', '/v1/openapi.json')]
+  assert.deepEqual([shown.status, shown.body], [200, described.body])
+  assert.equal((await api.request('GET', '/docs/yaml')).status, 200)
+})
+
 test('redocly finds no error in openapi.json', async () => {
   const redocly = new URL('node_modules/@redocly/cli/bin/cli.js', ROOT).pathname
   const args = [redocly, 'lint', 'openapi.json', '--format', 'json']

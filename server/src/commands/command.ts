@@ -67,14 +67,22 @@ export function defineCommand<const Argument extends string, const Of extends Op
 /** A mistake on the command line. The exit code is 2. */
 export class UsageError extends Error {}
 
+/** A stop takes this long at most, also when the database does not answer any more. */
+const STOP_MS_MAX = 40_000
+
 /**
  * Resolves on the first SIGTERM or SIGINT. Later signals are ignored, so that they do not end the
- * process in the middle of a clean stop.
+ * process in the middle of a clean stop. The process ends after 40 s in any case: what is
+ * unfinished then is mended as after a crash.
  */
-export function stopSignal(): Promise<void> {
-  return new Promise((resolve) => {
+export async function stopSignal(): Promise<void> {
+  await new Promise<void>((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => resolve())
   })
+  setTimeout(() => {
+    process.stderr.write(`Stopping took longer than ${STOP_MS_MAX / 1000} s; ending\n`)
+    process.exit(1)
+  }, STOP_MS_MAX).unref()
 }
 
 /** The value of an option with a fixed set of values. Throws a `UsageError` that lists them. */

@@ -14,9 +14,21 @@ export const COMMANDS = {
     about: 'migrate the database to the current schema',
     load: async () => (await import('./migrate.ts')).migrateDatabase,
   },
+  'upgrade-postgres': {
+    about: 'copy the embedded database to a new major version of PostgreSQL',
+    load: async () => (await import('./upgrade-postgres.ts')).upgradePostgres,
+  },
   'org create': { about: 'create an organization', load: async () => (await import('./org.ts')).orgCreate },
   'org set-plan': { about: "change an organization's plan", load: async () => (await import('./org.ts')).orgSetPlan },
   'org list': { about: 'list the organizations', load: async () => (await import('./org.ts')).orgList },
+  'org export': {
+    about: 'write an organization to a file',
+    load: async () => (await import('./org-export.ts')).orgExport,
+  },
+  'org delete': {
+    about: 'delete an organization with everything in it',
+    load: async () => (await import('./org-delete.ts')).orgDelete,
+  },
   'key create': { about: 'create an API key', load: async () => (await import('./key.ts')).keyCreate },
   'key list': { about: "list an organization's API keys", load: async () => (await import('./key.ts')).keyList },
   'key revoke': { about: 'revoke an API key', load: async () => (await import('./key.ts')).keyRevoke },
@@ -139,9 +151,37 @@ export const COMMANDS = {
     about: 'record what happened to a broken chain',
     load: async () => (await import('./provenance.ts')).provenanceAcknowledge,
   },
+  'retention run': {
+    about: 'delete what is older than the retention of the plans',
+    load: async () => (await import('./retention.ts')).retentionRun,
+  },
+  backup: {
+    about: 'write a consistent copy of database, objects and secret key',
+    load: async () => (await import('./backup.ts')).backup,
+  },
+  'backup verify': {
+    about: 'check that a backup is complete and unchanged',
+    load: async () => (await import('./backup.ts')).backupVerify,
+  },
+  'backup base': {
+    about: 'copy the embedded database, to restore it to any later time',
+    load: async () => (await import('./backup-base.ts')).backupBase,
+  },
+  'restore base': {
+    about: 'restore the embedded database to a time',
+    load: async () => (await import('./backup-base.ts')).restoreBase,
+  },
+  restore: {
+    about: 'restore a backup into an empty data directory or database',
+    load: async () => (await import('./restore.ts')).restore,
+  },
   demo: {
     about: 'make or remove an organization with example data',
     load: async () => (await import('./demo.ts')).demo,
+  },
+  health: {
+    about: 'ask a running server or worker whether it is alive',
+    load: async () => (await import('./health.ts')).health,
   },
   doctor: {
     about: 'check settings, database, object store, worker, clock and code hosts',

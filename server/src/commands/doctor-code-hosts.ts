@@ -3,11 +3,10 @@ import { listConnections, listWaiting } from '../codehosts/connections/connectio
 import { summarizeDeliveries } from '../codehosts/deliveries/delivery.store.ts'
 import { DAY_MS } from '../platform/clock.ts'
 import type { Services } from '../services.ts'
-
-type Result = { ok: boolean; detail: string }
+import type { Check, Result } from './doctor-finding.ts'
 
 /** The checks of code hosts, in the order in which `doctor` shows them. */
-export const CODE_HOST_CHECKS: readonly { check: string; examine: (services: Services) => Promise<Result> }[] = [
+export const CODE_HOST_CHECKS: readonly Check[] = [
   { check: 'github app', examine: checkGithubApp },
   { check: 'connections', examine: checkConnections },
   { check: 'installations', examine: checkWaiting },
@@ -51,7 +50,7 @@ async function checkDeliveries({ sql }: Services): Promise<Result> {
   const { failed, waiting } = await summarizeDeliveries(sql)
   const waits = `${waiting} webhook deliveries wait for a connection`
   if (failed === 0) return { ok: true, detail: `none has failed; ${waits}` }
-  return { ok: false, detail: `${failed} have failed; see "provider deliveries --status failed"; ${waits}` }
+  return { ok: false, detail: `${failed} have failed; ${waits}` }
 }
 
 const CALLS_SHOWN_DAYS = 7

@@ -1,18 +1,42 @@
+import { statfs } from 'node:fs/promises'
 import type { Config } from '../config.ts'
+import { ignoreMissing } from '../platform/files.ts'
 import type { Services } from '../services.ts'
+import type { Check, Result } from './doctor-finding.ts'
 
 const PREFLIGHT_MS_MAX = 5_000
 
-type Result = { ok: boolean; detail: string }
+/** The checks of what keeps files. Browsers send files only to a bucket. */
+export function objectChecks(config: Config): Check[] {
+  return [
+    { check: 'objects', examine: checkObjects },
+    ...(sendsToBucket(config) ? [{ check: 'uploads from browsers', examine: checkBrowserUploads } as const] : []),
+    { check: 'disk', examine: checkDisk },
+  ]
+}
 
-export async function checkObjects({ objects, config }: Services): Promise<Result> {
+const FREE_SHARE_MIN = 0.05
+const FREE_BYTES_MIN = 2 ** 30
+
+/** PostgreSQL stops when the disk is full. */
+async function checkDisk({ config: { dataDir } }: Services): Promise<Result> {
+  const disk = await ignoreMissing(statfs(dataDir))
+  if (disk === null) return { ok: true, detail: 'there is no data directory' }
+  const { bavail, blocks, bsize } = disk
+  const [freeBytes, freeShare] = [bavail * bsize, bavail / Math.max(1, blocks)]
+  const ok = freeShare >= FREE_SHARE_MIN && freeBytes >= FREE_BYTES_MIN
+  const free = `${(freeBytes / 2 ** 30).toFixed(1)} GiB (${Math.floor(freeShare * 100)} %)`
+  return { ok, detail: `${free} of the data directory's disk are free` }
+}
+
+async function checkObjects({ objects, config }: Services): Promise<Result> {
   await objects.check()
   const place = config.s3 ? `the bucket ${config.s3.bucket}` : 'the data directory'
   return { ok: true, detail: `${place} can be written to` }
 }
 
 /** Without a bucket, the pages of the console send files to their own server. */
-export function sendsToBucket(config: Config): boolean {
+function sendsToBucket(config: Config): boolean {
   return config.s3 !== null && config.console !== null
 }
 
@@ -20,7 +44,7 @@ export function sendsToBucket(config: Config): boolean {
  * Asks the bucket for permission, as browsers do before they send a file. A bucket that refuses
  * them still serves every other client, so this is no failure of the installation.
  */
-export async function checkBrowserUploads({ objects, clock, config }: Services): Promise<Result> {
+async function checkBrowserUploads({ objects, clock, config }: Services): Promise<Result> {
   const expected = { sizeBytes: 1, sha256: '0'.repeat(64), contentType: 'application/octet-stream' }
   const { url, headers } = await objects.presignPut('doctor', expected, clock.now())
   const { origin } = new URL(config.baseUrl)

@@ -17,7 +17,7 @@ export const migrateDatabase = defineCommand({
     opened.defer(() => database.close())
     const sql = openSql(database.address, { max: 1, applicationName: 'shiplock migrate' })
     opened.defer(() => sql.end())
-    const applied = await bringUpToDate(sql, database, createLog(config.logLevel))
+    const applied = await bringUpToDate(sql, database, createLog(config.logLevel), say)
     print({
       json: { applied },
       text: applied.length > 0 ? `Applied ${applied.join(', ')}` : 'The database is up to date.',

@@ -1,8 +1,9 @@
 import { changePlan } from '../access/api-keys/manage-access.ts'
 import { createOrganization } from '../organizations/create-organization.ts'
 import { listOrganizations, type Organization } from '../organizations/organization.store.ts'
+import { listDeleted } from '../organizations/organization-rows.store.ts'
 import { administer } from './administer.ts'
-import { defineCommand } from './command.ts'
+import { type Context, defineCommand } from './command.ts'
 import { table } from './table.ts'
 
 export const orgCreate = defineCommand({
@@ -34,8 +35,11 @@ export const orgList = defineCommand({
   name: 'org list',
   about: 'Lists the organizations.',
   arguments: [],
-  options: {},
-  async run(context) {
+  options: {
+    deleted: { type: 'flag', value: '', about: 'list the deleted organizations instead, the last one first' },
+  },
+  async run(context, _given, { deleted }) {
+    if (deleted) return showDeleted(context)
     const organizations = await administer(context, ({ sql }) => listOrganizations(sql))
     const rows = organizations.map(({ slug, name, plan, id }) => [slug, name, plan, id])
     context.print({
@@ -44,6 +48,17 @@ export const orgList = defineCommand({
     })
   },
 })
+
+async function showDeleted(context: Context): Promise<void> {
+  const organizations = await administer(context, ({ sql }) => listDeleted(sql))
+  const rows = organizations.map(({ slug, name, id, deleted_at, deleted_rows }) => {
+    return [slug, name, id, deleted_at.toJSON(), String(deleted_rows)]
+  })
+  context.print({
+    json: organizations,
+    text: table(['SLUG', 'NAME', 'ID', 'DELETED', 'ROWS'], rows, 'No organization was deleted.'),
+  })
+}
 
 function describe({ slug, plan, id }: Organization): string {
   return `the organization ${slug} on the plan ${plan} (${id})`

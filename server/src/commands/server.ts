@@ -22,8 +22,10 @@ async function runUntilStopped({ readSettings, say, print }: Context): Promise<v
   await requireMigrated(services.sql)
   const api = await serve(services, port)
   opened.defer(() => api.close())
-  print({ json: { url: config.baseUrl }, text: '' })
+  const { metricsUrl } = api
+  print({ json: { url: config.baseUrl, ...(metricsUrl && { metrics_url: metricsUrl }) }, text: '' })
   say(`Shiplock is listening at ${config.baseUrl}`)
+  if (metricsUrl) say(`Metrics are served at ${metricsUrl}/metrics`)
   await stopped
   say('Stopping: answering the requests in progress')
 }

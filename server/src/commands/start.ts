@@ -27,7 +27,7 @@ async function runUntilStopped({ readSettings, say, print }: Context): Promise<v
   await database.claim()
   const { services, port } = await openApi(settings, database, opened)
   const { config } = services
-  const applied = await bringUpToDate(services.sql, database, services.log)
+  const applied = await bringUpToDate(services.sql, database, services.log, say)
   if (applied.length > 0) say(`Migrated the database: applied ${applied.length} migrations`)
 
   const server = await serve(services, port)
@@ -36,8 +36,11 @@ async function runUntilStopped({ readSettings, say, print }: Context): Promise<v
   // The link opens a page of the console.
   const setup = config.console === null ? null : await offerSetup(services)
   const text = [consoleStep(config, setup), first ? firstSteps(first, config.baseUrl) : ''].join('')
-  print({ json: { url: config.baseUrl, ...first, ...(setup && { setup }) }, text })
+  const { metricsUrl } = server
+  const addresses = { url: config.baseUrl, ...(metricsUrl && { metrics_url: metricsUrl }) }
+  print({ json: { ...addresses, ...first, ...(setup && { setup }) }, text })
   say(`Shiplock is listening at ${config.baseUrl}`)
+  if (metricsUrl) say(`Metrics are served at ${metricsUrl}/metrics`)
   // Last, so that loading the worker does not delay the API on a small machine.
   const { url, address } = database
   const worker = workInThread({ config, database: { url, address } }, { log: services.log })

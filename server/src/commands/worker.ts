@@ -1,7 +1,10 @@
 import { requireMigrated } from '../bring-up-to-date.ts'
-import { openDatabase } from '../database.ts'
+import type { Config } from '../config.ts'
+import { type Database, openDatabase } from '../database.ts'
+import { openServices } from '../open-services.ts'
 import { openSql } from '../platform/db/sql.ts'
 import { createLog } from '../platform/log.ts'
+import { serveMetrics } from '../serve-metrics.ts'
 import { workInThread } from '../work-in-thread.ts'
 import { type Context, defineCommand, stopSignal } from './command.ts'
 
@@ -24,9 +27,24 @@ async function runUntilStopped({ readSettings, say, print }: Context): Promise<v
   const { url, address } = database
   const thread = workInThread({ config, database: { url, address } }, { log: createLog(config.logLevel) })
   opened.defer(() => thread.close())
+  const metricsUrl = await openMetrics(config, database, opened)
   await thread.ready
-  print({ json: { working: true }, text: '' })
+  print({ json: { working: true, ...(metricsUrl && { metrics_url: metricsUrl }) }, text: '' })
   say('Shiplock is running background jobs')
+  if (metricsUrl) say(`Metrics are served at ${metricsUrl}/metrics`)
   await stopped
   say('Stopping: finishing or releasing the jobs in progress')
+}
+
+const METRICS_CONNECTIONS = 2
+
+/** The jobs run in a thread. Only metrics and health need services here. */
+async function openMetrics(config: Config, database: Database, opened: AsyncDisposableStack): Promise<string | null> {
+  if (config.metricsPort === null) return null
+  const options = { applicationName: 'shiplock metrics', connections: METRICS_CONNECTIONS }
+  const { services, close } = await openServices(config, database, options)
+  opened.defer(close)
+  const serving = await serveMetrics(services)
+  opened.defer(async () => serving?.close())
+  return serving?.url ?? null
 }

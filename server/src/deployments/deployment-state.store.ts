@@ -35,11 +35,12 @@ function selectState(db: Db, { org_id, id }: DeploymentKey, retainedSince: Date 
 function stateColumns(db: Db) {
   return db`org_id, id, status, gated, provider, reviewers_state, custom_rule_state, answer_until, pipeline_run_id,
     attempt, environment, host, repository_full_name, branch, commit_sha,
-    workflow_name, workflow_path, protection_rule_types, required_reviewers, required_reviewer_teams, policies_asked_at`
+    workflow_name, workflow_path, protection_rule_types, required_reviewers, required_reviewer_teams, policies_asked_at,
+    created_at`
 }
 
 /** A deployment that a policy can be tried on. */
-export type RecentDeployment = DeploymentState & { created_at: Date }
+export type RecentDeployment = DeploymentState
 
 type RecentFilter = { since: Date; repository: string | null; environment: string | null; limit: number }
 
@@ -47,7 +48,7 @@ type RecentFilter = { since: Date; repository: string | null; environment: strin
 export async function listRecentDeployments(db: Db, orgId: string, filter: RecentFilter): Promise<RecentDeployment[]> {
   const { since, repository, environment, limit } = filter
   return db<RecentDeployment[]>`
-    select ${stateColumns(db)}, created_at
+    select ${stateColumns(db)}
     from deployments
     where org_id = ${orgId}
       and created_at >= ${since}
@@ -157,4 +158,25 @@ export async function listOverdue(db: Db, now: Date): Promise<DeploymentKey[]> {
       and custom_rule_state = 'pending'
     order by answer_until
     limit 1000`
+}
+
+type WaitingDeployments = { waiting: number; oldest_at: Date | null; overdue: number }
+
+/**
+ * The deployments of all organizations that wait for an answer, and how many of them should have
+ * expired before `now`.
+ */
+export async function countWaiting(db: Db, now: Date): Promise<WaitingDeployments> {
+  const [row] = await db<[WaitingDeployments]>`
+    select count(*)::int as waiting, min(created_at) as oldest_at,
+      (
+        select count(*)
+        from deployments
+        where answer_until <= ${now}
+          and custom_rule_state = 'pending'
+      )::int as overdue
+    from deployments
+    where status = 'pending_approval'
+      and custom_rule_state = 'pending'`
+  return row
 }

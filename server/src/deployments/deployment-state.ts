@@ -21,6 +21,7 @@ export type DeploymentState = DeploymentKey & {
   /** State of the service's own protection rule; null when the deployment does not have it. */
   custom_rule_state: string | null
   answer_until: Date | null
+  created_at: Date
   pipeline_run_id: string | null
   attempt: number
   environment: string

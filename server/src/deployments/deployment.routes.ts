@@ -35,7 +35,8 @@ export async function deploymentRoutes(app: HttpServer, services: Services): Pro
         workflow_path: query.workflow_path,
         pipeline_run_id: query.run_id,
       }
-      const rows = await listDeployments(services.sql, actor.org_id, page, { filter, now: context.now })
+      const selection = { filter, now: context.now }
+      const rows = await services.reads.read((sql) => listDeployments(sql, actor.org_id, page, selection))
       return sendPage(reply, { rows, page, query, context })
     },
   )

@@ -1,4 +1,4 @@
-import type { Sql, Tx } from '../platform/db/sql.ts'
+import type { Db, Sql, Tx } from '../platform/db/sql.ts'
 import type { Services } from '../services.ts'
 import { deletionOrder } from './deletion-order.ts'
 import type { Organization } from './organization.store.ts'
@@ -7,6 +7,7 @@ import {
   deleteJobs,
   deleteOrganizationRow,
   deleteRows,
+  insertDeleted,
   markForDeletion,
   readOwnedTables,
 } from './organization-rows.store.ts'
@@ -45,6 +46,7 @@ export async function deleteOrganization(
   const tables = await deleteTables(sql, id, progress)
   const people = await sql.begin(async (tx) => {
     const count = await parts.people(tx, id)
+    await insertDeleted(tx, id, { at: clock.now(), rows: sum(Object.values(tables)), files: objects })
     await deleteOrganizationRow(tx, id)
     return count
   })
@@ -52,11 +54,18 @@ export async function deleteOrganization(
   return { rows: sum(Object.values(counts)), objects, tables: counts }
 }
 
+/** The number of rows of an organization in all tables. */
+export async function countOrganization(db: Db, orgId: string): Promise<number> {
+  const { tables } = await readOwnedTables(db)
+  let total = 0
+  for (const table of tables) total += await countRows(db, table, orgId)
+  return total
+}
+
 /** Repeats until no table has rows: a job that is running may add some. */
 async function deleteTables(sql: Sql, orgId: string, progress: Progress): Promise<Record<string, number>> {
   const { tables, references } = await readOwnedTables(sql)
-  let total = 0
-  for (const table of tables) total += await countRows(sql, table, orgId)
+  const total = await countOrganization(sql, orgId)
   const counts: Record<string, number> = {}
   for (let found = true; found; ) {
     await deleteJobs(sql, orgId)

@@ -68,3 +68,72 @@ export async function deleteOrganizationRow(tx: Tx, orgId: string): Promise<void
     delete from organizations
     where id = ${orgId}`
 }
+
+/** Lets a transaction be open for as long as it needs, also while nothing is read from it. */
+export async function keepOpen(tx: Tx): Promise<void> {
+  await tx`set local statement_timeout = 0`
+  await tx`set local idle_in_transaction_session_timeout = 0`
+}
+
+/** The row of an organization as JSON text. */
+export async function readOrganizationRow(db: Db, orgId: string): Promise<string> {
+  const [row] = await db<[{ json: string }]>`
+    select row_to_json(organization)::text as json
+    from organizations organization
+    where id = ${orgId}`
+  return row.json
+}
+
+const ROWS_EXPORTED_AT_ONCE = 500
+
+/** Rows as JSON, one a line. */
+type OwnedRows = { count: number; lines: string }
+
+/** Reads all rows of an organization. `table` is a name of `readOwnedTables`. */
+export async function* readOwnedRows(tx: Tx, table: string, orgId: string): AsyncGenerator<OwnedRows> {
+  const rows = tx<{ json: string }[]>`
+    select row_to_json(item)::text as json
+    from ${tx(table)} item
+    where org_id = ${orgId}`
+  for await (const batch of rows.cursor(ROWS_EXPORTED_AT_ONCE))
+    yield { count: batch.length, lines: batch.map(({ json }) => `${json}\n`).join('') }
+}
+
+/** What remains of an organization after its deletion. */
+export type DeletedRow = {
+  id: string
+  slug: string
+  name: string
+  created_at: Date
+  deleted_at: Date
+  deleted_rows: number
+  deleted_files: number
+}
+
+/**
+ * Notes that an organization is deleted, in the transaction that deletes its row. Example data
+ * leaves nothing.
+ */
+export async function insertDeleted(
+  tx: Tx,
+  orgId: string,
+  { at, rows, files }: { at: Date; rows: number; files: number },
+): Promise<void> {
+  await tx`
+    insert into deleted_organizations (id, slug, name, created_at, deleted_at, deleted_rows, deleted_files)
+    select id, slug, name, created_at, ${at}, ${rows}, ${files}
+    from organizations
+    where id = ${orgId}
+      and not is_demo`
+}
+
+const DELETED_LISTED_MAX = 1000
+
+/** Deleted organizations, the last one first. */
+export async function listDeleted(db: Db): Promise<DeletedRow[]> {
+  return db<DeletedRow[]>`
+    select id, slug, name, created_at, deleted_at, deleted_rows, deleted_files
+    from deleted_organizations
+    order by deleted_at desc
+    limit ${DELETED_LISTED_MAX}`
+}

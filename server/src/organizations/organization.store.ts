@@ -48,6 +48,21 @@ export async function listOrganizations(db: Db): Promise<Organization[]> {
     limit ${ORGANIZATIONS_LISTED_MAX}`
 }
 
+/**
+ * The first organization whose id is higher, in the order of ids. One that is being deleted is left
+ * out.
+ */
+export async function findNextOrganization(db: Db, after: string | null): Promise<Organization | null> {
+  const [row] = await db<Organization[]>`
+    select id, slug, name, plan
+    from organizations
+    where deletion_started_at is null
+      ${after === null ? db`` : db`and id > ${after}`}
+    order by id
+    limit 1`
+  return row ?? null
+}
+
 export async function updateOrganizationName(db: Db, id: string, name: string): Promise<void> {
   await db`
     update organizations

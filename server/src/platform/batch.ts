@@ -1,21 +1,28 @@
+import { isUnreachable } from './unreachable.ts'
+
 type Waiting<Item, Result> = { item: Item; resolve: (result: Result) => void; reject: (reason: unknown) => void }
 
-const RUNNING_MAX = 3
-const ITEMS_MAX = 100
+/** How many batches may run at the same time, and how many items one may have. */
+type BatchLimits = { runningMax: number; itemsMax: number }
+
+const LIMITS: BatchLimits = { runningMax: 3, itemsMax: 100 }
 
 /**
  * Processes items in batches. The first item starts a batch at once; items that arrive meanwhile
  * form the next one. If a batch fails, its items are run one by one, so that one bad item fails
- * alone. `run` must therefore be repeatable. It returns results in the order of the items.
+ * alone, unless the database is unreachable: then all fail at once. `run` must therefore be
+ * repeatable. It returns results in the order of the items.
  */
 export class Batch<Item, Result> {
   readonly #run: (items: Item[]) => Promise<Result[]>
+  readonly #limits: BatchLimits
   #waiting: Waiting<Item, Result>[] = []
   #running = 0
   #starting = false
 
-  constructor(run: (items: Item[]) => Promise<Result[]>) {
+  constructor(run: (items: Item[]) => Promise<Result[]>, limits = LIMITS) {
     this.#run = run
+    this.#limits = limits
   }
 
   add(item: Item): Promise<Result> {
@@ -27,7 +34,7 @@ export class Batch<Item, Result> {
 
   /** Runs after the requests that have already arrived were read. */
   #startSoon(): void {
-    if (this.#starting || this.#running >= RUNNING_MAX || this.#waiting.length === 0) return
+    if (this.#starting || this.#running >= this.#limits.runningMax || this.#waiting.length === 0) return
     this.#starting = true
     setImmediate(() => {
       this.#starting = false
@@ -36,7 +43,7 @@ export class Batch<Item, Result> {
   }
 
   async #next(): Promise<void> {
-    const batch = this.#waiting.splice(0, ITEMS_MAX)
+    const batch = this.#waiting.splice(0, this.#limits.itemsMax)
     this.#running += 1
     await this.#settle(batch)
     this.#running -= 1
@@ -48,7 +55,8 @@ export class Batch<Item, Result> {
       const results = await this.#run(batch.map(({ item }) => item))
       for (const [at, { resolve }] of batch.entries()) resolve(results[at] as Result)
     } catch (error) {
-      if (batch.length > 1) await Promise.all(batch.map((waiting) => this.#settle([waiting])))
+      if (isUnreachable(error)) for (const { reject } of batch) reject(error)
+      else if (batch.length > 1) await Promise.all(batch.map((waiting) => this.#settle([waiting])))
       else batch[0]?.reject(error)
     }
   }

@@ -2,6 +2,11 @@ import { createPrivateKey } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { isLoopback } from './loopback.ts'
+import { misspeltSettings } from './misspelt-settings.ts'
+import { readSecretFiles } from './secret-files.ts'
+
+/** What `target_session_attrs` may ask for in an address that is written to. */
+const WRITABLE_SESSIONS = ['read-write', 'primary', 'any']
 
 /**
  * Reads one variable at a time and collects mistakes instead of throwing. An empty variable counts
@@ -10,17 +15,29 @@ import { isLoopback } from './loopback.ts'
 export class EnvironmentReader {
   readonly mistakes: string[] = []
   readonly #env: NodeJS.ProcessEnv
+  /** Every name that has been asked for. */
+  readonly #known: Set<string>
 
-  constructor(env: NodeJS.ProcessEnv) {
-    this.#env = env
+  /** The variables in `secrets` can also be given as files. */
+  constructor(env: NodeJS.ProcessEnv, secrets: readonly string[] = []) {
+    const { values, mistakes } = readSecretFiles(env, secrets)
+    this.#env = { ...env, ...values }
+    this.mistakes.push(...mistakes)
+    this.#known = new Set(secrets.flatMap((name) => [name, `${name}_FILE`]))
   }
 
   text(name: string): string | null {
+    this.#known.add(name)
     return this.#env[name]?.trim() || null
   }
 
   hasAny(prefix: string): boolean {
-    return Object.keys(this.#env).some((name) => name.startsWith(prefix) && this.text(name) !== null)
+    return Object.keys(this.#env).some((name) => name.startsWith(prefix) && this.#env[name]?.trim())
+  }
+
+  /** Adds variables that look like a setting and were not asked for. Called after all others. */
+  refuseMisspelt(prefix: string): void {
+    this.mistakes.push(...misspeltSettings(this.#env, this.#known, prefix))
   }
 
   required(name: string, purpose: string): string {
@@ -35,6 +52,16 @@ export class EnvironmentReader {
     const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN
     if (value >= min && value <= max) return value
     this.mistakes.push(`${name} must be an integer from ${min} to ${max}, not "${text}"`)
+    return fallback
+  }
+
+  /** A number from 0 to 1. */
+  share(name: string, fallback: number): number {
+    const text = this.text(name)
+    if (text === null) return fallback
+    const value = /^\d(?:\.\d{1,9})?$/.test(text) ? Number(text) : Number.NaN
+    if (value <= 1) return value
+    this.mistakes.push(`${name} must be a number from 0 to 1, not "${text}"`)
     return fallback
   }
 
@@ -142,7 +169,12 @@ export class EnvironmentReader {
   }
 
   postgresUrl(name: string): string | null {
-    return this.#url(name, ['postgres:', 'postgresql:'], 'an address like postgres://user:password@host:5432/database')
+    const form = 'an address like postgres://user:password@host:5432/database'
+    const url = this.#url(name, ['postgres:', 'postgresql:'], form)
+    const wanted = /[?&]target_session_attrs=([^&]*)/.exec(url ?? '')?.[1] ?? 'any'
+    if (!WRITABLE_SESSIONS.includes(wanted))
+      this.mistakes.push(`${name} must have target_session_attrs=read-write, not "${wanted}": it is written to`)
+    return url
   }
 
   smtpUrl(name: string): string | null {

@@ -1,14 +1,25 @@
 import pino from 'pino'
+import { currentWork } from './work.ts'
 
 export type Log = pino.Logger
 
 /**
  * Writes one JSON line for each event to standard error, so that standard output stays free for
- * `--json`. Headers are never logged, and fields with the names of secrets are redacted.
+ * `--json`. The lines of a request or a job state its ids. Headers are never logged, and fields
+ * with the names of secrets are redacted.
  */
-export function createLog(level: string): Log {
+export function createLog(level: string, destination: pino.DestinationStream = toStandardError()): Log {
   return pino(
-    { level, base: null, redact: ['*.authorization', '*.key', '*.password', '*.secret', '*.token'] },
-    pino.destination({ dest: 2, sync: false }),
+    {
+      level,
+      base: null,
+      redact: ['*.authorization', '*.key', '*.password', '*.secret', '*.token'],
+      mixin: () => ({ ...currentWork()?.fields }),
+    },
+    destination,
   )
+}
+
+function toStandardError(): pino.DestinationStream {
+  return pino.destination({ dest: 2, sync: false })
 }

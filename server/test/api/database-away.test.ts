@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { revokeApiKey } from '../../src/access/api-keys/manage-access.ts'
-import { createApp } from '../../src/app.ts'
 import { OPERATOR } from '../../src/audit/audit.store.ts'
-import { openServices } from '../../src/open-services.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { type Answer, startTestApi, type TestApi } from '../support/api.ts'
 import { assertError } from '../support/assert-error.ts'
@@ -13,13 +11,12 @@ import type { Json } from '../support/json.ts'
 /** Another server on the data of `api`, whose line to the database can be cut. */
 let api: TestApi
 let plug: DatabasePlug
-let cut: { request(method: string, path: string, key?: string): Promise<Answer>; close(): Promise<void> }
+let cut: TestApi
 
 before(async () => {
   api = await startTestApi()
-  const { host, port, database, user } = api.services.sql.options as Json
-  plug = await openDatabasePlug({ host: host[0], port: port[0], database, user })
-  cut = await startBehind(plug)
+  plug = await openDatabasePlug(api.database.address)
+  cut = await startTestApi({ beside: api, through: plug.connection, log: createLog('silent') })
 })
 after(async () => {
   await cut?.close()
@@ -29,10 +26,10 @@ after(async () => {
 
 test('503 unavailable with Retry-After while the database is unreachable, and 200 as soon as it is reachable', async () => {
   const [used, unused] = [await api.caller(), await api.caller()]
-  assert.equal((await cut.request('GET', '/v1/runs', used.key)).status, 200)
+  assert.equal((await cut.request('GET', '/v1/runs', { key: used.key })).status, 200)
   await plug.pull()
   for (const { key } of [used, unused]) {
-    const answer = await cut.request('GET', '/v1/runs', key)
+    const answer = await cut.request('GET', '/v1/runs', { key })
     assert.deepEqual(assertError(answer, 503, 'unavailable'), {})
   }
   assert.equal((await cut.request('GET', '/healthz')).status, 200)
@@ -43,7 +40,7 @@ test('503 unavailable with Retry-After while the database is unreachable, and 20
     ['database', 'migrations'],
   )
   await plug.push()
-  const { status } = await untilNot(503, () => cut.request('GET', '/v1/runs', unused.key))
+  const { status } = await untilNot(503, () => cut.request('GET', '/v1/runs', { key: unused.key }))
   assert.equal(status, 200)
 })
 
@@ -51,9 +48,9 @@ test('a key that is revoked after the database was unreachable is refused at onc
   const { key, keyId } = await api.caller()
   await plug.pull()
   await plug.push()
-  await untilNot(503, () => cut.request('GET', '/v1/runs', key))
+  await untilNot(503, () => cut.request('GET', '/v1/runs', { key }))
   await revokeApiKey(api.services, { org_id: null, id: keyId }, OPERATOR)
-  const { status } = await untilNot(200, () => cut.request('GET', '/v1/runs', key))
+  const { status } = await untilNot(200, () => cut.request('GET', '/v1/runs', { key }))
   assert.equal(status, 401)
 })
 
@@ -66,21 +63,4 @@ async function untilNot(status: number, ask: () => Promise<Answer>): Promise<Ans
   let answer = await ask()
   while (answer.status === status && !giveUp.aborted) answer = await ask()
   return answer
-}
-
-async function startBehind({ connection }: DatabasePlug): Promise<typeof cut> {
-  const { config, clock } = api.services
-  const opened = await openServices(
-    config,
-    { address: connection },
-    { applicationName: 'test', connections: 2, clock, log: createLog('silent') },
-  )
-  const app = await createApp(opened.services)
-  const url = await app.listen({ host: '127.0.0.1', port: 0 })
-  const request = async (method: string, path: string, key?: string): Promise<Answer> => {
-    const response = await fetch(url + path, { method, headers: key ? { authorization: `Bearer ${key}` } : {} })
-    const text = await response.text()
-    return { status: response.status, headers: response.headers, text, body: JSON.parse(text) }
-  }
-  return { request, close: async () => void (await app.close().then(opened.close)) }
 }

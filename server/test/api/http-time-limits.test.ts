@@ -5,7 +5,7 @@ import { connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterEach, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { createHttpServer, type HttpLimits } from '../../src/platform/http/http-server.ts'
+import { createHttpServer, type HttpOptions } from '../../src/platform/http/http-server.ts'
 import { choosePort, prepareToStop } from '../../src/platform/http/listener.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { logLines } from '../support/log-lines.ts'
@@ -27,7 +27,7 @@ afterEach(async () => {
   await running.stop()
 })
 
-async function start(limits: HttpLimits = {}, idleGraceMs = 0, log = createLog('silent')): Promise<Running> {
+async function start(limits: HttpOptions = {}, idleGraceMs = 0, log = createLog('silent')): Promise<Running> {
   const app = createHttpServer(log, limits)
   const released = Promise.withResolvers<void>()
   app.get('/slow', async () => {

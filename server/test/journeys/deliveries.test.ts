@@ -8,11 +8,12 @@ import { releaseDeliveries } from '../../src/codehosts/deliveries/apply-delivery
 import { summarizeDeliveries } from '../../src/codehosts/deliveries/delivery.store.ts'
 import type { HostEventHandlers } from '../../src/codehosts/deliveries/host-event-handler.ts'
 import { replayDelivery } from '../../src/codehosts/deliveries/replay-delivery.ts'
-import { expireDeliveries, resumeDeliveries } from '../../src/codehosts/deliveries/settle-deliveries.job.ts'
+import { resumeDeliveries } from '../../src/codehosts/deliveries/settle-deliveries.job.ts'
 import type { HostRun } from '../../src/codehosts/host-run.ts'
 import { DAY_MS, MINUTE_MS } from '../../src/platform/clock.ts'
 import type { Tx } from '../../src/platform/db/sql.ts'
 import { eachSideBySide } from '../../src/platform/side-by-side.ts'
+import { removeExpired } from '../../src/retention/remove-expired.ts'
 import { startTestApi, type TestApi } from '../support/api.ts'
 import { applyingHandlers, createAppliedTable, listApplied } from '../support/applied-runs.ts'
 import { startDeliveryWorker } from '../support/delivery-workers.ts'
@@ -228,12 +229,12 @@ test('a settled delivery can be replayed while its payload is kept', async () =>
   assert.equal(await statusOf(failed), 'failed')
 
   api.clock.advance(14 * DAY_MS + 1)
-  await expireDeliveries.run(api.services, {})
+  await removeExpired(api.services, { sliceMs: Number.POSITIVE_INFINITY })
   assert.equal((await deliveryOf(id)).has_payload, false)
   assert.equal((await deliveryOf(failed)).has_payload, true)
   await assert.rejects(replayDelivery(api.services, { id }, COMMAND_LINE), /payload of the delivery has expired/)
   api.clock.advance(76 * DAY_MS + 1)
-  await expireDeliveries.run(api.services, {})
+  await removeExpired(api.services, { sliceMs: Number.POSITIVE_INFINITY })
   assert.equal((await api.services.sql`select from codehost_deliveries`).length, 0)
 })
 
@@ -243,10 +244,10 @@ test('a payload is kept for 14 days, and a delivery that is not applied yet for 
   await applyAll()
   api.clock.advance(14 * DAY_MS)
   const pending = await send(1, 'pending')
-  await expireDeliveries.run(api.services, {})
+  await removeExpired(api.services, { sliceMs: Number.POSITIVE_INFINITY })
   assert.equal((await deliveryOf(applied)).has_payload, true)
   api.clock.advance(91 * DAY_MS)
-  await expireDeliveries.run(api.services, {})
+  await removeExpired(api.services, { sliceMs: Number.POSITIVE_INFINITY })
   assert.equal((await deliveryOf(pending)).has_payload, true)
 })
 

@@ -90,8 +90,9 @@ test('repo link stores a repository, renames it by its id, and refuses a name th
 
 test('doctor answers ok for every part, with the address of the database', async () => {
   const findings: { check: string; ok: boolean; url?: string }[] = await json('doctor')
-  const parts = ['settings', 'database', 'migrations', 'objects', 'gates', 'provenance', 'worker', 'sweepers', 'clock']
-  const checks = [...parts, 'github app', 'connections', 'installations', 'deliveries', 'calls']
+  const parts = ['settings', 'database', 'migrations', 'replication', 'clock', 'secret key', 'objects', 'disk']
+  const stored = ['gates', 'provenance', 'worker', 'sweepers', 'retention', 'backups']
+  const checks = [...parts, ...stored, 'github app', 'connections', 'installations', 'deliveries', 'calls']
   assert.deepEqual(
     findings.map(({ check, ok }) => [check, ok]),
     checks.map((check) => [check, true]),
@@ -103,10 +104,12 @@ test('doctor exits with 1 and names each failed check, and never shows a passwor
   const wrong = await runProgram(dataDir, ['doctor', '--json'], { SHIPLOCK_PORT: 'x', SHIPLOCK_LOG_LEVEL: 'y' })
   assert.equal(wrong.code, 1)
   assert.match(wrong.json[0].detail, /SHIPLOCK_PORT.*SHIPLOCK_LOG_LEVEL/)
+  assert.match(wrong.json[0].next, /docs\/operations\.md#settings/)
 
   const away = await runProgram(dataDir, ['doctor', '--json'], { DATABASE_URL: 'postgres://u:hunter2@127.0.0.1:1/x' })
   assert.equal(away.code, 1)
   assert.deepEqual([away.json[1].ok, away.json[1].url], [false, 'postgres://u@127.0.0.1:1/x'])
+  assert.match(away.json[1].next, /^Start PostgreSQL, or correct DATABASE_URL/)
   assert.doesNotMatch(away.stdout + away.stderr, /hunter2/)
 })
 

@@ -12,7 +12,7 @@ const ROOT = new URL('../../..', import.meta.url).pathname
 let clone: string
 beforeEach(() => {
   clone = mkdtempSync(join(tmpdir(), 'shiplock-clone-'))
-  for (const path of ['server/bin', 'console/build', 'console/build.mjs'])
+  for (const path of ['server/bin', 'console/build', 'console/build.mjs', 'release/bundled-packages.mjs'])
     cpSync(ROOT + path, join(clone, path), { recursive: true })
 })
 afterEach(() => rmSync(clone, { recursive: true, force: true }))
@@ -127,6 +127,7 @@ describe('the build', () => {
          mkdirSync(outDir + '/assets')
          writeFileSync(outDir + '/assets/main-1.js', source)
          writeFileSync(outDir + '/index.html', '<title>Shiplock</title>')
+         return { output: [{ moduleIds: [root + '/src/main.ts'] }] }
        }`,
     )
     put('node_modules/vite/package.json', '{ "type": "module", "exports": "./index.mjs" }')

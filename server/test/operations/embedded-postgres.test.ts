@@ -6,13 +6,13 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, afterEach, beforeEach, test } from 'node:test'
 import postgres from 'postgres'
-import { isAlive } from '../../src/platform/db/embedded/child-process.ts'
 import { findPostmaster } from '../../src/platform/db/embedded/postmaster.ts'
 import {
   DataDirectoryInUseError,
   type EmbeddedPostgres,
   openEmbeddedPostgres,
 } from '../../src/platform/db/embedded-postgres.ts'
+import { isAlive } from '../../src/platform/processes/is-alive.ts'
 
 const USER_PROGRAM = new URL('../support/embedded-postgres-user.ts', import.meta.url).pathname
 

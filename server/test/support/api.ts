@@ -12,12 +12,14 @@ import type { Clock } from '../../src/platform/clock.ts'
 import type { DatabaseAddress } from '../../src/platform/db/sql.ts'
 import { choosePort } from '../../src/platform/http/listener.ts'
 import { newUuid } from '../../src/platform/ids.ts'
-import { createLog } from '../../src/platform/log.ts'
+import type { Log } from '../../src/platform/log.ts'
 import { serve } from '../../src/serve.ts'
 import type { Services } from '../../src/services.ts'
 import { createTestDatabase } from './database.ts'
 import type { Json } from './json.ts'
 import { s3Environment, s3UnderTest } from './s3-under-test.ts'
+import { collectedLog, QUIET } from './secrets/collected-logs.ts'
+import { noteDataDirectory, noteSettings } from './secrets/note-secrets.ts'
 
 /** A real S3 store has its own clock, and accepts no URL that was signed in another year. */
 const START = s3UnderTest ? new Date().toISOString() : '2026-03-04T05:06:07.890Z'
@@ -77,7 +79,11 @@ type TestApiOptions = {
   env?: Record<string, string>
   /** Another API over the same data. */
   beside?: TestApi
+  /** Another address of the same database. */
+  through?: Exclude<DatabaseAddress, string>
   codeHosts?: CodeHosts
+  /** The default writes fatal errors to standard error. */
+  log?: Log
 }
 
 type Shared = { database: Awaited<ReturnType<typeof createTestDatabase>>; dataDir: string }
@@ -93,7 +99,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     SHIPLOCK_PORT: '0',
     SHIPLOCK_DATA_DIR: dataDir,
     SHIPLOCK_RATE_LIMIT_PER_MINUTE: '0',
-    SHIPLOCK_LOG_LEVEL: 'fatal',
+    SHIPLOCK_LOG_LEVEL: QUIET,
     ...(s3UnderTest && s3Environment(s3UnderTest)),
     ...options.env,
   })
@@ -101,16 +107,18 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
   const clock = options.beside?.clock ?? new FrozenClock()
   const opened = await openServices(
     config,
-    { address: database.connection },
+    { address: options.through ?? database.connection },
     {
       applicationName: 'test',
       connections: 8,
       clock,
-      log: createLog(config.logLevel),
+      log: options.log ?? collectedLog(config.logLevel),
       ...(options.codeHosts && { codeHosts: options.codeHosts }),
     },
   )
   const { services } = opened
+  noteDataDirectory(dataDir)
+  noteSettings(options.env ?? {})
   const serving = await serve(services, port, 0)
   const url = `http://127.0.0.1:${port.number}`
   const api: TestApi = {

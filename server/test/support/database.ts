@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type EmbeddedPostgres, openEmbeddedPostgres } from '../../src/platform/db/embedded-postgres.ts'
-import { migrate } from '../../src/platform/db/migrate.ts'
+import { migrate } from '../../src/platform/db/migrations/migrate.ts'
 import { type DatabaseAddress, openSql, type Sql } from '../../src/platform/db/sql.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { migrateQueue } from '../../src/platform/queue/worker.ts'
@@ -20,7 +20,7 @@ export type TestDatabase = {
  * A PostgreSQL server for tests, with a migrated template to clone; it and its data are gone after
  * close.
  */
-type TestServer = { url: string; close(): Promise<void> }
+type TestServer = { url: string; logFile: string; close(): Promise<void> }
 
 const TEMPLATE = 'template_shiplock'
 const OBJECT_IN_USE = '55006'
@@ -44,7 +44,7 @@ export async function startTestServer(): Promise<TestServer> {
   }
   try {
     await createTemplate(server)
-    return { url: server.url, close }
+    return { url: server.url, logFile: server.logFile, close }
   } catch (error) {
     await close()
     throw error
@@ -55,12 +55,21 @@ export async function startTestServer(): Promise<TestServer> {
  * A database of its own with the current schema. A file that is run by hand, without the runner,
  * brings its server.
  */
-export async function createTestDatabase(): Promise<TestDatabase> {
+export function createTestDatabase(): Promise<TestDatabase> {
+  return createDatabase(cloneTemplate)
+}
+
+/** A database of its own without any tables. */
+export function createEmptyTestDatabase(): Promise<TestDatabase> {
+  return createDatabase((sql, database) => sql.unsafe(`create database ${database}`))
+}
+
+async function createDatabase(create: (sql: Sql, database: string) => Promise<unknown>): Promise<TestDatabase> {
   const url = process.env.SHIPLOCK_TEST_DATABASE_URL
   const server = url ? { url, close: async () => {} } : await startTestServer()
   const admin = connectionOf(server.url)
   const database = `test_${randomUUID().replaceAll('-', '')}`
-  await withAdmin(admin, (sql) => cloneTemplate(sql, database))
+  await withAdmin(admin, (sql) => create(sql, database))
   return {
     url: server.url.replace(/[^/]*$/, database),
     connection: { ...admin, database },

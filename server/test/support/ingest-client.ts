@@ -40,6 +40,8 @@ type IngestClientOptions = {
 export class IngestClient {
   /** The pauses so far, in milliseconds. */
   readonly pauses: number[] = []
+  /** Files that were sent again, because the first time failed. */
+  putsRepeated = 0
   readonly #options: IngestClientOptions
 
   constructor(options: IngestClientOptions) {
@@ -100,6 +102,7 @@ export class IngestClient {
       const answer = await exchange(url, { method, headers, timeoutMs: PUT_MS_MAX }, chunksOf(content))
       const isFailed = answer === null || answer.status >= 500
       if (!isFailed || tried === PUT_TRIES_MAX) return answer ?? unreachable()
+      this.putsRepeated += 1
     }
   }
 }

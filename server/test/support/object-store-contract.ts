@@ -116,6 +116,26 @@ export function objectStoreContract(name: string, makeStore: () => Promise<Store
       assert.equal((await collect(store.read(key))).toString(), 'the same')
     })
 
+    test('the program itself stores what is as expected, and nothing else', async () => {
+      for (const size of [0, 10, 5 * 1024 * 1024]) {
+        const key = newKey()
+        const bytes = randomBytes(size)
+        const parts = () => Readable.from([bytes.subarray(0, size >> 1), bytes.subarray(size >> 1)])
+        await store.write(key, expectationOf(bytes), parts())
+        assert.deepEqual(await store.stat(key), { sizeBytes: size, sha256: sha256(bytes) })
+        assert.ok((await collect(store.read(key))).equals(bytes))
+        const others = [
+          { ...expectationOf(bytes), sizeBytes: size + 1 },
+          { ...expectationOf(bytes), sha256: sha256(Buffer.from('other')) },
+        ]
+        for (const other of others) {
+          const otherKey = newKey()
+          await assert.rejects(store.write(otherKey, other, parts()), { status: 400 })
+          assert.equal(await store.stat(otherKey), null)
+        }
+      }
+    })
+
     test('an empty file can be stored', async () => {
       const key = newKey()
       await put(key, Buffer.alloc(0))

@@ -2,6 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
+import { endWithTest } from './end-with-test.ts'
+import { collectedFile, collectOutput } from './secrets/collected-logs.ts'
+import { noteDataDirectory, notePrinted, noteSettings } from './secrets/note-secrets.ts'
 
 const MAIN = new URL('../../src/main.ts', import.meta.url).pathname
 
@@ -24,7 +27,9 @@ export async function runProgram(
     readAll(child.stderr),
     once(child, 'exit'),
   ])
-  return { code, stdout, stderr, json: args.includes('--json') && stdout ? JSON.parse(stdout) : undefined }
+  const json = args.includes('--json') && stdout ? JSON.parse(stdout) : undefined
+  notePrinted(json)
+  return { code, stdout, stderr, json }
 }
 
 /** A `start` or another command that runs until it is stopped. */
@@ -41,12 +46,15 @@ export async function startProgram(
   command = 'start',
   env: Record<string, string> = {},
 ): Promise<Running> {
-  const child = spawnProgram(dataDir, [command, '--json'], env)
+  const level = collectedFile('') === null ? 'warn' : 'debug'
+  const child = spawnProgram(dataDir, [command, '--json'], { SHIPLOCK_LOG_LEVEL: level, ...env })
   child.stdin?.end()
   const exited = once(child, 'exit')
   const stderr = readAll(child.stderr)
   const first = await firstLine(child)
   if (first === null) throw new Error(`${command} ended before it was ready: ${await stderr}`)
+  notePrinted(JSON.parse(first))
+  noteDataDirectory(dataDir)
   const stop = async (signal: NodeJS.Signals = 'SIGTERM') => {
     child.kill(signal)
     const [code] = await exited
@@ -59,7 +67,11 @@ function spawnProgram(dataDir: string, args: string[], env: Record<string, strin
   const settings = { SHIPLOCK_DATA_DIR: dataDir, SHIPLOCK_PORT: '0', SHIPLOCK_LOG_LEVEL: 'warn', ...env }
   const { PATH = '', HOME = '', NODE_COMPILE_CACHE } = process.env
   const own = { PATH, HOME, ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }) }
-  return spawn(process.execPath, [MAIN, ...args], { env: { ...own, ...settings }, stdio: 'pipe' })
+  noteSettings(env)
+  const child = spawn(process.execPath, [MAIN, ...args], { env: { ...own, ...settings }, stdio: 'pipe' })
+  endWithTest(child, 'SIGTERM')
+  collectOutput(child.stderr)
+  return child
 }
 
 async function firstLine({ stdout }: ChildProcess): Promise<string | null> {

@@ -4,15 +4,20 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startTestServer } from './database.ts'
 import { runWithSecondChance } from './second-chance.ts'
+import { SECRETS_DIRECTORY } from './secrets/collected-logs.ts'
+import { reportLeaks } from './secrets/report-leaks.ts'
 
 /** The files that take longest are started first. */
 const LONG = ['/stories/', '/journeys/']
 const ROOT = new URL('../../..', import.meta.url).pathname
+/** Notes the secrets that a test file sends and receives. */
+const WATCH = new URL('./secrets/watch-fetch.ts', import.meta.url).href
 
 /**
  * Runs those of the files whose path has one of the command line's words in it, on a PostgreSQL
  * server of their own. Words that begin with a dash go to `node --test` as they are. A file that
- * fails is run a second time. Returns the exit code.
+ * fails is run a second time. Afterwards, no log may contain a secret that a test has made. Returns
+ * the exit code.
  */
 export async function runTestFiles(
   { include, exclude }: { include: string; exclude: string[] },
@@ -31,12 +36,21 @@ export async function runTestFiles(
   const server = await startTestServer()
   // The processes of all files, and the programs that they start, compile most modules only once.
   const compiled = await mkdtemp(join(tmpdir(), 'shiplock-compiled-'))
-  const shared = { SHIPLOCK_TEST_DATABASE_URL: server.url, NODE_COMPILE_CACHE: compiled }
+  const collected = await mkdtemp(join(tmpdir(), 'shiplock-logs-'))
+  const shared = {
+    SHIPLOCK_TEST_DATABASE_URL: server.url,
+    NODE_COMPILE_CACHE: compiled,
+    [SECRETS_DIRECTORY]: collected,
+  }
   try {
-    return await runWithSecondChance(files, { flags, env: { ...env, ...shared }, stopped: stopped.signal })
+    const settings = { flags: [`--import=${WATCH}`, ...flags], env: { ...env, ...shared }, stopped: stopped.signal }
+    const code = await runWithSecondChance(files, settings)
+    const leaks = stopped.signal.aborted ? 0 : await reportLeaks(collected, [server.logFile])
+    return code === 0 && leaks > 0 ? 1 : code
   } finally {
     await server.close()
     await rm(compiled, { recursive: true, force: true })
+    await rm(collected, { recursive: true, force: true })
   }
 }
 

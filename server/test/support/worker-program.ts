@@ -7,4 +7,6 @@ import { workInThread } from '../../src/work-in-thread.ts'
 const { settings, database } = JSON.parse(process.argv[2] as string)
 const config = readConfig(settings)
 const thread = workInThread({ config, database }, { log: createLog(config.logLevel) })
+process.channel?.unref()
+void thread.ready.then(() => process.send?.('working'))
 process.once('SIGTERM', () => void thread.close())

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { TestApi } from './api.ts'
+import { endWithTest } from './end-with-test.ts'
 
 const PROGRAM = new URL('./worker-program.ts', import.meta.url).pathname
 const WAITS_MS_MAX = 60_000
@@ -9,7 +10,9 @@ const WAITS_MS_MAX = 60_000
  * A worker in a separate process, on the data of the test's API. `await using` kills what still
  * runs.
  */
-type WorkerProcess = AsyncDisposable & {
+export type WorkerProcess = AsyncDisposable & {
+  /** Resolves when the worker takes jobs. */
+  ready: Promise<unknown>
   /** Sends the signal and waits for the end. Returns the exit code, which is null after a kill. */
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | null>
 }
@@ -17,14 +20,18 @@ type WorkerProcess = AsyncDisposable & {
 export function startWorkerProcess(api: TestApi): WorkerProcess {
   const settings = { SHIPLOCK_DATA_DIR: api.services.config.dataDir, SHIPLOCK_LOG_LEVEL: 'fatal' }
   const argument = JSON.stringify({ settings, database: api.database })
-  const child: ChildProcess = spawn(process.execPath, [PROGRAM, argument], { stdio: ['ignore', 'inherit', 'inherit'] })
+  const child: ChildProcess = spawn(process.execPath, [PROGRAM, argument], {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  })
+  endWithTest(child, 'SIGKILL')
   const exited = once(child, 'exit')
+  const ready = Promise.race([once(child, 'message'), exited])
   const end = async (signal: NodeJS.Signals) => {
     child.kill(signal)
     const [code] = await exited
     return code
   }
-  return { end, [Symbol.asyncDispose]: () => end('SIGKILL') }
+  return { ready, end, [Symbol.asyncDispose]: () => end('SIGKILL') }
 }
 
 /**

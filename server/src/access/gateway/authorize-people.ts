@@ -3,7 +3,7 @@ import { isSlug } from '../../organizations/create-organization.ts'
 import { planOf } from '../../organizations/plan.ts'
 import { MINUTE_MS } from '../../platform/clock.ts'
 import { ApiError, notFound } from '../../platform/http/errors.ts'
-import { RateLimiter } from '../../platform/http/rate-limit.ts'
+import { noteOrganization } from '../../platform/work.ts'
 import type { Services } from '../../services.ts'
 import type { Actor } from '../actor.ts'
 import { BUILT_IN_ROLES } from '../roles/built-in-role.ts'
@@ -11,19 +11,13 @@ import type { Permission } from '../roles/permission.ts'
 import { type FoundSession, findSession, type Membership, touchSession } from '../sessions/session.store.ts'
 import { FRESH_MS_MAX, hashSessionToken, isFresh, isLive, isSessionToken } from '../sessions/session.ts'
 import { readSessionCookie, type SessionCookie, sessionCookieOf } from '../sessions/session-cookie.ts'
+import { RequestLimits } from './request-limits.ts'
 import { requireFeature } from './require-feature.ts'
 import { requireSameOrigin } from './same-origin.ts'
 
 /** The application's own API. Its routes of an organization start with `ORGANIZATION_PATH`. */
 export const APP_PATH = '/app/api'
 export const ORGANIZATION_PATH = `${APP_PATH}/orgs/:org`
-
-/** Responses are kept by no cache, and other sites can neither embed them nor guess their type. */
-const RESPONSE_HEADERS = {
-  'cache-control': 'no-store',
-  'cross-origin-resource-policy': 'same-origin',
-  'x-content-type-options': 'nosniff',
-}
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -49,8 +43,7 @@ declare module 'fastify' {
  */
 export function registerPeople(app: FastifyInstance, services: Services): void {
   const cookie = sessionCookieOf(services.config.baseUrl)
-  const { rateLimitPerMinute } = services.config
-  const limiter = rateLimitPerMinute > 0 ? new RateLimiter(rateLimitPerMinute) : null
+  const limits = new RequestLimits(services)
   app.addHook('onRoute', ({ url, method, config }) => {
     if (!url.startsWith(APP_PATH) || config?.public || config?.signedIn) return
     if (config?.permission && url.startsWith(ORGANIZATION_PATH)) return
@@ -59,11 +52,11 @@ export function registerPeople(app: FastifyInstance, services: Services): void {
   app.decorateRequest('session', null as unknown as FoundSession)
   app.addHook('onRequest', async (request, reply) => {
     if (!request.routeOptions.url?.startsWith(APP_PATH)) return
-    reply.headers(RESPONSE_HEADERS)
+    reply.header('cache-control', 'no-store')
     requireSameOrigin(request, services.config.baseUrl)
     if (request.routeOptions.config.public) return
     await admit(services, cookie, request)
-    limiter?.take(request.session.user_id, services.clock.now(), reply as FastifyReply)
+    await limits.countOf(request.session.user_id, reply as FastifyReply)
   })
 }
 
@@ -74,6 +67,7 @@ async function admit(services: Services, cookie: SessionCookie, request: Fastify
   request.session = session
   if (permission) {
     request.actor = toActor(session, services)
+    noteOrganization(request.actor.org_id)
     requirePermission(request.actor, permission)
     requireFeature(request.actor, feature, services)
   }

@@ -1,6 +1,7 @@
-import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import { type PlanFeature, planOf } from '../../organizations/plan.ts'
 import { ApiError, GatewayRejection } from '../../platform/http/errors.ts'
+import { noteOrganization } from '../../platform/work.ts'
 import type { Services } from '../../services.ts'
 import type { Actor } from '../actor.ts'
 import { TokenRejection } from '../oidc-trusts/tokens/token-rejection.ts'
@@ -35,7 +36,7 @@ declare module 'fastify' {
  */
 export async function registerAuthorization(app: FastifyInstance, services: Services): Promise<void> {
   const authenticator = new Authenticator(services)
-  const limits = new RequestLimits(services.config.rateLimitPerMinute)
+  const limits = new RequestLimits(services)
   const stopListening = await authenticator.listen()
   app.addHook('onClose', stopListening)
   app.addHook('onRoute', (route) => {
@@ -48,9 +49,10 @@ export async function registerAuthorization(app: FastifyInstance, services: Serv
     const { scope, feature, limitedAs } = request.routeOptions.config
     if (!scope) return
     request.actor = toActor(await admit(authenticator, request), services)
+    noteOrganization(request.actor.org_id)
     requireApiAccess(request.actor)
     requireFeature(request.actor, feature, services)
-    limits.count(request.actor, limitedAs, services.clock.now(), reply)
+    await limits.count(request.actor, limitedAs, reply as FastifyReply)
   })
 }
 

@@ -1,40 +1,57 @@
 import type { FastifyReply } from 'fastify'
-import { RateLimiter } from '../../platform/http/rate-limit.ts'
+import { rateLimited } from '../../platform/http/errors.ts'
+import type { Services } from '../../services.ts'
 import type { Actor } from '../actor.ts'
+import { RequestCounter } from './request-counter.ts'
 
 /**
  * Kinds of requests that are limited per organization, in addition to the limit per key or trust.
  */
 export type LimitedKind = 'report'
 
-/** Report requests per minute of one organization (decisions §3). */
-const REPORT_REQUESTS_PER_MINUTE_MAX = 300
+/** Requests per minute of one organization (decisions §3). */
+const KIND_REQUESTS_PER_MINUTE_MAX: Record<LimitedKind, number> = { report: 300 }
 
 /**
- * The general rate limits: requests per minute of each API key and OIDC trust, and of each
- * organization for some kinds. 0 turns them off.
+ * The general rate limits: requests per minute of each API key, OIDC trust and person, and of each
+ * organization for some kinds. `SHIPLOCK_RATE_LIMIT_PER_MINUTE=0` turns them off.
  */
 export class RequestLimits {
-  readonly #byCredential: RateLimiter | null
-  readonly #byKind: Record<LimitedKind, RateLimiter> | null
+  readonly #max: number
+  readonly #counter: RequestCounter
+  readonly #clock: Services['clock']
 
-  constructor(requestsPerMinute: number) {
-    const isOn = requestsPerMinute > 0
-    this.#byCredential = isOn ? new RateLimiter(requestsPerMinute) : null
-    this.#byKind = isOn ? { report: new RateLimiter(REPORT_REQUESTS_PER_MINUTE_MAX) } : null
+  constructor(services: Pick<Services, 'config' | 'sql' | 'clock'>) {
+    this.#max = services.config.rateLimitPerMinute
+    this.#counter = new RequestCounter(services)
+    this.#clock = services.clock
   }
 
   /**
    * Counts a request. The `RateLimit-*` headers show the limit with fewer requests left. Throws 429
    * `rate_limited`.
    */
-  count({ org_id, credential }: Actor, kind: LimitedKind | undefined, now: Date, reply: FastifyReply): void {
-    this.#byCredential?.take(credential.id, now, reply)
-    if (!kind || !this.#byKind) return
+  async count({ org_id, credential }: Actor, kind: LimitedKind | undefined, reply: FastifyReply): Promise<void> {
+    await this.countOf(credential.id, reply)
+    if (!kind || this.#max === 0) return
     const ofCredential = allowanceIn(reply)
-    this.#byKind[kind].take(org_id, now, reply)
+    await this.#take(`${kind} ${org_id}`, KIND_REQUESTS_PER_MINUTE_MAX[kind], reply)
     const ofKind = allowanceIn(reply)
     if (Number(ofCredential['ratelimit-remaining']) < Number(ofKind['ratelimit-remaining'])) reply.headers(ofCredential)
+  }
+
+  /** Counts a request of a credential or a person. Throws 429 `rate_limited`. */
+  async countOf(callerId: string, reply: FastifyReply): Promise<void> {
+    if (this.#max > 0) await this.#take(callerId, this.#max, reply)
+  }
+
+  async #take(caller: string, max: number, reply: FastifyReply): Promise<void> {
+    const { used, resetAt } = await this.#counter.count(caller, max)
+    const now = this.#clock.now()
+    reply.header('ratelimit-limit', max)
+    reply.header('ratelimit-remaining', Math.max(0, max - used))
+    reply.header('ratelimit-reset', Math.max(0, Math.ceil((resetAt.getTime() - now.getTime()) / 1000)))
+    if (used > max) throw rateLimited('Too many requests. Try again later.', { limit: max, resetAt, now })
   }
 }
 

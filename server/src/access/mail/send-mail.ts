@@ -13,14 +13,7 @@ export type MailStatus = 'not_configured' | 'sent' | 'failed'
  */
 export async function sendMail({ config, log }: Pick<Services, 'config' | 'log'>, mail: Mail): Promise<MailStatus> {
   if (config.smtp === null) return 'not_configured'
-  const { createTransport } = await import('nodemailer')
-  const timeouts = { connectionTimeout: TIMEOUT_MS, greetingTimeout: TIMEOUT_MS, socketTimeout: TIMEOUT_MS }
-  const transport = createTransport({
-    url: config.smtp.url,
-    ...timeouts,
-    disableFileAccess: true,
-    disableUrlAccess: true,
-  })
+  const transport = await openTransport(config.smtp.url)
   try {
     await transport.sendMail({ from: config.smtp.from, ...mail })
     return 'sent'
@@ -31,4 +24,25 @@ export async function sendMail({ config, log }: Pick<Services, 'config' | 'log'>
   } finally {
     transport.close()
   }
+}
+
+/** Throws if the mail server cannot be reached or does not accept us. Sends nothing. */
+export async function verifyMailServer({ smtp }: Services['config']): Promise<void> {
+  if (smtp === null) return
+  const transport = await openTransport(smtp.url)
+  try {
+    await transport.verify()
+  } catch (error) {
+    // The message of the server can contain what we sent.
+    const { code = 'no answer', responseCode } = error as { code?: string; responseCode?: number }
+    throw new Error(`The mail server does not accept us (${[code, responseCode].filter(Boolean).join(' ')})`)
+  } finally {
+    transport.close()
+  }
+}
+
+async function openTransport(url: string) {
+  const { createTransport } = await import('nodemailer')
+  const timeouts = { connectionTimeout: TIMEOUT_MS, greetingTimeout: TIMEOUT_MS, socketTimeout: TIMEOUT_MS }
+  return createTransport({ url, ...timeouts, disableFileAccess: true, disableUrlAccess: true })
 }

@@ -27,7 +27,6 @@ export async function sendFile(reply: FastifyReply, objects: ObjectStore, { key,
     .header('content-length', size)
     .header('content-disposition', attachmentNamed(path))
     .header('content-security-policy', "sandbox; default-src 'none'")
-    .header('x-content-type-options', 'nosniff')
   return reply.send(Readable.from(continued(first, bytes), { objectMode: false }))
 }
 

@@ -1,5 +1,6 @@
 import { ORGANIZATION_PATH } from '../../access/gateway/authorize-people.ts'
 import { OrganizationPath } from '../../access/gateway/open-to-people.ts'
+import type { Sql } from '../../platform/db/sql.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { Envelope } from '../../platform/http/schemas.ts'
 import type { Services } from '../../services.ts'
@@ -21,7 +22,7 @@ const PATH = `${ORGANIZATION_PATH}/charts`
 const DAYS = 90
 const tags = ['Charts']
 
-export async function chartRoutes(app: HttpServer, { sql, clock }: Services): Promise<void> {
+export async function chartRoutes(app: HttpServer, { reads, clock }: Services): Promise<void> {
   app.get(
     `${PATH}/runs`,
     {
@@ -40,10 +41,12 @@ export async function chartRoutes(app: HttpServer, { sql, clock }: Services): Pr
     async ({ actor, query: { days = DAYS, repository = null } }) => {
       const now = clock.now()
       const shown = lastDays(days, now)
-      const [counted, before] = await Promise.all([
-        readRunDays(sql, actor.org_id, { ...shown, repository, now }),
-        readRunDays(sql, actor.org_id, { ...daysBefore(shown), repository, now }),
-      ])
+      const [counted, before] = await reads.read((sql) =>
+        Promise.all([
+          readRunDays(sql, actor.org_id, { ...shown, repository, now }),
+          readRunDays(sql, actor.org_id, { ...daysBefore(shown), repository, now }),
+        ]),
+      )
       return { data: toRunChart(datesOf(shown), counted, before) }
     },
   )
@@ -67,14 +70,17 @@ export async function chartRoutes(app: HttpServer, { sql, clock }: Services): Pr
     async ({ actor, query: { days = DAYS, repository = null, environment } }) => {
       const now = clock.now()
       const shown = lastDays(days, now)
-      const environments =
-        environment === undefined ? await listProductionEnvironments(sql, actor.org_id) : [environment]
-      const selection = { environments, repository, now }
-      const [counted, before] = await Promise.all([
-        readDelivery(sql, actor.org_id, { ...shown, ...selection }),
-        readDelivery(sql, actor.org_id, { ...daysBefore(shown), ...selection }),
-      ])
-      return { data: toDeliveryChart(datesOf(shown), environments, { counted, before }) }
+      const read = async (sql: Sql) => {
+        const environments =
+          environment === undefined ? await listProductionEnvironments(sql, actor.org_id) : [environment]
+        const selection = { environments, repository, now }
+        const [counted, before] = await Promise.all([
+          readDelivery(sql, actor.org_id, { ...shown, ...selection }),
+          readDelivery(sql, actor.org_id, { ...daysBefore(shown), ...selection }),
+        ])
+        return toDeliveryChart(datesOf(shown), environments, { counted, before })
+      }
+      return { data: await reads.read(read) }
     },
   )
 
@@ -96,7 +102,8 @@ export async function chartRoutes(app: HttpServer, { sql, clock }: Services): Pr
     },
     async ({ actor, query: { days = DAYS } }) => {
       const shown = lastDays(days, clock.now())
-      return { data: toIssueChart(datesOf(shown), await readIssueDays(sql, actor.org_id, shown)) }
+      const counted = await reads.read((sql) => readIssueDays(sql, actor.org_id, shown))
+      return { data: toIssueChart(datesOf(shown), counted) }
     },
   )
 }

@@ -6,7 +6,7 @@ import type { HttpServer } from '../../platform/http/http-server.ts'
 import { newUuid } from '../../platform/ids.ts'
 import type { Services } from '../../services.ts'
 import { chooseEncoding, type Encoding, matchesEtag } from './content-encoding.ts'
-import { contentSecurityPolicy, FILE_HEADERS, PAGE_HEADERS } from './content-security-policy.ts'
+import { contentSecurityPolicy } from './content-security-policy.ts'
 import { openConsole } from './open-console.ts'
 import type { ConsoleFile } from './read-built-console.ts'
 import { UNBUILT_PAGE } from './unbuilt-page.ts'
@@ -33,7 +33,10 @@ export async function consoleRoutes(app: HttpServer, services: Services): Promis
     const nonce = randomBytes(NONCE_BYTES).toString('base64')
     const page = ((await files.page()) ?? UNBUILT_PAGE).replaceAll(NONCE, nonce)
     const encoding = chooseEncoding(request.headers['accept-encoding'], () => true)
-    reply.headers({ ...PAGE_HEADERS, 'content-security-policy': contentSecurityPolicy(uploadOrigin, nonce) })
+    reply.headers({
+      'cache-control': REVALIDATED,
+      'content-security-policy': contentSecurityPolicy(uploadOrigin, nonce),
+    })
     return sendEncoded(reply.type('text/html; charset=utf-8'), encoding, ENCODERS[encoding](page))
   }
   const sendFile = (
@@ -93,7 +96,7 @@ type SentFile = { file: ConsoleFile; caching: string }
 function sendUnlessKnown(request: FastifyRequest, reply: FastifyReply, { file, caching }: SentFile) {
   const encoding = chooseEncoding(request.headers['accept-encoding'], (name) => file.bodies[name] !== undefined)
   const etag = `"${file.sha256.slice(0, 32)}-${encoding}"`
-  reply.headers({ ...FILE_HEADERS, 'cache-control': caching, etag })
+  reply.headers({ 'cache-control': caching, etag })
   if (matchesEtag(request.headers['if-none-match'], etag))
     return reply.code(304).header('vary', 'accept-encoding').send()
   return sendEncoded(reply.type(file.type), encoding, file.bodies[encoding] as Buffer)

@@ -18,18 +18,3 @@ export function contentSecurityPolicy(uploadOrigin: string, nonce: string | null
     "frame-ancestors 'none'",
   ].join('; ')
 }
-
-/** The headers of every file of the console, beside its policy. */
-export const FILE_HEADERS = {
-  'cross-origin-resource-policy': 'same-origin',
-  'x-content-type-options': 'nosniff',
-}
-
-/** The headers of every page. The console uses passkeys and the clipboard, and no other device. */
-export const PAGE_HEADERS = {
-  ...FILE_HEADERS,
-  'cache-control': 'no-cache',
-  'cross-origin-opener-policy': 'same-origin',
-  'permissions-policy': 'camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()',
-  'referrer-policy': 'no-referrer',
-}

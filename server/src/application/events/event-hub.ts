@@ -5,6 +5,7 @@ import { CHANGE_CHANNEL } from '../../organizations/change.store.ts'
 import { EVERY_ORGANIZATION, readMessage } from '../../organizations/change.ts'
 import { MINUTE_MS } from '../../platform/clock.ts'
 import { rateLimited } from '../../platform/http/errors.ts'
+import { gauge } from '../../platform/telemetry/metrics.ts'
 import type { Services } from '../../services.ts'
 import { EventStream } from './event-stream.ts'
 
@@ -12,6 +13,8 @@ import { EventStream } from './event-stream.ts'
 const PEOPLE_CHANNEL = 'shiplock_people'
 const STREAMS_PER_USER_MAX = 20
 const HEARTBEAT_MS = 20_000
+
+const streams = gauge('shiplock_event_streams', 'Open event streams of the console.')
 
 /** Who reads a stream. It ends when the session or the membership is another one. */
 type Reader = { userId: string; tokenSha256: Buffer; membership: Membership }
@@ -53,9 +56,10 @@ export class EventHub {
   /** Opens a stream. Throws 429 `rate_limited` if the person has too many. */
   open(reader: Reader): EventStream {
     this.#refuseTooMany(reader)
-    const stream = new EventStream(() => this.#open.delete(opened))
+    const stream = new EventStream(() => this.#close(opened))
     const opened = { reader, stream }
     this.#open.add(opened)
+    streams.inc()
     // The session may have ended after it was read.
     void this.#check(opened)
     return stream
@@ -65,6 +69,10 @@ export class EventHub {
   stop(): void {
     clearInterval(this.#heartbeat)
     for (const { stream } of this.#open) stream.end()
+  }
+
+  #close(opened: OpenStream): void {
+    if (this.#open.delete(opened)) streams.dec()
   }
 
   #refuseTooMany({ userId }: Reader): void {

@@ -79,6 +79,16 @@ export async function deleteUnfinished(tx: Tx, putUntilMax: Date): Promise<numbe
   return deleted.length
 }
 
+/** Deletes the artifacts of runs. */
+export async function deleteArtifactsOfRuns(tx: Tx, orgId: string, runIds: readonly string[]): Promise<void> {
+  const deleted = await tx<AbandonedArtifact[]>`
+    delete from ci_artifacts
+    where org_id = ${orgId}
+      and run_id = any(${[...runIds]})
+    returning id, put_until`
+  await abandonArtifacts(tx, orgId, deleted)
+}
+
 /**
  * Schedules the removal of the objects for the time when their upload slots have expired.
  */

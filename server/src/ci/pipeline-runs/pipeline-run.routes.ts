@@ -29,7 +29,8 @@ export async function pipelineRunRoutes(app: HttpServer, services: Services): Pr
       const { status, repository, branch } = request.query
       if (branch !== undefined && repository === undefined) throw invalidField('/query/branch', 'requires repository')
       const filter = { status, repository, branch, now: context.now }
-      const rows = await listPipelineRuns(services.sql, request.actor.org_id, page, filter)
+      const { org_id } = request.actor
+      const rows = await services.reads.read((sql) => listPipelineRuns(sql, org_id, page, filter))
       return sendPage(reply, { rows, page, query: request.query, context })
     },
   )

@@ -152,3 +152,16 @@ export async function findCallKey(db: Db, orgId: string, callId: string): Promis
       and id = ${callId}`
   return row?.idempotency_key ?? null
 }
+
+type PendingCalls = { action: HostAction['type']; pending: number; oldest_at: Date }
+
+/** The calls that have not ended, by what they do. */
+export async function countPendingCalls(sql: Sql): Promise<PendingCalls[]> {
+  return sql<PendingCalls[]>`
+    select action ->> 'type' as action, count(*)::int as pending, min(created_at) as oldest_at
+    from codehost_calls
+    where status = 'pending'
+    group by action ->> 'type'
+    order by action
+    limit 100`
+}

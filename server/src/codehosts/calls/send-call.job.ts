@@ -2,6 +2,7 @@ import { type AuditEntry, recordAudit, SYSTEM } from '../../audit/audit.store.ts
 import { drainAlone } from '../../platform/db/advisory-lock.ts'
 import { publish } from '../../platform/queue/event.ts'
 import { enqueue, type Job, type ScheduledJob } from '../../platform/queue/job.ts'
+import { counter } from '../../platform/telemetry/metrics.ts'
 import type { Services } from '../../services.ts'
 import { HostRefusal } from '../code-host.ts'
 import { findConnection } from '../connections/connection.store.ts'
@@ -19,6 +20,12 @@ import {
 } from './call.store.ts'
 import { holdsBack, nextTryOf } from './call-retry.ts'
 import { callEnded, sendCalls } from './request-call.ts'
+
+const ended = counter(
+  'shiplock_host_calls_total',
+  'Calls that change something at a code host, by what they do and how they ended.',
+  ['action', 'outcome'],
+)
 
 /**
  * Sends the pending calls of a subject in the order in which they were requested. One process sends
@@ -95,6 +102,7 @@ const AUDIT_ACTIONS = { refused: 'host_call.refuse', failed: 'host_call.fail' }
 async function end(services: Services, subject: SubjectKey, call: PendingCall, result: CallEnd): Promise<null> {
   const now = services.clock.now()
   const { status, error } = result
+  ended.inc({ action: call.action.type, outcome: status })
   await services.sql.begin(async (tx) => {
     if (!(await endCall(tx, call, result, now))) return
     await publish(tx, callEnded, { ...subject, call_id: call.id, outcome: status })

@@ -135,3 +135,16 @@ export async function listWaiting(db: Db, orgId: string | null): Promise<ListedC
     order by installation.first_seen_at, installation.id
     limit ${CONNECTIONS_LISTED_MAX}`
 }
+
+type ConnectionCount = { status: string; sync: string; count: number }
+
+/** The connections that were not removed, by status and by the state of their synchronization. */
+export async function countConnections(db: Db): Promise<ConnectionCount[]> {
+  return db<ConnectionCount[]>`
+    select status, sync_state as sync, count(*)::int as count
+    from codehost_connections
+    where status <> 'removed'
+    group by status, sync_state
+    order by status, sync_state
+    limit 100`
+}

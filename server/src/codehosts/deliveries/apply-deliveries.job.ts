@@ -2,6 +2,7 @@ import { drainAlone } from '../../platform/db/advisory-lock.ts'
 import { sqlState } from '../../platform/db/sql.ts'
 import type { Job } from '../../platform/queue/job.ts'
 import { eachSideBySide } from '../../platform/side-by-side.ts'
+import { counter } from '../../platform/telemetry/metrics.ts'
 import { isUnreachable } from '../../platform/unreachable.ts'
 import type { Services } from '../../services.ts'
 import { type ApplyContext, applyDelivery } from './apply-delivery.ts'
@@ -14,6 +15,12 @@ const LANES_AT_ONCE = 2
 const CONFLICT_TRIES_MAX = 3
 /** serialization_failure, deadlock_detected */
 const CONFLICTS = ['40001', '40P01']
+
+const failedTries = counter(
+  'shiplock_webhook_failed_tries_total',
+  'Tries to apply a webhook that failed. A webhook fails for good after five tries.',
+  ['provider'],
+)
 
 /**
  * The job that applies the stored deliveries of a shard. Deliveries of one lane are applied in the
@@ -82,6 +89,7 @@ async function tryDelivery(context: ApplyContext, delivery: ClaimedDelivery): Pr
     await applyUnlessInConflict(context, delivery)
   } catch (error) {
     if (isUnreachable(error)) throw error
+    failedTries.inc({ provider: delivery.provider })
     log.warn({ err: error, provider: delivery.provider, delivery: delivery.id }, 'Could not apply a delivery')
     await noteFailedTry(sql, delivery, (error as Error).message.slice(0, 500), clock.now())
   }

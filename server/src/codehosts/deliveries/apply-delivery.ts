@@ -1,5 +1,6 @@
 import type { Sql, Tx } from '../../platform/db/sql.ts'
 import { enqueue } from '../../platform/queue/job.ts'
+import { histogram } from '../../platform/telemetry/metrics.ts'
 import type { Provider } from '../../repositories/repository-identity.ts'
 import type { Services } from '../../services.ts'
 import type { CodeHost, TranslatedDelivery } from '../code-host.ts'
@@ -20,8 +21,19 @@ import {
   lockPending,
   markWaiting,
   releaseWaiting,
+  type Settlement,
   settleDelivery,
 } from './pending-delivery.store.ts'
+
+/** The label of events that we do not use. */
+const UNKNOWN_EVENT = 'other'
+
+const lag = histogram(
+  'shiplock_webhook_lag_seconds',
+  'Time from the receipt of a webhook until it was applied, ignored or failed.',
+  ['provider', 'event', 'outcome'],
+  [0.1, 0.5, 1, 5, 15, 60, 300, 3600, 86_400],
+)
 
 export type ApplyContext = { services: Services; handlers: HostEventHandlers; shard: number }
 
@@ -61,18 +73,19 @@ type Located = { delivery: LockedDelivery; connection: ConnectionName | null }
 async function apply(context: ApplyContext, tx: Tx, origin: Origin, located: Located): Promise<string | null> {
   const { services } = context
   const { delivery } = located
-  const now = services.clock.now()
   let translated: TranslatedDelivery
   try {
     translated = translate(origin, delivery)
   } catch (error) {
     if (!(error instanceof UnfitPayload)) throw error
-    await settleDelivery(tx, delivery, { status: 'failed', error: error.message }, now)
+    await settle(services, tx, delivery, { status: 'failed', error: error.message })
     return null
   }
   if (translated.type === 'events') return applyToConnection(context, tx, origin, { ...located, translated })
   if (translated.type === 'installation') await applyInstallationEvent(services, tx, origin, translated.event)
-  await settleDelivery(tx, delivery, { status: translated.type === 'unknown' ? 'ignored' : 'applied' }, now)
+  const isUnknown = translated.type === 'unknown'
+  const named = isUnknown ? { ...delivery, event: UNKNOWN_EVENT } : delivery
+  await settle(services, tx, named, { status: isUnknown ? 'ignored' : 'applied' })
   return null
 }
 
@@ -95,7 +108,7 @@ async function applyToConnection(
   const now = context.services.clock.now()
   const { installation_id } = delivery
   if (installation_id === null) {
-    await settleDelivery(tx, delivery, { status: 'ignored', error: 'The payload names no installation' }, now)
+    await settle(context.services, tx, delivery, { status: 'ignored', error: 'The payload names no installation' })
     return null
   }
   if (connection === null) {
@@ -112,9 +125,17 @@ async function applyToConnection(
   await applyEvents(context, tx, { org_id, connection_id: id, provider, host }, events)
   await Promise.all([
     noteConnectionEvent(tx, connection, now),
-    settleDelivery(tx, delivery, { status: 'applied' }, now),
+    settle(context.services, tx, delivery, { status: 'applied' }),
   ])
   return null
+}
+
+/** Ends the work on a delivery. `event` is a name that we know. */
+function settle({ clock }: Services, tx: Tx, delivery: LockedDelivery, settlement: Settlement): Promise<void> {
+  const now = clock.now()
+  const { provider, event, received_at } = delivery
+  lag.observe({ provider, event, outcome: settlement.status }, (now.getTime() - received_at.getTime()) / 1000)
+  return settleDelivery(tx, delivery, settlement, now)
 }
 
 /** The installation may have been connected while the delivery was marked as waiting. */

@@ -2,7 +2,7 @@ import { upToEnd } from '../../platform/db/page.ts'
 import type { Db, Sql, Tx } from '../../platform/db/sql.ts'
 import type { Page, PageRow } from '../../platform/http/lists.ts'
 import type { Provider } from '../../repositories/repository-identity.ts'
-import { DELIVERIES_KEPT_DAYS, type DeliveryStatus, PAYLOADS_KEPT_DAYS } from './delivery.ts'
+import type { DeliveryStatus } from './delivery.ts'
 
 /** A delivery without its payload. */
 export type ListedDelivery = {
@@ -159,35 +159,19 @@ export async function summarizeDeliveries(sql: Sql): Promise<{ failed: number; w
   return row
 }
 
-const ROWS_AT_ONCE = 500
-
-/** Deletes some of the payloads that have expired. Returns false when there are no more. */
-export async function expirePayloads(sql: Sql, now: Date): Promise<boolean> {
-  const { count } = await sql`
-    update codehost_deliveries
-    set payload = null
-    where (id, provider) in (
-      select id, provider
-      from codehost_deliveries
-      where payload is not null
-        and applied_at < ${now}::timestamptz - ${PAYLOADS_KEPT_DAYS} * interval '1 day'
-      limit ${ROWS_AT_ONCE}
-    )`
-  return count === ROWS_AT_ONCE
-}
+type PendingDeliveries = { pending: number; waiting: number; failed: number; oldest_at: Date | null }
 
 /**
- * Deletes some of the old deliveries that are not about to be applied. Returns false at the end.
+ * The numbers of deliveries that are about to be applied, that wait for a connection and that have
+ * failed, and when the oldest of the first was received.
  */
-export async function deleteOldDeliveries(sql: Sql, now: Date): Promise<boolean> {
-  const { count } = await sql`
-    delete from codehost_deliveries
-    where (id, provider) in (
-      select id, provider
-      from codehost_deliveries
-      where received_at < ${now}::timestamptz - ${DELIVERIES_KEPT_DAYS} * interval '1 day'
-        and (status <> 'received' or waiting)
-      limit ${ROWS_AT_ONCE}
-    )`
-  return count === ROWS_AT_ONCE
+export async function countUnapplied(sql: Sql): Promise<PendingDeliveries> {
+  const [row] = await sql<[PendingDeliveries]>`
+    select count(*)::int as pending, min(received_at) as oldest_at,
+      (select count(*) from codehost_deliveries where waiting)::int as waiting,
+      (select count(*) from codehost_deliveries where status = 'failed')::int as failed
+    from codehost_deliveries
+    where status = 'received'
+      and not waiting`
+  return row
 }

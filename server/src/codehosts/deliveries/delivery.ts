@@ -38,7 +38,3 @@ export function nextTryAt(attempts: number, now: Date): Date | null {
   const pauseMs = attempts < ATTEMPTS_MAX ? PAUSES_MS[attempts - 1] : undefined
   return pauseMs === undefined ? null : new Date(now.getTime() + pauseMs)
 }
-
-/** How long payloads are kept after they were applied, and deliveries after they were received. */
-export const PAYLOADS_KEPT_DAYS = 14
-export const DELIVERIES_KEPT_DAYS = 90

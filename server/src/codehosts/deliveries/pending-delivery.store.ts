@@ -13,6 +13,7 @@ export type LockedDelivery = DeliveryKey & {
   event: string
   installation_id: string | null
   payload: string
+  received_at: Date
   /** Whether earlier deliveries of the installation wait to be released. */
   has_waiting: boolean
 }
@@ -78,7 +79,7 @@ export async function hasPending(sql: Sql, shard: number, now: Date): Promise<bo
 /** Locks a delivery. Null if it was settled meanwhile, or if its lane waits for an earlier one. */
 export async function lockPending(tx: Tx, { provider, id }: DeliveryKey, now: Date): Promise<LockedDelivery | null> {
   const [row] = await tx<LockedDelivery[]>`
-    select provider, id, event, installation_id, payload,
+    select provider, id, event, installation_id, payload, received_at,
       exists (
         select from codehost_deliveries other
         where other.provider = delivery.provider
@@ -127,7 +128,7 @@ export async function listDueShards(sql: Sql, now: Date): Promise<number[]> {
   return rows.map(({ shard }) => shard)
 }
 
-type Settlement = { status: Exclude<DeliveryStatus, 'received'>; error?: string }
+export type Settlement = { status: Exclude<DeliveryStatus, 'received'>; error?: string }
 
 /** Ends the work on a delivery, until it is replayed. */
 export async function settleDelivery(

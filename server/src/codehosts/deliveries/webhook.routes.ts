@@ -1,9 +1,16 @@
 import type { FastifyInstance } from 'fastify'
 import { ApiError, notFound } from '../../platform/http/errors.ts'
+import { counter } from '../../platform/telemetry/metrics.ts'
 import { PROVIDERS, type Provider } from '../../repositories/repository-identity.ts'
 import type { Services } from '../../services.ts'
 import { WebhookBodies } from './read-webhook-body.ts'
 import { DeliveryIntake } from './store-delivery.ts'
+
+const received = counter(
+  'shiplock_webhooks_received_total',
+  'Webhooks that arrived: accepted, with a wrong signature, or unreadable.',
+  ['provider', 'outcome'],
+)
 
 type WebhookRequest = { Params: { provider: string } }
 
@@ -24,8 +31,12 @@ export async function webhookRoutes(app: FastifyInstance, services: Services): P
     const webhooks = provider && codeHosts.get(provider)?.webhooks
     if (!webhooks) throw notFound('code host')
     return bodies.read(request, async (body) => {
-      if (!(await webhooks.verify(body, request.headers))) return reply.code(401).send()
+      if (!(await webhooks.verify(body, request.headers))) {
+        received.inc({ provider, outcome: 'wrong_signature' })
+        return reply.code(401).send()
+      }
       const head = webhooks.readHead(body, request.headers)
+      received.inc({ provider, outcome: head === null ? 'unreadable' : 'accepted' })
       if (head === null) throw unreadable(provider)
       await intake.store({ ...head, provider, received_at: clock.now() })
       return reply.code(202).send()

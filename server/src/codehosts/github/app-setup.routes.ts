@@ -9,7 +9,7 @@ type SetupRequest = FastifyRequest<{ Querystring: Record<string, unknown> }>
 
 const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/
 const INSTALLATION = /^\d{1,20}$/
-const PRIVATE = { 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' }
+const PRIVATE = { 'cache-control': 'no-store' }
 
 /**
  * The pages of the manifest flow, outside of /v1. The state in the address is the permission.
@@ -64,7 +64,6 @@ async function sendPage(reply: FastifyReply, make: () => Promise<Page | string>)
     .headers({
       ...PRIVATE,
       'content-security-policy': contentSecurityPolicy,
-      'x-content-type-options': 'nosniff',
     })
     .type('text/html; charset=utf-8')
     .send(html)

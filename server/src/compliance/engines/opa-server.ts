@@ -42,6 +42,12 @@ export async function storeModule(url: string, id: string, module: string): Prom
   throw new OpaError(`OPA answered with status ${status} when it was given the policy`)
 }
 
+/** Throws `OpaError` unless the server is ready ("Health API"). */
+export async function checkOpa(url: string): Promise<void> {
+  const { status } = await askOpa(`${url}/health`, { method: 'GET' })
+  if (status !== 200) throw new OpaError(`OPA answered with status ${status}`)
+}
+
 type OpaMistake = { message?: unknown; location?: { row?: unknown; col?: unknown } }
 
 function mistakesIn(body: unknown): RegoMistake[] {

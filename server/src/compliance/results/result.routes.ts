@@ -24,7 +24,7 @@ export async function resultRoutes(app: HttpServer, services: Services): Promise
       const { query, actor } = request
       const context = listContext(services, request)
       const page = readPage(query, context)
-      const rows = await listResults(services.sql, actor.org_id, page, query)
+      const rows = await services.reads.read((sql) => listResults(sql, actor.org_id, page, query))
       return sendPage(reply, { rows, page, query, context })
     },
   )

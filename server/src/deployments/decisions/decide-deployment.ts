@@ -1,5 +1,6 @@
 import { type Principal, recordAudit, SYSTEM } from '../../audit/audit.store.ts'
 import type { Tx } from '../../platform/db/sql.ts'
+import { histogram, LONG_SECONDS } from '../../platform/telemetry/metrics.ts'
 import type { Services } from '../../services.ts'
 import type { DeploymentStatus } from '../deployment.schema.ts'
 import { lockDeployment, settleDeployment, settleGate } from '../deployment-state.store.ts'
@@ -8,6 +9,13 @@ import { settleHostDeployment } from '../host/settle-host-deployment.ts'
 import { noteText } from './host-comment.ts'
 import { storeRuleDecision } from './host-target.store.ts'
 import { sendDecision } from './send-to-host.ts'
+
+const waited = histogram(
+  'shiplock_gate_wait_seconds',
+  'Time from a deployment to the decision of its gates, by outcome.',
+  ['outcome'],
+  LONG_SECONDS,
+)
 
 /**
  * Stores the outcome of the service's own protection rule; the deployment is locked and waiting.
@@ -21,8 +29,9 @@ export async function decideDeployment(
   state: DeploymentState,
   outcome: Outcome,
 ): Promise<DeploymentStatus> {
-  if (state.host !== null) return decideOnHost(services, tx, state, outcome)
   const { custom_rule_state, gate } = outcome
+  noteDecision(state, custom_rule_state, services.clock.now())
+  if (state.host !== null) return decideOnHost(services, tx, state, outcome)
   const staysPending = awaitsReviewers(state) && gate.status === 'decided'
   const status = staysPending ? state.status : outcome.status
   await Promise.all([
@@ -30,6 +39,10 @@ export async function decideDeployment(
     (!staysPending || gate.decision === 'rejected') && settleGate(tx, state, gate),
   ])
   return status
+}
+
+function noteDecision({ created_at }: DeploymentState, outcome: Outcome['custom_rule_state'], now: Date): void {
+  waited.observe({ outcome }, (now.getTime() - created_at.getTime()) / 1000)
 }
 
 /** The status of a code host's deployment follows from the decision and from what the host says. */

@@ -30,23 +30,24 @@ import { hashPollToken, isTokenOf, POLL_TOKEN_LIFETIME_MS, pollToken } from './p
 /** The requested gate. Without a `gate_id`, any configured gate that covers the deployment. */
 type AskedGate = { key: OpenedGateKey; credential_id: string; gate_id: string | undefined }
 
-/** `created` is the new deployment, or null if the gate was open already. */
-type Opened = { id: string; created: DeploymentKey | null }
+/** `unevaluated` is the deployment if its policies were never evaluated. */
+type Opened = { id: string; created: boolean; unevaluated: DeploymentKey | null }
 
 /**
  * Opens a gate: creates a deployment that requires all configured gates which cover it, and
  * evaluates its policies. Safe to repeat and to call concurrently: run, attempt, environment and
- * job have one gate. Throws 404 for an unknown run or attempt, 409 `run_finished` and 409
- * `gate_not_configured`.
+ * job have one gate. A repeated call evaluates the policies if the first one did not come to it,
+ * because it lost the database. Throws 404 for an unknown run or attempt, 409 `run_finished` and
+ * 409 `gate_not_configured`.
  */
 export async function openGate(services: Services, actor: Actor, input: NewGate) {
   const { run_id, attempt, environment, job = '' } = input
   const key = { org_id: actor.org_id, run_id, attempt, environment, job }
   const asked = { key, credential_id: actor.credential.id, gate_id: input.gate_id }
-  const { id, created } = await services.sql.begin((tx) => findOrCreate(services, tx, asked))
-  if (created) await decideByPolicy(services, created)
+  const { id, created, unevaluated } = await services.sql.begin((tx) => findOrCreate(services, tx, asked))
+  if (unevaluated) await decideByPolicy(services, unevaluated)
   const gate = (await findGateById(services.sql, id)) as StoredGate
-  return { gate, created: created !== null, token: tokenOf(services, gate) }
+  return { gate, created, token: tokenOf(services, gate) }
 }
 
 /**
@@ -89,7 +90,7 @@ async function create(services: Services, tx: Tx, opening: Opening, now: Date): 
     insertRequiredGates(tx, deployment, required),
   ])
   if (attempts.next !== null) await endWaiting(services, tx, deployment, SUPERSEDED)
-  return { id, created: deployment }
+  return { id, created: true, unevaluated: deployment }
 }
 
 /** Replaces a poll token that has expired or was derived from another secret key. */
@@ -99,7 +100,8 @@ async function reopen(services: Services, tx: Tx, id: string): Promise<Opened> {
   const now = services.clock.now()
   if (expiresAt <= now || !isTokenOf(text, gate.poll_token_sha256))
     await renewPollToken(tx, gate, hashPollToken(pollToken(services.pollTokenKey, id, now)), now)
-  return { id, created: null }
+  const deployment = { org_id: gate.org_id, id: gate.deployment_id }
+  return { id, created: false, unevaluated: gate.is_evaluated ? null : deployment }
 }
 
 function tokenOf({ pollTokenKey }: Services, { id, poll_token_issued_at: issuedAt }: StoredGate) {

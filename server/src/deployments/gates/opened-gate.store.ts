@@ -70,6 +70,8 @@ export type StoredGate = GateState & {
   environment: string
   gate: { id: string; name: string }
   answer_until: Date | null
+  /** Whether the policies of the deployment were evaluated. */
+  is_evaluated: boolean
   poll_token_sha256: Buffer
   poll_token_issued_at: Date
   created_at: Date
@@ -89,7 +91,8 @@ export function gateColumns(db: Db) {
   return db`
     gate.org_id, gate.id, gate.deployment_id, gate.environment,
     json_build_object('id', required.id, 'name', required.name) as gate, gate.status, gate.decision, gate.decided_by,
-    gate.note, deployment.answer_until, gate.poll_token_sha256, gate.poll_token_issued_at, gate.created_at`
+    gate.note, deployment.answer_until, deployment.policies_asked_at is not null as is_evaluated,
+    gate.poll_token_sha256, gate.poll_token_issued_at, gate.created_at`
 }
 
 export function gateTables(db: Db) {

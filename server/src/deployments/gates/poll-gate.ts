@@ -1,11 +1,15 @@
 import { MINUTE_MS } from '../../platform/clock.ts'
 import { GatewayRejection, rateLimited } from '../../platform/http/errors.ts'
+import { counter, gauge } from '../../platform/telemetry/metrics.ts'
 import type { Services } from '../../services.ts'
 import { stateAt } from './deployment-gate.ts'
 import type { GateWatch } from './gate-watch.ts'
 import { findGateById, type StoredGate } from './opened-gate.store.ts'
 import { countPoll, POLLS_PER_MINUTE_MAX, type PolledGate } from './poll-limit.store.ts'
 import { hashPollToken, isTokenOf, POLL_TOKEN_LIFETIME_MS } from './poll-token.ts'
+
+const waiting = gauge('shiplock_gate_polls_waiting', 'Requests that wait for the decision of a gate.')
+const polls = counter('shiplock_gate_polls_total', 'Polls of gates, by the status of the gate.', ['status'])
 
 /** The values of the `RateLimit-*` headers. */
 export type PollAllowance = { limit: number; remaining: number; resetSeconds: number }
@@ -26,6 +30,7 @@ export async function takePoll(
   if (!gate || !isTokenOf(token, gate.poll_token_sha256)) throw new GatewayRejection(401)
   if (now.getTime() - gate.poll_token_issued_at.getTime() >= POLL_TOKEN_LIFETIME_MS) throw new GatewayRejection(401)
   requireAllowance(gate, now, report)
+  polls.inc({ status: stateAt(gate, now).status })
   return gate
 }
 
@@ -71,6 +76,7 @@ export async function awaitDecision(
 ): Promise<StoredGate> {
   const over = AbortSignal.any([AbortSignal.timeout(waitMs), gone])
   const changes = watch.watch(gate.id)
+  waiting.inc()
   try {
     for (;;) {
       const read = (await findGateById(sql, gate.id)) ?? gate
@@ -81,5 +87,6 @@ export async function awaitDecision(
     }
   } finally {
     changes.stop()
+    waiting.dec()
   }
 }

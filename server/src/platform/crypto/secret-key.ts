@@ -16,9 +16,15 @@ const FILE_NAME = 'secret-key'
  * same one. Throws if the secret is shorter than 32 characters.
  */
 export async function loadSecretKey(configured: string | undefined, dataDirectory: string): Promise<KeyObject> {
-  if (configured !== undefined) return toSecretKey(configured, 'SHIPLOCK_SECRET_KEY')
+  return toSecretKey(await readSecretText(configured, dataDirectory))
+}
+
+/** The same secret as text, for a backup. */
+export async function readSecretText(configured: string | undefined, dataDirectory: string): Promise<string> {
+  if (configured !== undefined) return requireLong(configured, 'SHIPLOCK_SECRET_KEY')
   const path = join(dataDirectory, FILE_NAME)
-  return toSecretKey((await readIfThere(path)) ?? (await keepNewSecret(dataDirectory, path)), path)
+  const newSecret = () => randomBytes(SECRET_BYTES).toString('base64url')
+  return requireLong((await readIfThere(path)) ?? (await keepSecret(dataDirectory, newSecret())), path)
 }
 
 /**
@@ -26,14 +32,24 @@ export async function loadSecretKey(configured: string | undefined, dataDirector
  * keys.
  */
 export function deriveKey(secret: KeyObject, purpose: string): KeyObject {
-  return createSecretKey(Buffer.from(hkdfSync('sha256', secret, '', purpose, DERIVED_KEY_BYTES)))
+  return takeKey(Buffer.from(hkdfSync('sha256', secret, '', purpose, DERIVED_KEY_BYTES)))
 }
 
-function toSecretKey(text: string, source: string): KeyObject {
+/** A key of these bytes. Overwrites them, because the key has its own copy. */
+function takeKey(bytes: Buffer): KeyObject {
+  const key = createSecretKey(bytes)
+  bytes.fill(0)
+  return key
+}
+
+export function toSecretKey(secret: string): KeyObject {
+  return takeKey(Buffer.from(secret))
+}
+
+function requireLong(text: string, source: string): string {
   const secret = text.trim()
-  if (secret.length < SECRET_KEY_CHARS_MIN)
-    throw new Error(`${source} must have at least ${SECRET_KEY_CHARS_MIN} characters.`)
-  return createSecretKey(Buffer.from(secret))
+  if (secret.length >= SECRET_KEY_CHARS_MIN) return secret
+  throw new Error(`${source} must have at least ${SECRET_KEY_CHARS_MIN} characters.`)
 }
 
 async function readIfThere(path: string): Promise<string | null> {
@@ -46,14 +62,15 @@ async function readIfThere(path: string): Promise<string | null> {
 }
 
 /**
- * Writes the complete file before it gets its name. A second process finds the name taken and reads
- * it.
+ * Stores a secret in a data directory, unless it has one, and returns the one that it has. Writes
+ * the complete file before it gets its name: a second process finds the name taken and reads it.
  */
-async function keepNewSecret(dataDirectory: string, path: string): Promise<string> {
+export async function keepSecret(dataDirectory: string, secret: string): Promise<string> {
+  const path = join(dataDirectory, FILE_NAME)
   await mkdir(dataDirectory, { recursive: true })
   const temporary = join(dataDirectory, `.${FILE_NAME}-${randomUUID()}`)
   try {
-    await writeDurably(temporary, `${randomBytes(SECRET_BYTES).toString('base64url')}\n`)
+    await writeDurably(temporary, `${secret}\n`)
     await linkUnlessTaken(temporary, path)
     await syncDirectory(dataDirectory)
     return await readFile(path, 'utf8')

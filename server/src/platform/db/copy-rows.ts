@@ -12,26 +12,35 @@ export type Copy = {
   write(rows: readonly (readonly CopyValue[])[]): Promise<void>
   /** Writes rows whose fields are COPY text already. */
   writeLines(lines: readonly string[]): Promise<void>
+  /** Writes any part of COPY text. */
+  writeBytes(bytes: Uint8Array): Promise<void>
   /** Resolves when PostgreSQL has stored all rows. */
   end(): Promise<void>
   abort(reason: Error): Promise<void>
 }
 
-/** Starts COPY … FROM STDIN in text format. `table` and `columns` must never come from input. */
-export async function openCopy(tx: Tx, table: string, columns: readonly string[]): Promise<Copy> {
-  const query = tx.unsafe(`copy ${table} (${columns.join(', ')}) from stdin`)
+/**
+ * Starts COPY … FROM STDIN in text format. `table` and `columns` must never come from input.
+ * `frozen` is for tables that this transaction has emptied: their rows need no later vacuum.
+ */
+export async function openCopy(tx: Tx, table: string, columns: readonly string[], frozen?: 'frozen'): Promise<Copy> {
+  const options = frozen ? ' with (freeze)' : ''
+  const query = tx.unsafe(`copy ${table} (${columns.join(', ')}) from stdin${options}`)
   const stream: Writable = await query.writable()
   const done = Promise.race([finished(stream), refusalOf(query)])
   done.catch(() => {})
-  const writeLines = async (lines: readonly string[]) => {
-    if (lines.length === 0) return
+  const writeBytes = async (bytes: string | Uint8Array) => {
     // Waits for earlier writes only, so that this one is sent while the next rows are prepared.
     if (stream.writableNeedDrain || stream.destroyed) await Promise.race([once(stream, 'drain'), done])
-    stream.write(`${lines.join('\n')}\n`)
+    stream.write(bytes)
+  }
+  const writeLines = async (lines: readonly string[]) => {
+    if (lines.length > 0) await writeBytes(`${lines.join('\n')}\n`)
   }
   return {
     write: (rows) => writeLines(rows.map(copyFields)),
     writeLines,
+    writeBytes,
     end: async () => {
       stream.end()
       await done

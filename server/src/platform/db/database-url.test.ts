@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readSocketUrl, withoutPassword } from './database-url.ts'
+import { readHosts, readSocketUrl, withoutPassword } from './database-url.ts'
 
 test('the password is removed from every part where libpq accepts one', () => {
   const addresses = [
@@ -57,4 +57,26 @@ test('connection parameters are kept, and only socket addresses are converted', 
   ]) {
     assert.equal(readSocketUrl(url), null)
   }
+})
+
+test('an address with several hosts has an address for each', () => {
+  assert.deepEqual(
+    readHosts('postgres://u:p%40w@one.example,[::1]:5433/d?sslmode=require&target_session_attrs=read-write'),
+    [
+      { host: 'one.example', port: 5432, url: 'postgres://u:p%40w@one.example:5432/d?sslmode=require' },
+      { host: '::1', port: 5433, url: 'postgres://u:p%40w@[::1]:5433/d?sslmode=require' },
+    ],
+  )
+  assert.deepEqual(readHosts('postgres://one.example/d?target_session_attrs=primary'), [
+    { host: 'one.example', port: 5432, url: 'postgres://one.example:5432/d' },
+  ])
+})
+
+test('an address with one host and any session is followed by nobody', () => {
+  for (const url of [
+    'postgres://u@one.example:5433/d',
+    'postgres://u@one.example/d?target_session_attrs=any',
+    'postgres://u@%2Fdata/d?target_session_attrs=read-write',
+  ])
+    assert.equal(readHosts(url), null)
 })

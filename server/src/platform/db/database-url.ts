@@ -32,6 +32,37 @@ export function readSocketUrl(url: string): { endpoint: SocketEndpoint; paramete
   return { endpoint: Object.fromEntries(named) as SocketEndpoint, parameters }
 }
 
+/** One server of an address with several. */
+export type DatabaseHost = {
+  /** Without the brackets of an IPv6 address. */
+  host: string
+  port: number
+  /** The address of the database on this server, for clients that know one server only. */
+  url: string
+}
+
+const HOST = /^(\[[^\]]+\]|[^:]*)(?::(\d+))?$/
+const DEFAULT_PORT = 5432
+
+/**
+ * Reads an address of which one server at a time can be written to: several hosts, or
+ * `target_session_attrs` (PostgreSQL manual, 34.1.1.3). Returns null for every other address.
+ */
+export function readHosts(url: string): DatabaseHost[] | null {
+  const [, login, location = '', database = '', query = ''] = FORM.exec(url) ?? []
+  const parameters = parametersOf(query)
+  const wanted = parameters.get('target_session_attrs') ?? 'any'
+  parameters.delete('target_session_attrs')
+  const names = location.split(',')
+  if (names.length === 1 && (wanted === 'any' || readSocketUrl(url) !== null)) return null
+  return names.map((name) => {
+    const [, host = '', port = DEFAULT_PORT] = HOST.exec(name) ?? []
+    const ofHost = `postgres://${login === undefined ? '' : `${login}@`}${host || 'localhost'}:${port}/${database}`
+    const url = parameters.size > 0 ? `${ofHost}?${parameters}` : ofHost
+    return { host: decodeURIComponent(host.replace(/^\[|\]$/g, '')) || 'localhost', port: Number(port), url }
+  })
+}
+
 /** In these addresses, unlike in forms, a plus sign is no space. */
 function parametersOf(query: string): URLSearchParams {
   return new URLSearchParams(query.replaceAll('+', '%2B'))

@@ -8,7 +8,9 @@ import { registerErrorHandler, sendApiError, toApiError } from './error-handler.
 import { registerJsonBody, registerStorableQuery } from './json-body.ts'
 import { registerNotFound } from './not-found.ts'
 import { answerClientError, registerProtocolErrors } from './protocol-errors.ts'
+import { registerRequestWork } from './request-work.ts'
 import { compileSerializers } from './response-serializers.ts'
+import { registerSecurityHeaders, securityHeaders } from './security-headers.ts'
 import {
   BODY_MS_MAX,
   HEADERS_MS_MAX,
@@ -19,6 +21,13 @@ import {
 } from './time-limits.ts'
 import { ServerResponseAfterBody } from './unread-body.ts'
 import { registerValidation } from './validation.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Set before the port is closed. */
+    readonly stopping: { isStopping: boolean }
+  }
+}
 
 const BODY_BYTES_MAX = 2 ** 20
 const PATH_PARAMETER_CHARS_MAX = 200
@@ -32,7 +41,9 @@ export type HttpServer = FastifyInstance<
   TypeBoxTypeProvider
 >
 
-export type HttpLimits = {
+export type HttpOptions = {
+  /** Whether clients reach the server at an https address. */
+  overTls?: boolean
   /** Open connections from one remote address; 0 means no limit. */
   connectionsPerAddress?: number
   /** Proxies whose `X-Forwarded-For` tells the address of a request. */
@@ -45,10 +56,13 @@ export type HttpLimits = {
  * The HTTP server that all routes share: JSON, strict validation, the error envelope, request ids,
  * time limits.
  */
-export function createHttpServer(log: Log, limits: HttpLimits = {}): HttpServer {
-  const { connectionsPerAddress = 0, trustedProxies = [], headersMs = HEADERS_MS_MAX, bodyMs = BODY_MS_MAX } = limits
+export function createHttpServer(log: Log, options: HttpOptions = {}): HttpServer {
+  const { connectionsPerAddress = 0, trustedProxies = [], headersMs = HEADERS_MS_MAX, bodyMs = BODY_MS_MAX } = options
+  const headers = securityHeaders(options.overTls ?? false)
   const app = Fastify({
     loggerInstance: log as FastifyBaseLogger,
+    // The lines of a request state its ids by themselves.
+    childLoggerFactory: (logger) => logger,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY_BYTES_MAX,
     trustProxy: trustedProxies.length > 0 && [...trustedProxies],
@@ -59,21 +73,29 @@ export function createHttpServer(log: Log, limits: HttpLimits = {}): HttpServer 
     keepAliveTimeout: KEEP_ALIVE_MS,
     return503OnClosing: false,
     pluginTimeout: 0, // it would also limit how long `close` waits for requests in flight
-    clientErrorHandler: answerClientError,
+    clientErrorHandler: (error, socket) => answerClientError(error, socket, headers),
     // Addresses that the router cannot read reach neither hooks nor the error handler.
     frameworkErrors: (error, request, reply) => {
-      sendApiError(toApiError(error), request, reply.header('x-request-id', request.id))
+      sendApiError(toApiError(error), request, reply.headers(headers).header('x-request-id', request.id))
     },
     schemaController: { compilersFactory: { buildSerializer: compileSerializers } },
     routerOptions: { maxParamLength: PATH_PARAMETER_CHARS_MAX },
   }).withTypeProvider<TypeBoxTypeProvider>()
   limitConnectionsPerAddress(app.server, connectionsPerAddress, log)
   const base = app as unknown as FastifyInstance
+  registerRequestWork(base)
   // Hooks that wait for nothing call back instead of creating a promise for each request.
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
     done()
   })
+  const stopping = { isStopping: false }
+  app.decorate('stopping', stopping)
+  app.addHook('onSend', (_request, reply, _payload, done) => {
+    if (stopping.isStopping) reply.header('connection', 'close')
+    done()
+  })
+  registerSecurityHeaders(base, headers)
   registerProtocolErrors(base)
   registerValidation(base)
   registerErrorHandler(base)

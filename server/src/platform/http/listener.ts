@@ -47,16 +47,23 @@ type StopOptions = {
   idleGraceMs: number
   /** How long requests in flight may take. */
   drainMs: number
+  /**
+   * How long the port stays open while `/readyz` already answers 503, so that a load balancer sends
+   * nothing more.
+   */
+  noticeMs?: number
 }
 
 const IDLE_CHECK_MS = 50
+/** What `onClose` hooks do may wait for a database that does not answer. */
+const HOOKS_MS_MAX = 2000
 
 /**
  * Prepares the server to close once every request in flight is answered. The port is closed first.
  * Responses then contain `Connection: close`, also to requests that still arrive on open
  * connections. Register it after all routes: what their `preClose` hooks release is answered first.
  */
-export async function prepareToStop(app: HttpServer, { idleGraceMs, drainMs }: StopOptions) {
+export async function prepareToStop(app: HttpServer, { idleGraceMs, drainMs, noticeMs = 0 }: StopOptions) {
   const { server } = app
   const unused = trackUnusedSockets(server)
   const closeIdle = () => {
@@ -68,6 +75,8 @@ export async function prepareToStop(app: HttpServer, { idleGraceMs, drainMs }: S
     plugin.addHook('preClose', () => disconnected.promise)
   })
   return async (): Promise<void> => {
+    app.stopping.isStopping = true
+    if (noticeMs > 0) await delay(noticeMs)
     // Closing resets connections that Node has not accepted yet. Two short turns of the event loop
     // accept those that are waiting.
     for (let turn = 0; turn < 2; turn += 1) await nextTurn()
@@ -79,7 +88,7 @@ export async function prepareToStop(app: HttpServer, { idleGraceMs, drainMs }: S
     closeIdle()
     // Connections become idle one by one, after their last response.
     const idleCheck = setInterval(closeIdle, IDLE_CHECK_MS)
-    await closed
+    await Promise.race([closed, delay(drainMs + HOOKS_MS_MAX, undefined, { ref: false })])
     clearInterval(idleCheck)
     clearTimeout(force)
   }

@@ -83,7 +83,7 @@ export function addErrorSchemas(app: FastifyInstance): void {
 /** Describes every route of an API as OpenAPI 3.1 (`GET {prefix}/openapi.json`). */
 export async function registerOpenApi(app: FastifyInstance, api: ApiDescription): Promise<void> {
   const { prefix, title, description, version, serverUrl, tags, securitySchemes, errorResponses } = api
-  const decorator = `describe ${prefix}` as 'swagger'
+  const decorator = decoratorOf(prefix)
   app.addHook('onRoute', (route) => addErrorResponses(route, prefix, errorResponses))
   await app.register(swagger, {
     decorator,
@@ -109,15 +109,24 @@ export async function registerOpenApi(app: FastifyInstance, api: ApiDescription)
   app.get(`${prefix}/openapi.json`, { config: { public: true }, schema: { hide: true } }, async () => app[decorator]())
 }
 
-/** Shows the description of /v1 as web pages (`/docs`). */
-export async function registerDocs(app: FastifyInstance, { title }: Pick<ApiDescription, 'title'>): Promise<void> {
-  await app.register(swaggerUi, {
-    routePrefix: '/docs',
-    theme: { title: `${title} API` },
-    staticCSP: true,
-    transformStaticCSP: () => DOCS_CSP,
-    indexPrefix: '',
+/** Shows the description of an API as web pages (`/docs`). */
+export async function registerDocs(app: FastifyInstance, api: Pick<ApiDescription, 'prefix' | 'title'>): Promise<void> {
+  await app.register(async (docs) => {
+    // The name under which the pages look for the description.
+    docs.decorate('swagger', app[decoratorOf(api.prefix)])
+    await docs.register(swaggerUi, {
+      routePrefix: '/docs',
+      theme: { title: `${api.title} API` },
+      staticCSP: true,
+      transformStaticCSP: () => DOCS_CSP,
+      indexPrefix: '',
+    })
   })
+}
+
+/** Several APIs are described, each under a name of its own. */
+function decoratorOf(prefix: string): 'swagger' {
+  return `describe ${prefix}` as 'swagger'
 }
 
 function addErrorResponses(route: RouteOptions, prefix: string, errors: ErrorResponses): void {

@@ -1,5 +1,4 @@
 import type { FastifyInstance } from 'fastify'
-import { collectDefaultMetrics, Histogram, Registry } from 'prom-client'
 
 /**
  * A dependency that must work before the server can answer requests. `check` throws if it does not.
@@ -8,13 +7,12 @@ type ReadinessCheck = { name: string; check: () => Promise<void> }
 
 const CHECK_TIMEOUT_MS = 3000
 
-/** Liveness, readiness and metrics. None of them needs a key (operating guide). */
-export function registerOperations(app: FastifyInstance, checks: ReadinessCheck[]): void {
-  registerMetrics(app)
+/** Liveness and readiness. Neither needs a key (operating guide). */
+export function registerHealth(app: FastifyInstance, checks: ReadinessCheck[]): void {
   app.get('/healthz', { schema: { hide: true } }, async () => ({ ok: true }))
   app.get('/readyz', { schema: { hide: true } }, async (_request, reply) => {
     const results = await Promise.all(checks.map(runCheck))
-    const ok = results.every((result) => result.ok)
+    const ok = results.every((result) => result.ok) && !app.stopping.isStopping
     if (!ok) reply.code(503).header('retry-after', 5)
     return { ok, checks: results }
   })
@@ -32,22 +30,13 @@ async function runCheck({ name, check }: ReadinessCheck): Promise<{ name: string
   )
 }
 
-function registerMetrics(app: FastifyInstance): void {
-  const registry = new Registry()
-  collectDefaultMetrics({ register: registry })
-  const duration = new Histogram({
-    name: 'shiplock_http_request_duration_seconds',
-    help: 'Time from the request to the end of its response, by route.',
-    labelNames: ['method', 'route', 'status'],
-    buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5],
-    registers: [registry],
-  })
-  app.addHook('onResponse', (request, reply, done) => {
-    const labels = { method: request.method, route: request.routeOptions.url ?? 'unknown', status: reply.statusCode }
-    duration.observe(labels, reply.elapsedTime / 1000)
-    done()
-  })
+/** The metrics of the program, for Prometheus. They need no key. */
+export function registerMetrics(
+  app: FastifyInstance,
+  read: () => Promise<{ contentType: string; text: string }>,
+): void {
   app.get('/metrics', { schema: { hide: true } }, async (_request, reply) => {
-    return reply.type(registry.contentType).send(await registry.metrics())
+    const { contentType, text } = await read()
+    return reply.type(contentType).send(text)
   })
 }

@@ -3,6 +3,7 @@ import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:ht
 import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { ApiError } from './errors.ts'
+import type { SecurityHeaders } from './security-headers.ts'
 
 /**
  * Refuses, with the error envelope, what Node would refuse without it, and two `Authorization`
@@ -51,7 +52,7 @@ const CLIENT_ERRORS: Record<string, [status: number, message: string]> = {
  * Answers bytes that are not an HTTP request. No reply object exists yet, so this writes the
  * envelope itself. Where a complete request came before those bytes, its answer is the last one.
  */
-export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
+export function answerClientError(error: NodeJS.ErrnoException, socket: Socket, headers: SecurityHeaders): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return
   const pending = pendingResponse(socket)
   if (pending) return void closeAfter(pending, socket)
@@ -64,6 +65,7 @@ export function answerClientError(error: NodeJS.ErrnoException, socket: Socket):
     'content-type: application/json; charset=utf-8',
     `x-request-id: ${randomUUID()}`,
     'connection: close',
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
   ]
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy())
 }

@@ -59,10 +59,6 @@ export class FileObjectStore implements ObjectStore {
     return openAddress(this.#signingKey, token, now)
   }
 
-  /**
-   * Stores the body if it is as expected. Otherwise throws 400 or 413 and keeps what was stored
-   * before.
-   */
   async write(key: string, expected: ExpectedObject, body: AsyncIterable<Uint8Array>): Promise<void> {
     await orUnavailable(writeObjectFile(this.#root, this.#path(key), expected, body))
   }

@@ -40,6 +40,11 @@ export interface ObjectStore {
    * `now`.
    */
   presignPut(key: string, expected: ExpectedObject, now: Date): Promise<PresignedPut>
+  /**
+   * Stores the body if it is as expected. Otherwise throws 400 or 413 and keeps what was stored
+   * before.
+   */
+  write(key: string, expected: ExpectedObject, body: AsyncIterable<Uint8Array>): Promise<void>
   /** Returns null if nothing is stored. Does not read the object. */
   stat(key: string): Promise<StoredObject | null>
   /** Streams the bytes. Throws `ObjectNotFoundError` if nothing is stored. */

@@ -25,6 +25,15 @@ export const removeAbandoned: ScheduledJob<Context> = {
   },
 }
 
+/** Removes all that are due now, and returns how many entries it took. */
+export async function removeAllAbandoned(context: Context): Promise<number> {
+  let removed = 0
+  for (let batch = OBJECTS_AT_ONCE_MAX; batch === OBJECTS_AT_ONCE_MAX; removed += batch) {
+    batch = await removeBatch(context)
+  }
+  return removed
+}
+
 /**
  * Removes an object before its entry, so that a crash between the two only repeats the removal.
  * Concurrent workers take different entries. An object that cannot be removed is retried later.

@@ -1,3 +1,5 @@
+import { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
 import {
   DeleteObjectCommand,
   GetObjectCommand,
@@ -17,9 +19,11 @@ import {
 } from './object-store.ts'
 import { createS3Client, type S3StoreOptions } from './s3-client.ts'
 import { ignoreAbsent, orUnavailable, s3Failure } from './s3-errors.ts'
+import { checkedBody } from './verified-body.ts'
 
 /** Contains a dot, so it cannot be an object's key. */
 const PROBE_KEY = '.shiplock-check'
+const BUFFERED_BYTES_MAX = 4 * 1024 * 1024
 /** A SHA-256 in base64. The checksum of a multipart upload ends in `-` and a number instead. */
 const WHOLE_SHA256 = /^[A-Za-z0-9+/]{43}=$/
 
@@ -36,6 +40,22 @@ export class S3ObjectStore implements ObjectStore {
 
   async presignPut(key: string, expected: ExpectedObject, now: Date): Promise<PresignedPut> {
     return signPut(this.#s3, this.#location(key), expected, now)
+  }
+
+  async write(key: string, expected: ExpectedObject, body: AsyncIterable<Uint8Array>): Promise<void> {
+    const { sizeBytes, sha256, contentType } = expected
+    const checked = checkedBody(body, expected)
+    const refused = new AbortController()
+    const put = new PutObjectCommand({
+      ...this.#location(key),
+      ContentLength: sizeBytes,
+      ContentType: contentType,
+      ChecksumSHA256: Buffer.from(sha256, 'hex').toString('base64'),
+      // Only a body in memory can be sent again after a failure.
+      Body: sizeBytes <= BUFFERED_BYTES_MAX ? await buffer(checked) : streamOf(checked, refused),
+    })
+    const sent = orUnavailable(this.#s3.send(put, { abortSignal: refused.signal }))
+    await sent.catch((failure) => Promise.reject(refused.signal.aborted ? refused.signal.reason : failure))
   }
 
   async stat(key: string): Promise<StoredObject | null> {
@@ -79,6 +99,11 @@ export class S3ObjectStore implements ObjectStore {
     assertObjectKey(key)
     return { Bucket: this.#bucket, Key: key }
   }
+}
+
+/** A body that fails ends its request: the SDK would wait for the rest of it. */
+function streamOf(body: AsyncIterable<Uint8Array>, refused: AbortController): Readable {
+  return Readable.from(body).on('error', (error) => refused.abort(error))
 }
 
 function sha256Of(checksum: string | undefined): string | null {

@@ -30,6 +30,18 @@ export async function* verifiedBody(body: AsyncIterable<Uint8Array>, expected: E
   yield checksum
 }
 
+/**
+ * Like `verifiedBody` without the checksum at its end. The last bytes are held back until all are
+ * verified, so that a wrong body is never complete.
+ */
+export async function* checkedBody(body: AsyncIterable<Uint8Array>, expected: ExpectedObject) {
+  let held: Uint8Array | undefined
+  for await (const chunk of verifiedBody(body, expected)) {
+    if (held) yield held
+    held = chunk
+  }
+}
+
 export function bodyTooLarge(expectedBytes: number): ApiError {
   return new ApiError(413, 'payload_too_large', `The body must have exactly ${expectedBytes} bytes.`, { expectedBytes })
 }

@@ -1,5 +1,6 @@
 import type { TSchema } from 'typebox'
 import type { Db } from '../db/sql.ts'
+import { causeFlags } from './job-work.ts'
 
 /** A kind of background job. `Context` is what the program passes to every job. */
 export type Job<Context, Payload = unknown> = {
@@ -64,7 +65,8 @@ export async function enqueue<Payload extends object>(
       run_at => now() + ${delayMs} * interval '1 millisecond',
       max_attempts => ${job.attemptsMax}::int,
       job_key => ${key}::text,
-      priority => ${job.priority ?? 0}::int
+      priority => ${job.priority ?? 0}::int,
+      flags => ${causeFlags()}::text[]
     )`
   if (key === null || delayMs > 0) await added
   else
@@ -107,7 +109,7 @@ export function enqueueRows<Payload extends object>(
   return db`graphile_worker.add_jobs(
     array_agg(
       (${name}::text, ${payload}, null, null, ${attemptsMax}::smallint, ${`${name} `}::text || ${once},
-        ${priority}::smallint, null)
+        ${priority}::smallint, ${causeFlags()}::text[])
         ::graphile_worker.job_spec
     )
   )`

@@ -3,6 +3,7 @@ import type { Sql } from '../db/sql.ts'
 import type { Log } from '../log.ts'
 import type { Job } from './job.ts'
 import { failLostJob, findLostJobs, type LostJob, removeDeadJobs, requeueLostJob } from './job-locks.store.ts'
+import { givenUp } from './job-work.ts'
 
 /**
  * A job may bring its worker down, for example by taking all memory. It is interrupted this often
@@ -36,6 +37,7 @@ async function settle<Context>(sql: Sql, lost: LostJob, { context, jobs, log }: 
     return requeueLostJob(sql, lost, pauseMs(times))
   }
   log.error({ job: lost.name, times }, 'The job is given up, because its workers died too often')
+  givenUp.inc({ task: lost.name })
   const job = jobs.find(({ name }) => name === lost.name)
   await job?.giveUp?.(context, lost.payload as never, { cause: 'interrupted', times })
   await failLostJob(sql, lost)

@@ -4,6 +4,8 @@ import type { Runner, WorkerEvents } from 'graphile-worker'
 import type { Sql } from '../db/sql.ts'
 import { holdWorkerLock, returnJobs, setJobAside } from './job-locks.store.ts'
 
+const RETURN_MS_MAX = 2000
+
 /** The jobs of this worker, and the lock that shows that the worker is running. */
 export class OwnJobs {
   readonly events: WorkerEvents = new EventEmitter()
@@ -46,7 +48,9 @@ export class OwnJobs {
     const ended = runner.stop().catch(() => {}) // It fails only if the runner has already stopped.
     this.#stopping.abort(new TryStopped('The worker is stopping'))
     await Promise.race([ended, delay(timeoutMs, undefined, { ref: false })])
-    await returnJobs(this.#locks, this.#workerId)
+    // Without a database, the jobs are lost with the lock, and another worker takes them.
+    const returned = returnJobs(this.#locks, this.#workerId).catch(() => {})
+    await Promise.race([returned, delay(RETURN_MS_MAX, undefined, { ref: false })])
   }
 }
 

@@ -60,3 +60,39 @@ export function hasLiveJob(db: Db, name: string, matches: ReturnType<Db>) {
       and ${matches}
   )`
 }
+
+/** The jobs of one name. `oldest_age_seconds` is how long the oldest ready one has been due. */
+type TaskState = {
+  task: string
+  ready: number
+  scheduled: number
+  running: number
+  failed: number
+  oldest_age_seconds: number
+}
+
+/** The state of every kind of job that is in the queue. */
+export async function taskStates(sql: Sql): Promise<TaskState[]> {
+  return sql<TaskState[]>`
+    select task,
+      count(*) filter (where state = 'ready')::int as ready,
+      count(*) filter (where state = 'scheduled')::int as scheduled,
+      count(*) filter (where state = 'running')::int as running,
+      count(*) filter (where state = 'failed')::int as failed,
+      greatest(0, coalesce(extract(epoch from now() - min(run_at) filter (where state = 'ready')), 0))::float
+        as oldest_age_seconds
+    from (
+      select known.identifier as task, job.run_at,
+        case
+          when job.locked_at is not null then 'running'
+          when job.attempts >= job.max_attempts then 'failed'
+          when job.run_at <= now() then 'ready'
+          else 'scheduled'
+        end as state
+      from graphile_worker._private_jobs job
+      join graphile_worker._private_tasks known on known.id = job.task_id
+    ) as job
+    group by task
+    order by task
+    limit 1000`
+}

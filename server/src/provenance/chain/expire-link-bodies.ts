@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import type { Tx } from '../../platform/db/sql.ts'
 import { canonicalJson } from '../../platform/json/canonical-json.ts'
 import type { Services } from '../../services.ts'
 import { findExpiredIndex, type LinkRow, saveTombstone } from './link.store.ts'
@@ -7,7 +8,15 @@ import { LINKS_AT_ONCE, verifyLinks } from './read-chain-state.ts'
 import { statedChange, type Tombstone } from './stated-change.ts'
 import { listChains } from './verify-chains.job.ts'
 
-type Retention = { org_id: string; since: Date; stopping?: AbortSignal }
+type Retention = {
+  org_id: string
+  since: Date
+  stopping?: AbortSignal
+  /** Called in the transaction of each batch with the number of removed bodies. */
+  note?(tx: Tx, removed: number): Promise<void>
+  /** Called after each batch. */
+  rest?(): Promise<void>
+}
 
 /**
  * Removes the bodies of records whose changes landed before `since`, and of amendments from before
@@ -22,7 +31,8 @@ export async function expireLinkBodies(services: Services, retention: Retention)
   return removed
 }
 
-async function expireChain(services: Services, chain: ChainKey, { since, stopping }: Retention): Promise<number> {
+async function expireChain(services: Services, chain: ChainKey, retention: Retention): Promise<number> {
+  const { since, stopping } = retention
   let removed = 0
   let index = await findExpiredIndex(services.sql, chain, 0, since)
   while (index !== null) {
@@ -30,7 +40,8 @@ async function expireChain(services: Services, chain: ChainKey, { since, stoppin
     const { state, links, next } = await verifyLinks(services, chain, index, index + LINKS_AT_ONCE)
     if (state.state === 'broken') return removed
     const expired = links.filter((link) => isExpired(link, since))
-    removed += await expireLinks(services, chain, expired)
+    removed += await expireLinks(services, chain, expired, retention)
+    await retention.rest?.()
     index = await findExpiredIndex(services.sql, chain, next, since)
   }
   return removed
@@ -42,7 +53,12 @@ function isExpired(link: LinkRow, since: Date): boolean {
   return link.body !== null && (landedAt === undefined ? link.at : new Date(landedAt)) < since
 }
 
-async function expireLinks(services: Services, chain: ChainKey, links: LinkRow[]): Promise<number> {
+async function expireLinks(
+  services: Services,
+  chain: ChainKey,
+  links: LinkRow[],
+  { note }: Retention,
+): Promise<number> {
   const expired_at = services.clock.now().toISOString()
   await services.sql.begin(async (tx) => {
     for (const link of links) {
@@ -50,6 +66,7 @@ async function expireLinks(services: Services, chain: ChainKey, links: LinkRow[]
       const mac = linkMac(services.integrityKey, chain, { ...link, tombstone })
       await saveTombstone(tx, chain, { index: link.index, tombstone, mac })
     }
+    await note?.(tx, links.length)
   })
   return links.length
 }

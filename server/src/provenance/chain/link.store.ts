@@ -155,8 +155,26 @@ export async function findExpiredIndex(db: Db, chain: ChainKey, from: number, si
       and link.repository_id = ${chain.repository_id}
       and link.index >= ${from}
       and link.body is not null
-      and case link.kind when 'record' then change.created_at else link.at end < ${since}`
+      and ${isExpired(db, since)}`
   return row.index
+}
+
+/** The number of bodies of an organization that are older than `since`. */
+export async function countExpiredBodies(db: Db, orgId: string, since: Date): Promise<number> {
+  const [row] = await db<[{ count: number }]>`
+    select count(*) as count
+    from chain_links link
+    left join changes change
+      on change.org_id = link.org_id
+      and change.id = link.change_id
+    where link.org_id = ${orgId}
+      and link.body is not null
+      and ${isExpired(db, since)}`
+  return row.count
+}
+
+function isExpired(db: Db, since: Date) {
+  return db`case link.kind when 'record' then change.created_at else link.at end < ${since}`
 }
 
 /** Replaces the body of a link by a tombstone. */

@@ -36,7 +36,7 @@ export async function changeRoutes(app: HttpServer, services: Services): Promise
       const repositories = await changedRepositories(services, actor.org_id, query)
       const { branch = null, deviation = null, commit = null } = query
       const selection = { repositories, branch, deviation, commit }
-      const rows = await listChanges(services.sql, actor.org_id, page, selection)
+      const rows = await services.reads.read((sql) => listChanges(sql, actor.org_id, page, selection))
       return sendPage(reply, { rows, page, query, context })
     },
   )

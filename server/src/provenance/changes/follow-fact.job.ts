@@ -1,4 +1,3 @@
-import { DAY_MS } from '../../platform/clock.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { enqueue, type Job } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
@@ -9,11 +8,9 @@ import { followFactJob, recordChangesJob } from '../landings/record-jobs.ts'
 import { findChange, noteAmendment, type StoredChange } from './change.store.ts'
 import type { Amendment } from './change-record.ts'
 import { describeResults } from './describe-change.ts'
-import { type LateFact, lateFacts } from './late-facts.ts'
+import { AMENDED_FOR_MS, type LateFact, lateFacts } from './late-facts.ts'
 import { readResults } from './record-landing.ts'
 
-/** Facts that arrive later are not added. */
-const AMENDED_FOR_MS = 90 * DAY_MS
 const AMENDMENTS_MAX = 500
 
 /**

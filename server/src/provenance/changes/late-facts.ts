@@ -1,4 +1,5 @@
 import { isFinal } from '../../ci/runs/run-status.ts'
+import { DAY_MS } from '../../platform/clock.ts'
 import { canonicalJson } from '../../platform/json/canonical-json.ts'
 import {
   type Amendment,
@@ -11,6 +12,9 @@ import {
   type RecordRun,
 } from './change-record.ts'
 import { deviationsOf } from './deviations.ts'
+
+/** How long after a landing facts are added to its record. */
+export const AMENDED_FOR_MS = 90 * DAY_MS
 
 /** A late fact that a record with its amendments does not state. */
 export type LateFact = Pick<Amendment, 'kind' | 'facts'>

@@ -28,7 +28,7 @@ export async function alertRoutes(app: HttpServer, services: Services): Promise<
       const context = listContext(services, request)
       const page = readPage(query, context)
       const { status, severity } = query
-      const rows = await listAlerts(services.sql, actor.org_id, page, { status, severity })
+      const rows = await services.reads.read((sql) => listAlerts(sql, actor.org_id, page, { status, severity }))
       return sendPage(reply, { rows, page, query, context })
     },
   )

@@ -34,8 +34,10 @@ export async function findingRoutes(app: HttpServer, services: Services): Promis
       const { query, actor } = request
       const context = listContext(services, request)
       const page = readPage(query, context)
-      const repositories = await selectRepositories(services.sql, actor.org_id, query)
-      const rows = await listFindings(services.sql, actor.org_id, page, { ...repositories, ...filtersOf(query) })
+      const rows = await services.reads.read(async (sql) => {
+        const repositories = await selectRepositories(sql, actor.org_id, query)
+        return listFindings(sql, actor.org_id, page, { ...repositories, ...filtersOf(query) })
+      })
       return sendPage(reply, { rows, page, query, context })
     },
   )

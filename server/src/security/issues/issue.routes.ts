@@ -36,12 +36,10 @@ export async function issueRoutes(app: HttpServer, services: Services): Promise<
       const { query, actor } = request
       const context = listContext(services, request)
       const page = pageSince(readPage(query, context), query.created_since)
-      const repositories = await selectRepositories(services.sql, actor.org_id, query)
-      const names = await selectNames(services.sql, query)
-      const rows = await listIssues(services.sql, actor.org_id, page, {
-        ...repositories,
-        ...names,
-        ...filtersOf(query),
+      const rows = await services.reads.read(async (sql) => {
+        const repositories = await selectRepositories(sql, actor.org_id, query)
+        const names = await selectNames(sql, query)
+        return listIssues(sql, actor.org_id, page, { ...repositories, ...names, ...filtersOf(query) })
       })
       return sendPage(reply, { rows, page, query, context })
     },

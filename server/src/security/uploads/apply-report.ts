@@ -6,7 +6,13 @@ import { publish } from '../../platform/queue/event.ts'
 import { enqueue } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
 import { isVex, readFormat } from '../formats/read-report.ts'
-import type { ReportFormat, ReportSource, ReportSummary, VexFormat } from '../formats/report/parsed-report.ts'
+import type {
+  ReportFormat,
+  ReportSource,
+  ReportSummary,
+  UploadFormat,
+  VexFormat,
+} from '../formats/report/parsed-report.ts'
 import { NO_OUTCOME, type ReportToReconcile, reconcileReport } from '../reconcile/reconcile-report.ts'
 import { followStatements } from '../vex/apply-statements.ts'
 import { importDocument } from '../vex/import-document.ts'
@@ -28,14 +34,14 @@ type Applied = { result: FinishedUpload; at: Date }
 
 /**
  * Reads a file and brings the stored findings in line with it, in one transaction: a file that
- * cannot be read changes nothing. Throws the errors of `readReport`.
+ * cannot be read changes nothing. Returns its format. Throws the errors of `readReport`.
  */
 export async function applyReport(
   services: Services,
   key: UploadKey,
   upload: UploadToRead,
   source: ReportSource,
-): Promise<void> {
+): Promise<UploadFormat> {
   const format = await readFormat(source, upload.requested_format)
   await beginStoppable(services.sql, source.stopping, async (tx) => {
     const reading = { ...key, upload, source }
@@ -49,6 +55,7 @@ export async function applyReport(
     const figures: ReportFigures = { format, findings, components, openBySeverity: outcome.openBySeverity }
     await noteFigures(tx, { org_id: key.org_id, id: upload.artifact_id }, figures, at)
   })
+  return format
 }
 
 async function applyFindings(

@@ -2,9 +2,11 @@ import { Readable } from 'node:stream'
 import { artifactKey } from '../../ci/artifacts/artifact-object.ts'
 import { ObjectNotFoundError } from '../../platform/objects/object-store.ts'
 import type { GiveUpCause } from '../../platform/queue/job.ts'
+import { inSpan } from '../../platform/telemetry/tracing.ts'
 import type { Services } from '../../services.ts'
 import { ReportError, type ReportSource } from '../formats/report/parsed-report.ts'
 import { applyReport } from './apply-report.ts'
+import { measureReading } from './measure-reading.ts'
 import type { ReadUploadPayload } from './upload-file.ts'
 import { reportKey } from './upload-file.ts'
 import {
@@ -30,10 +32,17 @@ export async function readReportFile(
   const upload = await startParsing(services.sql, { org_id, id: upload_id }, services.clock.now())
   if (!upload) return
   const source = openUntilStopped(services, objectKey(org_id, upload_id, upload), stopping)
+  const measured = measureReading(source)
   try {
-    await applyReport(services, { org_id, id: upload_id }, upload, source)
+    const format = await inSpan('read report', 'internal', {}, async (span) => {
+      const read = await applyReport(services, { org_id, id: upload_id }, upload, measured.source)
+      span?.set('shiplock.report_format', read)
+      return read
+    })
+    measured.end(format, 'finished')
   } catch (error) {
     const failure = stopping?.aborted ? null : failureOf(error)
+    measured.end(failure?.format ?? 'unknown', failure === null ? 'interrupted' : 'refused')
     if (failure === null) throw error
     await fail(services, { org_id, id: upload_id }, failure)
   }

@@ -1,7 +1,6 @@
-import { spawnSync } from 'node:child_process'
-import { access, mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { buildGoProgram, installGoProgram, testCache } from '../install-go-program.ts'
+import { buildGoProgram, installGoProgram } from '../install-go-program.ts'
+import { installPythonPackages } from '../install-python-packages.ts'
 
 /** Paths of the programs that verify statements, apart from the npm packages. */
 export type VerifierPaths = {
@@ -32,7 +31,7 @@ export async function installVerifiers(): Promise<VerifierPaths> {
       what: 'the log checker',
     }),
     verifyVsa: await buildGoProgram(new URL('verify-vsa', import.meta.url).pathname, 'the summary verifier'),
-    python: await installPython(),
+    python: join(await installPythonPackages('securesystemslib-1.6.0-in-toto-attestation-0.9.3', PACKAGES), 'python'),
     slsaVerifier: await installSlsaVerifier(),
   }
 }
@@ -52,28 +51,4 @@ async function installSlsaVerifier(): Promise<string | null> {
     console.error(`MISSING: slsa-verifier could not be installed, so its tests do not run. ${reason.join(' ')}`)
     return null
   }
-}
-
-async function installPython(): Promise<string> {
-  const directory = join(testCache(), 'python-securesystemslib-1.6.0-in-toto-attestation-0.9.3')
-  const installed = join(directory, 'installed')
-  if (
-    !(await access(installed).then(
-      () => true,
-      () => false,
-    ))
-  ) {
-    console.error(`Installing ${PACKAGES.join(' and ')} (once, a few seconds) …`)
-    await rm(directory, { recursive: true, force: true })
-    run('python3', ['-m', 'venv', directory])
-    run(join(directory, 'bin', 'pip'), ['install', '--quiet', ...PACKAGES])
-    await mkdir(installed)
-  }
-  return join(directory, 'bin', 'python')
-}
-
-function run(program: string, args: string[]): void {
-  const { status, stderr, error } = spawnSync(program, args, { encoding: 'utf8' })
-  if (error) throw new Error(`The tests with verifiers need Python 3 with venv (${error.message}).`)
-  if (status !== 0) throw new Error(`${stderr}${program} ${args.join(' ')} failed; its output is above.`)
 }

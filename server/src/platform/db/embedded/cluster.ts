@@ -1,7 +1,8 @@
 import { appendFile, chmod, chown, mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { isAlive } from '../../processes/is-alive.ts'
 import type { Account } from './child-process.ts'
-import { isAlive, run, WORKING_DIRECTORY } from './child-process.ts'
+import { run, WORKING_DIRECTORY } from './child-process.ts'
 import { type PostgresSettings, settingsFile } from './settings.ts'
 
 /** A cluster's directory, and what is needed to create and run it. */
@@ -12,6 +13,9 @@ export type ClusterOptions = {
   settings: PostgresSettings
   say: (line: string) => void
 }
+
+/** The cluster's directory in the data directory. */
+export const CLUSTER = 'postgres'
 
 /** The role and the database of the embedded server. */
 export const ROLE = 'shiplock'
@@ -89,7 +93,7 @@ function refuseUnlessExisting(error: NodeJS.ErrnoException): void {
   if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error
 }
 
-async function syncDirectory(path: string): Promise<void> {
+export async function syncDirectory(path: string): Promise<void> {
   const directory = await open(path)
   await directory.sync().finally(() => directory.close())
 }

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import postgres from 'postgres'
-import { isAlive } from './child-process.ts'
+import type Postgres from 'postgres'
+import { isAlive } from '../../processes/is-alive.ts'
+import { postgres } from '../driver/postgres.ts'
 import { PORT } from './socket-directory.ts'
 
 /** Advisory locks of the embedded server, in a number space of our own ("ship"). */
@@ -30,6 +31,10 @@ export type Membership = {
    * connection ends.
    */
   leave(): Promise<boolean>
+  /**
+   * Whether no other process is a member. If so, new ones wait until the connection ends.
+   */
+  isAlone(): Promise<boolean>
   end(): Promise<void>
 }
 
@@ -48,16 +53,25 @@ export async function join(connection: SocketConnection): Promise<Membership> {
     connection: { application_name: `shiplock ${process.pid}` },
   })
   try {
-    await sql`select pg_advisory_lock_shared(${LOCK_SPACE}::int, ${USERS_LOCK}::int)`
+    await share(sql)
   } catch (error) {
     await sql.end({ timeout: 0 })
     throw error
   }
-  return { lost, claim: () => claim(sql), leave: () => leave(sql), end: () => sql.end({ timeout: 1 }) }
+  let isLast = false
+  const leaveOnce = async () => {
+    isLast ||= await leave(sql)
+    return isLast
+  }
+  const isAlone = async () => {
+    if (!(await leaveOnce())) await share(sql)
+    return isLast
+  }
+  return { lost, claim: () => claim(sql), leave: leaveOnce, isAlone, end: () => sql.end({ timeout: 1 }) }
 }
 
 /** The claim of a killed process is released after a short delay, so this tries several times. */
-async function claim(sql: postgres.Sql): Promise<number | undefined> {
+async function claim(sql: Postgres.Sql): Promise<number | undefined> {
   for (let waitedMs = 0; ; waitedMs += CLAIM_POLL_MS) {
     const [taken] = await sql<[{ ok: boolean }]>`
       select pg_try_advisory_lock(${LOCK_SPACE}::int, ${CLAIM_LOCK}::int) as ok`
@@ -68,7 +82,7 @@ async function claim(sql: postgres.Sql): Promise<number | undefined> {
   }
 }
 
-async function claimHolder(sql: postgres.Sql): Promise<number> {
+async function claimHolder(sql: Postgres.Sql): Promise<number> {
   const [holder] = await sql<[{ application_name: string }?]>`
     select activity.application_name
     from pg_locks
@@ -80,7 +94,11 @@ async function claimHolder(sql: postgres.Sql): Promise<number> {
   return Number(holder?.application_name.split(' ')[1] ?? 0)
 }
 
-async function leave(sql: postgres.Sql): Promise<boolean> {
+async function share(sql: Postgres.Sql): Promise<void> {
+  await sql`select pg_advisory_lock_shared(${LOCK_SPACE}::int, ${USERS_LOCK}::int)`
+}
+
+async function leave(sql: Postgres.Sql): Promise<boolean> {
   await sql`select pg_advisory_unlock_shared(${LOCK_SPACE}::int, ${USERS_LOCK}::int)`
   const [last] = await sql<[{ ok: boolean }]>`
     select pg_try_advisory_lock(${LOCK_SPACE}::int, ${USERS_LOCK}::int) as ok`

@@ -8,6 +8,8 @@ type LastingMembership = {
    * unknown).
    */
   claim(): Promise<number | undefined>
+  /** Whether no other process uses the server. If so, others wait until this membership ends. */
+  isAlone(): Promise<boolean>
   /**
    * Ends the membership. Calls the given function to stop the server if no other process uses it.
    */
@@ -55,6 +57,7 @@ export async function stayMember(
       claimed = holder === undefined
       return holder
     },
+    isAlone: async () => (await current?.isAlone()) ?? false,
     async close(stopServer) {
       if (closing.signal.aborted) return
       closing.abort()

@@ -3,7 +3,7 @@ import type { Db, Tx } from '../../../platform/db/sql.ts'
 /** A regroup of an organization, with its counts so far. */
 export type RegroupRun = {
   id: string
-  status: 'running' | 'finished' | 'undoing' | 'undone'
+  status: 'running' | 'finished' | 'undoing' | 'undone' | 'expired'
   /** The last repository that was finished; if `bucket` is not null, this one up to that bucket. */
   repository_no: number
   bucket: string | null

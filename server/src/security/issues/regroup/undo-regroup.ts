@@ -15,7 +15,7 @@ import { dissolveEmptied, removeMadeIssues, returnFindings, returnIssues } from 
  * Undoes a regroup batch by batch, the last one first, each in its own transaction. It restores
  * issues and the findings' reasons. Later changes by reports and imports stay. An interrupted call
  * continues where it stopped. Throws 404 for an unknown run, and 409 if a later run has not been
- * undone.
+ * undone, or the run has expired.
  */
 export async function undoRegroup(
   services: Services,
@@ -36,6 +36,8 @@ export async function undoRegroup(
 async function startUndoing(tx: Tx, orgId: string, runId: string, at: Date): Promise<RegroupRun> {
   const run = await lockRun(tx, orgId, runId)
   if (run === null) throw new ApiError(404, 'not_found', `Regroup "${runId}" does not exist.`)
+  if (run.status === 'expired')
+    throw new ApiError(409, 'expired_regroup', `Regroup "${runId}" is too old: what it changed is no longer stored.`)
   const later = await findLaterRun(tx, orgId, runId)
   if (later !== null) throw new ApiError(409, 'later_regroup', `Undo the later regroup ${later} first.`)
   const undoing: RegroupRun = run.status === 'undone' ? run : { ...run, status: 'undoing' }

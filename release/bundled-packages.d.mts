@@ -1,0 +1,2 @@
+export const PACKAGES_FILE: string
+export function notePackages(directory: string, files: string[]): void

@@ -1,0 +1,50 @@
+import { artifactObjects } from '../ci/artifacts/artifact-objects.store.ts'
+import type { Db, Tx } from '../platform/db/sql.ts'
+import { uploadObjects } from '../security/uploads/upload-objects.store.ts'
+
+/** An object that a row names. One that is not required may not have been sent yet. */
+export type ListedObject = { position: number; key: string; size: number; sha256: string; is_required: boolean }
+
+const OBJECTS_AT_ONCE = 1000
+
+/**
+ * Keeps the list of the objects that the rows of a snapshot name, in a temporary table of the
+ * connection. So the objects can be read after the snapshot has ended, and it holds up no vacuum.
+ */
+export async function keepObjectList(tx: Tx): Promise<{ objects: number; bytes: number }> {
+  await tx`
+    create temporary table backup_objects as
+    select row_number() over ()::int as position, key, size, sha256, is_required
+    from (${artifactObjects(tx)} union all ${uploadObjects(tx)}) as listed`
+  await tx`create unique index on backup_objects (position)`
+  const [total] = await tx<[{ objects: number; bytes: number }]>`
+    select count(*)::int as objects, coalesce(sum(size), 0)::bigint as bytes
+    from backup_objects`
+  return total
+}
+
+/** Reads the kept list on the same connection. */
+export async function* readObjectList(db: Db): AsyncGenerator<ListedObject> {
+  for (let after = 0; ; ) {
+    const page = await db<ListedObject[]>`
+      select position, key, size, sha256, is_required
+      from backup_objects
+      where position > ${after}
+      order by position
+      limit ${OBJECTS_AT_ONCE}`
+    yield* page
+    after = page.at(-1)?.position ?? 0
+    if (page.length < OBJECTS_AT_ONCE) return
+  }
+}
+
+/** Whether a row names the object now. */
+export async function isNamed(db: Db, key: string): Promise<boolean> {
+  const [row] = await db<[{ named: boolean }]>`
+    select exists (
+      select
+      from (${artifactObjects(db)} union all ${uploadObjects(db)}) as listed
+      where key = ${key}
+    ) as named`
+  return row.named
+}

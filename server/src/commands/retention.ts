@@ -1,0 +1,82 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { removeAllAbandoned } from '../platform/objects/remove-abandoned.job.ts'
+import { countExpired } from '../retention/count-expired.ts'
+import { removeExpired } from '../retention/remove-expired.ts'
+import { findState, listRemoved } from '../retention/retention.store.ts'
+import type { Services } from '../services.ts'
+import { administer } from './administer.ts'
+import { type Context, defineCommand } from './command.ts'
+import { ProgressBar } from './progress-bar.ts'
+import { table } from './table.ts'
+
+/** One holds the lock of the run, one works. */
+const CONNECTIONS = 2
+const SLICE_MS = 60_000
+const BUSY_MS = 1000
+
+export const retentionRun = defineCommand({
+  name: 'retention run',
+  about:
+    'Deletes what is older than the retention of the plans. A worker does the same once a day. A run that was interrupted is continued.',
+  arguments: [],
+  options: {
+    'dry-run': { type: 'flag', value: '', about: 'only count what would be deleted' },
+  },
+  async run(context, _given, options) {
+    await (options['dry-run'] ? showExpired(context) : remove(context))
+  },
+})
+
+async function showExpired(context: Context): Promise<void> {
+  const expired = await administer(context, countExpired)
+  context.print({ json: { expired }, text: describe('EXPIRED', expired) })
+}
+
+async function remove(context: Context): Promise<void> {
+  const bar = new ProgressBar(context.say)
+  const done = await administer(
+    context,
+    async (services) => {
+      const total = sum(await countExpired(services))
+      let removed = 0
+      await removeAll(services, context.say, (count) => {
+        removed += count
+        bar.reach(removed, total, 'rows')
+      })
+      const objects = await removeAllAbandoned(services)
+      return { objects, ...(await readFigures(services)) }
+    },
+    CONNECTIONS,
+  )
+  bar.end()
+  context.print({ json: done, text: `${describe('REMOVED', done.removed)}\n${done.objects} files were removed.` })
+}
+
+/** Waits for another process that removes, and then makes sure that nothing is left. */
+async function removeAll(services: Services, say: (line: string) => void, onRemoved: (removed: number) => void) {
+  let hasWaited = false
+  for (;;) {
+    const result = await removeExpired(services, { sliceMs: SLICE_MS, onRemoved })
+    if (result === 'finished') return
+    if (result === 'unfinished') continue
+    if (!hasWaited) say('Another process is removing; waiting for it')
+    hasWaited = true
+    await delay(BUSY_MS)
+  }
+}
+
+async function readFigures({ sql }: Services) {
+  const state = await findState(sql)
+  const kinds = await listRemoved(sql)
+  const removed = Object.fromEntries(kinds.map(({ kind, removed_in_run }) => [kind, removed_in_run]))
+  return { started_at: state?.started_at ?? null, finished_at: state?.finished_at ?? null, removed }
+}
+
+function describe(heading: string, counts: Record<string, number>): string {
+  const rows = Object.entries(counts).map(([kind, count]) => [kind.replaceAll('_', ' '), String(count)])
+  return table(['KIND', heading], rows, 'Nothing has expired.')
+}
+
+function sum(counts: Record<string, number>): number {
+  return Object.values(counts).reduce((total, count) => total + count, 0)
+}

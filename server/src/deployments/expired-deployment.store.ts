@@ -1,0 +1,99 @@
+import { expiringRows, expiringWithParts } from '../platform/db/expiring-rows.ts'
+import type { Tx } from '../platform/db/sql.ts'
+
+const PARTS = ['deployment_answers', 'deployment_statuses', 'opened_gates', 'required_gates']
+
+/**
+ * Deployments with their gates, answers and statuses. One that still waits for an approval stays,
+ * however old it is.
+ */
+export const expiringDeployments = expiringWithParts(
+  {
+    kind: 'deployments',
+    table: 'deployments',
+    order: 'created_at',
+    isExpired: (db, { before }) => db`item.created_at < ${before} and item.status <> 'pending_approval'`,
+  },
+  deleteParts,
+)
+
+async function deleteParts(tx: Tx, orgId: string, ids: readonly string[]): Promise<void> {
+  await deleteReviews(tx, orgId, ids)
+  for (const table of PARTS)
+    await tx`
+      delete from ${tx(table)}
+      where org_id = ${orgId}
+        and deployment_id = any(${[...ids]})`
+}
+
+/** The reviews of a run belong to all deployments of the run to the environment. */
+async function deleteReviews(tx: Tx, orgId: string, ids: readonly string[]): Promise<void> {
+  await tx`
+    delete from deployment_reviews review
+    using deployments item
+    where item.org_id = ${orgId}
+      and item.id = any(${[...ids]})
+      and review.org_id = item.org_id
+      and review.provider = item.provider
+      and review.repository_id = item.repository_id
+      and review.run_id = item.host_run_id
+      and review.environment = item.environment
+      and not exists (
+        select from deployments other
+        where other.org_id = item.org_id
+          and other.pipeline_run_id = item.pipeline_run_id
+          and other.environment = item.environment
+          and other.id <> all(${[...ids]})
+      )`
+}
+
+/** Reviews that no deployment was stored for. The others go with the last of their deployments. */
+export const expiringReviews = expiringRows({
+  kind: 'deployment_reviews',
+  table: 'deployment_reviews',
+  key: ['provider', 'repository_id', 'run_id', 'environment', 'attempt', 'state', 'reviewer'],
+  order: 'at',
+  isExpired: (db, { before }) => db`
+    item.at < ${before}
+    and not exists (
+      select from deployments deployment
+      where deployment.org_id = item.org_id
+        and deployment.provider = item.provider
+        and deployment.repository_id = item.repository_id
+        and deployment.environment = item.environment
+        and deployment.host_run_id = item.run_id
+    )`,
+})
+
+/** Requests of code hosts for an approval. Those that a waiting deployment may need stay. */
+export const expiringGateRequests = expiringRows({
+  kind: 'deployment_gate_requests',
+  table: 'deployment_gate_requests',
+  key: ['provider', 'repository_id', 'environment', 'run_id', 'attempt', 'deployment_id'],
+  order: 'requested_at',
+  isExpired: (db, { before }) => db`
+    item.requested_at < ${before}
+    and not exists (
+      select from deployments deployment
+      where deployment.org_id = item.org_id
+        and deployment.provider = item.provider
+        and deployment.repository_id = item.repository_id
+        and deployment.environment = item.environment
+        and deployment.status = 'pending_approval'
+    )`,
+})
+
+/** What deployments show of runs that have none any more. */
+export const expiringDeploymentRuns = expiringRows({
+  kind: 'deployment_runs',
+  table: 'deployment_runs',
+  key: ['run_id', 'attempt'],
+  order: 'created_at',
+  isExpired: (db, { before }) => db`
+    item.created_at < ${before}
+    and not exists (
+      select from deployments deployment
+      where deployment.org_id = item.org_id
+        and deployment.pipeline_run_id = item.run_id
+    )`,
+})

@@ -1,0 +1,72 @@
+import { chmod, chown, mkdir, rename, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type Account, run } from './child-process.ts'
+import type { PostgresSettings } from './settings.ts'
+
+const SCRIPT_NAME = 'shiplock-archive.sh'
+/** The most that a lost machine loses, in seconds: PostgreSQL starts a new file of WAL so often. */
+const ARCHIVE_EVERY_SECONDS = 60
+
+/**
+ * Copies one file of WAL. It gets its name when it is complete and on disk, and a file with other
+ * contents is never overwritten (PostgreSQL manual, 25.3.1). PostgreSQL repeats what has failed.
+ */
+const SCRIPT = `#!/bin/sh
+# Written by Shiplock at every start. Arguments: the file, its name, the archive.
+set -eu
+target="$3/$2.gz"
+if [ -e "$target" ]; then
+  if gzip -dc "$target" | cmp -s - "$1"; then exit 0; fi
+  echo "shiplock: $target exists with other contents" >&2
+  exit 1
+fi
+partial="$3/.$2.$$.partial"
+trap 'rm -f "$partial"' EXIT
+gzip -1 -n -c "$1" > "$partial"
+sync "$partial" 2>/dev/null || sync
+mv "$partial" "$target"
+sync "$3" 2>/dev/null || sync
+`
+
+/** Settings under which the server archives its WAL in a directory. */
+export function archiveSettings(archive: string): PostgresSettings {
+  return {
+    archive_mode: 'on',
+    archive_command: `sh ./${SCRIPT_NAME} "%p" "%f" "${archive}"`,
+    archive_timeout: ARCHIVE_EVERY_SECONDS,
+  }
+}
+
+/** Settings under which a copied cluster reads the archive, up to a time or to its end. */
+export function recoverySettings(archive: string, until: Date | null): PostgresSettings {
+  return {
+    restore_command: `gzip -dc "${archive}/%f.gz" > "%p"`,
+    // Nobody connects before the end of the recovery, so a connection means that it has ended.
+    hot_standby: 'off',
+    archive_mode: 'off',
+    ...(until && { recovery_target_time: settingOf(until), recovery_target_action: 'promote' }),
+  }
+}
+
+/** Settings are read before names of time zones are known, `Z` included. */
+function settingOf(time: Date): string {
+  return time.toISOString().replace('T', ' ').replace('Z', '+00')
+}
+
+/**
+ * Makes the archive, and the program that writes to it. Throws if the account may not write there.
+ */
+export async function prepareArchive(archive: string, cluster: string, account: Account): Promise<void> {
+  const isNew = (await mkdir(archive, { recursive: true, mode: 0o700 })) !== undefined
+  if (isNew && account) await chown(archive, account.uid, account.gid)
+  await run('/bin/sh', ['-c', 'test -w "$0"', archive], { account, cwd: '/' }).catch(() => {
+    throw new Error(
+      `PostgreSQL cannot write to ${archive} (SHIPLOCK_WAL_ARCHIVE): it runs as user ${account?.uid ?? ''}`,
+    )
+  })
+  const partial = join(cluster, `${SCRIPT_NAME}.${process.pid}`)
+  await writeFile(partial, SCRIPT)
+  await chmod(partial, 0o755)
+  if (account) await chown(partial, account.uid, account.gid)
+  await rename(partial, join(cluster, SCRIPT_NAME))
+}

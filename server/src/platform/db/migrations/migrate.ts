@@ -1,0 +1,53 @@
+import type { Sql } from '../sql.ts'
+import { inMigration } from './migration-lock.ts'
+import { createRecords, readRecords, record } from './migration-records.ts'
+import { planMigrations, refuseNewer, type Step } from './plan-migrations.ts'
+import { MIGRATIONS, readMigrations } from './read-migrations.ts'
+import { type FollowBatches, runBatches } from './run-batches.ts'
+import { runStatements } from './run-statements.ts'
+
+type MigrateOptions = {
+  /** Another directory of migrations. */
+  directory?: URL
+  follow?: FollowBatches
+}
+
+/**
+ * Migrates the schema, and returns the names of the applied files. Several processes may call it at
+ * the same time. Throws `NewerDatabaseError` if a newer program has migrated the database.
+ */
+export async function migrate(sql: Sql, options: MigrateOptions = {}): Promise<string[]> {
+  const { directory = MIGRATIONS, follow = () => {} } = options
+  const known = await readMigrations(directory)
+  const recorded = await readRecords(sql)
+  refuseNewer(known, recorded)
+  const steps = planMigrations(known, recorded)
+  if (steps.length === 0) return []
+  await inMigration(sql, 'schema_migrations', createRecords)
+  const applied: string[] = []
+  for (const step of steps) if (await apply(sql, step, follow)) applied.push(step.migration.name)
+  return applied
+}
+
+/** Returns the names of the migrations that were not applied yet. */
+export async function pendingMigrations(sql: Sql): Promise<string[]> {
+  const steps = planMigrations(await readMigrations(MIGRATIONS), await readRecords(sql))
+  return steps.map(({ migration }) => migration.name)
+}
+
+/** Throws `NewerDatabaseError` if a newer program has migrated the database. */
+export async function refuseNewerDatabase(sql: Sql): Promise<void> {
+  refuseNewer(await readMigrations(MIGRATIONS), await readRecords(sql))
+}
+
+/** Returns false if another process has applied it in the meantime. */
+async function apply(sql: Sql, { migration, mend }: Step, follow: FollowBatches): Promise<boolean> {
+  if (mend === null && migration.kind.run === 'batches') return runBatches(sql, migration, follow)
+  if (mend === null && migration.kind.run === 'statements') return runStatements(sql, migration)
+  return inMigration(sql, migration.name, async (tx) => {
+    if ((await readRecords(tx)).get(migration.name) === migration.checksum) return false
+    await tx.unsafe(mend === null ? migration.text : mend.text).simple()
+    await record(tx, migration, mend)
+    return true
+  })
+}

@@ -1,0 +1,124 @@
+import type { Db } from './sql.ts'
+
+/** A table with its rows, as a backup describes it. */
+export type StoredTable = {
+  /** With the schema, quoted where SQL needs it. */
+  name: string
+  /** Without generated ones, quoted. */
+  columns: string[]
+  /** Whether the rows are in partitions of it. */
+  is_partitioned: boolean
+  /** The table's size on disk, as an estimate of what is read. */
+  bytes: number
+}
+
+/** A sequence and where it stands. */
+export type StoredSequence = { name: string; last_value: string; is_called: boolean }
+
+/** A partition that a table has, with its bounds in SQL. */
+export type StoredPartition = { name: string; parent: string; bounds: string }
+
+/** The queue's own migrations are applied by its program. */
+const QUEUE_MIGRATIONS = 'graphile_worker.migrations'
+
+/** The schemas whose rows belong to an installation. */
+function ours(db: Db): ReturnType<Db> {
+  return db`n.nspname in ('public', 'graphile_worker')
+    and c.oid is distinct from to_regclass(${QUEUE_MIGRATIONS})
+    and not exists (select from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e')`
+}
+
+/** All tables with rows of ours, in the order of their names. */
+export function listStoredTables(db: Db): Promise<StoredTable[]> {
+  return listTables(db, ours(db))
+}
+
+/** All tables of a database that are not PostgreSQL's own, in the order of their names. */
+export function listAllTables(db: Db): Promise<StoredTable[]> {
+  return listTables(db, db`n.nspname not in ('pg_catalog', 'information_schema', 'pg_toast')`)
+}
+
+async function listTables(db: Db, condition: ReturnType<Db>): Promise<StoredTable[]> {
+  return db<StoredTable[]>`
+    select
+      format('%I.%I', n.nspname, c.relname) as name,
+      array(
+        select quote_ident(a.attname)
+        from pg_attribute a
+        where a.attrelid = c.oid
+          and a.attnum > 0
+          and not a.attisdropped
+          and a.attgenerated = ''
+        order by a.attnum
+      ) as columns,
+      c.relkind = 'p' as is_partitioned,
+      case
+        when c.relkind = 'p' then (select sum(pg_table_size(t.relid))::bigint from pg_partition_tree(c.oid) t)
+        else pg_table_size(c.oid)
+      end as bytes
+    from pg_class c
+    join pg_namespace n on n.oid = c.relnamespace
+    where ${condition}
+      and c.relkind in ('r', 'p')
+      and not c.relispartition
+    order by 1`
+}
+
+/** All partitions, parents first. */
+export async function listPartitions(db: Db): Promise<StoredPartition[]> {
+  return db<StoredPartition[]>`
+    select
+      format('%I.%I', n.nspname, c.relname) as name,
+      i.inhparent::regclass::text as parent,
+      pg_get_expr(c.relpartbound, c.oid) as bounds
+    from pg_class c
+    join pg_namespace n on n.oid = c.relnamespace
+    join pg_inherits i on i.inhrelid = c.oid
+    where ${ours(db)}
+      and c.relkind in ('r', 'p')
+      and c.relispartition
+    order by c.relkind = 'r', 1`
+}
+
+/**
+ * Where all sequences stand. They are outside of snapshots: read after the rows, they are past
+ * every number in them.
+ */
+export async function listSequences(db: Db): Promise<StoredSequence[]> {
+  const names = await db<{ name: string }[]>`
+    select format('%I.%I', n.nspname, c.relname) as name
+    from pg_class c
+    join pg_namespace n on n.oid = c.relnamespace
+    where ${ours(db)}
+      and c.relkind = 'S'
+    order by 1`
+  const sequences: StoredSequence[] = []
+  for (const { name } of names) {
+    const [row] = await db<[Omit<StoredSequence, 'name'>]>`
+      select last_value::text, is_called
+      from ${db.unsafe(name)}`
+    sequences.push({ name, ...row })
+  }
+  return sequences
+}
+
+/** Does nothing if there is no such sequence. */
+export async function setSequence(db: Db, { name, last_value, is_called }: StoredSequence): Promise<void> {
+  await db`select setval(to_regclass(${name}), ${last_value}::bigint, ${is_called})`
+}
+
+/** Creates a partition, unless a migration has or its table is missing. */
+export async function createPartition(db: Db, { name, parent, bounds }: StoredPartition): Promise<void> {
+  const [table] = await db<[{ present: boolean }]>`select to_regclass(${parent}) is not null as present`
+  if (table.present) await db.unsafe(`create table if not exists ${name} partition of ${parent} ${bounds}`)
+}
+
+/** The newest migration of the queue's own tables; 0 before they exist. */
+export async function queueVersion(db: Db): Promise<number> {
+  const [table] = await db<[{ present: boolean }]>`select to_regclass(${QUEUE_MIGRATIONS}) is not null as present`
+  if (!table.present) return 0
+  const [{ version }] = await db<[{ version: number }]>`
+    select coalesce(max(id), 0)::int as version
+    from graphile_worker.migrations`
+  return version
+}

@@ -1,0 +1,59 @@
+import { currentWork, type Span, within } from '../work.ts'
+
+export type Attributes = Record<string, string | number>
+
+export type SpanKind = 'server' | 'client' | 'consumer' | 'internal'
+
+type NewSpan = {
+  name: string
+  kind: SpanKind
+  attributes?: Attributes
+  /** The `traceparent` of the span that caused this one; null starts a trace. */
+  parent: string | null
+  /** Milliseconds since 1970; the default is now. */
+  startedAt?: number
+}
+
+export type Tracer = {
+  start(span: NewSpan): Span
+  /** Sends the spans that are left, for a limited time. */
+  close(): Promise<void>
+}
+
+/** Tracing is off until a tracer is opened, and then costs one comparison a span. */
+let tracer: Tracer | null = null
+
+export function traceWith(opened: Tracer | null): void {
+  tracer = opened
+}
+
+/** Null while tracing is off. */
+export function startSpan(span: NewSpan): Span | null {
+  return tracer?.start(span) ?? null
+}
+
+/** Runs a part of the current request or job in a span of its own. It fails if `run` throws. */
+export async function inSpan<Result>(
+  name: string,
+  kind: SpanKind,
+  attributes: Attributes,
+  run: (span: Span | null) => Promise<Result>,
+): Promise<Result> {
+  const work = currentWork()
+  const parent = work?.span
+  const span = parent ? startSpan({ name, kind, attributes, parent: parent.traceparent }) : null
+  if (!work || !span) return run(null)
+  return within({ ...work, span }, () => endWith(span, run(span)))
+}
+
+/** Ends a span with the result of what it covers. */
+export async function endWith<Result>(span: Span | null, running: Promise<Result>): Promise<Result> {
+  try {
+    const result = await running
+    span?.end()
+    return result
+  } catch (error) {
+    span?.end(error)
+    throw error
+  }
+}

@@ -1,0 +1,78 @@
+import { mkdir, open, readdir, readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { ignoreMissing, syncDirectory } from './files.ts'
+import { isAlive } from './processes/is-alive.ts'
+
+/** Contains the id of the process that restores. It is removed when everything is on disk. */
+const MARKER = '.restore-unfinished'
+/** What file systems have of their own. */
+const NOT_OURS = ['lost+found']
+
+/** Throws if a restore into the data directory was interrupted: what is there is incomplete. */
+export async function refuseUnfinishedRestore(dataDir: string): Promise<void> {
+  const pid = await readMarker(dataDir)
+  if (pid === null) return
+  const state = isOther(pid) ? `is running (pid ${pid})` : 'was interrupted; run restore again'
+  throw new Error(`A restore into ${dataDir} ${state}`)
+}
+
+/**
+ * Marks an empty data directory as one that is being restored into. What an interrupted restore
+ * left there is removed first, after `stop` has stopped its database. Throws if there is anything
+ * else.
+ */
+export async function beginRestore(dataDir: string, stop: () => Promise<void>): Promise<void> {
+  await mkdir(dataDir, { recursive: true, mode: 0o700 })
+  if ((await readMarker(dataDir)) === null) await requireEmpty(dataDir)
+  else {
+    await refuseRunning(dataDir)
+    await stop()
+    await removeContents(dataDir)
+    await rm(join(dataDir, MARKER))
+  }
+  await using marker = await open(join(dataDir, MARKER), 'wx', 0o600)
+  await marker.writeFile(`${process.pid}\n`)
+  await marker.sync()
+  await syncDirectory(dataDir)
+}
+
+/** Declares what was restored complete. It must be on disk. */
+export async function completeRestore(dataDir: string): Promise<void> {
+  await syncDirectory(dataDir)
+  await rm(join(dataDir, MARKER))
+  await syncDirectory(dataDir)
+}
+
+/** Leaves an empty directory, after a restore that has failed. */
+export async function abandonRestore(dataDir: string): Promise<void> {
+  await removeContents(dataDir)
+  await rm(join(dataDir, MARKER), { force: true })
+}
+
+async function requireEmpty(dataDir: string): Promise<void> {
+  const found = (await readdir(dataDir)).filter((name) => !NOT_OURS.includes(name))
+  if (found.length > 0)
+    throw new Error(`${dataDir} is not empty (it has ${found.slice(0, 3).join(', ')}); restore into an empty directory`)
+}
+
+async function refuseRunning(dataDir: string): Promise<void> {
+  const pid = await readMarker(dataDir)
+  if (pid !== null && isOther(pid)) await refuseUnfinishedRestore(dataDir)
+}
+
+async function removeContents(dataDir: string): Promise<void> {
+  const names = await readdir(dataDir)
+  const ours = names.filter((name) => name !== MARKER && !NOT_OURS.includes(name))
+  for (const name of ours) await rm(join(dataDir, name), { recursive: true, force: true })
+}
+
+/** The process id in the marker, 0 if it is unreadable; null without a marker. */
+async function readMarker(dataDir: string): Promise<number | null> {
+  const text = await ignoreMissing(readFile(join(dataDir, MARKER), 'utf8'))
+  return text === null ? null : Number.parseInt(text, 10) || 0
+}
+
+/** In a container, an interrupted restore may have had our own id. */
+function isOther(pid: number): boolean {
+  return pid !== process.pid && isAlive(pid)
+}

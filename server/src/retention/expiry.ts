@@ -1,0 +1,95 @@
+import { expiringLinks } from '../access/links/expired-link.store.ts'
+import { expiringAuditEntries } from '../audit/expired-audit.store.ts'
+import { expiringRuns } from '../ci/pipeline-runs/expiring-runs.ts'
+import { expiringCalls } from '../codehosts/calls/expired-call.store.ts'
+import { expiringDeliveries } from '../codehosts/deliveries/expired-delivery.store.ts'
+import {
+  expiringDeploymentRuns,
+  expiringDeployments,
+  expiringGateRequests,
+  expiringReviews,
+} from '../deployments/expired-deployment.store.ts'
+import type { Plan } from '../organizations/plan.ts'
+import { retainedSince } from '../organizations/plan.ts'
+import { DAY_MS, utcDayStart } from '../platform/clock.ts'
+import type { Expiring, ExpiringShared, Expiry } from '../platform/db/expiring-rows.ts'
+import { AMENDED_FOR_MS } from '../provenance/changes/late-facts.ts'
+import { expiringFacts } from '../provenance/landings/expired-fact.store.ts'
+import { expiringStatements } from '../provenance/statements/expired-statement.store.ts'
+import { expiringAlerts } from '../security/alerts/expired-alert.store.ts'
+import { expiringBranches } from '../security/findings/expired-branch.store.ts'
+import { expiringFindings } from '../security/findings/expired-finding.store.ts'
+import { expiringIssues } from '../security/issues/expired-issue.store.ts'
+import { expiringRegroups } from '../security/issues/regroup/expired-regroup.store.ts'
+import { expiringTriages } from '../security/triage/expired-triage.store.ts'
+import { expiringUploads } from '../security/uploads/expired-upload.store.ts'
+import { expiringDays } from '../trends/expired-days.store.ts'
+
+/** What retention removes, in this order: what refers to something is removed before it. */
+const EXPIRING: readonly Expiring[] = [
+  expiringDeployments,
+  expiringDeploymentRuns,
+  expiringGateRequests,
+  expiringReviews,
+  expiringRuns,
+  ...expiringBranches,
+  ...expiringUploads,
+  expiringAlerts,
+  expiringFindings,
+  expiringTriages,
+  ...expiringRegroups,
+  expiringIssues,
+  expiringCalls,
+  expiringStatements,
+  ...expiringDays,
+]
+
+/** What belongs to no organization. */
+export const EXPIRING_SHARED: readonly ExpiringShared[] = [...expiringDeliveries, expiringLinks]
+
+/** The kind of the bodies of change records, which leave a tombstone. */
+export const CHANGE_RECORDS = 'change_records'
+
+/**
+ * What of an organization has expired. The time is the start of a UTC day, so that the first day
+ * within the retention is complete and its figures do not change.
+ */
+export function expiryOf(org_id: string, plan: Plan, now: Date): Expiry {
+  return { org_id, before: utcDayStart(retainedSince(plan, now)), at: now }
+}
+
+/** A kind of rows with the time by which it has expired. */
+export type Due = { expiring: Expiring; expiry: Expiry }
+
+/**
+ * Everything that retention removes of an organization, except for the bodies of change records.
+ */
+export function listDue(expiry: Expiry, auditRetentionDays: number): Due[] {
+  const facts = factExpiryOf(expiry)
+  const audit = auditExpiryOf(expiry, auditRetentionDays)
+  return [
+    ...EXPIRING.map((expiring) => ({ expiring, expiry })),
+    ...expiringFacts.map((expiring) => ({ expiring, expiry: facts })),
+    ...(audit === null ? [] : [{ expiring: expiringAuditEntries, expiry: audit }]),
+  ]
+}
+
+/** Change records are amended by what is stored of code hosts, which must not be gone before. */
+function factExpiryOf(expiry: Expiry): Expiry {
+  return notAfter(expiry, new Date(expiry.at.getTime() - AMENDED_FOR_MS))
+}
+
+/**
+ * Which audit entries have expired; null if they are kept without end. They are never removed
+ * before what they are about.
+ */
+export function auditExpiryOf(expiry: Expiry, auditRetentionDays: number): Expiry | null {
+  if (auditRetentionDays === 0) return null
+  return notAfter(expiry, new Date(expiry.at.getTime() - auditRetentionDays * DAY_MS))
+}
+
+/** The same expiry, or an earlier one. */
+function notAfter(expiry: Expiry, time: Date): Expiry {
+  const since = utcDayStart(time)
+  return { ...expiry, before: since < expiry.before ? since : expiry.before }
+}

@@ -1,0 +1,24 @@
+import { expiringWithParts } from '../../platform/db/expiring-rows.ts'
+
+/** Alerts that are closed at the code host, and have not changed since the retention. */
+export const expiringAlerts = expiringWithParts(
+  {
+    kind: 'alerts',
+    table: 'security_alerts',
+    order: 'created_at',
+    isExpired: (db, { before }) => db`
+      item.created_at < ${before}
+      and item.status <> 'open'
+      and item.host_status <> 'open'
+      and item.host_updated_at < ${before}
+      and (item.fixed_at is null or item.fixed_at < ${before})
+      and (item.own_at is null or (item.own_at < ${before} and item.own_delivery is distinct from 'pending'))`,
+  },
+  async (tx, orgId, ids) => {
+    for (const table of ['triage_alerts', 'alert_findings'])
+      await tx`
+        delete from ${tx(table)}
+        where org_id = ${orgId}
+          and alert_id = any(${[...ids]})`
+  },
+)

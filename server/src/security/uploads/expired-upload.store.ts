@@ -1,0 +1,50 @@
+import { expiringWithParts } from '../../platform/db/expiring-rows.ts'
+import type { Tx } from '../../platform/db/sql.ts'
+import { abandonObjects } from '../../platform/objects/abandoned-objects.store.ts'
+import { reportKey } from './upload-file.ts'
+
+/**
+ * Uploads that have ended, with their files. The last report of a branch that is tracked stays with
+ * its file, because policies read its trust, and the same file can be submitted again. So does that
+ * of any other branch whose findings were confirmed since, and the last VEX document of a series.
+ */
+export const expiringUploads = (['finished', 'failed'] as const).map(expiringOfStatus)
+
+/** One status at a time: the index by status then states the order (ADR 11). */
+function expiringOfStatus(status: 'finished' | 'failed') {
+  return expiringWithParts(
+    {
+      kind: 'uploads',
+      table: 'security_uploads',
+      order: 'created_at',
+      isExpired: (db, { before }) => db`
+      item.status = ${status}
+      and item.created_at < ${before}
+      and item.updated_at < ${before}
+      and not exists (
+        select from finding_streams stream
+        where stream.org_id = item.org_id
+          and stream.upload_id = item.id
+          and (stream.tracked or stream.seen_at >= ${before})
+      )
+      and not exists (
+        select from vex_documents document
+        where document.org_id = item.org_id
+          and document.upload_id = item.id
+      )`,
+    },
+    abandonFiles,
+  )
+}
+
+/** An upload from a CI report has no file of its own: its file is that of the artifact. */
+async function abandonFiles(tx: Tx, orgId: string, ids: readonly string[]): Promise<void> {
+  const files = await tx<{ id: string; put_until: Date }[]>`
+    select id, put_until
+    from security_uploads
+    where org_id = ${orgId}
+      and id = any(${[...ids]})
+      and artifact_id is null`
+  const objects = files.map(({ id, put_until }) => ({ object_key: reportKey(orgId, id), remove_after: put_until }))
+  await abandonObjects(tx, objects)
+}

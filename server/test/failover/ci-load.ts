@@ -19,10 +19,22 @@ const COMMIT = 'c'.repeat(40)
 const FILE_BYTES = 200_000
 const PIECE_BYTES = 20_000
 const PIECE_EVERY_MS = 20
+const REPORT_EVERY_MS = 1000
 const REASON = 'The release was announced for today.'
 
 /** All of them; the name is for what a test says. */
-export const JOURNEYS: Record<string, Journey> = { run: sendRun, upload: sendUpload, report, ingest: sendJob, gate }
+export const JOURNEYS: Record<string, Journey> = {
+  run: sendRun,
+  upload: sendUpload,
+  report: paced(report),
+  ingest: paced(sendJob),
+  gate,
+}
+
+/** A caller may send 300 requests of reports a minute, and a journey has three. */
+function paced(journey: Journey): Journey {
+  return async (clients) => void (await Promise.all([journey(clients), delay(REPORT_EVERY_MS)]))
+}
 
 async function sendRun({ client }: Clients): Promise<void> {
   const run = await createRun(client)

@@ -27,10 +27,16 @@ export type InsertedRun = { id: string; linked_repository: LinkedRepository | nu
 /**
  * Inserts runs, each with its first attempt, and returns the inserted ones. A run is left out when
  * it exists already or when another process has used its day number; `lockRun` finds out which.
- * Rows are inserted in a fixed order, so that two calls cannot deadlock.
+ * Rows are inserted in a fixed order, so that two calls cannot deadlock. `orgId` is the
+ * organization of all runs, or null for several.
  */
-export async function insertRuns(db: Db, runs: readonly NewRun[]): Promise<InsertedRun[]> {
+export async function insertRuns(
+  db: Db,
+  runs: readonly NewRun[],
+  orgId: string | null,
+): Promise<readonly InsertedRun[]> {
   return db<InsertedRun[]>`
+    with inserted as (
     insert into ci_runs as run (
       org_id, id, provider, ci_system, ci_system_name, external_run_id, repository, commit_sha, ref, pipeline_name,
       event, trust, credential_type, credential_id, credential_name, day, day_number, newest_attempt, status, url,
@@ -49,7 +55,10 @@ export async function insertRuns(db: Db, runs: readonly NewRun[]): Promise<Inser
     )
     order by org_id, ci_system, external_run_id
     on conflict do nothing
-    returning run.id, ${linkedRepository(db)} as linked_repository`
+    returning run.org_id, run.id, run.repository, run.claimed_provider, run.claimed_repository_id
+    )
+    select run.id, ${linkedRepository(db, orgId)} as linked_repository
+    from inserted run`
 }
 
 function toRecord({ credential, attempt, claimed, ...run }: NewRun) {

@@ -61,7 +61,7 @@ async function insertRun(
 
 async function insertCounted(tx: Tx, { org_id, plan }: Actor, run: NewRun, max: number): Promise<InsertedRun | null> {
   const now = run.created_at
-  const [inserted] = await insertRuns(tx, [run])
+  const [inserted] = await insertRuns(tx, [run], org_id)
   if (!inserted) return null
   if (await useMonthly(tx, org_id, { metric: 'ci_runs', amount: 1, month: utcMonthStart(now), max })) return inserted
   const message = `The organization has reached the limit of its plan ${plan.name}: ${max} new runs per month.`

@@ -88,7 +88,7 @@ export function isFirstReadRunning(db: Db, alias: string) {
     select
     from codehost_connections connection
     where connection.org_id = ${db(alias)}.org_id
-      and connection.id = ${connectionIdOf(db, alias)}
+      and connection.id = ${connectionIdOf(db, alias, null)}
       and connection.status = 'active'
       and connection.sync_state = 'running'
       and not exists (

@@ -1,4 +1,5 @@
 import type { TrustClass } from '../../ci/runs/trust.ts'
+import { acrossOrganizations, byOrganization, onServerOf } from '../../platform/db/spread.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import { hasLiveJob } from '../../platform/queue/queue.store.ts'
 import type { UploadFormat } from '../formats/report/parsed-report.ts'
@@ -134,43 +135,74 @@ export const OUR_FAILURE = 'The report could not be read because of an internal 
 
 /** Fails pending uploads that were not completed in time. Returns their ids. */
 export async function failExpiredUploads(db: Db, now: Date): Promise<UploadKey[]> {
-  return db<UploadKey[]>`
+  const find = () => db<{ org_id: string }[]>`
+    select distinct org_id
+    from security_uploads
+    where status = 'pending'
+      and put_until <= ${now}`
+  return acrossOrganizations(
+    find,
+    (orgId) => db<UploadKey[]>`
     update security_uploads upload
     set status = 'failed', error = ${UPLOAD_EXPIRED}, updated_at = upload.put_until
     from (
       select org_id, id
-      from security_uploads
+      from security_uploads pending
       where status = 'pending'
-        and put_until <= ${now}
+        and put_until <= ${now} ${onServerOf(db, 'pending', orgId)}
       order by put_until
       limit ${SETTLED_AT_ONCE_MAX}
       for update skip locked
     ) expired
-    where (upload.org_id, upload.id) = (expired.org_id, expired.id)
-    returning upload.org_id, upload.id`
+    where (upload.org_id, upload.id) = (expired.org_id, expired.id) ${onServerOf(db, 'upload', orgId)}
+    returning upload.org_id, upload.id`,
+  )
 }
 
 /**
  * Fails queued and parsing uploads that no job will read: theirs has used up its tries or is not
- * there. Status and job are always stored together, so one statement sees both or neither. Returns
- * their ids.
+ * there. Returns their ids.
  */
 export async function failUnreadUploads(db: Db, now: Date): Promise<UploadKey[]> {
-  const isOwnJob: ReturnType<Db> = db`job.payload ->> 'upload_id' = upload.id`
-  return db<UploadKey[]>`
+  return byOrganization(
+    await listUnread(db),
+    (unread, orgId) => db<UploadKey[]>`
     update security_uploads upload
     set status = 'failed', error = ${OUR_FAILURE}, findings = 0, components = 0, updated_at = ${now}
     from (
       select org_id, id
-      from security_uploads upload
-      where status in ('queued', 'parsing')
-        and not ${hasLiveJob(db, readUploadJob.name, isOwnJob)}
-      order by created_at
-      limit ${SETTLED_AT_ONCE_MAX}
+      from security_uploads unread
+      where (org_id, id) in (
+          select *
+          from unnest(${unread.map(({ org_id }) => org_id)}::uuid[], ${unread.map(({ id }) => id)}::text[])
+        )
+        and status in ('queued', 'parsing') ${onServerOf(db, 'unread', orgId)}
       for update skip locked
     ) unread
-    where (upload.org_id, upload.id) = (unread.org_id, unread.id)
-    returning upload.org_id, upload.id`
+    where (upload.org_id, upload.id) = (unread.org_id, unread.id) ${onServerOf(db, 'upload', orgId)}
+    returning upload.org_id, upload.id`,
+  )
+}
+
+const WAITING_READ_MAX = 10_000
+
+/**
+ * Queued and parsing uploads without a job. Status and job are stored together, and the jobs are
+ * read after the uploads: an upload that is queued meanwhile is never found without its job.
+ */
+async function listUnread(db: Db): Promise<UploadKey[]> {
+  const waiting = await db<UploadKey[]>`
+    select org_id, id
+    from security_uploads
+    where status in ('queued', 'parsing')
+    order by created_at
+    limit ${WAITING_READ_MAX}`
+  const isOwnJob: ReturnType<Db> = db`job.payload ->> 'upload_id' = upload.id`
+  return db<UploadKey[]>`
+    select org_id, id
+    from json_to_recordset(${db.json([...waiting])}::json) as upload (org_id uuid, id text)
+    where not ${hasLiveJob(db, readUploadJob.name, isOwnJob)}
+    limit ${SETTLED_AT_ONCE_MAX}`
 }
 
 /** The ids of the uploads that have files of their own, after one, in their order. */

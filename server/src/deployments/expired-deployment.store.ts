@@ -1,7 +1,10 @@
-import { expiringRows, expiringWithParts } from '../platform/db/expiring-rows.ts'
+import { deleteBy, expiringRows, expiringWithParts } from '../platform/db/expiring-rows.ts'
 import type { Tx } from '../platform/db/sql.ts'
 
-const PARTS = ['deployment_answers', 'deployment_statuses', 'opened_gates', 'required_gates']
+const PARTS = {
+  tables: ['deployment_answers', 'deployment_statuses', 'opened_gates', 'required_gates'],
+  column: 'deployment_id',
+}
 
 /**
  * Deployments with their gates, answers and statuses. One that still waits for an approval stays,
@@ -19,11 +22,7 @@ export const expiringDeployments = expiringWithParts(
 
 async function deleteParts(tx: Tx, orgId: string, ids: readonly string[]): Promise<void> {
   await deleteReviews(tx, orgId, ids)
-  for (const table of PARTS)
-    await tx`
-      delete from ${tx(table)}
-      where org_id = ${orgId}
-        and deployment_id = any(${[...ids]})`
+  await deleteBy(tx, PARTS, orgId, ids)
 }
 
 /** The reviews of a run belong to all deployments of the run to the environment. */

@@ -69,7 +69,7 @@ export function expiringWithParts(rows: ExpiringWithId, removeParts: RemoveParts
       const { removal, ids } = await lockExpired(tx, rows, batch)
       if (ids.length > 0) {
         await removeParts(tx, batch.org_id, ids)
-        await deleteByIds(tx, rows, batch.org_id, ids)
+        await deleteBy(tx, { tables: [rows.table], column: 'id' }, batch.org_id, ids)
       }
       return removal
     },
@@ -142,11 +142,18 @@ export async function lockExpired(tx: Tx, table: ExpiringWithId, batch: ExpiredB
   return { ids: rows.map(({ id }) => id), removal: removalOf(rows) }
 }
 
-export async function deleteByIds(tx: Tx, { table }: ExpiringWithId, orgId: string, ids: readonly string[]) {
-  await tx`
-    delete from ${tx(table)}
-    where org_id = ${orgId}
-      and id = any(${[...ids]})`
+/** Deletes the rows of an organization, table by table, whose `column` is one of the ids. */
+export async function deleteBy(
+  tx: Tx,
+  { tables, column }: { tables: readonly string[]; column: string },
+  orgId: string,
+  ids: readonly string[],
+): Promise<void> {
+  for (const table of tables)
+    await tx`
+      delete from ${tx(table)}
+      where org_id = ${orgId}
+        and ${tx(column)} = any(${[...ids]})`
 }
 
 function removalOf(rows: readonly { position: Position }[]): Removal {

@@ -1,4 +1,4 @@
-import { expiringWithParts } from '../../platform/db/expiring-rows.ts'
+import { deleteBy, expiringWithParts } from '../../platform/db/expiring-rows.ts'
 
 /** Alerts that are closed at the code host, and have not changed since the retention. */
 export const expiringAlerts = expiringWithParts(
@@ -14,11 +14,5 @@ export const expiringAlerts = expiringWithParts(
       and (item.fixed_at is null or item.fixed_at < ${before})
       and (item.own_at is null or (item.own_at < ${before} and item.own_delivery is distinct from 'pending'))`,
   },
-  async (tx, orgId, ids) => {
-    for (const table of ['triage_alerts', 'alert_findings'])
-      await tx`
-        delete from ${tx(table)}
-        where org_id = ${orgId}
-          and alert_id = any(${[...ids]})`
-  },
+  (tx, orgId, ids) => deleteBy(tx, { tables: ['triage_alerts', 'alert_findings'], column: 'alert_id' }, orgId, ids),
 )

@@ -1,6 +1,6 @@
 import {
   countExpired,
-  deleteByIds,
+  deleteBy,
   type Expiring,
   type ExpiringWithId,
   lockExpired,
@@ -30,7 +30,7 @@ const EXPIRED: ExpiringWithId = {
 }
 
 /** The parts of findings: what triages and edits of issues say about them. */
-const PARTS = ['triage_findings', 'issue_pins']
+const PARTS = { tables: ['triage_findings', 'issue_pins'], column: 'finding_id' }
 
 export const expiringFindings = expiringFindingsOf(EXPIRED)
 
@@ -44,8 +44,8 @@ export function expiringFindingsOf(expired: ExpiringWithId): Expiring {
       const { ids, removal } = await lockExpired(tx, expired, { ...batch, condition })
       if (ids.length === 0) return removal
       const issueIds = await listIssues(tx, batch.org_id, ids)
-      await deleteParts(tx, batch.org_id, ids)
-      await deleteByIds(tx, expired, batch.org_id, ids)
+      await deleteBy(tx, PARTS, batch.org_id, ids)
+      await deleteBy(tx, { tables: [expired.table], column: 'id' }, batch.org_id, ids)
       await refreshIssues(tx, batch.org_id, issueIds, batch.at)
       return removal
     },
@@ -59,12 +59,4 @@ async function listIssues(tx: Tx, orgId: string, ids: readonly string[]): Promis
     where org_id = ${orgId}
       and id = any(${[...ids]})`
   return rows.map(({ issue_id }) => issue_id)
-}
-
-async function deleteParts(tx: Tx, orgId: string, ids: readonly string[]): Promise<void> {
-  for (const table of PARTS)
-    await tx`
-      delete from ${tx(table)}
-      where org_id = ${orgId}
-        and finding_id = any(${[...ids]})`
 }

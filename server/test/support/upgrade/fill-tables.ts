@@ -7,8 +7,9 @@ const ROWS = 2
 const TRIES_MAX = 1500
 
 /**
- * Puts rows into every table that the migrations have left empty: known ones that its checks accept, otherwise invented ones, which are
- * changed where a constraint refuses them. Returns the rows of each table.
+ * Puts rows into every table that the migrations have left empty: known ones that its checks accept,
+ * otherwise invented ones, which are changed where a constraint refuses them. Returns the rows of
+ * each table.
  */
 export async function fillTables(sql: Sql, known: Record<string, Row[]>, left: string[]): Promise<[string, Row[]][]> {
   const filled: Record<string, Row[]> = {}

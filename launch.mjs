@@ -12,6 +12,7 @@ const PROGRAMS = {
   'test:opa': ['server/test/run-opa-tests.ts'],
   'test:provenance': ['server/test/run-provenance-tests.ts'],
   'test:postgres-upgrade': ['server/test/run-postgres-upgrade-tests.ts'],
+  'test:citus': ['server/test/run-citus-tests.ts'],
   'test:sdk': ['sdk/test/run-published-tests.ts'],
   'test:crash': ['server/test/crash/main.ts'],
   'audit:dependencies': ['server/test/dependencies/main.ts'],

@@ -618,7 +618,6 @@ create table configured_gates (
   created_at timestamp(3) with time zone not null,
   version integer not null,
   updated_at timestamp(3) with time zone not null,
-  constraint configured_gates_id_key UNIQUE (id),
   constraint configured_gates_pkey PRIMARY KEY (org_id, id),
   constraint configured_gates_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
   constraint configured_gates_branch_check CHECK (((length(branch) >= 1) AND (length(branch) <= 200))),
@@ -1243,7 +1242,7 @@ create table landings (
   change_id text collate "C",
   constraint landings_org_id_provider_repository_id_pull_request_key UNIQUE (org_id, provider, repository_id, pull_request),
   constraint landings_org_id_provider_repository_id_push_id_key UNIQUE (org_id, provider, repository_id, push_id),
-  constraint landings_pkey PRIMARY KEY (id),
+  constraint landings_pkey PRIMARY KEY (org_id, id),
   constraint landings_check CHECK ((num_nonnulls(pull_request, push_id) = 1)),
   constraint landings_check1 CHECK (((state = 'recorded'::text) = (change_id IS NOT NULL))),
   constraint landings_pull_request_check CHECK ((pull_request > 0)),
@@ -1416,7 +1415,6 @@ create table opened_gates (
   poll_token_issued_at timestamp(3) with time zone not null,
   created_at timestamp(3) with time zone not null,
   credential_id uuid,
-  constraint opened_gates_id_key UNIQUE (id),
   constraint opened_gates_org_id_deployment_id_key UNIQUE (org_id, deployment_id),
   constraint opened_gates_org_id_run_id_environment_job_attempt_key UNIQUE (org_id, run_id, environment, job, attempt),
   constraint opened_gates_pkey PRIMARY KEY (org_id, id),
@@ -1431,6 +1429,7 @@ create table opened_gates (
   constraint opened_gates_poll_token_sha256_check CHECK ((length(poll_token_sha256) = 32)),
   constraint opened_gates_status_check CHECK ((status = ANY (ARRAY['waiting'::text, 'decided'::text, 'expired'::text, 'cancelled'::text])))
 );
+CREATE INDEX opened_gates_by_id ON public.opened_gates USING btree (id);
 
 create table organizations (
   id uuid not null,
@@ -2446,6 +2445,12 @@ CREATE OR REPLACE FUNCTION public.own_decision_counts(own_status text, own_deliv
  IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN ((own_delivery IS NULL) OR (own_delivery = 'failed'::text) OR (host_status = 'fixed'::text)) THEN false WHEN (own_status = host_status) THEN ((own_status = 'dismissed'::text) AND (NOT (host_comment IS DISTINCT FROM own_comment))) ELSE ((own_delivery = 'pending'::text) OR (host_updated_at <= own_host_updated_at)) END;
 
+CREATE OR REPLACE FUNCTION public.place_json(path text, start_line integer)
+ RETURNS jsonb
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN (path IS NOT NULL) THEN jsonb_build_object('path', path, 'start_line', start_line) ELSE NULL::jsonb END;
+
 CREATE OR REPLACE FUNCTION public.refuse_audit_deletion()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2464,6 +2469,12 @@ CREATE OR REPLACE FUNCTION public.refuse_change()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$ begin raise exception '% is append only', tg_table_name; end $function$;
+
+CREATE OR REPLACE FUNCTION public.reported_intel(first_seen_at timestamp with time zone, severity text, scanner_score real, cvss_version text, cvss_score real, cvss_vector text, fixed_version text)
+ RETURNS jsonb
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN jsonb_build_object('at', rfc3339(first_seen_at), 'severity', severity, 'scanner_score', scanner_score, 'cvss', CASE WHEN ((cvss_vector IS NOT NULL) OR (cvss_score IS NOT NULL)) THEN jsonb_build_object('version', cvss_version, 'score', cvss_score, 'vector', cvss_vector) ELSE NULL::jsonb END, 'epss', NULL::unknown, 'kev', NULL::unknown, 'fix_available', (fixed_version IS NOT NULL), 'backfilled', false);
 
 CREATE OR REPLACE FUNCTION public.repository_key(org_id uuid, provider text, repository_id text)
  RETURNS text

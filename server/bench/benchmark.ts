@@ -14,6 +14,8 @@ export type Benchmark<Setting> = {
   bar: Bar | null
   /** It takes many minutes, so it runs only if it is named. */
   onlyByName?: true
+  /** What it needs and does not have. It is then skipped. */
+  missing?: string | null
   measure(setting: Setting): Promise<Round[]>
 }
 

@@ -9,6 +9,7 @@ import { chainCheck } from './chain-check.bench.ts'
 import { charts } from './charts.bench.ts'
 import { createCiReport } from './create-ci-report.bench.ts'
 import { createCiRun } from './create-ci-run.bench.ts'
+import { createCiRunOnCitus } from './create-ci-run-on-citus.bench.ts'
 import { createCiRunByToken } from './create-ci-run-by-token.bench.ts'
 import { gateDecision } from './gate-decision.bench.ts'
 import { gatePolls } from './gate-polls.bench.ts'
@@ -35,6 +36,7 @@ import { upgrades } from './upgrade.bench.ts'
 const BENCHMARKS: Benchmark<Setting>[] = [
   createCiRun,
   createCiRunByToken,
+  createCiRunOnCitus,
   rateLimits,
   traces,
   tokenVerification,
@@ -84,6 +86,10 @@ async function main(): Promise<void> {
 async function run(chosen: Benchmark<Setting>[], setting: Setting): Promise<Report> {
   const results: Result[] = []
   for (const benchmark of chosen) {
+    if (benchmark.missing) {
+      say(`${benchmark.name} is skipped: ${benchmark.missing}`)
+      continue
+    }
     say(`${benchmark.name}: ${benchmark.about} …`)
     results.push(summarize(benchmark, await benchmark.measure(setting)))
   }

@@ -2,6 +2,7 @@ import { createApp } from './app.ts'
 import { type Config, withPort } from './config.ts'
 import type { Database } from './database.ts'
 import { openServices } from './open-services.ts'
+import { areSpread } from './platform/db/spread.ts'
 import { type ChosenPort, choosePort, prepareToStop } from './platform/http/listener.ts'
 import { serveMetrics } from './serve-metrics.ts'
 import type { Services } from './services.ts'
@@ -30,8 +31,12 @@ export async function openApi(settings: Config, database: Database, opened: Asyn
 const DRAIN_MS = 20_000
 const IDLE_GRACE_MS = 500
 
-/** Listens on the port once everything is ready to answer. */
+const NO_REPLICA =
+  'SHIPLOCK_DATABASE_READ_URL is for a database on one server, and the tables of this one are distributed. Unset it.'
+
+/** Listens on the port once everything is ready to answer. The database must be up to date. */
 export async function serve(services: Services, port: ChosenPort, idleGraceMs = IDLE_GRACE_MS): Promise<Serving> {
+  if (areSpread() && services.config.databaseReadUrl !== null) throw new Error(NO_REPLICA)
   await using opened = new AsyncDisposableStack()
   opened.defer(await startTelemetry(services, 'api'))
   const app = await createApp(services)

@@ -2,6 +2,7 @@ import { constants, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { openServices } from './open-services.ts'
 import { findPrimary } from './platform/db/primary-server.ts'
+import { learnSpread } from './platform/db/spread.ts'
 import { metrics } from './platform/telemetry/metrics.ts'
 import { startTelemetry } from './start-telemetry.ts'
 import { work } from './work.ts'
@@ -23,6 +24,7 @@ const { services, close } = await openServices(config, database, {
   applicationName: 'shiplock worker',
   connections: CONNECTIONS,
 })
+await learnSpread(services.sql)
 const stopTelemetry = await startTelemetry(services, 'worker')
 const worker = await work(services, database)
 const stopped = Promise.withResolvers<void>()

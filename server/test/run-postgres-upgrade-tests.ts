@@ -1,7 +1,8 @@
 // Runs the upgrade of the embedded database from the major version of PostgreSQL before:
 // `npm run test:postgres-upgrade`. The first run downloads that version from npm.
-import { installPreviousPostgres } from './support/upgrade/install-previous-postgres.ts'
+
 import { runTestFiles } from './support/run-test-files.ts'
+import { installPreviousPostgres } from './support/upgrade/install-previous-postgres.ts'
 
 process.exitCode = await run()
 

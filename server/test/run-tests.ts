@@ -6,7 +6,7 @@ import { runTestFiles } from './support/run-test-files.ts'
 process.exitCode = await runTestFiles({
   include: '{server,sdk,cli,action,console}/{src,test}/**/*.test.ts',
   exclude: [
-    'server/test/{s3,opa,verifiers,failover,packages,postgres-upgrade}/**',
+    'server/test/{citus,s3,opa,verifiers,failover,packages,postgres-upgrade}/**',
     'sdk/test/published/**',
     'console/test/**',
   ],

@@ -3,6 +3,7 @@ import type { ArchiveWriter } from '../platform/archive/archive-writer.ts'
 import { deriveKey, toSecretKey } from '../platform/crypto/secret-key.ts'
 import { copyTable } from '../platform/db/copy-out.ts'
 import { readRecords } from '../platform/db/migrations/migration-records.ts'
+import { isDistributed } from '../platform/db/spread.ts'
 import { type Sql, serverVersion, type Tx } from '../platform/db/sql.ts'
 import { listPartitions, listSequences, listStoredTables, queueVersion } from '../platform/db/stored-tables.ts'
 import { metered } from '../platform/metered.ts'
@@ -20,6 +21,10 @@ export type BackupRequest = {
   /** Reports bytes of content; the total is an estimate. */
   progress: (done: number, total: number) => void
 }
+
+const DISTRIBUTED =
+  'The tables are distributed over several database servers, and a copy of them would not be of one moment. ' +
+  'Back up these servers together instead (docs/operations/citus.md).'
 
 /**
  * Writes a consistent copy of the installation while it is in use: all rows of one moment, then the
@@ -48,6 +53,7 @@ export async function createBackup(services: Services, request: BackupRequest): 
 async function describe(tx: Tx, { clock }: Services, { secret, withSecret }: BackupRequest): Promise<Opening> {
   const migrations = await readRecords(tx)
   if (migrations.size === 0) throw new Error('The database has no tables of Shiplock: there is nothing to back up')
+  if (await isDistributed(tx)) throw new Error(DISTRIBUTED)
   const tables = await listStoredTables(tx)
   const { bytes } = await keepObjectList(tx)
   return {

@@ -105,16 +105,14 @@ export async function settleDeployment(
 
 /** Updates the deployment's opened gate, if it has one, and notifies its pollers on commit. */
 export async function settleGate(tx: Tx, { org_id, id }: DeploymentKey, state: GateState): Promise<void> {
-  await tx`
-    with settled as (
-      update opened_gates
-      set status = ${state.status}, decision = ${state.decision}, decided_by = ${state.decided_by}, note = ${state.note}
-      where org_id = ${org_id}
-        and deployment_id = ${id}
-      returning id
-    )
-    select pg_notify(${GATE_CHANNEL}, id::text)
-    from settled`
+  const [gate] = await tx<{ id: string }[]>`
+    update opened_gates
+    set status = ${state.status}, decision = ${state.decision}, decided_by = ${state.decided_by}, note = ${state.note}
+    where org_id = ${org_id}
+      and deployment_id = ${id}
+    returning id`
+  // A statement of its own: if there are several servers, the coordinator has to notify.
+  if (gate) await tx`select pg_notify(${GATE_CHANNEL}, ${gate.id})`
 }
 
 /** Updates the status of an approved deployment. A null `deployedAt` keeps the stored time. */
@@ -167,16 +165,17 @@ type WaitingDeployments = { waiting: number; oldest_at: Date | null; overdue: nu
  * expired before `now`.
  */
 export async function countWaiting(db: Db, now: Date): Promise<WaitingDeployments> {
-  const [row] = await db<[WaitingDeployments]>`
-    select count(*)::int as waiting, min(created_at) as oldest_at,
-      (
-        select count(*)
-        from deployments
-        where answer_until <= ${now}
-          and custom_rule_state = 'pending'
-      )::int as overdue
-    from deployments
-    where status = 'pending_approval'
-      and custom_rule_state = 'pending'`
-  return row
+  const [[waiting], [late]] = await Promise.all([
+    db<[Pick<WaitingDeployments, 'waiting' | 'oldest_at'>]>`
+      select count(*)::int as waiting, min(created_at) as oldest_at
+      from deployments
+      where status = 'pending_approval'
+        and custom_rule_state = 'pending'`,
+    db<[Pick<WaitingDeployments, 'overdue'>]>`
+      select count(*)::int as overdue
+      from deployments
+      where answer_until <= ${now}
+        and custom_rule_state = 'pending'`,
+  ])
+  return { ...waiting, ...late }
 }

@@ -1,5 +1,6 @@
 import { commitRunsJson, runArtifactsJson, runOfDeployment } from '../ci/evidence/commit-evidence.store.ts'
 import { policyHash } from '../compliance/policies/policy-version.store.ts'
+import { onServerOf } from '../platform/db/spread.ts'
 import type { Db } from '../platform/db/sql.ts'
 import type { DeploymentKey } from './deployment-state.ts'
 import type { PromotedDeployment, PromotionPath } from './promotion.ts'
@@ -44,18 +45,18 @@ export function promoted(db: Db, { org_id, id }: DeploymentKey, now: Date) {
         run.status as run_status, deployment.custom_rule_state, deployment.bypass, deployment.override,
         deployment.policy_evaluation, deployment.succeeded_at, deployment.created_at
       from deployments deployment
-      left join lateral ${runOfDeployment(db, 'deployment', now)} run on true
+      left join lateral ${runOfDeployment(db, org_id, 'deployment', now)} run on true
       where deployment.org_id = ${org_id}
         and deployment.id = ${id}
     ) deployment
     cross join lateral (
       select json_build_object(
-        'runs', ${commitRunsJson(db, 'deployment', now)},
-        'artifacts', ${runArtifactsJson(db, 'deployment')},
+        'runs', ${commitRunsJson(db, org_id, 'deployment', now)},
+        'artifacts', ${runArtifactsJson(db, org_id, 'deployment')},
         'earlier', json_build_object('items', steps.earlier, 'omitted', steps.omitted),
         'deployment', steps.own -> 0
       ) as json
-      from ${stepsOf(db, now)} steps
+      from ${stepsOf(db, org_id, now)} steps
     ) path`
 }
 
@@ -76,27 +77,27 @@ function statusAt(db: Db, alias: string, now: Date) {
  * same repository, to any environment, and its own. One subquery reads both, because each part of a
  * step costs time in every query.
  */
-function stepsOf(db: Db, now: Date) {
+function stepsOf(db: Db, orgId: string, now: Date) {
   return db`(
     select coalesce(json_agg(step.json order by listed.created_at, listed.id) filter (where not listed.own), '[]')
         as earlier,
       coalesce(max(listed.total), 0) - count(*) filter (where not listed.own) as omitted,
       json_agg(step.json) filter (where listed.own) as own
     from (
-      (${earlierDeployments(db, now)})
+      (${earlierDeployments(db, orgId, now)})
       union all
       select deployment.org_id, deployment.id, deployment.created_at, null, true
     ) listed
-    cross join lateral ${stepJson(db, now)} step
+    cross join lateral ${stepJson(db, orgId, now)} step
   )`
 }
 
-function earlierDeployments(db: Db, now: Date) {
+function earlierDeployments(db: Db, orgId: string, now: Date) {
   return db`
     select earlier.org_id, earlier.id, earlier.created_at, count(*) over () as total, false as own
     from deployments earlier
-    left join lateral ${runOfDeployment(db, 'earlier', now)} run on earlier.host_id is null
-    where earlier.org_id = deployment.org_id
+    left join lateral ${runOfDeployment(db, orgId, 'earlier', now)} run on earlier.host_id is null
+    where earlier.org_id = deployment.org_id ${onServerOf(db, 'earlier', orgId)}
       and earlier.commit_sha = deployment.commit_sha
       and (earlier.created_at, earlier.id) < (deployment.created_at, deployment.id)
       and (
@@ -108,7 +109,7 @@ function earlierDeployments(db: Db, now: Date) {
 }
 
 /** The deployment `listed` as a `PromotionStep`. */
-function stepJson(db: Db, now: Date) {
+function stepJson(db: Db, orgId: string, now: Date) {
   return db`(
     select json_build_object(
       'id', step.id, 'trust', case when step.host_id is null then 'self_reported' else 'verified' end,
@@ -119,19 +120,19 @@ function stepJson(db: Db, now: Date) {
       'workflow', step.workflow_name, 'branch', step.branch, 'author', step.author,
       'protection_rules', step.protection_rule_types, 'required_reviewers', step.required_reviewers,
       'required_reviewer_teams', step.required_reviewer_teams,
-      'gates', ${gatesJson(db)}, 'approvals', ${approvalsJson(db)}, 'reviews', ${reviewsJson(db)},
-      'policies', ${policiesJson(db)}, 'override', ${overrideJson(db)}, 'bypass', step.bypass,
+      'gates', ${gatesJson(db, orgId)}, 'approvals', ${approvalsJson(db, orgId)}, 'reviews', ${reviewsJson(db)},
+      'policies', ${policiesJson(db, orgId)}, 'override', ${overrideJson(db)}, 'bypass', step.bypass,
       'created_at', rfc3339(step.created_at),
       'deployed_at', rfc3339(coalesce(step.succeeded_at, step.deployed_at)),
       'rolled_back_at', rfc3339(step.rollback_at)
     ) as json
     from deployments step
-    where step.org_id = listed.org_id
+    where step.org_id = listed.org_id ${onServerOf(db, 'step', orgId)}
       and step.id = listed.id
   )`
 }
 
-function gatesJson(db: Db) {
+function gatesJson(db: Db, orgId: string) {
   return db`(
     select coalesce(json_agg(
       json_build_object(
@@ -141,13 +142,13 @@ function gatesJson(db: Db) {
       order by gate.position
     ), '[]')
     from required_gates gate
-    where gate.org_id = step.org_id
+    where gate.org_id = step.org_id ${onServerOf(db, 'gate', orgId)}
       and gate.deployment_id = step.id
   )`
 }
 
 /** The answers of users and API keys to the service's own rule, oldest first. */
-function approvalsJson(db: Db) {
+function approvalsJson(db: Db, orgId: string) {
   return db`(
     select coalesce(json_agg(
       json_build_object(
@@ -160,7 +161,7 @@ function approvalsJson(db: Db) {
       order by answer.answered_at, answer.id
     ), '[]')
     from deployment_answers answer
-    where answer.org_id = step.org_id
+    where answer.org_id = step.org_id ${onServerOf(db, 'answer', orgId)}
       and answer.deployment_id = step.id
   )`
 }
@@ -180,7 +181,7 @@ function reviewsJson(db: Db) {
 }
 
 /** The latest evaluation of the policies. Rules are null if their results were not kept. */
-function policiesJson(db: Db) {
+function policiesJson(db: Db, orgId: string) {
   return db`(
     select json_build_object(
       'evaluation_id', evaluation ->> 'evaluation_id', 'at', evaluation ->> 'at', 'decision', evaluation ->> 'decision',
@@ -189,7 +190,7 @@ function policiesJson(db: Db) {
         select coalesce(json_agg(
           json_build_object(
             'id', policy ->> 'id', 'name', policy ->> 'name', 'version', policy -> 'version',
-            'sha256', ${policyHash(db, 'step', 'policy')}, 'mode', policy ->> 'mode',
+            'sha256', ${policyHash(db, orgId, 'policy')}, 'mode', policy ->> 'mode',
             'decision', policy ->> 'decision', 'rules', step.policy_rules -> (position::int - 1)
           )
           order by position

@@ -1,3 +1,4 @@
+import { areSpread } from '../platform/db/spread.ts'
 import type { Db, Sql, Tx } from '../platform/db/sql.ts'
 import type { Services } from '../services.ts'
 import { deletionOrder } from './deletion-order.ts'
@@ -50,6 +51,8 @@ export async function deleteOrganization(
     await deleteOrganizationRow(tx, id)
     return count
   })
+  // Foreign keys to a row on another server do not refuse what was added in the last moment.
+  if (areSpread()) await deleteTables(sql, id, progress)
   const counts = { ...tables, ...(people > 0 && { users: people }), organizations: 1 }
   return { rows: sum(Object.values(counts)), objects, tables: counts }
 }

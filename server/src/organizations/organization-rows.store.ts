@@ -46,7 +46,8 @@ export async function countRows(db: Db, table: string, orgId: string): Promise<n
 export async function deleteRows(sql: Sql, table: string, orgId: string, limit: number): Promise<number> {
   const { count } = await sql`
     delete from ${sql(table)}
-    where ctid = any(array(
+    where org_id = ${orgId}
+      and ctid = any(array(
       select ctid
       from ${sql(table)}
       where org_id = ${orgId}

@@ -11,10 +11,10 @@ type Use = { metric: Metric; amount: number; month: Date; max: number }
  * plan without a limit.
  */
 export async function useMonthly(tx: Tx, orgId: string, { metric, amount, month, max }: Use): Promise<boolean> {
+  if (amount > max) return false
   const rows = await tx`
     insert into monthly_usage as usage (org_id, month, metric, used)
-    select ${orgId}, ${month}, ${metric}, ${amount}
-    where ${amount}::bigint <= ${max}::bigint
+    values (${orgId}, ${month}, ${metric}, ${amount})
     on conflict (org_id, month, metric) do update
     set used = usage.used + excluded.used
     where usage.used + excluded.used <= ${max}

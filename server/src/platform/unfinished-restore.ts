@@ -8,9 +8,14 @@ const MARKER = '.restore-unfinished'
 /** What file systems have of their own. */
 const NOT_OURS = ['lost+found']
 
-/** Throws if a restore into the data directory was interrupted: what is there is incomplete. */
+/**
+ * Throws if a restore into the data directory was interrupted: what is there is incomplete. Throws
+ * if the directory cannot be read: the program looks here first.
+ */
 export async function refuseUnfinishedRestore(dataDir: string): Promise<void> {
-  const pid = await readMarker(dataDir)
+  const pid = await readMarker(dataDir).catch((cause) => {
+    throw new Error(`The data directory cannot be read (${cause.message}); check SHIPLOCK_DATA_DIR`, { cause })
+  })
   if (pid === null) return
   const state = isOther(pid) ? `is running (pid ${pid})` : 'was interrupted; run restore again'
   throw new Error(`A restore into ${dataDir} ${state}`)

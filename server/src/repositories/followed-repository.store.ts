@@ -1,3 +1,4 @@
+import { onServerOf } from '../platform/db/spread.ts'
 import type { Db, Tx } from '../platform/db/sql.ts'
 import type { RepositoryFacts } from './repository-facts.ts'
 
@@ -16,14 +17,14 @@ export async function findFollowed(db: Db, key: RepositoryKey): Promise<Followed
 
 /**
  * SQL: the id of the connection of a repository. `alias` has `org_id`, `provider` and
- * `repository_id`.
+ * `repository_id`. `orgId` is the organization of all its rows, or null for several.
  */
-export function connectionIdOf(db: Db, alias: string) {
+export function connectionIdOf(db: Db, alias: string, orgId: string | null) {
   const of = db(alias)
   return db`(
     select repository.connection_id
     from repositories repository
-    where repository.org_id = ${of}.org_id
+    where repository.org_id = ${of}.org_id ${onServerOf(db, 'repository', orgId)}
       and repository.provider = ${of}.provider
       and repository.id = ${of}.repository_id
   )`

@@ -1,3 +1,4 @@
+import { onServerOf } from '../platform/db/spread.ts'
 import type { Db } from '../platform/db/sql.ts'
 
 /** SQL: the first and the last time at which the deployments were created. */
@@ -47,6 +48,7 @@ function leadSeconds(db: Db, orgId: string) {
         from changes landed
         where repository_key(landed.org_id, landed.provider, landed.repository_id)
             = repository_key(${orgId}, deployment.provider, deployment.repository_id)
+          ${onServerOf(db, 'landed', orgId)}
           and landed.branch = own.branch
           and landed.created_at > previous.landed_at
           and landed.created_at <= own.landed_at

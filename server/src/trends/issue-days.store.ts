@@ -1,3 +1,4 @@
+import { areSpread } from '../platform/db/spread.ts'
 import type { Db } from '../platform/db/sql.ts'
 import { severityRank } from '../security/vocabulary/severity.ts'
 import type { TrendDays } from './trend-days.ts'
@@ -51,10 +52,12 @@ export async function countIssueDay(db: Db, orgId: string, now: Date): Promise<v
 
 /** Organizations with issues. */
 export async function listOrganizationsWithIssues(db: Db): Promise<string[]> {
+  const withIssues = areSpread()
+    ? db`select distinct org_id as id from security_issues`
+    : db`select id from organizations org where exists (select from security_issues where org_id = org.id)`
   const rows = await db<{ id: string }[]>`
     select id
-    from organizations org
-    where exists (select from security_issues where org_id = org.id)
+    from (${withIssues}) org
     order by id`
   return rows.map(({ id }) => id)
 }

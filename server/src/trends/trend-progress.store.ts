@@ -9,9 +9,14 @@ export type CountedDays = { org_id: string; from: Date | null; until: Date; now:
 /** Organizations, and whether any of their days are counted. */
 export async function listTrendOrganizations(db: Db, trend: Trend): Promise<{ org_id: string; is_counted: boolean }[]> {
   return db<{ org_id: string; is_counted: boolean }[]>`
+    with progress as materialized (
+      select org_id
+      from trend_progress
+      where trend = ${trend}
+    )
     select org.id as org_id, progress.org_id is not null as is_counted
     from organizations org
-    left join trend_progress progress on progress.org_id = org.id and progress.trend = ${trend}
+    left join progress on progress.org_id = org.id
     order by org.id`
 }
 

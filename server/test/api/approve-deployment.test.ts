@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { DAY_MS } from '../../src/platform/clock.ts'
 import { type Answer, type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { assertError, assertInvalid } from '../support/assert-error.ts'
 import { createRun, patchRun } from '../support/ci-runs.ts'
@@ -208,8 +209,8 @@ test('404 for a deployment that does not exist, is another organization’s, or 
   const team = await api.caller({ plan: 'team' })
   await configureGate(api, team)
   const old = await openGate(api, team, { run_id: (await createRun(api, team)).id })
-  await api.services
-    .sql`update deployments set created_at = created_at - interval '91 days' where id = ${old.deployment_id}`
+  const createdAt = new Date(api.clock.now().getTime() - 91 * DAY_MS)
+  await api.services.sql`update deployments set created_at = ${createdAt} where id = ${old.deployment_id}`
   assertError(await answer(api, team, old.deployment_id, 'approve'), 404, 'not_found')
 })
 

@@ -3,12 +3,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { listFindings as listPage } from '../../src/security/findings/finding.store.ts'
 import { importEpss, importKev } from '../../src/security/intel/sources/import-full-source.ts'
 import { importOsv } from '../../src/security/intel/sources/import-osv.ts'
 import { startTestApi, type TestApi } from '../support/api.ts'
-import { ALL_FINDINGS, listFindings } from '../support/findings.ts'
-import { plansOf } from '../support/query-plans.ts'
+import { listFindings } from '../support/findings.ts'
 import { uploadReport } from '../support/reports.ts'
 import { sarif, sarifResult } from '../support/sarif.ts'
 
@@ -166,26 +164,4 @@ test('intelligence is the same for every organization, and a finding of no vulne
     [intel.canonical_id, intel.kev, intel.epss, intel.cvss, intel.withdrawn, intel.fix_available],
     [null, null, null, null, null, false],
   )
-})
-
-test('a list reads intelligence only by its keys', async () => {
-  const { sql } = api.services
-  const caller = await api.caller()
-  const results = Array.from({ length: 200 }, (_, at) => sarifResult(`CVE-2024-${5000 + at}`))
-  await uploadReport(api, caller, sarif(results))
-  await sql`
-    insert into intel_epss (cve_id, score, percentile)
-    select 'CVE-2024-' || number, 0.5, 0.5 from generate_series(5000, 15000) number`
-  await sql`
-    insert into vulnerability_aliases (id, canonical_id)
-    select 'GO-2024-' || number, 'CVE-2024-' || number from generate_series(5000, 15000) number`
-  await sql`analyze`
-  const window = { since: new Date(0), until: api.clock.now() }
-  const page = { ...window, retentionClamped: false, asked: [null, null] as [null, null], limit: 100, after: null }
-  const plan = await plansOf(api, (db) => listPage(db, caller.orgId, page, ALL_FINDINGS))
-  for (const table of ['intel_epss', 'vulnerability_aliases']) {
-    const scans = plan.filter((node) => node['Relation Name'] === table)
-    assert.ok(scans.length > 0)
-    for (const scan of scans) assert.match(scan['Node Type'], /^Index/)
-  }
 })

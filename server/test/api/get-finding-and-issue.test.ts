@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { DAY_MS } from '../../src/platform/clock.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { assertError, assertInvalid } from '../support/assert-error.ts'
 import { uploadReport } from '../support/reports.ts'
@@ -41,10 +42,8 @@ for (const list of ['findings', 'issues'] as const) {
     assertInvalid(await get(caller, `${list}/1`), '/path/id')
     const { retention_days } = api.services.plans.get('business') ?? assert.fail()
     const table = list === 'findings' ? 'findings' : 'security_issues'
-    await api.services.sql`
-      update ${api.services.sql(table)}
-      set created_at = created_at - make_interval(days => ${retention_days + 1})
-      where id = ${id}`
+    const createdAt = new Date(api.clock.now().getTime() - (retention_days + 1) * DAY_MS)
+    await api.services.sql`update ${api.services.sql(table)} set created_at = ${createdAt} where id = ${id}`
     assertError(await get(caller, `${list}/${id}`), 404, 'not_found')
   })
 }

@@ -75,3 +75,25 @@ test('narrowed to a repository it reads them by its streams', async () => {
 test('narrowed to a provider with few streams it reads a page of each', async () => {
   assertReadBy(await planOf({ provider: 'github' }), 'findings_by_stream', REPOSITORIES)
 })
+
+test('a list reads intelligence only by its keys', async () => {
+  const { sql } = api.services
+  const caller = await api.caller()
+  const results = Array.from({ length: 200 }, (_, at) => sarifResult(`CVE-2024-${5000 + at}`))
+  await uploadReport(api, caller, sarif(results))
+  await sql`
+    insert into intel_epss (cve_id, score, percentile)
+    select 'CVE-2024-' || number, 0.5, 0.5 from generate_series(5000, 15000) number`
+  await sql`
+    insert into vulnerability_aliases (id, canonical_id)
+    select 'GO-2024-' || number, 'CVE-2024-' || number from generate_series(5000, 15000) number`
+  await sql`analyze`
+  const window = { since: new Date(0), until: api.clock.now() }
+  const page = { ...window, retentionClamped: false, asked: [null, null] as [null, null], limit: 100, after: null }
+  const plan = await plansOf(api, (db) => listFindings(db, caller.orgId, page, ALL_FINDINGS))
+  for (const table of ['intel_epss', 'vulnerability_aliases']) {
+    const scans = plan.filter((node) => node['Relation Name'] === table)
+    assert.ok(scans.length > 0)
+    for (const scan of scans) assert.match(scan['Node Type'], /^Index/)
+  }
+})

@@ -98,7 +98,7 @@ test('the job settles an overdue attempt that is no longer the newest, and only 
   const rows = await api.services.sql`
     select attempt.number, attempt.status, attempt.completed_at, run.status as newest, run.updated_at
     from ci_run_attempts attempt
-    join ci_runs run on run.id = attempt.run_id
+    join ci_runs run on run.org_id = attempt.org_id and run.id = attempt.run_id
     where run.id = ${first.id}`
   const swept = { number: 1, status: 'timed_out', completed_at: new Date(first.deadline_at) }
   assert.deepEqual([...rows], [{ ...swept, newest: 'in_progress', updated_at: api.clock.now() }])

@@ -34,10 +34,8 @@ async function chart(viewer: Person, path: string): Promise<Json> {
 
 /** Moves the creation of a run into the past. */
 async function ageRun(id: string, days: number): Promise<void> {
-  await api.services.sql`
-    update ci_runs
-    set created_at = created_at - ${days} * interval '1 day'
-    where id = ${id}`
+  const createdAt = new Date(api.clock.now().getTime() - days * DAY_MS)
+  await api.services.sql`update ci_runs set created_at = ${createdAt} where id = ${id}`
 }
 
 test('runs are counted by day and status, with every day of the chart', async () => {
@@ -272,10 +270,8 @@ test('issues are counted after a report, and a day without a count has the one b
 test('the hourly count has the median age of the open issues', async () => {
   const { caller, viewer } = await organization()
   await uploadReport(api, caller, sarif([sarifResult('one')]))
-  await api.services.sql`
-    update security_issues
-    set created_at = created_at - interval '1 day'
-    where org_id = ${caller.orgId}`
+  const createdAt = new Date(api.clock.now().getTime() - DAY_MS)
+  await api.services.sql`update security_issues set created_at = ${createdAt} where org_id = ${caller.orgId}`
   await refreshIssueDays.run(api.services, undefined as never)
   assert.equal((await chart(viewer, 'issues?days=1')).days[0].median_age_seconds, DAY_MS / 1000)
 })

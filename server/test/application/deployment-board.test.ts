@@ -4,6 +4,7 @@ import { listBoardCells, listWaitingOnBoard } from '../../src/deployments/board/
 import { DAY_MS, HOUR_MS } from '../../src/platform/clock.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { createRun, patchRun } from '../support/ci-runs.ts'
+import { ON_ONE_SERVER } from '../support/citus.ts'
 import { answer, configureGate, openGate } from '../support/gates.ts'
 import type { Json } from '../support/json.ts'
 import { createPerson, requestAs } from '../support/people.ts'
@@ -93,15 +94,18 @@ test('the search selects repositories by a part of their name', async () => {
   assert.deepEqual(await names('?search=_'), ['acme/Web_1'])
 })
 
-test('the board reads a few rows of each place through indexes, however many deployments it has', async () => {
-  const places = 3
-  const caller = await api.caller()
-  for (const owner of [caller, await api.caller()]) {
-    await configureGate(api, owner)
-    for (const repository of ['a', 'b', 'c']) await open(owner, { repository: `github.com/acme/${repository}` })
-  }
-  const { sql } = api.services
-  await sql`
+test(
+  'the board reads a few rows of each place through indexes, however many deployments it has',
+  ON_ONE_SERVER,
+  async () => {
+    const places = 3
+    const caller = await api.caller()
+    for (const owner of [caller, await api.caller()]) {
+      await configureGate(api, owner)
+      for (const repository of ['a', 'b', 'c']) await open(owner, { repository: `github.com/acme/${repository}` })
+    }
+    const { sql } = api.services
+    await sql`
     insert into deployments
     select (jsonb_populate_record(deployment, jsonb_build_object(
       'id', deployment.id || '_' || number,
@@ -111,20 +115,21 @@ test('the board reads a few rows of each place through indexes, however many dep
     from deployments deployment
     cross join generate_series(1, 1000) number
     where deployment.repository_full_name in ('acme/a', 'acme/b', 'acme/c')`
-  await sql`analyze`
-  const filter = { retainedSince: new Date(0), search: undefined, now: api.clock.now() }
-  const nodes = await plansOf(api, async (db) => {
-    const { cells } = await listBoardCells(db, caller.orgId, filter)
-    assert.deepEqual(
-      cells.map(({ running, newer }) => [running?.status, newer?.status]),
-      Array(places).fill(['success', 'pending_approval']),
-    )
-    assert.equal((await listWaitingOnBoard(db, caller.orgId, filter)).length, places)
-  })
-  for (const node of nodes.filter((each) => each['Relation Name'] === 'deployments')) {
-    const what = JSON.stringify({ ...node, Plans: undefined })
-    assert.match(node['Node Type'], /^Index/, what)
-    assert.ok(node['Actual Rows'] * node['Actual Loops'] <= places, what)
-    assert.equal(node['Rows Removed by Filter'] ?? 0, 0, what)
-  }
-})
+    await sql`analyze`
+    const filter = { retainedSince: new Date(0), search: undefined, now: api.clock.now() }
+    const nodes = await plansOf(api, async (db) => {
+      const { cells } = await listBoardCells(db, caller.orgId, filter)
+      assert.deepEqual(
+        cells.map(({ running, newer }) => [running?.status, newer?.status]),
+        Array(places).fill(['success', 'pending_approval']),
+      )
+      assert.equal((await listWaitingOnBoard(db, caller.orgId, filter)).length, places)
+    })
+    for (const node of nodes.filter((each) => each['Relation Name'] === 'deployments')) {
+      const what = JSON.stringify({ ...node, Plans: undefined })
+      assert.match(node['Node Type'], /^Index/, what)
+      assert.ok(node['Actual Rows'] * node['Actual Loops'] <= places, what)
+      assert.equal(node['Rows Removed by Filter'] ?? 0, 0, what)
+    }
+  },
+)

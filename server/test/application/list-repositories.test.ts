@@ -4,6 +4,7 @@ import { listKnownRepositories } from '../../src/application/overview/repository
 import { upsertRepository } from '../../src/repositories/repository.store.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { createRun } from '../support/ci-runs.ts'
+import { ON_ONE_SERVER } from '../support/citus.ts'
 import type { Json } from '../support/json.ts'
 import { createPerson, requestAs } from '../support/people.ts'
 import { plansOf } from '../support/query-plans.ts'
@@ -74,7 +75,7 @@ test('pages show each repository once, also those that were first seen at the sa
   assert.deepEqual(names.sort(), ['acme/r1', 'acme/r2', 'acme/r3', 'acme/r4', 'acme/r5', 'acme/r6', 'acme/r7'])
 })
 
-test('the list reads one run for each repository', async () => {
+test('the list reads one run for each repository', ON_ONE_SERVER, async () => {
   const { sql } = api.services
   const caller = await api.caller()
   const { id } = await createRun(api, caller)

@@ -6,6 +6,7 @@ import type { HostJob } from '../../src/codehosts/host-run.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { assertError, assertInvalid } from '../support/assert-error.ts'
 import { createRun } from '../support/ci-runs.ts'
+import { ON_ONE_SERVER } from '../support/citus.ts'
 import { hostRun, insertConnection } from '../support/host-objects.ts'
 import type { Json } from '../support/json.ts'
 import { createPerson, type Person, requestAs } from '../support/people.ts'
@@ -111,7 +112,7 @@ test('a run that no code host reports has no jobs', async () => {
   assert.deepEqual(body.data, [])
 })
 
-test('the jobs of an attempt are read through an index', async () => {
+test('the jobs of an attempt are read through an index', ON_ONE_SERVER, async () => {
   const org = await connected()
   const { sql } = api.services
   await sql`

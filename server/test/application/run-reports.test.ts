@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { DAY_MS } from '../../src/platform/clock.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { assertError } from '../support/assert-error.ts'
 import { artifactOf, postArtifacts, sendReport, TESTS, uploadArtifact } from '../support/ci-reports.ts'
@@ -80,7 +81,8 @@ test('404 not_found for the reports of a run beyond the data retention', async (
   const run = await createRun(api, owner)
   const report = await sendReport(api, owner, run.id)
   const id = await uploadArtifact(api, owner, report as never, 'a', 'bytes')
-  await api.services.sql`update ci_runs set created_at = created_at - interval '91 days' where id = ${run.id}`
+  const createdAt = new Date(api.clock.now().getTime() - 91 * DAY_MS)
+  await api.services.sql`update ci_runs set created_at = ${createdAt} where id = ${run.id}`
   for (const path of [`/runs/${run.id}/reports`, `/runs/${run.id}/artifacts`, `/artifacts/${id}/download`]) {
     assertError(await requestAs(api, person, 'GET', path), 404, 'not_found')
   }

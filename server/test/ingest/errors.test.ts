@@ -3,6 +3,7 @@ import { connect } from 'node:net'
 import { after, before, test } from 'node:test'
 import { MINUTE_MS } from '../../src/platform/clock.ts'
 import type { Answer } from '../support/api.ts'
+import { ON_ONE_SERVER } from '../support/citus.ts'
 import { type IngestServer, startIngestServer } from '../support/ingest.ts'
 import { createTrust, githubClaims, startIssuer } from '../support/oidc-issuer.ts'
 
@@ -194,7 +195,7 @@ test('429 RATE_LIMITED with Retry-After for the 301st report request of an organ
   }
 })
 
-test('500 INTERNAL_ERROR and 503 UNAVAILABLE are retryable, and do not tell the cause', async () => {
+test('500 INTERNAL_ERROR and 503 UNAVAILABLE are retryable, and do not tell the cause', ON_ONE_SERVER, async () => {
   const failing = await startIngestServer()
   try {
     const { sql } = failing.api.services

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { readChangeSecurity } from '../../src/security/policy-facts/change-security.store.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
+import { ON_ONE_SERVER } from '../support/citus.ts'
 import { analyzeIssues, insertIssues } from '../support/many-issues.ts'
 import { plansOf } from '../support/query-plans.ts'
 import { uploadReport } from '../support/reports.ts'
@@ -109,7 +110,7 @@ test("another organization's reports are not counted", async () => {
   assert.notEqual(owner.orgId, caller.orgId)
 })
 
-test('findings are read through the index of their stream', async () => {
+test('findings are read through the index of their stream', ON_ONE_SERVER, async () => {
   caller = await api.caller()
   await insertIssues(api, caller.orgId, 20_000, 200)
   await analyzeIssues(api)

@@ -126,7 +126,7 @@ test('a new commit that is named while the file is read: it is read once more', 
     await untilParsing(id)
     await tx`
       update security_uploads
-      set reported_commit_sha = ${SECOND}, reported_at = reported_at + interval '1 second'
+      set reported_commit_sha = ${SECOND}, reported_at = ${new Date(api.clock.now().getTime() + 1000)}
       where org_id = ${caller.orgId} and id = ${id}`
     return { running }
   })

@@ -12,6 +12,7 @@ import { readLogProof } from '../../src/provenance/log/read-log-proof.ts'
 import { sequenceLog, startSequencing } from '../../src/provenance/log/sequence-log.ts'
 import { verifyLog, verifyLogDaily } from '../../src/provenance/log/verify-log.ts'
 import { startTestApi, type TestApi } from '../support/api.ts'
+import { ON_ONE_SERVER } from '../support/citus.ts'
 import { addLogEntries, logEntry } from '../support/log-entries.ts'
 import { logLines } from '../support/log-lines.ts'
 import { extendsLog, includes, openCheckpoint } from '../support/log-reader.ts'
@@ -322,7 +323,7 @@ test('the daily job logs what contradicts the log', async () => {
   assert.ok(scheduledJobs.includes(verifyLogDaily))
 })
 
-test('a search for pending entries reads only these, whatever the statistics say', async () => {
+test('a search for pending entries reads only these, whatever the statistics say', ON_ONE_SERVER, async () => {
   await sql`alter table log_entries set (autovacuum_enabled = false)`
   await addLogEntries(sql, 0, 2000)
   await sequenceLog(services)

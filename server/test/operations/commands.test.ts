@@ -125,6 +125,14 @@ test('every mistake in the settings is reported at once, one line each', async (
   )
 })
 
+test('a data directory that is a file is named, with the setting', async () => {
+  for (const command of ['start', 'doctor']) {
+    const { code, stdout, stderr } = await runProgram(import.meta.filename, [command])
+    assert.equal(code, 1)
+    assert.match(stdout + stderr, /The data directory cannot be read \(ENOTDIR: .*\); check SHIPLOCK_DATA_DIR/)
+  }
+})
+
 test('a wrong command, flag or value is exit code 2 and one line', async () => {
   const create = ['key', 'create', '--org', 'default', '--name', 'n']
   await refused(2, /^Unknown command "strat"/, 'strat')

@@ -11,6 +11,7 @@ import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { mergedRecord } from '../support/change-records.ts'
 import { sendReport, uploadArtifact } from '../support/ci-reports.ts'
 import { createRun, patchRun, postRun } from '../support/ci-runs.ts'
+import { ON_ONE_SERVER } from '../support/citus.ts'
 import { answer, configureGate, openGate } from '../support/gates.ts'
 import { apply } from '../support/policies.ts'
 import { drainQueue } from '../support/queue.ts'
@@ -135,23 +136,27 @@ async function readChanged({ table_name, column_name, data_type }: Column): Prom
   return stated
 }
 
-test('any change of a stored fact changes what identifies a statement, unless the statement is the same', async () => {
-  const before = await readStated(api.services.sql)
-  assert.ok(before)
-  const changing: string[] = []
-  for (const column of await listColumns()) {
-    const name = `${column.table_name}.${column.column_name}`
-    for (const { path, summary } of await readChanged(column)) {
-      const isSame = isDeepStrictEqual(path.content, before.path.content)
-      assert.equal(isDeepStrictEqual(path.facts, before.path.facts), isSame, name)
-      if (isDeepStrictEqual(summary.facts, before.summary.facts))
-        assert.deepEqual(summary.content, before.summary.content, name)
-      if (!isSame) changing.push(name)
+test(
+  'any change of a stored fact changes what identifies a statement, unless the statement is the same',
+  ON_ONE_SERVER,
+  async () => {
+    const before = await readStated(api.services.sql)
+    assert.ok(before)
+    const changing: string[] = []
+    for (const column of await listColumns()) {
+      const name = `${column.table_name}.${column.column_name}`
+      for (const { path, summary } of await readChanged(column)) {
+        const isSame = isDeepStrictEqual(path.content, before.path.content)
+        assert.equal(isDeepStrictEqual(path.facts, before.path.facts), isSame, name)
+        if (isDeepStrictEqual(summary.facts, before.summary.facts))
+          assert.deepEqual(summary.content, before.summary.content, name)
+        if (!isSame) changing.push(name)
+      }
     }
-  }
-  for (const name of STATED) assert.ok(changing.includes(name), `${name} is stated`)
-  assert.deepEqual(await readStated(api.services.sql), before)
-})
+    for (const name of STATED) assert.ok(changing.includes(name), `${name} is stated`)
+    assert.deepEqual(await readStated(api.services.sql), before)
+  },
+)
 
 /** One of each part of a path. */
 const STATED = [

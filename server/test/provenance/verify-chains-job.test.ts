@@ -20,7 +20,8 @@ test('the daily job walks every chain; a change of any record ends new statement
     const run = () => verifyChainsDaily.run({ ...api.services, log }, {})
     const ask = (id: string) => api.request('GET', `/v1/provenance/changes/${id}/statement`, { key: caller.key })
     await run()
-    await tamper(api, (tx) => tx`update chain_links set at = at + interval '1 second' where change_id = ${changed.id}`)
+    const at = new Date(api.clock.now().getTime() + 1000)
+    await tamper(api, (tx) => tx`update chain_links set at = ${at} where change_id = ${changed.id}`)
     await run()
     assert.deepEqual(
       lines.map(({ level, msg }) => [level, msg]),

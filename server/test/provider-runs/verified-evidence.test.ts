@@ -11,6 +11,7 @@ import type { Page } from '../../src/platform/http/lists.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { TESTS } from '../support/ci-reports.ts'
 import { createRun } from '../support/ci-runs.ts'
+import { ON_ONE_SERVER } from '../support/citus.ts'
 import { hostRepository, hostRun, insertConnection } from '../support/host-objects.ts'
 import { applyRuns, completedRun } from '../support/provider-runs.ts'
 import { plansOf } from '../support/query-plans.ts'
@@ -96,7 +97,7 @@ test('new runs of an API key and runs of a code host do not count against each o
   assert.deepEqual([body.data.trust, body.data.status], ['verified', 'success'])
 })
 
-test('a list of runs is read from its index; self-reported runs read nothing else', async () => {
+test('a list of runs is read from its index; self-reported runs read nothing else', ON_ONE_SERVER, async () => {
   const { sql } = api.services
   const reporter = await api.caller()
   const { id } = await createRun(api, reporter)

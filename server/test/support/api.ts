@@ -9,6 +9,7 @@ import { readConfig, withPort } from '../../src/config.ts'
 import { openServices } from '../../src/open-services.ts'
 import { insertOrganization } from '../../src/organizations/organization.store.ts'
 import type { Clock } from '../../src/platform/clock.ts'
+import { learnSpread } from '../../src/platform/db/spread.ts'
 import type { DatabaseAddress } from '../../src/platform/db/sql.ts'
 import { choosePort } from '../../src/platform/http/listener.ts'
 import { newUuid } from '../../src/platform/ids.ts'
@@ -117,6 +118,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     },
   )
   const { services } = opened
+  await learnSpread(services.sql)
   noteDataDirectory(dataDir)
   noteSettings(options.env ?? {})
   const serving = await serve(services, port, 0)

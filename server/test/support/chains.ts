@@ -121,6 +121,7 @@ export async function tamper(
   statement: (tx: Tx) => Promise<unknown>,
 ): Promise<void> {
   await services.sql.begin(async (tx) => {
+    await tx`set local citus.propagate_set_commands = 'local'`
     await tx`set local session_replication_role = replica`
     await statement(tx)
   })

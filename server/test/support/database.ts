@@ -7,6 +7,7 @@ import { migrate } from '../../src/platform/db/migrations/migrate.ts'
 import { type DatabaseAddress, openSql, type Sql } from '../../src/platform/db/sql.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { migrateQueue } from '../../src/platform/queue/worker.ts'
+import { citusWorkers, closeTemplate, distributeTemplate, joinDatabases, onServer, readNodes } from './citus.ts'
 
 export type TestDatabase = {
   /** For psql. */
@@ -20,7 +21,14 @@ export type TestDatabase = {
  * A PostgreSQL server for tests, with a migrated template to clone; it and its data are gone after
  * close.
  */
-type TestServer = { url: string; logFile: string; close(): Promise<void> }
+export type TestServer = {
+  url: string
+  /** Null if the server was not started by us. */
+  logFile: string | null
+  /** What the test files have to know of it. */
+  env: Record<string, string>
+  close(): Promise<void>
+}
 
 const TEMPLATE = 'template_shiplock'
 const OBJECT_IN_USE = '55006'
@@ -44,10 +52,40 @@ export async function startTestServer(): Promise<TestServer> {
   }
   try {
     await createTemplate(server)
-    return { url: server.url, logFile: server.logFile, close }
+    return { url: server.url, logFile: server.logFile, env: {}, close }
   } catch (error) {
     await close()
     throw error
+  }
+}
+
+/**
+ * A cluster that is running already, with a migrated and distributed template on all of its servers.
+ */
+export async function startCitusServer(url: string): Promise<TestServer> {
+  const given = connectionOf(url)
+  const nodes = await withAdmin(given, readNodes)
+  const servers = [given, ...nodes.workers.map((worker) => onServer(given, worker))]
+  const dropTemplate = () =>
+    onAll(servers, async (sql) => {
+      await sql`update pg_database set datallowconn = true where datname = ${TEMPLATE}`
+      await sql.unsafe(`drop database if exists ${TEMPLATE} with (force)`)
+    })
+  await dropTemplate()
+  await onAll(servers, (sql) => sql.unsafe(`create database ${TEMPLATE}`))
+  const templates = servers.map((server) => ({ ...server, database: TEMPLATE }))
+  await onAll(templates, (sql) => sql`create extension citus`)
+  const [coordinator] = templates as [typeof given]
+  await withAdmin(coordinator, (sql) => joinDatabases(sql, nodes))
+  await withAdmin(coordinator, (sql) => migrate(sql))
+  await migrateQueue(url.replace(/[^/]*$/, TEMPLATE), createLog('silent'))
+  await withAdmin(coordinator, distributeTemplate)
+  await onAll(servers, (sql) => closeTemplate(sql, TEMPLATE))
+  return {
+    url,
+    logFile: null,
+    env: { SHIPLOCK_TEST_CITUS_WORKERS: JSON.stringify(nodes.workers) },
+    close: dropTemplate,
   }
 }
 
@@ -69,12 +107,13 @@ async function createDatabase(create: (sql: Sql, database: string) => Promise<un
   const server = url ? { url, close: async () => {} } : await startTestServer()
   const admin = connectionOf(server.url)
   const database = `test_${randomUUID().replaceAll('-', '')}`
-  await withAdmin(admin, (sql) => create(sql, database))
+  const servers = [admin, ...citusWorkers().map((worker) => onServer(admin, worker))]
+  await onAll(servers, (sql) => create(sql, database))
   return {
     url: server.url.replace(/[^/]*$/, database),
     connection: { ...admin, database },
     drop: async () => {
-      await withAdmin(admin, (sql) => sql.unsafe(`drop database ${database} with (force)`))
+      await onAll(servers, (sql) => sql.unsafe(`drop database ${database} with (force)`))
       await server.close()
     },
   }
@@ -98,6 +137,11 @@ async function cloneTemplate(sql: Sql, database: string): Promise<void> {
       if ((error as { code?: string }).code !== OBJECT_IN_USE) throw error
     }
   }
+}
+
+/** One after the other: the database of a coordinator goes before those of its workers. */
+async function onAll(servers: readonly DatabaseAddress[], use: (sql: Sql) => Promise<unknown>): Promise<void> {
+  for (const server of servers) await withAdmin(server, use)
 }
 
 async function withAdmin<T>(connection: DatabaseAddress, use: (sql: Sql) => Promise<T>): Promise<T> {

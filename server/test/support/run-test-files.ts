@@ -2,7 +2,7 @@ import { globSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startTestServer } from './database.ts'
+import { startTestServer, type TestServer } from './database.ts'
 import { runWithSecondChance } from './second-chance.ts'
 import { SECRETS_DIRECTORY } from './secrets/collected-logs.ts'
 import { reportLeaks } from './secrets/report-leaks.ts'
@@ -22,6 +22,7 @@ const WATCH = new URL('./secrets/watch-fetch.ts', import.meta.url).href
 export async function runTestFiles(
   { include, exclude }: { include: string; exclude: string[] },
   env: Record<string, string> = {},
+  startServer: () => Promise<TestServer> = startTestServer,
 ): Promise<number> {
   const flags = process.argv.slice(2).filter((argument) => argument.startsWith('-'))
   const parts = process.argv.slice(2).filter((argument) => !argument.startsWith('-'))
@@ -33,7 +34,7 @@ export async function runTestFiles(
   }
   const stopped = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stopped.abort())
-  const server = await startTestServer()
+  const server = await startServer()
   // The processes of all files, and the programs that they start, compile most modules only once.
   const compiled = await mkdtemp(join(tmpdir(), 'shiplock-compiled-'))
   const collected = await mkdtemp(join(tmpdir(), 'shiplock-logs-'))
@@ -41,11 +42,14 @@ export async function runTestFiles(
     SHIPLOCK_TEST_DATABASE_URL: server.url,
     NODE_COMPILE_CACHE: compiled,
     [SECRETS_DIRECTORY]: collected,
+    ...server.env,
   }
   try {
     const settings = { flags: [`--import=${WATCH}`, ...flags], env: { ...env, ...shared }, stopped: stopped.signal }
     const code = await runWithSecondChance(files, settings)
-    const leaks = stopped.signal.aborted ? 0 : await reportLeaks(collected, [server.logFile])
+    const leaks = stopped.signal.aborted
+      ? 0
+      : await reportLeaks(collected, server.logFile === null ? [] : [server.logFile])
     return code === 0 && leaks > 0 ? 1 : code
   } finally {
     await server.close()

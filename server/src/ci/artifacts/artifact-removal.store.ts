@@ -1,3 +1,4 @@
+import { acrossOrganizations, onServerOf } from '../../platform/db/spread.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import { abandonObjects } from '../../platform/objects/abandoned-objects.store.ts'
 import type { ArtifactRow, ReportKey } from './artifact.store.ts'
@@ -61,20 +62,28 @@ const UNFINISHED_AT_ONCE_MAX = 500
  * deleted, at most 500.
  */
 export async function deleteUnfinished(tx: Tx, putUntilMax: Date): Promise<number> {
-  const deleted = await tx<(AbandonedArtifact & { org_id: string })[]>`
+  const find = () => tx<{ org_id: string }[]>`
+    select distinct org_id
+    from ci_artifacts
+    where status = 'pending'
+      and put_until <= ${putUntilMax}`
+  const deleted = await acrossOrganizations(
+    find,
+    (orgId) => tx<(AbandonedArtifact & { org_id: string })[]>`
     with unfinished as (
       select org_id, id
-      from ci_artifacts
+      from ci_artifacts artifact
       where status = 'pending'
-        and put_until <= ${putUntilMax}
+        and put_until <= ${putUntilMax} ${onServerOf(tx, 'artifact', orgId)}
       order by put_until
       limit ${UNFINISHED_AT_ONCE_MAX}
       for update skip locked
     )
     delete from ci_artifacts artifact
     using unfinished
-    where (artifact.org_id, artifact.id) = (unfinished.org_id, unfinished.id)
-    returning artifact.org_id, artifact.id, artifact.put_until`
+    where (artifact.org_id, artifact.id) = (unfinished.org_id, unfinished.id) ${onServerOf(tx, 'artifact', orgId)}
+    returning artifact.org_id, artifact.id, artifact.put_until`,
+  )
   for (const artifact of deleted) await abandonArtifacts(tx, artifact.org_id, [artifact])
   return deleted.length
 }

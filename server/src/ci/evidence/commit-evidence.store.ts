@@ -1,3 +1,4 @@
+import { onServerOf } from '../../platform/db/spread.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import { completedAt, statusAt } from '../runs/attempt-deadline.store.ts'
 import type { CommitRun, RunArtifact } from './commit-evidence.schema.ts'
@@ -18,7 +19,7 @@ export type RunArtifacts = Listed<RunArtifact>
  * (repository, status)`. No row if the run is unknown; a null status if the attempt is. `alias` has
  * `org_id`, `pipeline_run_id` and `attempt`.
  */
-export function runOfDeployment(db: Db, alias: string, now: Date) {
+export function runOfDeployment(db: Db, orgId: string, alias: string, now: Date) {
   const of = db(alias)
   return db`(
     select run.repository,
@@ -27,7 +28,8 @@ export function runOfDeployment(db: Db, alias: string, now: Date) {
     from ci_runs run
     left join ci_run_attempts attempt
       on attempt.org_id = run.org_id and attempt.run_id = run.id and attempt.number = ${of}.attempt
-    where run.org_id = ${of}.org_id
+        ${onServerOf(db, 'attempt', orgId)}
+    where run.org_id = ${of}.org_id ${onServerOf(db, 'run', orgId)}
       and run.id = ${of}.pipeline_run_id
   )`
 }
@@ -36,7 +38,7 @@ export function runOfDeployment(db: Db, alias: string, now: Date) {
  * SQL: `CommitRuns` of a commit of a repository, at `now`. `alias` has `org_id`, `commit_sha`,
  * `address` (`host/owner/name`), and `provider` and `repository_id` of a connected repository.
  */
-export function commitRunsJson(db: Db, alias: string, now: Date) {
+export function commitRunsJson(db: Db, orgId: string, alias: string, now: Date) {
   const of = db(alias)
   return db`(
     select json_build_object(
@@ -44,7 +46,7 @@ export function commitRunsJson(db: Db, alias: string, now: Date) {
         json_build_object(
           'id', run.id, 'trust', run.trust, 'provider', run.provider, 'ci_system', run.ci_system,
           'pipeline_name', run.pipeline_name, 'event', run.event, 'ref', run.ref,
-          'created_at', rfc3339(run.created_at), 'attempts', ${attemptsJson(db, now)}
+          'created_at', rfc3339(run.created_at), 'attempts', ${attemptsJson(db, orgId, now)}
         )
         order by run.created_at, run.id
       ), '[]'),
@@ -53,7 +55,7 @@ export function commitRunsJson(db: Db, alias: string, now: Date) {
     from (
       select run.*, count(*) over () as total
       from ci_runs run
-      where run.org_id = ${of}.org_id
+      where run.org_id = ${of}.org_id ${onServerOf(db, 'run', orgId)}
         and run.commit_sha = ${of}.commit_sha
         and (
           run.repository = ${of}.address
@@ -68,7 +70,7 @@ export function commitRunsJson(db: Db, alias: string, now: Date) {
           or exists (
             select
             from provider_runs provider_run
-            where provider_run.org_id = run.org_id
+            where provider_run.org_id = run.org_id ${onServerOf(db, 'provider_run', orgId)}
               and provider_run.run_id = run.id
               and provider_run.provider = ${of}.provider
               and provider_run.repository_id = ${of}.repository_id
@@ -80,7 +82,7 @@ export function commitRunsJson(db: Db, alias: string, now: Date) {
   )`
 }
 
-function attemptsJson(db: Db, now: Date) {
+function attemptsJson(db: Db, orgId: string, now: Date) {
   return db`(
     select json_agg(
       json_build_object(
@@ -95,7 +97,7 @@ function attemptsJson(db: Db, now: Date) {
       select earlier.number, earlier.status, earlier.actor, earlier.started_at, earlier.completed_at,
         earlier.deadline_at
       from ci_run_attempts earlier
-      where earlier.org_id = run.org_id
+      where earlier.org_id = run.org_id ${onServerOf(db, 'earlier', orgId)}
         and earlier.run_id = run.id
     ) attempt
   )`
@@ -106,7 +108,7 @@ function attemptsJson(db: Db, now: Date) {
  * use the artifacts of earlier ones. Only uploaded artifacts count: their checksums were verified.
  * `alias` has `org_id`, `pipeline_run_id` and `attempt`.
  */
-export function runArtifactsJson(db: Db, alias: string) {
+export function runArtifactsJson(db: Db, orgId: string, alias: string) {
   const of = db(alias)
   return db`(
     select json_build_object(
@@ -123,7 +125,7 @@ export function runArtifactsJson(db: Db, alias: string) {
       select item.path, item.size, item.sha256, item.created_at, item.id, report.attempt, count(*) over () as total
       from ci_artifacts item
       join ci_reports report on report.org_id = item.org_id and report.id = item.report_id
-      where item.org_id = ${of}.org_id
+      where item.org_id = ${of}.org_id ${onServerOf(db, 'item', orgId)} ${onServerOf(db, 'report', orgId)}
         and item.run_id = ${of}.pipeline_run_id
         and item.status = 'uploaded'
         and report.attempt <= ${of}.attempt

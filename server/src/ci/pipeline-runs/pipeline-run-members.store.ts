@@ -1,3 +1,4 @@
+import { onServerOf } from '../../platform/db/spread.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import { type AttemptTable, completedAt, statusAt } from '../runs/attempt-deadline.store.ts'
 
@@ -7,7 +8,7 @@ import { type AttemptTable, completedAt, statusAt } from '../runs/attempt-deadli
  * pages without such runs, too. They are written one by one, which takes half the time of
  * `row_to_json`; values that occur more than once are converted once.
  */
-export function pipelineRunMembers(db: Db, now: Date) {
+export function pipelineRunMembers(db: Db, orgId: string, now: Date) {
   return db`(
     select '"id":' || to_json(run.id)
       || ',"provider":' || to_json(run.provider)
@@ -19,7 +20,7 @@ export function pipelineRunMembers(db: Db, now: Date) {
       || ',"html_url":' || coalesce(to_json(run.url)::text, 'null')
       || ',"event_type":' || once.event
       || ',"run_attempt":' || run.newest_attempt || once.course
-      || ',"attempts":[' || ${earlierAttempts(db, now)}
+      || ',"attempts":[' || ${earlierAttempts(db, orgId, now)}
       || '{"number":' || run.newest_attempt || once.course || ',"triggered_by":' || once.actor || '}]'
       || ',"ci_system":' || coalesce(to_json(run.ci_system)::text, 'null')
       || ',"trust":' || to_json(run.trust)
@@ -50,7 +51,7 @@ function claimedEvent(db: Db) {
 }
 
 /** The earlier attempts, each followed by a comma. Runs with a single attempt skip the query. */
-function earlierAttempts(db: Db, now: Date) {
+function earlierAttempts(db: Db, orgId: string, now: Date) {
   return db`
     case when run.newest_attempt = 1 then '' else coalesce((
       select string_agg(
@@ -59,7 +60,7 @@ function earlierAttempts(db: Db, now: Date) {
         '' order by attempt.number
       )
       from ci_run_attempts attempt
-      where attempt.org_id = run.org_id
+      where attempt.org_id = run.org_id ${onServerOf(db, 'attempt', orgId)}
         and attempt.run_id = run.id
     ), '') end`
 }

@@ -36,7 +36,7 @@ export async function listPipelineRuns(db: Db, orgId: string, page: Page, filter
   const conditions = conditionsOf(db, orgId, page, filter)
   const rows = await db<({ created_at: Date } & RunMembers)[]>`
     select run.created_at, run.id, run.ref, run.provider, run.claims, run.claimed_provider, run.claimed_repository_id,
-      ${pipelineRunMembers(db, filter.now)} as members
+      ${pipelineRunMembers(db, orgId, filter.now)} as members
     from ${filter.status === 'timed_out' ? timedOutRuns(db, conditions, { page, now: filter.now }) : db`ci_runs`} run
     where ${conditions}
     order by run.created_at desc, run.id desc
@@ -113,7 +113,7 @@ export async function findPipelineRun(
 ): Promise<string | null> {
   const rows = await db<RunMembers[]>`
     select run.id, run.ref, run.provider, run.claims, run.claimed_provider, run.claimed_repository_id,
-      ${pipelineRunMembers(db, now)} as members
+      ${pipelineRunMembers(db, orgId, now)} as members
     from ci_runs run
     where run.org_id = ${orgId}
       and run.id = ${id}

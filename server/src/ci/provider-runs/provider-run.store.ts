@@ -54,8 +54,7 @@ async function upsertProviderRun(tx: Tx, { org_id, run_id }: ProviderRunKey, run
       head_repository_id, trigger_kind, commit_sha, release_name, actor_id, actor_login, actor_avatar_url, actor_url, created_at,
       host_version
     )
-    values (
-      ${org_id}, ${run_id}, ${run.provider}, ${run.repository_id},
+    select ${org_id}, ${run_id}, ${run.provider}, ${run.repository_id},
       coalesce(
         (
           select repository.owner_id
@@ -66,12 +65,9 @@ async function upsertProviderRun(tx: Tx, { org_id, run_id }: ProviderRunKey, run
         ),
         ${run.repository_owner_id}
       ),
-      ${run.workflow_id},
-      ${run.workflow_path}, ${run.run_number}, ${run.branch}, ${run.head_repository_id}, ${run.trigger_kind},
-      ${run.commit_sha},
-      ${run.release_name}, ${run.actor_id}, ${run.actor_login}, ${run.actor_avatar_url}, ${run.actor_url},
-      ${run.created_at}, ${run.host_version}
-    )
+      ${run.workflow_id}, ${run.workflow_path}, ${run.run_number}::integer, ${run.branch}, ${run.head_repository_id},
+      ${run.trigger_kind}, ${run.commit_sha}, ${run.release_name}, ${run.actor_id}, ${run.actor_login},
+      ${run.actor_avatar_url}, ${run.actor_url}, ${run.created_at}::timestamptz, ${run.host_version}
     on conflict (org_id, run_id) do update
     set repository_id = excluded.repository_id, repository_owner_id = excluded.repository_owner_id,
       workflow_id = excluded.workflow_id, workflow_path = excluded.workflow_path, run_number = excluded.run_number,

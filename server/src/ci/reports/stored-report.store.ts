@@ -1,4 +1,5 @@
 import { pageOf } from '../../platform/db/page.ts'
+import { onServerOf } from '../../platform/db/spread.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import type { Page, PageRow } from '../../platform/http/lists.ts'
 import type { ReportKey } from '../artifacts/artifact.store.ts'
@@ -20,8 +21,8 @@ export async function hasRun(db: Db, { org_id, run_id }: RunKey, since: Date): P
 /** One page of the reports of a run, newest first, and one row more where there is a next page. */
 export async function listReports(db: Db, { org_id, run_id }: RunKey, page: Page): Promise<PageRow[]> {
   const members = db`
-    report.summary is not null as has_summary, ${artifactCount(db)} as artifact_count,
-    ${attestationsJson(db, db``)} as attestations`
+    report.summary is not null as has_summary, ${artifactCount(db, org_id)} as artifact_count,
+    ${attestationsJson(db, org_id, db``)} as attestations`
   return db<PageRow[]>`
     select report.created_at, report.id, ${reportJson(db, members)} as json
     from ci_reports report
@@ -35,8 +36,8 @@ export async function listReports(db: Db, { org_id, run_id }: RunKey, page: Page
 /** A report as JSON, or null if the run has no such report. */
 export async function findReport(db: Db, { org_id, run_id, report_id }: ReportKey): Promise<string | null> {
   const members = db`
-    report.summary, ${artifactCount(db)} as artifact_count,
-    ${attestationsJson(db, db`, 'data', ${dataWithFigures(db)}`)} as attestations`
+    report.summary, ${artifactCount(db, org_id)} as artifact_count,
+    ${attestationsJson(db, org_id, db`, 'data', ${dataWithFigures(db)}`)} as attestations`
   const [row] = await db<{ json: string }[]>`
     select ${reportJson(db, members)} as json
     from ci_reports report
@@ -60,17 +61,17 @@ function reportJson(db: Db, members: Expression) {
   )`
 }
 
-function artifactCount(db: Db) {
+function artifactCount(db: Db, orgId: string) {
   return db`(
     select count(*)
     from ci_artifacts artifact
-    where artifact.org_id = report.org_id
+    where artifact.org_id = report.org_id ${onServerOf(db, 'artifact', orgId)}
       and artifact.report_id = report.id
   )`
 }
 
 /** The attestations of `report`. `more` is SQL with further names and values. */
-function attestationsJson(db: Db, more: Expression) {
+function attestationsJson(db: Db, orgId: string, more: Expression) {
   return db`(
     select coalesce(
       json_agg(
@@ -81,7 +82,7 @@ function attestationsJson(db: Db, more: Expression) {
         order by kind, name
       ), '[]')
     from ci_attestations attestation
-    where attestation.org_id = report.org_id
+    where attestation.org_id = report.org_id ${onServerOf(db, 'attestation', orgId)}
       and attestation.report_id = report.id
   )`
 }

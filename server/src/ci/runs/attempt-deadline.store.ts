@@ -1,3 +1,4 @@
+import { acrossOrganizations, onServerOf } from '../../platform/db/spread.ts'
 import type { Db } from '../../platform/db/sql.ts'
 
 /** Identifies one attempt of a run. */
@@ -41,11 +42,17 @@ const SETTLED_AT_ONCE_MAX = 1000
  * runs that are locked; the next call settles them.
  */
 export async function settleNewestAttempts(db: Db, now: Date): Promise<AttemptKey[]> {
-  return db<AttemptKey[]>`
+  const find = () => db<{ org_id: string }[]>`
+    select distinct org_id
+    from ci_runs run
+    where ${isOverdue(db, 'run', now)}`
+  return acrossOrganizations(
+    find,
+    (orgId) => db<AttemptKey[]>`
     with overdue as (
       select org_id, id
       from ci_runs run
-      where ${isOverdue(db, 'run', now)}
+      where ${isOverdue(db, 'run', now)} ${onServerOf(db, 'run', orgId)}
       order by deadline_at
       limit ${SETTLED_AT_ONCE_MAX}
       for update skip locked
@@ -53,8 +60,9 @@ export async function settleNewestAttempts(db: Db, now: Date): Promise<AttemptKe
     update ci_runs run
     set status = 'timed_out', completed_at = ${timeoutOf(db, 'run')}, updated_at = ${now}
     from overdue
-    where (run.org_id, run.id) = (overdue.org_id, overdue.id)
-    returning run.org_id, run.id as run_id, run.newest_attempt as attempt`
+    where (run.org_id, run.id) = (overdue.org_id, overdue.id) ${onServerOf(db, 'run', orgId)}
+    returning run.org_id, run.id as run_id, run.newest_attempt as attempt`,
+  )
 }
 
 /**
@@ -62,12 +70,19 @@ export async function settleNewestAttempts(db: Db, now: Date): Promise<AttemptKe
  * update` on both.
  */
 export async function settleEarlierAttempts(db: Db, now: Date): Promise<AttemptKey[]> {
-  return db<AttemptKey[]>`
+  const find = () => db<{ org_id: string }[]>`
+    select distinct org_id
+    from ci_run_attempts attempt
+    where ${isOverdue(db, 'attempt', now)}`
+  return acrossOrganizations(
+    find,
+    (orgId) => db<AttemptKey[]>`
     with overdue as (
       select attempt.org_id, attempt.run_id, attempt.number
       from ci_runs run
       join ci_run_attempts attempt on attempt.org_id = run.org_id and attempt.run_id = run.id
       where ${isOverdue(db, 'attempt', now)}
+        ${onServerOf(db, 'run', orgId)} ${onServerOf(db, 'attempt', orgId)}
       order by attempt.deadline_at
       limit ${SETTLED_AT_ONCE_MAX}
       for update skip locked
@@ -75,11 +90,13 @@ export async function settleEarlierAttempts(db: Db, now: Date): Promise<AttemptK
       update ci_runs run
       set updated_at = ${now}
       from overdue
-      where (run.org_id, run.id) = (overdue.org_id, overdue.run_id)
+      where (run.org_id, run.id) = (overdue.org_id, overdue.run_id) ${onServerOf(db, 'run', orgId)}
     )
     update ci_run_attempts attempt
     set status = 'timed_out', completed_at = ${timeoutOf(db, 'attempt')}
     from overdue
     where (attempt.org_id, attempt.run_id, attempt.number) = (overdue.org_id, overdue.run_id, overdue.number)
-    returning attempt.org_id, attempt.run_id, attempt.number as attempt`
+      ${onServerOf(db, 'attempt', orgId)}
+    returning attempt.org_id, attempt.run_id, attempt.number as attempt`,
+  )
 }

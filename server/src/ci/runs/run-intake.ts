@@ -1,8 +1,10 @@
-import { areConnected, type NamedRepository } from '../../codehosts/connections/connection.store.ts'
+import { listCovered, type NamedRepository } from '../../codehosts/connections/connection.store.ts'
 import { Batch } from '../../platform/batch.ts'
 import { utcDayStart } from '../../platform/clock.ts'
+import { byOrganization } from '../../platform/db/spread.ts'
 import type { Sql } from '../../platform/db/sql.ts'
-import { findFreeDayNumbers, type InsertedRun, insertRuns, type NewRun } from './new-run.store.ts'
+import { type InsertedRun, insertRuns } from './insert-runs.store.ts'
+import { findFreeDayNumbers, type NewRun } from './new-run.store.ts'
 
 /** New runs that one credential may create per UTC day (specification, "Limits"). */
 export const NEW_RUNS_PER_DAY_MAX = 2000
@@ -23,10 +25,15 @@ export type RunIntake = {
 
 export function openRunIntake(sql: Sql): RunIntake {
   const inserts = new Batch<NewRun, InsertedRun | null>(async (runs) => {
-    const inserted = new Map((await insertRuns(sql, runs)).map((run) => [run.id, run]))
+    const rows = await byOrganization(runs, (some, orgId) => insertRuns(sql, some, orgId))
+    const inserted = new Map(rows.map((run) => [run.id, run]))
     return runs.map((run) => inserted.get(run.id) ?? null)
   })
-  const connections = new Batch<NamedRepository, boolean>((repositories) => areConnected(sql, repositories))
+  const connections = new Batch<NamedRepository, boolean>(async (repositories) => {
+    const given = repositories.map((repository, position) => ({ ...repository, position }))
+    const connected = new Set(await byOrganization(given, (some, orgId) => listCovered(sql, some, orgId)))
+    return given.map(({ position }) => connected.has(position))
+  })
   return { numbers: new DayNumbers(sql), inserts, connections }
 }
 

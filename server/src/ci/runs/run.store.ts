@@ -1,3 +1,4 @@
+import { onServerOf } from '../../platform/db/spread.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import { presentHolderFirst } from '../../repositories/repository-lookup.store.ts'
 import { type AttemptKey, completedAt, statusAt } from './attempt-deadline.store.ts'
@@ -172,7 +173,7 @@ export async function findRun(db: Db, key: AttemptKey, now: Date): Promise<Store
     select run.id, run.provider, run.ci_system, run.ci_system_name, run.external_run_id, attempt.number as attempt,
       run.repository, run.commit_sha, run.ref, run.pipeline_name, attempt.url,
       ${statusAt(db, 'attempt', now)} as status, attempt.started_at, ${completedAt(db, 'attempt', now)} as completed_at,
-      attempt.actor, run.event, attempt.deadline_at, run.trust, ${linkedRepository(db)} as linked_repository,
+      attempt.actor, run.event, attempt.deadline_at, run.trust, ${linkedRepository(db, key.org_id)} as linked_repository,
       case when run.credential_id is not null then
         json_build_object('type', run.credential_type, 'id', run.credential_id, 'name', run.credential_name)
       end as credential,
@@ -187,15 +188,16 @@ export async function findRun(db: Db, key: AttemptKey, now: Date): Promise<Store
 
 /**
  * SQL: the repository of a run at a provider, or null. A token names it by its id; otherwise it is
- * the one with the host and name of `run.repository`.
+ * the one with the host and name of `run.repository`. `orgId` is the organization of all rows of
+ * `run`, or null for several.
  */
-export function linkedRepository(db: Db) {
+export function linkedRepository(db: Db, orgId: string | null) {
   const object: ReturnType<Db> = db`json_build_object('provider', repository.provider, 'id', repository.id)`
   return db`
     case when run.claimed_provider is null then (
       select ${object}
       from repositories repository
-      where repository.org_id = run.org_id
+      where repository.org_id = run.org_id ${onServerOf(db, 'repository', orgId)}
         and repository.host = split_part(run.repository, '/', 1)
         and lower(repository.full_name) = lower(substr(run.repository, strpos(run.repository, '/') + 1))
       order by ${presentHolderFirst(db)}
@@ -203,7 +205,7 @@ export function linkedRepository(db: Db) {
     ) else (
       select ${object}
       from repositories repository
-      where repository.org_id = run.org_id
+      where repository.org_id = run.org_id ${onServerOf(db, 'repository', orgId)}
         and repository.provider = run.claimed_provider
         and repository.id = run.claimed_repository_id
         and ${isOnHostOf(db)}

@@ -5,7 +5,8 @@ import type { Tx } from '../../platform/db/sql.ts'
 import { ApiError, rateLimited } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
 import type { AttemptKey } from './attempt-deadline.store.ts'
-import { type ClaimedRun, type InsertedRun, insertRuns, type NewRun, takeOverRun } from './new-run.store.ts'
+import { type InsertedRun, insertRuns } from './insert-runs.store.ts'
+import { type ClaimedRun, type NewRun, takeOverRun } from './new-run.store.ts'
 import { type CiSystemRun, type IdentifiedRun, lockRunByExternalId, readCiSystemRun } from './run.store.ts'
 import { findAttempt, insertAttempt, setTrust, updateAttempt } from './run-attempt.store.ts'
 import { NEW_RUNS_PER_DAY_MAX, type RunIntake } from './run-intake.ts'
@@ -61,7 +62,7 @@ async function insertRun(
 
 async function insertCounted(tx: Tx, { org_id, plan }: Actor, run: NewRun, max: number): Promise<InsertedRun | null> {
   const now = run.created_at
-  const [inserted] = await insertRuns(tx, [run])
+  const [inserted] = await insertRuns(tx, [run], org_id)
   if (!inserted) return null
   if (await useMonthly(tx, org_id, { metric: 'ci_runs', amount: 1, month: utcMonthStart(now), max })) return inserted
   const message = `The organization has reached the limit of its plan ${plan.name}: ${max} new runs per month.`

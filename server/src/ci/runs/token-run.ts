@@ -1,6 +1,6 @@
 import type { Actor } from '../../access/actor.ts'
 import type { TokenJob } from '../../access/oidc-trusts/token-job.ts'
-import { areConnected, type NamedRepository } from '../../codehosts/connections/connection.store.ts'
+import { listCovered, type NamedRepository } from '../../codehosts/connections/connection.store.ts'
 import { hostRunId } from '../../codehosts/host-ids.ts'
 import { requestRunNow } from '../../codehosts/sync/read-run.job.ts'
 import type { Db } from '../../platform/db/sql.ts'
@@ -93,8 +93,8 @@ export async function isOwnButUnclaimed(db: Db, orgId: string, job: TokenJob, ru
   const { ci_system, external_run_id } = job.run
   if (run.provider !== 'other' || run.repository !== null) return false
   if (run.ci_system !== ci_system || run.external_run_id !== external_run_id) return false
-  const [connected] = await areConnected(db, [repositoryOf(orgId, job)])
-  return !connected
+  const covered = await listCovered(db, [{ ...repositoryOf(orgId, job), position: 0 }], orgId)
+  return covered.length === 0
 }
 
 async function findHostRun(db: Db, orgId: string, job: TokenJob): Promise<IdentifiedRun | null> {

@@ -30,21 +30,30 @@ export async function findConnectionOfRepository(
 /** A repository that a token names. Without a host, the repository of any host is meant. */
 export type NamedRepository = { org_id: string; provider: string; repository_id: string; host: string | null }
 
-/** Whether an active connection covers each of these repositories, in their order. */
-export async function areConnected(db: Db, repositories: readonly NamedRepository[]): Promise<boolean[]> {
-  const given = repositories.map((repository, position) => ({ ...repository, position }))
+/**
+ * The positions of those of the repositories that an active connection covers. `orgId` is the
+ * organization of all of them, or null for several.
+ */
+export async function listCovered(
+  db: Db,
+  repositories: readonly (NamedRepository & { position: number })[],
+  orgId: string | null,
+): Promise<number[]> {
   const rows = await db<{ position: number }[]>`
-    select given.position
-    from json_to_recordset(${db.json(given)}::json) as given (
-      org_id uuid, provider text, repository_id text, host text, position integer
+    with named as materialized (
+      select given.position, given.org_id, given.host, ${connectionIdOf(db, 'given', orgId)} as connection_id
+      from json_to_recordset(${db.json(repositories as never)}::json) as given (
+        org_id uuid, provider text, repository_id text, host text, position integer
+      )
     )
+    select named.position
+    from named
     join codehost_connections connection
-      on connection.org_id = given.org_id
-      and connection.id = ${connectionIdOf(db, 'given')}
-      and connection.host = coalesce(given.host, connection.host)
+      on connection.org_id = named.org_id
+      and connection.id = named.connection_id
+      and connection.host = coalesce(named.host, connection.host)
     where connection.status = 'active'`
-  const connected = new Set(rows.map(({ position }) => position))
-  return repositories.map((_, position) => connected.has(position))
+  return rows.map(({ position }) => position)
 }
 
 export async function findConnection(db: Db, id: string): Promise<ConnectionName | null> {

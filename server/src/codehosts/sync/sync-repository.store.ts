@@ -1,5 +1,4 @@
 import type { Db, Tx } from '../../platform/db/sql.ts'
-import { connectionIdOf } from '../../repositories/followed-repository.store.ts'
 import type { Sync, SyncScope } from './sync.store.ts'
 
 /** Remembers that the host lists these repositories. */
@@ -81,14 +80,15 @@ export async function forgetRepositories(tx: Tx, scope: SyncScope, repositoryIds
 
 /**
  * SQL: true while the connection of a repository is synchronized, and has never read the lists of
- * the repository. `alias` has `org_id`, `provider` and `repository_id`.
+ * the repository. `alias` has `org_id`, `connection_id` and `repository_id`.
  */
 export function isFirstReadRunning(db: Db, alias: string) {
+  const of = db(alias)
   return db`exists (
     select
     from codehost_connections connection
-    where connection.org_id = ${db(alias)}.org_id
-      and connection.id = ${connectionIdOf(db, alias)}
+    where connection.org_id = ${of}.org_id
+      and connection.id = ${of}.connection_id
       and connection.status = 'active'
       and connection.sync_state = 'running'
       and not exists (
@@ -96,7 +96,7 @@ export function isFirstReadRunning(db: Db, alias: string) {
         from codehost_sync_repositories listed
         where listed.org_id = connection.org_id
           and listed.connection_id = connection.id
-          and listed.repository_id = ${db(alias)}.repository_id
+          and listed.repository_id = ${of}.repository_id
           and listed.read_in is not null
       )
   )`

@@ -42,7 +42,7 @@ export async function beginStoppable(
 async function cancelUntil(ended: AbortSignal, sql: Sql, pid: number): Promise<void> {
   const aside = openAside(sql)
   while (!ended.aborted) {
-    await aside`select pg_cancel_backend(${pid})`.catch(() => {})
+    await aside`select pg_cancel_backend(${pid}::integer)`.catch(() => {})
     await delay(CANCEL_EVERY_MS, undefined, { signal: ended }).catch(() => {})
   }
   await aside.end()

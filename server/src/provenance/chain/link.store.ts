@@ -1,3 +1,4 @@
+import { areSpread, onServerOf } from '../../platform/db/spread.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import { type Anchor, ofChain } from './chain.store.ts'
 import type { ChainKey, Link } from './link.ts'
@@ -13,14 +14,10 @@ export type LinkRow = Link & {
 
 /** The links from index `from` up to, but not including, `to`. */
 export async function readLinks(db: Db, chain: ChainKey, from: number, to: number): Promise<LinkRow[]> {
-  return db<LinkRow[]>`
+  const links = await db<LinkRow[]>`
     select link.index, link.kind, link.change_id, link.at, link.previous_hash, link.hash, link.body, link.tombstone,
       link.mac,
-      exists (
-        select from log_entries entry
-        where entry.kind = case link.kind when 'record' then 'change' else 'amendment' end
-          and entry.sha256 = link.hash
-      ) as logged,
+      ${areSpread() ? db`null` : isLogged(db)} as logged,
       case when change.id is not null then json_build_object(
         'id', change.id, 'provider', change.provider, 'repository_id', change.repository_id, 'branch', change.branch,
         'landed_by', change.landed_by, 'pull_request', change.pull_request, 'merge_sha', change.merge_sha,
@@ -31,14 +28,14 @@ export async function readLinks(db: Db, chain: ChainKey, from: number, to: numbe
           from (
             select provider || ' ' || repository_id || ' ' || sha as line
             from change_commits
-            where org_id = link.org_id
+            where org_id = link.org_id ${onServerOf(db, 'change_commits', chain.org_id)}
               and change_id = link.change_id
           ) listed
         ) end,
         'amendments', case link.kind when 'record' then (
           select json_agg(json_build_object('body', amendment.body, 'tombstone', amendment.tombstone))
           from chain_links amendment
-          where amendment.org_id = link.org_id
+          where amendment.org_id = link.org_id ${onServerOf(db, 'amendment', chain.org_id)}
             and amendment.change_id = link.change_id
             and amendment.kind = 'amendment'
         ) end
@@ -59,6 +56,31 @@ export async function readLinks(db: Db, chain: ChainKey, from: number, to: numbe
       and link.index < ${to}
     order by link.index
     limit ${to - from}`
+  return areSpread() ? withLogged(db, links) : links
+}
+
+function isLogged(db: Db) {
+  return db`exists (
+    select from log_entries entry
+    where entry.kind = case link.kind when 'record' then 'change' else 'amendment' end
+      and entry.sha256 = link.hash
+  )`
+}
+
+/**
+ * The log is on another server than the links. It is read after them: a link and its entry are
+ * stored together.
+ */
+async function withLogged(db: Db, links: readonly LinkRow[]): Promise<LinkRow[]> {
+  const given = links.map(({ index, kind, hash }) => ({ index, kind, hash: hash.toString('hex') }))
+  const rows = await db<{ index: number; logged: boolean }[]>`
+    select index, ${isLogged(db)} as logged
+    from (
+      select index, kind, decode(hash, 'hex') as hash
+      from json_to_recordset(${db.json(given)}::json) as given (index integer, kind text, hash text)
+    ) link`
+  const logged = new Map(rows.map((row) => [row.index, row.logged]))
+  return links.map((link) => ({ ...link, logged: logged.get(link.index) === true }))
 }
 
 /** The anchors from index `from` up to, but not including, `to`. */
@@ -105,7 +127,7 @@ export async function findOrphans(db: Db, chain: ChainKey): Promise<Orphan[]> {
     where ${ofChain(db, chain)}
       and not exists (
         select from chain_links link
-        where link.org_id = changes.org_id
+        where link.org_id = changes.org_id ${onServerOf(db, 'link', chain.org_id)}
           and link.provider = changes.provider
           and link.repository_id = changes.repository_id
           and link.index = changes.link_index
@@ -118,7 +140,7 @@ export async function findOrphans(db: Db, chain: ChainKey): Promise<Orphan[]> {
     where ${ofChain(db, chain)}
       and not exists (
         select from chain_links link
-        where link.org_id = chain_anchors.org_id
+        where link.org_id = chain_anchors.org_id ${onServerOf(db, 'link', chain.org_id)}
           and link.provider = chain_anchors.provider
           and link.repository_id = chain_anchors.repository_id
           and link.index = chain_anchors.index
@@ -129,11 +151,16 @@ export async function findOrphans(db: Db, chain: ChainKey): Promise<Orphan[]> {
 
 /** Hashes in the log, as hexadecimal digits, whose link no chain has: links were deleted. */
 export async function findUnlinkedEntries(db: Db): Promise<string[]> {
+  // On several servers, the links are fetched to the log.
   const rows = await db<{ hash: string }[]>`
+    with linked as ${areSpread() ? db`materialized` : db``} (
+      select hash
+      from chain_links
+    )
     select encode(sha256, 'hex') as hash
     from log_entries
     where kind in ('change', 'amendment')
-      and not exists (select from chain_links where hash = sha256)
+      and not exists (select from linked where hash = sha256)
     order by id
     limit ${ORPHANS_MAX}`
   return rows.map(({ hash }) => hash)

@@ -1,4 +1,5 @@
 import { pageOf } from '../../platform/db/page.ts'
+import { onServerOf } from '../../platform/db/spread.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import type { Page, PageRow } from '../../platform/http/lists.ts'
 import { changeJson, listedChangeJson } from './change-json.store.ts'
@@ -25,7 +26,7 @@ export async function listChanges(db: Db, orgId: string, page: Page, selection: 
     select picked.created_at, picked.id, item.json
     from (${pick(db, orgId, page, selection)}) picked
     cross join lateral (
-      select ${listedChangeJson(db, db`change`)} as json
+      select ${listedChangeJson(db, orgId, db`change`)} as json
       from changes change
       where change.org_id = ${orgId}
         and change.id = picked.id
@@ -43,7 +44,7 @@ function pickByTime(db: Db, orgId: string, page: Page, { repositories, branch, d
   const isByFacet = repositories !== null || deviation !== null
   const ofRepository = db`
     repository_key(change.org_id, change.provider, change.repository_id)
-      = repository_key(${orgId}, repository.provider, repository.id)`
+      = repository_key(${orgId}, repository.provider, repository.id) ${onServerOf(db, 'change', orgId)}`
   return db`
     select found.created_at, found.id
     from ${repositories === null ? db`(select) as all_repositories` : repositoriesOf(db, repositories)}
@@ -107,7 +108,7 @@ function facetsOf(db: Db, deviation: Deviation | null) {
 /** Returns the change as JSON text, or null if there is none that landed at or after `since`. */
 export async function findChangeJson(db: Db, orgId: string, id: string, since: Date): Promise<string | null> {
   const [row] = await db<{ json: string | null }[]>`
-    select ${changeJson(db, db`change`)} as json
+    select ${changeJson(db, orgId, db`change`)} as json
     from changes change
     where change.org_id = ${orgId}
       and change.id = ${id}

@@ -1,3 +1,4 @@
+import { onServerOf } from '../../platform/db/spread.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { RepositoryKey } from '../../repositories/repository-key.ts'
 import { type ChainPosition, type Link, positionOf } from '../chain/link.ts'
@@ -52,7 +53,7 @@ export async function findChangeOfCommit(
     from (
       select ${org_id}::uuid as org_id, ${provider} as provider, ${repository_id} as repository_id, ${sha} as commit_sha
     ) asked
-    cross join lateral (${changeIdOfCommit(db, 'asked')}) change`
+    cross join lateral (${changeIdOfCommit(db, org_id, 'asked')}) change`
   return row?.id ?? null
 }
 
@@ -60,13 +61,13 @@ export async function findChangeOfCommit(
  * SQL: selects the id of the change that a commit landed with. `alias` has `org_id`, `provider`,
  * `repository_id` and `commit_sha`.
  */
-export function changeIdOfCommit(db: Db, alias: string) {
+export function changeIdOfCommit(db: Db, orgId: string, alias: string) {
   const of = db(alias)
   return db`
     select change.id
     from change_commits listed
     join changes change on change.org_id = listed.org_id and change.id = listed.change_id
-    where listed.org_id = ${of}.org_id
+    where listed.org_id = ${of}.org_id ${onServerOf(db, 'listed', orgId)} ${onServerOf(db, 'change', orgId)}
       and listed.provider = ${of}.provider
       and listed.repository_id = ${of}.repository_id
       and listed.sha = ${of}.commit_sha

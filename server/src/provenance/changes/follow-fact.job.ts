@@ -17,11 +17,11 @@ const AMENDMENTS_MAX = 500
  * Follows a review, check or run of a landing. The landing is locked: a record that is being
  * written either contains the fact, or is amended.
  */
-export const followFact: Job<Services, { landing_id: number }> = {
+export const followFact: Job<Services, { org_id?: string; landing_id: number }> = {
   ...followFactJob,
-  run: (services, { landing_id }) =>
+  run: (services, { org_id, landing_id: id }) =>
     services.sql.begin(async (tx) => {
-      const landing = await lockLanding(tx, landing_id)
+      const landing = await lockLanding(tx, { ...(org_id !== undefined && { org_id }), id })
       if (landing.state === 'waiting') await wake(services, tx, landing)
       if (landing.state === 'recorded') await amend(services, tx, landing)
     }),

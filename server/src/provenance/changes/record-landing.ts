@@ -46,7 +46,7 @@ export async function settleLanding(pass: LandingPass): Promise<void> {
   }
   const host = await readHost(pass, subject)
   if (reads.missed > missed && (await waitForHost(pass))) return
-  if (host === null) return dropLanding(services.sql, landing.id)
+  if (host === null) return dropLanding(services.sql, landing)
   await services.sql.begin((tx) => writeRecord(pass, tx, subject, host))
 }
 
@@ -112,7 +112,7 @@ async function waitForHost({ services, reads, landing }: LandingPass): Promise<b
  */
 async function writeRecord(pass: LandingPass, tx: Tx, subject: Subject, host: HostFacts): Promise<void> {
   const { services } = pass
-  const landing = await lockLanding(tx, pass.landing.id)
+  const landing = await lockLanding(tx, pass.landing)
   if (landing.state !== 'waiting') return
   const now = services.clock.now()
   const id = newChangeId(landing.landed_at)
@@ -124,7 +124,7 @@ async function writeRecord(pass: LandingPass, tx: Tx, subject: Subject, host: Ho
   })
   const link = await appendLink(services, tx, landing, { kind: 'record', change_id: id, body: record, at: now })
   await insertChange(tx, landing, { record, link_index: link.index, recorded_at: now })
-  await markRecorded(tx, landing.id, id)
+  await markRecorded(tx, landing, id)
 }
 
 /** The reviews, checks and runs of a landing, as they are stored now. */

@@ -59,7 +59,9 @@ export const followLandedRun: HostEventHandler<'run'> = (_, tx, source, run) =>
  * transactions that apply many events would wait for each other.
  */
 async function followFact(tx: Tx, repository: RepositoryKey, fact: ConcernedBy): Promise<void> {
-  for (const landing_id of await listConcerned(tx, repository, fact)) await enqueue(tx, followFactJob, { landing_id })
+  const { org_id } = repository
+  for (const landing_id of await listConcerned(tx, repository, fact))
+    await enqueue(tx, followFactJob, { org_id, landing_id })
 }
 
 function repositoryOf({ org_id, provider }: HostSource, { repository }: { repository: { id: string } }) {

@@ -86,12 +86,16 @@ export async function listDueRepositories(db: Db, now: Date, limit: number): Pro
     limit ${limit}`
 }
 
+/** Jobs that earlier versions have queued do not state the organization. */
+type LandingId = { org_id?: string; id: number }
+
 /** Locks a landing until the transaction ends. */
-export async function lockLanding(tx: Tx, id: number): Promise<Landing> {
+export async function lockLanding(tx: Tx, { org_id, id }: LandingId): Promise<Landing> {
   const [row] = await tx<[Landing]>`
     select ${columns(tx)}
     from landings
     where id = ${id}
+      ${org_id === undefined ? tx`` : tx`and org_id = ${org_id}`}
     for update`
   return row
 }
@@ -101,13 +105,14 @@ type Postponement = { due_at: Date; tries: number; asked_at: Date | null }
 /** Has no effect if a fact has changed the due time since the landing was read. */
 export async function postponeLanding(
   db: Db,
-  landing: Pick<Landing, 'id' | 'due_at'>,
+  landing: Pick<Landing, 'org_id' | 'id' | 'due_at'>,
   { due_at, tries, asked_at }: Postponement,
 ): Promise<void> {
   await db`
     update landings
     set due_at = ${due_at}, tries = ${tries}, asked_at = ${asked_at}
-    where id = ${landing.id}
+    where org_id = ${landing.org_id}
+      and id = ${landing.id}
       and due_at = ${landing.due_at}
       and state = 'waiting'`
 }
@@ -123,19 +128,25 @@ export async function postponeImport(db: Db, repository: RepositoryKey, until: D
       and due_at < ${until}`
 }
 
-export async function dropLanding(db: Db, id: number): Promise<void> {
+export async function dropLanding(db: Db, { org_id, id }: Pick<Landing, 'org_id' | 'id'>): Promise<void> {
   await db`
     update landings
     set state = 'dropped'
-    where id = ${id}
+    where org_id = ${org_id}
+      and id = ${id}
       and state = 'waiting'`
 }
 
-export async function markRecorded(tx: Tx, id: number, changeId: string): Promise<void> {
+export async function markRecorded(
+  tx: Tx,
+  { org_id, id }: Pick<Landing, 'org_id' | 'id'>,
+  changeId: string,
+): Promise<void> {
   await tx`
     update landings
     set state = 'recorded', change_id = ${changeId}
-    where id = ${id}`
+    where org_id = ${org_id}
+      and id = ${id}`
 }
 
 /**

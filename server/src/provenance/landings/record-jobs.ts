@@ -15,7 +15,7 @@ export const recordChangesJob = {
 /** Follows a review, check or run of a landing: the record may be due, or needs an amendment. */
 export const followFactJob = {
   name: 'provenance.follow-fact',
-  payload: Type.Object({ landing_id: Type.Integer() }),
+  payload: Type.Object({ org_id: Type.Optional(Type.String()), landing_id: Type.Integer() }),
   attemptsMax: 10,
   priority: 10,
 }

@@ -45,7 +45,7 @@ export async function findIssuedChange(
       change.last_index, change.record, change.last, change.has_breaks,
       statement.facts, statement.keyid, statement.statement_digest, statement.envelope, statement.issued_at
     from (${storedRecord(db, db`change.org_id = ${orgId} and ${named}`)}) change
-    left join lateral (${newestStatement(db, 'change', 'change')}) statement on true`
+    left join lateral (${newestStatement(db, orgId, 'change', 'change')}) statement on true`
   return row ? toIssuedChange(row) : null
 }
 

@@ -5,6 +5,7 @@ import type { GatePatterns } from '../../deployments/gates/configure/configured-
 import { hasRequiredGates } from '../../deployments/gates/configure/required-gate.store.ts'
 import { type PromotedRow, promoted, promotedColumns } from '../../deployments/promotion.store.ts'
 import type { Db } from '../../platform/db/sql.ts'
+import { connectionIdOf } from '../../repositories/followed-repository.store.ts'
 import { changeIdOfCommit } from '../changes/change.store.ts'
 import { type StoredRecord, type StoredRecordRow, storedRecord, toStoredRecord } from './change-statement.store.ts'
 import { newestStatement, type StoredStatement } from './statement.store.ts'
@@ -37,15 +38,19 @@ type IssuedColumns = Issued | { [Column in keyof Issued]: null }
 type Row = PromotedRow &
   IssuedColumns & {
     change: (Omit<StoredRecordRow, 'landed_at'> & { landed_at: string }) | null
+    connection_id: string | null
     is_first_read_running: boolean
   }
 
 /** A deployment at `now` with its newest lineage statement, with one query. */
 export async function findLineageDeployment(db: Db, key: DeploymentKey, now: Date): Promise<LineageDeployment | null> {
   const [row] = await db<Row[]>`
-    select ${statedColumns(db)}
-    from ${stated(db, key, now)}
-    left join lateral (${newestStatement(db, 'lineage', 'deployment')}) statement on true`
+    with stated as materialized (
+      select ${statedColumns(db, key.org_id)}
+      from ${stated(db, key, now)}
+      left join lateral (${newestStatement(db, key.org_id, 'lineage', 'deployment')}) statement on true
+    )
+    ${withFirstRead(db)}`
   if (row === undefined) return null
   const { issued, ...deployment } = toStated(row)
   return { ...deployment, lineage: issued }
@@ -67,15 +72,18 @@ export async function findVerifiedDeployment(
   now: Date,
 ): Promise<VerifiedDeployment | null> {
   const [row] = await db<VerifiedRow[]>`
-    select ${statedColumns(db)},
-      ${hasRequiredGates(db, 'deployment')} as has_required_gates,
-      ${earlierGatesJson(db, 'deployment')} as earlier_gates,
-      of_change.facts as change_facts, of_change.statement_digest as change_digest,
-      of_lineage.facts as lineage_facts, of_lineage.statement_digest as lineage_digest
-    from ${stated(db, key, now)}
-    left join lateral (${newestStatement(db, 'verification', 'deployment')}) statement on true
-    left join lateral (${newestStatement(db, 'lineage', 'deployment')}) of_lineage on true
-    left join lateral (${newestStatement(db, 'change', 'change')}) of_change on true`
+    with stated as materialized (
+      select ${statedColumns(db, key.org_id)},
+        ${hasRequiredGates(db, key.org_id, 'deployment')} as has_required_gates,
+        ${earlierGatesJson(db, key.org_id, 'deployment')} as earlier_gates,
+        of_change.facts as change_facts, of_change.statement_digest as change_digest,
+        of_lineage.facts as lineage_facts, of_lineage.statement_digest as lineage_digest
+      from ${stated(db, key, now)}
+      left join lateral (${newestStatement(db, key.org_id, 'verification', 'deployment')}) statement on true
+      left join lateral (${newestStatement(db, key.org_id, 'lineage', 'deployment')}) of_lineage on true
+      left join lateral (${newestStatement(db, key.org_id, 'change', 'change')}) of_change on true
+    )
+    ${withFirstRead(db)}`
   if (row === undefined) return null
   const { change_facts, change_digest, lineage_facts, lineage_digest, ...others } = row
   const { issued, ...deployment } = toStated(others)
@@ -83,22 +91,29 @@ export async function findVerifiedDeployment(
   return { ...deployment, inputs, verification: issued }
 }
 
-function statedColumns(db: Db) {
+function statedColumns(db: Db, orgId: string) {
   return db`${promotedColumns(db)},
     case when change.id is not null then to_json(change) end as change,
-    ${isFirstReadRunning(db, 'deployment')} as is_first_read_running,
+    ${connectionIdOf(db, 'deployment', orgId)} as connection_id,
     statement.facts, statement.keyid, statement.statement_digest, statement.envelope, statement.issued_at`
+}
+
+/** Connections are on another server than deployments if there are several: a step of its own. */
+function withFirstRead(db: Db) {
+  return db`
+    select stated.*, ${isFirstReadRunning(db, 'stated')} as is_first_read_running
+    from stated`
 }
 
 function stated(db: Db, key: DeploymentKey, now: Date) {
   return db`${promoted(db, key, now)}
     left join lateral (
-      ${storedRecord(db, db`change.org_id = deployment.org_id and change.id = (${changeIdOfCommit(db, 'deployment')})`)}
+      ${storedRecord(db, db`change.org_id = deployment.org_id and change.id = (${changeIdOfCommit(db, key.org_id, 'deployment')})`)}
     ) change on true`
 }
 
 function toStated<Columns extends Row>(row: Columns) {
-  const { facts, keyid, statement_digest, envelope, issued_at, change, ...deployment } = row
+  const { facts, keyid, statement_digest, envelope, issued_at, change, connection_id: _, ...deployment } = row
   const issued = facts === null ? null : { facts, keyid, statement_digest, envelope, issued_at }
   const recorded = change && toStoredRecord({ ...change, landed_at: new Date(change.landed_at) })
   return { ...deployment, change: recorded, issued: issued as Issued | null }

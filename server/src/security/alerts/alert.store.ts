@@ -1,4 +1,5 @@
 import { pageOf } from '../../platform/db/page.ts'
+import { onServerOf } from '../../platform/db/spread.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import type { Page, PageRow } from '../../platform/http/lists.ts'
 import { SINGLE_DETAIL } from '../vocabulary/finding.ts'
@@ -11,7 +12,7 @@ export async function listAlerts(db: Db, orgId: string, page: Page, filter: Aler
   const withStatus = filter.status === undefined ? db`` : db`and alert.status = ${filter.status}`
   const withSeverity = filter.severity === undefined ? db`` : db`and alert.severity = ${filter.severity}`
   return db<PageRow[]>`
-    select alert.created_at, alert.id, ${alertJson(db)} as json
+    select alert.created_at, alert.id, ${alertJson(db, orgId)} as json
     from security_alerts alert
     where alert.org_id = ${orgId}
       and ${pageOf(db, page, db`alert`)}
@@ -24,7 +25,7 @@ export async function listAlerts(db: Db, orgId: string, page: Page, filter: Aler
 /** Finds an alert that was not created before `retainedSince`. Returns JSON text, or null. */
 export async function findAlert(db: Db, orgId: string, id: string, retainedSince: Date): Promise<string | null> {
   const [row] = await db<{ json: string }[]>`
-    select ${alertJson(db)} as json
+    select ${alertJson(db, orgId)} as json
     from security_alerts alert
     where alert.org_id = ${orgId}
       and alert.id = ${id}
@@ -33,7 +34,7 @@ export async function findAlert(db: Db, orgId: string, id: string, retainedSince
 }
 
 /** The issue of an alert is that of its finding, which a job writes soon after the alert. */
-function alertJson(db: Db) {
+function alertJson(db: Db, orgId: string) {
   return db`(
     select row_to_json(item)::text
     from (
@@ -55,7 +56,7 @@ function alertJson(db: Db) {
           coalesce(finding.grouping_detail, ${SINGLE_DETAIL}) as grouping_detail
         from alert_findings link
         join findings finding on finding.org_id = link.org_id and finding.id = link.finding_id
-        where link.org_id = alert.org_id
+        where link.org_id = alert.org_id ${onServerOf(db, 'link', orgId)} ${onServerOf(db, 'finding', orgId)}
           and link.alert_id = alert.id
         offset 0
       ) grouped on true

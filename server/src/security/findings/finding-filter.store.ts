@@ -53,7 +53,7 @@ export function streamsOf(db: Db, orgId: string, selection: StreamSelection) {
     select stream.id
     from finding_streams stream
     where stream.org_id = ${orgId}
-      ${streamConditions(db, selection)}`
+      ${streamConditions(db, orgId, selection)}`
 }
 
 /**
@@ -67,16 +67,16 @@ export function ofStreams(db: Db, orgId: string, selection: StreamSelection) {
       select from finding_streams stream
       where stream.org_id = ${orgId}
         and stream.id = finding.stream_id
-        ${streamConditions(db, selection)}
+        ${streamConditions(db, orgId, selection)}
       offset 0
     )`
 }
 
-function streamConditions(db: Db, selection: StreamSelection) {
+function streamConditions(db: Db, orgId: string, selection: StreamSelection) {
   const { repositoryNos, provider, scanner, category, gitRef } = selection
   return db`
     ${repositoryNos === null ? db`` : db`and stream.repository_no = any(${repositoryNos}::bigint[])`}
-    ${ofProvider(db, db`stream`, provider)}
+    ${ofProvider(db, orgId, db`stream`, provider)}
     ${scanner === null ? db`` : db`and stream.tool = ${scanner}`}
     ${category === null ? db`` : db`and stream.category = ${category}`}
     ${gitRef === null ? db`` : db`and branch_name(stream.git_ref) = branch_name(${gitRef})`}`

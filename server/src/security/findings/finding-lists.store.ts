@@ -1,3 +1,4 @@
+import { onServerOf } from '../../platform/db/spread.ts'
 import type { Db } from '../../platform/db/sql.ts'
 
 /** Findings of an organization with ids from `from` up to but not including `before`. */
@@ -84,9 +85,9 @@ function inOrganization(db: Db, { orgId, column, lowest, before }: Range) {
  * Several indexes start with organization and stream. A stream belongs to one organization, and
  * without the id of the organization only `findings_by_stream` is usable.
  */
-function inStream(db: Db, { column, lowest, before }: Range) {
+function inStream(db: Db, { orgId, column, lowest, before }: Range) {
   return db`
-    ${column} = list.no
+    ${column} = list.no ${onServerOf(db, 'finding', orgId)}
     and finding.id >= ${lowest}
     and finding.id < ${before}::uuid`
 }

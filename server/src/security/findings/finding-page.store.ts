@@ -1,4 +1,5 @@
 import { timedIdsOf } from '../../platform/db/page.ts'
+import { onServerOf } from '../../platform/db/spread.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import type { Page } from '../../platform/http/lists.ts'
 import { ofProvider } from '../repositories/reported-repository.store.ts'
@@ -54,7 +55,7 @@ function pickByAge(db: Db, { orgId, from, before, limit, selection }: Pick) {
     where finding.org_id = ${orgId}
       and finding.id >= ${from}
       and finding.id < ${before}
-      ${ofProvider(db, db`finding`, selection.provider)}
+      ${ofProvider(db, orgId, db`finding`, selection.provider)}
     order by finding.id desc
     limit ${limit}`
 }
@@ -136,7 +137,7 @@ function pickByPath(db: Db, pick: Pick, path: string) {
       cross join lateral (
         select finding.id, finding.facet
         from findings finding
-        where finding.stream_id = stream.id
+        where finding.stream_id = stream.id ${onServerOf(db, 'finding', orgId)}
           and ${beginsWith(db, db`finding.path`, path)}
         order by finding.path collate "C"
         offset 0

@@ -38,7 +38,7 @@ function selectFindings(db: Db, orgId: string, picked: ReturnType<typeof pickPag
       offset 0
     ) stream
     join reported_repositories repository on repository.org_id = ${orgId} and repository.id = finding.repository_no
-    left join lateral ${dismissalOfFinding(db)} dismissal on true`
+    left join lateral ${dismissalOfFinding(db, orgId)} dismissal on true`
 }
 
 /** How a row `finding` was last recognized. */

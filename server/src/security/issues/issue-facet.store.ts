@@ -54,7 +54,7 @@ function pickInOrder(db: Db, { orgId, page, selection }: IssueList, order: Order
       where issue.org_id = ${orgId}
         and issue.listed
         ${repositoryNos === null ? db`and issue.facet > 0` : db`and issue.repository_no = probed.repository_no`}
-        ${ofProvider(db, db`issue`, provider)}
+        ${ofProvider(db, orgId, db`issue`, provider)}
         ${epssMin ? db`and issue.epss > 0 and issue.epss >= ${epssMin}::real` : db``}
         and ${order.condition}
       order by ${order.order}

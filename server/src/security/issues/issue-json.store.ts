@@ -1,10 +1,11 @@
+import { onServerOf } from '../../platform/db/spread.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import { dismissalOfFinding } from '../findings/finding-dismissal.store.ts'
 import { intelJson } from '../intel/lookup/intel.store.ts'
 import { rankOfSeverity, severityOfRank } from '../vocabulary/severity.store.ts'
 
 /** The JSON of an issue. Its title, location and package are those of its worst open finding. */
-export function issueJson(db: Db) {
+export function issueJson(db: Db, orgId: string) {
   return db`(
     select row_to_json(item)::text
     from (
@@ -23,18 +24,18 @@ export function issueJson(db: Db) {
         rfc3339(dismissal.dismissal_expires_at) as dismissal_expires_at,
         rfc3339(issue.updated_at) as updated_at, ${intelJson(db, db`vulnerability`)} as intel
       from reported_repositories repository
-      cross join lateral ${membersOf(db)} members
-      cross join lateral ${leadOf(db)} lead
-      cross join lateral ${vulnerabilityOf(db)} vulnerability
-      left join lateral ${dismissalOf(db)} dismissal on issue.status = 'dismissed'
-      where repository.org_id = issue.org_id
+      cross join lateral ${membersOf(db, orgId)} members
+      cross join lateral ${leadOf(db, orgId)} lead
+      cross join lateral ${vulnerabilityOf(db, orgId)} vulnerability
+      left join lateral ${dismissalOf(db, orgId)} dismissal on issue.status = 'dismissed'
+      where repository.org_id = issue.org_id ${onServerOf(db, 'repository', orgId)}
         and repository.id = issue.repository_no
     ) item
   )`
 }
 
 /** Counts and lists over all findings. A source is a scanner in one report format. */
-function membersOf(db: Db) {
+function membersOf(db: Db, orgId: string) {
   return db`(
     select sum(count)::int as member_count, count(*)::int as source_count, sum(open)::int as open_member_count,
       min(first_seen_at) as first_seen_at, max(last_seen_at) as last_seen_at,
@@ -44,14 +45,14 @@ function membersOf(db: Db) {
         select coalesce(array_agg(distinct cwe order by cwe), '{}')
         from findings finding
         cross join unnest(finding.cwes) cwe
-        where finding.org_id = issue.org_id
+        where finding.org_id = issue.org_id ${onServerOf(db, 'finding', orgId)}
           and finding.issue_id = issue.id
       ) as cwes
     from (
       select stream.source, stream.tool as scanner, count(*), ${countOpen(db)} as open,
         min(finding.first_seen_at) as first_seen_at,
         max(coalesce(finding.last_seen_at, stream.seen_at)) as last_seen_at
-      from ${memberRows(db)}
+      from ${memberRows(db, orgId)}
       group by stream.source, stream.tool
     ) by_source
   )`
@@ -69,11 +70,11 @@ function isOpen(db: Db) {
 /**
  * The finding that represents the issue: the worst open one; if several are equal, the first seen.
  */
-function leadOf(db: Db) {
+function leadOf(db: Db, orgId: string) {
   return db`(
     select finding.type, finding.title, finding.description, finding.package_name, finding.package_version, finding.purl,
       finding.path, finding.start_line, finding.end_line, finding.resource_name
-    from ${memberRows(db)}
+    from ${memberRows(db, orgId)}
     order by ${isOpen(db)} desc, stream.tracked desc, ${rankOfSeverity(db, db`finding.severity`)} desc,
       finding.first_seen_at, finding.id
     limit 1
@@ -84,21 +85,21 @@ function leadOf(db: Db) {
  * The vulnerability as the findings describe it: the first fixed version and the newest CVSS
  * rating.
  */
-function vulnerabilityOf(db: Db) {
+function vulnerabilityOf(db: Db, orgId: string) {
   return db`(
     select issue.vuln_ids, lead.package_name, lead.package_version, lead.purl, fix.fixed_version, cvss.cvss_version,
       cvss.cvss_score, cvss.cvss_vector
     from (values (0)) issue_itself
     left join lateral (
       select finding.fixed_version
-      from ${memberRows(db)}
+      from ${memberRows(db, orgId)}
       where finding.fixed_version is not null
       order by finding.id
       limit 1
     ) fix on true
     left join lateral (
       select finding.cvss_version, finding.cvss_score, finding.cvss_vector
-      from ${memberRows(db)}
+      from ${memberRows(db, orgId)}
       where finding.cvss_vector is not null
         or finding.cvss_score is not null
       order by finding.cvss_version desc nulls last, finding.cvss_score desc nulls last, finding.id
@@ -108,23 +109,24 @@ function vulnerabilityOf(db: Db) {
 }
 
 /** The last dismissal of a finding. */
-function dismissalOf(db: Db) {
+function dismissalOf(db: Db, orgId: string) {
   return db`(
     select dismissal.*
-    from ${memberRows(db)}
-    cross join lateral ${dismissalOfFinding(db)} dismissal
+    from ${memberRows(db, orgId)}
+    cross join lateral ${dismissalOfFinding(db, orgId)} dismissal
     where finding.state = 'dismissed'
     order by dismissal.dismissed_at desc, finding.id
     limit 1
   )`
 }
 
-function memberRows(db: Db) {
+function memberRows(db: Db, orgId: string) {
   return db`
     findings finding
     join finding_streams stream
       on stream.org_id = finding.org_id
       and stream.id = finding.stream_id
       and finding.org_id = issue.org_id
-      and finding.issue_id = issue.id`
+      and finding.issue_id = issue.id
+      ${onServerOf(db, 'finding', orgId)} ${onServerOf(db, 'stream', orgId)}`
 }

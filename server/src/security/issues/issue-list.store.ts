@@ -15,7 +15,7 @@ export async function listIssues(db: Db, orgId: string, page: Page, selection: I
   const isNamed = selection.vulnIds !== null || selection.buckets !== null
   const pick = isNamed ? pickByName : isByAgeAlone(selection) ? pickByAge : pickByFacet
   return db<PageRow[]>`
-    select picked.created_at, picked.id, picked.sort_value, ${issueJson(db)} as json
+    select picked.created_at, picked.id, picked.sort_value, ${issueJson(db, orgId)} as json
     from (${pick(db, orgId, page, selection)}) picked
     cross join lateral (
       select issue.*
@@ -33,7 +33,7 @@ export async function listIssues(db: Db, orgId: string, page: Page, selection: I
  */
 export async function findIssueJson(db: Db, orgId: string, id: string, since: Date): Promise<string | null> {
   const [row] = await db<{ json: string | null }[]>`
-    select ${issueJson(db)} as json
+    select ${issueJson(db, orgId)} as json
     from security_issues issue
     where issue.org_id = ${orgId}
       and issue.id = ${id}
@@ -52,7 +52,7 @@ function pickByAge(db: Db, orgId: string, page: Page, { provider }: IssueSelecti
     where issue.org_id = ${orgId}
       and issue.listed
       and ${pageOfTimedIds(db, page, db`issue`)}
-      ${ofProvider(db, db`issue`, provider)}
+      ${ofProvider(db, orgId, db`issue`, provider)}
     order by issue.id desc
     limit ${page.limit + 1}`
 }
@@ -60,7 +60,7 @@ function pickByAge(db: Db, orgId: string, page: Page, { provider }: IssueSelecti
 /** Reads the JSON of these issues, in this order. */
 export async function readIssuesById(db: Db, orgId: string, ids: readonly string[]): Promise<Static<typeof Issue>[]> {
   const rows = await db<{ json: string }[]>`
-    select ${issueJson(db)} as json
+    select ${issueJson(db, orgId)} as json
     from unnest(${ids}::uuid[]) with ordinality wanted (id, position)
     join security_issues issue on issue.org_id = ${orgId} and issue.id = wanted.id
     order by wanted.position`

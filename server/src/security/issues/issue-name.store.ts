@@ -7,8 +7,7 @@ import { type IssueSelection, isUrgent } from './issue-facet.store.ts'
 
 /**
  * Selects the ids of one page of the issues of a vulnerability or a package. All of them are read
- * by
- * an index and sorted: even a vulnerability that every repository has is in few issues.
+ * by an index and sorted: even a vulnerability that every repository has is in few issues.
  */
 export function pickByName(db: Db, orgId: string, page: Page, selection: IssueSelection) {
   const { provider, sort } = selection
@@ -21,7 +20,7 @@ export function pickByName(db: Db, orgId: string, page: Page, selection: IssueSe
       where issue.org_id = ${orgId}
         and issue.listed
         ${filtersOf(db, selection)}
-        ${ofProvider(db, db`issue`, provider)}
+        ${ofProvider(db, orgId, db`issue`, provider)}
         and ${pageOfTimedIds(db, sort === 'newest' ? page : { ...page, after: null }, db`issue`)}
     ) named
     ${sort === 'newest' || page.after === null ? db`` : afterPosition(db, page.after)}

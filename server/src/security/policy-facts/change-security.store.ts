@@ -97,7 +97,7 @@ function presentIssues(db: Db, orgId: string, at: Date) {
         end as was_open,
         state <> 'fixed' or updated_at > ${at} as was_present
       from findings finding
-      left join lateral ${dismissalOfFinding(db)} dismissal on finding.state = 'dismissed'
+      left join lateral ${dismissalOfFinding(db, orgId)} dismissal on finding.state = 'dismissed'
       where org_id = ${orgId}
         and stream_id = any(array(select id from stream where tracked))
         and first_seen_at <= ${at}

@@ -90,13 +90,20 @@ export type CandidateMatch = { position: number; finding_id: string; method: Ide
 export async function writeMatches(exact: ExactPairs, matches: readonly CandidateMatch[]): Promise<MatchedPairs> {
   if (matches.length === 0) return exact as Pairs as MatchedPairs
   const { tx, scope } = exact
+  const findingIds = matches.map(({ finding_id }) => finding_id)
   await tx`
     with matched as (
       select *
       from unnest(
-        ${matches.map(({ position }) => position)}::integer[], ${matches.map(({ finding_id }) => finding_id)}::uuid[],
+        ${matches.map(({ position }) => position)}::integer[], ${findingIds}::uuid[],
         ${matches.map(({ method }) => method)}::text[]
       ) as matched (position, finding_id, method)
+    ),
+    finding as materialized (
+      select id, fingerprint, content_hash
+      from findings
+      where org_id = ${averageId(tx, scope.org_id)}
+        and id = any(${findingIds}::uuid[])
     ),
     arrived as (
       delete from paired
@@ -112,7 +119,7 @@ export async function writeMatches(exact: ExactPairs, matches: readonly Candidat
         or incoming.fingerprint <> finding.fingerprint
     from matched
     join incoming using (position)
-    join findings finding on finding.org_id = ${averageId(tx, scope.org_id)} and finding.id = matched.finding_id
+    join finding on finding.id = matched.finding_id
     where paired.finding_id = matched.finding_id`
   return { ...exact, counts: await countPairs(tx) } as Pairs as MatchedPairs
 }

@@ -1,4 +1,5 @@
 import { averageId } from '../../platform/db/average-id.ts'
+import { onServerOf } from '../../platform/db/spread.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 
 /**
@@ -18,19 +19,19 @@ export async function listFollowed(tx: Tx, orgId: string, issueIds: readonly str
       coalesce(array_agg(finding.id) filter (where finding.triaged_state is null), '{}') as of_alerts
     from (select distinct issue_id from unnest(${[...issueIds]}::uuid[]) issue_id) touched
     join findings finding on finding.org_id = ${averageId(tx, orgId)} and finding.issue_id = touched.issue_id
-    left join lateral ${dismissalByPerson(tx)} own on finding.state = 'dismissed'
+    left join lateral ${dismissalByPerson(tx, orgId)} own on finding.state = 'dismissed'
     where finding.state <> 'fixed'
     group by finding.issue_id
     having bool_and(own.triage_id is not null)`
 }
 
 /** The triage by which a person dismissed a row `finding`: itself, or its alert. */
-function dismissalByPerson(tx: Tx) {
+function dismissalByPerson(tx: Tx, orgId: string) {
   return tx`(
     select triage.id as triage_id
     from triages triage
     where finding.triaged_state = 'dismissed'
-      and triage.org_id = finding.org_id
+      and triage.org_id = finding.org_id ${onServerOf(tx, 'triage', orgId)}
       and triage.id = finding.triage_id
       and triage.source = 'shiplock'
     union all
@@ -42,6 +43,7 @@ function dismissalByPerson(tx: Tx) {
       where finding.triaged_state is null
         and finding.reported_dismissal_source = 'shiplock'
         and link.org_id = finding.org_id
+        ${onServerOf(tx, 'link', orgId)} ${onServerOf(tx, 'part', orgId)} ${onServerOf(tx, 'triage', orgId)}
         and link.finding_id = finding.id
         and triage.action = 'dismiss'
         and triage.ended_at is null

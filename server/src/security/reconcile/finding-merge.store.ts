@@ -1,7 +1,8 @@
 import { averageId } from '../../platform/db/average-id.ts'
+import { areSpread } from '../../platform/db/spread.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { newUuidPrefix } from '../../platform/ids.ts'
-import { asReported } from '../intel/lookup/intel-at-detection.store.ts'
+import { asReported, reportedIntel } from '../intel/lookup/intel-at-detection.store.ts'
 import { detectedIntel, lookUpDetected } from './detected.store.ts'
 import type { GroupedReport } from './group-report.ts'
 import type { After } from './incoming.store.ts'
@@ -53,7 +54,7 @@ async function updateChanged({ paired }: GroupedReport): Promise<number> {
       scanner_score = incoming.scanner_score, cvss_version = incoming.cvss_version, cvss_score = incoming.cvss_score,
       cvss_vector = incoming.cvss_vector, ${recognized(tx, at)}, last_seen_at = incoming.seen_at, last_commit_sha = incoming.commit_sha,
       updated_at = ${at},
-      intel_at_detection = coalesce(finding.intel_at_detection, ${asReported(tx)}),
+      intel_at_detection = coalesce(finding.intel_at_detection, ${areSpread() ? reportedIntel(tx) : asReported(tx)}),
       reported_state = incoming.state, reported_dismiss_reason = incoming.dismiss_reason,
       reported_dismiss_comment = incoming.dismiss_comment, reported_dismissal_source = ${dismissalSource(tx)},
       reported_dismissed_at = case
@@ -79,8 +80,13 @@ function recognized(tx: Tx, at: Date) {
       identity_at = case when paired.identity_method is null then finding.identity_at else ${at}::timestamptz end,
       identity_from = case
         when paired.identity_method is null then finding.identity_from
+        ${
+          areSpread()
+            ? tx`else place_json(finding.path, finding.start_line)`
+            : tx`
         when finding.path is not null
-        then jsonb_build_object('path', finding.path, 'start_line', finding.start_line)
+        then jsonb_build_object('path', finding.path, 'start_line', finding.start_line)`
+        }
       end`
 }
 

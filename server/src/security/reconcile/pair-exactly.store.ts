@@ -1,4 +1,5 @@
 import { averageId, averageIds } from '../../platform/db/average-id.ts'
+import { areSpread } from '../../platform/db/spread.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import type { MergeScope } from '../issues/writing/grouping.store.ts'
 import type { Stream } from './finding-stream.store.ts'
@@ -48,9 +49,11 @@ async function createPaired(tx: Tx, orgId: string, streams: readonly Stream[]): 
       else 0
     end`
   const allRows = tx`rows between unbounded preceding and unbounded following`
+  // On several servers, each part is read where its rows are.
+  const ownPart = areSpread() ? tx`materialized` : tx``
   await tx`
     create temporary table paired on commit drop as
-    with reported as (
+    with reported as ${ownPart} (
       select position, stream.id as stream_id, fingerprint, ${path} as path, content_hash,
         row_number() over equals as rank, ${lines} as lines
       from incoming
@@ -61,7 +64,7 @@ async function createPaired(tx: Tx, orgId: string, streams: readonly Stream[]): 
         ${allRows}
       )
     ),
-    stored as (
+    stored as ${ownPart} (
       select id, stream_id, fingerprint, ${path} as path, content_hash, reported_state, last_seen_at,
         row_number() over equals as rank, ${lines} as lines
       from findings

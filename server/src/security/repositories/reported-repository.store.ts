@@ -1,3 +1,4 @@
+import { onServerOf } from '../../platform/db/spread.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 
 export type RepositoryIdentity = { name: string; provider: string | null; provider_id: string | null }
@@ -54,14 +55,14 @@ export async function findReportedRepositories(db: Db, orgId: string, filter: Re
 /**
  * The condition that a row's repository has this provider, as a look-up per row: `offset 0` keeps
  * the planner from joining all repositories of the provider first. `row` has org_id and
- * repository_no.
+ * repository_no; `orgId` is the organization of all rows.
  */
-export function ofProvider(db: Db, row: ReturnType<Db>, provider: string | null) {
+export function ofProvider(db: Db, orgId: string, row: ReturnType<Db>, provider: string | null) {
   if (provider === null) return db``
   return db`
     and exists (
       select from reported_repositories repository
-      where repository.org_id = ${row}.org_id
+      where repository.org_id = ${row}.org_id ${onServerOf(db, 'repository', orgId)}
         and repository.id = ${row}.repository_no
         and repository.provider = ${provider}
       offset 0

@@ -20,6 +20,6 @@ export async function listOpenIssues(db: Db, orgId: string): Promise<OpenIssue[]
       and issue.status = 'open'
       and not exists (select from alert_findings where org_id = finding.org_id and finding_id = finding.id)
     group by issue.id, repository.name
-    order by repository.name, min(finding.fingerprint), issue.id
+    order by repository.name, (array_agg(finding.fingerprint order by finding.fingerprint))[1], issue.id
     limit 1000`
 }

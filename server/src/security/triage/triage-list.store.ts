@@ -1,4 +1,5 @@
 import { pageOfTimedIds } from '../../platform/db/page.ts'
+import { onServerOf } from '../../platform/db/spread.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import type { Page, PageRow } from '../../platform/http/lists.ts'
 import type { TriageQuery } from './triage.schema.ts'
@@ -9,7 +10,7 @@ type TriageFilter = Pick<TriageQuery, 'action' | 'source' | 'status' | 'finding_
 export async function listTriages(db: Db, orgId: string, page: Page, filter: TriageFilter): Promise<PageRow[]> {
   const { action, source, status, finding_id, issue_id } = filter
   return db<PageRow[]>`
-    select triage.created_at, triage.id, ${triageJson(db)} as json
+    select triage.created_at, triage.id, ${triageJson(db, orgId)} as json
     from triages triage
     where triage.org_id = ${orgId}
       and ${pageOfTimedIds(db, page, db`triage`)}
@@ -25,7 +26,7 @@ export async function listTriages(db: Db, orgId: string, page: Page, filter: Tri
 /** Finds a triage. Returns JSON text, or null. */
 export async function findTriageJson(db: Db, orgId: string, id: string): Promise<string | null> {
   const [row] = await db<{ json: string }[]>`
-    select ${triageJson(db)} as json
+    select ${triageJson(db, orgId)} as json
     from triages triage
     where triage.org_id = ${orgId}
       and triage.id = ${id}`
@@ -71,7 +72,7 @@ function triagesOfIssue(db: Db, orgId: string, issueId: string) {
       and target_ids @> array[${issueId}]::text[]`
 }
 
-function triageJson(db: Db) {
+function triageJson(db: Db, orgId: string) {
   return db`(
     select row_to_json(item)::text
     from (
@@ -79,13 +80,13 @@ function triageJson(db: Db) {
         (
           select count(*)
           from triage_findings part
-          where part.org_id = triage.org_id
+          where part.org_id = triage.org_id ${onServerOf(db, 'part', orgId)}
             and part.triage_id = triage.id
         ) as finding_count,
         (
           select count(*)
           from triage_alerts part
-          where part.org_id = triage.org_id
+          where part.org_id = triage.org_id ${onServerOf(db, 'part', orgId)}
             and part.triage_id = triage.id
         ) as alert_count,
         triage.reason, triage.comment, rfc3339(triage.expires_at) as expires_at,

@@ -1,7 +1,7 @@
 import type { ScheduledJob } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
+import { failExpiredUploads, failUnreadUploads } from './overdue-upload.store.ts'
 import { reportKey } from './upload-file.ts'
-import { failExpiredUploads, failUnreadUploads } from './upload-state.store.ts'
 
 /**
  * Runs every minute and fails the uploads that no client or worker will finish. Reads of pending

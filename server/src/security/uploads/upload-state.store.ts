@@ -1,10 +1,8 @@
 import type { TrustClass } from '../../ci/runs/trust.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
-import { hasLiveJob } from '../../platform/queue/queue.store.ts'
 import type { UploadFormat } from '../formats/report/parsed-report.ts'
 import type { ReconcileOutcome } from '../reconcile/reconcile-report.ts'
 import type { UploadOrigin } from '../vocabulary/finding.ts'
-import { readUploadJob } from './upload-file.ts'
 
 /** What identifies an upload. */
 export type UploadKey = { org_id: string; id: string }
@@ -127,51 +125,9 @@ export async function markFinished(
   return row ?? null
 }
 
-const SETTLED_AT_ONCE_MAX = 500
 /** The error of an upload that was still pending after its 15 minutes (decisions §7). */
 export const UPLOAD_EXPIRED = 'upload expired'
 export const OUR_FAILURE = 'The report could not be read because of an internal error. Upload it again.'
-
-/** Fails pending uploads that were not completed in time. Returns their ids. */
-export async function failExpiredUploads(db: Db, now: Date): Promise<UploadKey[]> {
-  return db<UploadKey[]>`
-    update security_uploads upload
-    set status = 'failed', error = ${UPLOAD_EXPIRED}, updated_at = upload.put_until
-    from (
-      select org_id, id
-      from security_uploads
-      where status = 'pending'
-        and put_until <= ${now}
-      order by put_until
-      limit ${SETTLED_AT_ONCE_MAX}
-      for update skip locked
-    ) expired
-    where (upload.org_id, upload.id) = (expired.org_id, expired.id)
-    returning upload.org_id, upload.id`
-}
-
-/**
- * Fails queued and parsing uploads that no job will read: theirs has used up its tries or is not
- * there. Status and job are always stored together, so one statement sees both or neither. Returns
- * their ids.
- */
-export async function failUnreadUploads(db: Db, now: Date): Promise<UploadKey[]> {
-  const isOwnJob: ReturnType<Db> = db`job.payload ->> 'upload_id' = upload.id`
-  return db<UploadKey[]>`
-    update security_uploads upload
-    set status = 'failed', error = ${OUR_FAILURE}, findings = 0, components = 0, updated_at = ${now}
-    from (
-      select org_id, id
-      from security_uploads upload
-      where status in ('queued', 'parsing')
-        and not ${hasLiveJob(db, readUploadJob.name, isOwnJob)}
-      order by created_at
-      limit ${SETTLED_AT_ONCE_MAX}
-      for update skip locked
-    ) unread
-    where (upload.org_id, upload.id) = (unread.org_id, unread.id)
-    returning upload.org_id, upload.id`
-}
 
 /** The ids of the uploads that have files of their own, after one, in their order. */
 export async function listUploadIds(

@@ -78,7 +78,7 @@ function pickPage(db: Db, orgId: string, page: Page, { repositoryNos, provider, 
         and upload.status = listed.status
         and ${pageOf(db, page, db`upload`)}
         ${status === null ? db`` : db`and ${shownStatus(db, now)} = ${status}`}
-        ${ofProvider(db, db`upload`, provider)}
+        ${ofProvider(db, orgId, db`upload`, provider)}
       order by upload.created_at desc, upload.id desc
       limit ${page.limit + 1}
     ) found

@@ -1,5 +1,6 @@
 import type { HostCommit } from '../../../codehosts/host-run.ts'
 import { averageId } from '../../../platform/db/average-id.ts'
+import { onServerOf } from '../../../platform/db/spread.ts'
 import type { Db } from '../../../platform/db/sql.ts'
 import type { RepositoryKey } from '../../../repositories/repository-key.ts'
 import type { WorkflowFile } from './workflow-file.parser.ts'
@@ -38,7 +39,7 @@ export async function listWithoutDetails(
         from generate_series(1, ci_run.newest_attempt - 1) number
         where not exists (
           select from ci_run_attempts attempt
-          where attempt.org_id = run.org_id
+          where attempt.org_id = run.org_id ${onServerOf(db, 'attempt', org_id)}
             and attempt.run_id = run.run_id
             and attempt.number = number.number
             and attempt.completed_at is not null

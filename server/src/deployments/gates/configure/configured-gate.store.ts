@@ -1,4 +1,5 @@
 import type { Author } from '../../../audit/audit.store.ts'
+import { onServerOf } from '../../../platform/db/spread.ts'
 import type { Db, Tx } from '../../../platform/db/sql.ts'
 import type { ConfiguredGate, GateVersion } from './configured-gate.schema.ts'
 
@@ -107,7 +108,7 @@ export async function listGateVersions(db: Db, orgId: string, id: string): Promi
  * SQL: what each gate covered when an object was created, as JSON. Gates that were created later or
  * deleted since are left out. `alias` has `org_id` and `created_at`.
  */
-export function earlierGatesJson(db: Db, alias: string) {
+export function earlierGatesJson(db: Db, orgId: string, alias: string) {
   const of = db(alias)
   return db`(
     select coalesce(json_agg(json_build_object(
@@ -116,14 +117,14 @@ export function earlierGatesJson(db: Db, alias: string) {
     from configured_gates gate
     cross join lateral (
       select environment, repository, branch
-      from gate_versions
-      where org_id = gate.org_id
+      from gate_versions versions
+      where org_id = gate.org_id ${onServerOf(db, 'versions', orgId)}
         and gate_id = gate.id
         and created_at <= ${of}.created_at
       order by version desc
       limit 1
     ) earlier
-    where gate.org_id = ${of}.org_id
+    where gate.org_id = ${of}.org_id ${onServerOf(db, 'gate', orgId)}
       and gate.created_at <= ${of}.created_at
   )`
 }

@@ -1,3 +1,4 @@
+import { onServerOf } from '../../../platform/db/spread.ts'
 import type { Db, Tx } from '../../../platform/db/sql.ts'
 import type { DeploymentKey } from '../../deployment-state.ts'
 import type { ConfiguredGate } from './configured-gate.schema.ts'
@@ -55,12 +56,12 @@ export async function requiresGates(db: Db, { org_id, id }: DeploymentKey): Prom
 }
 
 /** SQL: true if a deployment requires gates. `alias` has `org_id` and `id`. */
-export function hasRequiredGates(db: Db, alias: string) {
+export function hasRequiredGates(db: Db, orgId: string, alias: string) {
   const of = db(alias)
   return db`exists (
     select
     from required_gates required
-    where required.org_id = ${of}.org_id
+    where required.org_id = ${of}.org_id ${onServerOf(db, 'required', orgId)}
       and required.deployment_id = ${of}.id
   )`
 }

@@ -1,4 +1,5 @@
 import { copyAll, openCopy } from '../../../platform/db/copy-rows.ts'
+import { passedRows } from '../../../platform/db/passed-rows.ts'
 import type { Db, Tx } from '../../../platform/db/sql.ts'
 import { awaitHolders } from '../intel-hold.store.ts'
 
@@ -22,14 +23,15 @@ type TouchedGroups = { tx: Tx; holds: 'touched groups' }
  */
 export async function replaceAssertions({ tx }: ChangedAdvisories): Promise<TouchedIds> {
   await tx`create temporary table touched_ids (id text collate "C") on commit drop`
+  const changed = await passedRows(tx, 'changed_advisories', 'changed', ['id', 'aliases'])
   await tx`
     with asserted as (
       select id, alias
-      from changed_advisories
+      from ${changed()}
       cross join unnest(aliases) alias
     ), withdrawn as (
       delete from vulnerability_assertions stored
-      using changed_advisories changed
+      using ${changed()}
       where stored.source = 'osv'
         and stored.id = changed.id
         and not exists (select from asserted where asserted.id = stored.id and asserted.alias = stored.alias)
@@ -98,11 +100,13 @@ export async function replaceGroups(
   await copyAll(await openCopy(tx, 'incoming_aliases', ['id', 'canonical_id']), groups)
   await tx`analyze incoming_aliases`
   await awaitHolders(tx, 'vulnerability_aliases')
+  const touched = await passedRows(tx, 'touched_ids', 'touched', ['id'])
+  const incoming = await passedRows(tx, 'incoming_aliases', 'incoming', ['id', 'canonical_id'])
   await tx`
     delete from vulnerability_aliases stored
-    using touched_ids touched
+    using ${touched()}
     where stored.id = touched.id
-      and not exists (select from incoming_aliases incoming where incoming.id = stored.id)`
+      and not exists (select from ${incoming()} where incoming.id = stored.id)`
   await tx`
     insert into vulnerability_aliases (id, canonical_id)
     select id, canonical_id

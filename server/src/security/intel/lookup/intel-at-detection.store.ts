@@ -1,3 +1,4 @@
+import { acrossOrganizations, onServerOf } from '../../../platform/db/spread.ts'
 import type { Db } from '../../../platform/db/sql.ts'
 import type { Services } from '../../../services.ts'
 import { intelJson } from './intel.store.ts'
@@ -18,6 +19,15 @@ export function asReported(db: Db) {
         )
       end,
       'epss', null, 'kev', null, 'fix_available', finding.fixed_version is not null, 'backfilled', false
+    )`
+}
+
+/** The same by a function that an update may call on several database servers. */
+export function reportedIntel(db: Db) {
+  return db`
+    reported_intel(
+      finding.first_seen_at, finding.severity, finding.scanner_score, finding.cvss_version, finding.cvss_score,
+      finding.cvss_vector, finding.fixed_version
     )`
 }
 
@@ -42,8 +52,14 @@ const START: Position = {
  * Adds intelligence to the `intel_at_detection` of findings that were detected before it was known.
  */
 export async function backfillDetection({ sql }: Pick<Services, 'sql'>): Promise<void> {
-  let position: Position | null = START
-  while (position !== null) position = await backfillNext(sql, position)
+  await acrossOrganizations(
+    () => sql<{ org_id: string }[]>`select distinct org_id from findings`,
+    async (orgId) => {
+      let position: Position | null = START
+      while (position !== null) position = await backfillNext(sql, position, orgId)
+      return []
+    },
+  )
 }
 
 const FINDINGS_AT_ONCE = 10_000
@@ -52,12 +68,12 @@ const FINDINGS_AT_ONCE = 10_000
  * Fills unknown values in the next findings and sets `backfilled`. Known values stay. Findings that
  * another transaction is changing are skipped until the next import. Returns null at the end.
  */
-async function backfillNext(db: Db, after: Position): Promise<Position | null> {
+async function backfillNext(db: Db, after: Position, orgId: string | null): Promise<Position | null> {
   const [last] = await db<Position[]>`
     with batch as (
       select org_id, id
       from findings
-      where (org_id, id) > (${after.org_id}, ${after.id})
+      where (org_id, id) > (${after.org_id}, ${after.id}) ${onServerOf(db, 'findings', orgId)}
       order by org_id, id
       limit ${FINDINGS_AT_ONCE}
     ),
@@ -65,7 +81,7 @@ async function backfillNext(db: Db, after: Position): Promise<Position | null> {
       select finding.*
       from batch
       join findings finding using (org_id, id)
-      where finding.vuln_ids <> '{}'
+      where finding.vuln_ids <> '{}' ${onServerOf(db, 'finding', orgId)}
         and (
           finding.intel_at_detection is null
           or finding.intel_at_detection -> 'epss' = 'null'
@@ -93,7 +109,7 @@ async function backfillNext(db: Db, after: Position): Promise<Position | null> {
       from filled
       where finding.org_id = filled.org_id
         and finding.id = filled.id
-        and filled.after <> filled.before
+        and filled.after <> filled.before ${onServerOf(db, 'finding', orgId)}
     )
     select org_id, id
     from batch

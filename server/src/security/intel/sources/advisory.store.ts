@@ -1,4 +1,5 @@
 import { type Copy, fillCopy, openCopy } from '../../../platform/db/copy-rows.ts'
+import { passedRows } from '../../../platform/db/passed-rows.ts'
 import type { Tx } from '../../../platform/db/sql.ts'
 import type { ChangedAdvisories } from '../aliases/alias.store.ts'
 import { packageKey, releaseOf } from './package-match.store.ts'
@@ -82,9 +83,10 @@ async function writeAdvisories({ tx }: ChangedAdvisories): Promise<void> {
 
 /** Two spellings of a package's name are one package, which is fixed only if both entries are. */
 async function replaceFixes({ tx }: ChangedAdvisories): Promise<void> {
+  const changed = await passedRows(tx, 'changed_advisories', 'changed', ['id'])
   await tx`
     delete from intel_fixes fix
-    using changed_advisories changed
+    using ${changed()}
     where fix.advisory_id = changed.id`
   await tx`
     insert into intel_fixes (advisory_id, type, name, fixes_all, latest_fix)

@@ -1,4 +1,5 @@
 import { type Copy, fillCopy, openCopy } from '../../../platform/db/copy-rows.ts'
+import { passedRows } from '../../../platform/db/passed-rows.ts'
 import type { Tx } from '../../../platform/db/sql.ts'
 import { awaitHolders } from '../intel-hold.store.ts'
 import type { Changes } from './import-source.ts'
@@ -30,22 +31,23 @@ export async function replaceRecords({ tx, table, columns }: IncomingRecords<unk
   await tx`analyze incoming_records`
   await awaitHolders(tx, table)
   const list = tx`${tx(columns)}`
+  const incoming = await passedRows(tx, 'incoming_records', 'incoming', columns)
   const [changes] = await tx<[Changes]>`
     with removed as (
       delete from ${tx(table)} stored
-      where not exists (select from incoming_records incoming where incoming.cve_id = stored.cve_id)
+      where not exists (select from ${incoming()} where incoming.cve_id = stored.cve_id)
       returning 1
     ), changed as (
       update ${tx(table)} stored
       set (${list}) = row(incoming.*)
-      from incoming_records incoming
+      from ${incoming()}
       where incoming.cve_id = stored.cve_id
         and row(incoming.*) is distinct from row(stored.*)
       returning 1
     ), added as (
       insert into ${tx(table)} (${list})
       select ${list}
-      from incoming_records
+      from ${incoming()}
       on conflict (cve_id) do nothing
       returning 1
     )

@@ -1,3 +1,4 @@
+import { onServerOf } from '../../../platform/db/spread.ts'
 import type { Tx } from '../../../platform/db/sql.ts'
 import { type Batch, ofBatch } from './regroup-log.store.ts'
 
@@ -65,37 +66,38 @@ export async function removeMadeIssues(tx: Tx, batch: Batch, at: Date): Promise<
     ),
     noted as (
       insert into issue_history (org_id, issue_id, at, event, other_issue_id, detail)
-      select org_id, issue_id, ${at}, 'merged', split_from, ${UNDONE}
+      select ${batch.org_id}, issue_id, ${at}, 'merged', split_from, ${UNDONE}
       from made
     ),
     kept as (
       update security_issues issue
       set merged_into = made.split_from, listed = false, updated_at = ${at}
       from made
-      where issue.org_id = made.org_id
+      where issue.org_id = made.org_id ${onServerOf(tx, 'issue', batch.org_id)}
         and issue.id = made.issue_id
-        and ${isReferenced(tx)}
+        and ${isReferenced(tx, batch.org_id)}
     )
     delete from security_issues issue
     using made
-    where issue.org_id = made.org_id
+    where issue.org_id = made.org_id ${onServerOf(tx, 'issue', batch.org_id)}
       and issue.id = made.issue_id
-      and not ${isReferenced(tx)}`
+      and not ${isReferenced(tx, batch.org_id)}`
 }
 
 /**
  * True if another issue was split from it or merged into it, for which the history has an index, or
  * if a person has split or merged it.
  */
-function isReferenced(tx: Tx) {
+function isReferenced(tx: Tx, orgId: string) {
   return tx`(exists (
     select from issue_pins pin
-    where pin.org_id = made.org_id
+    where pin.org_id = made.org_id ${onServerOf(tx, 'pin', orgId)}
       and pin.issue_id = made.issue_id
   ) or exists (
     select from issue_history history
     join security_issues other on other.org_id = history.org_id and other.id = history.issue_id
     where history.org_id = made.org_id
+      ${onServerOf(tx, 'history', orgId)} ${onServerOf(tx, 'other', orgId)}
       and history.other_issue_id = made.issue_id
       and made.issue_id in (other.split_from, other.merged_into)
   ))`

@@ -1,0 +1,64 @@
+import type { Db } from './sql.ts'
+
+let spread = false
+
+/**
+ * Whether the organizations are spread over several database servers (docs/operations/citus.md).
+ * Statements then have to name the organization wherever they read a table. A process works with
+ * one database, and learns it once.
+ */
+export function areSpread(): boolean {
+  return spread
+}
+
+/** Asks the database. A process does so before it uses it. */
+export async function learnSpread(db: Db): Promise<void> {
+  spread = await isDistributed(db)
+}
+
+/** Whether an operator has distributed the database. One on a single server never is. */
+export async function isDistributed(db: Db): Promise<boolean> {
+  const [catalog] = await db<[{ present: boolean }]>`
+    select to_regclass('pg_catalog.pg_dist_partition') is not null as present`
+  if (!catalog.present) return false
+  const [row] = await db<[{ found: boolean }]>`select exists (select from pg_dist_partition) as found`
+  return row.found
+}
+
+/** `orgId` is the organization of everything in the statement, or null for all. */
+type Statement<Result> = (orgId: string | null) => Promise<readonly Result[]>
+
+/**
+ * Runs a statement over items of several organizations: once, or once for each organization if they
+ * are on several servers. The results have no order.
+ */
+export async function byOrganization<Item extends { org_id: string }, Result>(
+  items: readonly Item[],
+  run: (items: readonly Item[], orgId: string | null) => Promise<readonly Result[]>,
+): Promise<Result[]> {
+  if (!areSpread()) return [...(await run(items, null))]
+  const groups = Map.groupBy(items, ({ org_id }) => org_id)
+  return (await Promise.all(Array.from(groups, ([orgId, group]) => run(group, orgId)))).flat()
+}
+
+/**
+ * Runs a statement that finds rows of all organizations: once, or for one organization after the
+ * other if they are on several servers. `find` then returns those that have such rows.
+ */
+export async function acrossOrganizations<Result>(
+  find: () => Promise<readonly { org_id: string }[]>,
+  run: Statement<Result>,
+): Promise<Result[]> {
+  if (!areSpread()) return [...(await run(null))]
+  const results: Result[] = []
+  for (const { org_id } of await find()) results.push(...(await run(org_id)))
+  return results
+}
+
+/**
+ * SQL: names the organization of a table, by its alias, if they are on several servers. Otherwise a
+ * statement needs no more than the conditions that it has. Null stands for all organizations.
+ */
+export function onServerOf(db: Db, alias: string, orgId: string | null) {
+  return areSpread() && orgId !== null ? db`and ${db(alias)}.org_id = ${orgId}::uuid` : db``
+}

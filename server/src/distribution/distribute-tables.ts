@@ -6,6 +6,7 @@ import {
   distributeTable,
   endReferences,
   type KeptTable,
+  logChanges,
   readTables,
   removeMovedRows,
   shareFunctions,
@@ -70,6 +71,7 @@ async function moveTable(sql: Sql, { table, place }: Move): Promise<void> {
   await sql.begin(async (tx) => {
     await allowLongMoves(tx)
     await endReferences(tx, table, Object.keys(ENDED_REFERENCES))
+    await logChanges(tx, table)
     if (place === 'reference') await copyToAllServers(tx, table)
     else await distributeTable(tx, table, beside)
   })

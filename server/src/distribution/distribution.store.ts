@@ -79,6 +79,11 @@ export async function endReferences(tx: Tx, table: string, others: readonly stri
   for (const { statement } of ended) await tx.unsafe(statement)
 }
 
+/** Citus moves shards to other servers by their WAL, which unlogged tables do not have. */
+export async function logChanges(tx: Tx, table: string): Promise<void> {
+  await tx`alter table ${tx(table)} set logged`
+}
+
 /** Moves the rows to the shards of their organizations, which are beside those of `beside`. */
 export async function distributeTable(tx: Tx, table: string, beside: string | null): Promise<void> {
   await tx`select create_distributed_table(${table}, 'org_id', colocate_with => ${beside ?? 'none'})`

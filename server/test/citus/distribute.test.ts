@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { insertOrganization } from '../../src/organizations/organization.store.ts'
 import { newUuid } from '../../src/platform/ids.ts'
-import { joinTestDatabase, useSql } from '../support/citus.ts'
+import { citusWorkers, joinTestDatabase, useSql } from '../support/citus.ts'
 import { createEmptyTestDatabase } from '../support/database.ts'
 import { runProgram } from '../support/program.ts'
 
@@ -78,6 +78,22 @@ test('tables are distributed with their rows; a repetition continues where one w
   assert.deepEqual(await rows(), { all: ORGANIZATIONS, local: 0 })
   const second = await migrated('--distribute')
   assert.deepEqual([second.applied, second.distribution.distributed, second.distribution.reference], [[], [], []])
+})
+
+test('shards can be moved to another worker', async () => {
+  await useSql(database.connection, async (sql) => {
+    const [from, to] = citusWorkers()
+    assert.ok(from && to)
+    const [shard] = await sql<[{ id: number }]>`
+      select shardid::int as id
+      from pg_dist_shard
+      join pg_dist_shard_placement using (shardid)
+      where logicalrelid = 'ci_runs'::regclass
+        and nodeport = ${from.port}
+      limit 1`
+    await sql`select citus_move_shard_placement(${shard.id}, ${from.host}, ${from.port}, ${to.host}, ${to.port})`
+  })
+  assert.equal((await rows()).all, ORGANIZATIONS)
 })
 
 test('a backup, and a server with a replica, are refused', async () => {

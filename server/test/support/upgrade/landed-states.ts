@@ -1,6 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { checksumOf } from '../../../src/platform/db/migrations/read-migrations.ts'
+import { statementsOf } from '../../../src/platform/db/migrations/run-statements.ts'
+import type { Sql } from '../../../src/platform/db/sql.ts'
 
 /** A row as `to_jsonb` gives it, without generated columns. */
 export type Row = Record<string, unknown>
@@ -35,10 +37,17 @@ export async function writeLandedStates(states: LandedStates): Promise<void> {
 }
 
 /** The text of a migration of a state. */
-export async function textOf({ earlier_texts }: LandedStates, name: string, checksum: string): Promise<string> {
+async function textOf({ earlier_texts }: LandedStates, name: string, checksum: string): Promise<string> {
   const earlier = earlier_texts[checksum]
   if (earlier !== undefined) return earlier
   const text = await readFile(new URL(name, MIGRATIONS), 'utf8')
   if (checksumOf(text) !== checksum) throw new Error(`${name} was changed; write the fixtures again`)
   return text
+}
+
+/** Applies a migration of a state, by single statements if its first line says so. */
+export async function applyMigration(sql: Sql, landed: LandedStates, name: string, checksum: string): Promise<void> {
+  const text = await textOf(landed, name, checksum)
+  const statements = text.startsWith('-- run: statement by statement\n') ? statementsOf(text) : [text]
+  for (const statement of statements) await sql.unsafe(statement).simple()
 }

@@ -1,19 +1,28 @@
 import { isDeepStrictEqual } from 'node:util'
+import { createRecords } from '../../../src/platform/db/migrations/migration-records.ts'
 import type { Sql } from '../../../src/platform/db/sql.ts'
-import { type LandedState, type LandedStates, type Row, textOf } from './landed-states.ts'
+import { applyMigration, type LandedState, type LandedStates, type Row } from './landed-states.ts'
 
 /** Makes an empty database one of the state, with its rows, as the program of its time left it. */
 export async function openState(sql: Sql, landed: LandedStates, state: LandedState): Promise<void> {
-  for (const [name, checksum] of Object.entries(state.migrations))
-    await sql.unsafe(await textOf(landed, name, checksum)).simple()
-  await sql`create table schema_migrations (
-    name text primary key, checksum text not null, applied_at timestamptz not null default now())`
+  for (const [name, checksum] of Object.entries(state.migrations)) await applyMigration(sql, landed, name, checksum)
+  await createRecordsOf(sql, state)
   const recorded = Object.entries(state.migrations).map(([name, checksum]) => ({ name, checksum }))
   await sql`insert into schema_migrations ${sql(recorded)}`
   for (const [table, numbers] of state.tables) {
     const rows = numbers.map((no) => landed.rows[table]?.[no] as Row)
     if (rows.length > 0) await insertRows(sql, table, rows)
   }
+}
+
+/** Programs before this migration had no records of batches. */
+const FIRST_WITH_BATCHES = '0080_retention.sql'
+
+async function createRecordsOf(sql: Sql, { migrations }: LandedState): Promise<void> {
+  if (FIRST_WITH_BATCHES in migrations) await sql.begin(createRecords)
+  else
+    await sql`create table schema_migrations (
+      name text primary key, checksum text not null, applied_at timestamptz not null default now())`
 }
 
 async function insertRows(sql: Sql, table: string, rows: Row[]): Promise<void> {

@@ -6,7 +6,7 @@ import { checksumOf } from '../../../src/platform/db/migrations/read-migrations.
 import { openSql, type Sql } from '../../../src/platform/db/sql.ts'
 import { createEmptyTestDatabase, type TestDatabase } from '../database.ts'
 import { fillTables } from './fill-tables.ts'
-import { type LandedStates, type Row, textOf, writeLandedStates } from './landed-states.ts'
+import { applyMigration, type LandedStates, type Row, writeLandedStates } from './landed-states.ts'
 
 const FIRST = 'fe2d62f'
 const FOLDER = 'server/migrations'
@@ -61,8 +61,7 @@ async function readState(commit: string): Promise<Record<string, string>> {
 async function fill(database: TestDatabase, migrations: Record<string, string>): Promise<[string, number[]][]> {
   const sql = openSql(database.connection, { max: 1, applicationName: 'fixtures' })
   try {
-    for (const [name, checksum] of Object.entries(migrations))
-      await sql.unsafe(await textOf(written, name, checksum)).simple()
+    for (const [name, checksum] of Object.entries(migrations)) await applyMigration(sql, written, name, checksum)
     await addLaterChecks(sql)
     const unused = Object.values(migrations).flatMap((checksum) => UNUSED[checksum] ?? [])
     // Nothing wrote alerts before this migration, which made their table anew.

@@ -59,30 +59,26 @@ const UNFINISHED_AT_ONCE_MAX = 500
 
 /**
  * Deletes pending artifacts whose slot closed at or before `putUntilMax`. Returns how many it
- * deleted, at most 500.
+ * deleted, at most 500; on several servers, at most 500 of each organization.
  */
 export async function deleteUnfinished(tx: Tx, putUntilMax: Date): Promise<number> {
-  const find = () => tx<{ org_id: string }[]>`
-    select distinct org_id
-    from ci_artifacts
-    where status = 'pending'
-      and put_until <= ${putUntilMax}`
   const deleted = await acrossOrganizations(
-    find,
+    tx,
+    tx`ci_artifacts where status = 'pending' and put_until <= ${putUntilMax}`,
     (orgId) => tx<(AbandonedArtifact & { org_id: string })[]>`
-    with unfinished as (
-      select org_id, id
-      from ci_artifacts artifact
-      where status = 'pending'
-        and put_until <= ${putUntilMax} ${onServerOf(tx, 'artifact', orgId)}
-      order by put_until
-      limit ${UNFINISHED_AT_ONCE_MAX}
-      for update skip locked
-    )
-    delete from ci_artifacts artifact
-    using unfinished
-    where (artifact.org_id, artifact.id) = (unfinished.org_id, unfinished.id) ${onServerOf(tx, 'artifact', orgId)}
-    returning artifact.org_id, artifact.id, artifact.put_until`,
+      with unfinished as (
+        select org_id, id
+        from ci_artifacts artifact
+        where status = 'pending'
+          and put_until <= ${putUntilMax} ${onServerOf(tx, 'artifact', orgId)}
+        order by put_until
+        limit ${UNFINISHED_AT_ONCE_MAX}
+        for update skip locked
+      )
+      delete from ci_artifacts artifact
+      using unfinished
+      where (artifact.org_id, artifact.id) = (unfinished.org_id, unfinished.id) ${onServerOf(tx, 'artifact', orgId)}
+      returning artifact.org_id, artifact.id, artifact.put_until`,
   )
   for (const artifact of deleted) await abandonArtifacts(tx, artifact.org_id, [artifact])
   return deleted.length

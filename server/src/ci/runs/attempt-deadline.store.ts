@@ -42,26 +42,23 @@ const SETTLED_AT_ONCE_MAX = 1000
  * runs that are locked; the next call settles them.
  */
 export async function settleNewestAttempts(db: Db, now: Date): Promise<AttemptKey[]> {
-  const find = () => db<{ org_id: string }[]>`
-    select distinct org_id
-    from ci_runs run
-    where ${isOverdue(db, 'run', now)}`
   return acrossOrganizations(
-    find,
+    db,
+    db`ci_runs run where ${isOverdue(db, 'run', now)}`,
     (orgId) => db<AttemptKey[]>`
-    with overdue as (
-      select org_id, id
-      from ci_runs run
-      where ${isOverdue(db, 'run', now)} ${onServerOf(db, 'run', orgId)}
-      order by deadline_at
-      limit ${SETTLED_AT_ONCE_MAX}
-      for update skip locked
-    )
-    update ci_runs run
-    set status = 'timed_out', completed_at = ${timeoutOf(db, 'run')}, updated_at = ${now}
-    from overdue
-    where (run.org_id, run.id) = (overdue.org_id, overdue.id) ${onServerOf(db, 'run', orgId)}
-    returning run.org_id, run.id as run_id, run.newest_attempt as attempt`,
+      with overdue as (
+        select org_id, id
+        from ci_runs run
+        where ${isOverdue(db, 'run', now)} ${onServerOf(db, 'run', orgId)}
+        order by deadline_at
+        limit ${SETTLED_AT_ONCE_MAX}
+        for update skip locked
+      )
+      update ci_runs run
+      set status = 'timed_out', completed_at = ${timeoutOf(db, 'run')}, updated_at = ${now}
+      from overdue
+      where (run.org_id, run.id) = (overdue.org_id, overdue.id) ${onServerOf(db, 'run', orgId)}
+      returning run.org_id, run.id as run_id, run.newest_attempt as attempt`,
   )
 }
 
@@ -70,33 +67,30 @@ export async function settleNewestAttempts(db: Db, now: Date): Promise<AttemptKe
  * update` on both.
  */
 export async function settleEarlierAttempts(db: Db, now: Date): Promise<AttemptKey[]> {
-  const find = () => db<{ org_id: string }[]>`
-    select distinct org_id
-    from ci_run_attempts attempt
-    where ${isOverdue(db, 'attempt', now)}`
   return acrossOrganizations(
-    find,
+    db,
+    db`ci_run_attempts attempt where ${isOverdue(db, 'attempt', now)}`,
     (orgId) => db<AttemptKey[]>`
-    with overdue as (
-      select attempt.org_id, attempt.run_id, attempt.number
-      from ci_runs run
-      join ci_run_attempts attempt on attempt.org_id = run.org_id and attempt.run_id = run.id
-      where ${isOverdue(db, 'attempt', now)}
-        ${onServerOf(db, 'run', orgId)} ${onServerOf(db, 'attempt', orgId)}
-      order by attempt.deadline_at
-      limit ${SETTLED_AT_ONCE_MAX}
-      for update skip locked
-    ), run as (
-      update ci_runs run
-      set updated_at = ${now}
+      with overdue as (
+        select attempt.org_id, attempt.run_id, attempt.number
+        from ci_runs run
+        join ci_run_attempts attempt on attempt.org_id = run.org_id and attempt.run_id = run.id
+        where ${isOverdue(db, 'attempt', now)}
+          ${onServerOf(db, 'run', orgId)} ${onServerOf(db, 'attempt', orgId)}
+        order by attempt.deadline_at
+        limit ${SETTLED_AT_ONCE_MAX}
+        for update skip locked
+      ), run as (
+        update ci_runs run
+        set updated_at = ${now}
+        from overdue
+        where (run.org_id, run.id) = (overdue.org_id, overdue.run_id) ${onServerOf(db, 'run', orgId)}
+      )
+      update ci_run_attempts attempt
+      set status = 'timed_out', completed_at = ${timeoutOf(db, 'attempt')}
       from overdue
-      where (run.org_id, run.id) = (overdue.org_id, overdue.run_id) ${onServerOf(db, 'run', orgId)}
-    )
-    update ci_run_attempts attempt
-    set status = 'timed_out', completed_at = ${timeoutOf(db, 'attempt')}
-    from overdue
-    where (attempt.org_id, attempt.run_id, attempt.number) = (overdue.org_id, overdue.run_id, overdue.number)
-      ${onServerOf(db, 'attempt', orgId)}
-    returning attempt.org_id, attempt.run_id, attempt.number as attempt`,
+      where (attempt.org_id, attempt.run_id, attempt.number) = (overdue.org_id, overdue.run_id, overdue.number)
+        ${onServerOf(db, 'attempt', orgId)}
+      returning attempt.org_id, attempt.run_id, attempt.number as attempt`,
   )
 }

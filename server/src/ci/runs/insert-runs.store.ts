@@ -41,7 +41,7 @@ async function insertTogether(db: Db, runs: readonly NewRun[]): Promise<Inserted
 
 /**
  * Citus passes rows of one organization to its server as they are. What a query makes, it collects
- * first, which takes more than ten times as long.
+ * first, which takes about nine times as long.
  */
 async function insertOnServer(db: Db, runs: readonly NewRun[], orgId: string): Promise<InsertedRun[]> {
   const rows = runs.toSorted(bySource).map((run) => toRow(db, run))

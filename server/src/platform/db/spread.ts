@@ -42,16 +42,18 @@ export async function byOrganization<Item extends { org_id: string }, Result>(
 }
 
 /**
- * Runs a statement that finds rows of all organizations: once, or for one organization after the
- * other if they are on several servers. `find` then returns those that have such rows.
+ * Runs a statement that changes rows of all organizations: once, or for one organization after the
+ * other if they are on several servers. `rows` is SQL, a table with the condition of these rows.
  */
 export async function acrossOrganizations<Result>(
-  find: () => Promise<readonly { org_id: string }[]>,
+  db: Db,
+  rows: ReturnType<Db>,
   run: Statement<Result>,
 ): Promise<Result[]> {
   if (!areSpread()) return [...(await run(null))]
+  const organizations = await db<{ org_id: string }[]>`select distinct org_id from ${rows}`
   const results: Result[] = []
-  for (const { org_id } of await find()) results.push(...(await run(org_id)))
+  for (const { org_id } of organizations) results.push(...(await run(org_id)))
   return results
 }
 

@@ -8,13 +8,9 @@ const SETTLED_AT_ONCE_MAX = 500
 
 /** Fails pending uploads that were not completed in time. Returns their ids. */
 export async function failExpiredUploads(db: Db, now: Date): Promise<UploadKey[]> {
-  const find = () => db<{ org_id: string }[]>`
-    select distinct org_id
-    from security_uploads
-    where status = 'pending'
-      and put_until <= ${now}`
   return acrossOrganizations(
-    find,
+    db,
+    db`security_uploads where status = 'pending' and put_until <= ${now}`,
     (orgId) => db<UploadKey[]>`
       update security_uploads upload
       set status = 'failed', error = ${UPLOAD_EXPIRED}, updated_at = upload.put_until

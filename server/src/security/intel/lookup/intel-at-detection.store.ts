@@ -52,14 +52,11 @@ const START: Position = {
  * Adds intelligence to the `intel_at_detection` of findings that were detected before it was known.
  */
 export async function backfillDetection({ sql }: Pick<Services, 'sql'>): Promise<void> {
-  await acrossOrganizations(
-    () => sql<{ org_id: string }[]>`select distinct org_id from findings`,
-    async (orgId) => {
-      let position: Position | null = START
-      while (position !== null) position = await backfillNext(sql, position, orgId)
-      return []
-    },
-  )
+  await acrossOrganizations(sql, sql`findings`, async (orgId) => {
+    let position: Position | null = START
+    while (position !== null) position = await backfillNext(sql, position, orgId)
+    return []
+  })
 }
 
 const FINDINGS_AT_ONCE = 10_000

@@ -401,12 +401,14 @@ create table codehost_connections (
   sync_done integer,
   sync_total integer,
   sync_error text,
+  credentials text,
   constraint codehost_connections_id_key UNIQUE (id),
   constraint codehost_connections_pkey PRIMARY KEY (org_id, id),
   constraint codehost_connections_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
   constraint codehost_connections_account_id_check CHECK (((length(account_id) >= 1) AND (length(account_id) <= 100))),
   constraint codehost_connections_account_login_check CHECK (((length(account_login) >= 1) AND (length(account_login) <= 200))),
   constraint codehost_connections_account_type_check CHECK (((length(account_type) >= 1) AND (length(account_type) <= 50))),
+  constraint codehost_connections_credentials_check CHECK (((length(credentials) >= 1) AND (length(credentials) <= 10000))),
   constraint codehost_connections_host_check CHECK ((host = lower(host))),
   constraint codehost_connections_installation_id_check CHECK (((length(installation_id) >= 1) AND (length(installation_id) <= 100))),
   constraint codehost_connections_provider_check CHECK ((provider = ANY (ARRAY['github'::text, 'gitlab'::text, 'bitbucket'::text, 'azure'::text]))),
@@ -717,9 +719,11 @@ create table deployment_gate_requests (
   deployment_id text collate "C" not null,
   callback_url text not null,
   requested_at timestamp(3) with time zone not null,
+  callback_secret text,
   constraint deployment_gate_requests_pkey PRIMARY KEY (org_id, provider, repository_id, environment, run_id, attempt, deployment_id),
   constraint deployment_gate_requests_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
-  constraint deployment_gate_requests_attempt_check CHECK ((attempt >= 0))
+  constraint deployment_gate_requests_attempt_check CHECK ((attempt >= 0)),
+  constraint deployment_gate_requests_callback_secret_check CHECK (((length(callback_secret) >= 1) AND (length(callback_secret) <= 10000)))
 );
 CREATE INDEX deployment_gate_requests_by_time ON public.deployment_gate_requests USING btree (org_id, requested_at);
 
@@ -1645,6 +1649,7 @@ create table provider_runs (
   failure_excerpt text,
   failure_due boolean not null default false,
   failure_tried_at timestamp(3) with time zone,
+  azure jsonb,
   constraint provider_runs_pkey PRIMARY KEY (org_id, run_id),
   constraint provider_runs_org_id_run_id_fkey FOREIGN KEY (org_id, run_id) REFERENCES ci_runs(org_id, id),
   constraint provider_runs_failure_category_check CHECK ((failure_category = ANY (ARRAY['test'::text, 'build'::text, 'lint'::text, 'dependency'::text, 'timeout'::text, 'infrastructure'::text, 'cancelled'::text, 'unknown'::text]))),

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { createAccount, PASSWORD } from '../../server/test/support/accounts.ts'
 import { requestAs } from '../../server/test/support/people.ts'
-import { startTestConsole, type TestConsole } from './support/console.ts'
+import { assertAccessible, startTestConsole, type TestConsole } from './support/console.ts'
 
 let shown: TestConsole
 
@@ -122,5 +122,20 @@ test('a setting that needs a fresh sign-in asks for it, and what was typed is se
   await confirmation.getByLabel('Password').fill(PASSWORD)
   await confirmation.getByRole('button', { name: 'Confirm' }).click()
   await page.getByRole('columnheader', { name: 'Auditors' }).waitFor()
+  await page.context().close()
+})
+
+test('the account of a member on a code host is set', async () => {
+  const admin = await shown.person()
+  await shown.person({ name: 'Katherine Johnson' })
+  const page = await shown.open(admin, settings('members'))
+  await page.getByRole('button', { name: 'Actions for Katherine Johnson' }).click()
+  await page.getByRole('menuitem', { name: 'Set code host account' }).click()
+  await dialog(page).getByRole('combobox', { name: 'Code host' }).click()
+  await page.getByRole('option', { name: 'GitLab' }).click()
+  await dialog(page).getByLabel('GitLab username').fill('katherine.j')
+  await assertAccessible(page)
+  await dialog(page).getByRole('button', { name: 'Save account' }).click()
+  await row(page, 'Katherine Johnson').getByText('katherine.j (GitLab)').waitFor()
   await page.context().close()
 })

@@ -42,6 +42,12 @@ test('an empty environment gives the defaults of the operating guide', () => {
     github: null,
     signingKmsKey: null,
     githubApiUrl: 'https://api.github.com',
+    codeHosts: {
+      gitlabUrl: 'https://gitlab.com',
+      bitbucketApiUrl: 'https://api.bitbucket.org',
+      azureDevopsUrl: 'https://dev.azure.com',
+      entraUrl: 'https://login.microsoftonline.com',
+    },
     smtp: null,
     sso: null,
     organizationsTrustEachOther: false,

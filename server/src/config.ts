@@ -27,6 +27,15 @@ export type IntelSettings = Readonly<{
   hosts: readonly string[]
 }>
 
+/** Each server connects to one host of each kind. */
+type CodeHostSettings = Readonly<{
+  gitlabUrl: string
+  bitbucketApiUrl: string
+  azureDevopsUrl: string
+  /** Where service principals of Azure DevOps sign in. */
+  entraUrl: string
+}>
+
 /** The credentials of our App at GitHub. */
 type GithubSettings = Readonly<{
   appId: string
@@ -102,6 +111,8 @@ export type Config = Readonly<{
   signingKmsKey: string | null
   /** The address of GitHub's REST API, without a slash at its end. */
   githubApiUrl: string
+  /** The addresses of the other code hosts, without a slash at their end. */
+  codeHosts: CodeHostSettings
   /** null: nothing is mailed, and links are passed on by whoever makes them. */
   smtp: SmtpSettings | null
   /** null: people sign in with single sign-on only where their organization has set it up. */
@@ -184,6 +195,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     github: readGithub(read, githubApiUrl),
     signingKmsKey: read.text('SHIPLOCK_SIGNING_KMS_KEY'),
     githubApiUrl,
+    codeHosts: readCodeHosts(read),
     smtp: readSmtp(read, baseUrl),
     sso: readSso(read),
     organizationsTrustEachOther:
@@ -252,6 +264,15 @@ function readIntel(read: EnvironmentReader): IntelSettings | null {
     epssUrl: read.urlsOn('SHIPLOCK_INTEL_EPSS_URL', hosts, list)[0] ?? null,
     osvUrls: read.urlsOn('SHIPLOCK_INTEL_OSV_URLS', hosts, list),
     hosts,
+  }
+}
+
+function readCodeHosts(read: EnvironmentReader): CodeHostSettings {
+  return {
+    gitlabUrl: read.secureUrl('SHIPLOCK_GITLAB_URL') ?? 'https://gitlab.com',
+    bitbucketApiUrl: read.secureUrl('SHIPLOCK_BITBUCKET_API_URL') ?? 'https://api.bitbucket.org',
+    azureDevopsUrl: read.secureUrl('SHIPLOCK_AZURE_DEVOPS_URL') ?? 'https://dev.azure.com',
+    entraUrl: read.secureUrl('SHIPLOCK_ENTRA_URL') ?? 'https://login.microsoftonline.com',
   }
 }
 

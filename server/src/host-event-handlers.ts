@@ -26,6 +26,7 @@ import {
 } from './provenance/landings/follow-landing.ts'
 import type { Provider } from './repositories/repository-identity.ts'
 import { applyAlert } from './security/alerts/apply-alert.ts'
+import { listOpenHostAlerts } from './security/alerts/host-alert.store.ts'
 import { applyAlertChange } from './security/alerts/read-alert.job.ts'
 
 /** The handlers of each kind of event of code hosts, in the order in which they are called. */
@@ -49,6 +50,7 @@ export const hostEventHandlers: HostEventHandlers = {
 export const syncParts: SyncParts = {
   handlers: hostEventHandlers,
   listOpenRuns: listOpenProviderRuns,
+  listOpenAlerts: listOpenHostAlerts,
   listOpenDeployments: listOpenHostDeployments,
 }
 

@@ -13,8 +13,10 @@ import { runFinished } from './ci/runs/update-run.ts'
 import { callEnded } from './codehosts/calls/request-call.ts'
 import { retryCalls, sendCallsJob } from './codehosts/calls/send-call.job.ts'
 import { connectionMade } from './codehosts/connections/connection-made.ts'
+import { removeWebhooksJob } from './codehosts/connections/remove-webhooks.job.ts'
 import { applyDeliveriesJob } from './codehosts/deliveries/apply-deliveries.job.ts'
 import { releaseDeliveries } from './codehosts/deliveries/apply-delivery.ts'
+import { readObjectJob } from './codehosts/deliveries/read-object.job.ts'
 import { resumeDeliveries } from './codehosts/deliveries/settle-deliveries.job.ts'
 import { readRunJob } from './codehosts/sync/read-run.job.ts'
 import { redeliverFailedJob } from './codehosts/sync/redeliver-failed.ts'
@@ -88,6 +90,8 @@ const queued: Job<Services, never>[] = [
   readRunJob(runParts),
   redeliverFailedJob,
   sendCallsJob,
+  removeWebhooksJob,
+  readObjectJob(hostEventHandlers),
   subscribe(connectionMade, releaseDeliveries, syncNewConnection),
   subscribe(callEnded, settleDismissal, followCall),
   subscribe(repositoryRenamed, renameVerifiedRuns, renameReportedRepository, renameAlertRepository, renameDeployments),

@@ -60,7 +60,7 @@ function answer(text: string): number {
 }
 
 function refuse(message: string, command: string): number {
-  say(`${message}; see ${PROGRAM}${command} --help`)
+  say(`${message.replace(/\.$/, '')}; see ${PROGRAM}${command} --help`)
   return WRONGLY_CALLED
 }
 

@@ -1,13 +1,12 @@
 import type { KeyObject } from 'node:crypto'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { CodeHost, CodeHosts } from './codehosts/code-host.ts'
-import { readDeliveryHead } from './codehosts/github/delivery-head.ts'
-import { createGithubHost } from './codehosts/github/github-host.ts'
+import type { CodeHosts } from './codehosts/code-host.ts'
+import { SecretsOfConnections } from './codehosts/connections/connection-secrets.ts'
 import { AppCredentialsSource } from './codehosts/github/read-app-credentials.ts'
-import { createVerify } from './codehosts/github/webhook-signature.ts'
 import type { Config } from './config.ts'
 import type { Database } from './database.ts'
+import { openCodeHosts } from './open-code-hosts.ts'
 import { ChangeFeed } from './organizations/change-feed.ts'
 import { loadPlans } from './organizations/load-plans.ts'
 import { type Clock, systemClock } from './platform/clock.ts'
@@ -28,7 +27,7 @@ type OpenOptions = {
   connections: number
   clock?: Clock
   log?: Log
-  /** The default is GitHub. */
+  /** The default are all supported ones. */
   codeHosts?: CodeHosts
 }
 
@@ -49,6 +48,7 @@ export async function openServices(
   const clock = options.clock ?? systemClock
   const sealingKey = deriveKey(secret, 'sealed secrets')
   const githubCredentials = new AppCredentialsSource({ config, sql, clock, sealingKey })
+  const secretsOfConnections = new SecretsOfConnections({ sql, clock, sealingKey })
   const services = {
     config,
     log,
@@ -64,8 +64,10 @@ export async function openServices(
     pollTokenKey: deriveKey(secret, 'gate poll tokens'),
     sealingKey,
     integrityKey: deriveKey(secret, 'integrity of stored rows'),
-    codeHosts: options.codeHosts ?? new Map([['github', openGithub(githubCredentials, log, clock)]]),
+    codeHosts:
+      options.codeHosts ?? openCodeHosts({ config, log, clock, sealingKey, githubCredentials, secretsOfConnections }),
     githubCredentials,
+    secretsOfConnections,
   }
   const close = async () => {
     await Promise.race([services.changes.close(), delay(CLOSE_TIMEOUT_SECONDS * 1000, undefined, { ref: false })])
@@ -78,12 +80,6 @@ export async function openServices(
 function openReplica({ databaseReadUrl }: Config, { applicationName, connections }: OpenOptions): Sql | null {
   if (databaseReadUrl === null) return null
   return openSql(databaseReadUrl, { max: connections, applicationName: `${applicationName} reads` })
-}
-
-function openGithub(credentials: AppCredentialsSource, log: Log, clock: Clock): CodeHost {
-  const readCredentials = () => credentials.read()
-  const webhooks = { verify: createVerify(readCredentials), readHead: readDeliveryHead }
-  return createGithubHost({ readCredentials, log, clock, webhooks })
 }
 
 /** Loads the S3 SDK only if it is used, because loading it takes 0.1 s. */

@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto'
 import type { CodeHosts } from './codehosts/code-host.ts'
+import type { SecretsOfConnections } from './codehosts/connections/connection-secrets.ts'
 import type { AppCredentialsSource } from './codehosts/github/read-app-credentials.ts'
 import type { Config } from './config.ts'
 import type { ChangeFeed } from './organizations/change-feed.ts'
@@ -38,4 +39,6 @@ export type Services = Readonly<{
   codeHosts: CodeHosts
   /** The credentials of our App at GitHub. */
   githubCredentials: AppCredentialsSource
+  /** The credentials of connections at hosts where we have no App. */
+  secretsOfConnections: SecretsOfConnections
 }>

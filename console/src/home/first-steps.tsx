@@ -65,7 +65,8 @@ export function FirstSteps({ org, steps: { hasUpload, hasRun } }: FirstStepsProp
               </ButtonLink>
             }
           >
-            Its runs, deployments, pull requests and alerts are read from then on.
+            GitHub, GitLab, Bitbucket or Azure DevOps: runs, deployments, pull requests and alerts are read from then
+            on.
           </Step>
         )}
         {managesMembers && (

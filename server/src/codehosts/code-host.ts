@@ -4,8 +4,8 @@ import type {
   HostCodeOwners,
   HostCommitList,
   HostPullRequest,
-  HostPush,
   HostReview,
+  ToldPush,
 } from './host-change.ts'
 import type {
   DecisionTarget,
@@ -13,11 +13,13 @@ import type {
   HostDeploymentReview,
   HostDeploymentStatus,
   HostEnvironment,
+  HostGateRequest,
   HostPendingDeployment,
 } from './host-deployment.ts'
 import type { HostEvent } from './host-event.ts'
 import type { HostAccount, HostRepository } from './host-repository.ts'
-import type { HostAnnotation, HostCheck, HostCommit, HostJob, HostRun } from './host-run.ts'
+import type { HostAnnotation, HostCheck, HostCommit, HostJob, HostRun, HostWorkflow } from './host-run.ts'
+import type { ObjectChange } from './object-change.ts'
 
 /** The names of a repository that requests to its host need. */
 export type RepositoryName = { id: string; full_name: string }
@@ -75,11 +77,22 @@ export type HostReader = {
   ): Promise<HostCommit[]>
   /** The newest commit of a branch; null if there is no such branch. */
   readBranchHead(repository: HostRepository, branch: string): Promise<string | null>
+  /**
+   * The jobs of a workflow file, at hosts whose files have a syntax of their own. Null if the host
+   * does not say.
+   */
+  readWorkflow?(repository: HostRepository, file: HostFile): Promise<HostWorkflow | null>
   /** The text of a file's version. */
   readFile(repository: HostRepository, file: HostFile): Promise<string | null>
   readAccount(login: string): Promise<HostAccount | null>
 
   listDeployments(repository: HostRepository, options: ListOptions): Promise<ListResult<HostDeployment>>
+  readDeployment(repository: HostRepository, id: string): Promise<HostDeployment | null>
+  /**
+   * The requests of a deployment that waits for our rule, at hosts that do not ask by a webhook;
+   * empty at others.
+   */
+  listGateRequests(deployment: HostDeployment): Promise<HostGateRequest[]>
   /** All statuses of a deployment, oldest first. */
   listDeploymentStatuses(deployment: HostDeployment): Promise<HostDeploymentStatus[]>
   readEnvironment(repository: HostRepository, name: string): Promise<HostEnvironment | null>
@@ -97,7 +110,7 @@ export type HostReader = {
    * Pushes to a branch, newest first, without their commits. Merges of pull requests are left out,
    * but not those of the merge queue.
    */
-  listPushes(repository: HostRepository, branch: string, options: ListOptions): Promise<ListResult<HostPush>>
+  listPushes(repository: HostRepository, branch: string, options: ListOptions): Promise<ListResult<ToldPush>>
   readPullRequest(repository: HostRepository, number: number): Promise<HostPullRequest | null>
   listReviews(repository: HostRepository, pullRequest: number): Promise<HostReview[]>
   listChecks(repository: HostRepository, commitSha: string): Promise<HostCheck[]>
@@ -152,7 +165,24 @@ export type HostClient = HostReader & {
    * `HostUnavailable` if it may accept it later. It may be repeated after a lost answer.
    */
   act(action: HostAction): Promise<void>
+  /**
+   * Makes the host send the events of a repository to `target`, and corrects what differs. It may
+   * be repeated. Throws `HostRefusal` if the credentials do not permit it. Does nothing at hosts
+   * whose App has one address for all events.
+   */
+  ensureWebhook(repository: HostRepository, target: WebhookTarget): Promise<void>
+  /** Removes every webhook of the connection that has this address. */
+  removeWebhooks(address: string): Promise<void>
 }
+
+/** Where a host sends the events of one connection, and the secret with which it proves them. */
+export type WebhookTarget = { address: string; secret: string }
+
+/** What a connection signs in with at a host that has no App of ours. */
+export type HostCredentials =
+  | { type: 'token'; token: string }
+  /** `tenant_id`: the directory of the client, at hosts that need it. */
+  | { type: 'client'; client_id: string; client_secret: string; tenant_id: string | null }
 
 /**
  * The host cannot be reached, fails or limits our requests. Trying again later can help, but not
@@ -178,7 +208,9 @@ export class HostRefusal extends Error {
 }
 
 /** What a connection is opened with. */
-type ConnectionAccess = {
+export type ConnectionAccess = {
+  /** The id of the connection, by which its credentials are found. */
+  id: string
   installation_id: string
   host: string
   /**
@@ -222,15 +254,23 @@ export type InstallationEvent = {
 /** What a stored delivery means. `unknown`: an event that we do not use. */
 export type TranslatedDelivery =
   | { type: 'events'; events: HostEvent[] }
+  /** The delivery only names what has changed, which is then read from the host. */
+  | { type: 'changes'; changes: ObjectChange[] }
   | { type: 'installation'; event: InstallationEvent }
   | { type: 'unknown' }
 
-/** Webhooks of one provider. */
+/** The headers of a delivery, with names in lower case. */
+export type DeliveryHeaders = Readonly<Record<string, string | string[] | undefined>>
+
+/** The connection that a delivery is for, at hosts where each connection has its own webhooks. */
+export type DeliveryTarget = { installation_id: string; secret: string }
+
+/** Webhooks of one provider. `target` is null for the webhooks of an App. */
 export type HostWebhooks = {
-  /** Checks the signature over the raw body in constant time. */
-  verify(body: Buffer, headers: Readonly<Record<string, string | string[] | undefined>>): Promise<boolean>
+  /** Checks the signature over the raw body, or the secret of the target, in constant time. */
+  verify(body: Buffer, headers: DeliveryHeaders, target: DeliveryTarget | null): Promise<boolean>
   /** Null if the body is not JSON or a header is missing. The body is verified. */
-  readHead(body: Buffer, headers: Readonly<Record<string, string | string[] | undefined>>): DeliveryHead | null
+  readHead(body: Buffer, headers: DeliveryHeaders, target: DeliveryTarget | null): DeliveryHead | null
   /** Throws an `Error` that names the field if the payload does not fit. */
   translate(event: string, payload: unknown): TranslatedDelivery
 }
@@ -238,17 +278,32 @@ export type HostWebhooks = {
 /** A delivery that the host could not deliver. */
 export type FailedDelivery = { id: string; delivery_id: string; event: string; delivered_at: Date }
 
+/** The deliveries that a host keeps and can repeat. */
+export type HostRedeliveries = {
+  /** Deliveries since `since` that no try delivered, newest first. */
+  listFailed(since: Date): Promise<FailedDelivery[]>
+  repeat(id: string): Promise<void>
+}
+
 /** A supported code host. It is there whether or not its credentials are configured. */
 export type CodeHost = {
+  /**
+   * `app`: an installation of our App is connected, and the App has one webhook. `account`: an
+   * account is connected with credentials of its own, and has its own webhooks.
+   */
+  connects: 'app' | 'account'
   webhooks: HostWebhooks
   /** The name of the host, such as `github.com`. */
   host(): Promise<string>
-  /** Null if the installation does not exist. Throws `HostUnavailable`, 409 `not_configured`. */
-  readInstallation(id: string): Promise<HostInstallation | null>
+  /**
+   * The installation or account with this id. Accounts can be named by login too, and are read with
+   * these credentials. Null if it does not exist. Throws `HostUnavailable`, 409 `not_configured`,
+   * and 400 `invalid_credentials` if the host does not accept the credentials.
+   */
+  readInstallation(id: string, credentials: HostCredentials | null): Promise<HostInstallation | null>
   open(access: ConnectionAccess): HostClient
-  /** Deliveries since `since` that no try delivered, newest first. */
-  listFailedDeliveries(since: Date): Promise<FailedDelivery[]>
-  redeliver(id: string): Promise<void>
+  /** Null if the host cannot repeat deliveries. */
+  redeliveries: HostRedeliveries | null
 }
 
 /** The supported code hosts, by provider. */

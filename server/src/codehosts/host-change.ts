@@ -59,6 +59,12 @@ export type HostPush = {
   pushed_at: Date
 }
 
+/**
+ * A push as its host tells it. `forced` is null if the host does not say whether commits were
+ * replaced.
+ */
+export type ToldPush = Omit<HostPush, 'forced'> & { forced: boolean | null }
+
 /** A commit as the host lists it for a pull request or a range of commits. */
 export type HostChangeCommit = {
   sha: string

@@ -49,6 +49,13 @@ export type HostGateRequest = {
   commit_sha: string | null
   /** Where the host expects the decision. */
   callback_url: string
+  /** What the host gave us to answer with, sealed. Null if the connection can answer. */
+  callback_secret: string | null
+  /**
+   * False: the deployment waits for a person to start it, as at hosts without rules of others. It
+   * is a request only where a gate covers it.
+   */
+  is_rule: boolean
   requested_at: Date
 }
 
@@ -83,4 +90,5 @@ export type DecisionTarget = {
   environment: string
   run_id: string
   callback_url: string | null
+  callback_secret: string | null
 }

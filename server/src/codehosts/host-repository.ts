@@ -9,7 +9,8 @@ export type HostRepository = {
   id: string
   /** `owner/name` */
   full_name: string
-  owner: { id: string; login: string }
+  /** The host's id of the account that the repository belongs to. */
+  owner_id: string
   default_branch: string
   html_url: string | null
   private: boolean

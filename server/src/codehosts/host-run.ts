@@ -39,6 +39,17 @@ export type HostRun = {
   /** Null while the attempt is open. */
   completed_at: Date | null
   updated_at: Date
+  /** What only Azure DevOps has; absent at other hosts. */
+  azure?: HostAzureRun
+}
+
+/** The field `azure` of a pipeline run. `result`: that of the build in its own words. */
+export type HostAzureRun = {
+  orgName: string
+  projectId: string
+  repositoryId: string
+  repositoryType: string
+  result: string | null
 }
 
 /** A job of one attempt of a run. */
@@ -78,6 +89,13 @@ export type HostAnnotation = {
   message: string
   path: string | null
   line: number | null
+}
+
+/** The jobs of a workflow, as its host resolved them. */
+export type HostWorkflow = {
+  jobs: { name: string; needs: string[] }[]
+  /** Whether a job deploys to an environment. */
+  deploys: boolean
 }
 
 /** What a host knows about the commit of a run. */

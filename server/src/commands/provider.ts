@@ -10,9 +10,10 @@ import { disconnect } from '../codehosts/connections/remove-connection.ts'
 import { startSetup } from '../codehosts/github/create-app.ts'
 import { listOrganizations } from '../organizations/organization.store.ts'
 import { requireOrganization } from '../organizations/require-organization.ts'
-import { PROVIDERS } from '../repositories/repository-identity.ts'
+import { PROVIDERS, type Provider } from '../repositories/repository-identity.ts'
 import { administer } from './administer.ts'
-import { defineCommand, requireOneOf } from './command.ts'
+import { defineCommand, requireOneOf, UsageError } from './command.ts'
+import { CREDENTIALS, readCredentials } from './provider-credentials.ts'
 import { table } from './table.ts'
 
 const PROVIDER = { type: 'text', value: PROVIDERS.join('|'), about: 'the code host', required: true } as const
@@ -52,27 +53,44 @@ export const providerSetup = defineCommand({
 
 export const providerConnect = defineCommand({
   name: 'provider connect',
-  about: 'Connects an installation on a code host to an organization. "provider list" shows waiting installations.',
+  about:
+    'Connects an installation of the GitHub App, or an account on another code host, to an organization. "provider list" shows waiting installations.',
   arguments: [],
   options: {
     org: { type: 'text', value: '<slug>', about: 'the organization', required: true },
     provider: PROVIDER,
-    installation: { type: 'text', value: 'ID', about: "the code host's id of the installation", required: true },
+    installation: { type: 'text', value: 'ID', about: "GitHub's id of the installation" },
+    account: {
+      type: 'text',
+      value: 'NAME',
+      about: 'the group on GitLab, the workspace on Bitbucket, or the organization on Azure DevOps',
+    },
+    ...CREDENTIALS,
   },
-  async run(context, _given, { org, provider, installation }) {
+  async run(context, _given, { org, provider, installation, account, ...given }) {
     const known = requireOneOf('provider', provider, PROVIDERS)
+    const installation_id = requireAccount(known, installation, account)
+    const credentials = await readCredentials(given)
     const { connection, created } = await administer(context, async (services) => {
       const organization = await requireOrganization(services.sql, org)
       if (known === 'github') await services.githubCredentials.require()
-      const request = { org_id: organization.id, provider: known, installation_id: installation }
+      const request = { org_id: organization.id, provider: known, installation_id, credentials }
       const { id, created } = await connectInstallation(services, request, COMMAND_LINE)
       return { created, connection: await findListed(services.sql, organization.id, id) }
     })
-    const account = connection?.account?.login
-    const text = created ? `Connected ${account} to ${org}` : `${account} is already connected to ${org}`
+    const login = connection?.account?.login
+    const text = created ? `Connected ${login} to ${org}` : `${login} is already connected to ${org}`
     context.print({ json: connection, text: `${text} (${connection?.id})` })
   },
 })
+
+/** GitHub's installations have ids; the accounts of other hosts are named. */
+function requireAccount(provider: Provider, installation?: string, account?: string): string {
+  const [wanted, option, other] =
+    provider === 'github' ? [installation, 'installation', account] : [account, 'account', installation]
+  if (wanted === undefined || other !== undefined) throw new UsageError(`--provider ${provider} requires --${option}`)
+  return wanted
+}
 
 export const providerList = defineCommand({
   name: 'provider list',

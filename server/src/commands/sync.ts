@@ -46,9 +46,14 @@ export const providerSync = defineCommand({
 async function untilEnd(services: Services, orgId: string, id: string, { say }: Pick<Context, 'say'>): Promise<void> {
   const progress = new ProgressBar(say)
   try {
-    while ((await findTiming(services.sql, id))?.is_open) {
+    for (;;) {
+      const timing = await findTiming(services.sql, id)
+      if (!timing?.is_open) return
       const { sync } = await readListed(services, orgId, id)
-      if (sync.state === 'failed') throw new Error(`The synchronization failed and is tried again later: ${sync.error}`)
+      // A failure from before the request is still shown until the next try begins.
+      const isPaused = timing.due_at > services.clock.now()
+      if (sync.state === 'failed' && isPaused)
+        throw new Error(`The synchronization failed and is tried again later: ${sync.error}`)
       if (sync.done !== null && sync.total !== null) progress.reach(sync.done, sync.total, 'repositories')
       await delay(LOOK_EVERY_MS)
     }

@@ -4,6 +4,7 @@ import { TOKEN_CHARS_MAX } from '../access/oidc-trusts/tokens/token-verifier.ts'
 import { requireOrganization } from '../organizations/require-organization.ts'
 import { administer } from './administer.ts'
 import { defineCommand, UsageError } from './command.ts'
+import { readStandardInput } from './standard-input.ts'
 import { table } from './table.ts'
 
 export const trustTest = defineCommand({
@@ -17,7 +18,7 @@ export const trustTest = defineCommand({
   },
   async run(context, _given, { org, token }) {
     if (token !== '-') throw new UsageError('--token must be -, and the token is read from standard input')
-    const given = await readStandardInput()
+    const given = await readStandardInput(TOKEN_CHARS_MAX)
     const explained = await administer(context, async (services) => {
       const organization = await requireOrganization(services.sql, org)
       return explainToken(services, organization.id, given)
@@ -26,20 +27,6 @@ export const trustTest = defineCommand({
     if (!explained.accepted) throw new Error(`The token is rejected (${explained.reason}): ${explained.details}`)
   },
 })
-
-/** Reads a token, without the line break at its end. */
-async function readStandardInput(): Promise<string> {
-  const chunks: Buffer[] = []
-  let bytes = 0
-  for await (const chunk of process.stdin) {
-    bytes += chunk.length
-    if (bytes > 2 * TOKEN_CHARS_MAX) throw new UsageError('Standard input is longer than a token can be')
-    chunks.push(chunk)
-  }
-  const token = Buffer.concat(chunks).toString().trim()
-  if (token === '') throw new UsageError('Standard input is empty')
-  return token
-}
 
 const HEADING = ['TRUST', 'CLAIM', 'EXPECTED', 'TOKEN', '']
 

@@ -112,7 +112,7 @@ test('404 in JSON for unknown paths of the API, also where a browser opens them'
     '/healthz/nothing',
     '/readyz/x',
     '/metrics/x',
-    '/webhooks/nobody/x',
+    '/webhooks/nobody/x/y',
     '/api/ingest/nothing',
     '/storage/nothing',
   ]) {

@@ -353,7 +353,7 @@ test('GitHub can be down, limit requests and cut answers', async () => {
   const limited = await call('/repos/acme/shop')
   assert.equal(limited.status, 403)
   assert.equal(limited.headers.get('x-ratelimit-remaining'), '0')
-  fake.trouble.secondaryLimited = 1
+  fake.trouble.limited = 1
   assert.equal((await call('/repos/acme/shop')).headers.get('retry-after'), '1')
   fake.trouble.cutAnswers = 1
   await assert.rejects(call('/repos/acme/shop'))

@@ -116,7 +116,7 @@ test('a repository that the host describes after its deletion is there again', a
 })
 
 test('a repository of an account without our App leaves the connection; one that comes back joins it', async () => {
-  const away = renamed('other/shop', { owner: { id: '99', login: 'other' }, updated_at: new Date('2026-03-02') })
+  const away = renamed('other/shop', { owner_id: '99', updated_at: new Date('2026-03-02') })
   await happen('changed', away)
   assert.deepEqual([(await stored())?.connection_id, (await stored())?.full_name], [null, 'other/shop'])
   await remember(hostRepository())
@@ -126,9 +126,12 @@ test('a repository of an account without our App leaves the connection; one that
 })
 
 test('a repository that moves between two accounts of an organization moves between their connections', async () => {
-  const owner = { id: '56', login: 'globex' }
-  const to = await insertConnection(api.services.sql, caller.orgId, renamed('globex/other', { id: '2001', owner }))
-  const moved = renamed('globex/shop', { owner, updated_at: new Date('2026-03-02') })
+  const to = await insertConnection(
+    api.services.sql,
+    caller.orgId,
+    renamed('globex/other', { id: '2001', owner_id: '56' }),
+  )
+  const moved = renamed('globex/shop', { owner_id: '56', updated_at: new Date('2026-03-02') })
   await remember(moved, to)
   await remember(hostRepository())
   assert.equal((await stored())?.connection_id, to.connection_id)
@@ -211,7 +214,7 @@ const HISTORY: [HostEvents['repository']['change'] | 'mentioned', HostRepository
   ['mentioned', renamed('acme/b', { id: '1', updated_at: day(3), default_branch: 'next' })],
   ['changed', renamed('acme/a', { id: '2', updated_at: day(4) })],
   ['changed', renamed('acme/a', { id: '2', updated_at: day(5), archived: true })],
-  ['changed', renamed('other/b', { id: '1', updated_at: day(6), owner: { id: '9', login: 'other' } })],
+  ['changed', renamed('other/b', { id: '1', updated_at: day(6), owner_id: '9' })],
   ['changed', renamed('acme/c', { id: '1', updated_at: day(7), default_branch: 'next' })],
   ['mentioned', renamed('acme/a', { id: '2', updated_at: null })],
   ['mentioned', renamed('acme/a', { id: '2', updated_at: day(8), private: false })],

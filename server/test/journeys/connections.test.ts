@@ -40,7 +40,7 @@ function installation(fields: Partial<HostInstallation> = {}): HostInstallation 
 }
 
 const connect = (org_id = caller.orgId, installation_id = there.id) =>
-  connectInstallation(api.services, { org_id, provider: 'github', installation_id }, COMMAND_LINE)
+  connectInstallation(api.services, { org_id, provider: 'github', installation_id, credentials: null }, COMMAND_LINE)
 const apply = (change: InstallationEvent['change'], about: HostInstallation, more: Partial<InstallationEvent> = {}) =>
   api.services.sql.begin((tx) =>
     applyInstallationEvent(api.services, tx, GITHUB, { change, installation: about, added: [], removed: [], ...more }),
@@ -277,7 +277,7 @@ test('the time of the last event is noted at most once a minute, and nobody wait
 
 async function rememberShop(connectionId: string, updatedAt?: Date): Promise<void> {
   const { id, login } = there.account
-  const fields = { full_name: `${login}/shop`, owner: { id, login }, ...(updatedAt && { updated_at: updatedAt }) }
+  const fields = { full_name: `${login}/shop`, owner_id: id, ...(updatedAt && { updated_at: updatedAt }) }
   const source = { org_id: caller.orgId, connection_id: connectionId, ...GITHUB }
   await api.services.sql.begin((tx) => rememberRepository(api.services, tx, source, hostRepository(fields)))
 }

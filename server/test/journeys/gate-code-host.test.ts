@@ -101,6 +101,7 @@ for (const [verb, decision, word] of [
       environment: 'production',
       run_id: '9001',
       callback_url: CALLBACK,
+      callback_secret: null,
     })
   })
 }

@@ -80,8 +80,7 @@ test('of simultaneous trusts of two organizations, one is created', async () => 
 
 test('a trust is refused where another organization has a connected repository that it could match', async () => {
   const [one, other] = [await newOrganization(), await newOrganization()]
-  const owner = { id: '5', login: 'globex' }
-  const repository = hostRepository({ id: '4711', full_name: 'globex/app', owner })
+  const repository = hostRepository({ id: '4711', full_name: 'globex/app', owner_id: '5' })
   await insertConnection(api.services.sql, one, repository)
   for (const conditions of [{ repository: 'globex/app' }, { repository: 'globex/*' }, { repository_id: '4711' }])
     await assert.rejects(createTrust(api, other, { issuer: issuer.url, conditions }), isConflict)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import type { HostSource } from '../../src/codehosts/host-event.ts'
-import { beginSync, endSync, updateConnection } from '../../src/codehosts/sync/sync.store.ts'
+import { beginSync, continueAt, endSync, updateConnection } from '../../src/codehosts/sync/sync.store.ts'
 import { startTestApi, type TestApi } from '../support/api.ts'
 import { runProgram } from '../support/program.ts'
 import { connectAcme } from '../support/synchronize.ts'
@@ -63,7 +63,10 @@ test('provider sync --wait ends with the synchronization, and fails with it', as
   const text = `Synchronized acme (${source.connection_id})\nacme/shop, runs: Not Found\n`
   assert.deepEqual([code, stdout], [0, text], stderr)
   const failed = endWhenRequested(() =>
-    updateConnection(sql, source.connection_id, { sync_state: 'failed', sync_error: 'The host is down' }),
+    sql.begin(async (tx) => {
+      await continueAt(tx, source, new Date(Date.now() + DAY_MS))
+      await updateConnection(tx, source.connection_id, { sync_state: 'failed', sync_error: 'The host is down' })
+    }),
   )
   const failure = await run(source.connection_id, '--wait')
   await failed

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test'
 import { type ConnectedServer, startConnectedServer } from '../support/connected-server.ts'
 import type { EnvironmentRules } from '../support/github/stories/environments.ts'
 import type { RunStory } from '../support/github/stories/run-story.ts'
-import type { Commit, Repository } from '../support/github/types.ts'
+import type { Repository } from '../support/github/types.ts'
 import type { Json } from '../support/json.ts'
 import { runProgram } from '../support/program.ts'
 import { assertNothingFailed, nextSecond, REASON } from '../support/stories.ts'
@@ -54,86 +54,6 @@ async function doctor(): Promise<Json> {
   const { json } = await runProgram(server.dataDir, ['doctor', '--json'])
   return json.find(({ check }: Json) => check === 'gates')
 }
-
-/** Deploys a commit to the end, approved by the key. */
-async function deploy(repository: Repository, commit: Commit): Promise<RunStory> {
-  const story = startDeployment(repository, commit.sha)
-  await server.settled()
-  assert.equal((await answer(story, 'approve')).status, 200)
-  await server.settled()
-  story.finish('deploy')
-  return story
-}
-
-test('a key rejects: GitHub fails the job, and the deployment stays rejected', async () => {
-  const repository = addRepository('rejected-by-key')
-  server.fake.push(repository)
-  const story = startDeployment(repository)
-  await server.settled()
-  assert.deepEqual(await answer(story, 'reject'), {
-    status: 200,
-    body: { data: { rejected: true, status: 'rejected' } },
-  })
-  const rejected = await show(story)
-  assert.equal(story.status, 'failure')
-  assert.deepEqual([rejected.status, rejected.custom_rule_state, rejected.bypass], ['rejected', 'rejected', null])
-  assert.deepEqual(statesOf(story), [null, 'rejected'])
-  assert.equal((await server.get(`/v1/runs/gh_run_${story.id}`)).status, 'failure')
-  await assertNothingFailed(server)
-})
-
-test('a reviewer rejects: the deployment is rejected, and our rule waits for nothing', async () => {
-  const repository = addRepository('rejected-by-reviewer', { reviewers: ['grace'] })
-  server.fake.push(repository)
-  const story = startDeployment(repository)
-  await server.settled()
-  server.fake.review(story, 'production', 'rejected', 'grace', 'Not today')
-  const rejected = await show(story)
-  assert.deepEqual([rejected.status, rejected.reviewers_state, rejected.bypass], ['rejected', 'rejected', null])
-  assert.deepEqual(
-    rejected.reviews.map(({ reviewer, state, comment }: Json) => [reviewer, state, comment]),
-    [['grace', 'rejected', 'Not today']],
-  )
-  assert.equal((await answer(story, 'approve')).status, 409)
-  await assertNothingFailed(server)
-})
-
-test('an administrator bypasses our undecided rule: the bypass names it', async () => {
-  const repository = addRepository('bypassed')
-  server.fake.push(repository)
-  const story = startDeployment(repository)
-  await server.settled()
-  server.fake.bypass(story, 'production', 'root', 'Incident')
-  story.finish('deploy')
-  const { status, bypass } = await show(story)
-  assert.equal(status, 'success')
-  assert.deepEqual([bypass.from, bypass.gates, bypass.policies], ['pending_approval', ['customRule'], []])
-  assert.equal((await answer(story, 'approve')).status, 409)
-  const audited =
-    await server.sql`select 1 from audit_entries where action = 'deployment.bypass' and object_id = ${idOf(story)}`
-  assert.equal(audited.length, 1)
-  await assertNothingFailed(server)
-})
-
-test('a newer deployment supersedes; a redeploy of the older commit rolls it back', async () => {
-  const repository = addRepository('rolled-back')
-  const { fake } = server
-  const older = fake.push(repository, { message: 'One' })
-  const first = await deploy(repository, older)
-  await nextSecond(server)
-  const newer = fake.push(repository, { message: 'Two' })
-  const second = await deploy(repository, newer)
-  const superseded = await show(first)
-  assert.deepEqual([superseded.status, superseded.superseded_by_id], ['success', idOf(second)])
-  await nextSecond(server)
-  const third = await deploy(repository, older)
-  const rolledBack = await show(second)
-  assert.deepEqual([rolledBack.status, rolledBack.superseded_by_id], ['rolled_back', idOf(third)])
-  assert.notEqual(rolledBack.rollback_at, null)
-  const { status, superseded_by_id } = await show(third)
-  assert.deepEqual([status, superseded_by_id], ['success', null])
-  await assertNothingFailed(server)
-})
 
 test('an uncovered environment waits for a person, is named by doctor, and is covered by a later gate', async () => {
   const { fake } = server

@@ -71,7 +71,7 @@ test('a decision that is made while GitHub is down arrives once', async () => {
 
 for (const [limit, status] of [
   ['primaryLimited', 403],
-  ['secondaryLimited', 429],
+  ['limited', 429],
 ] as const)
   test(`a decision that exceeds a limit arrives later (${limit}, ${status})`, async () => {
     const { trouble } = server.fake
@@ -88,7 +88,7 @@ for (const [limit, status] of [
 test('the private key is rotated: a second key, the first one revoked, a restart with the second', async () => {
   const { fake } = server
   const story = await startWaiting()
-  fake.addKey()
+  const key = fake.addKey()
   await approve(story)
   await assertDeployed(story)
   const second = await startWaiting()
@@ -96,7 +96,7 @@ test('the private key is rotated: a second key, the first one revoked, a restart
   await approve(second)
   await server.until(failedCalls, (failed) => failed === 1)
   assert.deepEqual(decisionsFor(second), [])
-  await server.restart()
+  await server.restart('SIGTERM', { SHIPLOCK_GITHUB_PRIVATE_KEY: key })
   await assertDeployed(second)
 })
 

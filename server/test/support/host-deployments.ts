@@ -70,6 +70,8 @@ export function gateRequest(fields: Partial<HostGateRequest> = {}): HostGateRequ
     ref: 'main',
     commit_sha: 'a'.repeat(40),
     callback_url: CALLBACK,
+    callback_secret: null,
+    is_rule: true,
     requested_at: AT,
     ...fields,
   }

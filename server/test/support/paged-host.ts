@@ -44,11 +44,11 @@ export function pagedHost(given: Partial<HostState>, pageSize = 2) {
   }
   const { codeHosts, answers } = fakeCodeHost({
     readInstallation: async () => installation,
-    listFailedDeliveries: async (since) => {
+    listFailed: async (since) => {
       await ask('listFailedDeliveries')
       return state.failedDeliveries.filter(({ delivered_at }) => delivered_at >= since)
     },
-    redeliver: async (id) => {
+    repeat: async (id) => {
       await ask(`redeliver ${id}`)
       redelivered.push(id)
     },

@@ -30,6 +30,8 @@ const STRATA = [
   'codehosts/deliveries',
   'codehosts/sync',
   'codehosts/github',
+  'codehosts/gitlab',
+  'codehosts/azure',
   'ci/runs',
   'ci/changes',
   'ci/provider-runs',

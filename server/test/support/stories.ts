@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
-import type { ConnectedServer } from './connected-server.ts'
-import type { FakeGitHub } from './github/fake-github.ts'
-import type { NewJob } from './github/stories/jobs.ts'
-import type { Commit, Repository } from './github/types.ts'
+import type { HostServer } from './hosts/host-server.ts'
+import type { HostStories, StoryCommit, StoryRepository } from './hosts/host-stories.ts'
+import type { NewJob } from './hosts/stories/jobs.ts'
 import type { Json } from './json.ts'
 
 export const REASON = 'Announced in the channel'
@@ -29,7 +28,7 @@ export const BUILD_AND_DEPLOY: NewJob[] = [
 /**
  * A change is pushed to a branch, reviewed and merged. The workflow file is on the tracked branch.
  */
-export function mergeChange(fake: FakeGitHub, repository: Repository, branch = 'cart'): Commit {
+export function mergeChange(fake: HostStories, repository: StoryRepository, branch = 'cart'): StoryCommit {
   fake.push(repository, { files: { '.github/workflows/ci.yml': WORKFLOW } })
   fake.push(repository, { branch, message: 'Fix the cart', files: { 'src/cart.ts': 'export {}\n' } })
   const pull = fake.openPullRequest(repository, { branch, title: 'Fix the cart' })
@@ -48,9 +47,9 @@ export function nullFields(value: Json, path = ''): string[] {
   return names.sort()
 }
 
-/** Every message fitted GitHub's description, and every delivery was applied or ignored. */
-export async function assertNothingFailed({ fake, sql }: ConnectedServer): Promise<void> {
-  assert.deepEqual(fake.violations, [])
+/** Every message fitted its host's description, and every delivery was applied or ignored. */
+export async function assertNothingFailed({ hosts, sql }: HostServer): Promise<void> {
+  for (const { violations } of hosts) assert.deepEqual(violations, [])
   const failed = await sql`select event, action, error from codehost_deliveries where status = 'failed'`
   assert.deepEqual([...failed], [])
   // A job without an error is running.
@@ -63,10 +62,11 @@ export async function assertNothingFailed({ fake, sql }: ConnectedServer): Promi
 }
 
 /** GitHub's times have seconds: what follows is newer than what was. */
-export async function nextSecond({ fake, until }: ConnectedServer): Promise<void> {
-  const before = fake.clock.now()
+export async function nextSecond({ hosts, until }: HostServer): Promise<void> {
+  const clocks = hosts.map(({ stories }) => stories.clock)
+  const before = clocks.map((clock) => clock.now())
   await until(
-    async () => fake.clock.now(),
-    (now) => now > before,
+    async () => clocks.every((clock, index) => clock.now() > (before[index] as Date)),
+    (passed) => passed,
   )
 }

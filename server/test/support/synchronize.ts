@@ -62,6 +62,7 @@ export function objectParts(hooks: { before(event: HostEvent): Promise<void> }):
         limit ${limit}`
       return rows.map(({ key }) => key)
     },
+    listOpenAlerts: async () => [],
     listOpenDeployments: async (db, orgId, repository, limit) => {
       const rows = await db<{ data: HostDeployment }[]>`
         select data

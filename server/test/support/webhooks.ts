@@ -21,7 +21,7 @@ export function webhookHost(secrets: readonly string[] = [SECRET]): CodeHosts {
     readHead: readDeliveryHead,
     translate,
   }
-  return new Map([['github', { webhooks, host: async () => 'github.com' } as unknown as CodeHost]])
+  return new Map([['github', { connects: 'app', webhooks, host: async () => 'github.com' } as unknown as CodeHost]])
 }
 
 type TestPayload = { unfit?: true; message?: string; workflow_run?: { id: number } }

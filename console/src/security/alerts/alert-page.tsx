@@ -61,7 +61,7 @@ function AlertView({ alert, org }: { alert: Alert; org: string }) {
         <AlertSeverity severity={severity} />
         <StatusBadge status={status} />
         <Text size="sm" c="dimmed">
-          {oneLine(nameOfAlertType(alert.type), 60)} · {oneLine(repository, 150)}
+          {oneLine(nameOfAlertType(alert), 60)} · {oneLine(repository, 150)}
         </Text>
       </Group>
       {status === 'dismissed' && <DismissalNote dismissed={alert} />}

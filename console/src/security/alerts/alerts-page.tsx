@@ -119,7 +119,7 @@ function alertColumns(org: string): Column<Alert>[] {
       header: 'Type',
       width: '8rem',
       from: 'md',
-      cell: ({ type }) => <Text size="sm">{oneLine(nameOfAlertType(type), 40)}</Text>,
+      cell: (alert) => <Text size="sm">{oneLine(nameOfAlertType(alert), 40)}</Text>,
     },
     { key: 'status', header: 'Status', width: '7rem', cell: ({ status }) => <StatusBadge status={status} /> },
     {

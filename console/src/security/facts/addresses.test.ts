@@ -25,7 +25,10 @@ for (const [provider, expected] of [
   ['github', 'https://host/acme/app/blob/main/src/a%20b.ts#L3-L5'],
   ['gitlab', 'https://host/acme/app/-/blob/main/src/a%20b.ts#L3-5'],
   ['bitbucket', 'https://host/acme/app/src/main/src/a%20b.ts#lines-3:5'],
-  ['azure', null],
+  [
+    'azure',
+    'https://host/acme/app?path=%2Fsrc%2Fa%20b.ts&version=GBmain&line=3&lineEnd=6&lineStartColumn=1&lineEndColumn=1',
+  ],
 ] as const) {
   test(`the place in the code at ${provider}`, () => {
     assert.equal(sourceAddress({ provider, htmlUrl: 'https://host/acme/app/' }, PLACE), expected)

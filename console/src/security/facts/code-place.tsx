@@ -3,7 +3,7 @@ import { IconExternalLink } from '@tabler/icons-react'
 import { api, type Schema } from '../../api/client.ts'
 import { useOrganization } from '../../api/session.ts'
 import { ExternalLink } from '../../page/link.tsx'
-import { PROVIDER_NAMES } from './names.ts'
+import { PROVIDER_NAMES } from '../../page/provider-names.ts'
 import { locationText } from './place-text.ts'
 import { sourceAddress } from './source-address.ts'
 

@@ -1,4 +1,5 @@
 import type { Schema } from '../../api/client.ts'
+import { PROVIDER_NAMES } from '../../page/provider-names.ts'
 
 /** The kinds of problems as people call them. */
 export const KIND_NAMES: Record<Schema<'Issue'>['kind'], string> = {
@@ -11,13 +12,6 @@ export const KIND_NAMES: Record<Schema<'Issue'>['kind'], string> = {
   other: 'Other',
 }
 
-export const PROVIDER_NAMES: Record<NonNullable<Schema<'Issue'>['provider']>, string> = {
-  github: 'GitHub',
-  gitlab: 'GitLab',
-  bitbucket: 'Bitbucket',
-  azure: 'Azure DevOps',
-}
-
 const SOURCES: Record<string, string> = {
   ...{ ...PROVIDER_NAMES, sarif: 'SARIF', cyclonedx: 'CycloneDX', spdx: 'SPDX' },
   ...{ openvex: 'OpenVEX', csaf: 'CSAF VEX', shiplock: 'Shiplock', report: 'the report' },
@@ -25,8 +19,14 @@ const SOURCES: Record<string, string> = {
 
 const ALERT_TYPES: Record<string, string> = { dependabot: 'Dependabot', codeql: 'CodeQL' }
 
-/** The type of an alert: `secret_scanning` is "Secret scanning". */
-export function nameOfAlertType(type: string): string {
+type AlertKind = { provider: string; type: string }
+
+/**
+ * The type of an alert: `secret_scanning` is "Secret scanning". `dependabot` are the alerts about
+ * dependencies of every code host, and the name of GitHub's.
+ */
+export function nameOfAlertType({ provider, type }: AlertKind): string {
+  if (type === 'dependabot' && provider !== 'github') return 'Dependency scanning'
   const words = type.replaceAll('_', ' ')
   return ALERT_TYPES[type] ?? `${words.slice(0, 1).toUpperCase()}${words.slice(1)}`
 }

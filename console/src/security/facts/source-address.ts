@@ -20,5 +20,19 @@ export function sourceAddress({ provider, htmlUrl }: SourceRepository, place: So
   if (provider === 'github') return `${base}/blob/${at}/${file}${lines ? `#L${lines[0]}-L${lines[1]}` : ''}`
   if (provider === 'gitlab') return `${base}/-/blob/${at}/${file}${lines ? `#L${lines[0]}-${lines[1]}` : ''}`
   if (provider === 'bitbucket') return `${base}/src/${at}/${file}${lines ? `#lines-${lines[0]}:${lines[1]}` : ''}`
+  if (provider === 'azure') return `${base}?${azureQuery(place, revision)}`
   return null
+}
+
+/** A commit (`GC`), a tag (`GT`) or a branch (`GB`), and lines up to an end that is not included. */
+function azureQuery({ path, start, end }: SourcePlace, revision: string): string {
+  const name = revision.replace(/^refs\/(heads|tags)\//, '')
+  const kind = revision.startsWith('refs/tags/') ? 'GT' : /^[0-9a-f]{40}$/.test(revision) ? 'GC' : 'GB'
+  const lines = start !== null && {
+    ...{ line: String(start), lineEnd: String((end ?? start) + 1) },
+    ...{ lineStartColumn: '1', lineEndColumn: '1' },
+  }
+  return new URLSearchParams({ path: `/${path}`, version: `${kind}${name}`, ...lines })
+    .toString()
+    .replaceAll('+', '%20')
 }

@@ -1,8 +1,9 @@
 import { ChoiceFilter, Filters, TextFilter } from '../../list/filters.tsx'
 import { RepositoryFilter } from '../../list/repository-filter.tsx'
 import { severityLook, statusLook } from '../../page/badges.tsx'
-import { KIND_NAMES, PROVIDER_NAMES } from '../facts/names.ts'
-import { KINDS, PROVIDERS, SEVERITIES, STATUSES } from '../issues/issue-search.ts'
+import { PROVIDER_NAMES, PROVIDERS } from '../../page/provider-names.ts'
+import { KIND_NAMES } from '../facts/names.ts'
+import { KINDS, SEVERITIES, STATUSES } from '../issues/issue-search.ts'
 import type { FindingSearch } from './finding-search.ts'
 
 const AGES = [

@@ -1,7 +1,8 @@
 import * as v from 'valibot'
 import type { Schema } from '../../api/client.ts'
 import { choice, repositoryName, text } from '../../list/search-params.ts'
-import { AGE_DAYS, KINDS, PROVIDERS, SEVERITIES, STATUSES } from '../issues/issue-search.ts'
+import { PROVIDERS } from '../../page/provider-names.ts'
+import { AGE_DAYS, KINDS, SEVERITIES, STATUSES } from '../issues/issue-search.ts'
 
 export type Finding = Schema<'Finding'>
 

@@ -4,8 +4,9 @@ import { useId, useState } from 'react'
 import { ChoiceFilter, Filters, TextFilter } from '../../list/filters.tsx'
 import { RepositoryFilter } from '../../list/repository-filter.tsx'
 import { severityLook, statusLook } from '../../page/badges.tsx'
-import { KIND_NAMES, PROVIDER_NAMES } from '../facts/names.ts'
-import { type IssueSearch, KINDS, PROVIDERS, SEVERITIES, STATUSES } from './issue-search.ts'
+import { PROVIDER_NAMES, PROVIDERS } from '../../page/provider-names.ts'
+import { KIND_NAMES } from '../facts/names.ts'
+import { type IssueSearch, KINDS, SEVERITIES, STATUSES } from './issue-search.ts'
 
 const YES_NO = [
   { value: 'yes', label: 'Yes' },

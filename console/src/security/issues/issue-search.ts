@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import type { Schema } from '../../api/client.ts'
 import { choice, repositoryName, text } from '../../list/search-params.ts'
+import { PROVIDERS } from '../../page/provider-names.ts'
 
 export type Issue = Schema<'Issue'>
 
@@ -15,7 +16,6 @@ export const KINDS = [
   'license',
   'other',
 ] as const satisfies Issue['kind'][]
-export const PROVIDERS = ['github', 'gitlab', 'bitbucket', 'azure'] as const
 
 /** EPSS scores from which an issue is shown. */
 export const EPSS_MIN = { 'over-1': 0.01, 'over-10': 0.1, 'over-50': 0.5 } as const

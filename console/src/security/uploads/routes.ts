@@ -1,8 +1,9 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import * as v from 'valibot'
 import { choice, repositoryName, text } from '../../list/search-params.ts'
+import { PROVIDERS } from '../../page/provider-names.ts'
 import { organizationRoute } from '../../shell/organization-route.tsx'
-import { FORMATS, PROVIDERS, UPLOAD_STATUSES } from './upload-words.ts'
+import { FORMATS, UPLOAD_STATUSES } from './upload-words.ts'
 
 export const uploadRoutes = [
   createRoute({

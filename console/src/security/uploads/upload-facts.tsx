@@ -1,10 +1,11 @@
 import { Code } from '@mantine/core'
 import { Facts } from '../../page/facts.tsx'
 import { formatSize } from '../../page/numbers.ts'
+import { PROVIDER_NAMES } from '../../page/provider-names.ts'
 import { Section } from '../../page/section.tsx'
 import { Time } from '../../page/time.tsx'
 import type { SecurityUpload } from './upload-item.ts'
-import { FORMAT_NAMES, ORIGIN_NAMES, PROVIDER_NAMES } from './upload-words.ts'
+import { FORMAT_NAMES, ORIGIN_NAMES } from './upload-words.ts'
 
 /** The fields of an upload. */
 export function UploadFacts({ upload }: { upload: SecurityUpload }) {

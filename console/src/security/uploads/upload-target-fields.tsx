@@ -3,9 +3,10 @@ import { useDebouncedValue, useDisclosure } from '@mantine/hooks'
 import { IconChevronDown, IconChevronUp } from '@tabler/icons-react'
 import { keepPreviousData } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
+import { PROVIDER_NAMES, PROVIDERS } from '../../page/provider-names.ts'
 import { targetProblems } from './target-problems.ts'
 import type { Format, Provider, UploadTarget } from './upload-item.ts'
-import { FORMAT_NAMES, FORMATS, PROVIDER_NAMES, PROVIDERS } from './upload-words.ts'
+import { FORMAT_NAMES, FORMATS } from './upload-words.ts'
 
 type FieldsProps = {
   org: string

@@ -1,4 +1,4 @@
-import type { Format, Provider, SecurityUpload } from './upload-item.ts'
+import type { Format, SecurityUpload } from './upload-item.ts'
 
 export const UPLOAD_STATUSES = ['pending', 'queued', 'parsing', 'finished', 'failed'] as const satisfies Status[]
 type Status = SecurityUpload['status']
@@ -19,15 +19,6 @@ export const FORMAT_NAMES: Record<Format, string> = {
   spdx: 'SPDX',
   openvex: 'OpenVEX',
   csaf: 'CSAF',
-}
-
-export const PROVIDERS = ['github', 'gitlab', 'bitbucket', 'azure'] as const satisfies Provider[]
-
-export const PROVIDER_NAMES: Record<Provider, string> = {
-  github: 'GitHub',
-  gitlab: 'GitLab',
-  bitbucket: 'Bitbucket',
-  azure: 'Azure DevOps',
 }
 
 export const ORIGIN_NAMES: Record<SecurityUpload['origin'], string> = {

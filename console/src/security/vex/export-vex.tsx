@@ -4,6 +4,7 @@ import { type FormEvent, useState } from 'react'
 import { client } from '../../api/client.ts'
 import { useOrganization } from '../../api/session.ts'
 import { RepositoryFilter } from '../../list/repository-filter.tsx'
+import type { Provider } from '../../page/provider-names.ts'
 import { describeProblem } from '../../page/states.tsx'
 import { saveFile } from './save-file.ts'
 
@@ -12,7 +13,6 @@ const FORMATS = [
   { value: 'cyclonedx', label: 'CycloneDX', says: 'CycloneDX 1.6 VEX, for Dependency-Track and others' },
 ] as const
 type Format = (typeof FORMATS)[number]['value']
-type Provider = 'github' | 'gitlab' | 'bitbucket' | 'azure'
 /** A repository by its name, and by its code host where that is known. */
 export type VexRepository = { name: string; provider: Provider | null }
 

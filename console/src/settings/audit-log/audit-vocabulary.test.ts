@@ -5,6 +5,7 @@ import { ACTIONS, describeAction } from './audit-vocabulary.ts'
 test('actions read as sentences', () => {
   const examples = [
     ['api_key.create', 'API key created'],
+    ['connection.renew', 'Connection renewed'],
     ['deployment.approve', 'Deployment approved'],
     ['deployment.override', 'Deployment overridden'],
     ['gate.delete', 'Gate deleted'],

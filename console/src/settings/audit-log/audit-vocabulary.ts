@@ -28,7 +28,7 @@ const VERBS: Record<string, string[]> = {
   audit_log: ['export'],
   chain: ['acknowledge'],
   code_host: ['set_up'],
-  connection: ['create', 'sync', 'remove'],
+  connection: ['create', 'renew', 'sync', 'remove'],
   delivery: ['replay'],
   deployment: ['approve', 'reject', 'override', 'bypass', 'cancel'],
   gate: ['create', 'change', 'delete'],

@@ -1,5 +1,5 @@
 import { Stack } from '@mantine/core'
-import { IconBrandGithub } from '@tabler/icons-react'
+import { IconGitBranch } from '@tabler/icons-react'
 import { getRouteApi } from '@tanstack/react-router'
 import { api } from '../../api/client.ts'
 import { useOrganization } from '../../api/session.ts'
@@ -7,7 +7,7 @@ import { ButtonLink } from '../../page/link.tsx'
 import { Page } from '../../page/page.tsx'
 import { QueryView } from '../../page/query-view.tsx'
 import { Empty } from '../../page/states.tsx'
-import { ConnectButton } from './connect-button.tsx'
+import { ConnectMenu } from './connect-menu.tsx'
 import { CODE_HOSTS_PATH, type Connection } from './connection.ts'
 import { ConnectionCard } from './connection-card.tsx'
 import { WaitingInstallations } from './waiting-installations.tsx'
@@ -30,13 +30,13 @@ export function CodeHostsPage() {
   return (
     <Page
       title="Code hosts"
-      description="Connected accounts send their runs, deployments and alerts, and ask Shiplock before they deploy."
+      description="Connected accounts send their runs, deployments and alerts, and can ask Shiplock before they deploy."
       actions={
         <>
           <ButtonLink to="/orgs/$org/settings/code-hosts/deliveries" params={{ org }}>
             Deliveries
           </ButtonLink>
-          {connected.length > 0 && <ConnectButton variant="default" />}
+          {connected.length > 0 && <ConnectMenu variant="default" />}
         </>
       }
     >
@@ -45,9 +45,9 @@ export function CodeHostsPage() {
         <QueryView query={query} of="connections">
           {() =>
             connected.length === 0 ? (
-              <Empty icon={IconBrandGithub} title="No code host is connected" actions={<ConnectButton />}>
-                GitHub creates an App that belongs to you, asks for which repositories, and brings you back here.
-                Nothing goes through a service of ours.
+              <Empty icon={IconGitBranch} title="No code host is connected" actions={<ConnectMenu />}>
+                GitHub, GitLab, Bitbucket or Azure DevOps. Shiplock reads the runs, deployments, pull requests and
+                alerts of the account. Nothing goes through a service of ours.
               </Empty>
             ) : (
               <Stack component="ul" gap="md" p={0} m={0} style={{ listStyle: 'none' }} aria-label="Connections">

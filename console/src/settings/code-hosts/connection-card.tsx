@@ -1,48 +1,28 @@
 import { Button, Group, Paper, Stack, Text, Title } from '@mantine/core'
 import { IconCircleCheck, IconCircleMinus } from '@tabler/icons-react'
-import { useState } from 'react'
 import { ConfirmForm } from '../../actions/confirm-form.tsx'
 import { Dialog, useDialog } from '../../actions/dialog.tsx'
-import { notifyDone, notifyFailed } from '../../actions/notify.tsx'
-import { client } from '../../api/client.ts'
-import { useOrganization } from '../../api/session.ts'
-import { useRefresh } from '../../api/use-refresh.ts'
 import { ToneBadge } from '../../page/badges.tsx'
+import { PROVIDER_NAMES } from '../../page/provider-names.ts'
 import { Time } from '../../page/time.tsx'
-import { CODE_HOST_PATH, CODE_HOSTS_PATH, type Connection, PROVIDER_NAMES } from './connection.ts'
+import { AccountForm } from './account-form.tsx'
+import type { AccountProvider } from './account-hosts.ts'
+import type { Connection } from './connection.ts'
+import { PROVIDER_ICONS } from './provider-icons.ts'
 import { SyncProgress } from './sync-progress.tsx'
+import { useConnectionActions } from './use-connection-actions.ts'
 
 /** One connected account: how current it is, and what can be done. */
 export function ConnectionCard({ connection }: { connection: Connection }) {
-  const { account, provider, host, status, repositories, connected_at, last_event_at, sync } = connection
+  const { account, provider, status, sync } = connection
   const removal = useDialog<true>()
+  const renewal = useDialog<AccountProvider>()
   const { isBusy, synchronize, disconnect } = useConnectionActions(connection)
   return (
     <Paper p="md" component="li">
       <Stack gap="sm">
         <Group justify="space-between" align="flex-start">
-          <Stack gap={2} miw={0}>
-            <Group gap="xs">
-              <Title order={2}>{account.login}</Title>
-              {status === 'active' ? (
-                <ToneBadge tone="success" icon={IconCircleCheck}>
-                  Active
-                </ToneBadge>
-              ) : (
-                <ToneBadge tone="waiting" icon={IconCircleMinus}>
-                  Suspended
-                </ToneBadge>
-              )}
-            </Group>
-            <Text size="sm" c="dimmed" component="div">
-              {PROVIDER_NAMES[provider]} · {host} ·{' '}
-              {repositories === 'all' ? 'all repositories' : 'selected repositories'}
-              {' · connected '}
-              <Time at={connected_at} />
-              {last_event_at ? ' · last event ' : ' · no event yet'}
-              {last_event_at && <Time at={last_event_at} />}
-            </Text>
-          </Stack>
+          <Headline connection={connection} />
           <Group gap="xs">
             <Button
               size="xs"
@@ -54,6 +34,16 @@ export function ConnectionCard({ connection }: { connection: Connection }) {
             >
               Sync now
             </Button>
+            {provider !== 'github' && (
+              <Button
+                size="xs"
+                variant="default"
+                onClick={() => renewal.open(provider)}
+                aria-label={`Replace credentials of ${account.login}`}
+              >
+                Replace credentials
+              </Button>
+            )}
             <Button
               size="xs"
               variant="default"
@@ -66,17 +56,19 @@ export function ConnectionCard({ connection }: { connection: Connection }) {
         </Group>
         {status === 'suspended' && (
           <Text size="sm">
-            {PROVIDER_NAMES[provider]} has suspended the installation. Resume it there: nothing arrives until then.
+            {PROVIDER_NAMES[provider]} has suspended the {provider === 'github' ? 'installation' : 'account'}. Resume it
+            there: nothing arrives until then.
           </Text>
         )}
         <SyncProgress sync={sync} lastSyncedAt={connection.last_synced_at} />
       </Stack>
+      <Dialog dialog={renewal} title={`Replace credentials of ${account.login}`} size="lg">
+        {(of) => <AccountForm provider={of} connection={connection} onClose={renewal.close} />}
+      </Dialog>
       <Dialog dialog={removal} title={`Disconnect ${account.login}`}>
         {() => (
           <ConfirmForm confirmLabel="Disconnect account" send={disconnect} onClose={removal.close}>
-            Shiplock no longer learns about runs, deployments and alerts of {account.login}, and does not answer its
-            protection rules: deployments that wait for Shiplock keep waiting. What was recorded stays. The App stays
-            installed on {PROVIDER_NAMES[provider]}, so that you can connect the account again.
+            <Consequences connection={connection} />
           </ConfirmForm>
         )}
       </Dialog>
@@ -84,28 +76,47 @@ export function ConnectionCard({ connection }: { connection: Connection }) {
   )
 }
 
-function useConnectionActions({ id, account }: Connection) {
-  const { slug: org } = useOrganization()
-  const refresh = useRefresh()
-  const [isBusy, setBusy] = useState(false)
-  const params = { path: { org, id } }
-  return {
-    isBusy,
-    synchronize: async () => {
-      setBusy(true)
-      try {
-        await client.POST(`${CODE_HOST_PATH}/sync`, { params, body: {} })
-        notifyDone(`The synchronization of ${account.login} was requested.`)
-        await refresh(CODE_HOSTS_PATH)
-      } catch (error) {
-        notifyFailed(`${account.login} could not be synchronized`, error)
-      }
-      setBusy(false)
-    },
-    disconnect: async () => {
-      await client.DELETE(CODE_HOST_PATH, { params })
-      notifyDone(`Disconnected ${account.login}.`)
-      await refresh(CODE_HOSTS_PATH)
-    },
-  }
+function Headline({ connection }: { connection: Connection }) {
+  const { account, provider, host, status, repositories, connected_at, last_event_at } = connection
+  const Icon = PROVIDER_ICONS[provider]
+  return (
+    <Stack gap={2} miw={0}>
+      <Group gap="xs">
+        <Icon size={18} aria-hidden />
+        <Title order={2}>{account.login}</Title>
+        {status === 'active' ? (
+          <ToneBadge tone="success" icon={IconCircleCheck}>
+            Active
+          </ToneBadge>
+        ) : (
+          <ToneBadge tone="waiting" icon={IconCircleMinus}>
+            Suspended
+          </ToneBadge>
+        )}
+      </Group>
+      <Text size="sm" c="dimmed" component="div">
+        {PROVIDER_NAMES[provider]} · {host} · {repositories === 'all' ? 'all repositories' : 'selected repositories'}
+        {' · connected '}
+        <Time at={connected_at} />
+        {last_event_at ? ' · last event ' : ' · no event yet'}
+        {last_event_at && <Time at={last_event_at} />}
+      </Text>
+    </Stack>
+  )
+}
+
+/** What happens when the account is disconnected. */
+function Consequences({ connection: { account, provider } }: { connection: Connection }) {
+  const host = PROVIDER_NAMES[provider]
+  const isApp = provider === 'github'
+  return (
+    <>
+      Shiplock no longer learns about runs, deployments and alerts of {account.login}, and does not answer{' '}
+      {isApp ? 'its protection rules' : 'there'}: deployments that wait for Shiplock keep waiting. What was recorded
+      stays.{' '}
+      {isApp
+        ? `The App stays installed on ${host}, so that you can connect the account again.`
+        : `Shiplock removes its webhooks from ${host} and forgets the credentials.`}
+    </>
+  )
 }

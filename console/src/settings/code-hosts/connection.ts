@@ -9,13 +9,6 @@ export type Connection = paths[typeof CODE_HOST_PATH]['get']['responses'][200]['
 type Waiting = paths[typeof WAITING_PATH]['get']['responses'][200]['content']['application/json']['data']
 export type WaitingInstallation = Waiting[number]
 
-export const PROVIDER_NAMES: Record<Connection['provider'], string> = {
-  github: 'GitHub',
-  gitlab: 'GitLab',
-  bitbucket: 'Bitbucket',
-  azure: 'Azure DevOps',
-}
-
 const PHASES: Record<string, string> = {
   deliveries: 'Looking for missed events',
   repositories: 'Listing repositories',

@@ -1,10 +1,10 @@
-import { Alert, Checkbox, List, TextInput } from '@mantine/core'
-import { IconAlertTriangle } from '@tabler/icons-react'
+import { Checkbox, List, TextInput } from '@mantine/core'
 import { ApiFormView } from '../../actions/api-form.tsx'
 import { useApiForm } from '../../actions/use-api-form.ts'
 import { client } from '../../api/client.ts'
 import { useOrganization } from '../../api/session.ts'
 import { SETUP_PATH } from './connection.ts'
+import { ReachNotice } from './reach-notice.tsx'
 
 /** Starts the setup, and leaves for GitHub. */
 export function SetupForm({ onCancel }: { onCancel: () => void }) {
@@ -45,12 +45,7 @@ export function SetupForm({ onCancel }: { onCancel: () => void }) {
         description="Needed to connect several organizations of GitHub."
         {...getInputProps('public', { type: 'checkbox' })}
       />
-      {location.protocol === 'http:' && (
-        <Alert color="yellow" variant="light" icon={<IconAlertTriangle />} title="GitHub may not reach this server">
-          GitHub sends events to the address of this server. It needs an https address that GitHub can reach
-          (SHIPLOCK_BASE_URL).
-        </Alert>
-      )}
+      <ReachNotice host="GitHub" />
     </ApiFormView>
   )
 }

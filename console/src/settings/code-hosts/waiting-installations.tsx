@@ -6,8 +6,9 @@ import { notifyDone, notifyFailed } from '../../actions/notify.tsx'
 import { api, client } from '../../api/client.ts'
 import { useOrganization } from '../../api/session.ts'
 import { useRefresh } from '../../api/use-refresh.ts'
+import { PROVIDER_NAMES } from '../../page/provider-names.ts'
 import { Time } from '../../page/time.tsx'
-import { CODE_HOSTS_PATH, PROVIDER_NAMES, WAITING_PATH, type WaitingInstallation } from './connection.ts'
+import { CODE_HOSTS_PATH, WAITING_PATH, type WaitingInstallation } from './connection.ts'
 
 /** Nobody is told when an installation begins to wait, because it belongs to no organization yet. */
 const WAITING_MS = 10_000

@@ -1,8 +1,8 @@
 import {
-  IconBrandGithub,
   IconBuilding,
   IconChartBar,
   IconFingerprint,
+  IconGitBranch,
   IconHistory,
   IconKey,
   IconLogin2,
@@ -38,7 +38,7 @@ export const SETTINGS: { title: string; sections: SettingsSection[] }[] = [
     sections: [
       { label: 'API keys', path: 'api-keys', icon: IconKey, permission: 'manage_integrations' },
       { label: 'OIDC trusts', path: 'oidc-trusts', icon: IconFingerprint, permission: 'manage_integrations' },
-      { label: 'Code hosts', path: 'code-hosts', icon: IconBrandGithub, permission: 'manage_integrations' },
+      { label: 'Code hosts', path: 'code-hosts', icon: IconGitBranch, permission: 'manage_integrations' },
     ],
   },
   {

@@ -1,16 +1,16 @@
 import { ActionIcon, Avatar, Badge, Group, Menu, Stack, Text } from '@mantine/core'
 import {
   IconBan,
-  IconBrandGithub,
   IconCircleCheck,
   IconDotsVertical,
+  IconGitBranch,
   IconUserMinus,
   IconUserShield,
 } from '@tabler/icons-react'
 import type { Column } from '../../list/data-list.tsx'
 import { ToneBadge } from '../../page/badges.tsx'
 import { Time } from '../../page/time.tsx'
-import { loginAt, type Member } from './member.ts'
+import { accountsText, type Member } from './member.ts'
 import classes from './member-columns.module.css'
 import type { useMemberDialogs } from './member-dialogs.tsx'
 
@@ -26,13 +26,13 @@ export function memberColumns(ownId: string, dialogs: Dialogs): Column<Member>[]
     },
     { key: 'role', header: 'Role', width: 'minmax(0, 1fr)', cell: ({ role_name }) => role_name },
     {
-      key: 'github',
-      header: 'GitHub',
+      key: 'accounts',
+      header: 'Code hosts',
       width: 'minmax(0, 1fr)',
       from: 'md',
       cell: (member) => (
-        <Text size="sm" lineClamp={1} c={loginAt(member, 'github') ? undefined : 'dimmed'}>
-          {loginAt(member, 'github') ?? 'Not set'}
+        <Text size="sm" lineClamp={2} c={member.provider_accounts.length > 0 ? undefined : 'dimmed'}>
+          {accountsText(member) || 'Not set'}
         </Text>
       ),
     },
@@ -104,12 +104,8 @@ function MemberMenu({ member, isOwn, dialogs }: { member: Member; isOwn: boolean
         >
           Change role
         </Menu.Item>
-        <Menu.Item
-          leftSection={<IconBrandGithub size={15} />}
-          disabled={isOwn && loginAt(member, 'github') !== null}
-          onClick={() => dialogs.account.open(member)}
-        >
-          Set GitHub account
+        <Menu.Item leftSection={<IconGitBranch size={15} />} onClick={() => dialogs.account.open(member)}>
+          Set code host account
         </Menu.Item>
         <Menu.Divider />
         {status === 'active' ? (

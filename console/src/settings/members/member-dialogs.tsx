@@ -54,7 +54,7 @@ export function MemberDialogs({ dialogs }: { dialogs: ReturnType<typeof useMembe
       <Dialog dialog={role} title={`Change the role of ${role.subject?.name}`}>
         {(member) => <ChangeRoleForm member={member} onClose={role.close} />}
       </Dialog>
-      <Dialog dialog={account} title={`GitHub account of ${account.subject?.name}`}>
+      <Dialog dialog={account} title={`Code host account of ${account.subject?.name}`}>
         {(member) => <ProviderAccountForm member={member} onClose={account.close} />}
       </Dialog>
       <Dialog dialog={disable} title={`Disable ${disable.subject?.name}`}>

@@ -11,7 +11,13 @@ export type TokenEvent = 'push' | 'pull_request' | 'tag' | 'schedule' | 'manual'
 export type TokenJob = {
   provider: TrustProvider
   /** Identifies the run of the job among the runs of an organization. */
-  run: { ci_system: string; external_run_id: string; attempt: number | null }
+  run: {
+    ci_system: string
+    external_run_id: string
+    /** What its code host calls the run. Null if the claims do not tell. */
+    host_run_id: string | null
+    attempt: number | null
+  }
   repository: {
     /** The id of the repository at its code host, in the form in which repositories are stored. */
     id: string

@@ -19,6 +19,7 @@ import { isUuid } from '../../platform/ids.ts'
 import type { Services } from '../../services.ts'
 import { CodeHostConnection, ConnectionPath, NewConnection, NewSync } from './code-host.schema.ts'
 import { requireOwnInstallation } from './shared-app.ts'
+import { toConnectRequest } from './to-connect-request.ts'
 
 const PATH = `${ORGANIZATION_PATH}/code-hosts`
 const config = { permission: 'manage_integrations' } as const
@@ -75,8 +76,10 @@ function changeRoutes(app: HttpServer, services: Services): void {
         operationId: 'connectCodeHost',
         summary: 'Connect an account on a code host',
         description:
-          'Connects an installation to the organization and starts its synchronization. Connecting it again returns the ' +
-          'same connection with the status 200.\n\nErrors: 403 `server_admin_required` if the server has other organizations that ' +
+          'Connects an installation of the GitHub App, or an account on another code host, to the organization and starts ' +
+          'its synchronization. Connecting it again returns the same connection with the status 200; an account is then ' +
+          'read with the new credentials.\n\nErrors: 400 `invalid_credentials` if the code host does not accept the ' +
+          'credentials. 403 `server_admin_required` if the server has other organizations that ' +
           'do not trust each other, unless this organization had connected the account last. 404 if the installation does not exist. 409 `not_configured` if ' +
           'the server has no GitHub App, `account_connected` if another organization of the server has the account. 502 ' +
           '`host_unavailable` if the code host cannot be reached.',
@@ -91,9 +94,10 @@ function changeRoutes(app: HttpServer, services: Services): void {
       },
     },
     async ({ actor, body }, reply) => {
-      await requireOwnInstallation(services, actor, body)
+      const request = toConnectRequest(body)
+      if (request.credentials === null) await requireOwnInstallation(services, actor, request)
       if (body.provider === 'github') await services.githubCredentials.require()
-      const made = await connectInstallation(services, { org_id: actor.org_id, ...body }, principalOf(actor))
+      const made = await connectInstallation(services, { org_id: actor.org_id, ...request }, principalOf(actor))
       const connection = await readConnection(services, actor.org_id, made.id)
       return reply.code(made.created ? 201 : 200).send({ data: connection })
     },

@@ -118,13 +118,45 @@ export const Setup = Closed({
   expires_at: { ...Timestamp, description: 'Until when the address works.' },
 })
 
+const Secret = (description: string) => Type.String({ minLength: 1, maxLength: 8000, description })
+
+const Credentials = Closed(
+  {
+    token: Type.Optional(Secret('A token of the account. Required unless `client_id` is given.')),
+    client_id: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 200,
+        description: 'The id of an OAuth consumer (Bitbucket) or a service principal (Azure DevOps).',
+      }),
+    ),
+    client_secret: Type.Optional(Secret('The secret of the client. Required with `client_id`.')),
+    tenant_id: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 100, description: 'The Microsoft Entra tenant of a service principal.' }),
+    ),
+  },
+  { description: 'What the server signs in to the account with. It is stored encrypted and never returned.' },
+)
+
 export const NewConnection = Closed({
   provider: Provider,
-  installation_id: Type.String({
-    minLength: 1,
-    maxLength: 100,
-    description: 'The id of the installation on the code host.',
-  }),
+  installation_id: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 100,
+      description: 'The id of the installation of the GitHub App. Required for `github`.',
+    }),
+  ),
+  account: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 300,
+      description:
+        'The account to connect: the path of a group on GitLab, a workspace on Bitbucket, or an organization on Azure ' +
+        'DevOps. Required for every other provider than `github`.',
+    }),
+  ),
+  credentials: Type.Optional(Credentials),
 })
 
 export const NewSync = Closed({

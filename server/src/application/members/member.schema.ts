@@ -4,6 +4,7 @@ import { EmailAddress } from '../../access/users/email-address.ts'
 import { pageQuery } from '../../platform/http/lists.ts'
 import { Closed, Nullable, OneOf, Timestamp } from '../../platform/http/schemas.ts'
 import { UUID_PATTERN } from '../../platform/ids.ts'
+import { PROVIDERS } from '../../repositories/repository-identity.ts'
 
 export const MemberPath = Closed({
   org: OrganizationSlug,
@@ -13,7 +14,7 @@ export const MemberPath = Closed({
 export const ProviderAccountPath = Closed({
   org: OrganizationSlug,
   user_id: Type.String({ pattern: UUID_PATTERN, description: 'The id of the user, a UUID.' }),
-  provider: OneOf(['github'], { description: 'The code host.' }),
+  provider: OneOf(PROVIDERS, { description: 'The code host.' }),
 })
 
 /** A built-in role, or a custom one. */
@@ -71,8 +72,10 @@ export const NewRoleOfMember = Closed({ role: RoleId })
 
 export const NewProviderAccount = Closed({
   login: Type.String({
-    pattern: '^[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,98}[A-Za-z0-9_])?$',
-    description: 'The login of the member at the code host.',
+    pattern: '^[^\\s\\x00-\\x1f](?:[^\\x00-\\x1f]{0,98}[^\\s\\x00-\\x1f])?$',
+    description:
+      'The login of the member at the code host: the username on GitHub and GitLab, the nickname on Bitbucket, the ' +
+      'email address on Azure DevOps.',
   }),
 })
 

@@ -123,7 +123,7 @@ export async function findPipelineRun(
 }
 
 /** Fields that no source has a value for yet. */
-const WITHOUT_VALUE = { sso_organization_id: null, azure: null }
+const WITHOUT_VALUE = { sso_organization_id: null }
 /**
  * Fields that only code hosts, and some claims, have a value for (specification, "Pipeline run").
  */
@@ -147,6 +147,7 @@ const WITHOUT_PROVIDER = {
   failure_category: null,
   failure_excerpt: null,
   failure_recurrence: null,
+  azure: null,
 }
 const HOST_MEMBERS = membersOf(WITHOUT_VALUE)
 const OTHER_MEMBERS = membersOf({ ...WITHOUT_VALUE, ...WITHOUT_PROVIDER })

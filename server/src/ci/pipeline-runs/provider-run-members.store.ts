@@ -71,7 +71,8 @@ export async function readProviderMembers(
         coalesce(score.anomaly_reasons, '{}') as anomaly_reasons,
         case when known.has_failure then provider_run.failure_category end as failure_category,
         case when known.has_failure then provider_run.failure_excerpt end as failure_excerpt,
-        case when known.has_failure then score.failure_recurrence end as failure_recurrence
+        case when known.has_failure then score.failure_recurrence end as failure_recurrence,
+        provider_run.azure
     ) field
     where run.org_id = ${orgId}
       and run.id = any(${runIds as string[]})`

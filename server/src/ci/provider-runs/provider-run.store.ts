@@ -51,8 +51,8 @@ async function upsertProviderRun(tx: Tx, { org_id, run_id }: ProviderRunKey, run
   await tx`
     insert into provider_runs (
       org_id, run_id, provider, repository_id, repository_owner_id, workflow_id, workflow_path, run_number, branch,
-      head_repository_id, trigger_kind, commit_sha, release_name, actor_id, actor_login, actor_avatar_url, actor_url, created_at,
-      host_version
+      head_repository_id, trigger_kind, commit_sha, release_name, actor_id, actor_login, actor_avatar_url, actor_url,
+      azure, created_at, host_version
     )
     select ${org_id}, ${run_id}, ${run.provider}, ${run.repository_id},
       coalesce(
@@ -67,15 +67,16 @@ async function upsertProviderRun(tx: Tx, { org_id, run_id }: ProviderRunKey, run
       ),
       ${run.workflow_id}, ${run.workflow_path}, ${run.run_number}::integer, ${run.branch}, ${run.head_repository_id},
       ${run.trigger_kind}, ${run.commit_sha}, ${run.release_name}, ${run.actor_id}, ${run.actor_login},
-      ${run.actor_avatar_url}, ${run.actor_url}, ${run.created_at}::timestamptz, ${run.host_version}
+      ${run.actor_avatar_url}, ${run.actor_url}, ${run.azure && tx.json(run.azure)}, ${run.created_at}::timestamptz,
+      ${run.host_version}
     on conflict (org_id, run_id) do update
     set repository_id = excluded.repository_id, repository_owner_id = excluded.repository_owner_id,
       workflow_id = excluded.workflow_id, workflow_path = excluded.workflow_path, run_number = excluded.run_number,
       branch = excluded.branch, head_repository_id = excluded.head_repository_id,
       trigger_kind = excluded.trigger_kind, commit_sha = excluded.commit_sha,
       release_name = excluded.release_name, actor_id = excluded.actor_id, actor_login = excluded.actor_login,
-      actor_avatar_url = excluded.actor_avatar_url, actor_url = excluded.actor_url, created_at = excluded.created_at,
-      host_version = excluded.host_version`
+      actor_avatar_url = excluded.actor_avatar_url, actor_url = excluded.actor_url, azure = excluded.azure,
+      created_at = excluded.created_at, host_version = excluded.host_version`
 }
 
 /** Stores the newest attempt of a stored run. */

@@ -1,4 +1,4 @@
-import type { HostPullRequestName, HostRun, TriggerKind } from '../../codehosts/host-run.ts'
+import type { HostAzureRun, HostPullRequestName, HostRun, TriggerKind } from '../../codehosts/host-run.ts'
 import { branchName } from '../../repositories/branch-name.ts'
 import type { AttemptVersion } from './attempt-facts.ts'
 
@@ -26,6 +26,8 @@ export type ProviderRun = {
   actor_login: string | null
   actor_avatar_url: string | null
   actor_url: string | null
+  /** What only Azure DevOps has. */
+  azure: HostAzureRun | null
   created_at: Date
 }
 
@@ -37,7 +39,7 @@ export function toProviderRun(run: HostRun, { host_version }: AttemptVersion): P
     provider: repository.provider,
     repository: `${repository.host}/${repository.full_name}`,
     repository_id: repository.id,
-    repository_owner_id: repository.owner.id,
+    repository_owner_id: repository.owner_id,
     workflow_id: workflow.id,
     workflow_name: workflow.name,
     workflow_path: workflow.path,
@@ -53,6 +55,7 @@ export function toProviderRun(run: HostRun, { host_version }: AttemptVersion): P
     actor_login: actor?.login ?? null,
     actor_avatar_url: actor?.avatar_url ?? null,
     actor_url: actor?.url ?? null,
+    azure: run.azure ?? null,
     created_at: run.created_at,
   }
 }

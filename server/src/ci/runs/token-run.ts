@@ -69,17 +69,19 @@ export async function requireHostRun(services: Services, org_id: string, job: To
       return key
     }
   }
-  const asked = { org_id, provider, repository_id: repository.id, run_id: run.external_run_id }
-  await services.sql.begin((tx) =>
-    requestRunNow(tx, { ...asked, ...(run.attempt !== null && { attempt: run.attempt }) }),
-  )
+  if (run.host_run_id !== null) {
+    const asked = { org_id, provider, repository_id: repository.id, run_id: run.host_run_id }
+    await services.sql.begin((tx) =>
+      requestRunNow(tx, { ...asked, ...(run.attempt !== null && { attempt: run.attempt }) }),
+    )
+  }
   const message = 'The code host has not reported this run yet. Try again later.'
   throw new ApiError(404, 'run_not_found', message).retryAfter(RETRY_SECONDS)
 }
 
 /** A run of a code host in the terms of the CI system that the job runs in. */
-export function asCiSystemRun(run: StoredRun, { run: { ci_system }, event }: TokenJob): CiSystemRun {
-  return { ...run, ci_system, event }
+export function asCiSystemRun(run: StoredRun, { run: { ci_system, external_run_id }, event }: TokenJob): CiSystemRun {
+  return { ...run, ci_system, external_run_id, event }
 }
 
 /** The class of what a job states about its own run. */
@@ -98,7 +100,9 @@ export async function isOwnButUnclaimed(db: Db, orgId: string, job: TokenJob, ru
 }
 
 async function findHostRun(db: Db, orgId: string, job: TokenJob): Promise<IdentifiedRun | null> {
-  const run = await findIdentifiedRun(db, orgId, hostRunId(job.provider, job.run.external_run_id))
+  const { host_run_id } = job.run
+  if (host_run_id === null) return null
+  const run = await findIdentifiedRun(db, orgId, hostRunId(job.provider, host_run_id))
   return run !== null && isRunOf(job, run) ? run : null
 }
 

@@ -49,8 +49,9 @@ export function trustOfJob({ foreign_code, repository }: TokenJob, headRepositor
 export function isRunOf(job: TokenJob, run: RunSource): boolean {
   const { provider, run: own } = job
   const isOfRepository = run.repository !== null && isRepositoryOf(job, run.repository)
-  const isOfSystem = run.provider === 'other' ? run.ci_system === own.ci_system : run.provider === provider
-  return isOfRepository && isOfSystem && run.external_run_id === own.external_run_id
+  const isReported = run.provider === 'other'
+  const isOfSystem = isReported ? run.ci_system === own.ci_system : run.provider === provider
+  return isOfRepository && isOfSystem && run.external_run_id === (isReported ? own.external_run_id : own.host_run_id)
 }
 
 /**

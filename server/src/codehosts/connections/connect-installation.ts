@@ -6,7 +6,7 @@ import { newUuid } from '../../platform/ids.ts'
 import { publish } from '../../platform/queue/event.ts'
 import type { Provider } from '../../repositories/repository-identity.ts'
 import type { Services } from '../../services.ts'
-import { type CodeHost, type HostInstallation, HostUnavailable } from '../code-host.ts'
+import { type CodeHost, type HostCredentials, type HostInstallation, HostUnavailable } from '../code-host.ts'
 import { rememberInstallation } from './apply-installation-event.ts'
 import {
   type ConnectionName,
@@ -18,28 +18,51 @@ import { connectionMade } from './connection-made.ts'
 import { findInstallation } from './installation.store.ts'
 import { removeConnection } from './remove-connection.ts'
 
-type ConnectRequest = { org_id: string; provider: Provider; installation_id: string }
+type ConnectRequest = {
+  org_id: string
+  provider: Provider
+  /** The id of an installation of our App; the name or id of an account at other hosts. */
+  installation_id: string
+  /** Null for an installation of our App. */
+  credentials: HostCredentials | null
+}
 type MadeConnection = { id: string; created: boolean; account_login: string }
 
 const INSTALLATION_ID = /^[A-Za-z0-9_-]{1,100}$/
+/** Groups can be nested. The ids of some hosts have braces. */
+const ACCOUNT_NAME =
+  /^(?!.*(?:^|\/)\.{1,2}(?:\/|$))[\p{L}\p{N}._~+@ {}-]{1,100}(?:\/[\p{L}\p{N}._~+@ -]{1,100}){0,20}$/u
 
 /**
- * Connects an installation to an organization. Connecting it again returns the same connection.
- * Throws 400, 404 if the installation does not exist, 409 `not_configured` without credentials, and
- * 409 `account_connected` if another organization has the account.
+ * Connects an installation or an account to an organization. Connecting it again returns the same
+ * connection, which signs in with the new credentials from then on. Throws 400, 404 if the
+ * installation does not exist, 409 `not_configured` without credentials of our App, 400
+ * `invalid_credentials`, and 409 `account_connected` if another organization has the account.
  */
 export async function connectInstallation(
   services: Services,
   request: ConnectRequest,
   principal: Principal,
 ): Promise<MadeConnection> {
-  const { org_id, provider, installation_id } = request
-  if (!INSTALLATION_ID.test(installation_id))
-    throw new ApiError(400, 'invalid_request', `"${installation_id.slice(0, 80)}" is not the id of an installation`)
+  const { org_id, provider, credentials } = request
   const codeHost = requireCodeHost(services, provider)
+  requireForm(codeHost, request)
   const installation = await readInstallation(services, codeHost, request)
-  const wanted = { org_id, provider, host: await codeHost.host(), installation }
-  return services.sql.begin((tx) => connect(tx, wanted, principal, services.clock.now()))
+  const wanted = { org_id, provider, host: await codeHost.host(), installation, credentials }
+  return services.sql.begin((tx) => connect(services, tx, wanted, principal))
+}
+
+function requireForm({ connects }: CodeHost, { provider, installation_id, credentials }: ConnectRequest): void {
+  const isApp = connects === 'app'
+  if (!(isApp ? INSTALLATION_ID : ACCOUNT_NAME).test(installation_id)) {
+    const what = isApp ? 'the id of an installation' : `the name of an account on ${provider}`
+    throw new ApiError(400, 'invalid_request', `"${installation_id.slice(0, 80)}" is not ${what}`)
+  }
+  if (isApp === (credentials === null)) return
+  const message = isApp
+    ? `An installation of the App on ${provider} is connected without credentials`
+    : `An account on ${provider} is connected with credentials: a token, or an id and a secret of a client`
+  throw new ApiError(400, 'invalid_request', message)
 }
 
 function requireCodeHost({ codeHosts }: Pick<Services, 'codeHosts'>, provider: Provider): CodeHost {
@@ -52,17 +75,21 @@ function requireCodeHost({ codeHosts }: Pick<Services, 'codeHosts'>, provider: P
 async function readInstallation(
   { sql }: Pick<Services, 'sql'>,
   codeHost: CodeHost,
-  { provider, installation_id }: ConnectRequest,
+  { provider, installation_id, credentials }: ConnectRequest,
 ): Promise<HostInstallation> {
-  const read = await codeHost.readInstallation(installation_id).catch(async (error) => {
+  const read = await codeHost.readInstallation(installation_id, credentials).catch(async (error) => {
     if (!(error instanceof HostUnavailable)) throw error
+    if (codeHost.connects === 'account') throw unreachableAccount(error)
     const known = await findInstallation(sql, { provider, host: await codeHost.host(), id: installation_id })
     if (!known?.account || !known.repositories) throw unreachable(provider, installation_id).causedBy(error)
     const { account, repositories, suspended } = known
     return known.removed_at ? null : { id: installation_id, account, repositories, suspended }
   })
   if (read) return read
-  const message = `Installation ${installation_id} does not exist, or it belongs to another App`
+  const message =
+    codeHost.connects === 'app'
+      ? `Installation ${installation_id} does not exist, or it belongs to another App`
+      : `The account "${installation_id}" does not exist on ${await codeHost.host()}, or the credentials may not read it`
   throw new ApiError(404, 'not_found', message)
 }
 
@@ -71,26 +98,59 @@ function unreachable(provider: Provider, id: string): ApiError {
   return new ApiError(502, 'host_unavailable', message)
 }
 
-type Wanted = { org_id: string; provider: Provider; host: string; installation: HostInstallation }
+function unreachableAccount(error: HostUnavailable): ApiError {
+  return new ApiError(502, 'host_unavailable', `${error.message} Try again later.`).causedBy(error)
+}
 
-async function connect(tx: Tx, wanted: Wanted, principal: Principal, now: Date): Promise<MadeConnection> {
-  const { org_id, provider, host, installation } = wanted
+type Wanted = Pick<ConnectRequest, 'org_id' | 'provider' | 'credentials'> & {
+  host: string
+  installation: HostInstallation
+}
+type ConnectServices = Pick<Services, 'clock' | 'secretsOfConnections'>
+
+async function connect(
+  services: ConnectServices,
+  tx: Tx,
+  wanted: Wanted,
+  principal: Principal,
+): Promise<MadeConnection> {
+  const now = services.clock.now()
+  const { org_id, provider, host, installation, credentials } = wanted
   const key = { provider, host, id: installation.id }
   await rememberInstallation(tx, key, { change: 'read', installation }, now)
   const account_login = installation.account.login
   const held = await lockConnectionsOfAccount(tx, key, installation)
   await refuseHeldByOther(tx, held, wanted, principal)
   const same = await settleHeld(tx, held, wanted, now)
-  if (same) return { id: same.id, created: false, account_login }
+  if (same) {
+    if (credentials) await renew(services, tx, same, { credentials, principal })
+    return { id: same.id, created: false, account_login }
+  }
   const status = installation.suspended ? ('suspended' as const) : ('active' as const)
   const connection = { org_id, provider, host, status, installation, id: newUuid(now), connected_at: now }
   // If the account was connected at the same time, that connection is visible now.
-  if (!(await insertConnection(tx, connection))) return connect(tx, wanted, principal, now)
+  if (!(await insertConnection(tx, connection))) return connect(services, tx, wanted, principal)
+  if (credentials) await services.secretsOfConnections.store(tx, connection.id, credentials)
   await publish(tx, connectionMade, { org_id, connection_id: connection.id })
   const details = { provider, host, installation_id: installation.id, account: account_login }
   const object = { type: 'connection', id: connection.id }
   await recordAudit(tx, org_id, { principal, action: 'connection.create', object, reason: null, details }, now)
   return { id: connection.id, created: true, account_login }
+}
+
+type Renewal = { credentials: HostCredentials; principal: Principal }
+
+/** Gives a connection new credentials, and reads what was missed while it had none that worked. */
+async function renew(
+  { clock, secretsOfConnections }: ConnectServices,
+  tx: Tx,
+  { org_id, id }: ConnectionName,
+  { credentials, principal }: Renewal,
+): Promise<void> {
+  await secretsOfConnections.store(tx, id, credentials)
+  await publish(tx, connectionMade, { org_id, connection_id: id })
+  const entry = { principal, action: 'connection.renew', object: { type: 'connection', id }, reason: null }
+  await recordAudit(tx, org_id, entry, clock.now())
 }
 
 /** Throws 409 if another organization has the account. Only administrators learn which one. */

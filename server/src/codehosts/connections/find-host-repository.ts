@@ -1,5 +1,6 @@
 import type { Db } from '../../platform/db/sql.ts'
 import { findFollowed } from '../../repositories/followed-repository.store.ts'
+import type { RepositoryFacts } from '../../repositories/repository-facts.ts'
 import type { Provider } from '../../repositories/repository-identity.ts'
 import type { HostRepository } from '../host-repository.ts'
 
@@ -11,17 +12,23 @@ export async function findHostRepository(
   id: string,
 ): Promise<HostRepository | null> {
   const found = await findFollowed(db, { org_id: orgId, provider, id })
-  if (found === null) return null
+  return found && toHostRepository({ ...found, provider: provider as Provider, id })
+}
+
+type KnownRepository = Omit<RepositoryFacts, 'deleted_at'> & { provider: Provider; id: string }
+
+export function toHostRepository(known: KnownRepository): HostRepository {
+  const { provider, host, id, full_name, html_url } = known
   return {
-    provider: provider as Provider,
-    host: found.host,
+    provider,
+    host,
     id,
-    full_name: found.full_name,
-    owner: { id: found.owner_id ?? '', login: found.full_name.slice(0, found.full_name.lastIndexOf('/')) },
-    default_branch: found.tracked_branch,
-    html_url: found.html_url,
-    private: found.private ?? true,
-    archived: found.archived ?? false,
-    updated_at: found.host_updated_at,
+    full_name,
+    html_url,
+    owner_id: known.owner_id ?? '',
+    default_branch: known.tracked_branch,
+    private: known.private ?? true,
+    archived: known.archived ?? false,
+    updated_at: known.host_updated_at,
   }
 }

@@ -12,8 +12,8 @@ export function openClient(
   connection: ConnectionName,
   options: ClientOptions = {},
 ): HostClient | null {
-  const { provider, host, installation_id, status } = connection
-  return status === 'active' ? (codeHosts.get(provider)?.open({ installation_id, host, ...options }) ?? null) : null
+  const { id, provider, host, installation_id, status } = connection
+  return status === 'active' ? (codeHosts.get(provider)?.open({ id, installation_id, host, ...options }) ?? null) : null
 }
 
 /** Opens a client for a repository; null if no active connection covers it. */

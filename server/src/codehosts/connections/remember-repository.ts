@@ -92,7 +92,7 @@ function toFacts(repository: HostRepository, deletedAt: Date | null): Repository
     host: repository.host,
     full_name: repository.full_name,
     tracked_branch: repository.default_branch,
-    owner_id: repository.owner.id,
+    owner_id: repository.owner_id,
     html_url: repository.html_url,
     private: repository.private,
     archived: repository.archived,

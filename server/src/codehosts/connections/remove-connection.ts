@@ -2,9 +2,21 @@ import { type Principal, recordAudit } from '../../audit/audit.store.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { ApiError, invalidId, notFound } from '../../platform/http/errors.ts'
 import { isUuid } from '../../platform/ids.ts'
+import { enqueue } from '../../platform/queue/job.ts'
 import { leaveConnection } from '../../repositories/followed-repository.store.ts'
 import type { Services } from '../../services.ts'
 import { type ConnectionName, type LiveConnection, lockConnection, markRemoved } from './connection.store.ts'
+
+export type RemovedWebhooks = { connection_id: string }
+
+/**
+ * What queues the job that removes the webhooks of a connection. Its `run` is in the job itself.
+ */
+export const removeWebhooks = {
+  name: 'codehosts.remove-webhooks',
+  attemptsMax: 8,
+  once: ({ connection_id }: RemovedWebhooks) => connection_id,
+}
 
 /** The connection to remove; of the organization if one is given. */
 type RemovedConnection = { id: string; org_id?: string }
@@ -39,6 +51,7 @@ export async function removeConnection(
   const { org_id, id, provider, host, installation_id } = connection
   await markRemoved(tx, id)
   await leaveConnection(tx, org_id, id, null)
+  await enqueue(tx, removeWebhooks, { connection_id: id })
   const entry = { principal, action: 'connection.remove', object: { type: 'connection', id }, reason: null }
   await recordAudit(tx, org_id, { ...entry, details: { provider, host, installation_id } }, now)
 }

@@ -24,6 +24,7 @@ import {
   type Settlement,
   settleDelivery,
 } from './pending-delivery.store.ts'
+import { readObject } from './read-object.ts'
 
 /** The label of events that we do not use. */
 const UNKNOWN_EVENT = 'other'
@@ -81,7 +82,8 @@ async function apply(context: ApplyContext, tx: Tx, origin: Origin, located: Loc
     await settle(services, tx, delivery, { status: 'failed', error: error.message })
     return null
   }
-  if (translated.type === 'events') return applyToConnection(context, tx, origin, { ...located, translated })
+  if (translated.type === 'events' || translated.type === 'changes')
+    return applyToConnection(context, tx, origin, { ...located, translated })
   if (translated.type === 'installation') await applyInstallationEvent(services, tx, origin, translated.event)
   const isUnknown = translated.type === 'unknown'
   const named = isUnknown ? { ...delivery, event: UNKNOWN_EVENT } : delivery
@@ -97,13 +99,13 @@ function translate({ codeHost }: Origin, { event, payload }: LockedDelivery): Tr
   }
 }
 
-type Translated = Located & { translated: TranslatedDelivery & { type: 'events' } }
+type Translated = Located & { translated: Extract<TranslatedDelivery, { type: 'events' | 'changes' }> }
 
 async function applyToConnection(
   context: ApplyContext,
   tx: Tx,
   { provider, host }: Origin,
-  { delivery, connection, translated: { events } }: Translated,
+  { delivery, connection, translated }: Translated,
 ): Promise<string | null> {
   const now = context.services.clock.now()
   const { installation_id } = delivery
@@ -122,7 +124,9 @@ async function applyToConnection(
     return null
   }
   const { org_id, id } = connection
-  await applyEvents(context, tx, { org_id, connection_id: id, provider, host }, events)
+  if (translated.type === 'events')
+    await applyEvents(context, tx, { org_id, connection_id: id, provider, host }, translated.events)
+  else for (const change of translated.changes) await enqueue(tx, readObject, { org_id, connection_id: id, change })
   await Promise.all([
     noteConnectionEvent(tx, connection, now),
     settle(context.services, tx, delivery, { status: 'applied' }),

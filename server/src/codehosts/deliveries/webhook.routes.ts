@@ -1,8 +1,11 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError, notFound } from '../../platform/http/errors.ts'
+import { isUuid } from '../../platform/ids.ts'
 import { counter } from '../../platform/telemetry/metrics.ts'
 import { PROVIDERS, type Provider } from '../../repositories/repository-identity.ts'
 import type { Services } from '../../services.ts'
+import type { DeliveryTarget } from '../code-host.ts'
+import { findConnection } from '../connections/connection.store.ts'
 import { WebhookBodies } from './read-webhook-body.ts'
 import { DeliveryIntake } from './store-delivery.ts'
 
@@ -12,11 +15,13 @@ const received = counter(
   ['provider', 'outcome'],
 )
 
-type WebhookRequest = { Params: { provider: string } }
+type WebhookRequest = { Params: { provider: string; connection?: string } }
 
 /**
- * `POST /webhooks/{provider}`. The signature over the raw body is the permission; no API key is
- * needed. Register it as a plugin, so that bodies arrive unread.
+ * `POST /webhooks/{provider}` for the events of our App, and `POST
+ * /webhooks/{provider}/{connection}` for those of a connection with webhooks of its own. The
+ * signature over the raw body is the permission; no API key is needed. Register it as a plugin, so
+ * that bodies arrive unread.
  */
 export async function webhookRoutes(app: FastifyInstance, services: Services): Promise<void> {
   const { codeHosts, clock } = services
@@ -26,22 +31,43 @@ export async function webhookRoutes(app: FastifyInstance, services: Services): P
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _body, done) => done(null))
 
-  app.post<WebhookRequest>('/webhooks/:provider', { schema: { hide: true } }, async (request, reply) => {
+  const receive = async (request: FastifyRequest<WebhookRequest>, reply: FastifyReply) => {
+    const { connection } = request.params
     const provider = PROVIDERS.find((known) => known === request.params.provider)
-    const webhooks = provider && codeHosts.get(provider)?.webhooks
-    if (!webhooks) throw notFound('code host')
+    const codeHost = provider && codeHosts.get(provider)
+    if (!codeHost || (codeHost.connects === 'app') !== (connection === undefined)) throw notFound('code host')
+    const { webhooks } = codeHost
     return bodies.read(request, async (body) => {
-      if (!(await webhooks.verify(body, request.headers))) {
+      const target = connection === undefined ? null : await findTarget(services, provider, connection)
+      const isOurs = connection === undefined || target !== null
+      if (!isOurs || !(await webhooks.verify(body, request.headers, target))) {
         received.inc({ provider, outcome: 'wrong_signature' })
         return reply.code(401).send()
       }
-      const head = webhooks.readHead(body, request.headers)
+      const head = webhooks.readHead(body, request.headers, target)
       received.inc({ provider, outcome: head === null ? 'unreadable' : 'accepted' })
       if (head === null) throw unreadable(provider)
       await intake.store({ ...head, provider, received_at: clock.now() })
       return reply.code(202).send()
     })
-  })
+  }
+  app.post<WebhookRequest>('/webhooks/:provider', { schema: { hide: true } }, receive)
+  app.post<WebhookRequest>('/webhooks/:provider/:connection', { schema: { hide: true } }, receive)
+}
+
+/** Null if there is no such connection, or it has ended. */
+async function findTarget(
+  { sql, secretsOfConnections }: Services,
+  provider: Provider,
+  connectionId: string,
+): Promise<DeliveryTarget | null> {
+  if (!isUuid(connectionId)) return null
+  const [connection, secrets] = await Promise.all([
+    findConnection(sql, connectionId),
+    secretsOfConnections.read(connectionId),
+  ])
+  if (!connection || !secrets || connection.provider !== provider || connection.status === 'removed') return null
+  return { installation_id: connection.installation_id, secret: secrets.webhook_secret }
 }
 
 function unreadable(provider: Provider): ApiError {

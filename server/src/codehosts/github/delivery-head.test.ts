@@ -72,7 +72,7 @@ test("a signature by GitHub's own library is accepted", async () => {
   const headers = { 'x-hub-signature-256': await sign('secret', body) }
   const verifyWith = (...webhook_secrets: string[]) =>
     createVerify(async () => ({ app_id: '1', private_key: '', webhook_secrets, api_url: '' }))
-  assert.equal(await verifyWith('other', 'secret')(Buffer.from(body), headers), true)
-  assert.equal(await verifyWith('other')(Buffer.from(body), headers), false)
-  assert.equal(await createVerify(async () => null)(Buffer.from(body), headers), false)
+  assert.equal(await verifyWith('other', 'secret')(Buffer.from(body), headers, null), true)
+  assert.equal(await verifyWith('other')(Buffer.from(body), headers, null), false)
+  assert.equal(await createVerify(async () => null)(Buffer.from(body), headers, null), false)
 })

@@ -30,7 +30,7 @@ async function startWorld(t: TestContext, options: FakeGitHubOptions = {}): Prom
   const installation = fake.install('acme')
   fake.push(shop, { files: { [WORKFLOW]: 'on: push\n', [`${POLICIES}/a.yaml`]: 'name: a\n' } })
   const codeHost = hostOf(fake)
-  const client = codeHost.open({ installation_id: String(installation.id), host: 'github.com' })
+  const client = codeHost.open({ id: 'a connection', installation_id: String(installation.id), host: 'github.com' })
   const [repository] = itemsOf(await client.listRepositories({}))
   return { fake, codeHost, client, shop, repository: repository as HostRepository }
 }
@@ -182,6 +182,7 @@ test('a deployment waits for reviewers and for our rule, which is answered', asy
     environment: 'production',
     run_id: String(run.id),
     callback_url: request?.callback_url ?? null,
+    callback_secret: null,
   }
   await client.act({ type: 'comment', target, text: 'x'.repeat(2000) })
   await client.act({ type: 'decision', target, decision: 'approved', text: 'By key ci: all is well' })
@@ -272,7 +273,8 @@ test('lists go on after their first page, in another client too', async (t) => {
     fake.startRun(shop)
   }
   const [installation] = fake.world.state.installations.keys()
-  const other = () => hostOf(fake).open({ installation_id: String(installation), host: 'github.com' })
+  const other = () =>
+    hostOf(fake).open({ id: 'a connection', installation_id: String(installation), host: 'github.com' })
   const since = new Date(Date.now() - 86_400_000)
   const lists = [
     (reader: HostClient, next?: string) => reader.listAlerts(repository, 'dependabot', next ? { next } : {}),
@@ -328,7 +330,7 @@ test('a key that was rotated after its last use is read again', async (t) => {
   await codeHost.host()
   fake.addKey()
   fake.revokeOldKeys()
-  const client = codeHost.open({ installation_id: String(installation?.id), host: 'github.com' })
+  const client = codeHost.open({ id: 'a connection', installation_id: String(installation?.id), host: 'github.com' })
   assert.deepEqual(itemsOf(await client.listRuns(repository, {})), [])
 })
 
@@ -336,7 +338,7 @@ test('a suspended installation is unavailable until it is no longer suspended', 
   const { fake, repository } = await startWorld(t)
   const [installation] = fake.world.state.installations.values()
   assert.ok(installation !== undefined)
-  const client = hostOf(fake).open({ installation_id: String(installation.id), host: 'github.com' })
+  const client = hostOf(fake).open({ id: 'a connection', installation_id: String(installation.id), host: 'github.com' })
   fake.suspend(installation)
   await assert.rejects(client.listRuns(repository, {}), HostUnavailable)
   fake.unsuspend(installation)
@@ -346,24 +348,24 @@ test('a suspended installation is unavailable until it is no longer suspended', 
 test('installations are read, and lost deliveries are found and asked for again', async (t) => {
   const { fake, codeHost, shop } = await startWorld(t)
   const [installation] = fake.world.state.installations.values()
-  assert.deepEqual(await codeHost.readInstallation(String(installation?.id)), {
+  assert.deepEqual(await codeHost.readInstallation(String(installation?.id), null), {
     id: String(installation?.id),
     account: { id: String(shop.owner.id), login: 'acme', type: 'Organization' },
     repositories: 'all',
     suspended: false,
     updated_at: installation?.updated_at,
   })
-  assert.equal(await codeHost.readInstallation('1'), null)
+  assert.equal(await codeHost.readInstallation('1', null), null)
   fake.webhooks.url = 'http://127.0.0.1:1/'
   fake.webhooks.broken = true
   fake.push(shop)
   await fake.webhooks.settled()
-  const failed = await codeHost.listFailedDeliveries(new Date(Date.now() - 3_600_000))
+  const failed = await codeHost.redeliveries?.listFailed(new Date(Date.now() - 3_600_000))
   assert.deepEqual(
-    failed.map(({ event }) => event),
+    failed?.map(({ event }) => event),
     ['push'],
   )
-  await codeHost.redeliver(failed[0]?.id ?? '')
+  await codeHost.redeliveries?.repeat(failed?.[0]?.id ?? '')
   await fake.webhooks.settled()
   assert.equal(fake.deliveries.at(-1)?.tries.at(-1)?.redelivery, true)
   assert.deepEqual(fake.violations, [])

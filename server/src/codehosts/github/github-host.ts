@@ -1,5 +1,6 @@
 import type { Clock } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
+import { ClientCache, clientKey } from '../client-cache.ts'
 import type { CodeHost, HostClient, HostWebhooks } from '../code-host.ts'
 import { act } from './actions/act.ts'
 import type { ReadAppCredentials } from './app-credentials.ts'
@@ -28,7 +29,6 @@ type GithubHostOptions = {
 
 const PACE: Pace = { timeLimitMs: 30_000, waitUnitMs: 1000 }
 const IMPATIENT_MS_MAX = 5000
-const CLIENTS_MAX = 1000
 
 /** GitHub, github.com or an Enterprise Server. Each process has one. */
 export function createGithubHost({ readCredentials, log, clock, webhooks, pace = PACE }: GithubHostOptions): CodeHost {
@@ -36,13 +36,16 @@ export function createGithubHost({ readCredentials, log, clock, webhooks, pace =
   const now = () => clock.now()
   const openApi = (installation: string | null, itsPace = pace) =>
     new GithubApi(new Session({ keys, installation, pace: itsPace, log, clock }), log, now)
-  const clients = new ClientCache((installation) => clientOf(openApi(installation), now))
+  const clients = new ClientCache()
   const impatient = { ...pace, timeLimitMs: Math.min(pace.timeLimitMs, IMPATIENT_MS_MAX), once: true }
-  const impatientClients = new ClientCache((installation) => clientOf(openApi(installation, impatient), now))
   return {
+    connects: 'app',
     webhooks: { ...webhooks, translate: createTranslate(clock) },
     host: async () => hostOf((await keys.current()).api_url),
-    open: ({ installation_id, impatient }) => (impatient ? impatientClients : clients).get(installation_id),
+    open: (access) =>
+      clients.get(clientKey(access), () =>
+        clientOf(openApi(access.installation_id, access.impatient ? impatient : pace), now),
+      ),
     ...appReads(openApi(null)),
   }
 }
@@ -58,29 +61,13 @@ function clientOf(api: GithubApi, now: () => Date): HostClient {
     readBranchHead: readBranchHead(api),
     readJobLog: (repository, jobId, bytesMax) => readJobLog(api, repository, jobId, bytesMax),
     act: act(api),
+    /** The App has one webhook for all installations. */
+    ensureWebhook: async () => {},
+    removeWebhooks: async () => {},
   }
 }
 
 function hostOf(apiUrl: string): string {
   const { host } = new URL(apiUrl)
   return host === 'api.github.com' ? 'github.com' : host
-}
-
-/** The clients of the installations that were used last, which keep their tokens. */
-class ClientCache {
-  readonly #open: (installation: string) => HostClient
-  readonly #clients = new Map<string, HostClient>()
-
-  constructor(open: (installation: string) => HostClient) {
-    this.#open = open
-  }
-
-  get(installation: string): HostClient {
-    const client = this.#clients.get(installation) ?? this.#open(installation)
-    this.#clients.delete(installation)
-    this.#clients.set(installation, client)
-    const [oldest] = this.#clients.keys()
-    if (oldest !== undefined && this.#clients.size > CLIENTS_MAX) this.#clients.delete(oldest)
-    return client
-  }
 }

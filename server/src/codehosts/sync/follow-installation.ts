@@ -12,7 +12,8 @@ export async function followInstallation(
   host: CodeHost,
   connection: ConnectionName,
 ): Promise<boolean> {
-  const installation = await host.readInstallation(connection.installation_id)
+  const secrets = await services.secretsOfConnections.read(connection.id)
+  const installation = await host.readInstallation(connection.installation_id, secrets?.credentials ?? null)
   // Another App's installation does not exist either. A connection is removed only by an event.
   if (installation === null) return connection.status === 'active'
   const event: InstallationEvent = { change: 'changed', installation, added: [], removed: [] }

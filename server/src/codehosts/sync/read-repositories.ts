@@ -1,9 +1,6 @@
 import { eachSideBySide } from '../../platform/side-by-side.ts'
-import {
-  type ConnectedRepository,
-  countConnected,
-  listConnected,
-} from '../../repositories/connected-repository.store.ts'
+import { countConnected, listConnected } from '../../repositories/connected-repository.store.ts'
+import { toHostRepository } from '../connections/find-host-repository.ts'
 import type { HostRepository } from '../host-repository.ts'
 import { readRepository } from './read-repository.ts'
 import { updateConnection } from './sync.store.ts'
@@ -47,22 +44,6 @@ async function* unreadRepositories({ services, sync, slice }: SyncRun): AsyncGen
       yield toHostRepository(repository)
     }
     page = await listConnected(services.sql, sync, ids.at(-1) ?? '')
-  }
-}
-
-function toHostRepository(row: ConnectedRepository): HostRepository {
-  const { provider, host, id, full_name, html_url } = row
-  return {
-    provider,
-    host,
-    id,
-    full_name,
-    html_url,
-    owner: { id: row.owner_id ?? '', login: full_name.split('/')[0] ?? '' },
-    default_branch: row.tracked_branch,
-    private: row.private ?? true,
-    archived: row.archived ?? false,
-    updated_at: row.host_updated_at,
   }
 }
 

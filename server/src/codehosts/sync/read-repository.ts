@@ -1,10 +1,12 @@
 import { mapSideBySide } from '../../platform/side-by-side.ts'
 import { HostRefusal } from '../code-host.ts'
+import { webhookAddress } from '../connections/webhook-address.ts'
+import { HOST_ALERT_TYPES, type HostAlertType } from '../host-alert.ts'
 import type { HostRepository } from '../host-repository.ts'
 import { applyItems } from './apply-items.ts'
 import { readSafely } from './read-safely.ts'
 import type { RepositoryPass, SyncRun } from './sync-run.ts'
-import { deploymentItem, type ListedItem, runItem, SYNCED_LISTS, type SyncedList } from './synced-list.ts'
+import { alertListOf, deploymentItem, type ListedItem, runItem, SYNCED_LISTS, type SyncedList } from './synced-list.ts'
 import { walkList } from './walk-list.ts'
 
 const OPEN_MAX = 100
@@ -23,11 +25,33 @@ export async function readRepository(run: SyncRun, repository: HostRepository): 
     run.services.log.warn({ repository: repository.full_name, what, type, message }, 'Could not synchronize an object')
     notes.push(`${repository.full_name}, ${what}: ${message.slice(0, MESSAGE_CHARS_MAX)}`)
   }
-  const pass: RepositoryPass = { run, repository, now: run.services.clock.now(), seen: new Set(), note }
+  const pass: RepositoryPass = {
+    run,
+    repository,
+    now: run.services.clock.now(),
+    seen: new Set(),
+    whole: new Map(),
+    note,
+  }
+  await readSafely(
+    run,
+    () => ensureWebhook(pass),
+    (error) => note('webhook', error),
+  )
   for (const list of SYNCED_LISTS) if (!(await readList(pass, list))) return 'unfinished'
   await readOpen(pass, 'runs', () => openRuns(pass))
   await readOpen(pass, 'deployments', () => openDeployments(pass))
+  for (const type of HOST_ALERT_TYPES) await readOpen(pass, alertListOf(type), () => vanishedAlerts(pass, type))
   return notes[0] ?? null
+}
+
+/** Hosts without an App of ours send only what we ask for. */
+async function ensureWebhook({ run, repository }: RepositoryPass): Promise<void> {
+  const { services, connection, client } = run
+  const secrets = await services.secretsOfConnections.read(connection.id)
+  if (secrets === null) return
+  const address = webhookAddress(services.config.baseUrl, connection)
+  await client.ensureWebhook(repository, { address, secret: secrets.webhook_secret })
 }
 
 async function readList(pass: RepositoryPass, list: SyncedList): Promise<boolean> {
@@ -56,8 +80,24 @@ async function openRuns({ run, repository, seen }: RepositoryPass): Promise<List
   return runs.filter((read) => read !== null).map(runItem)
 }
 
+/** Open alerts that a whole list does not have any more: each is read, which closes it. */
+async function vanishedAlerts(pass: RepositoryPass, type: HostAlertType): Promise<ListedItem[]> {
+  const { run, repository, now } = pass
+  const listed = pass.whole.get(alertListOf(type))
+  if (listed === undefined) return []
+  const wanted = { repository, type, limit: OPEN_MAX + listed.size }
+  const open = await run.parts.listOpenAlerts(run.services.sql, run.sync.org_id, wanted)
+  const vanished = open.filter(({ number }) => !listed.has(String(number))).slice(0, OPEN_MAX)
+  return vanished.map((name) => ({
+    id: String(name.number),
+    ordered_at: now,
+    changed_at: now,
+    event: { kind: 'alert_change', data: { ...name, repository } },
+  }))
+}
+
 async function openDeployments({ run, repository, seen }: RepositoryPass): Promise<ListedItem[]> {
-  const { services, parts, sync, client } = run
+  const { services, parts, sync } = run
   const open = await parts.listOpenDeployments(services.sql, sync.org_id, repository, OPEN_MAX)
-  return open.filter(({ id }) => !seen.has(`deployments ${id}`)).map((missed) => deploymentItem(client, missed))
+  return open.filter(({ id }) => !seen.has(`deployments ${id}`)).map((missed) => deploymentItem(run, missed))
 }

@@ -5,7 +5,7 @@ import { checkSql } from '../../platform/db/sql.ts'
 import { enqueue, type Job } from '../../platform/queue/job.ts'
 import type { Provider } from '../../repositories/repository-identity.ts'
 import type { Services } from '../../services.ts'
-import { type CodeHost, type FailedDelivery, HostRefusal } from '../code-host.ts'
+import { type FailedDelivery, type HostRedeliveries, HostRefusal } from '../code-host.ts'
 import { findLastCheck, findRequested, forgetRedeliveries, noteCheck, noteRedelivery } from './redelivery.store.ts'
 import { SyncSlice } from './sync-slice.ts'
 
@@ -14,6 +14,8 @@ const KEPT_MS = 3 * DAY_MS
 /** A delivery that was under way at the last check may have failed since. */
 const OVERLAP_MS = 10 * MINUTE_MS
 const ATTEMPTS_MAX = 5
+/** How long a check waits for another one. */
+const WHILE_CHECKED_MS = 10_000
 
 /**
  * Asks the host to deliver again what it could not deliver since the last check. Every
@@ -26,17 +28,19 @@ export const redeliverFailedJob: Job<Services, { provider: Provider }> = {
   attemptsMax: ATTEMPTS_MAX,
   once: ({ provider }) => provider,
   async run(services, { provider }, stopping) {
-    const host = services.codeHosts.get(provider)
-    if (host === undefined) return
+    const host = services.codeHosts.get(provider)?.redeliveries
+    if (!host) return
     const slice = new SyncSlice(services.clock, stopping)
-    await runAlone(services.sql, `redeliver ${provider}`, () =>
+    const ran = await runAlone(services.sql, `redeliver ${provider}`, () =>
       tolerate(services, slice, () => redeliverFailed({ services, host, provider, slice })),
     )
     slice.throwIfStopping()
+    // The check that is under way does not see what has failed since it listed the deliveries.
+    if (!ran) await enqueue(services.sql, redeliverFailedJob, { provider }, WHILE_CHECKED_MS)
   },
 }
 
-type Redelivering = { services: Services; host: CodeHost; provider: Provider; slice: SyncSlice }
+type Redelivering = { services: Services; host: HostRedeliveries; provider: Provider; slice: SyncSlice }
 
 /**
  * A host that does not list or repeat deliveries is no failure. The next synchronization tries
@@ -58,7 +62,7 @@ async function redeliverFailed(redelivering: Redelivering): Promise<void> {
   const { sql } = services
   const now = services.clock.now()
   const since = firstCheckedAt(await findLastCheck(sql, provider), now)
-  const failed = newestTries(await host.listFailedDeliveries(since))
+  const failed = newestTries(await host.listFailed(since))
   const ids = failed.map(({ id }) => id)
   const requested = await findRequested(sql, provider, ids)
   for (const delivery of failed.filter(({ id }) => !requested.has(id))) {
@@ -81,7 +85,7 @@ function firstCheckedAt(lastCheck: Date | null, now: Date): Date {
 /** A request that is lost after the host has taken it is sent again: deliveries can be repeated. */
 async function redeliver({ services, host, provider }: Redelivering, failed: FailedDelivery, now: Date): Promise<void> {
   try {
-    await host.redeliver(failed.id)
+    await host.repeat(failed.id)
   } catch (error) {
     if (!(error instanceof HostRefusal)) throw error
     services.log.warn({ delivery_id: failed.delivery_id, status: error.status }, 'The host does not repeat a delivery')

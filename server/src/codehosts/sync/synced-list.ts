@@ -1,11 +1,14 @@
 import { DAY_MS } from '../../platform/clock.ts'
 import type { HostClient, HostPage, ListOptions, ListResult } from '../code-host.ts'
 import { HOST_ALERT_TYPES, type HostAlertType } from '../host-alert.ts'
-import type { HostPullRequest } from '../host-change.ts'
+import type { HostPullRequest, HostPush } from '../host-change.ts'
 import type { HostDeployment } from '../host-deployment.ts'
 import type { HostEvent } from '../host-event.ts'
 import type { HostRepository } from '../host-repository.ts'
 import type { HostRun } from '../host-run.ts'
+import { deploymentEvents, reviewEvents, statusEvents } from '../read-change.ts'
+import { settleForce } from '../settle-force.ts'
+import type { RepositoryPass, SyncRun } from './sync-run.ts'
 
 /** How long after its merge the reviews of a pull request are read. */
 const REVIEWS_MS = 14 * DAY_MS
@@ -30,14 +33,15 @@ export type SyncedList = {
   is_optional: boolean
   /** Whether webhooks report the same. A failure is not noted, because the next hour reads it. */
   is_backup?: boolean
-  read(client: HostClient, repository: HostRepository, options: ListOptions, now: Date): Promise<ListResult<ListedItem>>
+  read(pass: RepositoryPass, options: ListOptions): Promise<ListResult<ListedItem>>
 }
 
 const runs: SyncedList = {
   name: 'runs',
   is_complete: false,
   is_optional: false,
-  read: async (client, repository, options) => mapItems(await client.listRuns(repository, options), runItem),
+  read: async ({ run: { client }, repository }, options) =>
+    mapItems(await client.listRuns(repository, options), runItem),
 }
 
 export function runItem(run: HostRun): ListedItem {
@@ -48,28 +52,34 @@ const deployments: SyncedList = {
   name: 'deployments',
   is_complete: false,
   is_optional: false,
-  read: async (client, repository, options) =>
-    mapItems(await client.listDeployments(repository, options), (deployment) => deploymentItem(client, deployment)),
+  read: async ({ run, repository }, options) =>
+    mapItems(await run.client.listDeployments(repository, options), (deployment) => deploymentItem(run, deployment)),
 }
 
-/** A deployment with all its statuses. */
-export function deploymentItem(client: HostClient, deployment: HostDeployment): ListedItem {
+/**
+ * A deployment with all its statuses. An App hears of the requests of its rule and of the answers
+ * of reviewers by webhooks, so that only other hosts are asked for them.
+ */
+export function deploymentItem({ client, host }: SyncRun, deployment: HostDeployment): ListedItem {
   return {
     id: deployment.id,
     ordered_at: deployment.created_at,
     changed_at: deployment.updated_at,
     event: { kind: 'deployment', data: deployment },
-    details: async () =>
-      (await client.listDeploymentStatuses(deployment)).map((data) => ({ kind: 'deployment_status', data })),
+    details: () => (host.connects === 'app' ? statusEvents(client, deployment) : deploymentEvents(client, deployment)),
   }
+}
+
+export function alertListOf(type: HostAlertType): string {
+  return `${type}_alerts`
 }
 
 function alerts(type: HostAlertType): SyncedList {
   return {
-    name: `${type}_alerts`,
+    name: alertListOf(type),
     is_complete: true,
     is_optional: true,
-    read: async (client, repository, options) =>
+    read: async ({ run: { client }, repository }, options) =>
       mapItems(await client.listAlerts(repository, type, options), (alert) => ({
         id: String(alert.number),
         ordered_at: alert.updated_at,
@@ -83,13 +93,13 @@ const pullRequests: SyncedList = {
   name: 'pull_requests',
   is_complete: false,
   is_optional: false,
-  read: async (client, repository, options, now) =>
+  read: async ({ run: { client }, repository, now }, options) =>
     mapItems(await client.listPullRequests(repository, options), (pullRequest) => ({
       id: String(pullRequest.number),
       ordered_at: pullRequest.updated_at,
       changed_at: pullRequest.updated_at,
       event: { kind: 'pull_request', data: pullRequest },
-      ...(hasLiveReviews(pullRequest, now) && { details: () => reviewEvents(client, pullRequest) }),
+      ...(hasLiveReviews(pullRequest, now) && { details: () => reviewEvents(client, repository, pullRequest.number) }),
     })),
 }
 
@@ -98,23 +108,29 @@ function hasLiveReviews({ state, merged_at }: HostPullRequest, now: Date): boole
   return state === 'open' || (merged_at !== null && merged_at.getTime() >= now.getTime() - REVIEWS_MS)
 }
 
-async function reviewEvents(client: HostClient, { repository, number }: HostPullRequest): Promise<HostEvent[]> {
-  return (await client.listReviews(repository, number)).map((data) => ({ kind: 'review', data }))
-}
-
 /** Pushes to the tracked branch that no webhook reported. */
 const pushes: SyncedList = {
   name: 'pushes',
   is_complete: false,
   is_optional: true,
   is_backup: true,
-  read: async (client, repository, options) =>
-    mapItems(await client.listPushes(repository, repository.default_branch, options), (push) => ({
+  read: async ({ run: { client }, repository }, options) =>
+    mapItems(await listPushes(client, repository, options), (push) => ({
       id: `${push.before}...${push.after}`,
       ordered_at: push.pushed_at,
       changed_at: push.pushed_at,
       event: { kind: 'push', data: push },
     })),
+}
+
+async function listPushes(
+  client: HostClient,
+  repository: HostRepository,
+  options: ListOptions,
+): Promise<ListResult<HostPush>> {
+  const page = await client.listPushes(repository, repository.default_branch, options)
+  if (page === 'not_modified') return page
+  return { ...page, items: await Promise.all(page.items.map((push) => settleForce(client, push))) }
 }
 
 function mapItems<Item>(page: ListResult<Item>, toItem: (item: Item) => ListedItem): ListResult<ListedItem> {

@@ -59,7 +59,7 @@ async function resume(pass: RepositoryPass, list: SyncedList, known: Interrupted
 }
 
 async function readOn(pass: RepositoryPass, list: SyncedList, known: Interrupted): Promise<ListPosition> {
-  const page = await list.read(pass.run.client, pass.repository, { next: known.next }, pass.now)
+  const page = await list.read(pass, { next: known.next })
   // A page that may not be read looks empty. The list is not at its end.
   if (page === 'not_modified' || isDenied(page)) throw new HostRefusal(404, 'The host does not return the next page')
   return applyPage(pass, list, page, known)
@@ -71,10 +71,12 @@ async function restart(
   list: SyncedList,
   known: ListPosition | null,
 ): Promise<ListPosition | 'not_modified'> {
-  const { client, sync } = pass.run
+  const { sync } = pass.run
   const etag = known?.next === null && sync.since === null ? known.etag : null
-  const page = await list.read(client, pass.repository, etag === null ? {} : { etag }, pass.now)
-  return page === 'not_modified' ? page : applyPage(pass, list, page, startOfWalk(list, known, sync, page))
+  const page = await list.read(pass, etag === null ? {} : { etag })
+  if (page === 'not_modified') return page
+  if (page.next === null && !isDenied(page)) pass.whole.set(list.name, new Set(page.items.map(({ id }) => id)))
+  return applyPage(pass, list, page, startOfWalk(list, known, sync, page))
 }
 
 function startOfWalk(

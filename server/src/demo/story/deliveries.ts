@@ -129,7 +129,14 @@ async function askForProduction(demo: Demo, delivery: Delivery, run: HostRun, at
   const request = { repository, environment: 'production', deployment, run: deployment.run, ref: 'main' }
   await demo.apply({
     kind: 'gate_request',
-    data: { ...request, commit_sha: delivery.merge, callback_url, requested_at: at },
+    data: {
+      ...request,
+      commit_sha: delivery.merge,
+      callback_url,
+      callback_secret: null,
+      is_rule: true,
+      requested_at: at,
+    },
   })
   await demo.settle()
   return deployment

@@ -37,6 +37,7 @@ export class DemoHost implements CodeHost {
     checks: new Map(),
     accounts: new Map(),
   }
+  readonly connects = 'app' as const
   readonly webhooks = {
     verify: async () => false,
     readHead: () => null,
@@ -45,8 +46,7 @@ export class DemoHost implements CodeHost {
 
   host = async () => HOST
   readInstallation = async () => null
-  listFailedDeliveries = async () => []
-  redeliver = async () => {}
+  redeliveries = null
 
   open(): HostClient {
     const { facts } = this
@@ -66,6 +66,7 @@ export class DemoHost implements CodeHost {
       readFile: async (_, { path }) => workflowFile(path),
       readAccount: async (login) => facts.accounts.get(login) ?? null,
       readEnvironment: async (repository, name) => environmentOf(repository, name),
+      readDeployment: async () => null,
       readAlert: async () => null,
       readPullRequest: async () => null,
       listReviews: async (repository, number) => facts.reviews.get(`${repository.id} ${number}`) ?? [],
@@ -82,6 +83,8 @@ export class DemoHost implements CodeHost {
       readBranchRules: async () => BRANCH_RULES,
       readCodeOwners: async () => ({ path: '.github/CODEOWNERS', text: CODE_OWNERS }),
       act: async () => {},
+      ensureWebhook: async () => {},
+      removeWebhooks: async () => {},
     }
   }
 }
@@ -94,6 +97,7 @@ const EMPTY_LISTS = {
   ...{ listPullRequests: noPage, listPushes: noPage },
   ...{ listDeploymentStatuses: nothing, listPendingDeployments: nothing, listDeploymentReviews: nothing },
   listFolder: nothing,
+  listGateRequests: nothing,
 }
 
 export const REQUIRED_CHECKS = ['build', 'test'] as const

@@ -53,7 +53,7 @@ export function toHostRepository(name: string, number: number, at: Date): HostRe
     host: HOST,
     id: `${48_200 + number}`,
     full_name: fullName(name),
-    owner: { id: '4810', login: OWNER },
+    owner_id: '4810',
     default_branch: 'main',
     html_url: `https://${HOST}/${fullName(name)}`,
     private: true,

@@ -22,8 +22,19 @@ type TargetRow = Omit<DecisionTarget, 'repository'> & {
 /** Where the decision on a deployment is sent; null if our rule was not asked by a code host. */
 export async function findDecisionTarget(db: Db, { org_id, id }: DeploymentKey) {
   const [row] = await db<TargetRow[]>`
-    select provider, repository_id, repository_full_name, environment, host_run_id as run_id, callback_url
-    from deployments
+    select provider, repository_id, repository_full_name, environment, host_run_id as run_id, callback_url,
+      (
+        select callback_secret
+        from deployment_gate_requests request
+        where request.org_id = deployment.org_id
+          and request.provider = deployment.provider
+          and request.repository_id = deployment.repository_id
+          and request.environment = deployment.environment
+          and request.callback_url = deployment.callback_url
+        order by request.requested_at desc
+        limit 1
+      ) as callback_secret
+    from deployments deployment
     where org_id = ${org_id}
       and id = ${id}
       and host_run_id is not null

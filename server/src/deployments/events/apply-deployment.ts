@@ -1,13 +1,16 @@
 import type { HostEventHandler } from '../../codehosts/deliveries/host-event-handler.ts'
-import type { HostDeployment } from '../../codehosts/host-deployment.ts'
+import type { HostDeployment, HostGateRequest } from '../../codehosts/host-deployment.ts'
 import type { HostSource } from '../../codehosts/host-event.ts'
 import { hostRunId } from '../../codehosts/host-ids.ts'
 import { requestRun } from '../../codehosts/sync/read-run.job.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { enqueue } from '../../platform/queue/job.ts'
+import { branchName } from '../../repositories/branch-name.ts'
 import { findById } from '../../repositories/repository-lookup.store.ts'
 import type { Services } from '../../services.ts'
 import type { DeploymentKey } from '../deployment-state.ts'
+import { listGates } from '../gates/configure/configured-gate.store.ts'
+import { coversTarget } from '../gates/configure/configured-gate.ts'
 import {
   type LockedDeployment,
   listHostDeployments,
@@ -38,6 +41,7 @@ export const applyDeploymentStatus: HostEventHandler<'deployment_status'> = asyn
  */
 export const applyGateRequest: HostEventHandler<'gate_request'> = async (services, tx, source, request) => {
   const { deployment, run, environment } = request
+  if (!request.is_rule && !(await isCovered(tx, source, request))) return
   if (deployment) {
     const key = await storeDeployment(services, tx, source, { ...deployment, run: deployment.run ?? run })
     await upsertGateRequest(tx, source, request)
@@ -48,6 +52,13 @@ export const applyGateRequest: HostEventHandler<'gate_request'> = async (service
   await lockHostRun(tx, source.org_id, runId)
   await upsertGateRequest(tx, source, request)
   await followAll(services, tx, await listHostDeployments(tx, source.org_id, runId, environment))
+}
+
+/** Whether a gate covers what a request is for. */
+async function isCovered(tx: Tx, { org_id }: HostSource, request: HostGateRequest): Promise<boolean> {
+  const { environment, ref, repository } = request
+  const target = { environment, repository: `${repository.host}/${repository.full_name}`, branch: branchName(ref) }
+  return (await listGates(tx, org_id)).some((gate) => coversTarget(gate, target))
 }
 
 /** Reviewers of the host were asked or have answered, for environments of a run. */

@@ -26,17 +26,20 @@ export async function upsertGateRequest(tx: Tx, source: HostSource, request: Hos
   const { run, deployment } = request
   await tx`
     insert into deployment_gate_requests as request (
-      org_id, provider, repository_id, environment, run_id, attempt, deployment_id, callback_url, requested_at
+      org_id, provider, repository_id, environment, run_id, attempt, deployment_id, callback_url, callback_secret, requested_at
     )
     values (
       ${source.org_id}, ${source.provider}, ${request.repository.id}, ${request.environment}, ${run?.id ?? ''},
       ${run?.attempt ?? 0}, ${deployment ? hostDeploymentId(source.provider, deployment.id) : ''},
-      ${request.callback_url}, ${request.requested_at}
+      ${request.callback_url}, ${request.callback_secret}, ${request.requested_at}
     )
     on conflict (org_id, provider, repository_id, environment, run_id, attempt, deployment_id) do update
     set callback_url = case
         when (excluded.requested_at, excluded.callback_url) > (request.requested_at, request.callback_url)
         then excluded.callback_url else request.callback_url end,
+      callback_secret = case
+        when (excluded.requested_at, excluded.callback_url) > (request.requested_at, request.callback_url)
+        then excluded.callback_secret else request.callback_secret end,
       requested_at = greatest(request.requested_at, excluded.requested_at)`
 }
 

@@ -1,4 +1,6 @@
-import type { Tx } from '../../platform/db/sql.ts'
+import type { HostAlertName } from '../../codehosts/host-alert.ts'
+import type { OpenAlerts } from '../../codehosts/sync/sync-run.ts'
+import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { HostAlertFacts, HostVersion } from './host-alert-facts.ts'
 
 /** A repository of a code host, by the host's id. */
@@ -70,6 +72,24 @@ export async function closeAlert(tx: Tx, orgId: string, id: string, now: Date): 
       and id = ${id}
       and host_status <> 'fixed'`
   return rows.count > 0
+}
+
+/** The alerts of a type that the host last called open, newest first. */
+export async function listOpenHostAlerts(
+  db: Db,
+  orgId: string,
+  { repository, type, limit }: OpenAlerts,
+): Promise<HostAlertName[]> {
+  return db<HostAlertName[]>`
+    select type, number::float8 as number
+    from security_alerts
+    where org_id = ${orgId}
+      and provider = ${repository.provider}
+      and repository_id = ${repository.id}
+      and type = ${type}
+      and host_status = 'open'
+    order by host_updated_at desc, id
+    limit ${limit}`
 }
 
 /** Shows the alerts of a repository under its present name. */

@@ -1,5 +1,5 @@
 import { createPublicKey, generateKeyPairSync, type KeyObject, randomBytes, verify } from 'node:crypto'
-import { GitHubError } from './github-error.ts'
+import { HttpError } from '../hosts/http-error.ts'
 import type { State } from './state.ts'
 import type { Installation } from './types.ts'
 
@@ -60,8 +60,8 @@ export class Authentication {
 
   #installation(token: string): Caller {
     const known = this.#tokens.get(token)
-    if (known === undefined || known.expires_at.getTime() <= Date.now()) throw new GitHubError(401, 'Bad credentials')
-    if (!this.#state.installations.has(known.installation.id)) throw new GitHubError(401, 'Bad credentials')
+    if (known === undefined || known.expires_at.getTime() <= Date.now()) throw new HttpError(401, 'Bad credentials')
+    if (!this.#state.installations.has(known.installation.id)) throw new HttpError(401, 'Bad credentials')
     if (known.installation.suspended_at !== null) throw suspended()
     return { type: 'installation', installation: known.installation }
   }
@@ -72,21 +72,21 @@ export class Authentication {
     const isSigned = app.publicKeys.some((key) =>
       verify('RSA-SHA256', Buffer.from(`${head}.${claims}`), key, Buffer.from(signature, 'base64url')),
     )
-    if (!isSigned) throw new GitHubError(401, 'A JSON web token could not be decoded')
+    if (!isSigned) throw new HttpError(401, 'A JSON web token could not be decoded')
     const { iat, exp, iss } = JSON.parse(Buffer.from(claims, 'base64url').toString())
     const now = Math.floor(Date.now() / 1000)
     if (iat > now + 5) throw invalidClaim('iat', 'Issued at', 'is in the future')
     if (exp <= now) throw invalidClaim('exp', 'Expiration time', 'is in the past')
     if (exp - now > JWT_LIFETIME_MAX_S) throw invalidClaim('exp', 'Expiration time', 'is too far in the future')
-    if (String(iss) !== String(app.id)) throw new GitHubError(404, 'Integration not found')
+    if (String(iss) !== String(app.id)) throw new HttpError(404, 'Integration not found')
     return { type: 'app' }
   }
 }
 
-function invalidClaim(claim: string, name: string, text: string): GitHubError {
-  return new GitHubError(401, `'${name}' claim ('${claim}') ${text}`)
+function invalidClaim(claim: string, name: string, text: string): HttpError {
+  return new HttpError(401, `'${name}' claim ('${claim}') ${text}`)
 }
 
-function suspended(): GitHubError {
-  return new GitHubError(403, 'This installation has been suspended')
+function suspended(): HttpError {
+  return new HttpError(403, 'This installation has been suspended')
 }

@@ -17,9 +17,9 @@ import { requestListener } from './server.ts'
 import { State } from './state.ts'
 import { install } from './stories/installations.ts'
 import { Stories } from './stories/stories.ts'
-import { Trouble } from './trouble.ts'
+import { GitHubTrouble } from './trouble.ts'
 import type { App, BulkSizes } from './types.ts'
-import { Deliveries } from './webhooks/deliveries.ts'
+import { AppDeliveries } from './webhooks/deliveries.ts'
 import { World } from './webhooks/world.ts'
 
 export type FakeGitHubOptions = {
@@ -46,7 +46,7 @@ export type FakeGitHubOptions = {
  * `violations` has to stay empty.
  */
 export class FakeGitHub extends Stories {
-  readonly trouble: Trouble
+  readonly trouble: GitHubTrouble
   readonly requests: string[] = []
   readonly graphql = { enabled: true }
   readonly #authentication: Authentication
@@ -54,7 +54,7 @@ export class FakeGitHub extends Stories {
 
   constructor(world: World, server: Server, options: FakeGitHubOptions) {
     super(world)
-    this.trouble = new Trouble()
+    this.trouble = new GitHubTrouble()
     this.trouble.latencyMs = options.latencyMs ?? 0
     this.#authentication = new Authentication(world.state)
     this.#server = server
@@ -138,7 +138,7 @@ export async function startFakeGitHub(options: FakeGitHubOptions = {}): Promise<
   const { port } = server.address() as AddressInfo
   const state = new State(newApp(options))
   state.accounts.set(state.app.owner.login, state.app.owner)
-  const world = new World(state, new Deliveries(state, options.webhookUrl ?? null), {
+  const world = new World(state, new AppDeliveries(state, options.webhookUrl ?? null), {
     api: `http://127.0.0.1:${port}${options.basePath ?? ''}`,
     html: options.htmlUrl ?? 'https://github.com',
     checked: options.checked ?? options.bulk === undefined,

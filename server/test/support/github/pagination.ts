@@ -1,4 +1,4 @@
-import { GitHubError } from './github-error.ts'
+import { HttpError } from '../hosts/http-error.ts'
 import { type Answer, type GitHubRequest, ok } from './request.ts'
 
 const PER_PAGE_DEFAULT = 30
@@ -55,7 +55,7 @@ export function cursorList<T>(
   options: { parameter: 'after' | 'cursor'; show: (item: T) => unknown },
 ): Answer {
   const { parameter, show } = options
-  if (request.query.has('page')) throw new GitHubError(400, 'The page parameter is not supported. Use cursors')
+  if (request.query.has('page')) throw new HttpError(400, 'The page parameter is not supported. Use cursors')
   const size = perPage(request)
   const cursor = request.query.get(parameter)
   const start = cursor === null ? 0 : Number(Buffer.from(cursor, 'base64url').toString().replace('v1:', ''))

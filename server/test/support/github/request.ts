@@ -1,6 +1,6 @@
+import type { Operation } from '../hosts/description.ts'
+import { HttpError, notFound } from '../hosts/http-error.ts'
 import type { Caller } from './authentication.ts'
-import type { Operation } from './description.ts'
-import { GitHubError, notFound } from './github-error.ts'
 import type { State } from './state.ts'
 import type { Installation, Repository } from './types.ts'
 import type { World } from './webhooks/world.ts'
@@ -42,7 +42,7 @@ export class GitHubRequest {
 
   /** The installation whose token was sent. */
   get installation(): Installation {
-    if (this.caller.type !== 'installation') throw new GitHubError(403, 'Resource not accessible by integration')
+    if (this.caller.type !== 'installation') throw new HttpError(403, 'Resource not accessible by integration')
     return this.caller.installation
   }
 
@@ -61,11 +61,11 @@ export class GitHubRequest {
     return this.installation.covers(repository)
   }
 
-  #moved(repository: Repository): GitHubError {
+  #moved(repository: Repository): HttpError {
     const rest = this.url.pathname.split('/').slice(4)
     const location = `${[this.world.api, 'repositories', repository.id, ...rest].join('/')}${this.url.search}`
     const status = this.operation.name.startsWith('GET') ? 301 : 307
-    return new GitHubError(status, 'Moved Permanently', { location })
+    return new HttpError(status, 'Moved Permanently', { location })
   }
 }
 
@@ -73,9 +73,4 @@ export type Handler = (request: GitHubRequest) => Answer | Promise<Answer>
 
 export function ok(body: unknown, headers: Record<string, string> = {}): Answer {
   return { status: 200, body, headers }
-}
-
-export function found<T>(value: T | null | undefined): T {
-  if (value === null || value === undefined) throw notFound()
-  return value
 }

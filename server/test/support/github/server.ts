@@ -1,18 +1,19 @@
 import { createHash } from 'node:crypto'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import { answerViolations, requestViolations } from '../hosts/check-exchange.ts'
+import type { Operation } from '../hosts/description.ts'
+import { HttpError } from '../hosts/http-error.ts'
 import type { Authentication, Caller } from './authentication.ts'
-import { answerViolations, requestViolations } from './check-exchange.ts'
-import { findOperation, type Operation } from './description.ts'
-import { GitHubError } from './github-error.ts'
+import { findOperation, restDescription } from './description.ts'
 import { answerGraphql } from './graphql/answer.ts'
 import { type Answer, GitHubRequest, type Handler } from './request.ts'
 import { fullName } from './state.ts'
-import type { Trouble } from './trouble.ts'
+import type { GitHubTrouble } from './trouble.ts'
 import { githubJson, type World } from './webhooks/world.ts'
 
 export type Parts = {
   world: World
-  trouble: Trouble
+  trouble: GitHubTrouble
   authentication: Authentication
   handlers: Record<string, Handler>
   /** The path below which the API is, such as `/api/v3`; empty for none. */
@@ -65,7 +66,7 @@ async function answerOperation(
   const { world } = parts
   const { operation, handler, url, body } = known
   if (world.checked) {
-    const wrong = requestViolations(operation, url.searchParams, body)
+    const wrong = requestViolations(restDescription(), operation, { query: url.searchParams, body })
     world.violations.push(...wrong)
     if (wrong.length > 0) return { status: 501, body: { message: wrong.join('; ') } }
   }
@@ -79,13 +80,13 @@ async function answerOperation(
 function callerOf({ authentication }: Parts, incoming: IncomingMessage, operation: Operation): Caller {
   const caller = authentication.callerOf(incoming.headers.authorization)
   const isOpen = operation.name.startsWith('POST /app-manifests/')
-  if (caller.type === 'nobody' && !isOpen) throw new GitHubError(401, 'Requires authentication')
+  if (caller.type === 'nobody' && !isOpen) throw new HttpError(401, 'Requires authentication')
   return caller
 }
 
 function checkAnswer({ world }: Parts, operation: Operation, answer: Answer): void {
   const body = answer.body === undefined ? undefined : JSON.parse(githubJson(answer.body))
-  world.violations.push(...answerViolations(operation, answer.status, body))
+  world.violations.push(...answerViolations(restDescription(), operation, { status: answer.status, body }))
 }
 
 /**
@@ -113,7 +114,7 @@ function readLog({ world }: Parts, path: string): Answer {
   const repository = world.state.repositoryOfId(Number(repositoryId))
   const jobs = (repository?.runs ?? []).flatMap(({ attempts }) => attempts.flatMap((attempt) => attempt.jobs))
   const log = jobs.find(({ id }) => id === Number(jobId))?.log
-  if (log === undefined || log === null) throw new GitHubError(404, 'Not Found')
+  if (log === undefined || log === null) throw new HttpError(404, 'Not Found')
   return { status: 200, text: log, headers: { 'content-type': 'text/plain; charset=utf-8' } }
 }
 
@@ -121,12 +122,12 @@ async function graphqlAnswer(parts: Parts, incoming: IncomingMessage, body: unkn
   if (!parts.graphql.enabled) return { status: 501, body: { message: 'GraphQL is switched off' } }
   await parts.trouble.meet('POST /graphql')
   const caller = parts.authentication.callerOf(incoming.headers.authorization)
-  if (caller.type !== 'installation') throw new GitHubError(401, 'Requires authentication')
+  if (caller.type !== 'installation') throw new HttpError(401, 'Requires authentication')
   return { status: 200, body: answerGraphql(parts.world, caller.installation, body as never) }
 }
 
 function errorAnswer({ world }: Parts, error: unknown): Answer {
-  if (!(error instanceof GitHubError)) {
+  if (!(error instanceof HttpError)) {
     world.violations.push(`The fake failed: ${error instanceof Error ? error.stack : error}`)
     return { status: 500, body: { message: 'Server Error' } }
   }

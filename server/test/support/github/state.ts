@@ -1,26 +1,10 @@
+import { FakeClock } from '../hosts/fake-clock.ts'
 import type { Account, App, BulkSizes, Installation, Repository } from './types.ts'
-
-/** The time of the fake, in whole seconds: the real time, until a test sets or moves it. */
-export class FakeClock {
-  #fixed: Date | null = null
-
-  now(): Date {
-    const date = this.#fixed ?? new Date()
-    return new Date(Math.floor(date.getTime() / 1000) * 1000)
-  }
-
-  set(date: Date): void {
-    this.#fixed = date
-  }
-
-  advance(seconds: number): void {
-    this.#fixed = new Date(this.now().getTime() + seconds * 1000)
-  }
-}
 
 /** Everything that the fake GitHub knows, apart from the deliveries. */
 export class State {
-  readonly clock = new FakeClock()
+  /** GitHub's times are whole seconds. */
+  readonly clock = new FakeClock(1000)
   readonly accounts = new Map<string, Account>()
   readonly installations = new Map<number, Installation>()
   readonly repositories = new Map<number, Repository>()

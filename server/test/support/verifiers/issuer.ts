@@ -41,7 +41,7 @@ const ARTIFACT = { path: 'dist/shop.tgz', bytes: 'the shop' }
 export async function startIssuer(): Promise<{ issuer: Issuer; close(): Promise<void> }> {
   const server = await startConnectedServer()
   try {
-    return { issuer: await issueStatements(server), close: server.close }
+    return { issuer: await issueStatements(server), close: () => server.close() }
   } catch (error) {
     await server.close()
     throw error

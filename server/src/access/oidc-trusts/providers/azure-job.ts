@@ -1,8 +1,11 @@
+import { UUID_PATTERN } from '../../../platform/ids.ts'
 import { type Claims, claimOfForm, claimText, keptClaims } from '../claims.ts'
 import type { TokenEvent, TokenJob } from '../token-job.ts'
 import { COMMIT_SHA, NAME_CHARS_MAX, REF, RUN_ID, toAddress } from './job-forms.ts'
 
 const KEPT = ['sub', 'org_id', 'prj_id', 'def_id', 'rpo_id', 'rpo_uri', 'rpo_ver', 'rpo_ref', 'run_id'] as const
+
+const PROJECT_ID = new RegExp(UUID_PATTERN, 'i')
 
 /**
  * Reads the claims of an Azure Pipelines job, whose token comes from `System.OidcRequestUri`.
@@ -16,10 +19,17 @@ export function readAzureJob(claims: Claims): TokenJob | null {
   const ref = claimOfForm(claims, 'rpo_ref', REF)
   const [, organization, project, pipeline] =
     /^p:\/\/([^/]+)\/([^/]+)\/(.+)$/.exec(claimText(claims, 'sub') ?? '') ?? []
+  // Several organizations of Azure DevOps have a build with this number.
+  const projectId = claimOfForm(claims, 'prj_id', PROJECT_ID)
   const isPullRequest = ref?.startsWith('refs/pull/') ?? false
   return {
     provider: 'azure',
-    run: { ci_system: 'azure-pipelines', external_run_id: buildId, attempt: null },
+    run: {
+      ci_system: 'azure-pipelines',
+      external_run_id: buildId,
+      host_run_id: projectId && `${projectId.toLowerCase()}_${buildId}`,
+      attempt: null,
+    },
     repository: {
       id: repositoryId.toLowerCase(),
       owner_id: claimText(claims, 'org_id'),

@@ -26,7 +26,12 @@ export function readBitbucketJob(claims: Claims): TokenJob | null {
   const workspace = claimOfForm(claims, 'workspaceUuid', UUID)
   return {
     provider: 'bitbucket',
-    run: { ci_system: 'bitbucket-pipelines', external_run_id: bareUuid(pipeline), attempt: null },
+    run: {
+      ci_system: 'bitbucket-pipelines',
+      external_run_id: bareUuid(pipeline),
+      host_run_id: bareUuid(pipeline),
+      attempt: null,
+    },
     repository: { id: bareUuid(repository), owner_id: workspace && bareUuid(workspace), host: null, address: null },
     commit_sha: null,
     ref: refOf(claimText(claims, 'branchName')),

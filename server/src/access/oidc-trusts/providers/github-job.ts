@@ -38,7 +38,7 @@ export function readGithubJob(claims: Claims, issuer: string): TokenJob | null {
   const attempt = claimNumber(claims, 'run_attempt', ATTEMPT_MAX)
   return {
     provider: 'github',
-    run: { ci_system: 'github-actions', external_run_id: runId, attempt },
+    run: { ci_system: 'github-actions', external_run_id: runId, host_run_id: runId, attempt },
     repository: {
       id: repositoryId,
       owner_id: claimText(claims, 'repository_owner_id'),

@@ -36,7 +36,7 @@ export function readGitlabJob(claims: Claims, issuer: string): TokenJob | null {
   const jobProject = toAddress(host, claimText(claims, 'job_project_path') ?? path)
   return {
     provider: 'gitlab',
-    run: { ci_system: 'gitlab-ci', external_run_id: pipelineId, attempt: null },
+    run: { ci_system: 'gitlab-ci', external_run_id: pipelineId, host_run_id: pipelineId, attempt: null },
     repository: {
       id: projectId,
       owner_id: claimText(claims, 'namespace_id'),

@@ -15,7 +15,7 @@ test('a GitHub job', () => {
   const { claims, ...job } = read('github', githubClaims(), GITHUB)
   assert.deepEqual(job, {
     provider: 'github',
-    run: { ci_system: 'github-actions', external_run_id: '11223344556', attempt: 1 },
+    run: { ci_system: 'github-actions', external_run_id: '11223344556', host_run_id: '11223344556', attempt: 1 },
     repository: { id: '7770001', owner_id: '5550001', host: 'github.com', address: 'github.com/acme/shop' },
     commit_sha: '9f2a1c3b4d5e6f708192a3b4c5d6e7f801234567',
     ref: 'refs/heads/main',
@@ -35,7 +35,7 @@ test('a GitLab job', () => {
   const { claims, ...job } = read('gitlab', gitlabClaims())
   assert.deepEqual(job, {
     provider: 'gitlab',
-    run: { ci_system: 'gitlab-ci', external_run_id: '1519139981', attempt: null },
+    run: { ci_system: 'gitlab-ci', external_run_id: '1519139981', host_run_id: '1519139981', attempt: null },
     repository: { id: '46573356', owner_id: '68413579', host: null, address: 'gitlab.com/acme/shop' },
     commit_sha: '8fe1b322a576d59fe6257052a4107df7dc1b8c78',
     ref: 'refs/heads/main',
@@ -57,6 +57,7 @@ test('a Bitbucket step', () => {
     run: {
       ci_system: 'bitbucket-pipelines',
       external_run_id: '805b0ca6-1086-4d23-b526-de1d38cf3bf1',
+      host_run_id: '805b0ca6-1086-4d23-b526-de1d38cf3bf1',
       attempt: null,
     },
     repository: {
@@ -82,7 +83,12 @@ test('an Azure Pipelines job', () => {
   const { claims, ...job } = read('azure', azureClaims())
   assert.deepEqual(job, {
     provider: 'azure',
-    run: { ci_system: 'azure-pipelines', external_run_id: '5021', attempt: null },
+    run: {
+      ci_system: 'azure-pipelines',
+      external_run_id: '5021',
+      host_run_id: '271ef6f7-5998-4b0f-86fb-4b54d9129990_5021',
+      attempt: null,
+    },
     repository: {
       id: '6f9c0ee2-3c35-4d7a-8f54-0a2f51d8c8b1',
       owner_id: '0ca3ddd9-f0b0-4635-a98c-5866526961b6',
@@ -145,7 +151,12 @@ for (const [provider, claims, expected] of EVENTS) {
 test('ids and numbers may be numbers or texts', () => {
   const claims = { run_id: 11223344556, repository_id: 7770001, run_attempt: 3, run_number: 42, repository_owner_id: 5 }
   const job = read('github', { ...githubClaims(), ...claims })
-  assert.deepEqual(job.run, { ci_system: 'github-actions', external_run_id: '11223344556', attempt: 3 })
+  assert.deepEqual(job.run, {
+    ci_system: 'github-actions',
+    external_run_id: '11223344556',
+    host_run_id: '11223344556',
+    attempt: 3,
+  })
   assert.deepEqual([job.repository.id, job.repository.owner_id, job.run_number], ['7770001', '5', 42])
   assert.equal(job.claims.run_id, '11223344556')
   assert.equal(read('gitlab', { ...gitlabClaims(), pipeline_id: 7, project_id: 8 }).run.external_run_id, '7')

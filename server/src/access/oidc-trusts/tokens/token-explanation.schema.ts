@@ -20,6 +20,7 @@ const Job = Closed(
       {
         ci_system: Text('The CI system.'),
         external_run_id: Text('The id of the run in the CI system.'),
+        host_run_id: MaybeText('The id of the run on its code host. Null if the claims do not tell.'),
         attempt: MaybeNumber('The number of the attempt. Null if no claim has it.'),
       },
       { description: 'The run of the job.' },

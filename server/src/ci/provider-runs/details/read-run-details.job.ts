@@ -21,7 +21,7 @@ import {
   storeCommit,
   upsertAccount,
 } from './run-details.store.ts'
-import { NO_WORKFLOW, parseWorkflowFile } from './workflow-file.parser.ts'
+import { NO_WORKFLOW, parseWorkflowFile, type WorkflowFile, workflowOf } from './workflow-file.parser.ts'
 
 const RUNS_AT_ONCE = 100
 const NAMES_LAST_MS = 30 * DAY_MS
@@ -86,10 +86,20 @@ async function readWorkflowFiles(
   for (const { sha, workflow_blob: blob } of commits)
     if (blob !== null) files.set(blob, { path, commit_sha: sha, blob })
   for (const blob of await listUnknownFiles(sql, key, [...files.keys()])) {
-    const text = await reads.read('readFile', () => client.readFile(repository, files.get(blob) as HostFile), undefined)
-    if (text === undefined) continue
-    await insertWorkflowFile(sql, key, blob, text === null ? NO_WORKFLOW : parseWorkflowFile(text))
+    const file = files.get(blob) as HostFile
+    const workflow = await reads.read('readFile', () => readWorkflow(client, repository, file), undefined)
+    if (workflow !== undefined) await insertWorkflowFile(sql, key, blob, workflow)
   }
+}
+
+/** Files in the syntax of GitHub are read here; hosts with another one describe their jobs. */
+async function readWorkflow(client: HostClient, repository: HostRepository, file: HostFile): Promise<WorkflowFile> {
+  if (client.readWorkflow) {
+    const described = await client.readWorkflow(repository, file)
+    return described === null ? NO_WORKFLOW : workflowOf(described)
+  }
+  const text = await client.readFile(repository, file)
+  return text === null ? NO_WORKFLOW : parseWorkflowFile(text)
 }
 
 async function readAccounts({ services: { sql, clock }, client, reads, key, runs }: Reading): Promise<void> {

@@ -1,4 +1,5 @@
 import { parse } from 'yaml'
+import type { HostWorkflow } from '../../../codehosts/host-run.ts'
 
 /** What is kept of a version of a workflow file. */
 export type WorkflowFile = {
@@ -34,6 +35,14 @@ export function parseWorkflowFile(text: string): WorkflowFile {
     job_dependencies: Object.fromEntries([...dependencies].map(([name, needed]) => [name, [...needed]])),
     deploys: [...jobs.values()].some(({ environment }) => environment !== undefined && environment !== null),
   }
+}
+
+/** What is kept of a workflow that its host describes. */
+export function workflowOf({ jobs, deploys }: HostWorkflow): WorkflowFile {
+  const kept = jobs
+    .slice(0, JOBS_MAX)
+    .map(({ name, needs }): [string, string[]] => [storable(name), needs.map(storable)])
+  return { job_dependencies: Object.fromEntries(kept), deploys }
 }
 
 type Members = Record<string, unknown>

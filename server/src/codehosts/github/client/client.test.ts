@@ -14,7 +14,7 @@ import { HostRefusal, HostUnavailable } from '../../code-host.ts'
 
 const repository = hostRepository()
 const USER = { id: 7, login: 'ada', type: 'User', name: 'Ada' }
-const ACCESS = { installation_id: '5', host: 'github.com' }
+const ACCESS = { id: 'a connection', installation_id: '5', host: 'github.com' }
 
 /** A client whose requests get these answers one after the other. The last answer is repeated. */
 async function clientWith(t: TestContext, answers: Answer[], options: Parameters<typeof startGithubAnswers>[2] = {}) {
@@ -340,7 +340,7 @@ test('without credentials every request is 409 not_configured', async (t) => {
   const { codeHost } = await startGithubAnswers(t, () => undefined, { readCredentials: () => null })
   const refused = { status: 409, code: 'not_configured' }
   await assert.rejects(codeHost.host(), refused)
-  await assert.rejects(codeHost.readInstallation('5'), refused)
+  await assert.rejects(codeHost.readInstallation('5', null), refused)
   await assert.rejects(codeHost.open(ACCESS).readRun(repository, '9'), refused)
 })
 
@@ -349,7 +349,7 @@ test('no message of an error contains the token or the key', async (t) => {
     const { client } = await clientWith(t, [{ status, data: { message: 'No' } }])
     const action = {
       type: 'decision',
-      target: { repository, environment: 'p', run_id: '1', callback_url: null },
+      target: { repository, environment: 'p', run_id: '1', callback_url: null, callback_secret: null },
       decision: 'approved',
       text: '',
     } as const

@@ -6,6 +6,7 @@ import {
   type ListResult,
   type RepositoryName,
 } from '../../code-host.ts'
+import { AnswerParser } from '../../rest/answer-parser.ts'
 import { cursorOf, itemsOf, nextOf, PAGE_ITEMS, type RawPage, type Response, textOf } from './page.ts'
 import { RepositoryNames } from './repository-names.ts'
 import type { Session } from './session.ts'
@@ -22,14 +23,13 @@ const WHOLE_LIST_PAGES_MAX = 50
  * The kinds of requests that reads and actions consist of. Routes have the form of GitHub's
  * reference, such as `GET /repos/{owner}/{repo}/actions/runs`.
  */
-export class GithubApi {
+export class GithubApi extends AnswerParser {
   readonly session: Session
-  readonly log: Log
   readonly #names: RepositoryNames
 
   constructor(session: Session, log: Log, now: () => Date) {
+    super('GitHub', log)
     this.session = session
-    this.log = log
     this.#names = new RepositoryNames((id) => this.read('GET /repositories/{id}', { id }), now)
   }
 
@@ -95,21 +95,6 @@ export class GithubApi {
       }
       return values
     })
-  }
-
-  /** An item that cannot be read is left out, so that it does not hide the others. */
-  parseItems<Item>(values: unknown[], parse: (value: unknown) => Item | null): Item[] {
-    return values.flatMap((value) => this.parseItem(value, parse) ?? [])
-  }
-
-  /** Null for a value that cannot be read, with a warning. */
-  parseItem<Item>(value: unknown, parse: (value: unknown) => Item | null): Item | null {
-    try {
-      return parse(value)
-    } catch (error) {
-      this.log.warn({ reason: (error as Error).message }, 'A part of an answer of GitHub cannot be read')
-      return null
-    }
   }
 
   /** Throws `HostRefusal` if GitHub does not accept the change. */

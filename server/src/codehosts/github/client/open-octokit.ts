@@ -1,7 +1,7 @@
 import type { Octokit as CoreOctokit } from '@octokit/core'
 import type { PaginateInterface } from '@octokit/plugin-paginate-rest'
 import type { Log } from '../../../platform/log.ts'
-import { createApiFetch } from './api-fetch.ts'
+import { createApiFetch } from '../../rest/api-fetch.ts'
 import { markRateLimit } from './host-error.ts'
 
 /** What authenticates us as an App, and where. */
@@ -51,7 +51,11 @@ export async function openOctokit(options: OpenOptions): Promise<OpenOctokit> {
   const log = quietLog(options.log)
   const installed = installation === null ? {} : { installationId: installation }
   const auth = createAppAuth({ appId: key.app_id, privateKey: key.private_key, ...installed, log })
-  const fetchOptions = { origin: new URL(key.api_url).origin, timeLimitMs: pace.timeLimitMs }
+  const fetchOptions = {
+    provider: 'github' as const,
+    origin: new URL(key.api_url).origin,
+    timeLimitMs: pace.timeLimitMs,
+  }
   // The plugin that is named last is the outermost: a limit is waited for after the retries.
   const Limited = Octokit.plugin(markRateLimit, retry, throttling, paginateRest)
   const common = {

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import type { InstallationEvent, TranslatedDelivery } from '../../code-host.ts'
+import { Id, Maybe, readAs, Text } from '../../rest/payload.ts'
 import { Installation, installationOf } from '../objects/installation.parser.ts'
-import { Id, Maybe, readAs, Text } from '../objects/payload.ts'
 import { repositoryEvent } from './event-translator.ts'
 
 /** A deleted repository keeps its last facts. Every other action changes them. */

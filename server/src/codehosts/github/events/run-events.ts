@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import type { Clock } from '../../../platform/clock.ts'
 import type { HostRunAttempt } from '../../host-deployment.ts'
+import { dateOrNull, Id, Maybe, Text, Timestamp, textOrNull } from '../../rest/payload.ts'
 import {
   DeployingRun,
   Deployment,
@@ -9,7 +10,6 @@ import {
   deploymentStatusOf,
   runAttemptOf,
 } from '../objects/deployment.parser.ts'
-import { dateOrNull, Id, Maybe, Text, Timestamp, textOrNull } from '../objects/payload.ts'
 import { Account, accountOf } from '../objects/repository.parser.ts'
 import { jobOf, runOf, Workflow, WorkflowJob, WorkflowRun } from '../objects/run.parser.ts'
 import { type EventTranslator, repositoryEvent } from './event-translator.ts'
@@ -73,6 +73,8 @@ export function deploymentProtectionRule(clock: Clock): EventTranslator {
         ref: textOrNull(ref) ?? textOrNull(deployment?.ref),
         commit_sha: textOrNull(sha) ?? deployment?.sha ?? null,
         callback_url: callbackUrl,
+        callback_secret: null,
+        is_rule: true,
         requested_at: dateOrNull(deployment?.created_at) ?? clock.now(),
       }
       return { kind: 'gate_request', data }

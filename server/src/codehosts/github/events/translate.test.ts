@@ -89,7 +89,7 @@ test('a repository has the facts of its webhook, and the host of its web address
     host: 'github.com',
     id: '616901961',
     full_name: 'terraform-test-github/sample-app',
-    owner: { id: '123865115', login: 'terraform-test-github' },
+    owner_id: '123865115',
     default_branch: 'main',
     html_url: 'https://github.com/terraform-test-github/sample-app',
     private: false,
@@ -294,6 +294,8 @@ test('deployment_protection_rule becomes a gate request; the callback names the 
       ref: 'master',
       commit_sha: 'f95f852bd8fca8fcc58a9a2d6c842781e32a215e',
       callback_url: CALLBACK,
+      callback_secret: null,
+      is_rule: true,
       requested_at: new Date('2019-05-15T15:20:53Z'),
     },
   )

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import type { HostAccount, HostRepository } from '../../host-repository.ts'
-import { dateOrNull, Id, Maybe, readAs, Text, Timestamp, textOrNull } from './payload.ts'
+import { dateOrNull, Id, Maybe, readAs, Text, Timestamp, textOrNull } from '../../rest/payload.ts'
 
 /** A person, an organization or a bot. */
 export const Account = Type.Object({
@@ -53,13 +53,12 @@ const DEFAULT_BRANCH = 'main'
  * of its own for the API is not that of the API.
  */
 export function repositoryOf(repository: Static<typeof Repository>): HostRepository {
-  const [owner] = repository.full_name.split('/') as [string]
   return {
     provider: 'github',
     host: new URL(repository.html_url).host,
     id: String(repository.id),
     full_name: repository.full_name,
-    owner: { id: String(repository.owner.id), login: repository.owner.login ?? owner },
+    owner_id: String(repository.owner.id),
     default_branch: textOrNull(repository.default_branch) ?? DEFAULT_BRANCH,
     html_url: repository.html_url,
     // A repository that is not known to be public is treated as private.

@@ -2,10 +2,10 @@ import { Type } from 'typebox'
 import type { HostReader } from '../../code-host.ts'
 import type { HostAlert, HostAlertType } from '../../host-alert.ts'
 import type { HostRepository } from '../../host-repository.ts'
+import { Id, readAs } from '../../rest/payload.ts'
 import type { GithubApi } from '../client/github-api.ts'
 import { parseCodeScanningAlert } from '../objects/code-scanning-alert.parser.ts'
 import { parseDependabotAlert } from '../objects/dependabot-alert.parser.ts'
-import { Id, readAs } from '../objects/payload.ts'
 import { parseSecretAlert, saysItsPlace } from '../objects/secret-alert.parser.ts'
 
 type AlertKind = {

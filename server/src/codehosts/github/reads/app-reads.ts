@@ -1,12 +1,12 @@
 import { type Static, Type } from 'typebox'
 import type { CodeHost, FailedDelivery } from '../../code-host.ts'
+import { Id, Maybe, readAs, Text, Timestamp } from '../../rest/payload.ts'
 import type { GithubApi } from '../client/github-api.ts'
 import { itemsOf } from '../client/page.ts'
 import { parseInstallation } from '../objects/installation.parser.ts'
-import { Id, Maybe, readAs, Text, Timestamp } from '../objects/payload.ts'
 
 /** What the App reads as itself, not for one installation. */
-type AppReads = Pick<CodeHost, 'readInstallation' | 'listFailedDeliveries' | 'redeliver'>
+type AppReads = Pick<CodeHost, 'readInstallation' | 'redeliveries'>
 
 const DELIVERIES = '/app/hook/deliveries'
 
@@ -17,18 +17,20 @@ export function appReads(api: GithubApi): AppReads {
       return installation && parseInstallation(installation)
     },
 
-    async listFailedDeliveries(since) {
-      const attempts = await readAttempts(api, since)
-      const delivered = new Set(attempts.filter(isDelivered).map(({ guid }) => guid))
-      const failed = new Map<string, FailedDelivery>()
-      for (const attempt of attempts) {
-        if (delivered.has(attempt.guid) || failed.has(attempt.guid)) continue
-        failed.set(attempt.guid, failedDeliveryOf(attempt))
-      }
-      return [...failed.values()]
-    },
+    redeliveries: {
+      async listFailed(since) {
+        const attempts = await readAttempts(api, since)
+        const delivered = new Set(attempts.filter(isDelivered).map(({ guid }) => guid))
+        const failed = new Map<string, FailedDelivery>()
+        for (const attempt of attempts) {
+          if (delivered.has(attempt.guid) || failed.has(attempt.guid)) continue
+          failed.set(attempt.guid, failedDeliveryOf(attempt))
+        }
+        return [...failed.values()]
+      },
 
-    redeliver: (id) => api.send(`POST ${DELIVERIES}/{delivery_id}/attempts`, { delivery_id: id }),
+      repeat: (id) => api.send(`POST ${DELIVERIES}/{delivery_id}/attempts`, { delivery_id: id }),
+    },
   }
 }
 

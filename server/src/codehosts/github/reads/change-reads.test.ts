@@ -38,7 +38,10 @@ function pageOf(items: unknown[], { query, path }: Received): { headers: Record<
 
 async function open(t: TestContext, answer: (request: Received) => Answer | undefined) {
   const github = await startGithubAnswers(t, answer)
-  return { client: github.codeHost.open({ installation_id: '5', host: 'github.com' }), received: github.received }
+  return {
+    client: github.codeHost.open({ id: 'a connection', installation_id: '5', host: 'github.com' }),
+    received: github.received,
+  }
 }
 
 test('commits have their people with accounts, and the verdict on their signature', async (t) => {

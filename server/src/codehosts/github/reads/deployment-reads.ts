@@ -6,7 +6,13 @@ import { parseApproval, parseEnvironment, parsePendingDeployment } from '../obje
 
 type DeploymentReads = Pick<
   HostReader,
-  'listDeployments' | 'listDeploymentStatuses' | 'readEnvironment' | 'listPendingDeployments' | 'listDeploymentReviews'
+  | 'listDeployments'
+  | 'readDeployment'
+  | 'listGateRequests'
+  | 'listDeploymentStatuses'
+  | 'readEnvironment'
+  | 'listPendingDeployments'
+  | 'listDeploymentReviews'
 >
 
 const ENVIRONMENT = 'GET /repos/{owner}/{repo}/environments/{environment_name}'
@@ -23,6 +29,15 @@ export function deploymentReads(api: GithubApi, now: () => Date): DeploymentRead
       const items = page.items.filter((deployment) => deployment.created_at >= since)
       return { ...page, items, next: items.length < page.items.length ? null : page.next }
     },
+
+    async readDeployment(repository, id) {
+      const route = 'GET /repos/{owner}/{repo}/deployments/{deployment_id}'
+      const deployment = await api.read(route, { repository, deployment_id: id })
+      return deployment && parseDeployment(deployment, repository)
+    },
+
+    /** GitHub asks with the event `deployment_protection_rule`. */
+    listGateRequests: async () => [],
 
     async listDeploymentStatuses(deployment) {
       const route = 'GET /repos/{owner}/{repo}/deployments/{deployment_id}/statuses'

@@ -2,9 +2,9 @@ import { Type } from 'typebox'
 import type { HostReader } from '../../code-host.ts'
 import type { HostCommitList } from '../../host-change.ts'
 import type { HostRepository } from '../../host-repository.ts'
+import { Id, Maybe, readAs, Text } from '../../rest/payload.ts'
 import type { GithubApi, Parameters } from '../client/github-api.ts'
 import { parseChangeCommit } from '../objects/commit.parser.ts'
-import { Id, Maybe, readAs, Text } from '../objects/payload.ts'
 import { PULL_REQUESTS } from './list-pull-requests.ts'
 
 /** GitHub lists no more commits of a pull request. */

@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
 import type { HostReader } from '../../code-host.ts'
 import type { HostRepository } from '../../host-repository.ts'
+import { Id, Maybe, readAs, Text, textOrNull } from '../../rest/payload.ts'
 import type { GithubApi } from '../client/github-api.ts'
-import { Id, Maybe, readAs, Text, textOrNull } from '../objects/payload.ts'
 import { contentsRoute, readFile } from './repository-reads.ts'
 
 /** GitHub uses the first file that exists. */

@@ -7,7 +7,7 @@ import type { HostRun } from '../../host-run.ts'
 import { isLogAddress } from './read-job-log.ts'
 
 const repository = hostRepository()
-const ACCESS = { installation_id: '5', host: 'github.com' }
+const ACCESS = { id: 'a connection', installation_id: '5', host: 'github.com' }
 const RUNS = '/repos/acme/shop/actions/runs'
 const secondOf = (time: number) => new Date(time).toISOString().replace('.000Z', 'Z')
 
@@ -253,9 +253,9 @@ test('a delivery has failed if no try delivered it', async (t) => {
     const page = Number(query.get('cursor') ?? 0)
     return { headers: { link: `<https://x.example/?cursor=${page + 1}>; rel="next"` }, data: pages[page] ?? [] }
   })
-  const failed = await github.codeHost.listFailedDeliveries(new Date('2026-02-01T00:05:00Z'))
+  const failed = await github.codeHost.redeliveries?.listFailed(new Date('2026-02-01T00:05:00Z'))
   assert.deepEqual(
-    failed.map(({ id, delivery_id }) => [id, delivery_id]),
+    failed?.map(({ id, delivery_id }) => [id, delivery_id]),
     [
       ['8', 'a'],
       ['7', 'c'],

@@ -1,9 +1,9 @@
 import { Type } from 'typebox'
 import type { HostFile, HostReader } from '../../code-host.ts'
 import type { HostAccount, HostRepository } from '../../host-repository.ts'
+import { Id, Maybe, readAs, Text, textOrNull } from '../../rest/payload.ts'
 import type { GithubApi } from '../client/github-api.ts'
 import { itemsOf } from '../client/page.ts'
-import { Id, Maybe, readAs, Text, textOrNull } from '../objects/payload.ts'
 import { parseAccount, parseRepository } from '../objects/repository.parser.ts'
 
 const INSTALLATION_REPOSITORIES = 'GET /installation/repositories'

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { ChangedFile } from '../history.ts'
+import type { ChangedFile } from '../../hosts/history.ts'
 import type { Account, Commit, Repository } from '../types.ts'
 import { simpleUser } from './accounts.ts'
 import { apiUrl, pageUrl, type Urls } from './urls.ts'

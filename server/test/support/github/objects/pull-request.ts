@@ -1,4 +1,4 @@
-import { changedFilesOf, commitsOf } from '../history.ts'
+import { changedFilesOf, commitsOf } from '../../hosts/history.ts'
 import type { PullRequest, Repository, Review } from '../types.ts'
 import { simpleUser } from './accounts.ts'
 import { wholeRepository } from './repository.ts'

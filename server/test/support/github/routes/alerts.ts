@@ -1,8 +1,8 @@
+import { found, HttpError } from '../../hosts/http-error.ts'
 import type { OperationName } from '../described.ts'
-import { GitHubError } from '../github-error.ts'
 import { alertObject, secretLocation } from '../objects/alert.ts'
 import { cursorList, listOf } from '../pagination.ts'
-import { found, type GitHubRequest, type Handler, ok } from '../request.ts'
+import { type GitHubRequest, type Handler, ok } from '../request.ts'
 import { dismissAlert, reopenAlert } from '../stories/alerts.ts'
 import type { Alert, AlertType } from '../types.ts'
 
@@ -64,8 +64,8 @@ function change(type: AlertType, prefix: 'dismissed' | 'resolution'): Handler {
     if (body.state === 'open') {
       if (alert.state === 'dismissed') reopenAlert(world, alert, by)
     } else {
-      if (typeof reason !== 'string') throw new GitHubError(422, 'Missing reason')
-      if (alert.state === 'fixed') throw new GitHubError(409, 'The alert is fixed')
+      if (typeof reason !== 'string') throw new HttpError(422, 'Missing reason')
+      if (alert.state === 'fixed') throw new HttpError(409, 'The alert is fixed')
       const comment = (body[`${prefix}_comment`] as string | undefined) ?? null
       dismissAlert(world, alert, by, { reason, comment })
     }

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto'
+import { found, HttpError } from '../../hosts/http-error.ts'
 import type { OperationName } from '../described.ts'
-import { GitHubError } from '../github-error.ts'
 import { publicUser } from '../objects/accounts.ts'
 import { APP_EVENTS, APP_PERMISSIONS, integration, wholeInstallation } from '../objects/app.ts'
 import { wholeRepository } from '../objects/repository.ts'
 import { listOf, pageOf } from '../pagination.ts'
-import { found, type GitHubRequest, type Handler, ok } from '../request.ts'
+import { type GitHubRequest, type Handler, ok } from '../request.ts'
 
 function asApp(handler: Handler): Handler {
   return (request) => {
-    if (request.caller.type !== 'app') throw new GitHubError(401, 'A JSON web token could not be decoded')
+    if (request.caller.type !== 'app') throw new HttpError(401, 'A JSON web token could not be decoded')
     return handler(request)
   }
 }

@@ -1,6 +1,6 @@
+import { changedFiles, commitsBetween, mergeBaseOf } from '../../hosts/history.ts'
+import { found, HttpError } from '../../hosts/http-error.ts'
 import type { OperationName } from '../described.ts'
-import { GitHubError } from '../github-error.ts'
-import { changedFiles, commitsBetween, mergeBaseOf } from '../history.ts'
 import { simpleUser } from '../objects/accounts.ts'
 import { checkRun } from '../objects/check-run.ts'
 import { commitObject, diffEntry } from '../objects/commit.ts'
@@ -9,7 +9,7 @@ import { minimalRepository } from '../objects/repository.ts'
 import { lastAttempt } from '../objects/run.ts'
 import { apiUrl, pageUrl } from '../objects/urls.ts'
 import { countedList, listOf, pageOf } from '../pagination.ts'
-import { found, type GitHubRequest, type Handler, ok } from '../request.ts'
+import { type GitHubRequest, type Handler, ok } from '../request.ts'
 import type { Commit, CommitStatus, Repository } from '../types.ts'
 
 /** Commits, what was checked about them, and comparisons. */
@@ -51,7 +51,7 @@ export function commitOf({ repository }: GitHubRequest, ref: string): Commit {
   const named = [`refs/heads/${ref}`, `refs/tags/${ref}`, `refs/${ref}`, ref].map((name) => repository.refs.get(name))
   const sha = named.find((target) => target !== undefined) ?? ref
   const commit = repository.commits.get(sha)
-  if (commit === undefined) throw new GitHubError(422, `No commit found for SHA: ${ref}`)
+  if (commit === undefined) throw new HttpError(422, `No commit found for SHA: ${ref}`)
   return commit
 }
 

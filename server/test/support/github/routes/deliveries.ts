@@ -1,8 +1,9 @@
+import type { DeliveryTry } from '../../hosts/deliveries.ts'
+import { found, HttpError } from '../../hosts/http-error.ts'
 import type { OperationName } from '../described.ts'
-import { GitHubError } from '../github-error.ts'
 import { cursorList } from '../pagination.ts'
-import { found, type GitHubRequest, type Handler, ok } from '../request.ts'
-import type { Delivery, DeliveryTry } from '../webhooks/deliveries.ts'
+import { type GitHubRequest, type Handler, ok } from '../request.ts'
+import type { Delivery } from '../webhooks/deliveries.ts'
 
 /** The deliveries of the App's webhooks: every try is listed under an id of its own. */
 export const deliveryRoutes = {
@@ -25,7 +26,7 @@ export const deliveryRoutes = {
 } satisfies Partial<Record<OperationName, Handler>>
 
 function requireApp({ caller }: GitHubRequest): void {
-  if (caller.type !== 'app') throw new GitHubError(401, 'A JSON web token could not be decoded')
+  if (caller.type !== 'app') throw new HttpError(401, 'A JSON web token could not be decoded')
 }
 
 /** All tries, newest first. */

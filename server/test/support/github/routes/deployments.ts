@@ -1,7 +1,8 @@
+import { found } from '../../hosts/http-error.ts'
 import type { OperationName } from '../described.ts'
 import { customRules, deploymentObject, deploymentStatus, environmentObject } from '../objects/deployment.ts'
 import { listOf, pageOf } from '../pagination.ts'
-import { found, type GitHubRequest, type Handler, ok } from '../request.ts'
+import { type GitHubRequest, type Handler, ok } from '../request.ts'
 import type { Deployment, Environment } from '../types.ts'
 
 /** Deployments, their statuses, and environments with their rules. */

@@ -1,9 +1,10 @@
+import { changedFilesOf, commitsOf } from '../../hosts/history.ts'
+import { found } from '../../hosts/http-error.ts'
 import type { OperationName } from '../described.ts'
-import { changedFilesOf, commitsOf } from '../history.ts'
 import { commitObject, diffEntry } from '../objects/commit.ts'
 import { reviewObject, simplePullRequest, wholePullRequest } from '../objects/pull-request.ts'
 import { listOf } from '../pagination.ts'
-import { found, type GitHubRequest, type Handler, ok } from '../request.ts'
+import { type GitHubRequest, type Handler, ok } from '../request.ts'
 import type { PullRequest } from '../types.ts'
 
 /** GitHub lists no more than these. */

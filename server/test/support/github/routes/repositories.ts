@@ -1,13 +1,13 @@
+import { refOf } from '../../hosts/history.ts'
+import { found, HttpError } from '../../hosts/http-error.ts'
 import type { OperationName } from '../described.ts'
-import { GitHubError } from '../github-error.ts'
-import { refOf } from '../history.ts'
 import { simpleUser } from '../objects/accounts.ts'
 import { wholeInstallation } from '../objects/app.ts'
 import { blobSha } from '../objects/commit.ts'
 import { fullRepository } from '../objects/repository.ts'
 import { apiUrl, pageUrl } from '../objects/urls.ts'
 import { cursorList, listOf } from '../pagination.ts'
-import { found, type GitHubRequest, type Handler, ok } from '../request.ts'
+import { type GitHubRequest, type Handler, ok } from '../request.ts'
 import { NO_COMMIT } from '../stories/pushes.ts'
 import type { Activity } from '../types.ts'
 import { commitOf } from './commits.ts'
@@ -56,7 +56,7 @@ function readContents(request: GitHubRequest) {
     return ok({ ...entryOf(request, path, text), encoding: 'base64', content })
   }
   const below = [...files].filter(([name]) => name.startsWith(`${path}/`))
-  if (below.length === 0) throw new GitHubError(404, 'Not Found')
+  if (below.length === 0) throw new HttpError(404, 'Not Found')
   const names = new Set(below.map(([name]) => name.slice(path.length + 1).split('/')[0] as string))
   return ok([...names].sort().map((name) => entryOf(request, `${path}/${name}`, files.get(`${path}/${name}`) ?? null)))
 }

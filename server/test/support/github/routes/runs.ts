@@ -1,11 +1,11 @@
+import { found, HttpError } from '../../hosts/http-error.ts'
 import type { OperationName } from '../described.ts'
-import { GitHubError } from '../github-error.ts'
 import { simpleUser } from '../objects/accounts.ts'
 import { annotationObject, checkRun } from '../objects/check-run.ts'
 import { approvedEnvironment, pendingDeployment } from '../objects/deployment.ts'
 import { jobObject, lastAttempt, workflowRun } from '../objects/run.ts'
 import { countedList, listOf } from '../pagination.ts'
-import { found, type GitHubRequest, type Handler, ok } from '../request.ts'
+import { type GitHubRequest, type Handler, ok } from '../request.ts'
 import { environmentOf } from '../stories/environments.ts'
 import { decideGate } from '../stories/gates.ts'
 import type { Attempt, Environment, Job, Run } from '../types.ts'
@@ -58,7 +58,7 @@ export const runRoutes = {
   },
   'GET /repos/{owner}/{repo}/actions/jobs/{job_id}/logs': (request) => {
     const { job } = jobOf(request, 'job_id')
-    if (job.log === null) throw new GitHubError(404, 'Not Found')
+    if (job.log === null) throw new HttpError(404, 'Not Found')
     const location = `${request.world.api}/_logs/${request.repository.id}/${job.id}?sig=${job.id * 7}`
     return { status: 302, headers: { location } }
   },
@@ -98,7 +98,7 @@ function isWithin(date: Date, range: string): boolean {
     return (from === '*' || date.getTime() >= time(from)) && (to === '*' || date.getTime() <= endOf(to))
   }
   const [, sign = '', text = ''] = /^(>=|<=|>|<|)(.*)$/.exec(range) ?? []
-  if (Number.isNaN(time(text))) throw new GitHubError(422, 'Invalid created filter')
+  if (Number.isNaN(time(text))) throw new HttpError(422, 'Invalid created filter')
   if (sign === '>=') return date.getTime() >= time(text)
   if (sign === '>') return date.getTime() > endOf(text)
   if (sign === '<=') return date.getTime() <= endOf(text)
@@ -131,7 +131,7 @@ function jobOf(request: GitHubRequest, parameter: string): { run: Run; job: Job 
   for (const run of request.repository.runs) {
     for (const job of run.attempts.flatMap(({ jobs }) => jobs)) if (job.id === id) return { run, job }
   }
-  throw new GitHubError(404, 'Not Found')
+  throw new HttpError(404, 'Not Found')
 }
 
 function named({ world }: GitHubRequest, run: Run, environment: string): Environment {
@@ -145,7 +145,7 @@ function answerRule(request: GitHubRequest) {
   const waiting = lastAttempt(run).jobs.find((job) => job.status === 'waiting' && job.environment === environment_name)
   const slug = request.state.app.slug
   if (waiting?.deployment?.gates.get(slug) !== 'pending') {
-    throw new GitHubError(422, `No pending custom deployment protection rule for ${environment_name}`)
+    throw new HttpError(422, `No pending custom deployment protection rule for ${environment_name}`)
   }
   request.world.ruleAnswers.push({
     run_id: run.id,

@@ -1,4 +1,4 @@
-import { refOf } from '../history.ts'
+import { refOf } from '../../hosts/history.ts'
 import type { Account, Commit, MergeGroup, PullRequest, Repository } from '../types.ts'
 import type { World } from '../webhooks/world.ts'
 import { mergeOnto, setMerged } from './merges.ts'

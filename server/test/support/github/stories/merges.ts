@@ -1,4 +1,4 @@
-import { changedFilesOf, commitsOf, refOf } from '../history.ts'
+import { changedFilesOf, commitsOf, refOf } from '../../hosts/history.ts'
 import type { Account, Commit, MergeMethod, PullRequest, Repository } from '../types.ts'
 import type { World } from '../webhooks/world.ts'
 import { addCommit, signedByGithub } from './commits.ts'

@@ -1,4 +1,4 @@
-import { refOf } from '../history.ts'
+import { refOf } from '../../hosts/history.ts'
 import { reviewObject, simplePullRequest } from '../objects/pull-request.ts'
 import type { PullRequest, Repository, Review } from '../types.ts'
 import type { World } from '../webhooks/world.ts'

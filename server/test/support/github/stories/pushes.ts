@@ -1,4 +1,4 @@
-import { commitsBetween, refOf } from '../history.ts'
+import { commitsBetween, refOf } from '../../hosts/history.ts'
 import { pushedCommit } from '../objects/commit.ts'
 import { wholeRepository } from '../objects/repository.ts'
 import { pageUrl } from '../objects/urls.ts'

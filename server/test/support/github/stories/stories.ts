@@ -1,4 +1,4 @@
-import type { FakeClock } from '../state.ts'
+import type { FakeClock } from '../../hosts/fake-clock.ts'
 import type {
   Account,
   Alert,
@@ -11,7 +11,7 @@ import type {
   Repository,
   Run,
 } from '../types.ts'
-import type { Deliveries, Delivery } from '../webhooks/deliveries.ts'
+import type { AppDeliveries, Delivery } from '../webhooks/deliveries.ts'
 import type { RuleAnswer } from '../webhooks/world.ts'
 import { dismissAlert, fixAlert, openAlert, reopenAlert } from './alerts.ts'
 import { ChangeStories } from './change-stories.ts'
@@ -43,7 +43,7 @@ export class Stories extends ChangeStories {
     return this.world.violations
   }
 
-  get webhooks(): Deliveries {
+  get webhooks(): AppDeliveries {
     return this.world.deliveries
   }
 
@@ -157,7 +157,7 @@ export class Stories extends ChangeStories {
   }
 
   /** An administrator starts the waiting job without the approvals that it needs. */
-  bypass(run: RunStory, environment: string, by: string, comment = ''): void {
+  bypass(run: RunStory, environment: string, by = 'root', comment = ''): void {
     bypass(this.world, waitingFor(run.run, environment), this.world.state.account(by), comment)
   }
 

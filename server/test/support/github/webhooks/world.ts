@@ -1,10 +1,10 @@
-import { payloadViolations } from '../check-exchange.ts'
+import { payloadViolations } from '../description.ts'
 import { simpleInstallation, simpleOrganization, simpleUser } from '../objects/accounts.ts'
 import { wholeRepository } from '../objects/repository.ts'
 import type { Context } from '../objects/urls.ts'
 import type { State } from '../state.ts'
 import type { Account, Installation, Repository } from '../types.ts'
-import type { Deliveries, Delivery } from './deliveries.ts'
+import type { AppDeliveries, Delivery } from './deliveries.ts'
 
 export type NewEvent = {
   event: string
@@ -23,7 +23,7 @@ export type RuleAnswer = {
 /** The state together with the webhooks that its changes cause. */
 export class World implements Context {
   readonly state: State
-  readonly deliveries: Deliveries
+  readonly deliveries: AppDeliveries
   readonly api: string
   readonly html: string
   /** What GitHub's description says against requests, answers and payloads. */
@@ -33,7 +33,7 @@ export class World implements Context {
   /** Whether payloads, requests and answers are checked. */
   readonly checked: boolean
 
-  constructor(state: State, deliveries: Deliveries, options: { api: string; html: string; checked: boolean }) {
+  constructor(state: State, deliveries: AppDeliveries, options: { api: string; html: string; checked: boolean }) {
     this.state = state
     this.deliveries = deliveries
     this.api = options.api

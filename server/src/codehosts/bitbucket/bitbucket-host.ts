@@ -1,0 +1,78 @@
+import type { Clock } from '../../platform/clock.ts'
+import type { Log } from '../../platform/log.ts'
+import { ClientCache, clientKey } from '../client-cache.ts'
+import type { CodeHost, ConnectionAccess, HostClient, HostCredentials } from '../code-host.ts'
+import { IMPATIENT_PACE, PACE, type Pace, RestClient } from '../rest/rest-client.ts'
+import { act } from './actions/act.ts'
+import { BitbucketWebhooks } from './actions/webhooks.ts'
+import { addressesOf } from './client/addresses.ts'
+import { BitbucketApi } from './client/bitbucket-api.ts'
+import { BitbucketSession } from './client/session.ts'
+import { readDeliveryHead } from './delivery-head.ts'
+import { translate } from './events/translate.ts'
+import { alertReads } from './reads/alert-reads.ts'
+import { changeReads } from './reads/change-reads.ts'
+import { commitReads } from './reads/commit-reads.ts'
+import { deploymentReads } from './reads/deployment-reads.ts'
+import { pullRequestReads } from './reads/pull-request-reads.ts'
+import { readWorkspace } from './reads/read-workspace.ts'
+import { repositoryReads } from './reads/repository-reads.ts'
+import { runReads } from './reads/run-reads.ts'
+import { verify } from './webhook-secret.ts'
+
+type BitbucketHostOptions = {
+  /** The address of the API, without a path: `https://api.bitbucket.org`. */
+  url: string
+  /** The credentials of a connection; null if it has none. */
+  readCredentials: (connectionId: string) => Promise<HostCredentials | null>
+  log: Log
+  clock: Clock
+  /** Tests wait less. */
+  pace?: Pace
+}
+
+type ReadCredentials = () => Promise<HostCredentials | null>
+
+/** Bitbucket Cloud. A workspace is connected with an access token or an OAuth consumer. */
+export function createBitbucketHost({ url, readCredentials, log, clock, pace = PACE }: BitbucketHostOptions): CodeHost {
+  const addresses = addressesOf(url)
+  const impatientPace = { ...IMPATIENT_PACE, waitUnitMs: pace.waitUnitMs }
+  const restOf = (read: ReadCredentials, itsPace: Pace) => {
+    const session = new BitbucketSession({ addresses, read, pace: itsPace, clock })
+    const authorize = (renew: boolean) => session.authorize(renew)
+    return new RestClient({ provider: 'bitbucket', base: addresses.api, authorize, pace: itsPace, clock })
+  }
+  const open = ({ id, installation_id: workspace, impatient }: ConnectionAccess) => {
+    const rest = restOf(() => readCredentials(id), impatient ? impatientPace : pace)
+    return clientOf(new BitbucketApi({ rest, addresses, workspace, log }), clock)
+  }
+  const clients = new ClientCache()
+  return {
+    connects: 'account',
+    webhooks: { verify, readHead: readDeliveryHead, translate },
+    host: async () => addresses.host,
+    readInstallation: (id, credentials) =>
+      readWorkspace(
+        restOf(async () => credentials, pace),
+        id,
+      ),
+    open: (access) => clients.get(clientKey(access), () => open(access)),
+    redeliveries: null,
+  }
+}
+
+function clientOf(api: BitbucketApi, clock: Clock): HostClient {
+  const { ensureWebhook, removeWebhooks } = new BitbucketWebhooks(api, clock)
+  return {
+    ...repositoryReads(api),
+    ...runReads(api),
+    ...deploymentReads(api),
+    ...alertReads(api),
+    ...commitReads(api),
+    ...pullRequestReads(api),
+    ...changeReads(api),
+    act: act(api),
+    ensureWebhook,
+    removeWebhooks,
+  }
+}

@@ -1,0 +1,31 @@
+import { Type } from 'typebox'
+import type { Job } from '../../platform/queue/job.ts'
+import type { Services } from '../../services.ts'
+import { HostRefusal } from '../code-host.ts'
+import { findConnection } from './connection.store.ts'
+import { type RemovedWebhooks, removeWebhooks } from './remove-connection.ts'
+import { webhookAddress } from './webhook-address.ts'
+
+/**
+ * After a connection has ended: removes its webhooks from the host, and then its credentials. If
+ * the host does not permit it, the webhooks stay there, and what they send is refused.
+ */
+export const removeWebhooksJob: Job<Services, RemovedWebhooks> = {
+  ...removeWebhooks,
+  payload: Type.Object({ connection_id: Type.String() }),
+  async run(services, removed) {
+    const { sql, config, codeHosts, secretsOfConnections: secrets } = services
+    const connection = await findConnection(sql, removed.connection_id)
+    if (connection === null || (await secrets.read(connection.id)) === null) return
+    const client = codeHosts.get(connection.provider)?.open(connection)
+    await client?.removeWebhooks(webhookAddress(config.baseUrl, connection)).catch((error) => {
+      if (!(error instanceof HostRefusal)) throw error
+    })
+    await forgetSecrets(services, removed)
+  },
+  giveUp: forgetSecrets,
+}
+
+async function forgetSecrets({ sql, secretsOfConnections }: Services, { connection_id }: RemovedWebhooks) {
+  await sql.begin((tx) => secretsOfConnections.remove(tx, connection_id))
+}

@@ -1,0 +1,80 @@
+import { Type } from 'typebox'
+import { type HostReader, HostRefusal } from '../../code-host.ts'
+import type { HostRepository } from '../../host-repository.ts'
+import { Maybe, readAs, Text, textOrNull } from '../../rest/payload.ts'
+import { restPath } from '../../rest/rest-client.ts'
+import { projectPath, type Session } from '../client/session.ts'
+import { parseAccount } from '../objects/account.parser.ts'
+import { parseProject } from '../objects/project.parser.ts'
+
+type ProjectReads = Pick<
+  HostReader,
+  'listRepositories' | 'readRepository' | 'readAccount' | 'listFolder' | 'readFile' | 'readBranchHead'
+>
+
+export function projectReads(session: Session): ProjectReads {
+  const { api } = session
+  return {
+    /** The projects of the group and of its subgroups, without those that others share with it. */
+    async listRepositories(options) {
+      const account = await session.account()
+      const isGroup = account.type === 'group'
+      const path = isGroup ? restPath`/groups/${account.id}/projects` : restPath`/users/${account.login}/projects`
+      const own = isGroup ? { include_subgroups: true, with_shared: false } : {}
+      const query = { ...own, order_by: 'id', sort: 'desc' }
+      return api.readPage({ path, query, options }, (project) => parseProject(project, account, session.host))
+    },
+
+    async readRepository(id) {
+      const project = await api.read(restPath`/projects/${id}`)
+      return project && parseProject(project, await session.account(), session.host)
+    },
+
+    async readAccount(login) {
+      const users = await api.readAll('/users', { username: login }, parseAccount)
+      return users[0] ?? null
+    },
+
+    listFolder: listFolder(session),
+
+    async readFile(repository, { blob }) {
+      const found = await api.read(`${projectPath(repository)}${restPath`/repository/blobs/${blob}`}`)
+      return found && textOfFile(found)
+    },
+
+    async readBranchHead(repository, branch) {
+      const found = await api.read(`${projectPath(repository)}${restPath`/repository/branches/${branch}`}`)
+      return found && textOrNull(readAs(Branch, found).commit?.id)
+    },
+  }
+}
+
+const Branch = Type.Object({ commit: Maybe(Type.Object({ id: Maybe(Text) })) })
+const Entry = Type.Object({ type: Text, path: Text, id: Text })
+const FileContent = Type.Object({ content: Text, encoding: Maybe(Text) })
+
+export function textOfFile(value: unknown): string {
+  const { content, encoding } = readAs(FileContent, value)
+  const text = encoding === 'text' ? content : Buffer.from(content, 'base64').toString()
+  return textOrNull(text) ?? ''
+}
+
+/** GitLab answers 404 for a folder that does not exist, and for a project that may not be read. */
+function listFolder(session: Session): HostReader['listFolder'] {
+  return async (repository, path, ref) => {
+    const list = `${projectPath(repository)}/repository/tree`
+    const values = await session.api.readList(list, { path, ref })
+    if (values === null) await proveReadable(session, repository)
+    return session.api.parseItems(values ?? [], parseEntry)
+  }
+}
+
+async function proveReadable({ api }: Session, repository: HostRepository): Promise<void> {
+  const branches = await api.readList(`${projectPath(repository)}/repository/branches`, {}, 1)
+  if (branches === null) throw new HostRefusal(403, 'GitLab does not let the token read the repository.')
+}
+
+function parseEntry(value: unknown): { path: string; blob: string } | null {
+  const { type, path, id } = readAs(Entry, value)
+  return type === 'blob' ? { path, blob: id } : null
+}

@@ -1,0 +1,129 @@
+import type { FakeHost, HostAbilities } from '../hosts/fake-host.ts'
+import { idsOf } from '../hosts/ids-of.ts'
+import { startRestServer } from '../hosts/rest-server.ts'
+import { Stories } from '../hosts/stories/stories.ts'
+import { Tokens } from '../hosts/tokens.ts'
+import { Trouble } from '../hosts/trouble.ts'
+import type { Alert, Repository } from '../hosts/types.ts'
+import { Webhooks } from '../hosts/webhooks.ts'
+import { fullName, World } from '../hosts/world.ts'
+import { describeGitlab } from './description.ts'
+import { sendEvents, signDelivery } from './events.ts'
+import type { Edition, Gitlab, GitlabRoutes } from './gitlab.ts'
+import { deploymentRoutes } from './routes/deployments.ts'
+import { groupRoutes } from './routes/groups.ts'
+import { hookRoutes } from './routes/hooks.ts'
+import { mergeRequestRoutes } from './routes/merge-requests.ts'
+import { pipelineRoutes } from './routes/pipelines.ts'
+import { repositoryRoutes } from './routes/repository.ts'
+import { ruleRoutes } from './routes/rules.ts'
+import { vulnerabilityRoutes } from './routes/vulnerabilities.ts'
+
+const ALERTS = ['code_scanning', 'dependabot', 'secret_scanning'] as const
+
+const RULES = { comments: true, reruns: true } as const
+
+export const GITLAB_ABILITIES: Record<Edition, HostAbilities> = {
+  free: { gate: 'job', reviewers: false, alerts: [], dismissals: [], ...RULES },
+  ultimate: { gate: 'rule', reviewers: true, alerts: ALERTS, dismissals: ALERTS, ...RULES },
+}
+
+export type FakeGitLabOptions = { edition?: Edition; signs?: boolean }
+
+/** The fake GitLab, with what tests of GitLab alone use. */
+export type FakeGitLab = FakeHost & {
+  world: World
+  url: string
+  trouble: Trouble
+  hooks: Webhooks
+  /** A new token of a group. */
+  token(login: string): string
+}
+
+/**
+ * A GitLab with state on a loopback port. Stories change the state, which sends webhooks; the REST
+ * API shows it.
+ */
+export async function startFakeGitLab(options: FakeGitLabOptions = {}): Promise<FakeGitLab> {
+  const { edition = 'ultimate', signs = true } = options
+  const server = await startRestServer()
+  const world = new World()
+  const webhooks = new Webhooks(
+    world,
+    signDelivery(() => server.url),
+  )
+  const gitlab: Gitlab = { world, webhooks, edition, signs, url: server.url, approved: new Map() }
+  const tokens = new Tokens('glpat-')
+  const trouble = new Trouble()
+  sendEvents(gitlab)
+  server.serve({
+    routes: routesOf(gitlab),
+    trouble,
+    violations: world.violations,
+    description: describeGitlab(),
+    authenticate: ({ headers }) => tokens.ownerOf(headers['private-token'] as string | undefined),
+    errorBody: (status, message) => (status === 401 ? { message: '401 Unauthorized' } : { message }),
+  })
+  const token = (login: string) => tokens.issue(world.organization(login)).value
+  const own = { world, url: server.url, trouble, hooks: webhooks, token }
+  return { ...hostOf({ gitlab, tokens, trouble, requests: server.requests, close: () => server.close() }), ...own }
+}
+
+function routesOf(gitlab: Gitlab): GitlabRoutes {
+  return {
+    ...groupRoutes(gitlab),
+    ...hookRoutes(gitlab),
+    ...repositoryRoutes(gitlab),
+    ...pipelineRoutes(gitlab),
+    ...deploymentRoutes(gitlab),
+    ...mergeRequestRoutes(gitlab),
+    ...ruleRoutes(gitlab),
+    ...vulnerabilityRoutes(gitlab),
+  }
+}
+
+type Parts = { gitlab: Gitlab; tokens: Tokens; trouble: Trouble; requests: readonly string[]; close(): Promise<void> }
+
+function hostOf({ gitlab, tokens, trouble, requests, close }: Parts): FakeHost {
+  const { world, webhooks, edition, url } = gitlab
+  let program = ''
+  const connectWith = (server: Parameters<FakeHost['connect']>[0], login: string) => {
+    const about = ['--org', 'default', '--provider', 'gitlab', '--account', login, '--token-file', '-']
+    return server.commandWithInput(tokens.issue(world.organization(login)).value, 'provider', 'connect', ...about)
+  }
+  return {
+    provider: 'gitlab',
+    name: 'GitLab',
+    can: GITLAB_ABILITIES[edition],
+    stories: new Stories(world),
+    webhooks,
+    trouble,
+    violations: world.violations,
+    requests,
+    settings: () => ({ SHIPLOCK_GITLAB_URL: url }),
+    follow(address) {
+      program = address
+    },
+    connect: connectWith,
+    async rotateCredentials(server, login) {
+      await connectWith(server, login)
+    },
+    revokeOldCredentials: (login) => tokens.revokeOlder(world.organization(login)),
+    revokeCredentials: (login) => tokens.revoke(world.organization(login)),
+    hookCount(login) {
+      const owner = world.organization(login)
+      const scopes = [`group ${owner.id}`, ...world.repositoriesOf(owner).map(({ id }) => `project ${id}`)]
+      return webhooks.hooks.filter(({ scope, url: to }) => scopes.includes(scope) && to.startsWith(program)).length
+    },
+    fullName: (repository) => fullName(repository as Repository),
+    repositoryId: ({ id }) => String(id),
+    runId: ({ id }) => `gl_run_${id}`,
+    deploymentId: ({ id }) => `gl_deployment_${id}`,
+    alertId: (alert) => {
+      const { type, id, repository } = alert as Alert
+      return `gl_alert_${type}_${repository.id}_${id}`
+    },
+    idsOf: (repository) => idsOf(repository as Repository),
+    close,
+  }
+}

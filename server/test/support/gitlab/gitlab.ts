@@ -1,0 +1,56 @@
+import { found, HttpError } from '../hosts/http-error.ts'
+import { type Answer, ok, type RestRequest, type Routes } from '../hosts/rest-request.ts'
+import type { Account, Deployment, Repository } from '../hosts/types.ts'
+import type { Webhooks } from '../hosts/webhooks.ts'
+import type { World } from '../hosts/world.ts'
+
+/** `ultimate` has approvals, group webhooks and vulnerabilities; `free` has manual jobs. */
+export type Edition = 'free' | 'ultimate'
+
+/** What the routes of the fake share. */
+export type Gitlab = {
+  world: World
+  webhooks: Webhooks
+  edition: Edition
+  /** Whether webhooks are signed, as GitLab 19 does. */
+  signs: boolean
+  url: string
+  /** Deployments with all approvals, ours being the last. Their jobs wait to be started. */
+  approved: Map<Deployment, { comment: string | null }>
+}
+
+/** Our token stands for the group that it belongs to. */
+export type GitlabRequest = RestRequest<Account>
+export type GitlabRoutes = Routes<Account>
+
+export function requireUltimate({ edition }: Gitlab): void {
+  if (edition !== 'ultimate') throw new HttpError(404, '404 Not Found')
+}
+
+/** The project of a request. Projects of other groups are not found. */
+export function projectOf({ world }: Gitlab, { params, caller }: GitlabRequest): Repository {
+  const repository = world.repository(params.id as string)
+  if (repository === undefined || repository.owner !== caller) throw new HttpError(404, '404 Project Not Found')
+  return repository
+}
+
+/** The group of a request, by id or path. */
+export function groupOf({ params, caller }: GitlabRequest): Account {
+  const isOwn = [String(caller.id), caller.login].includes(params.id as string)
+  return found(isOwn ? caller : null)
+}
+
+const PER_PAGE = 20
+
+/** A page of a list with GitLab's headers. */
+export function page({ query }: GitlabRequest, items: readonly unknown[]): Answer {
+  const size = Number(query.get('per_page') ?? PER_PAGE)
+  const number = Number(query.get('page') ?? 1)
+  const shown = items.slice((number - 1) * size, number * size)
+  const next = number * size < items.length ? String(number + 1) : ''
+  return ok(shown, { 'x-page': String(number), 'x-per-page': String(size), 'x-next-page': next })
+}
+
+export function iso(date: Date | null): string | null {
+  return date === null ? null : date.toISOString()
+}

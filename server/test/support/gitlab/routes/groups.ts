@@ -1,0 +1,28 @@
+import { found } from '../../hosts/http-error.ts'
+import { ok } from '../../hosts/rest-request.ts'
+import { type Gitlab, type GitlabRoutes, groupOf, page, projectOf } from '../gitlab.ts'
+import { groupShape, userShape } from '../shapes/accounts.ts'
+import { projectShape } from '../shapes/projects.ts'
+
+export function groupRoutes(gitlab: Gitlab): GitlabRoutes {
+  const { world } = gitlab
+  return {
+    'GET /api/v4/version': () => ok({ version: '19.0.1-ee', revision: '0123abc' }),
+    'GET /api/v4/user': () => ok(userShape(gitlab, world.program)),
+    'GET /api/v4/users': (request) => {
+      const account = world.findAccount(request.query.get('username') ?? '')
+      return page(request, account ? [userShape(gitlab, account)] : [])
+    },
+    'GET /api/v4/users/{id}': ({ params }) => ok(userShape(gitlab, found(world.findAccount(Number(params.id))))),
+    'GET /api/v4/groups/{id}': (request) => ok(groupShape(gitlab, groupOf(request))),
+    'GET /api/v4/groups/{id}/projects': (request) => {
+      const repositories = world.repositoriesOf(groupOf(request)).toSorted((one, other) => other.id - one.id)
+      return page(
+        request,
+        repositories.map((repository) => projectShape(gitlab, repository)),
+      )
+    },
+    'GET /api/v4/namespaces/{id}': () => ({ status: 404, body: { message: '404 Namespace Not Found' } }),
+    'GET /api/v4/projects/{id}': (request) => ok(projectShape(gitlab, projectOf(gitlab, request))),
+  }
+}

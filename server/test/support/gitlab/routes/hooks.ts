@@ -1,0 +1,79 @@
+import { found } from '../../hosts/http-error.ts'
+import { created, noContent, ok } from '../../hosts/rest-request.ts'
+import type { Hook } from '../../hosts/webhooks.ts'
+import {
+  type Gitlab,
+  type GitlabRequest,
+  type GitlabRoutes,
+  groupOf,
+  iso,
+  page,
+  projectOf,
+  requireUltimate,
+} from '../gitlab.ts'
+
+type Scope = (request: GitlabRequest) => string
+
+/** Group and project webhooks. Their secrets are written only. */
+export function hookRoutes(gitlab: Gitlab): GitlabRoutes {
+  const ofGroup: Scope = (request) => {
+    requireUltimate(gitlab)
+    return `group ${groupOf(request).id}`
+  }
+  const ofProject: Scope = (request) => `project ${projectOf(gitlab, request).id}`
+  return { ...routesOf(gitlab, '/api/v4/groups', ofGroup), ...routesOf(gitlab, '/api/v4/projects', ofProject) }
+}
+
+function routesOf(gitlab: Gitlab, prefix: string, scopeOf: Scope): GitlabRoutes {
+  const { hooks } = gitlab.webhooks
+  const one = (request: GitlabRequest): Hook => {
+    const scope = scopeOf(request)
+    return found(hooks.find(({ id, scope: own }) => String(id) === request.params.hook_id && own === scope))
+  }
+  return {
+    [`GET ${prefix}/{id}/hooks`]: (request) => {
+      const scope = scopeOf(request)
+      const own = hooks.filter((hook) => hook.scope === scope)
+      return page(
+        request,
+        own.map((hook) => hookShape(gitlab, hook)),
+      )
+    },
+    [`POST ${prefix}/{id}/hooks`]: (request) => {
+      const hook = gitlab.webhooks.addHook({ url: request.body.url, secret: '', scope: scopeOf(request), events: [] })
+      return created(hookShape(gitlab, change(gitlab, hook, request.body)))
+    },
+    [`PUT ${prefix}/{id}/hooks/{hook_id}`]: (request) =>
+      ok(hookShape(gitlab, change(gitlab, one(request), request.body))),
+    [`DELETE ${prefix}/{id}/hooks/{hook_id}`]: (request) => {
+      gitlab.webhooks.removeHook(one(request))
+      return noContent()
+    },
+  }
+}
+
+function change({ signs }: Gitlab, hook: Hook, body: Record<string, unknown>): Hook {
+  for (const [name, value] of Object.entries(body)) {
+    if (name === 'url') hook.url = String(value)
+    else if (name === 'token') hook.secret = String(value)
+    else if (name === 'signing_token') Object.assign(hook.settings, signs ? { signing_token: value } : {})
+    else if (!name.endsWith('_events')) hook.settings[name] = value
+    else if (value === true) hook.events.add(name)
+    else hook.events.delete(name)
+  }
+  return hook
+}
+
+function hookShape({ signs }: Gitlab, { id, url, events, settings, secret, created_at }: Hook) {
+  const { signing_token, ...shown } = settings
+  return {
+    id,
+    url,
+    created_at: iso(created_at),
+    push_events: false,
+    enable_ssl_verification: true,
+    ...shown,
+    ...Object.fromEntries([...events].map((event) => [event, true])),
+    ...(signs && { token_present: secret !== '', signing_token_present: signing_token !== undefined }),
+  }
+}

@@ -21,6 +21,6 @@ const environment = {
   SHIPLOCK_GITHUB_WEBHOOK_SECRET: webhookSecret,
   SHIPLOCK_GITHUB_API_URL: apiUrl,
 }
-const { id, account } = (fake.world.state.bulk as BulkRepositories).installation
+const { id, account } = (fake.world.bulk as BulkRepositories).installation
 const ready: BulkHost = { environment, installation: String(id), account: { id: account.id, login: account.login } }
 process.stdout.write(`${JSON.stringify(ready)}\n`)

@@ -40,6 +40,12 @@ export function isDenied({ items, etag }: HostPage<unknown>): boolean {
   return items.length === 0 && etag === null
 }
 
+/** A page of a list, newest first, that ends before the first item that is older than `since`. */
+export function pageSince<Item extends { created_at: Date }>(page: HostPage<Item>, since?: Date): HostPage<Item> {
+  const items = page.items.filter(({ created_at }) => since === undefined || created_at >= since)
+  return { ...page, items, next: items.length < page.items.length ? null : page.next }
+}
+
 /** How a list is read: from `next` of the page before, and unless it still has this `etag`. */
 export type ListOptions = {
   /** The oldest creation time. Lists that are sorted by the newest change ignore it. */
@@ -134,6 +140,17 @@ export type HostReader = {
    */
   listFolder(repository: HostRepository, path: string, ref: string): Promise<{ path: string; blob: string }[]>
 }
+
+export type DeploymentReads = Pick<
+  HostReader,
+  | 'listDeployments'
+  | 'readDeployment'
+  | 'listGateRequests'
+  | 'listDeploymentStatuses'
+  | 'readEnvironment'
+  | 'listPendingDeployments'
+  | 'listDeploymentReviews'
+>
 
 /** A call that changes something on the host. */
 export type HostAction =

@@ -68,3 +68,24 @@ export type HostAlert = HostAlertName & {
   } | null
   updated_at: Date
 }
+
+/** What alerts of some types, and at some hosts, do not have. */
+export const NO_DETAILS = {
+  description: null,
+  references: [],
+  rule_id: null,
+  tool_name: null,
+  tool_version: null,
+  cwes: [],
+  package: null,
+  cve_id: null,
+  ghsa_id: null,
+  advisory_url: null,
+  cvss: null,
+  location: null,
+  commit_sha: null,
+  git_ref: null,
+  secret: null,
+  fixed_at: null,
+  dismissal: null,
+} satisfies Partial<HostAlert>

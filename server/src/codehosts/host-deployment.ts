@@ -81,6 +81,14 @@ export type HostEnvironment = {
   custom_rules: { app_id: string; slug: string; is_own: boolean }[]
 }
 
+/** The rules of an environment that has none, or at a host that has none. */
+export const NO_RULES = {
+  rule_types: [],
+  reviewers: [],
+  reviewer_teams: [],
+  custom_rules: [],
+} satisfies Partial<HostEnvironment>
+
 /** An environment that a run waits for, and who can let it go on. */
 export type HostPendingDeployment = { environment: string; reviewers: string[]; reviewer_teams: string[] }
 

@@ -7,7 +7,8 @@ import fc from 'fast-check'
 import { DESCRIBED_WEBHOOKS } from '../support/github/described.ts'
 import { type FakeGitHub, startFakeGitHub } from '../support/github/fake-github.ts'
 import { type Receiver, startReceiver } from '../support/github/receiver.ts'
-import type { Installation, MergeGroup, PullRequest, Repository } from '../support/github/types.ts'
+import type { Installation } from '../support/github/types.ts'
+import type { MergeGroup, PullRequest, Repository } from '../support/hosts/types.ts'
 
 let receiver: Receiver
 let fake: FakeGitHub
@@ -70,8 +71,9 @@ function events(): string[] {
 test('A push goes to production through its jobs and gates, and every message is as GitHub describes it', async () => {
   fake.addEnvironment(shop, 'production', {
     reviewers: ['grace', '@release'],
-    customRules: ['ours', 'other'],
-    waitTimer: 5,
+    ours: true,
+    apps: ['other'],
+    waitMinutes: 5,
   })
   const workflow = 'name: CI\non: push\njobs:\n  build:\n    runs-on: ubuntu-latest\n'
   fake.push(shop, { files: { '.github/workflows/ci.yml': workflow } })
@@ -159,7 +161,7 @@ test('A push goes to production through its jobs and gates, and every message is
 })
 
 test('A rejected gate fails the job and the run; a bypass lets it go on; a newer success retires the older', () => {
-  fake.addEnvironment(shop, 'production', { customRules: ['ours'], branches: ['main'], reviewers: ['grace'] })
+  fake.addEnvironment(shop, 'production', { ours: true, branches: ['main'], reviewers: ['grace'] })
   fake.push(shop)
   const jobs = [{ name: 'deploy', environment: 'production' }]
   const rejected = fake.startRun(shop, { jobs })
@@ -468,7 +470,7 @@ test('Computed repositories have pages of runs, deployments and alerts', async (
   const known = fake
   fake = bulk
   try {
-    installation = [...bulk.world.state.installations.values()][0] as Installation
+    installation = [...bulk.world.installations.values()][0] as Installation
     token = await installationToken()
     const page = await call('/installation/repositories?per_page=100&page=10')
     assert.equal(page.body.repositories[99].full_name, 'bulk/repository-1000')
@@ -487,7 +489,7 @@ test('Computed repositories have pages of runs, deployments and alerts', async (
 
 test('Every webhook that the fake knows is sent, and fits its description', () => {
   const lab = fake.addRepository('acme/lab')
-  fake.addEnvironment(shop, 'production', { reviewers: ['grace'], customRules: ['ours'] })
+  fake.addEnvironment(shop, 'production', { reviewers: ['grace'], ours: true })
   fake.push(shop, { author: null })
   fake.push(shop, { branch: 'cart' })
   const pull = fake.openPullRequest(shop, { branch: 'cart', draft: true })
@@ -549,12 +551,12 @@ test('Answers and payloads that do not fit the description are remembered', asyn
 })
 
 test('Reviewers, timers and Apps each hold a deployment until all have approved', () => {
-  fake.addEnvironment(shop, 'production', { reviewers: ['grace'], customRules: ['other'], waitTimer: 10 })
+  fake.addEnvironment(shop, 'production', { reviewers: ['grace'], apps: ['other'], waitMinutes: 10 })
   fake.push(shop)
   const run = fake.startRun(shop, { jobs: [{ name: 'deploy', environment: 'production' }] })
   assert.throws(() => run.start('deploy'), /waiting/)
   fake.review(run, 'production', 'approved', 'grace')
-  assert.throws(() => fake.review(run, 'production', 'approved', 'lin'), /does not wait for required_reviewers/)
+  assert.throws(() => fake.review(run, 'production', 'approved', 'lin'), /does not wait for reviewers/)
   fake.endWait(run, 'production')
   assert.throws(() => run.start('deploy'), /waiting/)
   fake.answerOtherRule(run, 'production', 'other', 'approved')
@@ -569,8 +571,9 @@ test('Whatever happens to a run, its webhooks and answers fit their descriptions
   const conclusions = ['success', 'failure', 'cancelled', 'timed_out', 'skipped', 'neutral', 'action_required'] as const
   const rules = {
     reviewers: fc.subarray(['grace', '@release']),
-    customRules: fc.subarray(['ours', 'other']),
-    waitTimer: fc.constantFrom(0, 5),
+    ours: fc.boolean(),
+    apps: fc.subarray(['other']),
+    waitMinutes: fc.constantFrom(0, 5),
   }
   const steps = fc.array(fc.record({ pick: fc.nat(), conclusion: fc.constantFrom(...conclusions) }), { maxLength: 12 })
   const property = fc.asyncProperty(fc.record(rules), steps, fc.boolean(), async (environment, ends, ofPullRequest) => {

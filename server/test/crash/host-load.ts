@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import type { SeededRandom } from '../../src/platform/seeded-random.ts'
 import { type FakeGitHub, startFakeGitHub } from '../support/github/fake-github.ts'
-import type { Repository } from '../support/github/types.ts'
+import type { Repository } from '../support/hosts/types.ts'
 import { runProgram } from '../support/program.ts'
 import type { Installation } from './installation.ts'
 

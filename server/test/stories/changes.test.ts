@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { findChange, type StoredChange } from '../../src/provenance/changes/change.store.ts'
 import { type ConnectedServer, startConnectedServer } from '../support/connected-server.ts'
-import type { Commit, Repository } from '../support/github/types.ts'
+import type { Commit, Repository } from '../support/hosts/types.ts'
 import { assertNothingFailed, nextSecond } from '../support/stories.ts'
 
 let server: ConnectedServer

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type ConnectedServer, startConnectedServer } from '../support/connected-server.ts'
-import type { EnvironmentRules } from '../support/github/stories/environments.ts'
-import type { RunStory } from '../support/github/stories/run-story.ts'
-import type { Repository } from '../support/github/types.ts'
+import type { RunStory } from '../support/hosts/stories/run-story.ts'
+import type { EnvironmentRules, Repository } from '../support/hosts/types.ts'
 import type { Json } from '../support/json.ts'
 import { runProgram } from '../support/program.ts'
 import { assertNothingFailed, nextSecond, REASON } from '../support/stories.ts'
@@ -23,7 +22,7 @@ after(() => server?.close())
 /** A repository whose environment `production` has our rule. */
 function addRepository(name: string, rules: EnvironmentRules = {}): Repository {
   const repository = server.fake.addRepository(`acme/${name}`)
-  server.fake.addEnvironment(repository, 'production', { customRules: ['ours'], ...rules })
+  server.fake.addEnvironment(repository, 'production', { ours: true, ...rules })
   return repository
 }
 
@@ -58,7 +57,7 @@ async function doctor(): Promise<Json> {
 test('an uncovered environment waits for a person, is named by doctor, and is covered by a later gate', async () => {
   const { fake } = server
   const repository = addRepository('uncovered')
-  fake.addEnvironment(repository, 'preview', { customRules: ['ours'] })
+  fake.addEnvironment(repository, 'preview', { ours: true })
   fake.push(repository)
   const story = fake.startRun(repository, { jobs: [{ name: 'deploy', environment: 'preview' }] })
   const { status, custom_rule_awaiting } = await show(story)

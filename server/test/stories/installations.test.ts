@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type ConnectedServer, startConnectedServer } from '../support/connected-server.ts'
-import type { Repository } from '../support/github/types.ts'
+import type { Repository } from '../support/hosts/types.ts'
 import type { Json } from '../support/json.ts'
 import { assertNothingFailed } from '../support/stories.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type ConnectedServer, startConnectedServer } from '../support/connected-server.ts'
-import type { Repository } from '../support/github/types.ts'
+import type { Repository } from '../support/hosts/types.ts'
 import type { Json } from '../support/json.ts'
 import {
   assertNothingFailed,
@@ -20,7 +20,7 @@ before(async () => {
   const { fake } = server
   fake.addUser('ada', { name: 'Ada Lovelace' })
   shop = fake.addRepository('acme/shop')
-  fake.addEnvironment(shop, 'production', { reviewers: ['grace', '@release'], customRules: ['ours', 'other'] })
+  fake.addEnvironment(shop, 'production', { reviewers: ['grace', '@release'], ours: true, apps: ['other'] })
   await server.connect('acme')
   const gate = ['--name', 'Production', '--environment', 'production', '--allow-api-keys']
   await server.command('gate', 'create', '--org', 'default', ...gate)

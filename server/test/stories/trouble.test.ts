@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type ConnectedServer, startConnectedServer } from '../support/connected-server.ts'
-import type { RunStory } from '../support/github/stories/run-story.ts'
-import type { Repository } from '../support/github/types.ts'
+import type { RunStory } from '../support/hosts/stories/run-story.ts'
+import type { Repository } from '../support/hosts/types.ts'
 import type { Json } from '../support/json.ts'
 import { assertNothingFailed, REASON } from '../support/stories.ts'
 
@@ -13,7 +13,7 @@ before(async () => {
   server = await startConnectedServer()
   const { fake } = server
   shop = fake.addRepository('acme/shop')
-  fake.addEnvironment(shop, 'production', { customRules: ['ours'] })
+  fake.addEnvironment(shop, 'production', { ours: true })
   fake.push(shop)
   await server.connect('acme')
   const gate = ['--name', 'Production', '--environment', 'production', '--allow-api-keys']

@@ -1,4 +1,4 @@
-import type { HostAlert } from '../../src/codehosts/host-alert.ts'
+import { type HostAlert, NO_DETAILS } from '../../src/codehosts/host-alert.ts'
 import type { HostPullRequest, HostPush, HostReview } from '../../src/codehosts/host-change.ts'
 import type { HostDeployment, HostDeploymentState, HostDeploymentStatus } from '../../src/codehosts/host-deployment.ts'
 import type { HostRepository } from '../../src/codehosts/host-repository.ts'
@@ -57,31 +57,15 @@ export class AcmeHost {
   alert(repository: HostRepository, type: HostAlert['type'], number: number, daysAgo: number): HostAlert {
     const at = this.ago(daysAgo)
     return {
+      ...NO_DETAILS,
       repository,
       type,
       number,
       status: 'open',
       severity: 'high',
       title: 'An alert',
-      description: null,
       url: null,
-      references: [],
-      rule_id: null,
-      tool_name: null,
-      tool_version: null,
-      cwes: [],
-      package: null,
-      cve_id: null,
-      ghsa_id: null,
-      advisory_url: null,
-      cvss: null,
-      location: null,
-      commit_sha: null,
-      git_ref: null,
-      secret: null,
       detected_at: at,
-      fixed_at: null,
-      dismissal: null,
       updated_at: at,
     }
   }

@@ -1,7 +1,8 @@
 import { type FakeGitHub, startFakeGitHub } from './github/fake-github.ts'
 import { hostOfGithub } from './github/github-as-host.ts'
-import type { Installation, Repository } from './github/types.ts'
+import type { Installation } from './github/types.ts'
 import { HostServer, startParts } from './hosts/host-server.ts'
+import type { Repository } from './hosts/types.ts'
 import type { Json } from './json.ts'
 
 export type Connected = { installation: Installation; connection: Json }

@@ -1,10 +1,11 @@
-import type {
-  HostDeployment,
-  HostDeploymentReview,
-  HostDeploymentState,
-  HostDeploymentStatus,
-  HostEnvironment,
-  HostGateRequest,
+import {
+  type HostDeployment,
+  type HostDeploymentReview,
+  type HostDeploymentState,
+  type HostDeploymentStatus,
+  type HostEnvironment,
+  type HostGateRequest,
+  NO_RULES,
 } from '../../src/codehosts/host-deployment.ts'
 import type { HostEvent, HostEventKind, HostSource } from '../../src/codehosts/host-event.ts'
 import {
@@ -94,7 +95,7 @@ export function hostReview(
 }
 
 export function hostEnvironment(fields: Partial<HostEnvironment> = {}): HostEnvironment {
-  return { name: 'production', rule_types: [], reviewers: [], reviewer_teams: [], custom_rules: [], ...fields }
+  return { name: 'production', ...NO_RULES, ...fields }
 }
 
 export const REVIEWED = hostEnvironment({

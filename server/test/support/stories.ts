@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import type { HostServer } from './hosts/host-server.ts'
-import type { HostStories, StoryCommit, StoryRepository } from './hosts/host-stories.ts'
 import type { NewJob } from './hosts/stories/jobs.ts'
+import type { Stories } from './hosts/stories/stories.ts'
+import type { Commit, Repository } from './hosts/types.ts'
 import type { Json } from './json.ts'
 
 export const REASON = 'Announced in the channel'
@@ -28,7 +29,7 @@ export const BUILD_AND_DEPLOY: NewJob[] = [
 /**
  * A change is pushed to a branch, reviewed and merged. The workflow file is on the tracked branch.
  */
-export function mergeChange(fake: HostStories, repository: StoryRepository, branch = 'cart'): StoryCommit {
+export function mergeChange(fake: Stories, repository: Repository, branch = 'cart'): Commit {
   fake.push(repository, { files: { '.github/workflows/ci.yml': WORKFLOW } })
   fake.push(repository, { branch, message: 'Fix the cart', files: { 'src/cart.ts': 'export {}\n' } })
   const pull = fake.openPullRequest(repository, { branch, title: 'Fix the cart' })

@@ -159,7 +159,7 @@ test('a deployment waits for reviewers and for our rule, which is answered', asy
   const world = await startWorld(t)
   const { fake, client, shop, repository } = world
   fake.addUser('mona')
-  fake.addEnvironment(shop, 'production', { reviewers: ['mona', '@release'], customRules: ['ours', 'other-app'] })
+  fake.addEnvironment(shop, 'production', { reviewers: ['mona', '@release'], ours: true, apps: ['other-app'] })
   const run = fake.startRun(shop, { jobs: [DEPLOY] })
   const environment = await client.readEnvironment(repository, 'production')
   assert.deepEqual(environment?.rule_types, ['required_reviewers', 'customRule'])
@@ -272,7 +272,7 @@ test('lists go on after their first page, in another client too', async (t) => {
     fake.openAlert(shop, { type: 'dependabot' })
     fake.startRun(shop)
   }
-  const [installation] = fake.world.state.installations.keys()
+  const [installation] = fake.world.installations.keys()
   const other = () =>
     hostOf(fake).open({ id: 'a connection', installation_id: String(installation), host: 'github.com' })
   const since = new Date(Date.now() - 86_400_000)
@@ -325,7 +325,7 @@ test('a repository is read under its new name', async (t) => {
 
 test('a key that was rotated after its last use is read again', async (t) => {
   const { fake, repository } = await startWorld(t)
-  const [installation] = fake.world.state.installations.values()
+  const [installation] = fake.world.installations.values()
   const codeHost = hostOf(fake)
   await codeHost.host()
   fake.addKey()
@@ -336,7 +336,7 @@ test('a key that was rotated after its last use is read again', async (t) => {
 
 test('a suspended installation is unavailable until it is no longer suspended', async (t) => {
   const { fake, repository } = await startWorld(t)
-  const [installation] = fake.world.state.installations.values()
+  const [installation] = fake.world.installations.values()
   assert.ok(installation !== undefined)
   const client = hostOf(fake).open({ id: 'a connection', installation_id: String(installation.id), host: 'github.com' })
   fake.suspend(installation)
@@ -347,7 +347,7 @@ test('a suspended installation is unavailable until it is no longer suspended', 
 
 test('installations are read, and lost deliveries are found and asked for again', async (t) => {
   const { fake, codeHost, shop } = await startWorld(t)
-  const [installation] = fake.world.state.installations.values()
+  const [installation] = fake.world.installations.values()
   assert.deepEqual(await codeHost.readInstallation(String(installation?.id), null), {
     id: String(installation?.id),
     account: { id: String(shop.owner.id), login: 'acme', type: 'Organization' },

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Clock } from '../../platform/clock.ts'
 import type { Provider } from '../../repositories/repository-identity.ts'
-import { HostRefusal, HostUnavailable } from '../code-host.ts'
+import { type HostRefusal, HostUnavailable } from '../code-host.ts'
 import { createApiFetch } from './api-fetch.ts'
-import { limitEnd, restError, unanswered } from './rest-error.ts'
+import { limitEnd, orNull, restError, unanswered } from './rest-error.ts'
 
 /** The time limit of a request, and the unit of the waits between its tries. */
 export type Pace = {
@@ -80,12 +80,7 @@ export class RestClient {
 
   /** Null if the object does not exist or may not be read (403, 404, 410). */
   async read(request: RestRequest): Promise<unknown> {
-    try {
-      return (await this.request(request)).body
-    } catch (error) {
-      if (error instanceof HostRefusal && [403, 404, 410].includes(error.status)) return null
-      throw error
-    }
+    return (await orNull(this.request(request)))?.body ?? null
   }
 
   /**

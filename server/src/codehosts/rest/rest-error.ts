@@ -42,6 +42,22 @@ export function restError(failed: FailedResponse, name: RequestName, now: Date):
   return isRefusal ? new HostRefusal(status, what) : new HostUnavailable(what)
 }
 
+/** What does not exist or may not be read. */
+const UNREADABLE: readonly number[] = [403, 404, 410]
+
+/** Null if the host refuses the request with one of these statuses. */
+export async function orNull<Result>(
+  request: Promise<Result>,
+  statuses: readonly number[] | 'any' = UNREADABLE,
+): Promise<Result | null> {
+  try {
+    return await request
+  } catch (error) {
+    if (error instanceof HostRefusal && (statuses === 'any' || statuses.includes(error.status))) return null
+    throw error
+  }
+}
+
 /** The failure of a request that got no response. */
 export function unanswered(error: Error, { host, request }: RequestName): HostUnavailable {
   const cause = error.cause instanceof Error ? `: ${bounded(error.cause.message)}` : ''

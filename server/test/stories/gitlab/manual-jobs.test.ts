@@ -14,7 +14,7 @@ let shop: Repository
 before(async () => {
   const host = await startFakeGitLab({ edition: 'free', signs: false })
   scene = new Scene(host, await startHostServer([host]))
-  shop = host.stories.addRepository('acme/shop') as Repository
+  shop = host.stories.addRepository('acme/shop')
   host.stories.addEnvironment(shop, 'production', { ours: true })
   host.stories.push(shop)
   await scene.coverProduction()

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { StoryRepository } from '../../support/hosts/host-stories.ts'
 import { forEachHost } from '../../support/hosts/host-table.ts'
+import type { Repository } from '../../support/hosts/types.ts'
 import type { Json } from '../../support/json.ts'
 import { assertNothingFailed } from '../../support/stories.ts'
 
 forEachHost((scene) => {
-  function live(repository: StoryRepository): void {
+  function live(repository: Repository): void {
     const { stories } = scene().host
     stories.push(repository)
     stories.startRun(repository).finish('build')
@@ -48,8 +48,8 @@ forEachHost((scene) => {
     const { host, server } = scene()
     const login = scene().newLogin()
     const [gone, kept] = ['gone', 'kept'].map((name) => host.stories.addRepository(`${login}/${name}`)) as [
-      StoryRepository,
-      StoryRepository,
+      Repository,
+      Repository,
     ]
     for (const repository of [gone, kept]) live(repository)
     const { id } = await scene().connect(login)

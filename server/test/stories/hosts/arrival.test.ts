@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import type { ReleaseOptions } from '../../support/hosts/deliveries.ts'
-import type { StoryRepository } from '../../support/hosts/host-stories.ts'
 import { forEachHost, type Scene } from '../../support/hosts/host-table.ts'
 import { answersOf, linesOf } from '../../support/hosts/neutral-answers.ts'
+import type { Repository } from '../../support/hosts/types.ts'
 import type { Json } from '../../support/json.ts'
 import { assertNothingFailed, BUILD_AND_DEPLOY, mergeChange, nextSecond } from '../../support/stories.ts'
 
@@ -21,7 +21,7 @@ const ARRIVALS: Record<string, ReleaseOptions> = {
  * Plays the story in an account for each arrival, whose deliveries are held and then released.
  * A synchronization finds what was lost.
  */
-async function playAll(scene: Scene, story: Story): Promise<Map<string, StoryRepository>> {
+async function playAll(scene: Scene, story: Story): Promise<Map<string, Repository>> {
   const { host, server } = scene
   const shops = new Map(Object.keys(ARRIVALS).map((arrival) => [arrival, story.addShop(scene)]))
   const connections = new Map<string, Json>()
@@ -44,11 +44,11 @@ async function playAll(scene: Scene, story: Story): Promise<Map<string, StoryRep
 type Story = {
   /** Whether a host that repeats deliveries has forgotten them. */
   isForgotten: boolean
-  addShop(scene: Scene): StoryRepository
-  live(scene: Scene, shop: StoryRepository): Promise<void>
+  addShop(scene: Scene): Repository
+  live(scene: Scene, shop: Repository): Promise<void>
 }
 
-function addShop(scene: Scene): StoryRepository {
+function addShop(scene: Scene): Repository {
   const { host } = scene
   const repository = host.stories.addRepository(`${scene.newLogin()}/shop`)
   if (host.can.reviewers) host.stories.addEnvironment(repository, 'production', { reviewers: ['grace'] })
@@ -59,7 +59,7 @@ function addShop(scene: Scene): StoryRepository {
  * Two changes go to production, the second one by a second attempt; an alert is fixed, another one
  * dismissed. A third deployment is rejected, where the host has reviewers.
  */
-async function live({ host, server }: Scene, repository: StoryRepository): Promise<void> {
+async function live({ host, server }: Scene, repository: Repository): Promise<void> {
   const { stories, can } = host
   mergeChange(stories, repository)
   const [injection, outdated] = (['code_scanning', 'dependabot'] as const).map((type) =>
@@ -101,15 +101,15 @@ const HELD: Story = {
 }
 
 forEachHost((scene, can) => {
-  let shops: Map<string, StoryRepository>
+  let shops: Map<string, Repository>
   let expected: Json
 
   before(async () => {
     shops = await playAll(scene(), { isForgotten: true, addShop, live })
-    expected = await answersOf(scene(), shops.get('in order') as StoryRepository)
+    expected = await answersOf(scene(), shops.get('in order') as Repository)
   })
 
-  async function assertSame(repository: StoryRepository, wantedAnswers: Json): Promise<void> {
+  async function assertSame(repository: Repository, wantedAnswers: Json): Promise<void> {
     const [actual, wanted] = [linesOf(await answersOf(scene(), repository)), linesOf(wantedAnswers)]
     const added = actual.filter((line) => !wanted.includes(line))
     const missing = wanted.filter((line) => !actual.includes(line))
@@ -146,7 +146,7 @@ forEachHost((scene, can) => {
 
   for (const arrival of Object.keys(ARRIVALS))
     test(`deliveries that arrive ${arrival} show the same`, () =>
-      assertSame(shops.get(arrival) as StoryRepository, expected))
+      assertSame(shops.get(arrival) as Repository, expected))
 
   test('an import of the history shows the same as the webhooks', async () => {
     const { host, server } = scene()
@@ -165,7 +165,7 @@ forEachHost((scene, can) => {
     test('a deployment that waits for our rule is the same in any order, and gets one comment', async () => {
       const { can, stories } = scene().host
       const held = await playAll(scene(), HELD)
-      const inOrder = await answersOf(scene(), held.get('in order') as StoryRepository)
+      const inOrder = await answersOf(scene(), held.get('in order') as Repository)
       assert.equal(inOrder.deployments[0].custom_rule_state, 'pending')
       for (const repository of held.values()) await assertSame(repository, inOrder)
       const commented = stories.ruleAnswers.map(({ run_id, state }) => [run_id, state])

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { findChange, type StoredChange } from '../../../src/provenance/changes/change.store.ts'
-import type { StoryCommit, StoryPullRequest, StoryRepository } from '../../support/hosts/host-stories.ts'
 import { forEachHost } from '../../support/hosts/host-table.ts'
+import type { Commit, PullRequest, Repository } from '../../support/hosts/types.ts'
 import { assertNothingFailed, nextSecond } from '../../support/stories.ts'
 
 forEachHost((scene) => {
   /** A pull request is opened, approved, checked and merged. */
-  function land(repository: StoryRepository, branch = 'cart'): { pull: StoryPullRequest; merged: StoryCommit } {
+  function land(repository: Repository, branch = 'cart'): { pull: PullRequest; merged: Commit } {
     const { stories } = scene().host
     stories.push(repository, { branch, message: 'Fix the cart', files: { [`src/${branch}.ts`]: 'export {}\n' } })
     const pull = stories.openPullRequest(repository, { branch, title: 'Fix the cart' })
@@ -17,7 +17,7 @@ forEachHost((scene) => {
   }
 
   /** The changes of a repository in the order of their links, waited for. */
-  async function recorded(repository: StoryRepository, ...shas: string[]): Promise<StoredChange[]> {
+  async function recorded(repository: Repository, ...shas: string[]): Promise<StoredChange[]> {
     const { host, server } = scene()
     const found = await server.until(
       async () => {
@@ -34,7 +34,7 @@ forEachHost((scene) => {
     return found.map((change) => change ?? assert.fail())
   }
 
-  async function connectShop(): Promise<StoryRepository> {
+  async function connectShop(): Promise<Repository> {
     const repository = scene().host.stories.addRepository(`${scene().newLogin()}/shop`)
     scene().host.stories.push(repository)
     await scene().connect(repository.owner.login)

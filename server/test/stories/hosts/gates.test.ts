@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
-import type { StoryCommit, StoryRepository, StoryRun } from '../../support/hosts/host-stories.ts'
 import { forEachHost } from '../../support/hosts/host-table.ts'
+import type { RunStory } from '../../support/hosts/stories/run-story.ts'
+import type { Commit, Repository } from '../../support/hosts/types.ts'
 import type { Json } from '../../support/json.ts'
 import { assertNothingFailed, nextSecond } from '../../support/stories.ts'
 
@@ -16,30 +17,30 @@ forEachHost((scene, can) => {
   })
 
   /** A repository whose environment `production` has our rule, where the host can have it. */
-  function addRepository(name: string): StoryRepository {
+  function addRepository(name: string): Repository {
     const { stories, can } = scene().host
     const repository = stories.addRepository(`${ACCOUNT}/${name}`)
     stories.addEnvironment(repository, 'production', { ours: can.gate !== false })
     return repository
   }
 
-  function startDeployment(repository: StoryRepository, commit?: StoryCommit): StoryRun {
+  function startDeployment(repository: Repository, commit?: Commit): RunStory {
     return scene().host.stories.startRun(repository, { jobs: DEPLOY, ...(commit && { sha: commit.sha }) })
   }
 
-  async function show(story: StoryRun): Promise<Json> {
+  async function show(story: RunStory): Promise<Json> {
     await scene().server.settled()
     return scene().show(story.deployment('deploy'))
   }
 
-  const answer = (story: StoryRun, verb: 'approve' | 'reject') => scene().answer(story.deployment('deploy'), verb)
-  const decisionsOf = ({ id }: StoryRun) =>
+  const answer = (story: RunStory, verb: 'approve' | 'reject') => scene().answer(story.deployment('deploy'), verb)
+  const decisionsOf = ({ id }: RunStory) =>
     scene()
       .host.stories.ruleAnswers.filter(({ run_id, state }) => run_id === id && state !== null)
       .map(({ state }) => state)
 
   /** Deploys a commit to the end, approved by the key where that is needed. */
-  async function deploy(repository: StoryRepository, commit: StoryCommit): Promise<StoryRun> {
+  async function deploy(repository: Repository, commit: Commit): Promise<RunStory> {
     const { host, server } = scene()
     const story = startDeployment(repository, commit)
     await server.settled()
@@ -143,7 +144,7 @@ forEachHost((scene, can) => {
     await nextSecond(server)
     const newer = host.stories.push(repository, { message: 'Two' })
     const second = await deploy(repository, newer)
-    const idOf = (story: StoryRun) => host.deploymentId(story.deployment('deploy'))
+    const idOf = (story: RunStory) => host.deploymentId(story.deployment('deploy'))
     const superseded = await show(first)
     assert.deepEqual([superseded.status, superseded.superseded_by_id], ['success', idOf(second)])
     await nextSecond(server)

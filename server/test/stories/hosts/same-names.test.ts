@@ -2,12 +2,13 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { FakeHost } from '../../support/hosts/fake-host.ts'
 import { type HostServer, startHostServer } from '../../support/hosts/host-server.ts'
-import type { StoryRepository, StoryRun } from '../../support/hosts/host-stories.ts'
 import { HOSTS } from '../../support/hosts/host-table.ts'
+import type { RunStory } from '../../support/hosts/stories/run-story.ts'
+import type { Repository } from '../../support/hosts/types.ts'
 import type { Json } from '../../support/json.ts'
 import { assertNothingFailed } from '../../support/stories.ts'
 
-type Shop = { host: FakeHost; repository: StoryRepository; run: StoryRun }
+type Shop = { host: FakeHost; repository: Repository; run: RunStory }
 
 let server: HostServer
 const shops: Shop[] = []

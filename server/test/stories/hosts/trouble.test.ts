@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
-import type { StoryRepository, StoryRun } from '../../support/hosts/host-stories.ts'
 import { forEachHost } from '../../support/hosts/host-table.ts'
+import type { RunStory } from '../../support/hosts/stories/run-story.ts'
+import type { Repository } from '../../support/hosts/types.ts'
 import type { Json } from '../../support/json.ts'
 import { assertNothingFailed } from '../../support/stories.ts'
 
 forEachHost((scene, can) => {
-  let shop: StoryRepository
+  let shop: Repository
   let connection: Json
 
   before(async () => {
@@ -19,25 +20,25 @@ forEachHost((scene, can) => {
   })
 
   /** A run that waits for our rule. */
-  async function startWaiting(): Promise<StoryRun> {
+  async function startWaiting(): Promise<RunStory> {
     const { host, server } = scene()
     const story = host.stories.startRun(shop, { jobs: [{ name: 'deploy', environment: 'production' }] })
     await server.settled()
     return story
   }
 
-  async function approve(story: StoryRun): Promise<void> {
+  async function approve(story: RunStory): Promise<void> {
     const { status, body } = await scene().answer(story.deployment('deploy'), 'approve')
     assert.equal(status, 200, JSON.stringify(body))
   }
 
-  const decisionsFor = ({ id }: StoryRun) =>
+  const decisionsFor = ({ id }: RunStory) =>
     scene()
       .host.stories.ruleAnswers.filter(({ run_id, state }) => run_id === id && state !== null)
       .map(({ state }) => state)
 
   /** The decision arrives once, and the deployment goes to its end. */
-  async function assertDeployed(story: StoryRun): Promise<void> {
+  async function assertDeployed(story: RunStory): Promise<void> {
     const { server } = scene()
     await server.settled()
     assert.deepEqual(decisionsFor(story), ['approved'])
@@ -81,7 +82,7 @@ forEachHost((scene, can) => {
   test('what happened while the host was down, limited, or cut its answers is read afterwards', async () => {
     const { host, server } = scene()
     const { trouble, stories } = host
-    const status = async (story: StoryRun) => {
+    const status = async (story: RunStory) => {
       await server.settled()
       return (await server.get(`/v1/runs/${host.runId(story)}`)).status
     }

@@ -1,5 +1,5 @@
 import type { Change } from '../hosts/change.ts'
-import { lastAttempt } from '../hosts/stories/runs.ts'
+import { lastAttempt } from '../hosts/stories/jobs.ts'
 import type { Deployment, Job, Repository, Run } from '../hosts/types.ts'
 import { pullRequest, push, repository } from './objects.ts'
 import { build } from './pipeline-objects.ts'

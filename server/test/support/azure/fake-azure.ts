@@ -4,7 +4,8 @@ import type { ConnectingServer, FakeHost, HostAbilities } from '../hosts/fake-ho
 import { startRestServer } from '../hosts/rest-server.ts'
 import { Stories } from '../hosts/stories/stories.ts'
 import { Trouble } from '../hosts/trouble.ts'
-import type { Account, Alert, Deployment, Environment, EnvironmentRules, Repository, Run } from '../hosts/types.ts'
+import type { Account, Environment, EnvironmentRules, Repository, Run } from '../hosts/types.ts'
+import { jobDeployments } from '../hosts/world.ts'
 import type { Json } from '../json.ts'
 import { accountRoutes } from './account-routes.ts'
 import { checkIds, environmentId, sendEvents } from './events.ts'
@@ -127,18 +128,13 @@ function hostOf(state: AzureState, hooks: ServiceHooks, principal: boolean): Sho
     revokeOldCredentials: (login) => credentials.revoke(organizationOf(login), 1),
     revokeCredentials: (login) => credentials.revoke(organizationOf(login), 0),
     hookCount: (login) => hooksOf(state, hooks, organizationOf(login)).length,
-    fullName: (repository) => wholeName(repository as Repository),
-    repositoryId: (repository) => (repository as Repository).uuid,
-    runId: (run) => `az_run_${runId((run as unknown as { run: Run }).run)}`,
-    deploymentId: (deployment) => {
-      const { run, environment, attempt, repository } = deployment as Deployment
-      return `az_deployment_${runId(run)}_${environmentId(state, repository, environment.name)}_${attempt}`
-    },
-    alertId: (alert) => {
-      const { type, id, repository } = alert as Alert
-      return `az_alert_${type}_${repository.uuid}_${id}`
-    },
-    idsOf: (repository) => idsOf(repository as Repository),
+    fullName: wholeName,
+    repositoryId: ({ uuid }) => uuid,
+    runId: ({ run }) => `az_run_${runId(run)}`,
+    deploymentId: ({ run, environment, attempt, repository }) =>
+      `az_deployment_${runId(run)}_${environmentId(state, repository, environment.name)}_${attempt}`,
+    alertId: ({ type, id, repository }) => `az_alert_${type}_${repository.uuid}_${id}`,
+    idsOf,
   }
 }
 
@@ -161,9 +157,11 @@ function wholeName({ owner, project, name }: Repository): string {
 }
 
 function idsOf(repository: Repository): string[] {
-  const { uuid, owner, project, workflows, runs, environments, deployments, alerts, pullRequests } = repository
+  const { uuid, owner, project, workflows, runs, environments, alerts, pullRequests } = repository
   const oldest = runs.toReversed()
   const numbers = [...workflows.values(), ...oldest, ...environments.values(), ...alerts].map(({ id }) => String(id))
-  const checks = deployments.toReversed().flatMap((one) => Object.values(checkIds(one)))
+  const checks = jobDeployments(repository)
+    .toReversed()
+    .flatMap((one) => Object.values(checkIds(one)))
   return [uuid, owner.uuid, project.uuid, ...numbers, ...checks, ...pullRequests.map(({ uuid: own }) => own)]
 }

@@ -1,4 +1,4 @@
-import { lastAttempt } from '../hosts/stories/runs.ts'
+import { lastAttempt } from '../hosts/stories/jobs.ts'
 import type { Attempt, Conclusion, Deployment, Job, Run } from '../hosts/types.ts'
 import { identity, project, repository } from './objects.ts'
 import { type AzureState, guidOf, type ProjectEnvironment } from './state.ts'
@@ -6,6 +6,7 @@ import { type AzureState, guidOf, type ProjectEnvironment } from './state.ts'
 const REASONS = {
   push: 'individualCI',
   pull_request: 'pullRequest',
+  merge_group: 'individualCI',
   schedule: 'schedule',
   manual: 'manual',
   release: 'manual',
@@ -18,6 +19,8 @@ const RESULTS: Record<Conclusion, string> = {
   cancelled: 'canceled',
   timed_out: 'canceled',
   skipped: 'skipped',
+  neutral: 'succeeded',
+  action_required: 'failed',
 }
 
 function buildResult(conclusion: Conclusion): string {

@@ -1,8 +1,9 @@
 import { found, notFound } from '../hosts/http-error.ts'
 import { noContent, ok } from '../hosts/rest-request.ts'
 import { answerRule } from '../hosts/stories/gates.ts'
-import { lastAttempt } from '../hosts/stories/runs.ts'
+import { lastAttempt } from '../hosts/stories/jobs.ts'
 import type { Run } from '../hosts/types.ts'
+import { jobDeployments } from '../hosts/world.ts'
 import { build, checkpointId, checkSuite, deploymentRecord, timeline, timelineId } from './pipeline-objects.ts'
 import { type AzureRequest, type AzureRoutes, list, page, projectOf, runOf } from './requests.ts'
 import { approval, deployingJobs, environmentChecks } from './rule-objects.ts'
@@ -58,7 +59,7 @@ export function pipelineRoutes(state: AzureState): AzureRoutes {
     [`GET ${ENVIRONMENT}/{environmentId}/environmentdeploymentrecords`]: (request) => {
       const { id, of } = environmentOf(state, request)
       const deployments = of.flatMap(({ repository, environment }) =>
-        repository.deployments.filter((one) => one.environment === environment),
+        jobDeployments(repository).filter((one) => one.environment === environment),
       )
       const records = deployments.flatMap((one) => deploymentRecord(state, one, id) ?? [])
       return page(

@@ -1,4 +1,4 @@
-import { lastAttempt } from '../hosts/stories/runs.ts'
+import { lastAttempt } from '../hosts/stories/jobs.ts'
 import type { Alert, BranchRules, Job, Repository, Run } from '../hosts/types.ts'
 import { identity, repositoryUrl } from './objects.ts'
 import { checkRunId } from './pipeline-objects.ts'

@@ -1,7 +1,8 @@
+import { lastAttempt } from '../hosts/stories/jobs.ts'
 import type { CommitStatus, Repository, Run } from '../hosts/types.ts'
 import { fullName } from '../hosts/world.ts'
 import type { Json } from '../json.ts'
-import { attemptOf, pipelineUrl } from './pipeline-shapes.ts'
+import { pipelineUrl } from './pipeline-shapes.ts'
 import { commitJson, HTML, repositoryName, timestamp } from './shapes.ts'
 
 const STATES = { success: 'SUCCESSFUL', failure: 'FAILED', pending: 'INPROGRESS' } as const
@@ -30,7 +31,7 @@ export function statusJson(repository: Repository, status: CommitStatus): Json {
 
 /** What Pipelines itself reports. */
 export function pipelineStatusJson(run: Run): Json {
-  const attempt = attemptOf(run)
+  const attempt = lastAttempt(run)
   const ended = attempt.conclusion === 'success' || attempt.conclusion === 'skipped' ? 'SUCCESSFUL' : 'FAILED'
   const state = attempt.conclusion === null ? 'INPROGRESS' : attempt.conclusion === 'cancelled' ? 'STOPPED' : ended
   return {

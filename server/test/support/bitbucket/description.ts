@@ -12,7 +12,7 @@ type Json = any
 export function bitbucketDescription(): Description | null {
   const { BITBUCKET_DESCRIPTION: path } = process.env
   if (path === undefined) return null
-  return new Description('bitbucket', readDescription(path), { amend, slashed: ['path', 'name'] })
+  return new Description('bitbucket', readDescription(path), { amend, slashed: new Set(['path', 'name']) })
 }
 
 /**

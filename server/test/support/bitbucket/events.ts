@@ -1,10 +1,10 @@
 import type { Change } from '../hosts/change.ts'
 import { refOf } from '../hosts/history.ts'
+import { lastAttempt } from '../hosts/stories/jobs.ts'
 import type { Push, Repository, Run } from '../hosts/types.ts'
 import type { Webhooks } from '../hosts/webhooks.ts'
 import type { Json } from '../json.ts'
 import { pipelineStatusJson, statusJson } from './build-statuses.ts'
-import { attemptOf } from './pipeline-shapes.ts'
 import { wholePullRequestJson } from './pull-request-shapes.ts'
 import { accountJson, braced, commitJson, repositoryJson, timestamp } from './shapes.ts'
 
@@ -72,7 +72,7 @@ function sendRun(
   send: (event: string, payload: Json) => void,
 ): void {
   if (action === 'changed') return
-  const isNew = action === 'created' && attemptOf(run).number === 1
+  const isNew = action === 'created' && lastAttempt(run).number === 1
   send(`repo:commit_status_${isNew ? 'created' : 'updated'}`, { commit_status: pipelineStatusJson(run) })
   if (action === 'completed') sendSpan(hooks, run, 'bbc.pipeline_run')
 }
@@ -85,7 +85,7 @@ function sendSpan(hooks: Webhooks, run: Run, name: string): void {
     'pipeline.repository.uuid': braced(repository.uuid),
     'pipeline.account.uuid': braced(repository.owner.uuid),
     'pipeline.build_number': String(run.index),
-    'pipeline_run.run_number': String(attemptOf(run).number),
+    'pipeline_run.run_number': String(lastAttempt(run).number),
   }
   const listed = Object.entries(attributes).map(([key, stringValue]) => ({ key, value: { stringValue } }))
   const payload = { resourceSpans: [{ scopeSpans: [{ spans: [{ name, attributes: listed }] }] }] }

@@ -7,7 +7,7 @@ import { setCommitStatus } from '../hosts/stories/remarks.ts'
 import { Stories } from '../hosts/stories/stories.ts'
 import { bearerOf, Tokens } from '../hosts/tokens.ts'
 import { Trouble } from '../hosts/trouble.ts'
-import type { Account, Alert, Deployment, Repository } from '../hosts/types.ts'
+import type { Account, Alert } from '../hosts/types.ts'
 import { Webhooks } from '../hosts/webhooks.ts'
 import { fullName, World } from '../hosts/world.ts'
 import type { Json } from '../json.ts'
@@ -142,12 +142,12 @@ function fakeHost({ world, hooks, tokens, server, trouble, revoked, url }: Parts
     },
     revokeCredentials: (login) => tokens.revoke(world.organization(login)),
     hookCount: (login) => hookCount(world.organization(login), hooks, world),
-    fullName: (repository) => fullName(repository as Repository),
-    repositoryId: (repository) => (repository as Repository).uuid,
-    runId: (run) => `bb_run_${runUuid(world, run.id)}`,
-    deploymentId: (deployment) => `bb_deployment_${(deployment as Deployment).uuid}`,
-    alertId: (alert) => alertId(alert as Alert),
-    idsOf: (repository) => idsOf(repository as Repository),
+    fullName,
+    repositoryId: ({ uuid }) => uuid,
+    runId: ({ run }) => `bb_run_${run.uuid}`,
+    deploymentId: ({ uuid }) => `bb_deployment_${uuid}`,
+    alertId,
+    idsOf,
     close: async () => {
       await hooks.settled()
       await server.close()
@@ -158,12 +158,6 @@ function fakeHost({ world, hooks, tokens, server, trouble, revoked, url }: Parts
 function hookCount(workspace: Account, { hooks }: Webhooks, world: World): number {
   const repositories = world.repositoriesOf(workspace).map(({ uuid }) => `repository ${uuid}`)
   return hooks.filter(({ scope }) => [`workspace ${workspace.uuid}`, ...repositories].includes(scope)).length
-}
-
-function runUuid(world: World, id: number): string {
-  const run = world.repositories.flatMap(({ runs }) => runs).find((one) => one.id === id)
-  if (run === undefined) throw new HttpError(404, `No run ${id}`)
-  return run.uuid
 }
 
 function alertId(alert: Alert): string {

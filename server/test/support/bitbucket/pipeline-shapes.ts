@@ -1,4 +1,5 @@
-import type { Attempt, Conclusion, Deployment, Job, Run } from '../hosts/types.ts'
+import { lastAttempt } from '../hosts/stories/jobs.ts'
+import type { Conclusion, Deployment, Job, Run } from '../hosts/types.ts'
 import { fullName } from '../hosts/world.ts'
 import type { Json } from '../json.ts'
 import { accountJson, braced, HTML, repositoryName, shortHash } from './shapes.ts'
@@ -9,14 +10,12 @@ const RESULTS: Readonly<Record<Conclusion, string>> = {
   cancelled: 'STOPPED',
   timed_out: 'EXPIRED',
   skipped: 'NOT_RUN',
-}
-
-export function attemptOf(run: Run): Attempt {
-  return run.attempts.at(-1) as Attempt
+  neutral: 'SUCCESSFUL',
+  action_required: 'FAILED',
 }
 
 export function pipelineJson(run: Run): Json {
-  const attempt = attemptOf(run)
+  const attempt = lastAttempt(run)
   const { repository, event, index } = run
   const trigger = { schedule: 'SCHEDULE', manual: 'MANUAL', workflow: 'PARENT_STEP' }[event as string] ?? 'PUSH'
   return {

@@ -1,7 +1,7 @@
 import { createPublicKey, generateKeyPairSync, type KeyObject, randomBytes, verify } from 'node:crypto'
 import { HttpError } from '../hosts/http-error.ts'
-import type { State } from './state.ts'
 import type { Installation } from './types.ts'
+import type { GitHubWorld } from './world.ts'
 
 export type Caller = { type: 'app' } | { type: 'installation'; installation: Installation } | { type: 'nobody' }
 
@@ -32,11 +32,11 @@ export function publicKeyOf(privateKey: string): KeyObject {
 
 /** Who sends a request: the App with a token that it signed, or an installation with its token. */
 export class Authentication {
-  readonly #state: State
+  readonly #world: GitHubWorld
   readonly #tokens = new Map<string, { installation: Installation; expires_at: Date }>()
 
-  constructor(state: State) {
-    this.#state = state
+  constructor(world: GitHubWorld) {
+    this.#world = world
   }
 
   issueToken(installation: Installation): { token: string; expires_at: Date } {
@@ -61,14 +61,14 @@ export class Authentication {
   #installation(token: string): Caller {
     const known = this.#tokens.get(token)
     if (known === undefined || known.expires_at.getTime() <= Date.now()) throw new HttpError(401, 'Bad credentials')
-    if (!this.#state.installations.has(known.installation.id)) throw new HttpError(401, 'Bad credentials')
+    if (!this.#world.installations.has(known.installation.id)) throw new HttpError(401, 'Bad credentials')
     if (known.installation.suspended_at !== null) throw suspended()
     return { type: 'installation', installation: known.installation }
   }
 
   #app(token: string): Caller {
     const [head, claims, signature] = token.split('.') as [string, string, string]
-    const { app } = this.#state
+    const { app } = this.#world
     const isSigned = app.publicKeys.some((key) =>
       verify('RSA-SHA256', Buffer.from(`${head}.${claims}`), key, Buffer.from(signature, 'base64url')),
     )

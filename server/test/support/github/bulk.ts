@@ -1,20 +1,21 @@
 import { createHash } from 'node:crypto'
-import type { State } from './state.ts'
-import { ALERT_DETAILS } from './stories/alerts.ts'
-import { emptyRepository } from './stories/repositories.ts'
+import { ALERT_DETAILS } from '../hosts/stories/alerts.ts'
+import { environmentOf } from '../hosts/stories/deployments.ts'
+import { emptyRepository } from '../hosts/stories/repositories.ts'
 import type {
   Account,
   Alert,
+  ApiDeployment,
   Attempt,
-  BulkSizes,
   Commit,
-  Deployment,
   Environment,
-  Installation,
+  Ids,
   Job,
   Repository,
   Run,
-} from './types.ts'
+} from '../hosts/types.ts'
+import type { World } from '../hosts/world.ts'
+import type { BulkSizes, Installation } from './types.ts'
 
 const HOUR_MS = 3_600_000
 /** Room for the ids of a repository's objects. */
@@ -27,15 +28,15 @@ const IDS_PER_REPOSITORY = 100_000
 export class BulkRepositories {
   readonly installation: Installation
   readonly sizes: BulkSizes
-  readonly #state: State
+  readonly #world: World
   readonly #now: Date
   #last: Repository | null = null
 
-  constructor(state: State, installation: Installation, sizes: BulkSizes) {
-    this.#state = state
+  constructor(world: World, installation: Installation, sizes: BulkSizes) {
+    this.#world = world
     this.installation = installation
     this.sizes = sizes
-    this.#now = state.clock.now()
+    this.#now = world.now()
   }
 
   repository(id: number): Repository | undefined {
@@ -47,17 +48,17 @@ export class BulkRepositories {
   /** The contents are computed when they are first read: a list of repositories needs none. */
   #compute(id: number): Repository {
     const owner = this.installation.account
-    const repository = emptyRepository({ state: this.#state }, { id, owner, name: `repository-${id}` })
+    const repository = { ...emptyRepository(this.#world, `${owner.login}/repository-${id}`), id }
     const at = (index: number) => new Date(this.#now.getTime() - (index + 1) * HOUR_MS)
     const { runsPerRepository, deploymentsPerRepository = 0, alertsPerRepository = 0 } = this.sizes
-    const actor = this.#state.account('ada')
+    const actor = this.#world.account('ada')
     const numbers = (count: number) => Array.from({ length: count }, (_, index) => index)
     lazily(repository, 'runs', () =>
       numbers(runsPerRepository).map((index) => bulkRun(repository, index, at(index), actor)),
     )
     lazily(repository, 'commits', () => new Map(repository.runs.map((run) => [run.sha, bulkCommit(run)])))
     lazily(repository, 'refs', () => new Map([['refs/heads/main', shaOf(repository, 0)]]))
-    repository.environments.set('production', bulkEnvironment(repository))
+    environmentOf(this.#world, repository, 'production').id = numberOf(repository, 99_998)
     lazily(repository, 'deployments', () =>
       numbers(deploymentsPerRepository).map((index) => bulkDeployment(repository, index, at(index), actor)),
     )
@@ -82,8 +83,13 @@ function lazily<Name extends keyof Repository>(
   })
 }
 
-function idOf(repository: Repository, index: number): number {
+function numberOf(repository: Repository, index: number): number {
   return 10_000_000 + repository.id * IDS_PER_REPOSITORY + index
+}
+
+/** GitHub shows no UUIDs. */
+function idOf(repository: Repository, index: number): Ids {
+  return { id: numberOf(repository, index), uuid: '' }
 }
 
 function shaOf(repository: Repository, index: number): string {
@@ -92,13 +98,14 @@ function shaOf(repository: Repository, index: number): string {
 
 function bulkRun(repository: Repository, index: number, at: Date, actor: Account): Run {
   const path = '.github/workflows/ci.yml'
-  const workflow = { id: idOf(repository, 99_999), name: 'CI', path, created_at: repository.created_at, runs: 0 }
+  const workflow = { ...idOf(repository, 99_999), name: 'CI', path, created_at: repository.created_at, runs: 0 }
   const completed_at = new Date(at.getTime() + 300_000)
   const job: Job = {
-    id: idOf(repository, 50_000 + index),
+    ...idOf(repository, 50_000 + index),
     name: 'build',
     attempt: 1,
     needs: [],
+    stage: 0,
     environment: null,
     environment_url: null,
     deployment: null,
@@ -106,6 +113,7 @@ function bulkRun(repository: Repository, index: number, at: Date, actor: Account
     conclusion: index % 7 === 0 ? 'failure' : 'success',
     steps: [{ name: 'Run build', conclusion: index % 7 === 0 ? 'failure' : 'success' }],
     created_at: at,
+    begun_at: at,
     started_at: at,
     completed_at,
     annotations: [],
@@ -119,20 +127,21 @@ function bulkRun(repository: Repository, index: number, at: Date, actor: Account
     actor,
     started_at: at,
     updated_at: completed_at,
+    completed_at,
     jobs: [job],
   }
   return {
-    id: idOf(repository, index),
-    check_suite_id: idOf(repository, 80_000 + index),
+    ...idOf(repository, index),
     repository,
     workflow,
     number: 100_000 - index,
+    index: 100_000 - index,
     event: 'push',
     branch: 'main',
     sha: shaOf(repository, index),
     title: `Change ${index}`,
     actor,
-    pullRequests: [],
+    pullRequest: null,
     created_at: at,
     attempts: [attempt],
     approvals: [],
@@ -148,29 +157,22 @@ function bulkCommit({ sha, title, actor, created_at }: Run): Commit {
   return { sha, message: title, author, account: actor, ...committer, at: created_at, parents: [], files, changed: [] }
 }
 
-function bulkEnvironment(repository: Repository): Environment {
-  const { created_at } = repository
-  const rules = { reviewers: [], waitTimer: 0, branches: null, customRules: [] }
-  return { id: idOf(repository, 99_998), name: 'production', created_at, ...rules }
-}
-
-function bulkDeployment(repository: Repository, index: number, at: Date, creator: Account): Deployment {
-  const status = { creator, created_at: at, environment_url: '', log_url: '' }
-  const id = idOf(repository, 30_000 + 2 * index)
+function bulkDeployment(repository: Repository, index: number, at: Date, creator: Account): ApiDeployment {
+  const state = index === 0 ? 'success' : 'inactive'
   return {
-    id,
+    ...idOf(repository, 30_000 + 2 * index),
+    number: index,
     repository,
     run: null,
     job: null,
     attempt: null,
-    environment: 'production',
+    environment: [...repository.environments.values()][0] as Environment,
     sha: shaOf(repository, index),
     ref: 'main',
     creator,
-    description: null,
     created_at: at,
     updated_at: at,
-    statuses: [{ id: id + 1, state: index === 0 ? 'success' : 'inactive', ...status }],
+    statuses: [{ ...idOf(repository, 30_001 + 2 * index), state, creator, created_at: at }],
     gates: new Map(),
   }
 }
@@ -178,6 +180,7 @@ function bulkDeployment(repository: Repository, index: number, at: Date, creator
 function bulkAlert(repository: Repository, index: number, at: Date): Alert {
   const types = ['code_scanning', 'dependabot', 'secret_scanning'] as const
   return {
+    ...idOf(repository, 90_000 + index),
     type: types[index % 3] as (typeof types)[number],
     number: Math.floor(index / 3) + 1,
     repository,

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { Description, type DescriptionOptions, type Operation, readDescription } from '../hosts/description.ts'
+import { Description, type DescriptionOptions, readDescription } from '../hosts/description.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: the description is any JSON
 type Json = any
@@ -13,19 +13,17 @@ function read(name: 'rest' | 'webhooks', options: DescriptionOptions): Descripti
 let rest: Description | undefined
 let webhooks: Description | undefined
 
+/** Parts of paths that contain slashes. */
+export const SLASHED: ReadonlySet<string> = new Set(['path', 'branch', 'basehead'])
+
 export function restDescription(): Description {
-  rest ??= read('rest', { amend: amendRest, slashed: ['path', 'branch', 'basehead'] })
+  rest ??= read('rest', { amend: amendRest, slashed: SLASHED })
   return rest
 }
 
 function webhookDescription(): Description {
   webhooks ??= read('webhooks', { amend: amendWebhooks })
   return webhooks
-}
-
-/** The operation that a request addresses; null if GitHub does not describe it. */
-export function findOperation(method: string, path: string): Operation | null {
-  return restDescription().findOperation(method, path)
 }
 
 /** What GitHub's description says against the payload of a webhook. */

@@ -1,10 +1,9 @@
-import { once } from 'node:events'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type RestServer, startRestServer } from '../hosts/rest-server.ts'
+import { githubApi } from './api.ts'
 import { Authentication, newPrivateKey, publicKeyOf, sharedPrivateKey } from './authentication.ts'
 import { BulkRepositories } from './bulk.ts'
 import type { OperationName } from './described.ts'
-import type { Handler } from './request.ts'
+import type { GitHubRequest, Handler } from './request.ts'
 import { alertRoutes } from './routes/alerts.ts'
 import { appRoutes } from './routes/app.ts'
 import { commitRoutes } from './routes/commits.ts'
@@ -13,14 +12,12 @@ import { deploymentRoutes } from './routes/deployments.ts'
 import { pullRoutes } from './routes/pulls.ts'
 import { repositoryRoutes } from './routes/repositories.ts'
 import { runRoutes } from './routes/runs.ts'
-import { requestListener } from './server.ts'
-import { State } from './state.ts'
 import { install } from './stories/installations.ts'
-import { Stories } from './stories/stories.ts'
+import { GitHubStories } from './stories/stories.ts'
 import { GitHubTrouble } from './trouble.ts'
 import type { App, BulkSizes } from './types.ts'
-import { AppDeliveries } from './webhooks/deliveries.ts'
-import { World } from './webhooks/world.ts'
+import { sendEvents } from './webhooks/send-events.ts'
+import { GitHubWorld } from './world.ts'
 
 export type FakeGitHubOptions = {
   /**
@@ -45,35 +42,30 @@ export type FakeGitHubOptions = {
  * API shows it. Every request, answer and payload is checked against GitHub's own description:
  * `violations` has to stay empty.
  */
-export class FakeGitHub extends Stories {
+export class FakeGitHub extends GitHubStories {
   readonly trouble: GitHubTrouble
-  readonly requests: string[] = []
+  readonly requests: readonly string[]
   readonly graphql = { enabled: true }
   readonly #authentication: Authentication
-  readonly #server: Server
+  readonly #server: RestServer
 
-  constructor(world: World, server: Server, options: FakeGitHubOptions) {
+  constructor(world: GitHubWorld, server: RestServer, options: FakeGitHubOptions) {
     super(world)
     this.trouble = new GitHubTrouble()
     this.trouble.latencyMs = options.latencyMs ?? 0
-    this.#authentication = new Authentication(world.state)
+    this.#authentication = new Authentication(world)
     this.#server = server
-    const listener = requestListener({
-      world,
-      trouble: this.trouble,
-      authentication: this.#authentication,
-      handlers: this.#handlers(),
-      basePath: options.basePath ?? '',
-      graphql: this.graphql,
-      requests: this.requests,
-    })
-    server.on('request', listener)
+    this.requests = server.requests
+    const { trouble, graphql } = this
+    const { basePath = '' } = options
+    const authentication = this.#authentication
+    server.serve(githubApi({ world, trouble, authentication, handlers: this.#handlers(), basePath, graphql }))
     if (options.bulk !== undefined) this.#fill(options.bulk)
   }
 
   #handlers(): Record<OperationName, Handler> {
-    const issueToken = ({ state, operation }: Parameters<Handler>[0]) => {
-      const installation = state.installations.get(Number(operation.params.installation_id))
+    const issueToken = (request: GitHubRequest) => {
+      const installation = this.world.installations.get(request.number('installation_id'))
       return this.#authentication.issueToken(installation as NonNullable<typeof installation>)
     }
     return {
@@ -90,18 +82,18 @@ export class FakeGitHub extends Stories {
 
   #fill(sizes: BulkSizes): void {
     const installation = install(this.world, 'bulk', 'all')
-    this.world.state.bulk = new BulkRepositories(this.world.state, installation, sizes)
+    this.world.bulk = new BulkRepositories(this.world, installation, sizes)
   }
 
   /** What `SHIPLOCK_GITHUB_*` need. */
   get settings() {
-    const { app } = this.world.state
+    const { app } = this.world
     return { appId: app.id, privateKey: app.privateKey, webhookSecret: app.webhookSecret, apiUrl: this.world.api }
   }
 
   /** A second private key; tokens of the first one are accepted until `revokeOldKeys`. */
   addKey(): string {
-    const { app } = this.world.state
+    const { app } = this.world
     app.privateKey = newPrivateKey()
     app.publicKeys.push(publicKeyOf(app.privateKey))
     return app.privateKey
@@ -109,14 +101,14 @@ export class FakeGitHub extends Stories {
 
   /** Only tokens that the newest key signed are accepted. */
   revokeOldKeys(): void {
-    const { app } = this.world.state
+    const { app } = this.world
     app.publicKeys.splice(0, app.publicKeys.length - 1)
     this.#authentication.expireTokens()
   }
 
   /** Deliveries are signed with another secret from now on. */
   setWebhookSecret(secret: string): void {
-    this.world.state.app.webhookSecret = secret
+    this.world.app.webhookSecret = secret
   }
 
   expireTokens(): void {
@@ -125,35 +117,33 @@ export class FakeGitHub extends Stories {
 
   async close(): Promise<void> {
     await this.webhooks.settled()
-    this.#server.closeAllConnections()
-    await new Promise((resolve) => this.#server.close(resolve))
+    await this.#server.close()
   }
 }
 
 /** Starts a fake GitHub on a free port of the loopback interface. Stop it with `close`. */
 export async function startFakeGitHub(options: FakeGitHubOptions = {}): Promise<FakeGitHub> {
-  const server = createServer()
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  const state = new State(newApp(options))
-  state.accounts.set(state.app.owner.login, state.app.owner)
-  const world = new World(state, new AppDeliveries(state, options.webhookUrl ?? null), {
-    api: `http://127.0.0.1:${port}${options.basePath ?? ''}`,
+  const server = await startRestServer()
+  const world = new GitHubWorld(newApp(options), {
+    webhookUrl: options.webhookUrl ?? null,
+    api: `${server.url}${options.basePath ?? ''}`,
     html: options.htmlUrl ?? 'https://github.com',
     checked: options.checked ?? options.bulk === undefined,
   })
+  sendEvents(world)
   return new FakeGitHub(world, server, options)
 }
 
 function newApp({ webhookSecret = 'a secret of the webhook' }: FakeGitHubOptions): App {
   const created_at = new Date('2026-01-01T00:00:00.000Z')
   const privateKey = sharedPrivateKey()
+  const login = 'shiplock-maker'
+  const maker = { id: 900, uuid: '', login, type: 'organization', name: null, email: '', created_at } as const
   return {
     id: 4711,
     slug: 'shiplock',
     name: 'Shiplock',
-    owner: { id: 900, login: 'shiplock-maker', type: 'Organization', name: null, email: null, created_at },
+    owner: maker,
     created_at,
     privateKey,
     publicKeys: [publicKeyOf(privateKey)],

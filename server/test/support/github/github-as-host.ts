@@ -1,10 +1,7 @@
 import type { FakeHost, HostAbilities } from '../hosts/fake-host.ts'
-import type { HostStories } from '../hosts/host-stories.ts'
-import type { EnvironmentRules } from '../hosts/types.ts'
+import { idsOf } from '../hosts/ids-of.ts'
+import { fullName } from '../hosts/world.ts'
 import { type FakeGitHub, type FakeGitHubOptions, startFakeGitHub } from './fake-github.ts'
-import { fullName } from './state.ts'
-import { Stories } from './stories/stories.ts'
-import type { Alert, Environment, Repository } from './types.ts'
 
 const ALERTS = ['code_scanning', 'dependabot', 'secret_scanning'] as const
 
@@ -17,34 +14,14 @@ export const GITHUB_ABILITIES: HostAbilities = {
   dismissals: ALERTS,
 }
 
-/** GitHub's stories under the names that they have at every host. */
-class GithubStories extends Stories {
-  override addEnvironment(repository: Repository, name: string, rules: EnvironmentRules = {}): Environment {
-    const { ours = false, ...others } = rules
-    return super.addEnvironment(repository, name, { ...others, customRules: ours ? ['ours'] : [] })
-  }
-
-  override dismissAlert(alert: Alert, reason: string, fields?: { by?: string; comment?: string }): void {
-    super.dismissAlert(alert, WORDS[alert.type][reason] ?? reason, fields)
-  }
-}
-
-/** GitHub's own words, where they differ from ours. */
-const WORDS: Record<Alert['type'], Record<string, string>> = {
-  code_scanning: { false_positive: 'false positive', wont_fix: "won't fix", used_in_tests: 'used in tests' },
-  dependabot: { false_positive: 'inaccurate', wont_fix: 'tolerable_risk' },
-  secret_scanning: {},
-}
-
 /** The fake GitHub, in the form in which stories use every host. */
 export function hostOfGithub(fake: FakeGitHub): FakeHost {
-  const stories: HostStories = new GithubStories(fake.world)
   let { privateKey } = fake.settings
   return {
     provider: 'github',
     name: 'GitHub',
     can: GITHUB_ABILITIES,
-    stories,
+    stories: fake,
     webhooks: fake.webhooks,
     trouble: fake.trouble,
     violations: fake.violations,
@@ -59,7 +36,7 @@ export function hostOfGithub(fake: FakeGitHub): FakeHost {
       fake.webhooks.url = `${url}/webhooks/github`
     },
     async connect(server, login) {
-      const known = [...fake.world.state.installations.values()].find(({ account }) => account.login === login)
+      const known = [...fake.world.installations.values()].find(({ account }) => account.login === login)
       const installation = known ?? fake.install(login)
       await fake.webhooks.settled()
       const about = ['--org', 'default', '--provider', 'github', '--installation', String(installation.id)]
@@ -75,24 +52,14 @@ export function hostOfGithub(fake: FakeGitHub): FakeHost {
       fake.revokeOldKeys()
     },
     hookCount: () => null,
-    fullName: (repository) => fullName(repository as Repository),
+    fullName,
     repositoryId: ({ id }) => String(id),
     runId: ({ id }) => `gh_run_${id}`,
     deploymentId: ({ id }) => `gh_deployment_${id}`,
-    alertId: (alert) => {
-      const { type, number, repository } = alert as Alert
-      return `gh_alert_${type}_${repository.id}_${number}`
-    },
-    idsOf: (repository) => idsOf(repository as Repository),
+    alertId: ({ type, number, repository }) => `gh_alert_${type}_${repository.id}_${number}`,
+    idsOf,
     close: () => fake.close(),
   }
-}
-
-function idsOf({ id, owner, workflows, runs, deployments }: Repository): string[] {
-  const oldest = runs.toReversed()
-  const jobs = oldest.flatMap(({ attempts }) => attempts.flatMap((attempt) => attempt.jobs))
-  const all = [{ id }, owner, ...workflows.values(), ...oldest, ...jobs, ...deployments.toReversed()]
-  return all.map((one) => String(one.id))
 }
 
 export async function startGithubHost(options?: FakeGitHubOptions): Promise<FakeHost> {

@@ -1,5 +1,6 @@
 import { HttpError } from '../hosts/http-error.ts'
-import { type Answer, type GitHubRequest, ok } from './request.ts'
+import { type Answer, ok } from '../hosts/rest-request.ts'
+import type { GitHubRequest } from './request.ts'
 
 const PER_PAGE_DEFAULT = 30
 

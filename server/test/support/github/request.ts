@@ -1,31 +1,27 @@
-import type { Operation } from '../hosts/description.ts'
 import { HttpError, notFound } from '../hosts/http-error.ts'
+import type { Answer, RestRequest } from '../hosts/rest-request.ts'
+import type { Repository } from '../hosts/types.ts'
 import type { Caller } from './authentication.ts'
-import type { State } from './state.ts'
-import type { Installation, Repository } from './types.ts'
-import type { World } from './webhooks/world.ts'
+import type { Installation } from './types.ts'
+import type { GitHubWorld } from './world.ts'
 
-/** `body` is sent as JSON, `text` as it is. */
-export type Answer = { status: number; body?: unknown; headers?: Record<string, string>; text?: string }
-
-/** A request whose operation is known and whose caller is authenticated. */
+/** A request to GitHub, with what most answers need of it. */
 export class GitHubRequest {
-  readonly world: World
-  readonly operation: Operation
+  readonly world: GitHubWorld
+  /** `GET /repos/{owner}/{repo}` */
+  readonly operation: string
   readonly url: URL
   readonly caller: Caller
   readonly body: Record<string, unknown>
+  readonly #params: Record<string, string>
 
-  constructor(fields: { world: World; operation: Operation; url: URL; caller: Caller; body: unknown }) {
-    this.world = fields.world
-    this.operation = fields.operation
-    this.url = fields.url
-    this.caller = fields.caller
-    this.body = (fields.body ?? {}) as Record<string, unknown>
-  }
-
-  get state(): State {
-    return this.world.state
+  constructor(world: GitHubWorld, { operation, url, caller, body, params }: RestRequest<Caller>) {
+    this.world = world
+    this.operation = operation
+    this.url = url
+    this.caller = caller
+    this.body = body ?? {}
+    this.#params = params
   }
 
   get query(): URLSearchParams {
@@ -33,11 +29,11 @@ export class GitHubRequest {
   }
 
   text(name: string): string {
-    return this.operation.params[name] as string
+    return this.#params[name] as string
   }
 
   number(name: string): number {
-    return Number(this.operation.params[name])
+    return Number(this.#params[name])
   }
 
   /** The installation whose token was sent. */
@@ -48,7 +44,7 @@ export class GitHubRequest {
 
   /** The repository of the path, if the caller may see it. */
   get repository(): Repository {
-    const found = this.state.findRepository(this.text('owner'), this.text('repo'))
+    const found = this.world.findRepository(this.text('owner'), this.text('repo'))
     if (found === undefined || !this.#maySee(found.repository)) throw notFound()
     if (found.moved) throw this.#moved(found.repository)
     return found.repository
@@ -56,7 +52,7 @@ export class GitHubRequest {
 
   /** The App itself may only ask which installation a repository has. */
   #maySee(repository: Repository): boolean {
-    const asksForInstallation = this.operation.name === 'GET /repos/{owner}/{repo}/installation'
+    const asksForInstallation = this.operation === 'GET /repos/{owner}/{repo}/installation'
     if (this.caller.type === 'app' && asksForInstallation) return true
     return this.installation.covers(repository)
   }
@@ -64,13 +60,9 @@ export class GitHubRequest {
   #moved(repository: Repository): HttpError {
     const rest = this.url.pathname.split('/').slice(4)
     const location = `${[this.world.api, 'repositories', repository.id, ...rest].join('/')}${this.url.search}`
-    const status = this.operation.name.startsWith('GET') ? 301 : 307
+    const status = this.operation.startsWith('GET') ? 301 : 307
     return new HttpError(status, 'Moved Permanently', { location })
   }
 }
 
 export type Handler = (request: GitHubRequest) => Answer | Promise<Answer>
-
-export function ok(body: unknown, headers: Record<string, string> = {}): Answer {
-  return { status: 200, body, headers }
-}

@@ -4,7 +4,6 @@ import { startRestServer } from '../hosts/rest-server.ts'
 import { Stories } from '../hosts/stories/stories.ts'
 import { Tokens } from '../hosts/tokens.ts'
 import { Trouble } from '../hosts/trouble.ts'
-import type { Alert, Repository } from '../hosts/types.ts'
 import { Webhooks } from '../hosts/webhooks.ts'
 import { fullName, World } from '../hosts/world.ts'
 import { describeGitlab } from './description.ts'
@@ -115,15 +114,12 @@ function hostOf({ gitlab, tokens, trouble, requests, close }: Parts): FakeHost {
       const scopes = [`group ${owner.id}`, ...world.repositoriesOf(owner).map(({ id }) => `project ${id}`)]
       return webhooks.hooks.filter(({ scope, url: to }) => scopes.includes(scope) && to.startsWith(program)).length
     },
-    fullName: (repository) => fullName(repository as Repository),
+    fullName,
     repositoryId: ({ id }) => String(id),
     runId: ({ id }) => `gl_run_${id}`,
     deploymentId: ({ id }) => `gl_deployment_${id}`,
-    alertId: (alert) => {
-      const { type, id, repository } = alert as Alert
-      return `gl_alert_${type}_${repository.id}_${id}`
-    },
-    idsOf: (repository) => idsOf(repository as Repository),
+    alertId: ({ type, id, repository }) => `gl_alert_${type}_${repository.id}_${id}`,
+    idsOf,
     close,
   }
 }

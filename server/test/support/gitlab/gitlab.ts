@@ -1,6 +1,6 @@
 import { found, HttpError } from '../hosts/http-error.ts'
 import { type Answer, ok, type RestRequest, type Routes } from '../hosts/rest-request.ts'
-import type { Account, Deployment, Repository } from '../hosts/types.ts'
+import type { Account, AnyDeployment, Repository } from '../hosts/types.ts'
 import type { Webhooks } from '../hosts/webhooks.ts'
 import type { World } from '../hosts/world.ts'
 
@@ -16,7 +16,7 @@ export type Gitlab = {
   signs: boolean
   url: string
   /** Deployments with all approvals, ours being the last. Their jobs wait to be started. */
-  approved: Map<Deployment, { comment: string | null }>
+  approved: Map<AnyDeployment, { comment: string | null }>
 }
 
 /** Our token stands for the group that it belongs to. */

@@ -33,7 +33,7 @@ export async function openGitlab(options?: FakeGitLabOptions): Promise<OpenGitla
       credentials = given
     },
     async addProject(name) {
-      const project = fake.stories.addRepository(`${GROUP}/${name}`) as Repository
+      const project = fake.stories.addRepository(`${GROUP}/${name}`)
       const repository = await client.readRepository(String(project.id))
       if (repository === null) throw new Error(`${name} cannot be read`)
       return { project, repository }

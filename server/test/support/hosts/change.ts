@@ -1,6 +1,7 @@
 import type {
   Account,
   Alert,
+  AnyDeployment,
   Comment,
   CommitStatus,
   Deployment,
@@ -16,7 +17,12 @@ import type {
 } from './types.ts'
 
 /** What has changed in the world, from which the fake of a host makes its webhooks. */
-export type Change = { repository: Repository; by: Account } & (
+export type Change = {
+  repository: Repository
+  by: Account
+  /** The name, default branch, title, tip or state before. */
+  from?: string
+} & (
   | {
       type: 'repository'
       action: 'created' | 'renamed' | 'deleted' | 'archived' | 'unarchived' | 'visibility' | 'default_branch'
@@ -32,7 +38,8 @@ export type Change = { repository: Repository; by: Account } & (
   /** The newest attempt has another status. `created`: the attempt is new. */
   | { type: 'run'; action: 'created' | 'changed' | 'completed'; run: Run }
   | { type: 'job'; run: Run; job: Job }
-  | { type: 'deployment'; deployment: Deployment; status: DeploymentStatus }
+  | { type: 'deployment_created'; deployment: AnyDeployment }
+  | { type: 'deployment'; deployment: AnyDeployment; status: DeploymentStatus }
   /** Our rule or the reviewers are asked. */
   | { type: 'gate'; deployment: Deployment; gate: GateKind }
   /** A reviewer has answered. */

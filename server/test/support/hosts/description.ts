@@ -21,7 +21,7 @@ export type DescriptionOptions = {
   /** Corrects where the host does not keep to its description. */
   amend?: (json: Json) => void
   /** Parameters of paths that may contain slashes. */
-  slashed?: readonly string[]
+  slashed?: ReadonlySet<string>
 }
 
 /** A host's OpenAPI 3 or Swagger 2 document, with validators that are compiled at first use. */
@@ -33,10 +33,10 @@ export class Description {
   readonly #validators = new Map<string, ValidateFunction>()
   readonly #patterns = new Map<string, RegExp>()
 
-  constructor(id: string, json: Json, { amend = () => undefined, slashed = [] }: DescriptionOptions = {}) {
+  constructor(id: string, json: Json, { amend = () => undefined, slashed = new Set() }: DescriptionOptions = {}) {
     this.json = withoutNullable(json)
     this.#id = id
-    this.#slashed = new Set(slashed)
+    this.#slashed = slashed
     amend(this.json)
     addFormats.default(this.#ajv)
     this.#ajv.addSchema({ ...this.json, $id: id })

@@ -1,8 +1,9 @@
 import type { Provider } from '../../../src/repositories/repository-identity.ts'
 import type { Json } from '../json.ts'
 import type { DeliveryTry, ReleaseOptions } from './deliveries.ts'
-import type { HostStories, StoryAlert, StoryDeployment, StoryRepository, StoryRun } from './host-stories.ts'
-import type { AlertType } from './types.ts'
+import type { RunStory } from './stories/run-story.ts'
+import type { Stories } from './stories/stories.ts'
+import type { Alert, AlertType, Deployment, Repository } from './types.ts'
 
 /** What a host can do. What it cannot do is shown as null or refused with 409, never guessed. */
 export type HostAbilities = {
@@ -54,7 +55,7 @@ export type FakeHost = {
   /** The name that people know: `GitHub`. */
   name: string
   can: HostAbilities
-  stories: HostStories
+  stories: Stories
   webhooks: HostDeliveries
   trouble: HostTrouble
   /** What was wrong with requests, answers and payloads. It has to stay empty. */
@@ -79,14 +80,14 @@ export type FakeHost = {
   /** How many webhooks of an account send to the program; null for the one of an App. */
   hookCount(login: string): number | null
   /** The name under which the program shows a repository. */
-  fullName(repository: StoryRepository): string
+  fullName(repository: Repository): string
   /** The id of a repository at the host, as the program shows it. */
-  repositoryId(repository: StoryRepository): string
+  repositoryId(repository: Repository): string
   /** `gh_run_…` */
-  runId(run: StoryRun): string
-  deploymentId(deployment: StoryDeployment): string
-  alertId(alert: StoryAlert): string
+  runId(run: RunStory): string
+  deploymentId(deployment: Deployment): string
+  alertId(alert: Alert): string
   /** Everything that identifies something of a repository, in the order in which it came to be. */
-  idsOf(repository: StoryRepository): string[]
+  idsOf(repository: Repository): string[]
   close(): Promise<void>
 }

@@ -7,7 +7,7 @@ import type { Json } from '../json.ts'
 import { REASON } from '../stories.ts'
 import type { FakeHost, HostAbilities } from './fake-host.ts'
 import { type HostServer, startHostServer } from './host-server.ts'
-import type { StoryDeployment, StoryRepository } from './host-stories.ts'
+import type { Deployment, Repository } from './types.ts'
 
 /** The code hosts for which every story is played. */
 export const HOSTS: readonly { name: string; can: HostAbilities; start: () => Promise<FakeHost> }[] = [
@@ -44,7 +44,7 @@ export class Scene {
   }
 
   /** A repository in an account of its own, whose `production` has every rule of the host. */
-  addGated(name: string): StoryRepository {
+  addGated(name: string): Repository {
     const { stories, can } = this.host
     const repository = stories.addRepository(`${this.newLogin()}/${name}`)
     const reviewers = can.reviewers ? ['grace'] : []
@@ -52,12 +52,12 @@ export class Scene {
     return repository
   }
 
-  show(deployment: StoryDeployment): Promise<Json> {
+  show(deployment: Deployment): Promise<Json> {
     return this.server.get(`/v1/deployments/${this.host.deploymentId(deployment)}`)
   }
 
   /** The key decides. */
-  answer(deployment: StoryDeployment, verb: 'approve' | 'reject'): Promise<{ status: number; body: Json }> {
+  answer(deployment: Deployment, verb: 'approve' | 'reject'): Promise<{ status: number; body: Json }> {
     return this.server.post(`/v1/deployments/${this.host.deploymentId(deployment)}/${verb}`, { reason: REASON })
   }
 }

@@ -1,11 +1,11 @@
 import type { Json } from '../json.ts'
-import type { StoryRepository } from './host-stories.ts'
 import type { Scene } from './host-table.ts'
+import type { Repository } from './types.ts'
 
 /**
  * What the API answers about a repository, without ids and times, which differ from story to story.
  */
-export async function answersOf({ host, server }: Scene, repository: StoryRepository): Promise<Json> {
+export async function answersOf({ host, server }: Scene, repository: Repository): Promise<Json> {
   const name = host.fullName(repository)
   const encoded = encodeURIComponent(name)
   const own = (rows: Json[], field: string) => rows.filter((row) => row[field] === name)
@@ -25,7 +25,7 @@ function byType(rows: Json[]): Json[] {
 /**
  * Words that stand for what differs: ids in the order in which the fake gave them, commits, names.
  */
-function namesOf(ids: readonly string[], { owner, commits }: StoryRepository): [string, string][] {
+function namesOf(ids: readonly string[], { owner, commits }: Repository): [string, string][] {
   const shas = [...commits.keys()].map((sha, index): [string, string] => [sha, `commit ${index}`])
   return [...shas, ...ids.map((id, index): [string, string] => [id, `id ${index}`]), [owner.login, 'owner']]
 }

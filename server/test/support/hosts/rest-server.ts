@@ -25,6 +25,10 @@ export type Api<Caller> = {
   description?: Description | null
   /** Routes that the host documents, but does not describe. */
   undescribed?: readonly string[]
+  /** Parts of paths that may contain slashes, besides those of `{path+}`. */
+  slashed?: ReadonlySet<string>
+  /** The path of a route that the path of a request stands for. */
+  pathOf?: (pathname: string) => string
 }
 
 type Route<Caller> = { operation: string; method: string; pattern: RegExp; variables: number; handler: Handler<Caller> }
@@ -44,7 +48,13 @@ export class RestServer {
   serve<Caller>(api: Api<Caller>): void {
     const routes = Object.entries(api.routes).map(([operation, handler]): Route<Caller> => {
       const [method, template] = operation.split(' ') as [string, string]
-      return { operation, method, handler, pattern: pathPattern(template), variables: template.split('{').length }
+      return {
+        operation,
+        method,
+        handler,
+        pattern: pathPattern(template, api.slashed),
+        variables: template.split('{').length,
+      }
     })
     routes.sort((one, other) => one.variables - other.variables)
     this.#server.on('request', (incoming, outgoing) => {
@@ -61,6 +71,7 @@ export class RestServer {
 
   async #answer<Caller>(api: Api<Caller>, routes: Route<Caller>[], incoming: IncomingMessage): Promise<Answer> {
     const url = new URL(incoming.url as string, this.url)
+    url.pathname = api.pathOf?.(url.pathname) ?? url.pathname
     const method = incoming.method as string
     const body = await readBody(incoming)
     this.requests.push(`${method} ${url.pathname}${url.search}`)

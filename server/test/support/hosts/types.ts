@@ -54,12 +54,14 @@ export type Repository = Ids & {
   runs: Run[]
   environments: Map<string, Environment>
   /** Newest first. */
-  deployments: Deployment[]
+  deployments: AnyDeployment[]
   alerts: Alert[]
   statuses: CommitStatus[]
   comments: Comment[]
   /** By branch. */
   rules: Map<string, BranchRules>
+  /** The groups that wait in the merge queues of all branches, oldest first. */
+  mergeQueue: MergeGroup[]
 }
 
 /** A change of a ref. `merge`: the pull request whose merge it is. */
@@ -109,6 +111,18 @@ export type PullRequest = Ids & {
   reviews: Review[]
 }
 
+/** A pull request as the merge queue would merge it: on the groups before it. */
+export type MergeGroup = {
+  pullRequest: PullRequest
+  /** Login of the account that added it to the queue. */
+  by: string
+  method: MergeMethod
+  /** The branch of the group, for which workflows run. */
+  branch: string
+  base_sha: string
+  head: Commit
+}
+
 export type BranchRules = {
   /** Approvals that a pull request needs; without it, no pull request is required. */
   approvals?: number
@@ -124,8 +138,8 @@ export type BranchRules = {
 export type Workflow = Ids & { name: string; path: string; created_at: Date; runs: number }
 
 export type RunStatus = 'queued' | 'waiting' | 'in_progress' | 'completed'
-export type Conclusion = 'success' | 'failure' | 'cancelled' | 'timed_out' | 'skipped'
-export type RunEvent = 'push' | 'pull_request' | 'schedule' | 'manual' | 'release' | 'workflow'
+export type Conclusion = 'success' | 'failure' | 'cancelled' | 'timed_out' | 'skipped' | 'neutral' | 'action_required'
+export type RunEvent = 'push' | 'pull_request' | 'merge_group' | 'schedule' | 'manual' | 'release' | 'workflow'
 
 export type Annotation = {
   level: 'notice' | 'warning' | 'failure'
@@ -150,6 +164,8 @@ export type Job = Ids & {
   conclusion: Conclusion | null
   steps: { name: string; conclusion: Conclusion | null }[]
   created_at: Date
+  /** When the jobs that it needs were finished. */
+  begun_at: Date | null
   started_at: Date | null
   completed_at: Date | null
   annotations: Annotation[]
@@ -200,6 +216,9 @@ export type EnvironmentRules = {
   reviewers?: string[]
   ours?: boolean
   branches?: string[]
+  /** Slugs of other Apps whose rules hold deployments. */
+  apps?: string[]
+  waitMinutes?: number
 }
 
 export type Environment = Ids & {
@@ -209,9 +228,11 @@ export type Environment = Ids & {
   ours: boolean
   /** Branches that may deploy; null if all may. */
   branches: string[] | null
+  apps: (Ids & { slug: string })[]
+  waitMinutes: number
 }
 
-export type GateKind = 'ours' | 'reviewers'
+export type GateKind = 'timer' | 'reviewers' | 'ours' | `app ${string}`
 export type GateState = 'pending' | 'approved' | 'rejected'
 
 export type DeploymentState = 'waiting' | 'queued' | 'in_progress' | 'success' | 'failure' | 'cancelled' | 'inactive'
@@ -235,6 +256,11 @@ export type Deployment = Ids & {
   statuses: DeploymentStatus[]
   gates: Map<GateKind, GateState>
 }
+
+/** A deployment that another tool made with the API of the host. */
+export type ApiDeployment = Omit<Deployment, 'run' | 'job' | 'attempt'> & { run: null; job: null; attempt: null }
+
+export type AnyDeployment = Deployment | ApiDeployment
 
 /** What our program answered for our rule, or wrote meanwhile (`state` is null). */
 export type RuleAnswer = {

@@ -1,14 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import type { Change } from './change.ts'
 import { FakeClock } from './fake-clock.ts'
-import type { Account, Deployment, Ids, Project, Repository, RuleAnswer, Run } from './types.ts'
+import type { CommitFields } from './stories/commits.ts'
+import type { Merge } from './stories/merges.ts'
+import type { Account, Deployment, Ids, Job, Project, PullRequest, Repository, RuleAnswer, Run } from './types.ts'
 
 /**
  * Everything that is at a host, in words that fit every host. Stories change it; the fake of a host
  * shows it in the host's own words, and sends webhooks for its changes.
  */
 export class World {
-  readonly clock = new FakeClock()
+  readonly clock: FakeClock
   readonly accounts = new Map<string, Account>()
   readonly projects: Project[] = []
   readonly repositories: Repository[] = []
@@ -19,6 +21,10 @@ export class World {
   readonly #listeners: ((change: Change) => void)[] = []
   #lastId = 1000
   #last = new Date(0)
+
+  constructor(clock = new FakeClock()) {
+    this.clock = clock
+  }
 
   newIds(): Ids {
     this.#lastId += 1
@@ -41,9 +47,10 @@ export class World {
     for (const listener of this.#listeners) listener(change)
   }
 
-  /** An account by its login, created as a person if it is new. */
+  /** An account by its login, created as a person (`name[bot]`: as a bot) if it is new. */
   account(login: string): Account {
-    return this.accounts.get(login.toLowerCase()) ?? this.addAccount({ login, type: 'person' })
+    const type = login.endsWith('[bot]') ? 'bot' : 'person'
+    return this.accounts.get(login.toLowerCase()) ?? this.addAccount({ login, type })
   }
 
   /** The account with this login, an organization if it is new. */
@@ -53,7 +60,8 @@ export class World {
 
   addAccount(fields: Pick<Account, 'login' | 'type'> & Partial<Account>): Account {
     const { login } = fields
-    const own = { name: null, email: `${login.toLowerCase()}@example.com`, created_at: this.now() }
+    const email = `${login.replace('[bot]', '').toLowerCase()}@example.com`
+    const own = { name: null, email, created_at: this.now() }
     const account = { ...this.newIds(), ...own, ...fields }
     this.accounts.set(login.toLowerCase(), account)
     return account
@@ -84,14 +92,35 @@ export class World {
     )
   }
 
+  /** The file of a pipeline definition that no test names. */
+  workflowPath(name: string): string {
+    return `${name.toLowerCase().replace(/[^a-z0-9]+/g, '-')}.yml`
+  }
+
+  /** The commit of a merge, in the host's words and by the host's committer. */
+  mergeCommit({ title, head, number, author }: PullRequest, { by, method }: Merge): CommitFields {
+    if (method === 'squash') return { message: title, author: author.login, committer: by }
+    return { message: `Merge ${head.ref} (#${number})\n\n${title}`, author: by }
+  }
+
+  /** A job that succeeded, as a later attempt shows it. */
+  takeOver(job: Job, _attempt: number): Job {
+    return job
+  }
+
   /** By number or UUID. */
   run(repository: Repository, name: number | string): Run | undefined {
     return findByName(repository.runs, name)
   }
 
   deployment(repository: Repository, name: number | string): Deployment | undefined {
-    return findByName(repository.deployments, name)
+    return findByName(jobDeployments(repository), name)
   }
+}
+
+/** The deployments that jobs made, newest first. */
+export function jobDeployments({ deployments }: Repository): Deployment[] {
+  return deployments.filter((one): one is Deployment => one.run !== null)
 }
 
 /** Finds an object by its number or its UUID. */

@@ -90,7 +90,7 @@ async function deployChange(server: ConnectedServer) {
   const { fake } = server
   fake.addUser('ada', { name: 'Ada Lovelace' })
   const shop = fake.addRepository('acme/shop')
-  fake.addEnvironment(shop, 'production', { reviewers: ['grace'], customRules: ['ours'] })
+  fake.addEnvironment(shop, 'production', { reviewers: ['grace'], ours: true })
   await server.connect('acme')
   const gate = ['--name', 'Production', '--environment', '*', '--allow-api-keys']
   await server.command('gate', 'create', '--org', 'default', ...gate)
@@ -103,10 +103,6 @@ async function deployChange(server: ConnectedServer) {
   fake.review(run, 'production', 'approved', 'grace', 'Go')
   run.finish('deploy')
   await server.settled()
-  await server.until(
-    () => server.get('/v1/changes'),
-    (changes) => changes.length > 0,
-  )
   return { commit: merged.sha, deployment }
 }
 

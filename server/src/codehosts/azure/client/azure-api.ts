@@ -6,6 +6,7 @@ import type { HostRepository } from '../../host-repository.ts'
 import { AnswerParser } from '../../rest/answer-parser.ts'
 import { Maybe, readAs, Text } from '../../rest/payload.ts'
 import { type Pace, RestClient, type RestRequest, type RestResponse, restPath } from '../../rest/rest-client.ts'
+import { orNull } from '../../rest/rest-error.ts'
 import type { AzureUrls } from './azure-urls.ts'
 import type { SignIn } from './credentials.ts'
 
@@ -166,14 +167,4 @@ function nameOf(address: string | null | undefined): string | null {
 /** Azure DevOps answers requests without good credentials with its sign-in page. */
 function isSignInPage({ status, headers }: RestResponse): boolean {
   return status === 203 || status === 302 || (headers.get('content-type') ?? '').startsWith('text/html')
-}
-
-/** Null if the host refuses the request because the object does not exist or may not be read. */
-async function orNull<Result>(request: Promise<Result>): Promise<Result | null> {
-  try {
-    return await request
-  } catch (error) {
-    if (error instanceof HostRefusal && [403, 404, 410].includes(error.status)) return null
-    throw error
-  }
 }

@@ -1,11 +1,5 @@
 import type { Log } from '../../../platform/log.ts'
-import {
-  HostRefusal,
-  HostUnavailable,
-  type ListOptions,
-  type ListResult,
-  type RepositoryName,
-} from '../../code-host.ts'
+import { HostUnavailable, type ListOptions, type ListResult, type RepositoryName } from '../../code-host.ts'
 import { AnswerParser } from '../../rest/answer-parser.ts'
 import type { RestClient, RestRequest } from '../../rest/rest-client.ts'
 import { restPath } from '../../rest/rest-client.ts'
@@ -88,15 +82,5 @@ export class BitbucketApi extends AnswerParser {
       next = page.next
     }
     return { values, complete: false }
-  }
-}
-
-/** Null if the request is refused with one of these statuses. */
-export async function orNull<Result>(request: Promise<Result>, statuses: readonly number[]): Promise<Result | null> {
-  try {
-    return await request
-  } catch (error) {
-    if (error instanceof HostRefusal && statuses.includes(error.status)) return null
-    throw error
   }
 }

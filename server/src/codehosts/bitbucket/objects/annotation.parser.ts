@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type Static, Type } from 'typebox'
-import type { HostAlert } from '../../host-alert.ts'
+import { type HostAlert, NO_DETAILS } from '../../host-alert.ts'
 import type { HostRepository } from '../../host-repository.ts'
 import { Id, Maybe, readAs, Text, Timestamp, textOrNull } from '../../rest/payload.ts'
 import { bareUuid } from '../client/uuid.ts'
@@ -59,6 +59,7 @@ export function parseAnnotation(value: unknown, { repository, report, commit_sha
   const path = textOrNull(annotation.path)
   const lines = { start_line: annotation.line || null, end_line: null, start_column: null, end_column: null }
   return {
+    ...NO_DETAILS,
     repository,
     type: 'code_scanning',
     number: alertNumber(report, annotation),
@@ -67,20 +68,10 @@ export function parseAnnotation(value: unknown, { repository, report, commit_sha
     title: textOrNull(annotation.summary) ?? 'Code Insights annotation',
     description: textOrNull(annotation.details),
     url: textOrNull(annotation.link) ?? textOrNull(report.link),
-    references: [],
-    rule_id: null,
     tool_name: textOrNull(report.reporter) ?? textOrNull(report.title),
-    tool_version: null,
-    cwes: [],
-    package: null,
-    cve_id: null,
-    ghsa_id: null,
-    advisory_url: null,
-    cvss: null,
     location: path === null ? null : { path, ...lines },
     commit_sha,
     git_ref: `refs/heads/${repository.default_branch}`,
-    secret: null,
     detected_at: detectedAt,
     fixed_at: status === 'fixed' ? updatedAt : null,
     dismissal: status === 'dismissed' ? { by: null, reason: null, comment: null, at: updatedAt } : null,

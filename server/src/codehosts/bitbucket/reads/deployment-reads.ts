@@ -1,5 +1,5 @@
-import type { HostReader } from '../../code-host.ts'
-import type { HostDeployment, HostDeploymentStatus } from '../../host-deployment.ts'
+import { type DeploymentReads, pageSince } from '../../code-host.ts'
+import { type HostDeployment, type HostDeploymentStatus, NO_RULES } from '../../host-deployment.ts'
 import type { HostRepository } from '../../host-repository.ts'
 import { restPath } from '../../rest/rest-client.ts'
 import type { BitbucketApi } from '../client/bitbucket-api.ts'
@@ -10,17 +10,6 @@ import {
   parseEnvironment,
   type ReadDeployment,
 } from '../objects/deployment.parser.ts'
-
-type DeploymentReads = Pick<
-  HostReader,
-  | 'listDeployments'
-  | 'readDeployment'
-  | 'listGateRequests'
-  | 'listDeploymentStatuses'
-  | 'readEnvironment'
-  | 'listPendingDeployments'
-  | 'listDeploymentReviews'
->
 
 /** There is one for every pipeline that nobody has deployed by hand. */
 const UNSTARTED_PAGES_MAX = 20
@@ -41,10 +30,7 @@ export function deploymentReads(api: BitbucketApi): DeploymentReads {
       let page = await api.readPage(list, options, parse)
       for (let pages = 1; page.items.length === 0 && page.next !== null && pages < UNSTARTED_PAGES_MAX; pages += 1)
         page = await api.readPage(list, { next: page.next }, parse)
-      const { since } = options
-      if (since === undefined) return page
-      const items = page.items.filter(({ created_at }) => created_at >= since)
-      return { ...page, items, next: items.length < page.items.length ? null : page.next }
+      return pageSince(page, options.since)
     },
 
     async readDeployment(repository, id) {
@@ -62,7 +48,7 @@ export function deploymentReads(api: BitbucketApi): DeploymentReads {
     async readEnvironment(repository, name) {
       const names = await listEnvironments(api, repository)
       if (![...names.values()].includes(name)) return null
-      return { name, rule_types: [], reviewers: [], reviewer_teams: [], custom_rules: [] }
+      return { name, ...NO_RULES }
     },
 
     /** Bitbucket asks no rule and no reviewer before a deployment. */

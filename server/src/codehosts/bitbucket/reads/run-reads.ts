@@ -1,4 +1,4 @@
-import type { HostReader } from '../../code-host.ts'
+import { type HostReader, pageSince } from '../../code-host.ts'
 import type { HostRepository } from '../../host-repository.ts'
 import type { HostJob, HostRun } from '../../host-run.ts'
 import type { BitbucketApi } from '../client/bitbucket-api.ts'
@@ -12,10 +12,7 @@ export function runReads(api: BitbucketApi): RunReads {
     async listRuns(repository, options) {
       const list = { path: api.pathOf(repository, '/pipelines'), query: { sort: '-created_on' } }
       const page = await api.readPage(list, options, (value) => parsePipeline(value, repository))
-      const { since } = options
-      if (since === undefined) return page
-      const items = page.items.filter(({ created_at }) => created_at >= since)
-      return { ...page, items, next: items.length < page.items.length ? null : page.next }
+      return pageSince(page, options.since)
     },
 
     async readRun(repository, runId, attempt) {

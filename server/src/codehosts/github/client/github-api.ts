@@ -1,12 +1,7 @@
 import type { Log } from '../../../platform/log.ts'
-import {
-  HostRefusal,
-  HostUnavailable,
-  type ListOptions,
-  type ListResult,
-  type RepositoryName,
-} from '../../code-host.ts'
+import { HostUnavailable, type ListOptions, type ListResult, type RepositoryName } from '../../code-host.ts'
 import { AnswerParser } from '../../rest/answer-parser.ts'
+import { orNull } from '../../rest/rest-error.ts'
 import { cursorOf, itemsOf, nextOf, PAGE_ITEMS, type RawPage, type Response, textOf } from './page.ts'
 import { RepositoryNames } from './repository-names.ts'
 import type { Session } from './session.ts'
@@ -35,7 +30,7 @@ export class GithubApi extends AnswerParser {
 
   /** Null if the object does not exist, may not be read, or is not known to the server. */
   async read(route: string, parameters: Parameters = {}): Promise<object | null> {
-    const response = await orNull(this.#request(route, parameters))
+    const response = await orNull(this.#request(route, parameters), 'any')
     return response && objectOf(response.data, route)
   }
 
@@ -67,7 +62,7 @@ export class GithubApi extends AnswerParser {
     const cursor = cursorOf(next ?? '')
     const headers = etag === undefined ? {} : { 'if-none-match': etag }
     const request = this.#request(route, { per_page: PAGE_ITEMS, ...parameters, ...cursor, headers })
-    const response = await orNull(request)
+    const response = await orNull(request, 'any')
     if (response === null) return null
     if (response.status === 304) return 'not_modified'
     const data = objectOf(response.data, route)
@@ -81,7 +76,10 @@ export class GithubApi extends AnswerParser {
 
   /** All items of a list as GitHub sent them. Null without access to the list. */
   readList(route: string, parameters: Parameters): Promise<unknown[] | null> {
-    return orNull(this.#names.send(parameters, (named) => this.#collect(route, named)))
+    return orNull(
+      this.#names.send(parameters, (named) => this.#collect(route, named)),
+      'any',
+    )
   }
 
   #collect(route: string, parameters: Record<string, unknown>): Promise<unknown[]> {
@@ -113,6 +111,7 @@ export class GithubApi extends AnswerParser {
       this.#names.send(parameters, (named) =>
         this.session.run(({ reads, streaming }) => reads.request(route, { ...named, request: streaming })),
       ),
+      'any',
     )
     if (response === null) return null
     const body = response.status === 200 ? (response.data as ReadableStream<Uint8Array>) : null
@@ -136,6 +135,7 @@ export class GithubApi extends AnswerParser {
       this.session.run(({ reads, key }) =>
         reads.request(`POST ${graphqlUrl(key.api_url)}`, { query, variables: values }),
       ),
+      'any',
     )
     if (response === null) return null
     const { data, errors } = response.data as { data?: { repository?: Record<string, unknown> }; errors?: QueryError[] }
@@ -167,15 +167,6 @@ function acceptNotModified(error: { status?: number }): Response {
 function withoutRedirect(response: Response, route: string): Response {
   if (response.status < 300 || response.status === 304) return response
   throw new HostUnavailable(`GitHub redirects ${route} to another address.`)
-}
-
-async function orNull<Result>(request: Promise<Result>, statuses?: readonly number[]): Promise<Result | null> {
-  try {
-    return await request
-  } catch (error) {
-    if (error instanceof HostRefusal && (statuses?.includes(error.status) ?? true)) return null
-    throw error
-  }
 }
 
 /** Octokit returns a text if the body is not JSON. */

@@ -67,24 +67,3 @@ export function placeOf(range: Static<typeof SourceRange> | null | undefined): H
     end_column: range.end_column || null,
   }
 }
-
-/** What an alert of some types does not have. */
-export const NO_DETAILS = {
-  description: null,
-  references: [],
-  rule_id: null,
-  tool_name: null,
-  tool_version: null,
-  cwes: [],
-  package: null,
-  cve_id: null,
-  ghsa_id: null,
-  advisory_url: null,
-  cvss: null,
-  location: null,
-  commit_sha: null,
-  git_ref: null,
-  secret: null,
-  fixed_at: null,
-  dismissal: null,
-} satisfies Partial<HostAlert>

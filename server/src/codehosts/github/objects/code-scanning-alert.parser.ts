@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox'
-import type { HostAlert } from '../../host-alert.ts'
+import { type HostAlert, NO_DETAILS } from '../../host-alert.ts'
 import type { HostRepository } from '../../host-repository.ts'
 import { Id, Maybe, readAs, Text, textOrNull } from '../../rest/payload.ts'
-import { AlertTimes, dismissalOf, NO_DETAILS, placeOf, SourceRange, severityOf, timesOf } from './alert-fields.ts'
+import { AlertTimes, dismissalOf, placeOf, SourceRange, severityOf, timesOf } from './alert-fields.ts'
 
 const Alert = Type.Object({
   ...AlertTimes,

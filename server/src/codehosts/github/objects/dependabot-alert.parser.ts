@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox'
-import type { HostAlert } from '../../host-alert.ts'
+import { type HostAlert, NO_DETAILS } from '../../host-alert.ts'
 import type { HostRepository } from '../../host-repository.ts'
 import { dateOrNull, Id, Maybe, readAs, Text, Timestamp, textOrNull } from '../../rest/payload.ts'
-import { AlertTimes, dismissalOf, NO_DETAILS, severityOf, timesOf } from './alert-fields.ts'
+import { AlertTimes, dismissalOf, severityOf, timesOf } from './alert-fields.ts'
 
 const Score = Type.Object({ score: Maybe(Type.Number()), vector_string: Maybe(Text) })
 

@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox'
-import type { HostAlert } from '../../host-alert.ts'
+import { type HostAlert, NO_DETAILS } from '../../host-alert.ts'
 import type { HostRepository } from '../../host-repository.ts'
 import { dateOrNull, Id, Maybe, readAs, Text, Timestamp, textOrNull } from '../../rest/payload.ts'
-import { NO_DETAILS, placeOf, SourceRange } from './alert-fields.ts'
+import { placeOf, SourceRange } from './alert-fields.ts'
 import { Account, accountOf } from './repository.parser.ts'
 
 const Place = Type.Object({ ...SourceRange.properties, commit_sha: Maybe(Text) })

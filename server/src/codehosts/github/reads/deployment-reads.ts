@@ -1,19 +1,8 @@
-import type { HostReader } from '../../code-host.ts'
+import { type DeploymentReads, pageSince } from '../../code-host.ts'
 import type { HostDeploymentStatus } from '../../host-deployment.ts'
 import type { GithubApi } from '../client/github-api.ts'
 import { parseDeployment, parseDeploymentStatus } from '../objects/deployment.parser.ts'
 import { parseApproval, parseEnvironment, parsePendingDeployment } from '../objects/environment.parser.ts'
-
-type DeploymentReads = Pick<
-  HostReader,
-  | 'listDeployments'
-  | 'readDeployment'
-  | 'listGateRequests'
-  | 'listDeploymentStatuses'
-  | 'readEnvironment'
-  | 'listPendingDeployments'
-  | 'listDeploymentReviews'
->
 
 const ENVIRONMENT = 'GET /repos/{owner}/{repo}/environments/{environment_name}'
 const RUN = 'GET /repos/{owner}/{repo}/actions/runs/{run_id}'
@@ -24,10 +13,7 @@ export function deploymentReads(api: GithubApi, now: () => Date): DeploymentRead
     async listDeployments(repository, options) {
       const route = 'GET /repos/{owner}/{repo}/deployments'
       const page = await api.readPage(route, { repository }, options, (item) => parseDeployment(item, repository))
-      const { since } = options
-      if (page === 'not_modified' || since === undefined) return page
-      const items = page.items.filter((deployment) => deployment.created_at >= since)
-      return { ...page, items, next: items.length < page.items.length ? null : page.next }
+      return page === 'not_modified' ? page : pageSince(page, options.since)
     },
 
     async readDeployment(repository, id) {

@@ -3,6 +3,7 @@ import type { ListOptions, ListResult } from '../../code-host.ts'
 import { HostRefusal, HostUnavailable } from '../../code-host.ts'
 import { AnswerParser } from '../../rest/answer-parser.ts'
 import type { RestClient, RestRequest, RestResponse } from '../../rest/rest-client.ts'
+import { orNull } from '../../rest/rest-error.ts'
 
 export type Query = NonNullable<RestRequest['query']>
 
@@ -104,15 +105,4 @@ function nextOf({ headers }: RestResponse): string | null {
 function itemsOf({ body }: RestResponse, path: string): unknown[] {
   if (Array.isArray(body)) return body
   throw new HostUnavailable(`GitLab's answer to ${path} is not a list.`)
-}
-
-const UNREADABLE = [403, 404, 410]
-
-export async function orNull<Result>(request: Promise<Result>): Promise<Result | null> {
-  try {
-    return await request
-  } catch (error) {
-    if (error instanceof HostRefusal && UNREADABLE.includes(error.status)) return null
-    throw error
-  }
 }

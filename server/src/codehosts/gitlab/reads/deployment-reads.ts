@@ -1,5 +1,10 @@
-import type { HostReader, ListOptions, ListResult } from '../../code-host.ts'
-import type { HostDeployment, HostEnvironment, HostPendingDeployment } from '../../host-deployment.ts'
+import { type DeploymentReads, type ListOptions, type ListResult, pageSince } from '../../code-host.ts'
+import {
+  type HostDeployment,
+  type HostEnvironment,
+  type HostPendingDeployment,
+  NO_RULES,
+} from '../../host-deployment.ts'
 import type { HostRepository } from '../../host-repository.ts'
 import { readAs } from '../../rest/payload.ts'
 import { restPath } from '../../rest/rest-client.ts'
@@ -8,17 +13,6 @@ import { type Deployment, deploymentOf, parseDeployment, reviewsOf, statusesOf }
 import { Environment, parseApprovalRules } from '../objects/environment.parser.ts'
 import { findDeployment } from './find-deployment.ts'
 import { listGateRequests } from './list-gate-requests.ts'
-
-type DeploymentReads = Pick<
-  HostReader,
-  | 'listDeployments'
-  | 'readDeployment'
-  | 'listGateRequests'
-  | 'listDeploymentStatuses'
-  | 'readEnvironment'
-  | 'listPendingDeployments'
-  | 'listDeploymentReviews'
->
 
 export function deploymentReads(session: Session): DeploymentReads {
   return {
@@ -61,10 +55,7 @@ async function listDeployments(
   const page = await api.readPage({ path: `${projectPath(repository)}/deployments`, query, options }, (value) =>
     deploymentOf(parseDeployment(value), repository),
   )
-  const { since } = options
-  if (page === 'not_modified' || since === undefined) return page
-  const items = page.items.filter((deployment) => deployment.created_at >= since)
-  return { ...page, items, next: items.length < page.items.length ? null : page.next }
+  return page === 'not_modified' ? page : pageSince(page, options.since)
 }
 
 const PAGES_OF_RUN_MAX = 3
@@ -99,7 +90,7 @@ async function readEnvironment(
   const named = await api.readAll(`${project}/environments`, { name }, (value) => readAs(Environment, value))
   if (named.length === 0) return null
   const found = await api.read(`${project}${restPath`/protected_environments/${name}`}`)
-  if (found === null) return { name, rule_types: [], reviewers: [], reviewer_teams: [], custom_rules: [] }
+  if (found === null) return { name, ...NO_RULES }
   return describeRules(session, name, parseApprovalRules(found))
 }
 

@@ -1,8 +1,10 @@
 import { found, HttpError } from '../../hosts/http-error.ts'
 import { ok, type Routes } from '../../hosts/rest-request.ts'
+import { lastAttempt } from '../../hosts/stories/jobs.ts'
 import type { Job, Run } from '../../hosts/types.ts'
+import { jobDeployments } from '../../hosts/world.ts'
 import { type Bitbucket, type Caller, page, type Request, repositoryOf, runOf } from '../api.ts'
-import { attemptOf, deploymentJson, pipelineJson, startOf, stepJson } from '../pipeline-shapes.ts'
+import { deploymentJson, pipelineJson, startOf, stepJson } from '../pipeline-shapes.ts'
 
 const REPOSITORY = '/2.0/repositories/{workspace}/{repo_slug}'
 const PIPELINE = `${REPOSITORY}/pipelines/{pipeline_uuid}`
@@ -16,7 +18,7 @@ export function pipelineRoutes(bitbucket: Bitbucket): Routes<Caller> {
     },
     [`GET ${PIPELINE}`]: (request) => ok(pipelineJson(runIn(bitbucket, request))),
     [`GET ${PIPELINE}/steps`]: (request) =>
-      page(bitbucket, request, attemptOf(runIn(bitbucket, request)).jobs.map(stepJson)),
+      page(bitbucket, request, lastAttempt(runIn(bitbucket, request)).jobs.map(stepJson)),
     [`GET ${PIPELINE}/steps/{step_uuid}/log`]: (request) => {
       const { log, uuid } = stepIn(runIn(bitbucket, request), request)
       if (log === null) throw new HttpError(404, 'The log file does not exist')
@@ -27,20 +29,20 @@ export function pipelineRoutes(bitbucket: Bitbucket): Routes<Caller> {
     'GET /storage/{name}': ({ params, headers }) => {
       if (headers.authorization !== undefined) throw new HttpError(400, 'The storage takes no token')
       const uuid = (params.name as string).replace('.log', '')
-      const jobs = bitbucket.world.repositories.flatMap(({ runs }) => runs.flatMap((run) => attemptOf(run).jobs))
+      const jobs = bitbucket.world.repositories.flatMap(({ runs }) => runs.flatMap((run) => lastAttempt(run).jobs))
       return { status: 200, text: jobs.find((job) => job.uuid === uuid)?.log ?? '' }
     },
     [`GET ${REPOSITORY}/deployments`]: (request) => {
       const sort = request.query.get('sort')
       if (sort !== '-state.started_on') throw new HttpError(400, 'Invalid sort attribute provided')
-      const all = repositoryOf(bitbucket, request).deployments
+      const all = jobDeployments(repositoryOf(bitbucket, request))
       const waiting = all.filter((one) => startOf(one) === null)
       const started = all.filter((one) => startOf(one) !== null)
       started.sort((one, other) => (startOf(other)?.getTime() ?? 0) - (startOf(one)?.getTime() ?? 0))
       return page(bitbucket, request, [...waiting, ...started].map(deploymentJson))
     },
     [`GET ${REPOSITORY}/deployments/{deployment_uuid}`]: (request) => {
-      const { deployments } = repositoryOf(bitbucket, request)
+      const deployments = jobDeployments(repositoryOf(bitbucket, request))
       const wanted = (request.params.deployment_uuid as string).replace(/[{}]/g, '')
       return ok(deploymentJson(found(deployments.find(({ uuid }) => uuid === wanted))))
     },
@@ -53,5 +55,5 @@ function runIn(bitbucket: Bitbucket, request: Request): Run {
 
 function stepIn(run: Run, { params }: Request): Job {
   const wanted = (params.step_uuid as string).replace(/[{}]/g, '')
-  return found(attemptOf(run).jobs.find(({ uuid }) => uuid === wanted))
+  return found(lastAttempt(run).jobs.find(({ uuid }) => uuid === wanted))
 }

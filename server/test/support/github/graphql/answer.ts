@@ -1,8 +1,10 @@
+import type { Account, Commit, PullRequest, Repository } from '../../hosts/types.ts'
+import { fullName } from '../../hosts/world.ts'
+import { ACCOUNT_TYPES } from '../objects/accounts.ts'
 import { blobSha } from '../objects/commit.ts'
 import { pageUrl } from '../objects/urls.ts'
-import { fullName } from '../state.ts'
-import type { Account, Commit, Installation, PullRequest, Repository } from '../types.ts'
-import type { World } from '../webhooks/world.ts'
+import type { Installation } from '../types.ts'
+import type { GitHubWorld } from '../world.ts'
 import { parseQuery, type Selection } from './parse-query.ts'
 
 /** An object of the graph: values, or functions of the arguments. */
@@ -10,14 +12,14 @@ type Node = Record<string, unknown>
 
 /** Answers queries about the commits of a repository, with the names of GitHub's schema. */
 export function answerGraphql(
-  world: World,
+  world: GitHubWorld,
   installation: Installation,
   { query, variables = {} }: { query: string; variables?: Record<string, unknown> },
 ): unknown {
   const errors: { message: string; type?: string }[] = []
   const root: Node = {
     repository: ({ owner, name }: { owner: string; name: string }) => {
-      const found = world.state.findRepository(owner, name)
+      const found = world.findRepository(owner, name)
       if (found !== undefined && installation.covers(found.repository)) return repositoryNode(world, found.repository)
       errors.push({ type: 'NOT_FOUND', message: `Could not resolve to a Repository with the name '${owner}/${name}'.` })
       return null
@@ -28,7 +30,7 @@ export function answerGraphql(
   return errors.length === 0 ? { data } : { data, errors }
 }
 
-function select(world: World, node: Node, fields: Selection[]): Record<string, unknown> {
+function select(world: GitHubWorld, node: Node, fields: Selection[]): Record<string, unknown> {
   const chosen = fields.flatMap((field): [string, unknown][] => {
     if (field.on !== null) return field.on === node.__typename ? Object.entries(select(world, node, field.fields)) : []
     if (!(field.name in node)) {
@@ -41,12 +43,12 @@ function select(world: World, node: Node, fields: Selection[]): Record<string, u
   return Object.fromEntries(chosen)
 }
 
-function shown(world: World, value: unknown, fields: Selection[]): unknown {
+function shown(world: GitHubWorld, value: unknown, fields: Selection[]): unknown {
   if (Array.isArray(value)) return value.map((item) => shown(world, item, fields))
   return value === null || fields.length === 0 ? value : select(world, value as Node, fields)
 }
 
-function repositoryNode(world: World, repository: Repository): Node {
+function repositoryNode(world: GitHubWorld, repository: Repository): Node {
   return {
     __typename: 'Repository',
     id: `R_${repository.id}`,
@@ -67,11 +69,11 @@ function repositoryNode(world: World, repository: Repository): Node {
   }
 }
 
-function commitNode(world: World, repository: Repository, commit: Commit): Node {
+function commitNode(world: GitHubWorld, repository: Repository, commit: Commit): Node {
   const url = `${pageUrl(world, repository)}/commit/${commit.sha}`
   // GitHub gives accounts of people only.
-  const account = commit.account?.type === 'User' ? accountNode(world, commit.account) : null
-  const committer = commit.committerAccount?.type === 'User' ? accountNode(world, commit.committerAccount) : null
+  const account = commit.account?.type === 'person' ? accountNode(world, commit.account) : null
+  const committer = commit.committerAccount?.type === 'person' ? accountNode(world, commit.committerAccount) : null
   const author = { __typename: 'GitActor', ...commit.author, date: commit.at, user: account }
   const pulls = repository.pullRequests.filter(
     (pull) => pull.merge_commit_sha === commit.sha || pull.head.sha === commit.sha,
@@ -109,11 +111,11 @@ function fileNode(commit: Commit, path: string): Node | null {
   return { __typename: 'Blob', oid: blobSha(text), text, byteSize: Buffer.byteLength(text), isBinary: false }
 }
 
-function accountNode({ api, html }: World, { id, login, name, type }: Account): Node {
+function accountNode({ api, html }: GitHubWorld, { id, login, name, type }: Account): Node {
   const avatar = `https://avatars.githubusercontent.com/u/${id}?v=4`
   const url = `${html}/${login}`
   return {
-    __typename: type,
+    __typename: ACCOUNT_TYPES[type],
     id: `U_${id}`,
     databaseId: id,
     login,
@@ -124,9 +126,8 @@ function accountNode({ api, html }: World, { id, login, name, type }: Account): 
   }
 }
 
-function pullNode(world: World, repository: Repository, pull: PullRequest): Node {
+function pullNode(world: GitHubWorld, repository: Repository, pull: PullRequest): Node {
   const { number, title, merged_at, created_at, closed_at, merge_commit_sha } = pull
-  const state = merged_at === null ? pull.state.toUpperCase() : 'MERGED'
   return {
     __typename: 'PullRequest',
     id: `PR_${pull.id}`,
@@ -134,7 +135,7 @@ function pullNode(world: World, repository: Repository, pull: PullRequest): Node
     number,
     title,
     url: `${pageUrl(world, repository)}/pull/${number}`,
-    state,
+    state: pull.state.toUpperCase(),
     merged: merged_at !== null,
     mergedAt: merged_at,
     createdAt: created_at,

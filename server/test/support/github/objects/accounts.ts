@@ -1,5 +1,9 @@
-import type { Account, Installation } from '../types.ts'
+import type { Account } from '../../hosts/types.ts'
+import type { Installation } from '../types.ts'
 import type { Urls } from './urls.ts'
+
+/** GitHub's words for the types of accounts. */
+export const ACCOUNT_TYPES = { person: 'User', organization: 'Organization', bot: 'Bot' } as const
 
 export function simpleUser({ api, html }: Urls, { id, login, type }: Account) {
   const url = `${api}/users/${encodeURIComponent(login)}`
@@ -10,7 +14,7 @@ export function simpleUser({ api, html }: Urls, { id, login, type }: Account) {
     avatar_url: `https://avatars.githubusercontent.com/u/${id}?v=4`,
     gravatar_id: '',
     url,
-    html_url: type === 'Bot' ? `${html}/apps/${login.replace('[bot]', '')}` : `${html}/${login}`,
+    html_url: type === 'bot' ? `${html}/apps/${login.replace('[bot]', '')}` : `${html}/${login}`,
     followers_url: `${url}/followers`,
     following_url: `${url}/following{/other_user}`,
     gists_url: `${url}/gists{/gist_id}`,
@@ -20,7 +24,7 @@ export function simpleUser({ api, html }: Urls, { id, login, type }: Account) {
     repos_url: `${url}/repos`,
     events_url: `${url}/events{/privacy}`,
     received_events_url: `${url}/received_events`,
-    type,
+    type: ACCOUNT_TYPES[type],
     site_admin: false,
   }
 }

@@ -1,4 +1,4 @@
-import type { Alert } from '../types.ts'
+import type { Alert } from '../../hosts/types.ts'
 import { simpleUser } from './accounts.ts'
 import { apiUrl, pageUrl, type Urls } from './urls.ts'
 
@@ -24,11 +24,23 @@ export function alertObject(urls: Urls, alert: Alert): Record<string, unknown> {
   return { ...common, ...secretScanningFields(urls, alert, url) }
 }
 
-function dismissalOf(urls: Urls, { dismissal }: Alert) {
+/** GitHub's own words for reasons, where they differ from ours. */
+const REASONS: Record<Alert['type'], Record<string, string>> = {
+  code_scanning: { false_positive: 'false positive', wont_fix: "won't fix", used_in_tests: 'used in tests' },
+  dependabot: { false_positive: 'inaccurate', wont_fix: 'tolerable_risk' },
+  secret_scanning: {},
+}
+
+function reasonOf({ type, dismissal }: Alert): string | null {
+  return dismissal === null ? null : (REASONS[type][dismissal.reason] ?? dismissal.reason)
+}
+
+function dismissalOf(urls: Urls, alert: Alert) {
+  const { dismissal } = alert
   return {
     dismissed_by: dismissal === null ? null : simpleUser(urls, dismissal.by),
     dismissed_at: dismissal?.at ?? null,
-    dismissed_reason: dismissal?.reason ?? null,
+    dismissed_reason: reasonOf(alert),
     dismissed_comment: dismissal?.comment ?? null,
   }
 }
@@ -115,7 +127,7 @@ function secretScanningFields(urls: Urls, alert: Alert, url: string) {
   return {
     state: state === 'open' ? 'open' : 'resolved',
     locations_url: `${url}/locations`,
-    resolution: dismissal?.reason ?? null,
+    resolution: reasonOf(alert),
     resolved_at: dismissal?.at ?? null,
     resolved_by: dismissal === null ? null : simpleUser(urls, dismissal.by),
     resolution_comment: dismissal?.comment ?? null,

@@ -1,5 +1,5 @@
 import type { App, Installation } from '../types.ts'
-import { simpleUser } from './accounts.ts'
+import { ACCOUNT_TYPES, simpleUser } from './accounts.ts'
 import type { Urls } from './urls.ts'
 
 /** The permissions of our App (providers.md, 1). */
@@ -61,7 +61,7 @@ export function integration(urls: Urls, app: AppFacts) {
 
 export function wholeInstallation(urls: Urls, app: App, installation: Installation) {
   const { id, account } = installation
-  const page = account.type === 'Organization' ? `${urls.html}/organizations/${account.login}` : urls.html
+  const page = account.type === 'organization' ? `${urls.html}/organizations/${account.login}` : urls.html
   return {
     id,
     client_id: `Iv1.${app.id.toString(16).padStart(16, '0')}`,
@@ -73,7 +73,7 @@ export function wholeInstallation(urls: Urls, app: App, installation: Installati
     app_id: app.id,
     app_slug: app.slug,
     target_id: account.id,
-    target_type: account.type,
+    target_type: ACCOUNT_TYPES[account.type],
     permissions: APP_PERMISSIONS,
     events: APP_EVENTS,
     created_at: installation.created_at,

@@ -1,6 +1,6 @@
-import type { Annotation, Job, Run } from '../types.ts'
+import type { Annotation, Job, Run } from '../../hosts/types.ts'
 import { integration } from './app.ts'
-import { minimalPullRequest } from './run.ts'
+import { checkSuiteId, createdAt, pullRequestsOf } from './run.ts'
 import { apiUrl, type Context, pageUrl } from './urls.ts'
 
 /** GitHub's own App, which reports the jobs of workflows as check runs. */
@@ -12,9 +12,12 @@ const ACTIONS_APP = {
   events: ['check_run', 'check_suite', 'deployment', 'push', 'status', 'workflow_dispatch'],
 }
 
-export function actionsApp({ state, ...urls }: Context) {
-  const owner = state.account('github')
-  return integration(urls, { ...ACTIONS_APP, owner, created_at: new Date('2018-07-30T09:30:17Z') })
+/** The account of that App. */
+export const ACTIONS_BOT = 'github-actions[bot]'
+
+export function actionsApp(context: Context) {
+  const owner = context.account('github')
+  return integration(context, { ...ACTIONS_APP, owner, created_at: new Date('2018-07-30T09:30:17Z') })
 }
 
 export function checkRun(context: Context, run: Run, job: Job) {
@@ -31,7 +34,7 @@ export function checkRun(context: Context, run: Run, job: Job) {
     details_url: page,
     status: job.status,
     conclusion: job.conclusion,
-    started_at: job.started_at ?? job.created_at,
+    started_at: job.started_at ?? createdAt(job),
     completed_at: job.completed_at,
     output: {
       title: null,
@@ -40,9 +43,9 @@ export function checkRun(context: Context, run: Run, job: Job) {
       annotations_count: job.annotations.length,
       annotations_url: `${url}/annotations`,
     },
-    check_suite: { id: run.check_suite_id },
+    check_suite: { id: checkSuiteId(run) },
     app: actionsApp(context),
-    pull_requests: run.pullRequests.map((pullRequest) => minimalPullRequest(context, run.repository, pullRequest)),
+    pull_requests: pullRequestsOf(context, run),
   }
 }
 

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto'
 import type { ChangedFile } from '../../hosts/history.ts'
-import type { Account, Commit, Repository } from '../types.ts'
+import type { Account, Commit, Repository } from '../../hosts/types.ts'
 import { simpleUser } from './accounts.ts'
 import { apiUrl, pageUrl, type Urls } from './urls.ts'
+
+export const NO_COMMIT = '0'.repeat(40)
 
 export function commitObject(urls: Urls, repository: Repository, commit: Commit) {
   const url = `${apiUrl(urls, repository)}/commits/${commit.sha}`

@@ -1,18 +1,26 @@
-import type { Deployment, DeploymentStatus, Environment, Repository, Reviewer } from '../types.ts'
+import type {
+  Account,
+  AnyDeployment,
+  Deployment,
+  DeploymentStatus,
+  Environment,
+  Repository,
+} from '../../hosts/types.ts'
+import type { App } from '../types.ts'
 import { simpleUser } from './accounts.ts'
-import { actionsApp } from './check-run.ts'
+import { ACTIONS_BOT, actionsApp } from './check-run.ts'
 import { apiUrl, type Context, pageUrl, type Urls } from './urls.ts'
 
-export function deploymentObject(context: Context, deployment: Deployment) {
+export function deploymentObject(context: Context, deployment: AnyDeployment) {
   const url = `${apiUrl(context, deployment.repository)}/deployments/${deployment.id}`
   return {
     url,
     id: deployment.id,
     node_id: `DE_${deployment.id}`,
     task: 'deploy',
-    original_environment: deployment.environment,
-    environment: deployment.environment,
-    description: deployment.description,
+    original_environment: deployment.environment.name,
+    environment: deployment.environment.name,
+    description: null,
     created_at: deployment.created_at,
     updated_at: deployment.updated_at,
     statuses_url: `${url}/statuses`,
@@ -22,29 +30,36 @@ export function deploymentObject(context: Context, deployment: Deployment) {
     ref: deployment.ref,
     payload: {},
     transient_environment: false,
-    production_environment: deployment.environment === 'production',
+    production_environment: deployment.environment.name === 'production',
     performed_via_github_app: deployment.run === null ? null : actionsApp(context),
   }
 }
 
-export function deploymentStatus(context: Context, deployment: Deployment, status: DeploymentStatus) {
-  const url = `${apiUrl(context, deployment.repository)}/deployments/${deployment.id}`
+/** GitHub Actions writes the statuses of jobs. */
+export function creatorOf(context: Context, { run }: AnyDeployment, { creator }: DeploymentStatus): Account {
+  return run === null ? creator : context.account(ACTIONS_BOT)
+}
+
+export function deploymentStatus(context: Context, deployment: AnyDeployment, status: DeploymentStatus) {
+  const { repository, run, job, environment } = deployment
+  const url = `${apiUrl(context, repository)}/deployments/${deployment.id}`
+  const log_url = run === null ? '' : `${pageUrl(context, repository)}/actions/runs/${run.id}/job/${job.id}`
   return {
     url: `${url}/statuses/${status.id}`,
     id: status.id,
     node_id: `DES_${status.id}`,
-    state: status.state,
-    creator: simpleUser(context, status.creator),
+    state: status.state === 'cancelled' ? 'error' : status.state,
+    creator: simpleUser(context, creatorOf(context, deployment, status)),
     description: '',
-    environment: deployment.environment,
-    target_url: status.log_url,
+    environment: environment.name,
+    target_url: log_url,
     created_at: status.created_at,
     updated_at: status.created_at,
     deployment_url: url,
-    repository_url: apiUrl(context, deployment.repository),
-    environment_url: status.environment_url,
-    log_url: status.log_url,
-    performed_via_github_app: deployment.run === null ? null : actionsApp(context),
+    repository_url: apiUrl(context, repository),
+    environment_url: job?.environment_url ?? '',
+    log_url,
+    performed_via_github_app: run === null ? null : actionsApp(context),
   }
 }
 
@@ -64,54 +79,59 @@ export function approvedEnvironment(urls: Urls, repository: Repository, environm
   return { ...environmentName(urls, repository, environment), created_at, updated_at: created_at }
 }
 
-export function environmentObject(urls: Urls, repository: Repository, environment: Environment) {
+export function environmentObject(context: RuleContext, repository: Repository, environment: Environment) {
   const { branches } = environment
   return {
-    ...approvedEnvironment(urls, repository, environment),
+    ...approvedEnvironment(context, repository, environment),
     can_admins_bypass: true,
-    protection_rules: protectionRules(urls, environment),
+    protection_rules: protectionRules(context, environment),
     deployment_branch_policy: branches === null ? null : { protected_branches: false, custom_branch_policies: true },
   }
 }
 
+type RuleContext = Urls & { app: App }
+
 /** The ids of the rules are derived from that of the environment. */
-function protectionRules(urls: Urls, { id, waitTimer, reviewers, branches, customRules }: Environment) {
+function protectionRules(context: RuleContext, environment: Environment) {
+  const { id, waitMinutes, reviewers, branches } = environment
   const rule = (offset: number, type: string) => ({ id: id * 100 + offset, node_id: `GA_${id * 100 + offset}`, type })
-  const wait = waitTimer === 0 ? [] : [{ ...rule(1, 'wait_timer'), wait_timer: waitTimer }]
+  const wait = waitMinutes === 0 ? [] : [{ ...rule(1, 'wait_timer'), wait_timer: waitMinutes }]
   const required = { ...rule(2, 'required_reviewers'), prevent_self_review: false }
   const reviews =
     reviewers.length === 0
       ? []
-      : [{ ...required, reviewers: reviewers.map((reviewer) => reviewerObject(urls, reviewer)) }]
+      : [{ ...required, reviewers: reviewers.map((reviewer) => reviewerObject(context, reviewer)) }]
   const policy = branches === null ? [] : [rule(3, 'branch_policy')]
-  const custom = customRules.map(({ id, app }) => ({ id, node_id: `GA_${id}`, type: app.slug, enabled: true }))
+  const custom = customRules(context, environment).map(({ app, ...shown }) => ({ ...shown, type: app.slug }))
   return [...wait, ...reviews, ...policy, ...custom]
 }
 
-export function customRules({ api }: Urls, { customRules }: Environment) {
-  return customRules.map(({ id, app }) => ({
-    id,
-    node_id: `GA_${id}`,
+/** The rules of our App and of others. */
+export function customRules({ api, app }: RuleContext, { id, ours, apps }: Environment) {
+  return [...(ours ? [app] : []), ...apps].map(({ id: appId, slug }, index) => ({
+    id: id * 100 + 4 + index,
+    node_id: `GA_${id * 100 + 4 + index}`,
     enabled: true,
-    app: { id: app.id, node_id: `A_${app.id}`, slug: app.slug, integration_url: `${api}/apps/${app.slug}` },
+    app: { id: appId, node_id: `A_${appId}`, slug, integration_url: `${api}/apps/${slug}` },
   }))
 }
 
-export function reviewerObject(urls: Urls, reviewer: Reviewer) {
-  if (reviewer.type === 'User') return { type: 'User', reviewer: simpleUser(urls, reviewer.account) }
-  const url = `${urls.api}/teams/${reviewer.id}`
+export function reviewerObject(urls: Urls, reviewer: Environment['reviewers'][number]) {
+  if (reviewer.type === 'person') return { type: 'User', reviewer: simpleUser(urls, reviewer.account) }
+  const { id, name } = reviewer
+  const url = `${urls.api}/teams/${id}`
   const team = {
-    id: reviewer.id,
-    node_id: `T_${reviewer.id}`,
-    name: reviewer.name,
-    slug: reviewer.slug,
+    id,
+    node_id: `T_${id}`,
+    name,
+    slug: name,
     description: null,
     privacy: 'closed',
     notification_setting: 'notifications_enabled',
     permission: 'pull',
     type: 'organization',
     url,
-    html_url: `${urls.html}/orgs/acme/teams/${reviewer.slug}`,
+    html_url: `${urls.html}/orgs/acme/teams/${name}`,
     members_url: `${url}/members{/member}`,
     repositories_url: `${url}/repos`,
     parent: null,
@@ -120,12 +140,13 @@ export function reviewerObject(urls: Urls, reviewer: Reviewer) {
 }
 
 /** An environment that a run waits for. */
-export function pendingDeployment(urls: Urls, deployment: Deployment, environment: Environment) {
+export function pendingDeployment(urls: Urls, { repository, environment, created_at }: Deployment) {
+  const { waitMinutes, reviewers } = environment
   return {
-    environment: environmentName(urls, deployment.repository, environment),
-    wait_timer: environment.waitTimer,
-    wait_timer_started_at: environment.waitTimer === 0 ? null : deployment.created_at,
+    environment: environmentName(urls, repository, environment),
+    wait_timer: waitMinutes,
+    wait_timer_started_at: waitMinutes === 0 ? null : created_at,
     current_user_can_approve: false,
-    reviewers: environment.reviewers.map((reviewer) => reviewerObject(urls, reviewer)),
+    reviewers: reviewers.map((reviewer) => reviewerObject(urls, reviewer)),
   }
 }

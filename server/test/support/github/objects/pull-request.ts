@@ -1,5 +1,5 @@
 import { changedFilesOf, commitsOf } from '../../hosts/history.ts'
-import type { PullRequest, Repository, Review } from '../types.ts'
+import type { PullRequest, Repository, Review } from '../../hosts/types.ts'
 import { simpleUser } from './accounts.ts'
 import { wholeRepository } from './repository.ts'
 import { apiUrl, pageUrl, type Urls } from './urls.ts'
@@ -34,7 +34,7 @@ export function simplePullRequest(urls: Urls, repository: Repository, pullReques
     comments_url: links.comments,
     statuses_url: statuses,
     number,
-    state: pullRequest.state,
+    state: stateOf(pullRequest),
     locked: false,
     title: pullRequest.title,
     user: simpleUser(urls, pullRequest.author),
@@ -58,6 +58,11 @@ export function simplePullRequest(urls: Urls, repository: Repository, pullReques
     auto_merge: null,
     draft: pullRequest.draft,
   }
+}
+
+/** A merged pull request is closed. */
+export function stateOf({ state }: PullRequest): 'open' | 'closed' {
+  return state === 'open' ? 'open' : 'closed'
 }
 
 function side(urls: Urls, repository: Repository, { ref, sha }: { ref: string; sha: string }) {

@@ -1,5 +1,5 @@
-import { fullName } from '../state.ts'
-import type { Repository } from '../types.ts'
+import type { Repository } from '../../hosts/types.ts'
+import { fullName } from '../../hosts/world.ts'
 import { simpleUser } from './accounts.ts'
 import { apiUrl, pageUrl, type Urls } from './urls.ts'
 
@@ -102,6 +102,6 @@ export function wholeRepository(urls: Urls, repository: Repository) {
 /** The answer to `GET /repos/{owner}/{repo}`. */
 export function fullRepository(urls: Urls, repository: Repository) {
   const organization =
-    repository.owner.type === 'Organization' ? { organization: simpleUser(urls, repository.owner) } : {}
+    repository.owner.type === 'organization' ? { organization: simpleUser(urls, repository.owner) } : {}
   return { ...wholeRepository(urls, repository), ...organization, subscribers_count: 0, network_count: 0 }
 }

@@ -1,10 +1,18 @@
-import type { Attempt, Job, PullRequest, Repository, Run, Workflow } from '../types.ts'
+import { lastAttempt } from '../../hosts/stories/jobs.ts'
+import type { Attempt, Conclusion, Job, Repository, Run, Workflow } from '../../hosts/types.ts'
 import { simpleUser } from './accounts.ts'
 import { minimalRepository } from './repository.ts'
 import { apiUrl, pageUrl, type Urls } from './urls.ts'
 
-export function lastAttempt(run: Run): Attempt {
-  return run.attempts.at(-1) as Attempt
+/** Each run has a check suite. */
+export function checkSuiteId({ id }: Run): number {
+  return 10 * id
+}
+
+const EVENTS: Readonly<Record<string, string>> = { manual: 'workflow_dispatch', workflow: 'workflow_run' }
+
+export function eventOf({ event }: Run): string {
+  return EVENTS[event] ?? event
 }
 
 /** A run as it is in one attempt. */
@@ -21,15 +29,15 @@ export function workflowRun(urls: Urls, run: Run, attempt: Attempt = lastAttempt
     path: workflow.path,
     display_title: run.title,
     run_number: run.number,
-    event: run.event,
+    event: eventOf(run),
     status: attempt.status,
     conclusion: attempt.conclusion,
     workflow_id: workflow.id,
-    check_suite_id: run.check_suite_id,
-    check_suite_node_id: `CS_${run.check_suite_id}`,
+    check_suite_id: checkSuiteId(run),
+    check_suite_node_id: `CS_${checkSuiteId(run)}`,
     url,
     html_url: `${pageUrl(urls, repository)}/actions/runs/${run.id}`,
-    pull_requests: run.pullRequests.map((pullRequest) => minimalPullRequest(urls, repository, pullRequest)),
+    pull_requests: pullRequestsOf(urls, run),
     created_at: run.created_at,
     updated_at: attempt.updated_at,
     actor: simpleUser(urls, run.actor),
@@ -39,7 +47,7 @@ export function workflowRun(urls: Urls, run: Run, attempt: Attempt = lastAttempt
     triggering_actor: simpleUser(urls, attempt.actor),
     jobs_url: `${url}/jobs`,
     logs_url: `${url}/logs`,
-    check_suite_url: `${apiUrl(urls, repository)}/check-suites/${run.check_suite_id}`,
+    check_suite_url: `${apiUrl(urls, repository)}/check-suites/${checkSuiteId(run)}`,
     artifacts_url: `${url}/artifacts`,
     cancel_url: `${url}/cancel`,
     rerun_url: `${url}/rerun`,
@@ -58,10 +66,12 @@ function headCommit(run: Run) {
   return { id: run.sha, tree_id: run.sha, message: commit.message, timestamp: commit.at, author, committer: author }
 }
 
-export function minimalPullRequest(urls: Urls, repository: Repository, { id, number, head, base }: PullRequest) {
+export function pullRequestsOf(urls: Urls, { repository, pullRequest }: Run) {
+  if (pullRequest === null) return []
+  const { id, number, head, base } = pullRequest
   const repo = { id: repository.id, url: apiUrl(urls, repository), name: repository.name }
   const url = `${apiUrl(urls, repository)}/pulls/${number}`
-  return { id, number, url, head: { ...head, repo }, base: { ...base, repo } }
+  return [{ id, number, url, head: { ...head, repo }, base: { ...base, repo } }]
 }
 
 export function workflowObject(urls: Urls, repository: Repository, workflow: Workflow) {
@@ -96,8 +106,8 @@ export function jobObject(urls: Urls, run: Run, job: Job) {
     html_url: `${pageUrl(urls, run.repository)}/actions/runs/${run.id}/job/${job.id}`,
     status: job.status,
     conclusion: job.conclusion,
-    created_at: job.created_at,
-    started_at: job.started_at ?? job.created_at,
+    created_at: createdAt(job),
+    started_at: job.started_at ?? createdAt(job),
     completed_at: job.completed_at,
     name: job.name,
     steps: onRunner ? stepsOf(job) : [],
@@ -110,12 +120,24 @@ export function jobObject(urls: Urls, run: Run, job: Job) {
   }
 }
 
+/** GitHub makes a job when those that it needs are finished. */
+export function createdAt({ begun_at, created_at }: Job): Date {
+  return begun_at ?? created_at
+}
+
+/** Steps have fewer conclusions than jobs. */
+const STEP_CONCLUSIONS: Partial<Record<Conclusion, string>> = {
+  success: 'success',
+  cancelled: 'cancelled',
+  skipped: 'skipped',
+}
+
 function stepsOf(job: Job) {
   const { started_at, completed_at } = job
   return job.steps.map(({ name, conclusion }, index) => ({
     name,
     status: conclusion === null ? 'in_progress' : 'completed',
-    conclusion,
+    conclusion: conclusion === null ? null : (STEP_CONCLUSIONS[conclusion] ?? 'failure'),
     number: index + 1,
     started_at,
     completed_at: conclusion === null ? null : completed_at,

@@ -1,10 +1,11 @@
 import { found, HttpError } from '../../hosts/http-error.ts'
+import { ok } from '../../hosts/rest-request.ts'
+import { dismissAlert, reopenAlert } from '../../hosts/stories/alerts.ts'
+import type { Alert, AlertType } from '../../hosts/types.ts'
 import type { OperationName } from '../described.ts'
 import { alertObject, secretLocation } from '../objects/alert.ts'
 import { cursorList, listOf } from '../pagination.ts'
-import { type GitHubRequest, type Handler, ok } from '../request.ts'
-import { dismissAlert, reopenAlert } from '../stories/alerts.ts'
-import type { Alert, AlertType } from '../types.ts'
+import type { GitHubRequest, Handler } from '../request.ts'
 
 /** The alerts of the three kinds. */
 export const alertRoutes = {
@@ -57,9 +58,9 @@ function read(type: AlertType): Handler {
 /** Dismisses or reopens an alert in the name of our App. */
 function change(type: AlertType, prefix: 'dismissed' | 'resolution'): Handler {
   return (request) => {
-    const { world, state, body } = request
+    const { world, body } = request
     const alert = alertOf(request, type)
-    const by = state.account(`${state.app.slug}[bot]`)
+    const by = world.program
     const reason = body[prefix === 'dismissed' ? 'dismissed_reason' : 'resolution'] as string | undefined
     if (body.state === 'open') {
       if (alert.state === 'dismissed') reopenAlert(world, alert, by)

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { found, HttpError } from '../../hosts/http-error.ts'
+import { ok } from '../../hosts/rest-request.ts'
 import type { OperationName } from '../described.ts'
 import { publicUser } from '../objects/accounts.ts'
 import { APP_EVENTS, APP_PERMISSIONS, integration, wholeInstallation } from '../objects/app.ts'
 import { wholeRepository } from '../objects/repository.ts'
 import { listOf, pageOf } from '../pagination.ts'
-import { type GitHubRequest, type Handler, ok } from '../request.ts'
+import type { GitHubRequest, Handler } from '../request.ts'
 
 function asApp(handler: Handler): Handler {
   return (request) => {
@@ -17,20 +18,20 @@ function asApp(handler: Handler): Handler {
 /** The App itself, its installations and the accounts. */
 export function appRoutes(issueToken: (request: GitHubRequest) => { token: string; expires_at: Date }) {
   return {
-    'GET /app': asApp(({ world, state }) =>
-      ok({ ...integration(world, state.app), installations_count: state.installations.size }),
+    'GET /app': asApp(({ world }) =>
+      ok({ ...integration(world, world.app), installations_count: world.installations.size }),
     ),
     'GET /app/installations': asApp((request) =>
-      listOf(request, [...request.state.installations.values()], (installation) =>
-        wholeInstallation(request.world, request.state.app, installation),
+      listOf(request, [...request.world.installations.values()], (installation) =>
+        wholeInstallation(request.world, request.world.app, installation),
       ),
     ),
     'GET /app/installations/{installation_id}': asApp((request) => {
-      const installation = found(request.state.installations.get(request.number('installation_id')))
-      return ok(wholeInstallation(request.world, request.state.app, installation))
+      const installation = found(request.world.installations.get(request.number('installation_id')))
+      return ok(wholeInstallation(request.world, request.world.app, installation))
     }),
     'POST /app/installations/{installation_id}/access_tokens': asApp((request) => {
-      const installation = found(request.state.installations.get(request.number('installation_id')))
+      const installation = found(request.world.installations.get(request.number('installation_id')))
       const permissions = request.body.permissions ?? APP_PERMISSIONS
       const body = { ...issueToken(request), permissions, repository_selection: installation.selection }
       return { status: 201, body }
@@ -42,19 +43,19 @@ export function appRoutes(issueToken: (request: GitHubRequest) => { token: strin
     'GET /installation/repositories': installationRepositories,
     'GET /rate_limit': () => ok(rateLimits()),
     'GET /users/{username}': (request) =>
-      ok(publicUser(request.world, found(request.state.accounts.get(request.text('username').toLowerCase())))),
+      ok(publicUser(request.world, found(request.world.findAccount(request.text('username'))))),
   } satisfies Partial<Record<OperationName, Handler>>
 }
 
 function installationRepositories(request: GitHubRequest) {
-  const { installation, world, state } = request
-  const { bulk } = state
+  const { installation, world } = request
+  const { bulk } = world
   const repositories =
     bulk?.installation === installation
       ? Array.from({ length: bulk.sizes.repositories }, (_, index) => index + 1)
-      : [...state.repositories.values()].filter((repository) => installation.covers(repository)).map(({ id }) => id)
+      : world.repositories.filter((repository) => installation.covers(repository)).map(({ id }) => id)
   const { items, headers } = pageOf(request, repositories, (id) =>
-    wholeRepository(world, found(state.repositoryOfId(id))),
+    wholeRepository(world, found(world.repositoryOfId(id))),
   )
   return ok(
     { total_count: repositories.length, repository_selection: installation.selection, repositories: items },
@@ -64,16 +65,16 @@ function installationRepositories(request: GitHubRequest) {
 
 /** A code is good for one use. It gives the credentials of a new App. */
 function convertManifest(request: GitHubRequest) {
-  const { state, world } = request
+  const { world } = request
   const code = request.text('code')
-  const manifest = found(state.manifestCodes.get(code)) as { name?: string }
-  state.manifestCodes.delete(code)
-  const app = integration(world, { ...state.app, name: manifest.name ?? state.app.name })
+  const manifest = found(world.manifestCodes.get(code)) as { name?: string }
+  world.manifestCodes.delete(code)
+  const app = integration(world, { ...world.app, name: manifest.name ?? world.app.name })
   const secrets = {
     client_id: app.client_id,
     client_secret: randomUUID().replaceAll('-', ''),
-    webhook_secret: state.app.webhookSecret,
-    pem: state.app.privateKey,
+    webhook_secret: world.app.webhookSecret,
+    pem: world.app.privateKey,
   }
   return { status: 201, body: { ...app, permissions: APP_PERMISSIONS, events: APP_EVENTS, ...secrets } }
 }

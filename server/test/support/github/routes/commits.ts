@@ -1,16 +1,18 @@
 import { changedFiles, commitsBetween, mergeBaseOf } from '../../hosts/history.ts'
 import { found, HttpError } from '../../hosts/http-error.ts'
+import { ok } from '../../hosts/rest-request.ts'
+import { lastAttempt } from '../../hosts/stories/jobs.ts'
+import type { Commit, CommitStatus, Repository } from '../../hosts/types.ts'
+import { fullName } from '../../hosts/world.ts'
 import type { OperationName } from '../described.ts'
 import { simpleUser } from '../objects/accounts.ts'
 import { checkRun } from '../objects/check-run.ts'
 import { commitObject, diffEntry } from '../objects/commit.ts'
 import { simplePullRequest } from '../objects/pull-request.ts'
 import { minimalRepository } from '../objects/repository.ts'
-import { lastAttempt } from '../objects/run.ts'
 import { apiUrl, pageUrl } from '../objects/urls.ts'
 import { countedList, listOf, pageOf } from '../pagination.ts'
-import { type GitHubRequest, type Handler, ok } from '../request.ts'
-import type { Commit, CommitStatus, Repository } from '../types.ts'
+import type { GitHubRequest, Handler } from '../request.ts'
 
 /** Commits, what was checked about them, and comparisons. */
 export const commitRoutes = {
@@ -94,16 +96,13 @@ function statusOf(ahead: number, behind: number): string {
   return behind > 0 ? 'behind' : 'identical'
 }
 
-function statusObject({ world, state, repository }: GitHubRequest, status: CommitStatus) {
-  return {
-    ...withoutCreator(world.api, repository, status),
-    creator: simpleUser(world, state.account(`${state.app.slug}[bot]`)),
-  }
+function statusObject({ world, repository }: GitHubRequest, status: CommitStatus) {
+  return { ...withoutCreator(world.api, repository, status), creator: simpleUser(world, status.creator) }
 }
 
 function withoutCreator(api: string, repository: Repository, status: CommitStatus) {
   const { id, sha, state, context, description, target_url, created_at } = status
-  const url = `${api}/repos/${repository.owner.login}/${repository.name}/statuses/${sha}`
+  const url = `${api}/repos/${fullName(repository)}/statuses/${sha}`
   const times = { created_at, updated_at: created_at }
   return { url, avatar_url: null, id, node_id: `SC_${id}`, state, description, target_url, context, ...times }
 }
@@ -113,7 +112,7 @@ function combinedStatus(request: GitHubRequest) {
   const { sha } = commitOf(request, request.text('ref'))
   const newest = new Map(repository.statuses.filter((status) => status.sha === sha).map((item) => [item.context, item]))
   const states = [...newest.values()].map(({ state }) => state)
-  const state = states.some((one) => one === 'failure' || one === 'error')
+  const state = states.includes('failure')
     ? 'failure'
     : states.length > 0 && states.every((one) => one === 'success')
       ? 'success'
@@ -130,17 +129,20 @@ function combinedStatus(request: GitHubRequest) {
   })
 }
 
+/** GitHub keeps all statuses of a context: the newest one counts. */
 function createStatus(request: GitHubRequest) {
-  const { repository, state, body } = request
-  const { sha } = commitOf(request, request.text('sha'))
+  const { repository, world, body } = request
+  const at = world.now()
   const status: CommitStatus = {
-    id: state.newId(),
-    sha,
+    ...world.newIds(),
+    sha: commitOf(request, request.text('sha')).sha,
     state: body.state as CommitStatus['state'],
     context: (body.context as string | undefined) ?? 'default',
     description: (body.description as string | undefined) ?? null,
     target_url: (body.target_url as string | undefined) ?? null,
-    created_at: state.clock.now(),
+    creator: world.program,
+    created_at: at,
+    updated_at: at,
   }
   repository.statuses.push(status)
   return { status: 201, body: statusObject(request, status) }

@@ -1,8 +1,9 @@
 import type { DeliveryTry } from '../../hosts/deliveries.ts'
 import { found, HttpError } from '../../hosts/http-error.ts'
+import { ok } from '../../hosts/rest-request.ts'
 import type { OperationName } from '../described.ts'
 import { cursorList } from '../pagination.ts'
-import { type GitHubRequest, type Handler, ok } from '../request.ts'
+import type { GitHubRequest, Handler } from '../request.ts'
 import type { Delivery } from '../webhooks/deliveries.ts'
 
 /** The deliveries of the App's webhooks: every try is listed under an id of its own. */

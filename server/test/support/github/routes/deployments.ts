@@ -1,9 +1,10 @@
 import { found } from '../../hosts/http-error.ts'
+import { ok } from '../../hosts/rest-request.ts'
+import type { AnyDeployment, Environment } from '../../hosts/types.ts'
 import type { OperationName } from '../described.ts'
 import { customRules, deploymentObject, deploymentStatus, environmentObject } from '../objects/deployment.ts'
 import { listOf, pageOf } from '../pagination.ts'
-import { type GitHubRequest, type Handler, ok } from '../request.ts'
-import type { Deployment, Environment } from '../types.ts'
+import type { GitHubRequest, Handler } from '../request.ts'
 
 /** Deployments, their statuses, and environments with their rules. */
 export const deploymentRoutes = {
@@ -28,7 +29,7 @@ export const deploymentRoutes = {
   },
 } satisfies Partial<Record<OperationName, Handler>>
 
-function deploymentOf(request: GitHubRequest): Deployment {
+function deploymentOf(request: GitHubRequest): AnyDeployment {
   return found(request.repository.deployments.find(({ id }) => id === request.number('deployment_id')))
 }
 
@@ -40,9 +41,9 @@ function environmentOf(request: GitHubRequest): Environment {
 
 function listDeployments(request: GitHubRequest) {
   const { repository, query, world } = request
-  const deployments = repository.deployments.filter((deployment) =>
-    (['sha', 'ref', 'environment'] as const).every(
-      (name) => (query.get(name) ?? deployment[name]) === deployment[name],
+  const deployments = repository.deployments.filter(({ sha, ref, environment }) =>
+    Object.entries({ sha, ref, environment: environment.name }).every(
+      ([name, value]) => (query.get(name) ?? value) === value,
     ),
   )
   return listOf(request, deployments, (deployment) => deploymentObject(world, deployment))

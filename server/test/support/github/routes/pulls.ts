@@ -1,11 +1,12 @@
 import { changedFilesOf, commitsOf } from '../../hosts/history.ts'
 import { found } from '../../hosts/http-error.ts'
+import { ok } from '../../hosts/rest-request.ts'
+import type { PullRequest } from '../../hosts/types.ts'
 import type { OperationName } from '../described.ts'
 import { commitObject, diffEntry } from '../objects/commit.ts'
-import { reviewObject, simplePullRequest, wholePullRequest } from '../objects/pull-request.ts'
+import { reviewObject, simplePullRequest, stateOf, wholePullRequest } from '../objects/pull-request.ts'
 import { listOf } from '../pagination.ts'
-import { type GitHubRequest, type Handler, ok } from '../request.ts'
-import type { PullRequest } from '../types.ts'
+import type { GitHubRequest, Handler } from '../request.ts'
 
 /** GitHub lists no more than these. */
 const COMMITS_MAX = 250
@@ -44,7 +45,7 @@ function listPulls(request: GitHubRequest) {
   const key = query.get('sort') === 'updated' ? 'updated_at' : 'created_at'
   const sign = (query.get('direction') ?? 'desc') === 'desc' ? -1 : 1
   const pulls = repository.pullRequests
-    .filter((pull) => (state === 'all' || pull.state === state) && (base === null || pull.base.ref === base))
+    .filter((pull) => (state === 'all' || stateOf(pull) === state) && (base === null || pull.base.ref === base))
     .sort((one, other) => sign * (one[key].getTime() - other[key].getTime() || one.number - other.number))
   return listOf(request, pulls, (pull) => simplePullRequest(world, repository, pull))
 }

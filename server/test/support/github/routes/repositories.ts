@@ -1,24 +1,24 @@
 import { refOf } from '../../hosts/history.ts'
 import { found, HttpError } from '../../hosts/http-error.ts'
+import { ok } from '../../hosts/rest-request.ts'
 import type { OperationName } from '../described.ts'
-import { simpleUser } from '../objects/accounts.ts'
+import { activityObject, activityType } from '../objects/activity.ts'
 import { wholeInstallation } from '../objects/app.ts'
+import { branchRules } from '../objects/branch-rules.ts'
 import { blobSha } from '../objects/commit.ts'
 import { fullRepository } from '../objects/repository.ts'
 import { apiUrl, pageUrl } from '../objects/urls.ts'
 import { cursorList, listOf } from '../pagination.ts'
-import { type GitHubRequest, type Handler, ok } from '../request.ts'
-import { NO_COMMIT } from '../stories/pushes.ts'
-import type { Activity } from '../types.ts'
+import type { GitHubRequest, Handler } from '../request.ts'
 import { commitOf } from './commits.ts'
 
 /** A repository, its files, rules and activities. */
 export const repositoryRoutes = {
   'GET /repos/{owner}/{repo}': ({ world, repository }) => ok(fullRepository(world, repository)),
-  'GET /repos/{owner}/{repo}/installation': ({ world, state, repository }) =>
-    ok(wholeInstallation(world, state.app, found(state.installationOf(repository)))),
+  'GET /repos/{owner}/{repo}/installation': ({ world, repository }) =>
+    ok(wholeInstallation(world, world.app, found(world.installationOf(repository)))),
   'GET /repos/{owner}/{repo}/rules/branches/{branch}': (request) =>
-    listOf(request, request.repository.rules.get(request.text('branch')) ?? [], (rule) => rule),
+    listOf(request, branchRules(request.repository, request.text('branch')), (rule) => rule),
   'GET /repos/{owner}/{repo}/activity': listActivities,
   'GET /repos/{owner}/{repo}/contents/{path}': readContents,
   'GET /repos/{owner}/{repo}/git/blobs/{file_sha}': readBlob,
@@ -32,17 +32,11 @@ function listActivities(request: GitHubRequest) {
   const type = query.get('activity_type')
   const period = query.get('time_period') as keyof typeof DAYS | null
   const since = period === null ? 0 : world.now().getTime() - DAYS[period] * 86_400_000
-  const listed = repository.activities
-    .filter((one) => (ref === null || one.ref === refOf(ref)) && (type === null || one.activity_type === type))
+  const listed = repository.pushes
+    .filter((one) => (ref === null || one.ref === refOf(ref)) && (type === null || activityType(one) === type))
     .filter(({ at }) => at.getTime() >= since)
-  if (query.get('direction') === 'asc') listed.reverse()
-  return cursorList(request, listed, { parameter: 'after', show: (activity) => activityObject(request, activity) })
-}
-
-function activityObject({ world }: GitHubRequest, activity: Activity) {
-  const { id, ref, before, after, activity_type, pusher, at: timestamp } = activity
-  const shas = { before: before ?? NO_COMMIT, after: after ?? NO_COMMIT }
-  return { id, node_id: `PSH_${id}`, ref, ...shas, activity_type, timestamp, actor: simpleUser(world, pusher) }
+  if (query.get('direction') !== 'asc') listed.reverse()
+  return cursorList(request, listed, { parameter: 'after', show: (one) => activityObject(world, one) })
 }
 
 /** A file with its text, or the entries of a folder. */

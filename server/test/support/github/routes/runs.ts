@@ -1,14 +1,15 @@
 import { found, HttpError } from '../../hosts/http-error.ts'
+import { ok } from '../../hosts/rest-request.ts'
+import { answerRule } from '../../hosts/stories/gates.ts'
+import { lastAttempt } from '../../hosts/stories/jobs.ts'
+import type { Attempt, Job, RuleAnswer, Run } from '../../hosts/types.ts'
 import type { OperationName } from '../described.ts'
 import { simpleUser } from '../objects/accounts.ts'
 import { annotationObject, checkRun } from '../objects/check-run.ts'
 import { approvedEnvironment, pendingDeployment } from '../objects/deployment.ts'
-import { jobObject, lastAttempt, workflowRun } from '../objects/run.ts'
+import { eventOf, jobObject, workflowRun } from '../objects/run.ts'
 import { countedList, listOf } from '../pagination.ts'
-import { type GitHubRequest, type Handler, ok } from '../request.ts'
-import { environmentOf } from '../stories/environments.ts'
-import { decideGate } from '../stories/gates.ts'
-import type { Attempt, Environment, Job, Run } from '../types.ts'
+import type { GitHubRequest, Handler } from '../request.ts'
 
 /** GitHub shows at most 1,000 runs of a filtered list, and counts no more. */
 const FILTERED_RUNS_MAX = 1000
@@ -32,8 +33,8 @@ export const runRoutes = {
   'GET /repos/{owner}/{repo}/actions/runs/{run_id}/approvals': (request) => {
     const run = runOf(request)
     return ok(
-      run.approvals.map(({ environment, state, user, comment }) => ({
-        environments: [approvedEnvironment(request.world, run.repository, named(request, run, environment))],
+      run.approvals.toReversed().map(({ deployment, state, user, comment }) => ({
+        environments: [approvedEnvironment(request.world, run.repository, deployment.environment)],
         state,
         user: simpleUser(request.world, user),
         comment,
@@ -45,13 +46,9 @@ export const runRoutes = {
     const waiting = lastAttempt(run).jobs.flatMap(({ status, deployment }) =>
       status === 'waiting' && deployment !== null ? [deployment] : [],
     )
-    return ok(
-      waiting.map((deployment) =>
-        pendingDeployment(request.world, deployment, named(request, run, deployment.environment)),
-      ),
-    )
+    return ok(waiting.map((deployment) => pendingDeployment(request.world, deployment)))
   },
-  'POST /repos/{owner}/{repo}/actions/runs/{run_id}/deployment_protection_rule': answerRule,
+  'POST /repos/{owner}/{repo}/actions/runs/{run_id}/deployment_protection_rule': answerOurs,
   'GET /repos/{owner}/{repo}/actions/jobs/{job_id}': (request) => {
     const { run, job } = jobOf(request, 'job_id')
     return ok(jobObject(request.world, run, job))
@@ -84,7 +81,7 @@ function fits(run: Run, filter: string, wanted: string): boolean {
   const { status, conclusion } = lastAttempt(run)
   if (filter === 'created') return isWithin(run.created_at, wanted)
   if (filter === 'branch') return run.branch === wanted
-  if (filter === 'event') return run.event === wanted
+  if (filter === 'event') return eventOf(run) === wanted
   if (filter === 'head_sha') return run.sha === wanted
   if (filter === 'actor') return run.actor.login === wanted
   return status === wanted || conclusion === wanted
@@ -134,25 +131,14 @@ function jobOf(request: GitHubRequest, parameter: string): { run: Run; job: Job 
   throw new HttpError(404, 'Not Found')
 }
 
-function named({ world }: GitHubRequest, run: Run, environment: string): Environment {
-  return environmentOf(world, run.repository, environment)
-}
-
 /** The answer of our own protection rule. A comment without a state decides nothing. */
-function answerRule(request: GitHubRequest) {
+function answerOurs(request: GitHubRequest) {
   const run = runOf(request)
-  const { environment_name, state, comment } = request.body as Record<string, string>
+  const { environment_name, state = null, comment = null } = request.body as Record<string, string | null>
   const waiting = lastAttempt(run).jobs.find((job) => job.status === 'waiting' && job.environment === environment_name)
-  const slug = request.state.app.slug
-  if (waiting?.deployment?.gates.get(slug) !== 'pending') {
+  if (waiting?.deployment?.gates.get('ours') !== 'pending') {
     throw new HttpError(422, `No pending custom deployment protection rule for ${environment_name}`)
   }
-  request.world.ruleAnswers.push({
-    run_id: run.id,
-    environment: environment_name as string,
-    state: (state as 'approved' | 'rejected' | undefined) ?? null,
-    comment: comment ?? null,
-  })
-  if (state !== undefined) decideGate(request.world, waiting.deployment, slug, state as 'approved' | 'rejected')
+  answerRule(request.world, waiting.deployment, { state: state as RuleAnswer['state'], comment })
   return { status: 204 }
 }

@@ -1,43 +1,33 @@
-import type { FakeClock } from '../../hosts/fake-clock.ts'
+import { addDeployment, environmentOf, newDeployment, setDeploymentState } from '../../hosts/stories/deployments.ts'
+import { addApproval, decideGate, waitingDeployment } from '../../hosts/stories/gates.ts'
+import type { RunStory } from '../../hosts/stories/run-story.ts'
+import { Stories } from '../../hosts/stories/stories.ts'
 import type {
-  Account,
-  Alert,
-  AlertDetails,
-  AlertType,
-  Deployment,
+  AnyDeployment,
+  ApiDeployment,
+  Commit,
   DeploymentState,
-  Environment,
-  Installation,
+  MergeGroup,
+  MergeMethod,
+  PullRequest,
   Repository,
-  Run,
-} from '../types.ts'
+} from '../../hosts/types.ts'
+import type { Installation } from '../types.ts'
 import type { AppDeliveries, Delivery } from '../webhooks/deliveries.ts'
-import type { RuleAnswer } from '../webhooks/world.ts'
-import { dismissAlert, fixAlert, openAlert, reopenAlert } from './alerts.ts'
-import { ChangeStories } from './change-stories.ts'
-import { createForeignDeployment, setDeploymentState } from './deployments.ts'
-import { type EnvironmentRules, environmentOf, setEnvironmentRules } from './environments.ts'
-import { bypass, decideGate, review, waitingDeployment } from './gates.ts'
-import { acceptPermissions, changeSelection, install, renameAccount, suspend, uninstall } from './installations.ts'
+import type { GitHubWorld } from '../world.ts'
 import {
-  archiveRepository,
-  createRepository,
-  deleteRepository,
-  type NewRepository,
-  renameRepository,
-  setDefaultBranch,
-  setVisibility,
-  transferRepository,
-} from './repositories.ts'
-import { RunStory } from './run-story.ts'
-import { createRun, type NewRun } from './runs.ts'
+  acceptPermissions,
+  changeSelection,
+  install,
+  renameAccount,
+  suspend,
+  transfer,
+  uninstall,
+} from './installations.ts'
+import { dequeue, enqueue, mergeGroup } from './merge-queue.ts'
 
-/** What can happen at GitHub, in the words of a test. */
-export class Stories extends ChangeStories {
-  get clock(): FakeClock {
-    return this.world.state.clock
-  }
-
+/** What can happen at GitHub alone, in the words of a test. */
+export class GitHubStories extends Stories<GitHubWorld> {
   /** What GitHub's description says against requests, answers and payloads. */
   get violations(): string[] {
     return this.world.violations
@@ -51,26 +41,12 @@ export class Stories extends ChangeStories {
     return this.world.deliveries.all
   }
 
-  /** The answers of our protection rule, oldest first. */
-  get ruleAnswers(): readonly RuleAnswer[] {
-    return this.world.ruleAnswers
-  }
-
   get apiUrl(): string {
     return this.world.api
   }
 
   ping(): void {
     this.world.ping()
-  }
-
-  addUser(login: string, fields: Partial<Account> = {}): Account {
-    return this.world.state.addAccount({ login, type: 'User', ...fields })
-  }
-
-  /** The repository and the organization that owns it, if they are new. */
-  addRepository(fullName: string, fields: NewRepository = {}): Repository {
-    return createRepository(this.world, fullName, fields)
   }
 
   install(login: string, repositories: Repository[] | 'all' = 'all'): Installation {
@@ -101,107 +77,64 @@ export class Stories extends ChangeStories {
     renameAccount(this.world, installation, login)
   }
 
-  rename(repository: Repository, name: string): void {
-    renameRepository(this.world, repository, name)
-  }
-
   transfer(repository: Repository, login: string): void {
-    transferRepository(this.world, repository, login)
+    transfer(this.world, repository, login)
   }
 
-  delete(repository: Repository): void {
-    deleteRepository(this.world, repository)
+  /**
+   * Adds a pull request to the merge queue. Workflows run for the `branch` and `head` of its group.
+   */
+  enqueue(_repository: Repository, pullRequest: PullRequest, by = 'ada', method: MergeMethod = 'merge'): MergeGroup {
+    return enqueue(this.world, pullRequest, { by, method })
   }
 
-  archive(repository: Repository): void {
-    archiveRepository(this.world, repository, true)
+  /** The merge queue merges a group, and the groups before it, by one push. */
+  mergeGroup(_repository: Repository, group: MergeGroup): Commit {
+    return mergeGroup(this.world, group)
   }
 
-  unarchive(repository: Repository): void {
-    archiveRepository(this.world, repository, false)
-  }
-
-  setVisibility(repository: Repository, visibility: 'private' | 'public'): void {
-    setVisibility(this.world, repository, visibility)
-  }
-
-  setDefaultBranch(repository: Repository, branch: string): void {
-    setDefaultBranch(this.world, repository, branch)
-  }
-
-  startRun(repository: Repository, fields: NewRun = {}): RunStory {
-    return new RunStory(this.world, createRun(this.world, repository, fields))
-  }
-
-  /** Creates an environment, or replaces its rules. */
-  addEnvironment(repository: Repository, name: string, rules: EnvironmentRules = {}): Environment {
-    const environment = environmentOf(this.world, repository, name)
-    setEnvironmentRules(this.world, environment, rules)
-    return environment
-  }
-
-  /** A reviewer approves or rejects what a run deploys to an environment. */
-  review(run: RunStory, environment: string, state: 'approved' | 'rejected', by: string, comment = ''): void {
-    const user = this.world.state.account(by)
-    review(this.world, waitingFor(run.run, environment), { state, user, comment })
+  /** Removes a pull request from the merge queue. */
+  dequeue(_repository: Repository, group: MergeGroup, by = 'ada'): void {
+    dequeue(this.world, group, by)
   }
 
   /** The protection rule of another App decides. */
   answerOtherRule(run: RunStory, environment: string, slug: string, state: 'approved' | 'rejected'): void {
-    decideGate(this.world, waitingFor(run.run, environment), slug, state)
+    decideGate(this.world, waitingDeployment(run.run, environment), `app ${slug}`, state)
   }
 
   /** The wait timer of an environment ends. */
   endWait(run: RunStory, environment: string): void {
-    decideGate(this.world, waitingFor(run.run, environment), 'wait_timer', 'approved')
+    decideGate(this.world, waitingDeployment(run.run, environment), 'timer', 'approved')
   }
 
-  /** An administrator starts the waiting job without the approvals that it needs. */
-  bypass(run: RunStory, environment: string, by = 'root', comment = ''): void {
-    bypass(this.world, waitingFor(run.run, environment), this.world.state.account(by), comment)
+  /** GitHub remembers a bypass as an approval. */
+  override bypass(run: RunStory, environment: string, by = 'root', comment = ''): void {
+    addApproval(this.world, waitingDeployment(run.run, environment), { state: 'approved', by, comment })
+    super.bypass(run, environment)
   }
 
   /** A deployment that another tool creates with the API, without a run. */
   createDeployment(
     repository: Repository,
     fields: { environment: string; sha: string; ref?: string; by?: string },
-  ): Deployment {
-    const { environment, sha, ref = repository.default_branch, by = 'ada' } = fields
-    const creator = this.world.state.account(by)
-    return createForeignDeployment(this.world, repository, { environment, sha, ref, creator })
+  ): ApiDeployment {
+    const { sha, ref = repository.default_branch, by = 'ada' } = fields
+    const environment = environmentOf(this.world, repository, fields.environment)
+    const about = { environment, sha, ref, creator: this.world.account(by), gates: new Map() }
+    const deployment = { ...newDeployment(this.world, repository), run: null, job: null, attempt: null, ...about }
+    addDeployment(this.world, deployment)
+    return deployment
   }
 
-  setDeploymentState(deployment: Deployment, state: DeploymentState): void {
+  setDeploymentState(deployment: AnyDeployment, state: DeploymentState): void {
     setDeploymentState(this.world, deployment, state)
-  }
-
-  openAlert(repository: Repository, fields: { type: AlertType } & Partial<AlertDetails>): Alert {
-    return openAlert(this.world, repository, fields)
-  }
-
-  fixAlert(alert: Alert): void {
-    fixAlert(this.world, alert)
-  }
-
-  reopenAlert(alert: Alert, by = 'ada'): void {
-    reopenAlert(this.world, alert, this.world.state.account(by))
-  }
-
-  dismissAlert(alert: Alert, reason: string, fields: { by?: string; comment?: string } = {}): void {
-    const { by = 'ada', comment = null } = fields
-    dismissAlert(this.world, alert, this.world.state.account(by), { reason, comment })
   }
 
   /** Somebody confirmed the manifest of a new App: the code that GitHub sends them back with. */
   confirmManifest(manifest: object): string {
-    const code = `code${this.world.state.newId()}`
-    this.world.state.manifestCodes.set(code, manifest)
+    const code = `code${this.world.newIds().id}`
+    this.world.manifestCodes.set(code, manifest)
     return code
   }
-}
-
-function waitingFor(run: Run, environment: string): Deployment {
-  const deployment = waitingDeployment(run, environment)
-  if (deployment === undefined) throw new Error(`Run ${run.id} does not wait for ${environment}`)
-  return deployment
 }

@@ -1,6 +1,6 @@
 import { createHmac, randomUUID } from 'node:crypto'
 import { Deliveries, type Message, type Sendable } from '../../hosts/deliveries.ts'
-import type { State } from '../state.ts'
+import type { GitHubWorld } from '../world.ts'
 
 /** GitHub gives every try an id of its own; tries share the `guid`. */
 export type Delivery = Sendable & {
@@ -14,11 +14,11 @@ export type Delivery = Sendable & {
 /** The webhooks of the App. */
 export class AppDeliveries extends Deliveries<Delivery> {
   url: string | null
-  readonly #state: State
+  readonly #world: GitHubWorld
 
-  constructor(state: State, url: string | null) {
+  constructor(world: GitHubWorld, url: string | null) {
     super()
-    this.#state = state
+    this.#world = world
     this.url = url
   }
 
@@ -33,12 +33,12 @@ export class AppDeliveries extends Deliveries<Delivery> {
   }
 
   protected newTry() {
-    return { id: this.#state.newId(), at: this.#state.clock.now() }
+    return { id: this.#world.newIds().id, at: this.#world.now() }
   }
 
   /** The headers under which GitHub sends a delivery. */
   headersOf(delivery: Delivery, body = JSON.stringify(delivery.payload)): Record<string, string> {
-    const { app } = this.#state
+    const { app } = this.#world
     return {
       'content-type': 'application/json',
       accept: '*/*',

@@ -2,6 +2,7 @@ import { found, HttpError } from '../../hosts/http-error.ts'
 import { created, ok } from '../../hosts/rest-request.ts'
 import { answerRule } from '../../hosts/stories/gates.ts'
 import type { Deployment, Environment } from '../../hosts/types.ts'
+import { jobDeployments } from '../../hosts/world.ts'
 import { type Gitlab, type GitlabRequest, type GitlabRoutes, page, projectOf, requireUltimate } from '../gitlab.ts'
 import { userShape } from '../shapes/accounts.ts'
 import { approvedShape, deploymentShape, deploymentStatus } from '../shapes/deployments.ts'
@@ -13,7 +14,7 @@ export function deploymentRoutes(gitlab: Gitlab): GitlabRoutes {
   return {
     [`GET ${PROJECT}/deployments`]: (request) => {
       const { query } = request
-      const wanted = projectOf(gitlab, request).deployments.filter(
+      const wanted = jobDeployments(projectOf(gitlab, request)).filter(
         (one) =>
           (query.get('environment') ?? one.environment.name) === one.environment.name &&
           (query.get('status') ?? deploymentStatus(gitlab, one)) === deploymentStatus(gitlab, one),

@@ -4,6 +4,7 @@ import { created, ok } from '../../hosts/rest-request.ts'
 import { answerRule } from '../../hosts/stories/gates.ts'
 import { addComment, setCommitStatus } from '../../hosts/stories/remarks.ts'
 import type { Commit, Repository } from '../../hosts/types.ts'
+import { jobDeployments } from '../../hosts/world.ts'
 import { type Gitlab, type GitlabRequest, type GitlabRoutes, iso, page, projectOf } from '../gitlab.ts'
 import { userShape } from '../shapes/accounts.ts'
 import { mergeRequestEntry } from '../shapes/merge-requests.ts'
@@ -199,7 +200,7 @@ function remarkRoutes(gitlab: Gitlab): GitlabRoutes {
 
 /** People who wait for a decision read the notes on the commit. */
 export function tellWaiting({ world, approved }: Gitlab, repository: Repository, sha: string, comment: string): void {
-  const waiting = repository.deployments.find(
+  const waiting = jobDeployments(repository).find(
     (one) => one.sha === sha && one.gates.get('ours') === 'pending' && !approved.has(one),
   )
   if (waiting) answerRule(world, waiting, { state: null, comment })

@@ -1,14 +1,14 @@
-import type { Deployment, DeploymentStatus } from '../../hosts/types.ts'
+import type { AnyDeployment, Deployment, DeploymentStatus } from '../../hosts/types.ts'
 import { type Gitlab, iso } from '../gitlab.ts'
 import { userShape } from './accounts.ts'
 import { jobShape } from './pipelines.ts'
 
 /** GitLab knows no inactive deployments. */
-export function lastStatus({ statuses }: Deployment): DeploymentStatus {
+export function lastStatus({ statuses }: AnyDeployment): DeploymentStatus {
   return statuses.findLast(({ state }) => state !== 'inactive') as DeploymentStatus
 }
 
-export function deploymentStatus({ edition, approved }: Gitlab, deployment: Deployment): string {
+export function deploymentStatus({ edition, approved }: Gitlab, deployment: AnyDeployment): string {
   const { state } = lastStatus(deployment)
   const words = { queued: 'created', in_progress: 'running', failure: 'failed', cancelled: 'canceled' } as const
   if (state === 'waiting') return edition === 'free' || approved.has(deployment) ? 'created' : 'blocked'

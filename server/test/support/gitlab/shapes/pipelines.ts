@@ -1,4 +1,5 @@
-import type { Attempt, Conclusion, Job, Run } from '../../hosts/types.ts'
+import { lastAttempt } from '../../hosts/stories/jobs.ts'
+import type { Conclusion, Job, Run } from '../../hosts/types.ts'
 import { fullName } from '../../hosts/world.ts'
 import { type Gitlab, iso } from '../gitlab.ts'
 import { userShape } from './accounts.ts'
@@ -10,23 +11,22 @@ const ENDS: Record<Conclusion, string> = {
   cancelled: 'canceled',
   timed_out: 'failed',
   skipped: 'skipped',
+  neutral: 'success',
+  action_required: 'failed',
 }
 
 const SOURCES = {
   push: 'push',
   pull_request: 'merge_request_event',
+  merge_group: 'merge_request_event',
   schedule: 'schedule',
   manual: 'web',
   release: 'push',
   workflow: 'pipeline',
 } as const
 
-export function newest(run: Run): Attempt {
-  return run.attempts.at(-1) as Attempt
-}
-
 export function pipelineStatus(run: Run): string {
-  const { status, conclusion } = newest(run)
+  const { status, conclusion } = lastAttempt(run)
   if (status === 'completed') return ENDS[conclusion as Conclusion]
   return { queued: 'pending', waiting: 'manual', in_progress: 'running' }[status]
 }
@@ -48,7 +48,7 @@ export function jobsOf(run: Run): Job[] {
 }
 
 export function isRetried(run: Run, job: Job): boolean {
-  return !newest(run).jobs.includes(job)
+  return !lastAttempt(run).jobs.includes(job)
 }
 
 /** As lists show it. */
@@ -63,7 +63,7 @@ export function pipelineEntry({ url }: Gitlab, run: Run) {
     source: SOURCES[run.event],
     name: run.workflow.name,
     created_at: iso(run.created_at),
-    updated_at: iso(newest(run).updated_at),
+    updated_at: iso(lastAttempt(run).updated_at),
     web_url: `${url}/${fullName(run.repository)}/-/pipelines/${run.id}`,
   }
 }
@@ -78,7 +78,7 @@ export function pipelineShape(gitlab: Gitlab, run: Run) {
     yaml_errors: null,
     user: userShape(gitlab, run.actor),
     started_at: iso(started),
-    finished_at: iso(newest(run).completed_at),
+    finished_at: iso(lastAttempt(run).completed_at),
     committed_at: null,
     duration: null,
     queued_duration: null,
@@ -87,7 +87,7 @@ export function pipelineShape(gitlab: Gitlab, run: Run) {
 }
 
 export function jobShape(gitlab: Gitlab, run: Run, job: Job) {
-  const attempt = run.attempts.find(({ number }) => number === job.attempt) ?? newest(run)
+  const attempt = run.attempts.find(({ number }) => number === job.attempt) ?? lastAttempt(run)
   const commit = run.repository.commits.get(run.sha)
   return {
     id: job.id,

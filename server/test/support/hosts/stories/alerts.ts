@@ -57,8 +57,9 @@ export function fixAlert(world: World, alert: Alert): void {
 }
 
 export function reopenAlert(world: World, alert: Alert, by: Account): void {
+  const from = alert.state
   Object.assign(alert, { state: 'open', fixed_at: null, dismissal: null })
-  emitAlert(world, alert, 'reopened', by)
+  emitAlert(world, alert, 'reopened', by, from)
 }
 
 /** `reason` is one of `DISMISS_REASONS`, for which hosts have their own words, or such a word. */
@@ -72,7 +73,9 @@ export function dismissAlert(
   emitAlert(world, alert, 'dismissed', by)
 }
 
-function emitAlert(world: World, alert: Alert, action: Extract<Change, { type: 'alert' }>['action'], by: Account) {
+type AlertAction = Extract<Change, { type: 'alert' }>['action']
+
+function emitAlert(world: World, alert: Alert, action: AlertAction, by: Account, from = alert.state): void {
   alert.updated_at = world.now()
-  world.emit({ type: 'alert', action, repository: alert.repository, by, alert })
+  world.emit({ type: 'alert', action, repository: alert.repository, by, from, alert })
 }

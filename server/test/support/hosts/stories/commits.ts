@@ -96,8 +96,9 @@ export function moveRef(world: World, repository: Repository, move: RefMove): vo
 function moveHeads(world: World, repository: Repository, ref: string, sha: string): void {
   for (const pullRequest of repository.pullRequests) {
     if (pullRequest.state !== 'open' || refOf(pullRequest.head.ref) !== ref) continue
+    const from = pullRequest.head.sha
     pullRequest.head = { ...pullRequest.head, sha }
     pullRequest.updated_at = world.now()
-    world.emit({ type: 'pull_request', action: 'pushed', repository, by: pullRequest.author, pullRequest })
+    world.emit({ type: 'pull_request', action: 'pushed', repository, by: pullRequest.author, from, pullRequest })
   }
 }

@@ -1,4 +1,5 @@
 import type {
+  AnyDeployment,
   Deployment,
   DeploymentState,
   Environment,
@@ -15,7 +16,8 @@ import { emitJob, endJob, queueJob } from './jobs.ts'
 export function environmentOf(world: World, repository: Repository, name: string): Environment {
   const known = repository.environments.get(name)
   if (known !== undefined) return known
-  const made = { name, created_at: world.now(), reviewers: [], ours: false, branches: null }
+  const rules = { reviewers: [], ours: false, branches: null, apps: [], waitMinutes: 0 }
+  const made = { name, created_at: world.now(), ...rules }
   const environment: Environment = { ...world.newIds(), ...made }
   repository.environments.set(name, environment)
   return environment
@@ -29,17 +31,21 @@ export function setEnvironmentRules(world: World, environment: Environment, rule
     if (!reviewer.startsWith('@')) return { type: 'person', account: world.account(reviewer) }
     return { type: 'team', name: reviewer.slice(1), ...world.newIds() }
   })
+  environment.apps = (rules.apps ?? []).map((slug) => ({ slug, ...world.newIds() }))
+  environment.waitMinutes = rules.waitMinutes ?? 0
 }
 
 /** A job is about to deploy to its environment: its rules hold it or let it go on. */
 export function openDeployment(world: World, run: Run, job: Job): void {
   const environment = environmentOf(world, run.repository, job.environment as string)
   if (environment.branches !== null && !environment.branches.includes(run.branch)) {
-    job.log = `Branch ${run.branch} is not allowed to deploy to ${environment.name}\n`
+    const message = `Branch "${run.branch}" is not allowed to deploy to ${environment.name} due to environment protection rules.`
+    job.annotations = [{ level: 'failure', message }]
+    job.log = `${message}\n`
     endJob(world, run, job, 'failure')
     return
   }
-  const deployment = createDeployment(world, run, job, environment)
+  const deployment = deploymentOf(world, run, job, environment)
   if (deployment.gates.size === 0) {
     queueJob(world, run, job)
     setDeploymentState(world, deployment, 'queued')
@@ -52,33 +58,40 @@ export function openDeployment(world: World, run: Run, job: Job): void {
   for (const gate of deployment.gates.keys()) world.emit({ type: 'gate', repository, by, deployment, gate })
 }
 
-function createDeployment(world: World, run: Run, job: Job, environment: Environment): Deployment {
-  const at = world.now()
-  const { repository, sha, branch } = run
-  const gates: GateKind[] = [...(environment.reviewers.length === 0 ? [] : ['reviewers' as const])]
-  if (environment.ours) gates.push('ours')
-  const deployment: Deployment = {
-    ...world.newIds(),
-    number: repository.deployments.length + 1,
-    repository,
-    run,
-    job,
-    attempt: job.attempt,
-    environment,
-    sha,
-    ref: branch,
-    creator: run.attempts.at(-1)?.actor ?? run.actor,
-    created_at: at,
-    updated_at: at,
-    statuses: [],
-    gates: new Map(gates.map((gate) => [gate, 'pending'])),
-  }
+function deploymentOf(world: World, run: Run, job: Job, environment: Environment): Deployment {
+  const { repository, sha, branch: ref } = run
+  const creator = run.attempts.at(-1)?.actor ?? run.actor
+  const gates: Deployment['gates'] = new Map(gatesOf(environment).map((gate) => [gate, 'pending']))
+  const made = { run, job, attempt: job.attempt, environment, sha, ref, creator, gates }
+  const deployment = { ...newDeployment(world, repository), ...made }
   job.deployment = deployment
-  repository.deployments.unshift(deployment)
+  addDeployment(world, deployment)
   return deployment
 }
 
-export function setDeploymentState(world: World, deployment: Deployment, state: DeploymentState): void {
+/** What all deployments have from their start. */
+export function newDeployment(world: World, repository: Repository) {
+  const at = world.now()
+  const number = repository.deployments.length + 1
+  return { ...world.newIds(), number, repository, created_at: at, updated_at: at, statuses: [] }
+}
+
+export function addDeployment(world: World, deployment: AnyDeployment): void {
+  const { repository, creator: by } = deployment
+  repository.deployments.unshift(deployment)
+  world.emit({ type: 'deployment_created', repository, by, deployment })
+}
+
+function gatesOf({ waitMinutes, reviewers, ours, apps }: Environment): GateKind[] {
+  return [
+    ...(waitMinutes === 0 ? [] : ['timer' as const]),
+    ...(reviewers.length === 0 ? [] : ['reviewers' as const]),
+    ...(ours ? ['ours' as const] : []),
+    ...apps.map(({ slug }) => `app ${slug}` as const),
+  ]
+}
+
+export function setDeploymentState(world: World, deployment: AnyDeployment, state: DeploymentState): void {
   const { repository, creator } = deployment
   if (state === 'success') retireOlder(world, deployment)
   const status = { ...world.newIds(), state, creator, created_at: world.now() }
@@ -88,13 +101,13 @@ export function setDeploymentState(world: World, deployment: Deployment, state: 
 }
 
 /** A success makes the earlier successes of the environment inactive. */
-function retireOlder(world: World, newer: Deployment): void {
+function retireOlder(world: World, newer: AnyDeployment): void {
   for (const deployment of newer.repository.deployments) {
     const isOlder = deployment !== newer && deployment.environment === newer.environment
     if (isOlder && stateOf(deployment) === 'success') setDeploymentState(world, deployment, 'inactive')
   }
 }
 
-export function stateOf(deployment: Deployment): DeploymentState {
+export function stateOf(deployment: AnyDeployment): DeploymentState {
   return deployment.statuses.at(-1)?.state ?? 'queued'
 }

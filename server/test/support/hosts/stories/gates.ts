@@ -1,22 +1,24 @@
-import type { Deployment, GateKind, RuleAnswer, Run } from '../types.ts'
+import type { Deployment, GateKind, RuleAnswer, Run, RunApproval } from '../types.ts'
 import type { World } from '../world.ts'
 import { setDeploymentState } from './deployments.ts'
-import { endJob, queueJob, setRunStatus } from './jobs.ts'
+import { endJob, lastAttempt, queueJob, setRunStatus } from './jobs.ts'
 import { continueRun } from './progress.ts'
-import { lastAttempt } from './runs.ts'
+
+type Review = { state: 'approved' | 'rejected'; by: string; comment?: string }
 
 /** A reviewer answers for a deployment that waits. */
-export function review(
-  world: World,
-  deployment: Deployment,
-  { state, by, comment = '' }: { state: 'approved' | 'rejected'; by: string; comment?: string },
-): void {
+export function review(world: World, deployment: Deployment, answer: Review): void {
   const { run, repository } = deployment
-  const user = world.account(by)
-  const approval = { ...world.newIds(), deployment, state, user, comment, at: world.now() }
-  run.approvals.push(approval)
-  world.emit({ type: 'approval', repository, by: user, run, approval })
-  decideGate(world, deployment, 'reviewers', state)
+  const approval = addApproval(world, deployment, answer)
+  world.emit({ type: 'approval', repository, by: approval.user, run, approval })
+  decideGate(world, deployment, 'reviewers', answer.state)
+}
+
+export function addApproval(world: World, deployment: Deployment, answer: Review): RunApproval {
+  const { state, by, comment = '' } = answer
+  const approval = { ...world.newIds(), deployment, state, user: world.account(by), comment, at: world.now() }
+  deployment.run.approvals.push(approval)
+  return approval
 }
 
 /**
@@ -62,7 +64,7 @@ function goOn(world: World, deployment: Deployment): void {
 /** The newest deployment of a run to an environment that still waits. */
 export function waitingDeployment(run: Run, environment: string): Deployment {
   const jobs = lastAttempt(run).jobs.filter(({ status }) => status === 'waiting')
-  const deployment = jobs.find((job) => job.environment === environment)?.deployment
+  const deployment = jobs.find((job) => job.environment?.toLowerCase() === environment.toLowerCase())?.deployment
   if (!deployment) throw new Error(`Run ${run.id} does not wait for ${environment}`)
   return deployment
 }

@@ -17,13 +17,14 @@ export function newJobs(world: World, jobs: readonly NewJob[], attempt: number):
     const stage = Math.max(0, ...needs.map((needed) => (stages.get(needed) ?? 0) + 1))
     stages.set(name, stage)
     const named = { name, attempt, needs, stage, environment, environment_url: environmentUrl }
-    const open = { deployment: null, status: null, conclusion: null, started_at: null, completed_at: null, log: null }
+    const open = { deployment: null, status: null, conclusion: null, begun_at: null, log: null }
+    const times = { created_at: world.now(), started_at: null, completed_at: null }
     const shown = (steps ?? ['Prepare', `Run ${name}`, 'Clean up']).map((step) => ({ name: step, conclusion: null }))
-    return { ...world.newIds(), ...named, ...open, steps: shown, created_at: world.now(), annotations: [] }
+    return { ...world.newIds(), ...named, ...open, ...times, steps: shown, annotations: [] }
   })
 }
 
-function attemptOf(run: Run): Attempt {
+export function lastAttempt(run: Run): Attempt {
   return run.attempts.at(-1) as Attempt
 }
 
@@ -36,7 +37,7 @@ export function startJob(world: World, run: Run, job: Job): void {
   if (job.status !== 'queued') throw new Error(`Job ${job.name} is ${job.status}, not queued`)
   job.status = 'in_progress'
   job.started_at = world.now()
-  if (attemptOf(run).status !== 'in_progress') setRunStatus(world, run, 'in_progress')
+  if (lastAttempt(run).status !== 'in_progress') setRunStatus(world, run, 'in_progress')
   if (job.deployment !== null) setDeploymentState(world, job.deployment, 'in_progress')
   emitJob(world, run, job)
 }
@@ -56,7 +57,7 @@ function endOf(conclusion: Conclusion): DeploymentState {
 
 /** Changes the status of the newest attempt. */
 export function setRunStatus(world: World, run: Run, status: RunStatus): void {
-  const attempt = attemptOf(run)
+  const attempt = lastAttempt(run)
   attempt.status = status
   attempt.updated_at = world.now()
   if (status === 'completed') attempt.completed_at = attempt.updated_at
@@ -64,9 +65,9 @@ export function setRunStatus(world: World, run: Run, status: RunStatus): void {
 }
 
 export function emitRun(world: World, run: Run, action: 'created' | 'changed' | 'completed'): void {
-  world.emit({ type: 'run', action, repository: run.repository, by: attemptOf(run).actor, run })
+  world.emit({ type: 'run', action, repository: run.repository, by: lastAttempt(run).actor, run })
 }
 
 export function emitJob(world: World, run: Run, job: Job): void {
-  world.emit({ type: 'job', repository: run.repository, by: attemptOf(run).actor, run, job })
+  world.emit({ type: 'job', repository: run.repository, by: lastAttempt(run).actor, run, job })
 }

@@ -1,10 +1,10 @@
 import { changedFilesOf, commitsOf, refOf } from '../history.ts'
-import type { Commit, MergeMethod, PullRequest } from '../types.ts'
+import type { Account, Commit, MergeMethod, PullRequest } from '../types.ts'
 import type { World } from '../world.ts'
 import { addCommit, moveRef } from './commits.ts'
 import { emitPullRequest } from './pull-requests.ts'
 
-type Merge = { by: string; method: MergeMethod }
+export type Merge = { by: string; method: MergeMethod }
 
 /** Merges a pull request into its base branch. Returns the commit that the branch then has. */
 export function merge(world: World, pullRequest: PullRequest, { by, method }: Merge): Commit {
@@ -13,24 +13,36 @@ export function merge(world: World, pullRequest: PullRequest, { by, method }: Me
   const onto = repository.refs.get(ref) as string
   const commit = mergeOnto(world, pullRequest, { by, method, onto })
   const merger = world.account(by)
-  const at = world.now()
-  Object.assign(pullRequest, { merged_onto: onto, merge_commit_sha: commit.sha, merge_method: method })
-  Object.assign(pullRequest, { state: 'merged', merged_by: merger, merged_at: at, closed_at: at, updated_at: at })
+  setMerged(world, pullRequest, { onto, commit, merger, method })
   moveRef(world, repository, { ref, after: commit.sha, pusher: merger, merge: pullRequest })
   emitPullRequest(world, pullRequest, 'merged', by)
   return commit
 }
 
-function mergeOnto(world: World, pullRequest: PullRequest, { by, method, onto }: Merge & { onto: string }): Commit {
-  const { repository, number, title, head, author } = pullRequest
+/** The pull request is merged. Its branch has not moved yet. */
+export function setMerged(
+  world: World,
+  pullRequest: PullRequest,
+  { onto, commit, merger, method }: { onto: string; commit: Commit; merger: Account; method: MergeMethod },
+): void {
+  const at = world.now()
+  Object.assign(pullRequest, { merged_onto: onto, merge_commit_sha: commit.sha, merge_method: method })
+  Object.assign(pullRequest, { state: 'merged', merged_by: merger, merged_at: at, closed_at: at, updated_at: at })
+}
+
+/** The commits of a merge on top of `onto`, which no branch has yet. */
+export function mergeOnto(
+  world: World,
+  pullRequest: PullRequest,
+  { by, method, onto }: Merge & { onto: string },
+): Commit {
+  const { repository, head } = pullRequest
   if (method === 'rebase') return rebase(world, pullRequest, by, onto)
   const changed = changedFilesOf(repository, pullRequest)
   const moved = changed.flatMap(({ former }): [string, null][] => (former === null ? [] : [[former, null]]))
   const files = Object.fromEntries([...moved, ...changed.map(({ path, text }) => [path, text])])
-  if (method === 'squash')
-    return addCommit(world, repository, [onto], { message: title, author: author.login, committer: by, files })
-  const message = `Merge ${head.ref} (#${number})\n\n${title}`
-  return addCommit(world, repository, [onto, head.sha], { message, author: by, files })
+  const parents = method === 'squash' ? [onto] : [onto, head.sha]
+  return addCommit(world, repository, parents, { ...world.mergeCommit(pullRequest, { by, method }), files })
 }
 
 /** Each commit anew, by its author. */

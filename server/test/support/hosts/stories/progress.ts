@@ -1,8 +1,7 @@
 import type { Annotation, Conclusion, Job, Run } from '../types.ts'
 import type { World } from '../world.ts'
 import { openDeployment } from './deployments.ts'
-import { endJob, queueJob, setRunStatus, startJob } from './jobs.ts'
-import { lastAttempt } from './runs.ts'
+import { endJob, lastAttempt, queueJob, setRunStatus, startJob } from './jobs.ts'
 
 export type JobResult = {
   annotations?: Annotation[]
@@ -30,6 +29,7 @@ export function continueRun(world: World, run: Run): void {
 }
 
 function beginJob(world: World, run: Run, job: Job, needed: Job[]): void {
+  job.begun_at = world.now()
   if (needed.some(({ conclusion }) => conclusion !== 'success')) endJob(world, run, job, 'skipped')
   else if (job.environment === null) queueJob(world, run, job)
   else openDeployment(world, run, job)
@@ -48,7 +48,7 @@ function settleRun(world: World, run: Run): void {
 
 function conclusionOf(jobs: Job[]): Conclusion {
   const ends = new Set(jobs.map(({ conclusion }) => conclusion))
-  const worst = (['failure', 'timed_out', 'cancelled'] as const).find((one) => ends.has(one))
+  const worst = (['failure', 'timed_out', 'cancelled', 'action_required'] as const).find((one) => ends.has(one))
   return worst ?? (ends.has('success') ? 'success' : 'skipped')
 }
 

@@ -53,14 +53,15 @@ export function reopen(world: World, pullRequest: PullRequest, by: string): void
 }
 
 export function retitle(world: World, pullRequest: PullRequest, title: string): void {
+  const { title: from, repository, author: by } = pullRequest
   Object.assign(pullRequest, { title, updated_at: world.now() })
-  emitPullRequest(world, pullRequest, 'edited', pullRequest.author.login)
+  world.emit({ type: 'pull_request', action: 'edited', repository, by, from, pullRequest })
 }
 
 export function emitPullRequest(
   world: World,
   pullRequest: PullRequest,
-  action: 'edited' | 'closed' | 'reopened' | 'merged',
+  action: 'closed' | 'reopened' | 'merged',
   by: string,
 ): void {
   const { repository } = pullRequest

@@ -6,11 +6,7 @@ export type NewRepository = { private?: boolean; defaultBranch?: string; project
 
 /** A repository by its whole name. Owner and project are created if they are new. */
 export function addRepository(world: World, whole: string, fields: NewRepository = {}): Repository {
-  const parts = whole.split('/')
-  const owner = world.organization(parts[0] as string)
-  const path = parts.slice(1, -1).join('/')
-  const project = projectOf(world, owner, fields.project ?? (path === '' ? `${owner.login} products` : path))
-  const repository = emptyRepository(world, { owner, path, project, name: parts.at(-1) as string }, fields)
+  const repository = emptyRepository(world, whole, fields)
   world.repositories.push(repository)
   emitRepository(world, repository, 'created')
   return repository
@@ -24,15 +20,17 @@ function projectOf(world: World, owner: Account, name: string): Project {
   return project
 }
 
-function emptyRepository(
-  world: World,
-  place: Pick<Repository, 'owner' | 'path' | 'project' | 'name'>,
-  fields: NewRepository,
-): Repository {
+export function emptyRepository(world: World, whole: string, fields: NewRepository = {}): Repository {
+  const parts = whole.split('/')
+  const owner = world.organization(parts[0] as string)
+  const path = parts.slice(1, -1).join('/')
   const at = world.now()
   return {
     ...world.newIds(),
-    ...place,
+    owner,
+    path,
+    project: projectOf(world, owner, fields.project ?? (path === '' ? `${owner.login} products` : path)),
+    name: parts.at(-1) as string,
     formerNames: [],
     private: fields.private ?? true,
     archived: false,
@@ -53,6 +51,7 @@ function emptyRepository(
     statuses: [],
     comments: [],
     rules: new Map(),
+    mergeQueue: [],
   }
 }
 
@@ -60,15 +59,17 @@ function emitRepository(
   world: World,
   repository: Repository,
   action: Extract<Change, { type: 'repository' }>['action'],
+  from?: string,
 ): void {
   repository.updated_at = world.now()
-  world.emit({ type: 'repository', action, repository, by: world.account('ada') })
+  world.emit({ type: 'repository', action, repository, by: world.account('ada'), ...(from !== undefined && { from }) })
 }
 
 export function rename(world: World, repository: Repository, name: string): void {
   repository.formerNames.push(fullName(repository))
+  const from = repository.name
   repository.name = name
-  emitRepository(world, repository, 'renamed')
+  emitRepository(world, repository, 'renamed', from)
 }
 
 /** The change is told while the repository can still be described. */
@@ -88,6 +89,7 @@ export function setVisibility(world: World, repository: Repository, visibility: 
 }
 
 export function setDefaultBranch(world: World, repository: Repository, branch: string): void {
+  const from = repository.default_branch
   repository.default_branch = branch
-  emitRepository(world, repository, 'default_branch')
+  emitRepository(world, repository, 'default_branch', from)
 }

@@ -1,8 +1,8 @@
 import type { Conclusion, Deployment, Job, Run } from '../types.ts'
 import type { World } from '../world.ts'
-import { startJob } from './jobs.ts'
+import { lastAttempt, startJob } from './jobs.ts'
 import { cancelRun, finishJob, type JobResult } from './progress.ts'
-import { lastAttempt, rerun } from './runs.ts'
+import { rerun } from './runs.ts'
 
 /** A run that a test moves through its jobs. Jobs are named as in `startRun`. */
 export class RunStory {

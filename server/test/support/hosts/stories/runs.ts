@@ -1,11 +1,11 @@
-import type { Account, Attempt, Job, PullRequest, Repository, Run, RunEvent, Workflow } from '../types.ts'
+import type { Account, Job, PullRequest, Repository, Run, RunEvent, Workflow } from '../types.ts'
 import type { World } from '../world.ts'
-import { emitRun, type NewJob, newJobs } from './jobs.ts'
+import { emitRun, lastAttempt, type NewJob, newJobs } from './jobs.ts'
 import { continueRun } from './progress.ts'
 
 export type NewRun = {
-  /** The name of the pipeline definition. */
-  workflow?: string
+  /** The name of the pipeline definition, or its name and file. */
+  workflow?: string | Pick<Workflow, 'name' | 'path'>
   branch?: string
   /** The newest commit of the branch by default. */
   sha?: string
@@ -14,10 +14,6 @@ export type NewRun = {
   title?: string
   pullRequest?: PullRequest
   jobs?: NewJob[]
-}
-
-export function lastAttempt(run: Run): Attempt {
-  return run.attempts.at(-1) as Attempt
 }
 
 export function createRun(world: World, repository: Repository, fields: NewRun): Run {
@@ -49,12 +45,12 @@ export function createRun(world: World, repository: Repository, fields: NewRun):
   return run
 }
 
-function findWorkflow(world: World, repository: Repository, name: string): Workflow {
-  const known = repository.workflows.get(name)
+function findWorkflow(world: World, repository: Repository, wanted: NonNullable<NewRun['workflow']>): Workflow {
+  const { name, path } = typeof wanted === 'string' ? { name: wanted, path: world.workflowPath(wanted) } : wanted
+  const known = repository.workflows.get(path)
   if (known !== undefined) return known
-  const path = `${name.toLowerCase().replace(/[^a-z0-9]+/g, '-')}.yml`
-  const workflow = { ...world.newIds(), name, path, created_at: world.now(), runs: 0 }
-  repository.workflows.set(name, workflow)
+  const workflow = { ...world.newIds(), name, path, created_at: repository.created_at, runs: 0 }
+  repository.workflows.set(path, workflow)
   return workflow
 }
 
@@ -75,7 +71,7 @@ export function rerun(world: World, run: Run, actor: string, failedOnly: boolean
   const last = lastAttempt(run)
   if (last.status !== 'completed') throw new Error(`Run ${run.id} is not completed`)
   const jobs = last.jobs.map((job): Job => {
-    if (failedOnly && job.conclusion === 'success') return job
+    if (failedOnly && job.conclusion === 'success') return world.takeOver(job, last.number + 1)
     return again(world, job, last.number + 1)
   })
   beginAttempt(world, run, world.account(actor), jobs)

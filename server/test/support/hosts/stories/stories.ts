@@ -1,5 +1,4 @@
 import type { FakeClock } from '../fake-clock.ts'
-import type { HostStories } from '../host-stories.ts'
 import type {
   Account,
   Alert,
@@ -41,10 +40,10 @@ import { RunStory } from './run-story.ts'
 import { createRun, type NewRun } from './runs.ts'
 
 /** What can happen at a host, in the words of a test. */
-export class Stories implements HostStories {
-  readonly world: World
+export class Stories<W extends World = World> {
+  readonly world: W
 
-  constructor(world: World) {
+  constructor(world: W) {
     this.world = world
   }
 

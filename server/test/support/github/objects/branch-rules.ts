@@ -1,23 +1,10 @@
-import type { Repository } from '../types.ts'
-import type { World } from '../webhooks/world.ts'
+import type { BranchRules, Repository } from '../../hosts/types.ts'
+import { fullName } from '../../hosts/world.ts'
 
-export type BranchRules = {
-  /** Approvals that a pull request needs; without it, no pull request is required. */
-  approvals?: number
-  codeOwners?: boolean
-  checks?: string[]
-  signatures?: boolean
-  mergeQueue?: boolean
-  blocksForcePushes?: boolean
-  blocksDeletion?: boolean
-}
-
-/** Adds a ruleset of the repository for a branch. The rules of all its rulesets apply. */
-export function protectBranch(world: World, repository: Repository, branch: string, rules: BranchRules): void {
-  const source = `${repository.owner.login}/${repository.name}`
-  const origin = { ruleset_source_type: 'Repository', ruleset_source: source, ruleset_id: world.state.newId() }
-  const added = rulesOf(rules).map((rule) => ({ ...rule, ...origin }))
-  repository.rules.set(branch, [...(repository.rules.get(branch) ?? []), ...added])
+/** The rules of a branch, which are those of one ruleset. */
+export function branchRules(repository: Repository, branch: string): object[] {
+  const origin = { ruleset_source_type: 'Repository', ruleset_source: fullName(repository), ruleset_id: repository.id }
+  return rulesOf(repository.rules.get(branch) ?? {}).map((rule) => ({ ...rule, ...origin }))
 }
 
 function rulesOf(rules: BranchRules): { type: string; parameters?: object }[] {

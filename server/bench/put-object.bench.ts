@@ -19,7 +19,7 @@ export const putObject: Benchmark<Setting> = {
   name: 'PUT of 500 MiB',
   about: 'curl to a slot of the file store, checked and on disk, beside cat into a file and sha256sum of it',
   unit: 'MiB/s',
-  bar: { of: 'ratio', atLeast: 0.7 },
+  bar: { of: 'ratio', atLeast: 0.85 },
   async measure({ ours, directory }) {
     const file = join(directory, 'artifact')
     await writeRandomFile(file)

@@ -1,4 +1,4 @@
-import type { Db, Tx } from '../platform/db/sql.ts'
+import type { Db } from '../platform/db/sql.ts'
 import { newUuid } from '../platform/ids.ts'
 import type { Services } from '../services.ts'
 import { evaluatePolicy } from './engines/evaluate-policy.ts'
@@ -39,11 +39,16 @@ export type DeploymentToEvaluate = DeploymentSubject & { policies: string[] }
  */
 export async function evaluateDeployment(
   services: Services,
-  tx: Tx,
   deployment: DeploymentToEvaluate,
 ): Promise<PolicyEvaluation> {
+  const { sql } = services
   const at = services.clock.now()
-  const stored = await listPolicies(tx, deployment.org_id, { repository: deployment.repository })
+  const readInput = () => readDeploymentInput(sql, deployment, at)
+  // Policies that gates name need the input for sure, so that it is read at the same time.
+  const [stored, inputSoon] = await Promise.all([
+    listPolicies(sql, deployment.org_id, { repository: deployment.repository }),
+    deployment.policies.length > 0 ? readInput() : null,
+  ])
   const required = new Set(deployment.policies)
   const policies = stored.filter(
     ({ name, path, definition }) => (path === null && required.has(name)) || coversDeployment(definition, deployment),
@@ -53,8 +58,8 @@ export async function evaluateDeployment(
   )
   const verdicts = missing.map(missingPolicy)
   if (policies.length > 0) {
-    const input = await readDeploymentInput(tx, deployment, at)
-    verdicts.push(...(await evaluateAll(services, tx, policies, { org_id: deployment.org_id, input })))
+    const input = inputSoon ?? (await readInput())
+    verdicts.push(...(await evaluateAll(services, policies, { org_id: deployment.org_id, input })))
   }
   return { evaluation_id: newUuid(at), at, decision: decideTogether(verdicts), policies: verdicts }
 }
@@ -78,11 +83,10 @@ export function readDeploymentInput(db: Db, deployment: DeploymentSubject, at: D
 
 function evaluateAll(
   services: Services,
-  tx: Tx,
   policies: Policy[],
   { org_id, input }: { org_id: string; input: PolicyInput },
 ): Promise<PolicyVerdict[]> {
-  const find = (sha256: string) => findBundle(tx, org_id, sha256)
+  const find = (sha256: string) => findBundle(services.sql, org_id, sha256)
   return Promise.all(
     policies.map(async ({ definition, path: _, ...policy }) => {
       const rules =

@@ -152,6 +152,25 @@ test('a poll with a wrong token is not counted', async () => {
   assert.deepEqual(allowanceIn(await pollGate(api, gate)), ['12', '11', '60'])
 })
 
+test('simultaneous polls of many gates each get their own gate and count, whatever tokens come with them', async () => {
+  const gates = [await openGate(api, caller), await openGate(api, caller), await openGate(api, caller)]
+  const polls = gates.flatMap((gate, at) => [
+    ...[gate, gate].map((token) => ({ gate, token })),
+    { gate, token: gates[(at + 1) % gates.length] },
+  ])
+  const answers = await Promise.all(polls.map(({ gate, token }) => get(gate.gate_id, token.poll_token)))
+  for (const [at, { gate, token }] of polls.entries()) {
+    const { status, body } = answers[at] as (typeof answers)[number]
+    assert.equal(status, gate === token ? 200 : 401)
+    if (status === 200) assert.equal(body.data.gate_id, gate.gate_id)
+  }
+  const unknown = get('00000000-0000-7000-8000-000000000000', gates[0].poll_token)
+  assert.deepEqual(
+    (await Promise.all([unknown, pollGate(api, gates[0])])).map(({ status }) => status),
+    [401, 200],
+  )
+})
+
 test('a decided gate shows who decided and why', async () => {
   const gate = await openGate(api, caller)
   await answer(api, caller, gate.deployment_id, 'reject', { reason: REASON, comment: 'See the incident.' })

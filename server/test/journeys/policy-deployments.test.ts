@@ -37,7 +37,7 @@ function evaluate(fields: Partial<DeploymentToEvaluate> = {}): Promise<PolicyEva
     policies: [],
     ...fields,
   }
-  return services.sql.begin((tx) => evaluateDeployment(services, tx, deployment))
+  return evaluateDeployment(services, deployment)
 }
 
 /** A policy file with one rule, bound to production unless `bindings` is given. */

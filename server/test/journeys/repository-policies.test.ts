@@ -97,7 +97,7 @@ async function decide(repository = 'github.com/acme/shop') {
     ...{ org_id: caller.orgId, deployment_id: 'd', run_id: null, attempt: 1, environment: 'production', repository },
     ...{ branch: 'main', commit_sha: 'a'.repeat(40), policies: [] },
   }
-  const { decision, policies } = await api.services.sql.begin((tx) => evaluateDeployment(api.services, tx, deployment))
+  const { decision, policies } = await evaluateDeployment(api.services, deployment)
   return [decision, policies.map(({ name }) => name)]
 }
 
@@ -226,7 +226,7 @@ test('a policy in a repository does not stand in for one that a gate names', asy
     ...{ org_id: caller.orgId, deployment_id: 'd', run_id: null, attempt: 1, environment: 'production' },
     ...{ repository: 'github.com/acme/shop', branch: 'main', commit_sha: 'a'.repeat(40), policies: ['own'] },
   }
-  const { decision } = await api.services.sql.begin((tx) => evaluateDeployment(api.services, tx, deployment))
+  const { decision } = await evaluateDeployment(api.services, deployment)
   assert.equal(decision, 'block')
 })
 

@@ -94,7 +94,7 @@ test('OPA approves and blocks a deployment, and an unreachable OPA blocks it', a
       environment: 'production',
     }
     const place = { repository: run.repository, branch: null, commit_sha: run.commit_sha, policies: [] }
-    return services.sql.begin((tx) => evaluateDeployment(services, tx, { ...deployment, ...place }))
+    return evaluateDeployment(services, { ...deployment, ...place })
   }
   assert.equal((await decision()).decision, 'block')
   await sendReport(api, caller, run.id, { attestations: [TESTS] })

@@ -1,24 +1,11 @@
 import { pageOf } from '../../platform/db/page.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import type { Page, PageRow } from '../../platform/http/lists.ts'
-import { branchName } from '../../repositories/branch-name.ts'
 import { statusAt } from '../runs/attempt-deadline.store.ts'
-import type { ClaimedRun } from '../runs/new-run.store.ts'
 import { endedBadly, isFinal, type RunStatus } from '../runs/run-status.ts'
-import { claimedMembers } from './claimed-members.ts'
-import { pipelineRunMembers } from './pipeline-run-members.store.ts'
+import { pipelineRunJson } from './pipeline-run-json.ts'
+import { type RunRow, readEarlierAttempts, runColumns } from './pipeline-run-row.store.ts'
 import { readProviderMembers } from './provider-run-members.store.ts'
-
-type RunMembers = {
-  id: string
-  ref: string | null
-  provider: string
-  /** Null unless a token has created the run. */
-  claims: ClaimedRun['claims'] | null
-  claimed_provider: string
-  claimed_repository_id: string
-  members: string
-}
 
 export type RunFilter = {
   /** The status that a run has at `now`. */
@@ -34,15 +21,14 @@ export type RunFilter = {
  */
 export async function listPipelineRuns(db: Db, orgId: string, page: Page, filter: RunFilter): Promise<PageRow[]> {
   const conditions = conditionsOf(db, orgId, page, filter)
-  const rows = await db<({ created_at: Date } & RunMembers)[]>`
-    select run.created_at, run.id, run.ref, run.provider, run.claims, run.claimed_provider, run.claimed_repository_id,
-      ${pipelineRunMembers(db, orgId, filter.now)} as members
+  const rows = await db<(RunRow & { at: Date })[]>`
+    select run.created_at as at, ${runColumns(db, filter.now)}
     from ${filter.status === 'timed_out' ? timedOutRuns(db, conditions, { page, now: filter.now }) : db`ci_runs`} run
     where ${conditions}
     order by run.created_at desc, run.id desc
     limit ${page.limit + 1}`
-  const objects = await toJson(db, orgId, rows)
-  return rows.map(({ created_at, id }, at) => ({ created_at, id, json: objects[at] as string }))
+  const objects = await toJson(db, orgId, rows, filter.now)
+  return rows.map(({ at, id }, nth) => ({ created_at: at, id, json: objects[nth] as string }))
 }
 
 function conditionsOf(db: Db, orgId: string, page: Page, { status, repository, branch, now }: RunFilter) {
@@ -111,64 +97,21 @@ export async function findPipelineRun(
   id: string,
   { retainedSince, now }: { retainedSince: Date; now: Date },
 ): Promise<string | null> {
-  const rows = await db<RunMembers[]>`
-    select run.id, run.ref, run.provider, run.claims, run.claimed_provider, run.claimed_repository_id,
-      ${pipelineRunMembers(db, orgId, now)} as members
+  const rows = await db<RunRow[]>`
+    select ${runColumns(db, now)}
     from ci_runs run
     where run.org_id = ${orgId}
       and run.id = ${id}
       and run.created_at >= ${retainedSince}`
-  const [json = null] = await toJson(db, orgId, rows)
+  const [json = null] = await toJson(db, orgId, rows, now)
   return json
 }
 
-/** Fields that no source has a value for yet. */
-const WITHOUT_VALUE = { sso_organization_id: null }
-/**
- * Fields that only code hosts, and some claims, have a value for (specification, "Pipeline run").
- */
-const WITHOUT_PROVIDER = {
-  github_run_id: null,
-  workflow_path: null,
-  repository_id: null,
-  repository_owner_id: null,
-  commit_message: null,
-  release_name: null,
-  author_id: null,
-  author_login: null,
-  author_avatar_url: null,
-  job_dependencies: {},
-  run_number: null,
-  actor_name: null,
-  actor_avatar_url: null,
-  actor_url: null,
-  importance_score: null,
-  anomaly_reasons: [],
-  failure_category: null,
-  failure_excerpt: null,
-  failure_recurrence: null,
-  azure: null,
-}
-const HOST_MEMBERS = membersOf(WITHOUT_VALUE)
-const OTHER_MEMBERS = membersOf({ ...WITHOUT_VALUE, ...WITHOUT_PROVIDER })
-
-function membersOf(fields: object): string {
-  return JSON.stringify(fields).slice(1, -1)
-}
-
-/** Constant members are added here, so that a third of the text does not come from the database. */
-async function toJson(db: Db, orgId: string, runs: readonly RunMembers[]): Promise<string[]> {
+async function toJson(db: Db, orgId: string, runs: readonly RunRow[], now: Date): Promise<string[]> {
   const ofHosts = runs.filter(({ provider }) => provider !== 'other').map(({ id }) => id)
-  const provided = await readProviderMembers(db, orgId, ofHosts)
-  return runs.map((run) => {
-    const ofProvider = provided.get(run.id)
-    const others = ofProvider === undefined ? membersWithoutHost(run) : `${ofProvider},${HOST_MEMBERS}`
-    return `{${run.members},"branch":${JSON.stringify(branchName(run.ref))},${others}}`
-  })
-}
-
-function membersWithoutHost({ claims, claimed_provider, claimed_repository_id }: RunMembers): string {
-  if (claims === null) return OTHER_MEMBERS
-  const claimed = claimedMembers({ provider: claimed_provider, repository_id: claimed_repository_id, claims })
-  return membersOf({ ...WITHOUT_VALUE, ...WITHOUT_PROVIDER, ...claimed })
+  const [earlier, provided] = await Promise.all([
+    readEarlierAttempts(db, orgId, runs, now),
+    readProviderMembers(db, orgId, ofHosts),
+  ])
+  return runs.map((run) => pipelineRunJson(run, earlier.get(run.id) ?? [], provided.get(run.id)))
 }

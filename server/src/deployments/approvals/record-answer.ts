@@ -60,7 +60,7 @@ async function recordEvaluation(
   evaluation: PolicyEvaluation,
 ): Promise<void> {
   const { reason, answered_at: now } = answer
-  if (isShown(evaluation)) await writeEvaluation(tx, state, toStoredEvaluation(evaluation), now)
+  if (isShown(evaluation)) await writeEvaluation(tx, state, toStoredEvaluation(evaluation, null), now)
   else await removeEvaluation(tx, state, now)
   if (evaluation.decision !== 'block') return
   const details = toOverride(answer, evaluation, isOpener(answer, openers))

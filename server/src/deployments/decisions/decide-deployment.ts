@@ -41,7 +41,12 @@ export async function decideDeployment(
   return status
 }
 
-function noteDecision({ created_at }: DeploymentState, outcome: Outcome['custom_rule_state'], now: Date): void {
+/** Measures how long a deployment has waited for its decision. */
+export function noteDecision(
+  { created_at }: Pick<DeploymentState, 'created_at'>,
+  outcome: Outcome['custom_rule_state'],
+  now: Date,
+): void {
   waited.observe({ outcome }, (now.getTime() - created_at.getTime()) / 1000)
 }
 

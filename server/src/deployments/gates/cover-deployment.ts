@@ -31,7 +31,7 @@ export async function settleAndCover(services: Services, tx: Tx, key: Deployment
   if (await requiresGates(tx, key)) return settled
   const covering = await findCovering(tx, settled)
   if (covering.length === 0) return settled
-  await insertRequiredGates(tx, key, covering)
+  await insertRequiredGates(tx, key, covering, null)
   await startWaiting(tx, key, new Date(now.getTime() + ANSWER_WITHIN_MS))
   if (!isNew) await enqueue(tx, decideByPolicyJob, key)
   const covered = await settleHostDeployment(tx, key, now)

@@ -4,14 +4,21 @@ import { branchName } from '../../repositories/branch-name.ts'
 import { splitAddress } from '../../repositories/repository-identity.ts'
 import type { Services } from '../../services.ts'
 import { endWaiting } from '../decisions/decide-deployment.ts'
-import { ANSWER_WITHIN_MS, type DeploymentKey, SUPERSEDED } from '../deployment-state.ts'
-import { insertDeployment, linkAttempts, type NearestAttempts, type NewDeployment } from './new-deployment.store.ts'
+import { type DeploymentKey, SUPERSEDED } from '../deployment-state.ts'
+import {
+  insertDeployment,
+  linkAttempts,
+  type NearestAttempts,
+  type NewDeployment,
+  type NewStanding,
+} from './new-deployment.store.ts'
 
 type DeploymentRequest = DeploymentKey & {
   environment: string
   job: string | null
   run: StoredRun
   attempts: NearestAttempts
+  standing: NewStanding
 }
 
 /**
@@ -30,7 +37,8 @@ export async function createDeployment(
   if (attempts.previous) await endWaiting(services, tx, { org_id, id: attempts.previous }, SUPERSEDED)
 }
 
-function toDeployment({ org_id, id, environment, job, run, attempts }: DeploymentRequest, now: Date): NewDeployment {
+function toDeployment(request: DeploymentRequest, now: Date): NewDeployment {
+  const { org_id, id, environment, job, run, attempts, standing } = request
   return {
     ...repositoryNames(run.repository),
     org_id,
@@ -46,7 +54,7 @@ function toDeployment({ org_id, id, environment, job, run, attempts }: Deploymen
     commit_sha: run.commit_sha,
     author: run.actor,
     html_url: run.url,
-    answer_until: new Date(now.getTime() + ANSWER_WITHIN_MS),
+    standing,
     created_at: now,
   }
 }

@@ -9,11 +9,13 @@ import { DeploymentGate, GatePath, NewGate, OpenedGate, PollHeaders } from './ga
 import { GateWatch } from './gate-watch.ts'
 import { openGate } from './open-gate.ts'
 import type { StoredGate } from './opened-gate.store.ts'
+import { PollCounter } from './poll-counter.ts'
 import { awaitDecision, type PollAllowance, preferredWaitSeconds, takePoll } from './poll-gate.ts'
 import { isPollToken } from './poll-token.ts'
 
 export async function gateRoutes(app: HttpServer, services: Services): Promise<void> {
   const watch = new GateWatch(services.sql)
+  const counter = new PollCounter(services)
   const stopListening = await watch.listen()
   // The server waits for open requests before it closes, so waiting polls must be answered first.
   app.addHook('preClose', async () => watch.stop())
@@ -68,8 +70,8 @@ export async function gateRoutes(app: HttpServer, services: Services): Promise<v
       },
     },
     async (request, reply) => {
-      const token = requirePollToken(request.headers.authorization)
-      const gate = await takePoll(services, request.params.gate_id, token, (allowance) => setHeaders(reply, allowance))
+      const poll = { id: request.params.gate_id, token: requirePollToken(request.headers.authorization) }
+      const gate = await takePoll(services, counter, poll, (allowance) => setHeaders(reply, allowance))
       const waitSeconds = preferredWaitSeconds(request.headers.prefer)
       if (waitSeconds === null) return { data: toWire(gate) }
       reply.header('preference-applied', `wait=${waitSeconds}`)

@@ -1,5 +1,17 @@
 import type { Tx } from '../../platform/db/sql.ts'
+import type { DeploymentStatus } from '../deployment.schema.ts'
 import { type DeploymentKey, OWN_RULE } from '../deployment-state.ts'
+import type { StoredEvaluation } from '../policy/evaluation.ts'
+
+/** What our protection rule says of a new deployment, and how its policies were evaluated. */
+export type NewStanding = {
+  status: DeploymentStatus
+  custom_rule_state: 'pending' | 'approved'
+  custom_rule_awaiting: string | null
+  answer_until: Date | null
+  policies_asked_at: Date | null
+  evaluation: StoredEvaluation | null
+}
 
 /**
  * A deployment that a CI system has opened a gate for. All other columns follow from its being new.
@@ -18,25 +30,29 @@ export type NewDeployment = DeploymentKey & {
   commit_sha: string | null
   author: string | null
   html_url: string | null
-  answer_until: Date
+  standing: NewStanding
   created_at: Date
 }
 
-/** Inserts a deployment that waits for the service's own protection rule. */
+/** Inserts a deployment that has the service's own protection rule. */
 export async function insertDeployment(tx: Tx, deployment: NewDeployment): Promise<void> {
+  const { standing } = deployment
+  const json = (value: unknown) => (value === undefined ? null : tx.json(value as never))
   await tx`
     insert into deployments (
       org_id, id, provider, repository, repository_full_name, environment, status, workflow_name, pipeline_run_id,
       job_id, attempt, previous_attempt_id, superseded_by_id, branch, commit_sha, author, html_url,
       protection_rule_type, protection_rule_types, gated, custom_rule_state, custom_rule_awaiting, answer_until,
-      created_at, updated_at
+      policies_asked_at, policy_evaluation, policy_rules, policy_evidence, created_at, updated_at
     )
     values (
       ${deployment.org_id}, ${deployment.id}, 'other', ${deployment.repository}, ${deployment.repository_full_name},
-      ${deployment.environment}, 'pending_approval', ${deployment.workflow_name}, ${deployment.pipeline_run_id},
+      ${deployment.environment}, ${standing.status}, ${deployment.workflow_name}, ${deployment.pipeline_run_id},
       ${deployment.job_id}, ${deployment.attempt}, ${deployment.previous_attempt_id}, ${deployment.superseded_by_id},
       ${deployment.branch}, ${deployment.commit_sha}, ${deployment.author}, ${deployment.html_url}, ${OWN_RULE},
-      ${[OWN_RULE]}, true, 'pending', 'manual_decision_required', ${deployment.answer_until},
+      ${[OWN_RULE]}, true, ${standing.custom_rule_state}, ${standing.custom_rule_awaiting}, ${standing.answer_until},
+      ${standing.policies_asked_at}, ${json(standing.evaluation?.policy_evaluation)},
+      ${json(standing.evaluation?.policy_rules)}, ${json(standing.evaluation?.policy_evidence)},
       ${deployment.created_at}, ${deployment.created_at}
     )`
 }

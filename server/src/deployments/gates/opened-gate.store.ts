@@ -7,6 +7,7 @@ export type OpenedGateKey = { org_id: string; run_id: string; attempt: number; e
 
 type NewOpenedGate = OpenedGateKey & {
   id: string
+  state: GateState
   deployment_id: string
   /** The API key or the trust that opens the gate. */
   credential_id: string
@@ -14,17 +15,17 @@ type NewOpenedGate = OpenedGateKey & {
   created_at: Date
 }
 
-/** Inserts an opened gate that waits. */
 export async function insertOpenedGate(tx: Tx, gate: NewOpenedGate): Promise<void> {
+  const { state } = gate
   await tx`
     insert into opened_gates (
-      org_id, id, deployment_id, run_id, attempt, environment, job, credential_id, status, decision,
+      org_id, id, deployment_id, run_id, attempt, environment, job, credential_id, status, decision, decided_by, note,
       poll_token_sha256, poll_token_issued_at, created_at
     )
     values (
       ${gate.org_id}, ${gate.id}, ${gate.deployment_id}, ${gate.run_id}, ${gate.attempt}, ${gate.environment},
-      ${gate.job}, ${gate.credential_id}, 'waiting', 'pending', ${gate.poll_token_sha256}, ${gate.created_at},
-      ${gate.created_at}
+      ${gate.job}, ${gate.credential_id}, ${state.status}, ${state.decision}, ${state.decided_by}, ${state.note},
+      ${gate.poll_token_sha256}, ${gate.created_at}, ${gate.created_at}
     )`
 }
 

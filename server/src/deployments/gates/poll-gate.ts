@@ -5,7 +5,8 @@ import type { Services } from '../../services.ts'
 import { stateAt } from './deployment-gate.ts'
 import type { GateWatch } from './gate-watch.ts'
 import { findGateById, type StoredGate } from './opened-gate.store.ts'
-import { countPoll, POLLS_PER_MINUTE_MAX, type PolledGate } from './poll-limit.store.ts'
+import type { PollCounter } from './poll-counter.ts'
+import { POLLS_PER_MINUTE_MAX, type PolledGate } from './poll-limit.store.ts'
 import { hashPollToken, isTokenOf, POLL_TOKEN_LIFETIME_MS } from './poll-token.ts'
 
 const waiting = gauge('shiplock_gate_polls_waiting', 'Requests that wait for the decision of a gate.')
@@ -20,13 +21,13 @@ export type PollAllowance = { limit: number; remaining: number; resetSeconds: nu
  * polls. `report` receives the remaining polls in both the success and the 429 case.
  */
 export async function takePoll(
-  { sql, clock }: Services,
-  id: string,
-  token: string,
+  { clock }: Services,
+  counter: PollCounter,
+  { id, token }: { id: string; token: string },
   report: (allowance: PollAllowance) => void,
 ): Promise<StoredGate> {
   const now = clock.now()
-  const gate = await countPoll(sql, id, hashPollToken(token), now)
+  const gate = await counter.count({ gate_id: id, token_sha256: hashPollToken(token) })
   if (!gate || !isTokenOf(token, gate.poll_token_sha256)) throw new GatewayRejection(401)
   if (now.getTime() - gate.poll_token_issued_at.getTime() >= POLL_TOKEN_LIFETIME_MS) throw new GatewayRejection(401)
   requireAllowance(gate, now, report)

@@ -13,13 +13,11 @@ import {
   listRequiredGates,
   lockDeployment,
 } from '../deployment-state.store.ts'
-import { type DeploymentKey, type DeploymentState, decided, isWaiting, type RequiredGate } from '../deployment-state.ts'
+import { type DeploymentKey, type DeploymentState, isWaiting, type RequiredGate } from '../deployment-state.ts'
 import { settleHostDeployment } from '../host/settle-host-deployment.ts'
 import { evaluatePolicies, isStillEvaluated } from './evaluate-policies.ts'
 import { noteEvaluation, removeEvaluation, writeEvaluation } from './evaluation.store.ts'
-import { acceptsPolicies, blockingReasons, isShown, toStoredEvaluation } from './evaluation.ts'
-
-const REASON_CHARS_MAX = 1000
+import { acceptsPolicies, blockingReasons, isShown, policyApproval, toStoredEvaluation } from './evaluation.ts'
 
 /** Evaluates the policies of a deployment that a code host asked us about. */
 export const decideByPolicyJob: Job<Services, DeploymentKey> = {
@@ -68,7 +66,7 @@ async function decideLocked(services: Services, tx: Tx, before: Gated, evaluatio
   await Promise.all([
     noteEvaluation(tx, state, blockingReasons(evaluation), now),
     isShown(evaluation)
-      ? writeEvaluation(tx, state, toStoredEvaluation(evaluation), now)
+      ? writeEvaluation(tx, state, toStoredEvaluation(evaluation, null), now)
       : removeEvaluation(tx, state, now),
   ])
   const deployment = { state, required }
@@ -98,12 +96,9 @@ async function explainWaiting(services: Services, tx: Tx, { state }: Gated, eval
 }
 
 async function approveDeployment(services: Services, tx: Tx, state: DeploymentState, evaluation: PolicyEvaluation) {
-  const name = evaluation.policies.map((policy) => policy.name).join(', ')
-  const reason = `All policies pass: ${name}`.slice(0, REASON_CHARS_MAX)
-  const principal = { type: 'policy', id: evaluation.evaluation_id, name } as const
-  const outcome = { ...decided('approved', 'policy', reason), comment: policyText(evaluation) }
+  const { outcome, audited } = policyApproval(evaluation)
   await Promise.all([
-    decideDeployment(services, tx, state, outcome),
-    auditOutcome(tx, state, { principal, outcome: 'approved', reason }, services.clock.now()),
+    decideDeployment(services, tx, state, { ...outcome, comment: policyText(evaluation) }),
+    auditOutcome(tx, state, audited, services.clock.now()),
   ])
 }

@@ -9,8 +9,8 @@ import { type DeploymentState, type RequiredGate, repositoryAddress } from '../d
 
 /**
  * Evaluates the policies of a deployment. Never throws: policies that cannot be read block
- * (specification, "Approve and reject rules" 4). Takes no lock, because a policy engine can be a
- * remote server.
+ * (specification, "Approve and reject rules" 4). Takes no lock and keeps no connection, because a
+ * policy engine can be a remote server.
  */
 export async function evaluatePolicies(
   services: Services,
@@ -18,13 +18,32 @@ export async function evaluatePolicies(
   required: RequiredGate[],
 ): Promise<PolicyEvaluation> {
   const now = services.clock.now()
+  return evaluate(services, state.id, required, () => findSubject(services.sql, state, now))
+}
+
+/** The same for a deployment that is not stored yet. */
+export async function evaluateSubject(
+  services: Services,
+  subject: DeploymentSubject,
+  required: EvaluatedGate[],
+): Promise<PolicyEvaluation> {
+  return evaluate(services, subject.deployment_id, required, async () => subject)
+}
+
+type EvaluatedGate = Pick<RequiredGate, 'policies'>
+
+async function evaluate(
+  services: Services,
+  deploymentId: string,
+  required: EvaluatedGate[],
+  readSubject: () => Promise<DeploymentSubject>,
+): Promise<PolicyEvaluation> {
+  const policies = [...new Set(required.flatMap(({ policies }) => policies))]
   try {
-    return await services.sql.begin(async (tx) => {
-      const policies = [...new Set(required.flatMap(({ policies }) => policies))]
-      return evaluateDeployment(services, tx, { ...(await findSubject(tx, state, now)), policies })
-    })
+    return await evaluateDeployment(services, { ...(await readSubject()), policies })
   } catch (err) {
-    services.log.error({ err, deployment_id: state.id }, 'The evaluation of the policies failed')
+    const now = services.clock.now()
+    services.log.error({ err, deployment_id: deploymentId }, 'The evaluation of the policies failed')
     return { evaluation_id: newUuid(now), at: now, decision: 'block', policies: [] }
   }
 }

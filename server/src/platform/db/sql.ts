@@ -39,7 +39,9 @@ export function openSql(address: DatabaseAddress, options: SqlOptions): Sql {
     types: { bigint: { to: 20, from: [20], parse: Number, serialize: String } },
     connection: {
       application_name: options.applicationName,
+      // Times that are read as text are in UTC and start with the year.
       TimeZone: 'UTC',
+      DateStyle: 'ISO',
       statement_timeout: options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS,
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
     },

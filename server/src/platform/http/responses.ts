@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify'
  * Sends JSON text unchanged. Most rows leave PostgreSQL as JSON and are never parsed in this
  * process.
  */
-export function sendJson(reply: FastifyReply, text: string): FastifyReply {
+export function sendJson(reply: FastifyReply, text: string | Buffer): FastifyReply {
   return reply.type('application/json; charset=utf-8').send(text)
 }
 

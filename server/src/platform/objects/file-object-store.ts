@@ -59,8 +59,14 @@ export class FileObjectStore implements ObjectStore {
     return openAddress(this.#signingKey, token, now)
   }
 
-  async write(key: string, expected: ExpectedObject, body: AsyncIterable<Uint8Array>): Promise<void> {
-    await orUnavailable(writeObjectFile(this.#root, this.#path(key), expected, body))
+  /** `written` is called with each chunk that is not needed any more. */
+  async write(
+    key: string,
+    expected: ExpectedObject,
+    chunks: AsyncIterable<Uint8Array>,
+    written: (chunk: Uint8Array) => void = () => {},
+  ): Promise<void> {
+    await orUnavailable(writeObjectFile(this.#root, this.#path(key), expected, { chunks, written }))
   }
 
   async stat(key: string): Promise<StoredObject | null> {

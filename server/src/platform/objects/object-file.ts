@@ -8,6 +8,9 @@ import { CHECKSUM_BYTES, verifiedBody } from './verified-body.ts'
 const WRITE_BATCH_BYTES = 256 * 1024
 const READ_CHUNK_BYTES = 256 * 1024
 
+/** What is stored, and what is to be done with each chunk once it is written. */
+export type ObjectBody = { chunks: AsyncIterable<Uint8Array>; written: (chunk: Uint8Array) => void }
+
 /**
  * Stores the body under `path` once it is complete, verified and on disk. Until then, and on
  * failure, the path keeps what it had. The file is the body followed by its SHA-256 (32 bytes), so
@@ -17,7 +20,7 @@ export async function writeObjectFile(
   root: string,
   path: string,
   expected: ExpectedObject,
-  body: AsyncIterable<Uint8Array>,
+  body: ObjectBody,
 ): Promise<void> {
   const temporary = join(incomingDirectory(root), randomUUID())
   try {
@@ -31,12 +34,12 @@ export async function writeObjectFile(
 }
 
 /** Writes data as it arrives, one batch behind, and syncs the file. */
-async function writeVerified(file: FileHandle, expected: ExpectedObject, body: AsyncIterable<Uint8Array>) {
+async function writeVerified(file: FileHandle, expected: ExpectedObject, { chunks, written }: ObjectBody) {
   let writing = Promise.resolve()
   try {
-    for await (const batch of inBatches(verifiedBody(body, expected))) {
+    for await (const batch of inBatches(verifiedBody(chunks, expected))) {
       await writing
-      writing = writeBatch(file, batch)
+      writing = writeBatch(file, batch).then(() => batch.forEach(written))
       writing.catch(() => {}) // it is thrown where `writing` is awaited, which may be a while after it fails
     }
   } finally {

@@ -103,6 +103,10 @@ async function deployChange(server: ConnectedServer) {
   fake.review(run, 'production', 'approved', 'grace', 'Go')
   run.finish('deploy')
   await server.settled()
+  await server.until(
+    () => server.get('/v1/changes'),
+    (changes) => changes.length > 0,
+  )
   return { commit: merged.sha, deployment }
 }
 

@@ -3,17 +3,23 @@ import type { Db, Tx } from '../../../platform/db/sql.ts'
 import type { DeploymentKey } from '../../deployment-state.ts'
 import type { ConfiguredGate } from './configured-gate.schema.ts'
 
-/** Inserts the configured gates that a deployment requires, in this order. */
+/**
+ * Inserts the configured gates that a deployment requires, in this order. `approvedAt` is when
+ * policies approved all of them, or null.
+ */
 export async function insertRequiredGates(
   tx: Tx,
   { org_id, id }: DeploymentKey,
   required: ConfiguredGate[],
+  approvedAt: Date | null,
 ): Promise<void> {
   await tx`
     insert into required_gates (
-      org_id, deployment_id, position, id, name, required_approvals, allow_api_keys, allow_run_creator, policies
+      org_id, deployment_id, position, id, name, required_approvals, allow_api_keys, allow_run_creator, policies,
+      approved_at, approved_by
     )
-    select ${org_id}, ${id}, position, given.id, name, required_approvals, allow_api_keys, allow_run_creator, policies
+    select ${org_id}, ${id}, position, given.id, name, required_approvals, allow_api_keys, allow_run_creator, policies,
+      ${approvedAt}, ${approvedAt && 'policies'}
     from json_to_recordset(${tx.json(required.map(toRecord))}::json) as given (
       position smallint, id uuid, name text, required_approvals smallint, allow_api_keys boolean,
       allow_run_creator boolean, policies text[]

@@ -1,0 +1,64 @@
+import { isDeepStrictEqual } from 'node:util'
+import { findRun, type StoredRun } from '../../ci/runs/run.store.ts'
+import { isFinal } from '../../ci/runs/run-status.ts'
+import type { DeploymentSubject } from '../../compliance/evaluate-deployment.ts'
+import type { PolicyEvaluation } from '../../compliance/policies/policy-verdict.ts'
+import { branchName } from '../../repositories/branch-name.ts'
+import type { Services } from '../../services.ts'
+import { evaluateSubject } from '../policy/evaluate-policies.ts'
+import { acceptsPolicies } from '../policy/evaluation.ts'
+import type { ConfiguredGate } from './configure/configured-gate.schema.ts'
+import { listGates } from './configure/configured-gate.store.ts'
+import { coversTarget } from './configure/configured-gate.ts'
+import { findOpenedGate, type OpenedGateKey } from './opened-gate.store.ts'
+
+/** The deployment that a gate is about to be opened for, and all gates that cover it. */
+type Opening = { subject: DeploymentSubject; required: ConfiguredGate[] }
+
+/** Policies that approve a deployment which is not stored yet. */
+export type EarlyApproval = Opening & { evaluation: PolicyEvaluation }
+
+/**
+ * Evaluates the policies of a deployment before its gate is opened, so that the deployment is
+ * stored together with its approval. Null if the policies do not approve it: news of evidence is
+ * evaluated only for stored deployments, so that any other verdict has to be found once the
+ * deployment is stored. Takes no lock, because a policy engine can be a remote server.
+ */
+export async function approveAhead(
+  services: Services,
+  key: OpenedGateKey,
+  deploymentId: string,
+): Promise<EarlyApproval | null> {
+  const { sql, clock } = services
+  const [opened, run, gates] = await Promise.all([
+    findOpenedGate(sql, key),
+    findRun(sql, key, clock.now()),
+    listGates(sql, key.org_id),
+  ])
+  if (opened !== null || run === null || isFinal(run.status)) return null
+  const opening = toOpening(key, deploymentId, run, gates)
+  if (opening.required.length === 0 || !opening.required.every(acceptsPolicies)) return null
+  const evaluation = await evaluateSubject(services, opening.subject, opening.required)
+  return evaluation.decision === 'approve' ? { ...opening, evaluation } : null
+}
+
+/**
+ * Whether the approval is of the deployment that is now stored: until the run was locked, it and
+ * the configured gates could change.
+ */
+export function isApprovalOf(approval: EarlyApproval, key: OpenedGateKey, run: StoredRun, gates: ConfiguredGate[]) {
+  const { subject, required } = approval
+  return isDeepStrictEqual({ subject, required }, toOpening(key, subject.deployment_id, run, gates))
+}
+
+/** The subject is the same as `findSubject` returns when the deployment is stored. */
+function toOpening(key: OpenedGateKey, deploymentId: string, run: StoredRun, gates: ConfiguredGate[]): Opening {
+  const { org_id, attempt, environment } = key
+  const subject = {
+    ...{ org_id, deployment_id: deploymentId, run_id: run.id, attempt, environment, repository: run.repository },
+    branch: branchName(run.ref),
+    workflow: { name: run.pipeline_name, path: null },
+    commit_sha: run.commit_sha,
+  }
+  return { subject, required: gates.filter((gate) => coversTarget(gate, subject)) }
+}

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { listPipelineRuns, type RunFilter } from '../src/ci/pipeline-runs/pipeline-run.store.ts'
+import type { RunFilter } from '../src/ci/pipeline-runs/pipeline-run.store.ts'
+import { RunPages } from '../src/ci/pipeline-runs/run-pages.ts'
 import type { Sql } from '../src/platform/db/sql.ts'
 import type { Page } from '../src/platform/http/lists.ts'
 import { type Caller, startTestApi, type TestApi } from './support/api.ts'
@@ -66,7 +67,7 @@ for (const [title, seconds] of [
 ] as const) {
   test(`${title} of runs reads its own rows through the index, sorts nothing and skips nothing`, async () => {
     const nodes = await plansOf(api, async (sql) => {
-      const rows = await listPipelineRuns(sql, caller.orgId, pageAfter(seconds), { now: api.clock.now() })
+      const rows = await new RunPages().list(sql, caller.orgId, pageAfter(seconds), { now: api.clock.now() })
       assert.equal(rows.length, LIMIT + 1)
     })
     assert.ok(nodes.some((node) => node['Index Name'] === 'ci_runs_by_creation'))
@@ -83,7 +84,7 @@ for (const [title, seconds] of [
 
 test('a page in the depth of runs reads as few blocks as a page near the start', async () => {
   const blocks = async (seconds: number) => {
-    const list = (sql: Sql) => listPipelineRuns(sql, caller.orgId, pageAfter(seconds), { now: api.clock.now() })
+    const list = (sql: Sql) => new RunPages().list(sql, caller.orgId, pageAfter(seconds), { now: api.clock.now() })
     const nodes = await plansOf(api, list)
     const scan = nodes.find((node) => node['Index Name'] === 'ci_runs_by_creation')
     return (scan?.['Shared Hit Blocks'] ?? 0) + (scan?.['Shared Read Blocks'] ?? 0)
@@ -100,7 +101,7 @@ const FILTERED: [index: string, filter: Omit<RunFilter, 'now'>][] = [
 for (const [index, filter] of FILTERED) {
   test(`a page of runs filtered by ${Object.keys(filter)} reads its own rows through ${index}`, async () => {
     const nodes = await plansOf(api, async (sql) => {
-      const rows = await listPipelineRuns(sql, caller.orgId, pageAfter(null), { ...filter, now: api.clock.now() })
+      const rows = await new RunPages().list(sql, caller.orgId, pageAfter(null), { ...filter, now: api.clock.now() })
       assert.equal(rows.length, LIMIT + 1)
     })
     assert.ok(nodes.some((node) => node['Index Name'] === index))
@@ -114,7 +115,7 @@ for (const [index, filter] of FILTERED) {
 test('without the index, a page reads more rows', async () => {
   await api.services.sql`drop index ci_runs_by_creation`
   const nodes = await plansOf(api, (sql) =>
-    listPipelineRuns(sql, caller.orgId, pageAfter(null), { now: api.clock.now() }),
+    new RunPages().list(sql, caller.orgId, pageAfter(null), { now: api.clock.now() }),
   )
   const read = nodes.filter((node) => node['Relation Name'] === 'ci_runs')
   assert.ok(read.some((node) => node['Actual Rows'] * node['Actual Loops'] > LIMIT + 1))

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { listPipelineRuns } from '../../src/ci/pipeline-runs/pipeline-run.store.ts'
+import { RunPages } from '../../src/ci/pipeline-runs/run-pages.ts'
 import { listResults } from '../../src/compliance/results/result.store.ts'
 import { listDeployments } from '../../src/deployments/deployment.store.ts'
 import type { Sql } from '../../src/platform/db/sql.ts'
@@ -43,7 +43,7 @@ before(async () => {
 })
 after(() => api?.close())
 
-type List = (sql: Sql) => Promise<PageRow[]>
+type List = (sql: Sql) => Promise<PageRow<string | Buffer>[]>
 
 function page(after: Page['after'] = null): Page {
   const until = api.clock.now()
@@ -167,7 +167,7 @@ const LISTS: [title: string, list: List, rows?: number, readMax?: number][] = [
   ['uploads of a repository', uploads({ repository: 'acme/large-7' })],
   ['uploads of a repository and a status', uploads({ repository: 'acme/large-7', status: 'finished' })],
   ['uploads of a provider', uploads({ provider: 'github' })],
-  ['runs', (sql) => listPipelineRuns(sql, caller.orgId, page(), { now: api.clock.now() })],
+  ['runs', (sql) => new RunPages().list(sql, caller.orgId, page(), { now: api.clock.now() })],
   ['alerts', (sql) => listAlerts(sql, caller.orgId, page(), {})],
   ['alerts of a status', (sql) => listAlerts(sql, caller.orgId, page(), { status: 'fixed' })],
   ['alerts of a severity', (sql) => listAlerts(sql, caller.orgId, page(), { severity: 'low' })],

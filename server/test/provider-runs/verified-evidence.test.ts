@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { findNewestRuns } from '../../src/ci/evidence/newest-runs.store.ts'
 import { readRunEvidence } from '../../src/ci/evidence/run-evidence.store.ts'
-import { listPipelineRuns } from '../../src/ci/pipeline-runs/pipeline-run.store.ts'
+import { RunPages } from '../../src/ci/pipeline-runs/run-pages.ts'
 import { listOpenProviderRuns } from '../../src/ci/provider-runs/provider-run.store.ts'
 import { settleOverdueRuns } from '../../src/ci/runs/settle-overdue-runs.job.ts'
 import { viewOf } from '../../src/compliance/input/evidence-view.ts'
@@ -97,11 +97,14 @@ test('new runs of an API key and runs of a code host do not count against each o
   assert.deepEqual([body.data.trust, body.data.status], ['verified', 'success'])
 })
 
-test('a list of runs is read from its index; self-reported runs read nothing else', ON_ONE_SERVER, async () => {
-  const { sql } = api.services
-  const reporter = await api.caller()
-  const { id } = await createRun(api, reporter)
-  await sql`
+test(
+  'a list of runs is read from its index and by its keys; self-reported runs read nothing else',
+  ON_ONE_SERVER,
+  async () => {
+    const { sql } = api.services
+    const reporter = await api.caller()
+    const { id } = await createRun(api, reporter)
+    await sql`
     insert into ci_runs
     select (jsonb_populate_record(
       run,
@@ -110,13 +113,17 @@ test('a list of runs is read from its index; self-reported runs read nothing els
     )).*
     from ci_runs run, generate_series(1, 5000) n
     where run.org_id = ${reporter.orgId} and run.id = ${id}`
-  await sql`analyze ci_runs`
-  const now = api.clock.now()
-  const page = { since: new Date(0), until: now, limit: 50, after: null } as Page
-  const nodes = await plansOf(api, (db) => listPipelineRuns(db, reporter.orgId, page, { now }))
-  const executed = nodes.filter((node) => node['Actual Loops'] > 0 && node['Relation Name'] !== undefined)
-  assert.deepEqual(
-    executed.map((node) => [node['Relation Name'], node['Index Name'], node['Actual Rows']]),
-    [['ci_runs', 'ci_runs_by_creation', 51]],
-  )
-})
+    await sql`analyze ci_runs`
+    const now = api.clock.now()
+    const page = { since: new Date(0), until: now, limit: 50, after: null } as Page
+    const nodes = await plansOf(api, (db) => new RunPages().list(db, reporter.orgId, page, { now }))
+    const executed = nodes.filter((node) => node['Actual Loops'] > 0 && node['Relation Name'] !== undefined)
+    assert.deepEqual(
+      executed.map((node) => [node['Relation Name'], node['Index Name'], node['Actual Rows']]),
+      [
+        ['ci_runs', 'ci_runs_by_creation', 51],
+        ['ci_runs', 'ci_runs_pkey', 51],
+      ],
+    )
+  },
+)

@@ -1,5 +1,5 @@
 import type { Db } from '../../platform/db/sql.ts'
-import { type AttemptTable, completedAt, statusAt } from '../runs/attempt-deadline.store.ts'
+import { type AttemptTable, completedAt, isOverdue, statusAt } from '../runs/attempt-deadline.store.ts'
 import type { ClaimedRun } from '../runs/new-run.store.ts'
 import type { RunStatus } from '../runs/run-status.ts'
 
@@ -31,6 +31,7 @@ export type RunRow = AttemptRow & {
   claims: ClaimedRun['claims'] | null
   claimed_provider: string
   claimed_repository_id: string
+  version: string | null
 }
 
 /**
@@ -41,7 +42,16 @@ export function runColumns(db: Db, now: Date) {
   return db`
     run.id, run.provider, run.pipeline_name, run.repository, run.commit_sha, run.ref, run.url, run.event, run.ci_system,
     run.trust, run.created_at::text, run.updated_at::text, run.claims, run.claimed_provider, run.claimed_repository_id,
-    run.newest_attempt as number, ${attemptColumns(db, 'run', now)}`
+    run.newest_attempt as number, ${attemptColumns(db, 'run', now)}, ${runVersion(db, now)} as version`
+}
+
+/**
+ * SQL: as long as it is the same, so is what `runColumns` reads: the transaction that wrote the
+ * row, and whether the deadline has passed. Null for a run with earlier attempts, which change
+ * without it.
+ */
+export function runVersion(db: Db, now: Date) {
+  return db`case when run.newest_attempt = 1 then concat(run.xmin, ${isOverdue(db, 'run', now)}) end`
 }
 
 function attemptColumns(db: Db, table: AttemptTable, now: Date) {

@@ -7,9 +7,11 @@ import { sendData } from '../../platform/http/responses.ts'
 import { Envelope, ListEnvelope } from '../../platform/http/schemas.ts'
 import type { Services } from '../../services.ts'
 import { PipelineRun, PipelineRunPath, PipelineRunQuery } from './pipeline-run.schema.ts'
-import { findPipelineRun, listPipelineRuns } from './pipeline-run.store.ts'
+import { findPipelineRun } from './pipeline-run.store.ts'
+import { RunPages } from './run-pages.ts'
 
 export async function pipelineRunRoutes(app: HttpServer, services: Services): Promise<void> {
+  const pages = new RunPages()
   app.get(
     '/v1/runs',
     {
@@ -30,7 +32,7 @@ export async function pipelineRunRoutes(app: HttpServer, services: Services): Pr
       if (branch !== undefined && repository === undefined) throw invalidField('/query/branch', 'requires repository')
       const filter = { status, repository, branch, now: context.now }
       const { org_id } = request.actor
-      const rows = await services.reads.read((sql) => listPipelineRuns(sql, org_id, page, filter))
+      const rows = await services.reads.read((sql) => pages.list(sql, org_id, page, filter))
       return sendPage(reply, { rows, page, query: request.query, context })
     },
   )

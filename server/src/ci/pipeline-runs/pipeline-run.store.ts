@@ -1,10 +1,10 @@
 import { pageOf } from '../../platform/db/page.ts'
 import type { Db } from '../../platform/db/sql.ts'
-import type { Page, PageRow } from '../../platform/http/lists.ts'
+import type { Page } from '../../platform/http/lists.ts'
 import { statusAt } from '../runs/attempt-deadline.store.ts'
 import { endedBadly, isFinal, type RunStatus } from '../runs/run-status.ts'
 import { pipelineRunJson } from './pipeline-run-json.ts'
-import { type RunRow, readEarlierAttempts, runColumns } from './pipeline-run-row.store.ts'
+import { type RunRow, readEarlierAttempts, runColumns, runVersion } from './pipeline-run-row.store.ts'
 import { readProviderMembers } from './provider-run-members.store.ts'
 
 export type RunFilter = {
@@ -16,19 +16,20 @@ export type RunFilter = {
   now: Date
 }
 
+/** Where a run is in the list. While its version is the same, so is its row; null: not known. */
+export type ListedRun = { id: string; created_at: Date; provider: string; version: string | null }
+
 /**
  * One page of runs as they are at `now`, newest first, and one more row when there is a next page.
  */
-export async function listPipelineRuns(db: Db, orgId: string, page: Page, filter: RunFilter): Promise<PageRow[]> {
+export async function listRunVersions(db: Db, orgId: string, page: Page, filter: RunFilter): Promise<ListedRun[]> {
   const conditions = conditionsOf(db, orgId, page, filter)
-  const rows = await db<(RunRow & { at: Date })[]>`
-    select run.created_at as at, ${runColumns(db, filter.now)}
+  return db<ListedRun[]>`
+    select run.id, run.created_at, run.provider, ${runVersion(db, filter.now)} as version
     from ${filter.status === 'timed_out' ? timedOutRuns(db, conditions, { page, now: filter.now }) : db`ci_runs`} run
     where ${conditions}
     order by run.created_at desc, run.id desc
     limit ${page.limit + 1}`
-  const objects = await toJson(db, orgId, rows, filter.now)
-  return rows.map(({ at, id }, nth) => ({ created_at: at, id, json: objects[nth] as string }))
 }
 
 function conditionsOf(db: Db, orgId: string, page: Page, { status, repository, branch, now }: RunFilter) {
@@ -51,7 +52,7 @@ function hasStatus(db: Db, status: RunStatus) {
 /** Runs that were settled as `timed_out`, and open ones whose deadline has passed since. */
 function timedOutRuns(db: Db, conditions: ReturnType<typeof conditionsOf>, { page, now }: { page: Page; now: Date }) {
   const newest = (stored: ReturnType<typeof hasStatus>) => db`(
-    select run.*
+    select run.*, run.xmin
     from ci_runs run
     where ${conditions}
       ${stored}
@@ -103,15 +104,47 @@ export async function findPipelineRun(
     where run.org_id = ${orgId}
       and run.id = ${id}
       and run.created_at >= ${retainedSince}`
-  const [json = null] = await toJson(db, orgId, rows, now)
-  return json
+  const [run] = await toJson(db, orgId, rows, now)
+  return run?.json ?? null
 }
 
-async function toJson(db: Db, orgId: string, runs: readonly RunRow[], now: Date): Promise<string[]> {
-  const ofHosts = runs.filter(({ provider }) => provider !== 'other').map(({ id }) => id)
+/** A run as JSON text. Null: its version is not known. */
+export type VersionedRun = { id: string; version: string | null; json: string }
+
+/** These runs as they are at `now`, without those that were deleted. */
+export async function readPipelineRuns(
+  db: Db,
+  orgId: string,
+  ids: readonly string[],
+  now: Date,
+): Promise<VersionedRun[]> {
+  if (ids.length === 0) return []
+  const rows = await db<RunRow[]>`
+    select ${runColumns(db, now)}
+    from ci_runs run
+    where run.org_id = ${orgId}
+      and run.id = any(${ids as string[]})`
+  return toJson(db, orgId, rows, now)
+}
+
+async function toJson(db: Db, orgId: string, runs: readonly RunRow[], now: Date): Promise<VersionedRun[]> {
+  const ofHosts = runs.filter(isOfHost).map(({ id }) => id)
   const [earlier, provided] = await Promise.all([
     readEarlierAttempts(db, orgId, runs, now),
     readProviderMembers(db, orgId, ofHosts),
   ])
-  return runs.map((run) => pipelineRunJson(run, earlier.get(run.id) ?? [], provided.get(run.id)))
+  return runs.map((run) => {
+    const members = provided.get(run.id)
+    const json = pipelineRunJson(run, earlier.get(run.id) ?? [], members?.json)
+    return { id: run.id, version: wholeVersion(run, members?.version), json }
+  })
+}
+
+export function isOfHost({ provider }: { provider: string }): boolean {
+  return provider !== 'other'
+}
+
+/** The version of a run with that of what its code host provides. */
+export function wholeVersion({ version }: { version: string | null }, ofMembers = ''): string | null {
+  return version && `${version} ${ofMembers}`
 }

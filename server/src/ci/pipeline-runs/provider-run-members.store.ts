@@ -1,32 +1,21 @@
 import type { Db } from '../../platform/db/sql.ts'
 
+/** The members of a run without the braces, and the version of the rows that they come from. */
+export type ProviderMembers = { version: string; json: string }
+
 /**
- * The members of runs that only code hosts provide, without the braces, by the id of the run. Ids
- * that are not numbers, such as UUIDs, are null.
+ * The members of runs that only code hosts provide, by the id of the run. Ids that are not numbers,
+ * such as UUIDs, are null.
  */
 export async function readProviderMembers(
   db: Db,
   orgId: string,
   runIds: readonly string[],
-): Promise<Map<string, string>> {
+): Promise<Map<string, ProviderMembers>> {
   if (runIds.length === 0) return new Map()
-  const rows = await db<{ id: string; json: string }[]>`
-    select run.id, row_to_json(field)::text as json
-    from ci_runs run
-    join provider_runs provider_run on provider_run.org_id = run.org_id and provider_run.run_id = run.id
-    left join workflow_files file
-      on file.org_id = provider_run.org_id
-      and file.provider = provider_run.provider
-      and file.repository_id = provider_run.repository_id
-      and file.blob = provider_run.workflow_blob
-    left join provider_accounts account
-      on account.org_id = provider_run.org_id
-      and account.provider = provider_run.provider
-      and account.id = provider_run.actor_id
-    left join provider_run_scores score
-      on score.org_id = provider_run.org_id
-      and score.run_id = provider_run.run_id
-      and run.completed_at is not null
+  const rows = await db<{ id: string; version: string; json: string }[]>`
+    select run.id, ${versionOf(db)} as version, row_to_json(field)::text as json
+    from ${sources(db)}
     cross join lateral (
       select provider_run.author_login is not null as has_author,
         run.status in ('failure', 'timed_out', 'cancelled')
@@ -76,5 +65,44 @@ export async function readProviderMembers(
     ) field
     where run.org_id = ${orgId}
       and run.id = any(${runIds as string[]})`
-  return new Map(rows.map(({ id, json }) => [id, json.slice(1, -1)]))
+  return new Map(rows.map(({ id, version, json }) => [id, { version, json: json.slice(1, -1) }]))
+}
+
+/** The versions of the rows that the members of these runs come from, by the id of the run. */
+export async function readMemberVersions(
+  db: Db,
+  orgId: string,
+  runIds: readonly string[],
+): Promise<Map<string, string>> {
+  if (runIds.length === 0) return new Map()
+  const rows = await db<{ id: string; version: string }[]>`
+    select run.id, ${versionOf(db)} as version
+    from ${sources(db)}
+    where run.org_id = ${orgId}
+      and run.id = any(${runIds as string[]})`
+  return new Map(rows.map(({ id, version }) => [id, version]))
+}
+
+/** Some of the members depend on the run itself. */
+function versionOf(db: Db) {
+  return db`concat(run.xmin, ' ', provider_run.xmin, ' ', file.xmin, ' ', account.xmin, ' ', score.xmin)`
+}
+
+function sources(db: Db) {
+  return db`
+    ci_runs run
+    join provider_runs provider_run on provider_run.org_id = run.org_id and provider_run.run_id = run.id
+    left join workflow_files file
+      on file.org_id = provider_run.org_id
+      and file.provider = provider_run.provider
+      and file.repository_id = provider_run.repository_id
+      and file.blob = provider_run.workflow_blob
+    left join provider_accounts account
+      on account.org_id = provider_run.org_id
+      and account.provider = provider_run.provider
+      and account.id = provider_run.actor_id
+    left join provider_run_scores score
+      on score.org_id = provider_run.org_id
+      and score.run_id = provider_run.run_id
+      and run.completed_at is not null`
 }

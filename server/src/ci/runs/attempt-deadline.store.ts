@@ -31,7 +31,8 @@ function timeoutOf(db: Db, table: AttemptTable) {
   return db`greatest(${db(table)}.deadline_at, ${db(table)}.started_at)`
 }
 
-function isOverdue(db: Db, table: AttemptTable, now: Date) {
+/** Whether an open attempt is past its deadline at `now`. */
+export function isOverdue(db: Db, table: AttemptTable, now: Date) {
   return db`(${db(table)}.completed_at is null and ${db(table)}.deadline_at <= ${now})`
 }
 

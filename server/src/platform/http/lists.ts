@@ -74,8 +74,8 @@ export type Page = {
 /** A row's position in the list. `sort_value` is what the list is sorted by first, if anything. */
 export type Position = { created_at: Date; id: string; sort_value?: number | null }
 
-/** A row as a store returns it: the wire form as JSON text, and its position. */
-export type PageRow = Position & { json: string }
+/** A row as a store returns it: the wire form as JSON, as text or in UTF-8, and its position. */
+export type PageRow<Json extends string | Buffer = string> = Position & { json: Json }
 
 type CursorPayload = {
   /** Hash of what the cursor is bound to: route, organization and filters. */
@@ -154,7 +154,7 @@ function binding(query: Record<string, unknown>, { route, orgId }: ListContext):
 
 type SentPage = {
   /** Up to `page.limit + 1` rows. The extra one shows that there is a next page. */
-  rows: PageRow[]
+  rows: PageRow<string | Buffer>[]
   page: Page
   query: AnyPageQuery & Record<string, unknown>
   context: ListContext
@@ -169,13 +169,15 @@ export function sendPage(reply: FastifyReply, { rows, page, query, context }: Se
   return sendJson(reply, joinJson('{"data":[', shown, end))
 }
 
+const COMMA = Buffer.from(',')
+
 /** To join the rows as text and to encode that takes three times as long. */
-function joinJson(start: string, rows: readonly PageRow[], end: string): Buffer {
-  const parts = rows.map(({ json }, at) => Buffer.from(at === 0 ? json : `,${json}`))
-  return Buffer.concat([Buffer.from(start), ...parts, Buffer.from(end)])
+function joinJson(start: string, rows: readonly PageRow<string | Buffer>[], end: string): Buffer {
+  const parts = rows.flatMap(({ json }) => [COMMA, typeof json === 'string' ? Buffer.from(json) : json])
+  return Buffer.concat([Buffer.from(start), ...parts.slice(1), Buffer.from(end)])
 }
 
-function sealCursor(last: PageRow, page: Page, query: AnyPageQuery & Record<string, unknown>, context: ListContext) {
+function sealCursor(last: Position, page: Page, query: AnyPageQuery & Record<string, unknown>, context: ListContext) {
   const payload: CursorPayload = {
     b: binding(query, context),
     w: [page.since.getTime(), page.until.getTime()],

@@ -1,0 +1,52 @@
+import type { Db } from '../../platform/db/sql.ts'
+import type { Page, PageRow } from '../../platform/http/lists.ts'
+import { KeptRunJson } from './kept-run-json.ts'
+import {
+  isOfHost,
+  type ListedRun,
+  listRunVersions,
+  type RunFilter,
+  readPipelineRuns,
+  type VersionedRun,
+  wholeVersion,
+} from './pipeline-run.store.ts'
+import { readMemberVersions } from './provider-run-members.store.ts'
+
+/**
+ * Pages of runs as JSON. Most runs of a page were on one before and have not changed since, so the
+ * page is read as versions first, and only runs whose version is not kept are read whole
+ * (docs/adr/0003-json-from-postgresql.md).
+ */
+export class RunPages {
+  readonly #kept = new KeptRunJson()
+
+  /**
+   * One page of runs as they are at `now`, newest first, and one more row when there is a next
+   * page.
+   */
+  async list(db: Db, orgId: string, page: Page, filter: RunFilter): Promise<PageRow<Buffer>[]> {
+    const runs = await withMembers(db, orgId, await listRunVersions(db, orgId, page, filter))
+    const json = new Map(runs.map((run) => [run.id, this.#kept.find(orgId, run)]))
+    const missing = runs.filter(({ id }) => json.get(id) === undefined).map(({ id }) => id)
+    for (const run of await readPipelineRuns(db, orgId, missing, filter.now)) json.set(run.id, this.#keep(orgId, run))
+    const rows = runs.flatMap(({ id, created_at }) => {
+      const found = json.get(id)
+      return found ? [{ id, created_at, json: found }] : []
+    })
+    // A run that was deleted meanwhile must not make the page look like the last one.
+    return rows.length < runs.length ? this.list(db, orgId, page, filter) : rows
+  }
+
+  #keep(orgId: string, { json, ...run }: VersionedRun): Buffer {
+    const bytes = Buffer.from(json)
+    this.#kept.keep(orgId, run, bytes)
+    return bytes
+  }
+}
+
+async function withMembers(db: Db, orgId: string, runs: ListedRun[]): Promise<ListedRun[]> {
+  const ofHosts = runs.filter(isOfHost).map(({ id }) => id)
+  if (ofHosts.length === 0) return runs.map((run) => ({ ...run, version: wholeVersion(run) }))
+  const versions = await readMemberVersions(db, orgId, ofHosts)
+  return runs.map((run) => ({ ...run, version: wholeVersion(run, versions.get(run.id)) }))
+}

@@ -3,6 +3,8 @@ import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { fullFormats } from 'ajv-formats/dist/formats.js'
 import { startTestApi, type TestApi } from './support/api.ts'
 import type { Json } from './support/json.ts'
 import { type OpenApiDocument, operationsOf, readOpenApi } from './support/openapi.ts'
@@ -60,6 +62,20 @@ test('every operation has a unique id, a summary, a tag and a security scheme', 
   assert.equal(new Set(operations.map((operation) => operation.operationId)).size, operations.length)
 })
 
+test('the schemas of all operations are valid, for a server compiles them only when they are needed', async () => {
+  for (const prefix of ['/v1', '/app/api'] as const) {
+    const described = JSON.parse(await readOpenApi(api, prefix))
+    const ajv = new Ajv2020({ strict: false, formats: fullFormats })
+    ajv.addSchema(described, 'api')
+    let count = 0
+    for (const pointer of schemasOf(described)) {
+      assert.doesNotThrow(() => ajv.compile({ $ref: `api#${pointer}` }), pointer)
+      count += 1
+    }
+    assert.ok(count > 200, `${prefix}: ${count}`)
+  }
+})
+
 test('every operation, parameter, response and field has a description', () => {
   for (const { operationId, description, parameters = [], responses } of operationsOf(document)) {
     assert.ok(description, `${operationId} has no description`)
@@ -103,6 +119,16 @@ test('shared schemas are listed once, under components/schemas', () => {
   const unauthorized = document.paths['/v1/runs']?.get?.responses['401'] as Json
   assert.deepEqual(unauthorized.content['application/json'].schema, { $ref: '#/components/schemas/GatewayRejection' })
 })
+
+/** Where the document has the schema of a parameter, a body or a response. */
+function* schemasOf(value: unknown, at = ''): Generator<string> {
+  if (typeof value !== 'object' || value === null) return
+  for (const [name, inner] of Object.entries(value)) {
+    const pointer = `${at}/${encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'))}`
+    if (name === 'schema') yield pointer
+    else yield* schemasOf(inner, pointer)
+  }
+}
 
 function visit(value: unknown, see: (schema: Json) => void): void {
   if (typeof value !== 'object' || value === null) return

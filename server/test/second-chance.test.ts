@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { testFilesOf, writePrograms } from './support/test-processes.ts'
 
 const RUNNER = new URL('support/second-chance.ts', import.meta.url).href
 const PASSES = `import { test } from 'node:test'
@@ -22,6 +23,15 @@ const FAILS = `import { test } from 'node:test'
 test('a defect', () => {
   throw new Error('It is broken.')
 })
+`
+
+/** Loads a module first, so that the other file could be loaded in between. */
+const HOOKS = `import 'node:zlib'
+import { after, before, test } from 'node:test'
+await new Promise(setImmediate)
+before(() => console.log('said before NAME'))
+after(() => console.log('said after NAME'))
+test('says NAME', () => console.log('said NAME'))
 `
 
 let directory: string
@@ -77,4 +87,37 @@ test('files that pass are run once', () => {
   assert.equal(status, 0, stdout)
   assert.deepEqual(stdout.match(/^ℹ tests \d+$/gm), ['ℹ tests 1'])
   assert.doesNotMatch(stdout, /flaky|failed twice/)
+})
+
+test('files of the API share a process, unless one changes it, and a failure is that of its file', async () => {
+  const paths = ['api/cursors', 'api/get-run', 'api/put-object', 'tenancy']
+  const files = paths.map((path) => new URL(`${path}.test.ts`, import.meta.url).pathname)
+  const [cursors = '', getRun = '', putObject = '', tenancy = ''] = files
+  const processes = await writePrograms(files, directory)
+  assert.deepEqual(
+    processes.map((process) => process.files),
+    [[putObject], [tenancy], [cursors, getRun]],
+  )
+  const { program = '' } = processes[2] ?? {}
+  assert.deepEqual(testFilesOf({ file: getRun, name: 'a test' }, processes), [getRun])
+  assert.deepEqual(testFilesOf({ file: program, name: 'server/test/api/cursors.test.ts' }, processes), [cursors])
+  assert.deepEqual(testFilesOf({ file: program, name: program }, processes), [cursors, getRun])
+  assert.equal((await writePrograms(files, directory, () => false)).length, 4)
+})
+
+test('a file that shares a process is a suite with hooks of its own', async () => {
+  const files = ['one', 'two'].map((name) => {
+    const path = join(directory, `${name}.test.mjs`)
+    writeFileSync(path, HOOKS.replaceAll('NAME', name))
+    return path
+  })
+  const [shared] = await writePrograms(files, directory, () => true)
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env
+  const { stdout } = spawnSync(process.execPath, [shared?.program ?? ''], { encoding: 'utf8', env })
+  const said = stdout.split('\n').filter((line) => line.startsWith('said '))
+  assert.deepEqual(
+    said,
+    ['one', 'two'].flatMap((name) => [`said before ${name}`, `said ${name}`, `said after ${name}`]),
+  )
+  assert.match(stdout, /^ℹ tests 2$/m)
 })

@@ -1,14 +1,14 @@
 import { globSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { startTestServer, type TestServer } from './database.ts'
-import { runWithSecondChance } from './second-chance.ts'
+import { makeScratchDirectory } from './scratch-directory.ts'
+import { type RunOptions, runWithSecondChance } from './second-chance.ts'
 import { SECRETS_DIRECTORY } from './secrets/collected-logs.ts'
 import { reportLeaks } from './secrets/report-leaks.ts'
 
 /** The files that take longest are started first. */
-const LONG = ['/stories/', '/journeys/']
+const LONG = ['/stories/', '/operations/', '/runbook/', '/upgrade/']
 const ROOT = new URL('../../..', import.meta.url).pathname
 /** Notes the secrets that a test file sends and receives. */
 const WATCH = new URL('./secrets/watch-fetch.ts', import.meta.url).href
@@ -34,27 +34,36 @@ export async function runTestFiles(
   }
   const stopped = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stopped.abort())
-  const server = await startServer()
-  // The processes of all files, and the programs that they start, compile most modules only once.
-  const compiled = await mkdtemp(join(tmpdir(), 'shiplock-compiled-'))
-  const collected = await mkdtemp(join(tmpdir(), 'shiplock-logs-'))
+  const scratch = await makeScratchDirectory()
+  const { TMPDIR } = process.env
+  process.env.TMPDIR = scratch
+  try {
+    const settings = { flags: [`--import=${WATCH}`, ...flags], env, stopped: stopped.signal }
+    return await runIn(scratch, files, settings, await startServer())
+  } finally {
+    await rm(scratch, { recursive: true, force: true })
+    if (TMPDIR === undefined) delete process.env.TMPDIR
+    else process.env.TMPDIR = TMPDIR
+  }
+}
+
+async function runIn(scratch: string, files: string[], settings: RunOptions, server: TestServer): Promise<number> {
+  const { stopped } = settings
+  const collected = join(scratch, 'logs')
   const shared = {
     SHIPLOCK_TEST_DATABASE_URL: server.url,
-    NODE_COMPILE_CACHE: compiled,
+    // The processes of all files, and the programs that they start, compile most modules only once.
+    NODE_COMPILE_CACHE: join(scratch, 'compiled'),
     [SECRETS_DIRECTORY]: collected,
     ...server.env,
   }
   try {
-    const settings = { flags: [`--import=${WATCH}`, ...flags], env: { ...env, ...shared }, stopped: stopped.signal }
-    const code = await runWithSecondChance(files, settings)
-    const leaks = stopped.signal.aborted
-      ? 0
-      : await reportLeaks(collected, server.logFile === null ? [] : [server.logFile])
+    await mkdir(collected)
+    const code = await runWithSecondChance(files, { ...settings, env: { ...settings.env, ...shared } })
+    const leaks = stopped.aborted ? 0 : await reportLeaks(collected, server.logFile === null ? [] : [server.logFile])
     return code === 0 && leaks > 0 ? 1 : code
   } finally {
     await server.close()
-    await rm(compiled, { recursive: true, force: true })
-    await rm(collected, { recursive: true, force: true })
   }
 }
 

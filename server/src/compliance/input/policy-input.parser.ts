@@ -1,12 +1,15 @@
 import { Ajv } from 'ajv'
 import { isTimestamp } from '../../platform/http/validation.ts'
+import { whenNeeded } from '../../platform/when-needed.ts'
 import { NO_CHANGE, PolicyInput, plainEnvironment } from './policy-input.schema.ts'
 
 const MISTAKES_MAX = 20
 
-const ajv = new Ajv({ allErrors: true, strict: false })
-ajv.addFormat('date-time', { type: 'string', validate: isTimestamp })
-const check = ajv.compile<PolicyInput>(PolicyInput)
+const compiled = whenNeeded(() => {
+  const ajv = new Ajv({ allErrors: true, strict: false })
+  ajv.addFormat('date-time', { type: 'string', validate: isTimestamp })
+  return ajv.compile<PolicyInput>(PolicyInput)
+})
 
 /**
  * Reads a policy input from JSON. Throws an error that lists each mistake with its JSON pointer.
@@ -19,6 +22,7 @@ export function parsePolicyInput(text: string): PolicyInput {
     throw new Error(`The input is not valid JSON: ${(cause as Error).message}`, { cause })
   }
   const complete = withLaterMembers(value)
+  const check = compiled()
   if (check(complete)) return complete
   const mistakes = (check.errors ?? []).slice(0, MISTAKES_MAX).map(({ instancePath, message, params }) => {
     const extra = 'additionalProperty' in params ? `: ${params.additionalProperty}` : ''

@@ -1,5 +1,6 @@
 import { Ajv, type ErrorObject } from 'ajv'
 import { durationMs } from '../../platform/duration.ts'
+import { whenNeeded } from '../../platform/when-needed.ts'
 import type { CelRule, EvidenceTerms, PolicyDefinition, PolicyEngine } from '../policies/policy.schema.ts'
 import { PolicyDocument } from './policy-document.ts'
 import { POLICY_SCHEMAS, type PolicyFileContent } from './policy-file.schema.ts'
@@ -11,14 +12,16 @@ type PolicyFile = Omit<PolicyDefinition, 'engine'> & {
 }
 export type WasmFile = EvidenceTerms & { type: 'wasm'; file: string; entrypoint: string }
 
-const ajv = new Ajv({ allErrors: true, verbose: true, strict: false })
-for (const [name, mistakeIn] of Object.entries(FORMATS)) {
-  ajv.addFormat(name, { type: 'string', validate: (text) => mistakeIn(text) === null })
-}
+const ajv = whenNeeded(() => {
+  const created = new Ajv({ allErrors: true, verbose: true, strict: false })
+  for (const [name, mistakeIn] of Object.entries(FORMATS))
+    created.addFormat(name, { type: 'string', validate: (text) => mistakeIn(text) === null })
+  return created
+})
 const checks = {
-  cel: ajv.compile(POLICY_SCHEMAS.cel),
-  opa: ajv.compile(POLICY_SCHEMAS.opa),
-  wasm: ajv.compile(POLICY_SCHEMAS.wasm),
+  cel: whenNeeded(() => ajv().compile(POLICY_SCHEMAS.cel)),
+  opa: whenNeeded(() => ajv().compile(POLICY_SCHEMAS.opa)),
+  wasm: whenNeeded(() => ajv().compile(POLICY_SCHEMAS.wasm)),
 }
 
 /** Parses a policy file. Throws `PolicyFileError` with every mistake and its position. */
@@ -43,7 +46,7 @@ export function parseSinglePolicyFile(text: string): PolicyDefinition {
 /** The first mistake at each path; later ones at the same path follow from it. */
 function schemaMistakes(document: PolicyDocument): PolicyMistake[] {
   const { engine } = document.value as { engine?: unknown }
-  const check = engine === 'opa' || engine === 'wasm' ? checks[engine] : checks.cel
+  const check = checks[engine === 'opa' || engine === 'wasm' ? engine : 'cel']()
   check(document.value)
   const byPath = new Map<string, PolicyMistake>()
   for (const error of check.errors ?? []) {

@@ -1,17 +1,26 @@
 import { SerializerSelector } from '@fastify/fast-json-stringify-compiler'
+import { whenNeeded } from '../when-needed.ts'
 
 type Serializers = ReturnType<ReturnType<typeof SerializerSelector>>
+type Serializer = ReturnType<Serializers>
+type Route = Parameters<Serializers>[0]
 type Options = Parameters<ReturnType<typeof SerializerSelector>>[1]
 type Schemas = Record<string, unknown>
 
 /**
- * Compiles Fastify's serializers of responses. Fastify's own factory gives all shared schemas to
- * each response, which checks them again: this took half of the time to start the API. Here a
- * response gets the shared schemas that it refers to, and equal schemas have one serializer.
+ * Compiles Fastify's serializers of responses. Fastify's own factory compiles all of them at every
+ * start, and gives all shared schemas to each, which checks them again. Here a response is compiled
+ * when it is first sent and gets the shared schemas that it refers to, and equal schemas have one
+ * serializer.
  */
 export function compileSerializers(shared: unknown, options: Options): Serializers {
-  const compiled = new Map<string, ReturnType<Serializers>>()
+  const compiled = new Map<string, Serializer>()
   return (route) => {
+    const serializer = whenNeeded(() => serializerOf(route))
+    return (value) => serializer()(value)
+  }
+
+  function serializerOf(route: Route): Serializer {
     const text = JSON.stringify(route.schema)
     const known = compiled.get(text)
     if (known !== undefined) return known

@@ -9,6 +9,7 @@ import type {
   FastifySchemaValidationError,
 } from 'fastify'
 import type { TObject } from 'typebox'
+import { whenNeeded } from '../when-needed.ts'
 import { type ApiError, type FieldError, invalidField, invalidRequest, pointerToken } from './errors.ts'
 import { Closed } from './schemas.ts'
 
@@ -20,11 +21,10 @@ const NOT_A_FIELD = 'is not a field of this request'
  * text, so their values are coerced. Fastify's own Ajv would coerce and strip silently everywhere.
  */
 export function registerValidation(app: FastifyInstance): void {
-  const literal = createAjv({ coerceTypes: false })
-  const coercing = createAjv({ coerceTypes: true })
+  const literal = whenNeeded(() => createAjv({ coerceTypes: false }))
+  const coercing = whenNeeded(() => createAjv({ coerceTypes: true }))
   const compile: FastifySchemaCompiler<AnySchema> = ({ schema, httpPart }) => {
-    if (httpPart === 'body') return literal.compile(schema)
-    const validate = coercing.compile(schema)
+    const validate = compiledWhenUsed(httpPart === 'body' ? literal : coercing, schema)
     return httpPart === 'querystring' ? withPlainNumbers(schema as TObject, validate) : validate
   }
   app.setValidatorCompiler(compile)
@@ -36,6 +36,20 @@ export function registerValidation(app: FastifyInstance): void {
     if (schema.body === undefined) route.preValidation = [route.preValidation ?? [], refuseBody].flat()
   })
   app.setSchemaErrorFormatter((errors) => Object.assign(new Error('invalid'), { validation: errors }))
+}
+
+type Validate = (value: unknown) => true | { error: FastifySchemaValidationError[] }
+
+/**
+ * The first request of a route compiles its schema, which takes a millisecond or two; the schemas
+ * of all routes would delay every start.
+ */
+function compiledWhenUsed(ajv: () => Ajv, schema: AnySchema): Validate {
+  const compiled = whenNeeded<ValidateFunction>(() => ajv().compile(schema))
+  return (value) => {
+    const validate = compiled()
+    return validate(value) || { error: (validate.errors ?? []) as FastifySchemaValidationError[] }
+  }
 }
 
 /** For a route without a body: no body and `{}` are the same. */
@@ -56,7 +70,7 @@ const DECIMAL = /^-?\d{1,15}(?:\.\d{1,15})?$/
 /**
  * Numbers in a query are plain decimals. Ajv's coercion would also accept `0x10`, `1e1` and ` 1`.
  */
-function withPlainNumbers({ properties = {} }: Partial<TObject>, validate: ValidateFunction) {
+function withPlainNumbers({ properties = {} }: Partial<TObject>, validate: Validate) {
   const forms = Object.entries(properties).flatMap(([name, { type }]: [string, { type?: unknown }]) => {
     if (type === 'integer') return [{ name, form: INTEGER, message: 'must be an integer in decimal digits' }]
     if (type === 'number') return [{ name, form: DECIMAL, message: 'must be a decimal number, such as 0.5' }]
@@ -66,7 +80,7 @@ function withPlainNumbers({ properties = {} }: Partial<TObject>, validate: Valid
   return (query: Record<string, unknown>) => {
     const wrong = forms.find(({ name, form }) => name in query && !form.test(String(query[name])))
     if (wrong) return { error: invalidField(`/query/${wrong.name}`, wrong.message) }
-    return validate(query) ? { value: query } : { error: (validate.errors ?? []) as FastifySchemaValidationError[] }
+    return validate(query)
   }
 }
 
@@ -79,6 +93,9 @@ function createAjv(options: { coerceTypes: boolean }): Ajv {
     strict: false,
     strictNumbers: true,
     verbose: true, // for the description of the field
+    // To check the schemas themselves takes longer than to compile them; a test does it.
+    meta: false,
+    validateSchema: false,
   })
   ajv.addFormat('date-time', { type: 'string', validate: isTimestamp })
   ajv.addFormat('uuid', fullFormats.uuid as RegExp)

@@ -29,7 +29,8 @@ export class Description {
   readonly json: Json
   readonly #id: string
   readonly #slashed: ReadonlySet<string>
-  readonly #ajv = new Ajv({ strict: false, inlineRefs: false, logger: false })
+  /** To optimize a validator takes as long as to generate it, and most are used a few times. */
+  readonly #ajv = new Ajv({ strict: false, inlineRefs: false, logger: false, code: { optimize: false } })
   readonly #validators = new Map<string, ValidateFunction>()
   readonly #patterns = new Map<string, RegExp>()
 

@@ -1164,6 +1164,7 @@ create table issue_regroup_findings (
   grouping_detail text,
   grouped_at timestamp(3) with time zone not null,
   new_issue_id uuid not null,
+  repository_no bigint,
   constraint issue_regroup_findings_pkey PRIMARY KEY (org_id, regroup_id, batch, finding_id),
   constraint issue_regroup_findings_org_id_regroup_id_fkey FOREIGN KEY (org_id, regroup_id) REFERENCES issue_regroups(org_id, id)
 );
@@ -1201,9 +1202,12 @@ create table issue_regroups (
   split bigint not null default 0,
   started_at timestamp(3) with time zone not null,
   updated_at timestamp(3) with time zone not null,
+  in_progress jsonb not null default '{}'::jsonb,
+  last_batch integer not null default 0,
   constraint issue_regroups_pkey PRIMARY KEY (org_id, id),
   constraint issue_regroups_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
   constraint issue_regroups_batches_check CHECK ((batches >= 0)),
+  constraint issue_regroups_finished CHECK (((status <> 'finished'::text) OR (in_progress = '{}'::jsonb))),
   constraint issue_regroups_status_check CHECK ((status = ANY (ARRAY['running'::text, 'finished'::text, 'undoing'::text, 'undone'::text, 'expired'::text])))
 );
 CREATE UNIQUE INDEX issue_regroups_unfinished ON public.issue_regroups USING btree (org_id) WHERE (status = ANY (ARRAY['running'::text, 'undoing'::text]));

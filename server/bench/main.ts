@@ -22,6 +22,7 @@ import { listRuns } from './list-runs.bench.ts'
 import { describeMachine } from './machine.ts'
 import { putObject } from './put-object.bench.ts'
 import { rateLimits } from './rate-limits.bench.ts'
+import { regroups } from './regroup.bench.ts'
 import { type Report, toMarkdown, toTable } from './report.ts'
 import { retentionDrop, retentionLatency } from './retention.bench.ts'
 import { sendFile } from './send-file.bench.ts'
@@ -60,6 +61,7 @@ const BENCHMARKS: Benchmark<Setting>[] = [
   ...chainCheck,
   ...retentionLatency,
   retentionDrop,
+  ...regroups,
   // The last ones, because what they store would be in the others' way.
   ...largeLists,
   ...charts,

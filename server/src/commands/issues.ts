@@ -1,8 +1,10 @@
 import { requireOrganization } from '../organizations/require-organization.ts'
 import { isUuid } from '../platform/ids.ts'
 import type { IssueChange } from '../security/issues/grouping/issue-change.ts'
+import { previewRegroup } from '../security/issues/regroup/preview-regroup.ts'
 import { countFindings } from '../security/issues/regroup/regroup.store.ts'
-import { previewRegroup, regroupOrganization } from '../security/issues/regroup/regroup-organization.ts'
+import type { RegroupCounts } from '../security/issues/regroup/regroup-counts.ts'
+import { REPOSITORIES_AT_ONCE, regroupOrganization } from '../security/issues/regroup/regroup-organization.ts'
 import type { RegroupRun } from '../security/issues/regroup/regroup-run.store.ts'
 import { undoRegroup } from '../security/issues/regroup/undo-regroup.ts'
 import type { Services } from '../services.ts'
@@ -26,11 +28,15 @@ export const issuesRegroup = defineCommand({
   async run(context, _given, { org, undo, 'dry-run': isDry }) {
     if (undo !== undefined && isDry) throw new UsageError('--undo and --dry-run cannot be combined')
     if (undo !== undefined && !isUuid(undo)) throw new UsageError(`"${undo}" is not the id of a regroup`)
-    const output = await administer(context, async (services) => {
-      const { id } = await requireOrganization(services.sql, org)
-      if (undo !== undefined) return undoOutput(await undoRegroup(services, id, undo, () => {}))
-      return regroup(services, id, isDry, context.say)
-    })
+    const output = await administer(
+      context,
+      async (services) => {
+        const { id } = await requireOrganization(services.sql, org)
+        if (undo !== undefined) return undoOutput(await undoRegroup(services, id, undo, () => {}))
+        return regroup(services, id, isDry, context.say)
+      },
+      REPOSITORIES_AT_ONCE,
+    )
     context.print(output)
   },
 })
@@ -43,28 +49,31 @@ async function regroup(
 ): Promise<Output> {
   const shown: IssueChange[] = []
   const [progress, total] = [new ProgressBar(say), await countFindings(services.sql, orgId)]
-  const follow = (run: RegroupRun, changes: readonly IssueChange[]) => {
-    progress.reach(run.findings, total, 'findings')
+  const follow = (counts: RegroupCounts, changes: readonly IssueChange[]) => {
+    progress.reach(counts.findings, total, 'findings')
     shown.push(...changes.slice(0, CHANGES_SHOWN_MAX - shown.length))
   }
-  const run = await (isDry ? previewRegroup : regroupOrganization)(services, orgId, follow)
+  const done = isDry
+    ? { ...(await previewRegroup(services, orgId, follow)), id: null }
+    : await regroupOrganization(services, orgId, follow)
   progress.end()
-  return regroupOutput(run, shown, isDry)
+  return regroupOutput(done, shown)
 }
 
-function regroupOutput({ id, ...run }: RegroupRun, changes: IssueChange[], isDry: boolean): Output {
-  const { findings, moved, restated, merged, split } = run
+/** A dry run has no id. */
+function regroupOutput(done: RegroupCounts & { id: string | null }, changes: IssueChange[]): Output {
+  const { id, findings, moved, restated, merged, split } = done
   const more = merged + split - changes.length
   const rows = changes.map((change) => [change.event, change.issue_id, change.other_issue_id, change.detail])
   const lines = [
     ...(rows.length === 0 ? [] : [table(['EVENT', 'ISSUE', 'OTHER ISSUE', 'REASON'], rows, '')]),
     ...(more > 0 ? [`and ${more} more changes`] : []),
     `${findings} findings regrouped: ${moved} moved to another issue, ${restated} with a new reason. ${merged} issues merged, ${split} split.`,
-    isDry ? 'Dry run: nothing was written.' : `To undo it, run: issues regroup --org <slug> --undo ${id}`,
+    id === null ? 'Dry run: nothing was written.' : `To undo it, run: issues regroup --org <slug> --undo ${id}`,
   ]
   const counts = { findings, moved, restated, merged, split }
   return {
-    json: { regroup_id: isDry ? null : id, dry_run: isDry, ...counts, changes, changes_left_out: Math.max(0, more) },
+    json: { regroup_id: id, dry_run: id === null, ...counts, changes, changes_left_out: Math.max(0, more) },
     text: lines.join('\n'),
   }
 }

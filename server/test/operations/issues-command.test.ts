@@ -3,7 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, beforeEach, test } from 'node:test'
-import { previewRegroup, regroupOrganization } from '../../src/security/issues/regroup/regroup-organization.ts'
+import { previewRegroup } from '../../src/security/issues/regroup/preview-regroup.ts'
+import { regroupOrganization } from '../../src/security/issues/regroup/regroup-organization.ts'
+import type { RegroupRun } from '../../src/security/issues/regroup/regroup-run.store.ts'
 import { undoRegroup } from '../../src/security/issues/regroup/undo-regroup.ts'
 import { insertHistory } from '../../src/security/issues/writing/issue-writing.store.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
@@ -54,7 +56,8 @@ async function uploadReports(repository: string): Promise<void> {
   await upload(sarif(lines('two', 12), 'Two'))
 }
 
-const regroup = (follow = () => {}) => regroupOrganization(api.services, caller.orgId, follow, ISSUES_AT_ONCE)
+const regroup = (follow: (run: RegroupRun) => void = () => {}) =>
+  regroupOrganization(api.services, caller.orgId, follow, ISSUES_AT_ONCE)
 const undo = (id: string) => undoRegroup(api.services, caller.orgId, id, () => {})
 const grouping = () => groupingOf(api, caller)
 
@@ -141,12 +144,63 @@ test('two regroups at the same time share the work', async () => {
   await requireConsistent()
 })
 
+test('two processes continue a regroup that was interrupted in several repositories', async () => {
+  for (const repository of ['acme/three', 'acme/four', 'acme/five']) await uploadReports(repository)
+  const wanted = await partition()
+  await scrambleGroups(api, caller, 12)
+  const before = await grouping()
+  const dying = (run: RegroupRun) => {
+    if (Object.keys(run.in_progress).length > 1) throw new Error('killed')
+  }
+  await assert.rejects(regroup(dying), /killed/)
+  const [one, other] = await Promise.all([regroup(), regroup()])
+  assert.deepEqual([one.id, one.status, other.status], [other.id, 'finished', 'finished'])
+  assert.deepEqual([one.in_progress, other.in_progress], [{}, {}])
+  assert.deepEqual(await partition(), wanted)
+  await requireConsistent()
+  await undo(one.id)
+  assert.deepEqual(await grouping(), before)
+})
+
+test('a regroup that an earlier version began continues where it stopped', async () => {
+  const { sql } = api.services
+  await scrambleGroups(api, caller, 14)
+  const before = await grouping()
+  // In the first repository, everything is regrouped.
+  const [begun] = await sql<[{ id: string }]>`
+    insert into issue_regroups (org_id, id, status, repository_no, bucket, batches, started_at, updated_at)
+    select org_id, gen_random_uuid(), 'running', min(id), decode(repeat('ff', 16), 'hex'), 3, now(), now()
+    from reported_repositories
+    where org_id = ${caller.orgId}
+    group by org_id
+    returning id`
+  const { id, status, findings } = await regroup()
+  assert.deepEqual([id, status, findings], [begun.id, 'finished', 12])
+  const numbers = await sql<{ batch: number }[]>`
+    select distinct batch from issue_regroup_findings where org_id = ${caller.orgId}`
+  assert.ok(numbers.every(({ batch }) => batch > 3))
+  await undo(id)
+  assert.deepEqual(await grouping(), before)
+})
+
+test('a regroup that is undone while it runs ends, and leaves nothing behind', async () => {
+  await scrambleGroups(api, caller, 13)
+  const before = await grouping()
+  let undoing: Promise<unknown> | undefined
+  const run = await regroup(({ id }) => {
+    undoing ??= undo(id)
+  })
+  await undoing
+  assert.match(run.status, /^(undoing|undone)$/)
+  assert.deepEqual(await grouping(), before)
+})
+
 test('a dry run counts what a regroup would do and writes nothing', async () => {
   await scrambleGroups(api, caller, 9)
   const before = [await grouping(), await historyOf(api, caller)]
-  const { id: _, ...preview } = await previewRegroup(api.services, caller.orgId, () => {})
+  const preview = await previewRegroup(api.services, caller.orgId, () => {})
   assert.deepEqual([await grouping(), await historyOf(api, caller)], before)
-  const { id: __, ...real } = await regroupOrganization(api.services, caller.orgId, () => {})
+  const real = await regroupOrganization(api.services, caller.orgId, () => {})
   const counts = ({ moved, restated, merged, split }: typeof preview) => ({ moved, restated, merged, split })
   assert.deepEqual(counts(preview), counts(real))
   assert.ok(real.moved > 0)

@@ -4,15 +4,19 @@ import type { Grouped } from '../writing/grouping-tables.store.ts'
 /** One batch of a run. It is undone in one transaction. */
 export type Batch = { org_id: string; regroup_id: string; batch: number; repository_no: number }
 
-/** Saves the findings and issues that are about to change, as they are before it. */
+/**
+ * Saves the findings and issues that are about to change, as they are before it. An issue whose
+ * findings only have new reasons does not change.
+ */
 export async function rememberBatch({ tx }: Grouped, batch: Batch): Promise<void> {
   const { org_id, regroup_id, repository_no } = batch
   await tx`
     insert into issue_regroup_findings (
-      org_id, regroup_id, batch, finding_id, issue_id, grouping_code, grouping_detail, grouped_at, new_issue_id
+      org_id, regroup_id, batch, repository_no, finding_id, issue_id, grouping_code, grouping_detail, grouped_at,
+      new_issue_id
     )
-    select ${org_id}, ${regroup_id}, ${batch.batch}, finding.id, finding.issue_id, finding.grouping_code,
-      finding.grouping_detail, finding.grouped_at, grouped.issue_id
+    select ${org_id}, ${regroup_id}, ${batch.batch}, ${repository_no}, finding.id, finding.issue_id,
+      finding.grouping_code, finding.grouping_detail, finding.grouped_at, grouped.issue_id
     from grouped
     join findings finding on finding.org_id = ${org_id} and finding.id = grouped.finding_id
     where (finding.issue_id, finding.grouping_code, finding.grouping_detail)
@@ -34,6 +38,7 @@ export async function rememberBatch({ tx }: Grouped, batch: Batch): Promise<void
       where org_id = ${org_id}
         and regroup_id = ${regroup_id}
         and batch = ${batch.batch}
+        and issue_id <> new_issue_id
     ) touched
     left join grouped_issues made on made.id = touched.id
     left join security_issues issue on issue.org_id = ${org_id} and issue.id = touched.id`
@@ -41,14 +46,25 @@ export async function rememberBatch({ tx }: Grouped, batch: Batch): Promise<void
 
 /** Returns the last batch of a run that is not undone. */
 export async function lastBatch(db: Db, orgId: string, regroupId: string): Promise<Batch | null> {
-  const [batch] = await db<Batch[]>`
-    select org_id, regroup_id, batch, repository_no
-    from issue_regroup_issues
+  const [last] = await db<Pick<Batch, 'batch' | 'repository_no'>[]>`
+    select batch, max(repository_no) as repository_no
+    from (
+      (select batch, repository_no from issue_regroup_findings ${lastOf(db, orgId, regroupId)})
+      union all
+      (select batch, repository_no from issue_regroup_issues ${lastOf(db, orgId, regroupId)})
+    ) last
+    group by batch
+    order by batch desc
+    limit 1`
+  return last === undefined ? null : { ...last, org_id: orgId, regroup_id: regroupId }
+}
+
+function lastOf(db: Db, orgId: string, regroupId: string) {
+  return db`
     where org_id = ${orgId}
       and regroup_id = ${regroupId}
     order by batch desc
     limit 1`
-  return batch ?? null
 }
 
 /** Deletes a batch that was undone. Returns the ids of its issues. */

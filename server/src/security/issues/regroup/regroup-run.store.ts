@@ -1,48 +1,69 @@
 import type { Db, Tx } from '../../../platform/db/sql.ts'
+import type { RegroupCounts } from './regroup-counts.ts'
 
 /** A regroup of an organization, with its counts so far. */
-export type RegroupRun = {
+export type RegroupRun = RegroupCounts & {
   id: string
   status: 'running' | 'finished' | 'undoing' | 'undone' | 'expired'
-  /** The last repository that was finished; if `bucket` is not null, this one up to that bucket. */
+  /** The last repository that was begun. */
   repository_no: number
-  bucket: string | null
-  batches: number
-  findings: number
-  moved: number
-  restated: number
-  merged: number
-  split: number
+  /** The repositories that were begun and are not finished, by number. */
+  in_progress: Record<string, Place>
+  /** The last batch whose number was given out. Not every one has written something. */
+  last_batch: number
 }
 
+/**
+ * Everything up to `bucket` is regrouped; null for nothing. `batch` is the number of what follows.
+ */
+export type Place = { bucket: string | null; batch: number }
+
 /** Returns the organization's unfinished run, or creates one with this id. */
-export async function openRun(db: Db, orgId: string, id: string, at: Date): Promise<RegroupRun> {
-  const [run] = await db<[RegroupRun]>`
+export async function openRun(db: Db, orgId: string, id: string, at: Date): Promise<Pick<RegroupRun, 'id' | 'status'>> {
+  const [run] = await db<[Pick<RegroupRun, 'id' | 'status'>]>`
     insert into issue_regroups as run (org_id, id, status, started_at, updated_at)
     values (${orgId}, ${id}, 'running', ${at}, ${at})
     on conflict (org_id) where status in ('running', 'undoing') do update
     set updated_at = excluded.updated_at
-    returning ${runColumns(db)}`
+    returning run.id, run.status`
   return run
 }
 
-/** Reads a run and locks it until the transaction ends. */
-export async function lockRun(tx: Tx, orgId: string, id: string): Promise<RegroupRun | null> {
+/** Reads a run that exists. */
+export async function readRun(db: Db, orgId: string, id: string): Promise<RegroupRun> {
+  const [run] = await db<[RegroupRun]>`
+    select ${runColumns(db)}
+    from issue_regroups run
+    where org_id = ${orgId}
+      and id = ${id}`
+  return run
+}
+
+/**
+ * Reads a run and locks it until the transaction ends. Transactions with `key share` do not wait
+ * for each other nor for those with `no key update`, but `update` waits for all and they for it.
+ */
+export async function lockRun(
+  tx: Tx,
+  orgId: string,
+  id: string,
+  strength: 'key share' | 'no key update' | 'update',
+): Promise<RegroupRun | null> {
   const [run] = await tx<RegroupRun[]>`
     select ${runColumns(tx)}
     from issue_regroups run
     where org_id = ${orgId}
       and id = ${id}
-    for update`
+    for ${tx.unsafe(strength)}`
   return run ?? null
 }
 
 export async function updateRun(tx: Tx, orgId: string, run: RegroupRun, at: Date): Promise<void> {
   await tx`
     update issue_regroups
-    set status = ${run.status}, repository_no = ${run.repository_no}, bucket = decode(${run.bucket}, 'hex'),
-      batches = ${run.batches}, findings = ${run.findings}, moved = ${run.moved}, restated = ${run.restated},
-      merged = ${run.merged}, split = ${run.split}, updated_at = ${at}
+    set status = ${run.status}, repository_no = ${run.repository_no}, bucket = null,
+      in_progress = ${tx.json(run.in_progress)}, last_batch = ${run.last_batch}, batches = ${run.batches}, findings = ${run.findings}, moved = ${run.moved},
+      restated = ${run.restated}, merged = ${run.merged}, split = ${run.split}, updated_at = ${at}
     where org_id = ${orgId}
       and id = ${run.id}`
 }
@@ -63,8 +84,16 @@ export async function findLaterRun(db: Db, orgId: string, id: string): Promise<s
   return later?.id ?? null
 }
 
+/** A run of an earlier version has its place in `bucket`, and counted only batches that wrote. */
 function runColumns(db: Db) {
+  const lastBatch = db`(greatest(run.last_batch, run.batches) + (run.bucket is not null)::int)`
+  const place = db`jsonb_build_object('bucket', encode(run.bucket, 'hex'), 'batch', ${lastBatch})`
   return db`
-    run.id, run.status, run.repository_no, encode(run.bucket, 'hex') as bucket, run.batches, run.findings, run.moved,
-    run.restated, run.merged, run.split`
+    run.id, run.status, run.repository_no, ${lastBatch} as last_batch, run.batches, run.findings, run.moved,
+    run.restated, run.merged, run.split,
+    case
+      when run.bucket is null
+      then run.in_progress
+      else run.in_progress || jsonb_build_object(run.repository_no::text, ${place})
+    end as in_progress`
 }

@@ -34,7 +34,8 @@ export async function undoRegroup(
 }
 
 async function startUndoing(tx: Tx, orgId: string, runId: string, at: Date): Promise<RegroupRun> {
-  const run = await lockRun(tx, orgId, runId)
+  // Batches in progress hold the run: they end after this transaction, and before the first undo.
+  const run = await lockRun(tx, orgId, runId, 'no key update')
   if (run === null) throw new ApiError(404, 'not_found', `Regroup "${runId}" does not exist.`)
   if (run.status === 'expired')
     throw new ApiError(409, 'expired_regroup', `Regroup "${runId}" is too old: what it changed is no longer stored.`)
@@ -48,11 +49,11 @@ async function startUndoing(tx: Tx, orgId: string, runId: string, at: Date): Pro
 type Undoing = { rules: KnownRules; at: Date }
 
 async function undoBatch(tx: Tx, orgId: string, runId: string, undoing: Undoing): Promise<RegroupRun> {
-  const run = (await lockRun(tx, orgId, runId)) as RegroupRun
+  const run = (await lockRun(tx, orgId, runId, 'update')) as RegroupRun
   if (run.status !== 'undoing') return run
   const batch = await lastBatch(tx, orgId, runId)
   if (batch !== null) await restoreBatch(tx, batch, undoing)
-  const after: RegroupRun = batch === null ? { ...run, status: 'undone' } : { ...run, batches: batch.batch - 1 }
+  const after: RegroupRun = batch === null ? { ...run, status: 'undone' } : { ...run, batches: run.batches - 1 }
   await updateRun(tx, orgId, after, undoing.at)
   return after
 }

@@ -26,7 +26,7 @@ export const gateDecision: Benchmark<Setting> = {
   name: 'gate opened to policy decision, p99',
   about: `openCiGate that a policy approves, ${RUNS * ATTESTATIONS_PER_RUN} attestations stored, beside reading the run's and one INSERT`,
   unit: 'ms',
-  bar: { of: 'ours', atMost: 50 },
+  bar: { of: 'ours', atMost: 15 },
   async measure(setting) {
     const runs = await storeRuns(setting)
     const { sql, ours, bare } = setting

@@ -15,7 +15,7 @@ export const gatePolls: Benchmark<Setting> = {
   name: `${POLLS_PER_SECOND} gate polls a second, p99`,
   about: `GET /v1/ci/gates/{gate_id} of ${GATES} waiting gates, beside counting and reading one row`,
   unit: 'ms',
-  bar: { of: 'ours', atMost: 20 },
+  bar: { of: 'ours', atMost: 10 },
   async measure(setting) {
     const { ours, bare } = setting
     const gates = await openGates(setting)

@@ -3,7 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Json } from '../test/support/json.ts'
 import type { Setting } from './setting.ts'
 
-const POLL_MS = 5
+/** Polls take time from what is measured: 200 a second were a tenth of two cores. */
+const POLL_MS = 20
 /** A report of 1 GB needs a few minutes. */
 const IMPORT_MS_MAX = 15 * 60_000
 

@@ -42,7 +42,9 @@ async function importTwice({ ours }: Shiplock, repository: string): Promise<void
   await importReport(ours, Buffer.from(other), repository)
 }
 
-/** Updates all reasons, as if other rules had stated them. Answers the milliseconds of the update. */
+/**
+ * Updates all reasons, as if other rules had stated them. Answers the milliseconds of the update.
+ */
 async function outdate({ sql, ours }: Shiplock): Promise<number> {
   const ms = await timed(
     () => sql`

@@ -1,4 +1,4 @@
-import { randomBytes, randomInt } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { monotonicFactory } from 'ulid'
 import { v7 } from 'uuid'
 
@@ -50,10 +50,13 @@ export function newHexId(): string {
   return randomBytes(16).toString('hex')
 }
 
-/** Returns a function that makes version 7 UUIDs. They sort by position, from 0 to 2^31 - 1. */
+/**
+ * Returns a function that makes version 7 UUIDs. They sort by position, from 0 to 2^32 - 1. The
+ * random bits are drawn once: drawing them for each of 100,000 ids takes longer than the rest.
+ */
 export function newUuidSeries(at: Date): (position: number) => string {
-  const start = randomInt(2 ** 31)
-  return (position) => v7({ msecs: at.getTime(), seq: start + position })
+  const prefix = newUuidPrefix(at)
+  return (position) => prefix + position.toString(16).padStart(8, '0')
 }
 
 /**

@@ -1,5 +1,5 @@
 import { readFileSync, statfsSync } from 'node:fs'
-import { mkdtemp } from 'node:fs/promises'
+import { chmod, mkdtemp } from 'node:fs/promises'
 import { freemem, tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -12,9 +12,12 @@ const BYTES_MIN = 6 * 2 ** 30
  * hundreds of thousands of files, and ext4 searches long for an inode that was not deleted within
  * the last minutes.
  */
-export function makeScratchDirectory(): Promise<string> {
+export async function makeScratchDirectory(): Promise<string> {
   const parent = process.env.TMPDIR === undefined && hasRoom() ? MEMORY : tmpdir()
-  return mkdtemp(join(parent, 'shiplock-tests-'))
+  const directory = await mkdtemp(join(parent, 'shiplock-tests-'))
+  // The user that runs PostgreSQL must reach what tests open to it.
+  await chmod(directory, 0o711)
+  return directory
 }
 
 /** Tests also execute files that they have written. */

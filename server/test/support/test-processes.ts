@@ -14,9 +14,9 @@ const FILES_MAX = 8
 export type TestProcess = { program: string; files: string[] }
 
 /**
- * Writes one program for each process of a run into the directory; `files` are absolute paths. `node --test` starts them in
- * the order of their names, which is that of the files. Files that share a process are suites of
- * it, one after the other, with hooks of their own.
+ * Writes one program for each process of a run into the directory; `files` are absolute paths.
+ * `node --test` starts them in the order of their names, which is that of the files. Files that
+ * share a process are suites of it, one after the other, with hooks of their own.
  */
 export async function writePrograms(files: string[], directory: string, shares = canShare): Promise<TestProcess[]> {
   const programs = groups(files, shares).map((group, index) => {

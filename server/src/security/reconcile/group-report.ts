@@ -1,7 +1,9 @@
 import { bucketBatches } from '../issues/grouping/bucket.ts'
-import type { DescribedGroup } from '../issues/grouping/describe-groups.ts'
-import { groupMembers } from '../issues/grouping/group-members.ts'
+import { type DescribedGroup, describeGroups } from '../issues/grouping/describe-groups.ts'
+import { type Group, groupMembers } from '../issues/grouping/group-members.ts'
 import type { Member } from '../issues/grouping/grouping-facts.ts'
+import type { Edits } from '../issues/grouping/pins.ts'
+import type { CanonicalId } from '../issues/grouping/shared-names.ts'
 import { readEdits } from '../issues/writing/edit.store.ts'
 import { hasIssues, readCanonicalNames, readMembers } from '../issues/writing/grouping.store.ts'
 import type { NewIssues } from '../issues/writing/issue-refresh.store.ts'
@@ -33,14 +35,45 @@ export async function groupReport(paired: Paired): Promise<GroupedReport> {
   const members = isNews ? await readMembersToGroup(paired) : []
   const canonicalId = await readCanonicalNames(paired.tx, members)
   const edits = paired.scope.has_edits ? await readEdits(paired.tx, paired.scope.org_id, idsOf(members)) : null
-  for (const batch of bucketBatches(members)) {
-    const groups = groupMembers(batch, { canonicalId, rules: paired.members.rules }, edits)
-    const regrouping = { groups, stored: new Map(), canonicalId, cause: { by: 'report' } } as const
-    const written = await writeGroups(paired.tx, paired.scope, regrouping)
-    touched.push(...written.touched, ...splitOff(written.described))
-    countOpened(opened, written.described)
+  const next = batchesToWrite(members, paired, canonicalId, edits)
+  for (let batch = next(); batch !== null; ) {
+    const written = await writeBatch(paired, batch, next)
+    touched.push(...written.touched, ...splitOff(batch.described))
+    countOpened(opened, batch.described)
+    batch = written.following
   }
   return { paired, touched, opened } as GroupedReport
+}
+
+type BatchToWrite = { groups: Group[]; described: DescribedGroup[] }
+/** Groups the next batch of findings. Returns null at the end. */
+type NextBatch = () => BatchToWrite | null
+type WrittenBatch = { touched: string[]; following: BatchToWrite | null }
+
+/** Writes a batch, and groups the next one while PostgreSQL does so. */
+async function writeBatch({ tx, scope }: Paired, batch: BatchToWrite, next: NextBatch): Promise<WrittenBatch> {
+  let following: BatchToWrite | null = null
+  const meanwhile = () => {
+    following = next()
+  }
+  const regrouping = { ...batch, stored: new Map(), cause: { by: 'report' }, meanwhile } as const
+  const { touched } = await writeGroups(tx, scope, regrouping)
+  return { touched, following }
+}
+
+function batchesToWrite(
+  members: readonly Member[],
+  { scope, members: { rules } }: Paired,
+  canonicalId: CanonicalId,
+  edits: Edits | null,
+): NextBatch {
+  const batches = bucketBatches(members).values()
+  return () => {
+    const batch = batches.next().value
+    if (batch === undefined) return null
+    const groups = groupMembers(batch, { canonicalId, rules }, edits)
+    return { groups, described: describeGroups(groups, new Map(), canonicalId, scope.at) }
+  }
 }
 
 /**
@@ -51,7 +84,7 @@ async function readMembersToGroup(paired: Paired): Promise<Member[]> {
   const positions = await readNewPositions(paired)
   const changed = await readChanged(paired)
   const reported = [
-    ...positions.map((position) => paired.members.get(position)),
+    ...Iterator.from(positions).map((position) => paired.members.get(position)),
     ...changed.map((finding) => paired.members.get(finding.position, finding)),
   ]
   return [...reported, ...(await readNeighbours(paired, reported, changed))]

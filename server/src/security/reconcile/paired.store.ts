@@ -65,19 +65,26 @@ export function hasPairs({ counts }: Pairs, kind: 'fresh' | 'changed' | 'absent'
   return counts.some((ofStream) => ofStream[kind] > 0)
 }
 
-/** Positions of the report's new findings. Read as one string, because there may be 100,000. */
-export async function readNewPositions({ tx }: Paired): Promise<number[]> {
+/**
+ * Positions of the report's new findings, in order. Read as one string, because there may be
+ * 100,000, and not at all if all are new.
+ */
+export async function readNewPositions({ tx, counts, members }: Paired): Promise<Iterable<number>> {
+  const fresh = counts.reduce((sum, ofStream) => sum + ofStream.fresh, 0)
+  if (fresh === members.size) return Array(fresh).keys()
   const [row] = await tx<[{ positions: string | null }]>`
     select string_agg(position::text, ',') as positions
     from paired
     where finding_id is null`
-  return row.positions === null ? [] : row.positions.split(',').map(Number)
+  return row.positions === null ? [] : Int32Array.from(row.positions.split(','), Number).sort()
 }
 
 export type ChangedFinding = { position: number; id: string; issue_id: string; bucket: string }
 
 /** Stored findings that the report changes, with their issues before the change. */
-export async function readChanged({ tx, scope }: Paired): Promise<ChangedFinding[]> {
+export async function readChanged(paired: Paired): Promise<ChangedFinding[]> {
+  if (!hasPairs(paired, 'changed')) return []
+  const { tx, scope } = paired
   return tx<ChangedFinding[]>`
     select paired.position, finding.id, finding.issue_id, encode(issue.bucket, 'hex') as bucket
     from paired

@@ -26,13 +26,17 @@ export function readLocation(run: SarifRun, location: JsonObject): ResultLocatio
   const physical = objectOf(location.physicalLocation)
   const artifact = artifactLocation(physical?.artifactLocation)
   const region = objectOf(physical?.region)
+  // kube-score writes the line of a resource as its context.
+  const isLine = integerOf(region?.startLine, 1) !== null
+  const { startLine, endLine } = linesOf(isLine ? region : objectOf(physical?.contextRegion))
+  const { path, address } = locateFile(run, artifact)
   return {
-    ...locateFile(run, artifact),
-    ...linesOf(region),
+    path,
+    address,
+    startLine,
+    endLine,
     startColumn: columnOf(region?.startColumn),
     endColumn: columnOf(region?.endColumn),
-    // kube-score writes the line of a resource as its context.
-    ...(integerOf(region?.startLine, 1) === null && linesOf(objectOf(physical?.contextRegion))),
     // cargo-deny writes the text instead of an object.
     snippet: textOf(memberOf(region, 'snippet', 'text')) ?? textOf(region?.snippet),
     surroundings: textOf(memberOf(physical?.contextRegion, 'snippet', 'text')),

@@ -47,7 +47,7 @@ export function isAboutPackage(kind: FindingKind): boolean {
   return PACKAGE_KINDS.includes(kind)
 }
 
-const MEMBERS_AT_ONCE = 20_000
+const MEMBERS_AT_ONCE = 10_000
 
 /**
  * Splits findings into batches that can be grouped one after the other. A bucket is never split.

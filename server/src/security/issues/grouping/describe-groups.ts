@@ -44,10 +44,25 @@ export function describeGroups(
     const isTouched = hasChangedMembers(group) || left.has(group.issue_id)
     const isAffected = isTouched || hasChangedReasons(group)
     if (!isAffected && known === undefined) return []
-    const issue = describeIssue(group, group.issue_id ?? newId(index), canonicalId)
+    const issue = describeIssue(
+      group,
+      group.issue_id ?? newId(firstPosition(group) ?? REPORTED_MAX + index),
+      canonicalId,
+    )
     const isWritten = isTouched || differs(issue, known)
     return isWritten || isAffected ? [{ group, issue, isWritten }] : []
   })
+}
+
+/** Greater than every position in a report. */
+const REPORTED_MAX = 2 ** 31
+
+/**
+ * The lowest position in the report. Ids of issues that are in the order of their findings are
+ * faster to index, and to look up when the findings are written.
+ */
+function firstPosition({ members }: Group): number | null {
+  return members.find(({ member }) => member.position !== null)?.member.position ?? null
 }
 
 /** True if a finding is new, was changed by the report, or comes from another issue. */

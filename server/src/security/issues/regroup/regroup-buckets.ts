@@ -1,5 +1,5 @@
 import type { Tx } from '../../../platform/db/sql.ts'
-import type { DescribedGroup } from '../grouping/describe-groups.ts'
+import { type DescribedGroup, describeGroups } from '../grouping/describe-groups.ts'
 import { groupMembers, isSplit, reviveIssues } from '../grouping/group-members.ts'
 import type { Member } from '../grouping/grouping-facts.ts'
 import type { Cause, IssueChange } from '../grouping/issue-change.ts'
@@ -43,13 +43,14 @@ export async function regroupBuckets(
   const grouped = groupMembers(members, { canonicalId, rules }, edits)
   const splitFrom = grouped.filter(isSplit).map((group) => group.split_from)
   const groups = reviveIssues(grouped, await readMerged(tx, orgId, splitFrom))
-  const written = await writeGroups(tx, scope, { groups, stored, canonicalId, cause, ...(remember && { remember }) })
-  await refreshIssues(tx, orgId, [...written.touched, ...newIssues(written.described)], scope.at)
+  const described = describeGroups(groups, stored, canonicalId, scope.at)
+  const written = await writeGroups(tx, scope, { groups, described, stored, cause, ...(remember && { remember }) })
+  await refreshIssues(tx, orgId, [...written.touched, ...newIssues(described)], scope.at)
   await dropGrouped(written.grouped)
   return {
     findings: countFinished(found, buckets),
-    ...countMoves(written.described),
-    issues: written.described.length,
+    ...countMoves(described),
+    issues: described.length,
     changes: written.changes,
   }
 }

@@ -1,11 +1,21 @@
 import { averageId } from '../../../platform/db/average-id.ts'
 import type { Db, Tx } from '../../../platform/db/sql.ts'
 import { threatsOf } from '../../intel/lookup/threat.store.ts'
+import type { DescribedGroup } from '../grouping/describe-groups.ts'
 import type { IssueChange } from '../grouping/issue-change.ts'
 import type { Grouped } from './grouping-tables.store.ts'
 
-/** Inserts the new issues of `grouped_issues`, and updates those whose members changed. */
-export async function writeIssues({ tx, scope }: Grouped): Promise<void> {
+/**
+ * Inserts the new issues of `grouped_issues`, and updates those whose members changed. Most reports
+ * have issues of one kind only, and a statement for the other kind would still read many rows.
+ */
+export async function writeIssues(grouped: Grouped, written: readonly DescribedGroup[]): Promise<void> {
+  if (written.some(({ issue }) => issue.is_new)) await insertIssues(grouped)
+  if (written.some(({ issue }) => !issue.is_new)) await updateIssues(grouped)
+}
+
+/** Rows in the order of their ids are faster to insert. */
+async function insertIssues({ tx, scope }: Grouped): Promise<void> {
   const { org_id: orgId, repository_no: repositoryNo, at } = scope
   await tx`
     insert into security_issues (
@@ -16,7 +26,12 @@ export async function writeIssues({ tx, scope }: Grouped): Promise<void> {
       coalesce(known.kev, false), coalesce(known.epss, 0), split_from, ${at}, ${at}
     from grouped_issues
     left join ${threatsOfGrouped(tx, orgId)} known on known.issue_id = id
-    where is_new`
+    where is_new
+    order by id`
+}
+
+async function updateIssues({ tx, scope }: Grouped): Promise<void> {
+  const { org_id: orgId, at } = scope
   await tx`
     update security_issues issue
     set bucket = grouped.bucket, kind = grouped.kind, vuln_ids = grouped.vuln_ids, canonical_id = grouped.canonical_id,

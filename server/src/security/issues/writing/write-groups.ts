@@ -1,32 +1,34 @@
+import { setImmediate as sent } from 'node:timers/promises'
 import type { Tx } from '../../../platform/db/sql.ts'
-import { type DescribedGroup, describeGroups, type StoredIssues } from '../grouping/describe-groups.ts'
+import type { DescribedGroup, StoredIssues } from '../grouping/describe-groups.ts'
 import type { Group } from '../grouping/group-members.ts'
 import { type Cause, type IssueChange, issueChanges, leftIssues } from '../grouping/issue-change.ts'
-import type { CanonicalId } from '../grouping/shared-names.ts'
 import { joinBuckets } from './edit.store.ts'
 import type { MergeScope } from './grouping.store.ts'
 import { copyGrouped, type Grouped, updateGrouping } from './grouping-tables.store.ts'
 import { dissolveIssues, insertHistory, writeIssues } from './issue-writing.store.ts'
 
-/** The groups to write. Issues in `stored` are also written if only their own fields changed. */
+/** The groups to write, and those of them that differ from what is stored. */
 type Regrouping = {
   groups: readonly Group[]
+  described: readonly DescribedGroup[]
   stored: StoredIssues
-  canonicalId: CanonicalId
   cause: Cause
   /** Called before anything is written, so that the present state can be saved. */
   remember?: (grouped: Grouped) => Promise<void>
+  /** Called while PostgreSQL writes the issues, so that both work at the same time. */
+  meanwhile?: () => void
 }
 
 /** `touched` are the stored issues that gained, lost or changed findings. */
-type WrittenGroups = { described: DescribedGroup[]; touched: string[]; changes: IssueChange[]; grouped: Grouped }
+type WrittenGroups = { touched: string[]; changes: IssueChange[]; grouped: Grouped }
 
 /**
  * Writes the issues of changed groups and moves stored findings to their new issues. The temporary
  * table `grouped` names the issues of new findings.
  */
 export async function writeGroups(tx: Tx, scope: MergeScope, regrouping: Regrouping): Promise<WrittenGroups> {
-  const { groups, stored, canonicalId, cause, remember } = regrouping
+  const { groups, described, stored, cause, remember, meanwhile } = regrouping
   const { org_id, at } = scope
   if (scope.has_edits)
     await joinBuckets(
@@ -34,11 +36,10 @@ export async function writeGroups(tx: Tx, scope: MergeScope, regrouping: Regroup
       scope,
       groups.map(bucketsOf).filter(({ length }) => length > 1),
     )
-  const described = describeGroups(groups, stored, canonicalId, at)
   const written = described.filter(({ isWritten }) => isWritten)
   const grouped = await copyGrouped(tx, scope, described)
   await remember?.(grouped)
-  await writeIssues(grouped)
+  await Promise.all([writeIssues(grouped, written), sent().then(meanwhile)])
   const left = leftIssues(described)
   const kept = new Set(groups.map((group) => group.issue_id))
   const dissolved = left.filter(({ id }) => !kept.has(id))
@@ -47,7 +48,7 @@ export async function writeGroups(tx: Tx, scope: MergeScope, regrouping: Regroup
   await insertHistory(tx, org_id, changes, at)
   const touched = [...written.flatMap(({ group }) => group.issue_id ?? []), ...left.map(({ id }) => id)]
   if (left.length > 0 || described.some(({ group }) => group.issue_id !== null)) await updateGrouping(grouped)
-  return { described, touched, changes, grouped }
+  return { touched, changes, grouped }
 }
 
 function bucketsOf({ members }: Group): string[] {

@@ -46,7 +46,6 @@ export class RunPages {
 
 async function withMembers(db: Db, orgId: string, runs: ListedRun[]): Promise<ListedRun[]> {
   const ofHosts = runs.filter(isOfHost).map(({ id }) => id)
-  if (ofHosts.length === 0) return runs.map((run) => ({ ...run, version: wholeVersion(run) }))
   const versions = await readMemberVersions(db, orgId, ofHosts)
   return runs.map((run) => ({ ...run, version: wholeVersion(run, versions.get(run.id)) }))
 }

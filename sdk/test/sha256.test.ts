@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { createHash } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { blobSource, hashSource } from '@shiplock/sdk'
 import fc from 'fast-check'
@@ -69,3 +69,18 @@ test('hashSource returns size and digest, and reports what it has read', async (
   assert.deepEqual(hashed, { size: 3, sha256: VECTORS[1]?.[2] })
   assert.deepEqual(read, [0, 3])
 })
+
+test('a Blob of many pieces has the digest of its bytes, also on a platform without BYOB readers', async () => {
+  const bytes = randomBytes(5 * 1024 * 1024 + 7)
+  const expected = { size: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') }
+  for (const blob of [new Blob([bytes]), new PlainBlob([bytes])])
+    assert.deepEqual(await hashSource(blobSource(blob, 'a.bin')), expected)
+})
+
+/** A Blob of a platform whose streams read only into memory of their own. */
+class PlainBlob extends Blob {
+  override stream() {
+    const iterator = super.stream()[Symbol.asyncIterator]()
+    return ReadableStream.from({ [Symbol.asyncIterator]: () => iterator })
+  }
+}

@@ -1,5 +1,7 @@
 import type { Answer } from '../http/error-body.ts'
 
+const BORROWED_BYTES = 1024 * 1024
+
 /** A SHA-256 that is computed piece by piece. */
 export type Hash = { update(bytes: Uint8Array): void; hex(): string }
 
@@ -43,7 +45,7 @@ export type Source = {
 
 /** A Blob or a File. */
 export function blobSource(blob: Blob, name: string): Source {
-  return { name, size: blob.size, blob, open: () => blob.stream() }
+  return { name, size: blob.size, blob, open: () => blob.stream(), borrow: () => borrowFrom(blob) }
 }
 
 /**
@@ -94,6 +96,27 @@ export async function toBlob(source: Source): Promise<Blob> {
   const parts: Blob[] = []
   for await (const chunk of chunksOf(source)) parts.push(new Blob([chunk as Uint8Array<ArrayBuffer>]))
   return new Blob(parts)
+}
+
+/** Reads into the same memory again and again, which leaves nothing for the garbage collector. */
+async function* borrowFrom(blob: Blob): AsyncGenerator<Uint8Array, void, undefined> {
+  const reader = byobReader(blob)
+  if (!reader) return yield* iterate(blob.stream())
+  try {
+    let next = await reader.read(new Uint8Array(BORROWED_BYTES))
+    for (; !next.done; next = await reader.read(new Uint8Array(next.value.buffer))) yield next.value
+  } finally {
+    await reader.cancel().catch(() => {})
+  }
+}
+
+/** Not every platform reads a Blob into memory that the caller brings. */
+function byobReader(blob: Blob): ReadableStreamBYOBReader | undefined {
+  try {
+    return blob.stream().getReader({ mode: 'byob' })
+  } catch {
+    return undefined
+  }
 }
 
 /** Not every browser can iterate over a ReadableStream. */

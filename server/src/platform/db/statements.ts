@@ -15,6 +15,8 @@ type Query = {
   cursorFn?: unknown
   resolve: (result: unknown) => void
   reject: (error: unknown) => void
+  /** Where the query is in `inFlight`. */
+  place?: number | undefined
 }
 
 const seconds = histogram(
@@ -26,7 +28,11 @@ const unreachable = counter(
   'shiplock_database_unreachable_total',
   'Database statements that failed because the database could not be reached.',
 )
-const inFlight = new Set<Query>()
+/**
+ * No Set: its former tables refer to the ones after them, so that a former one in the old
+ * generation would keep all queries since then.
+ */
+const inFlight: Query[] = []
 const states = { running: 0, waiting: 0 }
 gauge(
   'shiplock_database_statements',
@@ -71,7 +77,7 @@ function observe(query: Query): void {
   const work = currentWork()
   const { resolve, reject } = query
   const end = (error?: unknown) => {
-    inFlight.delete(query)
+    leave(query)
     const ms = performance.now() - startedAt
     const name = nameOf(query)
     seconds.observe({ kind: name.kind, outcome: error === undefined ? 'ok' : 'failed' }, ms / 1000)
@@ -79,15 +85,30 @@ function observe(query: Query): void {
     if (slowLog && ms >= slowLog.slowMs) logSlow(slowLog.log, query, ms, work?.fields)
     if (work?.span) trace(name, startedAt, work.span.traceparent, error)
   }
-  inFlight.add(query)
-  query.resolve = (result) => {
+  query.place = inFlight.push(query) - 1
+  // Not assigned at once, which V8 would take for functions that stay (`driver/postgres.ts`).
+  const resolved = (result: unknown) => {
     end()
     resolve(result)
   }
-  query.reject = (error) => {
+  const rejected = (error: unknown) => {
     end(error)
     reject(error)
   }
+  Object.assign(query, { resolve: resolved, reject: rejected })
+}
+
+/**
+ * The last query takes its place. A COPY resolves twice: with its stream, and when it has ended.
+ */
+function leave(query: Query): void {
+  const { place } = query
+  if (place === undefined) return
+  query.place = undefined
+  const last = inFlight.pop() as Query
+  if (last === query) return
+  last.place = place
+  inFlight[place] = last
 }
 
 const STATEMENT_CHARS_MAX = 4000

@@ -61,3 +61,33 @@ test('connections that break at any moment end no process and hang no call', asy
   await Promise.all(callers)
   for (let index = 0; index < CALLS_AT_ONCE; index += 1) await call(index)
 })
+
+test('a transaction that has lost its connection runs no statement on another one', async () => {
+  await sql`create table written (number integer)`
+  const [inserted, continued] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  let late: Promise<unknown> = Promise.resolve()
+  const lost = sql.begin(async (tx) => {
+    await tx`insert into written values (1)`
+    inserted.resolve()
+    await continued.promise
+    late = tx`insert into written values (2)`
+    await late
+  })
+  await inserted.promise
+  await plug.pull()
+  await plug.push()
+  await assert.rejects(lost, isUnreachable)
+  await useAllConnections()
+  continued.resolve()
+  await delay(0)
+  await assert.rejects(async () => late, isUnreachable)
+  await useAllConnections()
+  assert.deepEqual([...(await sql`select number from written`)], [])
+})
+
+/** Others have the connections afterwards, and nothing that was sent before is on its way. */
+async function useAllConnections(): Promise<void> {
+  const statements = () => Promise.allSettled(Array.from({ length: 8 }, () => sql`select pg_sleep(0.02)`))
+  const settled = [...(await statements()), ...(await statements())]
+  assert.ok(settled.some(({ status }) => status === 'fulfilled'))
+}

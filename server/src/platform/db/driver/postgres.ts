@@ -8,7 +8,9 @@ type Correction = readonly [from: string, to: string]
  * 1154 and 1208 of postgres.js):
  * - what was still to be sent belongs to the lost connection, not to the next one;
  * - a query on a connection that was lost fails, instead of writing to a socket that is gone;
- * - a failed query for the types of arrays is the failure of whoever needs the connection.
+ * - a failed query for the types of arrays is the failure of whoever needs the connection;
+ * - a query that is sent between the error of a connection and its end fails, too. It would wait for
+ *   its result forever, and so would all that follow on the connection.
  */
 const LOST_CONNECTIONS: Correction[] = [
   [
@@ -29,6 +31,8 @@ const LOST_CONNECTIONS: Correction[] = [
   ['    clearImmediate(nextWriteTimer)\n    if (socket) {', '    forgetWrites()\n    if (socket) {'],
   ['    incomings = null\n    clearImmediate(nextWriteTimer)\n', '    incomings = null\n    forgetWrites()\n'],
   ['        return fetchArrayTypes()', '        return fetchArrayTypes().catch(noop)'],
+  ['    !hadError && (query || sent.length) && error(', '    if (query || sent.length)\n      error('],
+  ['    closedTime = performance.now()\n', '    query = null\n    closedTime = performance.now()\n'],
 ]
 
 /**

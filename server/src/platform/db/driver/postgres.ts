@@ -9,8 +9,8 @@ type Correction = readonly [from: string, to: string]
  * - what was still to be sent belongs to the lost connection, not to the next one;
  * - a query on a connection that was lost fails, instead of writing to a socket that is gone;
  * - a failed query for the types of arrays is the failure of whoever needs the connection;
- * - a query that is sent between the error of a connection and its end fails, too. It would wait for
- *   its result forever, and so would all that follow on the connection.
+ * - a query that is sent between the error of a connection and its end fails, too. It would wait
+ * for its result forever, and so would all that follow on the connection.
  */
 const LOST_CONNECTIONS: Correction[] = [
   [
@@ -37,8 +37,8 @@ const LOST_CONNECTIONS: Correction[] = [
 
 /**
  * What a transaction still sends when it has lost its connection fails. Otherwise, it would be part
- * of somebody else's transaction, or of none, as soon as the connection is open again; or everything
- * that follows on the connection would wait for its result.
+ * of somebody else's transaction, or of none, as soon as the connection is open again; or
+ * everything that follows on the connection would wait for its result.
  */
 const LOST_TRANSACTIONS: Correction[] = [
   ['    let savepoints = 0\n', '    let savepoints = 0\n      , lost = null\n'],

@@ -10,6 +10,7 @@ const CUTS = 150
 const PAUSE_MS_MAX = 30
 const CALLS_AT_ONCE = 6
 const CALL_MS_MAX = 20_000
+const POOL = 4
 
 let database: TestDatabase
 let plug: DatabasePlug
@@ -18,7 +19,7 @@ let sql: Sql
 before(async () => {
   database = await createTestDatabase()
   plug = await openDatabasePlug(database.connection)
-  sql = openSql(plug.connection, { max: 4, applicationName: 'lost' })
+  sql = openSql(plug.connection, { max: POOL, applicationName: 'lost' })
 })
 after(async () => {
   await sql?.end({ timeout: 1 })
@@ -85,9 +86,35 @@ test('a transaction that has lost its connection runs no statement on another on
   assert.deepEqual([...(await sql`select number from written`)], [])
 })
 
-/** Others have the connections afterwards, and nothing that was sent before is on its way. */
+test('a reserved connection that was lost and is released lets nobody into the transaction of another', async () => {
+  await sql`create table kept (number integer)`
+  const reserved = await sql.reserve()
+  await reserved`select 1`
+  await plug.pull()
+  await plug.push()
+  await useAllConnections()
+  const { promise: rolledBack, resolve: rollBack } = Promise.withResolvers<void>()
+  const transactions = Array.from({ length: POOL }, () =>
+    sql.begin(async (tx) => {
+      await tx`select 1`
+      await rolledBack
+      throw new Error('rolled back')
+    }),
+  )
+  await assert.rejects(async () => reserved`select 1`, isUnreachable)
+  reserved.release()
+  const kept = Promise.resolve(sql`insert into kept values (1)`)
+  await delay(0)
+  rollBack()
+  for (const { reason } of (await Promise.allSettled(transactions)) as PromiseRejectedResult[])
+    assert.equal(String(reason), 'Error: rolled back')
+  await kept
+  assert.deepEqual([...(await sql`select number from kept`)], [{ number: 1 }])
+})
+
+/** All connections are open afterwards, and nothing that was sent before is on its way. */
 async function useAllConnections(): Promise<void> {
-  const statements = () => Promise.allSettled(Array.from({ length: 8 }, () => sql`select pg_sleep(0.02)`))
-  const settled = [...(await statements()), ...(await statements())]
-  assert.ok(settled.some(({ status }) => status === 'fulfilled'))
+  const statements = Array.from({ length: 2 * POOL }, () => sql`select pg_sleep(0.02)`)
+  const settled = await Promise.allSettled(statements)
+  if (settled.some(({ status }) => status === 'rejected')) await useAllConnections()
 }

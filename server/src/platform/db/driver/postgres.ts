@@ -36,16 +36,21 @@ const LOST_CONNECTIONS: Correction[] = [
 ]
 
 /**
- * What a transaction still sends when it has lost its connection fails. Otherwise, it would be part
- * of somebody else's transaction, or of none, as soon as the connection is open again; or
- * everything that follows on the connection would wait for its result.
+ * A transaction, or whoever has reserved a connection, does not use the connection any more when it
+ * was lost: what they still send fails, and is not released again. Otherwise, it would be part of
+ * somebody else's transaction, or of none, as soon as the connection is open again; and others
+ * would send statements into a transaction, or wait for their results forever.
  */
 const LOST_TRANSACTIONS: Correction[] = [
   ['    let savepoints = 0\n', '    let savepoints = 0\n      , lost = null\n'],
   [
     '        new Promise((_, reject) => connection.onclose = reject)\n',
     `        new Promise((_, reject) => {
-          const onclose = error => reject(lost = error)
+          const onclose = error => {
+            lost = error
+            while (queries.length) queries.shift().reject(error)
+            reject(error)
+          }
           connection.onclose = onclose
         })
 `,
@@ -56,6 +61,34 @@ const LOST_TRANSACTIONS: Correction[] = [
         if (lost)
           return q.reject(lost)
 `,
+  ],
+]
+const LOST_RESERVATIONS: Correction[] = [
+  [
+    '    c.reserved = () => queue.length\n',
+    `    let lost = null
+    const onclose = error => {
+      lost = error
+      while (queue.length) queue.shift().reject(error)
+    }
+    c.onclose = onclose
+    c.reserved = () => queue.length
+`,
+  ],
+  [
+    '    sql.release = () => {\n',
+    `    sql.release = () => {
+      if (lost)
+        return
+`,
+  ],
+  [
+    '    function handler(q) {\n      c.queue === full\n        ? queue.push(q)',
+    `    function handler(q) {
+      if (lost)
+        return q.reject(lost)
+      c.queue === full
+        ? queue.push(q)`,
   ],
 ]
 
@@ -98,7 +131,7 @@ const OLD_FUNCTIONS: Record<'query' | 'transaction', Correction[]> = {
 const CORRECTIONS: Record<string, Correction[]> = {
   'connection.js': LOST_CONNECTIONS,
   'query.js': OLD_FUNCTIONS.query,
-  'index.js': [...LOST_TRANSACTIONS, ...OLD_FUNCTIONS.transaction],
+  'index.js': [...LOST_TRANSACTIONS, ...LOST_RESERVATIONS, ...OLD_FUNCTIONS.transaction],
 }
 const FOLDER = '/postgres/src/'
 

@@ -1,4 +1,5 @@
-import type { Sql } from 'postgres'
+import type { Sql } from '../src/platform/db/sql.ts'
+import { dismissalOfFinding } from '../src/security/findings/finding-dismissal.store.ts'
 import { SINGLE_DETAIL } from '../src/security/vocabulary/finding.ts'
 import type { Json } from '../test/support/json.ts'
 
@@ -15,13 +16,15 @@ export async function listFindings(sql: Sql, query: URLSearchParams) {
       stream.category, stream.tracked, finding.path, finding.start_line, finding.end_line, finding.start_column, finding.end_column, finding.package_name,
       finding.package_version, finding.fixed_version, finding.purl, finding.vuln_ids, finding.cwes, finding.rule_id,
       finding.secret_type, finding.resource_name, finding.first_seen_at, finding.last_seen_at, stream.seen_at,
-      finding.dismiss_reason, finding.dismiss_comment, finding.dismissed_by_name, finding.dismissed_at,
-      finding.dismissal_source, finding.cvss_version, finding.cvss_score, finding.cvss_vector,
+      finding.identity_method, finding.identity_from, finding.identity_at, dismissal.dismiss_reason,
+      dismissal.dismiss_comment, dismissal.dismissed_by_name, dismissal.dismissed_at, dismissal.dismissal_source,
+      dismissal.dismissal_expires_at, finding.triage_id, finding.cvss_version, finding.cvss_score, finding.cvss_vector,
       finding.issue_id, finding.grouping_code, finding.grouping_detail, finding.grouped_at, finding.intel_at_detection
     from findings finding
     join finding_streams stream on stream.org_id = finding.org_id and stream.id = finding.stream_id
     join reported_repositories repository
       on repository.org_id = finding.org_id and repository.id = finding.repository_no
+    left join lateral ${dismissalOfFinding(sql, query.get('org') ?? '')} dismissal on true
     where finding.org_id = ${query.get('org')}
       ${state === null ? sql`` : sql`and finding.state = ${state}`}
       ${scanner === null ? sql`` : sql`and stream.tool = ${scanner}`}
@@ -65,6 +68,11 @@ function toFinding(row: Record<string, Json>) {
     resource_name: row.resource_name,
     first_seen_at: row.first_seen_at,
     last_seen_at: row.last_seen_at ?? row.seen_at,
+    identity: {
+      method: row.identity_method ?? 'new',
+      matched_from: row.identity_from,
+      at: row.identity_at ?? row.first_seen_at,
+    },
     issue_id: row.issue_id,
     grouping_reason: {
       code: row.grouping_code,
@@ -77,6 +85,8 @@ function toFinding(row: Record<string, Json>) {
     dismissed_by_name: row.dismissed_by_name,
     dismissed_at: row.dismissed_at,
     dismissal_source: row.dismissal_source,
+    dismissal_expires_at: row.dismissal_expires_at,
+    triage_id: row.triage_id,
     intel: {
       canonical_id: row.vuln_ids[0] ?? null,
       kev: null,

@@ -1,4 +1,5 @@
-import type { Sql } from '../src/platform/db/sql.ts'
+import type { Sql } from 'postgres'
+import type { Db } from '../src/platform/db/sql.ts'
 import { dismissalOfFinding } from '../src/security/findings/finding-dismissal.store.ts'
 import { SINGLE_DETAIL } from '../src/security/vocabulary/finding.ts'
 import type { Json } from '../test/support/json.ts'
@@ -9,6 +10,7 @@ import type { Json } from '../test/support/json.ts'
  */
 export async function listFindings(sql: Sql, query: URLSearchParams) {
   const [state, scanner, path] = [query.get('state'), query.get('scanner'), query.get('path')]
+  const dismissal = dismissalOfFinding(sql as unknown as Db, query.get('org') ?? '')
   const rows = await sql`
     select finding.id, stream.origin, stream.source, stream.tool, stream.tool_version, finding.kind, finding.type,
       finding.severity, finding.scanner_score, finding.state, finding.title, finding.description, finding.native_url, repository.name,
@@ -24,7 +26,7 @@ export async function listFindings(sql: Sql, query: URLSearchParams) {
     join finding_streams stream on stream.org_id = finding.org_id and stream.id = finding.stream_id
     join reported_repositories repository
       on repository.org_id = finding.org_id and repository.id = finding.repository_no
-    left join lateral ${dismissalOfFinding(sql, query.get('org') ?? '')} dismissal on true
+    left join lateral ${dismissal} dismissal on true
     where finding.org_id = ${query.get('org')}
       ${state === null ? sql`` : sql`and finding.state = ${state}`}
       ${scanner === null ? sql`` : sql`and stream.tool = ${scanner}`}

@@ -1,5 +1,6 @@
 import type { Answer } from '../http/error-body.ts'
 
+/** The memory that a Blob is read into, piece by piece. */
 const BORROWED_BYTES = 1024 * 1024
 
 /** A SHA-256 that is computed piece by piece. */
@@ -100,8 +101,9 @@ export async function toBlob(source: Source): Promise<Blob> {
 
 /** Reads into the same memory again and again, which leaves nothing for the garbage collector. */
 async function* borrowFrom(blob: Blob): AsyncGenerator<Uint8Array, void, undefined> {
-  const reader = byobReader(blob)
-  if (!reader) return yield* iterate(blob.stream())
+  const stream = blob.stream()
+  const reader = byobReader(stream)
+  if (!reader) return yield* iterate(stream)
   try {
     let next = await reader.read(new Uint8Array(BORROWED_BYTES))
     for (; !next.done; next = await reader.read(new Uint8Array(next.value.buffer))) yield next.value
@@ -111,9 +113,9 @@ async function* borrowFrom(blob: Blob): AsyncGenerator<Uint8Array, void, undefin
 }
 
 /** Not every platform reads a Blob into memory that the caller brings. */
-function byobReader(blob: Blob): ReadableStreamBYOBReader | undefined {
+function byobReader(stream: ReadableStream<Uint8Array>): ReadableStreamBYOBReader | undefined {
   try {
-    return blob.stream().getReader({ mode: 'byob' })
+    return stream.getReader({ mode: 'byob' })
   } catch {
     return undefined
   }

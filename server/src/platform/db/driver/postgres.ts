@@ -9,8 +9,8 @@ type Correction = readonly [from: string, to: string]
  * - what was still to be sent belongs to the lost connection, not to the next one;
  * - a query on a connection that was lost fails, instead of writing to a socket that is gone;
  * - a failed query for the types of arrays is the failure of whoever needs the connection;
- * - a query that is sent between the error of a connection and its end fails, too. It would wait
- * for its result forever, and so would all that follow on the connection.
+ * - a query that is sent between the error of a connection and its end fails, too: it and all that
+ *   follow on the connection would wait forever. One that has failed does not fail again.
  */
 const LOST_CONNECTIONS: Correction[] = [
   [
@@ -32,7 +32,7 @@ const LOST_CONNECTIONS: Correction[] = [
   ['    incomings = null\n    clearImmediate(nextWriteTimer)\n', '    incomings = null\n    forgetWrites()\n'],
   ['        return fetchArrayTypes()', '        return fetchArrayTypes().catch(noop)'],
   ['    !hadError && (query || sent.length) && error(', '    if (query || sent.length)\n      error('],
-  ['    closedTime = performance.now()\n', '    query = null\n    closedTime = performance.now()\n'],
+  ['    errored(err)\n    while (sent.length)\n', '    errored(err)\n    query = null\n    while (sent.length)\n'],
 ]
 
 /**
@@ -98,31 +98,29 @@ const LOST_RESERVATIONS: Correction[] = [
  * ones took 15 ms instead of 2. A function that is first assigned to a variable is allocated in the
  * young generation.
  */
-const OLD_FUNCTIONS: Record<'query' | 'transaction', Correction[]> = {
-  query: [
-    [
-      '    this.resolve = x => (this.active = false, resolve(x))\n',
-      '    const settle = x => (this.active = false, resolve(x))\n    this.resolve = settle\n',
-    ],
-    [
-      '    this.reject = x => (this.active = false, reject(x))\n\n',
-      '    const fail = x => (this.active = false, reject(x))\n    this.reject = fail\n\n',
-    ],
+const QUERY_FUNCTIONS: Correction[] = [
+  [
+    '    this.resolve = x => (this.active = false, resolve(x))\n',
+    '    const settle = x => (this.active = false, resolve(x))\n    this.resolve = settle\n',
   ],
-  transaction: [
-    [
-      '      acc[name] = (x) => new Parameter(x, type.to)\n',
-      '      const toParameter = (x) => new Parameter(x, type.to)\n      acc[name] = toParameter\n',
-    ],
-    ['      sql.prepare = x => prepare = ', '      const prepareAs = x => prepare = '],
-    ['      let uncaughtError\n', '      sql.prepare = prepareAs\n      let uncaughtError\n'],
-    ['      c.reserved = () => queries.length', '      const next = () => queries.length'],
-    [
-      'c.execute(queries.shift())\n        : move(c, reserved)\n    }\n  }\n',
-      'c.execute(queries.shift())\n        : move(c, reserved)\n      c.reserved = next\n    }\n  }\n',
-    ],
+  [
+    '    this.reject = x => (this.active = false, reject(x))\n\n',
+    '    const fail = x => (this.active = false, reject(x))\n    this.reject = fail\n\n',
   ],
-}
+]
+const TRANSACTION_FUNCTIONS: Correction[] = [
+  [
+    '      acc[name] = (x) => new Parameter(x, type.to)\n',
+    '      const toParameter = (x) => new Parameter(x, type.to)\n      acc[name] = toParameter\n',
+  ],
+  ['      sql.prepare = x => prepare = ', '      const prepareAs = x => prepare = '],
+  ['      let uncaughtError\n', '      sql.prepare = prepareAs\n      let uncaughtError\n'],
+  ['      c.reserved = () => queries.length', '      const next = () => queries.length'],
+  [
+    'c.execute(queries.shift())\n        : move(c, reserved)\n    }\n  }\n',
+    'c.execute(queries.shift())\n        : move(c, reserved)\n      c.reserved = next\n    }\n  }\n',
+  ],
+]
 
 /**
  * Corrections of postgres.js 3.4.9 by file. The version is pinned. Another one does not start if
@@ -130,8 +128,8 @@ const OLD_FUNCTIONS: Record<'query' | 'transaction', Correction[]> = {
  */
 const CORRECTIONS: Record<string, Correction[]> = {
   'connection.js': LOST_CONNECTIONS,
-  'query.js': OLD_FUNCTIONS.query,
-  'index.js': [...LOST_TRANSACTIONS, ...LOST_RESERVATIONS, ...OLD_FUNCTIONS.transaction],
+  'query.js': QUERY_FUNCTIONS,
+  'index.js': [...LOST_TRANSACTIONS, ...LOST_RESERVATIONS, ...TRANSACTION_FUNCTIONS],
 }
 const FOLDER = '/postgres/src/'
 

@@ -6,6 +6,7 @@ import type { Edits } from '../issues/grouping/pins.ts'
 import type { CanonicalId } from '../issues/grouping/shared-names.ts'
 import { readEdits } from '../issues/writing/edit.store.ts'
 import { hasIssues, readCanonicalNames, readMembers } from '../issues/writing/grouping.store.ts'
+import { type GroupedLines, groupedLines } from '../issues/writing/grouped-lines.ts'
 import type { NewIssues } from '../issues/writing/issue-refresh.store.ts'
 import { readEditedMembers } from '../issues/writing/read-edited.ts'
 import { writeGroups } from '../issues/writing/write-groups.ts'
@@ -45,8 +46,8 @@ export async function groupReport(paired: Paired): Promise<GroupedReport> {
   return { paired, touched, opened } as GroupedReport
 }
 
-type BatchToWrite = { groups: Group[]; described: DescribedGroup[] }
-/** Groups the next batch of findings. Returns null at the end. */
+type BatchToWrite = { groups: Group[]; described: DescribedGroup[]; lines: GroupedLines }
+/** Groups the next batch of findings, and formats its rows. Returns null at the end. */
 type NextBatch = () => BatchToWrite | null
 type WrittenBatch = { touched: string[]; following: BatchToWrite | null }
 
@@ -72,7 +73,8 @@ function batchesToWrite(
     const batch = batches.next().value
     if (batch === undefined) return null
     const groups = groupMembers(batch, { canonicalId, rules }, edits)
-    return { groups, described: describeGroups(groups, new Map(), canonicalId, scope.at) }
+    const described = describeGroups(groups, new Map(), canonicalId, scope.at)
+    return { groups, described, lines: groupedLines(described) }
   }
 }
 

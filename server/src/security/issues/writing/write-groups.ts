@@ -1,9 +1,10 @@
-import { setImmediate as sent } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Tx } from '../../../platform/db/sql.ts'
 import type { DescribedGroup, StoredIssues } from '../grouping/describe-groups.ts'
 import type { Group } from '../grouping/group-members.ts'
 import { type Cause, type IssueChange, issueChanges, leftIssues } from '../grouping/issue-change.ts'
 import { joinBuckets } from './edit.store.ts'
+import type { GroupedLines } from './grouped-lines.ts'
 import type { MergeScope } from './grouping.store.ts'
 import { copyGrouped, type Grouped, updateGrouping } from './grouping-tables.store.ts'
 import { dissolveIssues, insertHistory, writeIssues } from './issue-writing.store.ts'
@@ -12,6 +13,8 @@ import { dissolveIssues, insertHistory, writeIssues } from './issue-writing.stor
 type Regrouping = {
   groups: readonly Group[]
   described: readonly DescribedGroup[]
+  /** `described` as it is sent to PostgreSQL. */
+  lines: GroupedLines
   stored: StoredIssues
   cause: Cause
   /** Called before anything is written, so that the present state can be saved. */
@@ -28,7 +31,7 @@ type WrittenGroups = { touched: string[]; changes: IssueChange[]; grouped: Group
  * table `grouped` names the issues of new findings.
  */
 export async function writeGroups(tx: Tx, scope: MergeScope, regrouping: Regrouping): Promise<WrittenGroups> {
-  const { groups, described, stored, cause, remember, meanwhile } = regrouping
+  const { groups, described, lines, stored, cause, remember, meanwhile } = regrouping
   const { org_id, at } = scope
   if (scope.has_edits)
     await joinBuckets(
@@ -37,7 +40,7 @@ export async function writeGroups(tx: Tx, scope: MergeScope, regrouping: Regroup
       groups.map(bucketsOf).filter(({ length }) => length > 1),
     )
   const written = described.filter(({ isWritten }) => isWritten)
-  const grouped = await copyGrouped(tx, scope, described)
+  const grouped = await copyGrouped(tx, scope, lines)
   await remember?.(grouped)
   await Promise.all([writeIssues(grouped, written), sent().then(meanwhile)])
   const left = leftIssues(described)
@@ -49,6 +52,12 @@ export async function writeGroups(tx: Tx, scope: MergeScope, regrouping: Regroup
   const touched = [...written.flatMap(({ group }) => group.issue_id ?? []), ...left.map(({ id }) => id)]
   if (left.length > 0 || described.some(({ group }) => group.issue_id !== null)) await updateGrouping(grouped)
   return { touched, changes, grouped }
+}
+
+/** postgres.js sends a statement at the end of a turn of the event loop. */
+async function sent(): Promise<void> {
+  await nextTurn()
+  await nextTurn()
 }
 
 function bucketsOf({ members }: Group): string[] {
